@@ -1,0 +1,26 @@
+# The parser generator and its runtime, as Debian packages them (antlr4 4.7.2, libantlr4-runtime-dev 4.9).
+# The package's own antlr4_generate() wants a jar that Debian does not have, so the tool is called here.
+find_package(antlr4-runtime 4.9 REQUIRED CONFIG)
+find_program(ANTLR4_TOOL antlr4 REQUIRED DOC "the ANTLR 4 tool (Debian: antlr4)")
+
+set(PTXOPT_GENERATED ${PROJECT_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${PTXOPT_GENERATED})
+
+function(ptxopt_generate grammar depends)
+  add_custom_command(
+    OUTPUT ${PTXOPT_GENERATED}/${grammar}.cpp ${PTXOPT_GENERATED}/${grammar}.h ${PTXOPT_GENERATED}/${grammar}.tokens
+    COMMAND ${ANTLR4_TOOL} -Werror -Dlanguage=Cpp -no-listener -no-visitor -package ptxopt::text::grammar
+            -lib ${PTXOPT_GENERATED} -o ${PTXOPT_GENERATED} -Xexact-output-dir ${grammar}.g4
+    DEPENDS ${PROJECT_SOURCE_DIR}/grammar/${grammar}.g4 ${depends}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/grammar
+    VERBATIM)
+endfunction()
+ptxopt_generate(PtxLexer "")
+ptxopt_generate(PtxParser ${PTXOPT_GENERATED}/PtxLexer.tokens)
+
+# Generated code: not ours to warn about.
+add_library(ptxopt_grammar OBJECT ${PTXOPT_GENERATED}/PtxLexer.cpp ${PTXOPT_GENERATED}/PtxParser.cpp)
+target_include_directories(ptxopt_grammar SYSTEM PUBLIC ${ANTLR4_INCLUDE_DIR} ${PTXOPT_GENERATED})
+target_include_directories(ptxopt_grammar PRIVATE ${PROJECT_SOURCE_DIR}/src)
+set_target_properties(ptxopt_grammar PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_compile_options(ptxopt_grammar PRIVATE -w -fno-char8_t)  # the 4.7 tool writes u8"" literals as char

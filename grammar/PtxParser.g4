@@ -1,0 +1,206 @@
+// The syntax of PTX ISA 9.0: one rule for each context, none for an opcode.
+//
+// The grammar is LL(1): the generated parser looks one token ahead and never calls adaptivePredict (a test
+// counts). Actions feed the module builder (src/text/builder.h); no parse tree is built. The driver
+// (src/text/parse.cpp) calls `item` outside function bodies, `statement` inside, `sectionItem` inside a
+// `.section`, each for one item at a time, so that neither braces nor long functions deepen or lengthen
+// anything: memory held by the parser does not grow with the input. The builder matches the braces.
+// Alternatives that occur once a token (operands, array elements) stand inline: a rule call costs an allocation.
+parser grammar PtxParser;
+options { tokenVocab = PtxLexer; }
+
+@parser::postinclude {
+#include "text/builder.h"
+}
+@parser::members {
+ public:
+  ptxopt::text::Builder *b = nullptr;
+
+  // Frees the contexts of the rules called so far; none may be active.
+  void dropContexts() { _tracker.reset(); }
+
+ private:
+  const ptxopt::text::Token &prev() { return static_cast<const ptxopt::text::Token &>(*_input->LT(-1)); }
+  const ptxopt::text::Token &prev2() { return static_cast<const ptxopt::text::Token &>(*_input->LT(-2)); }
+  const ptxopt::text::Token &next() { return static_cast<const ptxopt::text::Token &>(*_input->LT(1)); }
+
+ public:
+}
+
+// ---- outside function bodies ----
+
+item
+  : VERSION FLOAT {b->version(prev());}
+  | TARGET WORD {b->moduleTarget(prev());} (COMMA WORD {b->moduleTarget(prev());})*
+  | ADDRESS INT {b->addressSize(prev());}
+  | file
+  | loc
+  | pragma
+  | ALIAS (WORD | REG) {b->alias(prev());} COMMA (WORD | REG) SEMI
+  | SECTION (DIRECTIVE | WORD) LBRACE {b->openSection();}
+  | DWARF_LINE
+  | WORD COLON
+  | SEMI
+  | (LINKAGE | attribute)+ (function | declaration)
+  | function
+  | declaration
+  ;
+
+sectionItem
+  : DIRECTIVE MINUS? (INT | FLOAT | STRING | WORD | DIRECTIVE) ((PLUS | MINUS) (INT | WORD))*
+    (COMMA MINUS? (INT | FLOAT | STRING | WORD | DIRECTIVE) ((PLUS | MINUS) (INT | WORD))*)*
+  | (WORD | REG) COLON
+  | SEMI
+  | RBRACE {b->closeSection();}
+  ;
+
+function
+  : (ENTRY | FUNC) {b->function(prev());} attribute* parameters?
+    (WORD | REG) {b->functionName(prev());} parameters? functionDirective*
+    (SEMI | LBRACE {b->openBody(prev());})?   // old nvcc: no `;` after a prototype
+  ;
+
+parameters
+  : LPAREN {b->openParameters();} (parameter (COMMA parameter)*)? RPAREN {b->closeParameters();}
+  ;
+
+parameter
+  : {b->declaration(next());} modifier+ (WORD | REG) {b->declareName(prev());} suffix {b->declared(true);}
+  ;
+
+functionDirective
+  : {b->functionDirective(next());}
+    ( DIRECTIVE (INT {b->functionDirectiveValue(prev());} (COMMA INT {b->functionDirectiveValue(prev());})*)?
+    | PRAGMA STRING (COMMA STRING)* SEMI
+    ) {b->functionDirectiveEnd(prev());}
+  ;
+
+// A module-level variable, or inside a function a register or variable.
+declaration
+  : {b->declaration(next());}
+    (SPACE (LBRACKET INT RBRACKET)? | ALIGN INT) modifier*
+    (WORD | REG) {b->declareName(prev());} suffix (ASSIGN initializer)? {b->declared(false);}
+    (COMMA (WORD | REG) {b->declareName(prev());} suffix (ASSIGN initializer)? {b->declared(false);})*
+    SEMI
+  ;
+
+modifier
+  : SPACE (LBRACKET INT RBRACKET)?
+  | ALIGN INT
+  | DIRECTIVE
+  | LINKAGE
+  | attribute
+  ;
+
+attribute
+  : ATTRIBUTE LPAREN attributeValue (COMMA attributeValue)* RPAREN ;
+
+attributeValue
+  : DIRECTIVE (LPAREN INT (COMMA INT)* RPAREN)? ;
+
+suffix
+  : (LESS INT {b->rangeCount(prev());} GREATER)?
+    (LBRACKET {b->openDimension(next());} constant? RBRACKET {b->closeDimension(prev());})*
+  ;
+
+initializer
+  : {b->openInitializer(next());}
+    ( LBRACE {b->nest(prev());} elements? RBRACE {b->unnest();} | constant )
+    {b->closeInitializer(prev());}
+  ;
+
+// Numbers inline: a table of millions of bytes is one context. `0xFF00(symbol)` is a byte of an address.
+elements
+  : ( MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail? | element )
+    ( COMMA ( MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail? | element ) )*
+  ;
+
+element
+  : LBRACE {b->nest(prev());} elements? RBRACE {b->unnest();}
+  | constantNotNumber constantTail?
+  ;
+
+constant
+  : MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail?
+  | constantNotNumber constantTail?
+  ;
+
+byteOf
+  : LPAREN {b->nest(prev());} constant RPAREN {b->unnest();} ;
+
+constantTail
+  : ((PLUS | MINUS | BINARY | LESS | GREATER | COLON) constantOperand)+ ;
+
+constantOperand
+  : (MINUS | PLUS | BANG | TILDE)* (INT {b->number(prev());} | FLOAT | constantPrimary) ;
+
+constantNotNumber
+  : (PLUS | BANG | TILDE) constantOperand
+  | constantPrimary
+  ;
+
+constantPrimary
+  : (WORD | REG)
+    ( (LPAREN | LBRACKET) {b->nest(prev());} constant (COMMA constant)* (RPAREN | RBRACKET) {b->unnest();}
+    | ASSIGN constantOperand   // .texref t = { width = 5 }
+    )?
+  | STRING
+  | LPAREN {b->nest(prev());} (DIRECTIVE RPAREN {b->unnest();} constantOperand | constant RPAREN {b->unnest();})
+  ;
+
+// ---- inside function bodies ----
+
+statement
+  : GUARD {b->guard(prev());} WORD {b->opcode(prev());} opcodeSuffix* operands? SEMI
+  | WORD (COLON {b->label(prev2());} | {b->opcode(prev());} opcodeSuffix* operands? SEMI)
+  | REG COLON {b->label(prev2());}
+  | LBRACE {b->openScope(prev());}
+  | RBRACE {b->closeScope(prev());}
+  | LINKAGE declaration
+  | declaration
+  | loc
+  | file
+  | pragma
+  | TARGETS {b->targets(prev());} target (COMMA target)* SEMI
+  | PROTOTYPE {b->prototype();} parameters? WORD parameters? functionDirective* SEMI
+  | SEMI {b->directive();}
+  ;
+
+// `add .s32`: blanks may stand before a dot.
+opcodeSuffix
+  : (DIRECTIVE | SPACE | LINKAGE | ALIGN | TARGET | FILE | LOC) {b->opcodeSuffix(prev());} ;
+
+target
+  : (WORD | REG) {b->target(prev());} (LESS INT {b->targetCount(prev());} GREATER)? ;
+
+operands
+  : ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
+    (REG {b->reg(prev());} | INT {b->integer(prev());} | FLOAT {b->floating(prev());} | aggregate)
+    ( (COMMA {b->comma();} | (PLUS | MINUS | BINARY | LESS | GREATER | COLON) {b->binary(prev());})
+      ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
+      (REG {b->reg(prev());} | INT {b->integer(prev());} | FLOAT {b->floating(prev());} | aggregate)
+    | DIRECTIVE {b->selector(prev());}
+    )*
+  ;
+
+aggregate
+  : WORD {b->name(prev());} ((LPAREN | LBRACKET) {b->open(prev());} operands? (RPAREN | RBRACKET) {b->close(prev());})?
+  | (LBRACE | LBRACKET) {b->open(prev());} operands? (RBRACE | RBRACKET) {b->close(prev());}
+  | LPAREN
+    ( DIRECTIVE {b->cast(prev());} RPAREN ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
+      (REG {b->reg(prev());} | INT {b->integer(prev());} | FLOAT {b->floating(prev());} | aggregate)
+    | {b->open(prev());} operands? RPAREN {b->close(prev());}
+    )
+  | STRING {b->string(prev());}
+  ;
+
+loc
+  : LOC {b->loc();} INT {b->locValue(prev());} INT {b->locValue(prev());} INT {b->locValue(prev());}
+    (COMMA WORD (WORD (PLUS INT)? | INT+))*
+  ;
+
+file
+  : FILE {b->directive();} INT STRING (COMMA INT COMMA INT)? ;
+
+pragma
+  : PRAGMA STRING (COMMA STRING)* {b->pragma();} SEMI ;

@@ -1,0 +1,27 @@
+#include "ir/function.h"
+
+namespace ptxopt {
+
+void Function::erase(InstrId id) {
+  Instruction& i = instructions[id.value];
+  (i.previous.valid() ? instructions[i.previous.value].next : first) = i.next;
+  (i.next.valid() ? instructions[i.next.value].previous : last) = i.previous;
+  i.flags |= Instruction::Erased;
+  changed = true;
+}
+
+void Function::touch(InstrId id) {
+  instructions[id.value].flags |= Instruction::Changed;
+  changed = true;
+}
+
+RegId Function::makeRegister(ScalarType type, uint8_t lanes) {
+  const std::size_t kind = static_cast<std::size_t>(type) * 8 + lanes;
+  if (made_.size() <= kind) made_.resize(kind + 1);
+  const RegId id(registers.size());
+  registers.push_back({.name = NameId(), .number = made_[kind]++, .type = type, .lanes = lanes});
+  changed = true;
+  return id;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,151 @@
+// A function: its registers, labels, variables, and the list of its instructions.
+//
+// Invariants (checked by verify.h): the instruction list is consistent both ways and holds no erased instruction;
+// operand runs lie inside `operands` and groups inside their run; every id is in range; a definition under a guard
+// has role Mod; scope braces nest; each used label is placed once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/instruction.h"
+
+namespace ptxopt {
+
+struct SourceRange {
+  uint32_t begin = 0, end = 0;
+  bool empty() const { return begin == end; }
+};
+
+// A register. `%r1` inside a nested scope and an outer `%r1` are two of these with one spelling.
+struct Register {
+  NameId name;                        // invalid for one that a pass made: printed as prefix and `number`
+  uint32_t number = 0;                // of a made one, counted within its type
+  ScalarType type = ScalarType::b32;  // as declared
+  uint8_t lanes = 1;                  // 2 or 4 for `.reg .v4`
+  bool isParameter = false;           // declared in the function's parameter or return list
+
+  RegisterClass registerClass() const { return info(type).registerClass; }
+};
+
+// Everything about a declaration but its names: `.shared .align 16 .b8`.
+struct DeclarationForm {
+  NameId text;                // the modifiers in canonical spelling, in the order of the source
+  NameId space;               // "reg", "shared", ... without the dot
+  ScalarType type = ScalarType::None;
+  uint8_t lanes = 1;
+  uint32_t alignment = 0;     // bytes; 0: not given
+  bool isExtern = false;
+};
+
+// One name of a declaration.
+struct Declarator {
+  NameId name;
+  uint32_t count = 0;          // `%r<10>`: 10; 0: no range
+  bool isRange = false;
+  uint64_t elements = 1;       // product of the dimensions; 0 when one is open: `x[]`
+  SourceRange dimensions;      // `[4][2]`
+  SourceRange initializer;     // after `=`
+};
+
+struct Variable {
+  NameId name;
+  uint32_t form = 0;           // in Module::declarationForms
+  Declarator declarator;
+  bool isParameter = false;
+};
+
+struct Declaration {
+  uint32_t form = 0;
+  uint32_t firstDeclarator = 0;
+  uint32_t declaratorCount = 0;
+};
+
+struct Label {
+  NameId name;
+  InstrId place;               // the Label instruction
+};
+
+struct Loc {
+  uint32_t file = 0, line = 0, column = 0;
+};
+
+// `.maxntid 256, 1, 1`
+struct FunctionDirective {
+  NameId name;                 // with its dot
+  std::array<uint32_t, 3> values{};
+  uint32_t valueCount = 0;
+  SourceRange source;
+};
+
+class Function {
+ public:
+  NameId name;
+  bool isEntry = false;
+  bool hasBody = false;
+  SourceRange source;          // from the first modifier to the closing brace
+  SourceRange header;          // up to the opening brace, or the whole of a prototype
+  SourceRange body;            // from the opening to after the closing brace
+  std::vector<VariableId> parameters, returns;
+  std::vector<FunctionDirective> directives;
+  bool returnsBeforeName = false;
+
+  std::vector<Register> registers;     // by RegId; 0 is the carry flag
+  std::vector<Variable> variables;     // by VariableId
+  std::vector<Label> labels;           // by LabelId
+  std::vector<Declaration> declarations;
+  std::vector<Declarator> declarators;
+  std::vector<Loc> locs;
+  std::vector<Instruction> instructions;  // by InstrId; those of the source come first and in its order
+  std::vector<Operand> operands;
+  std::vector<uint64_t> constants;
+  std::vector<RegId> returnRegisters;  // `.func (.reg .b32 %r) f`: live at every return
+  InstrId first, last;
+  uint32_t sourceInstructions = 0;     // how many of `instructions` come from the source
+  bool changed = false;                // a pass changed it
+
+  static constexpr RegId kCarry{0u};
+
+  Instruction& operator[](InstrId id) { return instructions[id.value]; }
+  const Instruction& operator[](InstrId id) const { return instructions[id.value]; }
+
+  std::span<Operand> operandsOf(const Instruction& i) { return {operands.data() + i.firstOperand, i.operandCount}; }
+  std::span<const Operand> operandsOf(const Instruction& i) const {
+    return {operands.data() + i.firstOperand, i.operandCount};
+  }
+
+  // Takes an instruction out of the list; its id stays, marked Erased.
+  void erase(InstrId id);
+  // The instruction's text is to be made anew from its operands.
+  void touch(InstrId id);
+  // A new register, spelled by the printer so that it meets no other name.
+  RegId makeRegister(ScalarType type, uint8_t lanes = 1);
+
+  // Ids of the list in order; `erase` of the current one is allowed inside the loop.
+  class Iterator {
+   public:
+    Iterator(const Function* f, InstrId at) : function_(f), at_(at), next_(after()) {}
+    InstrId operator*() const { return at_; }
+    Iterator& operator++() {
+      at_ = next_;
+      next_ = after();
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+
+   private:
+    InstrId after() const { return at_.valid() ? (*function_)[at_].next : InstrId(); }
+    const Function* function_;
+    InstrId at_, next_;
+  };
+  Iterator begin() const { return {this, first}; }
+  Iterator end() const { return {this, InstrId()}; }
+
+ private:
+  std::vector<uint32_t> made_;  // registers made, by type and lanes
+};
+
+}  // namespace ptxopt

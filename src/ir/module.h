@@ -1,0 +1,64 @@
+// A PTX module: the text it was read from, its top-level items in order, and what they declare.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/function.h"
+
+namespace ptxopt {
+
+enum class SymbolKind : uint8_t { Variable, Function, Alias };
+
+// A module-level name.
+struct Symbol {
+  NameId name;
+  SymbolKind kind = SymbolKind::Variable;
+  uint32_t index = 0;  // Variable: in Module::variables; Function: the latest in Module::functions
+};
+
+enum class ItemKind : uint8_t { Directive, Declaration, Function, Section };
+
+// One top-level item. `index` is in Module::functions for functions, else unused.
+struct Item {
+  ItemKind kind = ItemKind::Directive;
+  uint32_t index = 0;
+  SourceRange source;
+};
+
+class Module {
+ public:
+  std::string_view source;   // must outlive the module
+  std::string fileName;      // for messages
+
+  uint32_t versionMajor = 0, versionMinor = 0;
+  std::vector<NameId> target;        // sm_90a, debug, ...
+  uint32_t addressSize = 0;          // 32, 64, or 0 when the file does not say
+  bool isDebug = false;              // .target ..., debug
+  bool hasModuleRegisters = false;   // `.reg` outside functions: ptxas takes it without -c; operands are Symbols
+
+  Interner names;
+  std::vector<Item> items;
+  std::deque<Function> functions;
+  std::vector<Variable> variables;
+  std::vector<DeclarationForm> declarationForms;
+  std::vector<OpcodeForm> opcodes;        // by OpcodeId
+  std::vector<Symbol> symbols;            // by SymbolId
+
+  const OpcodeForm& form(const Instruction& i) const { return opcodes[i.payload]; }
+  std::string_view text(NameId id) const { return names[id]; }
+  std::string_view text(SourceRange r) const { return source.substr(r.begin, r.end - r.begin); }
+  // "sm_90a", or empty when the module has no .target.
+  std::string_view architecture() const { return target.empty() ? std::string_view() : names[target.front()]; }
+};
+
+// Where a byte of the source stands, for messages. Lines and columns count from 1; columns are bytes.
+struct SourcePosition {
+  std::size_t line = 1, column = 1;
+  std::string_view lineText;
+};
+SourcePosition locate(std::string_view source, std::size_t offset);
+
+}  // namespace ptxopt

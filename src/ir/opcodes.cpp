@@ -1,0 +1,117 @@
+#include "ir/opcodes.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+namespace ptxopt {
+namespace {
+
+using namespace effect;
+
+constexpr OpcodeRow kTable[] = {
+#define PTX_OPCODE(key, operands, effects, summary) {key, operands, (effects), summary},
+#include "ir/opcodes.def"
+};
+
+// Modifiers that add effects to whatever they stand on.
+struct ModifierEffect {
+  std::string_view modifier;
+  uint32_t effects;
+};
+constexpr ModifierEffect kModifierEffects[] = {
+    {"cc", CarryOut},
+    {"volatile", Volatile},
+    {"relaxed", Volatile},
+    {"mmio", Volatile},
+    {"acquire", Volatile | Ordering},
+    {"release", Volatile | Ordering},
+    {"acq_rel", Volatile | Ordering},
+    {"sc", Volatile | Ordering},
+};
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t dot = text.find('.');
+    parts.push_back(text.substr(0, dot));
+    if (dot == std::string_view::npos) return parts;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+struct Key {
+  std::vector<std::string_view> modifiers;
+  const OpcodeRow* row;
+};
+
+// Base opcode -> its rows, those that ask for more first.
+const std::unordered_map<std::string_view, std::vector<Key>>& rowsByBase() {
+  static const auto index = [] {
+    std::unordered_map<std::string_view, std::vector<Key>> map;
+    for (const OpcodeRow& row : kTable) {
+      auto parts = split(row.key);
+      const std::string_view base = parts.front();
+      parts.erase(parts.begin());
+      map[base].push_back({std::move(parts), &row});
+    }
+    for (auto& [base, keys] : map)
+      std::stable_sort(keys.begin(), keys.end(),
+                       [](const Key& a, const Key& b) { return a.modifiers.size() > b.modifiers.size(); });
+    return map;
+  }();
+  return index;
+}
+
+}  // namespace
+
+std::span<const OpcodeRow> opcodeTable() { return kTable; }
+
+std::string effectNames(uint32_t effects) {
+  static constexpr std::string_view kNames[] = {"read",   "write",  "side",   "convergent", "async", "volatile",
+                                                "ordering", "carry-in", "branch", "indirect-branch", "return", "exit",
+                                                "no-return", "call", "carry-out", "unknown"};
+  std::string result;
+  for (std::size_t i = 0; i < std::size(kNames); ++i) {
+    if ((effects >> i & 1) == 0) continue;
+    if (!result.empty()) result += ',';
+    result += kNames[i];
+  }
+  return result.empty() ? "pure" : result;
+}
+
+OpcodeForm readOpcode(std::string_view text) {
+  const auto parts = split(text);
+  const std::span modifiers(parts.begin() + 1, parts.end());
+  OpcodeForm form;
+
+  if (const auto it = rowsByBase().find(parts.front()); it != rowsByBase().end()) {
+    for (const Key& key : it->second) {
+      if (std::all_of(key.modifiers.begin(), key.modifiers.end(), [&](std::string_view wanted) {
+            return std::find(modifiers.begin(), modifiers.end(), wanted) != modifiers.end();
+          })) {
+        form.row = key.row;
+        break;
+      }
+    }
+  }
+  if (form.row != nullptr)
+    form.effects = form.row->effects;
+  else
+    form.effects = Read | Write | Side | Convergent | Async | Volatile | Ordering | CarryIn | CarryOut | Unknown;
+
+  for (const std::string_view modifier : modifiers) {
+    for (const auto& [name, effects] : kModifierEffects)
+      if (modifier == name) form.effects |= effects;
+    if (modifier == "v2") form.vector = 2;
+    if (modifier == "v4") form.vector = 4;
+    if (modifier == "v8") form.vector = 8;
+    if (const ScalarType type = scalarType(modifier); type != ScalarType::None) {
+      if (form.type == ScalarType::None) form.type = type;
+      form.sourceType = type;
+    }
+  }
+  return form;
+}
+
+}  // namespace ptxopt

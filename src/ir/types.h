@@ -1,0 +1,36 @@
+// Scalar types, register classes and special registers, from their tables.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace ptxopt {
+
+enum class RegisterClass : uint8_t { Pred, B8, B16, B32, B64, B128, F32, F64, Carry };
+std::string_view name(RegisterClass c);
+
+enum class ScalarType : uint8_t {
+  None,
+#define PTX_TYPE(name, bits, cls) name,
+#include "ir/types.def"
+#undef PTX_TYPE
+};
+
+struct ScalarTypeInfo {
+  std::string_view name;  // without the dot
+  unsigned bits;
+  RegisterClass registerClass;
+};
+const ScalarTypeInfo& info(ScalarType type);
+// ScalarType::None when `text` (without the dot) names no type.
+ScalarType scalarType(std::string_view text);
+
+struct SpecialRegisterInfo {
+  std::string_view name;  // without the percent sign
+  unsigned bits;
+  bool isVolatile;
+};
+// The special register called `text` (with or without `%`, without a component such as .x), or nullptr.
+const SpecialRegisterInfo* specialRegister(std::string_view text);
+
+}  // namespace ptxopt

@@ -1,0 +1,92 @@
+// Strings to dense ids, both ways.
+//
+// Algorithm: open addressing with linear probing over (pointer, length, id) entries, hashed eight bytes a step.
+// A string found in the table costs one hash and usually one comparison and allocates nothing.
+// Invariant: ids count up from 0 in order of first appearance, so nothing depends on addresses.
+// Views given to `intern` must outlive the interner; `internCopy` keeps a copy itself.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/id.h"
+
+namespace ptxopt {
+
+using NameId = Id<struct NameTag>;
+
+class Interner {
+ public:
+  // Returns the id of `text`, giving it the next free one if it is new.
+  NameId intern(std::string_view text) {
+    Entry& entry = slot(text);
+    if (entry.id != kEmpty) return NameId(entry.id);
+    const auto id = static_cast<uint32_t>(views_.size());
+    entry = {text.data(), static_cast<uint32_t>(text.size()), id};
+    views_.push_back(text);
+    if (views_.size() * 2 > table_.size()) grow();
+    return NameId(id);
+  }
+
+  NameId internCopy(std::string_view text) {
+    const NameId known = find(text);
+    return known.valid() ? known : intern(owned_.emplace_back(text));
+  }
+
+  // Returns no id when `text` was never interned.
+  NameId find(std::string_view text) const { return NameId(const_cast<Interner*>(this)->slot(text).id); }
+
+  std::string_view operator[](NameId id) const { return views_[id.value]; }
+  std::size_t size() const { return views_.size(); }
+
+ private:
+  static constexpr uint32_t kEmpty = UINT32_MAX;
+  struct Entry {
+    const char* text = nullptr;
+    uint32_t length = 0;
+    uint32_t id = kEmpty;
+  };
+
+  static uint64_t hash(std::string_view text) {
+    uint64_t h = text.size() * 0x9E3779B97F4A7C15ull;
+    const char* p = text.data();
+    std::size_t n = text.size();
+    for (; n >= 8; p += 8, n -= 8) {
+      uint64_t word;
+      std::memcpy(&word, p, 8);
+      h = (h ^ word) * 0xff51afd7ed558ccdull;
+      h ^= h >> 32;
+    }
+    uint64_t word = 0;
+    if (n != 0) std::memcpy(&word, p, n);
+    h = (h ^ word) * 0xff51afd7ed558ccdull;
+    return h ^ (h >> 32);
+  }
+
+  // The entry that holds `text`, or the empty one where it belongs.
+  Entry& slot(std::string_view text) {
+    const std::size_t mask = table_.size() - 1;
+    for (std::size_t i = hash(text) & mask;; i = (i + 1) & mask) {
+      Entry& entry = table_[i];
+      if (entry.id == kEmpty) return entry;
+      if (entry.length == text.size() && std::memcmp(entry.text, text.data(), text.size()) == 0) return entry;
+    }
+  }
+
+  void grow() {
+    std::vector<Entry> old(table_.size() * 2);
+    old.swap(table_);
+    for (const Entry& entry : old)
+      if (entry.id != kEmpty) slot({entry.text, entry.length}) = entry;
+  }
+
+  std::vector<Entry> table_ = std::vector<Entry>(1 << 10);
+  std::vector<std::string_view> views_;
+  std::deque<std::string> owned_;
+};
+
+}  // namespace ptxopt

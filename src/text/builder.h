@@ -1,0 +1,174 @@
+// Makes the module out of what the parser sees. The actions of grammar/PtxParser.g4 call it, one call a token that
+// matters; the driver brackets each item and statement with start and finish.
+//
+// What is resolved here and needs no second look: scopes, registers and their roles, labels, symbols, numbers.
+// Errors are thrown as SyntaxError.
+#pragma once
+
+#include <vector>
+
+#include "ir/module.h"
+#include "text/names.h"
+#include "text/token.h"
+
+namespace ptxopt::text {
+
+class Builder {
+ public:
+  explicit Builder(Module& module);
+
+  // ---- the driver ----
+  enum class Context { Module, Section, Body };
+  Context context() const { return context_; }
+  void start(const Token& first);
+  void finish(const Token& last);
+  void endOfFile(const Token& end);
+
+  // ---- module level ----
+  void version(const Token& t);
+  void moduleTarget(const Token& t);
+  void addressSize(const Token& t);
+  void alias(const Token& t);
+  void openSection();
+  void closeSection();
+  void function(const Token& keyword);
+  void functionName(const Token& t);
+  void openParameters() { inParameters_ = true; }
+  void closeParameters() { inParameters_ = false; }
+  void functionDirective(const Token& first);
+  void functionDirectiveValue(const Token& t);
+  void functionDirectiveEnd(const Token& last);
+  void openBody(const Token& brace);
+
+  // ---- declarations ----
+  void declaration(const Token& first);
+  void declareName(const Token& t);
+  void rangeCount(const Token& t);
+  void openDimension(const Token& first);
+  void closeDimension(const Token& bracket);
+  void openInitializer(const Token& first);
+  void closeInitializer(const Token& last);
+  void number(const Token& t);
+  void nest(const Token& t);
+  void unnest() { --nesting_; }
+  void declared(bool isParameter);
+
+  // ---- statements ----
+  void guard(const Token& t);
+  void opcode(const Token& t);
+  void opcodeSuffix(const Token& t);
+  void label(const Token& t);
+  void openScope(const Token& t);
+  void closeScope(const Token& t);
+  void loc();
+  void locValue(const Token& t);
+  void directive() { kind_ = InstrKind::Verbatim; }
+  void pragma() { kind_ = InstrKind::Pragma; }
+  void prototype();
+  void targets(const Token& t);
+  void target(const Token& t);
+  void targetCount(const Token& t);
+
+  // ---- operands ----
+  void prefix(const Token& t);
+  void comma() { join_ = Join::Comma; }
+  void binary(const Token& t);
+  void reg(const Token& t);
+  void name(const Token& t);
+  void integer(const Token& t);
+  void floating(const Token& t);
+  void string(const Token& t);
+  void cast(const Token& t);
+  void selector(const Token& t);
+  void open(const Token& t);
+  void close(const Token& t);
+
+ private:
+  static constexpr uint32_t kMostNesting = 256;
+  static constexpr uint32_t kMostVariablesInRange = 65536;
+
+  // A name that was not known where it stood: a label further down, or a symbol.
+  struct Pending {
+    uint32_t operand;
+    NameId name;
+    uint32_t scope;
+    uint32_t offset;
+    bool wantsLabel;
+  };
+  struct PendingSymbol {
+    uint32_t function;
+    uint32_t operand;
+    NameId name;
+    uint32_t offset;
+  };
+
+  uint32_t offsetOf(const Token& t) const { return static_cast<uint32_t>(t.begin - module_.source.data()); }
+  uint32_t endOf(const Token& t) const { return offsetOf(t) + t.length; }
+  [[noreturn]] void fail(const Token& t, const std::string& message) const;
+  NameId intern(const Token& t) { return module_.names.intern(t.view()); }
+
+  Operand& push(OperandKind kind, uint32_t payload);
+  bool pushDeclared(NameId name);
+  void pushPending(const Token& t, NameId name);
+  void wantLabel(std::size_t operand);
+  void applyPrefix(const Token& t);
+  void closeGroup();
+
+  void finishStatement(const Token& last);
+  void finishInstruction();
+  void assignRoles(const OpcodeForm& form);
+  void assignCallRoles(std::size_t first);
+  void addImplicitOperands(const OpcodeForm& form);
+  void closeBody(const Token& brace);
+  void resolvePending();
+  SymbolId symbol(NameId name) const;
+  SymbolId declareSymbol(NameId name, SymbolKind kind, uint32_t index);
+  uint32_t declarationForm(SourceRange text);
+  bool declareVariable(NameId name, bool isParameter);
+
+  Module& module_;
+  Names names_;
+  Context context_ = Context::Module;
+  Function* function_ = nullptr;   // the one whose header or body is being read
+  uint32_t itemBegin_ = 0;
+  ItemKind itemKind_ = ItemKind::Directive;
+  uint32_t itemIndex_ = 0;
+  bool opened_ = false;
+  bool inParameters_ = false;
+  bool inPrototype_ = false;       // .callprototype: its names declare nothing
+  uint32_t nesting_ = 0;
+
+  // The declaration being read.
+  uint32_t declarationBegin_ = 0;
+  uint32_t declarationForm_ = 0;
+  uint32_t previousEnd_ = 0;
+  bool formKnown_ = false;
+  Declarator declarator_;
+  Token declaratorToken_;
+  uint32_t dimensionBegin_ = 0;
+  uint32_t firstDeclarator_ = 0;
+
+  // The statement being read.
+  uint32_t statementBegin_ = 0;
+  InstrKind kind_ = InstrKind::Verbatim;
+  uint32_t payload_ = 0;
+  bool guarded_ = false;
+  uint32_t firstOperand_ = 0;
+  std::size_t firstPending_ = 0;
+  Token opcodeToken_;
+  std::string opcodeText_;         // when it was written in pieces
+  Join join_ = Join::None;
+  uint8_t prefixes_ = 0;
+  std::string prefixesWritten_;
+  std::vector<uint32_t> groups_;   // open groups: their operand indices
+  std::size_t locValues_ = 0;
+  NameId targetName_;
+
+  std::vector<uint32_t> opcodeOf_;       // OpcodeId by NameId
+  std::vector<uint32_t> symbolOf_;       // SymbolId by NameId
+  std::vector<uint32_t> formOf_;         // declaration form by NameId of its raw text
+  std::vector<Pending> pending_;
+  std::vector<PendingSymbol> pendingSymbols_;
+};
+
+}  // namespace ptxopt::text

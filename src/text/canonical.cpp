@@ -1,0 +1,104 @@
+#include "text/canonical.h"
+
+#include "PtxLexer.h"
+#include "text/lexer.h"
+
+namespace ptxopt::text {
+namespace {
+
+using grammar::PtxLexer;
+
+bool isSign(uint16_t type) { return type == PtxLexer::PLUS || type == PtxLexer::MINUS; }
+
+// Whether a blank stands between two tokens of one line.
+bool blankBetween(const Token& left, const Token& right) {
+  switch (right.type) {
+    case PtxLexer::SEMI: case PtxLexer::COMMA: case PtxLexer::RPAREN: case PtxLexer::RBRACKET: case PtxLexer::RBRACE:
+    case PtxLexer::LESS: case PtxLexer::GREATER: case PtxLexer::COLON: return false;
+    case PtxLexer::LBRACKET: return left.type == PtxLexer::COMMA;
+    case PtxLexer::LPAREN:
+      return left.type != PtxLexer::INT && left.type != PtxLexer::ATTRIBUTE && left.type != PtxLexer::LPAREN &&
+             !isSign(left.type);
+    case PtxLexer::PLUS: case PtxLexer::MINUS:
+      return isSign(left.type) || left.type == PtxLexer::COMMA || left.type == PtxLexer::ASSIGN ||
+             left.type == PtxLexer::DIRECTIVE;
+    default: break;
+  }
+  switch (left.type) {
+    case PtxLexer::LPAREN: case PtxLexer::LBRACKET: case PtxLexer::LBRACE: case PtxLexer::LESS: case PtxLexer::PLUS:
+    case PtxLexer::MINUS: case PtxLexer::BANG: case PtxLexer::TILDE: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+void appendCanonical(std::string& out, std::string_view text) {
+  Lexer lexer(text);
+  Token left, token;
+  for (lexer.next(token); token.type != Token::kEnd; lexer.next(token)) {
+    if (left.begin != nullptr && blankBetween(left, token)) out += ' ';
+    out += token.view();
+    left = token;
+  }
+}
+
+void appendCanonicalHeader(std::string& out, std::string_view text) {
+  Lexer lexer(text);
+  Token left, token;
+  int depth = 0;
+  bool named = false;   // past the function's name
+  bool inList = false;  // in the parameters after it
+  for (lexer.next(token); token.type != Token::kEnd; lexer.next(token)) {
+    const bool first = left.begin == nullptr;
+    const bool opens = token.type == PtxLexer::LPAREN, closes = token.type == PtxLexer::RPAREN;
+    const bool isDirective = token.type == PtxLexer::DIRECTIVE || token.type == PtxLexer::PRAGMA;
+    if (inList && depth == 1 && closes)
+      out += left.type == PtxLexer::LPAREN ? "" : "\n";
+    else if (inList && depth == 1 && (left.type == PtxLexer::LPAREN || left.type == PtxLexer::COMMA))
+      out += "\n\t";
+    else if (named && depth == 0 && isDirective)
+      out += '\n';
+    else if (!first && blankBetween(left, token) && !(named && depth == 0 && opens))
+      out += ' ';
+    out += token.view();
+
+    if (opens) {
+      inList = inList || (named && depth == 0);
+      ++depth;
+    }
+    if (closes && --depth == 0) inList = false;
+    if (depth == 0 && (token.type == PtxLexer::WORD || token.type == PtxLexer::REG)) named = true;
+    left = token;
+  }
+}
+
+void appendCanonicalSection(std::string& out, std::string_view text) {
+  Lexer lexer(text);
+  Token left, token;
+  bool inBody = false, atStart = false, closed = false;
+  // Inside the braces an entry begins at a directive that is no value, or at a label.
+  bool wantsValue = false;
+  for (lexer.next(token); token.type != Token::kEnd; lexer.next(token)) {
+    if (!inBody) {
+      if (left.begin != nullptr) out += ' ';
+      out += token.view();
+      inBody = token.type == PtxLexer::LBRACE;
+      left = token;
+      continue;
+    }
+    closed = token.type == PtxLexer::RBRACE;
+    const bool separator = token.type == PtxLexer::COMMA || isSign(token.type);
+    atStart = closed || (!wantsValue && !separator && token.type != PtxLexer::COLON && token.type != PtxLexer::SEMI);
+    if (atStart) {
+      out += closed ? "\n" : "\n\t";
+    } else if (blankBetween(left, token)) {
+      out += ' ';
+    }
+    out += token.view();
+    wantsValue = separator || (atStart && token.type == PtxLexer::DIRECTIVE);
+    left = token;
+  }
+}
+
+}  // namespace ptxopt::text

@@ -1,0 +1,46 @@
+// The text of instructions and operands, from the IR alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace ptxopt::text {
+
+// Spellings for the registers that passes made: `%b32_0`, with more underscores if the module has such names itself.
+class MadeNames {
+ public:
+  explicit MadeNames(const Module& module);
+  void append(std::string& out, const Register& reg) const;
+  // The declarations of a function's made registers, each line led by a newline and a tab; and how many there are.
+  std::size_t appendDeclarations(std::string& out, const Function& function) const;
+
+ private:
+  void appendPrefix(std::string& out, const Register& reg) const;
+  std::string separator_ = "_";
+};
+
+class InstructionPrinter {
+ public:
+  InstructionPrinter(std::string& out, const Module& module, const Function& function, const MadeNames& made)
+      : out_(out), module_(module), function_(function), made_(made) {}
+
+  void print(const Instruction& instruction);
+
+ private:
+  void printReal(const Instruction& instruction);
+  void printOperands(std::span<const Operand> operands);
+  void printOperand(std::span<const Operand> operands, std::size_t& at);
+  void printRegister(RegId id);
+  void printDeclaration(const Declaration& declaration);
+  void put(std::string_view text) { out_ += text; }
+  void put(NameId name) { out_ += module_.text(name); }
+
+  std::string& out_;
+  const Module& module_;
+  const Function& function_;
+  const MadeNames& made_;
+};
+
+}  // namespace ptxopt::text

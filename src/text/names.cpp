@@ -1,0 +1,164 @@
+#include "text/names.h"
+
+#include <charconv>
+
+namespace ptxopt::text {
+namespace {
+
+constexpr uint32_t kNear = 1u << 16;  // indices below this are kept in a vector
+
+uint64_t key(uint32_t high, uint32_t low) { return static_cast<uint64_t>(high) << 32 | low; }
+
+// `%r15` to `%r` and 15; the number is out of range, UINT32_MAX, when it has no digits or too many.
+struct Numbered {
+  std::string_view prefix;
+  uint32_t number = UINT32_MAX;
+};
+Numbered splitNumber(std::string_view name) {
+  std::size_t digits = name.size();
+  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
+  Numbered result{name.substr(0, digits)};
+  std::from_chars(name.data() + digits, name.data() + name.size(), result.number);
+  return result;
+}
+
+}  // namespace
+
+void Names::startFunction(Function& function) {
+  while (!scopes_.empty()) {
+    pop(scopes_.back());
+    scopes_.pop_back();
+  }
+  function_ = &function;
+  parents_.clear();
+  labels_.clear();
+  far_.clear();
+  forget();
+  parents_.push_back(kNone);
+  scopes_.push_back({0, 0, 0});
+}
+
+void Names::openScope() {
+  const auto id = static_cast<uint32_t>(parents_.size());
+  parents_.push_back(scope());
+  scopes_.push_back({id, nodes_.size(), ranges_.size()});
+}
+
+void Names::closeScope() {
+  const Scope scope = scopes_.back();
+  if (nodes_.size() != scope.nodes) forget();
+  pop(scope);
+  scopes_.pop_back();
+}
+
+void Names::pop(const Scope& scope) {
+  while (nodes_.size() > scope.nodes) {
+    heads_[nodes_.back().name.value] = nodes_.back().next;
+    nodes_.pop_back();
+  }
+  ranges_.resize(scope.ranges);
+}
+
+void Names::push(NodeKind kind, NameId name, uint32_t id) {
+  if (heads_.size() <= name.value) heads_.resize(std::max(interner_.size(), std::size_t{name.value} + 1), kNone);
+  nodes_.push_back({kind, name, scope(), heads_[name.value], id});
+  heads_[name.value] = static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+bool Names::declare(NodeKind kind, NameId name, uint32_t id) {
+  for (uint32_t n = head(name); n != kNone && nodes_[n].scope == scope(); n = nodes_[n].next)
+    if (nodes_[n].kind <= NodeKind::Label) return false;
+  // `%r5` beside `%r<10>` in one scope is twice the same name, in either order.
+  const Numbered numbered = splitNumber(interner_[name]);
+  if (kind == NodeKind::Register && numbered.number != UINT32_MAX) {
+    const NameId prefix = interner_.intern(numbered.prefix);
+    for (uint32_t n = head(prefix); n != kNone && nodes_[n].scope == scope(); n = nodes_[n].next)
+      if (nodes_[n].kind == NodeKind::Range && numbered.number < ranges_[nodes_[n].id].count) return false;
+    push(NodeKind::Numbered, prefix, numbered.number);
+  }
+  push(kind, name, id);
+  forget();
+  return true;
+}
+
+bool Names::declareRegister(NameId name, RegId reg) { return declare(NodeKind::Register, name, reg.value); }
+bool Names::declareVariable(NameId name, VariableId variable) { return declare(NodeKind::Variable, name, variable.value); }
+
+bool Names::declareLabel(NameId name, LabelId label) {
+  if (!labels_.emplace(key(scope(), name.value), label).second) return false;
+  // A label needs a declaration of its own only where it hides another name.
+  for (uint32_t n = head(name); n != kNone; n = nodes_[n].next)
+    if (nodes_[n].kind <= NodeKind::Label) return declare(NodeKind::Label, name, label.value);
+  return true;
+}
+
+bool Names::declareRange(NameId prefix, uint32_t count, ScalarType type, uint8_t lanes, bool isParameter) {
+  for (uint32_t n = head(prefix); n != kNone && nodes_[n].scope == scope(); n = nodes_[n].next) {
+    if (nodes_[n].kind == NodeKind::Range) return false;
+    if (nodes_[n].kind == NodeKind::Numbered && nodes_[n].id < count) return false;
+  }
+  ranges_.push_back({count, type, lanes, isParameter, serial_++, {}});
+  push(NodeKind::Range, prefix, static_cast<uint32_t>(ranges_.size() - 1));
+  forget();
+  return true;
+}
+
+RegId Names::member(Range& range, uint32_t index, NameId name) {
+  RegId* reg = nullptr;
+  if (index < kNear) {
+    if (range.members.size() <= index) range.members.resize(index + 1);
+    reg = &range.members[index];
+  } else {
+    reg = &far_[key(range.serial, index)];
+  }
+  if (!reg->valid()) {
+    *reg = RegId(function_->registers.size());
+    function_->registers.push_back(
+        {.name = name, .type = range.type, .lanes = range.lanes, .isParameter = range.isParameter});
+  }
+  return *reg;
+}
+
+Meaning Names::search(NameId name) {
+  uint32_t exact = head(name);
+  while (exact != kNone && nodes_[exact].kind > NodeKind::Label) exact = nodes_[exact].next;
+
+  const Numbered numbered = splitNumber(interner_[name]);
+  uint32_t range = kNone;
+  if (numbered.number != UINT32_MAX) {
+    if (const NameId prefix = interner_.find(numbered.prefix); prefix.valid()) {
+      range = head(prefix);
+      while (range != kNone &&
+             (nodes_[range].kind != NodeKind::Range || ranges_[nodes_[range].id].count <= numbered.number))
+        range = nodes_[range].next;
+    }
+  }
+  if (range != kNone && (exact == kNone || exact < range))
+    return {Meaning::Register, member(ranges_[nodes_[range].id], numbered.number, name).value};
+  if (exact == kNone) return {};
+  const Node& node = nodes_[exact];
+  return {node.kind == NodeKind::Register   ? Meaning::Register
+          : node.kind == NodeKind::Variable ? Meaning::Variable
+                                            : Meaning::Label,
+          node.id};
+}
+
+Meaning Names::find(NameId name) {
+  if (remembered_.size() <= name.value)
+    remembered_.resize(std::max(interner_.size() + interner_.size() / 2, std::size_t{name.value} + 1));
+  Remembered& known = remembered_[name.value];
+  if (known.epoch != epoch_) {
+    const Meaning meaning = search(name);
+    if (meaning.kind == Meaning::Nothing) return meaning;
+    remembered_[name.value] = {epoch_, meaning};
+    return meaning;
+  }
+  return known.meaning;
+}
+
+LabelId Names::labelIn(uint32_t scope, NameId name) const {
+  const auto it = labels_.find(key(scope, name.value));
+  return it == labels_.end() ? LabelId() : it->second;
+}
+
+}  // namespace ptxopt::text

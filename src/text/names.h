@@ -1,0 +1,101 @@
+// Which register, variable or label a name means at this point of a function.
+//
+// PTX scopes nest, and an inner declaration hides an outer one from its place on. `.reg .b32 %r<100>` declares a hundred
+// names at once; registers of a range come into being when they are first used, so `%r<4000000000>` costs nothing.
+// As ptxas has it: the range of `%r15` is looked for under `%r` (all trailing digits off), `%r07` is `%r7` when no
+// register is spelled so, an inner range hides only the indices it has, and registers, variables and labels of one
+// scope share their names.
+//
+// Algorithm: declarations form a stack, threaded by name into lists whose heads are found by NameId; leaving a scope
+// pops it. What a name was last found to mean is remembered until a declaration or the end of a scope may change it, so
+// nearly every look-up is one array access.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/function.h"
+
+namespace ptxopt::text {
+
+struct Meaning {
+  enum Kind : uint8_t { Nothing, Register, Variable, Label };
+  Kind kind = Nothing;
+  uint32_t id = 0;
+};
+
+class Names {
+ public:
+  explicit Names(Interner& interner) : interner_(interner) {}
+
+  void startFunction(Function& function);
+  void openScope();
+  void closeScope();  // not the outermost
+  std::size_t depth() const { return scopes_.size(); }
+  uint32_t scope() const { return scopes_.back().id; }
+  // The scope around `scope`; Id::kNone for the outermost.
+  uint32_t parentOf(uint32_t scope) const { return parents_[scope]; }
+
+  // These return false when the scope already has the name.
+  [[nodiscard]] bool declareRegister(NameId name, RegId reg);
+  [[nodiscard]] bool declareRange(NameId prefix, uint32_t count, ScalarType type, uint8_t lanes, bool isParameter);
+  [[nodiscard]] bool declareVariable(NameId name, VariableId variable);
+  [[nodiscard]] bool declareLabel(NameId name, LabelId label);
+
+  Meaning find(NameId name);
+  // The label `name` of just this scope, open or closed.
+  LabelId labelIn(uint32_t scope, NameId name) const;
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  enum class NodeKind : uint8_t { Register, Variable, Label, Range, Numbered };
+  struct Node {
+    NodeKind kind;
+    NameId name;
+    uint32_t scope;
+    uint32_t next;   // the node of this name declared before
+    uint32_t id;     // Register, Variable, Label: its id; Range: index in ranges_; Numbered: the number
+  };
+  struct Range {
+    uint32_t count;
+    ScalarType type;
+    uint8_t lanes;
+    bool isParameter;
+    uint32_t serial;
+    std::vector<RegId> members;  // those of small index
+  };
+  struct Scope {
+    uint32_t id;
+    std::size_t nodes;   // height of the stacks on entry
+    std::size_t ranges;
+  };
+  struct Remembered {
+    uint32_t epoch = 0;
+    Meaning meaning;
+  };
+
+  bool declare(NodeKind kind, NameId name, uint32_t id);
+  void push(NodeKind kind, NameId name, uint32_t id);
+  void pop(const Scope& scope);
+  uint32_t head(NameId name) const { return name.value < heads_.size() ? heads_[name.value] : kNone; }
+  Meaning search(NameId name);
+  RegId member(Range& range, uint32_t index, NameId name);
+  void forget() { ++epoch_; }
+
+  Interner& interner_;
+  Function* function_ = nullptr;
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> heads_;  // by NameId
+  std::vector<Range> ranges_;
+  std::vector<Scope> scopes_;
+  std::vector<uint32_t> parents_;                  // by scope id
+  std::unordered_map<uint64_t, LabelId> labels_;   // by scope id and name
+  std::unordered_map<uint64_t, RegId> far_;        // range members of large index, by serial and index
+  std::vector<Remembered> remembered_;             // by NameId
+  uint32_t epoch_ = 0;
+  uint32_t serial_ = 0;
+};
+
+}  // namespace ptxopt::text

@@ -1,0 +1,26 @@
+#include "text/number.h"
+
+namespace ptxopt::text {
+
+bool parseInteger(std::string_view text, uint64_t& value) {
+  __extension__ using Wide = unsigned __int128;
+  constexpr Wide kLimit = static_cast<Wide>(12) << 64;
+  if (text.ends_with('U')) text.remove_suffix(1);
+  unsigned base = 10;
+  if (text.size() > 1 && text[0] == '0') {
+    const char second = text[1];
+    base = second == 'x' || second == 'X' ? 16 : second == 'b' || second == 'B' ? 2 : 8;
+    text.remove_prefix(base == 8 ? 1 : 2);
+  }
+  Wide v = 0;
+  for (const char c : text) {
+    const unsigned digit = c <= '9' ? static_cast<unsigned>(c - '0') : static_cast<unsigned>((c | 0x20) - 'a' + 10);
+    if (digit >= base) return false;
+    v = v * base + digit;
+    if (v >= kLimit) return false;
+  }
+  value = static_cast<uint64_t>(v);
+  return !text.empty();
+}
+
+}  // namespace ptxopt::text

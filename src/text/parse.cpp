@@ -1,0 +1,157 @@
+// The driver of the generated parser.
+//
+// Items and statements are parsed one at a time: by `item` at module level, `sectionItem` in a section, `statement` in a
+// function body. The contexts that ANTLR allocates for rule calls are dropped every few hundred of them.
+#include "text/parse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "PtxLexer.h"
+#include "PtxParser.h"
+#include "text/builder.h"
+#include "text/syntax_error.h"
+#include "text/token_stream.h"
+
+namespace ptxopt {
+namespace text {
+namespace {
+
+using grammar::PtxLexer;
+using grammar::PtxParser;
+
+// The first error ends the parse, with a message of ours.
+class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
+ public:
+  explicit FirstErrorStrategy(std::string_view source) : source_(source) {}
+
+  void sync(antlr4::Parser*) override {}
+  antlr4::Token* recoverInline(antlr4::Parser* parser) override { fail(parser); }
+  void reportError(antlr4::Parser* parser, const antlr4::RecognitionException&) override { fail(parser); }
+  void recover(antlr4::Parser* parser, std::exception_ptr) override { fail(parser); }
+
+ private:
+  [[noreturn]] void fail(antlr4::Parser* parser) const {
+    const auto& token = static_cast<const Token&>(*parser->getCurrentToken());
+    const auto offset = static_cast<std::size_t>(token.begin - source_.data());
+    if (token.type == PtxLexer::ERROR) throw SyntaxError(offset, describeError(token, source_));
+    constexpr std::size_t kLongest = 40;
+    const std::string found = token.type == Token::kEnd ? "the end of the file"
+                              : token.length > kLongest
+                                  ? fmt::format("'{}...'", token.view().substr(0, kLongest))
+                                  : fmt::format("'{}'", token.view());
+    throw SyntaxError(offset, fmt::format("unexpected {}{}", found, expectation(parser)));
+  }
+
+  // ", expected ';' or ','", when the choice is small enough to help.
+  static std::string expectation(antlr4::Parser* parser) {
+    constexpr std::size_t kMost = 4;
+    const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
+    if (expected.size() == 0 || expected.size() > kMost) return {};
+    std::string text;
+    const auto types = expected.toList();
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      text += i == 0 ? ", expected " : i + 1 == types.size() ? " or " : ", ";
+      text += types[i] < 0 ? "the end of the file" : describe(parser->getVocabulary().getDisplayName(static_cast<std::size_t>(types[i])));
+    }
+    return text;
+  }
+
+  static std::string describe(const std::string& name) {
+    if (name == "INT") return "an integer";
+    if (name == "FLOAT") return "a number";
+    if (name == "STRING") return "a string";
+    if (name == "WORD") return "a name";
+    if (name == "REG") return "a register";
+    return name;
+  }
+
+  std::string_view source_;
+};
+
+class Driver {
+ public:
+  explicit Driver(Module& module)
+      : builder_(module), tokens_(module.source), parser_(&tokens_), contexts_(0) {
+    parser_.setBuildParseTree(false);
+    parser_.setErrorHandler(std::make_shared<FirstErrorStrategy>(module.source));
+    parser_.b = &builder_;
+  }
+
+  void run() {
+    while (tokens_.front().type != Token::kEnd) {
+      builder_.start(tokens_.front());
+      switch (builder_.context()) {
+        case Builder::Context::Module: parser_.item(); break;
+        case Builder::Context::Section: parser_.sectionItem(); break;
+        case Builder::Context::Body: parser_.statement(); break;
+      }
+      finish();
+      if (++contexts_ == kContextsKept) {
+        parser_.dropContexts();
+        contexts_ = 0;
+      }
+    }
+    builder_.endOfFile(tokens_.front());
+  }
+
+ private:
+  static constexpr unsigned kContextsKept = 256;
+
+  void finish() { builder_.finish(tokens_.back()); }
+
+  Builder builder_;
+  TokenStream tokens_;
+  PtxParser parser_;
+  unsigned contexts_;
+};
+
+// What a text that is no text most likely is.
+std::string_view foreignFormat(std::string_view source) {
+  if (source.starts_with("\x7f" "ELF")) return "this is an ELF file (a cubin or a host object), not PTX text";
+  if (source.starts_with("\x50\xed\x55\xba")) return "this is a fatbin, not PTX text";
+  if (source.starts_with("BC\xc0\xde")) return "this is LLVM bitcode, not PTX text";
+  if (source.starts_with("\xff\xfe") || source.starts_with("\xfe\xff")) return "this is UTF-16, not PTX text";
+  return {};
+}
+
+}  // namespace
+}  // namespace text
+
+std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  const auto error = [&](std::size_t offset, std::string message) {
+    return ParseError{offset, locate(source, offset), std::move(message)};
+  };
+  if (const std::string_view format = text::foreignFormat(source); !format.empty()) return error(0, std::string(format));
+  if (source.size() >= UINT32_MAX) return error(0, "files of 4 GiB and more are not supported");
+  std::string_view body = source;
+  const std::size_t skipped = body.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  body.remove_prefix(skipped);
+
+  auto module = std::make_unique<Module>();
+  module->source = body;
+  module->fileName = std::move(fileName);
+  try {
+    text::Driver(*module).run();
+  } catch (const text::SyntaxError& e) {
+    return error(e.offset + skipped, e.what());
+  }
+  return module;
+}
+
+std::string render(const ParseError& error, std::string_view fileName) {
+  // A line may have a hundred million columns: show what stands around the place.
+  constexpr std::size_t kBefore = 60, kAfter = 40;
+  const SourcePosition& p = error.position;
+  const std::size_t from = p.column > kBefore ? p.column - 1 - kBefore : 0;
+  std::string line(p.lineText.substr(std::min(from, p.lineText.size()), kBefore + kAfter));
+  std::string caret;
+  for (std::size_t i = from; i + 1 < p.column && i - from < line.size(); ++i) caret += line[i - from] == '\t' ? '\t' : ' ';
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
+  return fmt::format("{}:{}:{}: error: {}\n{}\n{}^\n", fileName, p.line, p.column, error.message, line, caret);
+}
+
+}  // namespace ptxopt

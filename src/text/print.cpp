@@ -1,0 +1,170 @@
+// Two printers over one instruction printer: one that keeps the source's text, one that does not look at its layout.
+#include "text/print.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "text/canonical.h"
+#include "text/instruction_printer.h"
+
+namespace ptxopt {
+namespace {
+
+using text::InstructionPrinter;
+using text::MadeNames;
+
+// ---- everything from the IR ----
+
+void reprintFunction(std::string& out, const Module& module, const Function& f, const MadeNames& made) {
+  text::appendCanonicalHeader(out, module.text(f.header));
+  out += "\n{";
+  made.appendDeclarations(out, f);
+  out += '\n';
+  InstructionPrinter printer(out, module, f, made);
+  for (const InstrId id : f) {
+    const Instruction& i = f[id];
+    if (i.kind == InstrKind::Verbatim && module.source[i.sourceBegin] == ';') continue;  // says nothing
+    if (i.kind != InstrKind::Label) out += '\t';
+    printer.print(i);
+    out += '\n';
+  }
+  out += "}\n";
+}
+
+std::string reprint(const Module& module, const MadeNames& made) {
+  std::string out;
+  out.reserve(module.source.size() + module.source.size() / 16);
+  for (const Item& item : module.items) {
+    const std::string_view source = module.text(item.source);
+    switch (item.kind) {
+      case ItemKind::Directive:
+        if (source == ";") break;
+        text::appendCanonical(out, source);
+        out += '\n';
+        break;
+      case ItemKind::Declaration:
+        text::appendCanonical(out, source);
+        out += '\n';
+        break;
+      case ItemKind::Section:
+        text::appendCanonicalSection(out, source);
+        out += '\n';
+        break;
+      case ItemKind::Function:
+        if (const Function& f = module.functions[item.index]; f.hasBody) {
+          reprintFunction(out, module, f, made);
+        } else {
+          text::appendCanonicalHeader(out, source);
+          out += source.ends_with(';') ? "\n" : ";\n";
+        }
+        break;
+    }
+  }
+  return out;
+}
+
+// ---- the source's text where nothing changed ----
+
+class PatchingPrinter {
+ public:
+  PatchingPrinter(std::string& out, const Module& module, const Function& f, const MadeNames& made)
+      : out_(out), source_(module.source), f_(f), made_(made), printer_(out, module, f, made) {}
+
+  void print() {
+    at_ = f_.body.begin;
+    copyTo(f_.body.begin + 1);
+    made_.appendDeclarations(out_, f_);
+    for (const InstrId id : f_) {
+      const Instruction& i = f_[id];
+      if (i.hasSource() && !i.is(Instruction::Moved))
+        inPlace(id, i);
+      else
+        elsewhere(i);
+    }
+    copyTo(f_.body.end);
+  }
+
+ private:
+  void copyTo(uint32_t end) {
+    out_ += source_.substr(at_, end - at_);
+    at_ = end;
+  }
+
+  void inPlace(InstrId id, const Instruction& i) {
+    for (; sourceId_ < id.value; ++sourceId_) drop(f_.instructions[sourceId_]);
+    ++sourceId_;
+    copyTo(i.sourceBegin);
+    if (i.is(Instruction::Changed)) {
+      printer_.print(i);
+      at_ = i.sourceEnd;
+    } else {
+      copyTo(i.sourceEnd);
+    }
+  }
+
+  // Leaves out the text of an erased or moved instruction, and its line with it when nothing else stands there.
+  void drop(const Instruction& i) {
+    copyTo(i.sourceBegin);
+    at_ = i.sourceEnd;
+    const std::size_t lineStart = out_.find_last_not_of(" \t");
+    const std::size_t next = source_.find_first_not_of(" \t\r", at_);
+    if (lineStart == std::string::npos || out_[lineStart] != '\n' || next == std::string_view::npos || source_[next] != '\n')
+      return;
+    out_.resize(lineStart + 1);
+    at_ = static_cast<uint32_t>(next + 1);
+  }
+
+  // A made or moved instruction: on a line of its own, behind what follows the one before on its line.
+  void elsewhere(const Instruction& i) {
+    finishLine();
+    out_ += i.kind == InstrKind::Label ? "\n" : "\n\t";
+    printer_.print(i);
+  }
+
+  // Copies blanks and a comment up to the end of the line, if nothing else is there.
+  void finishLine() {
+    std::size_t p = source_.find_first_not_of(" \t\r", at_);
+    if (p == std::string_view::npos) return;
+    if (source_.substr(p).starts_with("//")) p = std::min(source_.find('\n', p), source_.size());
+    if (p < source_.size() && source_[p] == '\n' && p <= f_.body.end) copyTo(static_cast<uint32_t>(p));
+  }
+
+  std::string& out_;
+  std::string_view source_;
+  const Function& f_;
+  const MadeNames& made_;
+  InstructionPrinter printer_;
+  uint32_t at_ = 0;        // the source is copied or left out up to here
+  uint32_t sourceId_ = 0;  // the next instruction of the source
+};
+
+std::string patch(const Module& module) {
+  std::string out;
+  out.reserve(module.source.size() + module.source.size() / 16);
+  std::optional<MadeNames> made;
+  uint32_t at = 0;
+  for (const Function& f : module.functions) {
+    if (!f.hasBody || !f.changed) continue;
+    if (!made) made.emplace(module);
+    out += module.source.substr(at, f.body.begin - at);
+    PatchingPrinter(out, module, f, *made).print();
+    at = f.body.end;
+  }
+  out += module.source.substr(at);
+  return out;
+}
+
+}  // namespace
+
+std::string print(const Module& module, const PrintOptions& options) {
+  return options.reprint ? reprint(module, MadeNames(module)) : patch(module);
+}
+
+std::string printInstruction(const Module& module, const Function& function, const Instruction& instruction) {
+  std::string out;
+  const MadeNames made(module);
+  InstructionPrinter(out, module, function, made).print(instruction);
+  return out;
+}
+
+}  // namespace ptxopt

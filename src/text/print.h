@@ -1,0 +1,22 @@
+// A module to PTX text.
+#pragma once
+
+#include <string>
+
+#include "ir/module.h"
+
+namespace ptxopt {
+
+struct PrintOptions {
+  // Print everything from the IR, one instruction a line, instead of keeping the source's text where nothing changed.
+  bool reprint = false;
+};
+
+// Without `reprint`: functions that no pass changed, and everything between functions, come out byte for byte; in a
+// changed function instructions that did not change keep their text, and comments stay where they are.
+std::string print(const Module& module, const PrintOptions& options = {});
+
+// One instruction as `--reprint` has it, without indentation or line end.
+std::string printInstruction(const Module& module, const Function& function, const Instruction& instruction);
+
+}  // namespace ptxopt

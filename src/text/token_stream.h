@@ -1,0 +1,60 @@
+// The tokens of a source as ANTLR's parser wants them, through a window: the grammar is LL(1), so one token ahead and
+// two behind are all that anyone looks at, and memory does not grow with the input.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "text/lexer.h"
+
+namespace ptxopt::text {
+
+class TokenStream final : public antlr4::TokenStream {
+ public:
+  explicit TokenStream(std::string_view source) : lexer_(source) { refill(); }
+
+  void consume() override {
+    if (at_->type == Token::kEnd) return;
+    if (++at_ == window_.data() + window_.size()) refill();
+  }
+  std::size_t LA(ssize_t i) override { return i == 1 ? at_->getType() : look(i)->getType(); }
+  antlr4::Token* LT(ssize_t i) override { return look(i); }
+  // The current token.
+  const Token& front() const { return *at_; }
+  // The token before it.
+  const Token& back() const { return at_[-1]; }
+
+  ssize_t mark() override { return 0; }
+  void release(ssize_t) override {}
+  std::size_t index() override { return 0; }
+  void seek(std::size_t) override {}
+  std::size_t size() override { return window_.size(); }
+  std::string getSourceName() const override { return "ptx"; }
+  antlr4::Token* get(std::size_t) const override { return const_cast<Token*>(at_); }
+  antlr4::TokenSource* getTokenSource() const override { return nullptr; }
+  std::string getText(const antlr4::misc::Interval&) override { return {}; }
+  std::string getText() override { return {}; }
+  std::string getText(antlr4::RuleContext*) override { return {}; }
+  std::string getText(antlr4::Token*, antlr4::Token*) override { return {}; }
+
+ private:
+  static constexpr std::size_t kBehind = 2;
+
+  Token* look(ssize_t i) { return i > 0 ? at_ + (i - 1) : at_ + i; }
+
+  // Keeps the last kBehind tokens and lexes until the window is full or the source ends.
+  void refill() {
+    std::copy(window_.end() - kBehind, window_.end(), window_.begin());
+    at_ = window_.data() + kBehind;
+    for (Token* t = at_; t != window_.data() + window_.size(); ++t) {
+      lexer_.next(*t);
+      if (t->type == Token::kEnd) break;
+    }
+  }
+
+  Lexer lexer_;
+  std::array<Token, 2048> window_{};
+  Token* at_ = nullptr;
+};
+
+}  // namespace ptxopt::text

@@ -1,0 +1,388 @@
+#!/usr/bin/env python3
+"""Runs ptxopt over a corpus of PTX and checks that the machine code stays the same.
+
+  run.py [--tool build/release/ptxopt] [--work build/corpus] [--only GLOB] [--quick] [--list] [-j N]
+
+The corpus: kernels/ compiled by nvcc, clang and llc for several architectures and modes, a kernel for every overload of
+cuda::ptx (wrappers.py writes those from the installed headers), and syntax/, one oddity of PTX a file. For each PTX file:
+
+  text      -O0 gives back the same bytes
+  reprint   -O0 --reprint assembles to the same machine code, and printing its output again changes nothing
+  rename    --passes=rename-webs assembles to the same machine code
+  dead      --passes=live-dead assembles to the same machine code
+  refused   (syntax/rejected only) the tool ends with status 3
+
+Compiled PTX and the fingerprints of machine code are kept in the work folder under the hash of what they came from.
+What a missing tool would have made is left out with a message. The outputs of failed checks stay in WORK/failed.
+"""
+import argparse
+import concurrent.futures
+import fnmatch
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "tools")]
+import machine_code  # noqa: E402
+import wrappers  # noqa: E402
+
+ARCHITECTURES = ["75", "80", "90a", "100a", "120a"]
+CLANG_ARCHITECTURES = ["75", "80", "90a"]
+MODES = {"plain": [], "lineinfo": ["-lineinfo"], "debug": ["-G"], "rdc": ["-rdc=true"]}
+CLANG_MODES = {"O0": ["-O0"], "O2": ["-O2"], "lines": ["-O2", "-gline-tables-only"]}
+PASSES = {"rename": "rename-webs", "dead": "live-dead"}
+SYNTAX_ERROR = 3
+COMPILE_LIMIT, TOOL_LIMIT = 300, 120  # seconds
+
+
+@dataclass
+class Item:
+    """One PTX file to be: a source and how to compile it, or a file that is PTX already."""
+    name: str
+    source: str
+    command: list = None  # without the output, which comes last
+    compiler: str = ""  # version text, part of the cache key
+    weight: int = 0  # heavier ones are started first
+    refused: bool = False  # a file that ptxopt must not take
+
+
+@dataclass
+class Settings:
+    tool: str
+    work: str
+    ptxas: str  # version text, empty without ptxas
+
+
+class Skip(Exception):
+    """This item cannot be checked here; str() is why."""
+
+
+class Failure(Exception):
+    """A check that did not hold; str() is which and how."""
+
+
+# ---------------------------------------------------------------- the tools
+
+def find(variable, *names):
+    for candidate in (os.environ.get(variable), *(shutil.which(name) for name in names), f"/usr/local/cuda/bin/{names[0]}"):
+        if candidate and os.path.exists(candidate):
+            return candidate
+    return None
+
+
+def version(tool):
+    return subprocess.run([tool, "--version"], capture_output=True, text=True).stdout if tool else ""
+
+
+def run(command, limit, cwd=None):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit, cwd=cwd)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, -1, "", f"took more than {limit} s")
+
+
+def digest(*parts):
+    hashed = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode()
+        hashed.update(b"%d:" % len(data) + data)
+    return hashed.hexdigest()[:24]
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def first_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line or "fatal" in line), lines[0] if lines else "no message")[:200]
+
+
+# ---------------------------------------------------------------- what there is to run
+
+def options(path):
+    """The settings in a kernel's `// corpus: key=value ...` line."""
+    with open(path, encoding="utf-8") as file:
+        match = re.match(r"// corpus: (.*)", file.readline())
+    return dict(word.split("=", 1) for word in shlex.split(match[1])) if match else {}
+
+
+def number(architecture):
+    return int(re.match(r"\d+", architecture)[0])
+
+
+def variants(weight, turn, architectures):
+    """(architecture, mode) pairs: all of them for a light kernel; each architecture and each mode for the others."""
+    modes = list(MODES)
+    if weight == "light":
+        return [(arch, mode) for arch in architectures for mode in modes]
+    spread = [(arch, modes[(i + turn) % len(modes)]) for i, arch in enumerate(architectures)]
+    plain = [(arch, "plain") for arch in architectures] if weight == "medium" else []
+    return list(dict.fromkeys(spread + plain))
+
+
+def nvcc_items(nvcc, sources, quick):
+    compiler = version(nvcc)
+    for turn, source in enumerate(sources):
+        settings = options(source)
+        weight = settings.get("weight", "light")
+        architectures = [arch for arch in ARCHITECTURES if number(arch) >= int(settings.get("min", 0))]
+        pairs = variants(weight, turn, architectures)
+        if quick:
+            pairs = [] if weight == "heavy" else [(architectures[turn % len(architectures)], "plain")]
+        for arch, mode in pairs:
+            flags = [f"-arch=sm_{arch}", *MODES[mode], *shlex.split(settings.get("flags", "")), "-w", "-ptx", source, "-o"]
+            name = f"{os.path.basename(source)[:-3]}.sm_{arch}.{mode}"
+            yield Item(name, source, [nvcc, *flags], compiler, {"light": 1, "medium": 2, "heavy": 9}[weight])
+
+
+def clang_items(clang, folder, suffix, language, quick):
+    compiler = version(clang)
+    for source in sorted(files(folder, suffix)):
+        for arch in CLANG_ARCHITECTURES[1:2] if quick else CLANG_ARCHITECTURES:
+            for mode, flags in CLANG_MODES.items():
+                command = [clang, *language, *flags, "-Xclang", "-target-feature", "-Xclang", "+ptx83", "-w", "-S"]
+                command += [f"--cuda-gpu-arch=sm_{arch}" if suffix == ".cu" else f"-march=sm_{arch}", source, "-o"]
+                yield Item(f"{os.path.basename(folder)}-{stem(source)}.sm_{arch}.{mode}", source, command, compiler)
+
+
+def llc_items(llc, folder, quick):
+    compiler = version(llc)
+    for source in sorted(files(folder, ".ll")):
+        for arch in CLANG_ARCHITECTURES[1:2] if quick else CLANG_ARCHITECTURES:
+            for level in ("-O0", "-O2"):
+                command = [llc, "-march=nvptx64", f"-mcpu=sm_{arch}", "-mattr=+ptx83", level, source, "-o"]
+                yield Item(f"llvm-{stem(source)}.sm_{arch}.{level[1:]}", source, command, compiler)
+
+
+def stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def files(folder, suffix):
+    return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(suffix)]
+
+
+def wrapper_sources(nvcc, work):
+    headers = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(nvcc))), "include/cccl/cuda/__ptx/instructions/generated")
+    if not os.path.isdir(headers):
+        print("corpus: no headers of cuda::ptx in this toolkit: its wrappers are left out")
+        return []
+    return sorted(wrappers.generate(headers, os.path.join(work, "wrappers")))
+
+
+def all_items(work, quick):
+    kernels, syntax = os.path.join(HERE, "kernels"), os.path.join(HERE, "syntax")
+    nvcc, clang, llc = find("NVCC", "nvcc"), find("CLANG", "clang-19", "clang"), find("LLC", "llc-19", "llc")
+    items = []
+    for tool, what in ((nvcc, "nvcc: the CUDA kernels"), (clang, "clang: its kernels"), (llc, "llc: the LLVM IR")):
+        if not tool:
+            print(f"corpus: no {what} are left out")
+    if nvcc:
+        sources = sorted(files(kernels, ".cu")) + ([] if quick else wrapper_sources(nvcc, work))
+        items += nvcc_items(nvcc, sources, quick)
+    if clang:
+        cuda = ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib"]
+        items += clang_items(clang, os.path.join(kernels, "clang"), ".cu", cuda, quick)
+        items += clang_items(clang, os.path.join(kernels, "opencl"), ".cl", ["-x", "cl", "-cl-std=CL2.0", "-target", "nvptx64-nvidia-cuda"], quick)
+    if llc:
+        items += llc_items(llc, os.path.join(kernels, "llvm"), quick)
+    for folder in ("accepted", "rejected"):
+        for source in sorted(files(os.path.join(syntax, folder), ".ptx")):
+            items.append(Item(f"syntax/{folder}/{stem(source)}", source, refused=folder == "rejected"))
+    return items
+
+
+# ---------------------------------------------------------------- cached steps
+
+def included(source):
+    """The source with the headers of ours that it includes."""
+    text = read(source)
+    beside = [os.path.join(os.path.dirname(source), name.decode()) for name in re.findall(rb'#include "([^"]+)"', text)]
+    return text + b"".join(read(path) for path in beside)
+
+
+def compiled(item, work):
+    """Path of the item's PTX, compiled unless the work folder has it. A refusal is remembered too."""
+    if not item.command:
+        return item.source
+    key = digest(included(item.source), " ".join(item.command), item.compiler)
+    path = os.path.join(work, "ptx", f"{item.name}-{key}.ptx")
+    if not os.path.exists(path) and not os.path.exists(path + ".refused"):
+        with tempfile.TemporaryDirectory(dir=work) as folder:
+            result = run([*item.command, os.path.join(folder, "a.ptx")], COMPILE_LIMIT, folder)
+            if result.returncode == 0:
+                os.replace(os.path.join(folder, "a.ptx"), path)
+            else:
+                write(path + ".refused", first_line(result.stderr).encode())
+    if os.path.exists(path + ".refused"):
+        raise Skip("the compiler refuses it: " + read(path + ".refused").decode())
+    return path
+
+
+def write(path, data):
+    """Write in one step, so that a run beside this one never reads half a file."""
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
+        file.write(data)
+    os.replace(file.name, path)
+
+
+def machine_code_of(path, arch, settings):
+    """The fingerprint of what ptxas makes of a file, from the work folder where it is known. Raises AssemblyError."""
+    cached = os.path.join(settings.work, "code", digest(read(path), arch, settings.ptxas, read(machine_code.__file__)) + ".json")
+    if not os.path.exists(cached):
+        try:
+            result = machine_code.fingerprint(machine_code.assemble(path, arch))
+        except machine_code.AssemblyError as error:
+            result = {"refused": first_line(str(error)).replace(path, os.path.basename(path))}
+        write(cached, json.dumps(result).encode())
+    result = json.loads(read(cached))
+    if "refused" in result:
+        raise machine_code.AssemblyError(result["refused"])
+    return result
+
+
+# ---------------------------------------------------------------- the checks
+
+def optimize(settings, source, output, *flags):
+    result = run([settings.tool, source, "-o", output, *flags], TOOL_LIMIT)
+    if result.returncode:
+        raise Failure(f"status {result.returncode}: {first_line(result.stderr)}")
+
+
+def same_text(settings, source, folder):
+    output = os.path.join(folder, "text.ptx")
+    optimize(settings, source, output, "-O0")
+    if read(output) != read(source):
+        raise Failure("the text changed")
+
+
+def same_code(settings, source, output):
+    """Whether the output becomes the machine code of the source; equal text needs no ptxas."""
+    if not settings.ptxas or read(source) == read(output):
+        return
+    arch = machine_code.read_target(source)
+    try:
+        differing = machine_code.differing(machine_code_of(source, arch, settings), machine_code_of(output, arch, settings))
+    except machine_code.AssemblyError as error:
+        raise Failure(f"ptxas refuses the output: {error}") from None
+    if differing:
+        raise Failure(f"other machine code in {', '.join(differing[:3])}{' ...' if len(differing) > 3 else ''}")
+
+
+def same_when_printed(settings, source, folder):
+    once, again = os.path.join(folder, "reprint.ptx"), os.path.join(folder, "reprint-again.ptx")
+    optimize(settings, source, once, "-O0", "--reprint")
+    optimize(settings, once, again, "-O0", "--reprint")
+    if read(once) != read(again):
+        raise Failure("printing is no fixed point")
+    same_code(settings, source, once)
+
+
+def same_after(check):
+    def same_after_pass(settings, source, folder):
+        output = os.path.join(folder, check + ".ptx")
+        optimize(settings, source, output, "--passes=" + PASSES[check], "--verify-each")
+        same_code(settings, source, output)
+    return same_after_pass
+
+
+def is_refused(settings, source, folder):
+    status = run([settings.tool, source, "-o", os.path.join(folder, "refused.ptx"), "-O0"], TOOL_LIMIT).returncode
+    if status != SYNTAX_ERROR:
+        raise Failure(f"status {status}, expected {SYNTAX_ERROR}")
+
+
+CHECKS = {"text": same_text, "reprint": same_when_printed, **{check: same_after(check) for check in PASSES}}
+
+
+def check_item(item, settings):
+    """-> (failures, reason to skip, bytes of PTX). An item without any function counts as nothing at all."""
+    try:
+        source = compiled(item, settings.work)
+        if not item.refused and settings.ptxas:
+            machine_code_of(source, machine_code.read_target(source), settings)
+    except (Skip, machine_code.AssemblyError) as error:
+        return [], str(error), 0
+    failures = []
+    with tempfile.TemporaryDirectory(dir=settings.work) as folder:
+        for name, check in ({"refused": is_refused} if item.refused else CHECKS).items():
+            try:
+                check(settings, source, folder)
+            except Failure as failure:
+                failures.append(f"{name}: {failure}")
+        if failures:
+            keep(folder, source, os.path.join(settings.work, "failed", item.name))
+    return failures, None, os.path.getsize(source)
+
+
+def keep(folder, source, target):
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(folder, target)
+    shutil.copy(source, os.path.join(target, "input.ptx"))
+
+
+# ---------------------------------------------------------------- the run
+
+def run_all(items, settings, jobs):
+    """Run every item, heavy ones first, and print failures. -> (passed, failed, skipped, bytes)"""
+    passed = failed = skipped = total = 0
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for item, (failures, reason, size) in zip(items, pool.map(lambda item: check_item(item, settings), items)):
+            total += size
+            if reason:
+                skipped += 1
+                print(f"skipped {item.name}: {reason}")
+            for failure in failures:
+                print(f"FAILED {item.name}: {failure}", flush=True)
+            failed += bool(failures)
+            passed += not failures and not reason
+    return passed, failed, skipped, total
+
+
+def prepare(work):
+    for folder in ("ptx", "code"):
+        os.makedirs(os.path.join(work, folder), exist_ok=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", default=os.path.join(ROOT, "build/release/ptxopt"), help="default: build/release/ptxopt")
+    parser.add_argument("--work", default=os.path.join(ROOT, "build/corpus"), help="folder for what is compiled and kept; default: build/corpus")
+    parser.add_argument("--only", metavar="GLOB", help="only the items whose name matches, such as 'calls.*' or 'syntax/*'")
+    parser.add_argument("--quick", action="store_true", help="one variant of each light kernel, and the syntax files")
+    parser.add_argument("--list", action="store_true", help="print the names and stop")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    work = os.path.abspath(args.work)
+    prepare(work)
+    items = [item for item in all_items(work, args.quick) if not args.only or fnmatch.fnmatch(item.name, args.only)]
+    items.sort(key=lambda item: -item.weight)
+    if args.list:
+        print(*(item.name for item in items), sep="\n")
+        return 0
+    if not os.path.exists(args.tool):
+        sys.exit(f"corpus: no {args.tool}; build it or say where it is with --tool")
+    shutil.rmtree(os.path.join(work, "failed"), ignore_errors=True)
+    settings = Settings(os.path.abspath(args.tool), work, version(machine_code.find_ptxas()))
+    if not settings.ptxas:
+        print("corpus: no ptxas: machine code is not compared")
+    passed, failed, skipped, total = run_all(items, settings, args.jobs)
+    print(f"corpus: {passed} passed, {failed} failed, {skipped} skipped ({total / 1e6:.0f} MB of PTX)")
+    if passed + failed == 0:
+        print("corpus: nothing ran")
+    return 1 if failed or passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

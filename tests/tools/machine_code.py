@@ -1,0 +1,189 @@
+"""What ptxas makes of a PTX file, and whether two files become the same machine code.
+
+  machine_code.py stats A.ptx...         one line a kernel: registers, stack, spills, machine instructions
+  machine_code.py same A.ptx B.ptx       exit 0 when both assemble to the same machine code
+
+As a module: assemble(path, arch, opt) -> Assembled, fingerprint(assembled) -> {section: digest}, differing(a, b) and
+same(a, b) on two fingerprints, stats(assembled).
+
+Compared are the instructions of every function (.text.*), the constant banks, the initialised and zeroed data with
+their sizes, the attributes that the driver reads (.nv.info.*) and the relocations of all these. Not compared: names and
+symbol order, debug sections, and the note with the command line.
+
+ptxas comes from $PTXAS, then the PATH, then /usr/local/cuda/bin.
+"""
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+
+COMPARED = (".text.", ".nv.constant", ".nv.global", ".nv.shared", ".nv.local", ".nv.info.", ".rel.text.", ".rela.text.",
+            ".rel.nv.", ".rela.nv.")
+NOBITS = (8, 0x70000007, 0x70000009, 0x7000000A, 0x70000015)  # section types without bytes in the file: .bss, and NVIDIA's
+RELOCATIONS = (4, 9)
+BRANCH, NOP = 0x947, 0x918  # the low 12 bits of a machine instruction
+
+
+class AssemblyError(Exception):
+    """ptxas refused the file; str() is what it said."""
+
+
+@dataclass
+class Assembled:
+    sections: dict = field(default_factory=dict)  # name -> bytes
+    log: str = ""  # what ptxas -v printed
+
+
+def find_ptxas():
+    for candidate in (os.environ.get("PTXAS"), shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas"):
+        if candidate and os.path.exists(candidate):
+            return candidate
+    return None
+
+
+def target_words(path):
+    """What stands after .target, without comments: the architecture and options."""
+    with open(path, "rb") as file:
+        head = file.read(1 << 16).decode("latin-1")
+    match = re.search(r"\.target\s+(\w+(?:\s*,\s*\w+)*)", re.sub(r"//.*|/\*.*?\*/", "", head))
+    return re.split(r"\s*,\s*", match[1]) if match else []
+
+
+def read_target(path):
+    """The architecture to assemble for: the file's own .target, or the oldest one ptxas still makes code for."""
+    match = re.match(r"(?:sm|compute)_(\d+)([af]?)", " ".join(target_words(path)))
+    return f"sm_{match[1]}{match[2]}" if match and int(match[1]) >= 75 else "sm_75"
+
+
+def is_debug(path):
+    """True for a `.target ..., debug` module, which ptxas only takes unoptimized."""
+    return "debug" in target_words(path)
+
+
+def assemble(path, arch=None, opt=3):
+    """Assemble one file. Raises AssemblyError with what ptxas said where it refuses.
+
+    Relocatable code keeps functions that no kernel calls, so -c is tried first. Some old PTX is refused with it.
+    """
+    ptxas = find_ptxas()
+    if not ptxas:
+        raise AssemblyError("no ptxas found (set PTXAS)")
+    flags = ["-v", f"-arch={arch or read_target(path)}"] + (["-g", "-O0"] if is_debug(path) else [f"-O{opt}"])
+    refused = None
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = os.path.join(folder, "a.cubin")
+        for mode in (["-c"], []):
+            run = subprocess.run([ptxas, *flags, *mode, path, "-o", cubin], capture_output=True, text=True, errors="replace")
+            if run.returncode == 0:
+                with open(cubin, "rb") as file:
+                    return Assembled(read_sections(file.read()), run.stderr)
+            refused = refused or run
+            if "Compile only(-c)" not in run.stderr and "not allowed with ABI" not in run.stderr:
+                break
+    raise AssemblyError(refused.stderr.strip() or f"ptxas ended with status {refused.returncode}")
+
+
+def read_sections(elf):
+    """name -> bytes of every section of a 64-bit ELF file; of one that holds no bytes, its size as text."""
+    table, = struct.unpack_from("<Q", elf, 0x28)
+    size, count, names_index = struct.unpack_from("<HHH", elf, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", elf, table + i * size) for i in range(count)]
+    sections = {}
+    for name_at, kind, _, _, offset, length, link, _, _, entry in headers:
+        name = text_at(elf, headers[names_index][4] + name_at)
+        if kind in NOBITS:
+            sections[name] = b"%d zero bytes" % length
+        elif kind in RELOCATIONS:
+            sections[name] = relocations(elf, offset, length, entry, headers[link][4], headers[headers[link][6]][4])
+        else:
+            sections[name] = elf[offset:offset + length]
+    return sections
+
+
+def text_at(elf, at):
+    return elf[at:elf.index(b"\0", at)].decode()
+
+
+def relocations(elf, offset, length, entry, symbols, names):
+    """Relocations as sorted lines, with the symbol's name for its number, which depends on the order of the symbols."""
+    rows = []
+    for at in range(offset, offset + length, entry):
+        place, info = struct.unpack_from("<QQ", elf, at)
+        name_at, = struct.unpack_from("<I", elf, symbols + 24 * (info >> 32))
+        rows.append(f"{place:x} type {info & 0xFFFFFFFF:x} {text_at(elf, names + name_at)} {elf[at + 16:at + entry].hex()}")
+    return "\n".join(sorted(rows)).encode()
+
+
+def fingerprint(assembled):
+    """name -> digest of every section that is compared: small enough to keep."""
+    return {name: hashlib.sha256(data).hexdigest() for name, data in assembled.sections.items() if name.startswith(COMPARED)}
+
+
+def differing(a, b):
+    """Names of the sections in which two fingerprints differ."""
+    return sorted(name for name in a.keys() | b.keys() if a.get(name) != b.get(name))
+
+
+def same(a, b):
+    return not differing(a, b)
+
+
+def instruction_count(text):
+    """Machine instructions of a function, without the padding and the branch to itself at its end."""
+    opcodes = [struct.unpack_from("<Q", text, at)[0] & 0xFFF for at in range(0, len(text) // 16 * 16, 16)]
+    while opcodes and opcodes[-1] == NOP:
+        opcodes.pop()
+    if opcodes and opcodes[-1] == BRANCH:
+        opcodes.pop()
+    return len(opcodes)
+
+
+def stats(assembled):
+    """function -> dict(registers, stack, spill_stores, spill_loads, shared, instructions)"""
+    result, current = {}, None
+    for line in assembled.log.splitlines():
+        if match := re.search(r"Compiling entry function '([^']+)'|Function properties for (\S+)", line):
+            current = match[1] or match[2]
+            result.setdefault(current, dict(registers=0, stack=0, spill_stores=0, spill_loads=0, shared=0))
+        elif match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
+            result[current].update(stack=int(match[1]), spill_stores=int(match[2]), spill_loads=int(match[3]))
+        elif match := re.search(r"Used (\d+) registers", line):
+            shared = re.search(r"(\d+) bytes smem", line)
+            result[current].update(registers=int(match[1]), shared=int(shared[1]) if shared else 0)
+    for name, row in result.items():
+        row["instructions"] = instruction_count(assembled.sections.get(".text." + name, b""))
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=["stats", "same"])
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--arch", help="default: the .target of the (first) file")
+    parser.add_argument("--opt", type=int, default=3)
+    args = parser.parse_args()
+    try:
+        if args.verb == "stats":
+            for path in args.files:
+                for name, row in sorted(stats(assemble(path, args.arch, args.opt)).items()):
+                    print(path, name, *(f"{key}={value}" for key, value in row.items()), sep="\t")
+            return 0
+        if len(args.files) != 2:
+            parser.error("same takes two files")
+        arch = args.arch or read_target(args.files[0])
+        bad = differing(*(fingerprint(assemble(path, arch, args.opt)) for path in args.files))
+    except AssemblyError as error:
+        print(f"machine_code.py: {error}", file=sys.stderr)
+        return 2
+    print("differs: " + ", ".join(bad) if bad else "same machine code")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
