@@ -160,6 +160,12 @@ std::string print(const Module& module, const PrintOptions& options) {
   return options.reprint ? reprint(module, MadeNames(module)) : patch(module);
 }
 
+std::string printFunction(const Module& module, const Function& function) {
+  std::string out;
+  reprintFunction(out, module, function, MadeNames(module));
+  return out;
+}
+
 std::string printInstruction(const Module& module, const Function& function, const Instruction& instruction) {
   std::string out;
   const MadeNames made(module);

@@ -16,6 +16,9 @@ struct PrintOptions {
 // changed function instructions that did not change keep their text, and comments stay where they are.
 std::string print(const Module& module, const PrintOptions& options = {});
 
+// A function with a body as `--reprint` has it.
+std::string printFunction(const Module& module, const Function& function);
+
 // One instruction as `--reprint` has it, without indentation or line end.
 std::string printInstruction(const Module& module, const Function& function, const Instruction& instruction);
 

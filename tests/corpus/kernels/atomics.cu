@@ -1,3 +1,4 @@
+// corpus: weight=medium
 // Atomic operations of every kind, order and scope.
 #include <cuda/atomic>
 #include <cuda_fp16.h>

@@ -1,4 +1,4 @@
-// corpus: min=80
+// corpus: min=80 weight=medium
 // cuda::barrier, cuda::pipeline, memcpy_async, cp.async and bulk copies (TMA).
 #include <cuda/barrier>
 #include <cuda/pipeline>

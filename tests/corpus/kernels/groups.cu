@@ -1,3 +1,4 @@
+// corpus: weight=medium
 // Cooperative groups: tiles, reductions, scans, coalesced groups, asynchronous copies, grids.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>

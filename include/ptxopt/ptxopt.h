@@ -1,0 +1,106 @@
+// ptxopt as a library: PTX text in, PTX text out.
+//
+//     const ptxopt::Result result = ptxopt::optimize(text);
+//     if (result.status == ptxopt::Status::Ok) use(result.output);
+//     else std::cerr << result.error;
+//
+// Calls from several threads at once are fine. The library reads no files and prints nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxopt {
+
+// What went wrong; the tool's exit codes.
+enum class Status {
+  Ok = 0,
+  CheckFailed = 1,   // a check that was asked for did not hold
+  Usage = 2,         // options that make no sense, or (in the tool) a file that cannot be read or written
+  InvalidInput = 3,  // the text is not PTX
+  Internal = 4,      // a bug in ptxopt
+};
+
+struct Options {
+  // 0: parse and print. 1: clean-up. 2: everything that pays. Ignored when `passes` is set.
+  int level = 2;
+  // Exactly these passes, in this order.
+  std::optional<std::vector<std::string>> passes;
+  // These not, whichever way the others were chosen.
+  std::vector<std::string> skip;
+  // Values of knobs that are not to have their default.
+  std::map<std::string, int64_t> knobs;
+  // Print everything from the internal representation, one instruction a line, dropping comments.
+  bool reprint = false;
+  // Check the internal representation after parsing and after each pass.
+  bool verifyEach = false;
+  // Threads that work on functions; the output does not depend on it. 0: as many as there are cores.
+  unsigned jobs = 1;
+  // "sm_90a"; empty: what the text's .target says.
+  std::string architecture;
+  // For messages.
+  std::string fileName = "<input>";
+  // The text of each function after these passes, or after all, is appended to Result::dumps.
+  std::vector<std::string> printAfter;
+  bool printAfterAll = false;
+  // Make Result::reportJson.
+  bool report = false;
+};
+
+// Something the user may want to know: an opcode that ptxopt does not know, a module left as it is.
+struct Remark {
+  std::string name;     // one of a fixed set: unknown-opcode, debug-module, module-registers, too-large
+  std::string place;    // FILE:LINE:COL, or the function, or empty
+  std::string message;
+};
+
+struct PassSummary {
+  std::string name;
+  uint64_t changedFunctions = 0;
+  double seconds = 0;   // CPU time, added up over functions
+  std::map<std::string, uint64_t> counters;
+};
+
+struct Result {
+  Status status = Status::Ok;
+  std::string output;              // the optimized text; empty unless status is Ok
+  std::string error;               // what went wrong, ready to print, with place, line and caret
+  std::string dumps;               // what printAfter asked for
+  std::vector<Remark> remarks;
+  std::vector<PassSummary> passes; // in the order of the pipeline
+  double parseSeconds = 0, printSeconds = 0;
+  uint64_t functions = 0;          // with a body
+  uint64_t instructions = 0;       // before
+  uint64_t instructionsAfter = 0;
+  std::string architecture;
+  std::string reportJson;          // all of this and each function by itself, if Options::report; no times
+};
+
+Result optimize(std::string_view text, const Options& options = {});
+
+struct PassDescription {
+  std::string_view name, summary;
+  int level;                       // the lowest Options::level that runs it; above 2: only on request
+};
+struct KnobDescription {
+  std::string_view name, summary;
+  int64_t defaultValue, least, most;
+};
+struct OpcodeDescription {
+  std::string_view name;           // base opcode and the modifiers that tell the row
+  std::string_view operands;       // a letter an operand: d def, m read and written, u use, l label; then uses
+  std::string effects;             // comma separated
+  std::string_view summary;
+};
+std::vector<PassDescription> describePasses();
+std::vector<KnobDescription> describeKnobs();
+std::vector<OpcodeDescription> describeOpcodes();
+
+// "0.1.0"
+std::string_view version();
+
+}  // namespace ptxopt

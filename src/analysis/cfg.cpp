@@ -1,0 +1,148 @@
+#include "analysis/cfg.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+namespace {
+
+// Whether a block ends behind this instruction.
+bool endsBlock(const Module& module, const Instruction& i) {
+  return i.isInstruction() && module.form(i).is(effect::kControl | effect::Unknown);
+}
+
+// The names of the .branchtargets list that the label `list` stands before; empty when there is none.
+std::span<const Operand> branchTargets(const Function& f, LabelId list) {
+  InstrId i = f.labels[list.value].place;
+  while (i.valid() && f[i].kind == InstrKind::Label) i = f[i].next;
+  if (!i.valid() || f[i].kind != InstrKind::Targets) return {};
+  return f.operandsOf(f[i]);
+}
+
+}  // namespace
+
+Cfg::Cfg(const Module& module, const Function& function) {
+  findBlocks(module, function);
+  findEdges(module, function);
+  findReachable(function, roots_);
+}
+
+void Cfg::findBlocks(const Module& module, const Function& f) {
+  blockOf_.resize(f.instructions.size());
+  bool starts = true;
+  for (const InstrId id : f) {
+    const Instruction& i = f[id];
+    // Several labels in a row share a block.
+    if (i.kind == InstrKind::Label && i.previous.valid() && f[i.previous].kind != InstrKind::Label) starts = true;
+    if (starts) blocks_.push_back({.first = id});
+    starts = endsBlock(module, i);
+    blocks_.back().last = id;
+    blockOf_[id.value] = BlockId(blocks_.size() - 1);
+  }
+  if (blocks_.empty()) blocks_.push_back({});
+}
+
+void Cfg::findEdges(const Module& module, const Function& f) {
+  std::vector<std::pair<uint32_t, uint32_t>> edges;
+  std::vector<uint8_t> isRoot(blocks_.size());
+  isRoot[0] = 1;
+  const auto blockOfLabel = [&](LabelId label) { return blockOf_[f.labels[label.value].place.value].value; };
+
+  for (uint32_t b = 0; b < blocks_.size(); ++b) {
+    Block& block = blocks_[b];
+    if (!block.last.valid()) {
+      block.leaves = block.returns = true;
+      continue;
+    }
+    const auto to = [&](LabelId label) { edges.emplace_back(b, blockOfLabel(label)); };
+    const Instruction& last = f[block.last];
+    const bool ends = endsBlock(module, last);
+    const uint32_t effects = ends ? module.form(last).effects : 0;
+    const bool guarded = last.is(Instruction::Guarded);
+    if (effects & (effect::Branch | effect::IndirectBranch)) {
+      bool known = false;
+      for (const Operand& o : f.operandsOf(last)) {
+        if (o.kind != OperandKind::Label) continue;
+        if (effects & effect::Branch) {
+          to(LabelId(o.payload));
+          known = true;
+        } else {
+          for (const Operand& target : branchTargets(f, LabelId(o.payload))) {
+            if (target.kind != OperandKind::Label) continue;
+            to(LabelId(target.payload));
+            known = true;
+          }
+        }
+      }
+      if (!known)
+        for (std::size_t l = 0; l < f.labels.size(); ++l)
+          if (!f[f.labels[l].place].is(Instruction::Erased)) to(LabelId(l));
+    }
+    if (effects & (effect::Return | effect::Exit | effect::NoReturn)) {
+      block.leaves = true;
+      block.returns = (effects & effect::Return) != 0;
+    }
+    const bool fallsThrough = !ends || guarded || (effects & effect::Unknown);
+    if (fallsThrough && b + 1 < blocks_.size()) edges.emplace_back(b, b + 1);
+    if (fallsThrough && b + 1 == blocks_.size()) block.leaves = block.returns = true;
+  }
+
+  for (const InstrId id : f) {
+    const Instruction& i = f[id];
+    if (!i.isInstruction() || module.form(i).is(effect::Branch | effect::IndirectBranch)) continue;
+    for (const Operand& o : f.operandsOf(i))
+      if (o.kind == OperandKind::Label) isRoot[blockOfLabel(LabelId(o.payload))] = 1;
+  }
+  for (uint32_t b = 0; b < blocks_.size(); ++b)
+    if (isRoot[b]) roots_.emplace_back(b);
+
+  // Both directions as compressed rows. Edges come in the order of their source already.
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  successorStart_.assign(blocks_.size() + 1, 0);
+  predecessorStart_.assign(blocks_.size() + 1, 0);
+  for (const auto& [from, target] : edges) {
+    ++successorStart_[from + 1];
+    ++predecessorStart_[target + 1];
+  }
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    successorStart_[b + 1] += successorStart_[b];
+    predecessorStart_[b + 1] += predecessorStart_[b];
+  }
+  successors_.reserve(edges.size());
+  predecessors_.resize(edges.size());
+  std::vector<uint32_t> next(predecessorStart_.begin(), predecessorStart_.end() - 1);
+  for (const auto& [from, target] : edges) {
+    successors_.emplace_back(target);
+    predecessors_[next[target]++] = BlockId(from);
+  }
+}
+
+// Depth-first without recursion: functions may have a hundred thousand blocks in a row.
+void Cfg::findReachable(const Function&, const std::vector<BlockId>& roots) {
+  struct Visit {
+    BlockId block;
+    uint32_t next = 0;
+  };
+  std::vector<Visit> stack;
+  const auto enter = [&](BlockId b) {
+    blocks_[b.value].reachable = true;
+    stack.push_back({b});
+  };
+  for (const BlockId root : roots) {
+    if (blocks_[root.value].reachable) continue;
+    enter(root);
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      const auto next = successors(top.block);
+      if (top.next == next.size()) {
+        postOrder_.push_back(top.block);
+        stack.pop_back();
+      } else if (const BlockId to = next[top.next++]; !blocks_[to.value].reachable) {
+        enter(to);
+      }
+    }
+  }
+  for (uint32_t b = static_cast<uint32_t>(blocks_.size()); b-- > 0;)
+    if (!blocks_[b].reachable) postOrder_.emplace_back(b);
+}
+
+}  // namespace ptxopt

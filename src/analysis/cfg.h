@@ -1,0 +1,55 @@
+// The control-flow graph of a function.
+//
+// A block begins at the function's start, at a label, and behind an instruction that may leave: a branch, or a guarded or
+// plain ret, exit or trap. Every instruction of the list, labels and directives included, is in exactly one block, and
+// blocks are numbered in the order of the text. Edges: a branch to its label; brx.idx to all names of its
+// .branchtargets; a guarded one also falls through; the end of the text leaves the function. A branch whose targets are
+// not known goes to every label. Blocks whose label is used as a value (`mov.u64 %rd1, L`) count as reachable.
+// Cost: linear in instructions and edges.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace ptxopt {
+
+using BlockId = Id<struct BlockTag>;
+
+struct Block {
+  InstrId first, last;
+  bool leaves = false;     // control may leave the function at its end (ret, exit, or the end of the text)
+  bool returns = false;    // ... by ret or the end of the text
+  bool reachable = false;  // from the entry or from a label used as a value
+};
+
+class Cfg {
+ public:
+  Cfg(const Module& module, const Function& function);
+
+  std::size_t size() const { return blocks_.size(); }
+  const Block& operator[](BlockId b) const { return blocks_[b.value]; }
+  std::span<const BlockId> successors(BlockId b) const { return edges(successors_, successorStart_, b); }
+  std::span<const BlockId> predecessors(BlockId b) const { return edges(predecessors_, predecessorStart_, b); }
+  BlockId blockOf(InstrId i) const { return blockOf_[i.value]; }
+  // Reachable blocks, each before those that reach it only through it; the others follow.
+  const std::vector<BlockId>& postOrder() const { return postOrder_; }
+
+ private:
+  static std::span<const BlockId> edges(const std::vector<BlockId>& all, const std::vector<uint32_t>& start, BlockId b) {
+    return {all.data() + start[b.value], start[b.value + 1] - start[b.value]};
+  }
+  void findBlocks(const Module& module, const Function& f);
+  void findEdges(const Module& module, const Function& f);
+  void findReachable(const Function& f, const std::vector<BlockId>& roots);
+
+  std::vector<Block> blocks_;
+  std::vector<BlockId> blockOf_;
+  std::vector<BlockId> successors_, predecessors_;
+  std::vector<uint32_t> successorStart_, predecessorStart_;
+  std::vector<BlockId> roots_;
+  std::vector<BlockId> postOrder_;
+};
+
+}  // namespace ptxopt

@@ -1,0 +1,108 @@
+#include "analysis/liveness.h"
+
+namespace ptxopt {
+
+bool isRemovable(const Module& module, const Function& function, const Instruction& instruction) {
+  if (!instruction.isInstruction()) return false;
+  const OpcodeForm& form = module.form(instruction);
+  if (form.row == nullptr || form.is(effect::kKeep)) return false;
+  bool hasResult = false;
+  for (const Operand& o : function.operandsOf(instruction)) {
+    if (o.isRegister() && o.writes() && !o.is(Operand::Implicit)) hasResult = true;
+    if (o.kind == OperandKind::SpecialRegister && o.is(Operand::VolatileRead)) return false;
+  }
+  return hasResult;
+}
+
+Liveness::Liveness(const Module& module, const Function& function, const Cfg& cfg, Strength strength,
+                   std::size_t mostBytes)
+    : module_(module), f_(function), cfg_(cfg), strength_(strength) {
+  findGlobals();
+  if ((globals_.size() + 63) / 64 * 8 * cfg_.size() > mostBytes) return;
+  liveIn_.assign(cfg_.size(), BitVector(globals_.size()));
+  solve();
+  solved_ = true;
+}
+
+void Liveness::findGlobals() {
+  bitOf_.assign(f_.registers.size(), UINT32_MAX);
+  std::vector<uint32_t> writtenIn(f_.registers.size(), UINT32_MAX);
+  const auto makeGlobal = [&](RegId reg) {
+    if (bitOf_[reg.value] != UINT32_MAX) return;
+    bitOf_[reg.value] = static_cast<uint32_t>(globals_.size());
+    globals_.push_back(reg);
+  };
+  uint32_t block = UINT32_MAX;
+  for (const InstrId id : f_) {
+    block = cfg_.blockOf(id).value;
+    const auto operands = f_.operandsOf(f_[id]);
+    for (const Operand& o : operands)
+      if (o.isRegister() && o.reads() && writtenIn[o.payload] != block) makeGlobal(o.reg());
+    for (const Operand& o : operands)
+      if (o.isRegister() && o.role == Role::Def) writtenIn[o.payload] = block;
+  }
+  for (const RegId reg : f_.returnRegisters) makeGlobal(reg);
+}
+
+void Liveness::solve() {
+  Walk walk(*this);
+  BitVector in(globals_.size());
+  std::vector<uint8_t> dirty(cfg_.size(), 1);
+  for (bool again = true; again;) {
+    again = false;
+    for (const BlockId b : cfg_.postOrder()) {
+      if (!dirty[b.value]) continue;
+      dirty[b.value] = 0;
+      walk.startAtEnd(b);
+      const Block& block = cfg_[b];
+      for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f_[id].previous) {
+        const Instruction& i = f_[id];
+        if (strength_ == Strength::Plain || walk.writesLive(i) || !isRemovable(module_, f_, i)) walk.before(i);
+      }
+      in.clear();
+      for (const RegId reg : walk.touched_)
+        if (walk.isLive(reg) && bitOf_[reg.value] != UINT32_MAX) in.set(bitOf_[reg.value]);
+      if (!liveIn_[b.value].orIfChanged(in)) continue;
+      for (const BlockId p : cfg_.predecessors(b)) {
+        dirty[p.value] = 1;
+        again = true;
+      }
+    }
+  }
+}
+
+Liveness::Walk::Walk(const Liveness& liveness) : liveness_(liveness), live_(liveness.f_.registers.size()) {}
+
+void Liveness::Walk::startAtEnd(BlockId block) {
+  for (const RegId reg : touched_) live_.reset(reg.value);
+  touched_.clear();
+  const auto add = [&](RegId reg) {
+    if (live_.test(reg.value)) return;
+    live_.set(reg.value);
+    touched_.push_back(reg);
+  };
+  for (const BlockId s : liveness_.cfg_.successors(block))
+    liveness_.liveIn_[s.value].forEach([&](std::size_t bit) { add(liveness_.globals_[bit]); });
+  // A return reads the return registers itself; the end of the text has no instruction for that.
+  if (liveness_.cfg_[block].returns)
+    for (const RegId reg : liveness_.f_.returnRegisters) add(reg);
+}
+
+bool Liveness::Walk::writesLive(const Instruction& i) const {
+  for (const Operand& o : liveness_.f_.operandsOf(i))
+    if (o.isRegister() && o.writes() && live_.test(o.payload)) return true;
+  return false;
+}
+
+void Liveness::Walk::before(const Instruction& i) {
+  const auto operands = liveness_.f_.operandsOf(i);
+  for (const Operand& o : operands)
+    if (o.isRegister() && o.role == Role::Def) live_.reset(o.payload);
+  for (const Operand& o : operands) {
+    if (!o.isRegister() || !o.reads() || live_.test(o.payload)) continue;
+    live_.set(o.payload);
+    touched_.push_back(o.reg());
+  }
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,82 @@
+#include "api/report.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ptxopt {
+
+void summarize(const Module& module, const Options&, std::vector<FunctionReport>& reports, Result& result) {
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    FunctionReport& report = reports[i];
+    if (!module.functions[i].hasBody) continue;
+    ++result.functions;
+    result.instructions += report.instructions;
+    result.instructionsAfter += report.instructionsAfter;
+    result.dumps += report.dumps;
+    report.dumps.clear();
+    if (result.passes.size() < report.passes.size()) result.passes.resize(report.passes.size());
+    for (std::size_t p = 0; p < report.passes.size(); ++p) {
+      const PassReport& pass = report.passes[p];
+      PassSummary& sum = result.passes[p];
+      sum.name = pass.pass;
+      sum.changedFunctions += pass.changed;
+      sum.seconds += pass.seconds;
+      for (const auto& [counter, n] : pass.counters) sum.counters[std::string(counter)] += n;
+      for (const Decline& decline : pass.declines)
+        result.remarks.push_back({std::string(decline.reason), std::string(module.text(module.functions[i].name)),
+                                  std::string(pass.pass) + ": " + decline.detail});
+    }
+  }
+}
+
+std::string reportJson(const Module& module, const Options& options, const std::vector<FunctionReport>& reports,
+                       const Result& result) {
+  using nlohmann::ordered_json;
+  ordered_json json;
+  json["ptxopt"] = version();
+  json["input"] = options.fileName;
+  json["ptx-version"] = std::to_string(module.versionMajor) + "." + std::to_string(module.versionMinor);
+  json["architecture"] = result.architecture;
+  json["instructions"] = {{"before", result.instructions}, {"after", result.instructionsAfter}};
+
+  ordered_json knobs = ordered_json::object();
+  for (const KnobInfo& knob : knobTable()) {
+    const auto it = options.knobs.find(std::string(knob.name));
+    knobs[std::string(knob.name)] = it == options.knobs.end() ? knob.defaultValue : it->second;
+  }
+  json["knobs"] = knobs;
+
+  ordered_json passes = ordered_json::array();
+  for (const PassSummary& pass : result.passes) {
+    ordered_json entry = {{"name", pass.name}, {"changed-functions", pass.changedFunctions}};
+    for (const auto& [counter, n] : pass.counters) entry["counters"][counter] = n;
+    passes.push_back(std::move(entry));
+  }
+  json["passes"] = passes;
+
+  ordered_json remarks = ordered_json::array();
+  for (const Remark& remark : result.remarks)
+    remarks.push_back({{"name", remark.name}, {"place", remark.place}, {"message", remark.message}});
+  json["remarks"] = remarks;
+
+  ordered_json functions = ordered_json::array();
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const Function& f = module.functions[i];
+    if (!f.hasBody) continue;
+    ordered_json entry = {{"name", module.text(f.name)},
+                          {"kind", f.isEntry ? "entry" : "func"},
+                          {"changed", f.changed},
+                          {"instructions", {{"before", reports[i].instructions}, {"after", reports[i].instructionsAfter}}}};
+    for (const PassReport& pass : reports[i].passes) {
+      ordered_json p = {{"name", pass.pass}, {"changed", pass.changed}};
+      for (const auto& [counter, n] : pass.counters) p["counters"][std::string(counter)] = n;
+      for (const Decline& decline : pass.declines)
+        p["declined"].push_back({{"reason", decline.reason}, {"detail", decline.detail}});
+      entry["passes"].push_back(std::move(p));
+    }
+    functions.push_back(std::move(entry));
+  }
+  json["functions"] = functions;
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,25 @@
+// What the passes did, collected for Result and for the JSON report.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "passes/pass.h"
+#include "ptxopt/ptxopt.h"
+
+namespace ptxopt {
+
+struct FunctionReport {
+  std::vector<PassReport> passes;
+  uint64_t instructions = 0, instructionsAfter = 0;
+  std::string dumps;
+  std::string error;  // a bug of ours
+};
+
+// Fills the sums, the dumps and the declines (as remarks) of `result`. `reports` is by Module::functions.
+void summarize(const Module& module, const Options& options, std::vector<FunctionReport>& reports, Result& result);
+
+std::string reportJson(const Module& module, const Options& options, const std::vector<FunctionReport>& reports,
+                       const Result& result);
+
+}  // namespace ptxopt

@@ -1,0 +1,98 @@
+// live-dead: removes what no execution needs.
+//
+// What:       blocks that nothing reaches; instructions without an effect whose results nothing needs, with all that
+//             only fed them, cycles included (a loop counter that only counts).
+// Algorithm:  reachability on the CFG, then one solution of `Needed` liveness (liveness.h), then one backward walk of each
+//             block. One solution is enough: removing what is not needed does not change what is.
+// Keeps:      whatever isRemovable() does not vouch for: stores, atomics, calls, barriers, convergent and volatile
+//             operations, opcodes not in the table. Labels that are named anywhere, declarations, scopes.
+//             A `.pragma "used_bytes_mask ..."` goes with the load it describes.
+// Machine code of ptxas: identical (it removes the same itself).
+// Cost:       that of liveness.
+// Declines:   too-large: liveness would take more memory than knob liveness-memory-mb allows.
+#include <vector>
+
+#include "passes/pass.h"
+
+namespace ptxopt {
+namespace {
+
+// The pragma that describes the load behind it, if one stands directly before `id`.
+InstrId boundPragma(const Module& module, const Function& f, InstrId id) {
+  InstrId p = f[id].previous;
+  while (p.valid() && f[p].kind == InstrKind::Loc) p = f[p].previous;
+  const bool bound = p.valid() && f[p].kind == InstrKind::Pragma &&
+                     module.text(NameId(f[p].payload)).find("used_bytes_mask") != std::string_view::npos;
+  return bound ? p : InstrId();
+}
+
+std::vector<uint32_t> countLabelUses(const Function& f) {
+  std::vector<uint32_t> uses(f.labels.size());
+  for (const InstrId id : f)
+    for (const Operand& o : f.operandsOf(f[id]))
+      if (o.kind == OperandKind::Label) ++uses[o.payload];
+  return uses;
+}
+
+std::size_t removeUnreachable(Function& f, PassContext& context) {
+  const Cfg& cfg = context.analyses.cfg();
+  std::size_t removed = 0;
+  const auto isUnreachable = [&](InstrId id) { return !cfg[cfg.blockOf(id)].reachable; };
+  for (const InstrId id : f) {
+    const InstrKind kind = f[id].kind;
+    if (!isUnreachable(id)) continue;
+    if (kind == InstrKind::Instruction) ++removed;
+    if (kind == InstrKind::Instruction || kind == InstrKind::Loc || kind == InstrKind::Pragma) f.erase(id);
+  }
+  if (removed == 0) return 0;
+  const std::vector<uint32_t> uses = countLabelUses(f);
+  for (const InstrId id : f)
+    if (f[id].kind == InstrKind::Label && isUnreachable(id) && uses[f[id].payload] == 0) f.erase(id);
+  return removed;
+}
+
+std::size_t removeDead(Function& f, PassContext& context) {
+  const Cfg& cfg = context.analyses.cfg();
+  const Liveness& liveness = context.analyses.liveness(Liveness::Strength::Needed);
+  if (!liveness.solved()) {
+    context.decline("too-large", "the bits of liveness need more memory than liveness-memory-mb allows");
+    return 0;
+  }
+  std::size_t removed = 0;
+  Liveness::Walk walk(liveness);
+  for (uint32_t b = 0; b < cfg.size(); ++b) {
+    const Block& block = cfg[BlockId(b)];
+    if (!block.reachable) continue;
+    walk.startAtEnd(BlockId(b));
+    for (InstrId id = block.last, previous; id.valid(); id = previous) {
+      previous = id == block.first ? InstrId() : f[id].previous;
+      if (walk.writesLive(f[id]) || !isRemovable(context.module, f, f[id])) {
+        walk.before(f[id]);
+        continue;
+      }
+      if (const InstrId pragma = boundPragma(context.module, f, id); pragma.valid()) {
+        if (previous == pragma) previous = id == block.first || pragma == block.first ? InstrId() : f[pragma].previous;
+        f.erase(pragma);
+      }
+      f.erase(id);
+      ++removed;
+    }
+  }
+  return removed;
+}
+
+}  // namespace
+
+bool liveDead(Function& f, PassContext& context) {
+  std::size_t unreachable = 0;
+  if (context.knobs["remove-unreachable"] != 0) {
+    unreachable = removeUnreachable(f, context);
+    if (unreachable != 0) context.analyses.invalidate();
+  }
+  const std::size_t dead = removeDead(f, context);
+  context.count("unreachable", unreachable);
+  context.count("dead", dead);
+  return unreachable + dead != 0;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,75 @@
+#include "passes/pass.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ptxopt {
+namespace {
+
+constexpr KnobInfo kKnobs[] = {
+#define PTXOPT_KNOB(name, defaultValue, least, most, summary) {name, defaultValue, least, most, summary},
+#include "passes/knobs.def"
+#undef PTXOPT_KNOB
+};
+
+constexpr PassInfo kPasses[] = {
+#define PTXOPT_PASS(name, function, level, summary) {name, function, level, summary},
+#include "passes/passes.def"
+#undef PTXOPT_PASS
+};
+
+}  // namespace
+
+std::span<const KnobInfo> knobTable() { return kKnobs; }
+
+Knobs::Knobs() {
+  for (const KnobInfo& knob : kKnobs) values_.push_back(knob.defaultValue);
+}
+
+int64_t Knobs::operator[](std::string_view name) const {
+  for (std::size_t i = 0; i < std::size(kKnobs); ++i)
+    if (kKnobs[i].name == name) return values_[i];
+  std::abort();  // a pass asks for a knob that is not in the table
+}
+
+std::string Knobs::set(std::string_view name, int64_t value) {
+  for (std::size_t i = 0; i < std::size(kKnobs); ++i) {
+    if (kKnobs[i].name != name) continue;
+    if (value < kKnobs[i].least || value > kKnobs[i].most)
+      return fmt::format("{} is {} to {}, not {}", name, kKnobs[i].least, kKnobs[i].most, value);
+    values_[i] = value;
+    return {};
+  }
+  return fmt::format("there is no knob '{}'", name);
+}
+
+std::span<const PassInfo> passTable() { return kPasses; }
+
+const PassInfo* findPass(std::string_view name) {
+  const auto it = std::find_if(std::begin(kPasses), std::end(kPasses), [&](const PassInfo& p) { return p.name == name; });
+  return it == std::end(kPasses) ? nullptr : it;
+}
+
+const Cfg& Analyses::cfg() {
+  if (!cfg_) cfg_.emplace(module_, function_);
+  return *cfg_;
+}
+
+const Liveness& Analyses::liveness(Liveness::Strength strength) {
+  std::optional<Liveness>& liveness = strength == Liveness::Strength::Plain ? plain_ : needed_;
+  if (!liveness) {
+    const auto mostBytes = static_cast<std::size_t>(knobs_["liveness-memory-mb"]) << 20;
+    liveness.emplace(module_, function_, cfg(), strength, mostBytes);
+  }
+  return *liveness;
+}
+
+void Analyses::invalidate() {
+  plain_.reset();
+  needed_.reset();
+  cfg_.reset();
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,94 @@
+#include "tool/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace ptxopt::tool {
+
+bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
+  CLI::App app("Reads PTX, optimizes it for ptxas, and writes PTX.\n"
+               "Exit codes: 0 ok, 1 a check failed, 2 usage or I/O, 3 not valid PTX, 4 internal error.", "ptxopt");
+  app.set_version_flag("--version", fmt::format("ptxopt {} (PTX ISA 9.0)", version()));
+  app.get_formatter()->column_width(34);
+  Options& o = line.options;
+  int level = 2;
+  std::vector<std::string> passes;
+  bool listPasses = false, listKnobs = false, listOpcodes = false;
+
+  app.add_option("INPUT", line.input, "PTX file; - is standard input");
+  app.add_option("-o,--output", line.output, "where the result goes; - (the default) is standard output")->type_name("FILE");
+
+  const char* const kPipeline = "Which passes run";
+  app.add_option("-O", level, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
+      ->type_name("LEVEL")->check(CLI::Range(0, 2))->group(kPipeline);
+  CLI::Option* const passesOption = app.add_option("--passes", passes, "exactly these passes, in this order")
+      ->type_name("A,B,...")->delimiter(',')->group(kPipeline);
+  app.add_option("--skip-pass", o.skip, "not these")->type_name("A,B,...")->delimiter(',')->group(kPipeline);
+  app.add_option("--arch", o.architecture, "optimize for this one instead of the file's .target")
+      ->type_name("sm_XX")->group(kPipeline);
+  app.add_option("-j,--jobs", o.jobs, "threads; 0: one a core; the output does not depend on it")
+      ->type_name("N")->check(CLI::Range(0, 1024))->group(kPipeline);
+
+  const char* const kOutput = "What comes out";
+  app.add_flag("--reprint", o.reprint, "print everything anew, one instruction a line, without comments")->group(kOutput);
+  app.add_option("--report", line.report, "write a JSON report")->type_name("FILE.json")->group(kOutput);
+  app.add_flag("--stats", line.stats, "say what each pass did")->group(kOutput);
+  app.add_flag("--time-report", line.timeReport, "say where the time went")->group(kOutput);
+  app.add_flag("--warn-unknown", line.warnUnknown, "name the opcodes that ptxopt does not know")->group(kOutput);
+  app.add_flag("-v,--verbose", line.verbose, "say what is done, and why something is not")->group(kOutput);
+
+  const char* const kInside = "Looking inside";
+  app.add_flag("--verify-each", o.verifyEach, "check the internal representation after each pass")->group(kInside);
+  app.add_option("--print-after", o.printAfter, "show each function after these passes, on standard error")
+      ->type_name("A,B,...")->delimiter(',')->group(kInside);
+  app.add_flag("--print-after-all", o.printAfterAll, "show each function after every pass")->group(kInside);
+  app.add_flag("--list-passes", listPasses, "list the passes")->group(kInside);
+  app.add_flag("--list-knobs", listKnobs, "list the knobs of the passes")->group(kInside);
+  app.add_flag("--list-opcodes", listOpcodes, "list what is known of each opcode")->group(kInside);
+
+  std::map<std::string, int64_t> knobValues;
+  std::vector<std::pair<std::string, CLI::Option*>> knobOptions;
+  for (const KnobDescription& knob : describeKnobs()) {
+    const std::string name(knob.name);
+    knobOptions.emplace_back(
+        name, app.add_option("--" + name, knobValues[name], fmt::format("{} [{}]", knob.summary, knob.defaultValue))
+                  ->type_name("N")->check(CLI::Range(knob.least, knob.most))->group("Knobs"));
+  }
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    exitCode = 0;
+    return false;
+  } catch (const CLI::CallForVersion& e) {
+    fmt::print("{}\n", e.what());
+    exitCode = 0;
+    return false;
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "ptxopt: {}\nptxopt --help lists the options.\n", e.what());
+    exitCode = static_cast<int>(Status::Usage);
+    return false;
+  }
+
+  o.level = level;
+  if (passesOption->count() != 0) o.passes = passes;
+  for (const auto& [name, option] : knobOptions)
+    if (option->count() != 0) o.knobs[name] = knobValues[name];
+  o.report = !line.report.empty();
+  using Action = CommandLine::Action;
+  line.action = listPasses    ? Action::ListPasses
+                : listKnobs   ? Action::ListKnobs
+                : listOpcodes ? Action::ListOpcodes
+                              : Action::Optimize;
+  if (line.action == Action::Optimize && line.input.empty()) {
+    fmt::print(stderr, "ptxopt: no input file\nUsage: ptxopt INPUT -o OUTPUT; ptxopt --help lists the options.\n");
+    exitCode = static_cast<int>(Status::Usage);
+    return false;
+  }
+  o.fileName = line.input == "-" ? "<stdin>" : line.input;
+  return true;
+}
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,27 @@
+// The command line as a structure.
+#pragma once
+
+#include <string>
+
+#include "ptxopt/ptxopt.h"
+
+namespace ptxopt::tool {
+
+struct CommandLine {
+  enum class Action { Optimize, ListPasses, ListKnobs, ListOpcodes };
+
+  Action action = Action::Optimize;
+  std::string input;
+  std::string output = "-";
+  std::string report;       // path of the JSON report, or empty
+  Options options;
+  bool warnUnknown = false;
+  bool timeReport = false;
+  bool stats = false;
+  bool verbose = false;
+};
+
+// Reads the arguments. False when the program is to end with `exitCode`: after --help, or with a message on standard error.
+bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode);
+
+}  // namespace ptxopt::tool

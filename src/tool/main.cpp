@@ -1,0 +1,97 @@
+// ptxopt on the command line: a thin user of the library.
+#include <fmt/color.h>
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <new>
+
+#include "ptxopt/ptxopt.h"
+#include "tool/command_line.h"
+#include "tool/files.h"
+#include "tool/lists.h"
+
+namespace ptxopt::tool {
+namespace {
+
+void print(std::FILE* file, std::string_view text) { std::fwrite(text.data(), 1, text.size(), file); }
+
+// Messages of the form `PLACE: error: ...`: coloured on a terminal.
+void printMessage(std::string_view text) {
+  constexpr std::string_view kError = "error:";
+  const std::size_t at = text.find(kError);
+  if (!isatty(STDERR_FILENO) || at == std::string_view::npos) return print(stderr, text);
+  print(stderr, text.substr(0, at));
+  fmt::print(stderr, fmt::emphasis::bold | fmt::fg(fmt::terminal_color::red), "{}", kError);
+  print(stderr, text.substr(at + kError.size()));
+}
+
+int fail(Status status, std::string_view message) {
+  printMessage(fmt::format("ptxopt: error: {}\n", message));
+  return static_cast<int>(status);
+}
+
+double processSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+int optimizeFile(const CommandLine& line) {
+  auto log = spdlog::stderr_color_mt("ptxopt");
+  log->set_pattern("ptxopt: %v");
+  log->set_level(line.verbose ? spdlog::level::info : spdlog::level::warn);
+
+  std::string text, error;
+  if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
+  log->info("{}: {} bytes", line.options.fileName, text.size());
+
+  const Result result = optimize(text, line.options);
+  if (result.status != Status::Ok) {
+    if (result.status == Status::Usage) return fail(Status::Usage, std::string_view(result.error).substr(0, result.error.size() - 1));
+    printMessage(result.error);
+    return static_cast<int>(result.status);
+  }
+
+  print(stderr, result.dumps);
+  for (const Remark& remark : result.remarks) {
+    if (remark.name == "unknown-opcode") {
+      if (line.warnUnknown) print(stderr, fmt::format("{}: warning: {}\n", remark.place, remark.message));
+    } else {
+      log->info("{}: {} [{}]", remark.place, remark.message, remark.name);
+    }
+  }
+  log->info("{} functions, {} instructions -> {}, for {}", result.functions, result.instructions,
+            result.instructionsAfter, result.architecture);
+
+  if (!line.report.empty() && !writeFile(line.report, result.reportJson, error)) return fail(Status::Usage, error);
+  if (!writeFile(line.output, result.output, error)) return fail(Status::Usage, error);
+  if (line.stats) print(stderr, statistics(result));
+  if (line.timeReport) print(stderr, timeReport(result, processSeconds()));
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CommandLine line;
+  int exitCode = 0;
+  if (!readCommandLine(argc, argv, line, exitCode)) return exitCode;
+  switch (line.action) {
+    case CommandLine::Action::ListPasses: print(stdout, listPasses()); return 0;
+    case CommandLine::Action::ListKnobs: print(stdout, listKnobs()); return 0;
+    case CommandLine::Action::ListOpcodes: print(stdout, listOpcodes()); return 0;
+    case CommandLine::Action::Optimize: break;
+  }
+  return optimizeFile(line);
+}
+
+}  // namespace
+}  // namespace ptxopt::tool
+
+int main(int argc, char** argv) {
+  using namespace ptxopt;
+  try {
+    return tool::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return tool::fail(Status::Usage, "out of memory");
+  } catch (const std::exception& e) {
+    return tool::fail(Status::Internal, e.what());
+  }
+}
