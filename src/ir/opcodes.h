@@ -65,9 +65,11 @@ struct OpcodeForm {
   uint8_t vector = 1;             // 2, 4 or 8 for .v2, .v4, .v8
 
   bool is(uint32_t anyOf) const { return (effects & anyOf) != 0; }
+  // False when every register of the instruction counts as read and written.
+  bool knowsOperands() const { return row != nullptr && row->operands != "*"; }
   // The role letter of operand `index` counted from the left.
   char role(std::size_t index) const {
-    if (row == nullptr) return 'm';
+    if (!knowsOperands()) return 'm';
     return index < row->operands.size() ? row->operands[index] : 'u';
   }
 };

@@ -185,7 +185,7 @@ void Builder::assignRoles(const OpcodeForm& form) {
     Role role = letter == 'm' || (letter == 'd' && guarded_) ? Role::Mod : letter == 'd' ? Role::Def : Role::Use;
     for (const std::size_t end = i + 1 + operands[i].inside(); i < end; ++i) {
       Operand& o = operands[i];
-      if (o.kind == OperandKind::Memory && form.row != nullptr) role = Role::Use;
+      if (o.kind == OperandKind::Memory && form.knowsOperands()) role = Role::Use;
       if (letter == 'l') {
         wantLabel(i);
       } else if (o.isRegister()) {

@@ -23,8 +23,8 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   app.add_option("-O", level, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
       ->type_name("LEVEL")->check(CLI::Range(0, 2))->group(kPipeline);
   CLI::Option* const passesOption = app.add_option("--passes", passes, "exactly these passes, in this order")
-      ->type_name("A,B,...")->delimiter(',')->group(kPipeline);
-  app.add_option("--skip-pass", o.skip, "not these")->type_name("A,B,...")->delimiter(',')->group(kPipeline);
+      ->type_name("A,B,...")->delimiter(',')->allow_extra_args(false)->group(kPipeline);
+  app.add_option("--skip-pass", o.skip, "not these")->type_name("A,B,...")->delimiter(',')->allow_extra_args(false)->group(kPipeline);
   app.add_option("--arch", o.architecture, "optimize for this one instead of the file's .target")
       ->type_name("sm_XX")->group(kPipeline);
   app.add_option("-j,--jobs", o.jobs, "threads; 0: one a core; the output does not depend on it")
@@ -41,7 +41,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   const char* const kInside = "Looking inside";
   app.add_flag("--verify-each", o.verifyEach, "check the internal representation after each pass")->group(kInside);
   app.add_option("--print-after", o.printAfter, "show each function after these passes, on standard error")
-      ->type_name("A,B,...")->delimiter(',')->group(kInside);
+      ->type_name("A,B,...")->delimiter(',')->allow_extra_args(false)->group(kInside);
   app.add_flag("--print-after-all", o.printAfterAll, "show each function after every pass")->group(kInside);
   app.add_flag("--list-passes", listPasses, "list the passes")->group(kInside);
   app.add_flag("--list-knobs", listKnobs, "list the knobs of the passes")->group(kInside);

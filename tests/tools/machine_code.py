@@ -116,7 +116,9 @@ def relocations(elf, offset, length, entry, symbols, names):
     for at in range(offset, offset + length, entry):
         place, info = struct.unpack_from("<QQ", elf, at)
         name_at, = struct.unpack_from("<I", elf, symbols + 24 * (info >> 32))
-        rows.append(f"{place:x} type {info & 0xFFFFFFFF:x} {text_at(elf, names + name_at)} {elf[at + 16:at + entry].hex()}")
+        # Names that ptxas makes for variables of a function end in a running number.
+        name = re.sub(r"^(\$.*__)\d+$", r"\1", text_at(elf, names + name_at))
+        rows.append(f"{place:x} type {info & 0xFFFFFFFF:x} {name} {elf[at + 16:at + entry].hex()}")
     return "\n".join(sorted(rows)).encode()
 
 
