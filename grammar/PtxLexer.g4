@@ -9,7 +9,7 @@
 lexer grammar PtxLexer;
 
 SKIPPED    : TRIVIA+ -> skip ;
-LINE_MARK  : '#' ~[\n]* ;                              // `# 12 "file.cu"`, `#line`: the token loop drops it at a line's start
+LINE_MARK  : '#' [ \t]* ( 'line' [ \t]+ )? [0-9] ~[\n]* ;   // `# 12 "file.cu"`, `#line 5`: the token loop drops it at a line's start
 
 SEMI       : ';' ;
 COMMA      : ',' ;
@@ -30,14 +30,13 @@ TILDE      : '~' ;
 BINARY     : '|' | '*' | '/' | '%' | '&' | '^' | '||' | '&&' | '==' | '!=' | '<=' | '>=' | '<<' | '>>' | '?' ;
 
 INT        : ( [0-9]+ | '0' [xX] [0-9a-fA-F]+ | '0' [bB] [01]+ ) 'U'? ;
-FLOAT      : '0' [fF] HEX8 | '0' [dD] HEX8 HEX8
-           | [0-9]+ '.' [0-9]* EXPONENT? | '.' [0-9]+ EXPONENT? | [0-9]+ EXPONENT ;
+HEXFLOAT   : '0' [fF] HEX8 | '0' [dD] HEX8 HEX8 ;
+FLOAT      : [0-9]+ '.' [0-9]* EXPONENT? | '.' [0-9]+ EXPONENT? | [0-9]+ EXPONENT ;
 STRING     : '"' ~["]* '"' ;                           // no escapes: a backslash is itself; may span lines
 
 GUARD      : '@' TRIVIA* ( '!' TRIVIA* )? '%'? [a-zA-Z0-9_$]+ ;
 WORD       : [a-zA-Z_$] [a-zA-Z0-9_$]* SUFFIX* ;       // opcode, label, symbol, a register without %, _
 REG        : '%' [a-zA-Z0-9_$]+ SUFFIX* ;              // %r1 %tid.x %v.y %r1.b0
-DWARF_LINE : '@@' [dD] [wW] [aA] [rR] [fF] ~[\n]* ;     // `@@DWARF .byte 0x01`, PTX 1.x and 2.x
 
 VERSION    : '.version' ;
 TARGET     : '.target' ;
@@ -49,8 +48,9 @@ LOC        : '.loc' ;
 SECTION    : '.section' ;
 PRAGMA     : '.pragma' ;
 ALIAS      : '.alias' ;
-LINKAGE    : '.visible' | '.extern' | '.weak' | '.common' | '.hidden' ;
-SPACE      : '.reg' | '.sreg' | '.const' | '.global' | '.local' | '.shared' | '.param' | '.tex' ;
+LINKAGE    : '.visible' | '.extern' | '.weak' | '.common' ;
+HIDDEN_    : '.hidden' ;
+SPACE      : '.reg' | '.const' | '.global' | '.local' | '.shared' | '.param' | '.tex' ;
 ALIGN      : '.align' ;
 ATTRIBUTE  : '.attribute' ;
 PROTOTYPE  : '.callprototype' ;
@@ -59,7 +59,7 @@ DIRECTIVE  : '.' [a-zA-Z0-9_$]+ ( '::' [a-zA-Z0-9_$]+ )* ;   // .b32 .u64 .ptr .
 
 ERROR      : . ;
 
-fragment TRIVIA   : [ \t\r\n\f\u000B] | '//' ~[\n]* | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' ;
+fragment TRIVIA   : [ \t\r\n\f] | '//' ~[\n]* | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' ;
 fragment EXPONENT : [eE] [+\-]? [0-9]+ ;
-fragment SUFFIX   : ( '.' | '::' ) [a-zA-Z0-9_$]+ ;
+fragment SUFFIX   : ( '.' | '::' ) [a-zA-Z0-9_$]+ | '.const[' [0-9]+ ']' ;   // ld.const[2].u32: PTX 1.x
 fragment HEX8     : [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] ;

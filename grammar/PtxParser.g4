@@ -34,23 +34,18 @@ item
   | TARGET WORD {b->moduleTarget(prev());} (COMMA WORD {b->moduleTarget(prev());})*
   | ADDRESS INT {b->addressSize(prev());}
   | file
-  | loc
   | pragma
   | ALIAS (WORD | REG) {b->alias(prev());} COMMA (WORD | REG) SEMI
-  | SECTION (DIRECTIVE | WORD) LBRACE {b->openSection();}
-  | DWARF_LINE
-  | WORD COLON
-  | SEMI
-  | (LINKAGE | attribute)+ (function | declaration)
+  | SECTION DIRECTIVE LBRACE {b->openSection();}
+  | (LINKAGE attribute* | attribute+) (function | declaration)
   | function
   | declaration
   ;
 
 sectionItem
-  : DIRECTIVE MINUS? (INT | FLOAT | STRING | WORD | DIRECTIVE) ((PLUS | MINUS) (INT | WORD))*
-    (COMMA MINUS? (INT | FLOAT | STRING | WORD | DIRECTIVE) ((PLUS | MINUS) (INT | WORD))*)*
+  : DIRECTIVE MINUS? (INT | FLOAT | HEXFLOAT | WORD | DIRECTIVE) ((PLUS | MINUS) (INT | WORD))*
+    (COMMA MINUS? (INT | FLOAT | HEXFLOAT | WORD | DIRECTIVE) ((PLUS | MINUS) (INT | WORD))*)*
   | (WORD | REG) COLON
-  | SEMI
   | RBRACE {b->closeSection();}
   ;
 
@@ -65,7 +60,7 @@ parameters
   ;
 
 parameter
-  : {b->declaration(next());} modifier+ (WORD | REG) {b->declareName(prev());} suffix {b->declared(true);}
+  : {b->declaration(next());} HIDDEN_? modifier+ (WORD | REG) {b->declareName(prev());} suffix {b->declared(true);}
   ;
 
 functionDirective
@@ -88,7 +83,6 @@ modifier
   : SPACE (LBRACKET INT RBRACKET)?
   | ALIGN INT
   | DIRECTIVE
-  | LINKAGE
   | attribute
   ;
 
@@ -111,8 +105,8 @@ initializer
 
 // Numbers inline: a table of millions of bytes is one context. `0xFF00(symbol)` is a byte of an address.
 elements
-  : ( MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail? | element )
-    ( COMMA ( MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail? | element ) )*
+  : ( MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail? | HEXFLOAT | element )
+    ( COMMA ( MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail? | HEXFLOAT | element ) )*
   ;
 
 element
@@ -122,6 +116,7 @@ element
 
 constant
   : MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail?
+  | HEXFLOAT
   | constantNotNumber constantTail?
   ;
 
@@ -144,7 +139,6 @@ constantPrimary
     ( (LPAREN | LBRACKET) {b->nest(prev());} constant (COMMA constant)* (RPAREN | RBRACKET) {b->unnest();}
     | ASSIGN constantOperand   // .texref t = { width = 5 }
     )?
-  | STRING
   | LPAREN {b->nest(prev());} (DIRECTIVE RPAREN {b->unnest();} constantOperand | constant RPAREN {b->unnest();})
   ;
 
@@ -156,29 +150,26 @@ statement
   | REG COLON {b->label(prev2());}
   | LBRACE {b->openScope(prev());}
   | RBRACE {b->closeScope(prev());}
-  | LINKAGE declaration
   | declaration
   | loc
-  | file
   | pragma
   | TARGETS {b->targets(prev());} target (COMMA target)* SEMI
   | PROTOTYPE {b->prototype();} parameters? WORD parameters? functionDirective* SEMI
-  | SEMI {b->directive();}
   ;
 
 // `add .s32`: blanks may stand before a dot.
 opcodeSuffix
-  : (DIRECTIVE | SPACE | LINKAGE | ALIGN | TARGET | FILE | LOC) {b->opcodeSuffix(prev());} ;
+  : (DIRECTIVE | SPACE | LINKAGE | ALIGN) {b->opcodeSuffix(prev());} ;
 
 target
   : (WORD | REG) {b->target(prev());} (LESS INT {b->targetCount(prev());} GREATER)? ;
 
 operands
   : ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
-    (REG {b->reg(prev());} | INT {b->integer(prev());} | FLOAT {b->floating(prev());} | aggregate)
+    (REG {b->reg(prev());} | INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());} | aggregate)
     ( (COMMA {b->comma();} | (PLUS | MINUS | BINARY | LESS | GREATER | COLON) {b->binary(prev());})
       ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
-      (REG {b->reg(prev());} | INT {b->integer(prev());} | FLOAT {b->floating(prev());} | aggregate)
+      (REG {b->reg(prev());} | INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());} | aggregate)
     | DIRECTIVE {b->selector(prev());}
     )*
   ;
@@ -188,10 +179,9 @@ aggregate
   | (LBRACE | LBRACKET) {b->open(prev());} operands? (RBRACE | RBRACKET) {b->close(prev());}
   | LPAREN
     ( DIRECTIVE {b->cast(prev());} RPAREN ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
-      (REG {b->reg(prev());} | INT {b->integer(prev());} | FLOAT {b->floating(prev());} | aggregate)
+      (REG {b->reg(prev());} | INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());} | aggregate)
     | {b->open(prev());} operands? RPAREN {b->close(prev());}
     )
-  | STRING {b->string(prev());}
   ;
 
 loc
@@ -200,7 +190,7 @@ loc
   ;
 
 file
-  : FILE {b->directive();} INT STRING (COMMA INT COMMA INT)? ;
+  : FILE INT STRING (COMMA INT COMMA INT)? ;
 
 pragma
   : PRAGMA STRING (COMMA STRING)* {b->pragma();} SEMI ;

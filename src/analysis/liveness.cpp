@@ -2,14 +2,41 @@
 
 namespace ptxopt {
 
+namespace {
+
+bool isOpaque(const Module& module, const Variable& variable) {
+  const DeclarationForm& form = module.declarationForms[variable.form];
+  return form.type == ScalarType::texref || form.type == ScalarType::samplerref || form.type == ScalarType::surfref ||
+         module.text(form.space) == "tex";
+}
+
+// Mentions that leave a trace in what ptxas makes of the function even when their result is dead: the address of a
+// parameter puts that into memory; functions, textures, samplers and surfaces are listed for the driver.
+bool leavesTrace(const Module& module, const Function& function, const Operand& o, bool insideMemory) {
+  if (o.kind == OperandKind::Variable) {
+    const Variable& variable = function.variables[o.payload];
+    return (variable.isParameter && !insideMemory) || isOpaque(module, variable);
+  }
+  if (o.kind != OperandKind::Symbol) return false;
+  const Symbol& symbol = module.symbols[o.payload];
+  return symbol.kind != SymbolKind::Variable || isOpaque(module, module.variables[symbol.index]);
+}
+
+}  // namespace
+
 bool isRemovable(const Module& module, const Function& function, const Instruction& instruction) {
   if (!instruction.isInstruction()) return false;
   const OpcodeForm& form = module.form(instruction);
   if (form.row == nullptr || form.is(effect::kKeep)) return false;
   bool hasResult = false;
-  for (const Operand& o : function.operandsOf(instruction)) {
+  std::size_t memoryEnd = 0;
+  const auto operands = function.operandsOf(instruction);
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const Operand& o = operands[k];
+    if (o.kind == OperandKind::Memory) memoryEnd = k + 1 + o.inside();
     if (o.isRegister() && o.writes() && !o.is(Operand::Implicit)) hasResult = true;
     if (o.kind == OperandKind::SpecialRegister && o.is(Operand::VolatileRead)) return false;
+    if (leavesTrace(module, function, o, k < memoryEnd)) return false;
   }
   return hasResult;
 }

@@ -22,7 +22,8 @@
 
 namespace ptxopt {
 
-// Whether an instruction has no effect but its register results, so that it may go when these are dead.
+// Whether an instruction has no effect but its register results, so that it may go when these are dead. Not so where
+// ptxas would tell the difference: see leavesTrace in liveness.cpp.
 bool isRemovable(const Module& module, const Function& function, const Instruction& instruction);
 
 class Liveness {

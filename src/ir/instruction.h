@@ -37,7 +37,6 @@ enum class OperandKind : uint8_t {
   Builtin,          // NameId: WARP_SZ
   Sink,             // `_`
   Selector,         // NameId: the `x` of `%v.x`, the `h0` of `%r1.h0`; follows its register
-  String,           // NameId, with its quotes
   Cast,             // NameId: `(.s64)` before the next entry
   Vector,           // `{..}`; number of entries inside
   Memory,           // `[..]`; number of entries inside
@@ -90,7 +89,7 @@ enum class InstrKind : uint8_t {
   Loc,          // payload: index in Function::locs
   Pragma,       // payload: NameId of the strings, as in the text
   Targets,      // .branchtargets, .calltargets: labels and functions as operands; payload: NameId of the directive
-  Verbatim,     // .callprototype, .file: known by its text only
+  Verbatim,     // .callprototype: known by its text only
 };
 
 struct Instruction {

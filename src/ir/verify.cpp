@@ -81,7 +81,7 @@ class Verifier {
         return within(f_.labels.size());
       case OperandKind::Variable: return within(f_.variables.size());
       case OperandKind::Symbol: return within(module_.symbols.size());
-      case OperandKind::SpecialRegister: case OperandKind::Builtin: case OperandKind::Selector: case OperandKind::String:
+      case OperandKind::SpecialRegister: case OperandKind::Builtin: case OperandKind::Selector:
       case OperandKind::Cast: return within(module_.names.size());
       default: return "";
     }

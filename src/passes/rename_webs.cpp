@@ -7,12 +7,14 @@
 //             of its successors. A mod (guarded definition, tied accumulator, lane write) keeps the node of what it
 //             reads. No dominators are needed: a phi is just a node with several values united into it.
 // Keeps:      the carry flag, registers of the parameter and return lists.
-// Machine code of ptxas: identical; which makes this a test of the operand roles of every opcode.
+// Machine code of ptxas: identical, which makes this a test of the operand roles of every opcode; but for ties. Where
+//             `shfl lo|p, lo, ...` reads and writes one register, ptxas takes that as a hint to give both values one
+//             machine register, and without the hint it may choose otherwise. Knob rename-webs-keep-tied leaves such
+//             values together.
 // Cost:       instructions + the sum of live-in sets, almost linear.
 // Declines:   too-large: liveness or the values would take more memory than knobs liveness-memory-mb and
 //             rename-webs-memory-mb allow.
-#include <numeric>
-#include <unordered_map>
+#include <algorithm>
 #include <vector>
 
 #include "passes/pass.h"
@@ -121,9 +123,11 @@ class WebRenamer {
         const Operand& o = operands[k];
         if (!o.isRegister() || !isCandidate_[o.payload] || (o.role == Role::Def) != definitions) continue;
         uint32_t& value = current_[o.payload];
+        const uint32_t before = value;
         // In `{r1, r1}` both write the same value.
         if ((definitions && lastWrite_[o.payload] != id) || value == kNone) value = values_.add();
         if (definitions) lastWrite_[o.payload] = id;
+        if (definitions && keepTied_ && before != kNone && readsRegister(operands, o.reg())) values_.unite(before, value);
         set_.push_back(o.reg());
         occurrences_.push_back({static_cast<uint32_t>(i.firstOperand + k), value, id});
       }
@@ -131,6 +135,11 @@ class WebRenamer {
     lastWrite_.resize(f_.registers.size());
     visit(false);
     visit(true);
+  }
+
+  static bool readsRegister(std::span<const Operand> operands, RegId reg) {
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](const Operand& o) { return o.isRegister() && o.reads() && o.reg() == reg; });
   }
 
   bool rename() {
@@ -160,6 +169,7 @@ class WebRenamer {
   Function& f_;
   PassContext& context_;
   const Cfg& cfg_;
+  const bool keepTied_ = context_.knobs["rename-webs-keep-tied"] != 0;
   std::vector<uint8_t> isCandidate_;  // by RegId
   std::size_t candidates_ = 0;
   UnionFind values_;

@@ -24,6 +24,10 @@ void Builder::start(const Token& first) {
   if (context_ == Context::Module) {
     itemBegin_ = offsetOf(first);
     itemKind_ = ItemKind::Directive;
+    if ((module_.versionMajor == 0) != (first.type == PtxLexer::VERSION))
+      fail(first, module_.versionMajor == 0 ? "a module begins with .version" : "a second .version");
+    if (module_.versionMajor != 0 && module_.target.empty() && first.type != PtxLexer::TARGET)
+      fail(first, "a .target directive comes after .version");
     return;
   }
   kind_ = InstrKind::Verbatim;
@@ -56,13 +60,6 @@ void Builder::endOfFile(const Token& end) {
   if (context_ == Context::Section) fail(end, "the file ends inside a section");
   if (context_ == Context::Body)
     fail(end, fmt::format("the file ends inside the body of '{}'", module_.text(function_->name)));
-  for (const PendingSymbol& p : pendingSymbols_) {
-    const SymbolId id = symbol(p.name);
-    if (!id.valid()) throw SyntaxError(p.offset, fmt::format("undefined symbol '{}'", module_.text(p.name)));
-    Operand& operand = module_.functions[p.function].operands[p.operand];
-    operand.kind = OperandKind::Symbol;
-    operand.payload = id.value;
-  }
   if (module_.versionMajor == 0) fail(end, "no .version directive");
   if (module_.target.empty()) fail(end, "no .target directive");
 }
@@ -157,6 +154,10 @@ void Builder::functionDirectiveEnd(const Token& last) {
 }
 
 void Builder::openBody(const Token& brace) {
+  if (isDefined_.size() <= function_->name.value) isDefined_.resize(module_.names.size());
+  if (isDefined_[function_->name.value])
+    fail(brace, fmt::format("'{}' is already defined", module_.text(function_->name)));
+  isDefined_[function_->name.value] = true;
   function_->hasBody = true;
   function_->header = {itemBegin_, offsetOf(brace)};
   function_->body.begin = offsetOf(brace);
@@ -201,6 +202,8 @@ uint32_t Builder::declarationForm(SourceRange range) {
   for (lexer.next(token); token.type != Token::kEnd; left = token, lexer.next(token)) {
     const std::string_view name = token.view().substr(token.view().starts_with('.') ? 1 : 0);
     if (token.type == PtxLexer::SPACE && !pastPointer) form.space = module_.names.intern(name);
+    if (token.type == PtxLexer::ALIGN && form.type != ScalarType::None && !pastPointer)
+      throw SyntaxError(range.begin, "'.align' behind the type");
     if (token.type == PtxLexer::LINKAGE && name == "extern") form.isExtern = true;
     if (left.type == PtxLexer::ALIGN && !pastPointer) {
       uint64_t value = 0;
@@ -209,8 +212,11 @@ uint32_t Builder::declarationForm(SourceRange range) {
     }
     if (token.type != PtxLexer::DIRECTIVE) continue;
     if (name == "ptr") pastPointer = true;
-    if (name == "v2") form.lanes = 2;
-    if (name == "v4") form.lanes = 4;
+    if (name.size() == 2 && name[0] == 'v') {
+      if (name != "v2" && name != "v4") throw SyntaxError(range.begin, fmt::format("there are no vectors '.{}'", name));
+      if (form.type != ScalarType::None) throw SyntaxError(range.begin, fmt::format("'.{}' behind the type", name));
+      form.lanes = name == "v2" ? 2 : 4;
+    }
     if (const ScalarType type = scalarType(name); type != ScalarType::None) form.type = type;
   }
   if (!form.space.valid()) form.space = module_.names.internCopy("");
@@ -227,13 +233,23 @@ void Builder::declareName(const Token& t) {
                            ? static_cast<uint32_t>(function_->declarators.size())
                            : static_cast<uint32_t>(module_.variables.size());
   }
+  checkName(t);
   declarator_ = Declarator{.name = intern(t)};
   declaratorToken_.begin = t.begin;
   declaratorToken_.length = t.length;
   nesting_ = 0;
 }
 
+// `$`, `%` and, but for unnamed parameters, `_` are no names; nor is anything with a dot.
+void Builder::checkName(const Token& t) const {
+  const std::string_view name = t.view();
+  const bool isBad = name == "$" || name == "%" || name == "%$" || name == "WARP_SZ" || (name == "_" && !inParameters_) ||
+                     name.find('.') != std::string_view::npos || name.find(':') != std::string_view::npos;
+  if (isBad) fail(t, fmt::format("'{}' cannot be declared", name));
+}
+
 void Builder::rangeCount(const Token& t) {
+  if (inParameters_) fail(t, "a parameter is no range");
   uint64_t count = 0;
   if (!parseInteger(t.view(), count) || count > UINT32_MAX) fail(t, "the number of registers does not fit in 32 bits");
   declarator_.isRange = true;
@@ -241,6 +257,7 @@ void Builder::rangeCount(const Token& t) {
 }
 
 void Builder::openDimension(const Token& first) {
+  if (declarator_.isRange) fail(first, "a range of arrays");
   dimensionBegin_ = offsetOf(first);
   if (declarator_.dimensions.empty()) declarator_.dimensions.begin = dimensionBegin_ - 1;
 }

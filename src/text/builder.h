@@ -62,7 +62,6 @@ class Builder {
   void closeScope(const Token& t);
   void loc();
   void locValue(const Token& t);
-  void directive() { kind_ = InstrKind::Verbatim; }
   void pragma() { kind_ = InstrKind::Pragma; }
   void prototype();
   void targets(const Token& t);
@@ -77,7 +76,6 @@ class Builder {
   void name(const Token& t);
   void integer(const Token& t);
   void floating(const Token& t);
-  void string(const Token& t);
   void cast(const Token& t);
   void selector(const Token& t);
   void open(const Token& t);
@@ -95,12 +93,6 @@ class Builder {
     uint32_t offset;
     bool wantsLabel;
   };
-  struct PendingSymbol {
-    uint32_t function;
-    uint32_t operand;
-    NameId name;
-    uint32_t offset;
-  };
 
   uint32_t offsetOf(const Token& t) const { return static_cast<uint32_t>(t.begin - module_.source.data()); }
   uint32_t endOf(const Token& t) const { return offsetOf(t) + t.length; }
@@ -108,11 +100,13 @@ class Builder {
   NameId intern(const Token& t) { return module_.names.intern(t.view()); }
 
   Operand& push(OperandKind kind, uint32_t payload);
-  bool pushDeclared(NameId name);
+  bool pushDeclared(const Token& t, NameId name);
   void pushPending(const Token& t, NameId name);
   void wantLabel(std::size_t operand);
   void applyPrefix(const Token& t);
   void closeGroup();
+  void checkName(const Token& t) const;
+  void checkJoin(const Token& t, OperandKind kind) const;
 
   void finishStatement(const Token& last);
   void finishInstruction();
@@ -166,9 +160,9 @@ class Builder {
 
   std::vector<uint32_t> opcodeOf_;       // OpcodeId by NameId
   std::vector<uint32_t> symbolOf_;       // SymbolId by NameId
+  std::vector<bool> isDefined_;          // functions with a body, by NameId
   std::vector<uint32_t> formOf_;         // declaration form by NameId of its raw text
   std::vector<Pending> pending_;
-  std::vector<PendingSymbol> pendingSymbols_;
 };
 
 }  // namespace ptxopt::text

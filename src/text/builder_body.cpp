@@ -203,6 +203,7 @@ void Builder::assignCallRoles(std::size_t first) {
   std::vector<Operand>& operands = function_->operands;
   const bool hasResults = first < operands.size() && operands[first].kind == OperandKind::Paren;
   const std::size_t results = hasResults ? first + 1 + operands[first].inside() : first;
+  if (results == operands.size()) fail(opcodeToken_, "a call without a function");
   for (std::size_t i = first; i < operands.size(); ++i)
     if (operands[i].isRegister()) operands[i].role = i >= results ? Role::Use : guarded_ ? Role::Mod : Role::Def;
 }
@@ -250,7 +251,22 @@ void Builder::closeGroup() {
   function_->operands[group].payload = static_cast<uint32_t>(function_->operands.size()) - group - 1;
 }
 
+// Arithmetic is for numbers: a register or symbol may only stand first, as in `%rd1+8`; 0f and 0d literals stand alone.
+void Builder::checkJoin(const Token& t, OperandKind kind) const {
+  if (join_ < Join::Plus) return;
+  const bool isNumber = kind == OperandKind::Integer || kind == OperandKind::Decimal || kind == OperandKind::Paren ||
+                        kind == OperandKind::Cast || (kind == OperandKind::Builtin && t.view() == "WARP_SZ");
+  if (!isNumber) fail(t, fmt::format("'{}' cannot stand behind an operator", t.view()));
+}
+
 void Builder::binary(const Token& t) {
+  const Operand& before = function_->operands.back();
+  const bool afterNumber = before.kind == OperandKind::Integer || before.kind == OperandKind::WideInteger ||
+                           before.kind == OperandKind::Decimal ||
+                           (before.kind == OperandKind::Builtin && module_.text(NameId(before.payload)) == "WARP_SZ");
+  const bool inVector = !groups_.empty() && function_->operands[groups_.back()].kind == OperandKind::Vector;
+  if (inVector && before.isRegister() && t.view() != "|") fail(t, "arithmetic inside a vector");
+  if (t.type == PtxLexer::MINUS && !afterNumber) fail(t, "write '+-' to subtract from what is no number");
   static constexpr std::pair<std::string_view, Join> kJoins[] = {
       {"+", Join::Plus},       {"-", Join::Minus},      {"|", Join::Pipe},        {"*", Join::Times},
       {"/", Join::Divide},     {"%", Join::Modulo},     {"&", Join::And},         {"^", Join::Xor},
@@ -298,6 +314,10 @@ void Builder::floating(const Token& t) {
       fail(t, "the number does not fit in a double");
     bits = std::bit_cast<uint64_t>(value);
   }
+  if (kind != OperandKind::Decimal) {
+    checkJoin(t, kind);
+    if (prefixes_ != 0) fail(t, "a sign before a 0f or 0d literal: write it into the bits");
+  }
   if (kind == OperandKind::Float32) {
     push(kind, static_cast<uint32_t>(bits));
     return;
@@ -307,15 +327,17 @@ void Builder::floating(const Token& t) {
 }
 
 // An entry for what `name` means here. False when it is not declared yet, or a label, which a later one may hide.
-bool Builder::pushDeclared(NameId name) {
+bool Builder::pushDeclared(const Token& t, NameId name) {
   const Meaning meaning = names_.find(name);
   if (meaning.kind != Meaning::Register && meaning.kind != Meaning::Variable) return false;
+  if (join_ >= Join::Plus) fail(t, fmt::format("'{}' cannot stand behind an operator", t.view()));
   push(meaning.kind == Meaning::Register ? OperandKind::Register : OperandKind::Variable, meaning.id);
   return true;
 }
 
 // An entry for a name that the function's or the module's end explains: a label, or a symbol.
 void Builder::pushPending(const Token& t, NameId name) {
+  if (kind_ == InstrKind::Instruction) checkJoin(t, OperandKind::Builtin);
   push(OperandKind::Builtin, name.value);
   pending_.push_back(
       {static_cast<uint32_t>(function_->operands.size() - 1), name, names_.scope(), offsetOf(t), false});
@@ -341,12 +363,12 @@ void Builder::wantLabel(std::size_t index) {
 void Builder::reg(const Token& t) {
   applyPrefix(t);
   const NameId name = intern(t);
-  if (pushDeclared(name)) return;
+  if (pushDeclared(t, name)) return;
   // With a selector, `%v.x` or `%tid.x`, or a special register without.
   const std::string_view text = t.view();
   const std::size_t dot = text.find('.');
   const std::string_view base = text.substr(0, dot);
-  if (dot != std::string_view::npos && pushDeclared(module_.names.intern(base))) {
+  if (dot != std::string_view::npos && pushDeclared(t, module_.names.intern(base))) {
     push(OperandKind::Selector, module_.names.intern(text.substr(dot + 1)).value);
   } else if (const SpecialRegisterInfo* special = text[0] == '%' ? specialRegister(base) : nullptr) {
     Operand& operand = push(OperandKind::SpecialRegister, name.value);
@@ -363,47 +385,58 @@ void Builder::name(const Token& t) {
     reg(t);
 }
 
-void Builder::string(const Token& t) { push(OperandKind::String, intern(t).value); }
-
 void Builder::cast(const Token& t) {
   applyPrefix(t);
   push(OperandKind::Cast, intern(t).value);
 }
 
-// `%r2 .b0`: blanks before the dot.
+// `%r2 .b0`: blanks before the dot. `[%rd1].unified`: a qualifier of the address.
 void Builder::selector(const Token& t) {
-  if (function_->operands.empty() || t.length < 2) fail(t, "a selector without a register");
   Operand& before = function_->operands.back();
   if (before.kind == OperandKind::SpecialRegister) {
-    before.payload = module_.names.internCopy(std::string(module_.text(NameId(before.payload))) + std::string(t.view())).value;
+    const std::string text = std::string(module_.text(NameId(before.payload))) + std::string(t.view());
+    before.payload = module_.names.internCopy(text).value;
     return;
   }
-  if (before.kind != OperandKind::Register) fail(t, fmt::format("unexpected '{}'", t.view()));
+  if (before.kind != OperandKind::Register && t.view() != ".unified") fail(t, fmt::format("unexpected '{}'", t.view()));
   push(OperandKind::Selector, module_.names.intern(t.view().substr(1)).value);
 }
 
 void Builder::open(const Token& t) {
   applyPrefix(t);
   if (groups_.size() >= kMostNesting) fail(t, fmt::format("nested deeper than {} levels", kMostNesting));
+  const auto kind = t.type == PtxLexer::LBRACE     ? OperandKind::Vector
+                    : t.type == PtxLexer::LBRACKET ? OperandKind::Memory
+                                                   : OperandKind::Paren;
+  if (kind != OperandKind::Paren && !groups_.empty()) {
+    const OperandKind outer = function_->operands[groups_.back()].kind;
+    if (outer == kind || outer == OperandKind::Vector) fail(t, fmt::format("'{}' inside another", t.view()));
+  }
   groups_.push_back(static_cast<uint32_t>(function_->operands.size()));
-  push(t.type == PtxLexer::LBRACE     ? OperandKind::Vector
-       : t.type == PtxLexer::LBRACKET ? OperandKind::Memory
-                                      : OperandKind::Paren,
-       0);
+  push(kind, 0);
 }
 
 void Builder::close(const Token& t) {
-  const OperandKind kind = function_->operands[groups_.back()].kind;
+  const std::size_t group = groups_.back();
+  const OperandKind kind = function_->operands[group].kind;
   const auto wanted = t.type == PtxLexer::RBRACE     ? OperandKind::Vector
                       : t.type == PtxLexer::RBRACKET ? OperandKind::Memory
                                                      : OperandKind::Paren;
   if (kind != wanted) fail(t, fmt::format("'{}' closes another kind of bracket", t.view()));
   closeGroup();
+  const std::span<const Operand> inside(function_->operands.data() + group + 1, function_->operands[group].payload);
+  if (inside.empty() && kind == OperandKind::Vector) fail(t, "an empty vector");
+  if (kind != OperandKind::Paren || module_.text(NameId(payload_)).starts_with("call")) return;
+  // Parentheses are for numbers, except around the lists of a call.
+  for (const Operand& o : inside)
+    if (o.kind <= OperandKind::SpecialRegister || (o.kind == OperandKind::Builtin && module_.text(NameId(o.payload)) != "WARP_SZ"))
+      fail(t, "parentheses around what is no number");
 }
 
 // ---- names known at last ----
 
-// Labels of the function first: those of the name's own scope, then of the scopes around it.
+// Labels of the function first: those of the name's own scope, then of the scopes around it. Symbols are declared before
+// they are used.
 void Builder::resolvePending() {
   for (const Pending& p : pending_) {
     Operand& operand = function_->operands[p.operand];
@@ -424,8 +457,7 @@ void Builder::resolvePending() {
     }
     if (p.wantsLabel) throw SyntaxError(p.offset, fmt::format("undefined label '{}'", text));
     if (text.starts_with('%')) throw SyntaxError(p.offset, fmt::format("undefined register '{}'", text));
-    pendingSymbols_.push_back(
-        {static_cast<uint32_t>(module_.functions.size() - 1), p.operand, p.name, p.offset});
+    throw SyntaxError(p.offset, fmt::format("undefined symbol '{}'", text));
   }
   pending_.clear();
 }

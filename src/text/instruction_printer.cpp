@@ -158,8 +158,7 @@ void InstructionPrinter::printOperand(std::span<const Operand> operands, std::si
   switch (o.kind) {
     case OperandKind::Register: printRegister(o.reg()); break;
     case OperandKind::SpecialRegister:
-    case OperandKind::Builtin:
-    case OperandKind::String: put(NameId(o.payload)); break;
+    case OperandKind::Builtin: put(NameId(o.payload)); break;
     case OperandKind::Integer:
       appendInteger(out_, static_cast<uint64_t>(int64_t{static_cast<int32_t>(o.payload)}), o.flags & Operand::Hex);
       break;

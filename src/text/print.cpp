@@ -23,7 +23,6 @@ void reprintFunction(std::string& out, const Module& module, const Function& f, 
   InstructionPrinter printer(out, module, f, made);
   for (const InstrId id : f) {
     const Instruction& i = f[id];
-    if (i.kind == InstrKind::Verbatim && module.source[i.sourceBegin] == ';') continue;  // says nothing
     if (i.kind != InstrKind::Label) out += '\t';
     printer.print(i);
     out += '\n';
@@ -38,10 +37,6 @@ std::string reprint(const Module& module, const MadeNames& made) {
     const std::string_view source = module.text(item.source);
     switch (item.kind) {
       case ItemKind::Directive:
-        if (source == ";") break;
-        text::appendCanonical(out, source);
-        out += '\n';
-        break;
       case ItemKind::Declaration:
         text::appendCanonical(out, source);
         out += '\n';

@@ -48,7 +48,7 @@ def read_rows(path):
         if n > 1:
             bad.append(f"{key}: {n} rows")
     for r in rows:
-        if set(r.operands) - set("dmul"):
+        if r.operands != "*" and set(r.operands) - set("dmul"):
             bad.append(f"{r.key}: operands {r.operands!r}")
         unknown = set(r.effects.split("|")) - FLAGS
         if unknown:
