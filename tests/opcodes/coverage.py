@@ -2,6 +2,10 @@
 """Does every row of opcodes.def have a line here, and does every line have a row?
 
   coverage.py [--def FILE] [FILE.ptx ...]       exit 1 when a row has no line, a line has no row or a match is a tie
+  coverage.py --tool PTXOPT [-j N] [FILE.ptx]   ptxopt knows every opcode; what it makes of each file is taken by ptxas:
+                                                --reprint as the same machine code, rename-webs and live-dead at all
+                                                (in code this dense ptxas orders and allocates by what registers and
+                                                dead loads are there; tests/corpus compares code); ptxopt only without ptxas
   coverage.py --assemble [-j N] [FILE.ptx ...]  ptxas takes every file for its .target; skipped, with a message, without ptxas
   coverage.py --opcodes LIST.tsv                which opcodes of a list (first column) no line spells; never fails
 
@@ -21,6 +25,9 @@ from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tools"))
+import machine_code  # noqa: E402
+
 DEF = HERE.parent.parent / "src" / "ir" / "opcodes.def"
 FLAGS = set("Pure Read Write Side Convergent Async Volatile CarryIn Branch IndirectBranch Return Exit NoReturn Call Ordering".split())
 ROW = re.compile(r'^PTX_OPCODE\("([^"]*)",\s*"([^"]*)",\s*([A-Za-z|]+),\s*"([^"]*)"\)', re.M)
@@ -113,11 +120,37 @@ def assemble(ptxas, path):
     return path, None if r.returncode == 0 else (r.stderr + r.stdout).strip()[:2000]
 
 
+def check_tool(tool, path, has_ptxas):
+    """-> what is wrong with what the tool makes of a file, in lines"""
+    wrong = []
+    with tempfile.TemporaryDirectory() as d:
+        before = machine_code.fingerprint(machine_code.assemble(str(path))) if has_ptxas else None
+        for flags, same in ((["-O0", "--reprint"], True), (["--passes=live-dead"], False), (["--passes=rename-webs"], False)):
+            out = os.path.join(d, "out.ptx")
+            r = subprocess.run([tool, str(path), "-o", out, "--warn-unknown", "--verify-each", *flags],
+                               capture_output=True, text=True)
+            if r.returncode or r.stderr:
+                wrong.append(f"{path.name}: {' '.join(flags)}: status {r.returncode}\n{r.stderr[:2000]}")
+                continue
+            if not has_ptxas:
+                continue
+            try:
+                after = machine_code.fingerprint(machine_code.assemble(out, machine_code.read_target(str(path))))
+            except machine_code.AssemblyError as e:
+                wrong.append(f"{path.name}: {' '.join(flags)}: ptxas refuses the output\n{str(e)[:2000]}")
+                continue
+            differing = machine_code.differing(before, after)
+            if same and differing:
+                wrong.append(f"{path.name}: {' '.join(flags)}: other machine code in {', '.join(differing[:4])}")
+    return wrong
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("files", nargs="*", type=Path)
     ap.add_argument("--def", dest="table", type=Path, default=DEF)
     ap.add_argument("--assemble", action="store_true")
+    ap.add_argument("--tool", metavar="PTXOPT")
     ap.add_argument("--opcodes", type=Path, metavar="LIST.tsv")
     ap.add_argument("-j", type=int, default=1)
     ap.add_argument("-v", action="store_true", help="lines per row")
@@ -136,6 +169,16 @@ def main():
                     print(f"{path.name}: ptxas refuses\n{error}")
         print(f"coverage: ptxas takes {len(files) - failed} of {len(files)} files")
         return 1 if failed else 0
+
+    if a.tool:
+        has_ptxas = find_ptxas() is not None
+        if not has_ptxas:
+            print("coverage: no ptxas found, machine code is not compared (set PTXAS)")
+        with concurrent.futures.ThreadPoolExecutor(max(a.j, 1)) as pool:
+            wrong = [w for ws in pool.map(lambda f: check_tool(a.tool, f, has_ptxas), files) for w in ws]
+        print(*wrong, sep="\n", end="\n" if wrong else "")
+        print(f"coverage: {len(files)} files through ptxopt, {len(wrong)} failures")
+        return 1 if wrong else 0
 
     rows, by_base, bad = read_rows(a.table)
     lines, spelled = 0, set()
