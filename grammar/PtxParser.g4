@@ -2,12 +2,14 @@
 //
 // The grammar is LL(1): the generated parser looks one token ahead and never calls adaptivePredict (a test
 // counts). Actions feed the module builder (src/text/builder.h); no parse tree is built. The driver
-// (src/text/parse.cpp) calls `item` outside function bodies, `statement` inside, `sectionItem` inside a
-// `.section`, each for one item at a time, so that neither braces nor long functions deepen or lengthen
-// anything: memory held by the parser does not grow with the input. The builder matches the braces.
-// Alternatives that occur once a token (operands, array elements) stand inline: a rule call costs an allocation.
+// (src/text/parse.cpp) calls `item` outside function bodies, `sectionItem` inside a `.section`, each for one
+// item, and `statements` inside bodies for a bounded run of them (the token stream feigns its end behind one), so
+// that neither braces nor long functions deepen or lengthen anything: memory held by the parser does not grow with
+// the input. The builder matches the braces.
+// What occurs once a token (statements, operands, array elements) stands inline, and operands twice, as the first
+// and as the following ones: each rule call costs as much as three tokens.
 parser grammar PtxParser;
-options { tokenVocab = PtxLexer; }
+options { tokenVocab = PtxLexer; contextSuperClass = PooledContext; }
 
 @parser::postinclude {
 #include "text/builder.h"
@@ -144,17 +146,21 @@ constantPrimary
 
 // ---- inside function bodies ----
 
-statement
-  : GUARD {b->guard(prev());} WORD {b->opcode(prev());} opcodeSuffix* operands? SEMI
-  | WORD (COLON {b->label(prev2());} | {b->opcode(prev());} opcodeSuffix* operands? SEMI)
-  | REG COLON {b->label(prev2());}
-  | LBRACE {b->openScope(prev());}
-  | RBRACE {b->closeScope(prev());}
-  | declaration
-  | loc
-  | pragma
-  | TARGETS {b->targets(prev());} target (COMMA target)* SEMI
-  | PROTOTYPE {b->prototype();} parameters? WORD parameters? functionDirective* SEMI
+statements
+  : ( {b->start(next());}
+      ( GUARD {b->guard(prev());} WORD {b->opcode(prev());} opcodeSuffix* operands? SEMI
+      | WORD (COLON {b->label(prev2());} | {b->opcode(prev());} opcodeSuffix* operands? SEMI)
+      | REG COLON {b->label(prev2());}
+      | LBRACE {b->openScope(prev());}
+      | RBRACE {b->closeScope(prev());}
+      | declaration
+      | loc
+      | pragma
+      | TARGETS {b->targets(prev());} target (COMMA target)* SEMI
+      | PROTOTYPE {b->prototype();} parameters? WORD parameters? functionDirective* SEMI
+      )
+      {b->finish(prev());}
+    )+
   ;
 
 // `add .s32`: blanks may stand before a dot.
@@ -166,20 +172,27 @@ target
 
 operands
   : ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
-    (REG {b->reg(prev());} | INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());} | aggregate)
+    (REG {b->reg(prev());} | INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());}
+    | WORD {b->name(prev());} indexed?
+    | (LBRACKET | LBRACE) {b->open(prev());} operands? (RBRACKET | RBRACE) {b->close(prev());}
+    | parenthesized)
     ( (COMMA {b->comma();} | (PLUS | MINUS | BINARY | LESS | GREATER | COLON) {b->binary(prev());})
       ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
-      (REG {b->reg(prev());} | INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());} | aggregate)
+      (REG {b->reg(prev());} | INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());}
+      | WORD {b->name(prev());} indexed?
+      | (LBRACKET | LBRACE) {b->open(prev());} operands? (RBRACKET | RBRACE) {b->close(prev());}
+      | parenthesized)
     | DIRECTIVE {b->selector(prev());}
     )*
   ;
 
-aggregate
-  : WORD {b->name(prev());} ((LPAREN | LBRACKET) {b->open(prev());} operands? (RPAREN | RBRACKET) {b->close(prev());})?
-  | (LBRACE | LBRACKET) {b->open(prev());} operands? (RBRACE | RBRACKET) {b->close(prev());}
-  | LPAREN
+indexed
+  : (LPAREN | LBRACKET) {b->open(prev());} operands? (RPAREN | RBRACKET) {b->close(prev());} ;
+
+parenthesized
+  : LPAREN
     ( DIRECTIVE {b->cast(prev());} RPAREN ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
-      (REG {b->reg(prev());} | INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());} | aggregate)
+      (INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());} | WORD {b->name(prev());} | parenthesized)
     | {b->open(prev());} operands? RPAREN {b->close(prev());}
     )
   ;

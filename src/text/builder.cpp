@@ -19,6 +19,11 @@ void Builder::fail(const Token& t, const std::string& message) const { throw Syn
 
 // ---- the driver ----
 
+void Builder::startRun(TokenWindow& tokens) {
+  tokens_ = &tokens;
+  statementsInRun_ = 0;
+}
+
 void Builder::start(const Token& first) {
   if (context_ == Context::Section) return;
   if (context_ == Context::Module) {
@@ -48,7 +53,10 @@ void Builder::finish(const Token& last) {
   }
   switch (context_) {
     case Context::Section: return;
-    case Context::Body: finishStatement(last); return;
+    case Context::Body:
+      finishStatement(last);
+      if (++statementsInRun_ == kStatementsInRun) tokens_->pause();
+      return;
     case Context::Module: break;
   }
   // A section's or function's last token is its closing brace, so that the item began further up.
@@ -166,6 +174,7 @@ void Builder::openBody(const Token& brace) {
 }
 
 void Builder::closeBody(const Token& brace) {
+  tokens_->pause();
   function_->body.end = endOf(brace);
   resolvePending();
   function_->sourceInstructions = static_cast<uint32_t>(function_->instructions.size());

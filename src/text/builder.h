@@ -9,7 +9,8 @@
 
 #include "ir/module.h"
 #include "text/names.h"
-#include "text/token.h"
+#include "text/pooled_context.h"
+#include "text/token_window.h"
 
 namespace ptxopt::text {
 
@@ -20,6 +21,8 @@ class Builder {
   // ---- the driver ----
   enum class Context { Module, Section, Body };
   Context context() const { return context_; }
+  // From here on a bounded number of statements, at most to the end of the body, then the stream is paused.
+  void startRun(TokenWindow& tokens);
   void start(const Token& first);
   void finish(const Token& last);
   void endOfFile(const Token& end);
@@ -120,7 +123,11 @@ class Builder {
   uint32_t declarationForm(SourceRange text);
   bool declareVariable(NameId name, bool isParameter);
 
+  static constexpr unsigned kStatementsInRun = 256;
+
   Module& module_;
+  TokenWindow* tokens_ = nullptr;
+  unsigned statementsInRun_ = 0;
   Names names_;
   Context context_ = Context::Module;
   Function* function_ = nullptr;   // the one whose header or body is being read

@@ -131,12 +131,15 @@ void Builder::guard(const Token& t) {
     else if (text.substr(i).starts_with("/*")) i = text.find("*/", i + 2) + 1;
     else if (text[i] == '!') negated = true;
   }
-  const NameId name = module_.names.intern(text.substr(begin));
-  const Meaning meaning = names_.find(name);
-  if (meaning.kind != Meaning::Register) fail(t, fmt::format("undefined register '{}'", module_.text(name)));
-  if (function_->registers[meaning.id].type != ScalarType::pred)
-    fail(t, fmt::format("the guard '{}' is no predicate", module_.text(name)));
-  Operand& operand = push(OperandKind::Register, meaning.id);
+  const std::string_view name = text.substr(begin);
+  RegId reg = names_.findNumbered(name);
+  if (!reg.valid()) {
+    const Meaning meaning = names_.find(module_.names.intern(name));
+    if (meaning.kind != Meaning::Register) fail(t, fmt::format("undefined register '{}'", name));
+    reg = RegId(meaning.id);
+  }
+  if (function_->registers[reg.value].type != ScalarType::pred) fail(t, fmt::format("the guard '{}' is no predicate", name));
+  Operand& operand = push(OperandKind::Register, reg.value);
   operand.role = Role::Use;
   operand.flags = static_cast<uint8_t>(Operand::Guard | (negated ? Operand::Not : 0));
   guarded_ = true;
@@ -362,6 +365,10 @@ void Builder::wantLabel(std::size_t index) {
 
 void Builder::reg(const Token& t) {
   applyPrefix(t);
+  if (const RegId numbered = names_.findNumbered(t.view()); numbered.valid() && join_ < Join::Plus) {
+    push(OperandKind::Register, numbered.value);
+    return;
+  }
   const NameId name = intern(t);
   if (pushDeclared(t, name)) return;
   // With a selector, `%v.x` or `%tid.x`, or a special register without.

@@ -70,9 +70,10 @@ bool Names::declare(NodeKind kind, NameId name, uint32_t id) {
     if (nodes_[n].kind <= NodeKind::Label) return false;
   // `%r5` beside `%r<10>` in one scope is twice the same name, in either order.
   const Numbered numbered = splitNumber(interner_[name]);
-  if (kind == NodeKind::Register && numbered.number != UINT32_MAX) {
+  if (numbered.number != UINT32_MAX) {
     const NameId prefix = interner_.intern(numbered.prefix);
-    for (uint32_t n = head(prefix); n != kNone && nodes_[n].scope == scope(); n = nodes_[n].next)
+    for (uint32_t n = head(prefix); kind == NodeKind::Register && n != kNone && nodes_[n].scope == scope();
+         n = nodes_[n].next)
       if (nodes_[n].kind == NodeKind::Range && numbered.number < ranges_[nodes_[n].id].count) return false;
     push(NodeKind::Numbered, prefix, numbered.number);
   }
@@ -154,6 +155,41 @@ Meaning Names::find(NameId name) {
     return meaning;
   }
   return known.meaning;
+}
+
+// Whether all numbers behind the prefix mean members of the range declared last: no other name is spelled so.
+bool Names::remember(RecentPrefix& recent, std::string_view prefix, uint64_t packed) {
+  const NameId name = interner_.find(prefix);
+  if (!name.valid()) return false;
+  uint32_t range = kNone;
+  for (uint32_t n = head(name); n != kNone; n = nodes_[n].next) {
+    if (nodes_[n].kind == NodeKind::Numbered) return false;
+    if (nodes_[n].kind == NodeKind::Range && range == kNone) range = nodes_[n].id;
+  }
+  if (range == kNone) return false;
+  recent = {packed, epoch_, range};
+  return true;
+}
+
+RegId Names::findNumbered(std::string_view text) {
+  std::size_t digits = text.size();
+  uint32_t number = 0, scale = 1;
+  while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') {
+    --digits;
+    number += static_cast<uint32_t>(text[digits] - '0') * scale;
+    scale *= 10;
+  }
+  constexpr std::size_t kMostDigits = 5;  // below kNear, and scale fits
+  const std::size_t count = text.size() - digits;
+  if (count == 0 || count > kMostDigits || digits == 0 || digits > 8 || (text[digits] == '0' && count > 1)) return {};
+  uint64_t packed = 0;
+  for (std::size_t i = 0; i < digits; ++i) packed = packed << 8 | static_cast<unsigned char>(text[i]);
+  RecentPrefix& recent = recent_[(packed ^ packed >> 8) % kRecent];
+  if ((recent.packed != packed || recent.epoch != epoch_) && !remember(recent, text.substr(0, digits), packed)) return {};
+  Range& range = ranges_[recent.range];
+  if (number >= range.count || number >= kNear) return {};
+  if (number < range.members.size() && range.members[number].valid()) return range.members[number];
+  return member(range, number, interner_.intern(text));
 }
 
 LabelId Names::labelIn(uint32_t scope, NameId name) const {

@@ -8,7 +8,7 @@
 //
 // Algorithm: declarations form a stack, threaded by name into lists whose heads are found by NameId; leaving a scope
 // pops it. What a name was last found to mean is remembered until a declaration or the end of a scope may change it, so
-// nearly every look-up is one array access.
+// nearly every look-up is one array access; for members of ranges, with the prefix as the key, not even a hash.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,9 @@ class Names {
   [[nodiscard]] bool declareLabel(NameId name, LabelId label);
 
   Meaning find(NameId name);
+  // The register that `text` (`%r15`) means as a member of a range, found without interning it; no id when that takes a
+  // closer look by `find`.
+  RegId findNumbered(std::string_view text);
   // The label `name` of just this scope, open or closed.
   LabelId labelIn(uint32_t scope, NameId name) const;
 
@@ -83,6 +86,16 @@ class Names {
   Meaning search(NameId name);
   RegId member(Range& range, uint32_t index, NameId name);
   void forget() { ++epoch_; }
+
+  // Prefixes like `%rd` whose numbers all mean members of one range, by their packed characters.
+  struct RecentPrefix {
+    uint64_t packed = 0;
+    uint32_t epoch = 0;
+    uint32_t range = 0;
+  };
+  static constexpr std::size_t kRecent = 16;
+  bool remember(RecentPrefix& recent, std::string_view prefix, uint64_t packed);
+  RecentPrefix recent_[kRecent];
 
   Interner& interner_;
   Function* function_ = nullptr;

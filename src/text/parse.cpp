@@ -1,7 +1,7 @@
 // The driver of the generated parser.
 //
-// Items and statements are parsed one at a time: by `item` at module level, `sectionItem` in a section, `statement` in a
-// function body. The contexts that ANTLR allocates for rule calls are dropped every few hundred of them.
+// `item` parses one item at module level, `sectionItem` one line of a section, `statements` a run of a function body.
+// The contexts that ANTLR allocates for rule calls are dropped behind each run.
 #include "text/parse.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include "PtxParser.h"
 #include "text/builder.h"
 #include "text/syntax_error.h"
-#include "text/token_stream.h"
+#include "text/token_window.h"
 
 namespace ptxopt {
 namespace text {
@@ -73,38 +73,44 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
 class Driver {
  public:
   explicit Driver(Module& module)
-      : builder_(module), tokens_(module.source), parser_(&tokens_), contexts_(0) {
+      : builder_(module), tokens_(module.source), parser_(&tokens_) {
     parser_.setBuildParseTree(false);
     parser_.setErrorHandler(std::make_shared<FirstErrorStrategy>(module.source));
     parser_.b = &builder_;
   }
 
   void run() {
-    while (tokens_.front().type != Token::kEnd) {
+    while (!tokens_.atEnd()) {
+      if (builder_.context() == Builder::Context::Body) {
+        builder_.startRun(tokens_);
+        parser_.statements();
+        tokens_.resume();
+        drop();
+        continue;
+      }
       builder_.start(tokens_.front());
-      switch (builder_.context()) {
-        case Builder::Context::Module: parser_.item(); break;
-        case Builder::Context::Section: parser_.sectionItem(); break;
-        case Builder::Context::Body: parser_.statement(); break;
-      }
-      finish();
-      if (++contexts_ == kContextsKept) {
-        parser_.dropContexts();
-        contexts_ = 0;
-      }
+      if (builder_.context() == Builder::Context::Section)
+        parser_.sectionItem();
+      else
+        parser_.item();
+      builder_.finish(tokens_.back());
+      if (++items_ == kItemsInRun) drop();
     }
     builder_.endOfFile(tokens_.front());
   }
 
  private:
-  static constexpr unsigned kContextsKept = 256;
+  static constexpr unsigned kItemsInRun = 256;
 
-  void finish() { builder_.finish(tokens_.back()); }
+  void drop() {
+    parser_.dropContexts();
+    items_ = 0;
+  }
 
   Builder builder_;
-  TokenStream tokens_;
+  TokenWindow tokens_;
   PtxParser parser_;
-  unsigned contexts_;
+  unsigned items_ = 0;
 };
 
 // What a text that is no text most likely is.

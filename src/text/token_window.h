@@ -9,16 +9,23 @@
 
 namespace ptxopt::text {
 
-class TokenStream final : public antlr4::TokenStream {
+class TokenWindow final : public antlr4::TokenStream {
  public:
-  explicit TokenStream(std::string_view source) : lexer_(source) { refill(); }
+  explicit TokenWindow(std::string_view source) : lexer_(source) { refill(); }
 
   void consume() override {
     if (at_->type == Token::kEnd) return;
     if (++at_ == window_.data() + window_.size()) refill();
   }
-  std::size_t LA(ssize_t i) override { return i == 1 ? at_->getType() : look(i)->getType(); }
+  std::size_t LA(ssize_t i) override {
+    if (i != 1) return look(i)->getType();
+    return paused_ ? antlr4::Token::EOF : at_->getType();
+  }
   antlr4::Token* LT(ssize_t i) override { return look(i); }
+  // Between these the parser sees the end of the text: a loop over statements ends.
+  void pause() { paused_ = true; }
+  void resume() { paused_ = false; }
+  bool atEnd() const { return at_->type == Token::kEnd; }
   // The current token.
   const Token& front() const { return *at_; }
   // The token before it.
@@ -55,6 +62,7 @@ class TokenStream final : public antlr4::TokenStream {
   Lexer lexer_;
   std::array<Token, 2048> window_{};
   Token* at_ = nullptr;
+  bool paused_ = false;
 };
 
 }  // namespace ptxopt::text
