@@ -21,6 +21,23 @@ options { tokenVocab = PtxLexer; contextSuperClass = PooledContext; }
   // Frees the contexts of the rules called so far; none may be active.
   void dropContexts() { _tracker.reset(); }
 
+  // What ANTLR's own do for every token and rule, without parse trees and listeners, which are off.
+  antlr4::Token *match(size_t type) override {
+    antlr4::Token *token = _input->LT(1);
+    if (token->getType() != type || type == antlr4::Token::EOF) return antlr4::Parser::match(type);
+    _input->consume();
+    return token;
+  }
+  antlr4::Token *consume() override {
+    antlr4::Token *token = _input->LT(1);
+    _input->consume();
+    return token;
+  }
+  void exitRule() {  // hides the one of antlr4::Parser
+    setState(_ctx->invokingState);
+    _ctx = static_cast<antlr4::ParserRuleContext *>(_ctx->parent);
+  }
+
  private:
   const ptxopt::text::Token &prev() { return static_cast<const ptxopt::text::Token &>(*_input->LT(-1)); }
   const ptxopt::text::Token &prev2() { return static_cast<const ptxopt::text::Token &>(*_input->LT(-2)); }

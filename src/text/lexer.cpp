@@ -47,9 +47,12 @@ struct Parts {
 // The dense table over the states of ANTLR's lexer automaton.
 class Automaton final : public antlr4::atn::LexerATNSimulator {
  public:
-  using State = int16_t;
-  static constexpr State kDead = -1, kUnknown = -2;
-  static constexpr int16_t kNoToken = -1, kSkip = 0;
+  // What follows from a state and a byte.
+  struct Step {
+    uint16_t state = kUnknown;
+    uint16_t type = 0;  // the token type accepted there, kSkip, or 0
+  };
+  static constexpr uint16_t kDead = 0xffff, kUnknown = 0xfffe, kSkip = 0xffff;
 
   explicit Automaton(Parts& parts)
       : LexerATNSimulator(&parts.lexer, parts.lexer.getATN(), parts.decisions, parts.cache), input_(&parts.input) {
@@ -58,42 +61,36 @@ class Automaton final : public antlr4::atn::LexerATNSimulator {
     number(addDFAState(configs.release()));
   }
 
-  State step(State from, unsigned char byte) {
-    const State to = next_[static_cast<std::size_t>(from) * 256 + byte];
-    return to == kUnknown ? explore(from, byte) : to;
+  // A row of 256 steps for each state; `explore` may move it.
+  const Step* table() const { return steps_.data(); }
+
+  // Asks ANTLR for a step that the table does not have yet.
+  __attribute__((noinline)) Step explore(uint16_t from, unsigned char byte) {
+    antlr4::dfa::DFAState* target = computeTargetState(input_, states_[from], byte);
+    const Step step = target == ERROR.get() ? Step{kDead, 0} : number(target);
+    steps_[std::size_t{from} * 256 + byte] = step;
+    return step;
   }
-  // The token type accepted in `state`, kSkip, or kNoToken.
-  int16_t accepts(State state) const { return accepts_[static_cast<std::size_t>(state)]; }
 
  private:
-  __attribute__((noinline)) State explore(State from, unsigned char byte) {
-    antlr4::dfa::DFAState* target = computeTargetState(input_, states_[static_cast<std::size_t>(from)], byte);
-    const State to = target == ERROR.get() ? kDead : number(target);
-    next_[static_cast<std::size_t>(from) * 256 + byte] = to;
-    return to;
-  }
-
-  State number(antlr4::dfa::DFAState* state) {
-    const auto [it, isNew] = numbers_.emplace(state, static_cast<State>(states_.size()));
+  Step number(antlr4::dfa::DFAState* state) {
+    const auto [it, isNew] = numbers_.emplace(state, Step{static_cast<uint16_t>(states_.size()), 0});
     if (!isNew) return it->second;
     states_.push_back(state);
-    next_.resize(next_.size() + 256, kUnknown);
-    int16_t type = kNoToken;
+    steps_.resize(steps_.size() + 256);
     if (state->isAcceptState) {
-      type = static_cast<int16_t>(state->prediction);
+      it->second.type = static_cast<uint16_t>(state->prediction);
       if (state->lexerActionExecutor)
         for (const auto& action : state->lexerActionExecutor->getLexerActions())
-          if (action->getActionType() == antlr4::atn::LexerActionType::SKIP) type = kSkip;
+          if (action->getActionType() == antlr4::atn::LexerActionType::SKIP) it->second.type = kSkip;
     }
-    accepts_.push_back(type);
     return it->second;
   }
 
   antlr4::CharStream* input_;
-  std::vector<State> next_;
-  std::vector<int16_t> accepts_;
+  std::vector<Step> steps_;
   std::vector<antlr4::dfa::DFAState*> states_;
-  std::unordered_map<antlr4::dfa::DFAState*, State> numbers_;
+  std::unordered_map<antlr4::dfa::DFAState*, Step> numbers_;
 };
 
 namespace {
@@ -111,19 +108,26 @@ Lexer::Lexer(std::string_view source) : automaton_(threadAutomaton()), source_(s
 void Lexer::next(Token& token) {
   const char* const end = source_.data() + source_.size();
   while (at_ < end) {
-    Automaton::State state = 0;
-    int16_t type = Automaton::kNoToken;
+    uint16_t state = 0, type = 0;
     const char* after = at_;
+    const Automaton::Step* table = automaton_.table();
     for (const char* p = at_; p < end;) {
-      state = automaton_.step(state, static_cast<unsigned char>(*p));
-      if (state == Automaton::kDead) break;
+      const auto byte = static_cast<unsigned char>(*p);
+      Automaton::Step step = table[std::size_t{state} * 256 + byte];
+      if (step.state >= Automaton::kUnknown) {
+        if (step.state == Automaton::kDead) break;
+        step = automaton_.explore(state, byte);
+        table = automaton_.table();
+        if (step.state == Automaton::kDead) break;
+      }
+      state = step.state;
       ++p;
-      if (const int16_t t = automaton_.accepts(state); t != Automaton::kNoToken) {
-        type = t;
+      if (step.type != 0) {
+        type = step.type;
         after = p;
       }
     }
-    if (type == Automaton::kNoToken) type = PtxLexer::ERROR;
+    if (type == 0) type = PtxLexer::ERROR;
     const char* const begin = at_;
     at_ = std::max(after, begin + 1);
     if (type == Automaton::kSkip) continue;
@@ -140,7 +144,7 @@ void Lexer::next(Token& token) {
     }
     token.begin = begin;
     token.length = static_cast<uint32_t>(at_ - begin);
-    token.type = static_cast<uint16_t>(type);
+    token.type = type;
     return;
   }
   token.begin = end;

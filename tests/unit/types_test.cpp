@@ -9,10 +9,11 @@ using namespace ptxopt;
 
 TEST_CASE("types: names both ways") {
   std::size_t count = 0;
-#define PTX_TYPE(name, bits, cls)                                     \
-  CHECK(scalarType(#name) == ScalarType::name);                       \
-  CHECK(info(ScalarType::name).name == #name);                        \
-  CHECK(info(ScalarType::name).registerClass == RegisterClass::cls);  \
+#define PTX_TYPE(type, width, cls)                                   \
+  CHECK(scalarType(#type) == ScalarType::type);                      \
+  CHECK(info(ScalarType::type).name == #type);                       \
+  CHECK(info(ScalarType::type).bits == width);                       \
+  CHECK(info(ScalarType::type).registerClass == RegisterClass::cls); \
   ++count;
 #include "ir/types.def"
 #undef PTX_TYPE

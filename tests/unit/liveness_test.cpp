@@ -1,0 +1,347 @@
+// Liveness against a reference that follows paths, on random functions; and by hand.
+//
+// The reference never looks at the IR: the generator that writes the text also notes for each statement what it reads,
+// what it writes in full, whether it could be removed, and where control goes.
+#include "analysis/liveness.h"
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "passes/pass.h"
+#include "support.h"
+
+using namespace ptxopt;
+using namespace ptxopt::testing;
+
+namespace {
+
+constexpr std::size_t kNoLimit = std::size_t{1} << 40;
+
+struct Statement {
+  std::string text;
+  std::set<std::string> reads, writes, mods;  // mods: also in reads
+  bool removable = false;
+  std::vector<std::size_t> labels;            // goes to these
+  bool falls = true, returns = false;
+};
+
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  std::vector<Statement> statements;
+  std::string text;
+
+  void make() {
+    const std::size_t blocks = 1 + pick(7);
+    labels_ = blocks;
+    text = kHeader + ".func g()\n;\n.func (.reg .b32 %o) f(.reg .b32 %r0)\n{\n";
+    add({.text = ".reg .b32 %r<6>;"}, false);
+    statements.back().text = ".reg .b32 %s, %t<2>;";
+    add({.text = ".reg .pred %p<3>;"}, false);
+    add({.text = ".reg .b64 %rd<3>;"}, false);
+    add({.text = ".reg .v2 .b32 %v;"}, false);
+    std::string list = "T: .branchtargets ";
+    for (std::size_t b = 0; b < 2; ++b) {
+      targets_.push_back(pick(labels_));
+      list += (b == 0 ? "L" : ", L") + std::to_string(targets_.back());
+    }
+    add({.text = "T:"}, false);
+    add({.text = list.substr(3) + ";"}, false);
+    for (std::size_t b = 0; b < blocks; ++b) {
+      add({.text = "L" + std::to_string(b) + ":"}, false);
+      places_.push_back(statements.size() - 1);
+      for (std::size_t n = pick(6); n-- > 0;) addRandom();
+      if (pick(3) != 0) addBranch();
+    }
+    for (const Statement& s : statements) text += s.text + "\n";
+    text += "}\n";
+  }
+
+  std::vector<std::size_t> successors(std::size_t i) const {
+    std::vector<std::size_t> result;
+    for (const std::size_t label : statements[i].labels) result.push_back(places_[label]);
+    if (statements[i].falls) result.push_back(i + 1);  // statements.size() is the end of the text
+    return result;
+  }
+
+ private:
+  std::size_t pick(std::size_t n) { return random_() % n; }
+  std::string b32() {
+    static const char* const kNames[] = {"%r0", "%s", "%t0", "%t1", "%o"};
+    return kNames[pick(5)];
+  }
+  std::string pred() { return "%p" + std::to_string(pick(3)); }
+  std::string b64() { return "%rd" + std::to_string(pick(3)); }
+
+  void add(Statement s, bool guardable = true) {
+    if (guardable && pick(4) == 0) {
+      const std::string p = pred();
+      s.text = (pick(2) ? "@" : "@!") + p + " " + s.text;
+      s.reads.insert(p);
+      for (const std::string& w : s.writes) s.mods.insert(w), s.reads.insert(w);
+      s.writes.clear();
+      s.falls = true;
+    }
+    statements.push_back(std::move(s));
+  }
+
+  void addRandom() {
+    const std::string a = b32(), b = b32(), c = b32(), p = pred(), q = pred(), d = b64();
+    switch (pick(18)) {
+      case 0: return add({"mov.u32 " + a + ", " + b + ";", {b}, {a}, {}, true, {}});
+      case 1: return add({"add.s32 " + a + ", " + b + ", " + c + ";", {b, c}, {a}, {}, true, {}});
+      case 2: return add({"mov.u32 " + a + ", 7;", {}, {a}, {}, true, {}});
+      case 3: return add({"setp.lt.s32 " + p + "|" + q + ", " + a + ", " + b + ";", {a, b}, {p, q}, {}, true, {}});
+      case 4: return add({"setp.eq.s32 _|" + q + ", " + a + ", " + b + ";", {a, b}, {q}, {}, true, {}});
+      case 5: return add({"selp.b32 " + a + ", " + b + ", " + c + ", " + p + ";", {b, c, p}, {a}, {}, true, {}});
+      case 6: return add({"st.global.u32 [" + d + "], " + a + ";", {d, a}, {}, {}, false, {}});
+      case 7: return add({"ld.global.u32 " + a + ", [" + d + "+4];", {d}, {a}, {}, true, {}});
+      case 8: return add({"ld.volatile.global.u32 " + a + ", [" + d + "];", {d}, {a}, {}, false, {}});
+      case 9: return add({"atom.global.add.u32 " + a + ", [" + d + "], " + b + ";", {d, b}, {a}, {}, false, {}});
+      case 10: return add({"mov.b64 " + d + ", {" + a + ", " + b + "};", {a, b}, {d}, {}, true, {}});
+      case 11: return add({"mov.b64 {" + a + ", _}, " + d + ";", {d}, {a}, {}, true, {}});
+      case 12: return add({"add.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c}, {a, "carry"}, {}, true, {}});
+      case 13: return add({"addc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {}, true, {}});
+      case 14: return add({"addc.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {"carry"}, true, {}});
+      case 15: return add({"mov.u32 %v.x, " + a + ";", {a, "%v"}, {}, {"%v"}, true, {}});
+      case 16: return add({"mov.u32 " + a + ", %v.y;", {"%v"}, {a}, {}, true, {}});
+      default: return add({"shfl.sync.idx.b32 " + a + "|" + p + ", " + b + ", " + c + ", 31, -1;", {b, c}, {a, p}, {}, false, {}});
+    }
+  }
+
+  void addBranch() {
+    const std::size_t to = pick(labels_);
+    switch (pick(7)) {
+      case 0: case 1: case 2: {
+        Statement s{"bra L" + std::to_string(to) + ";", {}, {}, {}, false, {to}};
+        s.falls = false;
+        return add(s);
+      }
+      case 3: {
+        const std::string r = b32();
+        Statement s{"brx.idx " + r + ", T;", {r}, {}, {}, false, targets_};
+        s.falls = false;
+        return add(s);
+      }
+      case 4: {
+        Statement s{"ret;", {"%o"}, {}, {}, false, {}};
+        s.falls = false;
+        return add(s);
+      }
+      case 5: {
+        Statement s{"exit;", {}, {}, {}, false, {}};
+        s.falls = false;
+        return add(s);
+      }
+      default: return add({"call g;", {}, {}, {}, false, {}});
+    }
+  }
+
+  std::mt19937 random_;
+  std::size_t labels_ = 0;
+  std::vector<std::size_t> targets_, places_;
+};
+
+class Reference {
+ public:
+  Reference(const Generator& g, bool onlyNeeded) : g_(g), needed_(g.statements.size(), true) {
+    if (!onlyNeeded) return;
+    for (std::size_t i = 0; i < needed_.size(); ++i) needed_[i] = !g.statements[i].removable;
+    for (bool again = true; again;) {
+      again = false;
+      for (std::size_t i = 0; i < needed_.size(); ++i) {
+        if (needed_[i]) continue;
+        std::set<std::string> results = g.statements[i].writes;
+        results.insert(g.statements[i].mods.begin(), g.statements[i].mods.end());
+        for (const std::string& r : results)
+          for (const std::size_t s : g.successors(i))
+            if (!needed_[i] && isLive(s, r)) needed_[i] = again = true;
+      }
+    }
+  }
+
+  bool isNeeded(std::size_t i) const { return needed_[i]; }
+
+  // Whether some path from before statement `at` reads `r`, in a needed statement, before one writes it in full.
+  bool isLive(std::size_t at, const std::string& r) const {
+    std::vector<bool> seen(needed_.size() + 1);
+    std::vector<std::size_t> todo{at};
+    while (!todo.empty()) {
+      const std::size_t i = todo.back();
+      todo.pop_back();
+      if (seen[i]) continue;
+      seen[i] = true;
+      if (i == needed_.size()) {  // the end of the text returns
+        if (r == "%o") return true;
+        continue;
+      }
+      const Statement& s = g_.statements[i];
+      if (needed_[i] && s.reads.count(r) != 0) return true;
+      if (s.writes.count(r) != 0) continue;
+      for (const std::size_t next : g_.successors(i)) todo.push_back(next);
+    }
+    return false;
+  }
+
+ private:
+  const Generator& g_;
+  std::vector<bool> needed_;
+};
+
+std::string nameOf(const Parsed& p, const Function& f, std::size_t reg) {
+  return reg == 0 ? "carry" : std::string(p.name(f.registers[reg].name));
+}
+
+void compare(uint32_t seed) {
+  Generator g(seed);
+  g.make();
+  CAPTURE(seed);
+  CAPTURE(g.text);
+  const Parsed p(g.text);
+  const Function& f = p.function(1);
+  REQUIRE(f.instructions.size() == g.statements.size());
+  const Cfg cfg(*p, f);
+  for (const auto strength : {Liveness::Strength::Plain, Liveness::Strength::Needed}) {
+    const bool onlyNeeded = strength == Liveness::Strength::Needed;
+    const Reference reference(g, onlyNeeded);
+    const Liveness liveness(*p, f, cfg, strength, kNoLimit);
+    REQUIRE(liveness.solved());
+    Liveness::Walk walk(liveness);
+    for (uint32_t b = 0; b < cfg.size(); ++b) {
+      const Block& block = cfg[BlockId(b)];
+      // At the start of the block.
+      std::set<std::string> live;
+      liveness.liveIn(BlockId(b)).forEach([&](std::size_t bit) { live.insert(nameOf(p, f, liveness.globalRegister(bit).value)); });
+      std::set<std::string> expected;
+      for (std::size_t r = 0; r < f.registers.size(); ++r)
+        if (reference.isLive(block.first.value, nameOf(p, f, r))) expected.insert(nameOf(p, f, r));
+      if (live != expected) FAIL("live at the start of block " << b << " differs; Needed: " << onlyNeeded);
+      // Before each instruction.
+      walk.startAtEnd(BlockId(b));
+      for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f[id].previous) {
+        const bool needed = !onlyNeeded || walk.writesLive(f[id]) || !isRemovable(*p, f, f[id]);
+        if (onlyNeeded && f[id].isInstruction() && needed != reference.isNeeded(id.value))
+          FAIL("needed differs at " << g.statements[id.value].text);
+        if (needed) walk.before(f[id]);
+        for (std::size_t r = 0; r < f.registers.size(); ++r)
+          if (walk.isLive(RegId(r)) != reference.isLive(id.value, nameOf(p, f, r)))
+            FAIL(nameOf(p, f, r) << " before " << g.statements[id.value].text << "; Needed: " << onlyNeeded);
+      }
+    }
+  }
+}
+
+std::string liveAt(const Parsed& p, const char* label, Liveness::Strength strength, std::size_t function = 0) {
+  const Function& f = p.function(function);
+  const Cfg cfg(*p, f);
+  const Liveness liveness(*p, f, cfg, strength, kNoLimit);
+  std::string text;
+  for (const Label& l : f.labels) {
+    if (p.name(l.name) != label) continue;
+    std::set<std::string> names;
+    liveness.liveIn(cfg.blockOf(l.place)).forEach([&](std::size_t bit) { names.insert(nameOf(p, f, liveness.globalRegister(bit).value)); });
+    for (const std::string& n : names) text += (text.empty() ? "" : " ") + n;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("liveness: as the paths say, on random functions") {
+  for (uint32_t seed = 1; seed <= 3000; ++seed) compare(seed);
+}
+
+TEST_CASE("live-dead: removes just what the reference does not need, on random functions") {
+  std::size_t removed = 0;
+  for (uint32_t seed = 5001; seed <= 6000; ++seed) {
+    Generator g(seed);
+    g.make();
+    CAPTURE(seed);
+    CAPTURE(g.text);
+    const Parsed p(g.text);
+    Function& f = p.function(1);
+    const Cfg cfg(*p, f);
+    const Reference reference(g, true);
+    Knobs knobs;
+    REQUIRE(knobs.set("remove-unreachable", 0).empty());
+    Analyses analyses(*p, f, knobs);
+    PassReport report;
+    PassContext context{*p, knobs, analyses, report};
+    std::vector<bool> expected(g.statements.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      expected[i] = !reference.isNeeded(i) && cfg[cfg.blockOf(InstrId(i))].reachable;
+    liveDead(f, context);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (f.instructions[i].is(Instruction::Erased) != expected[i]) FAIL("differs at " << g.statements[i].text);
+      removed += expected[i];
+    }
+  }
+  CHECK(removed > 1000);
+}
+
+TEST_CASE("liveness: a counter that feeds only itself is live, but not needed") {
+  const Parsed p(kernel("mov.u32 %r1, 0;\nL:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r2, 5;\n@%p1 bra L;\nret;\n"));
+  CHECK(liveAt(p, "L", Liveness::Strength::Plain) == "%r1 %r2");
+  CHECK(liveAt(p, "L", Liveness::Strength::Needed) == "%r2");
+}
+
+TEST_CASE("liveness: a guarded definition keeps the old value live") {
+  const Parsed p(kernel("L:\n@%p1 mov.u32 %r1, 2;\nst.global.u32 [%rd1], %r1;\n"));
+  CHECK(liveAt(p, "L", Liveness::Strength::Plain) == "%p1 %r1 %rd1");
+  const Parsed q(kernel("L:\nmov.u32 %r1, 2;\nst.global.u32 [%rd1], %r1;\n"));
+  CHECK(liveAt(q, "L", Liveness::Strength::Plain) == "%rd1");
+}
+
+TEST_CASE("liveness: return registers are live at ret and at the end of the text, not at exit") {
+  const auto at = [](std::string_view end) {
+    return liveAt(Parsed(kHeader + ".func (.reg .b32 %o) f()\n{\nbar.sync 0;\nL:\nmembar.gl;\n" + std::string(end) + "}\n"), "L",
+                  Liveness::Strength::Plain);
+  };
+  CHECK(at("ret;\n") == "%o");
+  CHECK(at("") == "%o");
+  CHECK(at("exit;\n") == "");
+  CHECK(at("trap;\n") == "");
+}
+
+TEST_CASE("liveness: registers of one block have no bits") {
+  const Parsed p(kernel("mov.u32 %r1, 1;\nst.global.u32 [%rd1], %r1;\nL:\nmov.u32 %r2, 1;\nst.global.u32 [%rd1], %r2;\n"));
+  const Cfg cfg(*p, p.function());
+  const Liveness liveness(*p, p.function(), cfg, Liveness::Strength::Plain, kNoLimit);
+  CHECK(liveness.globals() == 1);
+  CHECK(nameOf(p, p.function(), liveness.globalRegister(0).value) == "%rd1");
+}
+
+TEST_CASE("liveness: declines when the bits would take more than allowed") {
+  const Parsed p(kernel("L:\nst.global.u32 [%rd1], %r1;\nM:\nret;\n"));
+  const Cfg cfg(*p, p.function());
+  CHECK(cfg.size() == 3);
+  CHECK_FALSE(Liveness(*p, p.function(), cfg, Liveness::Strength::Plain, 23).solved());
+  CHECK(Liveness(*p, p.function(), cfg, Liveness::Strength::Plain, 24).solved());
+}
+
+TEST_CASE("liveness: what may be removed") {
+  const auto removable = [](std::string_view statement) {
+    const Parsed p(kernel(std::string(statement) + "\n"));
+    return isRemovable(*p, p.function(), p.function()[p.at(0)]);
+  };
+  CHECK(removable("add.s32 %r1, %r2, %r3;"));
+  CHECK(removable("@%p1 add.s32 %r1, %r2, %r3;"));
+  CHECK(removable("ld.global.u32 %r1, [%rd1];"));
+  CHECK(removable("add.cc.u32 %r1, %r2, %r3;"));
+  CHECK(removable("addc.cc.u32 %r1, %r2, %r3;"));
+  CHECK(removable("mov.u32 %r1, %tid.x;"));
+  CHECK(removable("setp.eq.s32 _|%p1, %r1, 0;"));
+  CHECK_FALSE(removable("mov.u32 %r1, %clock;"));
+  CHECK_FALSE(removable("mov.u64 %rd1, %globaltimer;"));
+  CHECK_FALSE(removable("st.global.u32 [%rd1], %r1;"));
+  CHECK_FALSE(removable("atom.global.add.u32 %r1, [%rd1], %r2;"));
+  CHECK_FALSE(removable("ld.volatile.global.u32 %r1, [%rd1];"));
+  CHECK_FALSE(removable("shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;"));
+  CHECK_FALSE(removable("activemask.b32 %r1;"));
+  CHECK_FALSE(removable("frob.b32 %r1;"));
+  CHECK_FALSE(removable("bra L;\nL:"));
+  CHECK_FALSE(removable("ret;"));
+  CHECK_FALSE(removable("mbarrier.new_thing.b64 %rd1, [%rd2];"));
+}
