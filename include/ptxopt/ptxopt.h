@@ -53,47 +53,47 @@ struct Options {
 
 // Something the user may want to know: an opcode that ptxopt does not know, a module left as it is.
 struct Remark {
-  std::string name;     // one of a fixed set: unknown-opcode, debug-module, module-registers, too-large
-  std::string place;    // FILE:LINE:COL, or the function, or empty
+  std::string name;   // one of a fixed set: unknown-opcode, debug-module, module-registers, too-large
+  std::string place;  // FILE:LINE:COL, or the function, or empty
   std::string message;
 };
 
 struct PassSummary {
   std::string name;
   uint64_t changedFunctions = 0;
-  double seconds = 0;   // CPU time, added up over functions
+  double seconds = 0;  // CPU time, added up over functions
   std::map<std::string, uint64_t> counters;
 };
 
 struct Result {
   Status status = Status::Ok;
-  std::string output;              // the optimized text; empty unless status is Ok
-  std::string error;               // what went wrong, ready to print, with place, line and caret
-  std::string dumps;               // what printAfter asked for
+  std::string output;  // the optimized text; empty unless status is Ok
+  std::string error;   // what went wrong, ready to print, with place, line and caret
+  std::string dumps;   // what printAfter asked for
   std::vector<Remark> remarks;
-  std::vector<PassSummary> passes; // in the order of the pipeline
+  std::vector<PassSummary> passes;  // in the order of the pipeline
   double parseSeconds = 0, printSeconds = 0;
-  uint64_t functions = 0;          // with a body
-  uint64_t instructions = 0;       // before
+  uint64_t functions = 0;     // with a body
+  uint64_t instructions = 0;  // before
   uint64_t instructionsAfter = 0;
   std::string architecture;
-  std::string reportJson;          // all of this and each function by itself, if Options::report; no times
+  std::string reportJson;  // all of this and each function by itself, if Options::report; no times
 };
 
 Result optimize(std::string_view text, const Options& options = {});
 
 struct PassDescription {
   std::string_view name, summary;
-  int level;                       // the lowest Options::level that runs it; above 2: only on request
+  int level;  // the lowest Options::level that runs it; above 2: only on request
 };
 struct KnobDescription {
   std::string_view name, summary;
   int64_t defaultValue, least, most;
 };
 struct OpcodeDescription {
-  std::string_view name;           // base opcode and the modifiers that tell the row
-  std::string_view operands;       // a letter an operand: d def, m read and written, u use, l label; then uses
-  std::string effects;             // comma separated
+  std::string_view name;      // base opcode and the modifiers that tell the row
+  std::string_view operands;  // a letter an operand: d def, m read and written, u use, l label; then uses
+  std::string effects;        // comma separated
   std::string_view summary;
 };
 std::vector<PassDescription> describePasses();

@@ -1,11 +1,11 @@
 // The control-flow graph of a function.
 //
-// A block begins at the function's start, at a label, and behind an instruction that may leave: a branch, or a guarded or
-// plain ret, exit or trap. Every instruction of the list, labels and directives included, is in exactly one block, and
-// blocks are numbered in the order of the text. Edges: a branch to its label; brx.idx to all names of its
-// .branchtargets; a guarded one also falls through; the end of the text leaves the function. A branch whose targets are
-// not known goes to every label. Blocks whose label is used as a value (`mov.u64 %rd1, L`) count as reachable.
-// Cost: linear in instructions and edges.
+// A block begins at the function's start, at a label, and behind an instruction that may leave: a branch, or a
+// guarded or plain ret, exit or trap. Every instruction of the list, labels and directives included, is in exactly
+// one block, and blocks are numbered in the order of the text. Edges: a branch to its label; brx.idx to all names
+// of its .branchtargets; a guarded one also falls through; the end of the text leaves the function. A branch whose
+// targets are not known goes to every label. Blocks whose label is used as a value (`mov.u64 %rd1, L`) count as
+// reachable. Cost: linear in instructions and edges.
 #pragma once
 
 #include <span>
@@ -37,7 +37,8 @@ class Cfg {
   const std::vector<BlockId>& postOrder() const { return postOrder_; }
 
  private:
-  static std::span<const BlockId> edges(const std::vector<BlockId>& all, const std::vector<uint32_t>& start, BlockId b) {
+  static std::span<const BlockId> edges(const std::vector<BlockId>& all, const std::vector<uint32_t>& start,
+                                        BlockId b) {
     return {all.data() + start[b.value], start[b.value + 1] - start[b.value]};
   }
   void findBlocks(const Module& module, const Function& f);

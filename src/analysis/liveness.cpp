@@ -6,8 +6,8 @@ namespace {
 
 bool isOpaque(const Module& module, const Variable& variable) {
   const DeclarationForm& form = module.declarationForms[variable.form];
-  return form.type == ScalarType::texref || form.type == ScalarType::samplerref || form.type == ScalarType::surfref ||
-         module.text(form.space) == "tex";
+  return form.type == ScalarType::texref || form.type == ScalarType::samplerref ||
+         form.type == ScalarType::surfref || module.text(form.space) == "tex";
 }
 
 // Mentions that leave a trace in what ptxas makes of the function even when their result is dead: the address of a

@@ -33,8 +33,19 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// sm_80, sm_90a, sm_100f
+bool isArchitecture(std::string_view text) {
+  if (!text.starts_with("sm_")) return false;
+  text.remove_prefix(3);
+  if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
+  return !text.empty() && text.size() <= 4 && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 Plan makePlan(const Options& options) {
   Plan plan;
+  if (!options.architecture.empty() && !isArchitecture(options.architecture))
+    plan.error = fmt::format("'{}' is no architecture; they are spelled sm_90 or sm_90a", options.architecture);
+  if (options.level < 0 || options.level > 2) plan.error = fmt::format("there is no level -O{}", options.level);
   const auto check = [&](const std::vector<std::string>& names) {
     for (const std::string& name : names)
       if (findPass(name) == nullptr) plan.error = fmt::format("there is no pass '{}'", name);
@@ -63,7 +74,8 @@ uint64_t countInstructions(const Function& f) {
 
 // Opcodes that the table does not have, each once, at its first place.
 void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks) {
-  if (std::none_of(module.opcodes.begin(), module.opcodes.end(), [](const OpcodeForm& f) { return f.row == nullptr; }))
+  if (std::none_of(module.opcodes.begin(), module.opcodes.end(),
+                   [](const OpcodeForm& f) { return f.row == nullptr; }))
     return;
   std::vector<bool> told(module.opcodes.size());
   for (const Function& f : module.functions) {
@@ -82,14 +94,16 @@ void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks) {
 // Why no pass may touch the module, if so.
 std::optional<Remark> wholeModuleDecline(const Module& module) {
   if (module.isDebug)
-    return Remark{"debug-module", module.fileName, "compiled for debugging: its DWARF names registers, so it is left as it is"};
+    return Remark{"debug-module", module.fileName,
+                  "compiled for debugging: its DWARF names registers, so it is left as it is"};
   if (module.hasModuleRegisters)
     return Remark{"module-registers", module.fileName, "declares registers outside functions; it is left as it is"};
   return std::nullopt;
 }
 
 // Runs the pipeline on one function. What goes wrong inside ptxopt comes back in `error`.
-void runPasses(const Module& module, Function& f, const Plan& plan, const Options& options, FunctionReport& report) {
+void runPasses(const Module& module, Function& f, const Plan& plan, const Options& options,
+               FunctionReport& report) {
   Analyses analyses(module, f, plan.knobs);
   for (const PassInfo* pass : plan.passes) {
     PassReport& passReport = report.passes.emplace_back();
@@ -188,7 +202,8 @@ std::vector<KnobDescription> describeKnobs() {
 
 std::vector<OpcodeDescription> describeOpcodes() {
   std::vector<OpcodeDescription> all;
-  for (const OpcodeRow& row : opcodeTable()) all.push_back({row.key, row.operands, effectNames(row.effects), row.summary});
+  for (const OpcodeRow& row : opcodeTable())
+    all.push_back({row.key, row.operands, effectNames(row.effects), row.summary});
   return all;
 }
 

@@ -62,10 +62,11 @@ std::string reportJson(const Module& module, const Options& options, const std::
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Function& f = module.functions[i];
     if (!f.hasBody) continue;
-    ordered_json entry = {{"name", module.text(f.name)},
-                          {"kind", f.isEntry ? "entry" : "func"},
-                          {"changed", f.changed},
-                          {"instructions", {{"before", reports[i].instructions}, {"after", reports[i].instructionsAfter}}}};
+    ordered_json entry = {
+        {"name", module.text(f.name)},
+        {"kind", f.isEntry ? "entry" : "func"},
+        {"changed", f.changed},
+        {"instructions", {{"before", reports[i].instructions}, {"after", reports[i].instructionsAfter}}}};
     for (const PassReport& pass : reports[i].passes) {
       ordered_json p = {{"name", pass.pass}, {"changed", pass.changed}};
       for (const auto& [counter, n] : pass.counters) p["counters"][std::string(counter)] = n;

@@ -33,27 +33,27 @@ struct Register {
 
 // Everything about a declaration but its names: `.shared .align 16 .b8`.
 struct DeclarationForm {
-  NameId text;                // the modifiers in canonical spelling, in the order of the source
-  NameId space;               // "reg", "shared", ... without the dot
+  NameId text;   // the modifiers in canonical spelling, in the order of the source
+  NameId space;  // "reg", "shared", ... without the dot
   ScalarType type = ScalarType::None;
   uint8_t lanes = 1;
-  uint32_t alignment = 0;     // bytes; 0: not given
+  uint32_t alignment = 0;  // bytes; 0: not given
   bool isExtern = false;
 };
 
 // One name of a declaration.
 struct Declarator {
   NameId name;
-  uint32_t count = 0;          // `%r<10>`: 10; 0: no range
+  uint32_t count = 0;  // `%r<10>`: 10; 0: no range
   bool isRange = false;
-  uint64_t elements = 1;       // product of the dimensions; 0 when one is open: `x[]`
-  SourceRange dimensions;      // `[4][2]`
-  SourceRange initializer;     // after `=`
+  uint64_t elements = 1;    // product of the dimensions; 0 when one is open: `x[]`
+  SourceRange dimensions;   // `[4][2]`
+  SourceRange initializer;  // after `=`
 };
 
 struct Variable {
   NameId name;
-  uint32_t form = 0;           // in Module::declarationForms
+  uint32_t form = 0;  // in Module::declarationForms
   Declarator declarator;
   bool isParameter = false;
 };
@@ -66,7 +66,7 @@ struct Declaration {
 
 struct Label {
   NameId name;
-  InstrId place;               // the Label instruction
+  InstrId place;  // the Label instruction
 };
 
 struct Loc {
@@ -75,7 +75,7 @@ struct Loc {
 
 // `.maxntid 256, 1, 1`
 struct FunctionDirective {
-  NameId name;                 // with its dot
+  NameId name;  // with its dot
   std::array<uint32_t, 3> values{};
   uint32_t valueCount = 0;
   SourceRange source;
@@ -86,16 +86,16 @@ class Function {
   NameId name;
   bool isEntry = false;
   bool hasBody = false;
-  SourceRange source;          // from the first modifier to the closing brace
-  SourceRange header;          // up to the opening brace, or the whole of a prototype
-  SourceRange body;            // from the opening to after the closing brace
+  SourceRange source;  // from the first modifier to the closing brace
+  SourceRange header;  // up to the opening brace, or the whole of a prototype
+  SourceRange body;    // from the opening to after the closing brace
   std::vector<VariableId> parameters, returns;
   std::vector<FunctionDirective> directives;
   bool returnsBeforeName = false;
 
-  std::vector<Register> registers;     // by RegId; 0 is the carry flag
-  std::vector<Variable> variables;     // by VariableId
-  std::vector<Label> labels;           // by LabelId
+  std::vector<Register> registers;  // by RegId; 0 is the carry flag
+  std::vector<Variable> variables;  // by VariableId
+  std::vector<Label> labels;        // by LabelId
   std::vector<Declaration> declarations;
   std::vector<Declarator> declarators;
   std::vector<Loc> locs;
@@ -104,8 +104,8 @@ class Function {
   std::vector<uint64_t> constants;
   std::vector<RegId> returnRegisters;  // `.func (.reg .b32 %r) f`: live at every return
   InstrId first, last;
-  uint32_t sourceInstructions = 0;     // how many of `instructions` come from the source
-  bool changed = false;                // a pass changed it
+  uint32_t sourceInstructions = 0;  // how many of `instructions` come from the source
+  bool changed = false;             // a pass changed it
 
   static constexpr RegId kCarry{0u};
 

@@ -4,9 +4,9 @@
 // declarations, `.loc`, pragmas. They form a doubly linked list by id, so that passes insert and remove in constant
 // time and ids stay good.
 //
-// The operands of an instruction are a contiguous run in Function::operands, in the order of the text, as a pre-order
-// walk: a group (`{a, b}`, `[a+4]`, `(a, b)`) is an entry with the number of entries inside, followed by those.
-// `join` says what stands before an entry within its group: nothing, a comma, `|` as in `%p1|%p2`, `+` as in
+// The operands of an instruction are a contiguous run in Function::operands, in the order of the text, as a
+// pre-order walk: a group (`{a, b}`, `[a+4]`, `(a, b)`) is an entry with the number of entries inside, followed by
+// those. `join` says what stands before an entry within its group: nothing, a comma, `|` as in `%p1|%p2`, `+` as in
 // `[%rd1+8]`. So `[%rd1+8]` is Memory(2) Register Integer/Plus, and an expression needs no tree.
 // The guard comes first and implicit operands (the carry flag, the registers that `ret` returns) come last.
 #pragma once
@@ -46,21 +46,41 @@ enum class OperandKind : uint8_t {
 enum class Role : uint8_t { None, Use, Def, Mod };
 
 enum class Join : uint8_t {
-  None, Comma, Pipe, Plus, Minus, Times, Divide, Modulo, And, Xor, AndAnd, OrOr, Equal, NotEqual, LessEqual,
-  GreaterEqual, ShiftLeft, ShiftRight, Less, Greater, Question, Colon,
+  None,
+  Comma,
+  Pipe,
+  Plus,
+  Minus,
+  Times,
+  Divide,
+  Modulo,
+  And,
+  Xor,
+  AndAnd,
+  OrOr,
+  Equal,
+  NotEqual,
+  LessEqual,
+  GreaterEqual,
+  ShiftLeft,
+  ShiftRight,
+  Less,
+  Greater,
+  Question,
+  Colon,
 };
 
 struct Operand {
   enum Flag : uint8_t {
-    Negated = 1,       // -x
-    Not = 2,           // !p
-    Complement = 4,    // ~x
-    Positive = 8,      // +x, kept for what is not a number
-    Guard = 16,        // the instruction's predicate
-    Implicit = 32,     // not in the text
-    Hex = 64,          // Integer, WideInteger: written in hexadecimal
-    VolatileRead = 64, // SpecialRegister: two reads may differ
-    Unsigned = 128,    // WideInteger: above INT64_MAX
+    Negated = 1,        // -x
+    Not = 2,            // !p
+    Complement = 4,     // ~x
+    Positive = 8,       // +x, kept for what is not a number
+    Guard = 16,         // the instruction's predicate
+    Implicit = 32,      // not in the text
+    Hex = 64,           // Integer, WideInteger: written in hexadecimal
+    VolatileRead = 64,  // SpecialRegister: two reads may differ
+    Unsigned = 128,     // WideInteger: above INT64_MAX
   };
 
   OperandKind kind = OperandKind::Sink;
@@ -94,10 +114,10 @@ enum class InstrKind : uint8_t {
 
 struct Instruction {
   enum Flag : uint8_t {
-    Guarded = 1,   // operand 0 is the guard
-    Changed = 2,   // its source text no longer says what it does
-    Moved = 4,     // stands elsewhere than in the source
-    Erased = 8,    // no longer in the list
+    Guarded = 1,  // operand 0 is the guard
+    Changed = 2,  // its source text no longer says what it does
+    Moved = 4,    // stands elsewhere than in the source
+    Erased = 8,   // no longer in the list
   };
 
   InstrId previous, next;

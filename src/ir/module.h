@@ -30,22 +30,22 @@ struct Item {
 
 class Module {
  public:
-  std::string_view source;   // must outlive the module
-  std::string fileName;      // for messages
+  std::string_view source;  // must outlive the module
+  std::string fileName;     // for messages
 
   uint32_t versionMajor = 0, versionMinor = 0;
-  std::vector<NameId> target;        // sm_90a, debug, ...
-  uint32_t addressSize = 0;          // 32, 64, or 0 when the file does not say
-  bool isDebug = false;              // .target ..., debug
-  bool hasModuleRegisters = false;   // `.reg` outside functions: ptxas takes it without -c; operands are Symbols
+  std::vector<NameId> target;       // sm_90a, debug, ...
+  uint32_t addressSize = 0;         // 32, 64, or 0 when the file does not say
+  bool isDebug = false;             // .target ..., debug
+  bool hasModuleRegisters = false;  // `.reg` outside functions: ptxas takes it without -c; operands are Symbols
 
   Interner names;
   std::vector<Item> items;
   std::deque<Function> functions;
   std::vector<Variable> variables;
   std::vector<DeclarationForm> declarationForms;
-  std::vector<OpcodeForm> opcodes;        // by OpcodeId
-  std::vector<Symbol> symbols;            // by SymbolId
+  std::vector<OpcodeForm> opcodes;  // by OpcodeId
+  std::vector<Symbol> symbols;      // by SymbolId
 
   const OpcodeForm& form(const Instruction& i) const { return opcodes[i.payload]; }
   std::string_view text(NameId id) const { return names[id]; }

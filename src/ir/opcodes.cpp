@@ -68,9 +68,9 @@ const std::unordered_map<std::string_view, std::vector<Key>>& rowsByBase() {
 std::span<const OpcodeRow> opcodeTable() { return kTable; }
 
 std::string effectNames(uint32_t effects) {
-  static constexpr std::string_view kNames[] = {"read",   "write",  "side",   "convergent", "async", "volatile",
-                                                "ordering", "carry-in", "branch", "indirect-branch", "return", "exit",
-                                                "no-return", "call", "carry-out", "unknown"};
+  static constexpr std::string_view kNames[] = {
+      "read",   "write",           "side",   "convergent", "async",     "volatile", "ordering",  "carry-in",
+      "branch", "indirect-branch", "return", "exit",       "no-return", "call",     "carry-out", "unknown"};
   std::string result;
   for (std::size_t i = 0; i < std::size(kNames); ++i) {
     if ((effects >> i & 1) == 0) continue;

@@ -16,7 +16,8 @@ namespace ptxopt {
 
 using OpcodeId = Id<struct OpcodeTag>;
 
-// Effects of an instruction beyond its register results (see opcodes.def for their meaning). Bits of OpcodeForm::effects.
+// Effects of an instruction beyond its register results (see opcodes.def for their meaning). Bits of
+// OpcodeForm::effects.
 namespace effect {
 enum : uint32_t {
   Pure = 0,
@@ -38,8 +39,7 @@ enum : uint32_t {
   Unknown = 1u << 15,   // not in the table: every register is read and written, every effect is assumed
 };
 // An instruction with none of these may go when nobody reads its results.
-constexpr uint32_t kKeep =
-    ~static_cast<uint32_t>(Read | CarryIn | CarryOut);
+constexpr uint32_t kKeep = ~static_cast<uint32_t>(Read | CarryIn | CarryOut);
 constexpr uint32_t kControl = Branch | IndirectBranch | Return | Exit | NoReturn;
 }  // namespace effect
 
@@ -57,12 +57,12 @@ std::span<const OpcodeRow> opcodeTable();
 
 // A full opcode, read once.
 struct OpcodeForm {
-  NameId text;                    // as written, modifiers in the order of the source
-  const OpcodeRow* row = nullptr; // nullptr: unknown
-  uint32_t effects = 0;           // of the row and of the modifiers
+  NameId text;                               // as written, modifiers in the order of the source
+  const OpcodeRow* row = nullptr;            // nullptr: unknown
+  uint32_t effects = 0;                      // of the row and of the modifiers
   ScalarType type = ScalarType::None;        // the first type among the modifiers: of the result, mostly
   ScalarType sourceType = ScalarType::None;  // the last one: of the source, for conversions
-  uint8_t vector = 1;             // 2, 4 or 8 for .v2, .v4, .v8
+  uint8_t vector = 1;                        // 2, 4 or 8 for .v2, .v4, .v8
 
   bool is(uint32_t anyOf) const { return (effects & anyOf) != 0; }
   // False when every register of the instruction counts as read and written.

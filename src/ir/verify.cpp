@@ -44,19 +44,23 @@ class Verifier {
 
   void checkInstruction(InstrId id) {
     const Instruction& i = f_[id];
-    if (std::size_t{i.firstOperand} + i.operandCount > f_.operands.size()) return failAt(id, "operands out of range");
-    if (i.sourceBegin > i.sourceEnd || i.sourceEnd > module_.source.size()) return failAt(id, "source out of range");
+    if (std::size_t{i.firstOperand} + i.operandCount > f_.operands.size())
+      return failAt(id, "operands out of range");
+    if (i.sourceBegin > i.sourceEnd || i.sourceEnd > module_.source.size())
+      return failAt(id, "source out of range");
     if (i.kind == InstrKind::ScopeOpen) ++depth_;
     if (i.kind == InstrKind::ScopeClose && --depth_ < 0) return failAt(id, "unbalanced scope");
     if (i.kind == InstrKind::Label && (i.payload >= f_.labels.size() || f_.labels[i.payload].place != id))
       return failAt(id, "a label that is not placed here");
-    if (i.kind == InstrKind::Instruction && i.payload >= module_.opcodes.size()) return failAt(id, "no such opcode");
+    if (i.kind == InstrKind::Instruction && i.payload >= module_.opcodes.size())
+      return failAt(id, "no such opcode");
 
     const auto operands = f_.operandsOf(i);
     const bool guarded = i.is(Instruction::Guarded);
     if (guarded && (operands.empty() || !operands[0].isRegister() || !operands[0].is(Operand::Guard)))
       return failAt(id, "no guard where there should be one");
-    if (guarded && (operands[0].payload >= f_.registers.size() || f_.registers[operands[0].payload].type != ScalarType::pred))
+    if (guarded &&
+        (operands[0].payload >= f_.registers.size() || f_.registers[operands[0].payload].type != ScalarType::pred))
       return failAt(id, "a guard that is no predicate");
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const Operand& o = operands[k];
@@ -74,14 +78,17 @@ class Verifier {
         if (o.role == Role::None && i.isInstruction()) return "a register without a role";
         if (o.role == Role::Def && guarded) return "a definition under a guard that is no mod";
         return "";
-      case OperandKind::WideInteger: case OperandKind::Float64: case OperandKind::Decimal:
-        return within(f_.constants.size());
+      case OperandKind::WideInteger:
+      case OperandKind::Float64:
+      case OperandKind::Decimal: return within(f_.constants.size());
       case OperandKind::Label:
         if (o.payload < f_.labels.size()) used_.push_back(LabelId(o.payload));
         return within(f_.labels.size());
       case OperandKind::Variable: return within(f_.variables.size());
       case OperandKind::Symbol: return within(module_.symbols.size());
-      case OperandKind::SpecialRegister: case OperandKind::Builtin: case OperandKind::Selector:
+      case OperandKind::SpecialRegister:
+      case OperandKind::Builtin:
+      case OperandKind::Selector:
       case OperandKind::Cast: return within(module_.names.size());
       default: return "";
     }

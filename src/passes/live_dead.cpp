@@ -1,8 +1,10 @@
 // live-dead: removes what no execution needs.
 //
-// What:       blocks that nothing reaches; instructions without an effect whose results nothing needs, with all that
+// What:       blocks that nothing reaches; instructions without an effect whose results nothing needs, with all
+// that
 //             only fed them, cycles included (a loop counter that only counts).
-// Algorithm:  reachability on the CFG, then one solution of `Needed` liveness (liveness.h), then one backward walk of each
+// Algorithm:  reachability on the CFG, then one solution of `Needed` liveness (liveness.h), then one backward walk
+// of each
 //             block. One solution is enough: removing what is not needed does not change what is.
 // Keeps:      whatever isRemovable() does not vouch for: stores, atomics, calls, barriers, convergent and volatile
 //             operations, opcodes not in the table. Labels that are named anywhere, declarations, scopes.
@@ -71,7 +73,8 @@ std::size_t removeDead(Function& f, PassContext& context) {
         continue;
       }
       if (const InstrId pragma = boundPragma(context.module, f, id); pragma.valid()) {
-        if (previous == pragma) previous = id == block.first || pragma == block.first ? InstrId() : f[pragma].previous;
+        if (previous == pragma)
+          previous = id == block.first || pragma == block.first ? InstrId() : f[pragma].previous;
         f.erase(pragma);
       }
       f.erase(id);

@@ -48,7 +48,8 @@ std::string Knobs::set(std::string_view name, int64_t value) {
 std::span<const PassInfo> passTable() { return kPasses; }
 
 const PassInfo* findPass(std::string_view name) {
-  const auto it = std::find_if(std::begin(kPasses), std::end(kPasses), [&](const PassInfo& p) { return p.name == name; });
+  const auto it =
+      std::find_if(std::begin(kPasses), std::end(kPasses), [&](const PassInfo& p) { return p.name == name; });
   return it == std::end(kPasses) ? nullptr : it;
 }
 

@@ -1,16 +1,19 @@
 // rename-webs: gives every def-use web a register of its own.
 //
-// What:       a web is a largest set of definitions and uses that share values: two definitions are in one when some use
+// What:       a web is a largest set of definitions and uses that share values: two definitions are in one when
+// some use
 //             may read either. Unrelated values that share a name part. The first web of a register keeps the name.
-// Algorithm:  values as nodes of a union-find: one for each full definition, and one for each register at the start of
-//             each block where it is live. At a block's end the value of a register is united with those at the starts
-//             of its successors. A mod (guarded definition, tied accumulator, lane write) keeps the node of what it
-//             reads. No dominators are needed: a phi is just a node with several values united into it.
+// Algorithm:  values as nodes of a union-find: one for each full definition, and one for each register at the start
+// of
+//             each block where it is live. At a block's end the value of a register is united with those at the
+//             starts of its successors. A mod (guarded definition, tied accumulator, lane write) keeps the node of
+//             what it reads. No dominators are needed: a phi is just a node with several values united into it.
 // Keeps:      the carry flag, registers of the parameter and return lists.
-// Machine code of ptxas: identical, which makes this a test of the operand roles of every opcode; but for ties. Where
-//             `shfl lo|p, lo, ...` reads and writes one register, ptxas takes that as a hint to give both values one
-//             machine register, and without the hint it may choose otherwise. Knob rename-webs-keep-tied leaves such
-//             values together.
+// Machine code of ptxas: identical, which makes this a test of the operand roles of every opcode; but for ties.
+// Where
+//             `shfl lo|p, lo, ...` reads and writes one register, ptxas takes that as a hint to give both values
+//             one machine register, and without the hint it may choose otherwise. Knob rename-webs-keep-tied leaves
+//             such values together.
 // Cost:       instructions + the sum of live-in sets, almost linear.
 // Declines:   too-large: liveness or the values would take more memory than knobs liveness-memory-mb and
 //             rename-webs-memory-mb allow.
@@ -72,7 +75,8 @@ class WebRenamer {
     InstrId instruction;
   };
 
-  // Registers with two full definitions, or one and perhaps the undefined value of the entry: the rest have one web.
+  // Registers with two full definitions, or one and perhaps the undefined value of the entry: the rest have one
+  // web.
   void findCandidates() {
     std::vector<uint8_t> writes(f_.registers.size());
     for (const InstrId id : f_)
@@ -127,7 +131,8 @@ class WebRenamer {
         // In `{r1, r1}` both write the same value.
         if ((definitions && lastWrite_[o.payload] != id) || value == kNone) value = values_.add();
         if (definitions) lastWrite_[o.payload] = id;
-        if (definitions && keepTied_ && before != kNone && readsRegister(operands, o.reg())) values_.unite(before, value);
+        if (definitions && keepTied_ && before != kNone && readsRegister(operands, o.reg()))
+          values_.unite(before, value);
         set_.push_back(o.reg());
         occurrences_.push_back({static_cast<uint32_t>(i.firstOperand + k), value, id});
       }
@@ -176,9 +181,9 @@ class WebRenamer {
   // The values at the starts of blocks: those of block b are liveStart_[b] up to liveStart_[b+1].
   std::vector<RegId> live_;
   std::vector<uint32_t> liveStart_;
-  std::vector<uint32_t> current_;     // by RegId: its value here
-  std::vector<RegId> set_;            // what numberBlock set in current_
-  std::vector<InstrId> lastWrite_;    // by RegId
+  std::vector<uint32_t> current_;   // by RegId: its value here
+  std::vector<RegId> set_;          // what numberBlock set in current_
+  std::vector<InstrId> lastWrite_;  // by RegId
   std::vector<Occurrence> occurrences_;
 };
 

@@ -222,7 +222,8 @@ uint32_t Builder::declarationForm(SourceRange range) {
     if (token.type != PtxLexer::DIRECTIVE) continue;
     if (name == "ptr") pastPointer = true;
     if (name.size() == 2 && name[0] == 'v') {
-      if (name != "v2" && name != "v4") throw SyntaxError(range.begin, fmt::format("there are no vectors '.{}'", name));
+      if (name != "v2" && name != "v4")
+        throw SyntaxError(range.begin, fmt::format("there are no vectors '.{}'", name));
       if (form.type != ScalarType::None) throw SyntaxError(range.begin, fmt::format("'.{}' behind the type", name));
       form.lanes = name == "v2" ? 2 : 4;
     }
@@ -252,15 +253,17 @@ void Builder::declareName(const Token& t) {
 // `$`, `%` and, but for unnamed parameters, `_` are no names; nor is anything with a dot.
 void Builder::checkName(const Token& t) const {
   const std::string_view name = t.view();
-  const bool isBad = name == "$" || name == "%" || name == "%$" || name == "WARP_SZ" || (name == "_" && !inParameters_) ||
-                     name.find('.') != std::string_view::npos || name.find(':') != std::string_view::npos;
+  const bool isBad = name == "$" || name == "%" || name == "%$" || name == "WARP_SZ" ||
+                     (name == "_" && !inParameters_) || name.find('.') != std::string_view::npos ||
+                     name.find(':') != std::string_view::npos;
   if (isBad) fail(t, fmt::format("'{}' cannot be declared", name));
 }
 
 void Builder::rangeCount(const Token& t) {
   if (inParameters_) fail(t, "a parameter is no range");
   uint64_t count = 0;
-  if (!parseInteger(t.view(), count) || count > UINT32_MAX) fail(t, "the number of registers does not fit in 32 bits");
+  if (!parseInteger(t.view(), count) || count > UINT32_MAX)
+    fail(t, "the number of registers does not fit in 32 bits");
   declarator_.isRange = true;
   declarator_.count = static_cast<uint32_t>(count);
 }
@@ -309,7 +312,8 @@ void Builder::declared(bool isParameter) {
   } else if (isRegister) {
     if (form.type == ScalarType::None) fail(declaratorToken_, "a register needs a type");
     if (declarator_.isRange) {
-      if (!names_.declareRange(declarator_.name, declarator_.count, form.type, form.lanes, isParameter)) redeclared();
+      if (!names_.declareRange(declarator_.name, declarator_.count, form.type, form.lanes, isParameter))
+        redeclared();
     } else {
       const RegId id(function_->registers.size());
       function_->registers.push_back(

@@ -130,13 +130,13 @@ class Builder {
   unsigned statementsInRun_ = 0;
   Names names_;
   Context context_ = Context::Module;
-  Function* function_ = nullptr;   // the one whose header or body is being read
+  Function* function_ = nullptr;  // the one whose header or body is being read
   uint32_t itemBegin_ = 0;
   ItemKind itemKind_ = ItemKind::Directive;
   uint32_t itemIndex_ = 0;
   bool opened_ = false;
   bool inParameters_ = false;
-  bool inPrototype_ = false;       // .callprototype: its names declare nothing
+  bool inPrototype_ = false;  // .callprototype: its names declare nothing
   uint32_t nesting_ = 0;
 
   // The declaration being read.
@@ -157,18 +157,18 @@ class Builder {
   uint32_t firstOperand_ = 0;
   std::size_t firstPending_ = 0;
   Token opcodeToken_;
-  std::string opcodeText_;         // when it was written in pieces
+  std::string opcodeText_;  // when it was written in pieces
   Join join_ = Join::None;
   uint8_t prefixes_ = 0;
   std::string prefixesWritten_;
-  std::vector<uint32_t> groups_;   // open groups: their operand indices
+  std::vector<uint32_t> groups_;  // open groups: their operand indices
   std::size_t locValues_ = 0;
   NameId targetName_;
 
-  std::vector<uint32_t> opcodeOf_;       // OpcodeId by NameId
-  std::vector<uint32_t> symbolOf_;       // SymbolId by NameId
-  std::vector<bool> isDefined_;          // functions with a body, by NameId
-  std::vector<uint32_t> formOf_;         // declaration form by NameId of its raw text
+  std::vector<uint32_t> opcodeOf_;  // OpcodeId by NameId
+  std::vector<uint32_t> symbolOf_;  // SymbolId by NameId
+  std::vector<bool> isDefined_;     // functions with a body, by NameId
+  std::vector<uint32_t> formOf_;    // declaration form by NameId of its raw text
   std::vector<Pending> pending_;
 };
 

@@ -127,9 +127,12 @@ void Builder::guard(const Token& t) {
     --begin;
   bool negated = false;
   for (std::size_t i = 1; i < begin; ++i) {
-    if (text.substr(i).starts_with("//")) i = text.find('\n', i);
-    else if (text.substr(i).starts_with("/*")) i = text.find("*/", i + 2) + 1;
-    else if (text[i] == '!') negated = true;
+    if (text.substr(i).starts_with("//"))
+      i = text.find('\n', i);
+    else if (text.substr(i).starts_with("/*"))
+      i = text.find("*/", i + 2) + 1;
+    else if (text[i] == '!')
+      negated = true;
   }
   const std::string_view name = text.substr(begin);
   RegId reg = names_.findNumbered(name);
@@ -138,7 +141,8 @@ void Builder::guard(const Token& t) {
     if (meaning.kind != Meaning::Register) fail(t, fmt::format("undefined register '{}'", name));
     reg = RegId(meaning.id);
   }
-  if (function_->registers[reg.value].type != ScalarType::pred) fail(t, fmt::format("the guard '{}' is no predicate", name));
+  if (function_->registers[reg.value].type != ScalarType::pred)
+    fail(t, fmt::format("the guard '{}' is no predicate", name));
   Operand& operand = push(OperandKind::Register, reg.value);
   operand.role = Role::Use;
   operand.flags = static_cast<uint8_t>(Operand::Guard | (negated ? Operand::Not : 0));
@@ -244,7 +248,10 @@ void Builder::applyPrefix(const Token& t) {
   if (prefixesWritten_.empty()) return;
   if (prefixesWritten_.size() > 1) fail(t, "more than one prefix before what is no number");
   const char c = prefixesWritten_.front();
-  prefixes_ = c == '-' ? Operand::Negated : c == '!' ? Operand::Not : c == '~' ? Operand::Complement : Operand::Positive;
+  prefixes_ = c == '-'   ? Operand::Negated
+              : c == '!' ? Operand::Not
+              : c == '~' ? Operand::Complement
+                         : Operand::Positive;
   prefixesWritten_.clear();
 }
 
@@ -254,28 +261,31 @@ void Builder::closeGroup() {
   function_->operands[group].payload = static_cast<uint32_t>(function_->operands.size()) - group - 1;
 }
 
-// Arithmetic is for numbers: a register or symbol may only stand first, as in `%rd1+8`; 0f and 0d literals stand alone.
+// Arithmetic is for numbers: a register or symbol may only stand first, as in `%rd1+8`; 0f and 0d literals stand
+// alone.
 void Builder::checkJoin(const Token& t, OperandKind kind) const {
   if (join_ < Join::Plus) return;
-  const bool isNumber = kind == OperandKind::Integer || kind == OperandKind::Decimal || kind == OperandKind::Paren ||
-                        kind == OperandKind::Cast || (kind == OperandKind::Builtin && t.view() == "WARP_SZ");
+  const bool isNumber = kind == OperandKind::Integer || kind == OperandKind::Decimal ||
+                        kind == OperandKind::Paren || kind == OperandKind::Cast ||
+                        (kind == OperandKind::Builtin && t.view() == "WARP_SZ");
   if (!isNumber) fail(t, fmt::format("'{}' cannot stand behind an operator", t.view()));
 }
 
 void Builder::binary(const Token& t) {
   const Operand& before = function_->operands.back();
-  const bool afterNumber = before.kind == OperandKind::Integer || before.kind == OperandKind::WideInteger ||
-                           before.kind == OperandKind::Decimal ||
-                           (before.kind == OperandKind::Builtin && module_.text(NameId(before.payload)) == "WARP_SZ");
+  const bool afterNumber =
+      before.kind == OperandKind::Integer || before.kind == OperandKind::WideInteger ||
+      before.kind == OperandKind::Decimal ||
+      (before.kind == OperandKind::Builtin && module_.text(NameId(before.payload)) == "WARP_SZ");
   const bool inVector = !groups_.empty() && function_->operands[groups_.back()].kind == OperandKind::Vector;
   if (inVector && before.isRegister() && t.view() != "|") fail(t, "arithmetic inside a vector");
   if (t.type == PtxLexer::MINUS && !afterNumber) fail(t, "write '+-' to subtract from what is no number");
   static constexpr std::pair<std::string_view, Join> kJoins[] = {
-      {"+", Join::Plus},       {"-", Join::Minus},      {"|", Join::Pipe},        {"*", Join::Times},
-      {"/", Join::Divide},     {"%", Join::Modulo},     {"&", Join::And},         {"^", Join::Xor},
-      {"&&", Join::AndAnd},    {"||", Join::OrOr},      {"==", Join::Equal},      {"!=", Join::NotEqual},
+      {"+", Join::Plus},       {"-", Join::Minus},         {"|", Join::Pipe},       {"*", Join::Times},
+      {"/", Join::Divide},     {"%", Join::Modulo},        {"&", Join::And},        {"^", Join::Xor},
+      {"&&", Join::AndAnd},    {"||", Join::OrOr},         {"==", Join::Equal},     {"!=", Join::NotEqual},
       {"<=", Join::LessEqual}, {">=", Join::GreaterEqual}, {"<<", Join::ShiftLeft}, {">>", Join::ShiftRight},
-      {"<", Join::Less},       {">", Join::Greater},    {"?", Join::Question},    {":", Join::Colon}};
+      {"<", Join::Less},       {">", Join::Greater},       {"?", Join::Question},   {":", Join::Colon}};
   for (const auto& [text, join] : kJoins)
     if (t.view() == text) join_ = join;
 }
@@ -405,7 +415,8 @@ void Builder::selector(const Token& t) {
     before.payload = module_.names.internCopy(text).value;
     return;
   }
-  if (before.kind != OperandKind::Register && t.view() != ".unified") fail(t, fmt::format("unexpected '{}'", t.view()));
+  if (before.kind != OperandKind::Register && t.view() != ".unified")
+    fail(t, fmt::format("unexpected '{}'", t.view()));
   push(OperandKind::Selector, module_.names.intern(t.view().substr(1)).value);
 }
 
@@ -436,14 +447,15 @@ void Builder::close(const Token& t) {
   if (kind != OperandKind::Paren || module_.text(NameId(payload_)).starts_with("call")) return;
   // Parentheses are for numbers, except around the lists of a call.
   for (const Operand& o : inside)
-    if (o.kind <= OperandKind::SpecialRegister || (o.kind == OperandKind::Builtin && module_.text(NameId(o.payload)) != "WARP_SZ"))
+    if (o.kind <= OperandKind::SpecialRegister ||
+        (o.kind == OperandKind::Builtin && module_.text(NameId(o.payload)) != "WARP_SZ"))
       fail(t, "parentheses around what is no number");
 }
 
 // ---- names known at last ----
 
-// Labels of the function first: those of the name's own scope, then of the scopes around it. Symbols are declared before
-// they are used.
+// Labels of the function first: those of the name's own scope, then of the scopes around it. Symbols are declared
+// before they are used.
 void Builder::resolvePending() {
   for (const Pending& p : pending_) {
     Operand& operand = function_->operands[p.operand];

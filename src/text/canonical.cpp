@@ -13,20 +13,33 @@ bool isSign(uint16_t type) { return type == PtxLexer::PLUS || type == PtxLexer::
 // Whether a blank stands between two tokens of one line.
 bool blankBetween(const Token& left, const Token& right) {
   switch (right.type) {
-    case PtxLexer::SEMI: case PtxLexer::COMMA: case PtxLexer::RPAREN: case PtxLexer::RBRACKET: case PtxLexer::RBRACE:
-    case PtxLexer::LESS: case PtxLexer::GREATER: case PtxLexer::COLON: return false;
+    case PtxLexer::SEMI:
+    case PtxLexer::COMMA:
+    case PtxLexer::RPAREN:
+    case PtxLexer::RBRACKET:
+    case PtxLexer::RBRACE:
+    case PtxLexer::LESS:
+    case PtxLexer::GREATER:
+    case PtxLexer::COLON: return false;
     case PtxLexer::LBRACKET: return left.type == PtxLexer::COMMA;
     case PtxLexer::LPAREN:
       return left.type != PtxLexer::INT && left.type != PtxLexer::ATTRIBUTE && left.type != PtxLexer::LPAREN &&
              !isSign(left.type);
-    case PtxLexer::PLUS: case PtxLexer::MINUS:
+    case PtxLexer::PLUS:
+    case PtxLexer::MINUS:
       return isSign(left.type) || left.type == PtxLexer::COMMA || left.type == PtxLexer::ASSIGN ||
              left.type == PtxLexer::DIRECTIVE;
     default: break;
   }
   switch (left.type) {
-    case PtxLexer::LPAREN: case PtxLexer::LBRACKET: case PtxLexer::LBRACE: case PtxLexer::LESS: case PtxLexer::PLUS:
-    case PtxLexer::MINUS: case PtxLexer::BANG: case PtxLexer::TILDE: return false;
+    case PtxLexer::LPAREN:
+    case PtxLexer::LBRACKET:
+    case PtxLexer::LBRACE:
+    case PtxLexer::LESS:
+    case PtxLexer::PLUS:
+    case PtxLexer::MINUS:
+    case PtxLexer::BANG:
+    case PtxLexer::TILDE: return false;
     default: return true;
   }
 }
@@ -89,7 +102,8 @@ void appendCanonicalSection(std::string& out, std::string_view text) {
     }
     closed = token.type == PtxLexer::RBRACE;
     const bool separator = token.type == PtxLexer::COMMA || isSign(token.type);
-    atStart = closed || (!wantsValue && !separator && token.type != PtxLexer::COLON && token.type != PtxLexer::SEMI);
+    atStart =
+        closed || (!wantsValue && !separator && token.type != PtxLexer::COLON && token.type != PtxLexer::SEMI);
     if (atStart) {
       out += closed ? "\n" : "\n\t";
     } else if (blankBetween(left, token)) {

@@ -6,7 +6,8 @@
 
 namespace ptxopt::text {
 
-// Appends the tokens of `text` with one fixed spacing, comments dropped. `text` has been parsed: it holds no bad token.
+// Appends the tokens of `text` with one fixed spacing, comments dropped. `text` has been parsed: it holds no bad
+// token.
 void appendCanonical(std::string& out, std::string_view text);
 
 // The same for a function's header: one parameter a line.

@@ -11,8 +11,8 @@
 namespace ptxopt::text {
 namespace {
 
-constexpr std::string_view kJoinText[] = {"",   ", ", "|",  "+",  "-",  "*",  "/",   " % ", "&", "^", "&&",
-                                          "||", "==", "!=", "<=", ">=", "<<", ">>", "<", ">", "?", ":"};
+constexpr std::string_view kJoinText[] = {"",   ", ", "|",  "+",  "-",  "*",  "/",  " % ", "&", "^", "&&",
+                                          "||", "==", "!=", "<=", ">=", "<<", ">>", "<",   ">", "?", ":"};
 
 void appendNumber(std::string& out, auto value, int base = 10) {
   char buffer[24];

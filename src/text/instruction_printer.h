@@ -8,7 +8,8 @@
 
 namespace ptxopt::text {
 
-// Spellings for the registers that passes made: `%b32_0`, with more underscores if the module has such names itself.
+// Spellings for the registers that passes made: `%b32_0`, with more underscores if the module has such names
+// itself.
 class MadeNames {
  public:
   explicit MadeNames(const Module& module);

@@ -1,8 +1,8 @@
 // Text to tokens, by the automaton that ANTLR makes of grammar/PtxLexer.g4.
 //
-// ANTLR's own loop costs some 90 ns a byte: a UTF-32 copy of the input, a heap token, virtual calls for each character.
-// Here the same automaton runs from a dense `state x byte` table. ANTLR's simulator fills an entry when it is first
-// needed; a run meets about 600 of them. Each thread has its own table.
+// ANTLR's own loop costs some 90 ns a byte: a UTF-32 copy of the input, a heap token, virtual calls for each
+// character. Here the same automaton runs from a dense `state x byte` table. ANTLR's simulator fills an entry when
+// it is first needed; a run meets about 600 of them. Each thread has its own table.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class Lexer {
  public:
   explicit Lexer(std::string_view source);
 
-  // Writes the next token: of type Token::kEnd at the end of the source, again and again; of type PtxLexer::ERROR for
-  // a byte that begins no token.
+  // Writes the next token: of type Token::kEnd at the end of the source, again and again; of type PtxLexer::ERROR
+  // for a byte that begins no token.
   void next(Token& token);
 
  private:

@@ -83,7 +83,9 @@ bool Names::declare(NodeKind kind, NameId name, uint32_t id) {
 }
 
 bool Names::declareRegister(NameId name, RegId reg) { return declare(NodeKind::Register, name, reg.value); }
-bool Names::declareVariable(NameId name, VariableId variable) { return declare(NodeKind::Variable, name, variable.value); }
+bool Names::declareVariable(NameId name, VariableId variable) {
+  return declare(NodeKind::Variable, name, variable.value);
+}
 
 bool Names::declareLabel(NameId name, LabelId label) {
   if (!labels_.emplace(key(scope(), name.value), label).second) return false;
@@ -181,11 +183,13 @@ RegId Names::findNumbered(std::string_view text) {
   }
   constexpr std::size_t kMostDigits = 5;  // below kNear, and scale fits
   const std::size_t count = text.size() - digits;
-  if (count == 0 || count > kMostDigits || digits == 0 || digits > 8 || (text[digits] == '0' && count > 1)) return {};
+  if (count == 0 || count > kMostDigits || digits == 0 || digits > 8 || (text[digits] == '0' && count > 1))
+    return {};
   uint64_t packed = 0;
   for (std::size_t i = 0; i < digits; ++i) packed = packed << 8 | static_cast<unsigned char>(text[i]);
   RecentPrefix& recent = recent_[(packed ^ packed >> 8) % kRecent];
-  if ((recent.packed != packed || recent.epoch != epoch_) && !remember(recent, text.substr(0, digits), packed)) return {};
+  if ((recent.packed != packed || recent.epoch != epoch_) && !remember(recent, text.substr(0, digits), packed))
+    return {};
   Range& range = ranges_[recent.range];
   if (number >= range.count || number >= kNear) return {};
   if (number < range.members.size() && range.members[number].valid()) return range.members[number];

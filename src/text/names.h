@@ -1,14 +1,15 @@
 // Which register, variable or label a name means at this point of a function.
 //
-// PTX scopes nest, and an inner declaration hides an outer one from its place on. `.reg .b32 %r<100>` declares a hundred
-// names at once; registers of a range come into being when they are first used, so `%r<4000000000>` costs nothing.
-// As ptxas has it: the range of `%r15` is looked for under `%r` (all trailing digits off), `%r07` is `%r7` when no
-// register is spelled so, an inner range hides only the indices it has, and registers, variables and labels of one
-// scope share their names.
+// PTX scopes nest, and an inner declaration hides an outer one from its place on. `.reg .b32 %r<100>` declares a
+// hundred names at once; registers of a range come into being when they are first used, so `%r<4000000000>` costs
+// nothing. As ptxas has it: the range of `%r15` is looked for under `%r` (all trailing digits off), `%r07` is `%r7`
+// when no register is spelled so, an inner range hides only the indices it has, and registers, variables and labels
+// of one scope share their names.
 //
-// Algorithm: declarations form a stack, threaded by name into lists whose heads are found by NameId; leaving a scope
-// pops it. What a name was last found to mean is remembered until a declaration or the end of a scope may change it, so
-// nearly every look-up is one array access; for members of ranges, with the prefix as the key, not even a hash.
+// Algorithm: declarations form a stack, threaded by name into lists whose heads are found by NameId; leaving a
+// scope pops it. What a name was last found to mean is remembered until a declaration or the end of a scope may
+// change it, so nearly every look-up is one array access; for members of ranges, with the prefix as the key, not
+// even a hash.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,8 @@ class Names {
   [[nodiscard]] bool declareLabel(NameId name, LabelId label);
 
   Meaning find(NameId name);
-  // The register that `text` (`%r15`) means as a member of a range, found without interning it; no id when that takes a
-  // closer look by `find`.
+  // The register that `text` (`%r15`) means as a member of a range, found without interning it; no id when that
+  // takes a closer look by `find`.
   RegId findNumbered(std::string_view text);
   // The label `name` of just this scope, open or closed.
   LabelId labelIn(uint32_t scope, NameId name) const;
@@ -58,8 +59,8 @@ class Names {
     NodeKind kind;
     NameId name;
     uint32_t scope;
-    uint32_t next;   // the node of this name declared before
-    uint32_t id;     // Register, Variable, Label: its id; Range: index in ranges_; Numbered: the number
+    uint32_t next;  // the node of this name declared before
+    uint32_t id;    // Register, Variable, Label: its id; Range: index in ranges_; Numbered: the number
   };
   struct Range {
     uint32_t count;
@@ -71,7 +72,7 @@ class Names {
   };
   struct Scope {
     uint32_t id;
-    std::size_t nodes;   // height of the stacks on entry
+    std::size_t nodes;  // height of the stacks on entry
     std::size_t ranges;
   };
   struct Remembered {
@@ -103,10 +104,10 @@ class Names {
   std::vector<uint32_t> heads_;  // by NameId
   std::vector<Range> ranges_;
   std::vector<Scope> scopes_;
-  std::vector<uint32_t> parents_;                  // by scope id
-  std::unordered_map<uint64_t, LabelId> labels_;   // by scope id and name
-  std::unordered_map<uint64_t, RegId> far_;        // range members of large index, by serial and index
-  std::vector<Remembered> remembered_;             // by NameId
+  std::vector<uint32_t> parents_;                 // by scope id
+  std::unordered_map<uint64_t, LabelId> labels_;  // by scope id and name
+  std::unordered_map<uint64_t, RegId> far_;       // range members of large index, by serial and index
+  std::vector<Remembered> remembered_;            // by NameId
   uint32_t epoch_ = 0;
   uint32_t serial_ = 0;
 };

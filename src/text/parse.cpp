@@ -1,7 +1,7 @@
 // The driver of the generated parser.
 //
-// `item` parses one item at module level, `sectionItem` one line of a section, `statements` a run of a function body.
-// The contexts that ANTLR allocates for rule calls are dropped behind each run.
+// `item` parses one item at module level, `sectionItem` one line of a section, `statements` a run of a function
+// body. The contexts that ANTLR allocates for rule calls are dropped behind each run.
 #include "text/parse.h"
 
 #include <fmt/format.h>
@@ -38,9 +38,8 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
     if (token.type == PtxLexer::ERROR) throw SyntaxError(offset, describeError(token, source_));
     constexpr std::size_t kLongest = 40;
     const std::string found = token.type == Token::kEnd ? "the end of the file"
-                              : token.length > kLongest
-                                  ? fmt::format("'{}...'", token.view().substr(0, kLongest))
-                                  : fmt::format("'{}'", token.view());
+                              : token.length > kLongest ? fmt::format("'{}...'", token.view().substr(0, kLongest))
+                                                        : fmt::format("'{}'", token.view());
     throw SyntaxError(offset, fmt::format("unexpected {}{}", found, expectation(parser)));
   }
 
@@ -53,7 +52,8 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
     const auto types = expected.toList();
     for (std::size_t i = 0; i < types.size(); ++i) {
       text += i == 0 ? ", expected " : i + 1 == types.size() ? " or " : ", ";
-      text += types[i] < 0 ? "the end of the file" : describe(parser->getVocabulary().getDisplayName(static_cast<std::size_t>(types[i])));
+      text += types[i] < 0 ? "the end of the file"
+                           : describe(parser->getVocabulary().getDisplayName(static_cast<std::size_t>(types[i])));
     }
     return text;
   }
@@ -72,8 +72,7 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
 
 class Driver {
  public:
-  explicit Driver(Module& module)
-      : builder_(module), tokens_(module.source), parser_(&tokens_) {
+  explicit Driver(Module& module) : builder_(module), tokens_(module.source), parser_(&tokens_) {
     parser_.setBuildParseTree(false);
     parser_.setErrorHandler(std::make_shared<FirstErrorStrategy>(module.source));
     parser_.b = &builder_;
@@ -115,7 +114,9 @@ class Driver {
 
 // What a text that is no text most likely is.
 std::string_view foreignFormat(std::string_view source) {
-  if (source.starts_with("\x7f" "ELF")) return "this is an ELF file (a cubin or a host object), not PTX text";
+  if (source.starts_with("\x7f"
+                         "ELF"))
+    return "this is an ELF file (a cubin or a host object), not PTX text";
   if (source.starts_with("\x50\xed\x55\xba")) return "this is a fatbin, not PTX text";
   if (source.starts_with("BC\xc0\xde")) return "this is LLVM bitcode, not PTX text";
   if (source.starts_with("\xff\xfe") || source.starts_with("\xfe\xff")) return "this is UTF-16, not PTX text";
@@ -130,7 +131,8 @@ std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source,
   const auto error = [&](std::size_t offset, std::string message) {
     return ParseError{offset, locate(source, offset), std::move(message)};
   };
-  if (const std::string_view format = text::foreignFormat(source); !format.empty()) return error(0, std::string(format));
+  if (const std::string_view format = text::foreignFormat(source); !format.empty())
+    return error(0, std::string(format));
   if (source.size() >= UINT32_MAX) return error(0, "files of 4 GiB and more are not supported");
   std::string_view body = source;
   const std::size_t skipped = body.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
@@ -154,7 +156,8 @@ std::string render(const ParseError& error, std::string_view fileName) {
   const std::size_t from = p.column > kBefore ? p.column - 1 - kBefore : 0;
   std::string line(p.lineText.substr(std::min(from, p.lineText.size()), kBefore + kAfter));
   std::string caret;
-  for (std::size_t i = from; i + 1 < p.column && i - from < line.size(); ++i) caret += line[i - from] == '\t' ? '\t' : ' ';
+  for (std::size_t i = from; i + 1 < p.column && i - from < line.size(); ++i)
+    caret += line[i - from] == '\t' ? '\t' : ' ';
   for (char& c : line)
     if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
   return fmt::format("{}:{}:{}: error: {}\n{}\n{}^\n", fileName, p.line, p.column, error.message, line, caret);

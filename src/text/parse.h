@@ -17,8 +17,8 @@ struct ParseError {
   std::string message;
 };
 
-// Parses `source`, which must outlive the module. Linear in time; the memory beyond the module does not grow with it.
-// `fileName` is kept for messages.
+// Parses `source`, which must outlive the module. Linear in time; the memory beyond the module does not grow with
+// it. `fileName` is kept for messages.
 std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName = "<input>");
 
 // `FILE:LINE:COL: error: MESSAGE`, the line, and a caret below the place.

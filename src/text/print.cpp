@@ -1,4 +1,5 @@
-// Two printers over one instruction printer: one that keeps the source's text, one that does not look at its layout.
+// Two printers over one instruction printer: one that keeps the source's text, one that does not look at its
+// layout.
 #include "text/print.h"
 
 #include <algorithm>
@@ -103,7 +104,8 @@ class PatchingPrinter {
     at_ = i.sourceEnd;
     const std::size_t lineStart = out_.find_last_not_of(" \t");
     const std::size_t next = source_.find_first_not_of(" \t\r", at_);
-    if (lineStart == std::string::npos || out_[lineStart] != '\n' || next == std::string_view::npos || source_[next] != '\n')
+    if (lineStart == std::string::npos || out_[lineStart] != '\n' || next == std::string_view::npos ||
+        source_[next] != '\n')
       return;
     out_.resize(lineStart + 1);
     at_ = static_cast<uint32_t>(next + 1);

@@ -8,7 +8,8 @@
 namespace ptxopt {
 
 struct PrintOptions {
-  // Print everything from the IR, one instruction a line, instead of keeping the source's text where nothing changed.
+  // Print everything from the IR, one instruction a line, instead of keeping the source's text where nothing
+  // changed.
   bool reprint = false;
 };
 

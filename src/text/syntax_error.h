@@ -1,4 +1,5 @@
-// How the lexer, the parser and the builder say that the text is not PTX. Thrown inside src/text only; parse() catches it.
+// How the lexer, the parser and the builder say that the text is not PTX. Thrown inside src/text only; parse()
+// catches it.
 #pragma once
 
 #include <cstddef>

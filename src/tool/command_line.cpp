@@ -7,8 +7,10 @@
 namespace ptxopt::tool {
 
 bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
-  CLI::App app("Reads PTX, optimizes it for ptxas, and writes PTX.\n"
-               "Exit codes: 0 ok, 1 a check failed, 2 usage or I/O, 3 not valid PTX, 4 internal error.", "ptxopt");
+  CLI::App app(
+      "Reads PTX, optimizes it for ptxas, and writes PTX.\n"
+      "Exit codes: 0 ok, 1 a check failed, 2 usage or I/O, 3 not valid PTX, 4 internal error.",
+      "ptxopt");
   app.set_version_flag("--version", fmt::format("ptxopt {} (PTX ISA 9.0)", version()));
   app.get_formatter()->column_width(34);
   Options& o = line.options;
@@ -17,21 +19,35 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   bool listPasses = false, listKnobs = false, listOpcodes = false;
 
   app.add_option("INPUT", line.input, "PTX file; - is standard input");
-  app.add_option("-o,--output", line.output, "where the result goes; - (the default) is standard output")->type_name("FILE");
+  app.add_option("-o,--output", line.output, "where the result goes; - (the default) is standard output")
+      ->type_name("FILE");
 
   const char* const kPipeline = "Which passes run";
   app.add_option("-O", level, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
-      ->type_name("LEVEL")->check(CLI::Range(0, 2))->group(kPipeline);
+      ->type_name("LEVEL")
+      ->check(CLI::Range(0, 2))
+      ->group(kPipeline);
   CLI::Option* const passesOption = app.add_option("--passes", passes, "exactly these passes, in this order")
-      ->type_name("A,B,...")->delimiter(',')->allow_extra_args(false)->group(kPipeline);
-  app.add_option("--skip-pass", o.skip, "not these")->type_name("A,B,...")->delimiter(',')->allow_extra_args(false)->group(kPipeline);
+                                        ->type_name("A,B,...")
+                                        ->delimiter(',')
+                                        ->allow_extra_args(false)
+                                        ->group(kPipeline);
+  app.add_option("--skip-pass", o.skip, "not these")
+      ->type_name("A,B,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kPipeline);
   app.add_option("--arch", o.architecture, "optimize for this one instead of the file's .target")
-      ->type_name("sm_XX")->group(kPipeline);
+      ->type_name("sm_XX")
+      ->group(kPipeline);
   app.add_option("-j,--jobs", o.jobs, "threads; 0: one a core; the output does not depend on it")
-      ->type_name("N")->check(CLI::Range(0, 1024))->group(kPipeline);
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024))
+      ->group(kPipeline);
 
   const char* const kOutput = "What comes out";
-  app.add_flag("--reprint", o.reprint, "print everything anew, one instruction a line, without comments")->group(kOutput);
+  app.add_flag("--reprint", o.reprint, "print everything anew, one instruction a line, without comments")
+      ->group(kOutput);
   app.add_option("--report", line.report, "write a JSON report")->type_name("FILE.json")->group(kOutput);
   app.add_flag("--stats", line.stats, "say what each pass did")->group(kOutput);
   app.add_flag("--time-report", line.timeReport, "say where the time went")->group(kOutput);
@@ -41,7 +57,10 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   const char* const kInside = "Looking inside";
   app.add_flag("--verify-each", o.verifyEach, "check the internal representation after each pass")->group(kInside);
   app.add_option("--print-after", o.printAfter, "show each function after these passes, on standard error")
-      ->type_name("A,B,...")->delimiter(',')->allow_extra_args(false)->group(kInside);
+      ->type_name("A,B,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kInside);
   app.add_flag("--print-after-all", o.printAfterAll, "show each function after every pass")->group(kInside);
   app.add_flag("--list-passes", listPasses, "list the passes")->group(kInside);
   app.add_flag("--list-knobs", listKnobs, "list the knobs of the passes")->group(kInside);
@@ -53,7 +72,9 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
     const std::string name(knob.name);
     knobOptions.emplace_back(
         name, app.add_option("--" + name, knobValues[name], fmt::format("{} [{}]", knob.summary, knob.defaultValue))
-                  ->type_name("N")->check(CLI::Range(knob.least, knob.most))->group("Knobs"));
+                  ->type_name("N")
+                  ->check(CLI::Range(knob.least, knob.most))
+                  ->group("Knobs"));
   }
 
   try {

@@ -13,7 +13,7 @@ struct CommandLine {
   Action action = Action::Optimize;
   std::string input;
   std::string output = "-";
-  std::string report;       // path of the JSON report, or empty
+  std::string report;  // path of the JSON report, or empty
   Options options;
   bool warnUnknown = false;
   bool timeReport = false;
@@ -21,7 +21,8 @@ struct CommandLine {
   bool verbose = false;
 };
 
-// Reads the arguments. False when the program is to end with `exitCode`: after --help, or with a message on standard error.
+// Reads the arguments. False when the program is to end with `exitCode`: after --help, or with a message on
+// standard error.
 bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode);
 
 }  // namespace ptxopt::tool

@@ -64,7 +64,8 @@ bool readFile(const std::string& path, std::string& text, std::string& error) {
   }
   struct stat status {};
   std::size_t expected = 0;
-  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) expected = static_cast<std::size_t>(status.st_size);
+  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode))
+    expected = static_cast<std::size_t>(status.st_size);
   // One byte more than expected tells the end of the file without growing.
   std::size_t size = 0;
   text.resize(expected + 1);

@@ -7,7 +7,8 @@ namespace ptxopt::tool {
 std::string listPasses() {
   std::string out;
   for (const PassDescription& p : describePasses())
-    out += fmt::format("{:<22}{:<12}{}\n", p.name, p.level <= 2 ? fmt::format("-O{}", p.level) : "on request", p.summary);
+    out += fmt::format("{:<22}{:<12}{}\n", p.name, p.level <= 2 ? fmt::format("-O{}", p.level) : "on request",
+                       p.summary);
   return out;
 }
 
@@ -21,7 +22,8 @@ std::string listKnobs() {
 std::string listOpcodes() {
   std::string out;
   for (const OpcodeDescription& o : describeOpcodes())
-    out += fmt::format("{:<40}{:<10}{:<44}{}\n", o.name, o.operands.empty() ? "-" : o.operands, o.effects, o.summary);
+    out +=
+        fmt::format("{:<40}{:<10}{:<44}{}\n", o.name, o.operands.empty() ? "-" : o.operands, o.effects, o.summary);
   return out;
 }
 
@@ -41,7 +43,8 @@ std::string statistics(const Result& result) {
 std::string timeReport(const Result& result, double totalSeconds) {
   std::string out;
   const auto row = [&](std::string_view name, double seconds) {
-    out += fmt::format("{:<22}{:>9.3f} ms {:>5.1f}%\n", name, seconds * 1e3, 100 * seconds / std::max(totalSeconds, 1e-9));
+    out += fmt::format("{:<22}{:>9.3f} ms {:>5.1f}%\n", name, seconds * 1e3,
+                       100 * seconds / std::max(totalSeconds, 1e-9));
   };
   row("parse", result.parseSeconds);
   double rest = totalSeconds - result.parseSeconds - result.printSeconds;

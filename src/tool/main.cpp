@@ -46,7 +46,8 @@ int optimizeFile(const CommandLine& line) {
 
   const Result result = optimize(text, line.options);
   if (result.status != Status::Ok) {
-    if (result.status == Status::Usage) return fail(Status::Usage, std::string_view(result.error).substr(0, result.error.size() - 1));
+    if (result.status == Status::Usage)
+      return fail(Status::Usage, std::string_view(result.error).substr(0, result.error.size() - 1));
     printMessage(result.error);
     return static_cast<int>(result.status);
   }
