@@ -86,6 +86,7 @@ class Builder {
 
  private:
   static constexpr uint32_t kMostNesting = 256;
+  static constexpr uint32_t kMostScopes = 10000;  // looking a name up may cost a step for each
   static constexpr uint32_t kMostVariablesInRange = 65536;
 
   // A name that was not known where it stood: a label further down, or a symbol.

@@ -53,28 +53,30 @@ void Names::closeScope() {
 
 void Names::pop(const Scope& scope) {
   while (nodes_.size() > scope.nodes) {
-    heads_[nodes_.back().name.value] = nodes_.back().next;
+    heads_[nodes_.back().name.value].of(nodes_.back().kind) = nodes_.back().next;
     nodes_.pop_back();
   }
   ranges_.resize(scope.ranges);
 }
 
 void Names::push(NodeKind kind, NameId name, uint32_t id) {
-  if (heads_.size() <= name.value) heads_.resize(std::max(interner_.size(), std::size_t{name.value} + 1), kNone);
-  nodes_.push_back({kind, name, scope(), heads_[name.value], id});
-  heads_[name.value] = static_cast<uint32_t>(nodes_.size() - 1);
+  if (heads_.size() <= name.value) heads_.resize(std::max(interner_.size(), std::size_t{name.value} + 1));
+  uint32_t& head = heads_[name.value].of(kind);
+  nodes_.push_back({kind, name, scope(), head, id});
+  head = static_cast<uint32_t>(nodes_.size() - 1);
 }
 
 bool Names::declare(NodeKind kind, NameId name, uint32_t id) {
-  for (uint32_t n = head(name); n != kNone && nodes_[n].scope == scope(); n = nodes_[n].next)
-    if (nodes_[n].kind <= NodeKind::Label) return false;
-  // `%r5` beside `%r<10>` in one scope is twice the same name, in either order.
+  const uint32_t same = heads(name).exact;
+  if (same != kNone && nodes_[same].scope == scope()) return false;
   const Numbered numbered = splitNumber(interner_[name]);
   if (numbered.number != UINT32_MAX) {
     const NameId prefix = interner_.intern(numbered.prefix);
-    for (uint32_t n = head(prefix); kind == NodeKind::Register && n != kNone && nodes_[n].scope == scope();
-         n = nodes_[n].next)
-      if (nodes_[n].kind == NodeKind::Range && numbered.number < ranges_[nodes_[n].id].count) return false;
+    // `%r5` beside `%r<10>` in one scope is twice the same name, in either order.
+    const uint32_t range = heads(prefix).range;
+    if (kind == NodeKind::Register && range != kNone && nodes_[range].scope == scope() &&
+        numbered.number < ranges_[nodes_[range].id].count)
+      return false;
     push(NodeKind::Numbered, prefix, numbered.number);
   }
   push(kind, name, id);
@@ -90,16 +92,14 @@ bool Names::declareVariable(NameId name, VariableId variable) {
 bool Names::declareLabel(NameId name, LabelId label) {
   if (!labels_.emplace(key(scope(), name.value), label).second) return false;
   // A label needs a declaration of its own only where it hides another name.
-  for (uint32_t n = head(name); n != kNone; n = nodes_[n].next)
-    if (nodes_[n].kind <= NodeKind::Label) return declare(NodeKind::Label, name, label.value);
-  return true;
+  return heads(name).exact == kNone || declare(NodeKind::Label, name, label.value);
 }
 
 bool Names::declareRange(NameId prefix, uint32_t count, ScalarType type, uint8_t lanes, bool isParameter) {
-  for (uint32_t n = head(prefix); n != kNone && nodes_[n].scope == scope(); n = nodes_[n].next) {
-    if (nodes_[n].kind == NodeKind::Range) return false;
-    if (nodes_[n].kind == NodeKind::Numbered && nodes_[n].id < count) return false;
-  }
+  const uint32_t same = heads(prefix).range;
+  if (same != kNone && nodes_[same].scope == scope()) return false;
+  for (uint32_t n = heads(prefix).numbered; n != kNone && nodes_[n].scope == scope(); n = nodes_[n].next)
+    if (nodes_[n].id < count) return false;
   ranges_.push_back({count, type, lanes, isParameter, serial_++, {}});
   push(NodeKind::Range, prefix, static_cast<uint32_t>(ranges_.size() - 1));
   forget();
@@ -123,17 +123,13 @@ RegId Names::member(Range& range, uint32_t index, NameId name) {
 }
 
 Meaning Names::search(NameId name) {
-  uint32_t exact = head(name);
-  while (exact != kNone && nodes_[exact].kind > NodeKind::Label) exact = nodes_[exact].next;
-
+  const uint32_t exact = heads(name).exact;
   const Numbered numbered = splitNumber(interner_[name]);
   uint32_t range = kNone;
   if (numbered.number != UINT32_MAX) {
     if (const NameId prefix = interner_.find(numbered.prefix); prefix.valid()) {
-      range = head(prefix);
-      while (range != kNone &&
-             (nodes_[range].kind != NodeKind::Range || ranges_[nodes_[range].id].count <= numbered.number))
-        range = nodes_[range].next;
+      range = heads(prefix).range;
+      while (range != kNone && ranges_[nodes_[range].id].count <= numbered.number) range = nodes_[range].next;
     }
   }
   if (range != kNone && (exact == kNone || exact < range))
@@ -162,13 +158,8 @@ Meaning Names::find(NameId name) {
 // Whether all numbers behind the prefix mean members of the range declared last: no other name is spelled so.
 bool Names::remember(RecentPrefix& recent, std::string_view prefix, uint64_t packed) {
   const NameId name = interner_.find(prefix);
-  if (!name.valid()) return false;
-  uint32_t range = kNone;
-  for (uint32_t n = head(name); n != kNone; n = nodes_[n].next) {
-    if (nodes_[n].kind == NodeKind::Numbered) return false;
-    if (nodes_[n].kind == NodeKind::Range && range == kNone) range = nodes_[n].id;
-  }
-  if (range == kNone) return false;
+  if (!name.valid() || heads(name).range == kNone || heads(name).numbered != kNone) return false;
+  const uint32_t range = nodes_[heads(name).range].id;
   recent = {packed, epoch_, range};
   return true;
 }

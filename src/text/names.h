@@ -54,12 +54,19 @@ class Names {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+  // Range and Numbered stand under the prefix: `%r` for `%r<10>`, and for a register declared as `%r5`.
   enum class NodeKind : uint8_t { Register, Variable, Label, Range, Numbered };
+  struct Heads {
+    uint32_t exact = kNone, range = kNone, numbered = kNone;
+    uint32_t& of(NodeKind kind) {
+      return kind == NodeKind::Range ? range : kind == NodeKind::Numbered ? numbered : exact;
+    }
+  };
   struct Node {
     NodeKind kind;
     NameId name;
     uint32_t scope;
-    uint32_t next;  // the node of this name declared before
+    uint32_t next;  // the node of this name and list declared before
     uint32_t id;    // Register, Variable, Label: its id; Range: index in ranges_; Numbered: the number
   };
   struct Range {
@@ -83,7 +90,7 @@ class Names {
   bool declare(NodeKind kind, NameId name, uint32_t id);
   void push(NodeKind kind, NameId name, uint32_t id);
   void pop(const Scope& scope);
-  uint32_t head(NameId name) const { return name.value < heads_.size() ? heads_[name.value] : kNone; }
+  Heads heads(NameId name) const { return name.value < heads_.size() ? heads_[name.value] : Heads(); }
   Meaning search(NameId name);
   RegId member(Range& range, uint32_t index, NameId name);
   void forget() { ++epoch_; }
@@ -101,7 +108,7 @@ class Names {
   Interner& interner_;
   Function* function_ = nullptr;
   std::vector<Node> nodes_;
-  std::vector<uint32_t> heads_;  // by NameId
+  std::vector<Heads> heads_;  // by NameId
   std::vector<Range> ranges_;
   std::vector<Scope> scopes_;
   std::vector<uint32_t> parents_;                 // by scope id
