@@ -26,7 +26,7 @@ class Case:
     modes: tuple = (REPRINT, OPTIMIZE)
     scales: bool = False             # twice the size must not take three times as long
     bytes_per_byte: float = 100      # most memory for a byte of input, beyond a constant
-    seconds: int = 20
+    seconds: int = 5
 
 
 def entry(statements, declarations=REGISTERS):
@@ -217,8 +217,8 @@ CASES = [
          codes=(OK, INVALID), scales=True),
 
     # ---- long lines ----
-    Case("a long line of blanks", lambda n: entry(b"\tmov.u32" + b" " * n + b"%r1, 1;\n"), LONG, modes=(REPRINT, COPY), bytes_per_byte=3),
-    Case("a long comment", lambda n: entry(b"// " + b"x" * n + b"\n"), LONG, modes=(REPRINT, OPTIMIZE), bytes_per_byte=3),
+    Case("a long line of blanks", lambda n: entry(b"\tmov.u32" + b" " * n + b"%r1, 1;\n"), LONG, modes=(REPRINT,), bytes_per_byte=3),
+    Case("a long comment", lambda n: entry(b"// " + b"x" * n + b"\n"), LONG, modes=(REPRINT,), bytes_per_byte=3),
     Case("a long comment with stars", lambda n: entry(b"/*" + b"* / " * (n // 4) + b"*/\n"), LONG, modes=(COPY,), bytes_per_byte=3),
     Case("a long string", lambda n: entry(b'.pragma "' + b"x" * n + b'";\n'), LONG, modes=(COPY,), bytes_per_byte=6),
     Case("a long initializer", lambda n: HEAD + b".global .b8 t[] = {" + b"1,23,0xf," * (n // 9) + b"4};\n", LONG // 2,
@@ -252,11 +252,11 @@ CASES = [
     Case("a long version", lambda n: b".version 8." + b"0" * n + b"9\n", 20_000_000, codes=(INVALID,), modes=(COPY,),
          bytes_per_byte=6),
     Case("an error on the last of many lines", lambda n: HEAD + b"// x\n" * n + b"?", 4_000_000, codes=(INVALID,), modes=(COPY,),
-         bytes_per_byte=3, scales=True),
+         bytes_per_byte=6, scales=True),
     Case("an error at the end of a long line", lambda n: entry(b"mov.u32 %r1, 1;" * n + b"?"), 300_000, codes=(INVALID,),
          modes=(COPY,), scales=True),
-    Case("semicolons", lambda n: HEAD + b";" * n, 4_000_000, scales=True),
-    Case("semicolons in a body", lambda n: entry(b";" * n), 4_000_000, scales=True),
+    Case("semicolons", lambda n: HEAD + b";" * n, 4_000_000, codes=(OK, INVALID)),
+    Case("semicolons in a body", lambda n: entry(b";" * n), 4_000_000, codes=(OK, INVALID)),
     Case("one instruction of many operands", lambda n: entry(b"foo " + b"%r1," * n + b"%r2;\n"), 1_000_000, scales=True),
     Case("one instruction of many vectors", lambda n: entry(b"foo " + b"{%r1}," * n + b"%r2;\n"), 500_000, scales=True),
     Case("one instruction of many targets", lambda n: entry(b"L: bra {" + b"L," * n + b"L};\n"), 100_000,

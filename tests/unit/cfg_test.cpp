@@ -61,7 +61,7 @@ TEST_CASE("cfg: labels begin blocks, several in a row share one") {
 TEST_CASE("cfg: branches") {
   CHECK(cfgOf(kRegisters + "@%p bra B;\nbar.sync 0;\nbra C;\nB:\nmembar.gl;\nC:\nret;\n") ==
         "0 bra -> 2,1\n1 bar.sync bra -> 3\n2 B: membar.gl -> 3\n3 C: ret returns\n");
-  CHECK(cfgOf(kRegisters + "L:\n@%p bra L;\nret;\n") == "0 L: bra -> 0,1\n1 ret returns\n");
+  CHECK(cfgOf(kRegisters + "L:\n@%p bra L;\nret;\n") == "0 -> 1\n1 L: bra -> 1,2\n2 ret returns\n");
   CHECK(cfgOf(kRegisters + "@%p bra.uni L;\nL:\nret;\n") == "0 bra.uni -> 1\n1 L: ret returns\n");
 }
 
@@ -79,9 +79,9 @@ TEST_CASE("cfg: what nothing reaches") {
 
 TEST_CASE("cfg: brx.idx goes to all names of its list") {
   CHECK(cfgOf(kRegisters + "T: .branchtargets A, C;\nbrx.idx %r1, T;\nA:\nB:\nret;\nC:\nexit;\nD:\nret;\n") ==
-        "0 T: brx.idx -> 1,2\n1 A: B: ret returns\n2 C: exit leaves\n3! D: ret returns\n");
+        "0 -> 1\n1 T: brx.idx -> 2,3\n2 A: B: ret returns\n3 C: exit leaves\n4! D: ret returns\n");
   CHECK(cfgOf(kRegisters + "T: .branchtargets A, A;\n@%p brx.idx %r1, T;\nA:\nret;\n") ==
-        "0 T: brx.idx -> 1\n1 A: ret returns\n");
+        "0 -> 1\n1 T: brx.idx -> 2\n2 A: ret returns\n");
 }
 
 TEST_CASE("cfg: a label used as a value is reachable") {

@@ -166,8 +166,6 @@ TEST_CASE("lexer: errors") {
     REQUIRE(token.type == PtxLexer::ERROR);
     return describeError(token, source);
   };
-  CHECK(error("a /* b") == "unterminated comment");
-  CHECK(error("a /* b *") == "unterminated comment");
   CHECK(error(".file 1 \"abc") == "unterminated string");
   CHECK(error("a ` b") == "unexpected '`'");
   CHECK(error("a \x01 b") == "unexpected byte 0x01");

@@ -8,8 +8,10 @@
 #include <random>
 #include <set>
 
+#include "ir/verify.h"
 #include "passes/pass.h"
 #include "support.h"
+#include "text/print.h"
 
 using namespace ptxopt;
 using namespace ptxopt::testing;
@@ -20,9 +22,9 @@ constexpr std::size_t kNoLimit = std::size_t{1} << 40;
 
 struct Statement {
   std::string text;
-  std::set<std::string> reads, writes, mods;  // mods: also in reads
+  std::set<std::string> reads = {}, writes = {}, mods = {};  // mods: also in reads
   bool removable = false;
-  std::vector<std::size_t> labels;            // goes to these
+  std::vector<std::size_t> labels = {};                      // goes to these
   bool falls = true, returns = false;
 };
 
@@ -37,8 +39,7 @@ class Generator {
     const std::size_t blocks = 1 + pick(7);
     labels_ = blocks;
     text = kHeader + ".func g()\n;\n.func (.reg .b32 %o) f(.reg .b32 %r0)\n{\n";
-    add({.text = ".reg .b32 %r<6>;"}, false);
-    statements.back().text = ".reg .b32 %s, %t<2>;";
+    add({.text = ".reg .b32 %s, %t<2>;"}, false);
     add({.text = ".reg .pred %p<3>;"}, false);
     add({.text = ".reg .b64 %rd<3>;"}, false);
     add({.text = ".reg .v2 .b32 %v;"}, false);
@@ -279,6 +280,76 @@ TEST_CASE("live-dead: removes just what the reference does not need, on random f
     }
   }
   CHECK(removed > 1000);
+}
+
+namespace {
+
+// What each use may read: for each operand that reads, the instructions that may have written it, found by walking all
+// paths backward to a full write. UINT32_MAX stands for what was there on entry.
+std::vector<std::set<uint32_t>> readsFrom(const Function& f, const Generator& g) {
+  std::vector<std::vector<std::size_t>> predecessors(g.statements.size());
+  for (std::size_t i = 0; i < g.statements.size(); ++i)
+    for (const std::size_t s : g.successors(i))
+      if (s < g.statements.size()) predecessors[s].push_back(i);
+  std::vector<std::set<uint32_t>> result;
+  for (std::size_t use = 0; use < f.instructions.size(); ++use) {
+    for (const Operand& o : f.operandsOf(f.instructions[use])) {
+      if (!o.isRegister() || !o.reads()) continue;
+      std::set<uint32_t> from;
+      std::vector<bool> seen(f.instructions.size());
+      std::vector<std::size_t> todo{use};
+      while (!todo.empty()) {
+        const std::size_t at = todo.back();
+        todo.pop_back();
+        if (at == 0) from.insert(UINT32_MAX);
+        for (const std::size_t before : predecessors[at]) {
+          if (seen[before]) continue;
+          seen[before] = true;
+          bool isFull = false;
+          for (const Operand& w : f.operandsOf(f.instructions[before])) {
+            if (!w.isRegister() || !w.writes() || w.reg() != o.reg()) continue;
+            from.insert(static_cast<uint32_t>(before));
+            isFull = isFull || w.role == Role::Def;
+          }
+          if (!isFull) todo.push_back(before);
+        }
+      }
+      result.push_back(std::move(from));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("rename-webs: each use reads from the same definitions as before, on random functions") {
+  std::size_t renamed = 0;
+  for (uint32_t seed = 7001; seed <= 8000; ++seed) {
+    Generator g(seed);
+    g.make();
+    CAPTURE(seed);
+    CAPTURE(g.text);
+    const Parsed p(g.text);
+    Function& f = p.function(1);
+    const auto before = readsFrom(f, g);
+    Knobs knobs;
+    if (seed % 2 == 0) REQUIRE(knobs.set("rename-webs-keep-tied", 1).empty());
+    Analyses analyses(*p, f, knobs);
+    PassReport report;
+    PassContext context{*p, knobs, analyses, report};
+    const bool changed = renameWebs(f, context);
+    CHECK(changed == f.changed);
+    renamed += report.counters["webs-renamed"];
+    REQUIRE(readsFrom(f, g) == before);
+    REQUIRE(verify(*p, f).empty());
+    // Twice is once, also through the text.
+    const Parsed again(print(*p));
+    Function& h = again.function(1);
+    Analyses more(*again, h, knobs);
+    PassContext second{*again, knobs, more, report};
+    CHECK_FALSE(renameWebs(h, second));
+  }
+  CHECK(renamed > 1000);
 }
 
 TEST_CASE("liveness: a counter that feeds only itself is live, but not needed") {

@@ -77,7 +77,7 @@ TEST_CASE("roles: accumulators in place are mods, the others are not") {
 }
 
 TEST_CASE("roles: what the table does not know is all mods") {
-  CHECK(rolesOf("frob.b32 %r1, [%rd1], {%r2, %r3};") == "%r1:m %rd1:m %r2:m %r3:m");
+  CHECK(rolesOf("frob.b32 %r1, [%rd1], {%r2, %r3};") == "%r1:m %rd1:m %r2:m %r3:m +carry:m");
   CHECK(rolesOf("@%p1 frob.b32 %r1;") == "@%p1:u %r1:m +carry:m");
   CHECK(rolesOf("wgmma.brand_new.sync %r1, %rd1;") == "%r1:m %rd1:m");
 }

@@ -1,0 +1,11 @@
+# cmake -D PARSER=PtxParser.cpp -P check_ll1.cmake: fails where the generated parser needs more than one token ahead.
+file(STRINGS ${PARSER} lines)
+list(LENGTH lines count)
+if(count EQUAL 0)
+  message(FATAL_ERROR "${PARSER} is empty")
+endif()
+list(FILTER lines INCLUDE REGEX "adaptivePredict")
+if(lines)
+  list(JOIN lines "\n" lines)
+  message(FATAL_ERROR "The grammar is not LL(1):\n${lines}")
+endif()
