@@ -74,7 +74,7 @@ TEST_CASE("errors: syntax, with what was expected") {
   CHECK(inBody("\tbar.sync 0\n\tret;") == "7:2 unexpected 'ret', expected ';'");
   CHECK(inBody(";") == "6:1 unexpected ';'");
   CHECK(inBody("add. s32 a, b;").starts_with("6:4 unexpected '.'"));
-  CHECK(inBody(".reg .pred p;\n@p { }").starts_with("7:4 unexpected '{'"));
+  CHECK(inBody(".reg .pred q;\n@q { }") == "7:4 unexpected '{', expected a name");
   CHECK(inBody(".pragma nounroll;") == "6:9 unexpected 'nounroll', expected a string");
   CHECK(inBody(".loc 1 x 3") == "6:8 unexpected 'x', expected an integer");
   CHECK(inModule("mov.u32 %r1, 1;") == "4:1 unexpected 'mov.u32'");
