@@ -62,8 +62,10 @@ item
   ;
 
 sectionItem
-  : DIRECTIVE MINUS? (INT | FLOAT | HEXFLOAT | WORD | DIRECTIVE) ((PLUS | MINUS) (INT | WORD))*
-    (COMMA MINUS? (INT | FLOAT | HEXFLOAT | WORD | DIRECTIVE) ((PLUS | MINUS) (INT | WORD))*)*
+  : DIRECTIVE MINUS? (INT | FLOAT | HEXFLOAT | DIRECTIVE | WORD {b->nameInSection(prev());})
+    ((PLUS | MINUS) (INT | WORD {b->nameInSection(prev());}))*
+    ( COMMA MINUS? (INT | FLOAT | HEXFLOAT | DIRECTIVE | WORD {b->nameInSection(prev());})
+      ((PLUS | MINUS) (INT | WORD {b->nameInSection(prev());}))* )*
   | (WORD | REG) COLON
   | RBRACE {b->closeSection();}
   ;
@@ -113,7 +115,7 @@ attributeValue
 
 suffix
   : (LESS INT {b->rangeCount(prev());} GREATER)?
-    (LBRACKET {b->openDimension(next());} constant? RBRACKET {b->closeDimension(prev());})*
+    (LBRACKET {b->openDimension(prev());} constant? RBRACKET {b->closeDimension(prev());})*
   ;
 
 initializer
@@ -156,9 +158,9 @@ constantNotNumber
 constantPrimary
   : (WORD | REG)
     ( (LPAREN | LBRACKET) {b->nest(prev());} constant (COMMA constant)* (RPAREN | RBRACKET) {b->unnest();}
-    | ASSIGN constantOperand   // .texref t = { width = 5 }
+    | ASSIGN {b->nest(prev());} constantOperand {b->unnest();}   // .texref t = { width = 5 }
     )?
-  | LPAREN {b->nest(prev());} (DIRECTIVE RPAREN {b->unnest();} constantOperand | constant RPAREN {b->unnest();})
+  | LPAREN {b->nest(prev());} (DIRECTIVE RPAREN constantOperand | constant RPAREN) {b->unnest();}
   ;
 
 // ---- inside function bodies ----
@@ -208,8 +210,9 @@ indexed
 
 parenthesized
   : LPAREN
-    ( DIRECTIVE {b->cast(prev());} RPAREN ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
+    ( DIRECTIVE {b->nest(prev()); b->cast(prev());} RPAREN ((MINUS | PLUS | BANG | TILDE) {b->prefix(prev());})*
       (INT {b->integer(prev());} | (FLOAT | HEXFLOAT) {b->floating(prev());} | WORD {b->name(prev());} | parenthesized)
+      {b->unnest();}
     | {b->open(prev());} operands? RPAREN {b->close(prev());}
     )
   ;

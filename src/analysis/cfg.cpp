@@ -10,6 +10,16 @@ bool endsBlock(const Module& module, const Instruction& i) {
   return i.isInstruction() && module.form(i).is(effect::kControl | effect::Unknown);
 }
 
+}  // namespace
+
+bool standsBeforeCode(const Function& f, LabelId label) {
+  InstrId i = f.labels[label.value].place;
+  while (i.valid() && f[i].kind == InstrKind::Label) i = f[i].next;
+  return !i.valid() || (f[i].kind != InstrKind::Targets && f[i].kind != InstrKind::Verbatim);
+}
+
+namespace {
+
 // The names of the .branchtargets list that the label `list` stands before; empty when there is none.
 std::span<const Operand> branchTargets(const Function& f, LabelId list) {
   InstrId i = f.labels[list.value].place;
@@ -58,11 +68,11 @@ void Cfg::findEdges(const Module& module, const Function& f) {
     const bool ends = endsBlock(module, last);
     const uint32_t effects = ends ? module.form(last).effects : 0;
     const bool guarded = last.is(Instruction::Guarded);
-    if (effects & (effect::Branch | effect::IndirectBranch)) {
-      bool known = false;
+    if (effects & (effect::Branch | effect::IndirectBranch | effect::Unknown)) {
+      bool known = (effects & effect::Unknown) != 0;
       for (const Operand& o : f.operandsOf(last)) {
         if (o.kind != OperandKind::Label) continue;
-        if (effects & effect::Branch) {
+        if (!(effects & effect::IndirectBranch)) {
           to(LabelId(o.payload));
           known = true;
         } else {
@@ -90,7 +100,8 @@ void Cfg::findEdges(const Module& module, const Function& f) {
     const Instruction& i = f[id];
     if (!i.isInstruction() || module.form(i).is(effect::Branch | effect::IndirectBranch)) continue;
     for (const Operand& o : f.operandsOf(i))
-      if (o.kind == OperandKind::Label) isRoot[blockOfLabel(LabelId(o.payload))] = 1;
+      if (o.kind == OperandKind::Label && standsBeforeCode(f, LabelId(o.payload)))
+        isRoot[blockOfLabel(LabelId(o.payload))] = 1;
   }
   for (uint32_t b = 0; b < blocks_.size(); ++b)
     if (isRoot[b]) roots_.emplace_back(b);

@@ -4,7 +4,7 @@
 // guarded or plain ret, exit or trap. Every instruction of the list, labels and directives included, is in exactly
 // one block, and blocks are numbered in the order of the text. Edges: a branch to its label; brx.idx to all names
 // of its .branchtargets; a guarded one also falls through; the end of the text leaves the function. A branch whose
-// targets are not known goes to every label. Blocks whose label is used as a value (`mov.u64 %rd1, L`) count as
+// targets are not known goes to every label; an unknown opcode to those that it names and to what follows. Blocks whose label is used as a value (`mov.u64 %rd1, L`) count as
 // reachable. Cost: linear in instructions and edges.
 #pragma once
 
@@ -23,6 +23,9 @@ struct Block {
   bool returns = false;    // ... by ret or the end of the text
   bool reachable = false;  // from the entry or from a label used as a value
 };
+
+// False for the label of a .branchtargets, .calltargets or .callprototype.
+bool standsBeforeCode(const Function& function, LabelId label);
 
 class Cfg {
  public:

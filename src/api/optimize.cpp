@@ -1,5 +1,6 @@
 // The pipeline: parse, remarks, passes on each function, print, report.
 #include <fmt/format.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -130,7 +131,9 @@ void forEachFunction(Module& module, unsigned jobs, const auto& work) {
     for (std::size_t i = 0; i < n; ++i) work(i);
     return;
   }
-  tbb::task_arena arena(static_cast<int>(std::min<std::size_t>(jobs, n)));
+  // TBB warns on standard error when it is asked for more threads than there are cores.
+  const auto cores = static_cast<std::size_t>(tbb::info::default_concurrency());
+  tbb::task_arena arena(static_cast<int>(std::min({std::size_t{jobs}, n, cores})));
   arena.execute([&] { tbb::parallel_for(std::size_t{0}, n, work); });
 }
 

@@ -46,10 +46,12 @@ class Module {
   std::vector<DeclarationForm> declarationForms;
   std::vector<OpcodeForm> opcodes;  // by OpcodeId
   std::vector<Symbol> symbols;      // by SymbolId
+  std::vector<bool> namedInSections;       // by NameId; may be shorter
 
   const OpcodeForm& form(const Instruction& i) const { return opcodes[i.payload]; }
   std::string_view text(NameId id) const { return names[id]; }
   std::string_view text(SourceRange r) const { return source.substr(r.begin, r.end - r.begin); }
+  bool isNamedInSection(NameId id) const { return id.value < namedInSections.size() && namedInSections[id.value]; }
   // "sm_90a", or empty when the module has no .target.
   std::string_view architecture() const { return target.empty() ? std::string_view() : names[target.front()]; }
 };

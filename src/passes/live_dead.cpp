@@ -28,28 +28,39 @@ InstrId boundPragma(const Module& module, const Function& f, InstrId id) {
   return bound ? p : InstrId();
 }
 
-std::vector<uint32_t> countLabelUses(const Function& f) {
-  std::vector<uint32_t> uses(f.labels.size());
+// Labels that something names: an instruction, a list of targets, a debug section.
+std::vector<bool> usedLabels(const Module& module, const Function& f) {
+  std::vector<bool> used(f.labels.size());
   for (const InstrId id : f)
     for (const Operand& o : f.operandsOf(f[id]))
-      if (o.kind == OperandKind::Label) ++uses[o.payload];
-  return uses;
+      if (o.kind == OperandKind::Label) used[o.payload] = true;
+  for (std::size_t l = 0; l < f.labels.size(); ++l)
+    if (module.isNamedInSection(f.labels[l].name) || !standsBeforeCode(f, LabelId(l))) used[l] = true;
+  return used;
 }
 
-std::size_t removeUnreachable(Function& f, PassContext& context) {
+struct Removed {
+  bool any = false;               // also labels, pragmas and the like
+  std::size_t instructions = 0;
+};
+
+Removed removeUnreachable(Function& f, PassContext& context) {
   const Cfg& cfg = context.analyses.cfg();
-  std::size_t removed = 0;
+  Removed removed;
   const auto isUnreachable = [&](InstrId id) { return !cfg[cfg.blockOf(id)].reachable; };
+  const auto erase = [&](InstrId id) {
+    f.erase(id);
+    removed.any = true;
+  };
   for (const InstrId id : f) {
     const InstrKind kind = f[id].kind;
     if (!isUnreachable(id)) continue;
-    if (kind == InstrKind::Instruction) ++removed;
-    if (kind == InstrKind::Instruction || kind == InstrKind::Loc || kind == InstrKind::Pragma) f.erase(id);
+    removed.instructions += kind == InstrKind::Instruction;
+    if (kind == InstrKind::Instruction || kind == InstrKind::Loc || kind == InstrKind::Pragma) erase(id);
   }
-  if (removed == 0) return 0;
-  const std::vector<uint32_t> uses = countLabelUses(f);
+  const std::vector<bool> used = usedLabels(context.module, f);
   for (const InstrId id : f)
-    if (f[id].kind == InstrKind::Label && isUnreachable(id) && uses[f[id].payload] == 0) f.erase(id);
+    if (f[id].kind == InstrKind::Label && isUnreachable(id) && !used[f[id].payload]) erase(id);
   return removed;
 }
 
@@ -60,42 +71,39 @@ std::size_t removeDead(Function& f, PassContext& context) {
     context.decline("too-large", "the bits of liveness need more memory than liveness-memory-mb allows");
     return 0;
   }
-  std::size_t removed = 0;
+  std::vector<InstrId> dead;
   Liveness::Walk walk(liveness);
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     const Block& block = cfg[BlockId(b)];
     if (!block.reachable) continue;
     walk.startAtEnd(BlockId(b));
-    for (InstrId id = block.last, previous; id.valid(); id = previous) {
-      previous = id == block.first ? InstrId() : f[id].previous;
-      if (walk.writesLive(f[id]) || !isRemovable(context.module, f, f[id])) {
+    for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f[id].previous) {
+      if (walk.writesLive(f[id]) || !isRemovable(context.module, f, f[id]))
         walk.before(f[id]);
-        continue;
-      }
-      if (const InstrId pragma = boundPragma(context.module, f, id); pragma.valid()) {
-        if (previous == pragma)
-          previous = id == block.first || pragma == block.first ? InstrId() : f[pragma].previous;
-        f.erase(pragma);
-      }
-      f.erase(id);
-      ++removed;
+      else
+        dead.push_back(id);
     }
   }
-  return removed;
+  // Only now: blocks and liveness speak of the list as it was.
+  for (const InstrId id : dead) {
+    if (const InstrId pragma = boundPragma(context.module, f, id); pragma.valid()) f.erase(pragma);
+    f.erase(id);
+  }
+  return dead.size();
 }
 
 }  // namespace
 
 bool liveDead(Function& f, PassContext& context) {
-  std::size_t unreachable = 0;
+  Removed unreachable;
   if (context.knobs["remove-unreachable"] != 0) {
     unreachable = removeUnreachable(f, context);
-    if (unreachable != 0) context.analyses.invalidate();
+    if (unreachable.any) context.analyses.invalidate();
   }
   const std::size_t dead = removeDead(f, context);
-  context.count("unreachable", unreachable);
+  context.count("unreachable", unreachable.instructions);
   context.count("dead", dead);
-  return unreachable + dead != 0;
+  return unreachable.any || dead != 0;
 }
 
 }  // namespace ptxopt

@@ -39,6 +39,7 @@ void Builder::start(const Token& first) {
   payload_ = 0;
   guarded_ = false;
   prefixes_ = 0;
+  nesting_ = 0;
   join_ = Join::None;
   groups_.clear();
   firstOperand_ = static_cast<uint32_t>(function_->operands.size());
@@ -106,6 +107,12 @@ void Builder::openSection() {
 }
 
 void Builder::closeSection() { context_ = Context::Module; }
+
+void Builder::nameInSection(const Token& t) {
+  const NameId name = intern(t);
+  if (module_.namedInSections.size() <= name.value) module_.namedInSections.resize(module_.names.size());
+  module_.namedInSections[name.value] = true;
+}
 
 SymbolId Builder::symbol(NameId name) const {
   return name.value < symbolOf_.size() ? SymbolId(symbolOf_[name.value]) : SymbolId();
@@ -268,10 +275,10 @@ void Builder::rangeCount(const Token& t) {
   declarator_.count = static_cast<uint32_t>(count);
 }
 
-void Builder::openDimension(const Token& first) {
-  if (declarator_.isRange) fail(first, "a range of arrays");
-  dimensionBegin_ = offsetOf(first);
-  if (declarator_.dimensions.empty()) declarator_.dimensions.begin = dimensionBegin_ - 1;
+void Builder::openDimension(const Token& bracket) {
+  if (declarator_.isRange) fail(bracket, "a range of arrays");
+  dimensionBegin_ = endOf(bracket);
+  if (declarator_.dimensions.empty()) declarator_.dimensions.begin = offsetOf(bracket);
 }
 
 void Builder::closeDimension(const Token& bracket) {
@@ -306,10 +313,9 @@ void Builder::declared(bool isParameter) {
     fail(declaratorToken_, fmt::format("'{}' is already declared in this scope", declaratorToken_.view()));
   };
 
-  if (isRegister && context_ == Context::Module && !isParameter) {
-    module_.hasModuleRegisters = true;
-    declareVariable(declarator_.name, false);
-  } else if (isRegister) {
+  const bool inModule = context_ == Context::Module && !isParameter;
+  if (isRegister && inModule) module_.hasModuleRegisters = true;  // to the functions just a symbol
+  if (isRegister && !inModule) {
     if (form.type == ScalarType::None) fail(declaratorToken_, "a register needs a type");
     if (declarator_.isRange) {
       if (!names_.declareRange(declarator_.name, declarator_.count, form.type, form.lanes, isParameter))

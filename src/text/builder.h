@@ -34,6 +34,7 @@ class Builder {
   void alias(const Token& t);
   void openSection();
   void closeSection();
+  void nameInSection(const Token& t);
   void function(const Token& keyword);
   void functionName(const Token& t);
   void openParameters() { inParameters_ = true; }
@@ -47,7 +48,7 @@ class Builder {
   void declaration(const Token& first);
   void declareName(const Token& t);
   void rangeCount(const Token& t);
-  void openDimension(const Token& first);
+  void openDimension(const Token& bracket);
   void closeDimension(const Token& bracket);
   void openInitializer(const Token& first);
   void closeInitializer(const Token& last);

@@ -23,8 +23,8 @@ bool blankBetween(const Token& left, const Token& right) {
     case PtxLexer::COLON: return false;
     case PtxLexer::LBRACKET: return left.type == PtxLexer::COMMA;
     case PtxLexer::LPAREN:
-      return left.type != PtxLexer::INT && left.type != PtxLexer::ATTRIBUTE && left.type != PtxLexer::LPAREN &&
-             !isSign(left.type);
+      return left.type != PtxLexer::INT && left.type != PtxLexer::WORD && left.type != PtxLexer::ATTRIBUTE &&
+             left.type != PtxLexer::LPAREN && !isSign(left.type);
     case PtxLexer::PLUS:
     case PtxLexer::MINUS:
       return isSign(left.type) || left.type == PtxLexer::COMMA || left.type == PtxLexer::ASSIGN ||

@@ -30,7 +30,7 @@ class Lexer {
   const char* at_;
 };
 
-// What is wrong at a token of type PtxLexer::ERROR.
+// What is wrong at a token of type PtxLexer::ERROR, or at one that begins a comment without end.
 std::string describeError(const Token& token, std::string_view source);
 
 }  // namespace ptxopt::text

@@ -69,6 +69,7 @@ void Names::push(NodeKind kind, NameId name, uint32_t id) {
 bool Names::declare(NodeKind kind, NameId name, uint32_t id) {
   const uint32_t same = heads(name).exact;
   if (same != kNone && nodes_[same].scope == scope()) return false;
+  if (kind != NodeKind::Label && labelIn(scope(), name).valid()) return false;
   const Numbered numbered = splitNumber(interner_[name]);
   if (numbered.number != UINT32_MAX) {
     const NameId prefix = interner_.intern(numbered.prefix);

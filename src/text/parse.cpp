@@ -35,7 +35,8 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
   [[noreturn]] void fail(antlr4::Parser* parser) const {
     const auto& token = static_cast<const Token&>(*parser->getCurrentToken());
     const auto offset = static_cast<std::size_t>(token.begin - source_.data());
-    if (token.type == PtxLexer::ERROR) throw SyntaxError(offset, describeError(token, source_));
+    if (token.type == PtxLexer::ERROR || source_.substr(offset).starts_with("/*"))
+      throw SyntaxError(offset, describeError(token, source_));
     constexpr std::size_t kLongest = 40;
     const std::string found = token.type == Token::kEnd ? "the end of the file"
                               : token.length > kLongest ? fmt::format("'{}...'", token.view().substr(0, kLongest))
@@ -144,7 +145,7 @@ std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source,
   try {
     text::Driver(*module).run();
   } catch (const text::SyntaxError& e) {
-    return error(e.offset + skipped, e.what());
+    return ParseError{e.offset + skipped, locate(body, e.offset), e.what()};
   }
   return module;
 }

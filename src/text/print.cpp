@@ -77,6 +77,7 @@ class PatchingPrinter {
       else
         elsewhere(i);
     }
+    for (; sourceId_ < f_.sourceInstructions; ++sourceId_) drop(f_.instructions[sourceId_]);
     copyTo(f_.body.end);
   }
 
