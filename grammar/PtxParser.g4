@@ -3,9 +3,8 @@
 // The grammar is LL(1): the generated parser looks one token ahead and never calls adaptivePredict (a test
 // counts). Actions feed the module builder (src/text/builder.h); no parse tree is built. The driver
 // (src/text/parse.cpp) calls `item` outside function bodies, `sectionItem` inside a `.section`, each for one
-// item, and `statements` inside bodies for a bounded run of them (the token stream feigns its end behind one), so
-// that neither braces nor long functions deepen or lengthen anything: memory held by the parser does not grow with
-// the input. The builder matches the braces.
+// item, and `statements` for a body; the builder matches the braces and ends it. So braces deepen nothing, and
+// with contexts that end with their rules, memory held by the parser does not grow with the input.
 // What occurs once a token (statements, operands, array elements) stands inline, and operands twice, as the first
 // and as the following ones: each rule call costs as much as three tokens.
 parser grammar PtxParser;
@@ -18,8 +17,12 @@ options { tokenVocab = PtxLexer; contextSuperClass = PooledContext; }
  public:
   ptxopt::text::Builder *b = nullptr;
 
-  // Frees the contexts of the rules called so far; none may be active.
-  void dropContexts() { _tracker.reset(); }
+  // Hides ANTLR's, which keeps every rule's context until the parser is reset: here a context ends with its rule, so that
+  // memory does not grow with the input. No rule's result is used.
+  struct {
+    template <typename T, typename... Arguments>
+    T *createInstance(Arguments &&...arguments) { return new T(arguments...); }
+  } _tracker;
 
   // What ANTLR's own do for every token and rule, without parse trees and listeners, which are off.
   antlr4::Token *match(size_t type) override {
@@ -34,8 +37,9 @@ options { tokenVocab = PtxLexer; contextSuperClass = PooledContext; }
     return token;
   }
   void exitRule() {  // hides the one of antlr4::Parser
-    setState(_ctx->invokingState);
-    _ctx = static_cast<antlr4::ParserRuleContext *>(_ctx->parent);
+    const std::unique_ptr<antlr4::ParserRuleContext> done(_ctx);
+    setState(done->invokingState);
+    _ctx = static_cast<antlr4::ParserRuleContext *>(done->parent);
   }
 
  private:

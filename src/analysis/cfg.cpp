@@ -12,23 +12,22 @@ bool endsBlock(const Module& module, const Instruction& i) {
 
 }  // namespace
 
-bool standsBeforeCode(const Function& f, LabelId label) {
-  InstrId i = f.labels[label.value].place;
-  while (i.valid() && f[i].kind == InstrKind::Label) i = f[i].next;
-  return !i.valid() || (f[i].kind != InstrKind::Targets && f[i].kind != InstrKind::Verbatim);
+LabelTables::LabelTables(const Function& f) : statements_(f.labels.size()) {
+  InstrId next;
+  for (InstrId id = f.last; id.valid(); id = f[id].previous) {
+    const Instruction& i = f[id];
+    if (i.kind == InstrKind::Label)
+      statements_[i.payload] = next;
+    else
+      next = i.kind == InstrKind::Targets || i.kind == InstrKind::Verbatim ? id : InstrId();
+  }
 }
 
-namespace {
-
-// The names of the .branchtargets list that the label `list` stands before; empty when there is none.
-std::span<const Operand> branchTargets(const Function& f, LabelId list) {
-  InstrId i = f.labels[list.value].place;
-  while (i.valid() && f[i].kind == InstrKind::Label) i = f[i].next;
-  if (!i.valid() || f[i].kind != InstrKind::Targets) return {};
-  return f.operandsOf(f[i]);
+std::span<const Operand> LabelTables::targets(const Function& f, LabelId label) const {
+  const InstrId statement = statements_[label.value];
+  if (!statement.valid() || f[statement].kind != InstrKind::Targets) return {};
+  return f.operandsOf(f[statement]);
 }
-
-}  // namespace
 
 Cfg::Cfg(const Module& module, const Function& function) {
   findBlocks(module, function);
@@ -52,6 +51,7 @@ void Cfg::findBlocks(const Module& module, const Function& f) {
 }
 
 void Cfg::findEdges(const Module& module, const Function& f) {
+  const LabelTables tables(f);
   std::vector<std::pair<uint32_t, uint32_t>> edges;
   std::vector<uint8_t> isRoot(blocks_.size());
   isRoot[0] = 1;
@@ -63,7 +63,12 @@ void Cfg::findEdges(const Module& module, const Function& f) {
       block.leaves = block.returns = true;
       continue;
     }
-    const auto to = [&](LabelId label) { edges.emplace_back(b, blockOfLabel(label)); };
+    const auto to = [&](LabelId label) {
+      if (edges.size() < kMostEdges)
+        edges.emplace_back(b, blockOfLabel(label));
+      else
+        complete_ = false;
+    };
     const Instruction& last = f[block.last];
     const bool ends = endsBlock(module, last);
     const uint32_t effects = ends ? module.form(last).effects : 0;
@@ -76,7 +81,7 @@ void Cfg::findEdges(const Module& module, const Function& f) {
           to(LabelId(o.payload));
           known = true;
         } else {
-          for (const Operand& target : branchTargets(f, LabelId(o.payload))) {
+          for (const Operand& target : tables.targets(f, LabelId(o.payload))) {
             if (target.kind != OperandKind::Label) continue;
             to(LabelId(target.payload));
             known = true;
@@ -100,7 +105,7 @@ void Cfg::findEdges(const Module& module, const Function& f) {
     const Instruction& i = f[id];
     if (!i.isInstruction() || module.form(i).is(effect::Branch | effect::IndirectBranch)) continue;
     for (const Operand& o : f.operandsOf(i))
-      if (o.kind == OperandKind::Label && standsBeforeCode(f, LabelId(o.payload)))
+      if (o.kind == OperandKind::Label && !tables.has(LabelId(o.payload)))
         isRoot[blockOfLabel(LabelId(o.payload))] = 1;
   }
   for (uint32_t b = 0; b < blocks_.size(); ++b)

@@ -24,13 +24,24 @@ struct Block {
   bool reachable = false;  // from the entry or from a label used as a value
 };
 
-// False for the label of a .branchtargets, .calltargets or .callprototype.
-bool standsBeforeCode(const Function& function, LabelId label);
+// The statements that labels name instead of code: .branchtargets, .calltargets, .callprototype. Cost: linear.
+class LabelTables {
+ public:
+  explicit LabelTables(const Function& function);
+  bool has(LabelId label) const { return statements_[label.value].valid(); }
+  // The names in the list behind `label`; empty when there is none.
+  std::span<const Operand> targets(const Function& function, LabelId label) const;
+
+ private:
+  std::vector<InstrId> statements_;  // by LabelId
+};
 
 class Cfg {
  public:
   Cfg(const Module& module, const Function& function);
 
+  // False when the graph has more edges than kMostEdges: it must not be used then.
+  bool complete() const { return complete_; }
   std::size_t size() const { return blocks_.size(); }
   const Block& operator[](BlockId b) const { return blocks_[b.value]; }
   std::span<const BlockId> successors(BlockId b) const { return edges(successors_, successorStart_, b); }
@@ -40,6 +51,8 @@ class Cfg {
   const std::vector<BlockId>& postOrder() const { return postOrder_; }
 
  private:
+  static constexpr std::size_t kMostEdges = 1u << 23;
+
   static std::span<const BlockId> edges(const std::vector<BlockId>& all, const std::vector<uint32_t>& start,
                                         BlockId b) {
     return {all.data() + start[b.value], start[b.value + 1] - start[b.value]};
@@ -48,6 +61,7 @@ class Cfg {
   void findEdges(const Module& module, const Function& f);
   void findReachable(const Function& f, const std::vector<BlockId>& roots);
 
+  bool complete_ = true;
   std::vector<Block> blocks_;
   std::vector<BlockId> blockOf_;
   std::vector<BlockId> successors_, predecessors_;

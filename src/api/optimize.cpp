@@ -79,13 +79,18 @@ void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks) {
                    [](const OpcodeForm& f) { return f.row == nullptr; }))
     return;
   std::vector<bool> told(module.opcodes.size());
+  std::size_t line = 1, lineStart = 0, at = 0;  // the places come in ascending order
   for (const Function& f : module.functions) {
     for (const InstrId id : f) {
       const Instruction& i = f[id];
       if (!i.isInstruction() || module.form(i).row != nullptr || told[i.payload]) continue;
       told[i.payload] = true;
-      const SourcePosition p = locate(module.source, i.sourceBegin);
-      remarks.push_back({"unknown-opcode", fmt::format("{}:{}:{}", module.fileName, p.line, p.column),
+      for (; at < i.sourceBegin; ++at) {
+        if (module.source[at] != '\n') continue;
+        ++line;
+        lineStart = at + 1;
+      }
+      remarks.push_back({"unknown-opcode", fmt::format("{}:{}:{}", module.fileName, line, i.sourceBegin - lineStart + 1),
                          fmt::format("'{}' is not known; it is kept as it is, and nothing moves over it",
                                      module.text(module.form(i).text))});
     }

@@ -34,8 +34,9 @@ std::vector<bool> usedLabels(const Module& module, const Function& f) {
   for (const InstrId id : f)
     for (const Operand& o : f.operandsOf(f[id]))
       if (o.kind == OperandKind::Label) used[o.payload] = true;
+  const LabelTables tables(f);
   for (std::size_t l = 0; l < f.labels.size(); ++l)
-    if (module.isNamedInSection(f.labels[l].name) || !standsBeforeCode(f, LabelId(l))) used[l] = true;
+    if (module.isNamedInSection(f.labels[l].name) || tables.has(LabelId(l))) used[l] = true;
   return used;
 }
 
@@ -95,6 +96,10 @@ std::size_t removeDead(Function& f, PassContext& context) {
 }  // namespace
 
 bool liveDead(Function& f, PassContext& context) {
+  if (!context.analyses.cfg().complete()) {
+    context.decline("too-large", "the control-flow graph has too many edges");
+    return false;
+  }
   Removed unreachable;
   if (context.knobs["remove-unreachable"] != 0) {
     unreachable = removeUnreachable(f, context);

@@ -19,11 +19,6 @@ void Builder::fail(const Token& t, const std::string& message) const { throw Syn
 
 // ---- the driver ----
 
-void Builder::startRun(TokenWindow& tokens) {
-  tokens_ = &tokens;
-  statementsInRun_ = 0;
-}
-
 void Builder::start(const Token& first) {
   if (context_ == Context::Section) return;
   if (context_ == Context::Module) {
@@ -54,10 +49,7 @@ void Builder::finish(const Token& last) {
   }
   switch (context_) {
     case Context::Section: return;
-    case Context::Body:
-      finishStatement(last);
-      if (++statementsInRun_ == kStatementsInRun) tokens_->pause();
-      return;
+    case Context::Body: finishStatement(last); return;
     case Context::Module: break;
   }
   // A section's or function's last token is its closing brace, so that the item began further up.
@@ -329,13 +321,20 @@ void Builder::declared(bool isParameter) {
   } else if (!declarator_.isRange) {
     if (!declareVariable(declarator_.name, isParameter)) redeclared();
   } else {  // `.local .b32 x<3>`: x0, x1, x2
-    if (declarator_.count > kMostVariablesInRange)
-      fail(declaratorToken_, fmt::format("more than {} variables in one range", kMostVariablesInRange));
+    countFromRange(declaratorToken_, declarator_.count);
     for (uint32_t i = 0; i < declarator_.count; ++i)
       if (!declareVariable(module_.names.internCopy(fmt::format("{}{}", declaratorToken_.view(), i)), isParameter))
         redeclared();
   }
   if (context_ == Context::Body) function_->declarators.push_back(declarator_);
+}
+
+// A few bytes may name many variables or targets; that has limits.
+void Builder::countFromRange(const Token& t, uint64_t count) {
+  if (count > kMostVariablesInRange) fail(t, fmt::format("more than {} names in one range", kMostVariablesInRange));
+  fromRanges_ += count;
+  if (fromRanges_ > kMostFromRanges)
+    fail(t, fmt::format("more than {} variables and targets from ranges", kMostFromRanges));
 }
 
 bool Builder::declareVariable(NameId name, bool isParameter) {

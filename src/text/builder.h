@@ -21,8 +21,7 @@ class Builder {
   // ---- the driver ----
   enum class Context { Module, Section, Body };
   Context context() const { return context_; }
-  // From here on a bounded number of statements, at most to the end of the body, then the stream is paused.
-  void startRun(TokenWindow& tokens);
+  void pauseAtEndOfBody(TokenWindow& tokens) { tokens_ = &tokens; }
   void start(const Token& first);
   void finish(const Token& last);
   void endOfFile(const Token& end);
@@ -89,6 +88,7 @@ class Builder {
   static constexpr uint32_t kMostNesting = 256;
   static constexpr uint32_t kMostScopes = 10000;  // looking a name up may cost a step for each
   static constexpr uint32_t kMostVariablesInRange = 65536;
+  static constexpr uint32_t kMostFromRanges = 1u << 20;  // variables and targets, in a module
 
   // A name that was not known where it stood: a label further down, or a symbol.
   struct Pending {
@@ -124,12 +124,10 @@ class Builder {
   SymbolId declareSymbol(NameId name, SymbolKind kind, uint32_t index);
   uint32_t declarationForm(SourceRange text);
   bool declareVariable(NameId name, bool isParameter);
-
-  static constexpr unsigned kStatementsInRun = 256;
+  void countFromRange(const Token& t, uint64_t count);
 
   Module& module_;
   TokenWindow* tokens_ = nullptr;
-  unsigned statementsInRun_ = 0;
   Names names_;
   Context context_ = Context::Module;
   Function* function_ = nullptr;  // the one whose header or body is being read
@@ -140,6 +138,7 @@ class Builder {
   bool inParameters_ = false;
   bool inPrototype_ = false;  // .callprototype: its names declare nothing
   uint32_t nesting_ = 0;
+  uint64_t fromRanges_ = 0;
 
   // The declaration being read.
   uint32_t declarationBegin_ = 0;

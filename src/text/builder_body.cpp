@@ -105,8 +105,8 @@ void Builder::target(const Token& t) {
 // `L<3>` is L0, L1, L2.
 void Builder::targetCount(const Token& t) {
   uint64_t count = 0;
-  if (!parseInteger(t.view(), count) || count == 0 || count > kMostVariablesInRange)
-    fail(t, fmt::format("a range of targets has 1 to {} names", kMostVariablesInRange));
+  if (!parseInteger(t.view(), count) || count == 0) fail(t, "a range of targets has one or more");
+  countFromRange(t, count);
   join_ = function_->operands.back().join;
   function_->operands.pop_back();
   pending_.pop_back();
@@ -160,11 +160,10 @@ void Builder::opcode(const Token& t) {
 void Builder::opcodeSuffix(const Token& t) {
   if (opcodeText_.empty()) opcodeText_ = module_.text(NameId(payload_));
   opcodeText_ += t.view();
-  payload_ = module_.names.internCopy(opcodeText_).value;
 }
 
 void Builder::finishInstruction() {
-  const NameId text(payload_);
+  const NameId text = opcodeText_.empty() ? NameId(payload_) : module_.names.internCopy(opcodeText_);
   if (opcodeOf_.size() <= text.value)
     opcodeOf_.resize(module_.names.size() + module_.names.size() / 2, OpcodeId::kNone);
   uint32_t& id = opcodeOf_[text.value];

@@ -194,6 +194,7 @@ void Builder::selector(const Token& t) {
   Operand& before = function_->operands.back();
   if (before.kind == OperandKind::SpecialRegister) {
     const std::string text = std::string(module_.text(NameId(before.payload))) + std::string(t.view());
+    if (text.find('.') != text.rfind('.')) fail(t, "a second component");
     before.payload = module_.names.internCopy(text).value;
     return;
   }

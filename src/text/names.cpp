@@ -5,7 +5,7 @@
 namespace ptxopt::text {
 namespace {
 
-constexpr uint32_t kNear = 1u << 16;  // indices below this are kept in a vector
+constexpr std::size_t kGrowth = 16;
 
 uint64_t key(uint32_t high, uint32_t low) { return static_cast<uint64_t>(high) << 32 | low; }
 
@@ -108,19 +108,21 @@ bool Names::declareRange(NameId prefix, uint32_t count, ScalarType type, uint8_t
 }
 
 RegId Names::member(Range& range, uint32_t index, NameId name) {
-  RegId* reg = nullptr;
-  if (index < kNear) {
-    if (range.members.size() <= index) range.members.resize(index + 1);
-    reg = &range.members[index];
-  } else {
-    reg = &far_[key(range.serial, index)];
-  }
-  if (!reg->valid()) {
-    *reg = RegId(function_->registers.size());
+  // Indices that come about in order are kept in a vector; what lies far beyond goes to a map.
+  std::vector<RegId>& near = range.members;
+  if (index >= near.size() && index < near.size() * 2 + kGrowth) near.resize(std::min(near.size() * 2 + kGrowth, std::size_t{range.count}));
+  RegId found;
+  if (index < near.size()) found = near[index];
+  if (!found.valid() && !far_.empty())
+    if (const auto it = far_.find(key(range.serial, index)); it != far_.end()) found = it->second;
+  if (!found.valid()) {
+    found = RegId(function_->registers.size());
     function_->registers.push_back(
         {.name = name, .type = range.type, .lanes = range.lanes, .isParameter = range.isParameter});
+    if (index >= near.size()) far_.emplace(key(range.serial, index), found);
   }
-  return *reg;
+  if (index < near.size()) near[index] = found;
+  return found;
 }
 
 Meaning Names::search(NameId name) {
@@ -173,7 +175,7 @@ RegId Names::findNumbered(std::string_view text) {
     number += static_cast<uint32_t>(text[digits] - '0') * scale;
     scale *= 10;
   }
-  constexpr std::size_t kMostDigits = 5;  // below kNear, and scale fits
+  constexpr std::size_t kMostDigits = 9;  // number and scale fit
   const std::size_t count = text.size() - digits;
   if (count == 0 || count > kMostDigits || digits == 0 || digits > 8 || (text[digits] == '0' && count > 1))
     return {};
@@ -183,7 +185,7 @@ RegId Names::findNumbered(std::string_view text) {
   if ((recent.packed != packed || recent.epoch != epoch_) && !remember(recent, text.substr(0, digits), packed))
     return {};
   Range& range = ranges_[recent.range];
-  if (number >= range.count || number >= kNear) return {};
+  if (number >= range.count) return {};
   if (number < range.members.size() && range.members[number].valid()) return range.members[number];
   return member(range, number, interner_.intern(text));
 }

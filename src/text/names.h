@@ -75,7 +75,7 @@ class Names {
     uint8_t lanes;
     bool isParameter;
     uint32_t serial;
-    std::vector<RegId> members;  // those of small index
+    std::vector<RegId> members;  // by index, those that came about in order
   };
   struct Scope {
     uint32_t id;

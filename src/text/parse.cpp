@@ -1,7 +1,7 @@
 // The driver of the generated parser.
 //
-// `item` parses one item at module level, `sectionItem` one line of a section, `statements` a run of a function
-// body. The contexts that ANTLR allocates for rule calls are dropped behind each run.
+// `item` parses one item at module level, `sectionItem` one line of a section, `statements` a function body up to its
+// closing brace, where the builder pauses the token stream.
 #include "text/parse.h"
 
 #include <fmt/format.h>
@@ -77,15 +77,14 @@ class Driver {
     parser_.setBuildParseTree(false);
     parser_.setErrorHandler(std::make_shared<FirstErrorStrategy>(module.source));
     parser_.b = &builder_;
+    builder_.pauseAtEndOfBody(tokens_);
   }
 
   void run() {
     while (!tokens_.atEnd()) {
       if (builder_.context() == Builder::Context::Body) {
-        builder_.startRun(tokens_);
         parser_.statements();
         tokens_.resume();
-        drop();
         continue;
       }
       builder_.start(tokens_.front());
@@ -94,23 +93,14 @@ class Driver {
       else
         parser_.item();
       builder_.finish(tokens_.back());
-      if (++items_ == kItemsInRun) drop();
     }
     builder_.endOfFile(tokens_.front());
   }
 
  private:
-  static constexpr unsigned kItemsInRun = 256;
-
-  void drop() {
-    parser_.dropContexts();
-    items_ = 0;
-  }
-
   Builder builder_;
   TokenWindow tokens_;
   PtxParser parser_;
-  unsigned items_ = 0;
 };
 
 // What a text that is no text most likely is.
