@@ -4,8 +4,8 @@
 // guarded or plain ret, exit or trap. Every instruction of the list, labels and directives included, is in exactly
 // one block, and blocks are numbered in the order of the text. Edges: a branch to its label; brx.idx to all names
 // of its .branchtargets; a guarded one also falls through; the end of the text leaves the function. A branch whose
-// targets are not known goes to every label; an unknown opcode to those that it names and to what follows. Blocks whose label is used as a value (`mov.u64 %rd1, L`) count as
-// reachable. Cost: linear in instructions and edges.
+// targets are not known goes to every label; an unknown opcode to those that it names and to what follows. Blocks
+// whose label is used as a value (`mov.u64 %rd1, L`) count as reachable. Cost: linear in instructions and edges.
 #pragma once
 
 #include <span>
@@ -51,7 +51,7 @@ class Cfg {
   const std::vector<BlockId>& postOrder() const { return postOrder_; }
 
  private:
-  static constexpr std::size_t kMostEdges = 1u << 23;
+  static constexpr std::size_t kMostEdges = 1u << 22;
 
   static std::span<const BlockId> edges(const std::vector<BlockId>& all, const std::vector<uint32_t>& start,
                                         BlockId b) {

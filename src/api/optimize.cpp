@@ -90,7 +90,8 @@ void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks) {
         ++line;
         lineStart = at + 1;
       }
-      remarks.push_back({"unknown-opcode", fmt::format("{}:{}:{}", module.fileName, line, i.sourceBegin - lineStart + 1),
+      remarks.push_back({"unknown-opcode",
+                         fmt::format("{}:{}:{}", module.fileName, line, i.sourceBegin - lineStart + 1),
                          fmt::format("'{}' is not known; it is kept as it is, and nothing moves over it",
                                      module.text(module.form(i).text))});
     }

@@ -44,9 +44,9 @@ class Module {
   std::deque<Function> functions;
   std::vector<Variable> variables;
   std::vector<DeclarationForm> declarationForms;
-  std::vector<OpcodeForm> opcodes;  // by OpcodeId
-  std::vector<Symbol> symbols;      // by SymbolId
-  std::vector<bool> namedInSections;       // by NameId; may be shorter
+  std::vector<OpcodeForm> opcodes;    // by OpcodeId
+  std::vector<Symbol> symbols;        // by SymbolId
+  std::vector<bool> namedInSections;  // by NameId; may be shorter
 
   const OpcodeForm& form(const Instruction& i) const { return opcodes[i.payload]; }
   std::string_view text(NameId id) const { return names[id]; }

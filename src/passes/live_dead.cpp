@@ -41,7 +41,7 @@ std::vector<bool> usedLabels(const Module& module, const Function& f) {
 }
 
 struct Removed {
-  bool any = false;               // also labels, pragmas and the like
+  bool any = false;  // also labels, pragmas and the like
   std::size_t instructions = 0;
 };
 

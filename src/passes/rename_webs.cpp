@@ -73,6 +73,7 @@ class WebRenamer {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr std::size_t kBytesAValue = 24;  // in live_, values_ and the table of registers, as vectors grow
   struct Occurrence {
     uint32_t operand;
     uint32_t value;
@@ -103,7 +104,7 @@ class WebRenamer {
         live_.push_back(reg);
         values_.add();
       });
-      if (live_.size() * 8 > most) return false;
+      if (live_.size() * kBytesAValue > most) return false;
       liveStart_.push_back(static_cast<uint32_t>(live_.size()));
     }
     current_.assign(f_.registers.size(), kNone);

@@ -88,7 +88,7 @@ class Builder {
   static constexpr uint32_t kMostNesting = 256;
   static constexpr uint32_t kMostScopes = 10000;  // looking a name up may cost a step for each
   static constexpr uint32_t kMostVariablesInRange = 65536;
-  static constexpr uint32_t kMostFromRanges = 1u << 20;  // variables and targets, in a module
+  static constexpr uint32_t kMostFromRanges = 1u << 18;  // variables and targets, in a module
 
   // A name that was not known where it stood: a label further down, or a symbol.
   struct Pending {

@@ -110,7 +110,8 @@ bool Names::declareRange(NameId prefix, uint32_t count, ScalarType type, uint8_t
 RegId Names::member(Range& range, uint32_t index, NameId name) {
   // Indices that come about in order are kept in a vector; what lies far beyond goes to a map.
   std::vector<RegId>& near = range.members;
-  if (index >= near.size() && index < near.size() * 2 + kGrowth) near.resize(std::min(near.size() * 2 + kGrowth, std::size_t{range.count}));
+  if (index >= near.size() && index < near.size() * 2 + kGrowth)
+    near.resize(std::min(near.size() * 2 + kGrowth, std::size_t{range.count}));
   RegId found;
   if (index < near.size()) found = near[index];
   if (!found.valid() && !far_.empty())

@@ -1,7 +1,7 @@
 // The driver of the generated parser.
 //
-// `item` parses one item at module level, `sectionItem` one line of a section, `statements` a function body up to its
-// closing brace, where the builder pauses the token stream.
+// `item` parses one item at module level, `sectionItem` one line of a section, `statements` a function body up to
+// its closing brace, where the builder pauses the token stream.
 #include "text/parse.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// How the lexer, the parser and the builder say that the text is not PTX. Thrown inside src/text only; parse() catches it.
+// How the lexer, the parser and the builder say that the text is not PTX. Thrown inside src/text only; parse()
+// catches it.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 namespace ptxopt::text {
 
 struct SyntaxError : std::runtime_error {
-  SyntaxError(std::size_t where, const std::string& message) : std::runtime_error(shorten(message)), offset(where) {}
+  SyntaxError(std::size_t where, const std::string& message)
+      : std::runtime_error(shorten(message)), offset(where) {}
   std::size_t offset;  // in bytes from the start of the source
 
  private:

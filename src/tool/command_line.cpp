@@ -108,6 +108,11 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
     exitCode = static_cast<int>(Status::Usage);
     return false;
   }
+  if (line.report == line.output) {
+    fmt::print(stderr, "ptxopt: the output and the report are one file, '{}'\n", line.output);
+    exitCode = static_cast<int>(Status::Usage);
+    return false;
+  }
   o.fileName = line.input == "-" ? "<stdin>" : line.input;
   return true;
 }

@@ -54,6 +54,71 @@ mode_t modeFor(const std::string& path) {
   return 0666 & ~mask;
 }
 
+// Where symbolic links lead in the end, there or not. False, with errno, when they go round.
+bool followLinks(std::filesystem::path& path) {
+  constexpr int kMost = 40;
+  std::error_code error;
+  for (int i = 0; i < kMost; ++i) {
+    if (!std::filesystem::is_symlink(path, error)) return true;
+    const auto next = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / next;  // an absolute path replaces
+  }
+  errno = error ? error.value() : ELOOP;
+  return false;
+}
+
+// A file on its way: prepare() does all that may fail and leaves the old file alone, commit() puts it in place.
+class Pending {
+ public:
+  explicit Pending(const OutputFile& file) : file_(file) {}
+  Pending(Pending&& other) noexcept
+      : file_(other.file_), target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})) {}
+  ~Pending() {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+
+  bool prepare() {
+    if (file_.path == "-") return true;
+    target_ = file_.path;
+    if (!followLinks(target_)) return false;
+    struct stat status {};
+    const bool exists = ::stat(target_.c_str(), &status) == 0;
+    if (exists && !S_ISREG(status.st_mode)) {
+      if (S_ISDIR(status.st_mode)) errno = EISDIR;
+      return !S_ISDIR(status.st_mode);
+    }
+    if (exists && ::access(target_.c_str(), W_OK) != 0) return false;
+    std::string name = (target_.parent_path() / ".ptxopt-XXXXXX").string();
+    Descriptor out(::mkostemp(name.data(), O_CLOEXEC));
+    if (out.get() < 0) return false;
+    temporary_ = name;
+    return writeAll(out.get(), file_.text) && ::fchmod(out.get(), modeFor(target_.string())) == 0 && out.close();
+  }
+
+  bool commit() {
+    done_ = true;
+    if (file_.path == "-") return writeAll(STDOUT_FILENO, file_.text);
+    if (!temporary_.empty()) {
+      if (::rename(temporary_.c_str(), target_.c_str()) != 0) return false;
+      temporary_.clear();
+      return true;
+    }
+    const Descriptor out(::open(target_.c_str(), O_WRONLY | O_CLOEXEC));
+    return out.get() >= 0 && writeAll(out.get(), file_.text);
+  }
+
+  bool isRenamed() const { return !temporary_.empty(); }
+  bool isDone() const { return done_; }
+  const std::string& path() const { return file_.path; }
+
+ private:
+  OutputFile file_;
+  std::filesystem::path target_;
+  std::string temporary_;
+  bool done_ = false;
+};
+
 }  // namespace
 
 bool readFile(const std::string& path, std::string& text, std::string& error) {
@@ -84,37 +149,21 @@ bool readFile(const std::string& path, std::string& text, std::string& error) {
   return true;
 }
 
-bool writeFile(const std::string& path, std::string_view text, std::string& error) {
-  const auto fail = [&](std::string_view what) {
-    error = fmt::format("cannot write '{}': {}", what, reason());
+bool writeFiles(const std::vector<OutputFile>& files, std::string& error) {
+  std::vector<Pending> pending(files.begin(), files.end());
+  const auto fail = [&](const Pending& file) {
+    const std::string cause = reason();
+    error = file.path() == "-" ? fmt::format("cannot write to standard output: {}", cause)
+                               : fmt::format("cannot write '{}': {}", file.path(), cause);
     return false;
   };
-  if (path == "-") return writeAll(STDOUT_FILENO, text) || fail("standard output");
-
-  // Through a symbolic link, the file it leads to is replaced.
-  std::error_code ignored;
-  std::string target = path;
-  if (std::filesystem::is_symlink(path, ignored)) {
-    const auto resolved = std::filesystem::weakly_canonical(path, ignored);
-    if (!ignored) target = resolved.string();
-  }
-  struct stat status {};
-  if (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    Descriptor out(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
-    return (out.get() >= 0 && writeAll(out.get(), text)) || fail(path);
-  }
-
-  const mode_t mode = modeFor(target);
-  std::string temporary = target + ".XXXXXX";
-  Descriptor out(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (out.get() < 0) return fail(path);
-  if (writeAll(out.get(), text) && ::fchmod(out.get(), mode) == 0 && out.close() &&
-      ::rename(temporary.c_str(), target.c_str()) == 0)
-    return true;
-  const int cause = errno;
-  ::unlink(temporary.c_str());
-  errno = cause;
-  return fail(path);
+  for (Pending& file : pending)
+    if (!file.prepare()) return fail(file);
+  // Renaming is what hardly fails: last.
+  for (const bool renamed : {false, true})
+    for (Pending& file : pending)
+      if (file.isRenamed() == renamed && !file.isDone() && !file.commit()) return fail(file);
+  return true;
 }
 
 }  // namespace ptxopt::tool

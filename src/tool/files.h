@@ -3,14 +3,21 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxopt::tool {
 
 // Reads `path`, or standard input for "-". On failure returns false with the reason in `error`.
 bool readFile(const std::string& path, std::string& text, std::string& error);
 
-// Writes `text` to `path`, or to standard output for "-". A regular file is written beside its place and renamed
-// when all went well, so that a failure leaves an existing file as it was; a device or pipe is written directly.
-bool writeFile(const std::string& path, std::string_view text, std::string& error);
+struct OutputFile {
+  std::string path;  // "-" is standard output
+  std::string_view text;
+};
+
+// Writes all of them or, on failure, none, with the reason in `error`. Regular files are written beside their
+// places and renamed when all went well, so that a failure leaves existing files as they were. What cannot be
+// renamed into place, standard output, a device or a pipe, is written after the others are ready.
+bool writeFiles(const std::vector<OutputFile>& files, std::string& error);
 
 }  // namespace ptxopt::tool

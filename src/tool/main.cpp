@@ -63,8 +63,9 @@ int optimizeFile(const CommandLine& line) {
   log->info("{} functions, {} instructions -> {}, for {}", result.functions, result.instructions,
             result.instructionsAfter, result.architecture);
 
-  if (!line.report.empty() && !writeFile(line.report, result.reportJson, error)) return fail(Status::Usage, error);
-  if (!writeFile(line.output, result.output, error)) return fail(Status::Usage, error);
+  std::vector<OutputFile> files{{line.output, result.output}};
+  if (!line.report.empty()) files.push_back({line.report, result.reportJson});
+  if (!writeFiles(files, error)) return fail(Status::Usage, error);
   if (line.stats) print(stderr, statistics(result));
   if (line.timeReport) print(stderr, timeReport(result, processSeconds()));
   return 0;
