@@ -52,16 +52,16 @@ Liveness::Liveness(const Module& module, const Function& function, const Cfg& cf
 }
 
 void Liveness::findGlobals() {
-  bitOf_.assign(f_.registers.size(), UINT32_MAX);
-  std::vector<uint32_t> writtenIn(f_.registers.size(), UINT32_MAX);
+  constexpr uint32_t kNone = UINT32_MAX;
+  index_.assign(f_.registers.size(), kNone);
+  std::vector<uint32_t> writtenIn(f_.registers.size(), kNone);
   const auto makeGlobal = [&](RegId reg) {
-    if (bitOf_[reg.value] != UINT32_MAX) return;
-    bitOf_[reg.value] = static_cast<uint32_t>(globals_.size());
+    if (index_[reg.value] != kNone) return;
+    index_[reg.value] = static_cast<uint32_t>(globals_.size());
     globals_.push_back(reg);
   };
-  uint32_t block = UINT32_MAX;
   for (const InstrId id : f_) {
-    block = cfg_.blockOf(id).value;
+    const uint32_t block = cfg_.blockOf(id).value;
     const auto operands = f_.operandsOf(f_[id]);
     for (const Operand& o : operands)
       if (o.isRegister() && o.reads() && writtenIn[o.payload] != block) makeGlobal(o.reg());
@@ -69,11 +69,15 @@ void Liveness::findGlobals() {
       if (o.isRegister() && o.role == Role::Def) writtenIn[o.payload] = block;
   }
   for (const RegId reg : f_.returnRegisters) makeGlobal(reg);
+  // The others begin at a word of their own.
+  auto next = static_cast<uint32_t>((globals_.size() + 63) / 64 * 64);
+  for (uint32_t& index : index_)
+    if (index == kNone) index = next++;
+  indices_ = next;
 }
 
 void Liveness::solve() {
   Walk walk(*this);
-  BitVector in(globals_.size());
   std::vector<uint8_t> dirty(cfg_.size(), 1);
   for (bool again = true; again;) {
     again = false;
@@ -86,10 +90,7 @@ void Liveness::solve() {
         const Instruction& i = f_[id];
         if (strength_ == Strength::Plain || walk.writesLive(i) || !isRemovable(module_, f_, i)) walk.before(i);
       }
-      in.clear();
-      for (const RegId reg : walk.touched_)
-        if (walk.isLive(reg) && bitOf_[reg.value] != UINT32_MAX) in.set(bitOf_[reg.value]);
-      if (!liveIn_[b.value].orIfChanged(in)) continue;
+      if (!liveIn_[b.value].orPrefixIfChanged(walk.live_)) continue;
       for (const BlockId p : cfg_.predecessors(b)) {
         dirty[p.value] = 1;
         again = true;
@@ -98,38 +99,28 @@ void Liveness::solve() {
   }
 }
 
-Liveness::Walk::Walk(const Liveness& liveness) : liveness_(liveness), live_(liveness.f_.registers.size()) {}
+Liveness::Walk::Walk(const Liveness& liveness) : liveness_(liveness), live_(liveness.indices_) {}
 
 void Liveness::Walk::startAtEnd(BlockId block) {
-  for (const RegId reg : touched_) live_.reset(reg.value);
-  touched_.clear();
-  const auto add = [&](RegId reg) {
-    if (live_.test(reg.value)) return;
-    live_.set(reg.value);
-    touched_.push_back(reg);
-  };
-  for (const BlockId s : liveness_.cfg_.successors(block))
-    liveness_.liveIn_[s.value].forEach([&](std::size_t bit) { add(liveness_.globals_[bit]); });
+  live_.clearPrefix(liveness_.globals_.size());
+  for (const BlockId s : liveness_.cfg_.successors(block)) live_.orIfChanged(liveness_.liveIn_[s.value]);
   // A return reads the return registers itself; the end of the text has no instruction for that.
   if (liveness_.cfg_[block].returns)
-    for (const RegId reg : liveness_.f_.returnRegisters) add(reg);
+    for (const RegId reg : liveness_.f_.returnRegisters) live_.set(liveness_.index_[reg.value]);
 }
 
 bool Liveness::Walk::writesLive(const Instruction& i) const {
   for (const Operand& o : liveness_.f_.operandsOf(i))
-    if (o.isRegister() && o.writes() && live_.test(o.payload)) return true;
+    if (o.isRegister() && o.writes() && isLive(o.reg())) return true;
   return false;
 }
 
 void Liveness::Walk::before(const Instruction& i) {
   const auto operands = liveness_.f_.operandsOf(i);
   for (const Operand& o : operands)
-    if (o.isRegister() && o.role == Role::Def) live_.reset(o.payload);
-  for (const Operand& o : operands) {
-    if (!o.isRegister() || !o.reads() || live_.test(o.payload)) continue;
-    live_.set(o.payload);
-    touched_.push_back(o.reg());
-  }
+    if (o.isRegister() && o.role == Role::Def) live_.reset(liveness_.index_[o.payload]);
+  for (const Operand& o : operands)
+    if (o.isRegister() && o.reads()) live_.set(liveness_.index_[o.payload]);
 }
 
 }  // namespace ptxopt

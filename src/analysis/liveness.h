@@ -50,13 +50,12 @@ class Liveness {
     bool writesLive(const Instruction& i) const;
     // Moves the point from behind `i` to before it, taking `i` as needed.
     void before(const Instruction& i);
-    bool isLive(RegId reg) const { return live_.test(reg.value); }
+    bool isLive(RegId reg) const { return live_.test(liveness_.index_[reg.value]); }
 
    private:
     friend class Liveness;
     const Liveness& liveness_;
-    BitVector live_;              // by RegId
-    std::vector<RegId> touched_;  // what may be set in live_
+    BitVector live_;  // by Liveness::index_; the registers of one block are all dead again at its start
   };
 
  private:
@@ -68,8 +67,9 @@ class Liveness {
   const Cfg& cfg_;
   Strength strength_;
   bool solved_ = false;
+  std::size_t indices_ = 0;
   std::vector<RegId> globals_;
-  std::vector<uint32_t> bitOf_;  // by RegId; UINT32_MAX for registers of one block
+  std::vector<uint32_t> index_;  // by RegId: its bit; for registers of one block a number behind all bits
   std::vector<BitVector> liveIn_;
 };
 

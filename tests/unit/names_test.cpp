@@ -194,7 +194,7 @@ TEST_CASE("names: ranges of variables are x0, x1, ...") {
   CHECK(meaning(p, 0, 1) == "variable");
   CHECK(p.function().variables.size() == 4);  // with the parameter
   CHECK(refused(".local .b32 x<3>;\n.reg .b64 r;\nmov.u64 r, x3;\n") == "undefined symbol 'x3'");
-  CHECK(refused(".local .b32 x<65537>;\n") == "more than 65536 variables in one range");
+  CHECK(refused(".local .b32 x<65537>;\n") == "more than 65536 names in one range");
 }
 
 TEST_CASE("names: what is no name") {
