@@ -71,6 +71,7 @@ struct Label {
 
 struct Loc {
   uint32_t file = 0, line = 0, column = 0;
+  uint32_t rest = 0;  // where the source goes on behind the column: `, function_name ..., inlined_at ...`
 };
 
 // `.maxntid 256, 1, 1`

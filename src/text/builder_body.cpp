@@ -84,6 +84,7 @@ void Builder::locValue(const Token& t) {
   Loc& loc = function_->locs.back();
   uint32_t* const fields[] = {&loc.file, &loc.line, &loc.column};
   *fields[locValues_++] = static_cast<uint32_t>(value);
+  loc.rest = endOf(t);
 }
 
 void Builder::prototype() {

@@ -44,9 +44,30 @@ bool blankBetween(const Token& left, const Token& right) {
   }
 }
 
+// Whether `text` is surely spelled the canonical way already: names, numbers and commas with single blanks. Most
+// texts that come here are, and a look is cheaper than the tokens.
+bool isCanonical(std::string_view text) {
+  char left = ',';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool isWord =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+    if (c == ' '   ? left == ' ' || i == 0 || i + 1 == text.size()
+        : c == ',' ? left == ' ' || (left == ',' && i != 0)
+                   : !isWord || (left == ',' && i != 0))
+      return false;
+    left = c;
+  }
+  return true;
+}
+
 }  // namespace
 
 void appendCanonical(std::string& out, std::string_view text) {
+  if (isCanonical(text)) {
+    out += text;
+    return;
+  }
   Lexer lexer(text);
   Token left, token;
   for (lexer.next(token); token.type != Token::kEnd; lexer.next(token)) {

@@ -115,7 +115,7 @@ void InstructionPrinter::print(const Instruction& instruction) {
       printOperands(function_.operandsOf(instruction));
       put(";");
       break;
-    case InstrKind::Loc:
+    case InstrKind::Loc: printLoc(instruction); break;
     case InstrKind::Verbatim:
       appendCanonical(out_, module_.text(SourceRange{instruction.sourceBegin, instruction.sourceEnd}));
       break;
@@ -137,6 +137,17 @@ void InstructionPrinter::printReal(const Instruction& instruction) {
     printOperands(operands);
   }
   put(";");
+}
+
+void InstructionPrinter::printLoc(const Instruction& instruction) {
+  const Loc& loc = function_.locs[instruction.payload];
+  put(".loc ");
+  appendNumber(out_, loc.file);
+  put(" ");
+  appendNumber(out_, loc.line);
+  put(" ");
+  appendNumber(out_, loc.column);
+  appendCanonical(out_, module_.text(SourceRange{loc.rest, instruction.sourceEnd}));
 }
 
 void InstructionPrinter::printOperands(std::span<const Operand> operands) {

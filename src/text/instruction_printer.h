@@ -31,6 +31,7 @@ class InstructionPrinter {
 
  private:
   void printReal(const Instruction& instruction);
+  void printLoc(const Instruction& instruction);
   void printOperands(std::span<const Operand> operands);
   void printOperand(std::span<const Operand> operands, std::size_t& at);
   void printRegister(RegId id);

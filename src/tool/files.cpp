@@ -121,32 +121,32 @@ class Pending {
 
 }  // namespace
 
-bool readFile(const std::string& path, std::string& text, std::string& error) {
+bool readFile(const std::string& path, FileText& text, std::string& error) {
   const Descriptor file(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) {
+  const auto fail = [&] {
     error = fmt::format("cannot read '{}': {}", path, reason());
     return false;
-  }
+  };
+  if (file.get() < 0) return fail();
   struct stat status {};
-  std::size_t expected = 0;
-  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode))
-    expected = static_cast<std::size_t>(status.st_size);
+  std::size_t capacity = 65536;
   // One byte more than expected tells the end of the file without growing.
-  std::size_t size = 0;
-  text.resize(expected + 1);
+  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode))
+    capacity = static_cast<std::size_t>(status.st_size) + 1;
+  text = {std::make_unique_for_overwrite<char[]>(capacity), 0};
   for (;;) {
-    if (size == text.size()) text.resize(text.size() * 2 + 65536);
-    const ssize_t n = ::read(file.get(), text.data() + size, text.size() - size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      error = fmt::format("cannot read '{}': {}", path, reason());
-      return false;
+    if (text.size == capacity) {
+      auto larger = std::make_unique_for_overwrite<char[]>(capacity * 2);
+      std::memcpy(larger.get(), text.data.get(), text.size);
+      text.data = std::move(larger);
+      capacity *= 2;
     }
-    if (n == 0) break;
-    size += static_cast<std::size_t>(n);
+    const ssize_t n = ::read(file.get(), text.data.get() + text.size, capacity - text.size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail();
+    if (n == 0) return true;
+    text.size += static_cast<std::size_t>(n);
   }
-  text.resize(size);
-  return true;
 }
 
 bool writeFiles(const std::vector<OutputFile>& files, std::string& error) {

@@ -1,14 +1,22 @@
 // Reading whole files, and writing them so that they appear whole or not at all.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ptxopt::tool {
 
+// The bytes of a file. (Not a std::string, which would fill the memory before the file does.)
+struct FileText {
+  std::unique_ptr<char[]> data;
+  std::size_t size = 0;
+  operator std::string_view() const { return {data.get(), size}; }
+};
+
 // Reads `path`, or standard input for "-". On failure returns false with the reason in `error`.
-bool readFile(const std::string& path, std::string& text, std::string& error);
+bool readFile(const std::string& path, FileText& text, std::string& error);
 
 struct OutputFile {
   std::string path;  // "-" is standard output

@@ -40,9 +40,10 @@ int optimizeFile(const CommandLine& line) {
   log->set_pattern("ptxopt: %v");
   log->set_level(line.verbose ? spdlog::level::info : spdlog::level::warn);
 
-  std::string text, error;
+  FileText text;
+  std::string error;
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
-  log->info("{}: {} bytes", line.options.fileName, text.size());
+  log->info("{}: {} bytes", line.options.fileName, text.size);
 
   const Result result = optimize(text, line.options);
   if (result.status != Status::Ok) {
