@@ -97,23 +97,45 @@ std::vector<Statement> statementsOf(const Pieces& pieces) {
 }
 
 constexpr std::array kDirectives = {
-    ".s8",    ".u8",   ".b8",     ".s16",    ".u16",    ".b16",  ".s32",    ".u32",     ".b32",   ".s64",     ".u64",
-    ".b64",   ".b128", ".f16",    ".f16x2",  ".bf16",   ".f32",  ".f64",    ".pred",    ".v2",    ".v4",      ".global",
-    ".local", ".shared", ".const", ".param", ".reg",    ".cc",   ".wide",   ".lo",      ".hi",    ".sat",     ".rn",
-    ".rz",    ".ftz",  ".approx", ".eq",     ".lt",     ".ge",   ".sync",   ".aligned", ".uni",   ".volatile", ".relaxed",
-    ".gpu",   ".cta",  ".acquire", ".release", ".nc",   ".ca",   ".align",  ".visible", ".extern", ".weak",   ".noreturn",
-    ".idx",   ".bfly", ".ballot", ".x",      ".y",      ".b0",   ".unified", ".shared::cta", ".L2::cache_hint", ".ptr"};
+    ".s8",      ".u8",     ".b8",       ".s16",     ".u16",    ".b16",     ".s32",         ".u32",
+    ".b32",     ".s64",    ".u64",      ".b64",     ".b128",   ".f16",     ".f16x2",       ".bf16",
+    ".f32",     ".f64",    ".pred",     ".v2",      ".v4",     ".global",  ".local",       ".shared",
+    ".const",   ".param",  ".reg",      ".cc",      ".wide",   ".lo",      ".hi",          ".sat",
+    ".rn",      ".rz",     ".ftz",      ".approx",  ".eq",     ".lt",      ".ge",          ".sync",
+    ".aligned", ".uni",    ".volatile", ".relaxed", ".gpu",    ".cta",     ".acquire",     ".release",
+    ".nc",      ".ca",     ".align",    ".visible", ".extern", ".weak",    ".noreturn",    ".idx",
+    ".bfly",    ".ballot", ".x",        ".y",       ".b0",     ".unified", ".shared::cta", ".L2::cache_hint",
+    ".ptr"};
 
-constexpr std::array kNumbers = {"0",          "1",      "-1",         "2",    "7",          "16",
-                                 "31",         "32",     "255",        "4095", "2147483647", "2147483648",
-                                 "4294967295", "0x0",    "0x7fffffff", "0b1",  "017",        "0f3F800000",
-                                 "1.5",        "1e9",    "0xffffffffffffffff", "18446744073709551616", "3U"};
+constexpr std::array kNumbers = {"0",
+                                 "1",
+                                 "-1",
+                                 "2",
+                                 "7",
+                                 "16",
+                                 "31",
+                                 "32",
+                                 "255",
+                                 "4095",
+                                 "2147483647",
+                                 "2147483648",
+                                 "4294967295",
+                                 "0x0",
+                                 "0x7fffffff",
+                                 "0b1",
+                                 "017",
+                                 "0f3F800000",
+                                 "1.5",
+                                 "1e9",
+                                 "0xffffffffffffffff",
+                                 "18446744073709551616",
+                                 "3U"};
 
 constexpr std::array kWords = {"L0", "L1", "WARP_SZ", "_", "abs", "x", "$L", "debug", "sm_90a", "buffer"};
 
-constexpr std::array kRegisters = {"%r0",   "%r1",   "%r2",  "%r3",   "%r07",    "%rd0",     "%rd1",      "%p0",  "%p1",
-                                   "%f0",   "%fd0",  "%rs0", "%q0",   "%v.x",    "%tid.x",   "%clock",    "%laneid",
-                                   "%r4294967294", "%p0|%p1", "!%p1", "-%f1"};
+constexpr std::array kRegisters = {"%r0",    "%r1",    "%r2",     "%r3",          "%r07",    "%rd0", "%rd1",
+                                   "%p0",    "%p1",    "%f0",     "%fd0",         "%rs0",    "%q0",  "%v.x",
+                                   "%tid.x", "%clock", "%laneid", "%r4294967294", "%p0|%p1", "!%p1", "-%f1"};
 
 // Statements that go into any body that declares the usual registers; the first line declares them.
 constexpr std::array kStatements = {
@@ -182,8 +204,11 @@ class Mutator {
       case 1: deleteStatements(); break;
       case 2: swapStatements(); break;
       case 3: nestStatements(); break;
-      case 4: case 5: case 6: insertText(aStatementEnd(), kStatements[below(kStatements.size())]); break;
-      case 7: case 8: replaceRegister(); break;
+      case 4:
+      case 5:
+      case 6: insertText(aStatementEnd(), kStatements[below(kStatements.size())]); break;
+      case 7:
+      case 8: replaceRegister(); break;
       case 9: replace(Kind::Word, kWords); break;
       case 10: replace(Kind::Directive, kDirectives); break;
       case 11: replace(Kind::Number, kNumbers); break;
@@ -217,7 +242,8 @@ class Mutator {
   }
 
   Pieces copyOf(Statement s) {
-    return {pieces_.begin() + static_cast<std::ptrdiff_t>(s.begin), pieces_.begin() + static_cast<std::ptrdiff_t>(s.end)};
+    return {pieces_.begin() + static_cast<std::ptrdiff_t>(s.begin),
+            pieces_.begin() + static_cast<std::ptrdiff_t>(s.end)};
   }
 
   void duplicateStatements() {
@@ -228,7 +254,8 @@ class Mutator {
 
   void deleteStatements() {
     const Statement s = aRun();
-    pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(s.begin), pieces_.begin() + static_cast<std::ptrdiff_t>(s.end));
+    pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(s.begin),
+                  pieces_.begin() + static_cast<std::ptrdiff_t>(s.end));
   }
 
   void swapStatements() {
@@ -264,7 +291,8 @@ class Mutator {
     const auto places = all(kind);
     if (places.empty()) return;
     Piece& piece = pieces_[places[below(places.size())]];
-    piece.text = below(3) == 0 ? std::string(table[below(table.size())]) : pieces_[places[below(places.size())]].text;
+    piece.text =
+        below(3) == 0 ? std::string(table[below(table.size())]) : pieces_[places[below(places.size())]].text;
   }
 
   void replaceRegister() {
@@ -272,7 +300,8 @@ class Mutator {
     // Every occurrence of one by another.
     const auto places = all(Kind::Register);
     if (places.empty()) return;
-    const std::string from = pieces_[places[below(places.size())]].text, to = pieces_[places[below(places.size())]].text;
+    const std::string from = pieces_[places[below(places.size())]].text,
+                      to = pieces_[places[below(places.size())]].text;
     for (const std::size_t p : places)
       if (pieces_[p].text == from) pieces_[p].text = to;
   }
@@ -292,8 +321,8 @@ class Mutator {
   void wrapOperand() {
     const auto places = all(below(2) == 0 ? Kind::Register : Kind::Number);
     if (places.empty()) return;
-    static constexpr std::array<std::array<const char*, 2>, 8> kWraps = {{{"[", "]"}, {"{", "}"}, {"(", ")"},
-        {"(.u32)", ""}, {"", "+4"}, {"", "-1"}, {"", "|%p1"}, {"", ", _"}}};
+    static constexpr std::array<std::array<const char*, 2>, 8> kWraps = {
+        {{"[", "]"}, {"{", "}"}, {"(", ")"}, {"(.u32)", ""}, {"", "+4"}, {"", "-1"}, {"", "|%p1"}, {"", ", _"}}};
     const auto& wrap = kWraps[below(kWraps.size())];
     std::string open, close;
     for (std::size_t n = below(16) == 0 ? below(300) : 1; n != 0; --n) {

@@ -1,8 +1,8 @@
 // What must hold for any bytes given to ptxopt::optimize.
 //
 // Bytes that are no PTX: status InvalidInput, a message with a place, no output.
-// Bytes that are PTX: -O0 gives them back; --reprint gives PTX that is its own reprint; each pass, and all of them, keep
-// the invariants of the internal representation and give PTX on which they find nothing more to do.
+// Bytes that are PTX: -O0 gives them back; --reprint gives PTX that is its own reprint; each pass, and all of them,
+// keep the invariants of the internal representation and give PTX on which they find nothing more to do.
 //
 // Besides libFuzzer's own mutations there are those of mutate.h, which know tokens and statements.
 #include <cstdint>
@@ -30,8 +30,8 @@ void require(bool holds, std::string_view what, std::string_view detail = {}) {
 // FILE:LINE:COL: error: MESSAGE, the line, the caret, and nothing of unbounded length.
 void checkMessage(const Result& result) {
   const std::string_view error = result.error;
-  require(error.starts_with("<input>:") && error.find(": error: ") != std::string_view::npos, "message without a place",
-          error);
+  require(error.starts_with("<input>:") && error.find(": error: ") != std::string_view::npos,
+          "message without a place", error);
   require(error.ends_with("^\n"), "message without a caret", error);
   require(error.size() < 2000, "a very long message", error.substr(0, 2000));
   require(result.output.empty(), "output beside an error");
@@ -50,7 +50,8 @@ void checkPasses(std::string_view text, const std::vector<std::string>& passes) 
   require(once.status == Status::Ok, "a pass failed", once.error);
   const Result twice = ptxopt::optimize(once.output, options);
   require(twice.status == Status::Ok, "the output of a pass is no PTX", twice.error + once.output);
-  require(twice.instructions == once.instructionsAfter, "the output has another number of instructions", once.output);
+  require(twice.instructions == once.instructionsAfter, "the output has another number of instructions",
+          once.output);
 }
 
 }  // namespace
@@ -94,6 +95,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(uint8_t* data, std::size_t size, 
 
 extern "C" std::size_t LLVMFuzzerCustomCrossOver(const uint8_t* a, std::size_t aSize, const uint8_t* b,
                                                  std::size_t bSize, uint8_t* out, std::size_t most, unsigned seed) {
-  const std::string_view left(reinterpret_cast<const char*>(a), aSize), right(reinterpret_cast<const char*>(b), bSize);
+  const std::string_view left(reinterpret_cast<const char*>(a), aSize),
+      right(reinterpret_cast<const char*>(b), bSize);
   return fuzz::store(fuzz::crossOver(left, right, seed), out, most);
 }

@@ -1,6 +1,6 @@
 // Optimizes a kernel with a dead instruction: exit code 0 when that one is gone and the others are not.
-#include <iostream>
 #include <ptxopt/ptxopt.h>
+#include <iostream>
 
 constexpr std::string_view kKernel = R"(
 .version 8.0

@@ -17,8 +17,10 @@ std::string manyFunctions(std::size_t count) {
   std::string text = kHeader;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string n = std::to_string(i);
-    text += ".visible .entry k" + n + "(.param .u64 p)\n{\n\t.reg .pred %p<3>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<3>;\n"
-            "\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, " + n + ";\n";
+    text += ".visible .entry k" + n +
+            "(.param .u64 p)\n{\n\t.reg .pred %p<3>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<3>;\n"
+            "\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, " +
+            n + ";\n";
     if (i % 2 == 0) text += "\tmov.u32 %r2, %tid.x; // dead\n";
     if (i % 3 == 0) text += "\tst.global.u32 [%rd1], %r1;\n\tmov.u32 %r1, 7;\n\tst.global.u32 [%rd1+4], %r1;\n";
     if (i % 5 == 0) text += "L:\n\tadd.s32 %r3, %r3, 1;\n\tsetp.lt.s32 %p1, %r1, 9;\n\t@%p1 bra L;\n";
@@ -28,7 +30,8 @@ std::string manyFunctions(std::size_t count) {
   return text;
 }
 
-const std::string kDead = kernel("\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, 5;\n\tmov.u32 %r2, 6;\n\tst.global.u32 [%rd1], %r1;\n\tret;\n");
+const std::string kDead = kernel(
+    "\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, 5;\n\tmov.u32 %r2, 6;\n\tst.global.u32 [%rd1], %r1;\n\tret;\n");
 bool contains(const std::string& text, std::string_view what) { return text.find(what) != std::string::npos; }
 
 }  // namespace
@@ -109,7 +112,8 @@ TEST_CASE("api: knobs reach the passes") {
   const Result r = optimize(kDead, {.knobs = {{"liveness-memory-mb", 0}}});
   CHECK(r.status == Status::Ok);
   CHECK(r.instructionsAfter == 4);  // no register is live between blocks: that takes no memory
-  const Result declined = optimize(kernel("mov.u32 %r1, 1;\nL:\nst.global.u32 [%rd1], %r2;\n"), {.knobs = {{"liveness-memory-mb", 0}}});
+  const Result declined =
+      optimize(kernel("mov.u32 %r1, 1;\nL:\nst.global.u32 [%rd1], %r2;\n"), {.knobs = {{"liveness-memory-mb", 0}}});
   CHECK(declined.instructionsAfter == 2);
   REQUIRE(declined.remarks.size() == 1);
   CHECK(declined.remarks[0].name == "too-large");
@@ -117,14 +121,16 @@ TEST_CASE("api: knobs reach the passes") {
 }
 
 TEST_CASE("api: remarks") {
-  const Result unknown = optimize(kernel("\tfrob.b32 %r1;\n\tfrob.b32 %r2;\n\tfrob.b64 %rd1;\n"), {.fileName = "a.ptx"});
+  const Result unknown =
+      optimize(kernel("\tfrob.b32 %r1;\n\tfrob.b32 %r2;\n\tfrob.b64 %rd1;\n"), {.fileName = "a.ptx"});
   REQUIRE(unknown.remarks.size() == 2);
   CHECK(unknown.remarks[0].name == "unknown-opcode");
   CHECK(unknown.remarks[0].place == "a.ptx:14:2");
   CHECK(unknown.remarks[1].place == "a.ptx:16:2");
   CHECK(contains(unknown.remarks[0].message, "'frob.b32'"));
 
-  const std::string debug = ".version 8.0\n.target sm_80, debug\n.entry k()\n{\n\t.reg .b32 %r;\n\tmov.u32 %r, 1;\n}\n";
+  const std::string debug =
+      ".version 8.0\n.target sm_80, debug\n.entry k()\n{\n\t.reg .b32 %r;\n\tmov.u32 %r, 1;\n}\n";
   const Result d = optimize(debug);
   CHECK(d.output == debug);
   REQUIRE(d.remarks.size() == 1);
@@ -165,7 +171,11 @@ TEST_CASE("api: dumps") {
 
 TEST_CASE("api: the output does not depend on the number of threads") {
   const std::string text = manyFunctions(400);
-  Options options{.passes = {{"live-dead", "rename-webs", "live-dead"}}, .verifyEach = true, .jobs = 1, .printAfterAll = true, .report = true};
+  Options options{.passes = {{"live-dead", "rename-webs", "live-dead"}},
+                  .verifyEach = true,
+                  .jobs = 1,
+                  .printAfterAll = true,
+                  .report = true};
   const Result one = optimize(text, options);
   REQUIRE(one.status == Status::Ok);
   CHECK(one.functions == 400);
@@ -182,7 +192,8 @@ TEST_CASE("api: the output does not depend on the number of threads") {
 
 TEST_CASE("api: passes are idempotent") {
   const std::string text = manyFunctions(60);
-  for (const std::vector<std::string>& passes : {std::vector<std::string>{"live-dead"}, {"rename-webs"}, {"live-dead", "rename-webs"}}) {
+  for (const std::vector<std::string>& passes :
+       {std::vector<std::string>{"live-dead"}, {"rename-webs"}, {"live-dead", "rename-webs"}}) {
     const Options options{.passes = passes, .verifyEach = true};
     const Result once = optimize(text, options);
     REQUIRE(once.status == Status::Ok);
@@ -193,7 +204,8 @@ TEST_CASE("api: passes are idempotent") {
   }
 }
 
-// Three invocations of the passes that see the same function, so that none works with analyses of what was before it.
+// Three invocations of the passes that see the same function, so that none works with analyses of what was before
+// it.
 TEST_CASE("api: a pass sees what the pass before it left") {
   const std::string text = kernel(
       "\tld.param.u64 %rd1, [p];\n\tbra M;\nU:\n\t.loc 1 2 3\nM:\n\tmov.u32 %r1, 1;\n\tst.global.u32 [%rd1], %r1;\n"
@@ -208,7 +220,10 @@ TEST_CASE("api: a pass sees what the pass before it left") {
 
 TEST_CASE("api: the JSON report") {
   const std::string text = kDead + ".func f()\n{\n\tret;\n\ttrap;\n\tfrob.x;\n}\n.func proto()\n;\n";
-  const Result r = optimize(text, {.passes = {{"live-dead"}}, .knobs = {{"rename-webs-keep-tied", 1}}, .fileName = "a\xff.ptx", .report = true});
+  const Result r = optimize(text, {.passes = {{"live-dead"}},
+                                   .knobs = {{"rename-webs-keep-tied", 1}},
+                                   .fileName = "a\xff.ptx",
+                                   .report = true});
   REQUIRE(r.status == Status::Ok);
   CHECK(r.reportJson.ends_with("}\n"));
   const auto json = nlohmann::json::parse(r.reportJson);

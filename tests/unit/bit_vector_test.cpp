@@ -27,10 +27,22 @@ TEST_CASE("bit vector: behaves as std::vector<bool>") {
     for (int step = 0; step < 2000; ++step) {
       const std::size_t i = size == 0 ? 0 : random() % size;
       switch (size == 0 ? 4 : random() % 6) {
-        case 0: a.set(i); modelA[i] = true; break;
-        case 1: a.reset(i); modelA[i] = false; break;
-        case 2: b.set(i); modelB[i] = true; break;
-        case 3: b.reset(i); modelB[i] = false; break;
+        case 0:
+          a.set(i);
+          modelA[i] = true;
+          break;
+        case 1:
+          a.reset(i);
+          modelA[i] = false;
+          break;
+        case 2:
+          b.set(i);
+          modelB[i] = true;
+          break;
+        case 3:
+          b.reset(i);
+          modelB[i] = false;
+          break;
         case 4: {
           bool changes = false;
           for (std::size_t k = 0; k < size; ++k) {

@@ -40,7 +40,9 @@ std::string describe(const Parsed& p, std::size_t function = 0) {
   return text;
 }
 
-std::string cfgOf(std::string_view body) { return describe(Parsed(kHeader + ".entry k()\n{\n" + std::string(body) + "}\n")); }
+std::string cfgOf(std::string_view body) {
+  return describe(Parsed(kHeader + ".entry k()\n{\n" + std::string(body) + "}\n"));
+}
 const std::string kRegisters = ".reg .pred %p; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n";
 
 }  // namespace
@@ -95,7 +97,8 @@ TEST_CASE("cfg: loops with two entries") {
 }
 
 TEST_CASE("cfg: post-order has each block before those that reach it only through it") {
-  const Parsed p(kHeader + ".entry k()\n{\n" + kRegisters + "@%p bra B;\nbra C;\nB:\nbra D;\nC:\nD:\nret;\nU:\nret;\n}\n");
+  const Parsed p(kHeader + ".entry k()\n{\n" + kRegisters +
+                 "@%p bra B;\nbra C;\nB:\nbra D;\nC:\nD:\nret;\nU:\nret;\n}\n");
   const Cfg cfg(*p, p.function());
   std::vector<std::size_t> place(cfg.size());
   for (std::size_t i = 0; i < cfg.size(); ++i) place[cfg.postOrder()[i].value] = i;
@@ -107,12 +110,13 @@ TEST_CASE("cfg: post-order has each block before those that reach it only throug
 }
 
 TEST_CASE("cfg: calls do not end blocks, unknown opcodes do") {
-  CHECK(describe(Parsed(kHeader + ".func g()\n;\n.entry k()\n{\ncall g;\nbar.sync 0;\n}\n"), 1) == "0 call bar.sync returns\n");
+  CHECK(describe(Parsed(kHeader + ".func g()\n;\n.entry k()\n{\ncall g;\nbar.sync 0;\n}\n"), 1) ==
+        "0 call bar.sync returns\n");
   CHECK(cfgOf(kRegisters + "frob.x %r1;\nbar.sync 0;\n") == "0 frob.x -> 1\n1 bar.sync returns\n");
 }
 
-// Every effect is assumed of an unknown opcode, so also that it jumps to a label that it names: what that label's block
-// reads is live there.
+// Every effect is assumed of an unknown opcode, so also that it jumps to a label that it names: what that label's
+// block reads is live there.
 TEST_CASE("cfg: an unknown opcode may go to the labels that it names") {
   CHECK(cfgOf(kRegisters + "frob.x L;\nbar.sync 0;\nret;\nL:\nexit;\n") ==
         "0 frob.x -> 2,1\n1 bar.sync ret returns\n2 L: exit leaves\n");

@@ -22,9 +22,10 @@ TEST_CASE("module: version, target and address size") {
 }
 
 TEST_CASE("module: items in order, each with its text") {
-  const Parsed p(".version 8.3 // c\n.target sm_80\n\n.file 1 \"a.cu\"\n.global .align 4 .b8 g[4] = {1, 2};\n"
-                 "/* c */ .extern .func (.param .b32 o) f(.param .b32 i)\n;\n"
-                 ".visible .entry k()\n{\n\tret;\n}\n.section .debug_x\n{\n.b8 1\n.b8 2\n}\n.func g2()\n");
+  const Parsed p(
+      ".version 8.3 // c\n.target sm_80\n\n.file 1 \"a.cu\"\n.global .align 4 .b8 g[4] = {1, 2};\n"
+      "/* c */ .extern .func (.param .b32 o) f(.param .b32 i)\n;\n"
+      ".visible .entry k()\n{\n\tret;\n}\n.section .debug_x\n{\n.b8 1\n.b8 2\n}\n.func g2()\n");
   const auto text = [&](std::size_t i) { return p->text(p->items.at(i).source); };
   REQUIRE(p->items.size() == 8);
   CHECK(text(0) == ".version 8.3");
@@ -42,9 +43,11 @@ TEST_CASE("module: items in order, each with its text") {
 }
 
 TEST_CASE("functions: header, body and instructions know their source") {
-  const Parsed p(".version 8.3\n.target sm_80\n.visible .entry k(\n\t.param .u64 p\n)\n.maxntid 256, 1, 1\n{\n"
-                 "\t.reg .b32 %r<3>; // three\n\t.reg .pred %p;\n\t.loc 1 5 3\n$L: { mov.u32 %r1, /* c */ 1; }\n\t@ %p ret;\n}\n"
-                 ".func f()\n{\n}\n");
+  const Parsed p(
+      ".version 8.3\n.target sm_80\n.visible .entry k(\n\t.param .u64 p\n)\n.maxntid 256, 1, 1\n{\n"
+      "\t.reg .b32 %r<3>; // three\n\t.reg .pred %p;\n\t.loc 1 5 3\n$L: { mov.u32 %r1, /* c */ 1; }\n\t@ %p "
+      "ret;\n}\n"
+      ".func f()\n{\n}\n");
   const Function& k = p.function(0);
   CHECK(p->text(k.header) == ".visible .entry k(\n\t.param .u64 p\n)\n.maxntid 256, 1, 1\n");
   CHECK(p->text(k.body).starts_with("{\n\t.reg .b32 %r<3>; // three\n"));
@@ -59,9 +62,9 @@ TEST_CASE("functions: header, body and instructions know their source") {
   }
   CHECK(texts == std::vector<std::string>{".reg .b32 %r<3>;", ".reg .pred %p;", ".loc 1 5 3", "$L:", "{",
                                           "mov.u32 %r1, /* c */ 1;", "}", "@ %p ret;"});
-  CHECK(kinds == std::vector<InstrKind>{InstrKind::Declaration, InstrKind::Declaration, InstrKind::Loc, InstrKind::Label,
-                                        InstrKind::ScopeOpen, InstrKind::Instruction, InstrKind::ScopeClose,
-                                        InstrKind::Instruction});
+  CHECK(kinds == std::vector<InstrKind>{InstrKind::Declaration, InstrKind::Declaration, InstrKind::Loc,
+                                        InstrKind::Label, InstrKind::ScopeOpen, InstrKind::Instruction,
+                                        InstrKind::ScopeClose, InstrKind::Instruction});
   CHECK(k.sourceInstructions == 8);
   CHECK(k.locs.at(0).line == 5);
   CHECK(k.locs.at(0).column == 3);
@@ -72,7 +75,9 @@ TEST_CASE("functions: header, body and instructions know their source") {
 }
 
 TEST_CASE("functions: directives with their numbers") {
-  const Parsed p(kHeader + ".entry k()\n.maxntid 256, 2, 4\n.minnctapersm 3\n.reqntid 0x80\n.pragma \"nounroll\";\n.noreturn\n{\nret;\n}\n");
+  const Parsed p(kHeader +
+                 ".entry k()\n.maxntid 256, 2, 4\n.minnctapersm 3\n.reqntid 0x80\n.pragma "
+                 "\"nounroll\";\n.noreturn\n{\nret;\n}\n");
   const Function& k = p.function();
   REQUIRE(k.directives.size() == 5);
   const FunctionDirective& d = k.directives[0];
@@ -87,8 +92,10 @@ TEST_CASE("functions: directives with their numbers") {
 }
 
 TEST_CASE("functions: entries, functions, prototypes and definitions") {
-  const Parsed p(kHeader + ".visible .func (.param .b32 o) f(.param .b32 a, .param .b64 b)\n;\n"
-                           ".visible .func (.param .b32 o) f(.param .b32 a, .param .b64 b)\n{\nret;\n}\n.entry k()\n{\ncall (_), f, (1, 2);\n}\n");
+  const Parsed p(kHeader +
+                 ".visible .func (.param .b32 o) f(.param .b32 a, .param .b64 b)\n;\n"
+                 ".visible .func (.param .b32 o) f(.param .b32 a, .param .b64 b)\n{\nret;\n}\n.entry k()\n{\ncall "
+                 "(_), f, (1, 2);\n}\n");
   REQUIRE(p->functions.size() == 3);
   CHECK_FALSE(p.function(0).hasBody);
   CHECK(p.function(1).hasBody);
@@ -110,8 +117,10 @@ TEST_CASE("functions: entries, functions, prototypes and definitions") {
 }
 
 TEST_CASE("declarations: forms") {
-  const Parsed p(kHeader + ".extern .shared .align 16 .b8 s[];\n.align 8 .global .v4 .f32 g[2][3], h = 5;\n"
-                           ".entry k(.param .u64 .ptr .global .align 32 q)\n{\n.reg .v2 .b16 %x<4>, %y;\n.local .b32 l<2>;\n}\n");
+  const Parsed p(
+      kHeader +
+      ".extern .shared .align 16 .b8 s[];\n.align 8 .global .v4 .f32 g[2][3], h = 5;\n"
+      ".entry k(.param .u64 .ptr .global .align 32 q)\n{\n.reg .v2 .b16 %x<4>, %y;\n.local .b32 l<2>;\n}\n");
   const auto form = [&](const Variable& v) { return p->declarationForms.at(v.form); };
   REQUIRE(p->variables.size() == 3);
   const Variable& s = p->variables[0];
@@ -151,14 +160,16 @@ TEST_CASE("declarations: registers outside functions") {
 }
 
 TEST_CASE("statements: lists of targets, prototypes and pragmas") {
-  const Parsed p(kHeader + ".entry k()\n{\n.reg .b32 %r<3>;\nT: .branchtargets L<2>, M;\nbrx.idx %r1, T;\n"
-                           "P: .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;\n.pragma \"nounroll\",\n\t\"x\";\nL0:\nL1:\nM:\n}\n");
+  const Parsed p(kHeader +
+                 ".entry k()\n{\n.reg .b32 %r<3>;\nT: .branchtargets L<2>, M;\nbrx.idx %r1, T;\n"
+                 "P: .callprototype (.param .b32 _) _ (.param .b32 _) .noreturn;\n.pragma "
+                 "\"nounroll\",\n\t\"x\";\nL0:\nL1:\nM:\n}\n");
   const Function& k = p.function();
   std::vector<InstrKind> kinds;
   for (const InstrId id : k) kinds.push_back(k[id].kind);
-  CHECK(kinds == std::vector<InstrKind>{InstrKind::Declaration, InstrKind::Label, InstrKind::Targets, InstrKind::Instruction,
-                                        InstrKind::Label, InstrKind::Verbatim, InstrKind::Pragma, InstrKind::Label,
-                                        InstrKind::Label, InstrKind::Label});
+  CHECK(kinds == std::vector<InstrKind>{InstrKind::Declaration, InstrKind::Label, InstrKind::Targets,
+                                        InstrKind::Instruction, InstrKind::Label, InstrKind::Verbatim,
+                                        InstrKind::Pragma, InstrKind::Label, InstrKind::Label, InstrKind::Label});
   const auto targets = k.operandsOf(k.instructions[2]);
   REQUIRE(targets.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {

@@ -1,7 +1,7 @@
 // What is refused, with which words, and where.
-#include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include "support.h"
 
@@ -18,7 +18,9 @@ std::string refused(std::string_view text) { return where(errorOf(text)); }
 // Line 4 is the first line of `text`.
 std::string inModule(std::string_view text) { return refused(kHeader + std::string(text)); }
 // Line 6 is the first line of `text`.
-std::string inBody(std::string_view text) { return refused(kHeader + ".entry k(.param .u64 p)\n{\n" + std::string(text) + "\n}\n"); }
+std::string inBody(std::string_view text) {
+  return refused(kHeader + ".entry k(.param .u64 p)\n{\n" + std::string(text) + "\n}\n");
+}
 
 std::string repeat(std::string_view text, std::size_t n) {
   std::string result;
@@ -31,7 +33,8 @@ bool survives(const std::string& text) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    for (const int signal : {SIGSEGV, SIGABRT, SIGBUS}) std::signal(signal, SIG_DFL);  // doctest has handlers of its own
+    for (const int signal : {SIGSEGV, SIGABRT, SIGBUS})
+      std::signal(signal, SIG_DFL);  // doctest has handlers of its own
     const auto result = parse(text);
     _exit(std::holds_alternative<ParseError>(result) ? 0 : 1);
   }
@@ -44,7 +47,8 @@ bool survives(const std::string& text) {
 
 TEST_CASE("errors: what is no text") {
   using namespace std::string_view_literals;
-  CHECK(refused("\x7f" "ELF\2\1\1") == "1:1 this is an ELF file (a cubin or a host object), not PTX text");
+  CHECK(refused("\x7f"
+                "ELF\2\1\1") == "1:1 this is an ELF file (a cubin or a host object), not PTX text");
   CHECK(refused("\x50\xed\x55\xba\1\0") == "1:1 this is a fatbin, not PTX text");
   CHECK(refused("BC\xc0\xde") == "1:1 this is LLVM bitcode, not PTX text");
   CHECK(refused("\xff\xfe.\0v\0"sv) == "1:1 this is UTF-16, not PTX text");
@@ -121,7 +125,8 @@ TEST_CASE("errors: operands") {
   CHECK(inBody(".reg .b32 a;\nmov.b32 {{a}}, a;") == "7:10 '{' inside another");
   CHECK(inBody(".reg .b32 a;\nmov.b32 {a], a;") == "7:11 ']' closes another kind of bracket");
   CHECK(inBody(".reg .b32 a;\nmov.b32 a, (a);") == "7:14 parentheses around what is no number");
-  CHECK(inBody(".reg .f32 a;\nmov.f32 a, -0f3f800000;") == "7:13 a sign before a 0f or 0d literal: write it into the bits");
+  CHECK(inBody(".reg .f32 a;\nmov.f32 a, -0f3f800000;") ==
+        "7:13 a sign before a 0f or 0d literal: write it into the bits");
   CHECK(inBody("bra 5;") == "6:1 a branch needs a label");
 }
 
@@ -174,6 +179,6 @@ TEST_CASE("errors: rendered with the line and a caret below the place") {
   CHECK(render(errorOf(""), "-") == "-:1:1: error: no .version directive\n\n^\n");
   // Of a long line, what stands around the place; control characters as question marks.
   const std::string wide = kHeader + std::string(500, ' ') + "\x01" + std::string(500, ' ');
-  CHECK(render(errorOf(wide), "w") ==
-        "w:4:501: error: unexpected byte 0x01\n" + std::string(60, ' ') + "?" + std::string(39, ' ') + "\n" + std::string(60, ' ') + "^\n");
+  CHECK(render(errorOf(wide), "w") == "w:4:501: error: unexpected byte 0x01\n" + std::string(60, ' ') + "?" +
+                                          std::string(39, ' ') + "\n" + std::string(60, ' ') + "^\n");
 }

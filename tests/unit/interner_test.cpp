@@ -31,8 +31,17 @@ TEST_CASE("interner: find does not add") {
 TEST_CASE("interner: strings that differ only in zero bytes or past a word are different") {
   using namespace std::string_view_literals;
   Interner names;
-  const std::string_view texts[] = {"a"sv, "a\0"sv, "\0a"sv, "a\0\0"sv, ""sv, "\0"sv, "12345678"sv, "12345678\0"sv,
-                                    "123456781"sv, "1234567812345678"sv, "1234567812345679"sv};
+  const std::string_view texts[] = {"a"sv,
+                                    "a\0"sv,
+                                    "\0a"sv,
+                                    "a\0\0"sv,
+                                    ""sv,
+                                    "\0"sv,
+                                    "12345678"sv,
+                                    "12345678\0"sv,
+                                    "123456781"sv,
+                                    "1234567812345678"sv,
+                                    "1234567812345679"sv};
   std::set<uint32_t> ids;
   for (const auto text : texts) ids.insert(names.intern(text).value);
   CHECK(ids.size() == std::size(texts));

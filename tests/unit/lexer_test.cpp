@@ -27,7 +27,8 @@ struct Span {
 };
 
 std::string show(const Span& s, std::string_view source) {
-  return std::to_string(s.type) + " at " + std::to_string(s.begin) + ": " + std::string(source.substr(s.begin, s.length));
+  return std::to_string(s.type) + " at " + std::to_string(s.begin) + ": " +
+         std::string(source.substr(s.begin, s.length));
 }
 
 std::vector<Span> ours(std::string_view source) {
@@ -154,7 +155,7 @@ TEST_CASE("lexer: line marks are comments where they begin a line") {
   CHECK(types("# 12 \"a.cu\" 1\nret") == "WORD");
   CHECK(types("ret\n  #line 5 \"a.cu\"\n;") == "WORD SEMI");
   CHECK(types("ret # 5 \"a.cu\"\n;") == "WORD ERROR SEMI");
-  CHECK(types("#pragma once")== "ERROR WORD WORD");
+  CHECK(types("#pragma once") == "ERROR WORD WORD");
 }
 
 TEST_CASE("lexer: errors") {

@@ -1,7 +1,7 @@
 // Liveness against a reference that follows paths, on random functions; and by hand.
 //
-// The reference never looks at the IR: the generator that writes the text also notes for each statement what it reads,
-// what it writes in full, whether it could be removed, and where control goes.
+// The reference never looks at the IR: the generator that writes the text also notes for each statement what it
+// reads, what it writes in full, whether it could be removed, and where control goes.
 #include "analysis/liveness.h"
 
 #include <map>
@@ -24,7 +24,7 @@ struct Statement {
   std::string text;
   std::set<std::string> reads = {}, writes = {}, mods = {};  // mods: also in reads
   bool removable = false;
-  std::vector<std::size_t> labels = {};                      // goes to these
+  std::vector<std::size_t> labels = {};  // goes to these
   bool falls = true, returns = false;
 };
 
@@ -105,17 +105,26 @@ class Generator {
       case 11: return add({"mov.b64 {" + a + ", _}, " + d + ";", {d}, {a}, {}, true, {}});
       case 12: return add({"add.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c}, {a, "carry"}, {}, true, {}});
       case 13: return add({"addc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {}, true, {}});
-      case 14: return add({"addc.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {"carry"}, true, {}});
+      case 14:
+        return add({"addc.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {"carry"}, true, {}});
       case 15: return add({"mov.u32 %v.x, " + a + ";", {a, "%v"}, {}, {"%v"}, true, {}});
       case 16: return add({"mov.u32 " + a + ", %v.y;", {"%v"}, {a}, {}, true, {}});
-      default: return add({"shfl.sync.idx.b32 " + a + "|" + p + ", " + b + ", " + c + ", 31, -1;", {b, c}, {a, p}, {}, false, {}});
+      default:
+        return add({"shfl.sync.idx.b32 " + a + "|" + p + ", " + b + ", " + c + ", 31, -1;",
+                    {b, c},
+                    {a, p},
+                    {},
+                    false,
+                    {}});
     }
   }
 
   void addBranch() {
     const std::size_t to = pick(labels_);
     switch (pick(7)) {
-      case 0: case 1: case 2: {
+      case 0:
+      case 1:
+      case 2: {
         Statement s{"bra L" + std::to_string(to) + ";", {}, {}, {}, false, {to}};
         s.falls = false;
         return add(s);
@@ -214,7 +223,9 @@ void compare(uint32_t seed) {
       const Block& block = cfg[BlockId(b)];
       // At the start of the block.
       std::set<std::string> live;
-      liveness.liveIn(BlockId(b)).forEach([&](std::size_t bit) { live.insert(nameOf(p, f, liveness.globalRegister(bit).value)); });
+      liveness.liveIn(BlockId(b)).forEach([&](std::size_t bit) {
+        live.insert(nameOf(p, f, liveness.globalRegister(bit).value));
+      });
       std::set<std::string> expected;
       for (std::size_t r = 0; r < f.registers.size(); ++r)
         if (reference.isLive(block.first.value, nameOf(p, f, r))) expected.insert(nameOf(p, f, r));
@@ -242,7 +253,9 @@ std::string liveAt(const Parsed& p, const char* label, Liveness::Strength streng
   for (const Label& l : f.labels) {
     if (p.name(l.name) != label) continue;
     std::set<std::string> names;
-    liveness.liveIn(cfg.blockOf(l.place)).forEach([&](std::size_t bit) { names.insert(nameOf(p, f, liveness.globalRegister(bit).value)); });
+    liveness.liveIn(cfg.blockOf(l.place)).forEach([&](std::size_t bit) {
+      names.insert(nameOf(p, f, liveness.globalRegister(bit).value));
+    });
     for (const std::string& n : names) text += (text.empty() ? "" : " ") + n;
   }
   return text;
@@ -284,8 +297,8 @@ TEST_CASE("live-dead: removes just what the reference does not need, on random f
 
 namespace {
 
-// What each use may read: for each operand that reads, the instructions that may have written it, found by walking all
-// paths backward to a full write. UINT32_MAX stands for what was there on entry.
+// What each use may read: for each operand that reads, the instructions that may have written it, found by walking
+// all paths backward to a full write. UINT32_MAX stands for what was there on entry.
 std::vector<std::set<uint32_t>> readsFrom(const Function& f, const Generator& g) {
   std::vector<std::vector<std::size_t>> predecessors(g.statements.size());
   for (std::size_t i = 0; i < g.statements.size(); ++i)
@@ -353,7 +366,8 @@ TEST_CASE("rename-webs: each use reads from the same definitions as before, on r
 }
 
 TEST_CASE("liveness: a counter that feeds only itself is live, but not needed") {
-  const Parsed p(kernel("mov.u32 %r1, 0;\nL:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r2, 5;\n@%p1 bra L;\nret;\n"));
+  const Parsed p(
+      kernel("mov.u32 %r1, 0;\nL:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r2, 5;\n@%p1 bra L;\nret;\n"));
   CHECK(liveAt(p, "L", Liveness::Strength::Plain) == "%r1 %r2");
   CHECK(liveAt(p, "L", Liveness::Strength::Needed) == "%r2");
 }
@@ -367,8 +381,9 @@ TEST_CASE("liveness: a guarded definition keeps the old value live") {
 
 TEST_CASE("liveness: return registers are live at ret and at the end of the text, not at exit") {
   const auto at = [](std::string_view end) {
-    return liveAt(Parsed(kHeader + ".func (.reg .b32 %o) f()\n{\nbar.sync 0;\nL:\nmembar.gl;\n" + std::string(end) + "}\n"), "L",
-                  Liveness::Strength::Plain);
+    return liveAt(
+        Parsed(kHeader + ".func (.reg .b32 %o) f()\n{\nbar.sync 0;\nL:\nmembar.gl;\n" + std::string(end) + "}\n"),
+        "L", Liveness::Strength::Plain);
   };
   CHECK(at("ret;\n") == "%o");
   CHECK(at("") == "%o");
@@ -377,7 +392,8 @@ TEST_CASE("liveness: return registers are live at ret and at the end of the text
 }
 
 TEST_CASE("liveness: registers of one block have no bits") {
-  const Parsed p(kernel("mov.u32 %r1, 1;\nst.global.u32 [%rd1], %r1;\nL:\nmov.u32 %r2, 1;\nst.global.u32 [%rd1], %r2;\n"));
+  const Parsed p(
+      kernel("mov.u32 %r1, 1;\nst.global.u32 [%rd1], %r1;\nL:\nmov.u32 %r2, 1;\nst.global.u32 [%rd1], %r2;\n"));
   const Cfg cfg(*p, p.function());
   const Liveness liveness(*p, p.function(), cfg, Liveness::Strength::Plain, kNoLimit);
   CHECK(liveness.globals() == 1);

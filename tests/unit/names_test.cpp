@@ -28,13 +28,16 @@ RegId regOf(const Parsed& p, std::size_t index, std::size_t operand = 0) {
   return o.reg();
 }
 
-std::string entry(std::string_view body) { return kHeader + ".entry k(.param .u64 p)\n{\n" + std::string(body) + "}\n"; }
+std::string entry(std::string_view body) {
+  return kHeader + ".entry k(.param .u64 p)\n{\n" + std::string(body) + "}\n";
+}
 std::string refused(std::string_view body) { return errorOf(entry(body)).message; }
 
 }  // namespace
 
 TEST_CASE("names: %r01 is %r1 of a range, unless a register is spelled so") {
-  const Parsed p(entry(".reg .b32 %r<9>;\nmov.u32 %r1, 1;\nmov.u32 %r01, 2;\nmov.u32 %r001, 2;\nmov.u32 %r2, 3;\n"));
+  const Parsed p(
+      entry(".reg .b32 %r<9>;\nmov.u32 %r1, 1;\nmov.u32 %r01, 2;\nmov.u32 %r001, 2;\nmov.u32 %r2, 3;\n"));
   CHECK(regOf(p, 0) == regOf(p, 1));
   CHECK(regOf(p, 0) == regOf(p, 2));
   CHECK(regOf(p, 0) != regOf(p, 3));
@@ -80,7 +83,8 @@ TEST_CASE("names: an inner range hides only its own indices") {
 }
 
 TEST_CASE("names: a register hides from its declaration on") {
-  const Parsed p(entry(".reg .b32 %r1;\n{\nmov.u32 %r1, 1;\n.reg .b64 %r1;\nmov.u64 %r1, 5;\n}\nmov.u32 %r1, 2;\n"));
+  const Parsed p(
+      entry(".reg .b32 %r1;\n{\nmov.u32 %r1, 1;\n.reg .b64 %r1;\nmov.u64 %r1, 5;\n}\nmov.u32 %r1, 2;\n"));
   CHECK(meaning(p, 0) == "b32");
   CHECK(meaning(p, 1) == "b64");
   CHECK(meaning(p, 2) == "b32");
@@ -88,7 +92,8 @@ TEST_CASE("names: a register hides from its declaration on") {
 }
 
 TEST_CASE("names: an inner single register hides a member of an outer range, and the other way around") {
-  const Parsed p(entry(".reg .b32 %r<9>;\n{\n.reg .f32 %r3;\nmov.f32 %r3, 0f00000000;\nmov.u32 %r4, 1;\n}\nmov.u32 %r3, 1;\n"));
+  const Parsed p(entry(
+      ".reg .b32 %r<9>;\n{\n.reg .f32 %r3;\nmov.f32 %r3, 0f00000000;\nmov.u32 %r4, 1;\n}\nmov.u32 %r3, 1;\n"));
   CHECK(meaning(p, 0) == "f32");
   CHECK(meaning(p, 1) == "b32");
   CHECK(meaning(p, 2) == "b32");
@@ -98,7 +103,9 @@ TEST_CASE("names: an inner single register hides a member of an outer range, and
 }
 
 TEST_CASE("names: sibling scopes have registers and labels of their own") {
-  const Parsed p(entry(".reg .pred %p;\n{\n.reg .b32 t;\nmov.u32 t, 1;\nL: @%p bra L;\n}\n{\n.reg .b32 t;\nmov.u32 t, 1;\nL: @%p bra L;\n}\n"));
+  const Parsed p(
+      entry(".reg .pred %p;\n{\n.reg .b32 t;\nmov.u32 t, 1;\nL: @%p bra L;\n}\n{\n.reg .b32 t;\nmov.u32 t, 1;\nL: "
+            "@%p bra L;\n}\n"));
   CHECK(regOf(p, 0) != regOf(p, 2));
   CHECK(meaning(p, 1, 1) != meaning(p, 3, 1));
   CHECK(refused("{\n.reg .b32 t;\n}\nmov.u32 t, 1;\n") == "undefined symbol 't'");
@@ -116,11 +123,14 @@ TEST_CASE("names: registers, labels and variables share the name space of a scop
 }
 
 TEST_CASE("names: registers may hide symbols, functions and special registers") {
-  const Parsed p(kHeader + ".global .b32 g;\n.func f()\n;\n.entry k()\n{\n.reg .b32 r;\nld.global.u32 r, [g];\n"
-                           ".reg .b32 %laneid;\nmov.u32 %laneid, 1;\n{\n.reg .b32 g, f;\nmov.u32 g, 1;\nmov.u32 f, 1;\n}\n"
-                           "ld.global.u32 r, [g];\nmov.u32 r, %tid.x;\n}\n");
+  const Parsed p(kHeader +
+                 ".global .b32 g;\n.func f()\n;\n.entry k()\n{\n.reg .b32 r;\nld.global.u32 r, [g];\n"
+                 ".reg .b32 %laneid;\nmov.u32 %laneid, 1;\n{\n.reg .b32 g, f;\nmov.u32 g, 1;\nmov.u32 f, 1;\n}\n"
+                 "ld.global.u32 r, [g];\nmov.u32 r, %tid.x;\n}\n");
   const Function& f = p.function(1);
-  const auto kind = [&](std::size_t index, std::size_t operand) { return f.operandsOf(f[p.at(index, 1)])[operand].kind; };
+  const auto kind = [&](std::size_t index, std::size_t operand) {
+    return f.operandsOf(f[p.at(index, 1)])[operand].kind;
+  };
   CHECK(kind(0, 2) == OperandKind::Symbol);
   CHECK(kind(1, 0) == OperandKind::Register);
   CHECK(kind(2, 0) == OperandKind::Register);
@@ -160,7 +170,8 @@ TEST_CASE("names: a branch looks past registers and variables for its label") {
 }
 
 TEST_CASE("names: labels and functions are no keywords, and may begin with a percent sign") {
-  const Parsed p(entry(".reg .b32 add, ld, global;\nmov:mov.u32 add, 1;\nadd.u32 ld, add, global;\n%L:\nbra %L;\nbra mov;\n"));
+  const Parsed p(
+      entry(".reg .b32 add, ld, global;\nmov:mov.u32 add, 1;\nadd.u32 ld, add, global;\n%L:\nbra %L;\nbra mov;\n"));
   CHECK(meaning(p, 0) == "b32");
   CHECK(meaning(p, 2) == "label 4");
   CHECK(meaning(p, 3) == "label 1");
@@ -182,7 +193,8 @@ TEST_CASE("names: functions and variables are declared before they are used") {
 }
 
 TEST_CASE("names: ranges cost nothing until they are used") {
-  const Parsed p(entry(".reg .b32 %r<4000000000>;\nmov.u32 %r3999999999, 1;\nmov.u32 %r0, 1;\nmov.u32 %r3999999999, 2;\n"));
+  const Parsed p(
+      entry(".reg .b32 %r<4000000000>;\nmov.u32 %r3999999999, 1;\nmov.u32 %r0, 1;\nmov.u32 %r3999999999, 2;\n"));
   CHECK(p.function().registers.size() == 3);  // with the carry flag
   CHECK(regOf(p, 0) == regOf(p, 2));
   CHECK(regOf(p, 0) != regOf(p, 1));
@@ -205,7 +217,8 @@ TEST_CASE("names: what is no name") {
   }
   CHECK(refused(".reg .b32 $;\n") == "'$' cannot be declared");
   CHECK(refused(".reg .b32 _;\n") == "'_' cannot be declared");
-  const Parsed p(entry(".reg .b32 %1, %1a, _a, $a, a$;\nmov.u32 %1, 1;\nmov.u32 %1a, 1;\nmov.u32 _a, 1;\nmov.u32 a$, $a;\n"));
+  const Parsed p(
+      entry(".reg .b32 %1, %1a, _a, $a, a$;\nmov.u32 %1, 1;\nmov.u32 %1a, 1;\nmov.u32 _a, 1;\nmov.u32 a$, $a;\n"));
   CHECK(meaning(p, 0) == "b32");
   CHECK(meaning(p, 3, 1) == "b32");
 }

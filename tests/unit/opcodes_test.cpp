@@ -141,11 +141,13 @@ TEST_CASE("opcodes: effects that modifiers add") {
 }
 
 TEST_CASE("opcodes: what may go when it is dead") {
-  for (const char* text : {"add.s32", "ld.global.u32", "addc.cc.u32", "ld.param.b64", "tex.2d.v4.f32.f32", "mov.b32"})
+  for (const char* text :
+       {"add.s32", "ld.global.u32", "addc.cc.u32", "ld.param.b64", "tex.2d.v4.f32.f32", "mov.b32"})
     CHECK_FALSE(readOpcode(text).is(effect::kKeep));
-  for (const char* text : {"st.global.u32", "ld.volatile.u32", "ld.acquire.gpu.u32", "atom.add.u32", "shfl.sync.idx.b32",
-                           "vote.sync.any.pred", "activemask.b32", "elect.sync", "bar.sync", "call", "bra", "ret", "exit",
-                           "trap", "div.rn.f32", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "unheard.of"})
+  for (const char* text :
+       {"st.global.u32", "ld.volatile.u32", "ld.acquire.gpu.u32", "atom.add.u32", "shfl.sync.idx.b32",
+        "vote.sync.any.pred", "activemask.b32", "elect.sync", "bar.sync", "call", "bra", "ret", "exit", "trap",
+        "div.rn.f32", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "unheard.of"})
     CHECK(readOpcode(text).is(effect::kKeep));
 }
 

@@ -44,7 +44,8 @@ std::string edited(const std::string& body, Edit edit) {
 
 TEST_CASE("print: what nothing changed comes out byte for byte") {
   for (const std::string& body :
-       {std::string(), std::string("\t mov.u32   %r1 , 5 ; // five\r\n\r\n/* a */ L : bra L ;"), std::string("{{}}")}) {
+       {std::string(), std::string("\t mov.u32   %r1 , 5 ; // five\r\n\r\n/* a */ L : bra L ;"),
+        std::string("{{}}")}) {
     const std::string text = kernel(body) + "// the end, without a newline";
     CHECK(print(*Parsed(text)) == text);
   }
@@ -56,7 +57,8 @@ TEST_CASE("print: an erased instruction goes with its line, its comment stays") 
   CHECK(edited("  mov.u32 %r1, 5;  \r\n\tret;\r\n", eraseFirst) == "\tret;\r\n");
   CHECK(edited("\tmov.u32 %r1, 5; // five\n\tret;\n", eraseFirst) == "\t // five\n\tret;\n");
   CHECK(edited("\t/* five */ mov.u32 %r1, 5;\n\tret;\n", eraseFirst) == "\t/* five */ \n\tret;\n");
-  CHECK(edited("// above\n\tmov.u32 %r1,\n\t\t5;\n// below\n\tret;\n", eraseFirst) == "// above\n// below\n\tret;\n");
+  CHECK(edited("// above\n\tmov.u32 %r1,\n\t\t5;\n// below\n\tret;\n", eraseFirst) ==
+        "// above\n// below\n\tret;\n");
   CHECK(edited("L: mov.u32 %r1, 5;\n\tret;\n", eraseFirst) == "L: \n\tret;\n");
   CHECK(edited("mov.u32 %r1, 5; ret;\n", eraseFirst) == " ret;\n");
 }
@@ -99,12 +101,14 @@ TEST_CASE("print: made and moved instructions stand on lines of their own") {
     (copy.next.valid() ? f[copy.next].previous : f.last) = id;
     f.changed = true;
   };
-  CHECK(edited("\tbar.sync  0; // c\n\tmembar.gl;\n", [&](const Parsed& p, Function& f) { insert(p, f, p.at(0)); }) ==
-        "\tbar.sync  0; // c\n\tbar.sync 0;\n\tmembar.gl;\n");
+  CHECK(edited("\tbar.sync  0; // c\n\tmembar.gl;\n", [&](const Parsed& p, Function& f) {
+          insert(p, f, p.at(0));
+        }) == "\tbar.sync  0; // c\n\tbar.sync 0;\n\tmembar.gl;\n");
   CHECK(edited("\tbar.sync  0; membar.gl;\n", [&](const Parsed& p, Function& f) { insert(p, f, p.at(0)); }) ==
         "\tbar.sync  0;\n\tbar.sync 0; membar.gl;\n");
-  CHECK(edited("\tbar.sync  0;\n\tmembar.gl; // end\n", [&](const Parsed& p, Function& f) { insert(p, f, p.at(1)); }) ==
-        "\tbar.sync  0;\n\tmembar.gl; // end\n\tbar.sync 0;\n");
+  CHECK(edited("\tbar.sync  0;\n\tmembar.gl; // end\n", [&](const Parsed& p, Function& f) {
+          insert(p, f, p.at(1));
+        }) == "\tbar.sync  0;\n\tmembar.gl; // end\n\tbar.sync 0;\n");
   // The first instruction moves behind the second.
   CHECK(edited("\tbar.sync  0; // c\n\tmembar.gl;\n", [](const Parsed& p, Function& f) {
           const InstrId a = p.at(0), b = p.at(1), before = f[a].previous;
@@ -132,7 +136,8 @@ TEST_CASE("print: names of made registers clash with nothing") {
     const Parsed again(text);  // it must be PTX, with one register more
     CHECK(verify(*again).empty());
     const std::size_t at = text.find("{\n") + 2;
-    return text.substr(at, text.find('\n', at) - at) + " | " + text.substr(text.find("mov.u32"), text.find(", 5") - text.find("mov.u32"));
+    return text.substr(at, text.find('\n', at) - at) + " | " +
+           text.substr(text.find("mov.u32"), text.find(", 5") - text.find("mov.u32"));
   };
   CHECK(made("", "b32") == "\t.reg .b32 %b32_<2>; | mov.u32 %b32_1");
   CHECK(made("", "f64") == "\t.reg .f64 %f64_<2>; | mov.u32 %f64_1");
@@ -193,7 +198,8 @@ TEST_CASE("reprint: one spelling of each statement") {
   CHECK(statement(".pragma   \"nounroll\" ;") == ".pragma \"nounroll\";");
   CHECK(statement(".reg  .b32  a , b<3> ;") == ".reg .b32 a, b<3>;");
   CHECK(statement(".local .align 8 .b8 a [4] [2];") == ".local .align 8 .b8 a[4][2];");
-  CHECK(statement(".loc 1 5 3 , function_name L , inlined_at 1 6 7") == ".loc 1 5 3, function_name L, inlined_at 1 6 7");
+  CHECK(statement(".loc 1 5 3 , function_name L , inlined_at 1 6 7") ==
+        ".loc 1 5 3, function_name L, inlined_at 1 6 7");
   CHECK(statement("L  :") == "L:");
   CHECK(statement("{ }") == "{");
 }
@@ -204,20 +210,25 @@ TEST_CASE("reprint: blanks and comments inside the brackets of an array") {
 }
 
 TEST_CASE("reprint: a whole module") {
-  CHECK(reprinted("  .version 8.0 // v\n.target\tsm_80 , debug\n.address_size   64\n.file 1 \"a b.cu\" , 1 , 2\n"
-                  ".global .align 4 .b8 g[ 4 ] = { 1,2 , -3 };\n.extern .func (.param .b32 o) f (.param .b32 a,.param .b64 b) ;\n"
-                  ".visible .entry k(.param .u64 p) .maxntid 32 , 1,1 .minnctapersm 2{.reg .b32 %r<3>;L:mov.u32 %r1,1;\n"
-                  "{ret;}}\n.section .debug_x { .b8 1,2 .b32 k }\n.func g()\n") ==
+  CHECK(reprinted(
+            "  .version 8.0 // v\n.target\tsm_80 , debug\n.address_size   64\n.file 1 \"a b.cu\" , 1 , 2\n"
+            ".global .align 4 .b8 g[ 4 ] = { 1,2 , -3 };\n.extern .func (.param .b32 o) f (.param .b32 a,.param "
+            ".b64 b) ;\n"
+            ".visible .entry k(.param .u64 p) .maxntid 32 , 1,1 .minnctapersm 2{.reg .b32 %r<3>;L:mov.u32 %r1,1;\n"
+            "{ret;}}\n.section .debug_x { .b8 1,2 .b32 k }\n.func g()\n") ==
         ".version 8.0\n.target sm_80, debug\n.address_size 64\n.file 1 \"a b.cu\", 1, 2\n"
-        ".global .align 4 .b8 g[4] = {1, 2, -3};\n.extern .func (.param .b32 o) f(\n\t.param .b32 a,\n\t.param .b64 b\n);\n"
-        ".visible .entry k(\n\t.param .u64 p\n)\n.maxntid 32, 1, 1\n.minnctapersm 2\n{\n\t.reg .b32 %r<3>;\nL:\n\tmov.u32 %r1, 1;\n"
+        ".global .align 4 .b8 g[4] = {1, 2, -3};\n.extern .func (.param .b32 o) f(\n\t.param .b32 a,\n\t.param "
+        ".b64 b\n);\n"
+        ".visible .entry k(\n\t.param .u64 p\n)\n.maxntid 32, 1, 1\n.minnctapersm 2\n{\n\t.reg .b32 "
+        "%r<3>;\nL:\n\tmov.u32 %r1, 1;\n"
         "\t{\n\tret;\n\t}\n}\n.section .debug_x {\n\t.b8 1, 2\n\t.b32 k\n}\n.func g();\n");
 }
 
 TEST_CASE("reprint: parse(print(x)) is a fixed point, and -O0 changes no byte, on all accepted files") {
   std::size_t files = 0;
   for (const char* folder : {"corpus/syntax/accepted", "corpus/syntax/lenient", "opcodes"}) {
-    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(PTXOPT_TESTS_DIR) / folder)) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(PTXOPT_TESTS_DIR) / folder)) {
       if (entry.path().extension() != ".ptx") continue;
       std::ifstream in(entry.path(), std::ios::binary);
       const std::string text{std::istreambuf_iterator<char>(in), {}};

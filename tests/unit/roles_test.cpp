@@ -69,10 +69,12 @@ TEST_CASE("roles: addresses are uses") {
 }
 
 TEST_CASE("roles: accumulators in place are mods, the others are not") {
-  CHECK(rolesOf("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %p1, 1, 1, 0, 0;") ==
-        "%f1:m %f2:m %f3:m %f4:m %rd1:u %rd2:u %p1:u");
-  CHECK(rolesOf("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, {%f1,%f2,%f3,%f4};") ==
-        "%f1:d %f2:d %f3:d %f4:d %r1:u %r2:u %r3:u %f1:u %f2:u %f3:u %f4:u");
+  CHECK(
+      rolesOf(
+          "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %p1, 1, 1, 0, 0;") ==
+      "%f1:m %f2:m %f3:m %f4:m %rd1:u %rd2:u %p1:u");
+  CHECK(rolesOf("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, "
+                "{%f1,%f2,%f3,%f4};") == "%f1:d %f2:d %f3:d %f4:d %r1:u %r2:u %r3:u %f1:u %f2:u %f3:u %f4:u");
   CHECK(rolesOf("tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [%r3];") == "%r1:d %r2:d %r3:u");
 }
 
@@ -87,7 +89,8 @@ TEST_CASE("roles: calls") {
   const auto call = [&](std::string_view statement) {
     const Parsed p(kHeader + callee +
                    ".entry k()\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.reg .pred %p<3>;\n.param .b32 a, b;\n"
-                   "P: .callprototype (.reg .b32 _) _ (.reg .b32 _);\n" + std::string(statement) + "\n}\n");
+                   "P: .callprototype (.reg .b32 _) _ (.reg .b32 _);\n" +
+                   std::string(statement) + "\n}\n");
     return roles(p, p.function(2), p.at(0, 2));
   };
   CHECK(call("call (%r1), f, (%r2);") == "%r1:d %r2:u");
@@ -102,9 +105,10 @@ TEST_CASE("roles: calls") {
 }
 
 TEST_CASE("roles: ret reads the return registers") {
-  const Parsed p(kHeader +
-                 ".func (.reg .b32 %a, .reg .pred %b) f(.reg .b32 %i)\n{\n.reg .pred %p;\nmov.u32 %a, %i;\n@%p ret;\n"
-                 "exit;\nret.uni;\n}\n.func (.param .b32 o) g()\n{\nret;\n}\n");
+  const Parsed p(
+      kHeader +
+      ".func (.reg .b32 %a, .reg .pred %b) f(.reg .b32 %i)\n{\n.reg .pred %p;\nmov.u32 %a, %i;\n@%p ret;\n"
+      "exit;\nret.uni;\n}\n.func (.param .b32 o) g()\n{\nret;\n}\n");
   const Function& f = p.function();
   CHECK(roles(p, f, p.at(0)) == "%a:d %i:u");
   CHECK(roles(p, f, p.at(1)) == "@%p:u +%a:u +%b:u");
@@ -129,9 +133,10 @@ TEST_CASE("roles: special registers are no registers, and some reads are volatil
 }
 
 TEST_CASE("operands: groups, joins and values") {
-  const Parsed p(kernel("ld.global.v2.u32 {%r1, %r2}, [%rd1+-8];\nmov.b32 %r1, 0xFFFFFFFF;\nmov.u64 %rd1, -1;\n"
-                        "mov.f32 %f1, 0f3F800000;\nmov.f64 %fd1, 0d3FF0000000000000;\nmov.f32 %f1, -1.5;\nmov.u32 %r1, (3 + 4) * 2;\n"
-                        "mov.u64 %rd1, 18446744073709551615;\nmov.u32 %r1, WARP_SZ;\n"));
+  const Parsed p(kernel(
+      "ld.global.v2.u32 {%r1, %r2}, [%rd1+-8];\nmov.b32 %r1, 0xFFFFFFFF;\nmov.u64 %rd1, -1;\n"
+      "mov.f32 %f1, 0f3F800000;\nmov.f64 %fd1, 0d3FF0000000000000;\nmov.f32 %f1, -1.5;\nmov.u32 %r1, (3 + 4) * 2;\n"
+      "mov.u64 %rd1, 18446744073709551615;\nmov.u32 %r1, WARP_SZ;\n"));
   const Function& f = p.function();
   const auto operands = [&](std::size_t index) { return f.operandsOf(f[p.at(index)]); };
   const auto ld = operands(0);

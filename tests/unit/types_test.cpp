@@ -44,9 +44,9 @@ TEST_CASE("types: widths and classes that ptxas decides by") {
 
 TEST_CASE("types: class names are all different") {
   std::set<std::string_view> names;
-  for (const RegisterClass c : {RegisterClass::Pred, RegisterClass::B8, RegisterClass::B16, RegisterClass::B32,
-                                RegisterClass::B64, RegisterClass::B128, RegisterClass::F32, RegisterClass::F64,
-                                RegisterClass::Carry})
+  for (const RegisterClass c :
+       {RegisterClass::Pred, RegisterClass::B8, RegisterClass::B16, RegisterClass::B32, RegisterClass::B64,
+        RegisterClass::B128, RegisterClass::F32, RegisterClass::F64, RegisterClass::Carry})
     names.insert(name(c));
   CHECK(names.size() == 9);
   CHECK(name(RegisterClass::Pred) == "pred");

@@ -11,8 +11,9 @@ namespace {
 // A kernel in which everything occurs that has an invariant; broken by `damage`.
 template <typename Damage>
 std::string verifyAfter(Damage damage) {
-  const Parsed p(kernel("L:\n{\n@%p1 mov.u32 %r1, 5;\nld.global.v2.u32 {%r2, %r3}, [%rd1+8];\nmov.u64 %rd2, 99999999999;\n"
-                        "mov.u32 %r4, %tid.x;\nbra L;\n}\nld.param.u64 %rd1, [p];\nret;\n"));
+  const Parsed p(
+      kernel("L:\n{\n@%p1 mov.u32 %r1, 5;\nld.global.v2.u32 {%r2, %r3}, [%rd1+8];\nmov.u64 %rd2, 99999999999;\n"
+             "mov.u32 %r4, %tid.x;\nbra L;\n}\nld.param.u64 %rd1, [p];\nret;\n"));
   CHECK(verify(*p).empty());
   damage(p, p.function());
   return verify(*p, p.function());
