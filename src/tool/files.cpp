@@ -73,7 +73,9 @@ class Pending {
  public:
   explicit Pending(const OutputFile& file) : file_(file) {}
   Pending(Pending&& other) noexcept
-      : file_(other.file_), target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})) {}
+      : file_(std::move(other.file_)),
+        target_(std::move(other.target_)),
+        temporary_(std::exchange(other.temporary_, {})) {}
   ~Pending() {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
   }
