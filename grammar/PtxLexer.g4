@@ -34,7 +34,7 @@ HEXFLOAT   : '0' [fF] HEX8 | '0' [dD] HEX8 HEX8 ;
 FLOAT      : [0-9]+ '.' [0-9]* EXPONENT? | '.' [0-9]+ EXPONENT? | [0-9]+ EXPONENT ;
 STRING     : '"' ~["]* '"' ;                           // no escapes: a backslash is itself; may span lines
 
-GUARD      : '@' TRIVIA* ( '!' TRIVIA* )? '%'? [a-zA-Z0-9_$]+ ;
+GUARD      : '@' INSIDE* ( '!' INSIDE* )? '%'? [a-zA-Z0-9_$]+ ;
 WORD       : [a-zA-Z_$] [a-zA-Z0-9_$]* SUFFIX* ;       // opcode, label, symbol, a register without %, _
 REG        : '%' [a-zA-Z0-9_$]+ SUFFIX* ;              // %r1 %tid.x %v.y %r1.b0
 
@@ -60,6 +60,7 @@ DIRECTIVE  : '.' [a-zA-Z0-9_$]+ ( '::' [a-zA-Z0-9_$]+ )* ;   // .b32 .u64 .ptr .
 ERROR      : . ;
 
 fragment TRIVIA   : [ \t\r\n\f] | '//' ~[\n]* | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' ;
+fragment INSIDE   : [ \t\r\n\f] | '//' ~[\n]* '\n' | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' ;   // inside a token a comment ends
 fragment EXPONENT : [eE] [+\-]? [0-9]+ ;
 fragment SUFFIX   : ( '.' | '::' ) [a-zA-Z0-9_$]+ | '.const[' [0-9]+ ']' ;   // ld.const[2].u32: PTX 1.x
 fragment HEX8     : [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] ;

@@ -52,7 +52,7 @@ else
 fi
 
 PATH=$PATH:/usr/local/cuda/bin
-for program in ptxas nvcc clang-19; do
+for program in ptxas nvcc; do
   command -v "$program" >/dev/null || skip "what needs $program (it is not there)"
 done
 

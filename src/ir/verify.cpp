@@ -14,8 +14,9 @@ class Verifier {
   std::string run() {
     if (f_.registers.empty()) return "no carry register";
     checkList();
-    for (const InstrId id : f_)
-      if (error_.empty()) checkInstruction(id);
+    if (error_.empty())  // else the list cannot be walked
+      for (const InstrId id : f_)
+        if (error_.empty()) checkInstruction(id);
     if (error_.empty()) checkLabels();
     return error_.empty() ? error_ : fmt::format("{}: {}", module_.text(f_.name), error_);
   }

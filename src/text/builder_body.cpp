@@ -1,6 +1,7 @@
 // Function bodies: statements and the roles of operands. The operands themselves: builder_operands.cpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "PtxLexer.h"
@@ -128,10 +129,11 @@ void Builder::guard(const Token& t) {
     --begin;
   bool negated = false;
   for (std::size_t i = 1; i < begin; ++i) {
-    if (text.substr(i).starts_with("//"))
-      i = text.find('\n', i);
-    else if (text.substr(i).starts_with("/*"))
-      i = text.find("*/", i + 2) + 1;
+    const std::string_view rest = text.substr(i, begin - i);
+    if (rest.starts_with("//"))
+      i = std::min(text.find('\n', i), begin);
+    else if (rest.starts_with("/*"))
+      i = std::min(text.find("*/", i + 2), begin) + 1;
     else if (text[i] == '!')
       negated = true;
   }

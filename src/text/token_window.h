@@ -60,7 +60,7 @@ class TokenWindow final : public antlr4::TokenStream {
   }
 
   Lexer lexer_;
-  std::array<Token, 2048> window_{};
+  std::array<Token, 2048> window_;
   Token* at_ = nullptr;
   bool paused_ = false;
 };

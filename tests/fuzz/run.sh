@@ -17,4 +17,4 @@ for folder in "$here/../corpus/syntax/accepted" "$here/../corpus/syntax/rejected
 done
 
 exec "$fuzzer" "$@" -dict="$here/ptx.dict" -artifact_prefix="$build/fuzz-findings/" \
-  -seed=1 -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1
+  -seed=1 -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1
