@@ -389,6 +389,8 @@ def main():
     if not settings.ptxas:
         print("corpus: no ptxas: machine code is not compared")
     passed, failed, skipped, total = run_all(items, settings, args.jobs)
+    for source in sorted(settings.tied):
+        print(f"same machine code only with --rename-webs-keep-tied=1: {os.path.basename(source)}")
     print(f"corpus: {passed} passed, {failed} failed, {skipped} skipped ({total / 1e6:.0f} MB of PTX)")
     if passed + failed == 0:
         print("corpus: nothing ran")
