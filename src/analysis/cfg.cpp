@@ -32,7 +32,7 @@ std::span<const Operand> LabelTables::targets(const Function& f, LabelId label) 
 Cfg::Cfg(const Module& module, const Function& function) {
   findBlocks(module, function);
   findEdges(module, function);
-  findReachable(function, roots_);
+  findReachable();
 }
 
 void Cfg::findBlocks(const Module& module, const Function& f) {
@@ -133,7 +133,7 @@ void Cfg::findEdges(const Module& module, const Function& f) {
 }
 
 // Depth-first without recursion: functions may have a hundred thousand blocks in a row.
-void Cfg::findReachable(const Function&, const std::vector<BlockId>& roots) {
+void Cfg::findReachable() {
   struct Visit {
     BlockId block;
     uint32_t next = 0;
@@ -143,7 +143,7 @@ void Cfg::findReachable(const Function&, const std::vector<BlockId>& roots) {
     blocks_[b.value].reachable = true;
     stack.push_back({b});
   };
-  for (const BlockId root : roots) {
+  for (const BlockId root : roots_) {
     if (blocks_[root.value].reachable) continue;
     enter(root);
     while (!stack.empty()) {

@@ -59,7 +59,7 @@ class Cfg {
   }
   void findBlocks(const Module& module, const Function& f);
   void findEdges(const Module& module, const Function& f);
-  void findReachable(const Function& f, const std::vector<BlockId>& roots);
+  void findReachable();
 
   bool complete_ = true;
   std::vector<Block> blocks_;

@@ -119,7 +119,7 @@ void runPasses(const Module& module, Function& f, const Plan& plan, const Option
     const double start = threadSeconds();
     passReport.changed = pass->run(f, context);
     passReport.seconds = threadSeconds() - start;
-    if (passReport.changed) analyses.invalidate();
+    if (passReport.changed) analyses.invalidate(pass->preserves);
     if (options.verifyEach)
       if (const std::string error = verify(module, f); !error.empty()) {
         report.error = fmt::format("after {}: {}", pass->name, error);

@@ -92,7 +92,6 @@ class Function {
   SourceRange body;    // from the opening to after the closing brace
   std::vector<VariableId> parameters, returns;
   std::vector<FunctionDirective> directives;
-  bool returnsBeforeName = false;
 
   std::vector<Register> registers;  // by RegId; 0 is the carry flag
   std::vector<Variable> variables;  // by VariableId

@@ -15,7 +15,7 @@ constexpr KnobInfo kKnobs[] = {
 };
 
 constexpr PassInfo kPasses[] = {
-#define PTXOPT_PASS(name, function, level, summary) {name, function, level, summary},
+#define PTXOPT_PASS(name, function, level, preserves, summary) {name, function, level, preserves, summary},
 #include "passes/passes.def"
 #undef PTXOPT_PASS
 };
@@ -67,10 +67,10 @@ const Liveness& Analyses::liveness(Liveness::Strength strength) {
   return *liveness;
 }
 
-void Analyses::invalidate() {
+void Analyses::invalidate(Preserves preserved) {
   plain_.reset();
   needed_.reset();
-  cfg_.reset();
+  if (preserved != Preserves::ControlFlow) cfg_.reset();
 }
 
 }  // namespace ptxopt

@@ -52,6 +52,9 @@ struct PassReport {
   double seconds = 0;  // CPU time of the thread
 };
 
+// What still holds after a pass changed the function.
+enum class Preserves : uint8_t { Nothing, ControlFlow };
+
 // ---- the analyses of one function, made when first asked for ----
 
 class Analyses {
@@ -61,7 +64,7 @@ class Analyses {
 
   const Cfg& cfg();
   const Liveness& liveness(Liveness::Strength strength);
-  void invalidate();
+  void invalidate(Preserves preserved = Preserves::Nothing);
 
  private:
   const Module& module_;
@@ -85,7 +88,7 @@ struct PassContext {
   }
 };
 
-// Whether the pass changed the function; if it did, its analyses are made anew.
+// Whether the pass changed the function; if it did, the analyses that it does not preserve are made anew.
 using PassFunction = bool (*)(Function&, PassContext&);
 
 constexpr int kOnRequest = 100;
@@ -94,12 +97,13 @@ struct PassInfo {
   std::string_view name;
   PassFunction run;
   int level;
+  Preserves preserves;
   std::string_view summary;
 };
 std::span<const PassInfo> passTable();
 const PassInfo* findPass(std::string_view name);
 
-#define PTXOPT_PASS(name, function, level, summary) bool function(Function&, PassContext&);
+#define PTXOPT_PASS(name, function, level, preserves, summary) bool function(Function&, PassContext&);
 #include "passes/passes.def"
 #undef PTXOPT_PASS
 

@@ -143,7 +143,6 @@ class Builder {
   // The declaration being read.
   uint32_t declarationBegin_ = 0;
   uint32_t declarationForm_ = 0;
-  uint32_t previousEnd_ = 0;
   bool formKnown_ = false;
   Declarator declarator_;
   Token declaratorToken_;

@@ -280,3 +280,32 @@ TEST_CASE("api: what is described is what there is") {
   CHECK(ld->effects == "read");
   CHECK(version() == "0.1.0");
 }
+
+TEST_CASE("api: analyses that a pass preserves are as good as new ones") {
+  const std::string text = manyFunctions(40) + R"(
+.entry web(.param .u64 p) {
+	.reg .pred %p<3>;
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [p];
+	mov.u32 %r1, 1;
+	st.global.u32 [%rd1], %r1;
+	mov.u32 %r1, 0;
+L:
+	mov.u32 %r2, %r1;
+	add.u32 %r2, %r2, 5;
+	add.u32 %r1, %r1, 1;
+	setp.lt.u32 %p1, %r1, 9;
+	@%p1 bra L;
+	ret;
+}
+)";
+  const Result renamed = optimize(text, {.passes = {{"rename-webs"}}, .verifyEach = true});
+  REQUIRE(renamed.status == Status::Ok);
+  REQUIRE(renamed.passes.at(0).changedFunctions >= 1);
+  const Result apart = optimize(renamed.output, {.passes = {{"live-dead"}}, .verifyEach = true});
+  REQUIRE(apart.status == Status::Ok);
+  REQUIRE(apart.passes.at(0).counters.at("dead") >= 2);
+  const Result together = optimize(text, {.passes = {{"rename-webs", "live-dead"}}, .verifyEach = true});
+  CHECK(together.output == apart.output);
+}
