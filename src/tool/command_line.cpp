@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tool/subcommands.h"
+
 namespace ptxopt::tool {
 
 bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
@@ -13,6 +15,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
       "ptxopt");
   app.set_version_flag("--version", fmt::format("ptxopt {} (PTX ISA 9.0)", version()));
   app.get_formatter()->column_width(34);
+  app.footer(subcommandHelp());
   Options& o = line.options;
   int level = 2;
   std::vector<std::string> passes;
@@ -47,6 +50,9 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
 
   const char* const kOutput = "What comes out";
   app.add_flag("--reprint", o.reprint, "print everything anew, one instruction a line, without comments")
+      ->group(kOutput);
+  app.add_flag("--verify", line.verify,
+               "run the result and the input on made-up data and write nothing if they differ")
       ->group(kOutput);
   app.add_option("--report", line.report, "write a JSON report")->type_name("FILE.json")->group(kOutput);
   app.add_flag("--stats", line.stats, "say what each pass did")->group(kOutput);

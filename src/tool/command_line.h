@@ -15,6 +15,7 @@ struct CommandLine {
   std::string output = "-";
   std::string report;  // path of the JSON report, or empty
   Options options;
+  bool verify = false;  // run input and output and compare
   bool warnUnknown = false;
   bool timeReport = false;
   bool stats = false;

@@ -1,9 +1,7 @@
 // ptxopt on the command line: a thin user of the library.
-#include <fmt/color.h>
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <ctime>
 #include <new>
@@ -12,26 +10,12 @@
 #include "tool/command_line.h"
 #include "tool/files.h"
 #include "tool/lists.h"
+#include "tool/messages.h"
+#include "tool/subcommands.h"
+#include "tool/verify_output.h"
 
 namespace ptxopt::tool {
 namespace {
-
-void print(std::FILE* file, std::string_view text) { std::fwrite(text.data(), 1, text.size(), file); }
-
-// Messages of the form `PLACE: error: ...`: coloured on a terminal.
-void printMessage(std::string_view text) {
-  constexpr std::string_view kError = "error:";
-  const std::size_t at = text.find(kError);
-  if (!isatty(STDERR_FILENO) || at == std::string_view::npos) return print(stderr, text);
-  print(stderr, text.substr(0, at));
-  fmt::print(stderr, fmt::emphasis::bold | fmt::fg(fmt::terminal_color::red), "{}", kError);
-  print(stderr, text.substr(at + kError.size()));
-}
-
-int fail(Status status, std::string_view message) {
-  printMessage(fmt::format("ptxopt: error: {}\n", message));
-  return static_cast<int>(status);
-}
 
 double processSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -64,6 +48,15 @@ int optimizeFile(const CommandLine& line) {
   log->info("{} functions, {} instructions -> {}, for {}", result.functions, result.instructions,
             result.instructionsAfter, result.architecture);
 
+  if (line.verify) {
+    const OutputCheck check = verifyOutput(text, line.options.fileName, result.output, line.options.jobs);
+    for (const std::string& message : check.notCompared) log->warn("warning: {}", message);
+    if (!check.difference.empty()) {
+      printMessage(fmt::format("{}: error: {}", line.options.fileName, check.difference));
+      return static_cast<int>(Status::CheckFailed);
+    }
+  }
+
   std::vector<OutputFile> files{{line.output, result.output}};
   if (!line.report.empty()) files.push_back({line.report, result.reportJson});
   if (!writeFiles(files, error)) return fail(Status::Usage, error);
@@ -73,6 +66,9 @@ int optimizeFile(const CommandLine& line) {
 }
 
 int run(int argc, char** argv) {
+  if (argc > 1)
+    if (const Subcommand* command = findSubcommand(argv[1])) return command->run(argc - 1, argv + 1);
+
   CommandLine line;
   int exitCode = 0;
   if (!readCommandLine(argc, argv, line, exitCode)) return exitCode;

@@ -1,0 +1,368 @@
+// --check-races: two accesses to one byte of shared memory by different threads, at least one of them a write, not
+// both atomic, and neither ordered before the other.
+//
+// Algorithm: happens-before by vector clocks (as FastTrack does it). For each byte: the last plain write, and the
+// plain reads, atomic writes and atomic reads since then, of each thread the last. What orders:
+//   - barriers of the block, from each arrival to each wait of that generation; the cluster's barrier likewise;
+//     a thread's exit counts as an arrival;
+//   - collective instructions (.sync, .aligned ones of warps): all lanes that run one together;
+//   - atomic accesses: acquire and release ones by the byte they meet at, relaxed ones with fences before the write
+//     and behind the read. ld and st with .relaxed, .volatile, .acquire, .release are atomic; mbarrier operations
+//     and what signals an mbarrier acquire and release.
+// Threads of a cluster's other blocks take part. Asynchronous copies count as done when issued. An order that rests
+// on an mbarrier or a location met earlier is kept, so some races behind such a meeting are not seen; none is
+// reported that is none by these rules.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <unordered_map>
+
+#include "exec/checks_births.h"
+#include "exec/checks_made.h"
+#include "exec/launch.h"
+#include "exec/vector_clock.h"
+
+namespace ptxopt::exec {
+
+namespace {
+
+// What an op means for the order of things.
+struct Meaning {
+  bool atomic = false;  // its reads and writes are, not only what are atomic accesses anyway
+  bool acquires = false, releases = false;
+  bool fence = false, exits = false, joinsLanes = false;
+  bool arrives = false, waits = false;  // at a barrier of the block
+  bool clusterArrives = false, clusterWaits = false;
+};
+
+Meaning meaningOf(const Module& module, const Routine& routine, const Op& op) {
+  Meaning m;
+  const Instruction& i = routine.function->instructions[op.instruction];
+  m.exits = op.kind == OpKind::Exit;
+  m.joinsLanes = op.kind == OpKind::Collective;
+  if (!i.isInstruction() || (op.kind == OpKind::Plain && op.args == nullptr)) return m;
+  const std::string_view text = module.text(module.form(i).text);
+  const std::string_view base = text.substr(0, text.find('.'));
+  const auto has = [&](std::string_view modifier) {
+    for (std::size_t at = text.find(modifier); at != std::string_view::npos; at = text.find(modifier, at + 1)) {
+      const std::size_t end = at + modifier.size();
+      if (at > 0 && text[at - 1] == '.' && (end == text.size() || text[end] == '.')) return true;
+    }
+    return false;
+  };
+  if (base == "bar" || base == "barrier") {
+    if (has("cluster")) {
+      m.clusterArrives = has("arrive");
+      m.clusterWaits = has("wait");
+    } else if (!has("warp")) {
+      m.arrives = true;
+      m.waits = !has("arrive");
+    }
+  } else if (base == "fence" || base == "membar") {
+    m.fence = true;
+  } else if (base == "mbarrier" || base == "cp" || text.starts_with("st.async") || text.starts_with("red.async")) {
+    m.acquires = m.releases = true;  // by way of the mbarrier; what they copy is plain
+  } else if (base == "atom" || base == "red") {
+    m.acquires = has("acquire") || has("acq_rel");
+    m.releases = has("release") || has("acq_rel");
+  } else if (base == "ld" || base == "st") {
+    m.acquires = has("acquire");
+    m.releases = has("release");
+    m.atomic = m.acquires || m.releases || has("relaxed") || has("volatile") || has("mmio");
+  } else if (has("sync") || has("aligned")) {
+    m.joinsLanes = true;
+  }
+  return m;
+}
+
+struct Event {
+  uint32_t thread = 0, time = 0, source = 0;  // time 0: none
+};
+
+// The last access of each thread, of those that are not all ordered: one by itself or a table.
+class Events {
+ public:
+  bool empty() const { return one_.time == 0; }
+  void clear() {
+    one_ = {};
+    more_.reset();
+  }
+  // `known`: the one that is there has happened before.
+  void add(const Event& e, bool known) {
+    if (more_ != nullptr) {
+      (*more_)[e.thread] = e;
+    } else if (empty() || known || one_.thread == e.thread) {
+      one_ = e;
+    } else {
+      more_ = std::make_unique<std::unordered_map<uint32_t, Event>>();
+      more_->emplace(one_.thread, one_);
+      more_->emplace(e.thread, e);
+    }
+  }
+  // One that `clock` does not know, or nullptr.
+  const Event* unknownTo(const VectorClock& clock) const {
+    if (more_ == nullptr) return empty() || clock.knows(one_.thread, one_.time) ? nullptr : &one_;
+    const Event* found = nullptr;  // the lowest thread's, so that messages do not depend on hashing
+    for (const auto& [thread, e] : *more_)
+      if (!clock.knows(thread, e.time) && (found == nullptr || thread < found->thread)) found = &e;
+    return found;
+  }
+  bool isKnownTo(const VectorClock& clock) const { return more_ == nullptr && clock.knows(one_.thread, one_.time); }
+
+ private:
+  Event one_;
+  std::unique_ptr<std::unordered_map<uint32_t, Event>> more_;
+};
+
+struct Byte {
+  Event write;
+  Events reads, atomicWrites, atomicReads;
+};
+
+constexpr uint32_t kPage = 256;
+using Page = std::array<Byte, kPage>;
+
+// A block's shared memory.
+struct SharedState {
+  std::vector<std::unique_ptr<Page>> pages;
+  std::unordered_map<uint32_t, std::shared_ptr<const ClockTable>> published;  // by offset of an atomic access
+};
+
+struct Thread {
+  VectorClock clock;
+  std::shared_ptr<const ClockTable> fenced;             // what it knew at its last fence, itself included
+  std::vector<std::shared_ptr<const ClockTable>> seen;  // by relaxed reads since its last fence
+};
+
+struct Arrival {
+  std::shared_ptr<const ClockTable> known;
+  bool waits = false;
+};
+
+struct ClusterState {
+  uint64_t birth = 0;
+  uint32_t blockThreads = 0;
+  std::vector<Thread> threads;
+  std::vector<SharedState> shared;                            // by rank
+  std::map<std::pair<uint32_t, uint64_t>, Arrival> arrivals;  // by thread and barrier
+  std::map<uint32_t, ClockJoin> clusterArrivals;              // by generation
+  std::vector<ClockJoin> exited;                              // by rank
+};
+
+template <typename F>
+void forEach(Mask lanes, F&& f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+class RaceCheck final : public Checks {
+ public:
+  void newFrame(Frame& frame) override { births_.newFrame(frame); }
+  void copied(Warp&, unsigned, const ParameterPlace&, Frame&, const ParameterPlace&, Frame&) override {}
+  void global(Warp&, unsigned, Allocation&, uint64_t, unsigned, Access) override {}
+  void local(Warp&, unsigned, uint32_t, unsigned, Access) override {}
+
+  void before(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
+    meaning_ = &meaning(warp, routine, op);
+    source_ = routine.function->instructions[op.instruction].sourceBegin;
+    if (active == 0) return;
+    const Meaning& m = *meaning_;
+    ClusterState& c = stateOf(warp);
+    if (m.fence) forEach(active, [&](unsigned lane) { fence(threadOf(c, warp, lane)); });
+    if (m.exits)
+      forEach(active, [&](unsigned lane) { c.exited[warp.block().rank()].add(threadOf(c, warp, lane).clock); });
+    if (m.arrives && warp.path().waitState == 0) {
+      forEach(active, [&](unsigned lane) {
+        Thread& t = threadOf(c, warp, lane);
+        c.arrivals[{t.clock.thread(), warp.value(op.args[0], lane)}] = {whatItKnows(t), m.waits};
+        t.clock.tick();
+      });
+    }
+    if (m.arrives) barrierNumber_ = warp.value(op.args[0], static_cast<unsigned>(std::countr_zero(active)));
+    if (m.clusterArrives)
+      forEach(active, [&](unsigned lane) {
+        Thread& t = threadOf(c, warp, lane);
+        c.clusterArrivals[warp.block().cluster().generation + 1].add(t.clock);
+        t.clock.tick();
+      });
+  }
+
+  void after(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
+    const Meaning& m = meaning(warp, routine, op);
+    ClusterState& c = stateOf(warp);
+    if (m.joinsLanes) {
+      ClockJoin all;
+      forEach(active, [&](unsigned lane) { all.add(threadOf(c, warp, lane).clock); });
+      const auto known = all.take();
+      forEach(active, [&](unsigned lane) {
+        Thread& t = threadOf(c, warp, lane);
+        t.clock.learn(known);
+        t.clock.tick();
+      });
+    }
+    if (m.clusterWaits)
+      forEach(active, [&](unsigned lane) {
+        const uint32_t phase = warp.clusterPhase[lane];
+        const auto found = c.clusterArrivals.find(phase);
+        if (warp.block().cluster().generation < phase || found == c.clusterArrivals.end()) return;  // not yet
+        learn(threadOf(c, warp, lane), ClockJoin(found->second).take());
+      });
+  }
+
+  void shared(Warp& warp, unsigned lane, Block& owner, uint32_t offset, unsigned bytes, Access access) override {
+    ClusterState& c = stateOf(warp);
+    Thread& t = threadOf(c, warp, lane);
+    SharedState& s = c.shared[owner.rank()];
+    if (s.pages.empty()) s.pages.resize(owner.shared.size() / kPage + 1);
+    const bool atomic = access == Access::Atomic || meaning_->atomic;
+    for (uint32_t at = offset; at < offset + bytes; ++at) {
+      auto& page = s.pages[at / kPage];
+      if (page == nullptr) page = std::make_unique<Page>();
+      touch(c, warp, lane, t, (*page)[at % kPage], at, access, atomic);
+    }
+    if (!atomic) return;
+    auto& published = s.published[offset];
+    const bool reads = access != Access::Write, writes = access != Access::Read;
+    if (reads && published != nullptr) {
+      if (meaning_->acquires)
+        learn(t, published);
+      else if (std::find(t.seen.begin(), t.seen.end(), published) == t.seen.end())
+        t.seen.push_back(published);
+    }
+    if (!writes) return;
+    const auto news = meaning_->releases ? whatItKnows(t) : t.fenced;
+    if (meaning_->releases) t.clock.tick();
+    if (news == nullptr) return;
+    ClockJoin join;
+    if (published != nullptr) join.add(published);
+    join.add(news);
+    published = join.take();
+  }
+
+  void barrier(Block& block, const std::vector<uint32_t>& threads) override {
+    const auto found = states_.find(&block.cluster());
+    if (found == states_.end()) return;
+    ClusterState& c = found->second;
+    const uint32_t first = block.rank() * c.blockThreads;
+    ClockJoin all(c.exited[block.rank()]);
+    for (const uint32_t t : threads)
+      if (const auto a = c.arrivals.find({first + t, barrierNumber_}); a != c.arrivals.end())
+        all.add(a->second.known);
+    const auto known = all.take();
+    for (const uint32_t t : threads) {
+      const auto a = c.arrivals.find({first + t, barrierNumber_});
+      if (a == c.arrivals.end()) continue;
+      // One that waits has learnt nothing since; what it did itself it knows anyway.
+      if (a->second.waits) c.threads[first + t].clock.learn(known);
+      c.arrivals.erase(a);
+    }
+  }
+
+ private:
+  const Meaning& meaning(Warp& warp, const Routine& routine, const Op& op) {
+    const auto [known, isNew] = meanings_.try_emplace(&op);
+    if (isNew) known->second = meaningOf(warp.block().program().module(), routine, op);
+    return known->second;
+  }
+
+  ClusterState& stateOf(Warp& warp) {
+    Block& b = warp.block();
+    ClusterState& c = states_[&b.cluster()];
+    const uint64_t birth = births_.ofCluster(warp);
+    if (c.birth == birth) return c;
+    c = {};
+    c.birth = birth;
+    c.blockThreads = b.threads();
+    const std::size_t blocks = b.cluster().blocks().size();
+    for (uint32_t t = 0; t < blocks * c.blockThreads; ++t) c.threads.push_back({VectorClock(t), nullptr, {}});
+    c.shared.resize(blocks);
+    c.exited.resize(blocks);
+    return c;
+  }
+
+  static Thread& threadOf(ClusterState& c, Warp& warp, unsigned lane) {
+    return c.threads[warp.block().rank() * c.blockThreads + warp.threadIndex(lane)];
+  }
+
+  static std::shared_ptr<const ClockTable> whatItKnows(const Thread& t) {
+    ClockJoin join;
+    join.add(t.clock);
+    return join.take();
+  }
+
+  static void learn(Thread& t, const std::shared_ptr<const ClockTable>& news) {
+    ClockJoin join;
+    join.add(t.clock.table());
+    join.add(news);
+    t.clock.learn(join.take());
+  }
+
+  static void fence(Thread& t) {
+    for (const auto& news : t.seen) learn(t, news);
+    t.seen.clear();
+    t.fenced = whatItKnows(t);
+    t.clock.tick();
+  }
+
+  void touch(const ClusterState& c, Warp& warp, unsigned lane, const Thread& t, Byte& b, uint32_t at, Access access,
+             bool atomic) const {
+    const VectorClock& clock = t.clock;
+    const Event now{clock.thread(), clock.now(), source_};
+    const bool writes = access != Access::Read;
+    const auto conflict = [&](const Event& e, const char* kind) {
+      const bool isOther = e.time != 0 && !clock.knows(e.thread, e.time);
+      if (isOther) fail(c, warp, lane, at, writes, atomic, e, kind);
+    };
+    const auto conflicts = [&](const Events& events, const char* kind) {
+      if (const Event* e = events.unknownTo(clock)) conflict(*e, kind);
+    };
+    conflict(b.write, "write");
+    if (!atomic) conflicts(b.atomicWrites, "atomic access");
+    if (writes) conflicts(b.reads, "read");
+    if (writes && !atomic) {
+      conflicts(b.atomicReads, "atomic read");
+      b.write = now;
+      b.reads.clear();
+      b.atomicReads.clear();
+      b.atomicWrites.clear();
+      return;
+    }
+    Events& events = !atomic ? b.reads : writes ? b.atomicWrites : b.atomicReads;
+    events.add(now, events.isKnownTo(clock));
+  }
+
+  [[noreturn]] void fail(const ClusterState& c, Warp& warp, unsigned lane, uint32_t at, bool writes, bool atomic,
+                         const Event& other, const char* kind) const {
+    Block& block = warp.block();
+    const Module& m = block.program().module();
+    const Dim3& shape = block.launch().config().block;
+    const uint32_t rank = other.thread / c.blockThreads;
+    std::string who = "thread " + toString(positionIn(shape, other.thread % c.blockThreads));
+    if (rank != block.rank()) who += " of block " + toString(block.cluster().block(rank).id());
+    throw LaneFault{
+        FaultKind::Race, lane,
+        fmt::format("{} of shared memory at {:#x} by thread {} at line {} is not ordered with the {} by "
+                    "{} at line {}",
+                    atomic   ? "atomic access"
+                    : writes ? "write"
+                             : "read",
+                    at, toString(positionIn(shape, warp.threadIndex(lane))), locate(m.source, source_).line, kind,
+                    who, locate(m.source, other.source).line)};
+  }
+
+  Births births_;
+  std::unordered_map<const Cluster*, ClusterState> states_;
+  std::unordered_map<const Op*, Meaning> meanings_;
+  // Of the op that is being executed
+  const Meaning* meaning_ = nullptr;
+  uint32_t source_ = 0;
+  uint64_t barrierNumber_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Checks> makeRaceCheck() { return std::make_unique<RaceCheck>(); }
+
+}  // namespace ptxopt::exec

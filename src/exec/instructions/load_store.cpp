@@ -1,0 +1,273 @@
+// ld, ldu, st: values of 1 to 16 bytes and vectors of up to 32, in every state space.
+//
+// A vector is one access, aligned to its whole size. A register may be wider than the value: a load extends with
+// the sign for .s types and with zeros for all others, a store takes the low bits. Lanes go in ascending order, so
+// of several lanes that store to one place the highest wins. A lane reads its address before it writes its result;
+// so a register may be both. A read of parameters or constants at an address that the instruction itself gives is
+// the same for all lanes and resolved once. Ordered accesses (.volatile, .relaxed, ...): blocks may run on several
+// host threads; a copy of a fixed 1, 2, 4, 8 or 16 bytes is a single move of the host, and x86 keeps moves in
+// order, so that only the compiler must be told to. They yield, because they are what spin loops consist of.
+// Declines: vectors of registers of several widths.
+#include <atomic>
+
+#include "exec/instructions/async_copy.h"
+#include "exec/instructions/memory_operand.h"
+
+namespace ptxopt::exec {
+
+namespace {
+
+constexpr unsigned kMostElements = 8;
+
+struct MemoryAccess {
+  int64_t offset = 0;
+  Space space = Space::Generic;
+  uint8_t strides[kMostElements] = {};  // st: bytes of a lane of each source
+  Handler weak = nullptr;               // the access itself, when it is ordered
+};
+
+const MemoryAccess& accessOf(const Op& op) { return *static_cast<const MemoryAccess*>(op.data); }
+
+template <unsigned kReg, bool kSigned, typename Mem>
+Word<kReg> extended(Mem m) {
+  if constexpr (sizeof(Mem) == kReg) {
+    return m;
+  } else if constexpr (kSigned) {
+    return static_cast<Word<kReg>>(
+        static_cast<std::make_signed_t<Word<kReg>>>(static_cast<std::make_signed_t<Mem>>(m)));
+  } else {
+    return static_cast<Word<kReg>>(m);
+  }
+}
+
+enum class Reach : uint8_t {
+  Global,  // known to be .global
+  Any,
+  Uniform,  // one address for all lanes, which all read the same
+};
+
+template <unsigned kMem, unsigned kReg, bool kSigned, unsigned kCount, typename Base, Reach kReach>
+Step load(Warp& w, const Op& op, Mask active) {
+  constexpr unsigned kBytes = kMem * kCount;
+  using Reg = Word<kReg>;
+  const MemoryAccess& a = accessOf(op);
+  const int64_t offset = a.offset;
+  const Space space = kReach == Reach::Global ? Space::Global : a.space;
+  const Base* base = w.in<Base>(op.args[kCount]);
+  Reg* d[kCount];
+  for (unsigned e = 0; e < kCount; ++e) d[e] = w.out<Reg>(op.args[e]);
+
+  if constexpr (kReach == Reach::Uniform) {
+    const auto first = static_cast<unsigned>(std::countr_zero(active));
+    const std::byte* p =
+        w.memory(space, first, Location::addressOf(base[first], offset), kBytes, kBytes, Access::Read);
+    for (unsigned e = 0; e < kCount; ++e) {
+      Word<kMem> m;
+      std::memcpy(&m, p + e * kMem, kMem);
+      const Reg value = extended<kReg, kSigned>(m);
+      Reg* const to = d[e];
+      forEachLaneVectorized(active, [=](unsigned i) { to[i] = value; });
+    }
+  } else {
+    forEachLane(active, [&](unsigned i) {
+      const std::byte* p = w.memory(space, i, Location::addressOf(base[i], offset), kBytes, kBytes, Access::Read);
+      for (unsigned e = 0; e < kCount; ++e) {
+        Word<kMem> m;
+        std::memcpy(&m, p + e * kMem, kMem);
+        d[e][i] = extended<kReg, kSigned>(m);
+      }
+    });
+  }
+  return Step::Next;
+}
+
+template <unsigned kMem, unsigned kCount, typename Base, bool kGlobal>
+Step store(Warp& w, const Op& op, Mask active) {
+  constexpr unsigned kBytes = kMem * kCount;
+  const MemoryAccess& a = accessOf(op);
+  const int64_t offset = a.offset;
+  const Space space = kGlobal ? Space::Global : a.space;
+  const Base* base = w.in<Base>(op.args[0]);
+  const std::byte* s[kCount];
+  for (unsigned e = 0; e < kCount; ++e) s[e] = w.in<std::byte>(op.args[1 + e]);
+
+  forEachLane(active, [&](unsigned i) {
+    std::byte* p = w.memory(space, i, Location::addressOf(base[i], offset), kBytes, kBytes, Access::Write);
+    for (unsigned e = 0; e < kCount; ++e) {
+      Word<kMem> m;
+      std::memcpy(&m, s[e] + std::size_t{i} * a.strides[e], kMem);
+      std::memcpy(p + e * kMem, &m, kMem);
+    }
+  });
+  return Step::Next;
+}
+
+Step orderedAccess(Warp& w, const Op& op, Mask active) {
+  std::atomic_thread_fence(std::memory_order_acq_rel);
+  accessOf(op).weak(w, op, active);
+  std::atomic_thread_fence(std::memory_order_acq_rel);
+  return Step::Yield;
+}
+
+// ---- choosing the handler ----
+
+template <unsigned kMem, unsigned kReg, bool kSigned, unsigned kCount, typename Base>
+Handler loadReaching(Reach reach) {
+  switch (reach) {
+    case Reach::Global: return load<kMem, kReg, kSigned, kCount, Base, Reach::Global>;
+    case Reach::Any: return load<kMem, kReg, kSigned, kCount, Base, Reach::Any>;
+    case Reach::Uniform: return load<kMem, kReg, kSigned, kCount, Base, Reach::Uniform>;
+  }
+  return nullptr;
+}
+
+template <unsigned kMem, unsigned kReg, bool kSigned, unsigned kCount>
+Handler loadFrom(unsigned baseBytes, Reach reach) {
+  return baseBytes == 4 ? loadReaching<kMem, kReg, kSigned, kCount, uint32_t>(reach)
+                        : loadReaching<kMem, kReg, kSigned, kCount, uint64_t>(reach);
+}
+
+template <unsigned kMem, unsigned kReg, bool kSigned>
+Handler loadOf(unsigned count, unsigned baseBytes, Reach reach) {
+  if (count == 1) return loadFrom<kMem, kReg, kSigned, 1>(baseBytes, reach);
+  if constexpr (kMem <= 8)
+    if (count == 2) return loadFrom<kMem, kReg, kSigned, 2>(baseBytes, reach);
+  if constexpr (kMem <= 8)
+    if (count == 4) return loadFrom<kMem, kReg, kSigned, 4>(baseBytes, reach);
+  if constexpr (kMem <= 4)
+    if (count == 8) return loadFrom<kMem, kReg, kSigned, 8>(baseBytes, reach);
+  return nullptr;
+}
+
+template <unsigned kMem, unsigned kReg>
+Handler loadInto(bool isSigned, unsigned count, unsigned baseBytes, Reach reach) {
+  if constexpr (kReg > kMem && kReg <= 8)
+    if (isSigned) return loadOf<kMem, kReg, true>(count, baseBytes, reach);
+  return loadOf<kMem, kReg, false>(count, baseBytes, reach);
+}
+
+template <unsigned kMem>
+Handler loadTo(unsigned reg, bool isSigned, unsigned count, unsigned baseBytes, Reach reach) {
+  if constexpr (kMem <= 1)
+    if (reg == 1) return loadInto<kMem, 1>(isSigned, count, baseBytes, reach);
+  if constexpr (kMem <= 2)
+    if (reg == 2) return loadInto<kMem, 2>(isSigned, count, baseBytes, reach);
+  if constexpr (kMem <= 4)
+    if (reg == 4) return loadInto<kMem, 4>(isSigned, count, baseBytes, reach);
+  if constexpr (kMem <= 8)
+    if (reg == 8) return loadInto<kMem, 8>(isSigned, count, baseBytes, reach);
+  if constexpr (kMem == 16)
+    if (reg == 16) return loadInto<kMem, 16>(isSigned, count, baseBytes, reach);
+  return nullptr;
+}
+
+Handler chooseLoad(unsigned mem, unsigned reg, bool isSigned, unsigned count, unsigned baseBytes, Reach reach) {
+  switch (mem) {
+    case 1: return loadTo<1>(reg, isSigned, count, baseBytes, reach);
+    case 2: return loadTo<2>(reg, isSigned, count, baseBytes, reach);
+    case 4: return loadTo<4>(reg, isSigned, count, baseBytes, reach);
+    case 8: return loadTo<8>(reg, isSigned, count, baseBytes, reach);
+    case 16: return loadTo<16>(reg, isSigned, count, baseBytes, reach);
+    default: return nullptr;
+  }
+}
+
+template <unsigned kMem, unsigned kCount>
+Handler storeTo(unsigned baseBytes, bool global) {
+  if (baseBytes == 4) return store<kMem, kCount, uint32_t, false>;
+  return global ? store<kMem, kCount, uint64_t, true> : store<kMem, kCount, uint64_t, false>;
+}
+
+template <unsigned kMem>
+Handler storeOf(unsigned count, unsigned baseBytes, bool global) {
+  if (count == 1) return storeTo<kMem, 1>(baseBytes, global);
+  if constexpr (kMem <= 8)
+    if (count == 2) return storeTo<kMem, 2>(baseBytes, global);
+  if constexpr (kMem <= 8)
+    if (count == 4) return storeTo<kMem, 4>(baseBytes, global);
+  if constexpr (kMem <= 4)
+    if (count == 8) return storeTo<kMem, 8>(baseBytes, global);
+  return nullptr;
+}
+
+Handler chooseStore(unsigned mem, unsigned count, unsigned baseBytes, bool global) {
+  switch (mem) {
+    case 1: return storeOf<1>(count, baseBytes, global);
+    case 2: return storeOf<2>(count, baseBytes, global);
+    case 4: return storeOf<4>(count, baseBytes, global);
+    case 8: return storeOf<8>(count, baseBytes, global);
+    case 16: return storeOf<16>(count, baseBytes, global);
+    default: return nullptr;
+  }
+}
+
+bool isSignedInteger(ScalarType t) {
+  return t == ScalarType::s8 || t == ScalarType::s16 || t == ScalarType::s32 || t == ScalarType::s64;
+}
+
+void setHandler(Binder& b, MemoryAccess access, Handler h, bool ordered) {
+  if (h != nullptr && ordered) {
+    access.weak = h;
+    h = orderedAccess;
+  }
+  b.data(access);
+  b.handler(h);
+}
+
+}  // namespace
+
+void bindLoad(Binder& b) {
+  const bool ordered = takeOrdering(b);
+  const Space space = takeSpace(b);
+  const bool hasPolicy = takeCaching(b);
+  const unsigned count = b.takeVector();
+  const ScalarType type = b.takeType();
+  const unsigned mem = memoryBytes(type);
+
+  const std::vector<Arg> d = b.dests(0, type, true);
+  if (d.size() != count) b.unsupported("as many registers as the vector has elements are needed");
+  const AddressArg address = b.address(1, space);
+  if (hasPolicy) b.ignore(2);
+
+  unsigned reg = 0;
+  for (const Arg& a : d) {
+    if (a.isSink) continue;
+    if (reg != 0 && reg != a.bytes) b.unsupported("registers of several widths in a vector");
+    reg = a.bytes;
+  }
+  if (reg == 0) reg = mem;  // nothing but `_`
+
+  MemoryAccess access;
+  access.offset = address.offset;
+  access.space = address.space;
+  const bool uniform =
+      address.base.base == Base::Constant && (address.space == Space::Param || address.space == Space::Const);
+  const Reach reach = uniform ? Reach::Uniform : address.space == Space::Global ? Reach::Global : Reach::Any;
+  setHandler(b, access, chooseLoad(mem, reg, isSignedInteger(type), count, address.base.bytes, reach), ordered);
+}
+
+void bindStore(Binder& b) {
+  // st.async.mmio has no mbarrier that tells when: it is done at once.
+  if (b.take("async") && !b.has("mmio")) return bindAsyncStore(b);
+  if (b.take("bulk")) return bindBulkStore(b);
+
+  const bool ordered = takeOrdering(b);
+  const Space space = takeSpace(b);
+  const bool hasPolicy = takeCaching(b);
+  const unsigned count = b.takeVector();
+  const ScalarType type = b.takeType();
+
+  const AddressArg address = b.address(0, space);
+  const std::vector<Arg> s = b.sources(1, type, true);
+  if (s.size() != count) b.unsupported("as many values as the vector has elements are needed");
+  if (hasPolicy) b.ignore(2);
+
+  MemoryAccess access;
+  access.offset = address.offset;
+  access.space = address.space;
+  for (unsigned e = 0; e < count; ++e) access.strides[e] = s[e].bytes;
+  setHandler(b, access, chooseStore(memoryBytes(type), count, address.base.bytes, address.space == Space::Global),
+             ordered);
+}
+
+}  // namespace ptxopt::exec

@@ -1,0 +1,100 @@
+// Running the blocks of a grid.
+//
+// Blocks (clusters, where the launch has them) start in order, each worker running one until it is done. One that
+// only looks at memory, waiting for what another block is to write, is set aside and taken up again after others,
+// so that grid-wide synchronization works; an unbounded number may be set aside.
+#include "exec/launch.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <thread>
+
+#include "exec/block.h"
+
+namespace ptxopt::exec {
+
+namespace {
+// How often a block may find nothing but spinning before another is taken up.
+constexpr int kPatience = 256;
+}  // namespace
+
+Launch::Launch(Machine& machine, const Program& program, const LaunchConfig& config)
+    : machine_(machine), program_(program), config_(config), parameters_(config.parameters) {
+  const auto fail = [](const std::string& why) { throw ExecError(FaultKind::BadLaunch, why); };
+  const Dim3 &g = config.grid, &b = config.block, &c = config.cluster;
+  if (g.count() == 0 || b.count() == 0 || c.count() == 0) fail("a grid, block or cluster of size 0");
+  if (g.x > INT32_MAX || g.y > 65535 || g.z > 65535) fail(fmt::format("a grid of {} blocks", toString(g)));
+  if (b.count() > 1024 || b.z > 64)
+    fail(fmt::format("a block of {} threads: at most 1024, and 64 in z", toString(b)));
+  if (c.count() > 16) fail("a cluster of more than 16 blocks");
+  if (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) fail("the grid is no multiple of the cluster");
+  if (parameters_.size() != program.parameterBytes())
+    fail(fmt::format("the kernel has {} bytes of parameters, {} were given", program.parameterBytes(),
+                     parameters_.size()));
+  if (uint64_t{program.staticShared()} + config.dynamicShared >= (uint64_t{1} << kSharedRankShift))
+    fail("16 MB or more of shared memory");
+  clusters_ = g.count() / c.count();
+  workers_ = config.jobs != 0 ? config.jobs : std::max(1u, std::thread::hardware_concurrency());
+  workers_ = static_cast<unsigned>(std::min<uint64_t>(workers_, clusters_));
+  checks_ = makeChecks(config);
+  if (config.observer != nullptr || checks_ != nullptr) workers_ = 1;
+}
+
+void Launch::countSteps(uint64_t steps) {
+  if (steps_.fetch_add(steps, std::memory_order_relaxed) + steps > config_.stepLimit)
+    throw ExecError(FaultKind::StepLimit, fmt::format("more than {} warp instructions", config_.stepLimit));
+}
+
+void Launch::print(std::string_view text) {
+  const std::lock_guard lock(printing_);
+  if (machine_.print) machine_.print(text);
+}
+
+void Launch::runClusters() {
+  struct Entry {
+    uint64_t number;
+    std::unique_ptr<Cluster> cluster;
+  };
+  std::deque<Entry> aside;
+  const Dim3 shape{config_.grid.x / config_.cluster.x, config_.grid.y / config_.cluster.y,
+                   config_.grid.z / config_.cluster.z};
+  const auto work = [&](Entry& e) {
+    for (int i = 0; i < kPatience && !failed_; ++i)
+      if (e.cluster->run()) return true;
+    return false;
+  };
+  while (!failed_) {
+    Entry e;
+    e.number = next_.fetch_add(1);
+    if (e.number >= clusters_) {
+      if (aside.empty()) return;
+      e = std::move(aside.front());
+      aside.pop_front();
+    }
+    try {
+      if (e.cluster == nullptr) e.cluster = std::make_unique<Cluster>(*this, positionIn(shape, e.number));
+      if (!work(e)) aside.push_back(std::move(e));
+    } catch (...) {
+      const std::lock_guard lock(failure_);
+      if (e.number < errorCluster_) {
+        errorCluster_ = e.number;
+        error_ = std::current_exception();
+      }
+      failed_ = true;
+    }
+  }
+}
+
+void Launch::run() {
+  if (workers_ == 1) {
+    runClusters();
+  } else {
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < workers_; ++i) threads.emplace_back([this] { runClusters(); });
+    for (std::thread& t : threads) t.join();
+  }
+  if (error_) std::rethrow_exception(error_);
+}
+
+}  // namespace ptxopt::exec

@@ -1,0 +1,59 @@
+// One launch: its configuration and what its blocks share.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "exec/checks.h"
+#include "exec/machine.h"
+
+namespace ptxopt::exec {
+
+class Launch {
+ public:
+  Launch(Machine& machine, const Program& program, const LaunchConfig& config);
+
+  // Runs all blocks. Throws ExecError; of several, the one of the lowest block that failed.
+  void run();
+
+  Machine& machine() { return machine_; }
+  const Program& program() const { return program_; }
+  const LaunchConfig& config() const { return config_; }
+  std::vector<std::byte>& parameters() { return parameters_; }
+  Observer* observer() const { return config_.observer; }
+  Checks* checks() const { return checks_.get(); }
+  bool watchesMemory() const { return checks_ != nullptr; }
+  // For atomic operations that the host does not have.
+  std::mutex& atomicLock(uint64_t address) { return atomicLocks_[(address >> 4) % kAtomicLocks]; }
+  bool isParallel() const { return workers_ > 1; }
+  void print(std::string_view text);
+
+  uint32_t stackLimit() const { return 512u << 10; }
+  uint32_t callDepthLimit() const { return 4096; }
+  // Throws when the launch has run too many.
+  void countSteps(uint64_t steps);
+
+ private:
+  void runClusters();
+
+  static constexpr unsigned kAtomicLocks = 64;
+  Machine& machine_;
+  const Program& program_;
+  const LaunchConfig& config_;
+  std::vector<std::byte> parameters_;
+  std::unique_ptr<Checks> checks_;
+  std::mutex atomicLocks_[kAtomicLocks];
+  std::atomic<uint64_t> steps_ = 0;
+  unsigned workers_ = 1;
+  std::atomic<uint64_t> next_ = 0;
+  uint64_t clusters_ = 0;
+  std::mutex printing_;
+  std::mutex failure_;
+  std::exception_ptr error_;
+  uint64_t errorCluster_ = UINT64_MAX;
+  std::atomic<bool> failed_ = false;
+};
+
+}  // namespace ptxopt::exec

@@ -1,0 +1,124 @@
+#include "exec/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "exec/heap.h"
+#include "exec/initializer.h"
+#include "exec/launch.h"
+
+namespace ptxopt::exec {
+
+Placement measure(const Module& module, const Variable& v);
+
+Machine::Machine(const Module& module)
+    : module_(module),
+      symbolAddress_(module.symbols.size()),
+      heapMemory_(memory_.allocate("the device heap", kHeapBytes)),
+      heap_(std::make_unique<Heap>(heapMemory_)) {
+  layOutVariables();
+}
+
+Machine::~Machine() = default;
+
+// Addresses first, then values: initializers name variables that come later.
+void Machine::layOutVariables() {
+  for (std::size_t i = 0; i < module_.symbols.size(); ++i) {
+    const Symbol& s = module_.symbols[i];
+    if (s.kind == SymbolKind::Function) {
+      symbolAddress_[i] = kCodeWindow + 16 * uint64_t{s.index};
+    } else if (s.kind == SymbolKind::Variable) {
+      const Variable& v = module_.variables[s.index];
+      const std::string_view space = module_.text(module_.declarationForms[v.form].space);
+      if (space != "global" && space != "const" && space != "tex") continue;
+      Allocation& a = allocateVariable(v);
+      symbolAddress_[i] = a.base;
+      variables_.push_back({&v, &a});
+    }
+  }
+  for (const auto& [v, a] : variables_) initialiseVariable(*v, *a);
+}
+
+Allocation& Machine::allocateVariable(const Variable& v) {
+  const DeclarationForm& form = module_.declarationForms[v.form];
+  Placement p = measure(module_, v);
+  if (v.declarator.elements == 0 && !v.declarator.initializer.empty()) {
+    // `x[] = {...}`: as many as there are values
+    p.bytes = static_cast<uint32_t>(std::max(1u, info(form.type).bits / 8) *
+                                    (1 + std::count(module_.text(v.declarator.initializer).begin(),
+                                                    module_.text(v.declarator.initializer).end(), ',')));
+    if (module_.text(v.declarator.initializer).find('"') != std::string_view::npos)
+      p.bytes = static_cast<uint32_t>(module_.text(v.declarator.initializer).size());
+  }
+  return memory_.allocate(std::string(module_.text(v.name)), p.bytes, 0, p.alignment);
+}
+
+void Machine::initialiseVariable(const Variable& v, Allocation& a) {
+  const DeclarationForm& form = module_.declarationForms[v.form];
+  if (!v.declarator.initializer.empty() && form.type != ScalarType::texref && form.type != ScalarType::samplerref &&
+      form.type != ScalarType::surfref)
+    initialise(module_.text(v.declarator.initializer), form.type, {a.data, a.size},
+               [&](std::string_view name, bool) -> uint64_t {
+                 const NameId id = module_.names.find(name);
+                 for (std::size_t i = 0; id.valid() && i < module_.symbols.size(); ++i)
+                   if (module_.symbols[i].name == id) return symbolAddress_[i];
+                 return 0;
+               });
+  a.readOnly = module_.text(form.space) == "const";
+}
+
+void Machine::reset() {
+  for (const auto& [v, a] : variables_) {
+    a->readOnly = false;
+    std::memset(a->data, 0, a->size);
+    initialiseVariable(*v, *a);
+  }
+  heap_ = std::make_unique<Heap>(heapMemory_);
+}
+
+std::vector<std::pair<std::string, Allocation*>> Machine::globals() {
+  std::vector<std::pair<std::string, Allocation*>> result;
+  for (const auto& [v, a] : variables_)
+    if (!a->readOnly) result.push_back({a->name, a});
+  return result;
+}
+
+uint64_t Machine::placeVariable(const Variable& v) {
+  Allocation& a = allocateVariable(v);
+  variables_.push_back({&v, &a});
+  initialiseVariable(v, a);
+  return a.base;
+}
+
+Allocation* Machine::variable(std::string_view name) {
+  for (std::size_t i = 0; i < module_.symbols.size(); ++i)
+    if (module_.symbols[i].kind == SymbolKind::Variable && module_.text(module_.symbols[i].name) == name)
+      return symbolAddress_[i] == 0 ? nullptr : memory_.find(symbolAddress_[i]);
+  return nullptr;
+}
+
+std::vector<std::string> Machine::kernels() const {
+  std::vector<std::string> names;
+  for (const Function& f : module_.functions)
+    if (f.isEntry && f.hasBody) names.emplace_back(module_.text(f.name));
+  return names;
+}
+
+const Program& Machine::kernel(std::string_view name) {
+  if (const auto known = programs_.find(name); known != programs_.end()) return *known->second;
+  for (const Function& f : module_.functions) {
+    if (!f.isEntry || !f.hasBody || module_.text(f.name) != name) continue;
+    if (module_.hasModuleRegisters) throw ExecError(FaultKind::Unsupported, "registers declared outside functions");
+    auto program = std::make_unique<Program>(*this, f);
+    return *programs_.emplace(name, std::move(program)).first->second;
+  }
+  throw ExecError(FaultKind::BadLaunch, fmt::format("there is no kernel '{}'", name));
+}
+
+void Machine::launch(std::string_view name, const LaunchConfig& config) {
+  Launch(*this, kernel(name), config).run();
+}
+
+}  // namespace ptxopt::exec

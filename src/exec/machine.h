@@ -1,0 +1,95 @@
+// The interpreter from outside: a module is loaded, memory is filled, kernels are launched, memory is read.
+//
+//     exec::Machine machine(module);
+//     auto& x = machine.memory().allocate("x", 4096);
+//     exec::LaunchConfig config;
+//     config.grid = {4}; config.block = {256};
+//     config.parameters = ...;               // laid out as machine.kernel("k").parameters() says
+//     machine.launch("k", config);           // throws ExecError
+//
+// Variables of the module keep their values from launch to launch. A Machine is used by one thread at a time; a
+// launch may use several itself.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/memory.h"
+#include "exec/program.h"
+#include "exec/shape.h"
+#include "ir/module.h"
+
+namespace ptxopt::exec {
+
+class Heap;
+class Observer;
+
+struct LaunchConfig {
+  Dim3 grid, block, cluster;
+  uint32_t dynamicShared = 0;  // bytes
+  std::vector<std::byte> parameters;
+  unsigned jobs = 1;                // blocks in parallel; 0: as many as there are cores
+  uint64_t stepLimit = UINT64_MAX;  // warp instructions of the whole launch, counted at branches and calls
+  bool checkRaces = false;
+  bool checkUninitialised = false;
+  Observer* observer = nullptr;  // needs jobs = 1
+};
+
+// A texture, surface or sampler that a .texref/.surfref or a 64-bit handle stands for; see texture.h.
+struct TextureBinding;
+
+class Machine {
+ public:
+  explicit Machine(const Module& module);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  const Module& module() const { return module_; }
+  GlobalMemory& memory() { return memory_; }
+
+  // The kernels of the module, in its order.
+  std::vector<std::string> kernels() const;
+  // Decodes it on first use. Throws ExecError when there is no such kernel or it cannot be run at all.
+  const Program& kernel(std::string_view name);
+  void launch(std::string_view kernel, const LaunchConfig& config);
+
+  // The address of a module variable or function; 0 when it has none (yet).
+  uint64_t addressOf(SymbolId symbol) const { return symbolAddress_[symbol.value]; }
+  Allocation* variable(std::string_view name);
+  // Module variables and the heap as they were at first. Other allocations stay.
+  void reset();
+  // The module's .global variables, by name.
+  std::vector<std::pair<std::string, Allocation*>> globals();
+  // Allocates and initialises a .global or .const variable. Returns its address. For the decoder.
+  uint64_t placeVariable(const Variable& variable);
+  // Textures and surfaces by handle; the handle of a .texref is its address.
+  std::map<uint64_t, std::shared_ptr<TextureBinding>> textures;
+
+  // Where goes what kernels print; nowhere by default. Called by one thread at a time.
+  std::function<void(std::string_view)> print;
+  // Behind malloc and free.
+  static constexpr uint64_t kHeapBytes = 8u << 20;
+  Heap& heap() { return *heap_; }
+
+ private:
+  void layOutVariables();
+  Allocation& allocateVariable(const Variable& variable);
+  void initialiseVariable(const Variable& variable, Allocation& allocation);
+
+  const Module& module_;
+  GlobalMemory memory_;
+  std::vector<uint64_t> symbolAddress_;  // by SymbolId
+  std::vector<std::pair<const Variable*, Allocation*>> variables_;
+  Allocation& heapMemory_;
+  std::unique_ptr<Heap> heap_;
+  std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
+};
+
+}  // namespace ptxopt::exec

@@ -1,0 +1,104 @@
+#include "exec/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "exec/error.h"
+
+namespace ptxopt::exec {
+
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kGap = 64u << 10;
+
+uint64_t roundUp(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+std::byte* mapPages(uint64_t bytes) {
+  void* p = mmap(nullptr, roundUp(std::max<uint64_t>(bytes, 1), kPage), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<std::byte*>(p);
+}
+
+void unmapPages(std::byte* p, uint64_t bytes) {
+  if (p != nullptr) munmap(p, roundUp(std::max<uint64_t>(bytes, 1), kPage));
+}
+
+}  // namespace
+
+const char* name(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::Unsupported: return "unsupported";
+    case FaultKind::OutOfBounds: return "out-of-bounds";
+    case FaultKind::Misaligned: return "misaligned";
+    case FaultKind::ReadOnly: return "read-only";
+    case FaultKind::Uninitialised: return "uninitialised";
+    case FaultKind::Race: return "race";
+    case FaultKind::Deadlock: return "deadlock";
+    case FaultKind::StepLimit: return "step-limit";
+    case FaultKind::Trap: return "trap";
+    case FaultKind::Assertion: return "assertion";
+    case FaultKind::BadBranch: return "bad-branch";
+    case FaultKind::StackOverflow: return "stack-overflow";
+    case FaultKind::BadLaunch: return "bad-launch";
+  }
+  return "?";
+}
+
+GlobalMemory::~GlobalMemory() {
+  for (Allocation& a : allocations_) {
+    unmapPages(a.data, a.reserved);
+    unmapPages(a.written, a.reserved);
+  }
+}
+
+Allocation& GlobalMemory::allocate(std::string name, uint64_t size, uint64_t reserve, uint64_t alignment) {
+  Allocation& a = allocations_.emplace_back();
+  a.name = std::move(name);
+  a.size = size;
+  a.reserved = std::max(reserve, size);
+  a.grows = reserve > size;
+  a.base = next_ = roundUp(next_, std::max<uint64_t>(alignment, 512));
+  next_ += roundUp(a.reserved, kPage) + kGap;
+  a.data = mapPages(a.reserved);
+  if (trackWrites_) a.written = mapPages(a.reserved);
+  return a;
+}
+
+void GlobalMemory::release(Allocation& a) {
+  unmapPages(a.data, a.reserved);
+  unmapPages(a.written, a.reserved);
+  a.data = a.written = nullptr;
+  a.size = a.reserved = 0;
+  a.grows = false;
+}
+
+void GlobalMemory::trackWrites() {
+  if (trackWrites_) return;
+  trackWrites_ = true;
+  for (Allocation& a : allocations_) {
+    if (a.data == nullptr) continue;
+    a.written = mapPages(a.reserved);
+    std::memset(a.written, 1, a.size);
+  }
+}
+
+Allocation* GlobalMemory::find(uint64_t address) {
+  const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
+                                      [](uint64_t x, const Allocation& a) { return x < a.base; });
+  if (after == allocations_.begin()) return nullptr;
+  Allocation& a = *std::prev(after);
+  return address - a.base < a.reserved ? &a : nullptr;
+}
+
+const Allocation* GlobalMemory::below(uint64_t address) const {
+  const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
+                                      [](uint64_t x, const Allocation& a) { return x < a.base; });
+  return after == allocations_.begin() ? nullptr : &*std::prev(after);
+}
+
+}  // namespace ptxopt::exec

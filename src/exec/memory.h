@@ -1,0 +1,82 @@
+// The memory that all blocks of a grid share: allocations at virtual addresses.
+//
+// Addresses are made up, ascending, 512-aligned, with unmapped gaps between allocations, so that an access outside
+// every allocation is noticed. An allocation is backed by anonymous pages that the system provides on first touch;
+// one that `grows` accepts accesses up to its reserve and remembers how far they went.
+//
+// State spaces share one generic address space:
+//     shared   kSharedWindow + (rank + 1) << 24 | offset, or offset alone for the block's own (32 bits:
+//     shared::cluster) local    kLocalWindow + offset in the thread's stack param    kParamWindow + offset in the
+//     kernel's parameters global and const   identity
+// Nothing is allocated or freed while a kernel runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace ptxopt::exec {
+
+class Warp;
+
+enum class Space : uint8_t { Generic, Global, Const, Param, Shared, Local };
+enum class Access : uint8_t { Read, Write, Atomic };
+
+inline constexpr uint64_t kSharedWindow = 0x0000'1000'0000'0000;
+inline constexpr uint64_t kLocalWindow = 0x0000'2000'0000'0000;
+inline constexpr uint64_t kParamWindow = 0x0000'3000'0000'0000;
+inline constexpr uint64_t kWindowSize = 0x0000'0001'0000'0000;
+inline constexpr uint64_t kFirstAllocation = 0x0000'7000'0000'0000;
+inline constexpr unsigned kSharedRankShift = 24;
+// Addresses of functions and of labels; no memory is there.
+inline constexpr uint64_t kCodeWindow = 0x0000'4000'0000'0000;
+
+struct Allocation {
+  std::string name;
+  uint64_t base = 0;
+  uint64_t size = 0;      // bytes that may be accessed; 0 once freed
+  uint64_t reserved = 0;  // bytes that `size` may grow to
+  std::byte* data = nullptr;
+  std::byte* written = nullptr;  // a nonzero byte for each byte written; only with trackWrites
+  bool readOnly = false;
+  bool grows = false;
+  bool watched = false;  // accesses go through `watch`
+  // Called before each access if `watched`: who, at what offset, how many bytes.
+  std::function<void(const Warp&, unsigned lane, uint64_t offset, unsigned bytes, Access)> watch;
+  // Called when `size` has grown, with the old and the new size, to fill the new bytes (which are 0).
+  std::function<void(uint64_t, uint64_t)> grown;
+
+  bool contains(uint64_t address, uint64_t bytes) const {
+    const uint64_t offset = address - base;
+    return offset < size && bytes <= size - offset;
+  }
+};
+
+class GlobalMemory {
+ public:
+  GlobalMemory() = default;
+  GlobalMemory(const GlobalMemory&) = delete;
+  GlobalMemory& operator=(const GlobalMemory&) = delete;
+  ~GlobalMemory();
+
+  // New memory of zeros. `reserve` (at least `size`) is what it may grow to. References stay good.
+  Allocation& allocate(std::string name, uint64_t size, uint64_t reserve = 0, uint64_t alignment = 512);
+  void release(Allocation& allocation);
+  // Keep Allocation::written from now on, for allocations made later too; what exists counts as written.
+  void trackWrites();
+
+  // The allocation whose size or, for one that grows, whose reserve covers the address; nullptr for none.
+  Allocation* find(uint64_t address);
+  // The allocation that lies nearest below, for messages.
+  const Allocation* below(uint64_t address) const;
+
+ private:
+  std::deque<Allocation> allocations_;  // by ascending base
+  uint64_t next_ = kFirstAllocation;
+  bool trackWrites_ = false;
+};
+
+}  // namespace ptxopt::exec

@@ -1,0 +1,180 @@
+#include "exec/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "analysis/cfg.h"
+#include "exec/program.h"
+
+namespace ptxopt::exec {
+
+void Profile::findBlocks(const Routine& routine) {
+  const Function& f = *routine.function;
+  const Cfg cfg(module_, f);
+  std::vector<uint32_t>& blockOf = blockOf_[&f];
+  blockOf.assign(f.instructions.size(), UINT32_MAX);
+  std::vector<uint32_t> key(cfg.size(), UINT32_MAX);
+  std::vector<NameId> label(cfg.size());
+  for (const InstrId id : f) {
+    const Instruction& i = f[id];
+    const BlockId b = cfg.blockOf(id);
+    if (i.kind == InstrKind::Label && !label[b.value].valid()) label[b.value] = f.labels[i.payload].name;
+    if (!i.isInstruction()) continue;
+    if (key[b.value] == UINT32_MAX) {
+      key[b.value] = i.sourceBegin;
+      BlockCount& count = blocks_[i.sourceBegin];
+      count.function = module_.text(f.name);
+      if (label[b.value].valid()) count.label = module_.text(label[b.value]);
+      count.line = locate(module_.source, i.sourceBegin).line;
+    }
+    blockOf[id.value] = key[b.value];
+  }
+}
+
+void Profile::findTraffic(const OpcodeForm& form, Place& place) {
+  const std::string_view text = module_.text(form.text);
+  const std::string_view base = text.substr(0, text.find('.'));
+  const bool loads = base == "ld" || base == "ldu", stores = base == "st", atomic = base == "atom" || base == "red";
+  if ((!loads && !stores && !atomic) || form.is(effect::Async) || text.starts_with("st.bulk")) return;
+  const auto has = [&](std::string_view modifier) {
+    const std::size_t at = text.find(modifier);
+    return at != std::string_view::npos;
+  };
+  const char* const space = has(".global")   ? "global"
+                            : has(".shared") ? "shared"
+                            : has(".local")  ? "local"
+                            : has(".const")  ? "const"
+                            : has(".param")  ? "param"
+                                             : "generic";
+  place.traffic = &traffic_[fmt::format("{} {}", loads ? "load" : stores ? "store" : "atomic", space)];
+  place.bytes = std::max(1u, info(form.type).bits / 8) * form.vector;
+}
+
+const Profile::Place& Profile::place(const Routine& routine, const Op& op) {
+  const auto [known, isNew] = places_.try_emplace(&op);
+  Place& p = known->second;
+  if (!isNew || !standsForInstruction(module_, routine, op)) return p;
+  const Function& f = *routine.function;
+  if (!blockOf_.contains(&f)) findBlocks(routine);
+  const Instruction& i = f.instructions[op.instruction];
+  const OpcodeForm& form = module_.form(i);
+  p.opcode = &opcodes_[std::string(module_.text(form.text))];
+  const uint32_t block = blockOf_[&f][op.instruction];
+  p.block = &blocks_.at(block);
+  p.beginsBlock = block == i.sourceBegin;
+  p.branches = op.kind == OpKind::Branch || op.kind == OpKind::BranchIndexed;
+  findTraffic(form, p);
+  return p;
+}
+
+void Profile::op(Warp& warp, const Routine& routine, const Op& op, Mask mask, Mask active) {
+  const Mask fresh = trail_.arriving(warp, op, mask);
+  const Place& p = place(routine, op);
+  if (p.opcode == nullptr || fresh == 0) return;
+  if (p.beginsBlock) p.block->count.add(static_cast<unsigned>(std::popcount(fresh)));
+  active &= fresh;
+  const auto lanes = static_cast<unsigned>(std::popcount(active));
+  if (p.branches) {
+    ++branches_;
+    if (active != 0 && active != fresh) {
+      ++divergent_;
+    } else if (active != 0 && op.kind == OpKind::BranchIndexed) {
+      const uint32_t* index = warp.in<uint32_t>(op.args[0]);
+      const uint32_t first = index[std::countr_zero(active)];
+      bool diverges = false;
+      for (Mask m = active; m != 0; m &= m - 1) diverges = diverges || index[std::countr_zero(m)] != first;
+      divergent_ += diverges;
+    }
+  }
+  if (active == 0) {
+    ++skipped_;
+    return;
+  }
+  total_.add(lanes);
+  p.opcode->add(lanes);
+  p.block->instructions.add(lanes);
+  if (p.traffic != nullptr) {
+    p.traffic->count.add(lanes);
+    p.traffic->bytes += uint64_t{p.bytes} * lanes;
+  }
+}
+
+std::vector<std::pair<std::string, Profile::Count>> Profile::opcodes() const {
+  std::vector<std::pair<std::string, Count>> sorted;
+  for (const auto& entry : opcodes_)
+    if (entry.second.warps != 0) sorted.push_back(entry);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.threads > b.second.threads; });
+  return sorted;
+}
+
+std::vector<Profile::BlockCount> Profile::blocks() const {
+  std::vector<BlockCount> entered;
+  for (const auto& [offset, b] : blocks_)
+    if (b.count.warps != 0) entered.push_back(b);
+  return entered;
+}
+
+std::string Profile::table() const {
+  std::string out;
+  const auto row = [&](std::string_view name, const Count& c) {
+    out += fmt::format("  {:<34} {:>14} {:>16} {:>7.2f}", name, c.warps, c.threads, c.lanes());
+  };
+  out += fmt::format("{:<36} {:>14} {:>16} {:>7}\n", "", "warps", "threads", "lanes");
+  row("instructions", total_);
+  out += fmt::format("\n  {:<34} {:>14}\n", "guarded off", skipped_);
+  out += fmt::format("  {:<34} {:>14}\n  {:<34} {:>14}\n", "branches", branches_, "divergent", divergent_);
+  out += "opcodes\n";
+  for (const auto& [name, count] : opcodes()) {
+    row(name, count);
+    out += '\n';
+  }
+  out += fmt::format("{:<36} {:>14} {:>16} {:>7} {:>14}\n", "blocks", "entered", "by threads", "lanes",
+                     "instructions");
+  for (const BlockCount& b : blocks()) {
+    row(b.label.empty() ? fmt::format("{} line {}", b.function, b.line)
+                        : fmt::format("{} {} line {}", b.function, b.label, b.line),
+        b.count);
+    out += fmt::format(" {:>14}\n", b.instructions.warps);
+  }
+  if (std::any_of(traffic_.begin(), traffic_.end(), [](const auto& t) { return t.second.count.warps != 0; }))
+    out += fmt::format("{:<36} {:>14} {:>16} {:>7} {:>14}\n", "memory", "warps", "threads", "lanes", "bytes");
+  for (const auto& [name, t] : traffic_) {
+    if (t.count.warps == 0) continue;
+    row(name, t.count);
+    out += fmt::format(" {:>14}\n", t.bytes);
+  }
+  return out;
+}
+
+std::string Profile::json() const {
+  using Json = nlohmann::ordered_json;
+  const auto counts = [](const Count& c) { return Json{{"warps", c.warps}, {"threads", c.threads}}; };
+  Json out;
+  out["instructions"] = counts(total_);
+  out["guardedOff"] = skipped_;
+  out["branches"] = branches_;
+  out["divergentBranches"] = divergent_;
+  out["opcodes"] = Json::object();
+  for (const auto& [name, count] : opcodes()) out["opcodes"][name] = counts(count);
+  out["blocks"] = Json::array();
+  for (const BlockCount& b : blocks())
+    out["blocks"].push_back(Json{{"function", b.function},
+                                 {"label", b.label},
+                                 {"line", b.line},
+                                 {"entered", counts(b.count)},
+                                 {"instructions", counts(b.instructions)}});
+  out["memory"] = Json::object();
+  for (const auto& [name, t] : traffic_) {
+    if (t.count.warps == 0) continue;
+    Json entry = counts(t.count);
+    entry["bytes"] = t.bytes;
+    out["memory"][name] = entry;
+  }
+  return out.dump(2) + "\n";
+}
+
+}  // namespace ptxopt::exec

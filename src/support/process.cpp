@@ -1,0 +1,204 @@
+#include "support/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+extern char** environ;
+
+namespace ptxopt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  void open(int fd) {
+    close();
+    fd_ = fd;
+  }
+  void close() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+  int get() const { return fd_; }
+  bool isOpen() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+struct Pipe {
+  Descriptor read, write;
+  // Closed in children by themselves: another thread may be starting one.
+  bool open() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+    read.open(ends[0]);
+    write.open(ends[1]);
+    return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+  }
+};
+
+// posix_spawn's two structures, freed in any case.
+struct SpawnSettings {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  SpawnSettings() {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+};
+
+// Starts it; 0 or an errno.
+int spawn(const std::vector<std::string>& arguments, const Pipe& out, const Pipe& err, pid_t& pid) {
+  SpawnSettings s;
+  constexpr const char* kNull = "/dev/null";
+  posix_spawn_file_actions_addopen(&s.actions, STDIN_FILENO, kNull, O_RDONLY, 0);
+  const std::pair<const Pipe*, int> streams[] = {{&out, STDOUT_FILENO}, {&err, STDERR_FILENO}};
+  for (const auto& [pipe, to] : streams) {
+    if (pipe->write.isOpen())
+      posix_spawn_file_actions_adddup2(&s.actions, pipe->write.get(), to);
+    else
+      posix_spawn_file_actions_addopen(&s.actions, to, kNull, O_WRONLY, 0);
+  }
+  // Signals that this program catches or blocks are the child's to decide on.
+  sigset_t none, usual;
+  sigemptyset(&none);
+  sigemptyset(&usual);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD}) sigaddset(&usual, signal);
+  posix_spawnattr_setsigmask(&s.attributes, &none);
+  posix_spawnattr_setsigdefault(&s.attributes, &usual);
+  posix_spawnattr_setpgroup(&s.attributes, 0);
+  posix_spawnattr_setflags(&s.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  return ::posix_spawnp(&pid, argv[0], &s.actions, &s.attributes, argv.data(), environ);
+}
+
+// Reads what is there. Closes the pipe at its end.
+void drain(Pipe& pipe, std::string& text, std::size_t cap, bool& truncated) {
+  std::array<char, 16 * 1024> buffer;
+  while (pipe.read.isOpen()) {
+    const ssize_t n = ::read(pipe.read.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (n <= 0) return pipe.read.close();
+    const std::size_t kept = std::min(static_cast<std::size_t>(n), cap - std::min(cap, text.size()));
+    text.append(buffer.data(), kept);
+    if (kept < static_cast<std::size_t>(n)) truncated = true;
+  }
+}
+
+int openPidDescriptor(pid_t pid) {
+#ifdef SYS_pidfd_open
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+#else
+  static_cast<void>(pid);
+  return -1;
+#endif
+}
+
+// Whether it has ended. It stays a zombie, so that its id, and its group's, still mean it.
+bool hasEnded(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+}  // namespace
+
+ProcessResult runProcess(const std::vector<std::string>& arguments, const ProcessOptions& options) {
+  using End = ProcessResult::End;
+  ProcessResult result;
+  if (arguments.empty()) {
+    result.error = "no command";
+    return result;
+  }
+  const auto start = Clock::now();
+  Pipe out, err;
+  pid_t pid = -1;
+  if (options.outputCap != 0 && (!out.open() || !err.open())) {
+    result.error = std::strerror(errno);
+    return result;
+  }
+  if (const int error = spawn(arguments, out, err, pid); error != 0) {
+    result.error = std::strerror(error);
+    return result;
+  }
+  out.write.close();
+  err.write.close();
+  const Descriptor ended(openPidDescriptor(pid));
+
+  // The end of the program counts, not that of the pipes: a child of it may hold these open.
+  result.end = End::Exited;
+  while (!hasEnded(pid)) {
+    if (options.cancelled && options.cancelled()) {
+      result.end = End::Cancelled;
+      break;
+    }
+    const double left = options.timeoutSeconds - secondsSince(start);
+    if (options.timeoutSeconds > 0 && left <= 0) {
+      result.end = End::TimedOut;
+      break;
+    }
+    double wait = !ended.isOpen() ? 5e-3 : options.cancelled ? 50e-3 : 10;
+    if (options.timeoutSeconds > 0) wait = std::min(wait, left);
+    pollfd polled[] = {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}, {ended.get(), POLLIN, 0}};
+    ::poll(polled, std::size(polled), static_cast<int>(wait * 1e3) + 1);
+    drain(out, result.out, options.outputCap, result.truncated);
+    drain(err, result.err, options.outputCap, result.truncated);
+  }
+  ::kill(-pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  drain(out, result.out, options.outputCap, result.truncated);
+  drain(err, result.err, options.outputCap, result.truncated);
+  result.seconds = secondsSince(start);
+  if (result.end != End::Exited) return result;
+  if (WIFSIGNALED(status)) {
+    result.end = End::Signalled;
+    result.code = WTERMSIG(status);
+  } else {
+    result.code = WEXITSTATUS(status);
+  }
+  return result;
+}
+
+std::string ProcessResult::describe() const {
+  switch (end) {
+    case End::Exited: return fmt::format("exit status {}", code);
+    case End::Signalled: return fmt::format("signal {} ({})", code, ::strsignal(code));
+    case End::TimedOut: return fmt::format("no answer within {:.3g} s", seconds);
+    case End::Cancelled: return "cancelled";
+    case End::NotStarted: return fmt::format("could not be started: {}", error);
+  }
+  return {};
+}
+
+}  // namespace ptxopt

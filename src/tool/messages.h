@@ -1,0 +1,17 @@
+// What the tool says on its streams.
+#pragma once
+
+#include <cstdio>
+#include <string_view>
+
+#include "ptxopt/ptxopt.h"
+
+namespace ptxopt::tool {
+
+void print(std::FILE* file, std::string_view text);
+// To standard error, of the form `PLACE: error: ...`: coloured on a terminal.
+void printMessage(std::string_view text);
+// Says `ptxopt: error: MESSAGE` and returns the exit code of `status`.
+int fail(Status status, std::string_view message);
+
+}  // namespace ptxopt::tool

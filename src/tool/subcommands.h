@@ -1,0 +1,31 @@
+// `ptxopt NAME ...`: the first argument decides. Anything else is the flat form `ptxopt INPUT -o OUTPUT`; a file
+// that is called like a subcommand is given as ./NAME.
+//
+// To add one: write src/tool/NAME.cpp with its `int NAMECommand(int argc, char** argv)`, declare that below, and
+// add a row to the table in subcommands.cpp.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ptxopt::tool {
+
+struct Subcommand {
+  std::string_view name, summary;
+  // argv[0] is the subcommand's name, so that argv reads as a program's own. Returns the exit code, one of Status.
+  // Exceptions are main's to report.
+  int (*run)(int argc, char** argv);
+};
+
+std::span<const Subcommand> subcommands();
+// The one of this name, or nullptr.
+const Subcommand* findSubcommand(std::string_view name);
+// A line for each, for --help.
+std::string subcommandHelp();
+
+// One file each.
+int verifyCommand(int argc, char** argv);
+int reduceCommand(int argc, char** argv);
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,236 @@
+#include "verify/input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "exec/block.h"
+#include "exec/launch.h"
+
+namespace ptxopt::verify {
+
+namespace {
+
+// Counter-based randomness: a well mixed function of its arguments (the finalizer of splitmix64).
+uint64_t mix(uint64_t x) {
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+uint64_t mix(uint64_t a, uint64_t b) { return mix(mix(a) ^ b); }
+
+// A value of an element of `bytes` bytes.
+uint64_t integerValue(Contents::Kind kind, unsigned bits, uint64_t r) {
+  static constexpr uint64_t kSpecial[] = {0,  1,  2,  ~uint64_t{0}, ~uint64_t{1}, 31,  32,
+                                          33, 63, 64, 127,          128,          255, 256};
+  const uint64_t top = uint64_t{1} << (bits - 1);
+  switch (kind) {
+    case Contents::Kind::Small: return r % 16;
+    case Contents::Kind::Mixed: return r % 8 == 0 ? mix(r) : r % 8 == 1 ? 0 - mix(r) % 9 : mix(r) % 100;
+    case Contents::Kind::Any: return mix(r);
+    case Contents::Kind::Special:
+      if (r % 4 == 0) return top - (r / 4 & 1);
+      return kSpecial[r / 4 % std::size(kSpecial)];
+  }
+  return 0;
+}
+
+float floatValue(Contents::Kind kind, uint64_t r) {
+  static constexpr uint32_t kSpecial[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
+                                          0x7fc00000, 0x00000001, 0x807fffff, 0x00800000, 0x7f7fffff, 0x4b000001};
+  const double unit = static_cast<double>(mix(r) >> 11) * 0x1p-53;
+  switch (kind) {
+    case Contents::Kind::Small: return static_cast<float>(unit * 2 - 1);
+    case Contents::Kind::Mixed: return static_cast<float>(static_cast<int64_t>(mix(r) % 2001) - 1000) / 8;
+    case Contents::Kind::Any: return std::bit_cast<float>(static_cast<uint32_t>(mix(r)));
+    case Contents::Kind::Special: return std::bit_cast<float>(kSpecial[r % std::size(kSpecial)]);
+  }
+  return 0;
+}
+
+// The upper bits of the float, cut; only meant to make plausible values.
+uint16_t halfBits(float f, bool brain) {
+  const auto bits = std::bit_cast<uint32_t>(f);
+  if (brain) return static_cast<uint16_t>(bits >> 16);
+  const auto exponent = static_cast<int>(bits >> 23 & 255) - 127;
+  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  if (exponent == 128) return static_cast<uint16_t>(sign | 0x7c00 | (bits << 9 != 0 ? 0x200 : 0));
+  if (exponent > 15) return static_cast<uint16_t>(sign | 0x7bff);
+  if (exponent < -14) return sign;
+  return static_cast<uint16_t>(sign | (exponent + 15) << 10 | (bits >> 13 & 0x3ff));
+}
+
+uint64_t elementValue(const Contents& c, uint64_t index) {
+  const uint64_t r = mix(c.seed, index);
+  const unsigned bits = std::max(8u, info(c.element).bits);
+  switch (c.element) {
+    case ScalarType::f32: return std::bit_cast<uint32_t>(floatValue(c.kind, r));
+    case ScalarType::f64:
+      return c.kind == Contents::Kind::Any ? mix(r)
+                                           : std::bit_cast<uint64_t>(static_cast<double>(floatValue(c.kind, r)));
+    case ScalarType::f16: return halfBits(floatValue(c.kind, r), false);
+    case ScalarType::bf16: return halfBits(floatValue(c.kind, r), true);
+    case ScalarType::f16x2:
+    case ScalarType::bf16x2: {
+      const bool brain = c.element == ScalarType::bf16x2;
+      return halfBits(floatValue(c.kind, r), brain) |
+             static_cast<uint32_t>(halfBits(floatValue(c.kind, mix(r)), brain)) << 16;
+    }
+    default: return integerValue(c.kind, std::min(bits, 64u), r);
+  }
+}
+
+}  // namespace
+
+void Contents::fillPage(int64_t offset, std::byte* page) const {
+  const unsigned bytes = std::clamp(info(element).bits / 8, 1u, 8u);
+  for (unsigned at = 0; at < TrialMemory::kPage; at += bytes) {
+    const uint64_t v = elementValue(*this, static_cast<uint64_t>((offset + at) / bytes));
+    std::memcpy(page + at, &v, bytes);
+  }
+}
+
+ShapeLimits shapeLimits(const Module& module, const Function& kernel) {
+  ShapeLimits limits;
+  for (const FunctionDirective& d : kernel.directives) {
+    const std::string_view name = module.text(d.name);
+    exec::Dim3 v{d.values[0], d.valueCount > 1 ? d.values[1] : 1, d.valueCount > 2 ? d.values[2] : 1};
+    if (name == ".reqntid") limits.required = v;
+    if (name == ".maxntid") limits.most = std::clamp<uint64_t>(v.count(), 1, 1024);
+    if (name == ".reqnctapercluster" && v.count() <= 16) limits.cluster = v;
+  }
+  return limits;
+}
+
+Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number) {
+  Trial t;
+  uint64_t state = mix(seed, number);
+  const auto random = [&](uint64_t below) {
+    state = mix(state);
+    return state % below;
+  };
+  const auto kind = static_cast<Contents::Kind>(number % 4);
+
+  // Shapes: what needs whole warps gets them mostly; what uses y and z gets some.
+  static constexpr uint32_t kWhole[] = {64, 32, 128, 256, 96, 512, 1024};
+  static constexpr uint32_t kOdd[] = {33, 1, 31, 48, 100, 65};
+  const bool whole = number < 2 || ((use.shape.warp || use.shape.barrier) && random(4) != 0) || random(2) == 0;
+  const uint32_t threads = static_cast<uint32_t>(std::min<uint64_t>(
+      limits.most, whole ? kWhole[number == 0 ? 0 : random(std::size(kWhole))] : kOdd[random(std::size(kOdd))]));
+  t.block = {threads, 1, 1};
+  if (use.shape.y || use.shape.z) {
+    static constexpr exec::Dim3 kShapes[] = {{16, 4, 1}, {8, 8, 1}, {32, 2, 1}, {16, 16, 1}, {32, 8, 1}, {5, 7, 1}};
+    t.block = kShapes[number == 0 ? 0 : random(std::size(kShapes))];
+    if (use.shape.z && random(2) == 0) t.block = {8, 4, 2};
+    if (t.block.count() > limits.most) t.block = {static_cast<uint32_t>(limits.most), 1, 1};
+  }
+  if (limits.required.x != 0) t.block = limits.required;
+  if (limits.required.x == 0 && limits.most < 1024 && number % 2 == 0 && !use.shape.y && !use.shape.z)
+    t.block = {static_cast<uint32_t>(limits.most), 1, 1};
+  t.cluster = limits.cluster;
+  t.grid = {static_cast<uint32_t>(1 + random(3)), use.shape.y ? static_cast<uint32_t>(1 + random(2)) : 1,
+            use.shape.z ? static_cast<uint32_t>(1 + random(2)) : 1};
+  if (number == 0) t.grid = {2, 1, 1};
+  t.grid = {t.grid.x * t.cluster.x, t.grid.y * t.cluster.y, t.grid.z * t.cluster.z};
+  if (use.shape.dynamicShared) t.dynamicShared = 48u << 10;
+
+  const auto blockThreads = static_cast<uint32_t>(t.block.count());
+  const auto allThreads = static_cast<uint32_t>(t.grid.count() * t.block.count());
+  // Sizes: around those of the block and the grid, for the bounds that kernels test.
+  const uint64_t sizes[] = {allThreads,
+                            blockThreads,
+                            blockThreads + 1,
+                            blockThreads - 1,
+                            1,
+                            0,
+                            2,
+                            7,
+                            allThreads - 1,
+                            allThreads + 1,
+                            100,
+                            3,
+                            16,
+                            64};
+  for (std::size_t k = 0; k < use.fields.size(); ++k) {
+    const Field& f = use.fields[k];
+    FieldValue v;
+    v.isPointer =
+        f.use == Field::Use::Pointer || (f.use == Field::Use::MaybePointer && f.bytes == 8 && number % 3 != 2);
+    if (v.isPointer && f.bytes != 8) v.isPointer = false;
+    if (v.isPointer) {
+      v.contents.kind = kind;
+      v.contents.element = f.element == ScalarType::None ? ScalarType::b32 : f.element;
+      v.contents.seed = mix(seed, mix(number, k));
+    } else if (f.isFloat) {
+      const float value = number == 0 ? 1.5f : floatValue(kind, random(UINT64_MAX));
+      v.bits = f.bytes == 8   ? std::bit_cast<uint64_t>(static_cast<double>(value))
+               : f.bytes == 4 ? std::bit_cast<uint32_t>(value)
+                              : halfBits(value, false);
+    } else if (number == 0) {
+      v.bits = allThreads;
+    } else if (number % 8 == 7) {
+      v.bits = integerValue(Contents::Kind::Mixed, f.bytes * 8, random(UINT64_MAX));
+    } else {
+      v.bits = sizes[random(number < 4 ? 5 : std::size(sizes))];
+    }
+    if (f.bytes < 8) v.bits &= (uint64_t{1} << (f.bytes * 8)) - 1;
+    t.fields.push_back(v);
+  }
+  return t;
+}
+
+TrialMemory::TrialMemory(exec::Machine& machine, const KernelUse& use, const Trial& trial) : machine_(machine) {
+  uint32_t bytes = 0;
+  for (const Field& f : use.fields) bytes = std::max(bytes, f.offset + f.bytes);
+  parameters_.resize(bytes);
+  for (std::size_t k = 0; k < use.fields.size(); ++k) {
+    uint64_t bits = trial.fields[k].bits;
+    if (trial.fields[k].isPointer) {
+      auto region = std::make_unique<Region>();
+      region->field = k;
+      exec::Allocation& a = machine.memory().allocate(use.fields[k].parameter, 2 * kReach);
+      region->allocation = &a;
+      bits += a.base + kReach;
+      a.watched = true;
+      Region* const r = region.get();
+      const Contents contents = trial.fields[k].contents;
+      a.watch = [this, r, contents](const exec::Warp& w, unsigned lane, uint64_t offset, unsigned size,
+                                    exec::Access access) { touch(*r, contents, w, lane, offset, size, access); };
+      regions_.push_back(std::move(region));
+    }
+    std::memcpy(parameters_.data() + use.fields[k].offset, &bits, std::min<std::size_t>(8, use.fields[k].bytes));
+  }
+}
+
+TrialMemory::~TrialMemory() {
+  for (const auto& r : regions_) machine_.memory().release(*r->allocation);
+}
+
+void TrialMemory::touch(Region& region, const Contents& contents, const exec::Warp& warp, unsigned lane,
+                        uint64_t offset, unsigned bytes, exec::Access access) {
+  const auto first = static_cast<int64_t>(offset - kReach);
+  const int64_t last = first + static_cast<int64_t>(bytes) - 1;
+  constexpr auto kSize = static_cast<int64_t>(kPage);
+  const auto pageOf = [](int64_t at) { return at & ~(kSize - 1); };
+  for (int64_t page = pageOf(first); page <= last; page += kSize) {
+    const auto [at, isNew] = region.pages.try_emplace(page, false);
+    if (isNew) {
+      if (++pages_ > kMostPages)
+        throw exec::LaneFault{exec::FaultKind::OutOfBounds, lane, "the kernel touches more than 64 MB"};
+      contents.fillPage(page, region.allocation->data + kReach + page);
+    }
+    if (access != exec::Access::Read) at->second = true;
+  }
+  if (access != exec::Access::Read && region.field == watchedField_ && first <= watchedOffset_ &&
+      watchedOffset_ <= last) {
+    auto& w = const_cast<exec::Warp&>(warp);
+    lastWriter_ = fmt::format("thread {} of block {}",
+                              toString(positionIn(w.block().launch().config().block, warp.threadIndex(lane))),
+                              toString(w.block().id()));
+  }
+}
+
+}  // namespace ptxopt::verify

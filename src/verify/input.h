@@ -1,0 +1,92 @@
+// Inputs for a kernel: launch shapes, scalars, and memory that comes into being where it is touched.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/machine.h"
+#include "verify/fields.h"
+
+namespace ptxopt::verify {
+
+// What memory holds before anybody writes: a function of a seed and the place.
+struct Contents {
+  enum class Kind : uint8_t { Small, Mixed, Any, Special } kind = Kind::Small;
+  ScalarType element = ScalarType::u32;
+  uint64_t seed = 0;
+  // Writes the bytes of [offset, offset + 4096), a page; offset counts from where the pointer points.
+  void fillPage(int64_t offset, std::byte* page) const;
+};
+
+// The value of one field in one trial.
+struct FieldValue {
+  bool isPointer = false;
+  uint64_t bits = 0;
+  Contents contents;  // of what a pointer points to
+};
+
+struct Trial {
+  exec::Dim3 grid, block, cluster;
+  uint32_t dynamicShared = 0;
+  std::vector<FieldValue> fields;  // parallel to KernelUse::fields
+};
+
+// Limits that a kernel's directives set.
+struct ShapeLimits {
+  exec::Dim3 required{0, 0, 0};  // .reqntid; 0: none
+  uint64_t most = 1024;          // threads, .maxntid
+  exec::Dim3 cluster;
+};
+ShapeLimits shapeLimits(const Module& module, const Function& kernel);
+
+// Trial `number` of a series; the same numbers and seed give the same trial. Early ones are plain, later ones
+// stranger.
+Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number);
+
+// The memory behind the pointers of one trial in one machine: pages of 4 KB filled when first touched, up to 8 GB
+// to both sides of the pointer.
+class TrialMemory {
+ public:
+  static constexpr uint64_t kPage = 4096;
+  static constexpr uint64_t kReach = uint64_t{8} << 30;
+  static constexpr std::size_t kMostPages = 16384;  // 64 MB
+
+  TrialMemory(exec::Machine& machine, const KernelUse& use, const Trial& trial);
+  ~TrialMemory();
+  TrialMemory(const TrialMemory&) = delete;
+  TrialMemory& operator=(const TrialMemory&) = delete;
+
+  // The launch's parameters.
+  const std::vector<std::byte>& parameters() const { return parameters_; }
+
+  struct Region {
+    std::size_t field = 0;
+    exec::Allocation* allocation = nullptr;
+    std::map<int64_t, bool> pages;  // offset from the pointer to whether it was written
+    const std::byte* page(int64_t offset) const { return allocation->data + kReach + offset; }
+  };
+  const std::vector<std::unique_ptr<Region>>& regions() const { return regions_; }
+  // Watches one byte: who wrote it last. `field` is its region's.
+  void watchByte(std::size_t field, int64_t offset) {
+    watchedField_ = field;
+    watchedOffset_ = offset;
+  }
+  const std::string& lastWriter() const { return lastWriter_; }
+
+ private:
+  void touch(Region& region, const Contents& contents, const exec::Warp& warp, unsigned lane, uint64_t offset,
+             unsigned bytes, exec::Access access);
+
+  exec::Machine& machine_;
+  std::vector<std::byte> parameters_;
+  std::vector<std::unique_ptr<Region>> regions_;
+  std::size_t pages_ = 0;
+  std::size_t watchedField_ = SIZE_MAX;
+  int64_t watchedOffset_ = 0;
+  std::string lastWriter_;
+};
+
+}  // namespace ptxopt::verify

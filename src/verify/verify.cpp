@@ -1,0 +1,410 @@
+#include "verify/verify.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "exec/machine.h"
+#include "text/parse.h"
+#include "verify/fields.h"
+#include "verify/input.h"
+
+namespace ptxopt::verify {
+
+namespace {
+
+using exec::Dim3;
+using exec::ExecError;
+using exec::FaultKind;
+
+const Function* findKernel(const Module& m, std::string_view name) {
+  for (const Function& f : m.functions)
+    if (f.isEntry && f.hasBody && m.text(f.name) == name) return &f;
+  return nullptr;
+}
+
+// One module's side of a trial.
+struct Run {
+  std::optional<ExecError> fault;
+  std::string printed;
+  std::unique_ptr<TrialMemory> memory;
+};
+
+struct Checking {
+  bool races = false, uninitialised = false;
+};
+
+Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,
+             uint64_t stepLimit, Checking checks = {}, std::optional<std::pair<std::size_t, int64_t>> watch = {}) {
+  Run run;
+  machine.reset();
+  run.memory = std::make_unique<TrialMemory>(machine, use, trial);
+  if (watch) run.memory->watchByte(watch->first, watch->second);
+  machine.print = [&](std::string_view text) { run.printed += text; };
+  exec::LaunchConfig config;
+  config.grid = trial.grid;
+  config.block = trial.block;
+  config.cluster = trial.cluster;
+  config.dynamicShared = trial.dynamicShared;
+  config.parameters = run.memory->parameters();
+  config.parameters.resize(machine.kernel(kernel).parameterBytes());
+  config.stepLimit = stepLimit;
+  config.checkRaces = checks.races;
+  config.checkUninitialised = checks.uninitialised;
+  try {
+    machine.launch(kernel, config);
+  } catch (const ExecError& e) {
+    run.fault = e;
+  }
+  machine.print = nullptr;
+  return run;
+}
+
+// A byte that differs.
+struct Difference {
+  std::string where;  // "x+12" or "the variable 'y' + 8", or what the fault or output was
+  std::size_t field = SIZE_MAX;
+  int64_t offset = 0;  // from the pointer
+  std::string values;
+  bool reach = false;  // memory that only the second one touches
+};
+
+bool isNanOf(ScalarType type, const std::byte* at) {
+  switch (type) {
+    case ScalarType::f32: {
+      float v;
+      std::memcpy(&v, at, sizeof v);
+      return std::isnan(v);
+    }
+    case ScalarType::f64: {
+      double v;
+      std::memcpy(&v, at, sizeof v);
+      return std::isnan(v);
+    }
+    case ScalarType::f16:
+    case ScalarType::bf16: {
+      uint16_t v;
+      std::memcpy(&v, at, sizeof v);
+      return type == ScalarType::f16 ? (v & 0x7fff) > 0x7c00 : (v & 0x7fff) > 0x7f80;
+    }
+    default: return false;
+  }
+}
+
+std::string show(ScalarType type, const std::byte* at) {
+  uint64_t bits = 0;
+  const unsigned bytes = std::clamp(info(type).bits / 8, 1u, 8u);
+  std::memcpy(&bits, at, bytes);
+  std::string text = fmt::format("0x{:0{}x}", bits, bytes * 2);
+  if (type == ScalarType::f32) text += fmt::format(" ({})", std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  if (type == ScalarType::f64) text += fmt::format(" ({})", std::bit_cast<double>(bits));
+  return text;
+}
+
+class KernelCheck {
+ public:
+  KernelCheck(const Module& a, const Module& b, const Function& kernel, const VerifyOptions& options)
+      : a_(a), b_(b), kernel_(kernel), options_(options) {
+    result_.kernel = a.text(kernel.name);
+  }
+
+  KernelVerdict run() {
+    try {
+      check();
+    } catch (const ExecError& e) {
+      inconclusive(describe(a_, e));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void inconclusive(std::string why) {
+    result_.verdict = Verdict::Inconclusive;
+    result_.detail = std::move(why);
+  }
+
+  static std::string describe(const Module& m, const ExecError& e) {
+    std::string text = fmt::format("{}: {}", exec::name(e.kind), e.message);
+    if (e.source != 0) text = fmt::format("{}:{}: {}", m.fileName, locate(m.source, e.source).line, text);
+    if (!e.thread.empty()) text += ", " + e.thread;
+    return text;
+  }
+
+  void check() {
+    const Function* other = findKernel(b_, result_.kernel);
+    if (other == nullptr) return inconclusive("the second file has no such kernel");
+    machineA_ = std::make_unique<exec::Machine>(a_);
+    machineB_ = std::make_unique<exec::Machine>(b_);
+    const exec::Program& pa = machineA_->kernel(result_.kernel);
+    const exec::Program& pb = machineB_->kernel(result_.kernel);
+    if (!sameParameters(pa, pb)) return inconclusive("the two files give the kernel different parameters");
+    use_ = findUse(a_, kernel_, pa);
+    for (const auto& [name, value] : options_.scalars)
+      if (std::none_of(use_.fields.begin(), use_.fields.end(), [&](const Field& f) { return f.parameter == name; }))
+        return inconclusive(fmt::format("the kernel has no parameter '{}'", name));
+    const ShapeLimits limits = shapeLimits(a_, kernel_);
+    std::string lastDrop;
+    for (unsigned number = 0; result_.trials < options_.trials && number < options_.trials * 4 + 8; ++number) {
+      Trial trial = makeTrial(use_, limits, options_.seed, number);
+      pin(trial);
+      std::string drop;
+      if (auto difference = compare(trial, drop)) {
+        report(trial, *difference);
+        return;
+      }
+      if (drop.empty()) {
+        ++result_.trials;
+      } else {
+        ++result_.dropped;
+        lastDrop = drop;
+        // What it does not support it will not support for other inputs either, mostly.
+        if (result_.trials == 0 && result_.dropped >= options_.trials + 8) break;
+      }
+    }
+    if (result_.trials == 0)
+      return inconclusive(fmt::format("no input was found that the first file runs; the last: {}", lastDrop));
+    result_.verdict = Verdict::Equal;
+  }
+
+  // What the options fix.
+  void pin(Trial& t) const {
+    if (options_.grid) t.grid = *options_.grid;
+    if (options_.block) t.block = *options_.block;
+    if (options_.cluster) t.cluster = *options_.cluster;
+    if (options_.dynamicShared) t.dynamicShared = *options_.dynamicShared;
+    for (std::size_t k = 0; k < use_.fields.size(); ++k)
+      if (const auto found = options_.scalars.find(use_.fields[k].parameter); found != options_.scalars.end()) {
+        t.fields[k].isPointer = false;
+        t.fields[k].bits = found->second;
+      }
+  }
+
+  static bool sameParameters(const exec::Program& a, const exec::Program& b) {
+    if (a.parameterBytes() != b.parameterBytes() || a.parameters().size() != b.parameters().size()) return false;
+    for (std::size_t i = 0; i < a.parameters().size(); ++i)
+      if (a.parameters()[i].place.offset != b.parameters()[i].place.offset ||
+          a.parameters()[i].place.bytes != b.parameters()[i].place.bytes)
+        return false;
+    return true;
+  }
+
+  // Runs a trial on both. A difference, or none; `drop` says why the trial says nothing.
+  std::optional<Difference> compare(const Trial& trial, std::string& drop) {
+    trial_ = &trial;
+    const Run a = runTrial(*machineA_, result_.kernel, use_, trial, options_.stepLimit);
+    if (a.fault) {
+      drop = describe(a_, *a.fault);
+      return std::nullopt;
+    }
+    // What the optimizer adds may cost steps; only an endless loop is a difference.
+    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, options_.stepLimit * 4);
+    if (b.fault) {
+      if (b.fault->kind == FaultKind::Unsupported) {
+        drop = describe(b_, *b.fault);
+        return std::nullopt;
+      }
+      Difference d;
+      d.where = "the second file fails: " + describe(b_, *b.fault);
+      return d;
+    }
+    return difference(a, b);
+  }
+
+  std::optional<Difference> difference(const Run& a, const Run& b) {
+    for (std::size_t r = 0; r < a.memory->regions().size(); ++r)
+      if (auto d = regionDifference(*a.memory->regions()[r], *b.memory->regions()[r])) return d;
+    const auto ga = machineA_->globals();
+    for (const auto& [name, variable] : ga) {
+      const exec::Allocation* other = nullptr;
+      for (const auto& [otherName, o] : machineB_->globals())
+        if (otherName == name) other = o;
+      if (other == nullptr || other->size != variable->size) continue;
+      // Addresses in variables may differ between the two: they are compared only where the layouts agree.
+      if (other->base != variable->base) continue;
+      for (uint64_t i = 0; i < variable->size; ++i)
+        if (variable->data[i] != other->data[i]) {
+          Difference d;
+          d.where = fmt::format("the variable '{}', byte {}", name, i);
+          d.values = fmt::format("0x{:02x} and 0x{:02x}", static_cast<unsigned>(variable->data[i]),
+                                 static_cast<unsigned>(other->data[i]));
+          return d;
+        }
+    }
+    if (a.printed != b.printed) {
+      Difference d;
+      d.where = "what they print";
+      d.values = fmt::format("'{}' and '{}'", a.printed.substr(0, 200), b.printed.substr(0, 200));
+      return d;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Difference> regionDifference(const TrialMemory::Region& a, const TrialMemory::Region& b) const {
+    const Field& field = use_.fields[a.field];
+    const ScalarType element = field.element == ScalarType::None ? ScalarType::b32 : field.element;
+    const unsigned size = std::clamp(info(element).bits / 8, 1u, 8u);
+    for (const auto& [offset, written] : b.pages) {
+      const auto known = a.pages.find(offset);
+      if (known == a.pages.end()) {
+        Difference d;
+        d.where = fmt::format("the second file {} {}{:+}..., where the first never comes near",
+                              written ? "writes" : "reads", field.parameter, offset);
+        d.field = a.field;
+        d.reach = true;
+        return d;
+      }
+    }
+    for (const auto& [offset, written] : a.pages) {
+      if (!b.pages.contains(offset) && !written) continue;
+      const std::byte* pa = a.page(offset);
+      // A page that the second never touched was never filled there.
+      std::vector<std::byte> untouched;
+      const std::byte* pb = b.page(offset);
+      if (!b.pages.contains(offset)) {
+        untouched.resize(TrialMemory::kPage);
+        contentsOf(a.field).fillPage(offset, untouched.data());
+        pb = untouched.data();
+      }
+      if (std::memcmp(pa, pb, TrialMemory::kPage) == 0) continue;
+      for (unsigned at = 0; at < TrialMemory::kPage; at += size) {
+        if (std::memcmp(pa + at, pb + at, size) == 0) continue;
+        if (options_.anyNan && isNanOf(element, pa + at) && isNanOf(element, pb + at)) continue;
+        Difference d;
+        d.where = fmt::format("{}{:+}", field.parameter, offset + at);
+        d.field = a.field;
+        d.offset = offset + at;
+        d.values = fmt::format("{} and {}", show(element, pa + at), show(element, pb + at));
+        return d;
+      }
+    }
+    return std::nullopt;
+  }
+
+  const Contents& contentsOf(std::size_t field) const { return trial_->fields[field].contents; }
+
+  // ---- counterexamples ----
+
+  // Smaller inputs: fewer blocks, fewer threads, smaller scalars, plainer contents.
+  std::vector<Trial> smaller(const Trial& t) const {
+    std::vector<Trial> list;
+    const auto add = [&](auto&& change) {
+      Trial s = t;
+      change(s);
+      list.push_back(std::move(s));
+    };
+    const Dim3 oneCluster = t.cluster;
+    if (!(t.grid == oneCluster) && !options_.grid) add([&](Trial& s) { s.grid = oneCluster; });
+    const ShapeLimits limits = shapeLimits(a_, kernel_);
+    if (limits.required.x == 0 && !options_.block) {
+      for (const uint32_t x : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u})
+        if (x < t.block.x) add([&](Trial& s) { s.block.x = x; });
+      if (t.block.y > 1) add([&](Trial& s) { s.block.y = 1; });
+      if (t.block.z > 1) add([&](Trial& s) { s.block.z = 1; });
+    }
+    for (std::size_t k = 0; k < t.fields.size(); ++k) {
+      if (t.fields[k].isPointer) {
+        if (t.fields[k].contents.kind != Contents::Kind::Small)
+          add([&](Trial& s) { s.fields[k].contents.kind = Contents::Kind::Small; });
+        continue;
+      }
+      if (use_.fields[k].isFloat || options_.scalars.contains(use_.fields[k].parameter)) continue;
+      for (const uint64_t v : {uint64_t{0}, uint64_t{1}, uint64_t{2}, t.fields[k].bits / 2, t.fields[k].bits - 1})
+        if (v < t.fields[k].bits) add([&](Trial& s) { s.fields[k].bits = v; });
+    }
+    return list;
+  }
+
+  void report(Trial trial, Difference difference) {
+    // Is the first file's own result determined?
+    Checking checks;
+    checks.races = checks.uninitialised = true;
+    const Run checked = runTrial(*machineA_, result_.kernel, use_, trial, options_.stepLimit * 4, checks);
+    if (checked.fault &&
+        (checked.fault->kind == FaultKind::Race || checked.fault->kind == FaultKind::Uninitialised)) {
+      inconclusive(fmt::format("they differ, but the first file's result is not determined: {}",
+                               describe(a_, *checked.fault)));
+      return;
+    }
+    unsigned tries = 200;
+    for (bool again = true; again && tries > 0;) {
+      again = false;
+      for (const Trial& s : smaller(trial)) {
+        if (tries-- == 0) break;
+        std::string drop;
+        auto d = compare(s, drop);
+        if (!d) continue;
+        difference = std::move(*d);
+        trial = s;
+        again = true;
+        break;
+      }
+    }
+    result_.verdict = Verdict::Different;
+    result_.detail = explain(trial, difference);
+  }
+
+  std::string explain(const Trial& trial, const Difference& d) {
+    std::string text = d.where;
+    if (!d.values.empty()) text += fmt::format(": {}", d.values);
+    if (d.field != SIZE_MAX && !d.reach) {
+      const auto watch = std::make_pair(d.field, d.offset);
+      const Run a = runTrial(*machineA_, result_.kernel, use_, trial, options_.stepLimit, {}, watch);
+      const Run b = runTrial(*machineB_, result_.kernel, use_, trial, options_.stepLimit * 4, {}, watch);
+      const auto who = [](const Run& r) {
+        return r.memory->lastWriter().empty() ? "nobody" : r.memory->lastWriter();
+      };
+      text += fmt::format("\n  written by {}", who(a));
+      if (who(a) != who(b)) text += fmt::format(" in the first file, by {} in the second", who(b));
+    }
+    text += fmt::format("\n  grid {}, block {}", toString(trial.grid), toString(trial.block));
+    if (trial.cluster.count() > 1) text += fmt::format(", cluster {}", toString(trial.cluster));
+    if (trial.dynamicShared != 0) text += fmt::format(", {} bytes of dynamic shared memory", trial.dynamicShared);
+    static constexpr const char* kKinds[] = {"small", "mixed", "arbitrary", "special"};
+    for (std::size_t k = 0; k < trial.fields.size(); ++k) {
+      const FieldValue& v = trial.fields[k];
+      const Field& f = use_.fields[k];
+      if (v.isPointer)
+        text += fmt::format("\n  {} = memory of {} {} values, seed {:#x}", f.parameter,
+                            kKinds[static_cast<unsigned>(v.contents.kind)], info(v.contents.element).name,
+                            v.contents.seed);
+      else if (f.isFloat && f.bytes == 4)
+        text += fmt::format("\n  {} = {}", f.parameter, std::bit_cast<float>(static_cast<uint32_t>(v.bits)));
+      else if (f.isFloat && f.bytes == 8)
+        text += fmt::format("\n  {} = {}", f.parameter, std::bit_cast<double>(v.bits));
+      else
+        text += fmt::format("\n  {} = {}", f.parameter, v.bits);
+    }
+    return text;
+  }
+
+  const Module& a_;
+  const Module& b_;
+  const Function& kernel_;
+  const VerifyOptions& options_;
+  KernelVerdict result_;
+  KernelUse use_;
+  std::unique_ptr<exec::Machine> machineA_, machineB_;
+  const Trial* trial_ = nullptr;  // the one that is being compared
+};
+
+}  // namespace
+
+std::vector<KernelVerdict> verify(const Module& a, const Module& b, const VerifyOptions& options) {
+  std::vector<const Function*> kernels;
+  for (const Function& f : a.functions)
+    if (f.isEntry && f.hasBody && (options.kernel.empty() || a.text(f.name) == options.kernel))
+      kernels.push_back(&f);
+  std::vector<KernelVerdict> verdicts(kernels.size());
+  const auto one = [&](std::size_t i) { verdicts[i] = KernelCheck(a, b, *kernels[i], options).run(); };
+  tbb::task_arena arena(options.jobs == 0 ? tbb::task_arena::automatic : static_cast<int>(options.jobs));
+  arena.execute([&] { tbb::parallel_for(std::size_t{0}, kernels.size(), one); });
+  return verdicts;
+}
+
+}  // namespace ptxopt::verify

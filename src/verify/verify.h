@@ -1,0 +1,49 @@
+// Are two PTX modules the same to whoever launches their kernels? Both are run on the same inputs, which are made
+// up, and memory is compared bit for bit. Equal verdicts are evidence, not proof; a difference comes with an input
+// that shows it.
+//
+// For each kernel of the first module (which the second must have, with the same parameters): trials choose a
+// launch shape, scalars and memory contents. An input on which the first module faults, or runs longer than
+// allowed, says nothing and is dropped. If the second then faults or leaves other bytes, the kernels are different,
+// and smaller inputs are tried until none smaller shows it. Kernels whose result depends on races or on values
+// never written are not determined; before a difference is reported the first module is run with those checks on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/shape.h"
+#include "ir/module.h"
+
+namespace ptxopt::verify {
+
+struct VerifyOptions {
+  std::string kernel;    // only this one; empty: all
+  unsigned trials = 16;  // that say something, for each kernel
+  uint64_t seed = 1;
+  uint64_t stepLimit = 4'000'000;  // warp instructions of a launch
+  bool anyNan = false;             // NaNs of whatever bits are equal, where memory holds floating-point numbers
+  unsigned jobs = 1;               // kernels in parallel
+  // What is not to be made up: the shape of the launch, and scalars by the parameter's name (the bits).
+  std::optional<exec::Dim3> grid, block, cluster;
+  std::optional<uint32_t> dynamicShared;
+  std::map<std::string, uint64_t> scalars;
+};
+
+enum class Verdict : uint8_t { Equal, Different, Inconclusive };
+
+struct KernelVerdict {
+  std::string kernel;
+  Verdict verdict = Verdict::Inconclusive;
+  unsigned trials = 0;   // that said something
+  unsigned dropped = 0;  // inputs on which the first module fails
+  std::string detail;    // the counterexample, or why nothing could be said; several lines
+};
+
+// Verdicts in the order of the first module's kernels. Neither module is changed; both may be used meanwhile.
+std::vector<KernelVerdict> verify(const Module& a, const Module& b, const VerifyOptions& options);
+
+}  // namespace ptxopt::verify
