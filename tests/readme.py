@@ -4,8 +4,9 @@
   tests/readme.py --tool PATH [--update] [--readme FILE]
 
 Its tables of passes and of knobs, between `<!-- passes -->` and `<!-- /passes -->`, and `knobs` likewise, are made of
-`ptxopt --list-passes` and `--list-knobs`. --update writes them; without it a difference is a failure. Its first block of
-commands names samples/run.sh and tests/run.sh, and both are there.
+`ptxopt --list-passes` and `--list-knobs`, that of opcodes which cannot be executed, `not-executable`, is what
+`ptxopt run --list-opcodes --format markdown` prints. --update writes them; without it a difference is a failure. Its first
+block of commands names samples/run.sh and tests/run.sh, and both are there.
 """
 import argparse
 import difflib
@@ -41,7 +42,10 @@ def escape(text):
 def tables(tool):
     passes = listed(tool, "--list-passes", r"(\S+)\s+(-O\d|on request)\s+(\S.*)")
     knobs = listed(tool, "--list-knobs", r"(\S+)\s+(-?\d+) in (-?\d+)\.\.(-?\d+)\s+(\S.*)")
+    opcodes = subprocess.run([tool, "run", "--list-opcodes", "--format", "markdown"], capture_output=True, text=True,
+                             check=True, timeout=60).stdout
     return {
+        "not-executable": opcodes.rstrip("\n"),
         "passes": table(("pass", "from", "what it does"),
                         [(f"`{name}`", level, escape(what)) for name, level, what in passes]),
         "knobs": table(("knob", "default", "range", "what it sets"),

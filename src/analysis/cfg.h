@@ -47,6 +47,8 @@ class Cfg {
   std::span<const BlockId> successors(BlockId b) const { return edges(successors_, successorStart_, b); }
   std::span<const BlockId> predecessors(BlockId b) const { return edges(predecessors_, predecessorStart_, b); }
   BlockId blockOf(InstrId i) const { return blockOf_[i.value]; }
+  // Blocks where control may enter: the first, and those whose label is used as a value.
+  const std::vector<BlockId>& roots() const { return roots_; }
   // Reachable blocks, each before those that reach it only through it; the others follow.
   const std::vector<BlockId>& postOrder() const { return postOrder_; }
 

@@ -1,5 +1,7 @@
 #include "analysis/liveness.h"
 
+#include <utility>
+
 namespace ptxopt {
 
 namespace {
@@ -41,56 +43,50 @@ bool isRemovable(const Module& module, const Function& function, const Instructi
   return hasResult;
 }
 
-Liveness::Liveness(const Module& module, const Function& function, const Cfg& cfg, Strength strength,
-                   std::size_t mostBytes)
-    : module_(module), f_(function), cfg_(cfg), strength_(strength) {
-  findGlobals();
-  if ((globals_.size() + 63) / 64 * 8 * cfg_.size() > mostBytes) return;
-  liveIn_.assign(cfg_.size(), BitVector(globals_.size()));
-  solve();
+namespace {
+
+bool hasFewInstructions(const Function& f, std::size_t most) {
+  std::size_t n = 0;
+  for (const InstrId id : f)
+    if (f[id].isInstruction() && ++n > most) return false;
+  return true;
+}
+
+}  // namespace
+
+Liveness::Liveness(const Module& module, const Function& function, const Cfg& cfg, const RegisterFiles& files,
+                   Strength strength, Limits limits)
+    : f_(function), cfg_(cfg), numbers_(function, cfg, files) {
+  const bool walks = strength == Strength::Needed || limits.walkOnly || cfg.size() == 1 ||
+                     hasFewInstructions(function, kFewInstructions);
+  const std::size_t setsBytes = std::size_t{numbers_.firstLocal()} / 8 * cfg.size();
+  if (setsBytes * (walks ? 1 : 2) > limits.mostBytes) return;
+  for (const RegisterFile file : kRegisterFiles)
+    liveIn_[static_cast<std::size_t>(file)].assign(cfg.size(), BitVector(numbers_[file].registers.size()));
+  if (walks)
+    solveByWalking(module, strength);
+  else
+    solveBySets();
   solved_ = true;
 }
 
-void Liveness::findGlobals() {
-  constexpr uint32_t kNone = UINT32_MAX;
-  index_.assign(f_.registers.size(), kNone);
-  std::vector<uint32_t> writtenIn(f_.registers.size(), kNone);
-  const auto makeGlobal = [&](RegId reg) {
-    if (index_[reg.value] != kNone) return;
-    index_[reg.value] = static_cast<uint32_t>(globals_.size());
-    globals_.push_back(reg);
-  };
-  for (const InstrId id : f_) {
-    const uint32_t block = cfg_.blockOf(id).value;
-    const auto operands = f_.operandsOf(f_[id]);
-    for (const Operand& o : operands)
-      if (o.isRegister() && o.reads() && writtenIn[o.payload] != block) makeGlobal(o.reg());
-    for (const Operand& o : operands)
-      if (o.isRegister() && o.role == Role::Def) writtenIn[o.payload] = block;
-  }
-  for (const RegId reg : f_.returnRegisters) makeGlobal(reg);
-  // The others begin at a word of their own.
-  auto next = static_cast<uint32_t>((globals_.size() + 63) / 64 * 64);
-  for (uint32_t& index : index_)
-    if (index == kNone) index = next++;
-  indices_ = next;
+bool Liveness::isLiveIn(RegId reg, BlockId block) const {
+  if (!numbers_.isGlobal(reg)) return false;
+  const RegisterFile file = numbers_.fileOf(numbers_[reg]);
+  return liveIn(file, block).test(numbers_[reg] - numbers_[file].first);
 }
 
-void Liveness::solve() {
-  Walk walk(*this);
+// Calls `update(block)` in post-order for blocks with news from a successor, all at first, until none is left.
+// `update` tells whether there is news for the predecessors.
+template <typename Update>
+void Liveness::sweep(Update update) const {
   std::vector<uint8_t> dirty(cfg_.size(), 1);
   for (bool again = true; again;) {
     again = false;
     for (const BlockId b : cfg_.postOrder()) {
       if (!dirty[b.value]) continue;
       dirty[b.value] = 0;
-      walk.startAtEnd(b);
-      const Block& block = cfg_[b];
-      for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f_[id].previous) {
-        const Instruction& i = f_[id];
-        if (strength_ == Strength::Plain || walk.writesLive(i) || !isRemovable(module_, f_, i)) walk.before(i);
-      }
-      if (!liveIn_[b.value].orPrefixIfChanged(walk.live_)) continue;
+      if (!update(b)) continue;
       for (const BlockId p : cfg_.predecessors(b)) {
         dirty[p.value] = 1;
         again = true;
@@ -99,28 +95,82 @@ void Liveness::solve() {
   }
 }
 
-Liveness::Walk::Walk(const Liveness& liveness) : liveness_(liveness), live_(liveness.indices_) {}
+void Liveness::solveBySets() {
+  std::array<Sets, kRegisterFiles.size()> kill;
+  for (const RegisterFile file : kRegisterFiles)
+    kill[static_cast<std::size_t>(file)].assign(cfg_.size(), BitVector(numbers_[file].registers.size()));
+  for (uint32_t b = 0; b < cfg_.size(); ++b) {
+    const Block& block = cfg_[BlockId(b)];
+    const auto forGlobal = [&](RegId reg, auto visit) {
+      if (!numbers_.isGlobal(reg)) return;
+      const RegisterFile file = numbers_.fileOf(numbers_[reg]);
+      const auto k = static_cast<std::size_t>(file);
+      visit(liveIn_[k][b], kill[k][b], numbers_[reg] - numbers_[file].first);
+    };
+    const auto read = [](BitVector& gen, BitVector&, std::size_t bit) { gen.set(bit); };
+    const auto write = [](BitVector& gen, BitVector& killed, std::size_t bit) {
+      gen.reset(bit);
+      killed.set(bit);
+    };
+    if (block.returns)
+      for (const RegId reg : f_.returnRegisters) forGlobal(reg, read);
+    for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f_[id].previous) {
+      const auto operands = f_.operandsOf(f_[id]);
+      for (const Operand& o : operands)
+        if (o.isRegister() && o.role == Role::Def) forGlobal(o.reg(), write);
+      for (const Operand& o : operands)
+        if (o.isRegister() && o.reads()) forGlobal(o.reg(), read);
+    }
+  }
+  for (const RegisterFile file : kRegisterFiles) solveFile(file, kill[static_cast<std::size_t>(file)]);
+}
+
+void Liveness::solveFile(RegisterFile file, const Sets& kill) {
+  if (numbers_[file].registers.empty()) return;
+  Sets& in = liveIn_[static_cast<std::size_t>(file)];
+  BitVector several(numbers_[file].registers.size());
+  // The first round of a block has news even if nothing is added to gen.
+  std::vector<uint8_t> seen(cfg_.size());
+  sweep([&](BlockId b) {
+    const auto successors = cfg_.successors(b);
+    const BitVector* out = &several;
+    if (successors.size() == 1) {
+      out = &in[successors[0].value];
+    } else {
+      several.clear();
+      for (const BlockId s : successors) several |= in[s.value];
+    }
+    const bool changed = in[b.value].orWithAndNotIfChanged(in[b.value], *out, kill[b.value]);
+    return changed || !std::exchange(seen[b.value], uint8_t{1});
+  });
+}
+
+void Liveness::solveByWalking(const Module& module, Strength strength) {
+  Walk walk(*this);
+  sweep([&](BlockId b) {
+    walk.startAtEnd(b);
+    const Block& block = cfg_[b];
+    for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f_[id].previous) {
+      const Instruction& i = f_[id];
+      if (strength == Strength::Plain || walk.writesLive(i) || !isRemovable(module, f_, i)) walk.before(i);
+    }
+    bool changed = false;
+    for (const RegisterFile file : kRegisterFiles)
+      changed |=
+          liveIn_[static_cast<std::size_t>(file)][b.value].orSliceIfChanged(walk.set(), numbers_[file].first);
+    return changed;
+  });
+}
+
+Liveness::Walk::Walk(const Liveness& liveness) : LivePoint(liveness.f_, liveness.numbers_), liveness_(liveness) {}
 
 void Liveness::Walk::startAtEnd(BlockId block) {
-  live_.clearPrefix(liveness_.globals_.size());
-  for (const BlockId s : liveness_.cfg_.successors(block)) live_.orIfChanged(liveness_.liveIn_[s.value]);
+  restart();
+  for (const BlockId s : liveness_.cfg_.successors(block))
+    for (const RegisterFile file : kRegisterFiles) makeLive(file, liveness_.liveIn(file, s));
   // A return reads the return registers itself; the end of the text has no instruction for that.
   if (liveness_.cfg_[block].returns)
-    for (const RegId reg : liveness_.f_.returnRegisters) live_.set(liveness_.index_[reg.value]);
-}
-
-bool Liveness::Walk::writesLive(const Instruction& i) const {
-  for (const Operand& o : liveness_.f_.operandsOf(i))
-    if (o.isRegister() && o.writes() && isLive(o.reg())) return true;
-  return false;
-}
-
-void Liveness::Walk::before(const Instruction& i) {
-  const auto operands = liveness_.f_.operandsOf(i);
-  for (const Operand& o : operands)
-    if (o.isRegister() && o.role == Role::Def) live_.reset(liveness_.index_[o.payload]);
-  for (const Operand& o : operands)
-    if (o.isRegister() && o.reads()) live_.set(liveness_.index_[o.payload]);
+    for (const RegId reg : liveness_.f_.returnRegisters) makeLive(reg);
 }
 
 }  // namespace ptxopt

@@ -1,4 +1,4 @@
-// Which registers are live at the start of each block.
+// Which registers are live at the start of each block, one set for each register file.
 //
 // Two strengths. `Plain`: a register is live where some path reads it before writing it in full. `Needed`: the
 // same, but a read counts only when the instruction that reads has an effect or a needed result itself; so a
@@ -10,15 +10,24 @@
 // (Horwitz, Demers and Teitelbaum, "An efficient general iterative algorithm for dataflow analysis", 1987, call
 // such variables truly live.)
 //
-// Only registers that some block reads before it writes them, here called global, have bits; the many that live and
-// die in one block cost nothing. The solver sweeps dirty blocks in post-order and walks their instructions
-// backward. Cost: instructions times the depth of loops, and blocks times global registers / 8 bytes. Declines
-// (`solved()` is false) when the bits would take more than `mostBytes`.
+// Only global registers (register_numbers.h) have bits. Two solvers give the same answer:
+//   by sets      One backward scan of each block makes gen, what it reads before it writes it, and kill, what it
+//   writes
+//                in full. Then, file by file, in(b) = gen(b) | (out(b) - kill(b)) until nothing changes. gen is
+//                where in begins, so it takes no sets of its own. For `Plain`.
+//   by walking   Sweeps that walk the instructions of a block instead. `Needed` has no other: whether an
+//   instruction
+//                reads depends on what is live behind it. `Plain` is solved so where making sets costs more than it
+//                saves: in functions of one block or of up to kFewInstructions, or when the caller asks for it.
+// Both visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global
+// registers / 8 bytes (twice that by sets), times the depth of loops; instructions, by walking times that depth.
+// Declines (`solved()` is false) when the sets would take more than `mostBytes`.
 #pragma once
 
 #include <vector>
 
 #include "analysis/cfg.h"
+#include "analysis/register_numbers.h"
 #include "support/bit_vector.h"
 
 namespace ptxopt {
@@ -30,47 +39,62 @@ bool isRemovable(const Module& module, const Function& function, const Instructi
 class Liveness {
  public:
   enum class Strength { Plain, Needed };
+  static constexpr std::size_t kFewInstructions = 15;
 
-  Liveness(const Module& module, const Function& function, const Cfg& cfg, Strength strength,
-           std::size_t mostBytes);
+  struct Limits {
+    std::size_t mostBytes = SIZE_MAX;
+    bool walkOnly = false;  // solve by walking, whatever the size
+  };
+
+  Liveness(const Module& module, const Function& function, const Cfg& cfg, const RegisterFiles& files,
+           Strength strength, Limits limits);
 
   bool solved() const { return solved_; }
-  std::size_t globals() const { return globals_.size(); }
-  // The register of a bit.
-  RegId globalRegister(std::size_t bit) const { return globals_[bit]; }
-  const BitVector& liveIn(BlockId block) const { return liveIn_[block.value]; }
+  // How many registers have bits, over all files.
+  std::size_t globals() const { return numbers_.globals(); }
+  // A set of the live registers of a file, and the register of a bit.
+  const BitVector& liveIn(RegisterFile file, BlockId block) const {
+    return liveIn_[static_cast<std::size_t>(file)][block.value];
+  }
+  RegId registerOf(RegisterFile file, std::size_t bit) const { return numbers_[file].registers[bit]; }
+  bool isLiveIn(RegId reg, BlockId block) const;
+  // Calls `visit(reg)` for what is live at the start of a block, file by file.
+  template <typename Visit>
+  void forEachLiveIn(BlockId block, Visit visit) const {
+    for (const RegisterFile file : kRegisterFiles)
+      liveIn(file, block).forEach([&](std::size_t bit) { visit(registerOf(file, bit)); });
+  }
 
   // The live registers while walking a block backward: start at the end, then call `before` for each instruction
-  // from the last to the first.
-  class Walk {
+  // from the last to the first; with strength `Needed`, for those that are needed.
+  class Walk : public LivePoint {
    public:
     explicit Walk(const Liveness& liveness);
     void startAtEnd(BlockId block);
-    // Whether a result of `i` is live behind it.
-    bool writesLive(const Instruction& i) const;
-    // Moves the point from behind `i` to before it, taking `i` as needed.
-    void before(const Instruction& i);
-    bool isLive(RegId reg) const { return live_.test(liveness_.index_[reg.value]); }
 
    private:
-    friend class Liveness;
     const Liveness& liveness_;
-    BitVector live_;  // by Liveness::index_; the registers of one block are all dead again at its start
   };
 
- private:
-  void findGlobals();
-  void solve();
+  // Whether two solutions of one function say the same.
+  friend bool operator==(const Liveness& a, const Liveness& b) {
+    return a.solved_ == b.solved_ && a.numbers_ == b.numbers_ && a.liveIn_ == b.liveIn_;
+  }
 
-  const Module& module_;
+ private:
+  using Sets = std::vector<BitVector>;  // by BlockId
+
+  void solveBySets();
+  void solveFile(RegisterFile file, const Sets& kill);
+  void solveByWalking(const Module& module, Strength strength);
+  template <typename Update>
+  void sweep(Update update) const;
+
   const Function& f_;
   const Cfg& cfg_;
-  Strength strength_;
+  RegisterNumbers numbers_;
   bool solved_ = false;
-  std::size_t indices_ = 0;
-  std::vector<RegId> globals_;
-  std::vector<uint32_t> index_;  // by RegId: its bit; for registers of one block a number behind all bits
-  std::vector<BitVector> liveIn_;
+  std::array<Sets, kRegisterFiles.size()> liveIn_;
 };
 
 }  // namespace ptxopt

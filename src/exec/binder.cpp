@@ -640,8 +640,8 @@ std::vector<Arg> Binder::memoryValues(std::size_t i, std::size_t part, ScalarTyp
 }
 
 std::string_view Binder::selector(std::size_t i) {
-  const auto entries = operand(i).entries;
-  for (const Operand& o : entries)
+  operand(i).selectorTaken = true;
+  for (const Operand& o : operands_[i].entries)
     if (o.kind == OperandKind::Selector) return program_.module().text(NameId(o.payload));
   return {};
 }
@@ -675,8 +675,15 @@ void Binder::keep(std::shared_ptr<const void> object) { program_.data_.push_back
 void Binder::finish() {
   for (const Component& c : components_)
     if (!c.taken) unsupported(fmt::format("the modifier .{}", c.text));
-  for (std::size_t i = 0; i < operands_.size(); ++i)
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
     if (!operands_[i].taken) unsupported(fmt::format("operand {}", i + 1));
+    // Registers with lanes have their selectors read with them; on others one must have been asked for.
+    const auto entries = operands_[i].entries;
+    for (std::size_t k = 1; k < entries.size() && !operands_[i].selectorTaken; ++k)
+      if (entries[k].kind == OperandKind::Selector && entries[k - 1].isRegister() &&
+          function_.registers[entries[k - 1].payload].lanes == 1)
+        unsupported(fmt::format("the selector .{}", program_.module().text(NameId(entries[k].payload))));
+  }
   if (op_.run == nullptr) unsupported("this form");
   program_.args_.push_back(std::make_unique<Arg[]>(std::max<std::size_t>(args_.size(), 1)));
   std::copy(args_.begin(), args_.end(), program_.args_.back().get());

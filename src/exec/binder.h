@@ -127,6 +127,7 @@ class Binder {
   struct OperandRun {
     std::span<const Operand> entries;
     bool taken = false;
+    bool selectorTaken = false;
   };
 
   friend class Decoder;

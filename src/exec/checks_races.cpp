@@ -4,7 +4,7 @@
 // Algorithm: happens-before by vector clocks (as FastTrack does it). For each byte: the last plain write, and the
 // plain reads, atomic writes and atomic reads since then, of each thread the last. What orders:
 //   - barriers of the block, from each arrival to each wait of that generation; the cluster's barrier likewise;
-//     a thread's exit counts as an arrival;
+//     a thread's exit counts as an arrival, at barriers for a number of threads only together with its warp's;
 //   - collective instructions (.sync, .aligned ones of warps): all lanes that run one together;
 //   - atomic accesses: acquire and release ones by the byte they meet at, relaxed ones with fences before the write
 //     and behind the read. ld and st with .relaxed, .volatile, .acquire, .release are atomic; mbarrier operations
@@ -150,6 +150,7 @@ struct ClusterState {
   std::map<std::pair<uint32_t, uint64_t>, Arrival> arrivals;  // by thread and barrier
   std::map<uint32_t, ClockJoin> clusterArrivals;              // by generation
   std::vector<ClockJoin> exited;                              // by rank
+  std::vector<std::vector<ClockJoin>> exitedOfWarp;           // by rank and warp
 };
 
 template <typename F>
@@ -172,15 +173,24 @@ class RaceCheck final : public Checks {
     ClusterState& c = stateOf(warp);
     if (m.fence) forEach(active, [&](unsigned lane) { fence(threadOf(c, warp, lane)); });
     if (m.exits)
-      forEach(active, [&](unsigned lane) { c.exited[warp.block().rank()].add(threadOf(c, warp, lane).clock); });
+      forEach(active, [&](unsigned lane) {
+        const VectorClock& clock = threadOf(c, warp, lane).clock;
+        c.exited[warp.block().rank()].add(clock);
+        c.exitedOfWarp[warp.block().rank()][warp.index()].add(clock);
+      });
     if (m.arrives && warp.path().waitState == 0) {
+      const auto exited = ClockJoin(c.exitedOfWarp[warp.block().rank()][warp.index()]).take();
       forEach(active, [&](unsigned lane) {
         Thread& t = threadOf(c, warp, lane);
-        c.arrivals[{t.clock.thread(), warp.value(op.args[0], lane)}] = {whatItKnows(t), m.waits};
+        c.arrivals[{t.clock.thread(), warp.value(op.args[0], lane)}] = {whatItKnows(t, exited), m.waits};
         t.clock.tick();
       });
     }
-    if (m.arrives) barrierNumber_ = warp.value(op.args[0], static_cast<unsigned>(std::countr_zero(active)));
+    if (m.arrives) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(active));
+      barrierNumber_ = warp.value(op.args[0], lane);
+      barrierOfAll_ = warp.value(op.args[1], lane) == 0;
+    }
     if (m.clusterArrives)
       forEach(active, [&](unsigned lane) {
         Thread& t = threadOf(c, warp, lane);
@@ -246,7 +256,8 @@ class RaceCheck final : public Checks {
     if (found == states_.end()) return;
     ClusterState& c = found->second;
     const uint32_t first = block.rank() * c.blockThreads;
-    ClockJoin all(c.exited[block.rank()]);
+    ClockJoin all;
+    if (barrierOfAll_) all = c.exited[block.rank()];
     for (const uint32_t t : threads)
       if (const auto a = c.arrivals.find({first + t, barrierNumber_}); a != c.arrivals.end())
         all.add(a->second.known);
@@ -279,6 +290,7 @@ class RaceCheck final : public Checks {
     for (uint32_t t = 0; t < blocks * c.blockThreads; ++t) c.threads.push_back({VectorClock(t), nullptr, {}});
     c.shared.resize(blocks);
     c.exited.resize(blocks);
+    c.exitedOfWarp.assign(blocks, std::vector<ClockJoin>(b.warps().size()));
     return c;
   }
 
@@ -286,8 +298,10 @@ class RaceCheck final : public Checks {
     return c.threads[warp.block().rank() * c.blockThreads + warp.threadIndex(lane)];
   }
 
-  static std::shared_ptr<const ClockTable> whatItKnows(const Thread& t) {
+  static std::shared_ptr<const ClockTable> whatItKnows(const Thread& t,
+                                                       const std::shared_ptr<const ClockTable>& more = nullptr) {
     ClockJoin join;
+    join.add(more);
     join.add(t.clock);
     return join.take();
   }
@@ -359,6 +373,7 @@ class RaceCheck final : public Checks {
   const Meaning* meaning_ = nullptr;
   uint32_t source_ = 0;
   uint64_t barrierNumber_ = 0;
+  bool barrierOfAll_ = false;
 };
 
 }  // namespace

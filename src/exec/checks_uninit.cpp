@@ -203,13 +203,17 @@ class UninitialisedCheck final : public Checks {
     throw LaneFault{FaultKind::Uninitialised, lane, fmt::format("read of {}, which nothing has written", what)};
   }
 
+  static std::string nameOf(Warp& warp, const Routine& routine, RegId reg) {
+    if (reg == Function::kCarry) return "the carry flag";
+    const Register& r = routine.function->registers[reg.value];
+    return fmt::format("register {}", warp.block().program().module().text(r.name));
+  }
+
   static void demand(Warp& warp, const Routine& routine, const std::vector<Mask>& bits, const RegisterUse& use,
                      Mask lanes) {
     for (unsigned c = 0; c < use.count; ++c)
       if (const Mask missing = lanes & ~bits[use.first + c]; missing != 0)
-        fault(static_cast<unsigned>(std::countr_zero(missing)),
-              fmt::format("register {}",
-                          warp.block().program().module().text(routine.function->registers[use.reg.value].name)));
+        fault(static_cast<unsigned>(std::countr_zero(missing)), nameOf(warp, routine, use.reg));
   }
 
   bool isRead(Access access) const {

@@ -150,6 +150,7 @@ class Decoder {
         place = {Space::Param, false, 0};  // layOutKernelParameters
       } else if (space == "local" || space == "param") {
         stack = roundUp(stack, std::max(1u, p.alignment));
+        r.stackAlignment = std::max(r.stackAlignment, p.alignment);
         place = {Space::Local, true, stack};
         stack += p.bytes;
       }

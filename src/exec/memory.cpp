@@ -75,6 +75,11 @@ void GlobalMemory::release(Allocation& a) {
   a.data = a.written = nullptr;
   a.size = a.reserved = 0;
   a.grows = false;
+  // What was allocated last gives its addresses back, so that they do not depend on what there was before.
+  while (!allocations_.empty() && allocations_.back().data == nullptr) {
+    next_ = allocations_.back().base;
+    allocations_.pop_back();
+  }
 }
 
 void GlobalMemory::trackWrites() {

@@ -62,7 +62,7 @@ class GlobalMemory {
   GlobalMemory& operator=(const GlobalMemory&) = delete;
   ~GlobalMemory();
 
-  // New memory of zeros. `reserve` (at least `size`) is what it may grow to. References stay good.
+  // New memory of zeros. `reserve` (at least `size`) is what it may grow to. References stay good until release.
   Allocation& allocate(std::string name, uint64_t size, uint64_t reserve = 0, uint64_t alignment = 512);
   void release(Allocation& allocation);
   // Keep Allocation::written from now on, for allocations made later too; what exists counts as written.

@@ -47,7 +47,7 @@ std::vector<OpcodeSupport> opcodeSupport() {
       s.reason = found->second.reason;
     } else if ((row.effects & kDecodedDirectly) == 0 && findBinder(base) == nullptr) {
       s.support = Support::None;
-      s.reason = "not there yet";
+      s.reason = "the interpreter does not have it";
     }
     list.push_back(s);
   }

@@ -52,6 +52,7 @@ struct Routine {
   std::vector<Op> code;
   uint32_t frameBytes = 0;  // registers of one warp; begins with the stack base of each lane, uint32_t[32]
   uint32_t stackBytes = 0;  // .local variables and parameters of one thread
+  uint32_t stackAlignment = 16;
   std::vector<ParameterPlace> parameters, returns;
   std::vector<Arg> registers;  // by RegId
 };

@@ -39,6 +39,7 @@ Warp::Warp(Block& block, unsigned index) : block_(block), index_(index) {
   bases_[static_cast<unsigned>(Base::Constant)] = program.constants();
   bases_[static_cast<unsigned>(Base::Special)] = specialLanes_;
   bases_[static_cast<unsigned>(Base::Scratch)] = align64(scratch_.get());
+  checks_ = block.launch().checks();
   fastMemory_ = !block.launch().watchesMemory();
 
   Path start;
@@ -306,6 +307,14 @@ Warp::Leave Warp::runPath() {
   Mask mask = paths_[current_].mask;
   Launch& launch = block_.launch();
   uint64_t stepsFrom = pc;  // straight-line steps are counted at branches
+  // Whether anything ran before the path waits: it may wait again where it began, one round of a loop later.
+  const uint32_t startedAt = pc;
+  bool branched = false;
+  const auto waits = [&](uint32_t at) {
+    paths_[current_].pc = at;
+    paths_[current_].waiting = true;
+    return branched || at != startedAt ? Leave::Waiting : Leave::StillWaiting;
+  };
   const auto load = [&] {
     code = paths_[current_].frame->routine->code.data();
     pc = paths_[current_].pc;
@@ -313,6 +322,7 @@ Warp::Leave Warp::runPath() {
     stepsFrom = pc;
   };
   const auto count = [&](uint32_t at) {
+    branched = true;
     steps_ += at - stepsFrom + 1;
     if (steps_ >= 4096) {
       launch.countSteps(steps_);
@@ -347,12 +357,8 @@ Warp::Leave Warp::runPath() {
             ++pc;
             break;
           }
+          if (step == Step::Retry) return waits(pc);
           Path& p = paths_[current_];
-          if (step == Step::Retry) {
-            p.pc = pc;
-            p.waiting = true;
-            return Leave::Waiting;
-          }
           ++pc;
           p.waitState = 0;
           if (--yieldsLeft_ != 0) break;
@@ -364,19 +370,12 @@ Warp::Leave Warp::runPath() {
             ++pc;
             break;
           }
-          Path& p = paths_[current_];
-          p.pc = pc;
+          paths_[current_].pc = pc;
           std::vector<std::size_t> others;
-          if (!collective(*op, active, others)) {
-            p.waiting = true;
-            return Leave::Waiting;
-          }
+          if (!collective(*op, active, others)) return waits(pc);
           const Step step = op->run(*this, *op, active);
           if constexpr (kObserved) observeAfter(*op, active);
-          if (step == Step::Retry) {
-            p.waiting = true;
-            return Leave::Waiting;
-          }
+          if (step == Step::Retry) return waits(pc);
           for (const std::size_t i : others) {
             ++paths_[i].pc;
             paths_[i].waiting = false;
@@ -504,7 +503,6 @@ Warp::Progress Warp::run() {
   for (std::size_t i = paths_.size(); i > 0;) {
     switchTo(i - 1);
     const bool wasWaiting = paths_[current_].waiting;
-    const uint32_t pcBefore = paths_[current_].pc;
     paths_[current_].waiting = false;
     const Leave left = observed ? runPath<true>() : runPath<false>();
     if (left == Leave::Ended) {
@@ -513,8 +511,8 @@ Warp::Progress Warp::run() {
       i = paths_.size();
       continue;
     }
-    if (left == Leave::Waiting) {
-      any = any || !wasWaiting || paths_[current_].pc != pcBefore;
+    if (left == Leave::Waiting || left == Leave::StillWaiting) {
+      any = any || !wasWaiting || left == Leave::Waiting;
       i = current_;
       continue;
     }

@@ -25,6 +25,7 @@ namespace ptxopt::exec {
 class Block;
 class Checks;
 struct AsyncCopies;  // async_copy.h
+struct WgmmaGroups;  // wgmma.cpp
 
 struct Frame {
   const Routine* routine = nullptr;
@@ -111,6 +112,7 @@ class Warp {
   void setParameterValue(const ParameterPlace& place, unsigned lane, uint64_t value);
 
   std::shared_ptr<AsyncCopies> asyncCopies;  // made by the instructions that use it
+  std::shared_ptr<WgmmaGroups> wgmmaGroups;  // likewise
 
   std::array<uint32_t, kLanes> clusterPhase{};  // the cluster barrier's generation that a lane awaits
 
@@ -139,7 +141,7 @@ class Warp {
     bool inUse = false;
   };
 
-  enum class Leave : uint8_t { Ended, Waiting, Spinning, Tired };
+  enum class Leave : uint8_t { Ended, Waiting, StillWaiting, Spinning, Tired };
   template <bool kObserved>
   Leave runPath();
   void observe(const Op& op, Mask mask, Mask active);

@@ -126,7 +126,7 @@ void Warp::enter(const CallSite& site, const Routine& callee, Mask active) {
   auto* const base = reinterpret_cast<uint32_t*>(frame->registers);
   uint32_t needed = 0;
   forEachLane(active, [&](unsigned i) {
-    base[i] = (stackTop_[i] + 15) & ~15u;
+    base[i] = (stackTop_[i] + callee.stackAlignment - 1) & ~(callee.stackAlignment - 1);
     needed = std::max(needed, base[i] + callee.stackBytes);
   });
   growStack(needed);

@@ -1,8 +1,18 @@
-// A fixed-size set of small integers in 64-bit words. Bits past the size are kept zero.
+// A set of small integers in 64-bit words.
+//
+// Invariant: bits of the last word past the size are zero, after every operation. Without that, complements would
+// leave elements that are none, and counts, comparisons and iterations would see them.
+//
+// Sets that are combined have one size, except in the operations on slices. What may change a set comes in two
+// forms: one that just does it, and one `...IfChanged` that tells whether a bit changed and does not write before
+// the first word that does; a solver that is near its fixed point reads much and writes little. The loops over
+// words are kept so simple that the compiler makes vector instructions of them: those that look for a difference
+// take sixteen words at a time and branch once for these. tests/bench/bit_vector.cpp measures that.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,47 +20,152 @@
 namespace ptxopt {
 
 class BitVector {
+ private:
+  auto withAndNot(const BitVector& gen, const BitVector& in, const BitVector& kill) const {
+    assert(size_ == gen.size_ && size_ == in.size_ && size_ == kill.size_);
+    return [to = words_.data(), g = gen.words_.data(), i = in.words_.data(),
+            k = kill.words_.data()](std::size_t w) { return to[w] | g[w] | (i[w] & ~k[w]); };
+  }
+
  public:
   BitVector() = default;
-  explicit BitVector(std::size_t bits) : words_((bits + 63) / 64), size_(bits) {}
+  explicit BitVector(std::size_t bits, bool value = false)
+      : words_(wordsOf(bits), value ? ~uint64_t{0} : 0), size_(bits) {
+    clearTail();
+  }
 
   std::size_t size() const { return size_; }
+  // New elements are not in the set.
+  void resize(std::size_t bits) {
+    words_.resize(wordsOf(bits));
+    size_ = bits;
+    clearTail();
+  }
+
+  // ---- single elements ----
+
   bool test(std::size_t i) const { return words_[i / 64] >> (i % 64) & 1; }
   void set(std::size_t i) { words_[i / 64] |= uint64_t{1} << (i % 64); }
   void reset(std::size_t i) { words_[i / 64] &= ~(uint64_t{1} << (i % 64)); }
+
+  // ---- the whole set ----
+
   void clear() { std::fill(words_.begin(), words_.end(), 0); }
+  void setAll() {
+    std::fill(words_.begin(), words_.end(), ~uint64_t{0});
+    clearTail();
+  }
+  void complement() {
+    for (uint64_t& word : words_) word = ~word;
+    clearTail();
+  }
+  // Empties the words of the first `bits` elements, and so up to 63 elements more.
+  void clearPrefix(std::size_t bits) { std::fill_n(words_.begin(), wordsOf(bits), 0); }
 
-  // Empties the words of the first `bits` elements.
-  void clearPrefix(std::size_t bits) { std::fill_n(words_.begin(), (bits + 63) / 64, 0); }
+  // ---- two sets ----
 
-  // Union into this; whether that changed anything.
+  BitVector& operator|=(const BitVector& other) {
+    return combine(other, [](uint64_t a, uint64_t b) { return a | b; });
+  }
+  BitVector& operator&=(const BitVector& other) {
+    return combine(other, [](uint64_t a, uint64_t b) { return a & b; });
+  }
+  BitVector& operator^=(const BitVector& other) {
+    return combine(other, [](uint64_t a, uint64_t b) { return a ^ b; });
+  }
+  // Takes the elements of `other` out.
+  BitVector& andNot(const BitVector& other) {
+    return combine(other, [](uint64_t a, uint64_t b) { return a & ~b; });
+  }
+
   bool orIfChanged(const BitVector& other) {
-    uint64_t changed = 0;
-    for (std::size_t w = 0; w < other.words_.size(); ++w) {
-      changed |= other.words_[w] & ~words_[w];
-      words_[w] |= other.words_[w];
-    }
-    return changed != 0;
+    assert(size_ == other.size_);
+    return updateIfChanged(words_.size(),
+                           [a = words_.data(), b = other.words_.data()](std::size_t w) { return a[w] | b[w]; });
+  }
+  // Union with a slice of a larger set: its elements from `first`, a multiple of 64, on. Those of the last word
+  // past the slice are not in it.
+  bool orSliceIfChanged(const BitVector& larger, std::size_t first) {
+    assert(first % 64 == 0 && first / 64 + words_.size() <= larger.words_.size());
+    return updateIfChanged(words_.size(), [a = words_.data(), b = larger.words_.data() + first / 64](
+                                              std::size_t w) { return a[w] | b[w]; });
+  }
+  // The other way round: adds the elements of a smaller set to the slice from `first` on.
+  void orAt(std::size_t first, const BitVector& smaller) {
+    assert(first % 64 == 0 && first / 64 + smaller.words_.size() <= words_.size());
+    uint64_t* const to = words_.data() + first / 64;
+    const uint64_t* const from = smaller.words_.data();
+    for (std::size_t w = 0, n = smaller.words_.size(); w < n; ++w) to[w] |= from[w];
+  }
+  bool andIfChanged(const BitVector& other) {
+    assert(size_ == other.size_);
+    return updateIfChanged(words_.size(),
+                           [a = words_.data(), b = other.words_.data()](std::size_t w) { return a[w] & b[w]; });
   }
 
-  // Union of the first size() elements of a set that may be larger; whether that changed anything. The elements of
-  // `larger` from size() up to the next multiple of 64 are zero.
-  bool orPrefixIfChanged(const BitVector& larger) {
-    uint64_t changed = 0;
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      changed |= larger.words_[w] & ~words_[w];
-      words_[w] |= larger.words_[w];
-    }
-    return changed != 0;
+  // this |= gen | (in & ~kill): one step of a backward or forward problem.
+  void orWithAndNot(const BitVector& gen, const BitVector& in, const BitVector& kill) {
+    const auto next = withAndNot(gen, in, kill);
+    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] = next(w);
   }
+  bool orWithAndNotIfChanged(const BitVector& gen, const BitVector& in, const BitVector& kill) {
+    return updateIfChanged(words_.size(), withAndNot(gen, in, kill));
+  }
+
+  // ---- questions ----
 
   std::size_t count() const {
-    std::size_t n = 0;
-    for (const uint64_t word : words_) n += static_cast<std::size_t>(std::popcount(word));
-    return n;
+    // In bytes of a word, which vectorizes; a popcount instruction is not in the baseline of x86-64.
+    constexpr std::size_t kMost = 31;  // words until a byte may overflow
+    constexpr uint64_t k55 = 0x5555555555555555, k33 = 0x3333333333333333, k0f = 0x0f0f0f0f0f0f0f0f;
+    std::size_t total = 0;
+    for (std::size_t w = 0; w < words_.size(); w += kMost) {
+      uint64_t bytes = 0;
+      for (std::size_t k = w, end = std::min(w + kMost, words_.size()); k < end; ++k) {
+        uint64_t x = words_[k];
+        x -= x >> 1 & k55;
+        x = (x & k33) + (x >> 2 & k33);
+        bytes += (x + (x >> 4)) & k0f;
+      }
+      const uint64_t pairs = (bytes & 0x00ff00ff00ff00ff) + (bytes >> 8 & 0x00ff00ff00ff00ff);
+      total += static_cast<std::size_t>(pairs * 0x0001000100010001 >> 48);
+    }
+    return total;
   }
+  bool none() const {
+    return noWord(words_.size(), [a = words_.data()](std::size_t w) { return a[w]; });
+  }
+  bool any() const { return !none(); }
+  bool isSubsetOf(const BitVector& other) const {
+    assert(size_ == other.size_);
+    return noWord(words_.size(),
+                  [a = words_.data(), b = other.words_.data()](std::size_t w) { return a[w] & ~b[w]; });
+  }
+  bool intersects(const BitVector& other) const {
+    assert(size_ == other.size_);
+    return !noWord(words_.size(),
+                   [a = words_.data(), b = other.words_.data()](std::size_t w) { return a[w] & b[w]; });
+  }
+  friend bool operator==(const BitVector&, const BitVector&) = default;
 
-  // Calls `visit(i)` for each element in ascending order.
+  // ---- elements in ascending order ----
+
+  // The first element, or the first from `i` on; size() when there is none.
+  std::size_t findFirst() const { return findFrom(0); }
+  std::size_t findFrom(std::size_t i) const {
+    if (i >= size_) return size_;
+    std::size_t w = i / 64;
+    uint64_t word = words_[w] & (~uint64_t{0} << (i % 64));
+    while (word == 0) {
+      if (++w == words_.size()) return size_;
+      word = words_[w];
+    }
+    return w * 64 + static_cast<std::size_t>(std::countr_zero(word));
+  }
+  // The first behind `i`.
+  std::size_t findNext(std::size_t i) const { return findFrom(i + 1); }
+
+  // Calls `visit(i)` for each element.
   template <typename Visit>
   void forEach(Visit visit) const {
     for (std::size_t w = 0; w < words_.size(); ++w)
@@ -58,9 +173,78 @@ class BitVector {
         visit(w * 64 + static_cast<std::size_t>(std::countr_zero(word)));
   }
 
-  friend bool operator==(const BitVector&, const BitVector&) = default;
+  // `for (const std::size_t i : set)`. The set must not change meanwhile.
+  class Iterator {
+   public:
+    Iterator(const std::vector<uint64_t>& words, std::size_t w) : words_(&words), at_(w) {
+      if (at_ < words.size()) rest_ = words[at_];
+      skipEmpty();
+    }
+    std::size_t operator*() const { return at_ * 64 + static_cast<std::size_t>(std::countr_zero(rest_)); }
+    Iterator& operator++() {
+      rest_ &= rest_ - 1;
+      skipEmpty();
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_ && rest_ == other.rest_; }
+
+   private:
+    void skipEmpty() {
+      while (rest_ == 0 && at_ < words_->size())
+        if (++at_ < words_->size()) rest_ = (*words_)[at_];
+    }
+    const std::vector<uint64_t>* words_;
+    std::size_t at_;
+    uint64_t rest_ = 0;
+  };
+  Iterator begin() const { return {words_, 0}; }
+  Iterator end() const { return {words_, words_.size()}; }
 
  private:
+  static constexpr std::size_t kChunk = 16;
+
+  static std::size_t wordsOf(std::size_t bits) { return (bits + 63) / 64; }
+  void clearTail() {
+    if (size_ % 64 != 0) words_.back() &= (uint64_t{1} << (size_ % 64)) - 1;
+  }
+
+  template <typename Combine>
+  BitVector& combine(const BitVector& other, Combine combineWords) {
+    assert(size_ == other.size_);
+    uint64_t* const to = words_.data();
+    const uint64_t* const from = other.words_.data();
+    for (std::size_t w = 0, n = words_.size(); w < n; ++w) to[w] = combineWords(to[w], from[w]);
+    return *this;
+  }
+
+  // The first of `n` words for which `value(w)` is not zero, or n.
+  template <typename Value>
+  static std::size_t firstWord(std::size_t n, Value value) {
+    std::size_t w = 0;
+    for (; w + kChunk <= n; w += kChunk) {
+      uint64_t some = 0;
+#pragma GCC unroll 1  // a loop that is gone is not vectorized
+      for (std::size_t k = 0; k < kChunk; ++k) some |= value(w + k);
+      if (some != 0) break;
+    }
+    while (w < n && value(w) == 0) ++w;
+    return w;
+  }
+  template <typename Value>
+  static bool noWord(std::size_t n, Value value) {
+    return firstWord(n, value) == n;
+  }
+
+  // Gives the first `n` words their new values `next(w)`; whether one differs.
+  template <typename Next>
+  bool updateIfChanged(std::size_t n, Next next) {
+    uint64_t* const to = words_.data();
+    std::size_t w = firstWord(n, [&](std::size_t at) { return to[at] ^ next(at); });
+    if (w == n) return false;
+    for (; w < n; ++w) to[w] = next(w);
+    return true;
+  }
+
   std::vector<uint64_t> words_;
   std::size_t size_ = 0;
 };

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "ptxopt/ptxopt.h"
 
@@ -70,11 +72,8 @@ bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
   app.add_option("INPUT", l.input, "PTX file; - is standard input");
 
   const char* const kLaunch = "Launches: each --kernel begins the next; these belong to the latest";
-  std::string text;
-  std::vector<std::string> texts;
   std::vector<CLI::Option*> ordered;
   const auto inOrder = [&](const std::string& name, const std::string& what, const std::string& type) {
-    texts.clear();
     CLI::Option* const o = app.add_option(name, what)->type_name(type)->group(kLaunch);
     o->expected(1)->take_all();
     o->allow_extra_args(false);
@@ -137,12 +136,12 @@ bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
 
     std::map<const CLI::Option*, std::size_t> used;
     line.launches.emplace_back();
-    bool begun = false;
+    bool named = false;
     for (const CLI::Option* o : app.parse_order()) {
       if (std::find(ordered.begin(), ordered.end(), o) == ordered.end()) continue;
       const std::string value = o->results().at(used[o]++);
-      if (o == kernel && begun) line.launches.emplace_back();
-      begun = true;
+      if (o == kernel && named) line.launches.emplace_back();
+      named = named || o == kernel;
       RunLaunch& launch = line.launches.back();
       if (o == kernel) launch.kernel = value;
       if (o == argument) launch.arguments.push_back(value);

@@ -9,6 +9,7 @@ namespace {
 constexpr Subcommand kSubcommands[] = {
     {"verify", "run the kernels of two PTX files on the same data and compare", verifyCommand},
     {"reduce", "shrink a PTX file as long as a command says that it still shows what it is to show", reduceCommand},
+    {"run", "run kernels of a PTX file in the interpreter", runCommand},
 };
 
 }  // namespace

@@ -27,5 +27,6 @@ std::string subcommandHelp();
 // One file each.
 int verifyCommand(int argc, char** argv);
 int reduceCommand(int argc, char** argv);
+int runCommand(int argc, char** argv);
 
 }  // namespace ptxopt::tool

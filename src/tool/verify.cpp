@@ -47,14 +47,16 @@ void printVerdicts(const std::vector<KernelVerdict>& verdicts) {
   }
 }
 
-void printJson(const std::vector<KernelVerdict>& verdicts) {
+void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const KernelVerdict& v : verdicts)
+  for (const KernelVerdict& v : verdicts) {
     all.push_back({{"kernel", v.kernel},
                    {"verdict", name(v.verdict)},
                    {"inputs", v.trials},
                    {"dropped", v.dropped},
                    {"detail", v.detail}});
+    if (coverage) all.back().update({{"reached", v.reached}, {"executed", v.executed}});
+  }
   fmt::print("{}\n", all.dump(2));
 }
 
@@ -136,6 +138,8 @@ int verifyCommand(int argc, char** argv) {
       ->type_name("exact|any")
       ->check(CLI::IsMember({"exact", "any"}));
   app.add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
+  app.add_flag("--coverage", options.coverage,
+               "with --format json: the lines of A that the inputs reach, and those that some thread executes");
   app.add_option("-j,--jobs", options.jobs, "kernels in parallel; 0: one a core; the verdicts do not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));
@@ -178,7 +182,7 @@ int verifyCommand(int argc, char** argv) {
                                    ? fmt::format("'{}' has no kernels", pathA)
                                    : fmt::format("'{}' has no kernel '{}'", pathA, options.kernel));
   if (format == "json")
-    printJson(verdicts);
+    printJson(verdicts, options.coverage);
   else
     printVerdicts(verdicts);
   const auto any = [&](Verdict v) {

@@ -123,6 +123,7 @@ class Analysis {
       }
       const std::string_view text = module_.text(form.text);
       if (text.starts_with("bar") || text.starts_with("mbarrier")) use_.barrier = true;
+      if (text.starts_with("wgmma")) use_.warpGroup = true;
       if (form.is(effect::Convergent) && !text.starts_with("bar")) use_.warp = true;
     }
   }

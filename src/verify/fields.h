@@ -33,6 +33,7 @@ struct ShapeUse {
   bool dynamicShared = false;  // an extern .shared array is mentioned
   bool barrier = false;        // bar, barrier, mbarrier
   bool warp = false;           // shfl, vote, mma and their like
+  bool warpGroup = false;      // wgmma: what four warps do together
 };
 
 struct KernelUse {

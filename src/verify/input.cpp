@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "exec/block.h"
@@ -34,8 +35,17 @@ uint64_t integerValue(Contents::Kind kind, unsigned bits, uint64_t r) {
     case Contents::Kind::Special:
       if (r % 4 == 0) return top - (r / 4 & 1);
       return kSpecial[r / 4 % std::size(kSpecial)];
+    case Contents::Kind::Rising:
+    case Contents::Kind::Tiny: return r % 16;
   }
   return 0;
+}
+
+// In order, by steps that differ from array to array.
+uint64_t risingValue(const Contents& c, uint64_t index) {
+  static constexpr uint64_t kSteps[] = {1, 3, 5, 40};
+  const uint64_t step = kSteps[mix(c.seed) % std::size(kSteps)];
+  return index * step + mix(c.seed, index) % step;
 }
 
 float floatValue(Contents::Kind kind, uint64_t r) {
@@ -47,6 +57,8 @@ float floatValue(Contents::Kind kind, uint64_t r) {
     case Contents::Kind::Mixed: return static_cast<float>(static_cast<int64_t>(mix(r) % 2001) - 1000) / 8;
     case Contents::Kind::Any: return std::bit_cast<float>(static_cast<uint32_t>(mix(r)));
     case Contents::Kind::Special: return std::bit_cast<float>(kSpecial[r % std::size(kSpecial)]);
+    case Contents::Kind::Rising: return static_cast<float>(unit);
+    case Contents::Kind::Tiny: return static_cast<float>(std::ldexp(unit * 2 - 1, -125 - static_cast<int>(r % 4)));
   }
   return 0;
 }
@@ -66,6 +78,15 @@ uint16_t halfBits(float f, bool brain) {
 uint64_t elementValue(const Contents& c, uint64_t index) {
   const uint64_t r = mix(c.seed, index);
   const unsigned bits = std::max(8u, info(c.element).bits);
+  const bool isFloat = c.element == ScalarType::f32 || c.element == ScalarType::f64;
+  if (c.kind == Contents::Kind::Rising) {
+    const uint64_t v = risingValue(c, index);
+    if (!isFloat && info(c.element).bits >= 16) return v;
+    if (c.element == ScalarType::f32)
+      return std::bit_cast<uint32_t>(static_cast<float>(static_cast<int64_t>(v)) / 4);
+    if (c.element == ScalarType::f64)
+      return std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(v)) / 4);
+  }
   switch (c.element) {
     case ScalarType::f32: return std::bit_cast<uint32_t>(floatValue(c.kind, r));
     case ScalarType::f64:
@@ -81,6 +102,35 @@ uint64_t elementValue(const Contents& c, uint64_t index) {
     }
     default: return integerValue(c.kind, std::min(bits, 64u), r);
   }
+}
+
+bool holdsFloats(ScalarType type) {
+  switch (type) {
+    case ScalarType::f16:
+    case ScalarType::f16x2:
+    case ScalarType::bf16:
+    case ScalarType::bf16x2:
+    case ScalarType::f32:
+    case ScalarType::f64: return true;
+    default: return false;
+  }
+}
+
+// What an array holds. Integers may be indices, with which wild values leave the memory there is, or counts of
+// loops: most arrays of them are tame. Floats are not, and `a + b` says little when both are NaN, so that the kinds
+// of different arrays are mixed.
+Contents::Kind contentsKind(bool floats, unsigned number, uint64_t r) {
+  using Kind = Contents::Kind;
+  static constexpr Kind kFirstFloats[] = {Kind::Small, Kind::Mixed, Kind::Any,
+                                          Kind::Small, Kind::Tiny,  Kind::Special};
+  static constexpr Kind kFirstIntegers[] = {Kind::Small, Kind::Rising, Kind::Mixed,
+                                            Kind::Any,   Kind::Small,  Kind::Special};
+  static constexpr Kind kFloats[] = {Kind::Small, Kind::Mixed, Kind::Small,  Kind::Any,
+                                     Kind::Tiny,  Kind::Mixed, Kind::Rising, Kind::Special};
+  static constexpr Kind kIntegers[] = {Kind::Small, Kind::Rising, Kind::Mixed,
+                                       Kind::Any,   Kind::Small,  Kind::Special};
+  if (number < std::size(kFirstFloats)) return floats ? kFirstFloats[number] : kFirstIntegers[number];
+  return floats ? kFloats[r % std::size(kFloats)] : kIntegers[r % std::size(kIntegers)];
 }
 
 }  // namespace
@@ -112,8 +162,6 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
     state = mix(state);
     return state % below;
   };
-  const auto kind = static_cast<Contents::Kind>(number % 4);
-
   // Shapes: what needs whole warps gets them mostly; what uses y and z gets some.
   static constexpr uint32_t kWhole[] = {64, 32, 128, 256, 96, 512, 1024};
   static constexpr uint32_t kOdd[] = {33, 1, 31, 48, 100, 65};
@@ -130,6 +178,8 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
   if (limits.required.x != 0) t.block = limits.required;
   if (limits.required.x == 0 && limits.most < 1024 && number % 2 == 0 && !use.shape.y && !use.shape.z)
     t.block = {static_cast<uint32_t>(limits.most), 1, 1};
+  if (limits.required.x == 0 && use.shape.warpGroup && limits.most >= 128 && random(8) != 0)
+    t.block = {limits.most >= 256 && number % 2 == 1 ? 256u : 128u, 1, 1};
   t.cluster = limits.cluster;
   t.grid = {static_cast<uint32_t>(1 + random(3)), use.shape.y ? static_cast<uint32_t>(1 + random(2)) : 1,
             use.shape.z ? static_cast<uint32_t>(1 + random(2)) : 1};
@@ -152,7 +202,12 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
                             allThreads + 1,
                             100,
                             3,
+                            4,
+                            5,
+                            8,
+                            10,
                             16,
+                            33,
                             64};
   for (std::size_t k = 0; k < use.fields.size(); ++k) {
     const Field& f = use.fields[k];
@@ -161,11 +216,12 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
         f.use == Field::Use::Pointer || (f.use == Field::Use::MaybePointer && f.bytes == 8 && number % 3 != 2);
     if (v.isPointer && f.bytes != 8) v.isPointer = false;
     if (v.isPointer) {
-      v.contents.kind = kind;
       v.contents.element = f.element == ScalarType::None ? ScalarType::b32 : f.element;
+      v.contents.kind = contentsKind(holdsFloats(v.contents.element), number, random(UINT64_MAX));
       v.contents.seed = mix(seed, mix(number, k));
     } else if (f.isFloat) {
-      const float value = number == 0 ? 1.5f : floatValue(kind, random(UINT64_MAX));
+      const float value =
+          number == 0 ? 1.5f : floatValue(contentsKind(true, number, random(UINT64_MAX)), random(UINT64_MAX));
       v.bits = f.bytes == 8   ? std::bit_cast<uint64_t>(static_cast<double>(value))
                : f.bytes == 4 ? std::bit_cast<uint32_t>(value)
                               : halfBits(value, false);

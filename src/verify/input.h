@@ -14,7 +14,10 @@ namespace ptxopt::verify {
 
 // What memory holds before anybody writes: a function of a seed and the place.
 struct Contents {
-  enum class Kind : uint8_t { Small, Mixed, Any, Special } kind = Kind::Small;
+  // Small: integers from 0 to 15, floats from -1 to 1. Mixed: all magnitudes, mostly small. Any: any bits.
+  // Special: limits, zeros, infinities, NaNs. Rising: in order, as offsets into other arrays are; floats, too.
+  // Tiny: floats near the smallest normal one; integers as Small.
+  enum class Kind : uint8_t { Small, Mixed, Any, Special, Rising, Tiny } kind = Kind::Small;
   ScalarType element = ScalarType::u32;
   uint64_t seed = 0;
   // Writes the bytes of [offset, offset + 4096), a page; offset counts from where the pointer points.

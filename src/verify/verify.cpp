@@ -12,6 +12,7 @@
 
 #include "exec/machine.h"
 #include "text/parse.h"
+#include "verify/coverage.h"
 #include "verify/fields.h"
 #include "verify/input.h"
 
@@ -41,7 +42,8 @@ struct Checking {
 };
 
 Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,
-             uint64_t stepLimit, Checking checks = {}, std::optional<std::pair<std::size_t, int64_t>> watch = {}) {
+             uint64_t stepLimit, Checking checks = {}, std::optional<std::pair<std::size_t, int64_t>> watch = {},
+             exec::Observer* observer = nullptr) {
   Run run;
   machine.reset();
   run.memory = std::make_unique<TrialMemory>(machine, use, trial);
@@ -57,6 +59,7 @@ Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse&
   config.stepLimit = stepLimit;
   config.checkRaces = checks.races;
   config.checkUninitialised = checks.uninitialised;
+  config.observer = observer;
   try {
     machine.launch(kernel, config);
   } catch (const ExecError& e) {
@@ -73,6 +76,8 @@ struct Difference {
   int64_t offset = 0;  // from the pointer
   std::string values;
   bool reach = false;  // memory that only the second one touches
+  bool race = false;   // only --check-races sees it
+  bool slow = false;   // the second does not end
 };
 
 bool isNanOf(ScalarType type, const std::byte* at) {
@@ -120,6 +125,10 @@ class KernelCheck {
     } catch (const ExecError& e) {
       inconclusive(describe(a_, e));
     }
+    if (options_.coverage) {
+      result_.reached = coverage_.reachedLines();
+      result_.executed = coverage_.executedLines();
+    }
     return std::move(result_);
   }
 
@@ -149,7 +158,11 @@ class KernelCheck {
       if (std::none_of(use_.fields.begin(), use_.fields.end(), [&](const Field& f) { return f.parameter == name; }))
         return inconclusive(fmt::format("the kernel has no parameter '{}'", name));
     const ShapeLimits limits = shapeLimits(a_, kernel_);
+    stepLimit_ = std::min(options_.stepLimit, kFirstStepLimit);
+    // Threads are run in a fixed order, which can hide that a barrier is gone; a race tells.
+    unsigned raceTrials = use_.shape.barrier ? kRaceTrials : 0;
     std::string lastDrop;
+    unsigned tooLongInputs = 0;
     for (unsigned number = 0; result_.trials < options_.trials && number < options_.trials * 4 + 8; ++number) {
       Trial trial = makeTrial(use_, limits, options_.seed, number);
       pin(trial);
@@ -160,9 +173,18 @@ class KernelCheck {
       }
       if (drop.empty()) {
         ++result_.trials;
+        if (raceTrials > 0 && trial.block.count() > 32) {
+          --raceTrials;
+          if (auto race = compareRaces(trial)) {
+            report(trial, *race);
+            return;
+          }
+        }
       } else {
         ++result_.dropped;
         lastDrop = drop;
+        if (result_.trials == 0 && tooLong_ && ++tooLongInputs % 4 == 0)
+          stepLimit_ = std::min(options_.stepLimit, stepLimit_ * 4);
         // What it does not support it will not support for other inputs either, mostly.
         if (result_.trials == 0 && result_.dropped >= options_.trials + 8) break;
       }
@@ -197,13 +219,15 @@ class KernelCheck {
   // Runs a trial on both. A difference, or none; `drop` says why the trial says nothing.
   std::optional<Difference> compare(const Trial& trial, std::string& drop) {
     trial_ = &trial;
-    const Run a = runTrial(*machineA_, result_.kernel, use_, trial, options_.stepLimit);
+    const Run a = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {},
+                           options_.coverage ? &coverage_ : nullptr);
+    tooLong_ = a.fault && a.fault->kind == FaultKind::StepLimit;
     if (a.fault) {
       drop = describe(a_, *a.fault);
       return std::nullopt;
     }
     // What the optimizer adds may cost steps; only an endless loop is a difference.
-    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, options_.stepLimit * 4);
+    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4);
     if (b.fault) {
       if (b.fault->kind == FaultKind::Unsupported) {
         drop = describe(b_, *b.fault);
@@ -211,9 +235,23 @@ class KernelCheck {
       }
       Difference d;
       d.where = "the second file fails: " + describe(b_, *b.fault);
+      d.slow = b.fault->kind == FaultKind::StepLimit;
       return d;
     }
     return difference(a, b);
+  }
+
+  // A data race in the second where the first has none.
+  std::optional<Difference> compareRaces(const Trial& trial) {
+    Checking checks;
+    checks.races = true;
+    if (runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_ * 4, checks).fault) return std::nullopt;
+    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, checks);
+    if (!b.fault || b.fault->kind != FaultKind::Race) return std::nullopt;
+    Difference d;
+    d.where = "only the second file has a data race: " + describe(b_, *b.fault);
+    d.race = true;
+    return d;
   }
 
   std::optional<Difference> difference(const Run& a, const Run& b) {
@@ -324,20 +362,20 @@ class KernelCheck {
     // Is the first file's own result determined?
     Checking checks;
     checks.races = checks.uninitialised = true;
-    const Run checked = runTrial(*machineA_, result_.kernel, use_, trial, options_.stepLimit * 4, checks);
+    const Run checked = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_ * 4, checks);
     if (checked.fault &&
         (checked.fault->kind == FaultKind::Race || checked.fault->kind == FaultKind::Uninitialised)) {
       inconclusive(fmt::format("they differ, but the first file's result is not determined: {}",
                                describe(a_, *checked.fault)));
       return;
     }
-    unsigned tries = 200;
+    unsigned tries = difference.slow || difference.race ? 30 : 200;
     for (bool again = true; again && tries > 0;) {
       again = false;
       for (const Trial& s : smaller(trial)) {
         if (tries-- == 0) break;
         std::string drop;
-        auto d = compare(s, drop);
+        auto d = difference.race ? compareRaces(s) : compare(s, drop);
         if (!d) continue;
         difference = std::move(*d);
         trial = s;
@@ -354,8 +392,8 @@ class KernelCheck {
     if (!d.values.empty()) text += fmt::format(": {}", d.values);
     if (d.field != SIZE_MAX && !d.reach) {
       const auto watch = std::make_pair(d.field, d.offset);
-      const Run a = runTrial(*machineA_, result_.kernel, use_, trial, options_.stepLimit, {}, watch);
-      const Run b = runTrial(*machineB_, result_.kernel, use_, trial, options_.stepLimit * 4, {}, watch);
+      const Run a = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, watch);
+      const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, {}, watch);
       const auto who = [](const Run& r) {
         return r.memory->lastWriter().empty() ? "nobody" : r.memory->lastWriter();
       };
@@ -365,7 +403,7 @@ class KernelCheck {
     text += fmt::format("\n  grid {}, block {}", toString(trial.grid), toString(trial.block));
     if (trial.cluster.count() > 1) text += fmt::format(", cluster {}", toString(trial.cluster));
     if (trial.dynamicShared != 0) text += fmt::format(", {} bytes of dynamic shared memory", trial.dynamicShared);
-    static constexpr const char* kKinds[] = {"small", "mixed", "arbitrary", "special"};
+    static constexpr const char* kKinds[] = {"small", "mixed", "arbitrary", "special", "rising", "tiny"};
     for (std::size_t k = 0; k < trial.fields.size(); ++k) {
       const FieldValue& v = trial.fields[k];
       const Field& f = use_.fields[k];
@@ -391,6 +429,13 @@ class KernelCheck {
   KernelUse use_;
   std::unique_ptr<exec::Machine> machineA_, machineB_;
   const Trial* trial_ = nullptr;  // the one that is being compared
+  // Most inputs on which a kernel runs long are nonsense, such as an array of indices that are not in order: the
+  // limit only rises to that of the options as long as no input ends within it.
+  static constexpr uint64_t kFirstStepLimit = 250'000;
+  static constexpr unsigned kRaceTrials = 2;
+  uint64_t stepLimit_ = kFirstStepLimit;
+  bool tooLong_ = false;  // the last trial was dropped for that
+  Coverage coverage_{a_};
 };
 
 }  // namespace

@@ -225,3 +225,28 @@ TEST_CASE("exec asynchronous copies: faults and races") {
   CHECK(faultOf("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [data], [%in, {%r1}], "
                 "[bar];") == FaultKind::Unsupported);
 }
+
+TEST_CASE("exec asynchronous copies: an mbarrier orders them for --check-races") {
+  const auto kindOf = [](const std::string& wait) {
+    ExecTest t(
+        kernel("setp.ne.u32 %p1, %t, 0;\n@%p1 bra READY;\n" + kInit +
+               "READY:\nbar.sync 0;\n@%p1 bra GO;\n"
+               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 256;\n"
+               "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [data], [%in], 256, [bar];\n"
+               "GO:\n" +
+               wait +
+               "mov.u32 %r1, data;\nmad.lo.u32 %r1, %t, 4, %r1;\nld.shared.u32 %r2, [%r1];\n"
+               "mul.wide.u32 %rd1, %t, 4;\nadd.u64 %rd1, %rd1, %out;\nst.global.u32 [%rd1], %r2;"));
+    t.zeros<uint32_t>("out", 64);
+    t.buffer<uint32_t>("in", std::vector<uint32_t>(64, 5));
+    try {
+      t.run({"out", "in"}, {.grid = {1}, .block = {64}, .checkRaces = true});
+    } catch (const ExecError& e) {
+      return e.kind;
+    }
+    CHECK(t.values<uint32_t>("out") == std::vector<uint32_t>(64, 5));
+    return FaultKind::BadLaunch;
+  };
+  CHECK(kindOf(kWait) == FaultKind::BadLaunch);
+  CHECK(kindOf("") == FaultKind::Race);
+}

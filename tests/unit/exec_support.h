@@ -102,7 +102,7 @@ class ExecTest {
 
 // Runs `body` in one block of `threads` threads and returns what it left in %out. Thread t finds sources[k][t] in
 // registers %a, %b, %c, %d, declared with the types given (their sizes must be those of the values). Registers
-// %p<10> %h<10> %r<10> %f<10> %rd<10> %fd<10> are free for the body; so is %tid, the thread's number.
+// %p<10> %h<10> %r<10> %f<10> %rd<10> %fd<10> are free for the body; so is %thread, the thread's number.
 template <typename Out, typename In>
 std::vector<Out> perLane(const std::string& outType,
                          const std::vector<std::pair<std::string, std::vector<In>>>& sources,
@@ -113,18 +113,18 @@ std::vector<Out> perLane(const std::string& outType,
   for (std::size_t i = 0; i < sources.size(); ++i) text += ", .param .u64 s" + std::to_string(i);
   text +=
       ")\n{\n.reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .f32 %f<10>; .reg .b64 %rd<10>;\n"
-      ".reg .f64 %fd<10>; .reg .b32 %tid; .reg .b64 %at<4>;\n.reg ." +
+      ".reg .f64 %fd<10>; .reg .b32 %thread; .reg .b64 %at<4>;\n.reg ." +
       outType +
       " %out;\n"
-      "mov.u32 %tid, %tid.x;\n";
+      "mov.u32 %thread, %tid.x;\n";
   const char* names[] = {"%a", "%b", "%c", "%d"};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::string n = names[i];
     text += ".reg ." + sources[i].first + " " + n + ";\nld.param.u64 %at0, [s" + std::to_string(i) +
-            "];\nmad.wide.u32 %at0, %tid, " + std::to_string(sizeof(In)) + ", %at0;\nld.global." +
+            "];\nmad.wide.u32 %at0, %thread, " + std::to_string(sizeof(In)) + ", %at0;\nld.global." +
             memoryType(sizeof(In)) + " " + n + ", [%at0];\n";
   }
-  text += body + "\nld.param.u64 %at0, [o];\nmad.wide.u32 %at0, %tid, " + std::to_string(sizeof(Out)) +
+  text += body + "\nld.param.u64 %at0, [o];\nmad.wide.u32 %at0, %thread, " + std::to_string(sizeof(Out)) +
           ", %at0;\nst.global." + memoryType(sizeof(Out)) + " [%at0], %out;\nret;\n}\n";
   ExecTest t(text);
   t.zeros<Out>("o", threads);

@@ -10,6 +10,7 @@
 
 #include "ir/verify.h"
 #include "passes/pass.h"
+#include "random_function.h"
 #include "support.h"
 #include "text/print.h"
 
@@ -20,143 +21,9 @@ namespace {
 
 constexpr std::size_t kNoLimit = std::size_t{1} << 40;
 
-struct Statement {
-  std::string text;
-  std::set<std::string> reads = {}, writes = {}, mods = {};  // mods: also in reads
-  bool removable = false;
-  std::vector<std::size_t> labels = {};  // goes to these
-  bool falls = true, returns = false;
-};
-
-class Generator {
- public:
-  explicit Generator(uint32_t seed) : random_(seed) {}
-
-  std::vector<Statement> statements;
-  std::string text;
-
-  void make() {
-    const std::size_t blocks = 1 + pick(7);
-    labels_ = blocks;
-    text = kHeader + ".func g()\n;\n.func (.reg .b32 %o) f(.reg .b32 %r0)\n{\n";
-    add({.text = ".reg .b32 %s, %t<2>;"}, false);
-    add({.text = ".reg .pred %p<3>;"}, false);
-    add({.text = ".reg .b64 %rd<3>;"}, false);
-    add({.text = ".reg .v2 .b32 %v;"}, false);
-    std::string list = "T: .branchtargets ";
-    for (std::size_t b = 0; b < 2; ++b) {
-      targets_.push_back(pick(labels_));
-      list += (b == 0 ? "L" : ", L") + std::to_string(targets_.back());
-    }
-    add({.text = "T:"}, false);
-    add({.text = list.substr(3) + ";"}, false);
-    for (std::size_t b = 0; b < blocks; ++b) {
-      add({.text = "L" + std::to_string(b) + ":"}, false);
-      places_.push_back(statements.size() - 1);
-      for (std::size_t n = pick(6); n-- > 0;) addRandom();
-      if (pick(3) != 0) addBranch();
-    }
-    for (const Statement& s : statements) text += s.text + "\n";
-    text += "}\n";
-  }
-
-  std::vector<std::size_t> successors(std::size_t i) const {
-    std::vector<std::size_t> result;
-    for (const std::size_t label : statements[i].labels) result.push_back(places_[label]);
-    if (statements[i].falls) result.push_back(i + 1);  // statements.size() is the end of the text
-    return result;
-  }
-
- private:
-  std::size_t pick(std::size_t n) { return random_() % n; }
-  std::string b32() {
-    static const char* const kNames[] = {"%r0", "%s", "%t0", "%t1", "%o"};
-    return kNames[pick(5)];
-  }
-  std::string pred() { return "%p" + std::to_string(pick(3)); }
-  std::string b64() { return "%rd" + std::to_string(pick(3)); }
-
-  void add(Statement s, bool guardable = true) {
-    if (guardable && pick(4) == 0) {
-      const std::string p = pred();
-      s.text = (pick(2) ? "@" : "@!") + p + " " + s.text;
-      s.reads.insert(p);
-      for (const std::string& w : s.writes) s.mods.insert(w), s.reads.insert(w);
-      s.writes.clear();
-      s.falls = true;
-    }
-    statements.push_back(std::move(s));
-  }
-
-  void addRandom() {
-    const std::string a = b32(), b = b32(), c = b32(), p = pred(), q = pred(), d = b64();
-    switch (pick(18)) {
-      case 0: return add({"mov.u32 " + a + ", " + b + ";", {b}, {a}, {}, true, {}});
-      case 1: return add({"add.s32 " + a + ", " + b + ", " + c + ";", {b, c}, {a}, {}, true, {}});
-      case 2: return add({"mov.u32 " + a + ", 7;", {}, {a}, {}, true, {}});
-      case 3: return add({"setp.lt.s32 " + p + "|" + q + ", " + a + ", " + b + ";", {a, b}, {p, q}, {}, true, {}});
-      case 4: return add({"setp.eq.s32 _|" + q + ", " + a + ", " + b + ";", {a, b}, {q}, {}, true, {}});
-      case 5: return add({"selp.b32 " + a + ", " + b + ", " + c + ", " + p + ";", {b, c, p}, {a}, {}, true, {}});
-      case 6: return add({"st.global.u32 [" + d + "], " + a + ";", {d, a}, {}, {}, false, {}});
-      case 7: return add({"ld.global.u32 " + a + ", [" + d + "+4];", {d}, {a}, {}, true, {}});
-      case 8: return add({"ld.volatile.global.u32 " + a + ", [" + d + "];", {d}, {a}, {}, false, {}});
-      case 9: return add({"atom.global.add.u32 " + a + ", [" + d + "], " + b + ";", {d, b}, {a}, {}, false, {}});
-      case 10: return add({"mov.b64 " + d + ", {" + a + ", " + b + "};", {a, b}, {d}, {}, true, {}});
-      case 11: return add({"mov.b64 {" + a + ", _}, " + d + ";", {d}, {a}, {}, true, {}});
-      case 12: return add({"add.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c}, {a, "carry"}, {}, true, {}});
-      case 13: return add({"addc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {}, true, {}});
-      case 14:
-        return add({"addc.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {"carry"}, true, {}});
-      case 15: return add({"mov.u32 %v.x, " + a + ";", {a, "%v"}, {}, {"%v"}, true, {}});
-      case 16: return add({"mov.u32 " + a + ", %v.y;", {"%v"}, {a}, {}, true, {}});
-      default:
-        return add({"shfl.sync.idx.b32 " + a + "|" + p + ", " + b + ", " + c + ", 31, -1;",
-                    {b, c},
-                    {a, p},
-                    {},
-                    false,
-                    {}});
-    }
-  }
-
-  void addBranch() {
-    const std::size_t to = pick(labels_);
-    switch (pick(7)) {
-      case 0:
-      case 1:
-      case 2: {
-        Statement s{"bra L" + std::to_string(to) + ";", {}, {}, {}, false, {to}};
-        s.falls = false;
-        return add(s);
-      }
-      case 3: {
-        const std::string r = b32();
-        Statement s{"brx.idx " + r + ", T;", {r}, {}, {}, false, targets_};
-        s.falls = false;
-        return add(s);
-      }
-      case 4: {
-        Statement s{"ret;", {"%o"}, {}, {}, false, {}};
-        s.falls = false;
-        return add(s);
-      }
-      case 5: {
-        Statement s{"exit;", {}, {}, {}, false, {}};
-        s.falls = false;
-        return add(s);
-      }
-      default: return add({"call g;", {}, {}, {}, false, {}});
-    }
-  }
-
-  std::mt19937 random_;
-  std::size_t labels_ = 0;
-  std::vector<std::size_t> targets_, places_;
-};
-
 class Reference {
  public:
-  Reference(const Generator& g, bool onlyNeeded) : g_(g), needed_(g.statements.size(), true) {
+  Reference(const RandomFunction& g, bool onlyNeeded) : g_(g), needed_(g.statements.size(), true) {
     if (!onlyNeeded) return;
     for (std::size_t i = 0; i < needed_.size(); ++i) needed_[i] = !g.statements[i].removable;
     for (bool again = true; again;) {
@@ -187,7 +54,7 @@ class Reference {
         if (r == "%o") return true;
         continue;
       }
-      const Statement& s = g_.statements[i];
+      const RandomStatement& s = g_.statements[i];
       if (needed_[i] && s.reads.count(r) != 0) return true;
       if (s.writes.count(r) != 0) continue;
       for (const std::size_t next : g_.successors(i)) todo.push_back(next);
@@ -196,17 +63,20 @@ class Reference {
   }
 
  private:
-  const Generator& g_;
+  const RandomFunction& g_;
   std::vector<bool> needed_;
 };
 
+// As random_function.h names registers.
 std::string nameOf(const Parsed& p, const Function& f, std::size_t reg) {
-  return reg == 0 ? "carry" : std::string(p.name(f.registers[reg].name));
+  if (reg == 0) return "carry";
+  std::size_t ordinal = 1;
+  for (std::size_t r = 1; r < reg; ++r) ordinal += f.registers[r].name == f.registers[reg].name;
+  return std::string(p.name(f.registers[reg].name)) + (ordinal == 1 ? "" : "#" + std::to_string(ordinal));
 }
 
 void compare(uint32_t seed) {
-  Generator g(seed);
-  g.make();
+  RandomFunction g(seed);
   CAPTURE(seed);
   CAPTURE(g.text);
   const Parsed p(g.text);
@@ -270,8 +140,7 @@ TEST_CASE("liveness: as the paths say, on random functions") {
 TEST_CASE("live-dead: removes just what the reference does not need, on random functions") {
   std::size_t removed = 0;
   for (uint32_t seed = 5001; seed <= 6000; ++seed) {
-    Generator g(seed);
-    g.make();
+    RandomFunction g(seed);
     CAPTURE(seed);
     CAPTURE(g.text);
     const Parsed p(g.text);
@@ -299,7 +168,7 @@ namespace {
 
 // What each use may read: for each operand that reads, the instructions that may have written it, found by walking
 // all paths backward to a full write. UINT32_MAX stands for what was there on entry.
-std::vector<std::set<uint32_t>> readsFrom(const Function& f, const Generator& g) {
+std::vector<std::set<uint32_t>> readsFrom(const Function& f, const RandomFunction& g) {
   std::vector<std::vector<std::size_t>> predecessors(g.statements.size());
   for (std::size_t i = 0; i < g.statements.size(); ++i)
     for (const std::size_t s : g.successors(i))
@@ -338,8 +207,7 @@ std::vector<std::set<uint32_t>> readsFrom(const Function& f, const Generator& g)
 TEST_CASE("rename-webs: each use reads from the same definitions as before, on random functions") {
   std::size_t renamed = 0;
   for (uint32_t seed = 7001; seed <= 8000; ++seed) {
-    Generator g(seed);
-    g.make();
+    RandomFunction g(seed);
     CAPTURE(seed);
     CAPTURE(g.text);
     const Parsed p(g.text);

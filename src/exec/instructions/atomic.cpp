@@ -68,12 +68,15 @@ template <typename T, auto fGlobal, auto fShared, unsigned kCount, bool kResult>
 Step combineLanes(Warp& w, const Op& op, Mask active) {
   const AtomicAccess& a = *static_cast<const AtomicAccess*>(op.data);
   const Space space = a.place.space;
+  const OwnShared own(w);
   const bool parallel = w.block().launch().isParallel();
   const Arg* d = op.args;
   const Arg* s = op.args + (kResult ? kCount : 0) + 1;
   forEachLane(active, [&](unsigned i) {
     const uint64_t address = a.place.address(w, i);
-    std::byte* p = w.memory(space, i, address, sizeof(T) * kCount, sizeof(T) * kCount, Access::Atomic);
+    constexpr unsigned kBytes = sizeof(T) * kCount;
+    std::byte* p = space == Space::Shared ? own.memory(i, address, kBytes, kBytes, Access::Atomic)
+                                          : w.memory(space, i, address, kBytes, kBytes, Access::Atomic);
     const bool shared = isShared(space, address);
     T b[kCount];
     for (unsigned e = 0; e < kCount; ++e) b[e] = w.in<T>(s[e])[i];

@@ -180,19 +180,12 @@ Step pairs(Warp& w, const Op& op, Mask active) {
   return Step::Next;
 }
 
-struct PackedSource {
-  PackedConversion conversion;
-  uint32_t mask;  // of the source's bits
-};
-
 template <typename D, typename S>
 Step packed(Warp& w, const Op& op, Mask active) {
-  const auto& c = *static_cast<const PackedSource*>(op.data);
+  const auto& c = *static_cast<const PackedConversion*>(op.data);
   D* d = w.out<D>(op.args[0]);
   const S* a = w.in<S>(op.args[1]);
-  forEachLane(active, [&](unsigned i) {
-    d[i] = static_cast<D>(c.conversion.packed(static_cast<uint32_t>(a[i]) & c.mask));
-  });
+  forEachLane(active, [&](unsigned i) { d[i] = static_cast<D>(c.packed(a[i])); });
   return Step::Next;
 }
 
@@ -216,11 +209,13 @@ void bindPacked(Binder& b, const ConvertType& to, const ConvertType& from, const
     b.data<PackedConversion>(*conversion);
     return b.handler(forWidth(b, d, [](auto word) -> Handler { return pairs<decltype(word)>; }));
   }
-  const Arg s = b.looseSource(1, from.registerType);
-  const unsigned bits = 2 * packedFieldBits(from.format);
-  b.data<PackedSource>({*conversion, bits == 32 ? ~uint32_t{0} : (uint32_t{1} << bits) - 1});
+  const Arg s = b.source(1, from.registerType);
+  b.data<PackedConversion>(*conversion);
   b.handler(forWidth(b, d, [&](auto dWord) {
-    return forWidth(b, s, [&](auto sWord) -> Handler { return packed<decltype(dWord), decltype(sWord)>; });
+    return forWidth(b, s, [&](auto sWord) -> Handler {
+      if constexpr (sizeof(sWord) <= 4) return packed<decltype(dWord), decltype(sWord)>;
+      return nullptr;
+    });
   }));
 }
 

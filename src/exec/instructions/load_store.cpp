@@ -42,8 +42,34 @@ Word<kReg> extended(Mem m) {
 
 enum class Reach : uint8_t {
   Global,  // known to be .global
+  Shared,  // known to be .shared
   Any,
   Uniform,  // one address for all lanes, which all read the same
+};
+
+// Where the bytes of a lane are.
+template <Reach kReach>
+class Resolver {
+ public:
+  Resolver(Warp& w, Space space) : warp_(w), space_(space) {}
+  std::byte* operator()(unsigned lane, uint64_t address, unsigned bytes, Access access) const {
+    return warp_.memory(kReach == Reach::Global ? Space::Global : space_, lane, address, bytes, bytes, access);
+  }
+
+ private:
+  Warp& warp_;
+  Space space_;
+};
+template <>
+class Resolver<Reach::Shared> {
+ public:
+  Resolver(Warp& w, Space) : shared_(w) {}
+  std::byte* operator()(unsigned lane, uint64_t address, unsigned bytes, Access access) const {
+    return shared_.memory(lane, address, bytes, bytes, access);
+  }
+
+ private:
+  OwnShared shared_;
 };
 
 template <unsigned kMem, unsigned kReg, bool kSigned, unsigned kCount, typename Base, Reach kReach>
@@ -52,7 +78,7 @@ Step load(Warp& w, const Op& op, Mask active) {
   using Reg = Word<kReg>;
   const MemoryAccess& a = accessOf(op);
   const int64_t offset = a.offset;
-  const Space space = kReach == Reach::Global ? Space::Global : a.space;
+  const Space space = a.space;
   const Base* base = w.in<Base>(op.args[kCount]);
   Reg* d[kCount];
   for (unsigned e = 0; e < kCount; ++e) d[e] = w.out<Reg>(op.args[e]);
@@ -69,8 +95,8 @@ Step load(Warp& w, const Op& op, Mask active) {
       forEachLaneVectorized(active, [=](unsigned i) { to[i] = value; });
     }
   } else {
-    forEachLane(active, [&](unsigned i) {
-      const std::byte* p = w.memory(space, i, Location::addressOf(base[i], offset), kBytes, kBytes, Access::Read);
+    forEachLane(active, [&, resolve = Resolver<kReach>(w, space)](unsigned i) {
+      const std::byte* p = resolve(i, Location::addressOf(base[i], offset), kBytes, Access::Read);
       for (unsigned e = 0; e < kCount; ++e) {
         Word<kMem> m;
         std::memcpy(&m, p + e * kMem, kMem);
@@ -81,18 +107,17 @@ Step load(Warp& w, const Op& op, Mask active) {
   return Step::Next;
 }
 
-template <unsigned kMem, unsigned kCount, typename Base, bool kGlobal>
+template <unsigned kMem, unsigned kCount, typename Base, Reach kReach>
 Step store(Warp& w, const Op& op, Mask active) {
   constexpr unsigned kBytes = kMem * kCount;
   const MemoryAccess& a = accessOf(op);
   const int64_t offset = a.offset;
-  const Space space = kGlobal ? Space::Global : a.space;
   const Base* base = w.in<Base>(op.args[0]);
   const std::byte* s[kCount];
   for (unsigned e = 0; e < kCount; ++e) s[e] = w.in<std::byte>(op.args[1 + e]);
 
-  forEachLane(active, [&](unsigned i) {
-    std::byte* p = w.memory(space, i, Location::addressOf(base[i], offset), kBytes, kBytes, Access::Write);
+  forEachLane(active, [&, resolve = Resolver<kReach>(w, a.space)](unsigned i) {
+    std::byte* p = resolve(i, Location::addressOf(base[i], offset), kBytes, Access::Write);
     for (unsigned e = 0; e < kCount; ++e) {
       Word<kMem> m;
       std::memcpy(&m, s[e] + std::size_t{i} * a.strides[e], kMem);
@@ -115,6 +140,7 @@ template <unsigned kMem, unsigned kReg, bool kSigned, unsigned kCount, typename 
 Handler loadReaching(Reach reach) {
   switch (reach) {
     case Reach::Global: return load<kMem, kReg, kSigned, kCount, Base, Reach::Global>;
+    case Reach::Shared: return load<kMem, kReg, kSigned, kCount, Base, Reach::Shared>;
     case Reach::Any: return load<kMem, kReg, kSigned, kCount, Base, Reach::Any>;
     case Reach::Uniform: return load<kMem, kReg, kSigned, kCount, Base, Reach::Uniform>;
   }
@@ -172,33 +198,46 @@ Handler chooseLoad(unsigned mem, unsigned reg, bool isSigned, unsigned count, un
   }
 }
 
+template <unsigned kMem, unsigned kCount, typename Base>
+Handler storeReaching(Reach reach) {
+  switch (reach) {
+    case Reach::Global: return store<kMem, kCount, Base, Reach::Global>;
+    case Reach::Shared: return store<kMem, kCount, Base, Reach::Shared>;
+    default: return store<kMem, kCount, Base, Reach::Any>;
+  }
+}
+
 template <unsigned kMem, unsigned kCount>
-Handler storeTo(unsigned baseBytes, bool global) {
-  if (baseBytes == 4) return store<kMem, kCount, uint32_t, false>;
-  return global ? store<kMem, kCount, uint64_t, true> : store<kMem, kCount, uint64_t, false>;
+Handler storeTo(unsigned baseBytes, Reach reach) {
+  return baseBytes == 4 ? storeReaching<kMem, kCount, uint32_t>(reach)
+                        : storeReaching<kMem, kCount, uint64_t>(reach);
 }
 
 template <unsigned kMem>
-Handler storeOf(unsigned count, unsigned baseBytes, bool global) {
-  if (count == 1) return storeTo<kMem, 1>(baseBytes, global);
+Handler storeOf(unsigned count, unsigned baseBytes, Reach reach) {
+  if (count == 1) return storeTo<kMem, 1>(baseBytes, reach);
   if constexpr (kMem <= 8)
-    if (count == 2) return storeTo<kMem, 2>(baseBytes, global);
+    if (count == 2) return storeTo<kMem, 2>(baseBytes, reach);
   if constexpr (kMem <= 8)
-    if (count == 4) return storeTo<kMem, 4>(baseBytes, global);
+    if (count == 4) return storeTo<kMem, 4>(baseBytes, reach);
   if constexpr (kMem <= 4)
-    if (count == 8) return storeTo<kMem, 8>(baseBytes, global);
+    if (count == 8) return storeTo<kMem, 8>(baseBytes, reach);
   return nullptr;
 }
 
-Handler chooseStore(unsigned mem, unsigned count, unsigned baseBytes, bool global) {
+Handler chooseStore(unsigned mem, unsigned count, unsigned baseBytes, Reach reach) {
   switch (mem) {
-    case 1: return storeOf<1>(count, baseBytes, global);
-    case 2: return storeOf<2>(count, baseBytes, global);
-    case 4: return storeOf<4>(count, baseBytes, global);
-    case 8: return storeOf<8>(count, baseBytes, global);
-    case 16: return storeOf<16>(count, baseBytes, global);
+    case 1: return storeOf<1>(count, baseBytes, reach);
+    case 2: return storeOf<2>(count, baseBytes, reach);
+    case 4: return storeOf<4>(count, baseBytes, reach);
+    case 8: return storeOf<8>(count, baseBytes, reach);
+    case 16: return storeOf<16>(count, baseBytes, reach);
     default: return nullptr;
   }
+}
+
+Reach reachOf(Space space) {
+  return space == Space::Global ? Reach::Global : space == Space::Shared ? Reach::Shared : Reach::Any;
 }
 
 bool isSignedInteger(ScalarType t) {
@@ -242,7 +281,7 @@ void bindLoad(Binder& b) {
   access.space = address.space;
   const bool uniform =
       address.base.base == Base::Constant && (address.space == Space::Param || address.space == Space::Const);
-  const Reach reach = uniform ? Reach::Uniform : address.space == Space::Global ? Reach::Global : Reach::Any;
+  const Reach reach = uniform ? Reach::Uniform : reachOf(address.space);
   setHandler(b, access, chooseLoad(mem, reg, isSignedInteger(type), count, address.base.bytes, reach), ordered);
 }
 
@@ -266,8 +305,7 @@ void bindStore(Binder& b) {
   access.offset = address.offset;
   access.space = address.space;
   for (unsigned e = 0; e < count; ++e) access.strides[e] = s[e].bytes;
-  setHandler(b, access, chooseStore(memoryBytes(type), count, address.base.bytes, address.space == Space::Global),
-             ordered);
+  setHandler(b, access, chooseStore(memoryBytes(type), count, address.base.bytes, reachOf(address.space)), ordered);
 }
 
 }  // namespace ptxopt::exec

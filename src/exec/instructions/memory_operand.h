@@ -11,7 +11,9 @@
 #include <type_traits>
 
 #include "exec/binder.h"
+#include "exec/block.h"
 #include "exec/lanes.h"
+#include "exec/launch.h"
 
 namespace ptxopt::exec {
 
@@ -82,6 +84,26 @@ struct Location {
     return base.bytes == 4 ? addressOf(w.in<uint32_t>(base)[lane], offset)
                            : addressOf(w.in<uint64_t>(base)[lane], offset);
   }
+};
+
+// Warp::memory for .shared addresses of the warp's own block, short cut where nobody watches and nothing is wrong.
+class OwnShared {
+ public:
+  explicit OwnShared(Warp& w) : warp_(w) {
+    if (w.block().launch().watchesMemory()) return;
+    data_ = w.block().shared.data();
+    size_ = w.block().shared.size();
+  }
+  std::byte* memory(unsigned lane, uint64_t address, unsigned bytes, unsigned alignment, Access access) const {
+    if (address < size_ && bytes <= size_ - address && (address & (alignment - 1)) == 0) [[likely]]
+      return data_ + address;
+    return warp_.memory(Space::Shared, lane, address, bytes, alignment, access);
+  }
+
+ private:
+  Warp& warp_;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 inline bool isSharedWindow(uint64_t generic) { return generic - kSharedWindow < kWindowSize; }

@@ -91,18 +91,43 @@ std::optional<Element> elementNamed(std::string_view name) {
   return std::nullopt;
 }
 
-double toDouble(Element e, uint64_t raw) {
+namespace {
+
+template <typename F>
+void convertAll(std::span<const uint64_t> raw, std::span<double> values, F convert) {
+  for (std::size_t i = 0; i < raw.size(); ++i) values[i] = convert(raw[i]);
+}
+
+}  // namespace
+
+void toDoubles(Element e, std::span<const uint64_t> raw, std::span<double> values) {
   switch (e) {
-    case Element::F16: return static_cast<double>(widen<F16>(static_cast<uint16_t>(raw)));
-    case Element::Bf16: return static_cast<double>(widen<Bf16>(static_cast<uint16_t>(raw)));
+    case Element::F16:
+      return convertAll(raw, values,
+                        [](uint64_t x) { return static_cast<double>(widen<F16>(static_cast<uint16_t>(x))); });
+    case Element::Bf16:
+      return convertAll(raw, values,
+                        [](uint64_t x) { return static_cast<double>(widen<Bf16>(static_cast<uint16_t>(x))); });
     case Element::Tf32:
-      return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(raw & ~kTf32Dropped)));
-    case Element::F32: return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(raw)));
+      return convertAll(raw, values, [](uint64_t x) {
+        return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(x & ~kTf32Dropped)));
+      });
+    case Element::F32:
+      return convertAll(raw, values, [](uint64_t x) {
+        return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(x)));
+      });
     default: {
       static const TinyTables kTables = makeTinyTables();
-      return kTables[static_cast<std::size_t>(e) - kFirstTiny][raw & 0xff];
+      const std::array<double, 256>& table = kTables[static_cast<std::size_t>(e) - kFirstTiny];
+      return convertAll(raw, values, [&](uint64_t x) { return table[x & 0xff]; });
     }
   }
+}
+
+double toDouble(Element e, uint64_t raw) {
+  double value = 0.0;
+  toDoubles(e, {&raw, 1}, {&value, 1});
+  return value;
 }
 
 int64_t toInteger(Element e, uint64_t raw) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace ptxopt::exec::matrix {
@@ -30,6 +31,7 @@ std::optional<Element> elementNamed(std::string_view name);
 
 // The value of a float of any type but f64.
 double toDouble(Element e, uint64_t raw);
+void toDoubles(Element e, std::span<const uint64_t> raw, std::span<double> values);
 // The value of an integer element; raw bits above its size do not count.
 int64_t toInteger(Element e, uint64_t raw);
 

@@ -9,7 +9,6 @@ namespace ptxopt::exec::matrix {
 
 namespace {
 
-constexpr unsigned kRowsPerWarp = 16;
 constexpr unsigned kUnitBytes = 16;
 constexpr uint32_t kFieldMask = 0x3fff;
 // Bits 14-15, 30-31, 46-48 and 52-61.
@@ -132,24 +131,23 @@ std::vector<uint64_t> gatherWarpgroupA(const WgmmaShape& shape, std::span<const 
   return result;
 }
 
-void multiplyWarpgroup(const WgmmaShape& shape, const WgmmaScales& scales, std::span<const uint64_t> a,
-                       std::span<const uint64_t> b, std::span<Lanes> d) {
+void multiplyWarp(const WgmmaShape& shape, const WgmmaScales& scales, std::span<const uint64_t> a,
+                  std::span<const uint64_t> b, std::span<Lanes> d) {
   const Arithmetic& how = shape.arithmetic;
   const std::vector<uint64_t> left = scales.negateA ? negated(how.a, a) : std::vector<uint64_t>(a.begin(), a.end());
   const std::vector<uint64_t> right =
       scales.negateB ? negated(how.b, b) : std::vector<uint64_t>(b.begin(), b.end());
-  const unsigned k = shape.k / wordBits(how.a);
-  const std::size_t registers = shape.d.registers();
   std::vector<uint64_t> sum(shape.d.size());
-  for (unsigned warp = 0; warp < kWarpgroupWarps; ++warp) {
-    const std::span<Lanes> own = d.subspan(warp * registers, registers);
-    std::fill(sum.begin(), sum.end(), 0);
-    if (scales.accumulate) shape.d.gather(own, sum);
-    multiplyAdd(how, kRowsPerWarp, shape.n, k,
-                std::span(left).subspan(std::size_t{warp} * kRowsPerWarp * k, std::size_t{kRowsPerWarp} * k), right,
-                sum, sum);
-    shape.d.scatter(sum, own);
-  }
+  if (scales.accumulate) shape.d.gather(d, sum);
+  multiplyAdd(how, kRowsPerWarp, shape.n, shape.k / wordBits(how.a), left, right, sum, sum);
+  shape.d.scatter(sum, d);
+}
+
+void multiplyWarpgroup(const WgmmaShape& shape, const WgmmaScales& scales, std::span<const uint64_t> a,
+                       std::span<const uint64_t> b, std::span<Lanes> d) {
+  const std::size_t size = a.size() / kWarpgroupWarps, registers = shape.d.registers();
+  for (unsigned warp = 0; warp < kWarpgroupWarps; ++warp)
+    multiplyWarp(shape, scales, a.subspan(warp * size, size), b, d.subspan(warp * registers, registers));
 }
 
 }  // namespace ptxopt::exec::matrix

@@ -32,6 +32,7 @@
 namespace ptxopt::exec::matrix {
 
 inline constexpr unsigned kWarpgroupWarps = 4;
+inline constexpr unsigned kRowsPerWarp = 16;
 
 struct WgmmaShape {
   unsigned n = 0, k = 0;  // m is 64
@@ -76,5 +77,9 @@ struct WgmmaScales {
 // `d` holds the accumulator registers of warp 0, then of warp 1, and so on.
 void multiplyWarpgroup(const WgmmaShape& shape, const WgmmaScales& scales, std::span<const uint64_t> a,
                        std::span<const uint64_t> b, std::span<Lanes> d);
+
+// The part of one warp: `a` has its 16 rows, `d` its registers.
+void multiplyWarp(const WgmmaShape& shape, const WgmmaScales& scales, std::span<const uint64_t> a,
+                  std::span<const uint64_t> b, std::span<Lanes> d);
 
 }  // namespace ptxopt::exec::matrix

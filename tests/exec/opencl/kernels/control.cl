@@ -190,6 +190,21 @@ __attribute__((noinline)) float4 mixed_vectors(int4 a, float4 b, double2 c, shor
 
 __attribute__((noinline)) ulong3 turned(ulong3 a, uint2 by) { return a.zxy ^ (ulong3)(by.x, by.y, by.x + by.y); }
 
+// A frame that asks for 32 bytes of alignment, below callers' frames of odd sizes
+__attribute__((noinline)) long hashed(long4 a, int k) {
+  long4 rows[3] = {a, a.wzyx + 1l, a.yxwz ^ 5l};
+  rows[k % 3].y += k;
+  return rows[(k + 1) % 3].x * 3 + rows[k % 3].y + rows[(k + 2) % 3].w;
+}
+
+//@ aligned_frames 64 32 in:long:256 out:long:64
+__kernel void aligned_frames(__global const long4* a, __global long* out) {
+  const size_t i = get_global_id(0);
+  char odd[5];
+  for (int k = 0; k < 5; ++k) odd[k] = (char)(i + k);
+  out[i] = hashed(a[i], odd[i % 5] & 63) + odd[(i + 2) % 5];
+}
+
 // Vectors as parameters and results
 //@ vector_calls 128 32 in:int:512 in:float:512:small in:double:256:small in:short:1024 out:float:512
 //@@ out:ulong:512:holes3

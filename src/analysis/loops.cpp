@@ -1,0 +1,211 @@
+#include "analysis/loops.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+// Finds the loops among a set of blocks that is marked with `region`, and marks what is inside them anew.
+class Finder {
+ public:
+  Finder(const Cfg& cfg, std::vector<uint32_t>& region)
+      : cfg_(cfg), region_(region), number_(cfg.size(), kNone), low_(cfg.size()), onStack_(cfg.size()) {
+    order_.resize(cfg.size(), kNone);
+    const auto& post = cfg.postOrder();
+    for (std::size_t i = 0; i < post.size(); ++i)
+      order_[post[i].value] = static_cast<uint32_t>(post.size() - 1 - i);
+  }
+
+  // Reverse post-order number.
+  uint32_t order(BlockId b) const { return order_[b.value]; }
+
+  // The cyclic components of the blocks of `region`, each sorted by order.
+  std::vector<std::vector<BlockId>> components(std::span<const BlockId> blocks, uint32_t region) {
+    std::vector<std::vector<BlockId>> found;
+    for (const BlockId b : blocks) {
+      if (region_[b.value] != region) continue;
+      number_[b.value] = kNone;
+    }
+    for (const BlockId b : blocks)
+      if (region_[b.value] == region && number_[b.value] == kNone) search(b, region, found);
+    for (auto& c : found) std::sort(c.begin(), c.end(), [&](BlockId x, BlockId y) { return order(x) < order(y); });
+    std::sort(found.begin(), found.end(), [&](const auto& x, const auto& y) { return order(x[0]) < order(y[0]); });
+    return found;
+  }
+
+ private:
+  void search(BlockId start, uint32_t region, std::vector<std::vector<BlockId>>& found) {
+    std::vector<std::pair<BlockId, std::size_t>> path;
+    const auto visit = [&](BlockId b) {
+      number_[b.value] = low_[b.value] = next_++;
+      stack_.push_back(b);
+      onStack_[b.value] = true;
+      path.push_back({b, 0});
+    };
+    visit(start);
+    while (!path.empty()) {
+      const BlockId b = path.back().first;
+      const auto after = cfg_.successors(b);
+      if (path.back().second < after.size()) {
+        const BlockId s = after[path.back().second++];
+        if (region_[s.value] != region) continue;
+        if (number_[s.value] == kNone)
+          visit(s);
+        else if (onStack_[s.value])
+          low_[b.value] = std::min(low_[b.value], number_[s.value]);
+        continue;
+      }
+      path.pop_back();
+      if (!path.empty()) {
+        const BlockId above = path.back().first;
+        low_[above.value] = std::min(low_[above.value], low_[b.value]);
+      }
+      if (low_[b.value] != number_[b.value]) continue;
+      std::vector<BlockId> component;
+      BlockId member;
+      do {
+        member = stack_.back();
+        stack_.pop_back();
+        onStack_[member.value] = false;
+        component.push_back(member);
+      } while (member != b);
+      const bool cyclic = component.size() > 1 || std::count(after.begin(), after.end(), b) != 0;
+      if (cyclic) found.push_back(std::move(component));
+    }
+  }
+
+  const Cfg& cfg_;
+  std::vector<uint32_t>& region_;
+  std::vector<uint32_t> order_, number_, low_;
+  std::vector<bool> onStack_;
+  std::vector<BlockId> stack_;
+  uint32_t next_ = 0;
+};
+
+}  // namespace
+
+Loops::Loops(const Cfg& cfg) : loopOf_(cfg.size()), place_(cfg.size(), kNone) {
+  // Blocks carry the number of the region in which loops are still to be found.
+  std::vector<uint32_t> region(cfg.size(), kNone);
+  std::vector<bool> isRoot(cfg.size());
+  for (const BlockId b : cfg.roots()) isRoot[b.value] = true;
+  std::vector<BlockId> all;
+  for (const BlockId b : cfg.postOrder())
+    if (cfg[b].reachable) {
+      region[b.value] = 0;
+      all.push_back(b);
+    }
+  Finder finder(cfg, region);
+  uint32_t regions = 1;
+
+  struct Work {
+    std::vector<BlockId> blocks;  // of a component
+    LoopId parent;
+  };
+  std::vector<Work> work;
+  const auto push = [&](std::span<const BlockId> blocks, uint32_t in, LoopId parent) {
+    auto found = finder.components(blocks, in);
+    for (std::size_t i = found.size(); i-- > 0;) work.push_back({std::move(found[i]), parent});
+  };
+  push(all, 0, LoopId());
+  std::vector<std::vector<BlockId>> members;  // by loop, until the slices are made
+  while (!work.empty()) {
+    Work w = std::move(work.back());
+    work.pop_back();
+    const uint32_t mine = regions++;
+    for (const BlockId b : w.blocks) region[b.value] = mine;
+    std::vector<BlockId> entries;
+    for (const BlockId b : w.blocks) {
+      const auto before = cfg.predecessors(b);
+      const bool entered = isRoot[b.value] || std::any_of(before.begin(), before.end(), [&](BlockId p) {
+                             return cfg[p].reachable && region[p.value] != mine;
+                           });
+      if (entered) entries.push_back(b);
+    }
+    Loop loop;
+    loop.header = entries.empty() ? w.blocks.front() : entries.front();
+    loop.parent = w.parent;
+    loop.depth = w.parent.valid() ? loops_[w.parent.value].depth + 1 : 1;
+    loop.irreducible = entries.size() > 1;
+    const LoopId id(loops_.size());
+    loops_.push_back(loop);
+    for (const BlockId b : w.blocks) loopOf_[b.value] = id;
+    if (entries.empty()) entries.push_back(loop.header);
+    for (const BlockId b : entries) region[b.value] = kNone;
+    push(w.blocks, mine, id);
+    members.push_back(std::move(w.blocks));
+  }
+
+  // Slices: loops_ is in pre-order of the forest, so a loop's own blocks followed by those of its children.
+  std::vector<std::vector<LoopId>> children(loops_.size());
+  for (uint32_t l = 0; l < loops_.size(); ++l)
+    if (loops_[l].parent.valid()) children[loops_[l].parent.value].push_back(LoopId(l));
+  blocks_.reserve(all.size());
+  const auto place = [&](BlockId b) {
+    place_[b.value] = static_cast<uint32_t>(blocks_.size());
+    blocks_.push_back(b);
+  };
+  for (uint32_t l = 0; l < loops_.size(); ++l) {
+    // Own blocks stand first; pre-order makes the children's follow.
+    loops_[l].firstBlock = static_cast<uint32_t>(blocks_.size());
+    loops_[l].blockCount = static_cast<uint32_t>(members[l].size());
+    place(loops_[l].header);
+    for (const BlockId b : members[l])
+      if (loopOf_[b.value] == LoopId(l) && b != loops_[l].header) place(b);
+  }
+}
+
+std::vector<BlockId> Loops::latches(const Cfg& cfg, LoopId l) const {
+  std::vector<BlockId> result;
+  for (const BlockId p : cfg.predecessors(loops_[l.value].header))
+    if (contains(l, p)) result.push_back(p);
+  return result;
+}
+
+BlockId Loops::preheader(const Cfg& cfg, LoopId l) const {
+  BlockId only;
+  for (const BlockId p : cfg.predecessors(loops_[l.value].header)) {
+    if (contains(l, p)) continue;
+    if (only.valid()) return {};
+    only = p;
+  }
+  return only.valid() && cfg.successors(only).size() == 1 && cfg[only].reachable && !loops_[l.value].irreducible
+             ? only
+             : BlockId();
+}
+
+std::vector<BlockId> Loops::entries(const Cfg& cfg, LoopId l) const {
+  std::vector<BlockId> result;
+  for (const BlockId b : blocks(l)) {
+    const auto before = cfg.predecessors(b);
+    const auto& roots = cfg.roots();
+    if (std::any_of(before.begin(), before.end(), [&](BlockId p) { return cfg[p].reachable && !contains(l, p); }) ||
+        std::find(roots.begin(), roots.end(), b) != roots.end())
+      result.push_back(b);
+  }
+  return result;
+}
+
+std::vector<Loops::Exit> Loops::exits(const Cfg& cfg, LoopId l) const {
+  std::vector<Exit> result;
+  for (const BlockId b : blocks(l)) {
+    for (const BlockId s : cfg.successors(b))
+      if (!contains(l, s)) result.push_back({b, s});
+    if (cfg[b].leaves) result.push_back({b, BlockId()});
+  }
+  return result;
+}
+
+bool operator==(const Loops& a, const Loops& b) {
+  const auto same = [](const Loop& x, const Loop& y) {
+    return x.header == y.header && x.parent == y.parent && x.irreducible == y.irreducible &&
+           x.firstBlock == y.firstBlock && x.blockCount == y.blockCount;
+  };
+  return a.blocks_ == b.blocks_ &&
+         std::equal(a.loops_.begin(), a.loops_.end(), b.loops_.begin(), b.loops_.end(), same);
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,122 @@
+"""A case of the fuzzer: how its kernel is generated, which pipeline runs with which knobs, how the kernel is launched.
+
+Everything is drawn from the seed alone, so that a seed is the same case wherever the generator and the lists of passes and
+knobs are the same. A case is stored as JSON, for those that come after a change of any of these.
+"""
+import dataclasses
+import json
+import random
+import re
+import struct
+import subprocess
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
+FEATURES = ("arithmetic", "convert", "predicates", "copies", "packs", "carry", "wide", "memory", "vectors", "local", "generic",
+            "branches", "switch", "irreducible", "loops", "pointers", "guards", "exits", "scopes", "shared", "exchange", "warp",
+            "atomics", "calls", "dead")
+TRIALS = 4
+MAX_STEPS = 1_000_000  # warp instructions; what the generator makes runs far shorter
+
+
+class ToolError(Exception):
+    """The tool or the generator cannot be used at all."""
+
+
+@dataclasses.dataclass
+class Case:
+    seed: int
+    generator: list  # options of generate_kernel
+    pipeline: list  # options of ptxopt
+    launch: list = dataclasses.field(default_factory=list)  # options of ptxopt verify
+    scalars: dict = dataclasses.field(default_factory=dict)  # parameter -> VALUE of --set
+    plant: str = ""  # what is broken on purpose, plants.py
+
+    def store(self, path):
+        path.write_text(json.dumps(dataclasses.asdict(self), indent=1) + "\n")
+
+    @staticmethod
+    def load(path):
+        return Case(**json.loads(path.read_text()))
+
+    def read_launch(self, text):
+        """Takes the launch from the comments at the kernel's start."""
+        head = dict(re.findall(r"\b(grid|block|dynamic_shared)=(\S+)", text.partition(".version")[0]))
+        self.launch = ["--grid", head["grid"], "--block", head["block"], "--shared", head["dynamic_shared"], "--trials",
+                       str(TRIALS), "--max-steps", str(MAX_STEPS), "--seed", str(self.seed % 2**32)]
+        for name, kind, value in re.findall(r" (\w+)=([uf]32):(\S+)", text.partition(".version")[0]):
+            bits = struct.unpack("<I", struct.pack("<f", float(value)))[0] if kind == "f32" else int(value)
+            self.scalars[name] = f"0x{bits:x}"
+
+
+@dataclasses.dataclass
+class Lists:
+    """What `ptxopt --list-passes` and `--list-knobs` say."""
+    passes: list
+    knobs: list  # (name, default, least, most)
+
+    @staticmethod
+    def ask(tool):
+        passes = [line.split()[0] for line in output_of([tool, "--list-passes"]).splitlines()]
+        knobs = []
+        for line in output_of([tool, "--list-knobs"]).splitlines():
+            match = re.match(r"(\S+)\s+(-?\d+) in (-?\d+)\.\.(-?\d+) ", line)
+            if not match:
+                raise ToolError(f"a knob that is not understood: {line}")
+            knobs.append((match[1], *map(int, match.groups()[1:])))
+        if not passes:
+            raise ToolError(f"{tool} lists no passes")
+        return Lists(passes, knobs)
+
+
+def output_of(command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ToolError(str(error)) from error
+
+
+def draw_value(rnd, default, least, most):
+    """One of the ends, a value near them or the default, or any, small ones as likely as large."""
+    near = [least, most, default, least + 1, default - 1, default + 1, default * 2, default // 2]
+    anywhere = least + min(most - least, int(2 ** rnd.uniform(0, max(1, most - least).bit_length())) - 1)
+    return min(most, max(least, rnd.choice([*near, anywhere, anywhere])))
+
+
+def draw_pipeline(rnd, lists):
+    if rnd.random() < 0.3:
+        options = [f"-O{rnd.choice([1, 2])}"]
+        if rnd.random() < 0.3:
+            options.append(f"--skip-pass={rnd.choice(lists.passes)}")
+    else:
+        longest = 2 * len(lists.passes) + 1
+        options = ["--passes=" + ",".join(rnd.choices(lists.passes, k=rnd.randint(1, longest)))]
+    for name, default, least, most in lists.knobs:
+        if rnd.random() < 0.3:
+            options.append(f"--{name}={draw_value(rnd, default, least, most)}")
+    if rnd.random() < 0.1:
+        options.append("--reprint")
+    return options
+
+
+def draw_generator(rnd):
+    options = ["--arch", rnd.choice(ARCHITECTURES)]
+    if rnd.random() < 0.3:
+        options += ["--size", str(rnd.choice([1, 5, 10, 20, 150, 250]))]
+    if rnd.random() < 0.25:
+        some = rnd.sample(FEATURES, rnd.randint(1, 6))
+        options += ["--features", ",".join(f"{name}={rnd.choice([0, 30, 300, 1000])}" for name in some)]
+    if rnd.random() < 0.2:
+        options.append("--undefined-reads")
+    return options
+
+
+def draw(seed, lists):
+    rnd = random.Random(seed)
+    return Case(seed, draw_generator(rnd), draw_pipeline(rnd, lists))
+
+
+def generate(case, generator, path):
+    """Writes the case's kernel to `path`, and fills in its launch."""
+    text = output_of([generator, "--seed", str(case.seed), *case.generator])
+    path.write_text(text)
+    case.read_launch(text)

@@ -1,0 +1,56 @@
+"""Bugs planted on purpose: what the fuzzer's self-test must find and shrink.
+
+A plant changes the text that the optimizer wrote, as a bug of the optimizer would, by a rule that any text can be put
+through: so a case that shows it shrinks like a case that shows a real bug. The use says what the text was made for: ""
+first, "repeat", "jobs", "verbatim", "reprint", "again" (checks.py). None stands for a crash.
+"""
+import re
+from dataclasses import dataclass
+from typing import Callable
+
+OPTIMIZED = ("", "repeat", "jobs")
+
+
+@dataclass
+class Plant:
+    check: str  # the check that finds it
+    apply: Callable  # (text, use) -> text
+
+
+def rule(pattern, replacement, count=0, uses=OPTIMIZED, check="different"):
+    """Rewrites what matches in instructions, in all of them or the first `count`."""
+    compiled = re.compile(r"^(\s+(?:@!?\S+\s+)?)" + pattern, re.M)
+    return Plant(check, lambda text, use: compiled.sub(r"\g<1>" + replacement, text, count) if use in uses else text)
+
+
+def append_on(use_wanted, check):
+    return Plant(check, lambda text, use: text + "// another\n" if use == use_wanted else text)
+
+
+def crash_on(word):
+    return Plant("exit", lambda text, use: None if use in OPTIMIZED and re.search(word, text) else text)
+
+
+# Wrong results by one wrong opcode, operand, type, guard, order; then the other ways to fail.
+PLANTS = {
+    "sub-for-add": rule(r"add\.([su]32|s64)\b", r"sub.\1"),
+    "or-for-xor": rule(r"xor\.b32\b", "or.b32"),
+    "le-for-lt": rule(r"setp\.lt\.", "setp.le."),
+    "unsigned-for-signed": rule(r"(ld\S*|cvt\.s64)\.s(8|16|32)\b", r"\1.u\2"),
+    "swapped-select": rule(r"(selp\.\S+\s+[^,]+), ([^,]+), ([^,]+),", r"\1, \3, \2,"),
+    "lost-carry": rule(r"addc\.(cc\.)?", r"add.\1"),
+    "lost-guard": Plant("different", lambda text, use: re.sub(r"^(\s+)@!?%\S+\s+(add|sub|xor|and|mov|st)\b", r"\1\2", text, flags=re.M)
+                        if use in OPTIMIZED else text),
+    "lost-barrier": rule(r"bar\.sync\s+0;", ""),
+    "wrong-offset": rule(r"(ld\.(?:global|shared|local)\.[su]32\s+\S+ \[\S+?)\+4\]", r"\1+8]"),
+    "wrong-lane": rule(r"shfl\.sync\.down", "shfl.sync.up"),
+    "wrong-shift": rule(r"shl\.b32(\s+\S+ \S+) 2;", r"shl.b32\1 3;"),
+    "wrong-rounding": rule(r"(add|mul|fma)\.rn\.f32", r"\1.rz.f32"),
+    "crash": crash_on(r"\bshfl\.sync"),
+    "not-repeatable": append_on("repeat", "repeat"),
+    "depends-on-jobs": append_on("jobs", "jobs"),
+    "changed-text": append_on("verbatim", "verbatim"),
+    "unstable-reprint": append_on("again", "reprint"),
+    "wrong-reprint": rule(r"mul\.lo\.", "mul.hi.", uses=("reprint",), check="reprint"),
+    "not-accepted": rule(r"mov\.u32\s+(\S+), (\S+);", r"mov.u32 \1, \2, \2;", count=1, check="ptxas"),
+}

@@ -1,0 +1,52 @@
+"""Shrinks a failing case by `ptxopt reduce`, and stores it.
+
+The command that reduce gets is fuzz.py itself, which runs the case's pipeline on the candidate and asks whether it still
+fails in the same way (Checker.still). A stored case is a folder with
+  case.json    the case
+  input.ptx    the kernel as generated
+  small.ptx    what is left of it
+  README       what fails, the commands, and one line that shows it again
+"""
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+FUZZ = Path(__file__).resolve().parent / "fuzz.py"
+MOST_TESTS = 3000
+SECONDS = 900
+
+
+def replay_line(tool, folder):
+    return shlex.join([Path(sys.executable).name, str(FUZZ), "--tool", str(tool), "--replay", str(folder / "case.json")])
+
+
+def instruction_count(text):
+    """Statements that are instructions: one a line in what reduce writes."""
+    return len(re.findall(r"^\s+(?:@!?\S+ )?[a-z][\w.:]*(?: [^;\n]*)?;", text, re.M))
+
+
+def shrink(tool, case, source, failure, folder, jobs=1, ptxas=True):
+    """Stores the case in `folder`. Returns (instructions left, or None where it did not shrink; a message)."""
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    case.store(folder / "case.json")
+    original, small = folder / "input.ptx", folder / "small.ptx"
+    original.write_text(source.read_text())
+    command = [sys.executable, str(FUZZ), "--tool", str(tool), "--replay", str(folder / "case.json"), "--still", failure.kind]
+    if not ptxas:
+        command.append("--no-ptxas")
+    reduce = [tool, "reduce", original, "-o", small, "-j", str(jobs), "--timeout", "60", "--max-tests", str(MOST_TESTS), "--",
+              *command, "{}"]
+    try:
+        done = subprocess.run([str(word) for word in reduce], capture_output=True, text=True, errors="replace", timeout=SECONDS)
+        message = (done.stderr + done.stdout).strip()
+    except subprocess.TimeoutExpired:
+        message = f"stopped after {SECONDS} s"
+    left = instruction_count(small.read_text()) if small.exists() else None
+    (folder / "README").write_text(
+        f"{failure.kind}\n\n{failure.detail.rstrip()}\n\nseed {case.seed}, generator {shlex.join(case.generator)}, "
+        f"pipeline {shlex.join(case.pipeline)}{', planted: ' + case.plant if case.plant else ''}\n{failure.command}\n\n"
+        f"Shrinking: {message}\nAgain: {replay_line(tool, folder)}\n")
+    return left, message

@@ -1,0 +1,179 @@
+// The inputs that verify makes up, and what it says about small kernels.
+#include "verify/input.h"
+
+#include <cstring>
+#include <set>
+
+#include "support.h"
+#include "verify/verify.h"
+
+namespace ptxopt::verify {
+namespace {
+
+using ptxopt::testing::kHeader;
+using ptxopt::testing::Parsed;
+
+KernelUse usePointerAndSize() {
+  KernelUse use;
+  Field p;
+  p.bytes = 8;
+  p.parameter = "p";
+  p.use = Field::Use::Pointer;
+  p.element = ScalarType::f32;
+  Field n;
+  n.offset = 8;
+  n.parameter = "n";
+  use.fields = {p, n};
+  return use;
+}
+
+std::string kernel(const std::string& body, const std::string& directives = "") {
+  return kHeader + ".visible .entry k(.param .u64 p, .param .u32 n)\n" + directives + "{\n" +
+         "\t.reg .pred %p<9>;\n\t.reg .b32 %r<20>;\n\t.reg .b64 %rd<20>;\n\t.reg .f32 %f<9>;\n"
+         "\t.shared .align 4 .b8 tile[4096];\n"
+         "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, %ctaid.x;\n"
+         "mov.u32 %r4, %ntid.x;\nmad.lo.s32 %r5, %r3, %r4, %r2;\nmul.wide.u32 %rd2, %r5, 4;\nadd.s64 %rd3, %rd1, "
+         "%rd2;\n" +
+         body + "ret;\n}\n";
+}
+
+KernelVerdict compare(const std::string& a, const std::string& b, VerifyOptions options = {}) {
+  const Parsed x(kernel(a)), y(kernel(b));
+  return verify(*x, *y, options).at(0);
+}
+
+}  // namespace
+
+TEST_CASE("input: the same seed and number give the same trial, another seed another") {
+  const KernelUse use = usePointerAndSize();
+  bool different = false;
+  for (unsigned number = 0; number < 16; ++number) {
+    const Trial a = makeTrial(use, {}, 7, number), b = makeTrial(use, {}, 7, number),
+                c = makeTrial(use, {}, 8, number);
+    CHECK((a.block == b.block));
+    CHECK((a.grid == b.grid));
+    REQUIRE(a.fields.size() == 2);
+    CHECK(a.fields[1].bits == b.fields[1].bits);
+    CHECK(a.fields[0].contents.seed == b.fields[0].contents.seed);
+    CHECK(a.fields[0].isPointer);
+    CHECK_FALSE(a.fields[1].isPointer);
+    different = different || !(a.block == c.block) || a.fields[1].bits != c.fields[1].bits;
+  }
+  CHECK(different);
+}
+
+TEST_CASE("input: sizes hit the edges of the block within the default trials") {
+  const KernelUse use = usePointerAndSize();
+  std::set<int64_t> fromBlock, fromGrid;
+  std::set<uint64_t> small;
+  for (unsigned number = 0; number < 16; ++number) {
+    const Trial t = makeTrial(use, {}, 1, number);
+    const auto n = static_cast<int64_t>(t.fields[1].bits);
+    fromBlock.insert(n - static_cast<int64_t>(t.block.count()));
+    fromGrid.insert(n - static_cast<int64_t>(t.block.count() * t.grid.count()));
+    small.insert(t.fields[1].bits);
+  }
+  CHECK(fromBlock.contains(-1));
+  CHECK(fromBlock.contains(1));
+  CHECK(fromGrid.contains(0));
+  CHECK(small.contains(0));
+  CHECK(small.contains(1));
+}
+
+TEST_CASE("input: shapes keep to the directives") {
+  const auto limitsOf = [](const std::string& directives) {
+    const Parsed p(kernel("", directives));
+    return shapeLimits(*p, p.function());
+  };
+  const KernelUse use = usePointerAndSize();
+  for (unsigned number = 0; number < 40; ++number) {
+    CHECK((makeTrial(use, limitsOf(".reqntid 8, 4, 2\n"), 1, number).block == exec::Dim3{8, 4, 2}));
+    CHECK(makeTrial(use, limitsOf(".maxntid 96\n"), 1, number).block.count() <= 96);
+    const Trial t = makeTrial(use, limitsOf(".reqnctapercluster 2\n"), 1, number);
+    CHECK((t.cluster == exec::Dim3{2, 1, 1}));
+    CHECK(t.grid.x % 2 == 0);
+  }
+}
+
+TEST_CASE("input: memory is a function of the place, whatever page is asked for first") {
+  for (const auto kind :
+       {Contents::Kind::Small, Contents::Kind::Mixed, Contents::Kind::Any, Contents::Kind::Special})
+    for (const ScalarType type : {ScalarType::u8, ScalarType::s16, ScalarType::u32, ScalarType::f32,
+                                  ScalarType::f64, ScalarType::f16, ScalarType::bf16x2, ScalarType::b64}) {
+      const Contents c{kind, type, 99};
+      std::vector<std::byte> a(4096), b(4096), other(4096);
+      c.fillPage(-4096, a.data());
+      c.fillPage(8192, other.data());
+      c.fillPage(-4096, b.data());
+      CHECK(std::memcmp(a.data(), b.data(), 4096) == 0);
+      CHECK(std::memcmp(a.data(), other.data(), 4096) != 0);
+    }
+}
+
+TEST_CASE("verify: a kernel equals itself, whatever it does with its inputs") {
+  const std::string body =
+      "setp.ge.u32 %p1, %r5, %r1;\n@%p1 ret;\nld.global.f32 %f1, [%rd3];\nfma.rn.f32 %f1, %f1, %f1, 0f3F800000;\n"
+      "st.global.f32 [%rd3], %f1;\n";
+  const KernelVerdict v = compare(body, body);
+  CHECK(v.verdict == Verdict::Equal);
+  CHECK(v.trials == 16);
+}
+
+TEST_CASE("verify: bounds that are one off") {
+  const std::string after = "@%p1 ret;\nst.global.u32 [%rd3], 1;\n";
+  CHECK(compare("setp.ge.u32 %p1, %r5, %r1;\n" + after, "setp.gt.u32 %p1, %r5, %r1;\n" + after).verdict ==
+        Verdict::Different);
+}
+
+TEST_CASE("verify: signs and roundings") {
+  const auto differ = [](const std::string& a, const std::string& b, const std::string& load = "u32 %r6") {
+    const std::string type = load.substr(0, load.find(' ')), reg = load.substr(load.find(' ') + 1);
+    const std::string head = "ld.global." + type + " " + reg + ", [%rd3];\n";
+    const std::string tail = "st.global." + type + " [%rd3], " + reg + ";\n";
+    return compare(head + a + tail, head + b + tail).verdict == Verdict::Different;
+  };
+  CHECK(differ("shr.u32 %r6, %r6, 1;\n", "shr.s32 %r6, %r6, 1;\n"));
+  CHECK(differ("max.u32 %r6, %r6, 7;\n", "max.s32 %r6, %r6, 7;\n"));
+  CHECK(differ("mul.hi.u32 %r6, %r6, %r6;\n", "mul.hi.s32 %r6, %r6, %r6;\n"));
+  CHECK(differ("add.rn.f32 %f1, %f1, 0f3DCCCCCD;\n", "add.rz.f32 %f1, %f1, 0f3DCCCCCD;\n", "f32 %f1"));
+  CHECK(differ("add.f32 %f1, %f1, %f1;\n", "add.ftz.f32 %f1, %f1, %f1;\n", "f32 %f1"));
+}
+
+TEST_CASE("verify: a barrier that is gone, by the race that it leaves") {
+  // Each thread writes its place and reads that of the one before: in the order of the warps that works by itself.
+  const std::string write =
+      "shl.b32 %r6, %r2, 2;\nmov.u32 %r7, tile;\nadd.s32 %r7, %r7, %r6;\nst.shared.u32 [%r7], %r5;\n";
+  const std::string read =
+      "setp.eq.u32 %p1, %r2, 0;\n@%p1 ret;\nld.shared.u32 %r8, [%r7+-4];\nst.global.u32 [%rd3], %r8;\n";
+  CHECK(compare(write + "bar.sync 0;\n" + read, write + "bar.sync 0;\n" + read).verdict == Verdict::Equal);
+  const KernelVerdict v = compare(write + "bar.sync 0;\n" + read, write + "bar.warp.sync -1;\n" + read);
+  CHECK(v.verdict == Verdict::Different);
+  CHECK(v.detail.find("data race") != std::string::npos);
+}
+
+TEST_CASE("verify: the lines that the inputs reach") {
+  VerifyOptions options;
+  options.coverage = true;
+  const Parsed p(
+      kernel("setp.ne.u32 %p1, %r2, %r2;\n"
+             "@%p1 st.global.u32 [%rd3], 1;\n"
+             "@!%p1 bra L;\n"
+             "st.global.u32 [%rd3], 2;\n"
+             "L:\n"
+             "st.global.u32 [%rd3], 3;\n"));
+  const KernelVerdict v = verify(*p, *p, options).at(0);
+  const std::size_t first = 18;  // the line of the setp
+  const auto has = [](const std::vector<std::size_t>& lines, std::size_t line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+  };
+  CHECK(has(v.executed, first));
+  CHECK(has(v.reached, first + 1));
+  CHECK_FALSE(has(v.executed, first + 1));
+  CHECK(has(v.executed, first + 2));
+  CHECK_FALSE(has(v.reached, first + 3));
+  CHECK(has(v.executed, first + 5));
+  options.coverage = false;
+  CHECK(verify(*p, *p, options).at(0).reached.empty());
+}
+
+}  // namespace ptxopt::verify
