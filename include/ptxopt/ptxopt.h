@@ -28,9 +28,11 @@ enum class Status {
 struct Options {
   // 0: parse and print. 1: clean-up. 2: everything that pays. Ignored when `passes` is set.
   int level = 2;
-  // Exactly these passes, in this order.
+  // Exactly these passes, in this order. `live-dead@2` is the second live-dead of the pipeline: the same pass,
+  // reported under that name.
   std::optional<std::vector<std::string>> passes;
-  // These not, whichever way the others were chosen.
+  // These not, whichever way the others were chosen. The name of a pass means all its runs; where a pipeline has
+  // several they are called `live-dead@1`, `live-dead@2`, ...
   std::vector<std::string> skip;
   // Values of knobs that are not to have their default.
   std::map<std::string, int64_t> knobs;
@@ -38,6 +40,10 @@ struct Options {
   bool reprint = false;
   // Check the internal representation after parsing and after each pass.
   bool verifyEach = false;
+  // Make each kept analysis anew after each pass and compare.
+  bool verifyAnalyses = false;
+  // Remark registers that may be read before they are written.
+  bool warnUninitialised = false;
   // Threads that work on functions; the output does not depend on it. 0: as many as there are cores.
   unsigned jobs = 1;
   // "sm_90a"; empty: what the text's .target says.
@@ -53,7 +59,8 @@ struct Options {
 
 // Something the user may want to know: an opcode that ptxopt does not know, a module left as it is.
 struct Remark {
-  std::string name;   // one of a fixed set: unknown-opcode, debug-module, module-registers, too-large
+  std::string name;   // one of a fixed set: unknown-opcode, uninitialised-register, debug-module, module-registers,
+                      // too-large
   std::string place;  // FILE:LINE:COL, or the function, or empty
   std::string message;
 };
@@ -61,7 +68,8 @@ struct Remark {
 struct PassSummary {
   std::string name;
   uint64_t changedFunctions = 0;
-  double seconds = 0;  // CPU time, added up over functions
+  uint64_t skippedFunctions = 0;  // where nothing had changed since it ran last
+  double seconds = 0;             // CPU time, added up over functions
   std::map<std::string, uint64_t> counters;
 };
 
@@ -77,7 +85,8 @@ struct Result {
   uint64_t instructions = 0;  // before
   uint64_t instructionsAfter = 0;
   std::string architecture;
-  std::string reportJson;  // all of this and each function by itself, if Options::report; no times
+  std::string reportJson;  // all of this and each function by itself, if Options::report; no times. It always has
+                           // the remarks on uninitialised registers
 };
 
 Result optimize(std::string_view text, const Options& options = {});

@@ -1,7 +1,5 @@
 #include "analysis/cfg.h"
 
-#include <algorithm>
-
 namespace ptxopt {
 namespace {
 
@@ -42,7 +40,7 @@ void Cfg::findBlocks(const Module& module, const Function& f) {
     const Instruction& i = f[id];
     // Several labels in a row share a block.
     if (i.kind == InstrKind::Label && i.previous.valid() && f[i.previous].kind != InstrKind::Label) starts = true;
-    if (starts) blocks_.push_back({.first = id});
+    if (starts) blocks_.push_back({.first = id, .last = id});
     starts = endsBlock(module, i);
     blocks_.back().last = id;
     blockOf_[id.value] = BlockId(blocks_.size() - 1);
@@ -53,6 +51,7 @@ void Cfg::findBlocks(const Module& module, const Function& f) {
 void Cfg::findEdges(const Module& module, const Function& f) {
   const LabelTables tables(f);
   std::vector<std::pair<uint32_t, uint32_t>> edges;
+  std::vector<uint32_t> edgeFrom(blocks_.size(), UINT32_MAX);  // by target: the last block with an edge to it
   std::vector<uint8_t> isRoot(blocks_.size());
   isRoot[0] = 1;
   const auto blockOfLabel = [&](LabelId label) { return blockOf_[f.labels[label.value].place.value].value; };
@@ -63,12 +62,16 @@ void Cfg::findEdges(const Module& module, const Function& f) {
       block.leaves = block.returns = true;
       continue;
     }
-    const auto to = [&](LabelId label) {
+    // Each edge once: brx.idx may name a label again and again.
+    const auto toBlock = [&](uint32_t target) {
+      if (edgeFrom[target] == b) return;
+      edgeFrom[target] = b;
       if (edges.size() < kMostEdges)
-        edges.emplace_back(b, blockOfLabel(label));
+        edges.emplace_back(b, target);
       else
         complete_ = false;
     };
+    const auto to = [&](LabelId label) { toBlock(blockOfLabel(label)); };
     const Instruction& last = f[block.last];
     const bool ends = endsBlock(module, last);
     const uint32_t effects = ends ? module.form(last).effects : 0;
@@ -97,7 +100,7 @@ void Cfg::findEdges(const Module& module, const Function& f) {
       block.returns = (effects & effect::Return) != 0;
     }
     const bool fallsThrough = !ends || guarded || (effects & effect::Unknown);
-    if (fallsThrough && b + 1 < blocks_.size()) edges.emplace_back(b, b + 1);
+    if (fallsThrough && b + 1 < blocks_.size()) toBlock(b + 1);
     if (fallsThrough && b + 1 == blocks_.size()) block.leaves = block.returns = true;
   }
 
@@ -112,7 +115,6 @@ void Cfg::findEdges(const Module& module, const Function& f) {
     if (isRoot[b]) roots_.emplace_back(b);
 
   // Both directions as compressed rows. Edges come in the order of their source already.
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   successorStart_.assign(blocks_.size() + 1, 0);
   predecessorStart_.assign(blocks_.size() + 1, 0);
   for (const auto& [from, target] : edges) {

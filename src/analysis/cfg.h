@@ -22,6 +22,7 @@ struct Block {
   bool leaves = false;     // control may leave the function at its end (ret, exit, or the end of the text)
   bool returns = false;    // ... by ret or the end of the text
   bool reachable = false;  // from the entry or from a label used as a value
+  friend bool operator==(const Block&, const Block&) = default;
 };
 
 // The statements that labels name instead of code: .branchtargets, .calltargets, .callprototype. Cost: linear.
@@ -51,6 +52,8 @@ class Cfg {
   const std::vector<BlockId>& roots() const { return roots_; }
   // Reachable blocks, each before those that reach it only through it; the others follow.
   const std::vector<BlockId>& postOrder() const { return postOrder_; }
+
+  friend bool operator==(const Cfg&, const Cfg&) = default;
 
  private:
   static constexpr std::size_t kMostEdges = 1u << 22;

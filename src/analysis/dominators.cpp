@@ -8,21 +8,17 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// The graph as the algorithm walks it: forward or backward, with the virtual root `cfg.size()`.
+// The graph as the algorithm walks it: forward or backward.
 class Graph {
  public:
   Graph(const Cfg& cfg, DominatorTree::Direction direction)
       : cfg_(cfg), forward_(direction == DominatorTree::Direction::Dominators), isRoot_(cfg.size()) {}
 
-  void addRoot(BlockId b) {
-    if (isRoot_[b.value]) return;
-    isRoot_[b.value] = true;
-    roots_.push_back(b);
-  }
-  uint32_t root() const { return static_cast<uint32_t>(cfg_.size()); }
+  void addRoot(BlockId b) { isRoot_[b.value] = true; }
   bool isRoot(uint32_t node) const { return isRoot_[node]; }
+  // Unreachable blocks may be predecessors of reachable ones; they stay outside.
+  bool isReachable(uint32_t node) const { return cfg_[BlockId(node)].reachable; }
   std::span<const BlockId> after(uint32_t node) const {
-    if (node == root()) return roots_;
     return forward_ ? cfg_.successors(BlockId(node)) : cfg_.predecessors(BlockId(node));
   }
   std::span<const BlockId> before(uint32_t node) const {
@@ -33,7 +29,6 @@ class Graph {
   const Cfg& cfg_;
   bool forward_;
   std::vector<bool> isRoot_;
-  std::vector<BlockId> roots_;
 };
 
 // Depth-first numbers: `vertex` by number, `number` and the tree's parent by node.
@@ -60,7 +55,7 @@ struct Search {
         continue;
       }
       const uint32_t s = after[next++].value;
-      if (number[s] == kNone) visit(s, node);
+      if (number[s] == kNone && g.isReachable(s)) visit(s, node);
     }
   }
 };
@@ -85,7 +80,7 @@ DominatorTree::DominatorTree(const Cfg& cfg, Direction direction) : parent_(cfg.
       if (cfg[BlockId(b)].reachable && cfg[BlockId(b)].leaves) g.addRoot(BlockId(b));
     for (uint32_t b = 0; b < blocks; ++b)
       if (g.isRoot(b)) search.from(g, b, blocks);
-    // What is left never leaves. Unreachable blocks may be predecessors of reachable ones; they stay outside.
+    // What is left never leaves.
     for (const BlockId b : cfg.postOrder())
       if (cfg[b].reachable && search.number[b.value] == kNone) addRoot(b);
   }

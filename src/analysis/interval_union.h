@@ -4,7 +4,9 @@
 // them a range would collide. Cost: logarithmic for each segment.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "analysis/live_range.h"
@@ -24,6 +26,23 @@ class IntervalUnion {
     for (const Segment& s : range.segments())
       if (const auto at = segments_.find(s.start); at != segments_.end() && at->second.reg == r)
         segments_.erase(at);
+  }
+  // Follows numbers that moved; moves are ascending by `from`.
+  void moved(const std::vector<SlotIndexes::Move>& moves) {
+    if (moves.empty()) return;
+    const auto follow = [&](SlotIndex i) {
+      const auto m = std::lower_bound(moves.begin(), moves.end(), i.base(),
+                                      [](const SlotIndexes::Move& x, SlotIndex s) { return x.from < s; });
+      return m != moves.end() && m->from == i.base() ? m->to.at(i.slot()) : i;
+    };
+    // Their order stays, but keys may pass the old place of a neighbour: all are taken out first.
+    auto first = segments_.lower_bound(moves.front().from);
+    if (first != segments_.begin()) --first;
+    const auto last = segments_.upper_bound(moves.back().from.dead());
+    std::vector<std::pair<SlotIndex, Entry>> touched(first, last);
+    auto hint = segments_.erase(first, last);
+    for (auto t = touched.rbegin(); t != touched.rend(); ++t)
+      hint = segments_.emplace_hint(hint, follow(t->first), Entry{follow(t->second.end), t->second.reg});
   }
   // The register that is there at `i`; none when it is free.
   RegId at(SlotIndex i) const {

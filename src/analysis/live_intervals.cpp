@@ -6,8 +6,15 @@
 
 namespace ptxopt {
 
-LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots)
-    : f_(function), cfg_(cfg), memory_(std::make_unique<std::pmr::monotonic_buffer_resource>()) {
+LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
+                             const DominatorTree* dominators)
+    : f_(function),
+      cfg_(cfg),
+      ownDominators_(dominators != nullptr
+                         ? nullptr
+                         : std::make_unique<DominatorTree>(cfg, DominatorTree::Direction::Dominators)),
+      dominators_(dominators != nullptr ? *dominators : *ownDominators_),
+      memory_(std::make_unique<std::pmr::monotonic_buffer_resource>()) {
   ranges_.reserve(function.registers.size());
   for (std::size_t r = 0; r < function.registers.size(); ++r) ranges_.emplace_back(memory_.get());
   compute(slots, nullptr);
@@ -27,7 +34,7 @@ void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>* o
         for (const Operand& o : f_.operandsOf(f_[id]))
           if (o.isRegister() && wanted(o.reg()))
             visit(o.reg(), slots[id], o.reads(), o.writes(), o.role == Role::Mod);
-      // The end of the text returns without an instruction.
+      // The end of the text returns without an instruction. Any slot but Block stands for that.
       const Block& block = cfg_[BlockId(b)];
       if (!block.returns || b + 1 != cfg_.size()) continue;
       for (const RegId r : f_.returnRegisters)
@@ -55,11 +62,11 @@ void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>* o
     o.isPartial = o.isPartial || isPartial;
   });
 
-  LiveRangeCalc calc(cfg_, slots);
+  LiveRangeCalc calc(cfg_, dominators_, slots);
   for (std::size_t r = 0; r < registers; ++r) {
     if (!wanted(RegId(r))) continue;
     ranges_[r].clear();
-    calc.calculate({all.data() + start[r], all.data() + start[r + 1]}, f_.registers[r].isParameter, ranges_[r]);
+    calc.calculate({all.data() + start[r], all.data() + start[r + 1]}, ranges_[r]);
   }
 }
 

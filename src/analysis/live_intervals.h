@@ -21,7 +21,9 @@ namespace ptxopt {
 
 class LiveIntervals {
  public:
-  LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots);
+  // `dominators` is made here when there is none; it must live as long as the intervals.
+  LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
+                const DominatorTree* dominators = nullptr);
 
   std::size_t size() const { return ranges_.size(); }
   const LiveRange& operator[](RegId r) const { return ranges_[r.value]; }
@@ -44,6 +46,8 @@ class LiveIntervals {
 
   const Function& f_;
   const Cfg& cfg_;
+  std::unique_ptr<const DominatorTree> ownDominators_;
+  const DominatorTree& dominators_;
   std::unique_ptr<std::pmr::monotonic_buffer_resource> memory_;
   std::vector<LiveRange> ranges_;  // by RegId
 };

@@ -86,7 +86,7 @@ void LiveRange::addSegment(Segment s) {
 
 void LiveRange::removeSegment(SlotIndex start, SlotIndex end) {
   const auto s = firstEndingAfter(start);
-  if (s == segments_.end() || s->start > start || s->end < end) return;
+  if (start >= end || s == segments_.end() || s->start > start || s->end < end) return;
   const Segment old = *s;
   if (old.start == start && old.end == end) {
     segments_.erase(s);
@@ -167,21 +167,27 @@ void LiveRange::dropUnused() {
 }
 
 void LiveRange::moved(const std::vector<SlotIndexes::Move>& moves) {
-  if (moves.empty()) return;
+  if (moves.empty() || empty() || end() < moves.front().from || start() > moves.back().from.dead()) return;
   const auto follow = [&](SlotIndex& i) {
     const auto m = std::lower_bound(moves.begin(), moves.end(), i.base(),
                                     [](const SlotIndexes::Move& x, SlotIndex s) { return x.from < s; });
     if (m != moves.end() && m->from == i.base()) i = m->to.at(i.slot());
   };
-  for (Segment& s : segments_) {
-    follow(s.start);
-    follow(s.end);
+  for (auto s = std::lower_bound(segments_.begin(), segments_.end(), moves.front().from,
+                                 [](const Segment& x, SlotIndex i) { return x.end < i; });
+       s != segments_.end(); ++s) {
+    follow(s->start);
+    follow(s->end);
   }
   for (LiveValue& v : values_)
     if (v.def.valid()) follow(v.def);
 }
 
 void LiveRange::renumberValues() {
+  if (std::is_sorted(values_.begin(), values_.end(),
+                     [](const LiveValue& a, const LiveValue& b) { return a.def < b.def; }) &&
+      (values_.empty() || values_.back().kind != ValueKind::Unused))
+    return;
   std::vector<uint32_t> order;
   for (uint32_t v = 0; v < values_.size(); ++v)
     if (values_[v].kind != ValueKind::Unused) order.push_back(v);
@@ -209,14 +215,17 @@ std::string LiveRange::verify() const {
       return fmt::format("segments overlap at {}", ptxopt::toString(s.start));
     if (i > 0 && segments_[i - 1].end == s.start && segments_[i - 1].value == s.value)
       return fmt::format("segments with one value touch at {}", ptxopt::toString(s.start));
-    if (values_[s.value.value].def == s.start) defined[s.value.value] = true;
-    if (values_[s.value.value].def > s.start && s.start.slot() != SlotIndex::Block)
+    // A phi's segment may begin earlier: where the block before in the text, the end of a loop, holds it as well.
+    const LiveValue& value = values_[s.value.value];
+    if (value.kind == ValueKind::Instruction ? value.def == s.start : s.contains(value.def))
+      defined[s.value.value] = true;
+    if (value.def != s.start && s.start.slot() != SlotIndex::Block)
       return fmt::format("the segment at {} begins neither with its value nor with a block",
                          ptxopt::toString(s.start));
   }
   for (std::size_t v = 0; v < values_.size(); ++v)
     if (values_[v].kind != ValueKind::Unused && !defined[v])
-      return fmt::format("no segment begins where value {} does, at {}", v, ptxopt::toString(values_[v].def));
+      return fmt::format("value {} is not live where it begins, at {}", v, ptxopt::toString(values_[v].def));
   return {};
 }
 

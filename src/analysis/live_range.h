@@ -68,6 +68,10 @@ class LiveRange {
   SlotIndex firstConflict(const LiveRange& other, Same&& same) const;
 
   // ---- changes ----
+  void reserve(std::size_t segments, std::size_t values) {
+    segments_.reserve(segments);
+    values_.reserve(values);
+  }
   ValueId addValue(const LiveValue& v);
   // Adds [start, end) with a value; what touches or overlaps must have the same value where it overlaps.
   void addSegment(Segment s);

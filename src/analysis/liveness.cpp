@@ -1,7 +1,5 @@
 #include "analysis/liveness.h"
 
-#include <utility>
-
 namespace ptxopt {
 
 namespace {
@@ -57,10 +55,10 @@ bool hasFewInstructions(const Function& f, std::size_t most) {
 Liveness::Liveness(const Module& module, const Function& function, const Cfg& cfg, const RegisterFiles& files,
                    Strength strength, Limits limits)
     : f_(function), cfg_(cfg), numbers_(function, cfg, files) {
+  const std::size_t bytes = std::size_t{numbers_.firstLocal()} / 8 * cfg.size();
+  if (bytes > limits.mostBytes) return;
   const bool walks = strength == Strength::Needed || limits.walkOnly || cfg.size() == 1 ||
-                     hasFewInstructions(function, kFewInstructions);
-  const std::size_t setsBytes = std::size_t{numbers_.firstLocal()} / 8 * cfg.size();
-  if (setsBytes * (walks ? 1 : 2) > limits.mostBytes) return;
+                     2 * bytes > limits.mostBytes || hasFewInstructions(function, kFewInstructions);
   for (const RegisterFile file : kRegisterFiles)
     liveIn_[static_cast<std::size_t>(file)].assign(cfg.size(), BitVector(numbers_[file].registers.size()));
   if (walks)
@@ -129,8 +127,6 @@ void Liveness::solveFile(RegisterFile file, const Sets& kill) {
   if (numbers_[file].registers.empty()) return;
   Sets& in = liveIn_[static_cast<std::size_t>(file)];
   BitVector several(numbers_[file].registers.size());
-  // The first round of a block has news even if nothing is added to gen.
-  std::vector<uint8_t> seen(cfg_.size());
   sweep([&](BlockId b) {
     const auto successors = cfg_.successors(b);
     const BitVector* out = &several;
@@ -140,8 +136,7 @@ void Liveness::solveFile(RegisterFile file, const Sets& kill) {
       several.clear();
       for (const BlockId s : successors) several |= in[s.value];
     }
-    const bool changed = in[b.value].orWithAndNotIfChanged(in[b.value], *out, kill[b.value]);
-    return changed || !std::exchange(seen[b.value], uint8_t{1});
+    return in[b.value].orWithAndNotIfChanged(in[b.value], *out, kill[b.value]);
   });
 }
 

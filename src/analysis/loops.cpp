@@ -88,6 +88,134 @@ class Finder {
 }  // namespace
 
 Loops::Loops(const Cfg& cfg) : loopOf_(cfg.size()), place_(cfg.size(), kNone) {
+  if (!findNatural(cfg)) findAll(cfg);
+
+  // Slices. loops_ is in pre-order of the forest: a loop's own blocks, then those of the loops inside.
+  for (const LoopId l : loopOf_)
+    if (l.valid()) ++loops_[l.value].blockCount;
+  std::vector<uint32_t> next;
+  uint32_t total = 0;
+  for (Loop& loop : loops_) {
+    loop.firstBlock = total;
+    next.push_back(total + 1);  // the header stands first
+    total += loop.blockCount;
+  }
+  for (std::size_t l = loops_.size(); l-- > 0;)
+    if (loops_[l].parent.valid()) loops_[loops_[l].parent.value].blockCount += loops_[l].blockCount;
+  blocks_.resize(total);
+  for (auto b = cfg.postOrder().rbegin(); b != cfg.postOrder().rend(); ++b) {
+    const LoopId l = loopOf_[b->value];
+    if (!l.valid()) continue;
+    const uint32_t at = loops_[l.value].header == *b ? loops_[l.value].firstBlock : next[l.value]++;
+    place_[b->value] = at;
+    blocks_[at] = *b;
+  }
+}
+
+// The way for graphs without irreducible regions. Blocks are taken from the last in depth-first order to the first;
+// of one with back edges, what reaches these backward is its loop, where loops found before count as one block each.
+// False when such a region is found. (Havlak, "Nesting of reducible and irreducible loops", 1997, without the part
+// for the latter.)
+bool Loops::findNatural(const Cfg& cfg) {
+  const auto blocks = static_cast<uint32_t>(cfg.size());
+  std::vector<uint32_t> number(blocks, kNone), lastBelow(blocks);
+  std::vector<BlockId> vertex;
+  std::vector<std::pair<BlockId, std::size_t>> path;
+  const auto visit = [&](BlockId b) {
+    if (number[b.value] != kNone) return;
+    number[b.value] = static_cast<uint32_t>(vertex.size());
+    vertex.push_back(b);
+    path.push_back({b, 0});
+  };
+  std::vector<bool> isRoot(blocks);
+  for (const BlockId root : cfg.roots()) {
+    isRoot[root.value] = true;
+    visit(root);
+    while (!path.empty()) {
+      const BlockId b = path.back().first;
+      const auto after = cfg.successors(b);
+      if (path.back().second < after.size()) {
+        visit(after[path.back().second++]);
+      } else {
+        lastBelow[b.value] = static_cast<uint32_t>(vertex.size() - 1);
+        path.pop_back();
+      }
+    }
+  }
+  const auto isBelow = [&](BlockId b, BlockId above) {
+    return number[above.value] <= number[b.value] && number[b.value] <= lastBelow[above.value];
+  };
+
+  // The outermost loop found so far around a block, by its header; with the paths to it made shorter.
+  std::vector<BlockId> outer(blocks);
+  for (uint32_t b = 0; b < blocks; ++b) outer[b] = BlockId(b);
+  const auto outermost = [&](BlockId b) {
+    while (outer[b.value] != b) b = outer[b.value] = outer[outer[b.value].value];
+    return b;
+  };
+  std::vector<BlockId> header(blocks);  // of the loop next around a block, or around the loop whose header it is
+  std::vector<bool> isHeader(blocks);
+  std::vector<BlockId> body;
+  for (std::size_t n = vertex.size(); n-- > 0;) {
+    const BlockId w = vertex[n];
+    body.clear();
+    const auto add = [&](BlockId p) {
+      const BlockId b = outermost(p);
+      if (b == w || header[b.value] == w) return;
+      header[b.value] = w;
+      body.push_back(b);
+    };
+    for (const BlockId p : cfg.predecessors(w)) {
+      if (!cfg[p].reachable || !isBelow(p, w)) continue;
+      isHeader[w.value] = true;
+      add(p);
+    }
+    for (std::size_t k = 0; k < body.size(); ++k) {
+      const BlockId b = body[k];
+      if (isRoot[b.value]) return false;
+      for (const BlockId p : cfg.predecessors(b)) {
+        if (!cfg[p].reachable || isBelow(p, b)) continue;
+        if (!isBelow(outermost(p), w)) return false;
+        add(p);
+      }
+    }
+    for (const BlockId b : body) outer[b.value] = w;
+  }
+
+  // The forest in pre-order, siblings in the order of the graph.
+  std::vector<BlockId> firstChild(blocks), nextSibling(blocks), work;
+  for (const BlockId b : cfg.postOrder()) {
+    if (!isHeader[b.value]) continue;
+    if (!header[b.value].valid()) {
+      work.push_back(b);
+      continue;
+    }
+    BlockId& first = firstChild[header[b.value].value];
+    nextSibling[b.value] = first;
+    first = b;
+  }
+  // In `work` the next one stands last; children and siblings are pushed one at a time.
+  while (!work.empty()) {
+    const BlockId b = work.back();
+    work.pop_back();
+    const LoopId parent = header[b.value].valid() ? loopOf_[header[b.value].value] : LoopId();
+    loopOf_[b.value] = LoopId(loops_.size());
+    loops_.push_back({.header = b,
+                      .parent = parent,
+                      .depth = parent.valid() ? loops_[parent.value].depth + 1 : 1,
+                      .irreducible = false,
+                      .firstBlock = 0,
+                      .blockCount = 0});
+    if (nextSibling[b.value].valid()) work.push_back(nextSibling[b.value]);
+    if (firstChild[b.value].valid()) work.push_back(firstChild[b.value]);
+  }
+  for (const BlockId b : vertex)
+    if (!isHeader[b.value] && header[b.value].valid()) loopOf_[b.value] = loopOf_[header[b.value].value];
+  return true;
+}
+
+// The way for all graphs.
+void Loops::findAll(const Cfg& cfg) {
   // Blocks carry the number of the region in which loops are still to be found.
   std::vector<uint32_t> region(cfg.size(), kNone);
   std::vector<bool> isRoot(cfg.size());
@@ -111,9 +239,8 @@ Loops::Loops(const Cfg& cfg) : loopOf_(cfg.size()), place_(cfg.size(), kNone) {
     for (std::size_t i = found.size(); i-- > 0;) work.push_back({std::move(found[i]), parent});
   };
   push(all, 0, LoopId());
-  std::vector<std::vector<BlockId>> members;  // by loop, until the slices are made
   while (!work.empty()) {
-    Work w = std::move(work.back());
+    const Work w = std::move(work.back());
     work.pop_back();
     const uint32_t mine = regions++;
     for (const BlockId b : w.blocks) region[b.value] = mine;
@@ -126,35 +253,15 @@ Loops::Loops(const Cfg& cfg) : loopOf_(cfg.size()), place_(cfg.size(), kNone) {
       if (entered) entries.push_back(b);
     }
     Loop loop;
-    loop.header = entries.empty() ? w.blocks.front() : entries.front();
+    loop.header = entries.front();
     loop.parent = w.parent;
     loop.depth = w.parent.valid() ? loops_[w.parent.value].depth + 1 : 1;
     loop.irreducible = entries.size() > 1;
     const LoopId id(loops_.size());
     loops_.push_back(loop);
     for (const BlockId b : w.blocks) loopOf_[b.value] = id;
-    if (entries.empty()) entries.push_back(loop.header);
     for (const BlockId b : entries) region[b.value] = kNone;
     push(w.blocks, mine, id);
-    members.push_back(std::move(w.blocks));
-  }
-
-  // Slices: loops_ is in pre-order of the forest, so a loop's own blocks followed by those of its children.
-  std::vector<std::vector<LoopId>> children(loops_.size());
-  for (uint32_t l = 0; l < loops_.size(); ++l)
-    if (loops_[l].parent.valid()) children[loops_[l].parent.value].push_back(LoopId(l));
-  blocks_.reserve(all.size());
-  const auto place = [&](BlockId b) {
-    place_[b.value] = static_cast<uint32_t>(blocks_.size());
-    blocks_.push_back(b);
-  };
-  for (uint32_t l = 0; l < loops_.size(); ++l) {
-    // Own blocks stand first; pre-order makes the children's follow.
-    loops_[l].firstBlock = static_cast<uint32_t>(blocks_.size());
-    loops_[l].blockCount = static_cast<uint32_t>(members[l].size());
-    place(loops_[l].header);
-    for (const BlockId b : members[l])
-      if (loopOf_[b.value] == LoopId(l) && b != loops_[l].header) place(b);
   }
 }
 
@@ -166,15 +273,17 @@ std::vector<BlockId> Loops::latches(const Cfg& cfg, LoopId l) const {
 }
 
 BlockId Loops::preheader(const Cfg& cfg, LoopId l) const {
+  const BlockId header = loops_[l.value].header;
+  const auto& roots = cfg.roots();
+  if (loops_[l.value].irreducible || std::find(roots.begin(), roots.end(), header) != roots.end()) return {};
   BlockId only;
-  for (const BlockId p : cfg.predecessors(loops_[l.value].header)) {
+  for (const BlockId p : cfg.predecessors(header)) {
     if (contains(l, p)) continue;
     if (only.valid()) return {};
     only = p;
   }
-  return only.valid() && cfg.successors(only).size() == 1 && cfg[only].reachable && !loops_[l.value].irreducible
-             ? only
-             : BlockId();
+  const bool fits = only.valid() && cfg.successors(only).size() == 1 && cfg[only].reachable;
+  return fits ? only : BlockId();
 }
 
 std::vector<BlockId> Loops::entries(const Cfg& cfg, LoopId l) const {

@@ -5,7 +5,8 @@
 // entries is an irreducible region: its header is the entry that comes first in reverse post-order, and nothing but
 // its membership should be relied on. Unreachable blocks are in no loop. Algorithm: Tarjan's strongly connected
 // components, again inside each component without its entries (Steensgaard, "Sequentializing program dependence
-// graphs for irreducible programs", 1993). Cost: edges times nesting depth.
+// graphs for irreducible programs", 1993); where there is no irreducible region, which is nearly always, a faster
+// way to the same answer. Cost: nearly linear; edges times nesting depth where there is such a region.
 #pragma once
 
 #include <span>
@@ -47,7 +48,7 @@ class Loops {
   std::vector<BlockId> latches(const Cfg& cfg, LoopId l) const;
   // The only predecessor of the header outside the loop, if its only successor is the header; none otherwise.
   BlockId preheader(const Cfg& cfg, LoopId l) const;
-  // Blocks where control may be outside entered from, for an irreducible region: several.
+  // Blocks where control enters from outside; several for an irreducible region.
   std::vector<BlockId> entries(const Cfg& cfg, LoopId l) const;
   struct Exit {
     BlockId from, to;  // `to` is none where control leaves the function (a guarded ret, exit or trap)
@@ -57,6 +58,9 @@ class Loops {
   friend bool operator==(const Loops&, const Loops&);
 
  private:
+  bool findNatural(const Cfg& cfg);
+  void findAll(const Cfg& cfg);
+
   std::vector<Loop> loops_;  // parents before children
   std::vector<LoopId> loopOf_;
   std::vector<BlockId> blocks_;

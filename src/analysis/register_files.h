@@ -16,7 +16,7 @@
 namespace ptxopt {
 
 enum class RegisterFile : uint8_t { Data, Predicate, Uniform };
-constexpr std::array kRegisterFiles{RegisterFile::Data, RegisterFile::Predicate, RegisterFile::Uniform};
+inline constexpr std::array kRegisterFiles{RegisterFile::Data, RegisterFile::Predicate, RegisterFile::Uniform};
 std::string_view name(RegisterFile file);
 
 class RegisterFiles {

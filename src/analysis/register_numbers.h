@@ -74,6 +74,8 @@ class LivePoint {
   // To the end of another block, where nothing is live yet. The registers of one block are all dead again when the
   // point has come to its start.
   void restart() { live_.clearPrefix(numbers_.firstLocal()); }
+  // Global registers, by number.
+  void makeAllLive(const BitVector& globals) { live_.orAt(0, globals); }
   void makeLive(RegId reg) { live_.set(numbers_[reg]); }
   void makeLive(RegisterFile file, const BitVector& registers) { live_.orAt(numbers_[file].first, registers); }
   const BitVector& set() const { return live_; }

@@ -1,25 +1,34 @@
 #include "analysis/slot_indexes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 
 namespace ptxopt {
 
 SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg)
     : index_(f.instructions.size()), instructions_(cfg.size()) {
-  uint32_t next = 0;
+  std::size_t total = cfg.size();
   std::vector<uint32_t> count(cfg.size());
-  for (const InstrId id : f)
-    if (f[id].isInstruction()) ++count[cfg.blockOf(id).value];
+  for (const InstrId id : f) {
+    if (!f[id].isInstruction()) continue;
+    ++count[cfg.blockOf(id).value];
+    ++total;
+  }
+  uint32_t spacing = kSpacing;
+  while (spacing > kLeastSpacing && total * spacing > kMostAtFirst) spacing /= 2;
+  uint32_t next = 0;
   start_.reserve(cfg.size() + 1);
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     start_.emplace_back(next);
-    next += kSpacing;
+    next += spacing;
+    if (count[b] == 0) continue;
     instructions_[b].reserve(count[b]);
-    if (!cfg[BlockId(b)].first.valid()) continue;
     for (InstrId id = cfg[BlockId(b)].first;; id = f[id].next) {
       if (f[id].isInstruction()) {
         index_[id.value] = SlotIndex(next);
-        next += kSpacing;
+        next += spacing;
         instructions_[b].push_back(id);
       }
       if (id == cfg[BlockId(b)].last) break;
@@ -33,113 +42,126 @@ BlockId SlotIndexes::blockAt(SlotIndex i) const {
   return BlockId(static_cast<std::size_t>(after - start_.begin()) - 1);
 }
 
-InstrId SlotIndexes::instructionAt(SlotIndex i) const {
-  const auto& list = instructions_[blockAt(i).value];
-  const SlotIndex base = i.base();
+std::size_t SlotIndexes::placeOf(SlotIndex i, BlockId b) const {
+  const auto& list = instructions_[b.value];
   const auto at =
-      std::lower_bound(list.begin(), list.end(), base, [&](InstrId x, SlotIndex s) { return index_[x.value] < s; });
-  return at != list.end() && index_[at->value] == base ? *at : InstrId();
+      std::lower_bound(list.begin(), list.end(), i, [&](InstrId x, SlotIndex s) { return index_[x.value] < s; });
+  return static_cast<std::size_t>(at - list.begin());
+}
+
+InstrId SlotIndexes::instructionAt(SlotIndex i) const {
+  const BlockId b = blockAt(i);
+  const auto& list = instructions_[b.value];
+  const std::size_t at = placeOf(i.base(), b);
+  return at < list.size() && index_[list[at].value] == i.base() ? list[at] : InstrId();
 }
 
 std::vector<SlotIndexes::Move> SlotIndexes::inserted(const Function& f, InstrId id, BlockId b) {
-  if (index_.size() <= id.value) index_.resize(id.value + 1);
-  auto& list = instructions_[b.value];
+  if (index_.size() <= id.value) index_.resize(f.instructions.size());
   // Behind the instruction that precedes it in the block.
   std::size_t place = 0;
   for (InstrId p = f[id].previous; p.valid(); p = f[p].previous) {
-    if (!f[p].isInstruction() || !index_[p.value].valid()) continue;
-    if (index_[p.value] < start_[b.value]) break;
-    place = static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), index_[p.value],
-                                                      [&](InstrId x, SlotIndex s) { return index_[x.value] < s; }) -
-                                     list.begin()) +
-            1;
+    const SlotIndex before = (*this)[p];
+    if (!before.valid()) continue;
+    if (before > start_[b.value]) place = placeOf(before, b) + 1;
     break;
   }
+  auto& list = instructions_[b.value];
   list.insert(list.begin() + static_cast<std::ptrdiff_t>(place), id);
-  const auto number = [&](std::size_t i) { return index_[list[i].value].raw(); };
-  const uint32_t before = place == 0 ? start_[b.value].raw() : number(place - 1);
-  const uint32_t after = place + 1 < list.size() ? number(place + 1) : start_[b.value + 1].raw();
+  const uint32_t before = numberBefore(b, place), after = numberAt(b, place + 1);
   const uint32_t room = (after - before) / 4;
-  if (room >= 2) {
-    index_[id.value] = SlotIndex(before + room / 2 * 4);
-    return {};
+  if (room < 2) return spread(b, place);
+  index_[id.value] = SlotIndex(before + room / 2 * 4);
+  return {};
+}
+
+// The number of what stands before and at a place of a block's list; behind its end, that is the next block.
+uint32_t SlotIndexes::numberBefore(BlockId b, std::size_t place) const {
+  return place == 0 ? start_[b.value].raw() : index_[instructions_[b.value][place - 1].value].raw();
+}
+uint32_t SlotIndexes::numberAt(BlockId b, std::size_t place) const {
+  const auto& list = instructions_[b.value];
+  return place < list.size() ? index_[list[place].value].raw() : start_[b.value + 1].raw();
+}
+
+// Numbers anew what stands around a place, which has no number yet: in a window that grows to both sides until
+// there is room enough in it. Windows ask for more room the larger they are, so that one that was spread out is
+// not soon to be spread again; the cost of many insertions at one place is then a logarithm squared each (Itai,
+// Konheim and Rodeh, "A sparse table implementation of priority queues", 1981).
+std::vector<SlotIndexes::Move> SlotIndexes::spread(BlockId b, std::size_t place) {
+  std::vector<SlotIndex*> front, back;  // front in reverse
+  uint32_t lowBlock = b.value, highBlock = b.value;
+  std::size_t first = place, last = place + 1;  // the window in the lists of these blocks, [first, last)
+  uint64_t low = numberBefore(b, first), high = numberAt(b, last);
+  bool hasEnd = false;
+  const auto size = [&] { return front.size() + back.size() + 1; };
+  const auto isEnough = [&] {
+    const uint64_t tenths = 20 + 6 * static_cast<uint64_t>(std::bit_width(size()));  // places for each
+    return (high - low) / 4 * 10 >= tenths * (size() + 1);
+  };
+  for (bool grew = true; grew && !isEnough();) {
+    grew = true;
+    if (last < instructions_[highBlock].size()) {
+      back.push_back(&index_[instructions_[highBlock][last++].value]);
+    } else if (highBlock + 1 < instructions_.size()) {
+      back.push_back(&start_[++highBlock]);
+      last = 0;
+    } else if (!hasEnd) {
+      back.push_back(&start_.back());
+      hasEnd = true;
+    } else {
+      grew = false;
+    }
+    if (first > 0) {
+      front.push_back(&index_[instructions_[lowBlock][--first].value]);
+      grew = true;
+    } else if (lowBlock > 0) {
+      front.push_back(&start_[lowBlock--]);
+      first = instructions_[lowBlock].size();
+      grew = true;
+    }
+    low = numberBefore(BlockId(lowBlock), first);
+    // Nothing follows the end: it moves as far as is wanted.
+    high = hasEnd ? std::min<uint64_t>(kLast, uint64_t{start_.back().raw()} + size() * kSpacing)
+                  : numberAt(BlockId(highBlock), last);
   }
 
-  // Spread out a window of neighbours, grown until each gets at least two places. It grows first within the block,
-  // then over whole blocks; the last one may move the end of the function.
-  struct Entry {
-    bool isStart;
-    uint32_t which;  // block or instruction
-  };
-  std::vector<Entry> entries{{false, id.value}};
+  std::vector<SlotIndex*> window(front.rbegin(), front.rend());
+  window.push_back(&index_[instructions_[b.value][place].value]);
+  window.insert(window.end(), back.begin(), back.end());
   std::vector<Move> moves;
-  uint32_t low = before, high = after;
-  uint32_t blockLow = b.value, blockHigh = b.value;
-  std::size_t first = place, last = place + 1;  // of list, in the window
-  const auto enough = [&] { return (high - low) / 4 >= 2 * (static_cast<uint32_t>(entries.size()) + 1); };
-  std::vector<Entry> front, back;  // front in reverse
-  for (bool grew = true; !enough() && grew;) {
-    grew = false;
-    // Behind.
-    const auto& behind = instructions_[blockHigh];
-    if (last < behind.size()) {
-      back.push_back({false, behind[last].value});
-      ++last;
-      high = last < behind.size() ? index_[behind[last].value].raw() : start_[blockHigh + 1].raw();
-      grew = true;
-    } else if (blockHigh + 1 < instructions_.size()) {
-      ++blockHigh;
-      back.push_back({true, blockHigh});
-      last = 0;
-      high = instructions_[blockHigh].empty() ? start_[blockHigh + 1].raw()
-                                              : index_[instructions_[blockHigh][0].value].raw();
-      grew = true;
-    } else if (high == start_.back().raw()) {
-      // Nothing follows: the function's end moves.
-      back.push_back({true, static_cast<uint32_t>(instructions_.size())});
-      high = UINT32_MAX - 3 - high > kSpacing * 4 * static_cast<uint32_t>(entries.size() + 4)
-                 ? high + kSpacing * 4 * static_cast<uint32_t>(entries.size() + 4)
-                 : UINT32_MAX - 3;
-      grew = true;
-    }
-    // Before.
-    if (first > 0) {
-      --first;
-      front.push_back({false, instructions_[blockLow][first].value});
-      low = first > 0 ? index_[instructions_[blockLow][first - 1].value].raw() : start_[blockLow].raw();
-      grew = true;
-    } else if (blockLow > 0) {
-      front.push_back({true, blockLow});
-      --blockLow;
-      first = instructions_[blockLow].size();
-      low = first > 0 ? index_[instructions_[blockLow][first - 1].value].raw() : start_[blockLow].raw();
-      grew = true;
-    }
-    entries.resize(front.size() + back.size() + 1);
-  }
-  entries.assign(front.rbegin(), front.rend());
-  entries.push_back({false, id.value});
-  entries.insert(entries.end(), back.begin(), back.end());
   const uint64_t places = (high - low) / 4;
-  for (std::size_t k = 0; k < entries.size(); ++k) {
-    const SlotIndex to(low + static_cast<uint32_t>(places * (k + 1) / (entries.size() + 1)) * 4);
-    SlotIndex& now = entries[k].isStart ? start_[entries[k].which] : index_[entries[k].which];
-    if (now.valid() && now != to) moves.push_back({now, to});
-    now = to;
+  for (std::size_t k = 0; k < window.size(); ++k) {
+    const SlotIndex to(static_cast<uint32_t>(low + places * (k + 1) / (window.size() + 1) * 4));
+    if (window[k]->valid() && *window[k] != to) moves.push_back({*window[k], to});
+    *window[k] = to;
   }
   return moves;
 }
 
 void SlotIndexes::removed(InstrId id, BlockId b) {
   auto& list = instructions_[b.value];
-  const auto at = std::find(list.begin(), list.end(), id);
-  if (at != list.end()) list.erase(at);
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(placeOf(index_[id.value], b)));
   index_[id.value] = SlotIndex();
 }
 
-// The same places for the same instructions; the numbers may differ after insertions.
-bool operator==(const SlotIndexes& a, const SlotIndexes& b) {
-  return a.instructions_ == b.instructions_ && a.start_.size() == b.start_.size();
+std::string SlotIndexes::verify() const {
+  SlotIndex last;
+  std::string error;
+  const auto follows = [&](SlotIndex i, const char* what, std::size_t which) {
+    const bool fits = i.valid() && i.slot() == SlotIndex::Block && (!last.valid() || last < i);
+    if (!fits && error.empty()) error = fmt::format("the number of {} {} does not follow the one before", what, which);
+    last = i;
+  };
+  for (std::size_t b = 0; b < instructions_.size(); ++b) {
+    follows(start_[b], "block", b);
+    for (const InstrId id : instructions_[b]) follows((*this)[id], "instruction", id.value);
+  }
+  follows(start_.back(), "the end behind block", instructions_.size());
+  return error;
 }
+
+// The same places for the same instructions; the numbers may differ after insertions.
+bool operator==(const SlotIndexes& a, const SlotIndexes& b) { return a.instructions_ == b.instructions_; }
 
 }  // namespace ptxopt

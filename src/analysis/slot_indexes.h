@@ -10,11 +10,13 @@
 //
 // Between neighbours there is room. An instruction put in takes a number from the room; when there is none, those
 // around it are spread out anew, as few as give room again, and the function tells which numbers moved, so that
-// what was computed with the old ones can follow. Numbers are 32 bits: functions up to 2^26 instructions. Cost:
-// linear to make; lookups are binary searches; insertion is linear in the block.
+// what was computed with the old ones can follow. Numbers are 32 bits: functions up to 2^28 blocks and instructions
+// together, with less room between them from 2^25 on. Cost: linear to make; lookups are binary searches; insertion
+// and removal move the ids behind it in the block, 4 bytes each, and logarithmically many numbers on average.
 #pragma once
 
 #include <compare>
+#include <string>
 #include <vector>
 
 #include "analysis/cfg.h"
@@ -69,13 +71,23 @@ class SlotIndexes {
   // Gives a number to an instruction that now stands in the list of block `b`. Returns the numbers of others that
   // had to move for it, ascending.
   std::vector<Move> inserted(const Function& function, InstrId id, BlockId b);
-  // The instruction has left the list; its number is free.
+  // The instruction, which has a number, has left the list; its number is free.
   void removed(InstrId id, BlockId b);
+
+  // An error in words, or an empty string: whether the numbers are in order.
+  std::string verify() const;
 
   friend bool operator==(const SlotIndexes& a, const SlotIndexes& b);
 
  private:
-  static constexpr uint32_t kSpacing = 64;
+  static constexpr uint32_t kSpacing = 64, kLeastSpacing = 8;
+  static constexpr uint64_t kMostAtFirst = uint64_t{1} << 31;
+  static constexpr uint64_t kLast = UINT32_MAX - 7;
+
+  std::size_t placeOf(SlotIndex i, BlockId b) const;
+  uint32_t numberBefore(BlockId b, std::size_t place) const;
+  uint32_t numberAt(BlockId b, std::size_t place) const;
+  std::vector<Move> spread(BlockId b, std::size_t place);
 
   std::vector<SlotIndex> index_;  // by InstrId
   std::vector<SlotIndex> start_;  // by block, and the end of the last

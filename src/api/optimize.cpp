@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <thread>
 
+#include "api/remarks.h"
 #include "api/report.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
+#include "passes/pipeline.h"
 #include "ptxopt/ptxopt.h"
 #include "text/parse.h"
 #include "text/print.h"
@@ -25,14 +28,10 @@ double threadSeconds() {
 }
 
 struct Plan {
-  std::vector<const PassInfo*> passes;
+  std::vector<Step> steps;
   Knobs knobs;
   std::string error;
 };
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // sm_80, sm_90a, sm_100f
 bool isArchitecture(std::string_view text) {
@@ -47,21 +46,9 @@ Plan makePlan(const Options& options) {
   if (!options.architecture.empty() && !isArchitecture(options.architecture))
     plan.error = fmt::format("'{}' is no architecture; they are spelled sm_90 or sm_90a", options.architecture);
   if (options.level < 0 || options.level > 2) plan.error = fmt::format("there is no level -O{}", options.level);
-  const auto check = [&](const std::vector<std::string>& names) {
-    for (const std::string& name : names)
-      if (findPass(name) == nullptr) plan.error = fmt::format("there is no pass '{}'", name);
-  };
-  check(options.skip);
-  check(options.printAfter);
-  if (options.passes) {
-    check(*options.passes);
-    for (const std::string& name : *options.passes)
-      if (const PassInfo* pass = findPass(name)) plan.passes.push_back(pass);
-  } else {
-    for (const PassInfo& pass : passTable())
-      if (pass.level <= options.level) plan.passes.push_back(&pass);
-  }
-  std::erase_if(plan.passes, [&](const PassInfo* pass) { return contains(options.skip, pass->name); });
+  const PipelineChoice choice{
+      .level = options.level, .passes = options.passes ? &*options.passes : nullptr, .skip = options.skip};
+  plan.steps = makePipeline(choice, options.printAfter, plan.error);
   for (const auto& [name, value] : options.knobs)
     if (std::string error = plan.knobs.set(name, value); !error.empty()) plan.error = std::move(error);
   return plan;
@@ -71,31 +58,6 @@ uint64_t countInstructions(const Function& f) {
   uint64_t n = 0;
   for (const InstrId id : f) n += f[id].isInstruction();
   return n;
-}
-
-// Opcodes that the table does not have, each once, at its first place.
-void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks) {
-  if (std::none_of(module.opcodes.begin(), module.opcodes.end(),
-                   [](const OpcodeForm& f) { return f.row == nullptr; }))
-    return;
-  std::vector<bool> told(module.opcodes.size());
-  std::size_t line = 1, lineStart = 0, at = 0;  // the places come in ascending order
-  for (const Function& f : module.functions) {
-    for (const InstrId id : f) {
-      const Instruction& i = f[id];
-      if (!i.isInstruction() || module.form(i).row != nullptr || told[i.payload]) continue;
-      told[i.payload] = true;
-      for (; at < i.sourceBegin; ++at) {
-        if (module.source[at] != '\n') continue;
-        ++line;
-        lineStart = at + 1;
-      }
-      remarks.push_back({"unknown-opcode",
-                         fmt::format("{}:{}:{}", module.fileName, line, i.sourceBegin - lineStart + 1),
-                         fmt::format("'{}' is not known; it is kept as it is, and nothing moves over it",
-                                     module.text(module.form(i).text))});
-    }
-  }
 }
 
 // Why no pass may touch the module, if so.
@@ -108,25 +70,42 @@ std::optional<Remark> wholeModuleDecline(const Module& module) {
   return std::nullopt;
 }
 
+// What a check that was asked for finds wrong after a pass; empty: nothing.
+std::string check(const Module& module, const Function& f, const Options& options, Analyses& analyses) {
+  std::string error;
+  if (options.verifyEach) error = verify(module, f);
+  if (error.empty() && options.verifyAnalyses)
+    if (const std::string_view name = analyses.stale(); !name.empty())
+      error = fmt::format("the {} that was kept is not that of the function", name);
+  return error;
+}
+
 // Runs the pipeline on one function. What goes wrong inside ptxopt comes back in `error`.
-void runPasses(const Module& module, Function& f, const Plan& plan, const Options& options,
+void runPasses(const Module& module, Function& f, const Plan& plan, const Options& options, Analyses& analyses,
                FunctionReport& report) {
-  Analyses analyses(module, f, plan.knobs);
-  for (const PassInfo* pass : plan.passes) {
+  std::size_t changes = 0;                        // passes that changed the function so far
+  std::map<const PassInfo*, std::size_t> doneAt;  // of passes that need not run again: `changes` after the last run
+  for (const Step& step : plan.steps) {
     PassReport& passReport = report.passes.emplace_back();
-    passReport.pass = pass->name;
-    PassContext context{module, plan.knobs, analyses, passReport};
-    const double start = threadSeconds();
-    passReport.changed = pass->run(f, context);
-    passReport.seconds = threadSeconds() - start;
-    if (passReport.changed) analyses.invalidate(pass->preserves);
-    if (options.verifyEach)
-      if (const std::string error = verify(module, f); !error.empty()) {
-        report.error = fmt::format("after {}: {}", pass->name, error);
+    passReport.pass = step.name;
+    const auto done = doneAt.find(step.pass);
+    if (done != doneAt.end() && done->second == changes) {
+      passReport.skipped = true;
+    } else {
+      PassContext context{module, plan.knobs, analyses, passReport};
+      const double start = threadSeconds();
+      passReport.changed = step.pass->run(f, context);
+      passReport.seconds = threadSeconds() - start;
+      changes += passReport.changed;
+      if (step.pass->again == Again::Useless) doneAt[step.pass] = changes;
+      if (passReport.changed) analyses.invalidate(step.pass->preserves);
+      if (const std::string error = check(module, f, options, analyses); !error.empty()) {
+        report.error = fmt::format("after {}: {}", step.name, error);
         return;
       }
-    if (options.printAfterAll || contains(options.printAfter, pass->name))
-      report.dumps += fmt::format("// {} after {}\n{}", module.text(f.name), pass->name, printFunction(module, f));
+    }
+    if (options.printAfterAll || isNamed(step, options.printAfter))
+      report.dumps += fmt::format("// {} after {}\n{}", module.text(f.name), step.name, printFunction(module, f));
   }
 }
 
@@ -170,21 +149,30 @@ Result optimize(std::string_view text, const Options& options) {
 
   remarkUnknownOpcodes(module, result.remarks);
   std::optional<Remark> decline;
-  if (!plan.passes.empty()) decline = wholeModuleDecline(module);
+  if (!plan.steps.empty()) decline = wholeModuleDecline(module);
   if (decline) result.remarks.push_back(*decline);
 
+  const bool warns = options.report || options.warnUninitialised;
+  std::vector<std::vector<UninitialisedRegister>> uninitialised(warns ? module.functions.size() : 0);
   std::vector<FunctionReport> reports(module.functions.size());
   forEachFunction(module, options.jobs, [&](std::size_t i) {
     Function& f = module.functions[i];
     if (!f.hasBody) return;
     reports[i].instructions = countInstructions(f);
-    if (!decline) runPasses(module, f, plan, options, reports[i]);
+    Analyses analyses(module, f, plan.knobs);
+    if (warns) {
+      bool tooLarge = false;
+      uninitialised[i] = findUninitialised(module, f, plan.knobs, analyses, tooLarge);
+      reports[i].uninitialisedUnknown = tooLarge;
+    }
+    if (!decline) runPasses(module, f, plan, options, analyses, reports[i]);
     reports[i].instructionsAfter = countInstructions(f);
   });
   for (const FunctionReport& report : reports)
     if (!report.error.empty())
       return fail(Status::Internal, fmt::format("{}: internal error {}\n", options.fileName, report.error));
 
+  remarkUninitialised(module, uninitialised, result.remarks);
   summarize(module, options, reports, result);
   start = threadSeconds();
   const bool keepAll = decline && !options.reprint;
@@ -199,7 +187,7 @@ Result optimize(std::string_view text, const Options& options) {
 
 std::vector<PassDescription> describePasses() {
   std::vector<PassDescription> all;
-  for (const PassInfo& p : passTable()) all.push_back({p.name, p.summary, p.level});
+  for (const PassInfo& p : passTable()) all.push_back({p.name, p.summary, levelOf(p.name)});
   return all;
 }
 

@@ -13,12 +13,17 @@ void summarize(const Module& module, const Options&, std::vector<FunctionReport>
     result.instructionsAfter += report.instructionsAfter;
     result.dumps += report.dumps;
     report.dumps.clear();
+    if (report.uninitialisedUnknown)
+      result.remarks.push_back({"too-large", std::string(module.text(module.functions[i].name)),
+                                "registers that are read before they are written were not looked for: that needs "
+                                "more memory than liveness-memory-mb allows"});
     if (result.passes.size() < report.passes.size()) result.passes.resize(report.passes.size());
     for (std::size_t p = 0; p < report.passes.size(); ++p) {
       const PassReport& pass = report.passes[p];
       PassSummary& sum = result.passes[p];
       sum.name = pass.pass;
       sum.changedFunctions += pass.changed;
+      sum.skippedFunctions += pass.skipped;
       sum.seconds += pass.seconds;
       for (const auto& [counter, n] : pass.counters) sum.counters[std::string(counter)] += n;
       for (const Decline& decline : pass.declines)
@@ -47,7 +52,9 @@ std::string reportJson(const Module& module, const Options& options, const std::
 
   ordered_json passes = ordered_json::array();
   for (const PassSummary& pass : result.passes) {
-    ordered_json entry = {{"name", pass.name}, {"changed-functions", pass.changedFunctions}};
+    ordered_json entry = {{"name", pass.name},
+                          {"changed-functions", pass.changedFunctions},
+                          {"skipped-functions", pass.skippedFunctions}};
     for (const auto& [counter, n] : pass.counters) entry["counters"][counter] = n;
     passes.push_back(std::move(entry));
   }
@@ -68,7 +75,7 @@ std::string reportJson(const Module& module, const Options& options, const std::
         {"changed", f.changed},
         {"instructions", {{"before", reports[i].instructions}, {"after", reports[i].instructionsAfter}}}};
     for (const PassReport& pass : reports[i].passes) {
-      ordered_json p = {{"name", pass.pass}, {"changed", pass.changed}};
+      ordered_json p = {{"name", pass.pass}, {"changed", pass.changed}, {"skipped", pass.skipped}};
       for (const auto& [counter, n] : pass.counters) p["counters"][std::string(counter)] = n;
       for (const Decline& decline : pass.declines)
         p["declined"].push_back({{"reason", decline.reason}, {"detail", decline.detail}});

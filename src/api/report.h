@@ -13,7 +13,8 @@ struct FunctionReport {
   std::vector<PassReport> passes;
   uint64_t instructions = 0, instructionsAfter = 0;
   std::string dumps;
-  std::string error;  // a bug of ours
+  std::string error;                  // a bug of ours
+  bool uninitialisedUnknown = false;  // looking for uninitialised registers would have taken too much memory
 };
 
 // Fills the sums, the dumps and the declines (as remarks) of `result`. `reports` is by Module::functions.

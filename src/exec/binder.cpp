@@ -119,6 +119,7 @@ std::vector<std::string_view> Binder::takeRest() {
 Binder::OperandRun& Binder::operand(std::size_t i) {
   if (i >= operands_.size()) unsupported(fmt::format("operand {} is missing", i + 1));
   operands_[i].taken = true;
+  allowsMinus_ = operands_[i].minusTaken;
   return operands_[i];
 }
 
@@ -399,7 +400,7 @@ Arg Binder::sourceOf(std::span<const Operand> entries, ScalarType type, bool loo
       if (a.bytes == 0 && wanted != 0) unsupported("a predicate where a number is wanted");
       if (a.bytes != wanted && !(loose && a.bytes > wanted && wanted != 0))
         unsupported(fmt::format("a register of {} bits for a value of {}", a.bytes * 8, info(type).bits));
-      if (o.flags & (Operand::Negated | Operand::Complement)) unsupported("a negated register");
+      if (o.is(Operand::Complement) || (o.is(Operand::Negated) && !allowsMinus_)) unsupported("a negated register");
       if (o.is(Operand::Not) && wanted != 0) unsupported("`!` before a number");
       return a;
     }
@@ -644,6 +645,12 @@ std::string_view Binder::selector(std::size_t i) {
   for (const Operand& o : operands_[i].entries)
     if (o.kind == OperandKind::Selector) return program_.module().text(NameId(o.payload));
   return {};
+}
+
+bool Binder::takeMinus(std::size_t i) {
+  OperandRun& run = operand(i);
+  if (!run.entries.front().isRegister() || !run.entries.front().is(Operand::Negated)) return false;
+  return run.minusTaken = true;
 }
 
 int64_t Binder::immediate(std::size_t i) {

@@ -87,6 +87,8 @@ class Binder {
   std::vector<Arg> memoryValues(std::size_t i, std::size_t part, ScalarType type);
   // Selector of a register, "x" of `%r1.x`, "b0"...: empty when there is none. Taken.
   std::string_view selector(std::size_t i);
+  // Whether `-` stands before the register. Taken; the handler sees to it.
+  bool takeMinus(std::size_t i);
   // An integer constant.
   int64_t immediate(std::size_t i);
   bool isImmediate(std::size_t i) const { return shape(i) == Shape::Immediate; }
@@ -128,6 +130,7 @@ class Binder {
     std::span<const Operand> entries;
     bool taken = false;
     bool selectorTaken = false;
+    bool minusTaken = false;
   };
 
   friend class Decoder;
@@ -152,6 +155,7 @@ class Binder {
   std::vector<OperandRun> operands_;
   std::vector<Arg> args_;
   bool usesVolatileSpecial_ = false;
+  bool allowsMinus_ = false;  // of the operand that is being read
   Op op_;
 };
 

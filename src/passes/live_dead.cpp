@@ -4,29 +4,23 @@
 // that
 //             only fed them, cycles included (a loop counter that only counts).
 // Algorithm:  reachability on the CFG, then one solution of `Needed` liveness (liveness.h), then one backward walk
-// of each
-//             block. One solution is enough: removing what is not needed does not change what is.
+// of
+//             each block. One solution is enough: removing what is not needed does not change what is. Only when an
+//             instruction goes that held the address of a label, which may have kept a block reachable, all is done
+//             once more.
 // Keeps:      whatever isRemovable() does not vouch for: stores, atomics, calls, barriers, convergent and volatile
 //             operations, opcodes not in the table. Labels that are named anywhere, declarations, scopes.
 //             A `.pragma "used_bytes_mask ..."` goes with the load it describes.
 // Machine code of ptxas: identical (it removes the same itself).
 // Cost:       that of liveness.
 // Declines:   too-large: liveness would take more memory than knob liveness-memory-mb allows.
+#include <algorithm>
 #include <vector>
 
-#include "passes/pass.h"
+#include "passes/erase_dead.h"
 
 namespace ptxopt {
 namespace {
-
-// The pragma that describes the load behind it, if one stands directly before `id`.
-InstrId boundPragma(const Module& module, const Function& f, InstrId id) {
-  InstrId p = f[id].previous;
-  while (p.valid() && f[p].kind == InstrKind::Loc) p = f[p].previous;
-  const bool bound = p.valid() && f[p].kind == InstrKind::Pragma &&
-                     module.text(NameId(f[p].payload)).find("used_bytes_mask") != std::string_view::npos;
-  return bound ? p : InstrId();
-}
 
 // Labels that something names: an instruction, a list of targets, a debug section.
 std::vector<bool> usedLabels(const Module& module, const Function& f) {
@@ -40,8 +34,17 @@ std::vector<bool> usedLabels(const Module& module, const Function& f) {
   return used;
 }
 
+// Whether an instruction uses a label as a value.
+bool holdsLabel(const Module& module, const Function& f, const Instruction& i) {
+  if (module.form(i).is(effect::Branch | effect::IndirectBranch)) return false;
+  const auto operands = f.operandsOf(i);
+  return std::any_of(operands.begin(), operands.end(),
+                     [](const Operand& o) { return o.kind == OperandKind::Label; });
+}
+
 struct Removed {
-  bool any = false;  // also labels, pragmas and the like
+  bool any = false;         // also labels, pragmas and the like
+  bool namedLabel = false;  // an instruction that held the address of a label
   std::size_t instructions = 0;
 };
 
@@ -57,6 +60,7 @@ Removed removeUnreachable(Function& f, PassContext& context) {
     const InstrKind kind = f[id].kind;
     if (!isUnreachable(id)) continue;
     removed.instructions += kind == InstrKind::Instruction;
+    removed.namedLabel |= kind == InstrKind::Instruction && holdsLabel(context.module, f, f[id]);
     if (kind == InstrKind::Instruction || kind == InstrKind::Loc || kind == InstrKind::Pragma) erase(id);
   }
   const std::vector<bool> used = usedLabels(context.module, f);
@@ -65,32 +69,21 @@ Removed removeUnreachable(Function& f, PassContext& context) {
   return removed;
 }
 
-std::size_t removeDead(Function& f, PassContext& context) {
+DeadInstructions::Erased removeDead(Function& f, PassContext& context) {
   const Cfg& cfg = context.analyses.cfg();
   const Liveness& liveness = context.analyses.liveness(Liveness::Strength::Needed);
   if (!liveness.solved()) {
     context.decline("too-large", "the bits of liveness need more memory than liveness-memory-mb allows");
-    return 0;
+    return {};
   }
-  std::vector<InstrId> dead;
+  DeadInstructions dead(context.module, f);
   Liveness::Walk walk(liveness);
   for (uint32_t b = 0; b < cfg.size(); ++b) {
-    const Block& block = cfg[BlockId(b)];
-    if (!block.reachable) continue;
+    if (!cfg[BlockId(b)].reachable) continue;
     walk.startAtEnd(BlockId(b));
-    for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f[id].previous) {
-      if (walk.writesLive(f[id]) || !isRemovable(context.module, f, f[id]))
-        walk.before(f[id]);
-      else
-        dead.push_back(id);
-    }
+    dead.collect(cfg[BlockId(b)], walk);
   }
-  // Only now: blocks and liveness speak of the list as it was.
-  for (const InstrId id : dead) {
-    if (const InstrId pragma = boundPragma(context.module, f, id); pragma.valid()) f.erase(pragma);
-    f.erase(id);
-  }
-  return dead.size();
+  return dead.erase();
 }
 
 }  // namespace
@@ -100,15 +93,27 @@ bool liveDead(Function& f, PassContext& context) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
-  Removed unreachable;
-  if (context.knobs["remove-unreachable"] != 0) {
-    unreachable = removeUnreachable(f, context);
-    if (unreachable.any) context.analyses.invalidate();
+  std::size_t unreachable = 0, dead = 0;
+  bool changed = false;
+  // More than once only where a dead instruction held the address of a label.
+  for (bool again = true; again;) {
+    again = false;
+    if (context.knobs["remove-unreachable"] != 0) {
+      const Removed removed = removeUnreachable(f, context);
+      unreachable += removed.instructions;
+      changed |= removed.any;
+      again |= removed.namedLabel;
+      if (removed.any) context.analyses.invalidate();
+    }
+    const DeadInstructions::Erased erased = removeDead(f, context);
+    dead += erased.instructions;
+    changed |= erased.instructions != 0;
+    again |= erased.namedLabel;
+    if (again) context.analyses.invalidate();
   }
-  const std::size_t dead = removeDead(f, context);
-  context.count("unreachable", unreachable.instructions);
+  context.count("unreachable", unreachable);
   context.count("dead", dead);
-  return unreachable.any || dead != 0;
+  return changed;
 }
 
 }  // namespace ptxopt

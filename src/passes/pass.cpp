@@ -15,7 +15,7 @@ constexpr KnobInfo kKnobs[] = {
 };
 
 constexpr PassInfo kPasses[] = {
-#define PTXOPT_PASS(name, function, level, preserves, summary) {name, function, level, preserves, summary},
+#define PTXOPT_PASS(name, function, preserves, again, summary) {name, function, preserves, again, summary},
 #include "passes/passes.def"
 #undef PTXOPT_PASS
 };
@@ -58,19 +58,40 @@ const Cfg& Analyses::cfg() {
   return *cfg_;
 }
 
+const RegisterFiles& Analyses::registerFiles() {
+  if (!files_) files_.emplace(function_);
+  return *files_;
+}
+
+Liveness Analyses::makeLiveness(Liveness::Strength strength, const Cfg& cfg, const RegisterFiles& files) const {
+  return {module_,
+          function_,
+          cfg,
+          files,
+          strength,
+          {.mostBytes = static_cast<std::size_t>(knobs_["liveness-memory-mb"]) << 20,
+           .walkOnly = knobs_["fast-compile"] != 0}};
+}
+
 const Liveness& Analyses::liveness(Liveness::Strength strength) {
   std::optional<Liveness>& liveness = strength == Liveness::Strength::Plain ? plain_ : needed_;
-  if (!liveness) {
-    const auto mostBytes = static_cast<std::size_t>(knobs_["liveness-memory-mb"]) << 20;
-    liveness.emplace(module_, function_, cfg(), strength, mostBytes);
-  }
+  if (!liveness) liveness.emplace(makeLiveness(strength, cfg(), registerFiles()));
   return *liveness;
 }
 
 void Analyses::invalidate(Preserves preserved) {
   plain_.reset();
   needed_.reset();
+  files_.reset();
   if (preserved != Preserves::ControlFlow) cfg_.reset();
+}
+
+std::string_view Analyses::stale() {
+  if (cfg_ && *cfg_ != Cfg(module_, function_)) return "control-flow graph";
+  if (files_ && *files_ != RegisterFiles(function_)) return "register files";
+  if (plain_ && *plain_ != makeLiveness(Liveness::Strength::Plain, *cfg_, *files_)) return "liveness";
+  if (needed_ && *needed_ != makeLiveness(Liveness::Strength::Needed, *cfg_, *files_)) return "needed liveness";
+  return {};
 }
 
 }  // namespace ptxopt

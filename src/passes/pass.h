@@ -45,8 +45,9 @@ struct Decline {
 };
 
 struct PassReport {
-  std::string_view pass;
+  std::string_view pass;  // as the step of the pipeline is called: "live-dead@2"
   bool changed = false;
+  bool skipped = false;  // nothing had changed since it ran last
   std::map<std::string_view, uint64_t> counters;
   std::vector<Decline> declines;
   double seconds = 0;  // CPU time of the thread
@@ -63,14 +64,21 @@ class Analyses {
       : module_(module), function_(function), knobs_(knobs) {}
 
   const Cfg& cfg();
+  const RegisterFiles& registerFiles();
   const Liveness& liveness(Liveness::Strength strength);
   void invalidate(Preserves preserved = Preserves::Nothing);
 
+  // Makes each analysis that is kept anew and compares. The name of the first that differs, or an empty string.
+  std::string_view stale();
+
  private:
+  Liveness makeLiveness(Liveness::Strength strength, const Cfg& cfg, const RegisterFiles& files) const;
+
   const Module& module_;
   const Function& function_;
   const Knobs& knobs_;
   std::optional<Cfg> cfg_;
+  std::optional<RegisterFiles> files_;
   std::optional<Liveness> plain_, needed_;
 };
 
@@ -91,19 +99,23 @@ struct PassContext {
 // Whether the pass changed the function; if it did, the analyses that it does not preserve are made anew.
 using PassFunction = bool (*)(Function&, PassContext&);
 
-constexpr int kOnRequest = 100;
+// What a pass leaves for itself.
+enum class Again : uint8_t {
+  Useful,   // a second run may find more
+  Useless,  // a second run finds nothing until another pass changes something: it is skipped
+};
 
 struct PassInfo {
   std::string_view name;
   PassFunction run;
-  int level;
   Preserves preserves;
+  Again again;
   std::string_view summary;
 };
 std::span<const PassInfo> passTable();
 const PassInfo* findPass(std::string_view name);
 
-#define PTXOPT_PASS(name, function, level, preserves, summary) bool function(Function&, PassContext&);
+#define PTXOPT_PASS(name, function, preserves, again, summary) bool function(Function&, PassContext&);
 #include "passes/passes.def"
 #undef PTXOPT_PASS
 

@@ -98,8 +98,7 @@ class WebRenamer {
     const auto most = static_cast<std::size_t>(context_.knobs["rename-webs-memory-mb"]) << 20;
     liveStart_.push_back(0);
     for (uint32_t b = 0; b < cfg_.size(); ++b) {
-      liveness.liveIn(BlockId(b)).forEach([&](std::size_t bit) {
-        const RegId reg = liveness.globalRegister(bit);
+      liveness.forEachLiveIn(BlockId(b), [&](RegId reg) {
         if (!isCandidate_[reg.value]) return;
         live_.push_back(reg);
         values_.add();

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "dump/dump.h"
 #include "tool/subcommands.h"
 
 namespace ptxopt::tool {
@@ -19,14 +20,16 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   Options& o = line.options;
   int level = 2;
   std::vector<std::string> passes;
+  std::vector<std::string> warnings;
   bool listPasses = false, listKnobs = false, listOpcodes = false;
 
   app.add_option("INPUT", line.input, "PTX file; - is standard input");
-  app.add_option("-o,--output", line.output, "where the result goes; - (the default) is standard output")
-      ->type_name("FILE");
+  CLI::Option* const outputOption =
+      app.add_option("-o,--output", line.output, "where the result goes; - (the default) is standard output")
+          ->type_name("FILE");
 
   const char* const kPipeline = "Which passes run";
-  app.add_option("-O", level, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
+  CLI::Option* const levelOption = app.add_option("-O", level, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
       ->type_name("LEVEL")
       ->check(CLI::Range(0, 2))
       ->group(kPipeline);
@@ -35,7 +38,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
                                         ->delimiter(',')
                                         ->allow_extra_args(false)
                                         ->group(kPipeline);
-  app.add_option("--skip-pass", o.skip, "not these")
+  app.add_option("--skip-pass", o.skip, "not these; live-dead@2 is the second run of live-dead")
       ->type_name("A,B,...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -57,17 +60,38 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   app.add_option("--report", line.report, "write a JSON report")->type_name("FILE.json")->group(kOutput);
   app.add_flag("--stats", line.stats, "say what each pass did")->group(kOutput);
   app.add_flag("--time-report", line.timeReport, "say where the time went")->group(kOutput);
-  app.add_flag("--warn-unknown", line.warnUnknown, "name the opcodes that ptxopt does not know")->group(kOutput);
+  app.add_option("-W", warnings,
+                 "warn of: uninitialised (registers that may be read before they are written; also -v does), "
+                 "unknown-opcode, all")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"uninitialised", "uninitialized", "unknown-opcode", "all"}))
+      ->group(kOutput);
+  app.add_flag("--warn-unknown", line.warnUnknown, "the same as -Wunknown-opcode")->group(kOutput);
   app.add_flag("-v,--verbose", line.verbose, "say what is done, and why something is not")->group(kOutput);
 
   const char* const kInside = "Looking inside";
   app.add_flag("--verify-each", o.verifyEach, "check the internal representation after each pass")->group(kInside);
+  app.add_flag("--verify-analyses", o.verifyAnalyses, "make each kept analysis anew after each pass and compare")
+      ->group(kInside);
   app.add_option("--print-after", o.printAfter, "show each function after these passes, on standard error")
       ->type_name("A,B,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kInside);
   app.add_flag("--print-after-all", o.printAfterAll, "show each function after every pass")->group(kInside);
+  app.add_option("--dump", line.dumps,
+                 fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or behind "
+                             "the passes that -O or --passes choose: {}",
+                             dumpNames()))
+      ->type_name("A,B,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kInside);
+  CLI::Option* const dumpFileOption =
+      app.add_option("--dump-file", line.dumpFile, "where --dump writes; - (the default) is standard output")
+          ->type_name("FILE")
+          ->group(kInside);
   app.add_flag("--list-passes", listPasses, "list the passes")->group(kInside);
   app.add_flag("--list-knobs", listKnobs, "list the knobs of the passes")->group(kInside);
   app.add_flag("--list-opcodes", listOpcodes, "list what is known of each opcode")->group(kInside);
@@ -99,10 +123,19 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
     return false;
   }
 
+  // Who looks at analyses wants those of what he wrote, unless he names passes.
+  if (!line.dumps.empty() && levelOption->count() == 0) level = 0;
+  line.writesOutput = line.dumps.empty() || outputOption->count() != 0;
   o.level = level;
   if (passesOption->count() != 0) o.passes = passes;
   for (const auto& [name, option] : knobOptions)
     if (option->count() != 0) o.knobs[name] = knobValues[name];
+  for (const std::string& warning : warnings) {
+    line.warnUnknown |= warning == "unknown-opcode" || warning == "all";
+    line.warnUninitialised |= warning != "unknown-opcode";
+  }
+  line.warnUninitialised |= line.verbose;
+  o.warnUninitialised = line.warnUninitialised;
   o.report = !line.report.empty();
   using Action = CommandLine::Action;
   line.action = listPasses    ? Action::ListPasses
@@ -114,11 +147,20 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
     exitCode = static_cast<int>(Status::Usage);
     return false;
   }
-  if (line.report == line.output) {
-    fmt::print(stderr, "ptxopt: the output and the report are one file, '{}'\n", line.output);
+  const auto usage = [&](const std::string& message) {
+    fmt::print(stderr, "ptxopt: {}\n", message);
     exitCode = static_cast<int>(Status::Usage);
     return false;
-  }
+  };
+  const auto oneFile = [&](std::string_view a, std::string_view b, const std::string& file) {
+    return usage(fmt::format("the {} and the {} are one file, '{}'", a, b, file));
+  };
+  if (std::string error; findDumps(line.dumps, error).size() != line.dumps.size()) return usage(error);
+  if (line.dumps.empty() && dumpFileOption->count() != 0) return usage("--dump-file without --dump");
+  if (line.writesOutput && line.report == line.output) return oneFile("output", "report", line.output);
+  if (!line.dumps.empty() && line.writesOutput && line.dumpFile == line.output)
+    return oneFile("output", "dump", line.output);
+  if (!line.dumps.empty() && line.dumpFile == line.report) return oneFile("report", "dump", line.report);
   o.fileName = line.input == "-" ? "<stdin>" : line.input;
   return true;
 }

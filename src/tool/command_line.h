@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ptxopt/ptxopt.h"
 
@@ -14,9 +15,12 @@ struct CommandLine {
   std::string input;
   std::string output = "-";
   std::string report;  // path of the JSON report, or empty
+  std::vector<std::string> dumps;  // names of analyses to show
+  std::string dumpFile = "-";
+  bool writesOutput = true;  // false: only dumps were asked for
   Options options;
   bool verify = false;  // run input and output and compare
-  bool warnUnknown = false;
+  bool warnUnknown = false, warnUninitialised = false;
   bool timeReport = false;
   bool stats = false;
   bool verbose = false;

@@ -7,7 +7,7 @@ namespace ptxopt::tool {
 std::string listPasses() {
   std::string out;
   for (const PassDescription& p : describePasses())
-    out += fmt::format("{:<22}{:<12}{}\n", p.name, p.level <= 2 ? fmt::format("-O{}", p.level) : "on request",
+    out += fmt::format("{:<24}{:<12}{}\n", p.name, p.level <= 2 ? fmt::format("-O{}", p.level) : "on request",
                        p.summary);
   return out;
 }
@@ -31,7 +31,8 @@ std::string statistics(const Result& result) {
   std::string out = fmt::format("{} functions, {} instructions -> {}\n", result.functions, result.instructions,
                                 result.instructionsAfter);
   for (const PassSummary& pass : result.passes) {
-    out += fmt::format("{:<22}{} functions changed", pass.name, pass.changedFunctions);
+    out += fmt::format("{:<24}{} functions changed", pass.name, pass.changedFunctions);
+    if (pass.skippedFunctions != 0) out += fmt::format(", {} skipped", pass.skippedFunctions);
     for (const auto& [counter, n] : pass.counters) out += fmt::format(", {} {}", n, counter);
     out += '\n';
   }
@@ -43,7 +44,7 @@ std::string statistics(const Result& result) {
 std::string timeReport(const Result& result, double totalSeconds) {
   std::string out;
   const auto row = [&](std::string_view name, double seconds) {
-    out += fmt::format("{:<22}{:>9.3f} ms {:>5.1f}%\n", name, seconds * 1e3,
+    out += fmt::format("{:<24}{:>9.3f} ms {:>5.1f}%\n", name, seconds * 1e3,
                        100 * seconds / std::max(totalSeconds, 1e-9));
   };
   row("parse", result.parseSeconds);

@@ -6,7 +6,9 @@
 #include <ctime>
 #include <new>
 
+#include "dump/dump.h"
 #include "ptxopt/ptxopt.h"
+#include "text/parse.h"
 #include "tool/command_line.h"
 #include "tool/files.h"
 #include "tool/lists.h"
@@ -41,6 +43,9 @@ int optimizeFile(const CommandLine& line) {
   for (const Remark& remark : result.remarks) {
     if (remark.name == "unknown-opcode") {
       if (line.warnUnknown) print(stderr, fmt::format("{}: warning: {}\n", remark.place, remark.message));
+    } else if (remark.name == "uninitialised-register") {
+      if (line.warnUninitialised)
+        print(stderr, fmt::format("{}: warning: {} [-Wuninitialised]\n", remark.place, remark.message));
     } else {
       log->info("{}: {} [{}]", remark.place, remark.message, remark.name);
     }
@@ -57,7 +62,17 @@ int optimizeFile(const CommandLine& line) {
     }
   }
 
-  std::vector<OutputFile> files{{line.output, result.output}};
+  // The dumps are of the text that comes out, so that their lines are its lines.
+  std::string dumps;
+  if (!line.dumps.empty()) {
+    const auto parsed = parse(result.output, line.options.fileName);
+    if (const auto* wrong = std::get_if<ParseError>(&parsed)) return fail(Status::Internal, wrong->message);
+    dumps = dump(*std::get<0>(parsed), findDumps(line.dumps, error), line.options.architecture);
+  }
+
+  std::vector<OutputFile> files;
+  if (line.writesOutput) files.push_back({line.output, result.output});
+  if (!line.dumps.empty()) files.push_back({line.dumpFile, dumps});
   if (!line.report.empty()) files.push_back({line.report, result.reportJson});
   if (!writeFiles(files, error)) return fail(Status::Usage, error);
   if (line.stats) print(stderr, statistics(result));

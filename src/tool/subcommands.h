@@ -28,5 +28,6 @@ std::string subcommandHelp();
 int verifyCommand(int argc, char** argv);
 int reduceCommand(int argc, char** argv);
 int runCommand(int argc, char** argv);
+int reportCommand(int argc, char** argv);
 
 }  // namespace ptxopt::tool

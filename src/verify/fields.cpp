@@ -14,11 +14,12 @@ using FieldSet = std::set<uint32_t>;
 
 // Taints of one function.
 struct State {
-  std::vector<FieldSet> registers;                     // by RegId
-  std::map<uint32_t, FieldSet> variables;              // .param variables of call sequences, by VariableId
-  std::map<int64_t, FieldSet> cells;                   // the stack frame, by constant offset
-  std::vector<bool> isStack;                           // by RegId: may hold an address of the stack frame
-  std::vector<std::map<ScalarType, unsigned>> readAs;  // by RegId: types of the instructions that read it
+  std::vector<FieldSet> registers;         // by RegId
+  std::map<uint32_t, FieldSet> variables;  // .param variables of call sequences, by VariableId
+  std::map<int64_t, FieldSet> cells;       // the stack frame, by constant offset
+  std::vector<bool> isStack;               // by RegId: may hold an address of the stack frame
+  // By RegId: the types of the instructions that read and write it, but as an address.
+  std::vector<std::map<ScalarType, unsigned>> usedAs;
 };
 
 bool merge(FieldSet& into, const FieldSet& from) {
@@ -35,7 +36,7 @@ class Analysis {
       State& s = states_[r->function];
       s.registers.resize(r->function->registers.size());
       s.isStack.resize(r->function->registers.size());
-      s.readAs.resize(r->function->registers.size());
+      s.usedAs.resize(r->function->registers.size());
     }
   }
 
@@ -105,12 +106,20 @@ class Analysis {
       const Instruction& i = f[id];
       if (!i.isInstruction()) continue;
       const OpcodeForm& form = module_.form(i);
+      std::size_t inAddress = 0;
       for (const Operand& o : withoutGuard(f, i)) {
-        if (o.isRegister() && o.reads()) ++s.readAs[o.payload][form.sourceType];
+        if (o.kind == OperandKind::Memory) inAddress = o.inside() + 1;
+        if (inAddress > 0) {
+          --inAddress;
+        } else if (o.isRegister()) {
+          if (o.reads()) ++s.usedAs[o.payload][form.sourceType];
+          if (o.writes()) ++s.usedAs[o.payload][form.type];
+        }
         if (o.kind == OperandKind::SpecialRegister) {
           const std::string_view name = module_.text(NameId(o.payload));
-          use_.y = use_.y || name.ends_with(".y");
-          use_.z = use_.z || name.ends_with(".z");
+          const bool ofBlock = name.ends_with("tid.y") || name.ends_with("tid.z");
+          (ofBlock ? use_.y : use_.gridY) |= name.ends_with(".y");
+          (ofBlock ? use_.z : use_.gridZ) |= name.ends_with(".z");
         }
         if (o.kind == OperandKind::Symbol || o.kind == OperandKind::Variable) {
           const Variable* v = o.kind == OperandKind::Variable ? &f.variables[o.payload] : nullptr;
@@ -212,7 +221,7 @@ class Analysis {
         const auto* p = parameterOf(f, *a.base);
         if (p == nullptr) continue;
         const bool isFloat =
-            form.type == ScalarType::f32 || form.type == ScalarType::f64 || isReadAsFloat(s, value.payload);
+            form.type == ScalarType::f32 || form.type == ScalarType::f64 || isUsedAsFloat(s, value.payload);
         const uint32_t field = fieldAt(p->place.offset + static_cast<uint32_t>(offset), bytes, isFloat);
         if (bytes == 8) taint(s.registers[value.payload], {field});
       } else if (a.base->kind == OperandKind::Variable) {
@@ -265,8 +274,8 @@ class Analysis {
     (void)f;
   }
 
-  static bool isReadAsFloat(const State& s, uint32_t reg) {
-    const auto& types = s.readAs[reg];
+  static bool isUsedAsFloat(const State& s, uint32_t reg) {
+    const auto& types = s.usedAs[reg];
     return types.contains(ScalarType::f32) || types.contains(ScalarType::f64);
   }
 
@@ -283,14 +292,11 @@ class Analysis {
         if (a.base == nullptr || !a.base->isRegister()) continue;
         const FieldSet& from = s.registers[a.base->payload];
         ScalarType element = form.type;
-        if (info(element).bits == 32 || info(element).bits == 64) {
-          for (const Operand& x : o)
-            if (x.isRegister() && &x != a.base) {
-              const auto& types = s.readAs[x.payload];
-              if (types.contains(ScalarType::f32) && info(element).bits == 32) element = ScalarType::f32;
-              if (types.contains(ScalarType::f64) && info(element).bits == 64) element = ScalarType::f64;
-            }
-        }
+        for (const Operand& x : o)
+          if (x.isRegister() && &x != a.base)
+            for (const ScalarType type : {ScalarType::f64, ScalarType::f32, ScalarType::f16x2, ScalarType::bf16x2,
+                                          ScalarType::f16, ScalarType::bf16})
+              if (info(element).bits == info(type).bits && s.usedAs[x.payload].contains(type)) element = type;
         for (const uint32_t field : from) {
           ++elements_[field][element];
           (from.size() == 1 || viaCvta_.contains(field) ? sure_ : maybe_).insert(field);

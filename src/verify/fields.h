@@ -29,11 +29,12 @@ struct Field {
 
 // The special registers that matter for the choice of a launch's shape.
 struct ShapeUse {
-  bool y = false, z = false;   // any of tid, ntid, ctaid, nctaid with that component
-  bool dynamicShared = false;  // an extern .shared array is mentioned
-  bool barrier = false;        // bar, barrier, mbarrier
-  bool warp = false;           // shfl, vote, mma and their like
-  bool warpGroup = false;      // wgmma: what four warps do together
+  bool y = false, z = false;          // tid or ntid with that component
+  bool gridY = false, gridZ = false;  // ctaid or nctaid
+  bool dynamicShared = false;         // an extern .shared array is mentioned
+  bool barrier = false;               // bar, barrier, mbarrier
+  bool warp = false;                  // shfl, vote, mma and their like
+  bool warpGroup = false;             // wgmma: what four warps do together
 };
 
 struct KernelUse {

@@ -155,13 +155,32 @@ ShapeLimits shapeLimits(const Module& module, const Function& kernel) {
   return limits;
 }
 
-Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number) {
+std::vector<exec::Dim3> commonBlocks(const KernelUse& use, const ShapeLimits& limits) {
+  if (limits.required.x != 0) return {limits.required};
+  std::vector<exec::Dim3> blocks;
+  if (use.shape.z)
+    blocks = {{8, 8, 4}, {4, 4, 4}, {8, 4, 2}, {16, 4, 2}, {16, 8, 8}, {32, 4, 4}};
+  else if (use.shape.y)
+    blocks = {{16, 16, 1}, {8, 8, 1},  {32, 8, 1}, {32, 32, 1}, {16, 4, 1},
+              {32, 4, 1},  {32, 2, 1}, {16, 8, 1}, {32, 16, 1}, {5, 7, 1}};
+  else
+    blocks = {{128, 1, 1}, {256, 1, 1},  {64, 1, 1}, {32, 1, 1}, {512, 1, 1},
+              {96, 1, 1},  {1024, 1, 1}, {33, 1, 1}, {100, 1, 1}};
+  if (limits.most < 1024 && !use.shape.y && !use.shape.z)
+    blocks.push_back({static_cast<uint32_t>(limits.most), 1, 1});
+  std::erase_if(blocks, [&](const exec::Dim3& b) { return b.count() > limits.most; });
+  return blocks;
+}
+
+Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number,
+                const std::vector<exec::Dim3>& blocks) {
   Trial t;
   uint64_t state = mix(seed, number);
   const auto random = [&](uint64_t below) {
     state = mix(state);
     return state % below;
   };
+
   // Shapes: what needs whole warps gets them mostly; what uses y and z gets some.
   static constexpr uint32_t kWhole[] = {64, 32, 128, 256, 96, 512, 1024};
   static constexpr uint32_t kOdd[] = {33, 1, 31, 48, 100, 65};
@@ -170,19 +189,20 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
       limits.most, whole ? kWhole[number == 0 ? 0 : random(std::size(kWhole))] : kOdd[random(std::size(kOdd))]));
   t.block = {threads, 1, 1};
   if (use.shape.y || use.shape.z) {
-    static constexpr exec::Dim3 kShapes[] = {{16, 4, 1}, {8, 8, 1}, {32, 2, 1}, {16, 16, 1}, {32, 8, 1}, {5, 7, 1}};
-    t.block = kShapes[number == 0 ? 0 : random(std::size(kShapes))];
-    if (use.shape.z && random(2) == 0) t.block = {8, 4, 2};
-    if (t.block.count() > limits.most) t.block = {static_cast<uint32_t>(limits.most), 1, 1};
+    const auto common = commonBlocks(use, limits);
+    t.block = {static_cast<uint32_t>(limits.most), 1, 1};
+    if (!common.empty()) t.block = common[number == 0 ? 0 : random(common.size())];
   }
   if (limits.required.x != 0) t.block = limits.required;
   if (limits.required.x == 0 && limits.most < 1024 && number % 2 == 0 && !use.shape.y && !use.shape.z)
     t.block = {static_cast<uint32_t>(limits.most), 1, 1};
   if (limits.required.x == 0 && use.shape.warpGroup && limits.most >= 128 && random(8) != 0)
     t.block = {limits.most >= 256 && number % 2 == 1 ? 256u : 128u, 1, 1};
+  if (!blocks.empty()) t.block = blocks[number == 0 ? 0 : random(blocks.size())];
   t.cluster = limits.cluster;
-  t.grid = {static_cast<uint32_t>(1 + random(3)), use.shape.y ? static_cast<uint32_t>(1 + random(2)) : 1,
-            use.shape.z ? static_cast<uint32_t>(1 + random(2)) : 1};
+  t.grid = {static_cast<uint32_t>(1 + random(3)),
+            use.shape.y || use.shape.gridY ? static_cast<uint32_t>(1 + random(2)) : 1,
+            use.shape.z || use.shape.gridZ ? static_cast<uint32_t>(1 + random(2)) : 1};
   if (number == 0) t.grid = {2, 1, 1};
   t.grid = {t.grid.x * t.cluster.x, t.grid.y * t.cluster.y, t.grid.z * t.cluster.z};
   if (use.shape.dynamicShared) t.dynamicShared = 48u << 10;
@@ -190,12 +210,16 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
   const auto blockThreads = static_cast<uint32_t>(t.block.count());
   const auto allThreads = static_cast<uint32_t>(t.grid.count() * t.block.count());
   // Sizes: around those of the block and the grid, for the bounds that kernels test.
+  // The two at kWild are not for several scalars at once, which few kernels would survive.
+  constexpr std::size_t kWild = 6;
   const uint64_t sizes[] = {allThreads,
                             blockThreads,
                             blockThreads + 1,
                             blockThreads - 1,
                             1,
                             0,
+                            uint64_t{allThreads} * 5 + 3,
+                            ~uint64_t{0},
                             2,
                             7,
                             allThreads - 1,
@@ -209,8 +233,13 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
                             16,
                             33,
                             64};
+  // One scalar of each trial takes the sizes in their order, so that it meets all of them soon.
+  const auto isSize = [](const Field& f) { return f.use == Field::Use::Scalar && !f.isFloat; };
+  const auto scalars = static_cast<unsigned>(std::count_if(use.fields.begin(), use.fields.end(), isSize));
+  unsigned scalar = 0;
   for (std::size_t k = 0; k < use.fields.size(); ++k) {
     const Field& f = use.fields[k];
+    const bool inOrder = isSize(f) && scalar++ == number % scalars;
     FieldValue v;
     v.isPointer =
         f.use == Field::Use::Pointer || (f.use == Field::Use::MaybePointer && f.bytes == 8 && number % 3 != 2);
@@ -229,8 +258,13 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
       v.bits = allThreads;
     } else if (number % 8 == 7) {
       v.bits = integerValue(Contents::Kind::Mixed, f.bytes * 8, random(UINT64_MAX));
+    } else if (inOrder && number % 8 >= 3 && number % 8 <= 4) {
+      v.bits = static_cast<uint64_t>(std::bit_width(blockThreads)) - number % 2;  // a logarithm of the size
+    } else if (inOrder) {
+      v.bits = sizes[number / scalars % std::size(sizes)];
     } else {
-      v.bits = sizes[random(number < 4 ? 5 : std::size(sizes))];
+      const uint64_t at = random(number < 4 ? 5 : std::size(sizes) - 2);
+      v.bits = sizes[at < kWild ? at : at + 2];
     }
     if (f.bytes < 8) v.bits &= (uint64_t{1} << (f.bytes * 8)) - 1;
     t.fields.push_back(v);

@@ -45,9 +45,13 @@ struct ShapeLimits {
 };
 ShapeLimits shapeLimits(const Module& module, const Function& kernel);
 
+// Blocks that kernels are commonly written for, within the limits.
+std::vector<exec::Dim3> commonBlocks(const KernelUse& use, const ShapeLimits& limits);
+
 // Trial `number` of a series; the same numbers and seed give the same trial. Early ones are plain, later ones
-// stranger.
-Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number);
+// stranger. The block is one of `blocks`, unless that is empty.
+Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number,
+                const std::vector<exec::Dim3>& blocks = {});
 
 // The memory behind the pointers of one trial in one machine: pages of 4 KB filled when first touched, up to 8 GB
 // to both sides of the pointer.

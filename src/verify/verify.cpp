@@ -162,19 +162,27 @@ class KernelCheck {
     // Threads are run in a fixed order, which can hide that a barrier is gone; a race tells.
     unsigned raceTrials = use_.shape.barrier ? kRaceTrials : 0;
     std::string lastDrop;
+    std::string lastUndetermined;
     unsigned tooLongInputs = 0;
+    const std::vector<Dim3> blocks = determinedBlocks(limits);
     for (unsigned number = 0; result_.trials < options_.trials && number < options_.trials * 4 + 8; ++number) {
-      Trial trial = makeTrial(use_, limits, options_.seed, number);
+      Trial trial = makeTrial(use_, limits, options_.seed, number, blocks);
       pin(trial);
       std::string drop;
       if (auto difference = compare(trial, drop)) {
-        report(trial, *difference);
-        return;
+        drop = undetermined(trial);
+        if (drop.empty()) {
+          report(trial, *difference);
+          return;
+        }
+        drop = "they differ, but the first file's result is not determined: " + drop;
+        lastUndetermined = drop;
       }
       if (drop.empty()) {
         ++result_.trials;
         if (raceTrials > 0 && trial.block.count() > 32) {
           --raceTrials;
+          if (!options_.grid) trial.grid = trial.cluster;
           if (auto race = compareRaces(trial)) {
             report(trial, *race);
             return;
@@ -185,10 +193,12 @@ class KernelCheck {
         lastDrop = drop;
         if (result_.trials == 0 && tooLong_ && ++tooLongInputs % 4 == 0)
           stepLimit_ = std::min(options_.stepLimit, stepLimit_ * 4);
-        // What it does not support it will not support for other inputs either, mostly.
-        if (result_.trials == 0 && result_.dropped >= options_.trials + 8) break;
+        // What it does not support it will not support for other inputs either, mostly; and long runs cost.
+        const bool hopeless = (unsupported_ && result_.dropped >= options_.trials + 8) || tooLongInputs >= 10;
+        if (result_.trials == 0 && hopeless) break;
       }
     }
+    if (!lastUndetermined.empty()) return inconclusive(lastUndetermined);
     if (result_.trials == 0)
       return inconclusive(fmt::format("no input was found that the first file runs; the last: {}", lastDrop));
     result_.verdict = Verdict::Equal;
@@ -222,6 +232,7 @@ class KernelCheck {
     const Run a = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {},
                            options_.coverage ? &coverage_ : nullptr);
     tooLong_ = a.fault && a.fault->kind == FaultKind::StepLimit;
+    unsupported_ = a.fault && a.fault->kind == FaultKind::Unsupported;
     if (a.fault) {
       drop = describe(a_, *a.fault);
       return std::nullopt;
@@ -231,6 +242,7 @@ class KernelCheck {
     if (b.fault) {
       if (b.fault->kind == FaultKind::Unsupported) {
         drop = describe(b_, *b.fault);
+        unsupported_ = true;
         return std::nullopt;
       }
       Difference d;
@@ -241,12 +253,44 @@ class KernelCheck {
     return difference(a, b);
   }
 
+  // Why the first file's own result rests on races or on what nothing has written, or nothing.
+  std::string undetermined(const Trial& trial) {
+    Checking checks;
+    checks.races = checks.uninitialised = true;
+    const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, checks);
+    const bool is =
+        run.fault && (run.fault->kind == FaultKind::Race || run.fault->kind == FaultKind::Uninitialised);
+    return is ? describe(a_, *run.fault) : "";
+  }
+
+  // Threads that share memory mostly rely on the size of the block: the common sizes with which the first file
+  // fails at nothing and its result is determined. All, and the others, if there is none.
+  std::vector<Dim3> determinedBlocks(const ShapeLimits& limits) {
+    std::vector<Dim3> blocks;
+    if (!use_.shape.barrier || options_.block) return blocks;
+    Checking checks;
+    checks.races = checks.uninitialised = true;
+    for (const Dim3& block : commonBlocks(use_, limits))
+      for (unsigned number = 0; number < kBlockTrials; ++number) {
+        Trial trial = makeTrial(use_, limits, options_.seed, number, {block});
+        pin(trial);
+        if (!options_.grid) trial.grid = trial.cluster;
+        const Run run = runTrial(*machineA_, result_.kernel, use_, trial, kCheckedStepLimit, checks);
+        if (run.fault && run.fault->kind != FaultKind::StepLimit) continue;
+        blocks.push_back(block);
+        if (blocks.size() == kMostBlocks) return blocks;
+        break;
+      }
+    return blocks;
+  }
+
   // A data race in the second where the first has none.
   std::optional<Difference> compareRaces(const Trial& trial) {
     Checking checks;
     checks.races = true;
-    if (runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_ * 4, checks).fault) return std::nullopt;
-    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, checks);
+    const Run a = runTrial(*machineA_, result_.kernel, use_, trial, kCheckedStepLimit * 4, checks);
+    if (a.fault && a.fault->kind != FaultKind::StepLimit) return std::nullopt;
+    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, kCheckedStepLimit * 4, checks);
     if (!b.fault || b.fault->kind != FaultKind::Race) return std::nullopt;
     Difference d;
     d.where = "only the second file has a data race: " + describe(b_, *b.fault);
@@ -359,16 +403,6 @@ class KernelCheck {
   }
 
   void report(Trial trial, Difference difference) {
-    // Is the first file's own result determined?
-    Checking checks;
-    checks.races = checks.uninitialised = true;
-    const Run checked = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_ * 4, checks);
-    if (checked.fault &&
-        (checked.fault->kind == FaultKind::Race || checked.fault->kind == FaultKind::Uninitialised)) {
-      inconclusive(fmt::format("they differ, but the first file's result is not determined: {}",
-                               describe(a_, *checked.fault)));
-      return;
-    }
     unsigned tries = difference.slow || difference.race ? 30 : 200;
     for (bool again = true; again && tries > 0;) {
       again = false;
@@ -433,8 +467,11 @@ class KernelCheck {
   // limit only rises to that of the options as long as no input ends within it.
   static constexpr uint64_t kFirstStepLimit = 250'000;
   static constexpr unsigned kRaceTrials = 2;
+  static constexpr unsigned kBlockTrials = 2;
+  static constexpr std::size_t kMostBlocks = 3;
+  static constexpr uint64_t kCheckedStepLimit = 4'000;  // checks cost, and what they find they mostly find soon
   uint64_t stepLimit_ = kFirstStepLimit;
-  bool tooLong_ = false;  // the last trial was dropped for that
+  bool tooLong_ = false, unsupported_ = false;  // why the last trial was dropped
   Coverage coverage_{a_};
 };
 

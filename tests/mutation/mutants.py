@@ -237,15 +237,19 @@ def operands(line):
                 yield line.text(None, line.operands[:at] + ["{" + ", ".join(exchanged(elements, 0, 1)) + "}"] + line.operands[at + 1:])
 
 
-def width(line):
+def width(line, class_of):
     parts = line.parts
     base = parts[0]
-    if base not in SIGNED:
+    if base not in SIGNED or base in ("atom", "red") and not {"min", "max"} & set(parts):
         return
+    # What does not look at the sign.
+    blind = "lo" in parts and base in ("mul", "mad") or base in ("setp", "set") and parts[1] in ("eq", "ne")
     for at in range(1, len(parts)):
         kind = parts[at]
         if re.fullmatch(r"[us](8|16|32|64)", kind):
-            yield line.text(".".join(parts[:at] + [("s" if kind[0] == "u" else "u") + kind[1:]] + parts[at + 1:]))
+            same = blind or base in ("ld", "ldu") and class_of(line.operands[0].strip("{").split(",")[0]) == "b" + kind[1:]
+            if not same:
+                yield line.text(".".join(parts[:at] + [("s" if kind[0] == "u" else "u") + kind[1:]] + parts[at + 1:]))
             narrower = {"8": None, "16": "8", "32": "16", "64": "32"}[kind[1:]]
             if narrower and base in ("ld", "cvt") and at == len(parts) - 1 and not any(p in ("v2", "v4") for p in parts) and \
                     "param" not in parts:
@@ -382,7 +386,7 @@ def in_use(lines, first_number, class_of):
     return ranges
 
 
-SIMPLE = {"operation": operation, "comparison": comparison, "immediate": immediate, "operands": operands, "width": width,
+SIMPLE = {"operation": operation, "comparison": comparison, "immediate": immediate, "operands": operands,
           "offset": offset, "modifier": modifier, "rounding": rounding, "lanes": lanes, "space": space}
 
 
@@ -414,6 +418,7 @@ def enumerate_mutants(text):
                 continue
             found = [(kind, new) for kind, operator in SIMPLE.items() for new in operator(line)]
             found += [("guard", new) for new in guard(line)]
+            found += [("width", new) for new in width(line, class_of)]
             found += removed(line)
             found += [("dropped", new) for new in dropped(line, class_of)]
             found += [("register", new) for new in replaced_registers(line, number, class_of, ranges)]

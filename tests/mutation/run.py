@@ -10,8 +10,8 @@ clang where they are installed. mutants.py has the operators. A mutant counts wh
   - the changed instruction is executed by the inputs of `ptxopt verify` (a guard: reached); verify --coverage says so,
   - it is not a removed barrier, whose effect may need another order of the threads. These are reported apart.
 
-Of those that count, `verify` has to find 95%. Drawn are kernels and classes of mutants evenly, then one of a class's
-mutants of that kernel at random; N that count are drawn. Which, depends on N, the seed and the kernels, not on -j.
+Of those that count, `verify` has to find 95%. Drawn are a file, in turn, any of its instructions, any class of mutants that
+it has, and one of those; until N that count are drawn. Which, depends on N, the seed and the kernels, not on -j.
 A verdict "different" where the machine code is the same is reported too: a false alarm, or undefined behaviour.
 
 What was missed is printed, and kept under WORK/missed. Without ptxas nothing can be said; this is status 0 with a message.
@@ -58,7 +58,7 @@ class Base:
     executed: set = field(default_factory=set)
     kernels: set = field(default_factory=set)  # that verify can run
     path: str = ""
-    buckets: dict = None  # class -> mutants not drawn yet
+    mutants: dict = None  # line -> class -> mutants not drawn yet
 
 
 class Unusable(Exception):
@@ -142,13 +142,25 @@ class Draw:
         self.random = random.Random(seed)
         groups = {}
         for base in bases:
-            base.buckets = {}
+            base.mutants = {}
             for mutant in mutants.enumerate_mutants(base.text):
                 if (not mutant.kernel or mutant.kernel in base.kernels) and (not only_class or mutant.kind == only_class):
-                    base.buckets.setdefault(mutant.kind, []).append(mutant)
-            if base.buckets:
+                    base.mutants.setdefault(mutant.line, {}).setdefault(mutant.kind, []).append(mutant)
+            if base.mutants:
                 groups.setdefault(base.group, []).append(base)
         self.groups = groups
+
+    def take(self, base):
+        """One of a file's mutants, which is then gone."""
+        line = self.random.choice(sorted(base.mutants))
+        kinds = base.mutants[line]
+        kind = self.random.choice(sorted(kinds))
+        mutant = kinds[kind].pop(self.random.randrange(len(kinds[kind])))
+        if not kinds[kind]:
+            del kinds[kind]
+        if not kinds:
+            del base.mutants[line]
+        return mutant
 
     def __iter__(self):
         turn = collections.Counter()
@@ -159,12 +171,8 @@ class Draw:
                 bases = self.groups[group]
                 base = bases[turn[group] % len(bases)]
                 turn[group] += 1
-                kind = self.random.choice(sorted(base.buckets))
-                bucket = base.buckets[kind]
-                mutant = bucket.pop(self.random.randrange(len(bucket)))
-                if not bucket:
-                    del base.buckets[kind]
-                if not base.buckets:
+                mutant = self.take(base)
+                if not base.mutants:
                     bases.remove(base)
                 if not bases:
                     del self.groups[group]

@@ -191,6 +191,29 @@ TEST_CASE("exec: vmad") {
   checkLanes(cases, someValues());
 }
 
+// A negated operand makes everything signed, and is exact but for the addend, whose complement wraps in 32 bits.
+TEST_CASE("exec: vmad with negated operands") {
+  std::vector<LaneCase> cases;
+  for (const Signs& s : allSigns())
+    for (const bool saturates : {false, true})
+      for (const std::string which : {"a", "b", "ab", "c"}) {
+        const bool a = which.find('a') != std::string::npos, b = which.find('b') != std::string::npos,
+                   c = which == "c", product = a != b, isSigned = s.a || s.b || product || c;
+        cases.push_back({std::string("vmad") + types(s) + (saturates ? ".sat %r, " : ".shr7 %r, ") +
+                             (a ? "-%xr, " : "%xr, ") + (b ? "-%yr, " : "%yr, ") + (c ? "-%zr;" : "%zr;"),
+                         'r', [=](const Values& v) {
+                           Big t = number(v.x, 32, s.a) * number(v.y, 32, s.b);
+                           if (product) t = -t;
+                           // -c is ~c + 1 with the complement read as a signed number: exact, but for the sign of
+                           // the smallest, which is its own complement's successor one bit higher.
+                           t += c ? -number(v.z, 32, true) : number(v.z, 32, isSigned);
+                           if (!saturates) t >>= 7;
+                           return static_cast<uint64_t>(saturates ? clamp(t, 32, isSigned) : t);
+                         }});
+      }
+  checkLanes(cases, someValues());
+}
+
 TEST_CASE("exec: SIMD video instructions on halves and bytes") {
   for (const unsigned count : {2u, 4u}) {
     std::vector<LaneCase> cases;

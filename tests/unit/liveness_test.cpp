@@ -19,8 +19,6 @@ using namespace ptxopt::testing;
 
 namespace {
 
-constexpr std::size_t kNoLimit = std::size_t{1} << 40;
-
 class Reference {
  public:
   Reference(const RandomFunction& g, bool onlyNeeded) : g_(g), needed_(g.statements.size(), true) {
@@ -75,30 +73,30 @@ std::string nameOf(const Parsed& p, const Function& f, std::size_t reg) {
   return std::string(p.name(f.registers[reg].name)) + (ordinal == 1 ? "" : "#" + std::to_string(ordinal));
 }
 
-void compare(uint32_t seed) {
-  RandomFunction g(seed);
+void compare(uint64_t seed, const RandomOptions& options = {}) {
+  const RandomFunction g(seed, options);
   CAPTURE(seed);
   CAPTURE(g.text);
   const Parsed p(g.text);
   const Function& f = p.function(1);
   REQUIRE(f.instructions.size() == g.statements.size());
   const Cfg cfg(*p, f);
+  std::vector<std::string> names;
+  for (std::size_t r = 0; r < f.registers.size(); ++r) names.push_back(nameOf(p, f, r));
   for (const auto strength : {Liveness::Strength::Plain, Liveness::Strength::Needed}) {
     const bool onlyNeeded = strength == Liveness::Strength::Needed;
     const Reference reference(g, onlyNeeded);
-    const Liveness liveness(*p, f, cfg, strength, kNoLimit);
+    const Liveness liveness(*p, f, cfg, RegisterFiles(f), strength, {});
     REQUIRE(liveness.solved());
     Liveness::Walk walk(liveness);
     for (uint32_t b = 0; b < cfg.size(); ++b) {
       const Block& block = cfg[BlockId(b)];
       // At the start of the block.
       std::set<std::string> live;
-      liveness.liveIn(BlockId(b)).forEach([&](std::size_t bit) {
-        live.insert(nameOf(p, f, liveness.globalRegister(bit).value));
-      });
+      liveness.forEachLiveIn(BlockId(b), [&](RegId reg) { live.insert(names[reg.value]); });
       std::set<std::string> expected;
       for (std::size_t r = 0; r < f.registers.size(); ++r)
-        if (reference.isLive(block.first.value, nameOf(p, f, r))) expected.insert(nameOf(p, f, r));
+        if (reference.isLive(block.first.value, names[r])) expected.insert(names[r]);
       if (live != expected) FAIL("live at the start of block " << b << " differs; Needed: " << onlyNeeded);
       // Before each instruction.
       walk.startAtEnd(BlockId(b));
@@ -108,24 +106,59 @@ void compare(uint32_t seed) {
           FAIL("needed differs at " << g.statements[id.value].text);
         if (needed) walk.before(f[id]);
         for (std::size_t r = 0; r < f.registers.size(); ++r)
-          if (walk.isLive(RegId(r)) != reference.isLive(id.value, nameOf(p, f, r)))
-            FAIL(nameOf(p, f, r) << " before " << g.statements[id.value].text << "; Needed: " << onlyNeeded);
+          if (walk.isLive(RegId(r)) != reference.isLive(id.value, names[r]))
+            FAIL(names[r] << " before " << g.statements[id.value].text << "; Needed: " << onlyNeeded);
       }
     }
+  }
+}
+
+using LiveRegisters = std::vector<std::set<uint32_t>>;  // by block
+
+LiveRegisters liveRegisters(const Cfg& cfg, const Liveness& liveness) {
+  REQUIRE(liveness.solved());
+  LiveRegisters all(cfg.size());
+  for (uint32_t b = 0; b < cfg.size(); ++b) {
+    liveness.forEachLiveIn(BlockId(b), [&](RegId reg) { all[b].insert(reg.value); });
+    for (const uint32_t reg : all[b]) REQUIRE(liveness.isLiveIn(RegId(reg), BlockId(b)));
+  }
+  return all;
+}
+
+// The solvers agree, and so does every split into files.
+void compareSolvers(uint64_t seed, const RandomOptions& options) {
+  const Parsed p(randomFunction(seed, options));
+  const Function& f = p.function(1);
+  CAPTURE(p.source);
+  const Cfg cfg(*p, f);
+  std::mt19937_64 random(seed);
+  for (const auto strength : {Liveness::Strength::Plain, Liveness::Strength::Needed}) {
+    RegisterFiles files(f);
+    const Liveness bySets(*p, f, cfg, files, strength, {});
+    const Liveness byWalking(*p, f, cfg, files, strength, {.walkOnly = true});
+    REQUIRE(bySets == byWalking);
+    const LiveRegisters expected = liveRegisters(cfg, bySets);
+    BitVector some(f.registers.size());
+    for (std::size_t r = 0; r < some.size(); ++r)
+      if (random() % 2 == 0) some.set(r);
+    files.moveToUniform(some);
+    const Liveness split(*p, f, cfg, files, strength, {.walkOnly = random() % 4 == 0});
+    REQUIRE(liveRegisters(cfg, split) == expected);
+    for (const RegisterFile file : kRegisterFiles)
+      for (std::size_t bit = 0; bit < split.liveIn(file, BlockId(0u)).size(); ++bit)
+        REQUIRE(files.of(split.registerOf(file, bit)) == file);
   }
 }
 
 std::string liveAt(const Parsed& p, const char* label, Liveness::Strength strength, std::size_t function = 0) {
   const Function& f = p.function(function);
   const Cfg cfg(*p, f);
-  const Liveness liveness(*p, f, cfg, strength, kNoLimit);
+  const Liveness liveness(*p, f, cfg, RegisterFiles(f), strength, {});
   std::string text;
   for (const Label& l : f.labels) {
     if (p.name(l.name) != label) continue;
     std::set<std::string> names;
-    liveness.liveIn(cfg.blockOf(l.place)).forEach([&](std::size_t bit) {
-      names.insert(nameOf(p, f, liveness.globalRegister(bit).value));
-    });
+    liveness.forEachLiveIn(cfg.blockOf(l.place), [&](RegId reg) { names.insert(nameOf(p, f, reg.value)); });
     for (const std::string& n : names) text += (text.empty() ? "" : " ") + n;
   }
   return text;
@@ -134,7 +167,17 @@ std::string liveAt(const Parsed& p, const char* label, Liveness::Strength streng
 }  // namespace
 
 TEST_CASE("liveness: as the paths say, on random functions") {
-  for (uint32_t seed = 1; seed <= 3000; ++seed) compare(seed);
+  for (uint32_t seed = 1; seed <= 2000; ++seed) compare(seed);
+}
+
+TEST_CASE("liveness: as the paths say, on larger random functions") {
+  for (uint64_t seed = 1; seed <= 12; ++seed)
+    compare(seed, {.mostBlocks = 40, .mostStatements = 9, .guardPercent = 15, .scopePercent = 10});
+}
+
+TEST_CASE("liveness: both solvers, however registers are split into files") {
+  for (uint64_t seed = 1; seed <= 300; ++seed) compareSolvers(seed, {});
+  for (uint64_t seed = 1; seed <= 60; ++seed) compareSolvers(seed, {.mostBlocks = 60, .mostStatements = 12});
 }
 
 TEST_CASE("live-dead: removes just what the reference does not need, on random functions") {
@@ -263,17 +306,21 @@ TEST_CASE("liveness: registers of one block have no bits") {
   const Parsed p(
       kernel("mov.u32 %r1, 1;\nst.global.u32 [%rd1], %r1;\nL:\nmov.u32 %r2, 1;\nst.global.u32 [%rd1], %r2;\n"));
   const Cfg cfg(*p, p.function());
-  const Liveness liveness(*p, p.function(), cfg, Liveness::Strength::Plain, kNoLimit);
+  const Liveness liveness(*p, p.function(), cfg, RegisterFiles(p.function()), Liveness::Strength::Plain, {});
   CHECK(liveness.globals() == 1);
-  CHECK(nameOf(p, p.function(), liveness.globalRegister(0).value) == "%rd1");
+  CHECK(nameOf(p, p.function(), liveness.registerOf(RegisterFile::Data, 0).value) == "%rd1");
 }
 
 TEST_CASE("liveness: declines when the bits would take more than allowed") {
   const Parsed p(kernel("L:\nst.global.u32 [%rd1], %r1;\nM:\nret;\n"));
   const Cfg cfg(*p, p.function());
   CHECK(cfg.size() == 3);
-  CHECK_FALSE(Liveness(*p, p.function(), cfg, Liveness::Strength::Plain, 23).solved());
-  CHECK(Liveness(*p, p.function(), cfg, Liveness::Strength::Plain, 24).solved());
+  const RegisterFiles files(p.function());
+  CHECK_FALSE(
+      Liveness(*p, p.function(), cfg, files, Liveness::Strength::Plain, {.mostBytes = 23, .walkOnly = false})
+          .solved());
+  CHECK(Liveness(*p, p.function(), cfg, files, Liveness::Strength::Plain, {.mostBytes = 24, .walkOnly = false})
+            .solved());
 }
 
 TEST_CASE("liveness: what may be removed") {

@@ -35,7 +35,8 @@ struct RandomStatement {
   bool removable = false;
   std::vector<std::size_t> labels = {};  // goes to these
   bool falls = true;
-  std::string guard = {};  // "@%p1" or "@!%p1"
+  std::string guard = {};           // "@%p1" or "@!%p1"
+  std::set<std::string> uses = {};  // of reads, those whose value goes into a result: not what is kept of a mod
 };
 
 class RandomFunction {
@@ -76,11 +77,15 @@ class RandomFunction {
         plain += s.text[k];
     }
     s.text = plain;
+    s.uses = s.reads;
+    for (const std::string& m : s.mods)
+      if (m != "carry") s.uses.erase(m);
     if (guardable && percent(options_.guardPercent)) {
       const std::string p = pred();
       s.guard = (pick(2) ? "@" : "@!") + p;
       s.text = spelled(s.guard) + " " + s.text;
       s.reads.insert(p);
+      s.uses.insert(p);
       for (const std::string& w : s.writes) s.mods.insert(w), s.reads.insert(w);
       s.writes.clear();
       s.falls = true;
@@ -165,8 +170,7 @@ class RandomFunction {
       case 11: return add({"mov.b64 {" + a + ", _}, " + d + ";", {d}, {a}, {}, true});
       case 12: return add({"add.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c}, {a, "carry"}, {}, true});
       case 13: return add({"addc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {}, true});
-      case 14:
-        return add({"addc.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {"carry"}, true});
+      case 14: return add({"addc.cc.u32 " + a + ", " + b + ", " + c + ";", {b, c, "carry"}, {a}, {"carry"}, true});
       case 15: return add({"mov.u32 %v.x, " + a + ";", {a, "%v"}, {}, {"%v"}, true});
       case 16: return add({"mov.u32 " + a + ", %v.y;", {"%v"}, {a}, {}, true});
       case 17: return add({"mov.u32 " + a + ", %tid.x;", {}, {a}, {}, true});

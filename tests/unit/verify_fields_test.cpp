@@ -33,7 +33,7 @@ std::string show(const KernelUse& use) {
     if (!text.empty()) text += ", ";
     text += f.parameter + ":" + std::to_string(f.offset) + "/" + std::to_string(f.bytes);
     text += f.use == Field::Use::Pointer ? " pointer" : f.use == Field::Use::MaybePointer ? " maybe" : " scalar";
-    if (f.use != Field::Use::Scalar) text += " to " + std::string(info(f.element).name);
+    if (f.element != ScalarType::None) text += " to " + std::string(info(f.element).name);
     if (f.isFloat) text += " float";
   }
   return text;
@@ -84,7 +84,7 @@ TEST_CASE("fields: element types and floats come from the instructions that use 
 
 TEST_CASE("fields: a parameter that nothing reads has a value too; .ptr makes it a pointer") {
   CHECK(fieldsOf(kernel(".param .u64 x, .param .u8 small, .param .u64 .ptr .global .align 16 y", "")) ==
-        "x:0/8 scalar, small:8/1 scalar, y:16/8 pointer to none");
+        "x:0/8 scalar, small:8/1 scalar, y:16/8 pointer");
 }
 
 TEST_CASE("fields: members of a structure") {
@@ -98,7 +98,7 @@ TEST_CASE("fields: members of a structure") {
 TEST_CASE("fields: a structure whose address is taken is read as words") {
   CHECK(fieldsOf(kernel(".param .align 8 .b8 s[16]",
                         "mov.b64 %rd1, s;\nadd.s64 %rd2, %rd1, 8;\nld.param.u64 %rd3, [%rd2];\n"
-                        "st.global.u32 [%rd3], 1;\n")) == "s+0:0/8 maybe to none, s+8:8/8 maybe to none");
+                        "st.global.u32 [%rd3], 1;\n")) == "s+0:0/8 maybe, s+8:8/8 maybe");
 }
 
 TEST_CASE("fields: pointers that lie on the stack meanwhile, as clang -O0 has them") {
@@ -130,8 +130,9 @@ TEST_CASE("fields: what the shape of a launch should have") {
                       kernel(".param .u64 x",
                              "ld.param.u64 %rd1, [x];\nmov.u32 %r1, %ctaid.y;\nmov.u32 %r2, tile;\n"
                              "bar.sync 0;\nst.global.u32 [%rd1], %r1;\n"));
-  CHECK(f.use.shape.y);
-  CHECK_FALSE(f.use.shape.z);
+  CHECK(f.use.shape.gridY);
+  CHECK_FALSE(f.use.shape.y);
+  CHECK_FALSE(f.use.shape.gridZ);
   CHECK(f.use.shape.dynamicShared);
   CHECK(f.use.shape.barrier);
   CHECK_FALSE(f.use.shape.warp);

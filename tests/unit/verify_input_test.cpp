@@ -162,7 +162,7 @@ TEST_CASE("verify: the lines that the inputs reach") {
              "L:\n"
              "st.global.u32 [%rd3], 3;\n"));
   const KernelVerdict v = verify(*p, *p, options).at(0);
-  const std::size_t first = 18;  // the line of the setp
+  const std::size_t first = locate(p.source, p.source.find("setp.ne")).line;
   const auto has = [](const std::vector<std::size_t>& lines, std::size_t line) {
     return std::find(lines.begin(), lines.end(), line) != lines.end();
   };

@@ -23,11 +23,16 @@ Mask compareLanes(const Warp& w, const Op& op, Mask active) {
   using Word = typename Format::Word;
   const Word* a = w.in<Word>(op.args[0]) + kPart;
   const Word* b = w.in<Word>(op.args[1]) + kPart;
-  return collectVectorized(active, [=](unsigned i) {
+  const auto holds = [=](unsigned i) {
     const Word x = a[i * kPerLane], y = b[i * kPerLane];
     if constexpr (kFtz) return compareFloat<Format, kComparison>(Format::flush(x), Format::flush(y));
     return compareFloat<Format, kComparison>(x, y);
-  });
+  };
+  if (active != kAllLanes) return collectMask(active, holds);
+  // Without a branch, which collectVectorized has: float comparisons do not become selects by themselves.
+  Mask result = 0;
+  for (unsigned i = 0; i < kLanes; ++i) result |= (Mask{0} - static_cast<Mask>(holds(i))) & kLaneBit[i];
+  return result;
 }
 
 // small[0] is the BoolOp; the predicate c, if there is one, is the last argument.

@@ -5,7 +5,7 @@
 //     vop.dtype.atype.btype{.sat}       d.sel, a{.sel}, b{.sel}, c;  then the result replaces a part of c
 // Meaning from the PTX ISA's chapter on video instructions: a byte, half or all of a and b is extended by its
 // type's sign, the result is exact, .sat clamps it to dtype or to the part of d, and c has the sign of dtype. Rare,
-// so the choices are made in a loop over lanes. Declines vmad's negated operands.
+// so the choices are made in a loop over lanes.
 #include "exec/instructions/video.h"
 
 #include "exec/instructions/integer_types.h"
@@ -149,12 +149,18 @@ void bindShift(Binder& b, VideoFunction clamped, VideoFunction wrapped) {
 struct MultiplyAdd {
   Source a, b;
   bool plusOne = false, saturates = false;
+  bool negatesProduct = false, negatesAddend = false;
   unsigned shift = 0;
 
   uint32_t operator()(uint32_t x, uint32_t y, uint32_t c) const {
-    // Unsigned when both factors are, and then all is; 66 bits at most.
-    const bool isSigned = a.isSigned || b.isSigned;
-    Int128 t = static_cast<Int128>(a(x)) * b(y) + extendPart(c, 0, 32, isSigned) + (plusOne ? 1 : 0);
+    // Unsigned when both factors are and nothing is negated, and then all is; 66 bits at most. A negation is a
+    // complement and the one that is added anyway; .po, which adds it as well, excludes negations.
+    const bool isSigned = a.isSigned || b.isSigned || negatesProduct || negatesAddend;
+    Int128 t = static_cast<Int128>(a(x)) * b(y);
+    if (negatesProduct) t = ~t;
+    if (negatesAddend && !negatesProduct) c = ~c;
+    t += extendPart(c, 0, 32, isSigned);
+    if (plusOne || negatesProduct || negatesAddend) t += 1;
     t >>= shift;
     if (!saturates) return static_cast<uint32_t>(t);
     return isSigned ? static_cast<uint32_t>(saturate<int32_t, Int128>(t)) : saturate<uint32_t, Int128>(t);
@@ -197,6 +203,11 @@ void bindVmad(Binder& b) {
   f.shift = b.take("shr7") ? 7 : b.take("shr15") ? 15 : 0;
   f.a.part = takePart(b, 1);
   f.b.part = takePart(b, 2);
+  const bool minusA = b.takeMinus(1), minusB = b.takeMinus(2);
+  f.negatesProduct = minusA != minusB;
+  f.negatesAddend = b.takeMinus(3);
+  if (f.plusOne && (f.negatesProduct || f.negatesAddend)) b.unsupported(".po and a negation");
+  if (f.negatesProduct && f.negatesAddend) b.unsupported("a negated product and a negated addend");
   bindUniform(b, b32, 3);
   b.data(f);
   b.handler(multiplyAdd);

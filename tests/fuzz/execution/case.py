@@ -53,6 +53,7 @@ class Lists:
     """What `ptxopt --list-passes` and `--list-knobs` say."""
     passes: list
     knobs: list  # (name, default, least, most)
+    most_level: int  # of -O
 
     @staticmethod
     def ask(tool):
@@ -65,7 +66,8 @@ class Lists:
             knobs.append((match[1], *map(int, match.groups()[1:])))
         if not passes:
             raise ToolError(f"{tool} lists no passes")
-        return Lists(passes, knobs)
+        level = re.search(r"-O LEVEL:INT in \[0 - (\d)\]", output_of([tool, "--help"]))
+        return Lists(passes, knobs, int(level[1]) if level else 2)
 
 
 def output_of(command):
@@ -84,7 +86,7 @@ def draw_value(rnd, default, least, most):
 
 def draw_pipeline(rnd, lists):
     if rnd.random() < 0.3:
-        options = [f"-O{rnd.choice([1, 2])}"]
+        options = [f"-O{rnd.randint(1, lists.most_level)}"]
         if rnd.random() < 0.3:
             options.append(f"--skip-pass={rnd.choice(lists.passes)}")
     else:

@@ -112,12 +112,12 @@ class Checker:
         done = run([self.tool, "verify", first, second, "--format", "json", *self.case.launch, *values])
         self.slowest = max(self.slowest, time.monotonic() - began)
         shown = done.command.replace(" --format json", "")
-        if done.code not in (0, 1, 2):
-            return Failure(f"{check}: verify: {done.ending()}: {gist(done.out)}", done.out, shown)
         try:
-            verdicts = json.loads(done.out)
+            verdicts = json.loads(done.out) if done.code in (0, 1, 2) else None
         except json.JSONDecodeError:
-            return Failure(f"{check}: verify: {done.ending()}: {gist(done.out)}", done.out, shown)
+            verdicts = None
+        if verdicts is None:
+            return Failure(f"{check}: not comparable: {done.ending()}: {gist(done.out)}", done.out, shown)
         for v in verdicts:
             self.inputs += v["inputs"]
             if v["verdict"] != "equal":
@@ -162,7 +162,8 @@ class Checker:
         if failure:
             failure.kind = f"verbatim: {failure.kind}"
         elif other.read_bytes() != self.source.read_bytes():
-            return Failure("verbatim: another text", "-O0 changes the text", shlex.join([str(self.tool), str(self.source), "-O0"]))
+            return Failure("verbatim: another text", "-O0 changes the text",
+                           shlex.join([str(self.tool), str(self.source), "-O0"]))
         return failure
 
     def reprint(self):

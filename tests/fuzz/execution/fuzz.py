@@ -91,13 +91,13 @@ def summarize(outcomes, seconds, args):
     kinds = collections.Counter(o.failure.kind for o in outcomes if o.failure)
     for kind, n in kinds.most_common():
         print(f"{n:5} {kind}")
-    changed = sum(o.changed for o in outcomes)
-    slowest = max(outcomes, key=lambda o: o.slowest, default=None)
     if not args.ptxas:
         print("no ptxas: its part is left out")
-    print(f"{len(outcomes)} cases, {changed} that the pipeline changed, {sum(o.inputs for o in outcomes)} comparisons, "
-          f"{seconds:.0f} s" + (f", the slowest comparison {slowest.slowest:.1f} s (seed {slowest.case.seed})" if slowest else "")
-          + f": {sum(kinds.values())} failures")
+    if outcomes:
+        slowest = max(outcomes, key=lambda o: o.slowest)
+        print(f"the slowest comparison: {slowest.slowest:.1f} s, seed {slowest.case.seed}")
+    print(f"{len(outcomes)} cases, {sum(o.changed for o in outcomes)} that the pipeline changed, "
+          f"{sum(o.inputs for o in outcomes)} inputs compared, {seconds:.0f} s: {sum(kinds.values())} failures")
 
 
 def replay(args):

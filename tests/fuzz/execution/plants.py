@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 OPTIMIZED = ("", "repeat", "jobs")
+GUARDED = re.compile(r"^(\s+)@!?%\S+\s+(?=(?:add|sub|xor|and|mov|st)\.)", re.M)
 
 
 @dataclass
@@ -18,9 +19,22 @@ class Plant:
 
 
 def rule(pattern, replacement, count=0, uses=OPTIMIZED, check="different"):
-    """Rewrites what matches in instructions, in all of them or the first `count`."""
-    compiled = re.compile(r"^(\s+(?:@!?\S+\s+)?)" + pattern, re.M)
-    return Plant(check, lambda text, use: compiled.sub(r"\g<1>" + replacement, text, count) if use in uses else text)
+    """Rewrites the instructions that begin with the pattern, whatever their guard: all of them or the first `count`."""
+    compiled = re.compile(pattern)
+
+    def apply(text, use):
+        if use not in uses:
+            return text
+        lines, left = text.split("\n"), count or -1
+        for i, line in enumerate(lines):
+            guard = re.match(r"\s+(@!?\S+\s+)?", line)
+            if left == 0 or not guard or not compiled.match(line, guard.end()):
+                continue
+            lines[i] = line[:guard.end()] + compiled.sub(replacement, line[guard.end():], count=1)
+            left -= 1
+        return "\n".join(lines)
+
+    return Plant(check, apply)
 
 
 def append_on(use_wanted, check):
@@ -39,8 +53,7 @@ PLANTS = {
     "unsigned-for-signed": rule(r"(ld\S*|cvt\.s64)\.s(8|16|32)\b", r"\1.u\2"),
     "swapped-select": rule(r"(selp\.\S+\s+[^,]+), ([^,]+), ([^,]+),", r"\1, \3, \2,"),
     "lost-carry": rule(r"addc\.(cc\.)?", r"add.\1"),
-    "lost-guard": Plant("different", lambda text, use: re.sub(r"^(\s+)@!?%\S+\s+(add|sub|xor|and|mov|st)\b", r"\1\2", text, flags=re.M)
-                        if use in OPTIMIZED else text),
+    "lost-guard": Plant("different", lambda text, use: GUARDED.sub(r"\1", text) if use in OPTIMIZED else text),
     "lost-barrier": rule(r"bar\.sync\s+0;", ""),
     "wrong-offset": rule(r"(ld\.(?:global|shared|local)\.[su]32\s+\S+ \[\S+?)\+4\]", r"\1+8]"),
     "wrong-lane": rule(r"shfl\.sync\.down", "shfl.sync.up"),
@@ -52,5 +65,6 @@ PLANTS = {
     "changed-text": append_on("verbatim", "verbatim"),
     "unstable-reprint": append_on("again", "reprint"),
     "wrong-reprint": rule(r"mul\.lo\.", "mul.hi.", uses=("reprint",), check="reprint"),
-    "not-accepted": rule(r"mov\.u32\s+(\S+), (\S+);", r"mov.u32 \1, \2, \2;", count=1, check="ptxas"),
+    "not-accepted": Plant("ptxas", lambda text, use: re.sub(r"(?m)^\.target sm_\d+", ".target sm_120", text) if use in OPTIMIZED
+                          else text),
 }

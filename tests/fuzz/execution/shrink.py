@@ -27,7 +27,7 @@ def instruction_count(text):
     return len(re.findall(r"^\s+(?:@!?\S+ )?[a-z][\w.:]*(?: [^;\n]*)?;", text, re.M))
 
 
-def shrink(tool, case, source, failure, folder, jobs=1, ptxas=True):
+def shrink(tool, case, source, failure, folder, ptxas=True, most_tests=MOST_TESTS):
     """Stores the case in `folder`. Returns (instructions left, or None where it did not shrink; a message)."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,16 +37,19 @@ def shrink(tool, case, source, failure, folder, jobs=1, ptxas=True):
     command = [sys.executable, str(FUZZ), "--tool", str(tool), "--replay", str(folder / "case.json"), "--still", failure.kind]
     if not ptxas:
         command.append("--no-ptxas")
-    reduce = [tool, "reduce", original, "-o", small, "-j", str(jobs), "--timeout", "60", "--max-tests", str(MOST_TESTS), "--",
-              *command, "{}"]
+    reduce = [tool, "reduce", original, "-o", small, "--timeout", "60", "--max-tests", str(most_tests), "--", *command, "{}"]
     try:
         done = subprocess.run([str(word) for word in reduce], capture_output=True, text=True, errors="replace", timeout=SECONDS)
         message = (done.stderr + done.stdout).strip()
     except subprocess.TimeoutExpired:
         message = f"stopped after {SECONDS} s"
     left = instruction_count(small.read_text()) if small.exists() else None
+    # The commands must work when the folder of the run is gone.
+    failure.command = failure.command.replace(str(source), str(original)).replace(f"{source.parent}/", "/tmp/")
+    optimize = shlex.join([str(tool), str(original), "-o", "/tmp/output.ptx", *case.pipeline])
     (folder / "README").write_text(
-        f"{failure.kind}\n\n{failure.detail.rstrip()}\n\nseed {case.seed}, generator {shlex.join(case.generator)}, "
-        f"pipeline {shlex.join(case.pipeline)}{', planted: ' + case.plant if case.plant else ''}\n{failure.command}\n\n"
+        f"{failure.kind}\n\n{failure.detail.rstrip()}\n\n"
+        f"seed {case.seed}, generator {shlex.join(case.generator)}, planted: {case.plant or 'nothing'}\n"
+        f"{optimize}\n{failure.command}\n\n"
         f"Shrinking: {message}\nAgain: {replay_line(tool, folder)}\n")
     return left, message

@@ -1,0 +1,183 @@
+#include "analysis/kept_values.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+namespace {
+
+enum class Fate : uint8_t {
+  Kept,
+  Gone,   // costs nothing
+  Lends,  // costs nothing, but its sources live as long
+};
+
+class Chooser {
+ public:
+  Chooser(const Module& module, const Function& f, const RegisterPressure& pressure)
+      : module_(module), f_(f), pressure_(pressure), fates_(f.registers.size()), definition_(f.registers.size()) {}
+
+  std::vector<KeptValue> run() {
+    findUses();
+    const BitVector uniform = findUniform(module_, f_);
+    uniform.forEach([&](std::size_t r) {
+      const RegisterClass c = f_.registers[r].registerClass();
+      if (c == RegisterClass::B32 || c == RegisterClass::B64 || c == RegisterClass::B16) fates_[r] = Fate::Gone;
+    });
+    // In the order of the text, so that what is known of sources helps, but for those that are defined further down.
+    for (const InstrId id : f_)
+      if (f_[id].isInstruction() && f_[id].operandCount > 0)
+        if (const Operand& o = f_.operandsOf(f_[id])[0]; o.isRegister() && o.role == Role::Def) decide(o.reg());
+    return collect();
+  }
+
+ private:
+  std::string_view opcodeOf(const Instruction& i) const { return module_.text(module_.form(i).text); }
+
+  static bool isWideSum(std::string_view opcode) {
+    return opcode == "add.s64" || opcode == "add.u64" || opcode == "sub.s64" || opcode == "sub.u64";
+  }
+  static bool isWidening(std::string_view opcode) {
+    return opcode == "cvt.s64.s32" || opcode == "cvt.u64.u32" || opcode == "mul.wide.s32" ||
+           opcode == "mul.wide.u32";
+  }
+  static bool isScaling(std::string_view opcode) {
+    return opcode == "shl.b64" || opcode == "mul.lo.s64" || opcode == "mul.lo.u64";
+  }
+
+  void findUses() {
+    definitions_.resize(f_.registers.size());
+    addressOnly_.assign(f_.registers.size(), true);
+    sumOnly_.assign(f_.registers.size(), true);
+    for (const RegId r : f_.returnRegisters) definitions_[r.value] = 2;
+    for (uint32_t r = 0; r < f_.registers.size(); ++r)
+      if (f_.registers[r].isParameter) definitions_[r] = 2;
+    for (const InstrId id : f_) {
+      const Instruction& i = f_[id];
+      if (!i.isInstruction()) continue;
+      const std::string_view opcode = opcodeOf(i);
+      const bool isSum = isWideSum(opcode) || isScaling(opcode) || opcode.starts_with("mad.wide");
+      const auto operands = f_.operandsOf(i);
+      std::size_t addressEnd = 0;
+      for (std::size_t at = 0; at < operands.size(); ++at) {
+        const Operand& o = operands[at];
+        if (o.kind == OperandKind::Memory) addressEnd = at + 1 + o.inside();
+        if (!o.isRegister()) continue;
+        if (o.writes()) {
+          if (definitions_[o.payload] < 2) ++definitions_[o.payload];
+          if (o.role == Role::Mod) definitions_[o.payload] = 2;
+          definition_[o.payload] = id;
+        }
+        if (o.reads()) {
+          if (at >= addressEnd) addressOnly_[o.payload] = false;
+          if (!isSum) sumOnly_[o.payload] = false;
+        }
+      }
+    }
+  }
+
+  void decide(RegId r) {
+    if (definitions_[r.value] == 1 && fates_[r.value] == Fate::Kept &&
+        pressure_.fileOf(r) != RegisterFile::Predicate)
+      fates_[r.value] = fateOf(r);
+  }
+
+  Fate fateOf(RegId r) const {
+    const Instruction& i = f_[definition_[r.value]];
+    if (i.is(Instruction::Guarded)) return Fate::Kept;
+    const std::string_view opcode = opcodeOf(i);
+    const auto operands = f_.operandsOf(i);
+    if (operands.size() < 2 || !operands[0].isRegister()) return Fate::Kept;
+    const Operand& source = operands[1];
+    const bool isCopy = opcode.starts_with("mov.") || opcode.starts_with("cvta.");
+    if (isCopy && operands.size() == 2) {
+      switch (source.kind) {
+        case OperandKind::Integer:
+        case OperandKind::WideInteger:
+        case OperandKind::Float32:
+        case OperandKind::Float64:
+        case OperandKind::Decimal:
+        case OperandKind::Variable:
+        case OperandKind::Symbol: return Fate::Gone;
+        case OperandKind::SpecialRegister: {
+          std::string_view name = module_.text(NameId(source.payload));
+          if (name.starts_with('%')) name.remove_prefix(1);
+          return name.starts_with("ntid") || name.starts_with("nctaid") ? Fate::Gone : Fate::Kept;
+        }
+        case OperandKind::Register: return single(source) ? Fate::Lends : Fate::Kept;
+        default: return Fate::Kept;
+      }
+    }
+    if (((f_.isEntry && opcode.starts_with("ld.param.")) || opcode.starts_with("ld.const.")) &&
+        std::none_of(operands.begin() + 1, operands.end(), [](const Operand& o) { return o.isRegister(); }))
+      return Fate::Gone;
+    if (operands.size() == 3 && isWideSum(opcode) && single(source) && isNumber(operands[2]) &&
+        addressOnly_[r.value])
+      return Fate::Lends;
+    if (sumOnly_[r.value] && single(source)) {
+      if (isWidening(opcode) && (operands.size() == 2 || isNumber(operands[2]))) return Fate::Lends;
+      if (isScaling(opcode) && isNumber(operands[2]) && isLent(source.reg())) return Fate::Lends;
+    }
+    return Fate::Kept;
+  }
+
+  bool single(const Operand& o) const { return o.isRegister() && definitions_[o.payload] == 1; }
+  bool isLent(RegId r) const { return fates_[r.value] != Fate::Kept; }
+  static bool isNumber(const Operand& o) {
+    return o.kind == OperandKind::Integer || o.kind == OperandKind::WideInteger;
+  }
+
+  RegisterSize sizeOf(RegId r) const {
+    if (definitions_[r.value] == 1 && opcodeOf(f_[definition_[r.value]]) == "cvt.u64.u32") return {1, false};
+    return pressure_.sizeOf(r);
+  }
+
+  std::vector<KeptValue> collect() {
+    std::vector<std::vector<KeptValue::Span>> spans(f_.registers.size());
+    std::vector<RegId> work;
+    for (const RegisterPressure::Span& s : pressure_.spans()) {
+      if (pressure_.fileOf(s.reg) == RegisterFile::Predicate) continue;
+      // To the register itself or to those that it is made of.
+      work.assign(1, s.reg);
+      for (std::size_t steps = 0; !work.empty() && steps < kMostSteps; ++steps) {
+        const RegId r = work.back();
+        work.pop_back();
+        if (fates_[r.value] == Fate::Kept) spans[r.value].push_back({s.first, s.last});
+        if (fates_[r.value] != Fate::Lends) continue;
+        for (const Operand& o : f_.operandsOf(f_[definition_[r.value]]))
+          if (o.isRegister() && o.reads()) work.push_back(o.reg());
+      }
+    }
+    std::vector<KeptValue> result;
+    for (uint32_t r = 0; r < f_.registers.size(); ++r) {
+      if (spans[r].empty()) continue;
+      std::ranges::sort(spans[r], {}, &KeptValue::Span::first);
+      KeptValue value{RegId(r), sizeOf(RegId(r)), {}};
+      for (const KeptValue::Span& s : spans[r])
+        if (!value.spans.empty() && s.first <= value.spans.back().last + 1)
+          value.spans.back().last = std::max(value.spans.back().last, s.last);
+        else
+          value.spans.push_back(s);
+      result.push_back(std::move(value));
+    }
+    std::ranges::stable_sort(result, {}, [](const KeptValue& v) { return v.spans.front().first; });
+    return result;
+  }
+
+  static constexpr std::size_t kMostSteps = 64;
+
+  const Module& module_;
+  const Function& f_;
+  const RegisterPressure& pressure_;
+  std::vector<Fate> fates_;             // by register, like the others
+  std::vector<InstrId> definition_;     // the last in the text
+  std::vector<uint8_t> definitions_;    // up to 2
+  std::vector<bool> addressOnly_, sumOnly_;
+};
+
+}  // namespace
+
+std::vector<KeptValue> keptValues(const Module& module, const Function& function, const RegisterPressure& pressure) {
+  return Chooser(module, function, pressure).run();
+}
+
+}  // namespace ptxopt

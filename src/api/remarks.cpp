@@ -1,0 +1,109 @@
+#include "api/remarks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "analysis/uninitialised.h"
+
+namespace ptxopt {
+namespace {
+
+// FILE:LINE:COL of offsets in ascending order, in one pass over the source.
+class Places {
+ public:
+  explicit Places(const Module& module) : module_(module) {}
+  std::string of(std::size_t offset) {
+    for (; at_ < offset; ++at_) {
+      if (module_.source[at_] != '\n') continue;
+      ++line_;
+      lineStart_ = at_ + 1;
+    }
+    return fmt::format("{}:{}:{}", module_.fileName, line_, offset - lineStart_ + 1);
+  }
+
+ private:
+  const Module& module_;
+  std::size_t line_ = 1, lineStart_ = 0, at_ = 0;
+};
+
+// The names that `.file` gives to numbers: `.file 1 "kernel.cu"`.
+std::map<uint32_t, std::string_view> fileNames(const Module& module) {
+  std::map<uint32_t, std::string_view> names;
+  for (const Item& item : module.items) {
+    if (item.kind != ItemKind::Directive) continue;
+    std::string_view text = module.text(item.source);
+    if (!text.starts_with(".file")) continue;
+    text.remove_prefix(5);
+    text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));
+    uint32_t number = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc()) continue;
+    const std::size_t open = text.find('"'),
+                      close = open == std::string_view::npos ? open : text.find('"', open + 1);
+    if (close != std::string_view::npos) names[number] = text.substr(open + 1, close - open - 1);
+  }
+  return names;
+}
+
+}  // namespace
+
+void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks) {
+  if (std::none_of(module.opcodes.begin(), module.opcodes.end(),
+                   [](const OpcodeForm& f) { return f.row == nullptr; }))
+    return;
+  std::vector<bool> told(module.opcodes.size());
+  Places places(module);
+  for (const Function& f : module.functions) {
+    for (const InstrId id : f) {
+      const Instruction& i = f[id];
+      if (!i.isInstruction() || module.form(i).row != nullptr || told[i.payload]) continue;
+      told[i.payload] = true;
+      remarks.push_back({"unknown-opcode", places.of(i.sourceBegin),
+                         fmt::format("'{}' is not known; it is kept as it is, and nothing moves over it",
+                                     module.text(module.form(i).text))});
+    }
+  }
+}
+
+std::vector<UninitialisedRegister> findUninitialised(const Module& module, const Function& f, const Knobs& knobs,
+                                                     Analyses& analyses, bool& tooLarge) {
+  const Cfg& cfg = analyses.cfg();
+  const Liveness* liveness = cfg.complete() ? &analyses.liveness(Liveness::Strength::Plain) : nullptr;
+  UninitialisedReads found{.complete = false, .reads = {}};
+  if (liveness != nullptr && liveness->solved())
+    found = findUninitialisedReads(module, f, cfg, *liveness,
+                                   static_cast<std::size_t>(knobs["liveness-memory-mb"]) << 20);
+  tooLarge = !found.complete;
+  std::vector<UninitialisedRegister> result;
+  const Loc* line = nullptr;
+  auto next = found.reads.begin();
+  for (InstrId id = f.first; id.valid() && next != found.reads.end(); id = f[id].next) {
+    if (f[id].kind == InstrKind::Loc) line = &f.locs[f[id].payload];
+    for (; next != found.reads.end() && next->instruction == id; ++next)
+      result.push_back({.name = next->reg == Function::kCarry ? NameId() : f.registers[next->reg.value].name,
+                        .sourceBegin = f[id].sourceBegin,
+                        .line = line == nullptr ? Loc() : *line,
+                        .hasLine = line != nullptr});
+  }
+  return result;
+}
+
+void remarkUninitialised(const Module& module, const std::vector<std::vector<UninitialisedRegister>>& registers,
+                         std::vector<Remark>& remarks) {
+  if (std::all_of(registers.begin(), registers.end(), [](const auto& r) { return r.empty(); })) return;
+  const auto files = fileNames(module);
+  Places places(module);
+  for (const auto& ofFunction : registers) {
+    for (const UninitialisedRegister& r : ofFunction) {
+      std::string message = fmt::format("{} may be read before it is written",
+                                        r.name.valid() ? module.text(r.name) : "the carry flag");
+      if (const auto file = files.find(r.line.file); r.hasLine && file != files.end())
+        message += fmt::format(" ({}:{}:{})", file->second, r.line.line, r.line.column);
+      remarks.push_back({"uninitialised-register", places.of(r.sourceBegin), std::move(message)});
+    }
+  }
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,15 @@
+#include <fmt/format.h>
+
+#include "dump/dumps.h"
+
+namespace ptxopt {
+
+void appendIntervals(std::string& out, FunctionView& view) {
+  const LiveIntervals& intervals = view.intervals();
+  out += fmt::format("{}: live intervals\n", view.name());
+  for (uint32_t r = 0; r < intervals.size(); ++r)
+    if (!intervals[RegId(r)].empty())
+      out += fmt::format("  {} {}\n", view.registerName(RegId(r)), intervals[RegId(r)].toString());
+}
+
+}  // namespace ptxopt

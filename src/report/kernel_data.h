@@ -1,0 +1,28 @@
+// What the page shows of one function.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "dump/view.h"
+#include "ptxas/verbose.h"
+#include "report/sources.h"
+
+namespace ptxopt::report {
+
+// The points are those of RegisterPressure: the start of each block and the place behind each instruction. Lines
+// are those of the module's text.
+//   name entry first text       as in the file; `text` are its lines from line `first` on
+//   line data pred uniform source   a column each, by point; source: a number of `sources`, or -1
+//   isStart                     the points that are the start of a block
+//   maximum worst               data and uniform units at most, and the point
+//   blocks                      [first point, end, first line, last line, loop or -1, reachable, [successors]],
+//                               -1 among the successors: leaves the function
+//   loops                       [header, parent or -1, depth, irreducible, blocks, units at most]
+//   registers                   [name, type, units, file, [first point, end, ...]], in halves of units
+//   opcodes                     [name, how many], many first
+//   threads shared barriers     what a block needs; threads 256 where the file does not say
+//   estimates                   [what, registers]
+//   ptxas                       counts, or null
+nlohmann::ordered_json kernelData(FunctionView& view, Sources& sources, const PtxasCounts* ptxas);
+
+}  // namespace ptxopt::report

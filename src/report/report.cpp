@@ -1,0 +1,94 @@
+#include "report/report.h"
+
+#include <algorithm>
+
+#include "analysis/occupancy.h"
+#include "report/kernel_data.h"
+#include "report/page.h"
+
+namespace ptxopt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json architectureData(const Architecture& a) {
+  return {{"name", "sm_" + std::to_string(a.number)},
+          {"warps", a.mostWarps},
+          {"blocks", a.mostBlocks},
+          {"shared", a.sharedBytes},
+          {"reserved", a.reservedSharedBytes},
+          {"sharedUnit", a.sharedUnit},
+          {"barriers", a.barriers},
+          {"barriersLimit", a.barriersLimit},
+          {"registers", Architecture::kRegisters},
+          {"registerUnit", Architecture::kRegisterUnit},
+          {"parts", Architecture::kParts},
+          {"mostRegisters", Architecture::kMostRegistersPerThread}};
+}
+
+Json reportData(const Module& module, const ReportOptions& options) {
+  const ModuleView view(module, options.architecture);
+  report::Sources sources(module);
+  std::vector<Json> kernels;
+  for (const Function& f : module.functions) {
+    if (!f.hasBody) continue;
+    FunctionView function(view, f);
+    const auto counts = options.ptxas.counts.find(function.name());
+    kernels.push_back(
+        report::kernelData(function, sources, counts == options.ptxas.counts.end() ? nullptr : &counts->second));
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), [](const Json& a, const Json& b) {
+    return a["maximum"].get<uint32_t>() > b["maximum"].get<uint32_t>();
+  });
+  Json all = Json::array();
+  for (const Architecture& a : architectures()) all.push_back(architectureData(a));
+  const Architecture* const own = architecture(view.architecture);
+  return {{"file", module.fileName},
+          {"version", options.version},
+          {"target", view.architecture},
+          {"architecture", own != nullptr ? Json("sm_" + std::to_string(own->number)) : Json("")},
+          {"architectures", std::move(all)},
+          {"ptxas", options.ptxas.version},
+          {"notes", options.notes},
+          {"files", sources.files()},
+          {"sources", sources.lines(options.readSource)},
+          {"kernels", std::move(kernels)}};
+}
+
+// JSON that may stand inside a script element. `<` is in its strings only.
+std::string scriptJson(const Json& data) {
+  const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string out;
+  out.reserve(text.size() + text.size() / 64);
+  for (const char c : text) {
+    if (c == '<')
+      out += "\\u003c";
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string makeReport(const Module& module, const ReportOptions& options) {
+  std::string page =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'unsafe-inline'\">\n<title>ptxopt report</title>\n<style>";
+  page += report::pageStyle();
+  page += "</style>\n</head>\n<body>";
+  page += report::pageBody();
+  page += "<script type=\"application/json\" id=\"data\">";
+  page += scriptJson(reportData(module, options));
+  page += "</script>\n<script>'use strict';\n";
+  page += report::occupancyScript();
+  page += report::chartScript();
+  page += report::listingScript();
+  page += report::mainScript();
+  page += "</script>\n</body>\n</html>\n";
+  return page;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,32 @@
+// The report: one HTML page that shows the kernels of a module with their register pressure.
+//
+// The page holds everything it needs: its style, its program and the data, as JSON in a `script` element that is no
+// program. All that comes from the module gets into the document as text by that program, never as markup; in the
+// JSON `<` is written as an escape, so that no text can end the element. What is not UTF-8 is replaced.
+// Cost: linear in the module, plus the segments of live ranges.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/module.h"
+#include "ptxas/ptxas.h"
+
+namespace ptxopt {
+
+struct ReportOptions {
+  std::string architecture;  // empty: the module's
+  std::string version;       // of ptxopt
+  PtxasRun ptxas;
+  std::vector<std::string> notes;  // for the reader, above everything
+  // The text of a source file that .file names, if it can be had.
+  std::function<std::optional<std::string>(const std::string& path)> readSource;
+};
+
+std::string makeReport(const Module& module, const ReportOptions& options);
+
+}  // namespace ptxopt

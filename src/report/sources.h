@@ -1,0 +1,34 @@
+// The source lines that a module names by .file and .loc.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "ir/module.h"
+
+namespace ptxopt::report {
+
+using ReadSource = std::function<std::optional<std::string>(const std::string& path)>;
+
+class Sources {
+ public:
+  explicit Sources(const Module& module);
+
+  // A number for a line of a file, counted from 0 in the order of the calls.
+  int number(const Loc& loc);
+  // {"1": "a.cu"}
+  nlohmann::ordered_json files() const;
+  // [file, line] or [file, line, text] by number.
+  nlohmann::ordered_json lines(const ReadSource& read) const;
+
+ private:
+  std::map<uint32_t, std::string> files_;
+  std::map<std::pair<uint32_t, uint32_t>, int> numbers_;
+  std::vector<std::pair<uint32_t, uint32_t>> places_;
+};
+
+}  // namespace ptxopt::report

@@ -1,0 +1,92 @@
+// Occupancy against the toolkit's own header, where that is installed, over a dense grid of inputs.
+#include "analysis/occupancy.h"
+
+#include <doctest/doctest.h>
+
+#if __has_include("/usr/local/cuda/include/cuda_occupancy.h")
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include "/usr/local/cuda/include/cuda_occupancy.h"
+#pragma GCC diagnostic pop
+
+using namespace ptxopt;
+
+namespace {
+
+// The header works out blocks, units and barriers from the number; the rest it is told by the driver, here by us.
+Occupancy toolkitAnswer(const Architecture& a, const BlockNeeds& block) {
+  cudaOccDeviceProp device;
+  device.computeMajor = static_cast<int>(a.number / 10);
+  device.computeMinor = static_cast<int>(a.number % 10);
+  device.maxThreadsPerBlock = Architecture::kMostThreadsPerBlock;
+  device.maxThreadsPerMultiprocessor = static_cast<int>(a.mostThreads());
+  device.regsPerBlock = Architecture::kRegisters;
+  device.regsPerMultiprocessor = Architecture::kRegisters;
+  device.warpSize = Architecture::kThreadsPerWarp;
+  device.sharedMemPerBlock = 48 * 1024;
+  device.sharedMemPerMultiprocessor = a.sharedBytes;
+  device.sharedMemPerBlockOptin = a.mostSharedBytesPerBlock();
+  device.reservedSharedMemPerBlock = a.reservedSharedBytes;
+  device.numSms = 1;
+  cudaOccFuncAttributes kernel;
+  kernel.maxThreadsPerBlock = INT_MAX;
+  kernel.numRegs = static_cast<int>(block.registersPerThread);
+  kernel.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
+  kernel.maxDynamicSharedSizeBytes = block.sharedBytes;
+  kernel.numBlockBarriers = static_cast<int>(block.barriers);
+  const cudaOccDeviceState state;
+  cudaOccResult r{};
+  REQUIRE(cudaOccMaxActiveBlocksPerMultiprocessor(&r, &device, &kernel, &state, static_cast<int>(block.threads),
+                                                  block.sharedBytes) == CUDA_OCC_SUCCESS);
+  const auto number = [](int n) { return n == INT_MAX ? Occupancy::kUnlimited : static_cast<uint32_t>(n); };
+  Occupancy o;
+  o.blocks = number(r.activeBlocksPerMultiprocessor);
+  o.warps = o.blocks * ((block.threads + 31) / 32);
+  o.mostWarps = a.mostWarps;
+  o.blocksBy = {number(r.blockLimitRegs), number(r.blockLimitSharedMem), number(r.blockLimitWarps),
+                number(r.blockLimitBlocks), number(r.blockLimitBarriers)};
+  return o;
+}
+
+uint64_t compared = 0;
+
+void compare(const Architecture& a, const BlockNeeds& block) {
+  ++compared;
+  const Occupancy ours = occupancy(a, block), theirs = toolkitAnswer(a, block);
+  if (ours == theirs) return;
+  CAPTURE(a.number);
+  CAPTURE(block.registersPerThread);
+  CAPTURE(block.threads);
+  CAPTURE(block.sharedBytes);
+  CAPTURE(block.barriers);
+  CHECK(ours.blocks == theirs.blocks);
+  CHECK(ours.blocksBy == theirs.blocksBy);
+  FAIL("occupancy differs from the toolkit's");
+}
+
+}  // namespace
+
+TEST_CASE("occupancy agrees with cuda_occupancy.h") {
+  for (const Architecture& a : architectures()) {
+    for (uint32_t registers = 0; registers <= Architecture::kMostRegistersPerThread; ++registers)
+      for (uint32_t threads = 1; threads <= 1056; threads += threads % 32 == 1 ? 31 : 1)
+        compare(a, {registers, threads, 3000, 1});
+    for (uint64_t bytes = 0; bytes <= a.sharedBytes; bytes += 251)
+      for (const uint32_t threads : {32u, 96u, 256u, 1024u}) compare(a, {40, threads, bytes, 1});
+    // Where the most of a block ends, and where a block more or less fits.
+    for (uint32_t blocks = 1; blocks <= a.mostBlocks; ++blocks)
+      for (uint64_t bytes = a.sharedBytes / blocks - 1300; bytes < a.sharedBytes / blocks + 300 && bytes <= a.sharedBytes;
+           bytes += 64)
+        for (const uint64_t near : {bytes - 1, bytes, bytes + 1})
+          if (near <= a.mostSharedBytesPerBlock()) compare(a, {32, 64, near, 0});
+    for (uint32_t barriers = 0; barriers <= 16; ++barriers)
+      for (const uint32_t threads : {32u, 64u, 128u}) compare(a, {24, threads, 0, barriers});
+  }
+  CHECK(compared > 200000);
+}
+
+#endif
