@@ -18,7 +18,8 @@ class Slot {
     uint64_t points = 0;
     auto at = spans_.begin();
     for (const Span& s : spans) {
-      at = std::lower_bound(at, spans_.end(), s.first, [](const Span& a, uint32_t first) { return a.last < first; });
+      at =
+          std::lower_bound(at, spans_.end(), s.first, [](const Span& a, uint32_t first) { return a.last < first; });
       for (auto t = at; t != spans_.end() && t->first <= s.last; ++t) {
         points += std::min(t->last, s.last) - std::max(t->first, s.first) + 1;
         if (points >= enough) return points;
@@ -52,9 +53,8 @@ class Slot {
 
 class Placer {
  public:
-  Placer(const Function& f, const PressurePoints& points, std::span<const KeptValue> values)
-      : f_(f), values_(values), valueOf_(f.registers.size(), FatPointResult::kNone), group_(values.size()) {
-    for (uint32_t v = 0; v < values.size(); ++v) valueOf_[values[v].reg.value] = v;
+  Placer(const Function& f, const PressurePoints& points, const KeptValues& kept)
+      : f_(f), values_(kept.values), valueOf_(kept.valueOf), group_(values_.size()) {
     findGroups(points);
   }
 
@@ -100,7 +100,8 @@ class Placer {
     for (const Operand& o : elements) {
       if (!o.isRegister()) return;
       const uint32_t v = valueOf_[o.payload];
-      if (v == FatPointResult::kNone || !group_[v].empty() || std::ranges::find(members, v) != members.end()) return;
+      if (v == FatPointResult::kNone || !group_[v].empty() || std::ranges::find(members, v) != members.end())
+        return;
       members.push_back(v);
       units += unitsOf(v);
     }
@@ -149,7 +150,8 @@ class Placer {
     for (uint32_t at = 0; at + units <= opened_; at += step) consider(at);
     // New slots only if no old ones are free; those that are old in part first.
     if (least.hard != 0)
-      for (uint32_t at = opened_ / step * step; at <= openedUp && at + units <= kSlots && least.hard != 0; at += step)
+      for (uint32_t at = opened_ / step * step; at <= openedUp && at + units <= kSlots && least.hard != 0;
+           at += step)
         consider(at);
     if (best == FatPointResult::kNone) best = 0;  // wider than all slots together: cannot be
     if (least.hard != 0) ++result_.spilled;
@@ -164,10 +166,10 @@ class Placer {
   static constexpr uint64_t kLengthsPerSoft = 16;
 
   const Function& f_;
-  std::span<const KeptValue> values_;
-  std::vector<uint32_t> valueOf_;              // by register
-  std::vector<std::vector<uint32_t>> group_;   // by value
-  std::vector<uint32_t> partner_;              // by value: one that is read together with it
+  const std::vector<KeptValue>& values_;
+  const std::vector<uint32_t>& valueOf_;      // by register
+  std::vector<std::vector<uint32_t>> group_;  // by value
+  std::vector<uint32_t> partner_;             // by value: one that is read together with it
   std::array<Slot, kSlots + kMostInGroup> slots_;
   uint32_t opened_ = 0;
   FatPointResult result_;
@@ -175,8 +177,7 @@ class Placer {
 
 }  // namespace
 
-FatPointResult placeValues(const Function& function, const PressurePoints& points,
-                           std::span<const KeptValue> values) {
+FatPointResult placeValues(const Function& function, const PressurePoints& points, const KeptValues& values) {
   return Placer(function, points, values).run();
 }
 

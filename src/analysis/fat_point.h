@@ -13,6 +13,6 @@ struct FatPointResult {
 };
 
 // `values` in the order in which they are to be placed.
-FatPointResult placeValues(const Function& function, const PressurePoints& points, std::span<const KeptValue> values);
+FatPointResult placeValues(const Function& function, const PressurePoints& points, const KeptValues& values);
 
 }  // namespace ptxopt

@@ -16,14 +16,15 @@ class Chooser {
   Chooser(const Module& module, const Function& f, const RegisterPressure& pressure)
       : module_(module), f_(f), pressure_(pressure), fates_(f.registers.size()), definition_(f.registers.size()) {}
 
-  std::vector<KeptValue> run() {
+  KeptValues run() {
     findUses();
     const BitVector uniform = findUniform(module_, f_);
     uniform.forEach([&](std::size_t r) {
       const RegisterClass c = f_.registers[r].registerClass();
       if (c == RegisterClass::B32 || c == RegisterClass::B64 || c == RegisterClass::B16) fates_[r] = Fate::Gone;
     });
-    // In the order of the text, so that what is known of sources helps, but for those that are defined further down.
+    // In the order of the text, so that what is known of sources helps, but for those that are defined further
+    // down.
     for (const InstrId id : f_)
       if (f_[id].isInstruction() && f_[id].operandCount > 0)
         if (const Operand& o = f_.operandsOf(f_[id])[0]; o.isRegister() && o.role == Role::Def) decide(o.reg());
@@ -131,23 +132,25 @@ class Chooser {
     return pressure_.sizeOf(r);
   }
 
-  std::vector<KeptValue> collect() {
-    std::vector<std::vector<KeptValue::Span>> spans(f_.registers.size());
-    std::vector<RegId> work;
-    for (const RegisterPressure::Span& s : pressure_.spans()) {
-      if (pressure_.fileOf(s.reg) == RegisterFile::Predicate) continue;
-      // To the register itself or to those that it is made of.
-      work.assign(1, s.reg);
-      for (std::size_t steps = 0; !work.empty() && steps < kMostSteps; ++steps) {
-        const RegId r = work.back();
-        work.pop_back();
-        if (fates_[r.value] == Fate::Kept) spans[r.value].push_back({s.first, s.last});
-        if (fates_[r.value] != Fate::Lends) continue;
-        for (const Operand& o : f_.operandsOf(f_[definition_[r.value]]))
-          if (o.isRegister() && o.reads()) work.push_back(o.reg());
-      }
+  // The register that lives in the place of `r`, which may be itself; none when it costs nothing. What lends is
+  // made of one register, and that of another further up in the text; code that turns in circles is given up.
+  RegId keptFor(RegId r) const {
+    if (pressure_.fileOf(r) == RegisterFile::Predicate) return {};
+    for (std::size_t steps = 0; steps < kMostSteps; ++steps) {
+      if (fates_[r.value] == Fate::Kept) return r;
+      if (fates_[r.value] == Fate::Gone) return {};
+      for (const Operand& o : f_.operandsOf(f_[definition_[r.value]]))
+        if (o.isRegister() && o.reads()) r = o.reg();
     }
-    std::vector<KeptValue> result;
+    return {};
+  }
+
+  KeptValues collect() {
+    std::vector<std::vector<KeptValue::Span>> spans(f_.registers.size());
+    for (const RegisterPressure::Span& s : pressure_.spans())
+      if (const RegId r = keptFor(s.reg); r.valid()) spans[r.value].push_back({s.first, s.last});
+    KeptValues result;
+    std::vector<KeptValue>& values = result.values;
     for (uint32_t r = 0; r < f_.registers.size(); ++r) {
       if (spans[r].empty()) continue;
       std::ranges::sort(spans[r], {}, &KeptValue::Span::first);
@@ -157,9 +160,15 @@ class Chooser {
           value.spans.back().last = std::max(value.spans.back().last, s.last);
         else
           value.spans.push_back(s);
-      result.push_back(std::move(value));
+      values.push_back(std::move(value));
     }
-    std::ranges::stable_sort(result, {}, [](const KeptValue& v) { return v.spans.front().first; });
+    std::ranges::stable_sort(values, {}, [](const KeptValue& v) { return v.spans.front().first; });
+
+    std::vector<uint32_t> number(f_.registers.size(), KeptValues::kNone);
+    for (uint32_t v = 0; v < values.size(); ++v) number[values[v].reg.value] = v;
+    result.valueOf.assign(f_.registers.size(), KeptValues::kNone);
+    for (uint32_t r = 0; r < f_.registers.size(); ++r)
+      if (const RegId kept = keptFor(RegId(r)); kept.valid()) result.valueOf[r] = number[kept.value];
     return result;
   }
 
@@ -168,15 +177,15 @@ class Chooser {
   const Module& module_;
   const Function& f_;
   const RegisterPressure& pressure_;
-  std::vector<Fate> fates_;             // by register, like the others
-  std::vector<InstrId> definition_;     // the last in the text
-  std::vector<uint8_t> definitions_;    // up to 2
+  std::vector<Fate> fates_;           // by register, like the others
+  std::vector<InstrId> definition_;   // the last in the text
+  std::vector<uint8_t> definitions_;  // up to 2
   std::vector<bool> addressOnly_, sumOnly_;
 };
 
 }  // namespace
 
-std::vector<KeptValue> keptValues(const Module& module, const Function& function, const RegisterPressure& pressure) {
+KeptValues keptValues(const Module& module, const Function& function, const RegisterPressure& pressure) {
   return Chooser(module, function, pressure).run();
 }
 

@@ -1,9 +1,10 @@
 // Which registers of the PTX ptxas will keep in registers of the machine, and for how long: a simple model.
 //
 // ptxas schedules, folds and rematerializes before it allocates, so the PTX's own live ranges are longer and more
-// than what is allocated. The model leaves out what almost never costs a register, and makes longer what has to live
-// in its place. Every rule looks at registers of the data file with one definition, which is not guarded:
-//   1. Constants: a `mov` of a number or an address, and what is loaded from the parameters of a kernel or from a fixed
+// than what is allocated. The model leaves out what almost never costs a register, and makes longer what has to
+// live in its place. Every rule looks at registers of the data file with one definition, which is not guarded:
+//   1. Constants: a `mov` of a number or an address, and what is loaded from the parameters of a kernel or from a
+//   fixed
 //      place of constant memory, is an operand of those that read it, or made again there. So are the sizes of grid
 //      and block.
 //   2. Uniform integers (findUniform) go to the uniform file, where there is one: from sm_75 on.
@@ -36,7 +37,12 @@ struct KeptValue {
   std::vector<Span> spans;
 };
 
-// In the order of the first point where each is live.
-std::vector<KeptValue> keptValues(const Module& module, const Function& function, const RegisterPressure& pressure);
+struct KeptValues {
+  std::vector<KeptValue> values;  // in the order of the first point where each is live
+  // By register: which of `values` is read where it is read; kNone for one that costs nothing.
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> valueOf;
+};
+KeptValues keptValues(const Module& module, const Function& function, const RegisterPressure& pressure);
 
 }  // namespace ptxopt

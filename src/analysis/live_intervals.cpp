@@ -6,6 +6,20 @@
 
 namespace ptxopt {
 
+namespace {
+
+// Whether control may come to the end of the text at the end of the last block, and not only to a `ret` there. That
+// has the results as implicit operands.
+bool fallsOffTheEnd(const Function& f, const Block& block) {
+  if (!block.returns) return false;
+  if (!block.last.valid() || f[block.last].is(Instruction::Guarded)) return true;
+  for (const Operand& o : f.operandsOf(f[block.last]))
+    if (o.isRegister() && o.is(Operand::Implicit) && o.reg() != Function::kCarry) return false;
+  return true;
+}
+
+}  // namespace
+
 LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                              const DominatorTree* dominators)
     : f_(function),
@@ -34,9 +48,8 @@ void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>* o
         for (const Operand& o : f_.operandsOf(f_[id]))
           if (o.isRegister() && wanted(o.reg()))
             visit(o.reg(), slots[id], o.reads(), o.writes(), o.role == Role::Mod);
-      // The end of the text returns without an instruction. Any slot but Block stands for that.
-      const Block& block = cfg_[BlockId(b)];
-      if (!block.returns || b + 1 != cfg_.size()) continue;
+      if (b + 1 != cfg_.size() || !fallsOffTheEnd(f_, cfg_[BlockId(b)])) continue;
+      // No instruction reads the results there. Any slot but Block stands for that.
       for (const RegId r : f_.returnRegisters)
         if (wanted(r)) visit(r, slots.end(BlockId(b)).previous(), true, false, false);
     }

@@ -47,7 +47,7 @@ bool LiveRange::overlaps(const LiveRange& other) const {
 
 bool LiveRange::overlaps(SlotIndex start, SlotIndex end) const {
   const auto s = firstEndingAfter(start);
-  return s != segments_.end() && s->start < end;
+  return start < end && s != segments_.end() && s->start < end;
 }
 
 // ---- changes ----

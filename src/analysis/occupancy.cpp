@@ -8,7 +8,7 @@ namespace {
 
 constexpr Architecture kArchitectures[] = {
 #define PTX_ARCHITECTURE(number, warps, blocks, sharedKiB, reserved, sharedUnit, barriers, barriersLimit) \
-  {number, warps, blocks, (sharedKiB) * 1024, reserved, sharedUnit, barriers, barriersLimit},
+  {number, warps, blocks, (sharedKiB)*1024, reserved, sharedUnit, barriers, barriersLimit},
 #include "analysis/architectures.def"
 #undef PTX_ARCHITECTURE
 };

@@ -1,9 +1,9 @@
 // How many blocks and warps of a kernel an SM holds at a time, and what holds more of them back.
 //
-// Registers go to warps: registers a thread times 32, rounded up to 256, out of the quarter of the file that the warp
-// belongs to. A block must fit as if its warps were spread evenly over the four quarters. Shared memory goes to
-// blocks: what the kernel asks for plus what the driver reserves, rounded up. The shared memory of an SM is taken to
-// be as large as it can be; a kernel that prefers cache holds fewer blocks. Clusters are not looked at.
+// Registers go to warps: registers a thread times 32, rounded up to 256, out of the quarter of the file that the
+// warp belongs to. A block must fit as if its warps were spread evenly over the four quarters. Shared memory goes
+// to blocks: what the kernel asks for plus what the driver reserves, rounded up. The shared memory of an SM is
+// taken to be as large as it can be; a kernel that prefers cache holds fewer blocks. Clusters are not looked at.
 // The machine's figures are in architectures.def. Cost: constant; steps: a division for each register count.
 #pragma once
 

@@ -4,39 +4,40 @@
 
 #include <algorithm>
 
+#include "analysis/eager_schedule.h"
 #include "analysis/fat_point.h"
 #include "analysis/occupancy.h"
 
 namespace ptxopt {
 namespace {
 
-// registers = factor * count + always, fitted by least absolute error (tests/calibration/run.py --fit).
-struct Line {
-  double factor, always;
-};
-constexpr Line kPlainLine{1.0, 4.0};
-constexpr Line kFatPointLine{1.0, 4.0};
-// ptxas gives no kernel with calls less than what the ABI keeps for callers and callees.
-constexpr uint32_t kLeastWithCalls = 24;
+// What is added to a count, from the fit over test kernels (tests/calibration/run.py). ptxas is generous up to
+// kFree registers, where most machines still hold all their warps: there the scheduler gets what it asks for.
+constexpr uint32_t kBeyondKept = 10, kBeyondSlots = 6, kBeyondEager = 8, kFree = 32;
+// What kernels with calls get: registers that the ABI keeps for callers and callees are taken whether used or not.
+constexpr uint32_t kBeyondSlotsWithCalls = 16, kLeastWithCalls = 24;
+constexpr uint32_t kEmpty = 4;  // a kernel without values
 constexpr uint32_t kLeast = 8;
 constexpr uint32_t kRegisterStep = 8;  // a warp gets registers in multiples of this
 
-uint32_t mostKept(const std::vector<KeptValue>& values, std::size_t points) {
-  std::vector<uint32_t> change(points + 1), halves(points + 1);  // wrap around and back
+// Units of the kept values at each point.
+std::vector<uint32_t> keptUnits(const std::vector<KeptValue>& values, std::size_t points) {
+  std::vector<uint32_t> units(points + 1), halves(points + 1);  // first what begins and ends; wraps around and back
   for (const KeptValue& v : values)
     for (const KeptValue::Span& s : v.spans) {
-      std::vector<uint32_t>& which = v.size.isHalf ? halves : change;
-      const uint32_t units = v.size.isHalf ? 1 : v.size.units;
-      which[s.first] += units;
-      which[s.last + 1] -= units;
+      std::vector<uint32_t>& which = v.size.isHalf ? halves : units;
+      const uint32_t size = v.size.isHalf ? 1 : v.size.units;
+      which[s.first] += size;
+      which[s.last + 1] -= size;
     }
-  uint32_t whole = 0, half = 0, most = 0;
+  uint32_t whole = 0, half = 0;
   for (std::size_t p = 0; p < points; ++p) {
-    whole += change[p];
+    whole += units[p];
     half += halves[p];
-    most = std::max(most, whole + (half + 1) / 2);
+    units[p] = whole + (half + 1) / 2;
   }
-  return most;
+  units.pop_back();
+  return units;
 }
 
 bool hasCalls(const Module& module, const Function& f) {
@@ -61,39 +62,46 @@ uint32_t statedLimit(const Module& module, const Function& f) {
   if (threads == 0) return limit;
   const uint64_t warps = (threads + Architecture::kThreadsPerWarp - 1) / Architecture::kThreadsPerWarp;
   const uint64_t all = (warps * blocks + Architecture::kParts - 1) / Architecture::kParts * Architecture::kParts;
-  const uint64_t each = Architecture::kRegisters / (all * Architecture::kThreadsPerWarp) / kRegisterStep * kRegisterStep;
+  const uint64_t each =
+      Architecture::kRegisters / (all * Architecture::kThreadsPerWarp) / kRegisterStep * kRegisterStep;
   return static_cast<uint32_t>(std::min<uint64_t>(limit, std::max<uint64_t>(each, kLeast)));
 }
 
-uint32_t registers(const Line& line, uint32_t count, const RegisterEstimate& e) {
-  const double fitted = line.factor * count + line.always;
+// Above what is free ptxas mostly ends at a multiple of the step, since a warp is handed that many anyway.
+uint32_t registers(uint32_t count, const RegisterEstimate& e) {
+  if (e.mostKept == 0 && !e.hasCalls) return kEmpty;
   const uint32_t least = e.hasCalls ? kLeastWithCalls : kLeast;
-  const auto rounded = static_cast<uint32_t>(std::clamp(fitted + 0.5, 0.0, 1e6));
-  return std::min(std::max(rounded, least), std::max(e.limit, least));
+  if (count > kFree) count = (count + kRegisterStep / 2) / kRegisterStep * kRegisterStep;
+  return std::max(std::min(count, e.limit), least);
 }
 
 }  // namespace
 
 RegisterEstimate estimateRegisters(const Module& module, const Function& function,
                                    const RegisterPressure& pressure) {
-  const std::vector<KeptValue> values = keptValues(module, function, pressure);
-  const FatPointResult placed = placeValues(function, pressure.points(), values);
+  const KeptValues kept = keptValues(module, function, pressure);
+  const FatPointResult placed = placeValues(function, pressure.points(), kept);
   RegisterEstimate e;
   for (const RegisterPressure::Units& u : pressure.along()) e.mostUnits = std::max(e.mostUnits, u.data + u.uniform);
-  e.mostKept = mostKept(values, pressure.points().size());
+  for (const uint32_t u : keptUnits(kept.values, pressure.points().size())) e.mostKept = std::max(e.mostKept, u);
+  for (const uint32_t u : eagerPressure(module, function, pressure, kept)) e.eager = std::max(e.eager, u);
   e.slots = placed.slots;
   e.spilled = placed.spilled;
   e.limit = statedLimit(module, function);
   e.hasCalls = hasCalls(module, function);
-  e.plain = registers(kPlainLine, e.mostKept, e);
-  e.fatPoint = registers(kFatPointLine, e.slots, e);
+  e.plain = registers(e.mostKept + kBeyondKept, e);
+  e.fatPoint = registers(e.hasCalls ? e.slots + kBeyondSlotsWithCalls
+                                    : std::max(e.slots + kBeyondSlots, std::min(e.eager + kBeyondEager, kFree)),
+                         e);
   return e;
 }
 
 std::string toString(const RegisterEstimate& e) {
   return fmt::format(
-      "registers (estimate): {} by the plain maximum, {} by the fat-point model; units live {}, kept {}, slots {}{}\n",
-      e.plain, e.fatPoint, e.mostUnits, e.mostKept, e.slots,
+      "registers (estimate): {} by the plain maximum, {} by the fat-point model; units live {}, kept {}, reordered "
+      "{}, "
+      "slots {}{}\n",
+      e.plain, e.fatPoint, e.mostUnits, e.mostKept, e.eager, e.slots,
       e.spilled == 0 ? "" : fmt::format(", {} values without a slot", e.spilled));
 }
 

@@ -117,8 +117,7 @@ RegisterPressure::RegisterPressure(const Module& module, const Function& functio
 
 RegisterPressure::Units RegisterPressure::maximumOf(BlockId b) const {
   Units most;
-  const std::size_t end = b.value + 1 < cfg_.size() ? points_.firstOf(BlockId(b.value + 1)) : points_.size();
-  for (std::size_t p = points_.firstOf(b); p < end; ++p) most = most.max(units_[p]);
+  for (std::size_t p = points_.firstOf(b); p < points_.endOf(b); ++p) most = most.max(units_[p]);
   return most;
 }
 
@@ -160,8 +159,8 @@ std::string RegisterPressure::dump(const Module& module, const Loops& loops) con
   const auto units = [](const Units& u) {
     return fmt::format("data {}, predicate {}, uniform {}", u.data, u.predicate, u.uniform);
   };
-  std::string out = fmt::format("register pressure of {} (estimate), in 32-bit registers and predicates\n",
-                                module.text(f_.name));
+  std::string out =
+      fmt::format("register pressure of {} (estimate), in 32-bit registers and predicates\n", module.text(f_.name));
   for (const RegisterFile file : kRegisterFiles) {
     out += fmt::format("  {}: at most {}", name(file), maximum_[file]);
     if (maximum_[file] == 0) {

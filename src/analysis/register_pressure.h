@@ -1,15 +1,15 @@
 // How many 32-bit registers the live values of a function fill, at every point and in each register file.
 //
 // A point is the start of a block or the place behind an instruction; there, its results count, those that nobody
-// reads included, and its sources only if they are read again. Where nothing is live that is all that could be: what
-// is live before an instruction is live at the point before it.
+// reads included, and its sources only if they are read again. Where nothing is live that is all that could be:
+// what is live before an instruction is live at the point before it.
 //
 // Units. Data and uniform registers: one for each 32 bits or part of them; a vector register as many as its lanes
 // take together, so `.v4 .b16` is two. Single registers of 16 and 8 bits take one each, as ptxas does it, but for
-// packed halves: those of 16 bits that some instruction names inside `{a, b}` with elements of 16 bits, because they
-// are the halves of a 32-bit register before or after; of these two fit in one unit, any two. Predicates and the
-// carry flag: one each. These are counts of the PTX as it stands; ptxas allocates after it changed much of it (see
-// register_estimate.h), so what is printed is called an estimate.
+// packed halves: those of 16 bits that some instruction names inside `{a, b}` with elements of 16 bits, because
+// they are the halves of a 32-bit register before or after; of these two fit in one unit, any two. Predicates and
+// the carry flag: one each. These are counts of the PTX as it stands; ptxas allocates after it changed much of it
+// (see register_estimate.h), so what is printed is called an estimate.
 //
 // Cost: linear in blocks, instructions and segments of live ranges; 20 bytes a point while computing, beyond the
 // 24 bytes a point and 8 a register that stay.
@@ -50,8 +50,10 @@ class PressurePoints {
   const Point& operator[](std::size_t i) const { return points_[i]; }
   // The first point at or behind a slot; size() when there is none.
   std::size_t firstFrom(SlotIndex slot) const;
-  // The points of a block: [first, first of the next).
+  // The points of a block are [firstOf, endOf).
   std::size_t firstOf(BlockId b) const { return firstOf_[b.value]; }
+  std::size_t endOf(BlockId b) const { return firstOf_[b.value + 1]; }
+  std::size_t blocks() const { return firstOf_.size() - 1; }
 
  private:
   static constexpr unsigned kShift = 6;

@@ -121,4 +121,9 @@ const RegisterPressure& FunctionView::pressure() {
                    : pressure_.emplace(module, function, cfg(), slots(), intervals(), registerFiles());
 }
 
+const RegisterEstimate& FunctionView::estimate() {
+  if (!estimate_) estimate_ = estimateRegisters(module, function, cfg(), pressure());
+  return *estimate_;
+}
+
 }  // namespace ptxopt

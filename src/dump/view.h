@@ -11,6 +11,7 @@
 #include "analysis/live_intervals.h"
 #include "analysis/liveness.h"
 #include "analysis/loops.h"
+#include "analysis/register_estimate.h"
 #include "analysis/register_pressure.h"
 #include "analysis/slot_indexes.h"
 #include "text/instruction_printer.h"
@@ -74,6 +75,7 @@ class FunctionView {
   // Plain strength.
   const Liveness& liveness();
   const RegisterPressure& pressure();
+  const RegisterEstimate& estimate();
 
  private:
   std::vector<std::string> names_;  // by RegId
@@ -85,6 +87,7 @@ class FunctionView {
   std::optional<RegisterFiles> files_;
   std::optional<Liveness> liveness_;
   std::optional<RegisterPressure> pressure_;
+  std::optional<RegisterEstimate> estimate_;
 };
 
 }  // namespace ptxopt

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/register_estimate.h"
-#include "dump/kernel_needs.h"
+#include "analysis/kernel_needs.h"
 
 namespace ptxopt::report {
 namespace {
@@ -157,10 +156,10 @@ Json kernelData(FunctionView& view, Sources& sources, const PtxasCounts* ptxas) 
   data["threads"] = needs.threads.value_or(kThreadsWhenUnknown);
   data["threadsGiven"] = needs.threads.has_value();
   data["shared"] = ptxas != nullptr && ptxas->registers ? ptxas->shared : needs.sharedBytes;
-  data["barriers"] = ptxas != nullptr ? ptxas->barriers : 0;
+  data["barriers"] = ptxas != nullptr ? ptxas->barriers : needs.barriers;
   data["estimates"] = Json::array();
   if (view.usable()) {
-    const RegisterEstimate estimate = estimateRegisters(view.module, f, view.pressure());
+    const RegisterEstimate& estimate = view.estimate();
     data["estimates"] = {{"live units", estimate.plain}, {"fat points", estimate.fatPoint}};
   }
   data["ptxas"] = ptxas != nullptr ? counts(*ptxas) : Json();

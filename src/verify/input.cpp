@@ -258,7 +258,7 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
       v.bits = allThreads;
     } else if (number % 8 == 7) {
       v.bits = integerValue(Contents::Kind::Mixed, f.bytes * 8, random(UINT64_MAX));
-    } else if (inOrder && number % 8 >= 3 && number % 8 <= 4) {
+    } else if (inOrder && number >= 8 && (number % 8 == 3 || number % 8 == 4)) {
       v.bits = static_cast<uint64_t>(std::bit_width(blockThreads)) - number % 2;  // a logarithm of the size
     } else if (inOrder) {
       v.bits = sizes[number / scalars % std::size(sizes)];

@@ -1,5 +1,6 @@
 // Prints the estimates of register counts for the kernels of PTX files, one JSON object a kernel and line:
-//   {"file", "kernel", "units", "kept", "slots", "spilled", "plain", "fat_point", "limit", "calls", "instructions"}
+//   {"file", "kernel", "units", "kept", "eager", "slots", "spilled", "plain", "fat_point", "limit", "calls",
+//   "instructions"}
 // tests/calibration/run.py compares them with what ptxas gives.
 #include <fmt/format.h>
 
@@ -26,6 +27,7 @@ void printKernel(const std::string& file, const Module& module, const Function& 
                             {"kernel", module.text(f.name)},
                             {"units", e.mostUnits},
                             {"kept", e.mostKept},
+                            {"eager", e.eager},
                             {"slots", e.slots},
                             {"spilled", e.spilled},
                             {"plain", e.plain},

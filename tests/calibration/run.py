@@ -11,7 +11,7 @@ mean error (positive: too many) and how many kernels are within 4 registers.
 
 --update writes the table into the README, between `<!-- register-estimates -->` and `<!-- /register-estimates -->`; the
 figures depend on the toolkit, so no test compares them. --check fails if a correlation is below 0.85, which no change
-should do unnoticed. --fit prints the line, for each count, that makes the sum of absolute errors least. --worst lists
+should do unnoticed. --fit prints, for each count, the line that makes the sum of absolute errors least. --worst lists
 the kernels with the largest errors. Compiled files and counts are kept in the work folder.
 """
 import argparse
@@ -200,7 +200,7 @@ def main():
     figures = f"{len(rows)} kernels in {len(paths)} files, ptxas {release}:\n\n{table(rows)}"
     print(figures)
     if args.fit:
-        for key in ("units", "kept", "slots"):
+        for key in ("units", "kept", "eager", "slots"):
             factor, constant, error = fit(rows, key)
             print(f"fit: registers = {factor:.2f} * {key} + {constant:.1f}, mean absolute error {error:.1f}")
     for row in sorted(rows, key=lambda r: -abs(r["fat_point"] - r["real"]))[:args.worst]:

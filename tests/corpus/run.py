@@ -11,6 +11,7 @@ cuda::ptx (wrappers.py writes those from the installed headers), and syntax/, on
   rename    --passes=rename-webs assembles to the same machine code, if need be with --rename-webs-keep-tied=1 (ptxas
             takes it as a hint when one instruction reads and writes a register; the summary counts these)
   dead      --passes=live-dead assembles to the same machine code
+  early     --passes=early-simple-live-dead does, too
   refused   (syntax/rejected only) the tool ends with status 3
   lenient   (syntax/lenient only) the tool gives back the same bytes, although ptxas refuses the file
 
@@ -41,7 +42,7 @@ ARCHITECTURES = ["75", "80", "90a", "100a", "120a"]
 CLANG_ARCHITECTURES = ["75", "80", "90a"]
 MODES = {"plain": [], "lineinfo": ["-lineinfo"], "debug": ["-G"], "rdc": ["-rdc=true"]}
 CLANG_MODES = {"O0": ["-O0"], "O2": ["-O2"], "lines": ["-O2", "-gline-tables-only"]}
-PASSES = {"rename": "rename-webs", "dead": "live-dead"}
+PASSES = {"rename": "rename-webs", "dead": "live-dead", "early": "early-simple-live-dead"}
 SYNTAX_ERROR = 3
 COMPILE_LIMIT, TOOL_LIMIT = 300, 120  # seconds
 
@@ -295,7 +296,7 @@ def same_when_printed(settings, source, folder):
 def same_after(check):
     def same_after_pass(settings, source, folder):
         output = os.path.join(folder, check + ".ptx")
-        optimize(settings, source, output, "--passes=" + PASSES[check], "--verify-each")
+        optimize(settings, source, output, "--passes=" + PASSES[check], "--verify-each", "--verify-analyses")
         try:
             same_code(settings, source, output)
         except Failure:

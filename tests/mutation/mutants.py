@@ -355,15 +355,16 @@ def dropped(line, class_of):
     if same and line.parts[0] not in ("mov", "cvta"):
         yield line.text(move, [target, same[0]])
     elif line.parts[0] != "cvta" and line.operands[1:] != ["0"]:
-        zero = f"setp.ne.u32 {target}, 0, 0" if kind == "pred" else f"{move} {target}, 0"
-        yield f"{line.indent}{line.guard}{zero};"
+        # A constant that is seldom right: many a variable has the address 0.
+        constant = f"setp.ne.u32 {target}, 0, 0" if kind == "pred" else f"{move} {target}, 12345"
+        yield f"{line.indent}{line.guard}{constant};"
 
 
 def replaced_registers(line, number, class_of, ranges):
     """Each source register by another of its class that is in use before and after this line."""
     target = definition(line, class_of)
     for at, operand in enumerate(line.operands):
-        if at == 0 and target or line.parts[0] == "call" or operand.startswith("(") or (at == 0 and operand.startswith("{") and line.parts[0] != "st"):
+        if at == 0 and (target or "|" in operand) or line.parts[0] == "call" or operand.startswith("(") or (at == 0 and operand.startswith("{") and line.parts[0] != "st"):
             continue
         for name in registers_of(operand, class_of):
             others = [other for other, (first, last) in ranges.items()

@@ -179,7 +179,10 @@ class Checker {
     for (uint32_t b = 0; b < cfg_.size(); ++b) {
       const BlockId block(b);
       const std::size_t first = cfg_[block].first.value;
-      const bool reachable = program_.reachable[first];
+      bool reachable = false;  // by any of its labels
+      for (InstrId id = cfg_[block].first; id.valid(); id = id == cfg_[block].last ? InstrId() : f_[id].next)
+        reachable = reachable || program_.reachable[id.value];
+      if (reachable != cfg_[block].reachable) FAIL("whether block " << b << " is reachable");
       const SlotIndex start = slots_.start(block);
       bool live = reachable && program_.isLiveBefore(first, reg);
       expect(range, start, live);

@@ -115,8 +115,9 @@ TEST_CASE("what a kernel needs") {
 
 TEST_CASE("the dump of occupancy") {
   const Parsed p(kHeader + ".visible .entry k()\n.maxntid 256\n{\n\tbar.sync 0;\n\tret;\n}\n");
-  CHECK(dumpOccupancy(*p, p.function(), *architecture("sm_90a"), 40) ==
-        "occupancy of k (estimate) on sm_90: 40 registers a thread, 0 bytes of shared memory, 1 barrier\n"
-        "  256 threads a block (estimate): 6 blocks, 48 of 64 warps, held back by registers; more with 32 registers; "
-        "fewer from 41 registers\n");
+  CHECK(
+      dumpOccupancy(*p, p.function(), *architecture("sm_90a"), 40) ==
+      "occupancy of k (estimate) on sm_90: 40 registers a thread, 0 bytes of shared memory, 1 barrier\n"
+      "  256 threads a block (estimate): 6 blocks, 48 of 64 warps, held back by registers; more with 32 registers; "
+      "fewer from 41 registers\n");
 }

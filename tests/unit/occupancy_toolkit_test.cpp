@@ -79,8 +79,8 @@ TEST_CASE("occupancy agrees with cuda_occupancy.h") {
       for (const uint32_t threads : {32u, 96u, 256u, 1024u}) compare(a, {40, threads, bytes, 1});
     // Where the most of a block ends, and where a block more or less fits.
     for (uint32_t blocks = 1; blocks <= a.mostBlocks; ++blocks)
-      for (uint64_t bytes = a.sharedBytes / blocks - 1300; bytes < a.sharedBytes / blocks + 300 && bytes <= a.sharedBytes;
-           bytes += 64)
+      for (uint64_t bytes = a.sharedBytes / blocks - 1300;
+           bytes < a.sharedBytes / blocks + 300 && bytes <= a.sharedBytes; bytes += 64)
         for (const uint64_t near : {bytes - 1, bytes, bytes + 1})
           if (near <= a.mostSharedBytesPerBlock()) compare(a, {32, 64, near, 0});
     for (uint32_t barriers = 0; barriers <= 16; ++barriers)

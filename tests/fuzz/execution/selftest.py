@@ -13,7 +13,7 @@ from case import Lists, ToolError, draw, generate
 from checks import Checker
 from shrink import instruction_count, shrink
 
-MOST_TESTS = 400  # of reduce
+MOST_TESTS = 800  # of reduce
 COUNTED = 8  # cases for each plant
 MOST_SEEDS = 120
 LEAST_SHARE = 0.25  # of these must fail

@@ -1,0 +1,143 @@
+// The pipeline and what stands between passes: names of runs, skipping, kept analyses.
+#include "passes/pipeline.h"
+
+#include <algorithm>
+
+#include "ptxopt/ptxopt.h"
+#include "random_function.h"
+#include "support.h"
+
+using namespace ptxopt;
+using namespace ptxopt::testing;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string steps(const PipelineChoice& choice, const Names& also = {}) {
+  std::string error, names;
+  for (const Step& s : makePipeline(choice, also, error)) {
+    CHECK(s.pass != nullptr);
+    names += s.name + " ";
+  }
+  return error.empty() ? names : error;
+}
+
+}  // namespace
+
+TEST_CASE("pipeline: levels") {
+  CHECK(steps({.level = 0}) == "");
+  CHECK(steps({.level = 1}) == "early-simple-live-dead live-dead@1 ");
+  CHECK(steps({.level = 2}) == "early-simple-live-dead live-dead@1 live-dead@2 live-dead@3 live-dead@4 ");
+  CHECK(levelOf("live-dead") == 1);
+  CHECK(levelOf("rename-webs") == kOnRequest);
+}
+
+TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
+  const Names all{"live-dead"}, second{"live-dead@2"}, once{"early-simple-live-dead@1"};
+  CHECK(steps({.skip = all}) == "early-simple-live-dead ");
+  CHECK(steps({.skip = second}) == "early-simple-live-dead live-dead@1 live-dead@3 live-dead@4 ");
+  CHECK(steps({.level = 1, .skip = second}) == "early-simple-live-dead live-dead@1 ");
+  CHECK(steps({.level = 1, .skip = once}) == "live-dead@1 ");
+  const Names chosen{"live-dead@3", "rename-webs", "live-dead", "rename-webs"}, last{"rename-webs@2"};
+  CHECK(steps({.passes = &chosen}) == "live-dead@3 rename-webs@1 live-dead rename-webs@2 ");
+  CHECK(steps({.passes = &chosen, .skip = last}) == "live-dead@3 rename-webs@1 live-dead ");
+  CHECK(steps({.passes = &chosen, .skip = all}) == "rename-webs@1 rename-webs@2 ");
+}
+
+TEST_CASE("pipeline: names that are none") {
+  const auto skip = [](const std::string& name) {
+    const Names names{name};
+    const std::string a = steps({.skip = names}), b = steps({}, names);
+    CHECK(a == b);
+    return a;
+  };
+  CHECK(skip("nope") == "there is no pass 'nope'");
+  CHECK(skip("nope@1") == "there is no pass 'nope'");
+  CHECK(skip("") == "there is no pass ''");
+  for (const char* name :
+       {"live-dead@5", "live-dead@0", "live-dead@", "live-dead@-1", "live-dead@2x", "live-dead@1@2"})
+    CHECK(skip(name) == "there is no '" + std::string(name) + "': the pipeline runs live-dead 4 times");
+  const Names once{"rename-webs"}, second{"rename-webs@2"};
+  CHECK(steps({.passes = &once, .skip = second}) ==
+        "there is no 'rename-webs@2': the pipeline runs rename-webs 0 times");
+  CHECK(steps({.passes = &second}) == "there is no 'rename-webs@2': the pipeline runs rename-webs 0 times");
+}
+
+TEST_CASE("pipeline: live-dead is skipped until another pass changes something") {
+  const std::string text = kernel(
+      "mov.u32 %r1, 5;\nmov.u32 %r1, 6;\nst.global.u32 [0], %r1;\nadd.s32 %r1, %r1, 1;\n"
+      "st.global.u32 [0], %r1;\nret;\n");
+  const auto ran = [&](const Names& passes) {
+    std::string marks;
+    const Result r = optimize(text, {.passes = passes, .verifyEach = true, .verifyAnalyses = true});
+    REQUIRE(r.status == Status::Ok);
+    for (const PassSummary& p : r.passes)
+      marks += p.skippedFunctions != 0 ? 's' : p.changedFunctions != 0 ? 'c' : '-';
+    return marks;
+  };
+  CHECK(ran({"live-dead", "live-dead", "live-dead"}) == "css");
+  CHECK(ran({"live-dead", "rename-webs", "live-dead", "rename-webs", "live-dead@4"}) == "cc--s");
+  CHECK(ran({"early-simple-live-dead", "live-dead", "live-dead"}) == "c-s");
+}
+
+TEST_CASE("live-dead: a second run finds nothing, also where addresses of labels die") {
+  for (const char* body : {// The address is dead, and with it the block.
+                           "mov.u64 %rd1, L;\nret;\nL:\nst.global.u32 [0], 1;\nret;\n",
+                           // It is taken in a block that goes, and in one that goes because of that.
+                           "ret;\nL:\nmov.u64 %rd1, M;\nst.global.u64 [0], %rd1;\nret;\nM:\nmov.u64 %rd1, N;\n"
+                           "st.global.u64 [0], %rd1;\nret;\nN:\nst.global.u32 [0], 1;\nret;\n"}) {
+    const Parsed p(kernel(body));
+    Function& f = p.function();
+    Knobs knobs;
+    Analyses analyses(*p, f, knobs);
+    PassReport report;
+    PassContext context{*p, knobs, analyses, report};
+    CHECK(liveDead(f, context));
+    analyses.invalidate();
+    CHECK_FALSE(liveDead(f, context));
+    std::size_t n = 0;
+    for (const InstrId id : f) n += f[id].isInstruction();
+    CHECK(n == 1);
+  }
+}
+
+TEST_CASE("analyses: what is kept is compared with what the function is") {
+  const Parsed p(kernel("mov.u32 %r1, 5;\nL:\nst.global.u32 [0], %r1;\nadd.s32 %r1, %r1, 1;\n@%p1 bra L;\nret;\n"));
+  Function& f = p.function();
+  Knobs knobs;
+  Analyses analyses(*p, f, knobs);
+  CHECK(analyses.stale() == "");
+  analyses.liveness(Liveness::Strength::Plain);
+  CHECK(analyses.stale() == "");
+  // A pass that lies: it says that all holds, but the store is another register's.
+  const InstrId store = p.at(1);
+  for (Operand& o : f.operandsOf(f[store]))
+    if (o.isRegister()) o.payload = f.makeRegister(ScalarType::b32).value;
+  CHECK(analyses.stale() != "");
+  analyses.invalidate(Preserves::ControlFlow);
+  CHECK(analyses.stale() == "");
+  analyses.liveness(Liveness::Strength::Needed);
+  CHECK(analyses.stale() == "");
+  f.erase(p.at(0));
+  CHECK(analyses.stale() == "control-flow graph");
+}
+
+TEST_CASE("optimize: kept analyses hold after every pass, on random functions") {
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
+    const std::string text = randomFunction(seed);
+    CAPTURE(text);
+    const Options options{.passes = Names{"early-simple-live-dead", "live-dead", "rename-webs", "live-dead"},
+                          .verifyEach = true,
+                          .verifyAnalyses = true,
+                          .warnUninitialised = true};
+    const Result r = optimize(text, options);
+    REQUIRE_MESSAGE(r.status == Status::Ok, r.error);
+    // fast-compile: the same text and the same remarks.
+    Options fast = options;
+    fast.knobs["fast-compile"] = 1;
+    const Result same = optimize(text, fast);
+    CHECK(same.output == r.output);
+    CHECK(same.remarks.size() == r.remarks.size());
+  }
+}
