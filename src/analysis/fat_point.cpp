@@ -123,11 +123,11 @@ class Placer {
       const uint32_t other = partner_[v];
       if (other != FatPointResult::kNone && result_.slot[other] != FatPointResult::kNone &&
           result_.slot[other] % 2 == at % 2)
-        ++w.soft;
+        w.soft += kParityWeight;
       for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) {
         if (at >= opened_) continue;
         w.hard += slots_[at].overlap(values_[v].spans, enough);
-        w.soft += slots_[at].length() / kLengthsPerSoft;
+        w.soft += slots_[at].length();
         if (w.hard >= enough) return w;
       }
     }
@@ -163,7 +163,7 @@ class Placer {
     }
   }
 
-  static constexpr uint64_t kLengthsPerSoft = 16;
+  static constexpr uint64_t kParityWeight = 16;  // as much as this many points in the slot
 
   const Function& f_;
   const std::vector<KeptValue>& values_;

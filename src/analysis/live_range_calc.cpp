@@ -37,15 +37,8 @@ void LiveRangeCalc::calculate(std::span<const Occurrence> all, LiveRange& range)
   findBlocks(all);
   findLiveIn(all);
   makeValues(all);
-  if (range_.values().size() == 1) {
-    for (const BlockId b : liveIn_) {
-      BlockState& s = state(b);
-      s.in = ValueId(0u);
-      if (!s.writes) s.out = s.in;
-    }
-  } else {
-    carryValues();
-  }
+  isSingle_ = range_.values().size() == 1;
+  if (!isSingle_) carryValues();
   makeSegments(all);
   range_.renumberValues();
   range = range_;
@@ -69,23 +62,24 @@ void LiveRangeCalc::findBlocks(std::span<const Occurrence> all) {
 void LiveRangeCalc::findLiveIn(std::span<const Occurrence> all) {
   liveIn_.clear();
   work_.clear();
-  const auto mark = [&](BlockId b) {
-    BlockState& s = state(b);
+  const auto mark = [&](BlockId b, BlockState& s) {
     if (s.liveIn) return;
     s.liveIn = true;
     liveIn_.push_back(b);
     work_.push_back(b);
   };
   for (const BlockId b : blocks_) {
-    const BlockState& s = state(b);
-    if (all[s.first].reads) mark(b);
+    BlockState& s = states_[b.value];
+    if (all[s.first].reads) mark(b, s);
   }
   while (!work_.empty()) {
     const BlockId b = work_.back();
     work_.pop_back();
     for (const BlockId p : cfg_.predecessors(b)) {
       if (!cfg_[p].reachable) continue;
-      if (!state(p).writes) mark(p);
+      BlockState& s = state(p);
+      s.liveOut = true;
+      if (!s.writes) mark(p, s);
     }
   }
 }
@@ -113,7 +107,7 @@ void LiveRangeCalc::makeValues(std::span<const Occurrence> all) {
 
 void LiveRangeCalc::carryValues() {
   // Sorting is for the few; most blocks of the function are better walked.
-  if (liveIn_.size() < cfg_.size() / 16) {
+  if (liveIn_.size() < cfg_.size() / 4) {
     std::sort(liveIn_.begin(), liveIn_.end(),
               [&](BlockId a, BlockId b) { return order_[a.value] < order_[b.value]; });
   } else {
@@ -154,7 +148,7 @@ void LiveRangeCalc::carryValues() {
 void LiveRangeCalc::makeSegments(std::span<const Occurrence> all) {
   // Blocks where it is live-in or mentioned, in the order of the text.
   const std::size_t mentioned = blocks_.size();
-  if (mentioned + liveIn_.size() < cfg_.size() / 16) {
+  if (mentioned + liveIn_.size() < cfg_.size() / 4) {
     for (const BlockId b : liveIn_)
       if (states_[b.value].first == states_[b.value].last) blocks_.push_back(b);
     std::sort(blocks_.begin() + static_cast<std::ptrdiff_t>(mentioned), blocks_.end());
@@ -167,10 +161,7 @@ void LiveRangeCalc::makeSegments(std::span<const Occurrence> all) {
   }
   for (const BlockId b : blocks_) {
     const BlockState& s = states_[b.value];
-    bool liveOut = false;
-    for (const BlockId n : cfg_.successors(b))
-      liveOut = liveOut || (states_[n.value].epoch == epoch_ && states_[n.value].liveIn);
-    ValueId value = s.liveIn ? s.in : ValueId();
+    ValueId value = !s.liveIn ? ValueId() : isSingle_ ? ValueId(0u) : s.in;
     SlotIndex from = slots_.start(b), until = from;
     for (uint32_t k = s.first; k < s.last; ++k) {
       const Occurrence& o = all[k];
@@ -181,7 +172,7 @@ void LiveRangeCalc::makeSegments(std::span<const Occurrence> all) {
       from = o.at.reg();
       until = o.at.dead();
     }
-    if (liveOut) until = slots_.end(b);
+    if (s.liveOut) until = slots_.end(b);
     if (value.valid() && until > from) range_.append({from, until, value});
   }
 }

@@ -44,10 +44,9 @@ class LiveRangeCalc {
  private:
   struct BlockState {
     uint32_t epoch = 0;  // of the register that the rest is about
-    bool liveIn = false;
+    bool liveIn = false, liveOut = false, writes = false;
     uint32_t first = 0, last = 0;  // its occurrences, [first, last)
     ValueId in, out;               // at the start and the end; none: not known, or not live
-    bool writes = false;
   };
 
   BlockState& state(BlockId b);
@@ -70,6 +69,7 @@ class LiveRangeCalc {
   std::vector<BlockId> work_;
   std::vector<ValueId> definitions_;   // by occurrence
   std::vector<BlockId> definingBlock_;  // by value
+  bool isSingle_ = false;               // there is one value, and it is not carried to the blocks
   LiveRange range_;                     // in the making, so that the result is allocated once
 };
 

@@ -18,8 +18,8 @@
 //   by walking   Sweeps that walk the instructions of a block instead. `Needed` has no other: whether an
 //   instruction
 //                reads depends on what is live behind it. `Plain` is solved so where making sets costs more than it
-//                saves: in functions of one block or of up to kFewInstructions, when the caller asks for it, and when only
-//                the sets of kill would go beyond `mostBytes`.
+//                saves: in functions of one block or of up to kFewInstructions, when the caller asks for it, and
+//                when only the sets of kill would go beyond `mostBytes`.
 // Both visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global
 // registers / 8 bytes (twice that by sets), times the depth of loops; instructions, by walking times that depth.
 // Declines (`solved()` is false) when the sets would take more than `mostBytes`.

@@ -92,6 +92,8 @@ void runPasses(const Module& module, Function& f, const Plan& plan, const Option
     if (done != doneAt.end() && done->second == changes) {
       passReport.skipped = true;
     } else {
+      if (options.verifyAnalyses) analyses.makeAll();
+      if (plan.knobs["early-live-intervals"] != 0 && analyses.cfg().complete()) analyses.liveIntervals();
       PassContext context{module, plan.knobs, analyses, passReport};
       const double start = threadSeconds();
       passReport.changed = step.pass->run(f, context);

@@ -122,7 +122,7 @@ const RegisterPressure& FunctionView::pressure() {
 }
 
 const RegisterEstimate& FunctionView::estimate() {
-  if (!estimate_) estimate_ = estimateRegisters(module, function, cfg(), pressure());
+  if (!estimate_) estimate_ = estimateRegisters(module, function, pressure());
   return *estimate_;
 }
 

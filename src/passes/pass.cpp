@@ -79,11 +79,52 @@ const Liveness& Analyses::liveness(Liveness::Strength strength) {
   return *liveness;
 }
 
+const DominatorTree& Analyses::dominators() {
+  if (!dominators_) dominators_.emplace(cfg(), DominatorTree::Direction::Dominators);
+  return *dominators_;
+}
+
+const DominatorTree& Analyses::postDominators() {
+  if (!postDominators_) postDominators_.emplace(cfg(), DominatorTree::Direction::PostDominators);
+  return *postDominators_;
+}
+
+const Loops& Analyses::loops() {
+  if (!loops_) loops_.emplace(cfg());
+  return *loops_;
+}
+
+const SlotIndexes& Analyses::slotIndexes() {
+  if (!slots_) slots_.emplace(function_, cfg());
+  return *slots_;
+}
+
+const LiveIntervals& Analyses::liveIntervals() {
+  if (!intervals_) intervals_.emplace(function_, cfg(), slotIndexes());
+  return *intervals_;
+}
+
+void Analyses::makeAll() {
+  if (!cfg().complete()) return;
+  liveness(Liveness::Strength::Plain);
+  liveness(Liveness::Strength::Needed);
+  dominators();
+  postDominators();
+  loops();
+  liveIntervals();
+}
+
 void Analyses::invalidate(Preserves preserved) {
   plain_.reset();
   needed_.reset();
   files_.reset();
-  if (preserved != Preserves::ControlFlow) cfg_.reset();
+  intervals_.reset();
+  slots_.reset();
+  if (preserved == Preserves::ControlFlow) return;
+  loops_.reset();
+  dominators_.reset();
+  postDominators_.reset();
+  cfg_.reset();
 }
 
 std::string_view Analyses::stale() {
@@ -91,6 +132,14 @@ std::string_view Analyses::stale() {
   if (files_ && *files_ != RegisterFiles(function_)) return "register files";
   if (plain_ && *plain_ != makeLiveness(Liveness::Strength::Plain, *cfg_, *files_)) return "liveness";
   if (needed_ && *needed_ != makeLiveness(Liveness::Strength::Needed, *cfg_, *files_)) return "needed liveness";
+  using Direction = DominatorTree::Direction;
+  if (dominators_ && *dominators_ != DominatorTree(*cfg_, Direction::Dominators)) return "dominators";
+  if (postDominators_ && *postDominators_ != DominatorTree(*cfg_, Direction::PostDominators))
+    return "post-dominators";
+  if (loops_ && *loops_ != Loops(*cfg_)) return "loops";
+  if (slots_ && *slots_ != SlotIndexes(function_, *cfg_)) return "slot indexes";
+  if (intervals_ && *intervals_ != LiveIntervals(function_, *cfg_, *slots_)) return "live intervals";
+  if (intervals_ && !intervals_->verify().empty()) return "live intervals";
   return {};
 }
 

@@ -10,7 +10,11 @@
 #include <vector>
 
 #include "analysis/cfg.h"
+#include "analysis/dominators.h"
+#include "analysis/live_intervals.h"
 #include "analysis/liveness.h"
+#include "analysis/loops.h"
+#include "analysis/slot_indexes.h"
 #include "ir/module.h"
 
 namespace ptxopt {
@@ -66,6 +70,13 @@ class Analyses {
   const Cfg& cfg();
   const RegisterFiles& registerFiles();
   const Liveness& liveness(Liveness::Strength strength);
+  const DominatorTree& dominators();
+  const DominatorTree& postDominators();
+  const Loops& loops();
+  const SlotIndexes& slotIndexes();
+  const LiveIntervals& liveIntervals();
+  // Makes all of them, so that stale() has everything to compare.
+  void makeAll();
   void invalidate(Preserves preserved = Preserves::Nothing);
 
   // Makes each analysis that is kept anew and compares. The name of the first that differs, or an empty string.
@@ -80,6 +91,10 @@ class Analyses {
   std::optional<Cfg> cfg_;
   std::optional<RegisterFiles> files_;
   std::optional<Liveness> plain_, needed_;
+  std::optional<DominatorTree> dominators_, postDominators_;
+  std::optional<Loops> loops_;
+  std::optional<SlotIndexes> slots_;
+  std::optional<LiveIntervals> intervals_;
 };
 
 // ---- passes ----

@@ -38,7 +38,8 @@ std::string findPtxas(const std::string& given) {
     while (!rest.empty()) {
       const std::string_view folder = rest.substr(0, rest.find(':'));
       rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-      if (const std::string file = std::string(folder.empty() ? "." : folder) + "/ptxas"; isProgram(file)) return file;
+      if (const std::string file = std::string(folder.empty() ? "." : folder) + "/ptxas"; isProgram(file))
+        return file;
     }
   }
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
@@ -54,7 +55,9 @@ PtxasRun askPtxas(const std::string& program, const std::string& file, std::stri
   std::vector<std::string> arguments{program, "-v"};
   if (!architecture.empty()) arguments.push_back("-arch=" + std::string(architecture));
   arguments.insert(arguments.end(), {file, "-o", "/dev/null"});
-  const ProcessOptions options{.timeoutSeconds = timeoutSeconds, .outputCap = kOutputCap};
+  ProcessOptions options;
+  options.timeoutSeconds = timeoutSeconds;
+  options.outputCap = kOutputCap;
   const ProcessResult result = runProcess(arguments, options);
   if (!result.succeeded()) {
     run.error = program + ": " + result.describe();

@@ -56,7 +56,7 @@ class Chart {
     s.setAttribute('viewBox', `0 0 ${width} ${height}`);
     const max = Math.max(1, ...[k.total, k.pred].map(series => series.reduce((a, b) => Math.max(a, b), 0)));
     const above = this.steps.find(t => t.most >= max && t.most < 255);
-    this.most = Math.max(max * 1.15, above && above.most <= max * 1.6 ? above.most * 1.08 : 0, 4);
+    this.most = Math.max(max * 1.15, above && above.most <= Math.max(max * 2, 40) ? above.most * 1.08 : 0, 4);
     this.drawLoops();
     for (const v of this.ticks()) {
       svg(s, 'line', {x1: this.left, x2: this.left + this.width, y1: this.y(v), y2: this.y(v), stroke: 'var(--line)', 'stroke-width': .6});
@@ -99,14 +99,17 @@ class Chart {
       svg(this.svg, 'polygon', {points: `${this.left},${this.bottom} ${points.join(' ')} ${this.left + this.width},${this.bottom}`, fill, stroke: 'none'});
     svg(this.svg, 'polyline', {points: points.join(' '), fill: 'none', stroke, 'stroke-width': 1.4});
   }
-  // A line above each run of register counts; labels that would overlap are left out, the lines stay.
+  // A line above each run of register counts, and what the next one above the picture is; labels that would overlap
+  // are left out, the lines stay. From the top down.
   drawSteps(width) {
     let free = Infinity;
-    for (const t of this.steps) {
+    const above = this.steps.find(t => t.most > this.most && t.most < 255 && t.blocks);
+    if (above) svg(this.svg, 'text', {x: width - 126, y: (free = this.top) + 4, 'font-size': 11, fill: 'var(--dim)'}, `\u2191 ${above.most}: ${above.warps} warps`);
+    for (const t of [...this.steps].reverse()) {
       if (t.most >= 255 || t.most > this.most || !t.blocks) continue;
       const y = this.y(t.most);
       svg(this.svg, 'line', {class: 'step', x1: this.left, x2: this.left + this.width, y1: y, y2: y, stroke: 'var(--step)', 'stroke-dasharray': '5 4'});
-      if (free - y < 13) continue;
+      if (Math.abs(y - free) < 13) continue;
       free = y;
       svg(this.svg, 'text', {x: width - 126, y: y + 4, 'font-size': 11, fill: 'var(--step)'}, `\u2264 ${t.most}: ${t.warps} warps`);
     }

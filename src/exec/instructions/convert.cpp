@@ -11,6 +11,8 @@
 // the result may be inexact; .s2f6x2 and scaled forms.
 #include "exec/value/convert.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <optional>
 #include <utility>
@@ -53,7 +55,7 @@ constexpr ConvertType kTypes[] = {
 const ConvertType& typeOf(const Binder& b, std::string_view name) {
   for (const ConvertType& t : kTypes)
     if (t.name == name) return t;
-  b.unsupported("." + std::string(name) + " is no type it converts");
+  b.unsupported(fmt::format(".{} is no type it converts", name));
 }
 
 // f(T{}) for the unsigned type of a register's width.
