@@ -174,7 +174,7 @@ void LiveRange::moved(const std::vector<SlotIndexes::Move>& moves) {
     if (m != moves.end() && m->from == i.base()) i = m->to.at(i.slot());
   };
   for (auto s = std::lower_bound(segments_.begin(), segments_.end(), moves.front().from,
-                                 [](const Segment& x, SlotIndex i) { return x.end < i; });
+                                 [](const Segment&x, SlotIndex i) { return x.end < i; });
        s != segments_.end(); ++s) {
     follow(s->start);
     follow(s->end);

@@ -178,8 +178,8 @@ void LiveRangeCalc::makeSegments(std::span<const Occurrence> all) {
 }
 
 void LiveRangeCalc::local(std::span<const Occurrence> all, LiveRange& range) {
-  const auto writes = static_cast<std::size_t>(
-      std::count_if(all.begin(), all.end(), [](const Occurrence& o) { return o.writes; }));
+  const auto writes =
+      static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const Occurrence& o) { return o.writes; }));
   range.reserve(writes, writes);
   ValueId value;
   SlotIndex from, until;

@@ -6,8 +6,8 @@
 //   2. The value that each live-in block begins with. When there is only one value, it is that (the single-value
 //      fast path). Otherwise a block takes the value at the end of its immediate dominator, unless a predecessor
 //      ends with another one that was defined below that dominator: there a phi begins. Again, in reverse
-//      post-order, until nothing changes. The phis are those of pruned minimal SSA form, whatever the graph: a value
-//      defined below the dominator that reaches a predecessor puts the block into its dominance frontier, and
+//      post-order, until nothing changes. The phis are those of pruned minimal SSA form, whatever the graph: a
+//      value defined below the dominator that reaches a predecessor puts the block into its dominance frontier, and
 //      values that have not come all the way down yet are no reason for a phi, since they were defined above.
 //   3. Segments, block by block: a whole block for a value that lives through, parts for the others.
 // One calculator serves all registers of a function; its tables are reset by what was touched only.
@@ -38,7 +38,8 @@ class LiveRangeCalc {
  public:
   LiveRangeCalc(const Cfg& cfg, const DominatorTree& dominators, const SlotIndexes& slots);
 
-  // Adds what `occurrences`, all in reachable blocks and in the order of the text, imply to `range`, which is empty.
+  // Adds what `occurrences`, all in reachable blocks and in the order of the text, imply to `range`, which is
+  // empty.
   void calculate(std::span<const Occurrence> occurrences, LiveRange& range);
 
  private:
@@ -67,7 +68,7 @@ class LiveRangeCalc {
   std::vector<BlockId> blocks_;  // where the register occurs, then also where it is live-in
   std::vector<BlockId> liveIn_;
   std::vector<BlockId> work_;
-  std::vector<ValueId> definitions_;   // by occurrence
+  std::vector<ValueId> definitions_;    // by occurrence
   std::vector<BlockId> definingBlock_;  // by value
   bool isSingle_ = false;               // there is one value, and it is not carried to the blocks
   LiveRange range_;                     // in the making, so that the result is allocated once

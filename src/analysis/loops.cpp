@@ -113,9 +113,9 @@ Loops::Loops(const Cfg& cfg) : loopOf_(cfg.size()), place_(cfg.size(), kNone) {
 }
 
 // The way for graphs without irreducible regions. Blocks are taken from the last in depth-first order to the first;
-// of one with back edges, what reaches these backward is its loop, where loops found before count as one block each.
-// False when such a region is found. (Havlak, "Nesting of reducible and irreducible loops", 1997, without the part
-// for the latter.)
+// of one with back edges, what reaches these backward is its loop, where loops found before count as one block
+// each. False when such a region is found. (Havlak, "Nesting of reducible and irreducible loops", 1997, without the
+// part for the latter.)
 bool Loops::findNatural(const Cfg& cfg) {
   const auto blocks = static_cast<uint32_t>(cfg.size());
   std::vector<uint32_t> number(blocks, kNone), lastBelow(blocks);

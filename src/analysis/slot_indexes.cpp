@@ -150,7 +150,8 @@ std::string SlotIndexes::verify() const {
   std::string error;
   const auto follows = [&](SlotIndex i, const char* what, std::size_t which) {
     const bool fits = i.valid() && i.slot() == SlotIndex::Block && (!last.valid() || last < i);
-    if (!fits && error.empty()) error = fmt::format("the number of {} {} does not follow the one before", what, which);
+    if (!fits && error.empty())
+      error = fmt::format("the number of {} {} does not follow the one before", what, which);
     last = i;
   };
   for (std::size_t b = 0; b < instructions_.size(); ++b) {

@@ -40,6 +40,7 @@ void appendBlock(std::string& out, FunctionView& view, BlockId b) {
 
 void appendEdges(std::string& out, FunctionView& view, BlockId b) {
   const Cfg& cfg = view.cfg();
+  if (!cfg[b].last.valid()) return;  // an empty function
   const std::string guard = guardOfBranch(view, view.function[cfg[b].last]);
   const auto successors = cfg.successors(b);
   for (const BlockId to : successors) {

@@ -15,7 +15,7 @@ void appendOccupancy(std::string& out, FunctionView& view) {
     return;
   }
   const RegisterEstimate& estimate = view.estimate();
-  out += fmt::format("registers of {}: {}", view.name(), toString(estimate));
+  out += fmt::format("{}: {}", view.name(), toString(estimate));
   if (!out.ends_with('\n')) out += '\n';
   out += dumpOccupancy(view.module, view.function, *a, estimate.fatPoint);
 }

@@ -11,9 +11,9 @@ void appendPressure(std::string& out, FunctionView& view) {
   for (std::size_t p = 0; p < pressure.points().size(); ++p) {
     const PressurePoints::Point& point = pressure.points()[p];
     const RegisterPressure::Units& units = pressure.at(p);
-    out += fmt::format("  {:>6} {:>4} {:>4}  {}\n", units.data, units.predicate, units.uniform,
-                       point.instruction.valid() ? "  " + view.instructionText(point.instruction)
-                                                 : view.blockTitle(point.block));
+    out += fmt::format(
+        "  {:>6} {:>4} {:>4}  {}\n", units.data, units.predicate, units.uniform,
+        point.instruction.valid() ? "  " + view.instructionText(point.instruction) : view.blockTitle(point.block));
   }
 }
 

@@ -117,8 +117,7 @@ const Liveness& FunctionView::liveness() {
 }
 
 const RegisterPressure& FunctionView::pressure() {
-  return pressure_ ? *pressure_
-                   : pressure_.emplace(module, function, cfg(), slots(), intervals(), registerFiles());
+  return pressure_ ? *pressure_ : pressure_.emplace(module, function, cfg(), slots(), intervals(), registerFiles());
 }
 
 const RegisterEstimate& FunctionView::estimate() {

@@ -688,7 +688,7 @@ void Binder::finish() {
     const auto entries = operands_[i].entries;
     for (std::size_t k = 1; k < entries.size() && !operands_[i].selectorTaken; ++k)
       if (entries[k].kind == OperandKind::Selector && entries[k - 1].isRegister() &&
-          function_.registers[entries[k - 1].payload].lanes == 1)
+          entries.front().kind != OperandKind::Memory && function_.registers[entries[k - 1].payload].lanes == 1)
         unsupported(fmt::format("the selector .{}", program_.module().text(NameId(entries[k].payload))));
   }
   if (op_.run == nullptr) unsupported("this form");

@@ -98,21 +98,34 @@ int Warp::makeConvergence(Frame* frame, uint32_t pc, Mask expected, int parent) 
   return index;
 }
 
-// All that were awaited have come: they go on as one path.
+// All that were awaited have come: they go on as one path, unless they are awaited again at the same place.
 void Warp::completed(int index) {
-  Convergence& c = convergences_[static_cast<std::size_t>(index)];
-  if (c.arrived != 0) {
-    Path p;
-    p.mask = c.arrived;
-    p.frame = c.frame;  // takes over the reference
-    p.pc = c.pc;
-    p.convergence = c.parent;
-    paths_.push_back(p);
-    c.inUse = false;
-  } else {
+  Mask lanes = 0;
+  for (;;) {
+    Convergence& c = convergences_[static_cast<std::size_t>(index)];
+    lanes |= c.arrived;
     Frame* const frame = c.frame;
+    const uint32_t pc = c.pc;
+    const int parent = c.parent;
     c.inUse = false;
-    releaseFrame(frame);
+    if (lanes == 0) return releaseFrame(frame);
+    if (parent >= 0) {
+      Convergence& outer = convergences_[static_cast<std::size_t>(parent)];
+      if (outer.inUse && outer.frame == frame && outer.pc == pc) {
+        outer.arrived |= lanes;
+        releaseFrame(frame);
+        if (outer.arrived != outer.expected) return;
+        index = parent;
+        continue;
+      }
+    }
+    Path p;
+    p.mask = lanes;
+    p.frame = frame;  // takes over the reference
+    p.pc = pc;
+    p.convergence = parent;
+    paths_.push_back(p);
+    return;
   }
 }
 

@@ -106,18 +106,13 @@ void Warp::enter(const CallSite& site, const Routine& callee, Mask active) {
     throw ExecError(FaultKind::StackOverflow, "calls nested too deeply");
   if (site.arguments.size() != callee.parameters.size() || site.results.size() != callee.returns.size())
     throw ExecError(FaultKind::BadBranch, "a call with more or fewer arguments than the function has");
-  // The lanes are awaited behind the call; the others, whose guard was false, go there at once.
-  const uint32_t after = paths_[current_].pc + 1;
-  const bool all = active == paths_[current_].mask;
-  Path p = paths_[current_];
+  // All lanes of the path are awaited behind the call; those whose guard was false are there at once.
+  Path& p = paths_[current_];
   Frame* const caller = p.frame;
-  if (!all) {
-    paths_[current_].mask &= ~active;
-    paths_[current_].pc = after;
-    ++caller->references;  // of the new path
-  }
+  const uint32_t after = p.pc + 1;
+  p.convergence = makeConvergence(caller, after, p.mask, p.convergence);
+  convergences_[static_cast<std::size_t>(p.convergence)].arrived = p.mask & ~active;
   p.mask = active;
-  p.convergence = makeConvergence(caller, after, active, p.convergence);
 
   Frame* const frame = newFrame(callee, caller);  // the path's reference to the caller becomes the frame's
   frame->references = 1;
@@ -136,12 +131,7 @@ void Warp::enter(const CallSite& site, const Routine& callee, Mask active) {
   p.frame = frame;
   p.pc = 0;
   p.waitState = 0;
-  if (all) {
-    paths_[current_] = p;
-    switchTo(current_);
-  } else {
-    paths_.push_back(p);
-  }
+  switchTo(current_);
 }
 
 void Warp::call(const Op& op, Mask active) {

@@ -11,8 +11,8 @@
 
 namespace ptxopt {
 
-// The program to call: `given` if that is not empty, else ptxas from PATH, else the one of $CUDA_HOME, $CUDA_PATH or
-// /usr/local/cuda. Empty when there is none; a `given` one is not looked at.
+// The program to call: `given` if that is not empty, else ptxas from PATH, else the one of $CUDA_HOME, $CUDA_PATH
+// or /usr/local/cuda. Empty when there is none; a `given` one is not looked at.
 std::string findPtxas(const std::string& given = {});
 
 struct PtxasRun {

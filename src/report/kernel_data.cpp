@@ -1,7 +1,11 @@
 #include "report/kernel_data.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <memory>
 
 #include "analysis/kernel_needs.h"
 
@@ -120,6 +124,15 @@ void addOpcodes(Json& data, const FunctionView& view) {
   data["opcodes"] = sorted;
 }
 
+// As the source has it; empty for what is not mangled.
+std::string demangled(std::string_view name) {
+  if (!name.starts_with("_Z")) return {};
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? text.get() : "";
+}
+
 Json counts(const PtxasCounts& c) {
   return {{"registers", c.registers ? Json(*c.registers) : Json()},
           {"barriers", c.barriers},
@@ -138,6 +151,7 @@ Json kernelData(FunctionView& view, Sources& sources, const PtxasCounts* ptxas) 
   const std::size_t to = view.view.lineStart(last) + view.view.lineText(last).size();
   const KernelNeeds needs = kernelNeeds(view.module, f);
   Json data = {{"name", view.name()},
+               {"demangled", demangled(view.name())},
                {"entry", f.isEntry},
                {"first", first},
                {"text", view.module.source.substr(from, to - from)},

@@ -11,7 +11,8 @@ namespace ptxopt::report {
 
 // The points are those of RegisterPressure: the start of each block and the place behind each instruction. Lines
 // are those of the module's text.
-//   name entry first text       as in the file; `text` are its lines from line `first` on
+//   name demangled            the second is empty where there is none
+//   entry first text             as in the file; `text` are its lines from line `first` on
 //   line data pred uniform source   a column each, by point; source: a number of `sources`, or -1
 //   isStart                     the points that are the start of a block
 //   maximum worst               data and uniform units at most, and the point

@@ -23,6 +23,7 @@ code, pre, .code, td.code, svg text { font-family: ui-monospace, "DejaVu Sans Mo
 h1 { font-size: 17px; margin: 0; } h2 { font-size: 17px; margin: 0 0 2px; overflow-wrap: anywhere; }
 h3 { font-size: 14px; margin: 0 0 6px; }
 header { padding: 10px 16px; border-bottom: 1px solid var(--line); background: var(--panel); }
+#where { overflow-wrap: anywhere; }
 header p, .dim { color: var(--dim); margin: 2px 0 0; } .note { color: var(--warn); }
 .page { display: grid; grid-template-columns: 250px minmax(0, 1fr); align-items: start; }
 nav { padding: 10px; border-right: 1px solid var(--line); position: sticky; top: 0; max-height: 100vh; overflow: auto; }
@@ -30,6 +31,7 @@ nav input { width: 100%; margin-bottom: 8px; }
 nav button { display: block; width: 100%; text-align: left; border: 0; background: none; color: inherit; font: inherit;
   padding: 5px 8px; border-radius: 5px; cursor: pointer; overflow-wrap: anywhere; }
 nav button:hover { background: var(--panel); } nav button[aria-current=true] { background: var(--chosen); }
+nav span { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 nav small { display: block; color: var(--dim); }
 main { padding: 12px 16px 40px; min-width: 0; }
 section { margin-top: 16px; }

@@ -79,9 +79,14 @@ class Chart {
     return out;
   }
   drawLoops() {
-    const k = this.kernel;
+    const k = this.kernel, runs = [];
     for (const b of k.blocks) {
-      if (!b.depth || b.first === b.end) continue;
+      const last = runs[runs.length - 1];
+      if (last && last.depth === b.depth && last.end === b.first) last.end = b.end;
+      else runs.push({first: b.first, end: b.end, depth: b.depth});
+    }
+    for (const b of runs) {
+      if (!b.depth) continue;
       svg(this.svg, 'rect', {x: this.x(b.first - .5), width: Math.max(.5, (b.end - b.first) * this.width / k.count), y: this.top,
         height: this.bottom - this.top, fill: `rgba(var(--loop), ${Math.min(.32, .07 * b.depth)})`});
     }

@@ -90,7 +90,7 @@ function show(k) {
   document.querySelectorAll('#kernels button').forEach(b => b.setAttribute('aria-current', b.dataset.name === k.name));
   document.querySelector('main').hidden = false;
   $('name').textContent = k.name;
-  $('where').textContent = `${k.entry ? 'kernel' : 'function'}, lines ${k.first}\u2013${k.first + k.text.length - 1}`
+  $('where').textContent = (k.demangled ? k.demangled + ': ' : '') + `${k.entry ? 'kernel' : 'function'}, lines ${k.first}\u2013${k.first + k.text.length - 1}`
     + (k.threadsGiven ? `, launch bounds ${k.threads} threads` : '') + (k.usable ? '' : '; its control-flow graph is too large to be analysed');
   $('cards').replaceChildren();
   card(k.instructions.toLocaleString('en'), 'instructions');
@@ -107,7 +107,7 @@ function show(k) {
   give('threads', k.threads);
   const real = k.ptxas && k.ptxas.registers !== null;
   give('registers', real ? k.ptxas.registers : k.estimates.length ? k.estimates[k.estimates.length - 1][1] : Math.max(16, k.maximum));
-  $('registers-from').textContent = real ? "ptxas's count" : 'an estimate';
+  $('registers').dataset.from = real ? "ptxas's count" : 'an estimate';
   give('shared', k.shared);
   give('architecture', report.architecture);
   listing.set(kernel);
@@ -136,6 +136,7 @@ function showOccupancy() {
   const a = report.architectures.find(x => x.name === $('architecture').value);
   const need = {registers: +$('registers').value, threads: +$('threads').value, shared: +$('shared').value, barriers: kernel.barriers};
   const p = $('occupancy');
+  $('registers-from').textContent = $('registers').value === $('registers').dataset.given ? $('registers').dataset.from : '';
   if (!a || !(need.threads >= 1) || !(need.registers >= 1)) {
     p.textContent = a ? 'Needs a block size and a register count.' : 'The architecture is not known.';
     chart.set(kernel, [], at);
@@ -216,6 +217,11 @@ function showBlocks() {
 
 // ---- the page ----
 
+// A function in C++ without its result and the namespaces that it is in.
+function shortName(name) {
+  return name.replace(/^void /, '').replace(/^(?:\w+::)*(?=\w+[<(])/, '');
+}
+
 function start() {
   document.title = `${report.file} \u2013 ptxopt report`;
   $('title').textContent = report.file;
@@ -224,7 +230,8 @@ function start() {
   $('notes').textContent = report.notes.join(' ');
   for (const a of report.architectures) make($('architecture'), 'option', {value: a.name}, a.name);
   for (const k of report.kernels) {
-    const b = make($('kernels'), 'button', {type: 'button'}, k.name);
+    const b = make($('kernels'), 'button', {type: 'button', title: k.demangled || k.name});
+    make(b, 'span', {}, shortName(k.demangled) || k.name);
     b.dataset.name = k.name;
     make(b, 'small', {}, `${k.maximum} live units${k.ptxas && k.ptxas.registers !== null ? `, ${k.ptxas.registers} registers` : ''}${k.entry ? '' : ', function'}`);
     b.addEventListener('click', () => { show(k); if (k.count) choose(k.worst); writeHash(); });
@@ -232,10 +239,9 @@ function start() {
   if (!report.kernels.length) $('kernels').textContent = 'The file has no function with a body.';
   $('filter').hidden = report.kernels.length < 8;
   $('filter').addEventListener('input', () => document.querySelectorAll('#kernels button').forEach(b =>
-    { b.hidden = !b.dataset.name.includes($('filter').value); }));
+    { b.hidden = !(b.dataset.name + b.title).includes($('filter').value); }));
   for (const field of ['threads', 'registers', 'shared', 'architecture'])
     $(field).addEventListener('input', () => {
-      if (field === 'registers') $('registers-from').textContent = '';
       showOccupancy();
       writeHash();
     });

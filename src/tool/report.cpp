@@ -27,7 +27,8 @@ struct ReportLine {
 bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
   CLI::App app(
       "ptxopt report INPUT -o OUTPUT.html [OPTIONS]\n"
-      "Writes one page that shows the register pressure along each kernel, what is live at a point, the loops, the\n"
+      "Writes one page that shows the register pressure along each kernel, what is live at a point, the loops, "
+      "the\n"
       "PTX with its source lines, and the occupancy. It needs no network; any browser shows it from a file.\n"
       "Exit codes: 0 ok, 2 usage or I/O, 3 not valid PTX, 4 internal error.",
       "ptxopt report");

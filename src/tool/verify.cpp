@@ -55,7 +55,7 @@ void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
                    {"inputs", v.trials},
                    {"dropped", v.dropped},
                    {"detail", v.detail}});
-    if (coverage) all.back().update({{"reached", v.reached}, {"executed", v.executed}});
+    if (coverage) all.back().update({{"reached", v.reached}, {"executed", v.executed}, {"changed", v.changed}});
   }
   fmt::print("{}\n", all.dump(2));
 }
@@ -114,7 +114,8 @@ int verifyCommand(int argc, char** argv) {
   app.add_option("A", pathA, "the PTX file that is right")->required();
   app.add_option("B", pathB, "the one to compare with it")->required();
   app.add_option("--kernel", options.kernel, "only this kernel")->type_name("NAME");
-  app.add_option("--trials", options.trials, "inputs for each kernel [16]")
+  app.add_option("--trials", options.trials,
+                 "inputs for each kernel, before three times as many that run for a short time only [24]")
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
   app.add_option("--seed", options.seed, "what the inputs are made from [1]")->type_name("S");
@@ -138,8 +139,10 @@ int verifyCommand(int argc, char** argv) {
       ->type_name("exact|any")
       ->check(CLI::IsMember({"exact", "any"}));
   app.add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
-  app.add_flag("--coverage", options.coverage,
-               "with --format json: the lines of A that the inputs reach, and those that some thread executes");
+  app.add_flag(
+      "--coverage", options.coverage,
+      "with --format json: the lines of A that the inputs reach, those that some thread executes, and those that "
+      "compute something else in B");
   app.add_option("-j,--jobs", options.jobs, "kernels in parallel; 0: one a core; the verdicts do not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));

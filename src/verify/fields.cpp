@@ -12,6 +12,9 @@ namespace {
 
 using FieldSet = std::set<uint32_t>;
 
+// Scalars mostly are sizes: what is larger is the bits of something.
+constexpr uint64_t kMostConstant = 1u << 16;
+
 // Taints of one function.
 struct State {
   std::vector<FieldSet> registers;         // by RegId
@@ -106,8 +109,13 @@ class Analysis {
       const Instruction& i = f[id];
       if (!i.isInstruction()) continue;
       const OpcodeForm& form = module_.form(i);
+      const std::string_view text = module_.text(form.text);
+      const bool compares = text.starts_with("setp") || text.starts_with("min.") || text.starts_with("max.") ||
+                            text.starts_with("set.") || text.starts_with("mov.");
       std::size_t inAddress = 0;
       for (const Operand& o : withoutGuard(f, i)) {
+        if (compares && o.kind == OperandKind::Integer && o.payload >= 2 && o.payload <= kMostConstant)
+          constants_.insert(o.payload);
         if (o.kind == OperandKind::Memory) inAddress = o.inside() + 1;
         if (inAddress > 0) {
           --inAddress;
@@ -130,7 +138,7 @@ class Analysis {
             use_.dynamicShared = true;
         }
       }
-      const std::string_view text = module_.text(form.text);
+      if (text.starts_with("wgmma") || text.find(".shared") != std::string_view::npos) usesShared_ = true;
       if (text.starts_with("bar") || text.starts_with("mbarrier")) use_.barrier = true;
       if (text.starts_with("wgmma")) use_.warpGroup = true;
       if (form.is(effect::Convergent) && !text.starts_with("bar")) use_.warp = true;
@@ -319,6 +327,8 @@ class Analysis {
     }
     KernelUse use;
     use.shape = use_;
+    use.shape.bareShared = usesShared_ && !use_.dynamicShared && program_.staticShared() == 0;
+    use.constants.assign(constants_.begin(), constants_.end());
     for (uint32_t k = 0; k < fields_.size(); ++k) {
       Field& x = fields_[k];
       x.use = sure_.contains(k)    ? Field::Use::Pointer
@@ -351,6 +361,8 @@ class Analysis {
   std::map<uint32_t, std::map<ScalarType, unsigned>> elements_;
   std::set<uint32_t> sure_, maybe_, viaCvta_;
   ShapeUse use_;
+  std::set<uint64_t> constants_;
+  bool usesShared_ = false;
   bool changed_ = false;
 };
 

@@ -35,11 +35,15 @@ struct ShapeUse {
   bool barrier = false;               // bar, barrier, mbarrier
   bool warp = false;                  // shfl, vote, mma and their like
   bool warpGroup = false;             // wgmma: what four warps do together
+  // Shared memory is used though no variable lies there: addresses come from parameters or are constants.
+  bool bareShared = false;
 };
 
 struct KernelUse {
   std::vector<Field> fields;  // by offset
   ShapeUse shape;
+  // Integers that values are compared with, rising; scalars around them take both sides of a branch.
+  std::vector<uint64_t> constants;
 };
 
 KernelUse findUse(const Module& module, const Function& kernel, const exec::Program& program);

@@ -133,6 +133,8 @@ Contents::Kind contentsKind(bool floats, unsigned number, uint64_t r) {
   return floats ? kFloats[r % std::size(kFloats)] : kIntegers[r % std::size(kIntegers)];
 }
 
+constexpr std::size_t kMostConstants = 6;  // drawn for one trial
+
 }  // namespace
 
 void Contents::fillPage(int64_t offset, std::byte* page) const {
@@ -193,11 +195,16 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
     t.block = {static_cast<uint32_t>(limits.most), 1, 1};
     if (!common.empty()) t.block = common[number == 0 ? 0 : random(common.size())];
   }
+  if (number % 16 == 5 && !use.shape.barrier) t.block = {number < 16 ? 1u : 7u, 1, 1};
   if (limits.required.x != 0) t.block = limits.required;
   if (limits.required.x == 0 && limits.most < 1024 && number % 2 == 0 && !use.shape.y && !use.shape.z)
     t.block = {static_cast<uint32_t>(limits.most), 1, 1};
   if (limits.required.x == 0 && use.shape.warpGroup && limits.most >= 128 && random(8) != 0)
     t.block = {limits.most >= 256 && number % 2 == 1 ? 256u : 128u, 1, 1};
+  // Where threads share memory few sizes do: small ones fit into most arrays.
+  else if (limits.required.x == 0 && use.shape.barrier && !use.shape.y && !use.shape.z && !use.shape.warpGroup &&
+           limits.most >= 64 && number % 4 == 2)
+    t.block = {number % 8 == 2 ? 64u : 32u, 1, 1};
   if (!blocks.empty()) t.block = blocks[number == 0 ? 0 : random(blocks.size())];
   t.cluster = limits.cluster;
   t.grid = {static_cast<uint32_t>(1 + random(3)),
@@ -205,37 +212,44 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
             use.shape.z || use.shape.gridZ ? static_cast<uint32_t>(1 + random(2)) : 1};
   if (number == 0) t.grid = {2, 1, 1};
   t.grid = {t.grid.x * t.cluster.x, t.grid.y * t.cluster.y, t.grid.z * t.cluster.z};
-  if (use.shape.dynamicShared) t.dynamicShared = 48u << 10;
+  if (use.shape.dynamicShared || use.shape.bareShared) t.dynamicShared = 48u << 10;
 
   const auto blockThreads = static_cast<uint32_t>(t.block.count());
   const auto allThreads = static_cast<uint32_t>(t.grid.count() * t.block.count());
   // Sizes: around those of the block and the grid, for the bounds that kernels test.
   // The two at kWild are not for several scalars at once, which few kernels would survive.
   constexpr std::size_t kWild = 6;
-  const uint64_t sizes[] = {allThreads,
-                            blockThreads,
-                            blockThreads + 1,
-                            blockThreads - 1,
-                            1,
-                            0,
-                            uint64_t{allThreads} * 5 + 3,
-                            ~uint64_t{0},
-                            2,
-                            7,
-                            allThreads - 1,
-                            allThreads + 1,
-                            100,
-                            3,
-                            4,
-                            5,
-                            8,
-                            10,
-                            16,
-                            33,
-                            64};
+  std::vector<uint64_t> sizes = {allThreads,
+                                 blockThreads,
+                                 blockThreads + 1,
+                                 blockThreads - 1,
+                                 1,
+                                 0,
+                                 uint64_t{allThreads} * 5 + 3,
+                                 ~uint64_t{0},
+                                 2,
+                                 7,
+                                 allThreads - 1,
+                                 allThreads + 1,
+                                 100,
+                                 3,
+                                 4,
+                                 5,
+                                 8,
+                                 10,
+                                 16,
+                                 33,
+                                 64};
+  // Around the constants that the kernel compares with, as early as the order of the sizes allows.
+  std::vector<uint64_t> around;
+  for (std::size_t k = 0; k < std::min<std::size_t>(use.constants.size(), kMostConstants); ++k) {
+    const uint64_t c = use.constants[use.constants.size() <= kMostConstants ? k : random(use.constants.size())];
+    around.push_back(number / 2 % 3 == 0 ? c : number / 2 % 3 == 1 ? c + 1 : c - 1);
+  }
   // One scalar of each trial takes the sizes in their order, so that it meets all of them soon.
   const auto isSize = [](const Field& f) { return f.use == Field::Use::Scalar && !f.isFloat; };
   const auto scalars = static_cast<unsigned>(std::count_if(use.fields.begin(), use.fields.end(), isSize));
+  const unsigned turn = number / std::max(1u, scalars);
   unsigned scalar = 0;
   for (std::size_t k = 0; k < use.fields.size(); ++k) {
     const Field& f = use.fields[k];
@@ -260,10 +274,17 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
       v.bits = integerValue(Contents::Kind::Mixed, f.bytes * 8, random(UINT64_MAX));
     } else if (inOrder && number >= 8 && (number % 8 == 3 || number % 8 == 4)) {
       v.bits = static_cast<uint64_t>(std::bit_width(blockThreads)) - number % 2;  // a logarithm of the size
+    } else if (!around.empty() && turn % 2 == 1 && (inOrder || random(4) == 0)) {
+      v.bits = around[random(around.size())];
+    } else if (use.shape.warpGroup && f.bytes == 8) {
+      // A matrix descriptor without swizzling: address and both strides in units of 16 bytes.
+      v.bits = random(512) | (8 + random(16)) << 16 | (8 + random(16)) << 32;
+    } else if (use.shape.bareShared && random(2) == 0) {
+      v.bits = 16 * random(128);  // may be an address there
     } else if (inOrder) {
-      v.bits = sizes[number / scalars % std::size(sizes)];
+      v.bits = sizes[(around.empty() ? turn : turn / 2) % sizes.size()];
     } else {
-      const uint64_t at = random(number < 4 ? 5 : std::size(sizes) - 2);
+      const uint64_t at = random(number < 4 ? 5 : sizes.size() - 2);
       v.bits = sizes[at < kWild ? at : at + 2];
     }
     if (f.bytes < 8) v.bits &= (uint64_t{1} << (f.bytes * 8)) - 1;
@@ -281,9 +302,9 @@ TrialMemory::TrialMemory(exec::Machine& machine, const KernelUse& use, const Tri
     if (trial.fields[k].isPointer) {
       auto region = std::make_unique<Region>();
       region->field = k;
-      exec::Allocation& a = machine.memory().allocate(use.fields[k].parameter, 2 * kReach);
+      exec::Allocation& a = machine.memory().allocate(use.fields[k].parameter, kBelow + kAbove);
       region->allocation = &a;
-      bits += a.base + kReach;
+      bits += a.base + kBelow;
       a.watched = true;
       Region* const r = region.get();
       const Contents contents = trial.fields[k].contents;
@@ -301,7 +322,7 @@ TrialMemory::~TrialMemory() {
 
 void TrialMemory::touch(Region& region, const Contents& contents, const exec::Warp& warp, unsigned lane,
                         uint64_t offset, unsigned bytes, exec::Access access) {
-  const auto first = static_cast<int64_t>(offset - kReach);
+  const auto first = static_cast<int64_t>(offset - kBelow);
   const int64_t last = first + static_cast<int64_t>(bytes) - 1;
   constexpr auto kSize = static_cast<int64_t>(kPage);
   const auto pageOf = [](int64_t at) { return at & ~(kSize - 1); };
@@ -310,7 +331,7 @@ void TrialMemory::touch(Region& region, const Contents& contents, const exec::Wa
     if (isNew) {
       if (++pages_ > kMostPages)
         throw exec::LaneFault{exec::FaultKind::OutOfBounds, lane, "the kernel touches more than 64 MB"};
-      contents.fillPage(page, region.allocation->data + kReach + page);
+      contents.fillPage(page, region.allocation->data + kBelow + page);
     }
     if (access != exec::Access::Read) at->second = true;
   }

@@ -53,12 +53,12 @@ std::vector<exec::Dim3> commonBlocks(const KernelUse& use, const ShapeLimits& li
 Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number,
                 const std::vector<exec::Dim3>& blocks = {});
 
-// The memory behind the pointers of one trial in one machine: pages of 4 KB filled when first touched, up to 8 GB
-// to both sides of the pointer.
+// The memory behind the pointers of one trial in one machine: pages of 4 KB filled when first touched, from 8 GB
+// below the pointer to 24 GB above it: the product of an unsigned index of 32 bits and 4 bytes stays inside.
 class TrialMemory {
  public:
   static constexpr uint64_t kPage = 4096;
-  static constexpr uint64_t kReach = uint64_t{8} << 30;
+  static constexpr uint64_t kBelow = uint64_t{8} << 30, kAbove = uint64_t{24} << 30;
   static constexpr std::size_t kMostPages = 16384;  // 64 MB
 
   TrialMemory(exec::Machine& machine, const KernelUse& use, const Trial& trial);
@@ -73,7 +73,7 @@ class TrialMemory {
     std::size_t field = 0;
     exec::Allocation* allocation = nullptr;
     std::map<int64_t, bool> pages;  // offset from the pointer to whether it was written
-    const std::byte* page(int64_t offset) const { return allocation->data + kReach + offset; }
+    const std::byte* page(int64_t offset) const { return allocation->data + kBelow + offset; }
   };
   const std::vector<std::unique_ptr<Region>>& regions() const { return regions_; }
   // Watches one byte: who wrote it last. `field` is its region's.

@@ -9,12 +9,14 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <set>
 
 #include "exec/machine.h"
 #include "text/parse.h"
 #include "verify/coverage.h"
 #include "verify/fields.h"
 #include "verify/input.h"
+#include "verify/results.h"
 
 namespace ptxopt::verify {
 
@@ -128,6 +130,7 @@ class KernelCheck {
     if (options_.coverage) {
       result_.reached = coverage_.reachedLines();
       result_.executed = coverage_.executedLines();
+      result_.changed.assign(changed_.begin(), changed_.end());
     }
     return std::move(result_);
   }
@@ -165,7 +168,12 @@ class KernelCheck {
     std::string lastUndetermined;
     unsigned tooLongInputs = 0;
     const std::vector<Dim3> blocks = determinedBlocks(limits);
-    for (unsigned number = 0; result_.trials < options_.trials && number < options_.trials * 4 + 8; ++number) {
+    unsigned shortOnes = 0;
+    for (unsigned number = 0;; ++number) {
+      if (result_.trials >= options_.trials || number >= options_.trials * 4 + 8) {
+        if (result_.trials == 0 || shortOnes++ == options_.trials * kShortRounds) break;
+        stepLimit_ = std::min(stepLimit_, kShortStepLimit);
+      }
       Trial trial = makeTrial(use_, limits, options_.seed, number, blocks);
       pin(trial);
       std::string drop;
@@ -189,7 +197,7 @@ class KernelCheck {
           }
         }
       } else {
-        ++result_.dropped;
+        if (shortOnes == 0) ++result_.dropped;
         lastDrop = drop;
         if (result_.trials == 0 && tooLong_ && ++tooLongInputs % 4 == 0)
           stepLimit_ = std::min(options_.stepLimit, stepLimit_ * 4);
@@ -229,8 +237,9 @@ class KernelCheck {
   // Runs a trial on both. A difference, or none; `drop` says why the trial says nothing.
   std::optional<Difference> compare(const Trial& trial, std::string& drop) {
     trial_ = &trial;
+    Results resultsA(a_, &coverage_), resultsB(b_);
     const Run a = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {},
-                           options_.coverage ? &coverage_ : nullptr);
+                           options_.coverage ? &resultsA : nullptr);
     tooLong_ = a.fault && a.fault->kind == FaultKind::StepLimit;
     unsupported_ = a.fault && a.fault->kind == FaultKind::Unsupported;
     if (a.fault) {
@@ -238,7 +247,9 @@ class KernelCheck {
       return std::nullopt;
     }
     // What the optimizer adds may cost steps; only an endless loop is a difference.
-    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4);
+    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, {}, {},
+                           options_.coverage ? &resultsB : nullptr);
+    noteChanges(resultsA, resultsB);
     if (b.fault) {
       if (b.fault->kind == FaultKind::Unsupported) {
         drop = describe(b_, *b.fault);
@@ -253,11 +264,25 @@ class KernelCheck {
     return difference(a, b);
   }
 
+  // Lines that computed something else in the second file, or are in one only.
+  void noteChanges(const Results& a, const Results& b) {
+    for (const auto& [line, result] : a.byLine())
+      if (const auto other = b.byLine().find(line);
+          other == b.byLine().end() ? result != 0 : other->second != result)
+        changed_.insert(line);
+    for (const auto& [line, result] : b.byLine())
+      if (result != 0 && !a.byLine().contains(line)) changed_.insert(line);
+  }
+
   // Why the first file's own result rests on races or on what nothing has written, or nothing.
   std::string undetermined(const Trial& trial) {
     Checking checks;
     checks.races = checks.uninitialised = true;
     const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, checks);
+    // Where nothing can have written it, shared memory is what the launch gives: zeros.
+    if (run.fault && use_.shape.bareShared && run.fault->kind == FaultKind::Uninitialised &&
+        run.fault->message.find("of shared memory") != std::string::npos)
+      return "";
     const bool is =
         run.fault && (run.fault->kind == FaultKind::Race || run.fault->kind == FaultKind::Uninitialised);
     return is ? describe(a_, *run.fault) : "";
@@ -466,6 +491,9 @@ class KernelCheck {
   // Most inputs on which a kernel runs long are nonsense, such as an array of indices that are not in order: the
   // limit only rises to that of the options as long as no input ends within it.
   static constexpr uint64_t kFirstStepLimit = 250'000;
+  // What runs soon is run on more inputs, for which these are the limits.
+  static constexpr uint64_t kShortStepLimit = 10'000;
+  static constexpr unsigned kShortRounds = 3;
   static constexpr unsigned kRaceTrials = 2;
   static constexpr unsigned kBlockTrials = 2;
   static constexpr std::size_t kMostBlocks = 3;
@@ -473,6 +501,7 @@ class KernelCheck {
   uint64_t stepLimit_ = kFirstStepLimit;
   bool tooLong_ = false, unsupported_ = false;  // why the last trial was dropped
   Coverage coverage_{a_};
+  std::set<std::size_t> changed_;  // KernelVerdict::changed
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace ptxopt::verify {
 
 struct VerifyOptions {
   std::string kernel;    // only this one; empty: all
-  unsigned trials = 16;  // that say something, for each kernel
+  unsigned trials = 24;  // that say something, for each kernel; then some more that take few steps
   uint64_t seed = 1;
   uint64_t stepLimit = 4'000'000;  // warp instructions of a launch
   bool anyNan = false;             // NaNs of whatever bits are equal, where memory holds floating-point numbers
@@ -45,6 +45,9 @@ struct KernelVerdict {
   // VerifyOptions::coverage: lines of the first module's source whose instructions were come to, and of these the
   // ones that some thread executed, its guard being true. Rising.
   std::vector<std::size_t> reached, executed;
+  // Likewise: lines by number whose instructions computed something else in the second module, in some input on
+  // which the first does not fail. Says something only where the two have the same lines but for a few.
+  std::vector<std::size_t> changed;
 };
 
 // Verdicts in the order of the first module's kernels. Neither module is changed; both may be used meanwhile.

@@ -10,7 +10,10 @@ clang where they are installed. mutants.py has the operators. A mutant counts wh
   - the changed instruction is executed by the inputs of `ptxopt verify` (a guard: reached); verify --coverage says so,
   - it is not a removed barrier, whose effect may need another order of the threads. These are reported apart.
 
-Of those that count, `verify` has to find 95%. Drawn are a file, in turn, any of its instructions, any class of mutants that
+Of those that count some do nothing else on any input: mul.wide.s32 for mul.wide.u32 of what is never negative, or a move of
+0 for that of the address of a variable that lies there. Those that `verify` misses and whose instruction computed, on each
+of its inputs, what the original's did (verify --coverage compares them, line by line) are "not infected". Of the infected,
+`verify` has to find 95%; the share of all that count is printed too. Drawn are a file, in turn, any of its instructions, any class of mutants that
 it has, and one of those; until N that count are drawn. Which, depends on N, the seed and the kernels, not on -j.
 A verdict "different" where the machine code is the same is reported too: a false alarm, or undefined behaviour.
 
@@ -181,12 +184,20 @@ class Draw:
 
 # ---------------------------------------------------------------- one mutant
 
-DETECTED, MISSED, UNREACHED, SAME, REFUSED, FALSE_ALARM, UNDECIDED = (
-    "detected", "missed", "not reached", "same code", "refused", "false alarm", "undecided")
+DETECTED, MISSED, UNREACHED, SAME, REFUSED, FALSE_ALARM, UNDECIDED, UNINFECTED = (
+    "detected", "missed", "not reached", "same code", "refused", "false alarm", "undecided", "not infected")
+COUNTED = (DETECTED, MISSED, UNDECIDED, UNINFECTED)
 
 
 def is_reached(base, mutant):
     return mutant.line in (base.reached if mutant.guard or mutant.kind == "branch" else base.executed)
+
+
+def missed(tool, base, path, kernel, line):
+    """Of a mutant that verify calls equal: has its instruction ever done something else?"""
+    said = run([tool, "verify", base.path, path, *kernel, "--format", "json", "--coverage"]).stdout
+    changed = set().union(*(verdict["changed"] for verdict in json.loads(said)))
+    return (MISSED, f"and {len(changed) - 1} more lines compute something else") if line in changed else (UNINFECTED, "")
 
 
 def examine(tool, work, base, mutant):
@@ -211,8 +222,10 @@ def examine(tool, work, base, mutant):
             return (FALSE_ALARM if different else SAME), said
         if not different and verify.returncode == 2 and "not compared" in said and not mutant.kernel:
             # A function: kernels that cannot be compared say nothing, the others were found equal.
-            return MISSED, said
-        return (DETECTED if different else MISSED if verify.returncode == 0 else UNDECIDED), said
+            return missed(tool, base, path, kernel, mutant.line)
+        if verify.returncode == 0:
+            return missed(tool, base, path, kernel, mutant.line)
+        return (DETECTED if different else UNDECIDED), said
 
 
 def keep(work, base, mutant, outcome, said):
@@ -226,16 +239,16 @@ def keep(work, base, mutant, outcome, said):
 
 # ---------------------------------------------------------------- figures
 
-COLUMNS = [DETECTED, MISSED, UNDECIDED, SAME, FALSE_ALARM, UNREACHED, REFUSED]
+COLUMNS = [DETECTED, MISSED, UNDECIDED, UNINFECTED, SAME, FALSE_ALARM, UNREACHED, REFUSED]
 
 
 def table(title, rows):
     """rows: name -> Counter of outcomes"""
     width = max(len(title), *(len(name) for name in rows)) + 2
-    print(f"\n{title:{width}}{'drawn':>8}" + "".join(f"{column:>13}" for column in COLUMNS) + "   share")
+    print(f"\n{title:{width}}{'drawn':>8}" + "".join(f"{column:>13}" for column in COLUMNS) + "   share  of infected")
     for name, row in rows.items():
-        counted = row[DETECTED] + row[MISSED] + row[UNDECIDED]
-        share = f"{row[DETECTED] / counted:7.1%}" if counted else "      -"
+        counted = sum(row[outcome] for outcome in COUNTED)
+        share = "  ".join(f"{row[DETECTED] / of:7.1%}" if of else "      -" for of in (counted, counted - row[UNINFECTED]))
         print(f"{name:{width}}{sum(row.values()):8}" + "".join(f"{row[column]:13}" for column in COLUMNS) + f"  {share}")
 
 
@@ -282,26 +295,29 @@ def main():
             by_class[mutant.kind][outcome] += 1
             if mutant.kind != "barrier":
                 by_file[base.name][outcome] += 1
-                counted += outcome in (DETECTED, MISSED, UNDECIDED)
-            if outcome in (MISSED, UNDECIDED, FALSE_ALARM):
-                lost.append((base, mutant, outcome))
+                counted += outcome in COUNTED
+            if outcome in (MISSED, UNDECIDED, UNINFECTED, FALSE_ALARM):
+                lost.append((base, mutant, outcome, said if outcome == MISSED else ""))
                 keep(work, base, mutant, outcome, said)
         for *_, future in ahead:
             future.cancel()
 
-    for base, mutant, outcome in lost:
-        print(f"{outcome}: {base.name}:{mutant.line} ({mutant.kind}): {mutant.old.strip()}  ->  {mutant.new.strip() or 'nothing'}")
+    for base, mutant, outcome, said in lost:
+        print(f"{outcome}: {base.name}:{mutant.line} ({mutant.kind}): {mutant.old.strip()}  ->  {mutant.new.strip() or 'nothing'}"
+              + (f"  [{said}]" if said else ""))
     table("class", {kind: row for kind, row in by_class.items() if row})
     table("file (without barriers)", {name: row for name, row in by_file.items() if row})
     total = sum((row for kind, row in by_class.items() if kind != "barrier"), collections.Counter())
     if not counted:
         print("\nmutation: no mutant that counts was drawn")
         return 1
-    share = total[DETECTED] / counted
+    infected = counted - total[UNINFECTED]
+    share = total[DETECTED] / infected if infected else 1
     barriers = by_class.get("barrier", collections.Counter())
-    print(f"\nmutation: {total[DETECTED]} of {counted} mutants with other machine code are detected, {share:.1%} "
-          f"(required: {REQUIRED:.0%}); of removed barriers {barriers[DETECTED]} of "
-          f"{barriers[DETECTED] + barriers[MISSED] + barriers[UNDECIDED]} ({time.time() - start:.0f} s)")
+    print(f"\nmutation: {total[DETECTED]} of {counted} mutants with other machine code whose instruction is reached are detected, "
+          f"{total[DETECTED] / counted:.1%}; of the {infected} that computed something else on some input {share:.1%} "
+          f"(required: {REQUIRED:.0%}); of removed barriers {barriers[DETECTED]} of {sum(barriers[x] for x in COUNTED)} "
+          f"({time.time() - start:.0f} s)")
     return 0 if share >= REQUIRED else 1
 
 

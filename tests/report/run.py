@@ -241,10 +241,12 @@ def test_errors(tool, folder):
     check(out.read_text() == "before", "a failure changed the output file")
     check(ptx.read_text() == KERNELS, "a failure changed the input file")
     empty = folder / "empty.ptx"
-    empty.write_text(".version 8.0\n.target sm_80\n.address_size 64\n")
-    result = run(tool, "report", empty, "-o", folder / "empty.html", "--no-ptxas")
-    check(result.returncode == 0, f"a module without functions: {result.stderr}")
-    read_page(folder / "empty.html")
+    for name, text in (("empty", ""), ("hollow", ".entry _Z6hollowi() { }\n")):
+        empty.write_text(".version 8.0\n.target sm_80\n.address_size 64\n" + text)
+        result = run(tool, "report", empty, "-o", folder / f"{name}.html", "--no-ptxas")
+        check(result.returncode == 0, f"{name}: {result.stderr}")
+        _, data = read_page(folder / f"{name}.html")
+        check([k["demangled"] for k in data["kernels"]] == ["hollow(int)"] * bool(text), f"{name}: the kernels are {data['kernels']}")
     strange = folder / "strange.ptx"  # CRLF, a mark at the start, bytes that are not UTF-8
     strange.write_bytes(b"\xef\xbb\xbf" + KERNELS.replace("//", "// \xe9").replace("\n", "\r\n").encode("latin-1"))
     result = run(tool, "report", strange, "-o", folder / "strange.html", "--no-ptxas")
@@ -420,6 +422,7 @@ def main():
             test_clicks(browser, page, data)
             test_occupancy(tool, browser, page, folder / "kernels.ptx")
             browser.see(folder / "empty.html")
+            browser.see(folder / "hollow.html")
             browser.see(folder / "strange.html", "kernel=nest")
             browser.see(folder / "ptxas.html")
     for failure in FAILURES:

@@ -38,7 +38,8 @@ std::vector<Flags> reference(const Cfg& cfg, Direction direction) {
   const auto along = [&](const std::vector<uint32_t>& starts, uint32_t without) {
     return reach(n, starts, without, [&](uint32_t b) {
       std::vector<BlockId> next;
-      const auto all = direction == Direction::Dominators ? cfg.successors(BlockId(b)) : cfg.predecessors(BlockId(b));
+      const auto all =
+          direction == Direction::Dominators ? cfg.successors(BlockId(b)) : cfg.predecessors(BlockId(b));
       for (const BlockId x : all)
         if (cfg[x].reachable) next.push_back(x);
       return next;

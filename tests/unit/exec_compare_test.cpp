@@ -1,5 +1,6 @@
 // setp and set of integers and bits.
 #include "exec_lanes.h"
+#include "exec_rows.h"
 
 using namespace ptxopt;
 using namespace ptxopt::testing;
@@ -125,6 +126,7 @@ TEST_CASE("exec: comparisons with constants, and the forms there are not") {
           std::memcpy(config.parameters.data(), &memory.base, 8);
           std::memcpy(config.parameters.data() + 8, &memory.base, 8);
           std::memcpy(config.parameters.data() + 16, &count, 4);
+          config.observer = &exec::executedRows();
           machine.launch("k", config);
         }(),
         exec::ExecError);

@@ -6,6 +6,7 @@
 #include "exec/error.h"
 #include "exec_float_reference.h"
 #include "exec_lanes.h"
+#include "exec_rows.h"
 
 namespace ptxopt::testing {
 
@@ -101,6 +102,7 @@ inline std::string message(exec::Machine& machine) {
   const uint32_t count = 32;
   std::memcpy(config.parameters.data() + 16, &count, 4);
   try {
+    config.observer = &exec::executedRows();
     machine.launch("k", config);
   } catch (const exec::ExecError& e) {
     return e.what();

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "exec/machine.h"
+#include "exec_rows.h"
 #include "support.h"
 
 namespace ptxopt::testing {
@@ -157,6 +158,7 @@ inline void checkLanes(const std::vector<LaneCase>& cases, const std::vector<Val
       for (std::size_t k = 0; k < values.size(); ++k) std::memcpy(out.data + 8 * k, &kBefore, 8);
       CAPTURE(cases[i].ptx);
       CAPTURE(divergent);
+      config.observer = &exec::executedRows();
       REQUIRE_NOTHROW(machine.launch((divergent ? "part" : "whole") + std::to_string(i), config));
       const uint64_t mask = lanes::maskOf(cases[i].result);
       std::size_t wrong = 0;

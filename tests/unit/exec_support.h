@@ -18,6 +18,7 @@
 
 #include "exec/launch.h"
 #include "exec/machine.h"
+#include "exec_rows.h"
 #include "text/parse.h"
 
 namespace ptxopt::exec {
@@ -90,6 +91,7 @@ class ExecTest {
           },
           arguments[i]);
     }
+    if (shape.jobs == 1) config.observer = &executedRows();
     machine_->launch(name, config);
   }
 

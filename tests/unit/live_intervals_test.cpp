@@ -308,8 +308,8 @@ class Checker {
 std::string randomCode(uint64_t seed) {
   std::mt19937_64 random(seed);
   const std::string graph = randomGraph(seed, 9);
-  const std::string lines[] = {"mov.b32 %x, 1;\n",      "mov.b32 %y, %x;\n",      "st.global.b32 [%a], %x;\n",
-                               "@%p mov.b32 %x, 2;\n",  "add.s32 %x, %x, %y;\n",  "@%q add.s32 %y, %x, %y;\n",
+  const std::string lines[] = {"mov.b32 %x, 1;\n",         "mov.b32 %y, %x;\n",         "st.global.b32 [%a], %x;\n",
+                               "@%p mov.b32 %x, 2;\n",     "add.s32 %x, %x, %y;\n",     "@%q add.s32 %y, %x, %y;\n",
                                "setp.eq.s32 %q, %x, 1;\n", "st.global.b32 [%a], %y;\n", "bar.sync 0;\n"};
   std::string text;
   for (std::size_t at = 0; at < graph.size();) {
@@ -368,8 +368,10 @@ namespace {
 
 // The range of a register as text, numbers divided by the spacing: "[2r,4r:0) 0@2r".
 std::string rangeOf(std::string_view body, std::string_view reg) {
-  const Parsed p(kHeader + ".func g()\n;\n.func (.reg .b32 %o) f(.reg .b32 %i)\n{\n.reg .b32 %r<9>; .reg .pred %p; .reg .b64 %a;\n" +
-                 std::string(body) + "}\n");
+  const Parsed p(
+      kHeader +
+      ".func g()\n;\n.func (.reg .b32 %o) f(.reg .b32 %i)\n{\n.reg .b32 %r<9>; .reg .pred %p; .reg .b64 %a;\n" +
+      std::string(body) + "}\n");
   const Function& f = p.function(1);
   const Cfg cfg(*p, f);
   const SlotIndexes slots(f, cfg);
@@ -411,8 +413,8 @@ TEST_CASE("live intervals: by hand") {
   CHECK(rangeOf("mov.b32 %r1, 1;\n@%p mov.b32 %r1, 2;\nst.global.b32 [%a], %r1;\nret;\n", "%r1") ==
         "[1r,2r:0) [2r,3r:1) 0@1r 1@2r-partial");
   // A diamond, and a loop. (Branches end blocks; each block's start takes a number.)
-  CHECK(rangeOf("@%p bra E;\nmov.b32 %r1, 1;\nbra J;\nE:\nmov.b32 %r1, 2;\nJ:\nst.global.b32 [%a], %r1;\nret;\n", "%r1") ==
-        "[3r,5B:0) [6r,7B:1) [7B,8r:2) 0@3r 1@6r 2@7B-phi");
+  CHECK(rangeOf("@%p bra E;\nmov.b32 %r1, 1;\nbra J;\nE:\nmov.b32 %r1, 2;\nJ:\nst.global.b32 [%a], %r1;\nret;\n",
+                "%r1") == "[3r,5B:0) [6r,7B:1) [7B,8r:2) 0@3r 1@6r 2@7B-phi");
   CHECK(rangeOf("mov.b32 %r1, 1;\nL:\nadd.s32 %r1, %r1, 1;\n@%p bra L;\nret;\n", "%r1") ==
         "[1r,2B:0) [2B,3r:1) [3r,5B:2) 0@1r 1@2B-phi 2@3r");
   // Results: read where the function returns, by `ret` or at the end of the text, not by `exit`.
@@ -426,7 +428,8 @@ TEST_CASE("live intervals: by hand") {
 
 TEST_CASE("live intervals: nested loops take a phi only where values meet") {
   // %r1 changes in the outer loop, behind the inner one, whose header needs no phi.
-  CHECK(rangeOf("mov.b32 %r1, 1;\nO:\nbar.sync 0;\nI:\nst.global.b32 [%a], %r1;\n@%p bra I;\nmov.b32 %r1, 2;\nX:\n@%p bra O;\nret;\n",
+  CHECK(rangeOf("mov.b32 %r1, 1;\nO:\nbar.sync 0;\nI:\nst.global.b32 [%a], %r1;\n@%p bra I;\nmov.b32 %r1, "
+                "2;\nX:\n@%p bra O;\nret;\n",
                 "%r1") == "[1r,2B:0) [2B,7B:1) [8r,11B:2) 0@1r 1@2B-phi 2@8r");
 }
 

@@ -39,8 +39,10 @@ void check(const LiveRange& range, const Model& model) {
     const uint32_t base = i & ~3u;
     bool killed = model[base] != kNothing;
     for (uint32_t k = base; k < base + 4 && killed; ++k)
-      if (model[k] != model[base]) break;
-      else if (k == base + 3) killed = false;
+      if (model[k] != model[base])
+        break;
+      else if (k == base + 3)
+        killed = false;
     if (range.isKilledAt(at(i)) != killed) FAIL("killed at " << i);
   }
   REQUIRE(range.segments().size() == pieces);
@@ -103,8 +105,9 @@ TEST_CASE("live range: changes, against an array of slots") {
       const uint32_t i = random(kSlots), j = std::min(kSlots, i + random(10));
       switch (random(4)) {
         case 0: {  // takes out what lies inside one segment; else nothing
-          const bool inside = i < j && p.model[i] != kNothing &&
-                              std::all_of(p.model.begin() + i, p.model.begin() + j, [&](int v) { return v == p.model[i]; });
+          const bool inside =
+              i < j && p.model[i] != kNothing &&
+              std::all_of(p.model.begin() + i, p.model.begin() + j, [&](int v) { return v == p.model[i]; });
           const int old = p.model[i];
           p.range.removeSegment(at(i), at(j));
           if (inside) {
@@ -348,7 +351,8 @@ TEST_CASE("interval union: against an array of slots") {
         in.emplace(reg, std::move(p));
       }
       for (uint32_t i = 0; i < kSlots; ++i)
-        if ((all.at(at(i)).valid() ? static_cast<int>(all.at(at(i)).value) : kNothing) != owner[i]) FAIL("at " << i);
+        if ((all.at(at(i)).valid() ? static_cast<int>(all.at(at(i)).value) : kNothing) != owner[i])
+          FAIL("at " << i);
       CHECK(all.empty() == std::all_of(owner.begin(), owner.end(), [](int r) { return r == kNothing; }));
     }
   }

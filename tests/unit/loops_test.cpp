@@ -107,7 +107,8 @@ void checkNatural(const Cfg& cfg, const DominatorTree& tree, const Loops& loops)
   }
   REQUIRE(natural.size() == loops.size());
   for (uint32_t l = 0; l < loops.size(); ++l)
-    if (natural[loops[LoopId(l)].header.value] != toSet(loops.blocks(LoopId(l)))) FAIL("not the natural loop " << l);
+    if (natural[loops[LoopId(l)].header.value] != toSet(loops.blocks(LoopId(l))))
+      FAIL("not the natural loop " << l);
 }
 
 bool isReducible(const Cfg& cfg, const DominatorTree& tree) {
@@ -187,7 +188,8 @@ void check(const std::string& text, std::size_t function) {
   }
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     if (loops.of(BlockId(b)).value != innermost[b]) FAIL("innermost loop of " << b);
-    if (loops.depth(BlockId(b)) != (innermost[b] == UINT32_MAX ? 0 : loops[LoopId(innermost[b])].depth)) FAIL("depth");
+    if (loops.depth(BlockId(b)) != (innermost[b] == UINT32_MAX ? 0 : loops[LoopId(innermost[b])].depth))
+      FAIL("depth");
   }
   const DominatorTree tree(cfg, DominatorTree::Direction::Dominators);
   CHECK(isReducible(cfg, tree) != irreducible);

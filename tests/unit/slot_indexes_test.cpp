@@ -203,7 +203,6 @@ TEST_CASE("slot indexes: tens of thousands of insertions") {
     // Renumbering is local: few numbers an insertion, whatever the place.
     CHECK(edits.spreads > 0);
     CHECK(edits.moved < kInsertions * 60);
-    MESSAGE("way ", way, ": ", edits.spreads, " spreads, ", edits.moved, " moves");
   }
 }
 

@@ -1,0 +1,69 @@
+// Prints what the analyses say of a PTX file, for compare_intervals.py: blocks go by their first label.
+//
+//     function NAME
+//     dom BLOCK PARENT|-          likewise pdom
+//     loop DEPTH natural|irreducible HEADER BLOCK...
+//     phi REGISTER BLOCK
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <variant>
+
+#include "analysis/live_intervals.h"
+#include "analysis/loops.h"
+#include "text/parse.h"
+
+using namespace ptxopt;
+
+namespace {
+
+void dump(const Module& module, const Function& f) {
+  const Cfg cfg(module, f);
+  const auto name = [&](BlockId b) -> std::string {
+    if (!b.valid()) return "-";
+    for (InstrId id = cfg[b].first; id.valid(); id = id == cfg[b].last ? InstrId() : f[id].next)
+      if (f[id].kind == InstrKind::Label) return std::string(module.text(f.labels[f[id].payload].name));
+    return "?";
+  };
+  std::printf("function %s\n", std::string(module.text(f.name)).c_str());
+  const DominatorTree dominators(cfg, DominatorTree::Direction::Dominators);
+  const DominatorTree postDominators(cfg, DominatorTree::Direction::PostDominators);
+  for (const BlockId b : dominators.preOrder())
+    std::printf("dom %s %s\n", name(b).c_str(), name(dominators.parent(b)).c_str());
+  for (const BlockId b : postDominators.preOrder())
+    std::printf("pdom %s %s\n", name(b).c_str(), name(postDominators.parent(b)).c_str());
+  const Loops loops(cfg);
+  for (uint32_t l = 0; l < loops.size(); ++l) {
+    const Loop& loop = loops[LoopId(l)];
+    std::printf("loop %u %s", loop.depth, loop.irreducible ? "irreducible" : "natural");
+    for (const BlockId b : loops.blocks(LoopId(l))) std::printf(" %s", name(b).c_str());
+    std::printf("\n");
+  }
+  const SlotIndexes slots(f, cfg);
+  const LiveIntervals intervals(f, cfg, slots, &dominators);
+  for (std::size_t r = 1; r < f.registers.size(); ++r)
+    for (const LiveValue& v : intervals[RegId(r)].values())
+      if (v.kind == ValueKind::Phi)
+        std::printf("phi %s %s\n", std::string(module.text(f.registers[r].name)).c_str(),
+                    name(slots.blockAt(v.def)).c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FILE.ptx\n", argv[0]);
+    return 2;
+  }
+  std::ifstream file(argv[1], std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto parsed = parse(text, argv[1]);
+  if (const auto* error = std::get_if<ParseError>(&parsed)) {
+    std::fprintf(stderr, "%s\n", render(*error, argv[1]).c_str());
+    return 1;
+  }
+  const Module& module = *std::get<0>(parsed);
+  for (const Function& f : module.functions)
+    if (f.hasBody) dump(module, f);
+}
