@@ -29,10 +29,11 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
           ->type_name("FILE");
 
   const char* const kPipeline = "Which passes run";
-  CLI::Option* const levelOption = app.add_option("-O", level, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
-      ->type_name("LEVEL")
-      ->check(CLI::Range(0, 2))
-      ->group(kPipeline);
+  CLI::Option* const levelOption =
+      app.add_option("-O", level, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
+          ->type_name("LEVEL")
+          ->check(CLI::Range(0, 2))
+          ->group(kPipeline);
   CLI::Option* const passesOption = app.add_option("--passes", passes, "exactly these passes, in this order")
                                         ->type_name("A,B,...")
                                         ->delimiter(',')
@@ -80,10 +81,11 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
       ->allow_extra_args(false)
       ->group(kInside);
   app.add_flag("--print-after-all", o.printAfterAll, "show each function after every pass")->group(kInside);
-  app.add_option("--dump", line.dumps,
-                 fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or behind "
-                             "the passes that -O or --passes choose: {}",
-                             dumpNames()))
+  app.add_option(
+         "--dump", line.dumps,
+         fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or behind "
+                     "the passes that -O or --passes choose: {}",
+                     dumpNames()))
       ->type_name("A,B,...")
       ->delimiter(',')
       ->allow_extra_args(false)

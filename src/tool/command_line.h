@@ -14,7 +14,7 @@ struct CommandLine {
   Action action = Action::Optimize;
   std::string input;
   std::string output = "-";
-  std::string report;  // path of the JSON report, or empty
+  std::string report;              // path of the JSON report, or empty
   std::vector<std::string> dumps;  // names of analyses to show
   std::string dumpFile = "-";
   bool writesOutput = true;  // false: only dumps were asked for

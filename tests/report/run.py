@@ -308,6 +308,9 @@ def test_points(browser, page):
     check('class="step"' in dom, "the chart has no step")
     dom = browser.see(page, f"kernel=nest&line={line_of('ld.param.u32 %r1, [nest_n];')}")
     check(text_of(dom, "source") == ("  line two " + HOSTILE).strip(), f"the source line is {text_of(dom, 'source')}")
+    line = line_of("mov.b32 {%rs1, %rs2}, %r2;")  # first in a block without a label
+    dom = browser.see(page, f"kernel=nest&line={line}")
+    check(text_of(dom, "point").startswith(f"Behind line {line}:"), f"the point is {text_of(dom, 'point')}")
     dom = browser.see(page, "kernel=small")
     check(text_of(dom, "name") == "small" and "&lt;/script&gt;&lt;script&gt;window.broken=1" in dom, "the comment is not shown as text")
     check("<img" not in dom, "text of the module became an element")
@@ -349,9 +352,23 @@ document.getElementById('result').textContent = JSON.stringify(seen);
     check("kernel=nest" in seen[12] and seen[13] == "undefined", f"the address is {seen[12]}")
 
 
-def test_occupancy(tool, browser, page, ptx):
+def busy():
+    """Kernels with many values alive, blocks of odd sizes, and shared memory."""
+    text = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    for live in (10, 40, 70, 110, 180):
+        for threads in (32, 96, 160, 352, 672, 1024):
+            loads = "".join(f"\tld.global.u32 %r{i}, [%rd1+{4 * i}];\n" for i in range(live))
+            stores = "".join(f"\tst.global.u32 [%rd1+{4 * i}], %r{live - 1 - i};\n" for i in range(live))
+            text += (f".visible .entry k{live}_{threads}(.param .u64 p)\n.maxntid {threads}, 1, 1\n{{\n\t.reg .b32 %r<{live}>;\n\t.reg .b64 %rd<2>;\n"
+                     f"\t.shared .b8 s[{live * threads // 8}];\n\tld.param.u64 %rd1, [p];\n\tst.shared.u32 [s], 0;\n{loads}\tbar.sync 0;\n{stores}\tret;\n}}\n")
+    return text
+
+
+def test_occupancy(tool, browser, page, folder):
     """The page's own computation against --dump=occupancy."""
     cases = []
+    ptx = folder / "busy.ptx"
+    ptx.write_text(busy())
     for architecture in ARCHITECTURES:
         dump = run(tool, ptx, "--dump=occupancy", "--arch", architecture).stdout
         registers = shared = barriers = None
@@ -363,7 +380,7 @@ def test_occupancy(tool, browser, page, ptx):
                 cliff = re.search(r"fewer from (\d+) registers", line)
                 cases.append([architecture, {"registers": registers, "threads": threads, "shared": shared, "barriers": barriers},
                               [blocks, warps, most, int(cliff[1]) if cliff else 0]])
-    check(len(cases) >= 4 * len(ARCHITECTURES), f"--dump=occupancy: {len(cases)} rows are understood")
+    check(len(cases) == 30 * len(ARCHITECTURES), f"--dump=occupancy: {len(cases)} rows are understood")
     script = """
 document.getElementById('result').textContent = JSON.stringify(CASES.map(([name, need]) => {
   const a = report.architectures.find(x => x.name === name), o = occupancy(a, need);
@@ -420,7 +437,7 @@ def main():
         else:
             test_points(browser, page)
             test_clicks(browser, page, data)
-            test_occupancy(tool, browser, page, folder / "kernels.ptx")
+            test_occupancy(tool, browser, page, folder)
             browser.see(folder / "empty.html")
             browser.see(folder / "hollow.html")
             browser.see(folder / "strange.html", "kernel=nest")

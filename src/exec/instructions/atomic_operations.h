@@ -14,9 +14,9 @@
 #include <string_view>
 
 #include "exec/instructions/memory_operand.h"
-#include "exec/value/half_arithmetic.h"
 #include "exec/value/float_nearest.h"
 #include "exec/value/float_sign.h"
+#include "exec/value/half_arithmetic.h"
 
 namespace ptxopt::exec {
 
