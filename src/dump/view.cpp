@@ -29,20 +29,22 @@ std::string_view ModuleView::lineText(std::size_t line) const {
 
 // ---- a function ----
 
+std::string FunctionView::spelling(const Register& reg) const {
+  if (&reg == function.registers.data()) return "cc";
+  if (reg.name.valid()) return std::string(module.text(reg.name));
+  std::string made;
+  view.made.append(made, reg);
+  return made;
+}
+
 FunctionView::FunctionView(const ModuleView& moduleView, const Function& f)
     : view(moduleView), module(moduleView.module), function(f) {
   std::unordered_map<std::string, unsigned> seen;
   names_.reserve(f.registers.size());
   for (const Register& reg : f.registers) {
-    std::string spelled;
-    if (&reg == f.registers.data())
-      spelled = "cc";
-    else if (reg.name.valid())
-      spelled = module.text(reg.name);
-    else
-      view.made.append(spelled, reg);
+    const std::string spelled = spelling(reg);
     const unsigned count = ++seen[spelled];
-    names_.push_back(count == 1 ? std::move(spelled) : fmt::format("{}#{}", spelled, count));
+    names_.push_back(count == 1 ? spelled : fmt::format("{}#{}", spelled, count));
   }
 }
 

@@ -78,6 +78,8 @@ class FunctionView {
   const RegisterEstimate& estimate();
 
  private:
+  std::string spelling(const Register& reg) const;
+
   std::vector<std::string> names_;  // by RegId
   std::optional<Cfg> cfg_;
   std::optional<DominatorTree> dominators_, postDominators_;

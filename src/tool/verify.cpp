@@ -123,9 +123,9 @@ int verifyCommand(int argc, char** argv) {
   std::string grid, block, cluster;
   std::vector<std::string> scalars;
   uint32_t shared = 0;
-  app.add_option("--grid", grid, "the launch's shape")->type_name("X[,Y,Z]")->group(kFixed);
-  app.add_option("--block", block, "")->type_name("X[,Y,Z]")->group(kFixed);
-  app.add_option("--cluster", cluster, "")->type_name("X[,Y,Z]")->group(kFixed);
+  app.add_option("--grid", grid, "blocks")->type_name("X[,Y,Z]")->group(kFixed);
+  app.add_option("--block", block, "threads of a block")->type_name("X[,Y,Z]")->group(kFixed);
+  app.add_option("--cluster", cluster, "blocks of a cluster")->type_name("X[,Y,Z]")->group(kFixed);
   CLI::Option* const sharedOption =
       app.add_option("--shared", shared, "dynamic shared memory")->type_name("BYTES")->group(kFixed);
   app.add_option("--set", scalars, "a scalar parameter: an integer, or 0f.../0d... for the bits of a float")

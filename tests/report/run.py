@@ -425,7 +425,7 @@ def main():
     tool = os.path.abspath(args.tool)
     program = args.browser or next(filter(None, map(shutil.which, BROWSERS)), None)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = args.keep or Path(temporary)
+        folder = (args.keep or Path(temporary)).resolve()
         folder.mkdir(exist_ok=True)
         page, data = test_page(tool, folder)
         test_ptxas(tool, folder)
