@@ -196,6 +196,11 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
     if (!common.empty()) t.block = common[number == 0 ? 0 : random(common.size())];
   }
   if (number % 16 == 5 && !use.shape.barrier) t.block = {number < 16 ? 1u : 7u, 1, 1};
+  // The last thread, whose store to a common place stays, is one that the kernel compares its number with.
+  if (number % 16 == 13 && !use.shape.barrier && !use.constants.empty()) {
+    const uint64_t c = use.constants[number / 32 % use.constants.size()] + number / 16 % 2;
+    if (c <= limits.most) t.block = {static_cast<uint32_t>(c), 1, 1};
+  }
   if (limits.required.x != 0) t.block = limits.required;
   if (limits.required.x == 0 && limits.most < 1024 && number % 2 == 0 && !use.shape.y && !use.shape.z)
     t.block = {static_cast<uint32_t>(limits.most), 1, 1};

@@ -35,7 +35,7 @@ std::string textOf(const Module& module, const Function& f, const Instruction& i
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%' || c == '.';
   };
   std::string out;
-  std::size_t at = text.starts_with('@') ? std::min(text.find(' '), text.size()) : 0;
+  std::size_t at = text.starts_with('@') ? text.find(' ') + 1 : 0;
   while (at < text.size()) {
     std::size_t end = at;
     while (end < text.size() && isWord(text[end])) ++end;

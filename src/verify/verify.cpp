@@ -13,10 +13,12 @@
 
 #include "exec/machine.h"
 #include "text/parse.h"
+#include "verify/counterexample.h"
 #include "verify/coverage.h"
 #include "verify/fields.h"
 #include "verify/input.h"
 #include "verify/results.h"
+#include "verify/run.h"
 
 namespace ptxopt::verify {
 
@@ -31,56 +33,6 @@ const Function* findKernel(const Module& m, std::string_view name) {
     if (f.isEntry && f.hasBody && m.text(f.name) == name) return &f;
   return nullptr;
 }
-
-// One module's side of a trial.
-struct Run {
-  std::optional<ExecError> fault;
-  std::string printed;
-  std::unique_ptr<TrialMemory> memory;
-};
-
-struct Checking {
-  bool races = false, uninitialised = false;
-};
-
-Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,
-             uint64_t stepLimit, Checking checks = {}, std::optional<std::pair<std::size_t, int64_t>> watch = {},
-             exec::Observer* observer = nullptr) {
-  Run run;
-  machine.reset();
-  run.memory = std::make_unique<TrialMemory>(machine, use, trial);
-  if (watch) run.memory->watchByte(watch->first, watch->second);
-  machine.print = [&](std::string_view text) { run.printed += text; };
-  exec::LaunchConfig config;
-  config.grid = trial.grid;
-  config.block = trial.block;
-  config.cluster = trial.cluster;
-  config.dynamicShared = trial.dynamicShared;
-  config.parameters = run.memory->parameters();
-  config.parameters.resize(machine.kernel(kernel).parameterBytes());
-  config.stepLimit = stepLimit;
-  config.checkRaces = checks.races;
-  config.checkUninitialised = checks.uninitialised;
-  config.observer = observer;
-  try {
-    machine.launch(kernel, config);
-  } catch (const ExecError& e) {
-    run.fault = e;
-  }
-  machine.print = nullptr;
-  return run;
-}
-
-// A byte that differs.
-struct Difference {
-  std::string where;  // "x+12" or "the variable 'y' + 8", or what the fault or output was
-  std::size_t field = SIZE_MAX;
-  int64_t offset = 0;  // from the pointer
-  std::string values;
-  bool reach = false;  // memory that only the second one touches
-  bool race = false;   // only --check-races sees it
-  bool slow = false;   // the second does not end
-};
 
 bool isNanOf(ScalarType type, const std::byte* at) {
   switch (type) {
@@ -397,41 +349,11 @@ class KernelCheck {
 
   // ---- counterexamples ----
 
-  // Smaller inputs: fewer blocks, fewer threads, smaller scalars, plainer contents.
-  std::vector<Trial> smaller(const Trial& t) const {
-    std::vector<Trial> list;
-    const auto add = [&](auto&& change) {
-      Trial s = t;
-      change(s);
-      list.push_back(std::move(s));
-    };
-    const Dim3 oneCluster = t.cluster;
-    if (!(t.grid == oneCluster) && !options_.grid) add([&](Trial& s) { s.grid = oneCluster; });
-    const ShapeLimits limits = shapeLimits(a_, kernel_);
-    if (limits.required.x == 0 && !options_.block) {
-      for (const uint32_t x : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u})
-        if (x < t.block.x) add([&](Trial& s) { s.block.x = x; });
-      if (t.block.y > 1) add([&](Trial& s) { s.block.y = 1; });
-      if (t.block.z > 1) add([&](Trial& s) { s.block.z = 1; });
-    }
-    for (std::size_t k = 0; k < t.fields.size(); ++k) {
-      if (t.fields[k].isPointer) {
-        if (t.fields[k].contents.kind != Contents::Kind::Small)
-          add([&](Trial& s) { s.fields[k].contents.kind = Contents::Kind::Small; });
-        continue;
-      }
-      if (use_.fields[k].isFloat || options_.scalars.contains(use_.fields[k].parameter)) continue;
-      for (const uint64_t v : {uint64_t{0}, uint64_t{1}, uint64_t{2}, t.fields[k].bits / 2, t.fields[k].bits - 1})
-        if (v < t.fields[k].bits) add([&](Trial& s) { s.fields[k].bits = v; });
-    }
-    return list;
-  }
-
   void report(Trial trial, Difference difference) {
     unsigned tries = difference.slow || difference.race ? 30 : 200;
     for (bool again = true; again && tries > 0;) {
       again = false;
-      for (const Trial& s : smaller(trial)) {
+      for (const Trial& s : smallerTrials(trial, use_, shapeLimits(a_, kernel_), options_)) {
         if (tries-- == 0) break;
         std::string drop;
         auto d = difference.race ? compareRaces(s) : compare(s, drop);
@@ -443,41 +365,19 @@ class KernelCheck {
       }
     }
     result_.verdict = Verdict::Different;
-    result_.detail = explain(trial, difference);
+    result_.detail = explain(trial, difference, use_, writersOf(trial, difference));
   }
 
-  std::string explain(const Trial& trial, const Difference& d) {
-    std::string text = d.where;
-    if (!d.values.empty()) text += fmt::format(": {}", d.values);
-    if (d.field != SIZE_MAX && !d.reach) {
-      const auto watch = std::make_pair(d.field, d.offset);
-      const Run a = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, watch);
-      const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, {}, watch);
-      const auto who = [](const Run& r) {
-        return r.memory->lastWriter().empty() ? "nobody" : r.memory->lastWriter();
-      };
-      text += fmt::format("\n  written by {}", who(a));
-      if (who(a) != who(b)) text += fmt::format(" in the first file, by {} in the second", who(b));
-    }
-    text += fmt::format("\n  grid {}, block {}", toString(trial.grid), toString(trial.block));
-    if (trial.cluster.count() > 1) text += fmt::format(", cluster {}", toString(trial.cluster));
-    if (trial.dynamicShared != 0) text += fmt::format(", {} bytes of dynamic shared memory", trial.dynamicShared);
-    static constexpr const char* kKinds[] = {"small", "mixed", "arbitrary", "special", "rising", "tiny"};
-    for (std::size_t k = 0; k < trial.fields.size(); ++k) {
-      const FieldValue& v = trial.fields[k];
-      const Field& f = use_.fields[k];
-      if (v.isPointer)
-        text += fmt::format("\n  {} = memory of {} {} values, seed {:#x}", f.parameter,
-                            kKinds[static_cast<unsigned>(v.contents.kind)], info(v.contents.element).name,
-                            v.contents.seed);
-      else if (f.isFloat && f.bytes == 4)
-        text += fmt::format("\n  {} = {}", f.parameter, std::bit_cast<float>(static_cast<uint32_t>(v.bits)));
-      else if (f.isFloat && f.bytes == 8)
-        text += fmt::format("\n  {} = {}", f.parameter, std::bit_cast<double>(v.bits));
-      else
-        text += fmt::format("\n  {} = {}", f.parameter, v.bits);
-    }
-    return text;
+  // The threads that wrote the byte that differs, in both files.
+  std::pair<std::string, std::string> writersOf(const Trial& trial, const Difference& d) {
+    if (d.field == SIZE_MAX || d.reach) return {};
+    const auto watch = std::make_pair(d.field, d.offset);
+    const Run a = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, watch);
+    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, {}, watch);
+    const auto who = [](const Run& r) {
+      return r.memory->lastWriter().empty() ? "nobody" : r.memory->lastWriter();
+    };
+    return {who(a), who(b)};
   }
 
   const Module& a_;

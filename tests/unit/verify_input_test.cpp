@@ -193,6 +193,9 @@ TEST_CASE("verify: the lines that compute something else") {
   CHECK(changed("add.u32 %r6, %r2, 1;", "add.u32 %r6, %r2, 2;") == Lines{0, 1});
   CHECK(changed("add.u32 %r7, %r2, 1;\nmov.u32 %r6, 0;", "add.u32 %r7, %r2, 2;\nmov.u32 %r6, 0;") == Lines{0});
   CHECK(changed("mov.u32 %r6, 0;\nst.global.u32 [%rd3], %r2;", "mov.u32 %r6, 0;\n") == Lines{1});
+  const std::string guarded = "mov.u32 %r6, 0;\nsetp.eq.u32 %p1, %r6, %r6;\n";
+  CHECK(changed(guarded + "@%p1 st.global.u32 [%rd3], %r2;", guarded + "st.global.u32 [%rd3], %r2;").empty());
+  CHECK(changed(guarded + "@!%p1 st.global.u32 [%rd3], %r2;", guarded + "st.global.u32 [%rd3], %r2;") == Lines{2});
   CHECK(changed("mov.u32 %r6, 0;\nst.global.u32 [%rd3], %r2;", "mov.u32 %r6, 0;\nst.global.u16 [%rd3], %r2;") ==
         Lines{1});
 }

@@ -1,0 +1,33 @@
+#include "verify/run.h"
+
+namespace ptxopt::verify {
+
+Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,
+             uint64_t stepLimit, Checking checks, std::optional<std::pair<std::size_t, int64_t>> watch,
+             exec::Observer* observer) {
+  Run run;
+  machine.reset();
+  run.memory = std::make_unique<TrialMemory>(machine, use, trial);
+  if (watch) run.memory->watchByte(watch->first, watch->second);
+  machine.print = [&](std::string_view text) { run.printed += text; };
+  exec::LaunchConfig config;
+  config.grid = trial.grid;
+  config.block = trial.block;
+  config.cluster = trial.cluster;
+  config.dynamicShared = trial.dynamicShared;
+  config.parameters = run.memory->parameters();
+  config.parameters.resize(machine.kernel(kernel).parameterBytes());
+  config.stepLimit = stepLimit;
+  config.checkRaces = checks.races;
+  config.checkUninitialised = checks.uninitialised;
+  config.observer = observer;
+  try {
+    machine.launch(kernel, config);
+  } catch (const exec::ExecError& e) {
+    run.fault = e;
+  }
+  machine.print = nullptr;
+  return run;
+}
+
+}  // namespace ptxopt::verify

@@ -1,0 +1,30 @@
+// One module's side of a trial: a launch in its machine, on the trial's inputs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "exec/machine.h"
+#include "verify/input.h"
+
+namespace ptxopt::verify {
+
+struct Run {
+  std::optional<exec::ExecError> fault;
+  std::string printed;
+  std::unique_ptr<TrialMemory> memory;
+};
+
+struct Checking {
+  bool races = false, uninitialised = false;
+};
+
+// `watch` is a byte whose last writer is wanted: a field and the offset from its pointer. The machine is reset
+// first; what the run wrote stays until the Run goes.
+Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,
+             uint64_t stepLimit, Checking checks = {}, std::optional<std::pair<std::size_t, int64_t>> watch = {},
+             exec::Observer* observer = nullptr);
+
+}  // namespace ptxopt::verify
