@@ -318,9 +318,9 @@ def main():
     barriers = by_class.get("barrier", collections.Counter())
     print(f"\nmutation: {total[DETECTED]} of {counted} mutants with other machine code whose instruction is reached are detected, "
           f"{total[DETECTED] / counted:.1%}; of the {infected} that computed something else on some input {share:.1%} "
-          f"(goal: {GOAL:.0%}; here at least {options.least:.0%}); of removed barriers {barriers[DETECTED]} of {sum(barriers[x] for x in COUNTED)} "
+          f"(goal: {GOAL:.0%}; here at least {args.least:.0%}); of removed barriers {barriers[DETECTED]} of {sum(barriers[x] for x in COUNTED)} "
           f"({time.time() - start:.0f} s)")
-    return 0 if share >= options.least else 1
+    return 0 if share >= args.least else 1
 
 
 if __name__ == "__main__":
