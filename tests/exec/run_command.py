@@ -239,10 +239,10 @@ def more_faults(t):
 
 
 def unsupported_but_not_reached(t):
-    body = "mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 99;\n@%p1 istypep.texref %p2, %rd1;"
+    body = "mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 99;\n@%p1 multimem.ld_reduce.relaxed.sys.global.add.u32 %r1, [%rd1];"
     t.one(kernel(body))
     error = t.one(kernel(body.replace("gt", "lt")), status=2)[1]
-    expect(error.startswith("k.ptx:8:1: error: unsupported: istypep.texref: "), error)
+    expect(error.startswith("k.ptx:8:1: error: unsupported: multimem.ld_reduce.relaxed.sys.global.add.u32: "), error)
 
 
 def checks(t):
