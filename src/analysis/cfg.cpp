@@ -56,7 +56,7 @@ void Cfg::findEdges(const Module& module, const Function& f) {
   isRoot[0] = 1;
   const auto blockOfLabel = [&](LabelId label) { return blockOf_[f.labels[label.value].place.value].value; };
 
-  for (uint32_t b = 0; b < blocks_.size(); ++b) {
+  for (uint32_t b = 0; b < blocks_.size() && complete_; ++b) {
     Block& block = blocks_[b];
     if (!block.last.valid()) {
       block.leaves = block.returns = true;
@@ -86,6 +86,7 @@ void Cfg::findEdges(const Module& module, const Function& f) {
         } else {
           for (const Operand& target : tables.targets(f, LabelId(o.payload))) {
             if (target.kind != OperandKind::Label) continue;
+            if (!complete_) break;
             to(LabelId(target.payload));
             known = true;
           }

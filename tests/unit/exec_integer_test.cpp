@@ -17,6 +17,11 @@ Big number(uint64_t v, unsigned bits, bool isSigned) {
   return Big{u};
 }
 uint64_t wrapped(Big v) { return static_cast<uint64_t>(v); }
+// Modulo 2^128.
+__extension__ using UnsignedBig = unsigned __int128;
+Big product(Big a, Big b, Big c = 0) {
+  return static_cast<Big>(static_cast<UnsignedBig>(a) * static_cast<UnsignedBig>(b) + static_cast<UnsignedBig>(c));
+}
 Big clamp(Big v, Big least, Big most) { return v < least ? least : v > most ? most : v; }
 constexpr Big kInt32Min = -(Big{1} << 31), kInt32Max = (Big{1} << 31) - 1;
 
@@ -123,8 +128,8 @@ TEST_CASE("exec: products of every width") {
     std::vector<LaneCase> cases;
     for (const IntegerType& t : kTypes) {
       if (t.bits != bits) continue;
-      cases.push_back(twoOperands(t, "mul.lo", [](Big a, Big b) { return a * b; }));
-      cases.push_back(threeOperands(t, "mad.lo", [](Big a, Big b, Big c) { return a * b + c; }));
+      cases.push_back(twoOperands(t, "mul.lo", [](Big a, Big b) { return product(a, b); }));
+      cases.push_back(threeOperands(t, "mad.lo", [](Big a, Big b, Big c) { return product(a, b, c); }));
       // The upper half of 128 bits: schoolbook, in halves of 32 bits, for unsigned; signed from that.
       const auto high = [=](uint64_t x, uint64_t y) -> uint64_t {
         if (bits < 64) return wrapped((t(x) * t(y)) >> bits);
@@ -145,9 +150,9 @@ TEST_CASE("exec: products of every width") {
       const std::string factors = ", " + t.reg("x") + ", " + t.reg("y");
       const char result = bits == 32 ? 'd' : 'r';
       cases.push_back({std::string("mul.wide.") + t.name + " " + wide + factors + ";", result,
-                       [=](const Values& v) { return wrapped(t(v.x) * t(v.y)); }});
+                       [=](const Values& v) { return wrapped(product(t(v.x), t(v.y))); }});
       cases.push_back({std::string("mad.wide.") + t.name + " " + wide + factors + ", " + summand + ";", result,
-                       [=](const Values& v) { return wrapped(t(v.x) * t(v.y)) + v.z; }});
+                       [=](const Values& v) { return wrapped(product(t(v.x), t(v.y))) + v.z; }});
     }
     if (bits == 32) {
       const IntegerType s32 = kTypes[3];
