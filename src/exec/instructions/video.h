@@ -8,13 +8,18 @@
 
 namespace ptxopt::exec {
 
-// Operands are sign- or zero-extended parts, so every intermediate result is exact.
+// Operands are sign- or zero-extended parts, so every intermediate result is exact, but for a part shifted left by
+// up to 31 bits to which something is added: of that the low 32 bits count, and it wraps.
 using VideoFunction = int64_t (*)(int64_t a, int64_t b);
 
 namespace video {
 
-constexpr int64_t add(int64_t a, int64_t b) { return a + b; }
-constexpr int64_t sub(int64_t a, int64_t b) { return a - b; }
+constexpr int64_t add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+constexpr int64_t sub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
 constexpr int64_t absdiff(int64_t a, int64_t b) { return a < b ? b - a : a - b; }
 constexpr int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
 constexpr int64_t max(int64_t a, int64_t b) { return a < b ? b : a; }
