@@ -92,8 +92,6 @@ class Binder {
   // An integer constant.
   int64_t immediate(std::size_t i);
   bool isImmediate(std::size_t i) const { return shape(i) == Shape::Immediate; }
-  // The name in a Builtin, Symbol or Variable operand; empty otherwise. Takes it.
-  std::string_view symbolName(std::size_t i);
   // Operands that mean nothing to the interpreter (cache policies).
   void ignore(std::size_t i);
 

@@ -354,15 +354,6 @@ int64_t Binder::immediate(std::size_t i) {
   return t.value;
 }
 
-std::string_view Binder::symbolName(std::size_t i) {
-  const Module& m = program_.module();
-  const Operand& o = operand(i).entries.front();
-  if (o.kind == OperandKind::Builtin) return m.text(NameId(o.payload));
-  if (o.kind == OperandKind::Symbol) return m.text(m.symbols[o.payload].name);
-  if (o.kind == OperandKind::Variable) return m.text(function_.variables[o.payload].name);
-  return {};
-}
-
 void Binder::ignore(std::size_t i) { operand(i); }
 
 }  // namespace ptxopt::exec

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "analysis/cfg.h"
+#include "exec/align.h"
 #include "exec/binder.h"
 #include "exec/builtins.h"
 #include "exec/machine.h"
@@ -14,8 +15,6 @@
 namespace ptxopt::exec {
 
 namespace {
-
-uint64_t roundUp(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
 Step throwUnsupported(Warp&, const Op& op, Mask) {
   throw ExecError(FaultKind::Unsupported, *static_cast<const std::string*>(op.data));
@@ -28,7 +27,6 @@ Step refreshSpecials(Warp& w, const Op& op, Mask) {
 
 }  // namespace
 
-// Size and alignment of a declared variable, in bytes.
 Placement measure(const Module& module, const Variable& v) {
   const DeclarationForm& form = module.declarationForms[v.form];
   const uint64_t element = std::max(1u, info(form.type).bits / 8) * uint64_t{form.lanes};
@@ -451,8 +449,7 @@ class Decoder {
   void alignConstants() {
     const std::size_t bytes = program_.constants_.size();
     program_.constantStorage_ = std::make_unique<std::byte[]>(bytes + 64);
-    const auto raw = reinterpret_cast<uintptr_t>(program_.constantStorage_.get());
-    program_.constantLanes_ = program_.constantStorage_.get() + (roundUp(raw, 64) - raw);
+    program_.constantLanes_ = align64(program_.constantStorage_.get());
     if (bytes != 0) std::memcpy(program_.constantLanes_, program_.constants_.data(), bytes);
   }
 

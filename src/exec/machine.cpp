@@ -11,8 +11,6 @@
 
 namespace ptxopt::exec {
 
-Placement measure(const Module& module, const Variable& v);
-
 Machine::Machine(const Module& module)
     : module_(module),
       symbolAddress_(module.symbols.size()),

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "exec/align.h"
 #include "exec/error.h"
 
 namespace ptxopt::exec {
@@ -14,8 +15,6 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kGap = 64u << 10;
-
-uint64_t roundUp(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
 std::byte* mapPages(uint64_t bytes) {
   void* p = mmap(nullptr, roundUp(std::max<uint64_t>(bytes, 1), kPage), PROT_READ | PROT_WRITE,

@@ -31,6 +31,9 @@ struct Placement {
   uint32_t alignment = 1;
 };
 
+// Size and alignment of a declared variable; its offset is 0.
+Placement measure(const Module& module, const Variable& variable);
+
 // How a parameter or result travels: in a register of a frame, or in a place of a stack frame.
 struct ParameterPlace {
   bool isRegister = false;

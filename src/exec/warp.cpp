@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "exec/align.h"
 #include "exec/block.h"
 #include "exec/lanes.h"
 #include "exec/launch.h"
@@ -15,11 +16,6 @@
 namespace ptxopt::exec {
 
 namespace {
-
-std::byte* align64(std::byte* p) {
-  const auto raw = reinterpret_cast<uintptr_t>(p);
-  return p + (((raw + 63) & ~uintptr_t{63}) - raw);
-}
 
 // A warp that has yielded so often, or run so many branches, lets others run.
 constexpr uint32_t kYields = 64;

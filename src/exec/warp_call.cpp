@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "exec/align.h"
 #include "exec/block.h"
 #include "exec/checks.h"
 #include "exec/lanes.h"
@@ -12,15 +13,6 @@
 #include "exec/warp.h"
 
 namespace ptxopt::exec {
-
-namespace {
-
-std::byte* align64(std::byte* p) {
-  const auto raw = reinterpret_cast<uintptr_t>(p);
-  return p + (((raw + 63) & ~uintptr_t{63}) - raw);
-}
-
-}  // namespace
 
 Frame* Warp::newFrame(const Routine& routine, Frame* caller) {
   std::unique_ptr<Frame> f;

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "dump/dump.h"
+#include "tool/parse_arguments.h"
 #include "tool/subcommands.h"
 
 namespace ptxopt::tool {
@@ -109,21 +110,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
                   ->group("Knobs"));
   }
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    exitCode = 0;
-    return false;
-  } catch (const CLI::CallForVersion& e) {
-    fmt::print("{}\n", e.what());
-    exitCode = 0;
-    return false;
-  } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "ptxopt: {}\nptxopt --help lists the options.\n", e.what());
-    exitCode = static_cast<int>(Status::Usage);
-    return false;
-  }
+  if (!parseArguments(app, argc, argv, exitCode)) return false;
 
   // Who looks at analyses wants those of what he wrote, unless he names passes.
   if (!line.dumps.empty() && levelOption->count() == 0) level = 0;

@@ -20,6 +20,7 @@
 #include "support/process.h"
 #include "tool/files.h"
 #include "tool/messages.h"
+#include "tool/parse_arguments.h"
 #include "tool/subcommands.h"
 
 namespace ptxopt::tool {
@@ -214,15 +215,7 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
   int own = 0;
   while (own < argc && std::string_view(argv[own]) != "--") ++own;
   for (int i = own + 1; i < argc; ++i) line.command.emplace_back(argv[i]);
-  try {
-    app.parse(own, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    exitCode = 0;
-    return false;
-  } catch (const CLI::ParseError& e) {
-    return usage(e.what());
-  }
+  if (!parseArguments(app, own, argv, exitCode)) return false;
   if (line.command.empty()) return usage("no command; it follows behind --");
   if (line.timeoutInteresting && line.timeout == 0) return usage("--timeout-interesting needs --timeout");
   std::error_code error;

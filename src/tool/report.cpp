@@ -11,6 +11,7 @@
 #include "text/parse.h"
 #include "tool/files.h"
 #include "tool/messages.h"
+#include "tool/parse_arguments.h"
 #include "tool/subcommands.h"
 
 namespace ptxopt::tool {
@@ -47,17 +48,7 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--no-source", line.noSource, "leave out the text of source lines");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    exitCode = 0;
-    return false;
-  } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "ptxopt report: {}\nptxopt report --help lists the options.\n", e.what());
-    exitCode = static_cast<int>(Status::Usage);
-    return false;
-  }
+  if (!parseArguments(app, argc, argv, exitCode)) return false;
   std::error_code error;
   if (line.output != "-" && fs::equivalent(line.input, line.output, error)) {
     fmt::print(stderr, "ptxopt report: the input and the output are one file, '{}'\n", line.output);

@@ -8,25 +8,15 @@
 #include <map>
 
 #include "ptxopt/ptxopt.h"
+#include "tool/shape.h"
 
 namespace ptxopt::tool {
 namespace {
 
-// "X", "X,Y" or "X,Y,Z"
 exec::Dim3 readShape(const std::string& option, const std::string& text) {
-  uint32_t values[3] = {1, 1, 1};
-  std::size_t count = 0;
-  const char *at = text.data(), *const end = at + text.size();
-  for (;;) {
-    const auto [next, error] = count < 3 ? std::from_chars(at, end, values[count])
-                                         : std::from_chars_result{at, std::errc::invalid_argument};
-    if (error != std::errc() || (next != end && *next != ','))
-      throw CLI::ValidationError(option, fmt::format("'{}' is not X, X,Y or X,Y,Z", text));
-    if (values[count] == 0) throw CLI::ValidationError(option, fmt::format("'{}': a size of 0", text));
-    ++count;
-    if (next == end) return {values[0], values[1], values[2]};
-    at = next + 1;
-  }
+  const auto shape = parseShape(text);
+  if (!shape) throw CLI::ValidationError(option, fmt::format("'{}' is not X, X,Y or X,Y,Z, each at least 1", text));
+  return *shape;
 }
 
 // Options that follow each other: `--arg A B` becomes `--arg A --arg B`, so that the order of all is that of the

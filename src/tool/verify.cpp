@@ -10,6 +10,8 @@
 #include "text/parse.h"
 #include "tool/files.h"
 #include "tool/messages.h"
+#include "tool/parse_arguments.h"
+#include "tool/shape.h"
 #include "tool/subcommands.h"
 #include "tool/verify_output.h"
 #include "verify/verify.h"
@@ -58,20 +60,6 @@ void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
     if (coverage) all.back().update({{"reached", v.reached}, {"executed", v.executed}, {"changed", v.changed}});
   }
   fmt::print("{}\n", all.dump(2));
-}
-
-std::optional<exec::Dim3> readShape(std::string_view text) {
-  exec::Dim3 shape;
-  uint32_t* const parts[] = {&shape.x, &shape.y, &shape.z};
-  for (std::size_t i = 0;; ++i) {
-    const std::size_t comma = text.find(',');
-    const std::string_view part = text.substr(0, comma);
-    if (i == 3) return std::nullopt;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), *parts[i]);
-    if (error != std::errc() || end != part.data() + part.size() || *parts[i] == 0) return std::nullopt;
-    if (comma == std::string_view::npos) return shape;
-    text.remove_prefix(comma + 1);
-  }
 }
 
 // 42, -1, 0x2a, 0f3F800000, 0d...
@@ -146,22 +134,15 @@ int verifyCommand(int argc, char** argv) {
   app.add_option("-j,--jobs", options.jobs, "kernels in parallel; 0: one a core; the verdicts do not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return 0;
-  } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "ptxopt verify: {}\nptxopt verify --help lists the options.\n", e.what());
-    return static_cast<int>(Status::Usage);
-  }
+  int exitCode = 0;
+  if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
   options.anyNan = nan == "any";
   if (sharedOption->count() != 0) options.dynamicShared = shared;
   for (const auto& [text, shape] :
        {std::pair{&grid, &options.grid}, {&block, &options.block}, {&cluster, &options.cluster}}) {
     if (text->empty()) continue;
-    *shape = readShape(*text);
-    if (!*shape) return fail(Status::Usage, fmt::format("'{}' is no shape: X, X,Y or X,Y,Z", *text));
+    *shape = parseShape(*text);
+    if (!*shape) return fail(Status::Usage, fmt::format("'{}' is not X, X,Y or X,Y,Z, each at least 1", *text));
   }
   for (const std::string& s : scalars) {
     const std::size_t equal = s.find('=');
@@ -174,7 +155,6 @@ int verifyCommand(int argc, char** argv) {
   FileText textA, textB;
   std::string error;
   if (!readFile(pathA, textA, error) || !readFile(pathB, textB, error)) return fail(Status::Usage, error);
-  int exitCode = 0;
   const auto a = load(textA, pathA, exitCode);
   const auto b = a == nullptr ? nullptr : load(textB, pathB, exitCode);
   if (b == nullptr) return exitCode;

@@ -167,7 +167,7 @@ def usage(t):
     equal(t.one(two, "--kernel", "c", status=2)[1], "ptxopt: error: there is no kernel 'c'; there is a, b\n")
     for words, message in ((["--block", 1], "the kernel has no --grid"), (["--grid", 1], "the kernel has no --block"),
                            (["--grid", "1,2,3,4", "--block", 1], "--grid: '1,2,3,4' is not X, X,Y or X,Y,Z"),
-                           (["--grid", "0", "--block", 1], "--grid: '0': a size of 0"),
+                           (["--grid", "0", "--block", 1], "--grid: '0' is not X, X,Y or X,Y,Z, each at least 1"),
                            (["--grid", 1, "--block", 1, "--trace-lanes"], "--trace-lanes needs --trace"),
                            (["--grid", 1, "--block", 1, "--dump", "x="], "--dump x=: no file")):
         equal(t.run(*words, text=kernel(""), status=2)[1],

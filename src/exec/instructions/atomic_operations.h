@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "exec/instructions/bitwise.h"
 #include "exec/instructions/memory_operand.h"
 #include "exec/value/float_nearest.h"
 #include "exec/value/float_sign.h"
@@ -22,21 +23,6 @@ namespace ptxopt::exec {
 
 namespace atomics {
 
-// A word of 16 bytes that can be compared as a number.
-__extension__ using UInt128 = unsigned __int128;
-
-template <typename T>
-constexpr T bitAnd(T old, T b) {
-  return old & b;
-}
-template <typename T>
-constexpr T bitOr(T old, T b) {
-  return old | b;
-}
-template <typename T>
-constexpr T bitXor(T old, T b) {
-  return old ^ b;
-}
 template <typename T>
 constexpr T exchange(T, T b) {
   return b;

@@ -137,14 +137,8 @@ void bindCompare(Binder& b, bool isSet) {
   if (isSet) {
     b.dest(0, dtype);
     b.data<uint32_t>(dtype == f32 ? 0x3F80'0000 : ~uint32_t{0});
-  } else if (b.isPair(0)) {
-    form = Form::Predicates;
-    b.pairFirstPredicate(0);
-    b.pairPredicate(0);
   } else {
-    b.predicateDest(0);
-    form = boolOp == BoolOp::None ? Form::Predicate : Form::Predicates;
-    if (form == Form::Predicates) b.append(b.sink(0));
+    form = bindPredicates(b, boolOp) ? Form::Predicates : Form::Predicate;
   }
   if (boolOp != BoolOp::None) b.predicate(3);
   b.op().small[0] = static_cast<uint8_t>(boolOp);

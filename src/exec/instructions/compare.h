@@ -23,6 +23,20 @@ inline BoolOp takeBoolOp(Binder& b) {
   return name == "xor" ? BoolOp::Xor : BoolOp::None;
 }
 
+// Takes the predicates of setp: `p|q`, or p, which stands alone where nothing is combined. True when both are
+// written.
+inline bool bindPredicates(Binder& b, BoolOp boolOp) {
+  if (b.isPair(0)) {
+    b.pairFirstPredicate(0);
+    b.pairPredicate(0);
+    return true;
+  }
+  b.predicateDest(0);
+  if (boolOp == BoolOp::None) return false;
+  b.append(b.sink(0));
+  return true;
+}
+
 inline Mask combine(BoolOp op, Mask result, Mask predicate) {
   switch (op) {
     case BoolOp::And: return result & predicate;

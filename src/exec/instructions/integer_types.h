@@ -8,11 +8,11 @@
 #include <type_traits>
 
 #include "exec/binder.h"
+#include "exec/instructions/bitwise.h"
 
 namespace ptxopt::exec {
 
 __extension__ using Int128 = __int128;
-__extension__ using UInt128 = unsigned __int128;
 
 template <typename T>
 struct TypeTag {

@@ -4,6 +4,7 @@
 // b, c at index 4a + 2b + c. With .and or .or it also sets a predicate: is the result nonzero, combined with
 // another.
 #include "exec/binder.h"
+#include "exec/instructions/bitwise.h"
 #include "exec/instructions/integer_types.h"
 #include "exec/instructions/lane_masks.h"
 #include "exec/lanes.h"
@@ -14,18 +15,6 @@ namespace {
 
 using enum ScalarType;
 
-template <typename T>
-constexpr T bothOf(T a, T b) {
-  return a & b;
-}
-template <typename T>
-constexpr T eitherOf(T a, T b) {
-  return a | b;
-}
-template <typename T>
-constexpr T differenceOf(T a, T b) {
-  return a ^ b;
-}
 template <typename T>
 constexpr T complementOf(T a) {
   return static_cast<T>(~a);
@@ -106,18 +95,18 @@ Step lop3WithPredicate(Warp& w, const Op& op, Mask active) {
 }  // namespace
 
 void bindAnd(Binder& b) {
-  bindLogic(b, predicateBinary<bothOf<Mask>>,
-            []<typename T>(TypeTag<T>) -> Handler { return binary<T, T, T, bothOf<T>>; });
+  bindLogic(b, predicateBinary<bitAnd<Mask>>,
+            []<typename T>(TypeTag<T>) -> Handler { return binary<T, T, T, bitAnd<T>>; });
 }
 
 void bindOr(Binder& b) {
-  bindLogic(b, predicateBinary<eitherOf<Mask>>,
-            []<typename T>(TypeTag<T>) -> Handler { return binary<T, T, T, eitherOf<T>>; });
+  bindLogic(b, predicateBinary<bitOr<Mask>>,
+            []<typename T>(TypeTag<T>) -> Handler { return binary<T, T, T, bitOr<T>>; });
 }
 
 void bindXor(Binder& b) {
-  bindLogic(b, predicateBinary<differenceOf<Mask>>,
-            []<typename T>(TypeTag<T>) -> Handler { return binary<T, T, T, differenceOf<T>>; });
+  bindLogic(b, predicateBinary<bitXor<Mask>>,
+            []<typename T>(TypeTag<T>) -> Handler { return binary<T, T, T, bitXor<T>>; });
 }
 
 void bindNot(Binder& b) {

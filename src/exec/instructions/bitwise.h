@@ -1,0 +1,21 @@
+// Words of 128 bits, and the bitwise functions of two values, for the logic instructions and the atomic ones.
+#pragma once
+
+namespace ptxopt::exec {
+
+__extension__ using UInt128 = unsigned __int128;
+
+template <typename T>
+constexpr T bitAnd(T a, T b) {
+  return a & b;
+}
+template <typename T>
+constexpr T bitOr(T a, T b) {
+  return a | b;
+}
+template <typename T>
+constexpr T bitXor(T a, T b) {
+  return a ^ b;
+}
+
+}  // namespace ptxopt::exec
