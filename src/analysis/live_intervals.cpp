@@ -34,6 +34,17 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
   compute(slots, nullptr);
 }
 
+LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
+                             const DominatorTree& dominators, std::span<const RegId> only)
+    : f_(function),
+      cfg_(cfg),
+      dominators_(dominators),
+      memory_(std::make_unique<std::pmr::monotonic_buffer_resource>()) {
+  ranges_.reserve(function.registers.size());
+  for (std::size_t r = 0; r < function.registers.size(); ++r) ranges_.emplace_back(memory_.get());
+  recompute(only, slots);
+}
+
 // Occurrences by register as compressed rows: counted in one walk, filled in a second.
 void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>* only) {
   const std::size_t registers = f_.registers.size();

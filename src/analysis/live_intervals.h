@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ class LiveIntervals {
   // `dominators` is made here when there is none; it must live as long as the intervals.
   LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                 const DominatorTree* dominators = nullptr);
+  // The ranges of some registers only; those of the others stay empty.
+  LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots, const DominatorTree& dominators,
+                std::span<const RegId> only);
 
   std::size_t size() const { return ranges_.size(); }
   const LiveRange& operator[](RegId r) const { return ranges_[r.value]; }

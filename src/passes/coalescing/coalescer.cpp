@@ -1,0 +1,274 @@
+#include "passes/coalescing/coalescer.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+
+std::string_view name(Verdict verdict) {
+  static constexpr std::string_view kNames[] = {"joined", "same",  "interferes",     "classes",
+                                                "tied",   "fixed", "large-interval", "budget"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies, Limits limits)
+    : f_(f),
+      context_(context),
+      cfg_(context.analyses.cfg()),
+      slots_(context.analyses.slotIndexes()),
+      limits_(limits),
+      copies_(std::move(copies)) {
+  std::erase_if(copies_, [&](const Copy& c) { return !cfg_[cfg_.blockOf(c.instruction)].reachable; });
+  findFrozen();
+  std::vector<bool> isCandidate(f.registers.size());
+  for (const Copy& c : copies_)
+    for (const RegId r : {c.to, c.from})
+      if (!frozen_[r.value]) isCandidate[r.value] = true;
+  for (std::size_t r = 0; r < isCandidate.size(); ++r)
+    if (isCandidate[r]) candidates_.emplace_back(r);
+  intervals_ =
+      std::make_unique<LiveIntervals>(f, cfg_, slots_, context.analyses.dominators(), std::span(candidates_));
+  values_ = std::make_unique<CopyValues>(f, cfg_, slots_, *intervals_, candidates_, copies_);
+  makeWebs();
+}
+
+void Coalescer::findFrozen() {
+  frozen_.assign(f_.registers.size(), false);
+  for (const InstrId id : f_) {
+    const Instruction& i = f_[id];
+    if (!i.isInstruction()) continue;
+    const OpcodeForm& form = context_.module.form(i);
+    const bool isOpaque = !form.knowsOperands() ||
+                          (form.effects & (effect::Async | effect::Convergent)) == (effect::Async | effect::Convergent);
+    const bool isGuarded = i.is(Instruction::Guarded);
+    for (const Operand& o : f_.operandsOf(i))
+      if (o.isRegister() && (isOpaque || (o.role == Role::Mod && !isGuarded))) frozen_[o.payload] = true;
+  }
+}
+
+void Coalescer::makeWebs() {
+  parent_.resize(values_->size());
+  for (Number n = 0; n < parent_.size(); ++n) parent_[n] = n;
+  const auto unite = [&](Number a, Number b) {
+    a = find(a);
+    b = find(b);
+    if (a != b) parent_[std::max(a, b)] = std::min(a, b);
+  };
+  for (Number n = 0; n < parent_.size(); ++n) {
+    values_->forEachSource(n, [&](Number s) { unite(n, s); });
+    // What is called from outside by one name stays one.
+    if (f_.registers[values_->registerOf(n).value].isParameter) unite(n, values_->firstOf(values_->registerOf(n)));
+  }
+  webs_.resize(parent_.size());
+  for (const RegId r : candidates_) {
+    const Register& reg = f_.registers[r.value];
+    for (const Segment& s : (*intervals_)[r].segments()) {
+      const Number n = values_->number(r, s.value);
+      Web& web = webs_[find(n)];
+      web.range.append({s.start, s.end, values_->root(n)});
+      web.type = reg.type;
+      if (reg.isParameter) web.fixed = r;
+    }
+  }
+  for (Number n = 0; n < parent_.size(); ++n) ++webs_[find(n)].values;
+  moved_.assign(parent_.size(), CopyValues::kNone);
+}
+
+Coalescer::Number Coalescer::find(Number n) {
+  while (parent_[n] != n) n = parent_[n] = parent_[parent_[n]];
+  return n;
+}
+
+Coalescer::Number Coalescer::written(const Copy& c) const {
+  const ValueId v = (*intervals_)[c.to].valueOut(slots_[c.instruction]);
+  return v.valid() ? values_->number(c.to, v) : CopyValues::kNone;
+}
+
+Coalescer::Number Coalescer::read(const Copy& c) const {
+  const ValueId v = (*intervals_)[c.from].valueIn(slots_[c.instruction]);
+  return v.valid() ? values_->number(c.from, v) : CopyValues::kNone;
+}
+
+ScalarType Coalescer::commonType(ScalarType a, ScalarType b) const {
+  if (areInterchangeable(a, b)) return a;
+  if (info(a).bits != info(b).bits) return ScalarType::None;
+  switch (info(a).bits) {
+    case 16: return ScalarType::b16;
+    case 32: return ScalarType::b32;
+    case 64: return ScalarType::b64;
+    default: return ScalarType::None;
+  }
+}
+
+Verdict Coalescer::join(Number a, Number b, bool really) {
+  a = find(a);
+  b = find(b);
+  if (a == b) return Verdict::Same;
+  if (a > b) std::swap(a, b);
+  Web& to = webs_[a];
+  Web& from = webs_[b];
+  if (to.fixed.valid() && from.fixed.valid()) return Verdict::Fixed;
+  const ScalarType type = commonType(to.type, from.type);
+  if (type == ScalarType::None) return Verdict::Classes;
+  // The parameter list says what type a fixed register has.
+  if (const RegId fixed = to.fixed.valid() ? to.fixed : from.fixed;
+      fixed.valid() && !areInterchangeable(type, f_.registers[fixed.value].type))
+    return Verdict::Fixed;
+  const auto isTooLarge = [&](const Web& w) {
+    return w.values > limits_.largeSize && w.joins >= limits_.largeFrequency;
+  };
+  if (isTooLarge(to) || isTooLarge(from)) return Verdict::LargeInterval;
+  if (to.range.conflicts(from.range)) return Verdict::Interferes;
+  if (!really) return Verdict::Joined;
+  parent_[b] = a;
+  to.range.join(std::move(from.range));
+  to.type = type;
+  if (from.fixed.valid()) to.fixed = from.fixed;
+  to.values += from.values;
+  to.joins += from.joins + 1;
+  return Verdict::Joined;
+}
+
+Verdict Coalescer::check(const Copy& c) {
+  if (frozen_[c.to.value] || frozen_[c.from.value]) return Verdict::Tied;
+  return join(written(c), read(c), false);
+}
+
+Verdict Coalescer::tryJoin(const Copy& c) {
+  if (frozen_[c.to.value] || frozen_[c.from.value]) return Verdict::Tied;
+  return join(written(c), read(c), true);
+}
+
+bool Coalescer::interfere(Number a, Number b) {
+  return find(a) != find(b) && webs_[find(a)].range.conflicts(webs_[find(b)].range);
+}
+
+void Coalescer::joinSameRegisters() {
+  for (const RegId r : candidates_) {
+    const Number first = values_->firstOf(r);
+    for (std::size_t v = 1; v < (*intervals_)[r].values().size(); ++v)
+      join(first, first + static_cast<Number>(v), true);
+  }
+}
+
+// ---- reads that move to where the value came from ----
+
+void Coalescer::findReads() {
+  for (uint32_t b = 0; b < cfg_.size(); ++b) {
+    if (!cfg_[BlockId(b)].reachable) continue;
+    for (const InstrId id : slots_.instructions(BlockId(b))) {
+      const Instruction& i = f_[id];
+      for (uint32_t k = i.firstOperand; k < i.firstOperand + i.operandCount; ++k) {
+        const Operand& o = f_.operands[k];
+        if (!o.isRegister() || !o.reads() || values_->firstOf(o.reg()) == CopyValues::kNone) continue;
+        const ValueId v = (*intervals_)[o.reg()].valueIn(slots_[id]);
+        if (v.valid()) reads_.push_back({values_->number(o.reg(), v), id, k});
+      }
+    }
+  }
+  std::stable_sort(reads_.begin(), reads_.end(), [](const Read& a, const Read& b) { return a.value < b.value; });
+  for (Number n = 0; n < values_->size(); ++n) members_.push_back(n);
+  std::sort(members_.begin(), members_.end(), [&](Number a, Number b) {
+    return std::tuple(find(a), values_->root(a), a) < std::tuple(find(b), values_->root(b), b);
+  });
+}
+
+std::span<const Coalescer::Read> Coalescer::readsOf(Number n) const {
+  const auto [first, last] = std::equal_range(
+      reads_.begin(), reads_.end(), Read{n, {}, 0}, [](const Read& a, const Read& b) { return a.value < b.value; });
+  return {first, last};
+}
+
+// The values with the root of `n` in its web.
+std::vector<Coalescer::Number> Coalescer::groupOf(Number n) {
+  const auto key = [&](Number m) { return std::pair(find(m), values_->root(m)); };
+  const auto [first, last] = std::equal_range(members_.begin(), members_.end(), n,
+                                              [&](Number a, Number b) { return key(a) < key(b); });
+  return {first, last};
+}
+
+// Whether the values of a group come from copies only and go nowhere but to reads.
+bool Coalescer::isGroupOfCopies(const std::vector<Number>& group) {
+  const Number root = values_->root(group.front());
+  for (const Number n : group)
+    if (n == root || (*values_)[n].kind == ValueKind::Entry) return false;
+  const RegId fixed = webs_[find(group.front())].fixed;
+  if (fixed.valid()) return false;
+  // Into another value of the web, by a phi or a partial definition.
+  const Number web = find(group.front());
+  const auto first = std::lower_bound(members_.begin(), members_.end(), web,
+                                      [&](Number m, Number w) { return find(m) < w; });
+  for (auto m = first; m != members_.end() && find(*m) == web; ++m) {
+    if (values_->root(*m) == root) continue;
+    bool takes = false;
+    values_->forEachSource(*m, [&](Number s) { takes = takes || values_->root(s) == root; });
+    if (takes) return false;
+  }
+  return true;
+}
+
+// Whether each read of the group could as well read the web of `place`.
+bool Coalescer::canRead(const std::vector<Number>& group, Number place) {
+  const Web& web = webs_[find(place)];
+  const Number root = values_->root(group.front());
+  if (web.isRobbed || find(place) == find(group.front())) return false;
+  if (!areInterchangeable(web.type, webs_[find(group.front())].type)) return false;
+  for (const Number n : group)
+    for (const Read& r : readsOf(n)) {
+      if (f_.operands[r.operand].role == Role::Mod && !f_[r.instruction].is(Instruction::Guarded)) return false;
+      if (f_.operands[r.operand].is(Operand::Implicit)) return false;
+      if (web.range.rootAt(slots_[r.instruction]) != root) return false;
+    }
+  return true;
+}
+
+bool Coalescer::forward(const Copy& c) {
+  if (frozen_[c.to.value] || frozen_[c.from.value]) return false;
+  if (members_.empty()) findReads();
+  const Number to = written(c), from = read(c);
+  Web& web = webs_[find(to)];
+  if (web.isPlace || values_->root(to) != values_->root(from)) return false;
+  const std::vector<Number> group = groupOf(to);
+  if (!isGroupOfCopies(group)) return false;
+  Number place = from;
+  if (!canRead(group, place)) {
+    place = values_->root(to);
+    if (!canRead(group, place)) return false;
+  }
+  webs_[find(place)].isPlace = true;
+  web.isRobbed = true;
+  for (const Number n : group) {
+    moved_[n] = place;
+    if ((*values_)[n].kind != ValueKind::Instruction) continue;
+    gone_.push_back(slots_.instructionAt((*values_)[n].def));
+  }
+  return true;
+}
+
+bool Coalescer::rematerialize(const Copy& c) {
+  if (frozen_[c.to.value] || frozen_[c.from.value] || c.isGuarded) return false;
+  const Number from = read(c);
+  const Number root = values_->root(from);
+  if ((*values_)[root].kind != ValueKind::Instruction || (*values_)[root].isPartial) return false;
+  const Instruction& source = f_[slots_.instructionAt((*values_)[root].def)];
+  const OpcodeForm& form = context_.module.form(source);
+  if (form.row == nullptr || form.row->key != "mov" || source.operandCount != 2) return false;
+  const Operand constant = f_.operandsOf(source)[1];
+  switch (constant.kind) {
+    case OperandKind::Integer:
+    case OperandKind::WideInteger:
+    case OperandKind::Float32:
+    case OperandKind::Float64:
+      break;
+    default:
+      return false;
+  }
+  if (!areInterchangeable(f_.registers[c.to.value].type, f_.registers[values_->registerOf(root).value].type))
+    return false;
+  Instruction& copy = f_[c.instruction];
+  copy.payload = source.payload;
+  f_.operands[copy.firstOperand + 1] = constant;
+  f_.touch(c.instruction);
+  return true;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,122 @@
+// The state of copy coalescing in one function: which values share a register, and what may still join.
+//
+// What is joined are webs, the connected values of one register (a register that serves two unrelated purposes has
+// two), of the registers that copies mention. Two webs may share a register when no place holds different values of
+// them (copy_values.h), they are of one class, and at most one has a fixed name. Then the copy between them says
+// `mov r, r` and goes. Webs of one register that were not drawn apart come together again at the end, so that as
+// few names change as may be.
+// Not touched at all: registers of asynchronous and convergent instructions (wgmma, tcgen05), of tied operands, of
+// opcodes that are not in the table, of 8 and 128 bits, and vector registers.
+// Cost: making it is linear in the operands and in the live ranges of the registers that copies mention; a join is
+// as large as the smaller side, times a logarithm.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "passes/coalescing/copy_values.h"
+#include "passes/coalescing/joined_range.h"
+#include "passes/pass.h"
+
+namespace ptxopt {
+
+// Why a copy stays; `Joined` and `Same` (its sides had been joined already) are why not.
+enum class Verdict : uint8_t { Joined, Same, Interferes, Classes, Tied, Fixed, LargeInterval, Budget };
+inline constexpr std::size_t kVerdicts = 8;
+std::string_view name(Verdict verdict);
+
+class Coalescer {
+ public:
+  struct Limits {
+    // A web of more values than this is joined at most so often.
+    uint64_t largeSize = UINT64_MAX, largeFrequency = UINT64_MAX;
+  };
+
+  // `copies` are all of the families that the pass takes; those in unreachable blocks are dropped.
+  Coalescer(Function& f, PassContext& context, std::vector<Copy> copies, Limits limits);
+
+  std::span<const Copy> copies() const { return copies_; }
+  bool isCandidate(RegId r) const { return values_->firstOf(r) != CopyValues::kNone; }
+  const LiveIntervals& intervals() const { return *intervals_; }
+  const CopyValues& values() const { return *values_; }
+
+  // Joins the sides of a copy if that may be.
+  Verdict tryJoin(const Copy& copy);
+  // What would come of it; joins nothing.
+  Verdict check(const Copy& copy);
+  // Whether a place holds different values of two webs, given by one of their values.
+  bool interfere(CopyValues::Number a, CopyValues::Number b);
+  // A value that the copy writes, and the one that it reads.
+  CopyValues::Number written(const Copy& copy) const;
+  CopyValues::Number read(const Copy& copy) const;
+  CopyValues::Number find(CopyValues::Number n);
+  const JoinedRange& range(CopyValues::Number n) { return webs_[find(n)].range; }
+  ScalarType typeOf(CopyValues::Number n) { return webs_[find(n)].type; }
+
+  // Brings webs of one register together that nothing drew apart.
+  void joinSameRegisters();
+  // Lets the reads of values that copy `c` left in a register of their own read them where they came from, if they
+  // are there at each of these reads. The copy is gone then. Tells whether it did.
+  bool forward(const Copy& c);
+  // Lets a copy of a constant write the constant itself.
+  bool rematerialize(const Copy& c);
+
+  // Renames the operands and takes out the copies that write what they read. Whether anything changed.
+  struct Applied {
+    std::size_t erased = 0, renamed = 0;
+    bool any() const { return erased != 0 || renamed != 0; }
+  };
+  Applied apply();
+
+ private:
+  using Number = CopyValues::Number;
+  struct Web {
+    JoinedRange range;
+    ScalarType type = ScalarType::None;
+    RegId fixed;         // a register of the parameter or return list, which keeps its name
+    uint32_t values = 0;
+    uint32_t joins = 0;
+    bool isPlace = false;   // reads were moved here: its definitions stay
+    bool isRobbed = false;  // copies into it are gone: its range says too much
+  };
+  struct Read {
+    Number value;
+    InstrId instruction;
+    uint32_t operand;
+  };
+
+  void findFrozen();
+  void makeWebs();
+  Verdict join(Number a, Number b, bool really);
+  ScalarType commonType(ScalarType a, ScalarType b) const;
+  void findReads();
+  std::span<const Read> readsOf(Number n) const;
+  std::vector<Number> groupOf(Number n);
+  bool isGroupOfCopies(const std::vector<Number>& group);
+  bool canRead(const std::vector<Number>& group, Number place);
+  void nameWebs();
+  void findNestedNames();
+  bool isVisibleEverywhere(RegId r) const;
+  void renameOperands(Applied& applied);
+
+  Function& f_;
+  PassContext& context_;
+  const Cfg& cfg_;
+  const SlotIndexes& slots_;
+  Limits limits_;
+  std::vector<Copy> copies_;
+  std::vector<bool> frozen_;        // by RegId
+  std::vector<RegId> candidates_;
+  std::unique_ptr<LiveIntervals> intervals_;  // of the candidates only
+  std::unique_ptr<CopyValues> values_;
+  std::vector<Number> parent_;      // by Number: union-find
+  std::vector<Web> webs_;           // by Number; meaningful at the roots of the union-find
+  std::vector<Number> moved_;       // by Number: reads of it were moved to the web of that value
+  std::vector<Read> reads_;         // sorted by value
+  std::vector<Number> members_;     // all values, sorted by web and root, when reads_ were found
+  std::vector<InstrId> gone_;       // copies that `forward` made superfluous
+  std::vector<RegId> nameOf_;       // by Number, at the roots
+  std::vector<bool> nestedName_;    // by NameId: declared, alone or as the prefix of a range, in a nested scope
+};
+
+}  // namespace ptxopt

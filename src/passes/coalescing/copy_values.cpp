@@ -1,0 +1,93 @@
+#include "passes/coalescing/copy_values.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+
+CopyValues::CopyValues(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
+                       const LiveIntervals& intervals, std::span<const RegId> candidates,
+                       std::span<const Copy> copies)
+    : f_(function), cfg_(cfg), slots_(slots), intervals_(intervals), first_(function.registers.size(), kNone) {
+  for (const RegId r : candidates) {
+    first_[r.value] = static_cast<Number>(register_.size());
+    register_.resize(register_.size() + intervals[r].values().size(), r);
+  }
+  root_.assign(register_.size(), kNone);
+  definedBy_.assign(register_.size(), nullptr);
+  findCopies(copies);
+
+  // What needs no look at others first; what is left, in the order in which control comes by.
+  std::vector<uint32_t> order(cfg.size());
+  for (std::size_t k = 0; k < cfg.postOrder().size(); ++k)
+    order[cfg.postOrder()[k].value] = static_cast<uint32_t>(cfg.postOrder().size() - k);
+  struct Open {
+    uint32_t order;
+    SlotIndex def;
+    Number number;
+  };
+  std::vector<Open> open;
+  for (Number n = 0; n < root_.size(); ++n) {
+    const LiveValue& v = (*this)[n];
+    if (v.kind == ValueKind::Phi || definedBy_[n] != nullptr)
+      open.push_back({order[slots.blockAt(v.def).value], v.def, n});
+    else
+      root_[n] = n;
+  }
+  std::sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
+    return std::tie(a.order, a.def, a.number) < std::tie(b.order, b.def, b.number);
+  });
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Open& o : open) {
+      // A root stays one: its sides once differed.
+      if (root_[o.number] == o.number) continue;
+      const Number now = evaluate(o.number);
+      changed |= now != root_[o.number];
+      root_[o.number] = now;
+    }
+  }
+}
+
+void CopyValues::findCopies(std::span<const Copy> copies) {
+  for (const Copy& c : copies) {
+    const SlotIndex at = slots_[c.instruction];
+    if (!at.valid() || first_[c.to.value] == kNone || first_[c.from.value] == kNone) continue;
+    const ValueId v = intervals_[c.to].valueOut(at);
+    if (v.valid()) definedBy_[number(c.to, v)] = &c;
+  }
+}
+
+CopyValues::Number CopyValues::meet(Number a, Number b, Number self) const {
+  if (a == kNone || a == b) return b;
+  return b == kNone ? a : self;
+}
+
+CopyValues::Number CopyValues::evaluate(Number n) const {
+  const Copy* copy = definedBy_[n];
+  Number result = kNone;
+  if (copy != nullptr) {
+    const ValueId source = intervals_[copy->from].valueIn(slots_[copy->instruction]);
+    if (!source.valid()) return n;
+    result = root_[number(copy->from, source)];
+    if (!(*this)[n].isPartial || completes(n, *copy)) return result;
+  }
+  forEachSource(n, [&](Number s) {
+    if (s != n && result != n) result = meet(result, root_[s], n);
+  });
+  return result;
+}
+
+// Whether what guarded copy `copy` keeps was just written with the same value by a copy under the opposite guard.
+bool CopyValues::completes(Number n, const Copy& copy) const {
+  Number old = kNone;
+  forEachSource(n, [&](Number s) { old = s; });
+  const Copy* other = old == kNone ? nullptr : definedBy_[old];
+  if (other == nullptr || !other->isGuarded || other->from != copy.from) return false;
+  const Operand& mine = f_.operandsOf(f_[copy.instruction])[0];
+  const Operand& its = f_.operandsOf(f_[other->instruction])[0];
+  if (mine.payload != its.payload || mine.is(Operand::Not) == its.is(Operand::Not)) return false;
+  if (f_[other->instruction].next != copy.instruction) return false;
+  return copy.to != copy.from && copy.to != mine.reg();
+}
+
+}  // namespace ptxopt

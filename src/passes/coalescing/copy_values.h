@@ -1,0 +1,82 @@
+// Which registers hold the same value, because one was copied from the other.
+//
+// Every value of every candidate register (live_range.h) gets a root: the value that it is a copy of, through any
+// number of copies, and through phis all of whose sides are copies of one value. Where two registers are live and
+// their values have one root, they hold the same bits; so they do not stand in each other's way.
+// Algorithm: the partition is optimistic. A phi takes the root that its sides known so far agree on; when they turn
+// out to differ it becomes a root itself. Values in reverse post-order of their blocks, until nothing changes.
+// A guarded copy has the root of its source where the old value has it, too, and where a copy under the opposite of
+// its guard comes directly before: `@p mov a, x; @!p mov a, x`.
+// Sound because values are in strict SSA form: equal roots mean that the later of two definitions still saw what
+// the earlier one left (Boissinot et al., "Revisiting out-of-SSA translation for correctness, code quality, and
+// efficiency", 2009, section III).
+// Cost: near linear in the values of candidates; phis times the depth of loops in the worst case.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "analysis/copies.h"
+#include "analysis/live_intervals.h"
+
+namespace ptxopt {
+
+class CopyValues {
+ public:
+  // A value of a register as one number, dense over the candidates.
+  using Number = uint32_t;
+  static constexpr Number kNone = UINT32_MAX;
+
+  CopyValues(const Function& function, const Cfg& cfg, const SlotIndexes& slots, const LiveIntervals& intervals,
+             std::span<const RegId> candidates, std::span<const Copy> copies);
+
+  std::size_t size() const { return root_.size(); }
+  // kNone when the register is no candidate.
+  Number number(RegId r, ValueId v) const { return first_[r.value] == kNone ? kNone : first_[r.value] + v.value; }
+  Number firstOf(RegId r) const { return first_[r.value]; }
+  Number root(Number n) const { return root_[n]; }
+  RegId registerOf(Number n) const { return register_[n]; }
+  const LiveValue& operator[](Number n) const {
+    return intervals_[register_[n]][ValueId(n - first_[register_[n].value])];
+  }
+  // The values that a phi merges, and the one that a partial definition keeps something of; calls visit(number).
+  template <typename Visit>
+  void forEachSource(Number n, Visit visit) const;
+
+ private:
+  void findCopies(std::span<const Copy> copies);
+  Number evaluate(Number n) const;
+  Number meet(Number a, Number b, Number self) const;
+  bool completes(Number n, const Copy& copy) const;
+
+  const Function& f_;
+  const Cfg& cfg_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
+  std::vector<Number> first_;           // by RegId
+  std::vector<RegId> register_;         // by Number
+  std::vector<Number> root_;            // by Number; kNone while nothing is known
+  std::vector<const Copy*> definedBy_;  // by Number: the copy that defines it
+};
+
+template <typename Visit>
+void CopyValues::forEachSource(Number n, Visit visit) const {
+  const RegId r = register_[n];
+  const LiveRange& range = intervals_[r];
+  const LiveValue& value = (*this)[n];
+  const auto take = [&](ValueId v) {
+    if (v.valid()) visit(first_[r.value] + v.value);
+  };
+  if (value.kind == ValueKind::Phi) {
+    for (const BlockId p : cfg_.predecessors(slots_.blockAt(value.def)))
+      if (cfg_[p].reachable) take(range.valueAt(slots_.end(p).previous()));
+  } else if (value.kind == ValueKind::Entry && cfg_.size() != 0) {
+    // Where control both enters and comes back, the entry value is the phi of all.
+    for (const BlockId p : cfg_.predecessors(slots_.blockAt(value.def)))
+      if (cfg_[p].reachable) take(range.valueAt(slots_.end(p).previous()));
+  } else if (value.isPartial) {
+    take(range.valueIn(value.def));
+  }
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,137 @@
+// The last step of coalescing: a register for each web, and the text that follows from it.
+//
+// A web takes the name of one of its registers, so that little of the text changes: the fixed one, otherwise the
+// one mentioned most that no other web has taken. A name must mean the register at every place of the web: one that
+// some nested scope declares is only good for a web that never was anything else. Where no name is left a register
+// is made.
+#include <algorithm>
+
+#include "passes/coalescing/coalescer.h"
+
+namespace ptxopt {
+
+void Coalescer::findNestedNames() {
+  nestedName_.assign(context_.module.names.size(), false);
+  std::size_t depth = 0;
+  for (const InstrId id : f_) {
+    const Instruction& i = f_[id];
+    if (i.kind == InstrKind::ScopeOpen) ++depth;
+    if (i.kind == InstrKind::ScopeClose) --depth;
+    if (i.kind != InstrKind::Declaration || depth == 0) continue;
+    const Declaration& d = f_.declarations[i.payload];
+    for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)
+      nestedName_[f_.declarators[k].name.value] = true;
+  }
+}
+
+bool Coalescer::isVisibleEverywhere(RegId r) const {
+  const NameId id = f_.registers[r.value].name;
+  if (!id.valid()) return true;
+  if (nestedName_[id.value]) return false;
+  std::string_view prefix = context_.module.text(id);
+  while (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9') prefix.remove_suffix(1);
+  const NameId range = context_.module.names.find(prefix);
+  return !range.valid() || !nestedName_[range.value];
+}
+
+void Coalescer::nameWebs() {
+  findNestedNames();
+  std::vector<uint32_t> mentions(f_.registers.size());
+  for (const Operand& o : f_.operands)
+    if (o.isRegister()) ++mentions[o.payload];
+
+  // The registers of each web, those mentioned most first.
+  struct Member {
+    Number web;
+    RegId reg;
+    bool operator==(const Member&) const = default;
+  };
+  std::vector<Member> members;
+  for (Number n = 0; n < values_->size(); ++n)
+    if ((*values_)[n].kind != ValueKind::Unused) members.push_back({find(n), values_->registerOf(n)});
+  std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
+    return std::tuple(a.web, UINT32_MAX - mentions[a.reg.value], a.reg) <
+           std::tuple(b.web, UINT32_MAX - mentions[b.reg.value], b.reg);
+  });
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+
+  nameOf_.assign(values_->size(), RegId());
+  std::vector<bool> taken(f_.registers.size());
+  const auto take = [&](Number web, RegId r) {
+    nameOf_[web] = r;
+    taken[r.value] = true;
+  };
+  const auto forEachWeb = [&](auto visit) {
+    for (std::size_t k = 0; k < members.size();) {
+      std::size_t last = k;
+      while (last < members.size() && members[last].web == members[k].web) ++last;
+      visit(members[k].web, std::span(members).subspan(k, last - k));
+      k = last;
+    }
+  };
+  // The fixed names, then webs that are still one register, then the others.
+  forEachWeb([&](Number web, auto) {
+    if (webs_[web].fixed.valid()) take(web, webs_[web].fixed);
+  });
+  forEachWeb([&](Number web, auto regs) {
+    if (!nameOf_[web].valid() && regs.size() == 1 && !taken[regs[0].reg.value]) take(web, regs[0].reg);
+  });
+  forEachWeb([&](Number web, auto regs) {
+    if (nameOf_[web].valid()) return;
+    for (const Member& m : regs)
+      if (!taken[m.reg.value] && areInterchangeable(f_.registers[m.reg.value].type, webs_[web].type) &&
+          isVisibleEverywhere(m.reg))
+        return take(web, m.reg);
+    nameOf_[web] = f_.makeRegister(webs_[web].type);
+  });
+}
+
+void Coalescer::renameOperands(Applied& applied) {
+  // Registers all of whose values stay with them are not looked at.
+  std::vector<bool> changes(f_.registers.size());
+  for (Number n = 0; n < values_->size(); ++n)
+    if (moved_[n] != CopyValues::kNone || nameOf_[find(n)] != values_->registerOf(n))
+      changes[values_->registerOf(n).value] = true;
+  for (uint32_t b = 0; b < cfg_.size(); ++b) {
+    if (!cfg_[BlockId(b)].reachable) continue;
+    for (const InstrId id : slots_.instructions(BlockId(b))) {
+      const Instruction& i = f_[id];
+      for (Operand& o : f_.operandsOf(i)) {
+        if (!o.isRegister() || o.payload >= changes.size() || !changes[o.payload]) continue;
+        const LiveRange& range = (*intervals_)[o.reg()];
+        const ValueId v = o.reads() ? range.valueIn(slots_[id]) : range.valueOut(slots_[id]);
+        if (!v.valid()) continue;
+        Number n = values_->number(o.reg(), v);
+        if (o.role == Role::Use && moved_[n] != CopyValues::kNone) n = moved_[n];
+        const RegId now = nameOf_[find(n)];
+        if (now == o.reg()) continue;
+        o.payload = now.value;
+        f_.touch(id);
+        ++applied.renamed;
+      }
+    }
+  }
+}
+
+Coalescer::Applied Coalescer::apply() {
+  Applied applied;
+  nameWebs();
+  // The verdict on each copy comes first: renaming changes what its operands say.
+  std::vector<InstrId> superfluous = gone_;
+  for (const Copy& c : copies_) {
+    if (frozen_[c.to.value] || frozen_[c.from.value]) continue;
+    const Number from = read(c);
+    const Number place = moved_[from] != CopyValues::kNone ? moved_[from] : from;
+    if (f_.operandsOf(f_[c.instruction]).back().isRegister() && find(written(c)) == find(place))
+      superfluous.push_back(c.instruction);
+  }
+  renameOperands(applied);
+  for (const InstrId id : superfluous) {
+    if (f_[id].is(Instruction::Erased)) continue;
+    f_.erase(id);
+    ++applied.erased;
+  }
+  return applied;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,208 @@
+// register-coalescer: removes the plain copies of one class by joining their registers.
+//
+// What:       `mov` between two registers of one class and type, guarded or not, wherever the two can be one
+//             register: also where both are live, as long as they hold the same value there.
+// Algorithm:  a worklist of the copies, blocks of deeper loops first, in a block's order of the text; with
+//             join-globalcopies those within a block before those across blocks, with join-splitedges those on split
+//             edges first. A copy whose one side has no other copy waits when joining it would stand in the way of
+//             another copy of its block (the terminal rule). What interferes is tried again as long as others were
+//             joined. What is left then: reads move to the register that was copied from where that still holds
+//             the value; a copy of a constant becomes a mov of the constant.
+//             (After LLVM's RegisterCoalescer in its order and knobs. Commuting an instruction to free a copy has
+//             no work here: an instruction of PTX may write any register, so the join itself does it.)
+// Keeps:      registers of tied operands and of wgmma; names in parameter lists; the order of everything else.
+// Machine code of ptxas: identical.
+// Cost:       n log n in the copies and what their registers' live ranges are long.
+// Declines:   too-large: the control-flow graph has too many edges. Each copy that stays is counted by why.
+#include <algorithm>
+#include <array>
+
+#include "passes/coalescing/coalescer.h"
+#include "passes/coalescing/copy_report.h"
+
+namespace ptxopt {
+namespace {
+
+class RegisterCoalescer {
+ public:
+  RegisterCoalescer(Function& f, PassContext& context) : f_(f), context_(context) {}
+
+  bool run() {
+    bool changed = false;
+    // Moved reads and constants may leave other copies free to go: a second look, from the beginning.
+    for (int round = 0; round < kMostRounds; ++round) {
+      Coalescer coalescer(f_, context_, findCopies(), limits());
+      if (coalescer.copies().empty() || !once(coalescer)) break;
+      changed = true;
+      context_.analyses.invalidate(Preserves::ControlFlow);
+      if (!again_) break;
+    }
+    report_.finish(context_);
+    return changed;
+  }
+
+ private:
+  static constexpr int kMostRounds = 4;
+
+  struct Entry {
+    const Copy* copy;
+    bool isTerminal;
+  };
+
+  bool knob(std::string_view name) const { return context_.knobs[name] != 0; }
+
+  Coalescer::Limits limits() const {
+    return {static_cast<uint64_t>(context_.knobs["large-interval-size-threshold"]),
+            static_cast<uint64_t>(context_.knobs["large-interval-freq-threshold"])};
+  }
+
+  std::vector<Copy> findCopies() const {
+    std::vector<Copy> copies;
+    for (const InstrId id : f_)
+      if (const auto copy = readCopy(context_.module, f_, id); copy && copy->family == CopyFamily::Plain)
+        copies.push_back(*copy);
+    return copies;
+  }
+
+  // A block with one way in and one way out and nothing but copies: made to hold those of an edge.
+  bool isSplitEdge(BlockId b) const {
+    const Cfg& cfg = context_.analyses.cfg();
+    if (cfg.predecessors(b).size() != 1 || cfg.successors(b).size() != 1) return false;
+    for (const InstrId id : context_.analyses.slotIndexes().instructions(b))
+      if (!readCopy(context_.module, f_, id) && !context_.module.form(f_[id]).is(effect::Branch)) return false;
+    return true;
+  }
+
+  void sortCopies(Coalescer& coalescer) {
+    const Cfg& cfg = context_.analyses.cfg();
+    const Loops& loops = context_.analyses.loops();
+    const SlotIndexes& slots = context_.analyses.slotIndexes();
+    struct Key {
+      uint32_t shallowness;
+      bool isNotSplit, isGlobal;
+      SlotIndex at;
+      const Copy* copy;
+    };
+    std::vector<Key> keys;
+    for (const Copy& c : coalescer.copies()) {
+      const BlockId b = cfg.blockOf(c.instruction);
+      keys.push_back({UINT32_MAX - loops.depth(b), !(knob("join-splitedges") && isSplitEdge(b)),
+                      knob("join-globalcopies") && !isLocal(coalescer, c, b), slots[c.instruction], &c});
+    }
+    std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+      return std::tie(a.shallowness, a.isGlobal, a.isNotSplit, a.at) <
+             std::tie(b.shallowness, b.isGlobal, b.isNotSplit, b.at);
+    });
+    work_.clear();
+    for (const Key& k : keys) work_.push_back(k.copy);
+  }
+
+  // Both sides live in this block only.
+  bool isLocal(const Coalescer& coalescer, const Copy& c, BlockId b) const {
+    const SlotIndexes& slots = context_.analyses.slotIndexes();
+    return std::ranges::all_of(std::array{c.to, c.from}, [&](RegId r) {
+      const LiveRange& range = coalescer.intervals()[r];
+      return range.empty() || (range.start() >= slots.start(b) && range.end() <= slots.end(b));
+    });
+  }
+
+  // Whether a copy should wait: one of its sides has no other copy, and is in the way of another copy of the other
+  // side in this block.
+  bool mustWait(Coalescer& coalescer, const Copy& c) {
+    if (!knob("terminal-rule")) return false;
+    for (const auto& [end, inner] : {std::pair(c.to, c.from), std::pair(c.from, c.to)}) {
+      if (degree_[end.value] != 1 || degree_[inner.value] < 2) continue;
+      const auto endValue = end == c.to ? coalescer.written(c) : coalescer.read(c);
+      const BlockId b = context_.analyses.cfg().blockOf(c.instruction);
+      for (const Copy* other : copiesOf_[inner.value]) {
+        if (other == &c || context_.analyses.cfg().blockOf(other->instruction) != b) continue;
+        if (!coalescer.isCandidate(other->to) || !coalescer.isCandidate(other->from)) continue;
+        const auto far = other->to == inner ? coalescer.read(*other) : coalescer.written(*other);
+        if (degree_[(other->to == inner ? other->from : other->to).value] < 2) continue;
+        if (coalescer.interfere(endValue, far)) return true;
+      }
+    }
+    return false;
+  }
+
+  void countDegrees(const Coalescer& coalescer) {
+    degree_.assign(f_.registers.size(), 0);
+    copiesOf_.assign(f_.registers.size(), {});
+    for (const Copy& c : coalescer.copies())
+      for (const RegId r : {c.to, c.from}) {
+        ++degree_[r.value];
+        if (copiesOf_[r.value].size() < kMostLooks) copiesOf_[r.value].push_back(&c);
+      }
+  }
+
+  // One round. Whether the function changed; `again_` tells whether a further one may find more.
+  bool once(Coalescer& coalescer) {
+    again_ = false;
+    report_.startRound(coalescer.copies());
+    if (knob("join-liveintervals")) {
+      sortCopies(coalescer);
+      countDegrees(coalescer);
+      std::vector<const Copy*> waiting;
+      bool joined = true, isFirst = true;
+      while (joined) {
+        joined = false;
+        waiting.clear();
+        for (const Copy* c : work_) {
+          if (isFirst && coalescer.isCandidate(c->to) && coalescer.isCandidate(c->from) && mustWait(coalescer, *c)) {
+            waiting.push_back(c);
+            continue;
+          }
+          const Verdict v = coalescer.tryJoin(*c);
+          joined = joined || v == Verdict::Joined;
+          if (v == Verdict::Interferes) waiting.push_back(c);
+        }
+        joined = joined || (isFirst && !waiting.empty());
+        isFirst = false;
+        std::swap(work_, waiting);
+      }
+    }
+    bool moved = false;
+    for (const Copy& c : coalescer.copies()) {
+      const Verdict v = coalescer.check(c);
+      if (v == Verdict::Same) {
+        report_.removed(c);
+      } else if (coalescer.forward(c)) {
+        report_.removed(c);
+        moved = true;
+      } else if (coalescer.rematerialize(c)) {
+        context_.count("rematerialized");
+        report_.removed(c);
+        moved = true;
+      } else {
+        report_.kept(c, v == Verdict::Joined ? Verdict::Interferes : v);
+      }
+    }
+    again_ = moved;
+    if (!report_.anyRemoved()) return false;
+    coalescer.joinSameRegisters();
+    const Coalescer::Applied applied = coalescer.apply();
+    return applied.any() || moved;
+  }
+
+  static constexpr std::size_t kMostLooks = 16;  // copies of one register that the terminal rule looks at
+
+  Function& f_;
+  PassContext& context_;
+  std::vector<const Copy*> work_;
+  std::vector<uint32_t> degree_;                     // by RegId: copies that mention it
+  std::vector<std::vector<const Copy*>> copiesOf_;   // by RegId
+  CopyReport report_;
+  bool again_ = false;
+};
+
+}  // namespace
+
+bool registerCoalescer(Function& f, PassContext& context) {
+  if (!context.analyses.cfg().complete()) {
+    context.decline("too-large", "the control-flow graph has too many edges");
+    return false;
+  }
+  return RegisterCoalescer(f, context).run();
+}
+
+}  // namespace ptxopt
