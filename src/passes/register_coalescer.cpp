@@ -34,7 +34,7 @@ class RegisterCoalescer {
       Coalescer coalescer(f_, context_, findCopies(), limits());
       if (coalescer.copies().empty() || !once(coalescer)) break;
       changed = true;
-      context_.analyses.invalidate(Preserves::ControlFlow);
+      context_.analyses.invalidate();
       if (!again_) break;
     }
     report_.finish(context_);
@@ -53,7 +53,9 @@ class RegisterCoalescer {
 
   Coalescer::Limits limits() const {
     return {static_cast<uint64_t>(context_.knobs["large-interval-size-threshold"]),
-            static_cast<uint64_t>(context_.knobs["large-interval-freq-threshold"])};
+            static_cast<uint64_t>(context_.knobs["large-interval-freq-threshold"]),
+            static_cast<uint64_t>(context_.knobs["copy-limit"]),
+            static_cast<uint64_t>(context_.knobs["coalesce-limit"])};
   }
 
   std::vector<Copy> findCopies() const {

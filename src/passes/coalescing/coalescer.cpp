@@ -18,6 +18,7 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
       limits_(limits),
       copies_(std::move(copies)) {
   std::erase_if(copies_, [&](const Copy& c) { return !cfg_[cfg_.blockOf(c.instruction)].reachable; });
+  if (copies_.size() > limits_.mostCopies) copies_.resize(limits_.mostCopies);
   findFrozen();
   std::vector<bool> isCandidate(f.registers.size());
   for (const Copy& c : copies_)
@@ -118,7 +119,9 @@ Verdict Coalescer::join(Number a, Number b, bool really) {
   };
   if (isTooLarge(to) || isTooLarge(from)) return Verdict::LargeInterval;
   if (to.range.conflicts(from.range)) return Verdict::Interferes;
+  if (joins_ >= limits_.mostJoins) return Verdict::Budget;
   if (!really) return Verdict::Joined;
+  ++joins_;
   parent_[b] = a;
   to.range.join(std::move(from.range));
   to.type = type;

@@ -30,6 +30,8 @@ class Coalescer {
   struct Limits {
     // A web of more values than this is joined at most so often.
     uint64_t largeSize = UINT64_MAX, largeFrequency = UINT64_MAX;
+    // Copies beyond so many are not looked at; joins beyond so many are not made.
+    uint64_t mostCopies = UINT64_MAX, mostJoins = UINT64_MAX;
   };
 
   // `copies` are all of the families that the pass takes; those in unreachable blocks are dropped.
@@ -104,6 +106,7 @@ class Coalescer {
   const Cfg& cfg_;
   const SlotIndexes& slots_;
   Limits limits_;
+  uint64_t joins_ = 0;
   std::vector<Copy> copies_;
   std::vector<bool> frozen_;        // by RegId
   std::vector<RegId> candidates_;
