@@ -55,7 +55,8 @@ class RegisterCoalescer {
     return {static_cast<uint64_t>(context_.knobs["large-interval-size-threshold"]),
             static_cast<uint64_t>(context_.knobs["large-interval-freq-threshold"]),
             static_cast<uint64_t>(context_.knobs["copy-limit"]),
-            static_cast<uint64_t>(context_.knobs["coalesce-limit"])};
+            static_cast<uint64_t>(context_.knobs["coalesce-limit"]),
+            knob("join-guarded-definitions")};
   }
 
   std::vector<Copy> findCopies() const {

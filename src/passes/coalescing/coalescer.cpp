@@ -6,7 +6,7 @@ namespace ptxopt {
 
 std::string_view name(Verdict verdict) {
   static constexpr std::string_view kNames[] = {"joined", "same",  "interferes",     "classes",
-                                                "tied",   "fixed", "large-interval", "budget"};
+                                                "tied",   "fixed", "partial", "large-interval", "budget"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -70,7 +70,11 @@ void Coalescer::makeWebs() {
       if (reg.isParameter) web.fixed = r;
     }
   }
-  for (Number n = 0; n < parent_.size(); ++n) ++webs_[find(n)].values;
+  for (Number n = 0; n < parent_.size(); ++n) {
+    Web& web = webs_[find(n)];
+    ++web.values;
+    web.hasPartial = web.hasPartial || (*values_)[n].isPartial;
+  }
   moved_.assign(parent_.size(), CopyValues::kNone);
 }
 
@@ -118,6 +122,7 @@ Verdict Coalescer::join(Number a, Number b, bool really) {
     return w.values > limits_.largeSize && w.joins >= limits_.largeFrequency;
   };
   if (isTooLarge(to) || isTooLarge(from)) return Verdict::LargeInterval;
+  if (!limits_.joinPartial && (to.hasPartial || from.hasPartial)) return Verdict::Partial;
   if (to.range.conflicts(from.range)) return Verdict::Interferes;
   if (joins_ >= limits_.mostJoins) return Verdict::Budget;
   if (!really) return Verdict::Joined;
@@ -126,6 +131,7 @@ Verdict Coalescer::join(Number a, Number b, bool really) {
   to.range.join(std::move(from.range));
   to.type = type;
   if (from.fixed.valid()) to.fixed = from.fixed;
+  to.hasPartial = to.hasPartial || from.hasPartial;
   to.values += from.values;
   to.joins += from.joins + 1;
   return Verdict::Joined;

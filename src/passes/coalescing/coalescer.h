@@ -21,8 +21,8 @@
 namespace ptxopt {
 
 // Why a copy stays; `Joined` and `Same` (its sides had been joined already) are why not.
-enum class Verdict : uint8_t { Joined, Same, Interferes, Classes, Tied, Fixed, LargeInterval, Budget };
-inline constexpr std::size_t kVerdicts = 8;
+enum class Verdict : uint8_t { Joined, Same, Interferes, Classes, Tied, Fixed, Partial, LargeInterval, Budget };
+inline constexpr std::size_t kVerdicts = 9;
 std::string_view name(Verdict verdict);
 
 class Coalescer {
@@ -32,6 +32,8 @@ class Coalescer {
     uint64_t largeSize = UINT64_MAX, largeFrequency = UINT64_MAX;
     // Copies beyond so many are not looked at; joins beyond so many are not made.
     uint64_t mostCopies = UINT64_MAX, mostJoins = UINT64_MAX;
+    // Whether webs with a definition under a guard are joined. ptxas gives registers in another order then.
+    bool joinPartial = true;
   };
 
   // `copies` are all of the families that the pass takes; those in unreachable blocks are dropped.
@@ -78,6 +80,7 @@ class Coalescer {
     RegId fixed;         // a register of the parameter or return list, which keeps its name
     uint32_t values = 0;
     uint32_t joins = 0;
+    bool hasPartial = false;
     bool isPlace = false;   // reads were moved here: its definitions stay
     bool isRobbed = false;  // copies into it are gone: its range says too much
   };
