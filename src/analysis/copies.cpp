@@ -19,10 +19,8 @@ bool isPlainInteger(ScalarType t) {
     case ScalarType::s32:
     case ScalarType::b64:
     case ScalarType::u64:
-    case ScalarType::s64:
-      return true;
-    default:
-      return false;
+    case ScalarType::s64: return true;
+    default: return false;
   }
 }
 
@@ -31,10 +29,8 @@ bool takesPart(const Register& r) {
   switch (r.type) {
     case ScalarType::texref:
     case ScalarType::samplerref:
-    case ScalarType::surfref:
-      return false;
-    default:
-      break;
+    case ScalarType::surfref: return false;
+    default: break;
   }
   const RegisterClass c = r.registerClass();
   return r.lanes == 1 && c != RegisterClass::B8 && c != RegisterClass::B128 && c != RegisterClass::Carry;

@@ -60,6 +60,18 @@ uint64_t countInstructions(const Function& f) {
   return n;
 }
 
+uint64_t countNames(const Function& f) {
+  std::vector<bool> isMentioned(f.registers.size());
+  uint64_t n = 0;
+  for (const InstrId id : f)
+    for (const Operand& o : f.operandsOf(f[id])) {
+      if (!o.isRegister() || o.reg() == Function::kCarry || isMentioned[o.payload]) continue;
+      isMentioned[o.payload] = true;
+      ++n;
+    }
+  return n;
+}
+
 // Why no pass may touch the module, if so.
 std::optional<Remark> wholeModuleDecline(const Module& module) {
   if (module.isDebug)
@@ -161,6 +173,7 @@ Result optimize(std::string_view text, const Options& options) {
     Function& f = module.functions[i];
     if (!f.hasBody) return;
     reports[i].instructions = countInstructions(f);
+    if (options.report) reports[i].names = countNames(f);
     Analyses analyses(module, f, plan.knobs);
     if (warns) {
       bool tooLarge = false;
@@ -169,6 +182,7 @@ Result optimize(std::string_view text, const Options& options) {
     }
     if (!decline) runPasses(module, f, plan, options, analyses, reports[i]);
     reports[i].instructionsAfter = countInstructions(f);
+    if (options.report) reports[i].namesAfter = countNames(f);
   });
   for (const FunctionReport& report : reports)
     if (!report.error.empty())
@@ -181,7 +195,14 @@ Result optimize(std::string_view text, const Options& options) {
   // The byte order mark is not part of the module.
   const std::string_view mark = text.substr(0, text.size() - module.source.size());
   if (!options.reprint) result.output = mark;
-  result.output += keepAll ? std::string(module.source) : print(module, {.reprint = options.reprint});
+  std::vector<std::size_t> functionBytes;
+  result.output += keepAll ? std::string(module.source)
+                           : print(module, {.reprint = options.reprint, .functionBytes = &functionBytes});
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const SourceRange source = module.functions[i].source;
+    reports[i].bytes = reports[i].bytesAfter = source.end - source.begin;
+    if (!keepAll) reports[i].bytesAfter = functionBytes[i];
+  }
   result.printSeconds = threadSeconds() - start;
   if (options.report) result.reportJson = reportJson(module, options, reports, result);
   return result;

@@ -73,7 +73,9 @@ std::string reportJson(const Module& module, const Options& options, const std::
         {"name", module.text(f.name)},
         {"kind", f.isEntry ? "entry" : "func"},
         {"changed", f.changed},
-        {"instructions", {{"before", reports[i].instructions}, {"after", reports[i].instructionsAfter}}}};
+        {"instructions", {{"before", reports[i].instructions}, {"after", reports[i].instructionsAfter}}},
+        {"names", {{"before", reports[i].names}, {"after", reports[i].namesAfter}}},
+        {"bytes", {{"before", reports[i].bytes}, {"after", reports[i].bytesAfter}}}};
     for (const PassReport& pass : reports[i].passes) {
       ordered_json p = {{"name", pass.pass}, {"changed", pass.changed}, {"skipped", pass.skipped}};
       for (const auto& [counter, n] : pass.counters) p["counters"][std::string(counter)] = n;

@@ -12,6 +12,8 @@ namespace ptxopt {
 struct FunctionReport {
   std::vector<PassReport> passes;
   uint64_t instructions = 0, instructionsAfter = 0;
+  uint64_t names = 0, namesAfter = 0;  // registers that instructions mention
+  uint64_t bytes = 0, bytesAfter = 0;  // of its text
   std::string dumps;
   std::string error;                  // a bug of ours
   bool uninitialisedUnknown = false;  // looking for uninitialised registers would have taken too much memory

@@ -10,6 +10,20 @@ void Function::erase(InstrId id) {
   changed = true;
 }
 
+void Function::moveBefore(InstrId id, InstrId where) {
+  if (id == where) return;
+  Instruction& i = instructions[id.value];
+  (i.previous.valid() ? instructions[i.previous.value].next : first) = i.next;
+  (i.next.valid() ? instructions[i.next.value].previous : last) = i.previous;
+  Instruction& after = instructions[where.value];
+  i.previous = after.previous;
+  i.next = where;
+  (after.previous.valid() ? instructions[after.previous.value].next : first) = id;
+  after.previous = id;
+  i.flags |= Instruction::Moved;
+  changed = true;
+}
+
 void Function::touch(InstrId id) {
   instructions[id.value].flags |= Instruction::Changed;
   changed = true;

@@ -119,6 +119,8 @@ class Function {
 
   // Takes an instruction out of the list; its id stays, marked Erased.
   void erase(InstrId id);
+  // Takes an instruction from where it stands to the place in front of `where`.
+  void moveBefore(InstrId id, InstrId where);
   // The instruction's text is to be made anew from its operands.
   void touch(InstrId id);
   // A new register, spelled by the printer so that it meets no other name.

@@ -3,13 +3,13 @@
 // What:       `mov` between two registers of one class and type, guarded or not, wherever the two can be one
 //             register: also where both are live, as long as they hold the same value there.
 // Algorithm:  a worklist of the copies, blocks of deeper loops first, in a block's order of the text; with
-//             join-globalcopies those within a block before those across blocks, with join-splitedges those on split
-//             edges first. A copy whose one side has no other copy waits when joining it would stand in the way of
-//             another copy of its block (the terminal rule). What interferes is tried again as long as others were
-//             joined. What is left then: reads move to the register that was copied from where that still holds
-//             the value; a copy of a constant becomes a mov of the constant.
-//             (After LLVM's RegisterCoalescer in its order and knobs. Commuting an instruction to free a copy has
-//             no work here: an instruction of PTX may write any register, so the join itself does it.)
+//             join-globalcopies those within a block before those across blocks, with join-splitedges those on
+//             split edges first. A copy whose one side has no other copy waits when joining it would stand in the
+//             way of another copy of its block (the terminal rule). What interferes is tried again as long as
+//             others were joined. What is left then: reads move to the register that was copied from where that
+//             still holds the value; a copy of a constant becomes a mov of the constant. (After LLVM's
+//             RegisterCoalescer in its order and knobs. Commuting an instruction to free a copy has no work here:
+//             an instruction of PTX may write any register, so the join itself does it.)
 // Keeps:      registers of tied operands and of wgmma; names in parameter lists; the order of everything else.
 // Machine code of ptxas: identical.
 // Cost:       n log n in the copies and what their registers' live ranges are long.
@@ -19,6 +19,7 @@
 
 #include "passes/coalescing/coalescer.h"
 #include "passes/coalescing/copy_report.h"
+#include "passes/coalescing/reschedule.h"
 
 namespace ptxopt {
 namespace {
@@ -28,6 +29,19 @@ class RegisterCoalescer {
   RegisterCoalescer(Function& f, PassContext& context) : f_(f), context_(context) {}
 
   bool run() {
+    bool changed = runRounds();
+    for (int k = 0; knob("twoaddr-reschedule") && k < kMostRounds && reschedule(); ++k) {
+      context_.analyses.invalidate();
+      changed = runRounds() || changed;
+    }
+    report_.finish(context_);
+    return changed;
+  }
+
+ private:
+  static constexpr int kMostRounds = 4;
+
+  bool runRounds() {
     bool changed = false;
     // Moved reads and constants may leave other copies free to go: a second look, from the beginning.
     for (int round = 0; round < kMostRounds; ++round) {
@@ -37,12 +51,26 @@ class RegisterCoalescer {
       context_.analyses.invalidate();
       if (!again_) break;
     }
-    report_.finish(context_);
     return changed;
   }
 
- private:
-  static constexpr int kMostRounds = 4;
+  // Moves reads out of the way of copies that stay, at most for one copy a block: the places of the others are not
+  // known after that.
+  bool reschedule() {
+    Coalescer coalescer(f_, context_, findCopies(), limits());
+    const Cfg& cfg = context_.analyses.cfg();
+    std::vector<bool> isDone(cfg.size());
+    bool moved = false;
+    for (const Copy& c : coalescer.copies()) {
+      const BlockId b = cfg.blockOf(c.instruction);
+      if (isDone[b.value] || coalescer.check(c) != Verdict::Interferes) continue;
+      if (!rescheduleReads(context_.module, f_, context_.analyses.slotIndexes(), cfg, coalescer.intervals(), c))
+        continue;
+      context_.count("rescheduled");
+      isDone[b.value] = moved = true;
+    }
+    return moved;
+  }
 
   struct Entry {
     const Copy* copy;
@@ -55,8 +83,7 @@ class RegisterCoalescer {
     return {static_cast<uint64_t>(context_.knobs["large-interval-size-threshold"]),
             static_cast<uint64_t>(context_.knobs["large-interval-freq-threshold"]),
             static_cast<uint64_t>(context_.knobs["copy-limit"]),
-            static_cast<uint64_t>(context_.knobs["coalesce-limit"]),
-            knob("join-guarded-definitions")};
+            static_cast<uint64_t>(context_.knobs["coalesce-limit"]), knob("join-guarded-definitions")};
   }
 
   std::vector<Copy> findCopies() const {
@@ -151,7 +178,8 @@ class RegisterCoalescer {
         joined = false;
         waiting.clear();
         for (const Copy* c : work_) {
-          if (isFirst && coalescer.isCandidate(c->to) && coalescer.isCandidate(c->from) && mustWait(coalescer, *c)) {
+          if (isFirst && coalescer.isCandidate(c->to) && coalescer.isCandidate(c->from) &&
+              mustWait(coalescer, *c)) {
             waiting.push_back(c);
             continue;
           }
@@ -192,8 +220,8 @@ class RegisterCoalescer {
   Function& f_;
   PassContext& context_;
   std::vector<const Copy*> work_;
-  std::vector<uint32_t> degree_;                     // by RegId: copies that mention it
-  std::vector<std::vector<const Copy*>> copiesOf_;   // by RegId
+  std::vector<uint32_t> degree_;                    // by RegId: copies that mention it
+  std::vector<std::vector<const Copy*>> copiesOf_;  // by RegId
   CopyReport report_;
   bool again_ = false;
 };

@@ -31,7 +31,11 @@ void reprintFunction(std::string& out, const Module& module, const Function& f, 
   out += "}\n";
 }
 
-std::string reprint(const Module& module, const MadeNames& made) {
+void note(std::vector<std::size_t>* functionBytes, std::size_t function, std::size_t bytes) {
+  if (functionBytes != nullptr) (*functionBytes)[function] = bytes;
+}
+
+std::string reprint(const Module& module, const MadeNames& made, std::vector<std::size_t>* functionBytes) {
   std::string out;
   out.reserve(module.source.size() + module.source.size() / 16);
   for (const Item& item : module.items) {
@@ -46,14 +50,17 @@ std::string reprint(const Module& module, const MadeNames& made) {
         text::appendCanonicalSection(out, source);
         out += '\n';
         break;
-      case ItemKind::Function:
+      case ItemKind::Function: {
+        const std::size_t start = out.size();
         if (const Function& f = module.functions[item.index]; f.hasBody) {
           reprintFunction(out, module, f, made);
         } else {
           text::appendCanonicalHeader(out, source);
           out += source.ends_with(';') ? "\n" : ";\n";
         }
+        note(functionBytes, item.index, out.size() - start);
         break;
+      }
     }
   }
   return out;
@@ -136,16 +143,20 @@ class PatchingPrinter {
   uint32_t sourceId_ = 0;  // the next instruction of the source
 };
 
-std::string patch(const Module& module) {
+std::string patch(const Module& module, std::vector<std::size_t>* functionBytes) {
   std::string out;
   out.reserve(module.source.size() + module.source.size() / 16);
   std::optional<MadeNames> made;
   uint32_t at = 0;
-  for (const Function& f : module.functions) {
+  for (std::size_t i = 0; i < module.functions.size(); ++i) {
+    const Function& f = module.functions[i];
+    note(functionBytes, i, f.source.end - f.source.begin);
     if (!f.hasBody || !f.changed) continue;
     if (!made) made.emplace(module);
     out += module.source.substr(at, f.body.begin - at);
+    const std::size_t start = out.size();
     PatchingPrinter(out, module, f, *made).print();
+    note(functionBytes, i, f.body.begin - f.source.begin + out.size() - start);
     at = f.body.end;
   }
   out += module.source.substr(at);
@@ -155,7 +166,9 @@ std::string patch(const Module& module) {
 }  // namespace
 
 std::string print(const Module& module, const PrintOptions& options) {
-  return options.reprint ? reprint(module, MadeNames(module)) : patch(module);
+  if (options.functionBytes != nullptr) options.functionBytes->assign(module.functions.size(), 0);
+  return options.reprint ? reprint(module, MadeNames(module), options.functionBytes)
+                         : patch(module, options.functionBytes);
 }
 
 std::string printFunction(const Module& module, const Function& function) {

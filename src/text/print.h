@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ir/module.h"
 
@@ -11,6 +12,8 @@ struct PrintOptions {
   // Print everything from the IR, one instruction a line, instead of keeping the source's text where nothing
   // changed.
   bool reprint = false;
+  // Gets the bytes that each function's text takes, by Module::functions.
+  std::vector<std::size_t>* functionBytes = nullptr;
 };
 
 // Without `reprint`: functions that no pass changed, and everything between functions, come out byte for byte; in a

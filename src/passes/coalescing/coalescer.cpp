@@ -5,8 +5,8 @@
 namespace ptxopt {
 
 std::string_view name(Verdict verdict) {
-  static constexpr std::string_view kNames[] = {"joined", "same",  "interferes",     "classes",
-                                                "tied",   "fixed", "partial", "large-interval", "budget"};
+  static constexpr std::string_view kNames[] = {"joined", "same",    "interferes",     "classes", "tied",
+                                                "fixed",  "partial", "large-interval", "budget"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -38,8 +38,8 @@ void Coalescer::findFrozen() {
     const Instruction& i = f_[id];
     if (!i.isInstruction()) continue;
     const OpcodeForm& form = context_.module.form(i);
-    const bool isOpaque = !form.knowsOperands() ||
-                          (form.effects & (effect::Async | effect::Convergent)) == (effect::Async | effect::Convergent);
+    const bool isOpaque = !form.knowsOperands() || (form.effects & (effect::Async | effect::Convergent)) ==
+                                                       (effect::Async | effect::Convergent);
     const bool isGuarded = i.is(Instruction::Guarded);
     for (const Operand& o : f_.operandsOf(i))
       if (o.isRegister() && (isOpaque || (o.role == Role::Mod && !isGuarded))) frozen_[o.payload] = true;
@@ -182,16 +182,16 @@ void Coalescer::findReads() {
 }
 
 std::span<const Coalescer::Read> Coalescer::readsOf(Number n) const {
-  const auto [first, last] = std::equal_range(
-      reads_.begin(), reads_.end(), Read{n, {}, 0}, [](const Read& a, const Read& b) { return a.value < b.value; });
+  const auto [first, last] = std::equal_range(reads_.begin(), reads_.end(), Read{n, {}, 0},
+                                              [](const Read& a, const Read& b) { return a.value < b.value; });
   return {first, last};
 }
 
 // The values with the root of `n` in its web.
 std::vector<Coalescer::Number> Coalescer::groupOf(Number n) {
   const auto key = [&](Number m) { return std::pair(find(m), values_->root(m)); };
-  const auto [first, last] = std::equal_range(members_.begin(), members_.end(), n,
-                                              [&](Number a, Number b) { return key(a) < key(b); });
+  const auto [first, last] =
+      std::equal_range(members_.begin(), members_.end(), n, [&](Number a, Number b) { return key(a) < key(b); });
   return {first, last};
 }
 
@@ -204,8 +204,8 @@ bool Coalescer::isGroupOfCopies(const std::vector<Number>& group) {
   if (fixed.valid()) return false;
   // Into another value of the web, by a phi or a partial definition.
   const Number web = find(group.front());
-  const auto first = std::lower_bound(members_.begin(), members_.end(), web,
-                                      [&](Number m, Number w) { return find(m) < w; });
+  const auto first =
+      std::lower_bound(members_.begin(), members_.end(), web, [&](Number m, Number w) { return find(m) < w; });
   for (auto m = first; m != members_.end() && find(*m) == web; ++m) {
     if (values_->root(*m) == root) continue;
     bool takes = false;
@@ -266,10 +266,8 @@ bool Coalescer::rematerialize(const Copy& c) {
     case OperandKind::Integer:
     case OperandKind::WideInteger:
     case OperandKind::Float32:
-    case OperandKind::Float64:
-      break;
-    default:
-      return false;
+    case OperandKind::Float64: break;
+    default: return false;
   }
   if (!areInterchangeable(f_.registers[c.to.value].type, f_.registers[values_->registerOf(root).value].type))
     return false;

@@ -77,7 +77,7 @@ class Coalescer {
   struct Web {
     JoinedRange range;
     ScalarType type = ScalarType::None;
-    RegId fixed;         // a register of the parameter or return list, which keeps its name
+    RegId fixed;  // a register of the parameter or return list, which keeps its name
     uint32_t values = 0;
     uint32_t joins = 0;
     bool hasPartial = false;
@@ -111,18 +111,18 @@ class Coalescer {
   Limits limits_;
   uint64_t joins_ = 0;
   std::vector<Copy> copies_;
-  std::vector<bool> frozen_;        // by RegId
+  std::vector<bool> frozen_;  // by RegId
   std::vector<RegId> candidates_;
   std::unique_ptr<LiveIntervals> intervals_;  // of the candidates only
   std::unique_ptr<CopyValues> values_;
-  std::vector<Number> parent_;      // by Number: union-find
-  std::vector<Web> webs_;           // by Number; meaningful at the roots of the union-find
-  std::vector<Number> moved_;       // by Number: reads of it were moved to the web of that value
-  std::vector<Read> reads_;         // sorted by value
-  std::vector<Number> members_;     // all values, sorted by web and root, when reads_ were found
-  std::vector<InstrId> gone_;       // copies that `forward` made superfluous
-  std::vector<RegId> nameOf_;       // by Number, at the roots
-  std::vector<bool> nestedName_;    // by NameId: declared, alone or as the prefix of a range, in a nested scope
+  std::vector<Number> parent_;    // by Number: union-find
+  std::vector<Web> webs_;         // by Number; meaningful at the roots of the union-find
+  std::vector<Number> moved_;     // by Number: reads of it were moved to the web of that value
+  std::vector<Read> reads_;       // sorted by value
+  std::vector<Number> members_;   // all values, sorted by web and root, when reads_ were found
+  std::vector<InstrId> gone_;     // copies that `forward` made superfluous
+  std::vector<RegId> nameOf_;     // by Number, at the roots
+  std::vector<bool> nestedName_;  // by NameId: declared, alone or as the prefix of a range, in a nested scope
 };
 
 }  // namespace ptxopt

@@ -26,7 +26,8 @@ uint32_t JoinedRange::rootAt(SlotIndex i) const {
 bool JoinedRange::conflictsWith(const Piece& p) const {
   if (isTree()) {
     auto q = many_.upper_bound(p.start);
-    if (q != many_.begin() && std::prev(q)->second.end > p.start && std::prev(q)->second.root != p.root) return true;
+    if (q != many_.begin() && std::prev(q)->second.end > p.start && std::prev(q)->second.root != p.root)
+      return true;
     for (; q != many_.end() && q->first < p.end; ++q)
       if (q->second.root != p.root) return true;
     return false;

@@ -1,0 +1,63 @@
+#include "passes/coalescing/reschedule.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kMostSteps = 64, kMostMoves = 4;
+
+bool mentions(const Function& f, InstrId id, RegId reg, bool onlyWrites) {
+  const auto operands = f.operandsOf(f[id]);
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand& o) {
+    return o.isRegister() && o.reg() == reg && (!onlyWrites || o.writes());
+  });
+}
+
+// Whether `id` may stand in front of `other`, which comes before it.
+bool commutes(const Function& f, InstrId id, InstrId other) {
+  for (const Operand& o : f.operandsOf(f[id]))
+    if (o.isRegister() && mentions(f, other, o.reg(), !o.writes())) return false;
+  return true;
+}
+
+bool isPure(const Module& module, const Function& f, InstrId id) {
+  const Instruction& i = f[id];
+  return module.form(i).row != nullptr && module.form(i).effects == effect::Pure && isRemovable(module, f, i);
+}
+
+}  // namespace
+
+bool rescheduleReads(const Module& module, Function& f, const SlotIndexes& slots, const Cfg& cfg,
+                     const LiveIntervals& intervals, const Copy& copy) {
+  if (copy.isGuarded) return false;
+  const BlockId block = cfg.blockOf(copy.instruction);
+  const LiveRange& source = intervals[copy.from];
+  const Segment* alive = source.find(slots[copy.instruction].reg());
+  if (alive == nullptr || alive->end >= slots.end(block)) return false;
+
+  // The instructions behind the copy up to the last read.
+  std::vector<InstrId> between;
+  const auto& all = slots.instructions(block);
+  auto at = std::find(all.begin(), all.end(), copy.instruction);
+  while (++at != all.end() && slots[*at] < alive->end) {
+    between.push_back(*at);
+    if (between.size() > kMostSteps) return false;
+  }
+  const auto overwrites =
+      std::find_if(between.begin(), between.end(), [&](InstrId id) { return mentions(f, id, copy.to, true); });
+  if (overwrites == between.end()) return false;
+  std::vector<InstrId> moves;
+  for (auto use = overwrites + 1; use != between.end(); ++use) {
+    if (!mentions(f, *use, copy.from, false)) continue;
+    if (moves.size() == kMostMoves || mentions(f, *use, copy.from, true) || !isPure(module, f, *use)) return false;
+    for (auto k = overwrites; k != use; ++k)
+      if (std::find(moves.begin(), moves.end(), *k) == moves.end() && !commutes(f, *use, *k)) return false;
+    moves.push_back(*use);
+  }
+  if (moves.empty() || mentions(f, *overwrites, copy.from, false)) return false;
+  for (const InstrId id : moves) f.moveBefore(id, *overwrites);
+  return true;
+}
+
+}  // namespace ptxopt
