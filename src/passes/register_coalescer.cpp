@@ -16,6 +16,7 @@
 // Declines:   too-large: the control-flow graph has too many edges. Each copy that stays is counted by why.
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "passes/coalescing/coalescer.h"
 #include "passes/coalescing/copy_report.h"
@@ -192,7 +193,9 @@ class RegisterCoalescer {
         std::swap(work_, waiting);
       }
     }
-    bool moved = false;
+    bool moved = false, rematerialized = false, isLate = false;
+    std::unordered_map<CopyValues::Number, int64_t> copiesOfConstant;
+    const int64_t lateThreshold = context_.knobs["late-remat-update-threshold"];
     for (const Copy& c : coalescer.copies()) {
       const Verdict v = coalescer.check(c);
       if (v == Verdict::Same) {
@@ -203,16 +206,18 @@ class RegisterCoalescer {
       } else if (coalescer.rematerialize(c)) {
         context_.count("rematerialized");
         report_.removed(c);
-        moved = true;
+        rematerialized = true;
+        const auto constant = coalescer.values().root(coalescer.read(c));
+        isLate = isLate || ++copiesOfConstant[constant] > lateThreshold;
       } else {
         report_.kept(c, v == Verdict::Joined ? Verdict::Interferes : v);
       }
     }
-    again_ = moved;
+    again_ = moved || (rematerialized && !isLate);
     if (!report_.anyRemoved()) return false;
     coalescer.joinSameRegisters();
     const Coalescer::Applied applied = coalescer.apply();
-    return applied.any() || moved;
+    return applied.any() || moved || rematerialized;
   }
 
   static constexpr std::size_t kMostLooks = 16;  // copies of one register that the terminal rule looks at

@@ -26,38 +26,44 @@ bool isPure(const Module& module, const Function& f, InstrId id) {
   return module.form(i).row != nullptr && module.form(i).effects == effect::Pure && isRemovable(module, f, i);
 }
 
+// Moves the reads of `kept` behind the copy above the first instruction that overwrites `other`.
+bool moveReads(const Module& module, Function& f, const SlotIndexes& slots, BlockId block,
+               const LiveIntervals& intervals, InstrId copy, RegId kept, RegId other) {
+  const Segment* alive = intervals[kept].find(slots[copy].reg());
+  if (alive == nullptr || alive->end >= slots.end(block)) return false;
+
+  // The instructions behind the copy up to the last read.
+  std::vector<InstrId> between;
+  const auto& all = slots.instructions(block);
+  auto at = std::find(all.begin(), all.end(), copy);
+  while (++at != all.end() && slots[*at] < alive->end) {
+    between.push_back(*at);
+    if (between.size() > kMostSteps) return false;
+  }
+  const auto overwrites =
+      std::find_if(between.begin(), between.end(), [&](InstrId id) { return mentions(f, id, other, true); });
+  if (overwrites == between.end()) return false;
+  std::vector<InstrId> moves;
+  for (auto use = overwrites + 1; use != between.end(); ++use) {
+    if (!mentions(f, *use, kept, false)) continue;
+    if (moves.size() == kMostMoves || mentions(f, *use, kept, true) || !isPure(module, f, *use)) return false;
+    for (auto k = overwrites; k != use; ++k)
+      if (std::find(moves.begin(), moves.end(), *k) == moves.end() && !commutes(f, *use, *k)) return false;
+    moves.push_back(*use);
+  }
+  if (moves.empty() || mentions(f, *overwrites, kept, false)) return false;
+  for (const InstrId id : moves) f.moveBefore(id, *overwrites);
+  return true;
+}
+
 }  // namespace
 
 bool rescheduleReads(const Module& module, Function& f, const SlotIndexes& slots, const Cfg& cfg,
                      const LiveIntervals& intervals, const Copy& copy) {
   if (copy.isGuarded) return false;
   const BlockId block = cfg.blockOf(copy.instruction);
-  const LiveRange& source = intervals[copy.from];
-  const Segment* alive = source.find(slots[copy.instruction].reg());
-  if (alive == nullptr || alive->end >= slots.end(block)) return false;
-
-  // The instructions behind the copy up to the last read.
-  std::vector<InstrId> between;
-  const auto& all = slots.instructions(block);
-  auto at = std::find(all.begin(), all.end(), copy.instruction);
-  while (++at != all.end() && slots[*at] < alive->end) {
-    between.push_back(*at);
-    if (between.size() > kMostSteps) return false;
-  }
-  const auto overwrites =
-      std::find_if(between.begin(), between.end(), [&](InstrId id) { return mentions(f, id, copy.to, true); });
-  if (overwrites == between.end()) return false;
-  std::vector<InstrId> moves;
-  for (auto use = overwrites + 1; use != between.end(); ++use) {
-    if (!mentions(f, *use, copy.from, false)) continue;
-    if (moves.size() == kMostMoves || mentions(f, *use, copy.from, true) || !isPure(module, f, *use)) return false;
-    for (auto k = overwrites; k != use; ++k)
-      if (std::find(moves.begin(), moves.end(), *k) == moves.end() && !commutes(f, *use, *k)) return false;
-    moves.push_back(*use);
-  }
-  if (moves.empty() || mentions(f, *overwrites, copy.from, false)) return false;
-  for (const InstrId id : moves) f.moveBefore(id, *overwrites);
-  return true;
+  return moveReads(module, f, slots, block, intervals, copy.instruction, copy.from, copy.to) ||
+         moveReads(module, f, slots, block, intervals, copy.instruction, copy.to, copy.from);
 }
 
 }  // namespace ptxopt
