@@ -1,5 +1,9 @@
 #include "analysis/liveness.h"
 
+#include <algorithm>
+
+#include "analysis/sparse_liveness.h"
+
 namespace ptxopt {
 
 namespace {
@@ -56,9 +60,14 @@ Liveness::Liveness(const Module& module, const Function& function, const Cfg& cf
                    Strength strength, Limits limits)
     : f_(function), cfg_(cfg), numbers_(function, cfg, files) {
   const std::size_t bytes = std::size_t{numbers_.firstLocal()} / 8 * cfg.size();
+  if (takesSparse(bytes, limits)) {
+    isSparse_ = true;
+    solved_ = solveSparse(module, strength, limits.mostBytes);
+    return;
+  }
   if (bytes > limits.mostBytes) return;
   const bool walks = strength == Strength::Needed || limits.walkOnly || cfg.size() == 1 ||
-                     2 * bytes > limits.mostBytes || hasFewInstructions(function, kFewInstructions);
+                     hasFewInstructions(function, kFewInstructions);
   for (const RegisterFile file : kRegisterFiles)
     liveIn_[static_cast<std::size_t>(file)].assign(cfg.size(), BitVector(numbers_[file].registers.size()));
   if (walks)
@@ -68,10 +77,37 @@ Liveness::Liveness(const Module& module, const Function& function, const Cfg& cf
   solved_ = true;
 }
 
+bool Liveness::takesSparse(std::size_t denseBytes, const Limits& limits) const {
+  if (limits.form != Form::BySize) return limits.form == Form::Sparse;
+  return denseBytes > limits.mostBytes || denseBytes > kDenseBytes * f_.instructions.size();
+}
+
+bool Liveness::solveSparse(const Module& module, Strength strength, std::size_t mostBytes) {
+  auto runs = findLiveRuns(f_, cfg_, numbers_, mostBytes);
+  if (runs && strength == Strength::Needed) runs = findNeededRuns(module, f_, cfg_, numbers_, *runs, mostBytes);
+  return runs && runs_.make(cfg_.size(), *runs, mostBytes);
+}
+
 bool Liveness::isLiveIn(RegId reg, BlockId block) const {
   if (!numbers_.isGlobal(reg)) return false;
+  if (isSparse_) return runs_.has(block, numbers_[reg]);
   const RegisterFile file = numbers_.fileOf(numbers_[reg]);
   return liveIn(file, block).test(numbers_[reg] - numbers_[file].first);
+}
+
+bool operator==(const Liveness& a, const Liveness& b) {
+  if (a.solved_ != b.solved_ || a.numbers_ != b.numbers_) return false;
+  if (!a.solved_) return true;
+  if (a.isSparse_ == b.isSparse_) return a.liveIn_ == b.liveIn_ && a.runs_ == b.runs_;
+  const auto liveIn = [](const Liveness& liveness, BlockId block) {
+    std::vector<RegId> registers;
+    liveness.forEachLiveIn(block, [&](RegId reg) { registers.push_back(reg); });
+    std::sort(registers.begin(), registers.end());
+    return registers;
+  };
+  for (uint32_t block = 0; block < a.cfg_.size(); ++block)
+    if (liveIn(a, BlockId(block)) != liveIn(b, BlockId(block))) return false;
+  return true;
 }
 
 // Calls `update(block)` in post-order for blocks with news from a successor, all at first, until none is left.
@@ -162,7 +198,10 @@ Liveness::Walk::Walk(const Liveness& liveness) : LivePoint(liveness.f_, liveness
 void Liveness::Walk::startAtEnd(BlockId block) {
   restart();
   for (const BlockId s : liveness_.cfg_.successors(block))
-    for (const RegisterFile file : kRegisterFiles) makeLive(file, liveness_.liveIn(file, s));
+    if (liveness_.isSparse_)
+      liveness_.runs_.forEach(s, [&](uint32_t number) { makeLive(number); });
+    else
+      for (const RegisterFile file : kRegisterFiles) makeLive(file, liveness_.liveIn(file, s));
   // A return reads the return registers itself; the end of the text has no instruction for that.
   if (liveness_.cfg_[block].returns)
     for (const RegId reg : liveness_.f_.returnRegisters) makeLive(reg);

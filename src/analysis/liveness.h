@@ -10,24 +10,28 @@
 // (Horwitz, Demers and Teitelbaum, "An efficient general iterative algorithm for dataflow analysis", 1987, call
 // such variables truly live.)
 //
-// Only global registers (register_numbers.h) have bits. Two solvers give the same answer:
-//   by sets      One backward scan of each block makes gen, what it reads before it writes it, and kill, what it
-//   writes
-//                in full. Then, file by file, in(b) = gen(b) | (out(b) - kill(b)) until nothing changes. gen is
-//                where in begins, so it takes no sets of its own. For `Plain`.
-//   by walking   Sweeps that walk the instructions of a block instead. `Needed` has no other: whether an
-//   instruction
-//                reads depends on what is live behind it. `Plain` is solved so where making sets costs more than it
-//                saves: in functions of one block or of up to kFewInstructions, when the caller asks for it, and
-//                when only the sets of kill would go beyond `mostBytes`.
-// Both visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global
-// registers / 8 bytes (twice that by sets), times the depth of loops; instructions, by walking times that depth.
-// Declines (`solved()` is false) when the sets would take more than `mostBytes`.
+// Only global registers (register_numbers.h) count. Two forms hold the answer:
+//   dense        A bit for each block and global register. Two solvers:
+//     by sets    One backward scan of each block makes gen, what it reads before it writes it, and kill, what it
+//                writes in full. Then, file by file, in(b) = gen(b) | (out(b) - kill(b)) until nothing changes.
+//                gen is where in begins, so it takes no sets of its own. For `Plain`.
+//     by walking Sweeps that walk the instructions of a block instead. `Needed` has no other: whether an
+//                instruction reads depends on what is live behind it. `Plain` is solved so where making sets costs
+//                more than it saves: in functions of one block or of up to kFewInstructions, and when the caller
+//                asks for it.
+//     Both visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global
+//     registers / 8 bytes (twice that by sets), times the depth of loops; instructions, by walking times that
+//     depth.
+//   sparse       Runs of blocks for each register (live_runs.h, sparse_liveness.h), where dense would take more
+//   than
+//                kDenseBytes an instruction. Cost: that of the answer.
+// Declines (`solved()` is false) when the answer would take more than `mostBytes`.
 #pragma once
 
 #include <vector>
 
 #include "analysis/cfg.h"
+#include "analysis/live_runs.h"
 #include "analysis/register_numbers.h"
 #include "support/bit_vector.h"
 
@@ -41,10 +45,13 @@ class Liveness {
  public:
   enum class Strength { Plain, Needed };
   static constexpr std::size_t kFewInstructions = 15;
+  static constexpr std::size_t kDenseBytes = 16;
+  enum class Form { BySize, Dense, Sparse };
 
   struct Limits {
     std::size_t mostBytes = SIZE_MAX;
-    bool walkOnly = false;  // solve by walking, whatever the size
+    bool walkOnly = false;  // what is dense is solved by walking
+    Form form = Form::BySize;
   };
 
   Liveness(const Module& module, const Function& function, const Cfg& cfg, const RegisterFiles& files,
@@ -53,17 +60,17 @@ class Liveness {
   bool solved() const { return solved_; }
   // How many registers have bits, over all files.
   std::size_t globals() const { return numbers_.globals(); }
-  // A set of the live registers of a file, and the register of a bit.
-  const BitVector& liveIn(RegisterFile file, BlockId block) const {
-    return liveIn_[static_cast<std::size_t>(file)][block.value];
-  }
-  RegId registerOf(RegisterFile file, std::size_t bit) const { return numbers_[file].registers[bit]; }
+  bool isSparse() const { return isSparse_; }
   bool isLiveIn(RegId reg, BlockId block) const;
-  // Calls `visit(reg)` for what is live at the start of a block, file by file.
+  // Calls `visit(reg)` for what is live at the start of a block, in no particular order.
   template <typename Visit>
   void forEachLiveIn(BlockId block, Visit visit) const {
+    if (isSparse_) {
+      runs_.forEach(block, [&](uint32_t number) { visit(numbers_.registerOf(number)); });
+      return;
+    }
     for (const RegisterFile file : kRegisterFiles)
-      liveIn(file, block).forEach([&](std::size_t bit) { visit(registerOf(file, bit)); });
+      liveIn(file, block).forEach([&](std::size_t bit) { visit(numbers_[file].registers[bit]); });
   }
 
   // The live registers while walking a block backward: start at the end, then call `before` for each instruction
@@ -77,14 +84,17 @@ class Liveness {
     const Liveness& liveness_;
   };
 
-  // Whether two solutions of one function say the same.
-  friend bool operator==(const Liveness& a, const Liveness& b) {
-    return a.solved_ == b.solved_ && a.numbers_ == b.numbers_ && a.liveIn_ == b.liveIn_;
-  }
+  // Whether two solutions of one function say the same, in whatever form.
+  friend bool operator==(const Liveness& a, const Liveness& b);
 
  private:
   using Sets = std::vector<BitVector>;  // by BlockId
 
+  const BitVector& liveIn(RegisterFile file, BlockId block) const {
+    return liveIn_[static_cast<std::size_t>(file)][block.value];
+  }
+  bool takesSparse(std::size_t denseBytes, const Limits& limits) const;
+  bool solveSparse(const Module& module, Strength strength, std::size_t mostBytes);
   void solveBySets();
   void solveFile(RegisterFile file, const Sets& kill);
   void solveByWalking(const Module& module, Strength strength);
@@ -95,7 +105,9 @@ class Liveness {
   const Cfg& cfg_;
   RegisterNumbers numbers_;
   bool solved_ = false;
-  std::array<Sets, kRegisterFiles.size()> liveIn_;
+  bool isSparse_ = false;
+  std::array<Sets, kRegisterFiles.size()> liveIn_;  // when dense
+  LiveRuns runs_;                                   // when sparse
 };
 
 }  // namespace ptxopt

@@ -34,6 +34,10 @@ class RegisterNumbers {
   // The global registers of a file in the order of their numbers.
   const Slice& operator[](RegisterFile file) const { return slices_[static_cast<std::size_t>(file)]; }
   std::size_t globals() const;
+  RegId registerOf(uint32_t global) const {
+    const Slice& slice = (*this)[fileOf(global)];
+    return slice.registers[global - slice.first];
+  }
   RegisterFile fileOf(uint32_t number) const {
     return number < slices_[1].first   ? RegisterFile::Data
            : number < slices_[2].first ? RegisterFile::Predicate
@@ -68,22 +72,44 @@ class LivePoint {
     for (const Operand& o : operands)
       if (o.isRegister() && o.role == Role::Def) live_.reset(numbers_[o.reg()]);
     for (const Operand& o : operands)
-      if (o.isRegister() && o.reads()) live_.set(numbers_[o.reg()]);
+      if (o.isRegister() && o.reads()) makeLive(numbers_[o.reg()]);
   }
 
   // To the end of another block, where nothing is live yet. The registers of one block are all dead again when the
   // point has come to its start.
-  void restart() { live_.clearPrefix(numbers_.firstLocal()); }
+  void restart() {
+    if (isWide_)
+      live_.clearPrefix(numbers_.firstLocal());
+    else
+      for (const uint32_t number : made_) live_.reset(number);
+    isWide_ = false;
+    made_.clear();
+  }
   // Global registers, by number.
-  void makeAllLive(const BitVector& globals) { live_.orAt(0, globals); }
-  void makeLive(RegId reg) { live_.set(numbers_[reg]); }
-  void makeLive(RegisterFile file, const BitVector& registers) { live_.orAt(numbers_[file].first, registers); }
+  void makeAllLive(const BitVector& globals) {
+    live_.orAt(0, globals);
+    isWide_ = true;
+  }
+  void makeLive(RegId reg) { makeLive(numbers_[reg]); }
+  void makeLive(uint32_t number) {
+    if (live_.test(number)) return;
+    live_.set(number);
+    if (!isWide_) made_.push_back(number);
+  }
+  void makeLive(RegisterFile file, const BitVector& registers) {
+    live_.orAt(numbers_[file].first, registers);
+    isWide_ = true;
+  }
   const BitVector& set() const { return live_; }
 
  private:
   const Function& f_;
   const RegisterNumbers& numbers_;
   BitVector live_;  // by number
+  // Since the last restart: whether sets were added, or else which single registers, so that the next one need not
+  // clear all.
+  bool isWide_ = false;
+  std::vector<uint32_t> made_;
 };
 
 }  // namespace ptxopt

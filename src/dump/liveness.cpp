@@ -1,19 +1,26 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dump/dumps.h"
 
 namespace ptxopt {
 namespace {
 
-void appendSet(std::string& out, const FunctionView& view, const Liveness& liveness, RegisterFile file,
-               std::string_view where, const BitVector& set) {
-  if (set.none()) return;
-  out += fmt::format("    {} {}:", where, name(file));
-  std::vector<RegId> registers;
-  set.forEach([&](std::size_t bit) { registers.push_back(liveness.registerOf(file, bit)); });
+// Those of `registers`, in order and once each, file by file.
+void appendSet(std::string& out, const FunctionView& view, const RegisterFiles& files, std::string_view where,
+               std::vector<RegId> registers) {
   std::sort(registers.begin(), registers.end());
-  for (const RegId r : registers) out += fmt::format(" {}", view.registerName(r));
-  out += '\n';
+  registers.erase(std::unique(registers.begin(), registers.end()), registers.end());
+  for (const RegisterFile file : kRegisterFiles) {
+    const std::size_t before = out.size();
+    for (const RegId r : registers) {
+      if (files.of(r) != file) continue;
+      if (out.size() == before) out += fmt::format("    {} {}:", where, name(file));
+      out += fmt::format(" {}", view.registerName(r));
+    }
+    if (out.size() != before) out += '\n';
+  }
 }
 
 }  // namespace
@@ -30,13 +37,11 @@ void appendLiveness(std::string& out, FunctionView& view) {
   for (uint32_t n = 0; n < cfg.size(); ++n) {
     const BlockId b(n);
     out += fmt::format("  {}{}\n", view.blockTitle(b), cfg[b].reachable ? "" : ", unreachable");
-    for (const RegisterFile file : kRegisterFiles)
-      appendSet(out, view, liveness, file, "in ", liveness.liveIn(file, b));
-    for (const RegisterFile file : kRegisterFiles) {
-      BitVector set(liveness.liveIn(file, b).size());
-      for (const BlockId to : cfg.successors(b)) set |= liveness.liveIn(file, to);
-      appendSet(out, view, liveness, file, "out", set);
-    }
+    std::vector<RegId> in, atEnd;
+    liveness.forEachLiveIn(b, [&](RegId r) { in.push_back(r); });
+    for (const BlockId to : cfg.successors(b)) liveness.forEachLiveIn(to, [&](RegId r) { atEnd.push_back(r); });
+    appendSet(out, view, view.registerFiles(), "in ", std::move(in));
+    appendSet(out, view, view.registerFiles(), "out", std::move(atEnd));
   }
 }
 

@@ -99,34 +99,38 @@ void compare(uint64_t seed, const RandomOptions& options = {}) {
   const Cfg cfg(*p, f);
   std::vector<std::string> names;
   for (std::size_t r = 0; r < f.registers.size(); ++r) names.push_back(nameOf(p, f, r));
-  for (const auto strength : {Liveness::Strength::Plain, Liveness::Strength::Needed}) {
-    const bool onlyNeeded = strength == Liveness::Strength::Needed;
-    const Reference reference(g, onlyNeeded);
-    const Liveness liveness(*p, f, cfg, RegisterFiles(f), strength, {});
-    REQUIRE(liveness.solved());
-    Liveness::Walk walk(liveness);
-    for (uint32_t b = 0; b < cfg.size(); ++b) {
-      const Block& block = cfg[BlockId(b)];
-      // At the start of the block.
-      std::set<std::string> live;
-      liveness.forEachLiveIn(BlockId(b), [&](RegId reg) { live.insert(names[reg.value]); });
-      std::set<std::string> expected;
-      for (std::size_t r = 0; r < f.registers.size(); ++r)
-        if (reference.isLive(block.first.value, names[r])) expected.insert(names[r]);
-      if (live != expected) FAIL("live at the start of block " << b << " differs; Needed: " << onlyNeeded);
-      // Before each instruction.
-      walk.startAtEnd(BlockId(b));
-      for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f[id].previous) {
-        const bool needed = !onlyNeeded || walk.writesLive(f[id]) || !isRemovable(*p, f, f[id]);
-        if (onlyNeeded && f[id].isInstruction() && needed != reference.isNeeded(id.value))
-          FAIL("needed differs at " << g.statements[id.value].text);
-        if (needed) walk.before(f[id]);
+  for (const bool onlyNeeded : {false, true})
+    for (const auto form : {Liveness::Form::Dense, Liveness::Form::Sparse}) {
+      const auto strength = onlyNeeded ? Liveness::Strength::Needed : Liveness::Strength::Plain;
+      CAPTURE(onlyNeeded);
+      CAPTURE(form == Liveness::Form::Sparse);
+      const Reference reference(g, onlyNeeded);
+      const Liveness liveness(*p, f, cfg, RegisterFiles(f), strength, {.form = form});
+      REQUIRE(liveness.solved());
+      REQUIRE(liveness.isSparse() == (form == Liveness::Form::Sparse));
+      Liveness::Walk walk(liveness);
+      for (uint32_t b = 0; b < cfg.size(); ++b) {
+        const Block& block = cfg[BlockId(b)];
+        // At the start of the block.
+        std::set<std::string> live;
+        liveness.forEachLiveIn(BlockId(b), [&](RegId reg) { live.insert(names[reg.value]); });
+        std::set<std::string> expected;
         for (std::size_t r = 0; r < f.registers.size(); ++r)
-          if (walk.isLive(RegId(r)) != reference.isLive(id.value, names[r]))
-            FAIL(names[r] << " before " << g.statements[id.value].text << "; Needed: " << onlyNeeded);
+          if (reference.isLive(block.first.value, names[r])) expected.insert(names[r]);
+        if (live != expected) FAIL("live at the start of block " << b << " differs");
+        // Before each instruction.
+        walk.startAtEnd(BlockId(b));
+        for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f[id].previous) {
+          const bool needed = !onlyNeeded || walk.writesLive(f[id]) || !isRemovable(*p, f, f[id]);
+          if (onlyNeeded && f[id].isInstruction() && needed != reference.isNeeded(id.value))
+            FAIL("needed differs at " << g.statements[id.value].text);
+          if (needed) walk.before(f[id]);
+          for (std::size_t r = 0; r < f.registers.size(); ++r)
+            if (walk.isLive(RegId(r)) != reference.isLive(id.value, names[r]))
+              FAIL(names[r] << " before " << g.statements[id.value].text);
+        }
       }
     }
-  }
 }
 
 using LiveRegisters = std::vector<std::set<uint32_t>>;  // by block
@@ -141,28 +145,39 @@ LiveRegisters liveRegisters(const Cfg& cfg, const Liveness& liveness) {
   return all;
 }
 
-// The solvers agree, and so does every split into files.
+// The solvers agree, whatever the form of the answer, and so does every split into files.
 void compareSolvers(uint64_t seed, const RandomOptions& options) {
   const Parsed p(randomFunction(seed, options));
   const Function& f = p.function(1);
   CAPTURE(p.source);
   const Cfg cfg(*p, f);
   std::mt19937_64 random(seed);
+  using Form = Liveness::Form;
+  const RegisterNumbers numbers(f, cfg, RegisterFiles(f));
   for (const auto strength : {Liveness::Strength::Plain, Liveness::Strength::Needed}) {
     RegisterFiles files(f);
-    const Liveness bySets(*p, f, cfg, files, strength, {});
-    const Liveness byWalking(*p, f, cfg, files, strength, {.walkOnly = true});
+    const Liveness bySets(*p, f, cfg, files, strength, {.form = Form::Dense});
+    const Liveness byWalking(*p, f, cfg, files, strength, {.walkOnly = true, .form = Form::Dense});
+    const Liveness sparse(*p, f, cfg, files, strength, {.form = Form::Sparse});
+    REQUIRE_FALSE(bySets.isSparse());
+    REQUIRE(sparse.isSparse());
     REQUIRE(bySets == byWalking);
+    REQUIRE(bySets == sparse);
+    REQUIRE(sparse == byWalking);
+    REQUIRE(sparse == Liveness(*p, f, cfg, files, strength, {.form = Form::Sparse}));
     const LiveRegisters expected = liveRegisters(cfg, bySets);
+    REQUIRE(liveRegisters(cfg, sparse) == expected);
     BitVector some(f.registers.size());
     for (std::size_t r = 0; r < some.size(); ++r)
       if (random() % 2 == 0) some.set(r);
     files.moveToUniform(some);
-    const Liveness split(*p, f, cfg, files, strength, {.walkOnly = random() % 4 == 0});
+    const Form form = random() % 2 == 0 ? Form::Dense : Form::Sparse;
+    const Liveness split(*p, f, cfg, files, strength, {.walkOnly = random() % 4 == 0, .form = form});
     REQUIRE(liveRegisters(cfg, split) == expected);
+    const RegisterNumbers splitNumbers(f, cfg, files);
+    REQUIRE((split == bySets) == (splitNumbers == numbers));
     for (const RegisterFile file : kRegisterFiles)
-      for (std::size_t bit = 0; bit < split.liveIn(file, BlockId(0u)).size(); ++bit)
-        REQUIRE(files.of(split.registerOf(file, bit)) == file);
+      for (const RegId reg : splitNumbers[file].registers) REQUIRE(files.of(reg) == file);
   }
 }
 
@@ -324,19 +339,58 @@ TEST_CASE("liveness: registers of one block have no bits") {
   const Cfg cfg(*p, p.function());
   const Liveness liveness(*p, p.function(), cfg, RegisterFiles(p.function()), Liveness::Strength::Plain, {});
   CHECK(liveness.globals() == 1);
-  CHECK(nameOf(p, p.function(), liveness.registerOf(RegisterFile::Data, 0).value) == "%rd1");
+  liveness.forEachLiveIn(BlockId(0u), [&](RegId reg) { CHECK(nameOf(p, p.function(), reg.value) == "%rd1"); });
 }
 
-TEST_CASE("liveness: declines when the bits would take more than allowed") {
+TEST_CASE("liveness: declines when the answer would take more than allowed") {
   const Parsed p(kernel("L:\nst.global.u32 [%rd1], %r1;\nM:\nret;\n"));
   const Cfg cfg(*p, p.function());
   CHECK(cfg.size() == 3);
   const RegisterFiles files(p.function());
-  CHECK_FALSE(
-      Liveness(*p, p.function(), cfg, files, Liveness::Strength::Plain, {.mostBytes = 23, .walkOnly = false})
-          .solved());
-  CHECK(Liveness(*p, p.function(), cfg, files, Liveness::Strength::Plain, {.mostBytes = 24, .walkOnly = false})
-            .solved());
+  for (const auto strength : {Liveness::Strength::Plain, Liveness::Strength::Needed}) {
+    const auto make = [&](std::size_t mostBytes, Liveness::Form form) {
+      return Liveness(*p, p.function(), cfg, files, strength, {.mostBytes = mostBytes, .form = form});
+    };
+    // A word for each block.
+    CHECK_FALSE(make(23, Liveness::Form::Dense).solved());
+    CHECK(make(24, Liveness::Form::Dense).solved());
+    // A run for each register.
+    CHECK_FALSE(make(15, Liveness::Form::Sparse).solved());
+    CHECK(make(16, Liveness::Form::Sparse).solved());
+    // What is too much for bits may not be for runs.
+    CHECK_FALSE(make(15, Liveness::Form::BySize).solved());
+    CHECK(make(16, Liveness::Form::BySize).isSparse());
+    CHECK(make(16, Liveness::Form::BySize).solved());
+    CHECK_FALSE(make(24, Liveness::Form::BySize).isSparse());
+  }
+}
+
+TEST_CASE("liveness: runs over many blocks") {
+  // More blocks than a shelf has; %r1 is live through all, the others from block to block at distances.
+  std::string body;
+  std::string last;
+  constexpr int kBlocks = 200;
+  for (int b = 0; b < kBlocks; ++b) {
+    body += "L" + std::to_string(b) + ":\n";
+    if (b % 7 == 0) body += "mov.u32 %r2, 1;\n";
+    if (b % 7 == 5) body += "st.global.u32 [%rd1], %r2;\n";
+    if (b == 3) body += "mov.u32 %r3, 1;\n";
+    if (b == 170) body += "st.global.u32 [%rd1], %r3;\n@%p1 bra L64;\n";
+  }
+  const Parsed p(kernel(body + "st.global.u32 [%rd1], %r1;\nret;\n"));
+  const Function& f = p.function();
+  const Cfg cfg(*p, f);
+  const RegisterFiles files(f);
+  for (const auto strength : {Liveness::Strength::Plain, Liveness::Strength::Needed}) {
+    const Liveness dense(*p, f, cfg, files, strength, {.form = Liveness::Form::Dense});
+    const Liveness sparse(*p, f, cfg, files, strength, {.form = Liveness::Form::Sparse});
+    CHECK(dense == sparse);
+    const LiveRegisters all = liveRegisters(cfg, sparse);
+    CHECK(all == liveRegisters(cfg, dense));
+    std::size_t registers = 0;
+    for (const auto& live : all) registers += live.size();
+    CHECK(registers > 3 * kBlocks);
+  }
 }
 
 TEST_CASE("liveness: what may be removed") {

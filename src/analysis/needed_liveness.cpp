@@ -1,0 +1,190 @@
+#include <algorithm>
+
+#include "analysis/liveness.h"
+#include "analysis/sparse_liveness.h"
+
+namespace ptxopt {
+namespace {
+
+class NeededSolver {
+ public:
+  using Run = LiveRuns::Run;
+
+  NeededSolver(const Module& module, const Function& f, const Cfg& cfg, const RegisterNumbers& numbers)
+      : module_(module), f_(f), cfg_(cfg), numbers_(numbers) {}
+
+  std::optional<std::vector<Run>> run(const std::vector<Run>& plain, std::size_t mostBytes) {
+    if (!makeRanges(plain, mostBytes)) return std::nullopt;
+    makePlaces();
+    makeWrites();
+    mark();
+    return result(mostBytes);
+  }
+
+ private:
+  // A run of `Plain`, and where its bits begin.
+  struct Range {
+    uint32_t first, last, bit;
+  };
+  // A register found live at the start of a block, whose predecessors are not searched yet.
+  struct Found {
+    RegId reg;
+    uint32_t block;
+    uint32_t range;  // the one that has the block
+  };
+
+  // By number, in the order of the text: so do the runs of one register come.
+  bool makeRanges(const std::vector<Run>& plain, std::size_t mostBytes) {
+    rangeStart_.assign(std::size_t{numbers_.firstLocal()} + 1, 0);
+    for (const Run& r : plain) ++rangeStart_[r.number + 1];
+    for (std::size_t n = 1; n < rangeStart_.size(); ++n) rangeStart_[n] += rangeStart_[n - 1];
+    ranges_.resize(plain.size());
+    std::vector<uint32_t> next(rangeStart_.begin(), rangeStart_.end() - 1);
+    for (const Run& r : plain) ranges_[next[r.number]++] = {r.first, r.last, 0};
+    std::size_t bits = 0;
+    for (Range& r : ranges_) {
+      r.bit = static_cast<uint32_t>(bits);
+      bits += r.last - r.first + 1;
+      if (bits > UINT32_MAX || bits / 8 > mostBytes) return false;
+    }
+    seen_ = BitVector(bits);
+    return true;
+  }
+
+  // Places: the positions of instructions in the text.
+  void makePlaces() {
+    placeOf_.resize(f_.instructions.size());
+    start_.reserve(cfg_.size() + 1);
+    for (uint32_t b = 0; b < cfg_.size(); ++b) {
+      start_.push_back(static_cast<uint32_t>(instructions_.size()));
+      const Block& block = cfg_[BlockId(b)];
+      for (InstrId id = block.first; id.valid(); id = id == block.last ? InstrId() : f_[id].next) {
+        placeOf_[id.value] = static_cast<uint32_t>(instructions_.size());
+        instructions_.push_back(id);
+      }
+    }
+    start_.push_back(static_cast<uint32_t>(instructions_.size()));
+    needed_ = BitVector(instructions_.size());
+  }
+
+  template <typename Visit>
+  void forEachWrite(Visit visit) const {
+    for (const InstrId id : instructions_)
+      for (const Operand& o : f_.operandsOf(f_[id]))
+        if (o.isRegister() && o.writes()) visit(o.reg(), placeOf_[id.value]);
+  }
+
+  void makeWrites() {
+    writeStart_.assign(f_.registers.size() + 1, 0);
+    forEachWrite([&](RegId reg, uint32_t) { ++writeStart_[reg.value + 1]; });
+    for (std::size_t r = 1; r < writeStart_.size(); ++r) writeStart_[r] += writeStart_[r - 1];
+    writes_.resize(writeStart_.back());
+    // Filling moves each start to its end, which is the next one's start.
+    forEachWrite([&](RegId reg, uint32_t place) { writes_[writeStart_[reg.value]++] = place; });
+    for (std::size_t r = f_.registers.size(); r > 0; --r) writeStart_[r] = writeStart_[r - 1];
+    writeStart_[0] = 0;
+  }
+
+  void mark() {
+    for (uint32_t b = 0; b < cfg_.size(); ++b) {
+      if (cfg_[BlockId(b)].returns)
+        for (const RegId reg : f_.returnRegisters) read(reg, start_[b + 1], b, 0);
+      for (uint32_t place = start_[b]; place < start_[b + 1]; ++place)
+        if (!isRemovable(module_, f_, f_[instructions_[place]])) need(place);
+    }
+    while (!todo_.empty() || !found_.empty()) {
+      // All that is known of registers first: these come in the order of the walk, and are the fewer.
+      if (!found_.empty()) {
+        const Found found = found_.back();
+        found_.pop_back();
+        for (const BlockId p : cfg_.predecessors(BlockId(found.block)))
+          read(found.reg, start_[p.value + 1], p.value, found.range);
+        continue;
+      }
+      const InstrId id = instructions_[todo_.back()];
+      const uint32_t place = todo_.back();
+      todo_.pop_back();
+      for (const Operand& o : f_.operandsOf(f_[id]))
+        if (o.isRegister() && o.reads()) read(o.reg(), place, cfg_.blockOf(id).value, 0);
+    }
+  }
+
+  void need(uint32_t place) {
+    if (needed_.test(place)) return;
+    needed_.set(place);
+    todo_.push_back(place);
+  }
+
+  // `reg` is live before `place` in, or at the end of, `block`. `near` is a range to try first.
+  void read(RegId reg, uint32_t place, uint32_t block, uint32_t near) {
+    const auto first = writes_.begin() + writeStart_[reg.value];
+    const auto above = std::lower_bound(first, writes_.begin() + writeStart_[reg.value + 1], place);
+    if (above != first && *(above - 1) >= start_[block])
+      need(*(above - 1));
+    else
+      enter(reg, block, near);
+  }
+
+  void enter(RegId reg, uint32_t block, uint32_t near) {
+    const uint32_t number = numbers_[reg];
+    if (near < rangeStart_[number] || near >= rangeStart_[number + 1] || ranges_[near].first > block ||
+        ranges_[near].last < block) {
+      const auto end = ranges_.begin() + rangeStart_[number + 1];
+      near = static_cast<uint32_t>(std::partition_point(ranges_.begin() + rangeStart_[number], end,
+                                                        [&](const Range& r) { return r.last < block; }) -
+                                   ranges_.begin());
+    }
+    const std::size_t bit = ranges_[near].bit + (block - ranges_[near].first);
+    if (seen_.test(bit)) return;
+    seen_.set(bit);
+    found_.push_back({reg, block, near});
+  }
+
+  // What of the ranges has been seen.
+  std::optional<std::vector<Run>> result(std::size_t mostBytes) const {
+    std::vector<Run> runs;
+    std::size_t at = seen_.findFirst();
+    for (uint32_t number = 0; number < numbers_.firstLocal(); ++number) {
+      for (uint32_t k = rangeStart_[number]; k < rangeStart_[number + 1]; ++k) {
+        const Range& r = ranges_[k];
+        const std::size_t end = std::size_t{r.bit} + (r.last - r.first) + 1;
+        while (at < end) {
+          std::size_t until = at + 1;
+          while (until < end && seen_.test(until)) ++until;
+          runs.push_back({number, static_cast<uint32_t>(r.first + (at - r.bit)),
+                          static_cast<uint32_t>(r.first + (until - 1 - r.bit))});
+          at = seen_.findFrom(until);
+        }
+      }
+      if (LiveRuns::bytesOf(runs.size()) > mostBytes) return std::nullopt;
+    }
+    return runs;
+  }
+
+  const Module& module_;
+  const Function& f_;
+  const Cfg& cfg_;
+  const RegisterNumbers& numbers_;
+  std::vector<uint32_t> rangeStart_;  // by number; and the end of the last
+  std::vector<Range> ranges_;
+  BitVector seen_;                     // for each block of each range
+  std::vector<uint32_t> placeOf_;      // by InstrId
+  std::vector<InstrId> instructions_;  // by place
+  std::vector<uint32_t> start_;        // by block: its first place; and the end of the last
+  std::vector<uint32_t> writeStart_;   // by RegId; and the end of the last
+  std::vector<uint32_t> writes_;       // places, ascending for each register
+  BitVector needed_;                   // by place
+  std::vector<uint32_t> todo_;         // needed, whose reads are not followed yet
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
+std::optional<std::vector<LiveRuns::Run>> findNeededRuns(const Module& module, const Function& function,
+                                                         const Cfg& cfg, const RegisterNumbers& numbers,
+                                                         const std::vector<LiveRuns::Run>& plain,
+                                                         std::size_t mostBytes) {
+  return NeededSolver(module, function, cfg, numbers).run(plain, mostBytes);
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,170 @@
+#include "analysis/sparse_liveness.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace ptxopt {
+namespace {
+
+class PlainSolver {
+ public:
+  PlainSolver(const Function& f, const Cfg& cfg, const RegisterNumbers& numbers)
+      : f_(f),
+        cfg_(cfg),
+        numbers_(numbers),
+        order_(cfg.size()),
+        words_(cfg.size()),
+        dirty_(cfg.size()),
+        touched_(cfg.size()) {
+    for (uint32_t k = 0; k < cfg.size(); ++k) order_[cfg.postOrder()[k].value] = k;
+  }
+
+  std::optional<std::vector<LiveRuns::Run>> run(std::size_t mostBytes) {
+    findEvents();
+    for (uint32_t first = 0; first < numbers_.firstLocal(); first += 64) {
+      begin(first);
+      solve();
+      appendRuns(first);
+      if (LiveRuns::bytesOf(runs_.size()) > mostBytes) return std::nullopt;
+    }
+    return std::move(runs_);
+  }
+
+ private:
+  // What a block does to a register, seen from its start: reads it before it writes it, writes it in full.
+  struct Event {
+    uint32_t block : 31;
+    uint32_t isWrite : 1;
+  };
+  // 64 registers at the start of a block.
+  struct Words {
+    uint64_t live = 0;
+    uint64_t closed = 0;  // nothing to be done when one is found live at the block's end
+    uint64_t news = 0;    // live, and the predecessors do not know yet
+  };
+
+  template <typename Visit>
+  void forEachEvent(Visit visit) const {
+    constexpr uint32_t kNone = UINT32_MAX;
+    // By number: the last block so far that read it first, and that wrote it.
+    std::vector<uint32_t> read(numbers_.firstLocal(), kNone), written(numbers_.firstLocal(), kNone);
+    const auto once = [&](std::vector<uint32_t>& last, RegId reg, uint32_t block, bool isWrite) {
+      if (!numbers_.isGlobal(reg)) return;
+      const uint32_t n = numbers_[reg];
+      if (!isWrite && written[n] == block) return;
+      if (last[n] != block) visit(n, block, isWrite);
+      last[n] = block;
+    };
+    for (uint32_t b = 0; b < cfg_.size(); ++b) {
+      const Block& block = cfg_[BlockId(b)];
+      for (InstrId id = block.first; id.valid(); id = id == block.last ? InstrId() : f_[id].next) {
+        const auto operands = f_.operandsOf(f_[id]);
+        for (const Operand& o : operands)
+          if (o.isRegister() && o.reads()) once(read, o.reg(), b, false);
+        for (const Operand& o : operands)
+          if (o.isRegister() && o.role == Role::Def) once(written, o.reg(), b, true);
+      }
+      if (block.returns)
+        for (const RegId reg : f_.returnRegisters) once(read, reg, b, false);
+    }
+  }
+
+  void findEvents() {
+    eventStart_.assign(std::size_t{numbers_.firstLocal()} + 1, 0);
+    forEachEvent([&](uint32_t number, uint32_t, bool) { ++eventStart_[number + 1]; });
+    for (std::size_t n = 1; n < eventStart_.size(); ++n) eventStart_[n] += eventStart_[n - 1];
+    events_.resize(eventStart_.back());
+    std::vector<uint32_t> next(eventStart_.begin(), eventStart_.end() - 1);
+    forEachEvent([&](uint32_t number, uint32_t block, bool isWrite) {
+      events_[next[number]++] = {block & INT32_MAX, isWrite};
+    });
+  }
+
+  void begin(uint32_t first) {
+    for (uint32_t lane = 0; lane < 64; ++lane) {
+      const uint64_t bit = uint64_t{1} << lane;
+      for (uint32_t k = eventStart_[first + lane]; k < eventStart_[first + lane + 1]; ++k) {
+        const uint32_t b = events_[k].block;
+        words_[b].closed |= bit;
+        touched_.set(b);
+        if (!events_[k].isWrite) becomeLive(b, bit);
+      }
+    }
+  }
+
+  void becomeLive(uint32_t b, uint64_t lanes) {
+    Words& words = words_[b];
+    words.live |= lanes;
+    words.closed |= lanes;
+    words.news |= lanes;
+    dirty_.set(order_[b]);
+    touched_.set(b);
+  }
+
+  void solve() {
+    const std::size_t end = dirty_.size();
+    for (std::size_t from = dirty_.findFirst(), again = end; from != end; from = again, again = end) {
+      for (std::size_t at = from; at != end; at = dirty_.findNext(at)) {
+        dirty_.reset(at);
+        const BlockId b = cfg_.postOrder()[at];
+        const uint64_t news = words_[b.value].news;
+        words_[b.value].news = 0;
+        for (const BlockId p : cfg_.predecessors(b)) {
+          const uint64_t lanes = news & ~words_[p.value].closed;
+          if (lanes == 0) continue;
+          becomeLive(p.value, lanes);
+          if (order_[p.value] < at) again = std::min<std::size_t>(again, order_[p.value]);
+        }
+      }
+    }
+  }
+
+  // In the order of the text; leaves the words as they were at first.
+  void appendRuns(uint32_t first) {
+    std::size_t previous = SIZE_MAX - 1;
+    uint64_t open = 0;  // the registers that are live at the start of block `previous`
+    const auto close = [&](uint64_t lanes) {
+      for (; lanes != 0; lanes &= lanes - 1) {
+        const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
+        runs_.push_back({first + lane, since_[lane], static_cast<uint32_t>(previous)});
+      }
+    };
+    for (std::size_t b = touched_.findFirst(); b < touched_.size(); b = touched_.findNext(b)) {
+      if (b != previous + 1) {
+        close(open);
+        open = 0;
+      }
+      const uint64_t live = words_[b].live;
+      close(open & ~live);
+      for (uint64_t lanes = live & ~open; lanes != 0; lanes &= lanes - 1)
+        since_[static_cast<std::size_t>(std::countr_zero(lanes))] = static_cast<uint32_t>(b);
+      open = live;
+      previous = b;
+      words_[b] = {};
+    }
+    close(open);
+    touched_.clear();
+  }
+
+  const Function& f_;
+  const Cfg& cfg_;
+  const RegisterNumbers& numbers_;
+  std::vector<uint32_t> order_;       // by block: its place in the post-order
+  std::vector<uint32_t> eventStart_;  // by number; and the end of the last
+  std::vector<Event> events_;
+  std::vector<Words> words_;  // by block
+  BitVector dirty_;           // by place in the post-order: blocks with news
+  BitVector touched_;         // by block
+  std::array<uint32_t, 64> since_{};
+  std::vector<LiveRuns::Run> runs_;
+};
+
+}  // namespace
+
+std::optional<std::vector<LiveRuns::Run>> findLiveRuns(const Function& function, const Cfg& cfg,
+                                                       const RegisterNumbers& numbers, std::size_t mostBytes) {
+  return PlainSolver(function, cfg, numbers).run(mostBytes);
+}
+
+}  // namespace ptxopt
