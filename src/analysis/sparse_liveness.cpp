@@ -81,6 +81,16 @@ class PlainSolver {
     });
   }
 
+  // From the first to the last of a set.
+  struct Extent {
+    uint32_t first = UINT32_MAX, last = 0;
+    bool empty() const { return first == UINT32_MAX; }
+    void add(uint32_t at) {
+      first = std::min(first, at);
+      last = std::max(last, at);
+    }
+  };
+
   void begin(uint32_t first) {
     for (uint32_t lane = 0; lane < 64; ++lane) {
       const uint64_t bit = uint64_t{1} << lane;
@@ -88,7 +98,10 @@ class PlainSolver {
         const uint32_t b = events_[k].block;
         words_[b].closed |= bit;
         touched_.set(b);
-        if (!events_[k].isWrite) becomeLive(b, bit);
+        blocks_.add(b);
+        if (events_[k].isWrite) continue;
+        becomeLive(b, bit);
+        dirtyPlaces_.add(order_[b]);
       }
     }
   }
@@ -100,12 +113,14 @@ class PlainSolver {
     words.news |= lanes;
     dirty_.set(order_[b]);
     touched_.set(b);
+    blocks_.add(b);
   }
 
   void solve() {
-    const std::size_t end = dirty_.size();
-    for (std::size_t from = dirty_.findFirst(), again = end; from != end; from = again, again = end) {
-      for (std::size_t at = from; at != end; at = dirty_.findNext(at)) {
+    while (!dirtyPlaces_.empty()) {
+      Extent now = dirtyPlaces_;
+      dirtyPlaces_ = {};
+      for (std::size_t at = now.first;; at = dirty_.findNext(at)) {
         dirty_.reset(at);
         const BlockId b = cfg_.postOrder()[at];
         const uint64_t news = words_[b.value].news;
@@ -114,8 +129,9 @@ class PlainSolver {
           const uint64_t lanes = news & ~words_[p.value].closed;
           if (lanes == 0) continue;
           becomeLive(p.value, lanes);
-          if (order_[p.value] < at) again = std::min<std::size_t>(again, order_[p.value]);
+          (order_[p.value] > at ? now : dirtyPlaces_).add(order_[p.value]);
         }
+        if (at == now.last) break;
       }
     }
   }
@@ -130,7 +146,8 @@ class PlainSolver {
         runs_.push_back({first + lane, since_[lane], static_cast<uint32_t>(previous)});
       }
     };
-    for (std::size_t b = touched_.findFirst(); b < touched_.size(); b = touched_.findNext(b)) {
+    if (blocks_.empty()) return;
+    for (std::size_t b = blocks_.first;; b = touched_.findNext(b)) {
       if (b != previous + 1) {
         close(open);
         open = 0;
@@ -142,9 +159,11 @@ class PlainSolver {
       open = live;
       previous = b;
       words_[b] = {};
+      touched_.reset(b);
+      if (b == blocks_.last) break;
     }
     close(open);
-    touched_.clear();
+    blocks_ = {};
   }
 
   const Function& f_;
@@ -153,9 +172,10 @@ class PlainSolver {
   std::vector<uint32_t> order_;       // by block: its place in the post-order
   std::vector<uint32_t> eventStart_;  // by number; and the end of the last
   std::vector<Event> events_;
-  std::vector<Words> words_;  // by block
-  BitVector dirty_;           // by place in the post-order: blocks with news
-  BitVector touched_;         // by block
+  std::vector<Words> words_;     // by block
+  BitVector dirty_;              // by place in the post-order: blocks with news
+  BitVector touched_;            // by block
+  Extent dirtyPlaces_, blocks_;  // of these
   std::array<uint32_t, 64> since_{};
   std::vector<LiveRuns::Run> runs_;
 };

@@ -368,10 +368,9 @@ TEST_CASE("liveness: declines when the answer would take more than allowed") {
 TEST_CASE("liveness: runs over many blocks") {
   // More blocks than a shelf has; %r1 is live through all, the others from block to block at distances.
   std::string body;
-  std::string last;
   constexpr int kBlocks = 200;
   for (int b = 0; b < kBlocks; ++b) {
-    body += "L" + std::to_string(b) + ":\n";
+    body += "L" + std::to_string(b) + ":\nmembar.gl;\n";
     if (b % 7 == 0) body += "mov.u32 %r2, 1;\n";
     if (b % 7 == 5) body += "st.global.u32 [%rd1], %r2;\n";
     if (b == 3) body += "mov.u32 %r3, 1;\n";
