@@ -1,6 +1,7 @@
 #include "analysis/live_range_calc.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ptxopt {
 
@@ -10,19 +11,42 @@ LiveRangeCalc::LiveRangeCalc(const Cfg& cfg, const DominatorTree& dominators, co
       slots_(slots),
       order_(cfg.size()),
       isRoot_(cfg.size()),
-      states_(cfg.size()) {
+      goesBack_(cfg.size()),
+      comesBack_(cfg.size()),
+      writes_(cfg.size()),
+      liveIn_(cfg.size()),
+      closed_(cfg.size()),
+      sorter_(cfg.size()),
+      values_(cfg.size()) {
   const auto& post = cfg.postOrder();
-  for (std::size_t i = 0; i < post.size(); ++i) order_[post[i].value] = static_cast<uint32_t>(post.size() - i);
-  for (const BlockId b : cfg.roots()) isRoot_[b.value] = true;
+  for (std::size_t i = 0; i < post.size(); ++i) order_[post[i].value] = static_cast<uint32_t>(post.size() - 1 - i);
+  for (const BlockId b : cfg.roots()) isRoot_.set(b.value);
+  for (uint32_t b = 0; b < cfg.size(); ++b) {
+    for (const BlockId s : cfg.successors(BlockId(b))) {
+      if (order_[s.value] > order_[b]) continue;
+      goesBack_.set(b);
+      comesBack_.set(order_[s.value]);
+    }
+    if (!cfg[BlockId(b)].reachable) closed_.set(b);
+  }
 }
 
-LiveRangeCalc::BlockState& LiveRangeCalc::state(BlockId b) {
-  BlockState& s = states_[b.value];
-  if (s.epoch != epoch_) {
-    s = BlockState();
-    s.epoch = epoch_;
+void LiveRangeCalc::Sorter::sort(std::vector<uint32_t>& numbers) {
+  if (numbers.size() < 2) return;
+  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  const std::size_t first = *least / 64, last = *most / 64;
+  // Few and far between.
+  if (numbers.size() < (last - first) / 8) {
+    std::sort(numbers.begin(), numbers.end());
+    return;
   }
-  return s;
+  for (const uint32_t n : numbers) words_[n / 64] |= uint64_t{1} << (n % 64);
+  auto out = numbers.begin();
+  for (std::size_t w = first; w <= last; ++w) {
+    for (uint64_t word = words_[w]; word != 0; word &= word - 1)
+      *out++ = static_cast<uint32_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(word)));
+    words_[w] = 0;
+  }
 }
 
 void LiveRangeCalc::calculate(std::span<const Occurrence> all, LiveRange& range) {
@@ -32,104 +56,94 @@ void LiveRangeCalc::calculate(std::span<const Occurrence> all, LiveRange& range)
     local(all, range);
     return;
   }
-  ++epoch_;
   range_.clear();
-  findBlocks(all);
+  findMentions(all);
   findLiveIn(all);
   makeValues(all);
   isSingle_ = range_.values().size() == 1;
   if (!isSingle_) carryValues();
   makeSegments(all);
+  reset();
   range_.renumberValues();
   range = range_;
 }
 
-void LiveRangeCalc::findBlocks(std::span<const Occurrence> all) {
-  blocks_.clear();
+void LiveRangeCalc::findMentions(std::span<const Occurrence> all) {
+  mentions_.clear();
   for (uint32_t k = 0; k < all.size();) {
-    const BlockId b = slots_.blockAt(all[k].at);
-    BlockState& s = state(b);
-    s.first = k;
-    while (k < all.size() && all[k].at < slots_.end(b)) {
-      s.writes = s.writes || all[k].writes;
-      ++k;
-    }
-    s.last = k;
-    blocks_.push_back(b);
+    Mention m{slots_.blockAt(all[k].at), k, k};
+    for (; m.last < all.size() && all[m.last].at < slots_.end(m.block); ++m.last)
+      if (all[m.last].writes) writes_.set(m.block.value);
+    if (writes_.test(m.block.value)) closed_.set(m.block.value);
+    k = m.last;
+    mentions_.push_back(m);
   }
 }
 
 void LiveRangeCalc::findLiveIn(std::span<const Occurrence> all) {
-  liveIn_.clear();
-  work_.clear();
-  const auto mark = [&](BlockId b, BlockState& s) {
-    if (s.liveIn) return;
-    s.liveIn = true;
-    liveIn_.push_back(b);
-    work_.push_back(b);
+  liveBlocks_.clear();
+  const auto add = [&](uint32_t b) {
+    liveIn_.set(b);
+    closed_.set(b);
+    liveBlocks_.push_back(b);
   };
-  for (const BlockId b : blocks_) {
-    BlockState& s = states_[b.value];
-    if (all[s.first].reads) mark(b, s);
-  }
-  while (!work_.empty()) {
-    const BlockId b = work_.back();
-    work_.pop_back();
-    for (const BlockId p : cfg_.predecessors(b)) {
-      if (!cfg_[p].reachable) continue;
-      BlockState& s = state(p);
-      s.liveOut = true;
-      if (!s.writes) mark(p, s);
-    }
-  }
+  for (const Mention& m : mentions_)
+    if (all[m.first].reads) add(m.block.value);
+  for (std::size_t k = 0; k < liveBlocks_.size(); ++k)
+    for (const BlockId p : cfg_.predecessors(BlockId(liveBlocks_[k])))
+      if (!closed_.test(p.value)) add(p.value);
 }
 
 // Values for definitions, in the order of the text, and for entries.
 void LiveRangeCalc::makeValues(std::span<const Occurrence> all) {
   definitions_.assign(all.size(), ValueId());
   definingBlock_.clear();
-  for (const BlockId b : blocks_) {
-    BlockState& s = state(b);
-    for (uint32_t k = s.first; k < s.last; ++k) {
+  for (const Mention& m : mentions_) {
+    for (uint32_t k = m.first; k < m.last; ++k) {
       if (!all[k].writes) continue;
-      s.out = definitions_[k] = range_.addValue({all[k].at.reg(), ValueKind::Instruction, all[k].isPartial});
-      definingBlock_.push_back(b);
+      definitions_[k] = range_.addValue({all[k].at.reg(), ValueKind::Instruction, all[k].isPartial});
+      values_[m.block.value].out = definitions_[k];
+      definingBlock_.push_back(m.block);
     }
   }
-  for (const BlockId b : liveIn_) {
-    if (!isRoot_[b.value]) continue;
-    BlockState& s = states_[b.value];
-    s.in = range_.addValue({slots_.start(b), ValueKind::Entry, false});
+  const auto enter = [&](BlockId b) {
+    const ValueId in = range_.addValue({slots_.start(b), ValueKind::Entry, false});
+    values_[b.value].in = in;
+    if (!writes_.test(b.value)) values_[b.value].out = in;
     definingBlock_.push_back(b);
-    if (!s.writes) s.out = s.in;
+  };
+  if (cfg_.roots().size() < liveBlocks_.size()) {
+    for (const BlockId b : cfg_.roots())
+      if (liveIn_.test(b.value)) enter(b);
+  } else {
+    for (const uint32_t b : liveBlocks_)
+      if (isRoot_.test(b)) enter(BlockId(b));
   }
 }
 
 void LiveRangeCalc::carryValues() {
-  // Sorting is for the few; most blocks of the function are better walked.
-  if (liveIn_.size() < cfg_.size() / 4) {
-    std::sort(liveIn_.begin(), liveIn_.end(),
-              [&](BlockId a, BlockId b) { return order_[a.value] < order_[b.value]; });
-  } else {
-    liveIn_.clear();
-    for (auto b = cfg_.postOrder().rbegin(); b != cfg_.postOrder().rend(); ++b)
-      if (states_[b->value].epoch == epoch_ && states_[b->value].liveIn) liveIn_.push_back(*b);
-  }
+  places_.clear();
+  for (const uint32_t b : liveBlocks_) places_.push_back(order_[b]);
+  sorter_.sort(places_);
   // An entry value stays: where control both enters and comes back, it is the phi of all. So does a phi.
   const auto isSettled = [&](BlockId b, ValueId in) {
     return in.valid() && range_[in].kind != ValueKind::Instruction && definingBlock_[in.value] == b;
   };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const BlockId b : liveIn_) {
-      BlockState& s = states_[b.value];
-      if (isSettled(b, s.in)) continue;
+  // A block depends on its immediate dominator and on its predecessors. Most stand before it in the order: after
+  // the first round, there is nothing to do before the first block that changes by one that does not.
+  bool isSettledSoFar = false;
+  for (bool again = true; again; isSettledSoFar = true) {
+    again = false;
+    for (const uint32_t place : places_) {
+      if (isSettledSoFar && !comesBack_.test(place)) continue;
+      const BlockId b = cfg_.postOrder()[cfg_.size() - 1 - place];
+      Values& v = values_[b.value];
+      if (isSettled(b, v.in)) continue;
       const BlockId above = dominators_.parent(b);
-      ValueId value = above.valid() ? state(above).out : ValueId();
+      ValueId value = above.valid() ? values_[above.value].out : ValueId();
       const auto before = cfg_.predecessors(b);
       const bool meets = before.size() > 1 && std::any_of(before.begin(), before.end(), [&](BlockId p) {
-                           if (!cfg_[p].reachable) return false;
-                           const ValueId out = states_[p.value].out;
+                           const ValueId out = values_[p.value].out;
                            return out.valid() && out != value &&
                                   (!above.valid() || dominators_.dominates(above, definingBlock_[out.value]));
                          });
@@ -137,44 +151,74 @@ void LiveRangeCalc::carryValues() {
         value = range_.addValue({slots_.start(b), ValueKind::Phi, false});
         definingBlock_.push_back(b);
       }
-      if (!value.valid() || value == s.in) continue;
-      s.in = value;
-      if (!s.writes) s.out = value;
-      changed = true;
+      if (!value.valid() || value == v.in) continue;
+      v.in = value;
+      if (writes_.test(b.value)) continue;
+      v.out = value;
+      isSettledSoFar = false;
+      // The others that look at this block come later in the same round.
+      again = again || goesBack_.test(b.value);
     }
   }
 }
 
+// Blocks where it is live-in and those that mention it, in the order of the text.
 void LiveRangeCalc::makeSegments(std::span<const Occurrence> all) {
-  // Blocks where it is live-in or mentioned, in the order of the text.
-  const std::size_t mentioned = blocks_.size();
-  if (mentioned + liveIn_.size() < cfg_.size() / 4) {
-    for (const BlockId b : liveIn_)
-      if (states_[b.value].first == states_[b.value].last) blocks_.push_back(b);
-    std::sort(blocks_.begin() + static_cast<std::ptrdiff_t>(mentioned), blocks_.end());
-    std::inplace_merge(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(mentioned), blocks_.end());
-  } else {
-    blocks_.clear();
-    for (uint32_t b = 0; b < cfg_.size(); ++b)
-      if (states_[b].epoch == epoch_ && (states_[b].liveIn || states_[b].first != states_[b].last))
-        blocks_.emplace_back(b);
-  }
-  for (const BlockId b : blocks_) {
-    const BlockState& s = states_[b.value];
-    ValueId value = !s.liveIn ? ValueId() : isSingle_ ? ValueId(0u) : s.in;
-    SlotIndex from = slots_.start(b), until = from;
-    for (uint32_t k = s.first; k < s.last; ++k) {
-      const Occurrence& o = all[k];
-      if (o.reads) until = o.at.slot() == SlotIndex::Block ? o.at.reg() : slots_.end(b);
-      if (!o.writes) continue;
-      if (value.valid() && until > from) range_.append({from, until, value});
-      value = definitions_[k];
-      from = o.at.reg();
-      until = o.at.dead();
+  sorter_.sort(liveBlocks_);
+  // Neighbours that one value lives through.
+  uint32_t first = 0, end = 0;
+  ValueId through;
+  const auto flush = [&] {
+    if (first != end) range_.append({slots_.start(BlockId(first)), slots_.start(BlockId(end)), through});
+    first = end;
+  };
+  auto mention = mentions_.begin();
+  for (const uint32_t b : liveBlocks_) {
+    for (; mention != mentions_.end() && mention->block.value <= b; ++mention) {
+      flush();
+      appendMention(*mention, mention->block.value == b, all);
     }
-    if (s.liveOut) until = slots_.end(b);
-    if (value.valid() && until > from) range_.append({from, until, value});
+    if (mention != mentions_.begin() && (mention - 1)->block.value == b) continue;
+    const ValueId value = isSingle_ ? ValueId(0u) : values_[b].in;
+    if (b != end || value != through) {
+      flush();
+      first = b;
+      through = value;
+    }
+    end = b + 1;
   }
+  flush();
+  for (; mention != mentions_.end(); ++mention) appendMention(*mention, false, all);
+}
+
+void LiveRangeCalc::appendMention(const Mention& m, bool isLiveIn, std::span<const Occurrence> all) {
+  const BlockId b = m.block;
+  ValueId value = !isLiveIn ? ValueId() : isSingle_ ? ValueId(0u) : values_[b.value].in;
+  SlotIndex from = slots_.start(b), until = from;
+  for (uint32_t k = m.first; k < m.last; ++k) {
+    const Occurrence& o = all[k];
+    if (o.reads) until = o.at.slot() == SlotIndex::Block ? o.at.reg() : slots_.end(b);
+    if (!o.writes) continue;
+    if (value.valid() && until > from) range_.append({from, until, value});
+    value = definitions_[k];
+    from = o.at.reg();
+    until = o.at.dead();
+  }
+  const auto after = cfg_.successors(b);
+  if (std::any_of(after.begin(), after.end(), [&](BlockId s) { return liveIn_.test(s.value); }))
+    until = slots_.end(b);
+  if (value.valid() && until > from) range_.append({from, until, value});
+}
+
+void LiveRangeCalc::reset() {
+  const auto forget = [&](uint32_t b) {
+    writes_.reset(b);
+    liveIn_.reset(b);
+    closed_.reset(b);
+    values_[b] = {};
+  };
+  for (const uint32_t b : liveBlocks_) forget(b);
+  for (const Mention& m : mentions_) forget(m.block.value);
 }
 
 void LiveRangeCalc::local(std::span<const Occurrence> all, LiveRange& range) {

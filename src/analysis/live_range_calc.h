@@ -10,7 +10,9 @@
 //      value defined below the dominator that reaches a predecessor puts the block into its dominance frontier, and
 //      values that have not come all the way down yet are no reason for a phi, since they were defined above.
 //   3. Segments, block by block: a whole block for a value that lives through, parts for the others.
-// One calculator serves all registers of a function; its tables are reset by what was touched only.
+// One calculator serves all registers of a function; its tables are reset by what was touched only. Whether a
+// register is live in a block is a bit: there may be many such blocks for each of many registers, and what is asked
+// of each of them should stay near.
 // (The vocabulary, and the test in step 2, are those of LLVM's LiveRangeCalc.)
 #pragma once
 
@@ -21,6 +23,7 @@
 #include "analysis/dominators.h"
 #include "analysis/live_range.h"
 #include "analysis/slot_indexes.h"
+#include "support/bit_vector.h"
 
 namespace ptxopt {
 
@@ -43,35 +46,52 @@ class LiveRangeCalc {
   void calculate(std::span<const Occurrence> occurrences, LiveRange& range);
 
  private:
-  struct BlockState {
-    uint32_t epoch = 0;  // of the register that the rest is about
-    bool liveIn = false, liveOut = false, writes = false;
+  // A block that mentions the register.
+  struct Mention {
+    BlockId block;
     uint32_t first = 0, last = 0;  // its occurrences, [first, last)
-    ValueId in, out;               // at the start and the end; none: not known, or not live
+  };
+  // At the start and the end of a block; none: not known, or not live.
+  struct Values {
+    ValueId in, out;
+  };
+  // Numbers below a bound in ascending order, each once, those of one register at a time.
+  class Sorter {
+   public:
+    explicit Sorter(std::size_t bound) : words_((bound + 63) / 64) {}
+    void sort(std::vector<uint32_t>& numbers);
+
+   private:
+    std::vector<uint64_t> words_;  // all zero in between
   };
 
-  BlockState& state(BlockId b);
-  void findBlocks(std::span<const Occurrence> occurrences);
+  void findMentions(std::span<const Occurrence> occurrences);
   void findLiveIn(std::span<const Occurrence> occurrences);
   void makeValues(std::span<const Occurrence> occurrences);
   void carryValues();
   void makeSegments(std::span<const Occurrence> occurrences);
+  void appendMention(const Mention& mention, bool isLiveIn, std::span<const Occurrence> occurrences);
+  void reset();
   void local(std::span<const Occurrence> occurrences, LiveRange& range);
 
   const Cfg& cfg_;
   const DominatorTree& dominators_;
   const SlotIndexes& slots_;
-  std::vector<uint32_t> order_;  // by block: reverse post-order number
-  std::vector<bool> isRoot_;
-  std::vector<BlockState> states_;
-  uint32_t epoch_ = 0;
-  std::vector<BlockId> blocks_;  // where the register occurs, then also where it is live-in
-  std::vector<BlockId> liveIn_;
-  std::vector<BlockId> work_;
+  std::vector<uint32_t> order_;  // by block: its place in the reverse post-order
+  BitVector isRoot_;             // by block: control enters
+  BitVector goesBack_;           // by block: it has a successor that is not behind it in that order
+  BitVector comesBack_;          // by place: it is such a successor
+  BitVector writes_, liveIn_;    // by block
+  BitVector closed_;             // by block: the search for live-in blocks need not go there (any more)
+  std::vector<Mention> mentions_;
+  std::vector<uint32_t> liveBlocks_;  // those of liveIn_
+  std::vector<uint32_t> places_;      // theirs in the reverse post-order
+  Sorter sorter_;
+  std::vector<Values> values_;          // by block; those of a single value are not carried
   std::vector<ValueId> definitions_;    // by occurrence
   std::vector<BlockId> definingBlock_;  // by value
-  bool isSingle_ = false;               // there is one value, and it is not carried to the blocks
-  LiveRange range_;                     // in the making, so that the result is allocated once
+  bool isSingle_ = false;
+  LiveRange range_;  // in the making, so that the result is allocated once
 };
 
 }  // namespace ptxopt

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 
 namespace ptxopt {
 namespace {
@@ -22,11 +23,14 @@ class PlainSolver {
 
   std::optional<std::vector<LiveRuns::Run>> run(std::size_t mostBytes) {
     findEvents();
-    for (uint32_t first = 0; first < numbers_.firstLocal(); first += 64) {
-      begin(first);
-      solve();
-      appendRuns(first);
-      if (LiveRuns::bytesOf(runs_.size()) > mostBytes) return std::nullopt;
+    for (const RegisterFile file : kRegisterFiles) {
+      const std::vector<uint32_t> all = byLength(file);
+      for (std::size_t k = 0; k < all.size(); k += kLanes) {
+        begin(std::span(all).subspan(k, std::min(kLanes, all.size() - k)));
+        solve();
+        appendRuns();
+        if (LiveRuns::bytesOf(runs_.size()) > mostBytes) return std::nullopt;
+      }
     }
     return std::move(runs_);
   }
@@ -37,7 +41,8 @@ class PlainSolver {
     uint32_t block : 31;
     uint32_t isWrite : 1;
   };
-  // 64 registers at the start of a block.
+  static constexpr std::size_t kLanes = 64;
+  // So many registers at the start of a block.
   struct Words {
     uint64_t live = 0;
     uint64_t closed = 0;  // nothing to be done when one is found live at the block's end
@@ -81,6 +86,25 @@ class PlainSolver {
     });
   }
 
+  // The numbers of a file, by the order of magnitude of how many blocks lie between the first and the last event,
+  // then ascending. Those solved together are then mostly live in as many blocks; long ranges side by side overlap,
+  // short ones begin near each other.
+  std::vector<uint32_t> byLength(RegisterFile file) const {
+    const auto count = static_cast<uint32_t>(numbers_[file].registers.size());
+    const uint32_t first = numbers_[file].first;
+    const auto magnitude = [&](uint32_t number) {
+      const uint32_t begin = eventStart_[number], end = eventStart_[number + 1];
+      return begin == end ? 0 : std::bit_width(uint32_t{events_[end - 1].block} - events_[begin].block);
+    };
+    std::array<uint32_t, 34> start{};
+    for (uint32_t k = 0; k < count; ++k) ++start[static_cast<std::size_t>(magnitude(first + k)) + 1];
+    for (std::size_t m = 1; m < start.size(); ++m) start[m] += start[m - 1];
+    std::vector<uint32_t> result(count);
+    for (uint32_t k = 0; k < count; ++k)
+      result[start[static_cast<std::size_t>(magnitude(first + k))]++] = first + k;
+    return result;
+  }
+
   // From the first to the last of a set.
   struct Extent {
     uint32_t first = UINT32_MAX, last = 0;
@@ -91,10 +115,11 @@ class PlainSolver {
     }
   };
 
-  void begin(uint32_t first) {
-    for (uint32_t lane = 0; lane < 64; ++lane) {
+  void begin(std::span<const uint32_t> numbers) {
+    solved_ = numbers;
+    for (std::size_t lane = 0; lane < numbers.size(); ++lane) {
       const uint64_t bit = uint64_t{1} << lane;
-      for (uint32_t k = eventStart_[first + lane]; k < eventStart_[first + lane + 1]; ++k) {
+      for (uint32_t k = eventStart_[numbers[lane]]; k < eventStart_[numbers[lane] + 1]; ++k) {
         const uint32_t b = events_[k].block;
         words_[b].closed |= bit;
         touched_.set(b);
@@ -137,13 +162,13 @@ class PlainSolver {
   }
 
   // In the order of the text; leaves the words as they were at first.
-  void appendRuns(uint32_t first) {
+  void appendRuns() {
     std::size_t previous = SIZE_MAX - 1;
     uint64_t open = 0;  // the registers that are live at the start of block `previous`
     const auto close = [&](uint64_t lanes) {
       for (; lanes != 0; lanes &= lanes - 1) {
-        const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
-        runs_.push_back({first + lane, since_[lane], static_cast<uint32_t>(previous)});
+        const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+        runs_.push_back({solved_[lane], since_[lane], static_cast<uint32_t>(previous)});
       }
     };
     if (blocks_.empty()) return;
@@ -172,11 +197,12 @@ class PlainSolver {
   std::vector<uint32_t> order_;       // by block: its place in the post-order
   std::vector<uint32_t> eventStart_;  // by number; and the end of the last
   std::vector<Event> events_;
-  std::vector<Words> words_;     // by block
-  BitVector dirty_;              // by place in the post-order: blocks with news
-  BitVector touched_;            // by block
-  Extent dirtyPlaces_, blocks_;  // of these
-  std::array<uint32_t, 64> since_{};
+  std::vector<Words> words_;          // by block
+  BitVector dirty_;                   // by place in the post-order: blocks with news
+  BitVector touched_;                 // by block
+  Extent dirtyPlaces_, blocks_;       // of these
+  std::span<const uint32_t> solved_;  // by lane
+  std::array<uint32_t, kLanes> since_{};
   std::vector<LiveRuns::Run> runs_;
 };
 

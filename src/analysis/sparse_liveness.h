@@ -4,8 +4,8 @@
 // Plain: 64 registers at a time, one word a block. Each block has the registers that are live at its start and
 // those that need not come there, because they are live there already or are written there in full. What is new at
 // a block's start goes to its predecessors, in sweeps in post-order over the blocks that have something new. Then
-// the blocks that were touched, in the order of the text, give the runs. Registers are numbered by where they are
-// first read, so that those solved together mostly live in the same places.
+// the blocks that were touched, in the order of the text, give the runs. Registers are solved together that should
+// live in the same places: of one file, with ranges about as long, and first read near each other.
 //
 // Needed (liveness.h): an instruction is needed when it has an effect, or when what it writes reaches a read of a
 // needed one. Marking begins at the instructions with effects: each read goes to the last write before it in its
