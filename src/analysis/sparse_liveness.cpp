@@ -24,12 +24,17 @@ class PlainSolver {
   std::optional<std::vector<LiveRuns::Run>> run(std::size_t mostBytes) {
     findEvents();
     for (const RegisterFile file : kRegisterFiles) {
-      const std::vector<uint32_t> all = byLength(file);
-      for (std::size_t k = 0; k < all.size(); k += kLanes) {
-        begin(std::span(all).subspan(k, std::min(kLanes, all.size() - k)));
-        solve();
-        appendRuns();
-        if (LiveRuns::bytesOf(runs_.size()) > mostBytes) return std::nullopt;
+      std::vector<uint32_t> all = byLength(file);
+      for (std::size_t visits = kFirstVisits; !all.empty(); visits *= kMoreVisits) {
+        postponed_.clear();
+        for (std::size_t k = 0; k < all.size(); k += kLanes) {
+          begin(std::span(all).subspan(k, std::min(kLanes, all.size() - k)));
+          const uint64_t unfinished = solve(visits > kMoreVisits * cfg_.size() ? SIZE_MAX / 2 : visits);
+          appendRuns(~unfinished);
+          if (LiveRuns::bytesOf(runs_.size()) > mostBytes) return std::nullopt;
+        }
+        all.swap(postponed_);
+        std::sort(all.begin(), all.end());
       }
     }
     return std::move(runs_);
@@ -42,6 +47,7 @@ class PlainSolver {
     uint32_t isWrite : 1;
   };
   static constexpr std::size_t kLanes = 64;
+  static constexpr std::size_t kFirstVisits = 512, kMoreVisits = 8;
   // So many registers at the start of a block.
   struct Words {
     uint64_t live = 0;
@@ -141,14 +147,23 @@ class PlainSolver {
     blocks_.add(b);
   }
 
-  void solve() {
+  // Sweeps until there is no news. After `most` visits each register gets a quarter of that for itself; those that
+  // want more are postponed. Returns their lanes.
+  uint64_t solve(std::size_t most) {
+    std::size_t visits = 0;
+    uint64_t tooLong = 0;
+    visitsOf_.fill(0);
     while (!dirtyPlaces_.empty()) {
       Extent now = dirtyPlaces_;
       dirtyPlaces_ = {};
       for (std::size_t at = now.first;; at = dirty_.findNext(at)) {
         dirty_.reset(at);
         const BlockId b = cfg_.postOrder()[at];
-        const uint64_t news = words_[b.value].news;
+        if (++visits > most)
+          for (uint64_t rest = words_[b.value].news & ~tooLong; rest != 0; rest &= rest - 1)
+            if (++visitsOf_[static_cast<std::size_t>(std::countr_zero(rest))] > most / 4)
+              tooLong |= rest & (~rest + 1);
+        const uint64_t news = words_[b.value].news & ~tooLong;
         words_[b.value].news = 0;
         for (const BlockId p : cfg_.predecessors(b)) {
           const uint64_t lanes = news & ~words_[p.value].closed;
@@ -159,10 +174,13 @@ class PlainSolver {
         if (at == now.last) break;
       }
     }
+    for (uint64_t rest = tooLong; rest != 0; rest &= rest - 1)
+      postponed_.push_back(solved_[static_cast<std::size_t>(std::countr_zero(rest))]);
+    return tooLong;
   }
 
-  // In the order of the text; leaves the words as they were at first.
-  void appendRuns() {
+  // Those of the lanes that are wanted, in the order of the text; leaves the words as they were at first.
+  void appendRuns(uint64_t wanted) {
     std::size_t previous = SIZE_MAX - 1;
     uint64_t open = 0;  // the registers that are live at the start of block `previous`
     const auto close = [&](uint64_t lanes) {
@@ -177,7 +195,7 @@ class PlainSolver {
         close(open);
         open = 0;
       }
-      const uint64_t live = words_[b].live;
+      const uint64_t live = words_[b].live & wanted;
       close(open & ~live);
       for (uint64_t lanes = live & ~open; lanes != 0; lanes &= lanes - 1)
         since_[static_cast<std::size_t>(std::countr_zero(lanes))] = static_cast<uint32_t>(b);
@@ -202,7 +220,9 @@ class PlainSolver {
   BitVector touched_;                 // by block
   Extent dirtyPlaces_, blocks_;       // of these
   std::span<const uint32_t> solved_;  // by lane
-  std::array<uint32_t, kLanes> since_{};
+  std::vector<uint32_t> postponed_;
+  std::array<std::size_t, kLanes> visitsOf_{};  // by lane
+  std::array<uint32_t, kLanes> since_{};        // by lane, making runs: the first block
   std::vector<LiveRuns::Run> runs_;
 };
 

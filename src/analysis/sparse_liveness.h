@@ -5,7 +5,10 @@
 // those that need not come there, because they are live there already or are written there in full. What is new at
 // a block's start goes to its predecessors, in sweeps in post-order over the blocks that have something new. Then
 // the blocks that were touched, in the order of the text, give the runs. Registers are solved together that should
-// live in the same places: of one file, with ranges about as long, and first read near each other.
+// live in the same places: of one file, with ranges about as long, and first read near each other. How long is not
+// known at first: a value read in a loop is live all through the loop, one that is never written up to the entry.
+// So the first visits are few; the registers that want to go on are put together anew and get eight times as many,
+// until all are done.
 //
 // Needed (liveness.h): an instruction is needed when it has an effect, or when what it writes reaches a read of a
 // needed one. Marking begins at the instructions with effects: each read goes to the last write before it in its
