@@ -13,6 +13,7 @@ LiveRangeCalc::LiveRangeCalc(const Cfg& cfg, const DominatorTree& dominators, co
       isRoot_(cfg.size()),
       goesBack_(cfg.size()),
       comesBack_(cfg.size()),
+      joins_(cfg.size()),
       writes_(cfg.size()),
       liveIn_(cfg.size()),
       closed_(cfg.size()),
@@ -27,6 +28,7 @@ LiveRangeCalc::LiveRangeCalc(const Cfg& cfg, const DominatorTree& dominators, co
       goesBack_.set(b);
       comesBack_.set(order_[s.value]);
     }
+    if (cfg.predecessors(BlockId(b)).size() > 1) joins_.set(order_[b]);
     if (!cfg[BlockId(b)].reachable) closed_.set(b);
   }
 }
@@ -142,7 +144,7 @@ void LiveRangeCalc::carryValues() {
       const BlockId above = dominators_.parent(b);
       ValueId value = above.valid() ? values_[above.value].out : ValueId();
       const auto before = cfg_.predecessors(b);
-      const bool meets = before.size() > 1 && std::any_of(before.begin(), before.end(), [&](BlockId p) {
+      const bool meets = joins_.test(place) && std::any_of(before.begin(), before.end(), [&](BlockId p) {
                            const ValueId out = values_[p.value].out;
                            return out.valid() && out != value &&
                                   (!above.valid() || dominators_.dominates(above, definingBlock_[out.value]));

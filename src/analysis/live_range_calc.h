@@ -81,6 +81,7 @@ class LiveRangeCalc {
   BitVector isRoot_;             // by block: control enters
   BitVector goesBack_;           // by block: it has a successor that is not behind it in that order
   BitVector comesBack_;          // by place: it is such a successor
+  BitVector joins_;              // by place: it has several predecessors
   BitVector writes_, liveIn_;    // by block
   BitVector closed_;             // by block: the search for live-in blocks need not go there (any more)
   std::vector<Mention> mentions_;

@@ -48,6 +48,15 @@ class LiveRuns {
     return found;
   }
 
+  // By first block.
+  std::vector<Run> all() const {
+    std::vector<Run> result;
+    result.reserve(runs_.size());
+    for (uint32_t b = 0; b + 1 < start_.size(); ++b)
+      for (uint32_t k = start_[b]; k < start_[b + 1]; ++k) result.push_back({runs_[k].number, b, runs_[k].last});
+    return result;
+  }
+
   // The bytes of so many runs, shelves aside.
   static std::size_t bytesOf(std::size_t runs) { return runs * sizeof(Rest); }
 

@@ -57,19 +57,18 @@ bool hasFewInstructions(const Function& f, std::size_t most) {
 }  // namespace
 
 Liveness::Liveness(const Module& module, const Function& function, const Cfg& cfg, const RegisterFiles& files,
-                   Strength strength, Limits limits)
+                   Strength strength, Limits limits, const Liveness* plain)
     : f_(function), cfg_(cfg), numbers_(function, cfg, files) {
   const std::size_t bytes = std::size_t{numbers_.firstLocal()} / 8 * cfg.size();
   if (takesSparse(bytes, limits)) {
     isSparse_ = true;
-    solved_ = solveSparse(module, strength, limits.mostBytes);
+    solved_ = solveSparse(module, strength, limits.mostBytes, plain);
     return;
   }
   if (bytes > limits.mostBytes) return;
   const bool walks = strength == Strength::Needed || limits.walkOnly || cfg.size() == 1 ||
                      hasFewInstructions(function, kFewInstructions);
-  for (const RegisterFile file : kRegisterFiles)
-    liveIn_[static_cast<std::size_t>(file)].assign(cfg.size(), BitVector(numbers_[file].registers.size()));
+  for (const RegisterFile file : kRegisterFiles) rows(file) = BitRows(cfg.size(), numbers_[file].registers.size());
   if (walks)
     solveByWalking(module, strength);
   else
@@ -82,8 +81,10 @@ bool Liveness::takesSparse(std::size_t denseBytes, const Limits& limits) const {
   return denseBytes > limits.mostBytes || denseBytes > kDenseBytes * f_.instructions.size();
 }
 
-bool Liveness::solveSparse(const Module& module, Strength strength, std::size_t mostBytes) {
-  auto runs = findLiveRuns(f_, cfg_, numbers_, mostBytes);
+bool Liveness::solveSparse(const Module& module, Strength strength, std::size_t mostBytes, const Liveness* plain) {
+  auto runs = plain != nullptr && plain->solved_ && plain->isSparse_ && plain->numbers_ == numbers_
+                  ? plain->runs_.all()
+                  : findLiveRuns(f_, cfg_, numbers_, mostBytes);
   if (runs && strength == Strength::Needed) runs = findNeededRuns(module, f_, cfg_, numbers_, *runs, mostBytes);
   return runs && runs_.make(cfg_.size(), *runs, mostBytes);
 }
@@ -92,7 +93,7 @@ bool Liveness::isLiveIn(RegId reg, BlockId block) const {
   if (!numbers_.isGlobal(reg)) return false;
   if (isSparse_) return runs_.has(block, numbers_[reg]);
   const RegisterFile file = numbers_.fileOf(numbers_[reg]);
-  return liveIn(file, block).test(numbers_[reg] - numbers_[file].first);
+  return rows(file).test(block.value, numbers_[reg] - numbers_[file].first);
 }
 
 bool operator==(const Liveness& a, const Liveness& b) {
@@ -130,21 +131,21 @@ void Liveness::sweep(Update update) const {
 }
 
 void Liveness::solveBySets() {
-  std::array<Sets, kRegisterFiles.size()> kill;
+  std::array<BitRows, kRegisterFiles.size()> kill;
   for (const RegisterFile file : kRegisterFiles)
-    kill[static_cast<std::size_t>(file)].assign(cfg_.size(), BitVector(numbers_[file].registers.size()));
+    kill[static_cast<std::size_t>(file)] = BitRows(cfg_.size(), numbers_[file].registers.size());
   for (uint32_t b = 0; b < cfg_.size(); ++b) {
     const Block& block = cfg_[BlockId(b)];
     const auto forGlobal = [&](RegId reg, auto visit) {
       if (!numbers_.isGlobal(reg)) return;
       const RegisterFile file = numbers_.fileOf(numbers_[reg]);
       const auto k = static_cast<std::size_t>(file);
-      visit(liveIn_[k][b], kill[k][b], numbers_[reg] - numbers_[file].first);
+      visit(liveIn_[k], kill[k], numbers_[reg] - numbers_[file].first);
     };
-    const auto read = [](BitVector& gen, BitVector&, std::size_t bit) { gen.set(bit); };
-    const auto write = [](BitVector& gen, BitVector& killed, std::size_t bit) {
-      gen.reset(bit);
-      killed.set(bit);
+    const auto read = [&](BitRows& gen, BitRows&, std::size_t bit) { gen.set(b, bit); };
+    const auto write = [&](BitRows& gen, BitRows& killed, std::size_t bit) {
+      gen.reset(b, bit);
+      killed.set(b, bit);
     };
     if (block.returns)
       for (const RegId reg : f_.returnRegisters) forGlobal(reg, read);
@@ -159,20 +160,16 @@ void Liveness::solveBySets() {
   for (const RegisterFile file : kRegisterFiles) solveFile(file, kill[static_cast<std::size_t>(file)]);
 }
 
-void Liveness::solveFile(RegisterFile file, const Sets& kill) {
+void Liveness::solveFile(RegisterFile file, const BitRows& kill) {
   if (numbers_[file].registers.empty()) return;
-  Sets& in = liveIn_[static_cast<std::size_t>(file)];
+  BitRows& in = rows(file);
   BitVector several(numbers_[file].registers.size());
   sweep([&](BlockId b) {
     const auto successors = cfg_.successors(b);
-    const BitVector* out = &several;
-    if (successors.size() == 1) {
-      out = &in[successors[0].value];
-    } else {
-      several.clear();
-      for (const BlockId s : successors) several |= in[s.value];
-    }
-    return in[b.value].orWithAndNotIfChanged(in[b.value], *out, kill[b.value]);
+    if (successors.size() == 1) return in.orWithAndNotIfChanged(b.value, successors[0].value, kill);
+    several.clear();
+    for (const BlockId s : successors) in.addTo(s.value, several, 0);
+    return in.orWithAndNotIfChanged(b.value, several, kill);
   });
 }
 
@@ -187,8 +184,7 @@ void Liveness::solveByWalking(const Module& module, Strength strength) {
     }
     bool changed = false;
     for (const RegisterFile file : kRegisterFiles)
-      changed |=
-          liveIn_[static_cast<std::size_t>(file)][b.value].orSliceIfChanged(walk.set(), numbers_[file].first);
+      changed |= rows(file).orSliceIfChanged(b.value, walk.set(), numbers_[file].first);
     return changed;
   });
 }
@@ -201,7 +197,7 @@ void Liveness::Walk::startAtEnd(BlockId block) {
     if (liveness_.isSparse_)
       liveness_.runs_.forEach(s, [&](uint32_t number) { makeLive(number); });
     else
-      for (const RegisterFile file : kRegisterFiles) makeLive(file, liveness_.liveIn(file, s));
+      for (const RegisterFile file : kRegisterFiles) makeLive(file, liveness_.rows(file), s);
   // A return reads the return registers itself; the end of the text has no instruction for that.
   if (liveness_.cfg_[block].returns)
     for (const RegId reg : liveness_.f_.returnRegisters) makeLive(reg);

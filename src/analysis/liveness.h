@@ -33,7 +33,7 @@
 #include "analysis/cfg.h"
 #include "analysis/live_runs.h"
 #include "analysis/register_numbers.h"
-#include "support/bit_vector.h"
+#include "support/bit_rows.h"
 
 namespace ptxopt {
 
@@ -54,8 +54,10 @@ class Liveness {
     Form form = Form::BySize;
   };
 
+  // `plain`, when there is one, is a solution of strength `Plain` for the same function: what is sparse and
+  // `Needed` begins there.
   Liveness(const Module& module, const Function& function, const Cfg& cfg, const RegisterFiles& files,
-           Strength strength, Limits limits);
+           Strength strength, Limits limits, const Liveness* plain = nullptr);
 
   bool solved() const { return solved_; }
   // How many registers have bits, over all files.
@@ -70,7 +72,7 @@ class Liveness {
       return;
     }
     for (const RegisterFile file : kRegisterFiles)
-      liveIn(file, block).forEach([&](std::size_t bit) { visit(numbers_[file].registers[bit]); });
+      rows(file).forEach(block.value, [&](std::size_t bit) { visit(numbers_[file].registers[bit]); });
   }
 
   // The live registers while walking a block backward: start at the end, then call `before` for each instruction
@@ -88,15 +90,12 @@ class Liveness {
   friend bool operator==(const Liveness& a, const Liveness& b);
 
  private:
-  using Sets = std::vector<BitVector>;  // by BlockId
-
-  const BitVector& liveIn(RegisterFile file, BlockId block) const {
-    return liveIn_[static_cast<std::size_t>(file)][block.value];
-  }
+  BitRows& rows(RegisterFile file) { return liveIn_[static_cast<std::size_t>(file)]; }
+  const BitRows& rows(RegisterFile file) const { return liveIn_[static_cast<std::size_t>(file)]; }
   bool takesSparse(std::size_t denseBytes, const Limits& limits) const;
-  bool solveSparse(const Module& module, Strength strength, std::size_t mostBytes);
+  bool solveSparse(const Module& module, Strength strength, std::size_t mostBytes, const Liveness* plain);
   void solveBySets();
-  void solveFile(RegisterFile file, const Sets& kill);
+  void solveFile(RegisterFile file, const BitRows& kill);
   void solveByWalking(const Module& module, Strength strength);
   template <typename Update>
   void sweep(Update update) const;
@@ -106,8 +105,8 @@ class Liveness {
   RegisterNumbers numbers_;
   bool solved_ = false;
   bool isSparse_ = false;
-  std::array<Sets, kRegisterFiles.size()> liveIn_;  // when dense
-  LiveRuns runs_;                                   // when sparse
+  std::array<BitRows, kRegisterFiles.size()> liveIn_;  // by block, when dense
+  LiveRuns runs_;                                      // when sparse
 };
 
 }  // namespace ptxopt

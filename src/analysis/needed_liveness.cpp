@@ -17,18 +17,21 @@ class NeededSolver {
     if (!makeRanges(plain, mostBytes)) return std::nullopt;
     makePlaces();
     makeWrites();
+    markWriters();
     mark();
     return result(mostBytes);
   }
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
   // A run of `Plain`, and where its bits begin.
   struct Range {
     uint32_t first, last, bit;
   };
   // A register found live at the start of a block, whose predecessors are not searched yet.
   struct Found {
-    RegId reg;
+    uint32_t number;  // of the register
     uint32_t block;
     uint32_t range;  // the one that has the block
   };
@@ -47,7 +50,7 @@ class NeededSolver {
       bits += r.last - r.first + 1;
       if (bits > UINT32_MAX || bits / 8 > mostBytes) return false;
     }
-    seen_ = BitVector(bits);
+    seen_ = isWritten_ = BitVector(bits);
     return true;
   }
 
@@ -85,27 +88,40 @@ class NeededSolver {
     writeStart_[0] = 0;
   }
 
+  void markWriters() {
+    for (uint32_t number = 0; number < numbers_.firstLocal(); ++number) {
+      if (rangeStart_[number] == rangeStart_[number + 1]) continue;
+      const RegId reg = numbers_.registerOf(number);
+      uint32_t k = rangeStart_[number];
+      for (uint32_t w = writeStart_[reg.value]; w < writeStart_[reg.value + 1]; ++w) {
+        const uint32_t block = cfg_.blockOf(instructions_[writes_[w]]).value;
+        while (k < rangeStart_[number + 1] && ranges_[k].last < block) ++k;
+        if (k == rangeStart_[number + 1]) break;
+        if (ranges_[k].first <= block) isWritten_.set(ranges_[k].bit + (block - ranges_[k].first));
+      }
+    }
+  }
+
   void mark() {
     for (uint32_t b = 0; b < cfg_.size(); ++b) {
       if (cfg_[BlockId(b)].returns)
-        for (const RegId reg : f_.returnRegisters) read(reg, start_[b + 1], b, 0);
+        for (const RegId reg : f_.returnRegisters) read(reg, start_[b + 1], b);
       for (uint32_t place = start_[b]; place < start_[b + 1]; ++place)
         if (!isRemovable(module_, f_, f_[instructions_[place]])) need(place);
     }
     while (!todo_.empty() || !found_.empty()) {
-      // All that is known of registers first: these come in the order of the walk, and are the fewer.
+      // A register all the way before the next one: its tables are near.
       if (!found_.empty()) {
         const Found found = found_.back();
         found_.pop_back();
-        for (const BlockId p : cfg_.predecessors(BlockId(found.block)))
-          read(found.reg, start_[p.value + 1], p.value, found.range);
+        for (const BlockId p : cfg_.predecessors(BlockId(found.block))) pass(found, p.value);
         continue;
       }
-      const InstrId id = instructions_[todo_.back()];
       const uint32_t place = todo_.back();
       todo_.pop_back();
+      const InstrId id = instructions_[place];
       for (const Operand& o : f_.operandsOf(f_[id]))
-        if (o.isRegister() && o.reads()) read(o.reg(), place, cfg_.blockOf(id).value, 0);
+        if (o.isRegister() && o.reads()) read(o.reg(), place, cfg_.blockOf(id).value);
     }
   }
 
@@ -115,29 +131,45 @@ class NeededSolver {
     todo_.push_back(place);
   }
 
-  // `reg` is live before `place` in, or at the end of, `block`. `near` is a range to try first.
-  void read(RegId reg, uint32_t place, uint32_t block, uint32_t near) {
+  // The register is live before `place` in `block`, which may be the block's end.
+  void read(RegId reg, uint32_t place, uint32_t block) {
     const auto first = writes_.begin() + writeStart_[reg.value];
     const auto above = std::lower_bound(first, writes_.begin() + writeStart_[reg.value + 1], place);
     if (above != first && *(above - 1) >= start_[block])
       need(*(above - 1));
     else
-      enter(reg, block, near);
+      enter(numbers_[reg], block, rangeOf(numbers_[reg], block));
   }
 
-  void enter(RegId reg, uint32_t block, uint32_t near) {
-    const uint32_t number = numbers_[reg];
-    if (near < rangeStart_[number] || near >= rangeStart_[number + 1] || ranges_[near].first > block ||
-        ranges_[near].last < block) {
-      const auto end = ranges_.begin() + rangeStart_[number + 1];
-      near = static_cast<uint32_t>(std::partition_point(ranges_.begin() + rangeStart_[number], end,
-                                                        [&](const Range& r) { return r.last < block; }) -
-                                   ranges_.begin());
+  // The register is live at the end of `block`.
+  void pass(const Found& found, uint32_t block) {
+    uint32_t range = found.range;
+    if (ranges_[range].first > block || ranges_[range].last < block) {
+      range = rangeOf(found.number, block);
+      if (range == kNone) {
+        read(numbers_.registerOf(found.number), start_[block + 1], block);
+        return;
+      }
     }
-    const std::size_t bit = ranges_[near].bit + (block - ranges_[near].first);
+    if (isWritten_.test(ranges_[range].bit + (block - ranges_[range].first)))
+      read(numbers_.registerOf(found.number), start_[block + 1], block);
+    else
+      enter(found.number, block, range);
+  }
+
+  void enter(uint32_t number, uint32_t block, uint32_t range) {
+    const std::size_t bit = ranges_[range].bit + (block - ranges_[range].first);
     if (seen_.test(bit)) return;
     seen_.set(bit);
-    found_.push_back({reg, block, near});
+    found_.push_back({number, block, range});
+  }
+
+  // The range that has the block, or kNone.
+  uint32_t rangeOf(uint32_t number, uint32_t block) const {
+    const auto end = ranges_.begin() + rangeStart_[number + 1];
+    const auto it = std::partition_point(ranges_.begin() + rangeStart_[number], end,
+                                         [&](const Range& r) { return r.last < block; });
+    return it == end || it->first > block ? kNone : static_cast<uint32_t>(it - ranges_.begin());
   }
 
   // What of the ranges has been seen.
@@ -167,6 +199,7 @@ class NeededSolver {
   const RegisterNumbers& numbers_;
   std::vector<uint32_t> rangeStart_;  // by number; and the end of the last
   std::vector<Range> ranges_;
+  BitVector isWritten_;                // for each block of each range: the block writes the register
   BitVector seen_;                     // for each block of each range
   std::vector<uint32_t> placeOf_;      // by InstrId
   std::vector<InstrId> instructions_;  // by place

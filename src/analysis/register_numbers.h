@@ -12,6 +12,7 @@
 
 #include "analysis/cfg.h"
 #include "analysis/register_files.h"
+#include "support/bit_rows.h"
 
 namespace ptxopt {
 
@@ -96,8 +97,8 @@ class LivePoint {
     live_.set(number);
     if (!isWide_) made_.push_back(number);
   }
-  void makeLive(RegisterFile file, const BitVector& registers) {
-    live_.orAt(numbers_[file].first, registers);
+  void makeLive(RegisterFile file, const BitRows& byBlock, BlockId block) {
+    byBlock.addTo(block.value, live_, numbers_[file].first);
     isWide_ = true;
   }
   const BitVector& set() const { return live_; }

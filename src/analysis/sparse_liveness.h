@@ -14,12 +14,13 @@
 // needed one. Marking begins at the instructions with effects: each read goes to the last write before it in its
 // block; when there is none, the register is live at the block's start, and the search goes on at the end of each
 // predecessor. A write in full ends the search; a mod is a read too and goes on by itself. What is needed is live:
-// the places that a search has seen are a bit for each pair that the runs of `Plain` have, and nothing else.
+// the places that a search has seen, and those that write the register, are bits for each pair that the runs of
+// `Plain` have, and nothing else.
 //
 // Cost: Plain at most blocks times global registers / 64 steps, times the depth of loops, and far less where
 // registers are live in few blocks; memory 28 bytes a block, 4 bytes an operand, and the runs. Needed one step for
-// each register at each block where it is live, with a binary search among the writes of the register; memory a
-// bit for each such pair, about 20 bytes an instruction, and the runs.
+// each register at each block where it is live, with a binary search among the writes of the register; memory two
+// bits for each such pair, about 20 bytes an instruction, and the runs.
 // Decline (no value) when the runs take more than `mostBytes`; Needed also when there are 2^32 pairs or more, or
 // their bits take more than that.
 #pragma once

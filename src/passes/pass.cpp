@@ -70,7 +70,8 @@ Liveness Analyses::makeLiveness(Liveness::Strength strength, const Cfg& cfg, con
           files,
           strength,
           {.mostBytes = static_cast<std::size_t>(knobs_["liveness-memory-mb"]) << 20,
-           .walkOnly = knobs_["fast-compile"] != 0}};
+           .walkOnly = knobs_["fast-compile"] != 0},
+          plain_ ? &*plain_ : nullptr};
 }
 
 const Liveness& Analyses::liveness(Liveness::Strength strength) {

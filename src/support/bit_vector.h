@@ -21,6 +21,7 @@ namespace ptxopt {
 
 class BitVector {
  private:
+  friend class BitRows;
   auto withAndNot(const BitVector& gen, const BitVector& in, const BitVector& kill) const {
     assert(size_ == gen.size_ && size_ == in.size_ && size_ == kill.size_);
     return [to = words_.data(), g = gen.words_.data(), i = in.words_.data(),
@@ -238,7 +239,10 @@ class BitVector {
   // Gives the first `n` words their new values `next(w)`; whether one differs.
   template <typename Next>
   bool updateIfChanged(std::size_t n, Next next) {
-    uint64_t* const to = words_.data();
+    return updateIfChanged(words_.data(), n, next);
+  }
+  template <typename Next>
+  static bool updateIfChanged(uint64_t* to, std::size_t n, Next next) {
     std::size_t w = firstWord(n, [&](std::size_t at) { return to[at] ^ next(at); });
     if (w == n) return false;
     for (; w < n; ++w) to[w] = next(w);

@@ -165,6 +165,8 @@ void compareSolvers(uint64_t seed, const RandomOptions& options) {
     REQUIRE(bySets == sparse);
     REQUIRE(sparse == byWalking);
     REQUIRE(sparse == Liveness(*p, f, cfg, files, strength, {.form = Form::Sparse}));
+    const Liveness plain(*p, f, cfg, files, Liveness::Strength::Plain, {.form = Form::Sparse});
+    REQUIRE(sparse == Liveness(*p, f, cfg, files, strength, {.form = Form::Sparse}, &plain));
     const LiveRegisters expected = liveRegisters(cfg, bySets);
     REQUIRE(liveRegisters(cfg, sparse) == expected);
     BitVector some(f.registers.size());

@@ -260,7 +260,7 @@ Result runOnce(const Module& module, const Function& f) {
                           {.mostBytes = kMostLivenessBytes, .walkOnly = false});
   done();
   const Liveness needed(module, f, cfg, files, Liveness::Strength::Needed,
-                        {.mostBytes = kMostLivenessBytes, .walkOnly = false});
+                        {.mostBytes = kMostLivenessBytes, .walkOnly = false}, &liveness);
   done();
   const LiveIntervals intervals(f, cfg, slots, &dominators);
   done();
