@@ -15,7 +15,7 @@ LiveRangeCalc::LiveRangeCalc(const Cfg& cfg, const DominatorTree& dominators, co
       comesBack_(cfg.size()),
       joins_(cfg.size()),
       writes_(cfg.size()),
-      liveIn_(cfg.size()),
+      reads_(cfg.size()),
       closed_(cfg.size()),
       sorter_(cfg.size()),
       values_(cfg.size()) {
@@ -85,12 +85,14 @@ void LiveRangeCalc::findMentions(std::span<const Occurrence> all) {
 void LiveRangeCalc::findLiveIn(std::span<const Occurrence> all) {
   liveBlocks_.clear();
   const auto add = [&](uint32_t b) {
-    liveIn_.set(b);
     closed_.set(b);
     liveBlocks_.push_back(b);
   };
-  for (const Mention& m : mentions_)
-    if (all[m.first].reads) add(m.block.value);
+  for (const Mention& m : mentions_) {
+    if (!all[m.first].reads) continue;
+    reads_.set(m.block.value);
+    add(m.block.value);
+  }
   for (std::size_t k = 0; k < liveBlocks_.size(); ++k)
     for (const BlockId p : cfg_.predecessors(BlockId(liveBlocks_[k])))
       if (!closed_.test(p.value)) add(p.value);
@@ -116,7 +118,7 @@ void LiveRangeCalc::makeValues(std::span<const Occurrence> all) {
   };
   if (cfg_.roots().size() < liveBlocks_.size()) {
     for (const BlockId b : cfg_.roots())
-      if (liveIn_.test(b.value)) enter(b);
+      if (startsLive(b)) enter(b);
   } else {
     for (const uint32_t b : liveBlocks_)
       if (isRoot_.test(b)) enter(BlockId(b));
@@ -207,20 +209,20 @@ void LiveRangeCalc::appendMention(const Mention& m, bool isLiveIn, std::span<con
     until = o.at.dead();
   }
   const auto after = cfg_.successors(b);
-  if (std::any_of(after.begin(), after.end(), [&](BlockId s) { return liveIn_.test(s.value); }))
-    until = slots_.end(b);
+  if (std::any_of(after.begin(), after.end(), [&](BlockId s) { return startsLive(s); })) until = slots_.end(b);
   if (value.valid() && until > from) range_.append({from, until, value});
 }
 
 void LiveRangeCalc::reset() {
-  const auto forget = [&](uint32_t b) {
-    writes_.reset(b);
-    liveIn_.reset(b);
-    closed_.reset(b);
-    values_[b] = {};
-  };
-  for (const uint32_t b : liveBlocks_) forget(b);
-  for (const Mention& m : mentions_) forget(m.block.value);
+  for (const uint32_t b : liveBlocks_) closed_.reset(b);
+  if (!isSingle_)
+    for (const uint32_t b : liveBlocks_) values_[b] = {};
+  for (const BlockId b : definingBlock_) values_[b.value] = {};
+  for (const Mention& m : mentions_) {
+    closed_.reset(m.block.value);
+    writes_.reset(m.block.value);
+    reads_.reset(m.block.value);
+  }
 }
 
 void LiveRangeCalc::local(std::span<const Occurrence> all, LiveRange& range) {

@@ -69,6 +69,8 @@ class LiveRangeCalc {
   void findLiveIn(std::span<const Occurrence> occurrences);
   void makeValues(std::span<const Occurrence> occurrences);
   void carryValues();
+  // Of a reachable block, once findLiveIn is done.
+  bool startsLive(BlockId b) const { return writes_.test(b.value) ? reads_.test(b.value) : closed_.test(b.value); }
   void makeSegments(std::span<const Occurrence> occurrences);
   void appendMention(const Mention& mention, bool isLiveIn, std::span<const Occurrence> occurrences);
   void reset();
@@ -82,10 +84,10 @@ class LiveRangeCalc {
   BitVector goesBack_;           // by block: it has a successor that is not behind it in that order
   BitVector comesBack_;          // by place: it is such a successor
   BitVector joins_;              // by place: it has several predecessors
-  BitVector writes_, liveIn_;    // by block
-  BitVector closed_;             // by block: the search for live-in blocks need not go there (any more)
+  BitVector writes_, reads_;     // by block: it writes the register; it reads it before it writes it in full
+  BitVector closed_;             // by block: it writes the register, or has been found live-in, or is unreachable
   std::vector<Mention> mentions_;
-  std::vector<uint32_t> liveBlocks_;  // those of liveIn_
+  std::vector<uint32_t> liveBlocks_;  // where it is live-in
   std::vector<uint32_t> places_;      // theirs in the reverse post-order
   Sorter sorter_;
   std::vector<Values> values_;          // by block; those of a single value are not carried
