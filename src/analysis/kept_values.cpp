@@ -18,11 +18,11 @@ class Chooser {
 
   KeptValues run() {
     findUses();
-    const BitVector uniform = findUniform(module_, f_);
-    uniform.forEach([&](std::size_t r) {
+    for (uint32_t r = 0; r < f_.registers.size(); ++r) {
       const RegisterClass c = f_.registers[r].registerClass();
-      if (c == RegisterClass::B32 || c == RegisterClass::B64 || c == RegisterClass::B16) fates_[r] = Fate::Gone;
-    });
+      const bool isInteger = c == RegisterClass::B32 || c == RegisterClass::B64 || c == RegisterClass::B16;
+      if (isInteger && pressure_.fileOf(RegId(r)) == RegisterFile::Uniform) fates_[r] = Fate::Gone;
+    }
     // In the order of the text, so that what is known of sources helps, but for those that are defined further
     // down.
     for (const InstrId id : f_)

@@ -3,7 +3,7 @@
 // The analyses that keep a set for each file ask here, so that what is known of a register can grow without them.
 // Predicates have a file of their own; the carry flag goes with them, since that is where the machine keeps
 // carries. Barriers are no registers: they are order. The uniform file holds data that is one value for a whole
-// warp; it is empty unless `findUniform` filled it.
+// warp; it is empty unless it was filled (uniform_registers.h).
 #pragma once
 
 #include <array>
@@ -33,13 +33,5 @@ class RegisterFiles {
  private:
   std::vector<RegisterFile> files_;  // by RegId
 };
-
-// Data registers that hold one value for all threads of a block wherever they are written: those with a single
-// definition, not guarded, that computes from launch constants (parameters of a kernel, immediates, addresses,
-// %ctaid, %ntid and the like, constant memory) and from registers found before. Two threads that read one after its
-// definition read the same value, whatever way they came: nothing that it depends on differs between threads or
-// between rounds of a loop. A sound beginning, not all there is: registers with several definitions are never
-// taken, and one is missed when its source is defined further down in the text. Cost: linear.
-BitVector findUniform(const Module& module, const Function& function);
 
 }  // namespace ptxopt

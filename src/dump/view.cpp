@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/uniform_registers.h"
+
 namespace ptxopt {
 
 // ---- the module ----
@@ -104,11 +106,11 @@ const Loops& FunctionView::loops() { return loops_ ? *loops_ : loops_.emplace(cf
 const SlotIndexes& FunctionView::slots() { return slots_ ? *slots_ : slots_.emplace(function, cfg()); }
 
 const LiveIntervals& FunctionView::intervals() {
-  return intervals_ ? *intervals_ : intervals_.emplace(function, cfg(), slots());
+  return intervals_ ? *intervals_ : intervals_.emplace(function, cfg(), slots(), &dominators());
 }
 
 const RegisterFiles& FunctionView::registerFiles() {
-  if (!files_) files_.emplace(function).moveToUniform(findUniform(module, function));
+  if (!files_) files_ = findRegisterFiles(module, function, cfg(), dominators());
   return *files_;
 }
 

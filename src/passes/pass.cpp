@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "analysis/uniform_registers.h"
+
 namespace ptxopt {
 namespace {
 
@@ -59,7 +61,7 @@ const Cfg& Analyses::cfg() {
 }
 
 const RegisterFiles& Analyses::registerFiles() {
-  if (!files_) files_.emplace(function_);
+  if (!files_) files_ = findRegisterFiles(module_, function_, cfg(), dominators());
   return *files_;
 }
 
@@ -101,7 +103,7 @@ const SlotIndexes& Analyses::slotIndexes() {
 }
 
 const LiveIntervals& Analyses::liveIntervals() {
-  if (!intervals_) intervals_.emplace(function_, cfg(), slotIndexes());
+  if (!intervals_) intervals_.emplace(function_, cfg(), slotIndexes(), &dominators());
   return *intervals_;
 }
 
@@ -115,11 +117,13 @@ void Analyses::makeAll() {
   liveIntervals();
 }
 
+// What refers to another analysis goes before it, and whenever it goes: liveness and the intervals to the graph,
+// the intervals also to the dominators.
 void Analyses::invalidate(Preserves preserved) {
+  intervals_.reset();
   plain_.reset();
   needed_.reset();
   files_.reset();
-  intervals_.reset();
   slots_.reset();
   if (preserved == Preserves::ControlFlow) return;
   loops_.reset();
@@ -129,17 +133,17 @@ void Analyses::invalidate(Preserves preserved) {
 }
 
 std::string_view Analyses::stale() {
-  if (cfg_ && *cfg_ != Cfg(module_, function_)) return "control-flow graph";
-  if (files_ && *files_ != RegisterFiles(function_)) return "register files";
-  if (plain_ && *plain_ != makeLiveness(Liveness::Strength::Plain, *cfg_, *files_)) return "liveness";
-  if (needed_ && *needed_ != makeLiveness(Liveness::Strength::Needed, *cfg_, *files_)) return "needed liveness";
   using Direction = DominatorTree::Direction;
+  if (cfg_ && *cfg_ != Cfg(module_, function_)) return "control-flow graph";
   if (dominators_ && *dominators_ != DominatorTree(*cfg_, Direction::Dominators)) return "dominators";
   if (postDominators_ && *postDominators_ != DominatorTree(*cfg_, Direction::PostDominators))
     return "post-dominators";
+  if (files_ && *files_ != findRegisterFiles(module_, function_, *cfg_, *dominators_)) return "register files";
+  if (plain_ && *plain_ != makeLiveness(Liveness::Strength::Plain, *cfg_, *files_)) return "liveness";
+  if (needed_ && *needed_ != makeLiveness(Liveness::Strength::Needed, *cfg_, *files_)) return "needed liveness";
   if (loops_ && *loops_ != Loops(*cfg_)) return "loops";
   if (slots_ && *slots_ != SlotIndexes(function_, *cfg_)) return "slot indexes";
-  if (intervals_ && *intervals_ != LiveIntervals(function_, *cfg_, *slots_)) return "live intervals";
+  if (intervals_ && *intervals_ != LiveIntervals(function_, *cfg_, *slots_, &*dominators_)) return "live intervals";
   if (intervals_ && !intervals_->verify().empty()) return "live intervals";
   return {};
 }

@@ -66,6 +66,7 @@ class Analyses {
  public:
   Analyses(const Module& module, const Function& function, const Knobs& knobs)
       : module_(module), function_(function), knobs_(knobs) {}
+  Analyses(const Analyses&) = delete;  // the analyses refer to each other
 
   const Cfg& cfg();
   const RegisterFiles& registerFiles();

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/register_estimate.h"
+#include "analysis/uniform_registers.h"
 #include "text/parse.h"
 
 namespace {
@@ -20,8 +21,9 @@ void printKernel(const std::string& file, const Module& module, const Function& 
   const Cfg cfg(module, f);
   if (!cfg.complete()) return;
   const SlotIndexes slots(f, cfg);
-  const LiveIntervals intervals(f, cfg, slots);
-  const RegisterPressure pressure(module, f, cfg, slots, intervals, RegisterFiles(f));
+  const DominatorTree dominators(cfg, DominatorTree::Direction::Dominators);
+  const LiveIntervals intervals(f, cfg, slots, &dominators);
+  const RegisterPressure pressure(module, f, cfg, slots, intervals, findRegisterFiles(module, f, cfg, dominators));
   const RegisterEstimate e = estimateRegisters(module, f, pressure);
   const nlohmann::json line{{"file", file},
                             {"kernel", module.text(f.name)},

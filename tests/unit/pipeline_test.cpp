@@ -123,6 +123,43 @@ TEST_CASE("analyses: what is kept is compared with what the function is") {
   CHECK(analyses.stale() == "control-flow graph");
 }
 
+TEST_CASE("analyses: uniform values have their own file, as long as they are uniform") {
+  const Parsed p(
+      kernel("mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, 5;\nbra L;\nL:\nst.global.u32 [0], %r1;\n"
+             "st.global.u32 [0], %r2;\nret;\n"));
+  Function& f = p.function();
+  Knobs knobs;
+  Analyses analyses(*p, f, knobs);
+  const RegId first = f.operandsOf(f[p.at(0)])[0].reg();
+  CHECK(analyses.registerFiles().of(first) == RegisterFile::Uniform);
+  const Liveness& liveness = analyses.liveness(Liveness::Strength::Plain);
+  CHECK(liveness.liveIn(RegisterFile::Uniform, BlockId(1u)).count() == 2);
+  CHECK(liveness.liveIn(RegisterFile::Data, BlockId(1u)).none());
+  CHECK(analyses.stale() == "");
+  // Now it has two definitions.
+  f.operandsOf(f[p.at(1)])[0].payload = first.value;
+  CHECK(analyses.stale() == "register files");
+  analyses.invalidate(Preserves::ControlFlow);
+  CHECK(analyses.registerFiles().of(first) == RegisterFile::Data);
+}
+
+TEST_CASE("analyses: the intervals go with the dominators that they refer to, and hold while these stay") {
+  const Parsed p(kernel("mov.u32 %r1, 5;\nL:\nst.global.u32 [0], %r1;\nadd.s32 %r1, %r1, 1;\n@%p1 bra L;\nret;\n"));
+  Function& f = p.function();
+  Knobs knobs;
+  Analyses analyses(*p, f, knobs);
+  for (const Preserves preserved : {Preserves::ControlFlow, Preserves::Nothing, Preserves::ControlFlow}) {
+    analyses.liveIntervals();
+    analyses.makeAll();
+    CHECK(analyses.stale() == "");
+    const DominatorTree* const kept = &analyses.dominators();
+    analyses.invalidate(preserved);
+    CHECK(analyses.stale() == "");
+    CHECK(&analyses.dominators() == kept);
+  }
+  static_assert(!std::is_copy_constructible_v<Analyses> && !std::is_move_constructible_v<Analyses>);
+}
+
 TEST_CASE("optimize: kept analyses hold after every pass, on random functions") {
   for (uint64_t seed = 1; seed <= 150; ++seed) {
     const std::string text = randomFunction(seed);

@@ -4,6 +4,7 @@
 
 #include "analysis/eager_schedule.h"
 #include "analysis/fat_point.h"
+#include "analysis/uniform_registers.h"
 #include "random_function.h"
 #include "support.h"
 
@@ -17,6 +18,7 @@ struct Estimated {
   const Function& f;
   Cfg cfg;
   SlotIndexes slots;
+  DominatorTree dominators;
   LiveIntervals intervals;
   RegisterPressure pressure;
   KeptValues kept;
@@ -26,8 +28,9 @@ struct Estimated {
         f(p.function(index)),
         cfg(*p, f),
         slots(f, cfg),
-        intervals(f, cfg, slots),
-        pressure(*p, f, cfg, slots, intervals, RegisterFiles(f)),
+        dominators(cfg, DominatorTree::Direction::Dominators),
+        intervals(f, cfg, slots, &dominators),
+        pressure(*p, f, cfg, slots, intervals, findRegisterFiles(*p, f, cfg, dominators)),
         kept(keptValues(*p, f, pressure)) {}
 
   // "%r1 %rd2"

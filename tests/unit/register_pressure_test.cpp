@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "analysis/uniform_registers.h"
 #include "random_function.h"
 #include "support.h"
 
@@ -132,7 +133,7 @@ TEST_CASE("blocks, loops and the uniform file") {
   CHECK(a.pressure.maximumOf(a.loops, LoopId(0u)) == RegisterPressure::Units{6, 1, 0});
   CHECK(a.pressure.maximumOf(BlockId(2u)).data == 3);
   CHECK(a.pressure.maximumOf(BlockId(3u)).data == 0);  // nothing reaches it
-  const BitVector uniform = findUniform(*p, a.f);
+  const BitVector uniform = findUniform(*p, a.f, a.cfg, DominatorTree(a.cfg, DominatorTree::Direction::Dominators));
   const Analyzed u(p, 0, &uniform);
   // The pointer and the bound come from parameters.
   CHECK(u.pressure.maximumOf(BlockId(1u)) == RegisterPressure::Units{3, 1, 3});

@@ -33,6 +33,7 @@
 #include "analysis/liveness.h"
 #include "analysis/loops.h"
 #include "analysis/register_pressure.h"
+#include "analysis/uniform_registers.h"
 #include "text/parse.h"
 
 using namespace ptxopt;
@@ -255,7 +256,7 @@ Result runOnce(const Module& module, const Function& f) {
   done();
   const SlotIndexes slots(f, cfg);
   done();
-  const RegisterFiles files(f);
+  const RegisterFiles files = findRegisterFiles(module, f, cfg, dominators);
   const Liveness liveness(module, f, cfg, files, Liveness::Strength::Plain,
                           {.mostBytes = kMostLivenessBytes, .walkOnly = false});
   done();
