@@ -1,10 +1,6 @@
 #include "analysis/register_pressure.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "text/instruction_printer.h"
 
 namespace ptxopt {
 namespace {
@@ -22,11 +18,6 @@ void markHalves(const Module& module, const Function& f, std::vector<RegisterSiz
           sizes[o.payload] = {0, true};
     }
   }
-}
-
-std::string lineOf(const Module& module, const Function& f, InstrId id) {
-  if (!id.valid() || !f[id].hasSource()) return "?";
-  return std::to_string(locate(module.source, f[id].sourceBegin).line);
 }
 
 }  // namespace
@@ -144,49 +135,6 @@ std::vector<RegisterPressure::Span> RegisterPressure::spans() const {
         result.push_back({RegId(r), s.value, static_cast<uint32_t>(first), static_cast<uint32_t>(end - 1)});
     }
   return result;
-}
-
-// ---- text ----
-
-std::string RegisterPressure::describe(const Module& module, std::size_t point) const {
-  const PressurePoints::Point& p = points_[point];
-  if (p.instruction.valid()) return fmt::format("behind line {}", lineOf(module, f_, p.instruction));
-  return fmt::format("at the start of block {}", p.block.value);
-}
-
-std::string RegisterPressure::dump(const Module& module, const Loops& loops) const {
-  const text::MadeNames made(module);
-  const auto units = [](const Units& u) {
-    return fmt::format("data {}, predicate {}, uniform {}", u.data, u.predicate, u.uniform);
-  };
-  std::string out =
-      fmt::format("register pressure of {} (estimate), in 32-bit registers and predicates\n", module.text(f_.name));
-  for (const RegisterFile file : kRegisterFiles) {
-    out += fmt::format("  {}: at most {}", name(file), maximum_[file]);
-    if (maximum_[file] == 0) {
-      out += '\n';
-      continue;
-    }
-    out += fmt::format(" {}:", describe(module, place(file)));
-    for (const RegId r : liveAt(place(file), file)) {
-      out += ' ';
-      if (r == Function::kCarry)
-        out += "carry";
-      else if (f_.registers[r.value].name.valid())
-        out += module.text(f_.registers[r.value].name);
-      else
-        made.append(out, f_.registers[r.value]);
-      if (sizeOf(r).isHalf) out += "(half)";
-      if (sizeOf(r).units > 1) out += fmt::format("({})", sizeOf(r).units);
-    }
-    out += '\n';
-  }
-  for (uint32_t b = 0; b < cfg_.size(); ++b)
-    out += fmt::format("  block {}: {} (estimate)\n", b, units(maximumOf(BlockId(b))));
-  for (uint32_t l = 0; l < loops.size(); ++l)
-    out += fmt::format("  loop of block {}, depth {}: {} (estimate)\n", loops[LoopId(l)].header.value,
-                       loops[LoopId(l)].depth, units(maximumOf(loops, LoopId(l))));
-  return out;
 }
 
 }  // namespace ptxopt

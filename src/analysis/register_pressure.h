@@ -16,7 +16,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
 #include "analysis/live_intervals.h"
@@ -104,12 +103,7 @@ class RegisterPressure {
   RegisterSize sizeOf(RegId r) const { return sizes_[r.value]; }
   RegisterFile fileOf(RegId r) const { return files_.of(r); }
 
-  // Stable text: the maxima with their places and values, then blocks, then loops.
-  std::string dump(const Module& module, const Loops& loops) const;
-
  private:
-  std::string describe(const Module& module, std::size_t point) const;
-
   const Function& f_;
   const Cfg& cfg_;
   const LiveIntervals& intervals_;

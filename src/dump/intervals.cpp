@@ -6,7 +6,7 @@ namespace ptxopt {
 
 void appendIntervals(std::string& out, FunctionView& view) {
   const LiveIntervals& intervals = view.intervals();
-  out += fmt::format("{}: live intervals\n", view.name());
+  out += fmt::format("{}: live intervals, [start,end:value) by slot, and value@definition\n", view.name());
   for (uint32_t r = 0; r < intervals.size(); ++r)
     if (!intervals[RegId(r)].empty())
       out += fmt::format("  {} {}\n", view.registerName(RegId(r)), intervals[RegId(r)].toString());
