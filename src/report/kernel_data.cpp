@@ -174,8 +174,8 @@ Json kernelData(FunctionView& view, Sources& sources, const PtxasCounts* ptxas) 
   data["estimates"] = Json::array();
   if (view.usable()) {
     const RegisterEstimate& estimate = view.estimate();
-    data["estimates"].push_back(Json::array({"live units", estimate.plain}));
-    data["estimates"].push_back(Json::array({"fat points", estimate.fatPoint}));
+    data["estimates"].push_back(Json::array({"plain maximum", estimate.plain}));
+    data["estimates"].push_back(Json::array({"fat-point model", estimate.fatPoint}));
   }
   data["ptxas"] = ptxas != nullptr ? counts(*ptxas) : Json();
   return data;

@@ -69,8 +69,9 @@ table { border-collapse: collapse; font-size: 13px; } .side table { width: 100%;
 th, td { text-align: left; padding: 2px 10px 2px 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
 td.num, th.num { text-align: right; } th { color: var(--dim); font-weight: 600; }
 tr.go { cursor: pointer; } tr.go:hover { background: var(--chosen); } tr.now { background: var(--mark); }
-.tables { display: grid; grid-template-columns: repeat(auto-fit, minmax(380px, 1fr)); gap: 20px; }
-.scroll { max-height: 420px; overflow: auto; }
+.tables { display: flex; flex-wrap: wrap; gap: 20px 48px; align-items: flex-start; }
+.tables > * { max-width: 100%; }
+.scroll { max-height: 420px; overflow: auto; scrollbar-gutter: stable; }
 button.more { font: inherit; color: var(--accent); background: none; border: 1px solid var(--line); border-radius: 4px;
   padding: 2px 8px; cursor: pointer; margin-top: 6px; }
 @media (max-width: 900px) {
@@ -100,7 +101,7 @@ std::string_view pageBody() {
 <p id="occupancy" aria-live="polite"></p></section>
 <section><h3>Live 32-bit units along the code</h3>
 <svg class="chart" id="chart" tabindex="0" role="img" aria-label="Live 32-bit units along the code"></svg>
-<p class="legend dim"><span><i style="background:var(--data)"></i>data</span><span><i style="background:var(--uni)"></i>uniform, of these</span><span><i style="background:var(--pred)"></i>predicates</span><span><i style="background:var(--step)"></i>occupancy steps (estimate: registers taken as live units)</span>Click for the values alive at a point; arrow keys move it; m goes to the maximum.</p></section>
+<p class="legend dim"><span><i style="background:var(--data)"></i>data and uniform</span><span><i style="background:var(--uni)"></i>uniform alone</span><span><i style="background:var(--pred)"></i>predicates</span><span><i style="background:var(--step)"></i>occupancy steps (estimate: registers taken as live units)</span>Click for the values alive at a point; arrow keys move it; m goes to the maximum.</p></section>
 <section class="split">
 <div><h3>PTX</h3><div class="listing" id="listing" tabindex="0"></div></div>
 <div><h3>At the point</h3><div class="side" id="side"></div></div>

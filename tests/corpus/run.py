@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs ptxopt over a corpus of PTX and checks that the machine code stays the same.
 
-  run.py [--tool build/release/ptxopt] [--work build/corpus] [--only GLOB] [--quick] [--list] [-j N]
+  run.py [--tool build/release/ptxopt] [--work build/corpus] [--only GLOB] [--checks NAME,...] [--quick] [--list] [-j N]
 
 The corpus: kernels/ compiled by nvcc, clang and llc for several architectures and modes, a kernel for every overload of
 cuda::ptx (wrappers.py writes those from the installed headers), and syntax/, one oddity of PTX a file. For each PTX file:
@@ -10,8 +10,8 @@ cuda::ptx (wrappers.py writes those from the installed headers), and syntax/, on
   reprint   -O0 --reprint assembles to the same machine code, and printing its output again changes nothing
   rename    --passes=rename-webs assembles to the same machine code, if need be with --rename-webs-keep-tied=1 (ptxas
             takes it as a hint when one instruction reads and writes a register; the summary counts these)
-  dead      --passes=live-dead assembles to the same machine code
-  early     --passes=early-simple-live-dead does, too
+  dead      --passes=live-dead assembles to the same machine code, and a second run finds nothing to remove
+  early     the same of --passes=early-simple-live-dead
   refused   (syntax/rejected only) the tool ends with status 3
   lenient   (syntax/lenient only) the tool gives back the same bytes, although ptxas refuses the file
 
@@ -43,6 +43,7 @@ CLANG_ARCHITECTURES = ["75", "80", "90a"]
 MODES = {"plain": [], "lineinfo": ["-lineinfo"], "debug": ["-G"], "rdc": ["-rdc=true"]}
 CLANG_MODES = {"O0": ["-O0"], "O2": ["-O2"], "lines": ["-O2", "-gline-tables-only"]}
 PASSES = {"rename": "rename-webs", "dead": "live-dead", "early": "early-simple-live-dead"}
+DONE_AT_ONCE = ("dead", "early")  # a second run changes nothing
 SYNTAX_ERROR = 3
 COMPILE_LIMIT, TOOL_LIMIT = 300, 120  # seconds
 
@@ -64,6 +65,7 @@ class Settings:
     work: str
     ptxas: str  # version text, empty without ptxas
     tied: list = field(default_factory=list)  # files whose machine code needs --rename-webs-keep-tied=1 to stay
+    changed: list = field(default_factory=list)  # which check's pass changed something, once a file
 
 
 class Skip(Exception):
@@ -305,6 +307,13 @@ def same_after(check):
             optimize(settings, source, output, "--passes=rename-webs", "--rename-webs-keep-tied=1")
             same_code(settings, source, output)
             settings.tied.append(source)
+        if check in DONE_AT_ONCE:
+            again = os.path.join(folder, check + "-again.ptx")
+            optimize(settings, output, again, "--passes=" + PASSES[check])
+            if read(again) != read(output):
+                raise Failure("a second run changes more")
+            if read(output) != read(source):
+                settings.changed.append(check)
     return same_after_pass
 
 
@@ -371,6 +380,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", default=os.path.join(ROOT, "build/release/ptxopt"), help="default: build/release/ptxopt")
     parser.add_argument("--work", default=os.path.join(ROOT, "build/corpus"), help="folder for what is compiled and kept; default: build/corpus")
+    parser.add_argument("--checks", metavar="NAME,...", help="only these of " + ", ".join(CHECKS))
     parser.add_argument("--only", metavar="GLOB", help="only the items whose name matches, such as 'calls.*' or 'syntax/*'")
     parser.add_argument("--quick", action="store_true", help="one variant of each light kernel, and the syntax files")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
@@ -383,6 +393,12 @@ def main():
     if args.list:
         print(*(item.name for item in items), sep="\n")
         return 0
+    if args.checks:
+        unknown = set(args.checks.split(",")) - set(CHECKS)
+        if unknown:
+            sys.exit(f"corpus: there is no check {', '.join(sorted(unknown))}")
+        for check in set(CHECKS) - set(args.checks.split(",")):
+            del CHECKS[check]
     if not os.path.exists(args.tool):
         sys.exit(f"corpus: no {args.tool}; build it or say where it is with --tool")
     shutil.rmtree(os.path.join(work, "failed"), ignore_errors=True)
@@ -392,6 +408,7 @@ def main():
     passed, failed, skipped, total = run_all(items, settings, args.jobs)
     for source in sorted(settings.tied):
         print(f"same machine code only with --rename-webs-keep-tied=1: {os.path.basename(source)}")
+    print("corpus: " + ", ".join(f"{PASSES[check]} changed {settings.changed.count(check)} files" for check in DONE_AT_ONCE))
     print(f"corpus: {passed} passed, {failed} failed, {skipped} skipped ({total / 1e6:.0f} MB of PTX)")
     if passed + failed == 0:
         print("corpus: nothing ran")

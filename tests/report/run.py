@@ -177,9 +177,9 @@ def test_page(tool, folder):
     check(places == [[1, 2], [1, 3], [2, 7], [1, 99]], f"the source lines are {places}")
     check([s[2] if len(s) > 2 else None for s in data["sources"]] == ["  line two " + HOSTILE, "line three", None, None], "the source text is wrong")
     dump = run(tool, ptx, "--dump=pressure").stdout
-    check(re.search(r"register pressure of nest", dump) is not None, "there is no dump of the pressure")
+    check(re.search(r"nest: register pressure", dump) is not None, "there is no dump of the pressure")
     most = max(d for d in nest["data"])
-    check(re.search(rf"of nest.*\n\s*data: at most {most} ", dump) is not None, f"--dump=pressure does not say that nest has {most} units")
+    check(re.search(rf"nest: register pressure.*\n\s*data: at most {most} ", dump) is not None, f"--dump=pressure does not say that nest has {most} units")
     bare = folder / "bare.html"
     run(tool, "report", ptx, "-o", bare, "--no-ptxas", "--no-source")
     check("line three" not in bare.read_text(), "--no-source: the source is there")
