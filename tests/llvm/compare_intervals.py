@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
-"""Compares dominators, post-dominators, loops and the places of phis with LLVM's, on random functions.
+"""Compares dominators, post-dominators, loops, the places of phis and live intervals with LLVM's, on random functions.
 
-    tests/llvm/compare_intervals.py --dump build/release/tests/ptxopt_dump_analyses [--functions N] [--seed S]
+    tests/llvm/compare_intervals.py --dump build/release/tests/ptxopt_dump_analyses [--functions N] [--seed S] [--keep DIR]
 
-Each function is written twice, as PTX and as LLVM IR, with the same blocks, edges, reads and writes. LLVM's answers
-come from `opt`: print<domtree>, print<postdomtree>, print<loops>, and the phis that mem2reg makes of variables in
-memory, which is pruned minimal SSA form. Any opt since LLVM 14 will do; without one the script says so and ends with
-status 77. What cannot be compared is left out and counted: post-dominators where a block cannot leave (LLVM chooses
-other roots), loops where there is an irreducible region (LLVM knows only natural ones); there, phis that LLVM has
-removed again because they only carry one value are no difference.
+Each function is written three times, as PTX, as LLVM IR and as LLVM's machine code in text (MIR, for x86-64), with the same
+blocks, edges, reads and writes. LLVM's answers come from `opt`: print<domtree>, print<postdomtree>, print<loops>, and the
+phis that mem2reg makes of variables in memory, which is pruned minimal SSA form; and from `llc`: print<live-intervals>,
+which is LiveIntervals as its register allocators use it. Of those, everything is compared: in each block, from and to
+which slot a register is live, and where the value that it holds begins, which says where phi-defs are, what is live at
+the start of each block, and where a value is read last.
+
+Any opt since LLVM 14 will do; without one the script says so and ends with status 77. The intervals need llc of LLVM 19
+or later (Debian 12: packages llvm-19 of bookworm-backports or apt.llvm.org); without it they are left out, with a message.
+What cannot be compared is left out and counted: post-dominators where a block cannot leave (LLVM chooses other roots),
+loops where there is an irreducible region (LLVM knows only natural ones); there, phis that LLVM has removed again
+because they only carry one value are no difference.
 """
 import argparse
 import collections
@@ -21,11 +27,20 @@ import sys
 import tempfile
 
 OPTS = ["opt-19", "opt"] + [f"opt-{n}" for n in range(21, 13, -1)]
+LLCS = ["llc-19"] + [f"llc-{n}" for n in range(25, 19, -1)] + ["llc"]
+# Unverified: it would want a register for each web of values.
+INTERVALS = ["-passes=print<live-intervals>", "-disable-verify"]
 VARIABLES = 4
 
 
+# How a statement is spelled; a `mod` reads what it writes. MIR: of x86-64.
+PTX = {"read": "st.global.b32 [%a], %v{};", "write": "mov.b32 %v{}, %tid.x;", "mod": "@%p mov.b32 %v{}, 7;"}
+MIR = {"read": "MOV32mr $noreg, 1, $noreg, 0, $noreg, %{0}", "write": "%{0}:gr32 = MOV32ri 1",
+       "mod": "%{0}:gr32 = ADD32ri %{0}, 1, implicit-def dead $eflags"}
+
+
 def make(rng):
-    """Successors and statements (('read' | 'write', variable)) by block; nothing leads to block 0."""
+    """Successors and statements (('read' | 'write' | 'mod', variable)) by block; nothing leads to block 0."""
     n = rng.randint(2, 14)
     wild = rng.random() < 0.3
     successors, code = [], []
@@ -44,7 +59,7 @@ def make(rng):
         else:
             out = [target() for _ in range(rng.randint(2, 4))]
         successors.append(list(dict.fromkeys(out)))
-        code.append([(rng.choice(["read", "read", "write"]), rng.randrange(VARIABLES)) for _ in range(rng.randint(0, 3))])
+        code.append([(rng.choice(["read", "read", "read", "write", "write", "mod"]), rng.randrange(VARIABLES)) for _ in range(rng.randint(0, 3))])
     return successors, code
 
 
@@ -54,7 +69,7 @@ def to_ptx(name, successors, code):
         body += [f"B{b}:", "bar.sync 0;"]  # without an instruction two labels would share a block
         if b == 0:
             body += [f"mov.b32 %v{v}, {v};" for v in range(VARIABLES)]
-        body += [f"st.global.b32 [%a], %v{v};" if what == "read" else f"mov.b32 %v{v}, %tid.x;" for what, v in statements]
+        body += [PTX[what].format(v) for what, v in statements]
         if not out:
             body.append("ret;")
         elif len(out) == 1:
@@ -79,10 +94,10 @@ def to_ir(name, successors, code):
         todo = [("write", v) for v in range(VARIABLES)] if b == 0 else []
         for what, v in todo + statements:
             temporary += 1
-            if what == "read":
+            if what != "write":
                 out_lines += [f"  %t{temporary} = load i32, ptr %v{v}", f"  call void @use(i32 %t{temporary})"]
-            else:
-                out_lines += [f"  %t{temporary} = call i32 @get()", f"  store i32 %t{temporary}, ptr %v{v}"]
+            if what != "read":
+                out_lines += [f"  %w{temporary} = call i32 @get()", f"  store i32 %w{temporary}, ptr %v{v}"]
         if not out:
             out_lines.append("  ret void")
         elif len(out) == 1:
@@ -93,8 +108,34 @@ def to_ir(name, successors, code):
     return "\n".join(out_lines + ["}", ""])
 
 
+def reachable_blocks(successors):
+    seen, work = {0}, [0]
+    while work:
+        new = set(successors[work.pop()]) - seen
+        seen |= new
+        work += new
+    return sorted(seen)
+
+
+def to_mir(name, successors, code):
+    """Without unreachable blocks, which llc would refuse to look at."""
+    lines = ["---", f"name: {name}", "tracksRegLiveness: true", "registers:"]
+    lines += [f"  - {{ id: {v}, class: gr32 }}" for v in range(VARIABLES)] + ["body: |"]
+    for b in reachable_blocks(successors):
+        out = successors[b]
+        lines.append(f"  bb.{b}:")
+        lines += [f"    successors: {', '.join(f'%bb.{s}' for s in out)}"] if out else []
+        lines.append("    NOOP")  # as bar.sync
+        statements = ([("write", v) for v in range(VARIABLES)] if b == 0 else []) + code[b]
+        lines += ["    " + MIR[what].format(v) for what, v in statements]
+        lines += [f"    JCC_1 %bb.{s}, 4, implicit undef $eflags" for s in out[:-1]]
+        lines.append(f"    JMP_1 %bb.{out[-1]}" if out else "    RET64")
+    return "\n".join(lines + ["...", ""])
+
+
 class Answer:
     def __init__(self):
+        self.live = set()
         self.dom, self.pdom, self.phis = {}, {}, collections.Counter()
         self.loops, self.irreducible = set(), False
 
@@ -112,6 +153,8 @@ def ours(text):
             answer.loops.add((int(rest[0]), rest[2], frozenset(rest[2:])))
         elif kind == "phi":
             answer.phis[(rest[0].lstrip("%"), rest[1])] += 1
+        elif kind == "live" and rest[0].startswith("%v"):
+            answer.live.add((rest[0].lstrip("%"), *rest[1:]))
     return answers
 
 
@@ -162,17 +205,84 @@ def llvms(opt, path, names):
     return answers
 
 
+def find_llc():
+    """An llc that can print live intervals."""
+    for name in filter(shutil.which, LLCS):
+        command = [name, "-mtriple=x86_64", *INTERVALS, "-x=mir", "-o", os.devnull, "-"]
+        result = subprocess.run(command, input=to_mir("f", [[]], [[]]), capture_output=True, text=True)
+        if result.returncode == 0 and "INTERVALS" in result.stderr:
+            return name
+    return None
+
+
+class Numbering:
+    """The numbers that llc gave to the blocks and instructions of a function, as places in them."""
+
+    def __init__(self, successors, code):
+        self.blocks, self.starts, self.instructions = iter(reachable_blocks(successors)), [], {}
+        self.written = {f"B{b}.{n}.r": v for b, block in enumerate(code)
+                        for n, (_, v) in enumerate(([("write", v) for v in range(VARIABLES)] if b == 0 else []) + block, 1)}
+
+    def line(self, line):
+        if found := re.match(r"(\d+)B\tbb\.\d+", line):
+            self.starts.append((int(found[1]), f"B{next(self.blocks)}"))
+            self.count = 0
+        elif found := re.match(r"(\d+)B\t  \S", line):
+            self.instructions[int(found[1])] = f"{self.count}"
+            self.count += 1
+
+    def place(self, slot):
+        return f"{self.instructions[int(slot[:-1])]}.{slot[-1]}"
+
+    def block(self, slot):
+        return [name for start, name in self.starts if start <= int(slot[:-1])][-1]
+
+    def pieces(self, text):
+        """(register, block, from, to, value), as ptxopt_dump_analyses has them. LLVM gave each web of values a register of
+        its own; which variable it was is seen from where it is written."""
+        values = {}
+        for number, slot, phi in re.findall(r"(\d+)@(\d+[Berd])(-phi)?", text):
+            values[number] = f"{self.block(slot)}.{'phi' if phi else self.place(slot)}"
+        register = f"v{next(self.written[place] for place in values.values() if not place.endswith('phi'))}"
+        for begin, end, number in re.findall(r"\[(\d+[Berd]),(\d+[Berd]):(\d+)\)", text):
+            for k, (start, name) in enumerate(self.starts):
+                stop = self.starts[k + 1][0] if k + 1 < len(self.starts) else 1 << 60
+                if int(begin[:-1]) < stop and int(end[:-1]) > start:
+                    from_ = "in" if int(begin[:-1]) <= start else self.place(begin)
+                    to = "out" if int(end[:-1]) >= stop or end[-1] == "B" else self.place(end)
+                    yield register, name, from_, to, values[number]
+
+
+def add_intervals(llc, path, functions, answers):
+    command = [llc, "-mtriple=x86_64", *INTERVALS, "-o", os.devnull, path]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"{llc} failed:\n{result.stderr[-2000:]}")
+    for part in result.stderr.split("Live intervals for machine function: ")[1:]:
+        name, text = part.split(":", 1)
+        numbering, intervals = Numbering(*functions[name]), []
+        for line in text.splitlines():
+            numbering.line(line)
+            if found := re.match(r"%\d+ (.*)  weight:", line):
+                intervals.append(found[1])
+        for segments in intervals:
+            answers[name].live.update(numbering.pieces(segments))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dump", required=True)
     parser.add_argument("--functions", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", help="a folder for the two files")
+    parser.add_argument("--keep", help="a folder for the three files")
     options = parser.parse_args()
     opt = next((o for o in OPTS if shutil.which(o)), None)
     if opt is None:
         print("no opt of LLVM here: nothing compared")
         sys.exit(77)
+    llc = find_llc()
+    if llc is None:
+        print("no llc of LLVM 19 or later here: live intervals are not compared")
 
     rng = random.Random(options.seed)
     functions = {f"f{n}": make(rng) for n in range(options.functions)}
@@ -189,6 +299,11 @@ def main():
         if dumped.returncode != 0:
             sys.exit(dumped.stderr)
         mine, theirs = ours(dumped.stdout), llvms(opt, ir, functions)
+        if llc is not None:
+            mir = os.path.join(folder, "functions.mir")
+            with open(mir, "w") as file:
+                file.write("".join(to_mir(name, *f) for name, f in functions.items()))
+            add_intervals(llc, mir, functions, theirs)
 
     count, wrong = collections.Counter(), []
     for name, (successors, _) in functions.items():
@@ -220,9 +335,13 @@ def main():
         count["phis that LLVM removed again"] += len(more)
         if missing or (more and not a.irreducible) or any(n != 1 for n in phis.values()):
             wrong.append((name, "phis", sorted(phis), sorted(b.phis)))
+        if llc is not None:
+            count["pieces of live intervals"] += len(b.live)
+            if a.live != b.live:
+                wrong.append((name, "live intervals", sorted(a.live - b.live), sorted(b.live - a.live)))
     for name, what, a, b in wrong[:5]:
         print(f"{what} of {name} differ\n  ours   {a}\n  LLVM's {b}\n{to_ptx(name, *functions[name])}")
-    print(f"{opt}: {len(functions)} functions, " + ", ".join(f"{n} {what}" for what, n in count.items()) + f", {len(wrong)} differences")
+    print(f"{opt}, {llc}: {len(functions)} functions, " + ", ".join(f"{n} {what}" for what, n in count.items()) + f", {len(wrong)} differences")
     sys.exit(1 if wrong else 0)
 
 

@@ -4,6 +4,9 @@
 //     dom BLOCK PARENT|-          likewise pdom
 //     loop DEPTH natural|irreducible HEADER BLOCK...
 //     phi REGISTER BLOCK
+//     live REGISTER BLOCK FROM TO VALUE   a segment's part in a block: FROM in, TO out, or n.r at the n-th
+//     instruction;
+//                                         VALUE is where it begins: BLOCK.n.r, BLOCK.phi
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -17,6 +20,32 @@
 using namespace ptxopt;
 
 namespace {
+
+// Where a slot is in its block, counting instructions from 0: "3.r".
+std::string place(const SlotIndexes& slots, BlockId b, SlotIndex at) {
+  const auto& instructions = slots.instructions(b);
+  for (std::size_t n = 0; n < instructions.size(); ++n)
+    if (slots[instructions[n]].sameInstruction(at)) return std::to_string(n) + '.' + "Berd"[at.slot()];
+  return "?";
+}
+
+template <typename Name>
+void dumpLive(const std::string& reg, const LiveRange& range, const SlotIndexes& slots, Name name) {
+  for (const Segment& s : range.segments()) {
+    const LiveValue& value = range[s.value];
+    const BlockId home = slots.blockAt(value.def);
+    const std::string begin = value.kind == ValueKind::Phi     ? "phi"
+                              : value.kind == ValueKind::Entry ? "entry"
+                                                               : place(slots, home, value.def);
+    for (BlockId b = slots.blockAt(s.start); slots.start(b) < s.end; b = BlockId(b.value + 1)) {
+      const bool fromStart = s.start <= slots.start(b), toEnd = s.end >= slots.end(b);
+      std::printf("live %s %s %s %s %s.%s\n", reg.c_str(), name(b).c_str(),
+                  fromStart ? "in" : place(slots, b, s.start).c_str(),
+                  toEnd ? "out" : place(slots, b, s.end).c_str(), name(home).c_str(), begin.c_str());
+      if (toEnd && s.end == slots.lastOfFunction()) break;
+    }
+  }
+}
 
 void dump(const Module& module, const Function& f) {
   const Cfg cfg(module, f);
@@ -42,11 +71,12 @@ void dump(const Module& module, const Function& f) {
   }
   const SlotIndexes slots(f, cfg);
   const LiveIntervals intervals(f, cfg, slots, &dominators);
-  for (std::size_t r = 1; r < f.registers.size(); ++r)
+  for (std::size_t r = 1; r < f.registers.size(); ++r) {
+    const std::string reg(module.text(f.registers[r].name));
     for (const LiveValue& v : intervals[RegId(r)].values())
-      if (v.kind == ValueKind::Phi)
-        std::printf("phi %s %s\n", std::string(module.text(f.registers[r].name)).c_str(),
-                    name(slots.blockAt(v.def)).c_str());
+      if (v.kind == ValueKind::Phi) std::printf("phi %s %s\n", reg.c_str(), name(slots.blockAt(v.def)).c_str());
+    dumpLive(reg, intervals[RegId(r)], slots, name);
+  }
 }
 
 }  // namespace
