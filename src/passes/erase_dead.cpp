@@ -2,13 +2,18 @@
 
 namespace ptxopt {
 
-void DeadInstructions::collect(const Block& block, LivePoint& live) {
+bool DeadInstructions::collect(const Block& block, LivePoint& live) {
+  const std::size_t before = dead_.size();
   for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f_[id].previous) {
-    if (live.writesLive(f_[id]) || !isRemovable(module_, f_, f_[id]))
+    if (isDead_[id.value]) continue;
+    if (live.writesLive(f_[id]) || !isRemovable(module_, f_, f_[id])) {
       live.before(f_[id]);
-    else
+    } else {
       dead_.push_back(id);
+      isDead_[id.value] = true;
+    }
   }
+  return dead_.size() != before;
 }
 
 DeadInstructions::Erased DeadInstructions::erase() {

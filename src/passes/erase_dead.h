@@ -10,11 +10,14 @@ namespace ptxopt {
 
 class DeadInstructions {
  public:
-  DeadInstructions(const Module& module, Function& function) : module_(module), f_(function) {}
+  DeadInstructions(const Module& module, Function& function)
+      : module_(module), f_(function), isDead_(function.instructions.size()) {}
 
-  // Walks a block backward from `live`, which stands at its end, and notes what is not needed. Moves the point to
-  // the start of the block. Nothing is erased yet: blocks and analyses speak of the list as it is.
-  void collect(const Block& block, LivePoint& live);
+  // Walks a block backward from `live`, which stands at its end, and notes what is not needed; whether there is
+  // more than was noted before. Moves the point to the start of the block. Nothing is erased yet: blocks and
+  // analyses speak of the list as it is.
+  bool collect(const Block& block, LivePoint& live);
+  bool has(InstrId id) const { return isDead_[id.value]; }
 
   struct Erased {
     std::size_t instructions = 0;
@@ -29,6 +32,7 @@ class DeadInstructions {
   const Module& module_;
   Function& f_;
   std::vector<InstrId> dead_;
+  std::vector<bool> isDead_;  // by InstrId
 };
 
 }  // namespace ptxopt

@@ -18,21 +18,25 @@ std::vector<bool> expectedDead(const RandomFunction& g, const Function& f, const
       blockOf[i] = {b, cfg[BlockId(b)].last.value};
   REQUIRE(f.instructions.size() == n);
 
-  // Registers that a block reads before it writes them.
-  std::set<std::string> exposed{"%o"};
-  for (std::size_t i = 0; i < n; ++i) {
-    for (const std::string& r : g.statements[i].reads) {
-      bool isWritten = false;
-      for (std::size_t k = i; k-- > 0 && blockOf[k].first == blockOf[i].first;)
-        isWritten = isWritten || g.statements[k].writes.count(r) != 0;
-      if (!isWritten) exposed.insert(r);
+  // Registers that a block reads before it writes them: at first by all statements, then by those that are left.
+  std::vector<bool> needed(n, true);
+  std::set<std::string> exposed;
+  const auto findExposed = [&] {
+    exposed = {"%o"};
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!needed[i]) continue;
+      for (const std::string& r : g.statements[i].reads) {
+        bool isWritten = false;
+        for (std::size_t k = i; k-- > 0 && blockOf[k].first == blockOf[i].first;)
+          isWritten = isWritten || (needed[k] && g.statements[k].writes.count(r) != 0);
+        if (!isWritten) exposed.insert(r);
+      }
     }
-  }
-  std::vector<bool> needed(n);
+  };
   const auto isLiveBehind = [&](std::size_t i, const std::string& r) {
     for (std::size_t k = i + 1; k <= blockOf[i].second; ++k) {
       if (needed[k] && g.statements[k].reads.count(r) != 0) return true;
-      if (g.statements[k].writes.count(r) != 0) return false;
+      if (needed[k] && g.statements[k].writes.count(r) != 0) return false;
     }
     const std::size_t last = blockOf[i].second;
     const BlockId block(static_cast<uint32_t>(blockOf[i].first));
@@ -41,15 +45,19 @@ std::vector<bool> expectedDead(const RandomFunction& g, const Function& f, const
     for (const std::size_t s : g.successors(last)) goesOn = goesOn || s < n;
     return goesOn && exposed.count(r) != 0;
   };
-  for (std::size_t i = 0; i < n; ++i) needed[i] = !g.statements[i].removable;
-  for (bool again = true; again;) {
-    again = false;
-    for (std::size_t i = n; i-- > 0;) {
-      if (needed[i]) continue;
-      std::set<std::string> results = g.statements[i].writes;
-      results.insert(g.statements[i].mods.begin(), g.statements[i].mods.end());
-      for (const std::string& r : results)
-        if (!needed[i] && isLiveBehind(i, r)) needed[i] = again = true;
+  for (std::vector<bool> before; before != needed;) {
+    before = needed;
+    findExposed();
+    for (std::size_t i = 0; i < n; ++i) needed[i] = !g.statements[i].removable;
+    for (bool again = true; again;) {
+      again = false;
+      for (std::size_t i = n; i-- > 0;) {
+        if (needed[i]) continue;
+        std::set<std::string> results = g.statements[i].writes;
+        results.insert(g.statements[i].mods.begin(), g.statements[i].mods.end());
+        for (const std::string& r : results)
+          if (!needed[i] && isLiveBehind(i, r)) needed[i] = again = true;
+      }
     }
   }
   needed.flip();
@@ -98,6 +106,8 @@ TEST_CASE("early-simple-live-dead: removes just what its definition says, on ran
     CHECK(changed == (n != 0));
     CHECK(report.counters["dead"] == n);
     removed += n;
+    analyses.invalidate();
+    CHECK_FALSE(earlySimpleLiveDead(f, context));  // a second run finds nothing
   }
   CHECK(removed > 500);
 }
@@ -110,5 +120,25 @@ TEST_CASE("early-simple-live-dead: live-dead leaves the same with it and without
     const std::string early = "early-simple-live-dead";
     REQUIRE(after(text, {early, "live-dead"}) == after(text, {"live-dead"}));
     REQUIRE(after(text, {"live-dead", early, "live-dead"}) == after(text, {"live-dead"}));
+  }
+}
+
+TEST_CASE("early-simple-live-dead: a long chain over blocks, along the text and against it") {
+  const int n = 20000;
+  for (const bool along : {true, false}) {
+    std::string body = "bra L0;\n";
+    for (int k = 0; k < n; ++k) {
+      const int b = along ? k : n - 1 - k;
+      const std::string here = std::to_string(b), next = std::to_string(b + 1);
+      body += "L" + here + ":\nadd.s32 %c" + next + ", %c" + here + ", 1;\n";
+      body += b + 1 == n ? "ret;\n" : "bra L" + next + ";\n";
+    }
+    const Parsed p(kernel(".reg .b32 %c<" + std::to_string(n + 1) + ">;\nmov.u32 %c0, %ctaid.x;\n" + body));
+    Knobs knobs;
+    Analyses analyses(*p, p.function(), knobs);
+    PassReport report;
+    PassContext context{*p, knobs, analyses, report};
+    CHECK(earlySimpleLiveDead(p.function(), context));
+    CHECK(report.counters["dead"] == static_cast<uint64_t>(n) + 1);
   }
 }
