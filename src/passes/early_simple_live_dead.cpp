@@ -23,10 +23,10 @@ namespace {
 
 class LocalDead {
  public:
-  LocalDead(const Module& module, Function& f, const Cfg& cfg, const RegisterFiles& files)
+  LocalDead(const Module& module, Function& f, const Cfg& cfg)
       : f_(f),
         cfg_(cfg),
-        numbers_(f, cfg, files),
+        numbers_(f, cfg, RegisterFiles(f)),
         live_(f, numbers_),
         global_(numbers_.firstLocal()),
         dead_(module, f) {
@@ -131,7 +131,7 @@ class LocalDead {
 
   Function& f_;
   const Cfg& cfg_;
-  const RegisterNumbers numbers_;
+  const RegisterNumbers numbers_;  // the files do not matter here: those by class cost nothing
   LivePoint live_;
   BitVector global_;  // by number: those that some block reads first
   DeadInstructions dead_;
@@ -152,7 +152,7 @@ bool earlySimpleLiveDead(Function& f, PassContext& context) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
-  const std::size_t removed = LocalDead(context.module, f, cfg, context.analyses.registerFiles()).run();
+  const std::size_t removed = LocalDead(context.module, f, cfg).run();
   context.count("dead", removed);
   return removed != 0;
 }
