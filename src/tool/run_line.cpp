@@ -15,7 +15,7 @@ namespace {
 
 exec::Dim3 readShape(const std::string& option, const std::string& text) {
   const auto shape = parseShape(text);
-  if (!shape) throw CLI::ValidationError(option, fmt::format("'{}' is not X, X,Y or X,Y,Z, each at least 1", text));
+  if (!shape) throw CLI::ValidationError(shapeError(option, text));
   return *shape;
 }
 

@@ -1,5 +1,7 @@
 #include "tool/shape.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 namespace ptxopt::tool {
@@ -15,6 +17,10 @@ std::optional<exec::Dim3> parseShape(std::string_view text) {
     at = next + 1;
   }
   return std::nullopt;
+}
+
+std::string shapeError(std::string_view option, std::string_view text) {
+  return fmt::format("{}: '{}' is not X, X,Y or X,Y,Z, each at least 1", option, text);
 }
 
 }  // namespace ptxopt::tool

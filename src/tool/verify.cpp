@@ -138,11 +138,17 @@ int verifyCommand(int argc, char** argv) {
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
   options.anyNan = nan == "any";
   if (sharedOption->count() != 0) options.dynamicShared = shared;
-  for (const auto& [text, shape] :
-       {std::pair{&grid, &options.grid}, {&block, &options.block}, {&cluster, &options.cluster}}) {
-    if (text->empty()) continue;
-    *shape = parseShape(*text);
-    if (!*shape) return fail(Status::Usage, fmt::format("'{}' is not X, X,Y or X,Y,Z, each at least 1", *text));
+  const struct {
+    const char* option;
+    const std::string& text;
+    std::optional<exec::Dim3>& shape;
+  } shapes[] = {{"--grid", grid, options.grid},
+                {"--block", block, options.block},
+                {"--cluster", cluster, options.cluster}};
+  for (const auto& s : shapes) {
+    if (app.get_option(s.option)->count() == 0) continue;
+    s.shape = parseShape(s.text);
+    if (!s.shape) return fail(Status::Usage, shapeError(s.option, s.text));
   }
   for (const std::string& s : scalars) {
     const std::size_t equal = s.find('=');

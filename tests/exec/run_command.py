@@ -33,13 +33,13 @@ class Tester:
     def __init__(self, tool, folder):
         self.tool, self.folder = tool, folder
 
-    def run(self, *words, status=0, text=None):
+    def run(self, *words, status=0, text=None, command="run"):
         """Standard output and error. `text` is a PTX text, called k.ptx."""
         words = list(map(str, words))
         if text is not None:
             (self.folder / "k.ptx").write_text(HEAD + text)
             words = ["k.ptx", *words]
-        result = subprocess.run([self.tool, "run", *words], cwd=self.folder, capture_output=True, text=True, timeout=120,
+        result = subprocess.run([self.tool, command, *words], cwd=self.folder, capture_output=True, text=True, timeout=120,
                                 check=False)
         if result.returncode != status:
             raise Failure(f"status {result.returncode}, not {status}: {' '.join(words)}\n{result.stdout[-500:]}{result.stderr}")
@@ -166,12 +166,16 @@ def usage(t):
     equal(t.one(two, status=2)[1], "ptxopt: error: --kernel is one of a, b\n")
     equal(t.one(two, "--kernel", "c", status=2)[1], "ptxopt: error: there is no kernel 'c'; there is a, b\n")
     for words, message in ((["--block", 1], "the kernel has no --grid"), (["--grid", 1], "the kernel has no --block"),
-                           (["--grid", "1,2,3,4", "--block", 1], "--grid: '1,2,3,4' is not X, X,Y or X,Y,Z"),
-                           (["--grid", "0", "--block", 1], "--grid: '0' is not X, X,Y or X,Y,Z, each at least 1"),
                            (["--grid", 1, "--block", 1, "--trace-lanes"], "--trace-lanes needs --trace"),
                            (["--grid", 1, "--block", 1, "--dump", "x="], "--dump x=: no file")):
         equal(t.run(*words, text=kernel(""), status=2)[1],
               f"ptxopt run: {message}\nptxopt run --help lists the options.\n")
+    # Shapes are read, and refused, alike wherever they are options.
+    for option, shape in (("--grid", "1,2,3,4"), ("--block", "0"), ("--cluster", "1,"), ("--grid", "")):
+        said = f"{option}: '{shape}' is not X, X,Y or X,Y,Z, each at least 1"
+        words = [word for other in ("--grid", "--block") if other != option for word in (other, 1)] + [option, shape]
+        equal(t.run(*words, text=kernel(""), status=2)[1], f"ptxopt run: {said}\nptxopt run --help lists the options.\n")
+        equal(t.run("k.ptx", option, shape, text=kernel(""), status=2, command="verify")[1], f"ptxopt: error: {said}\n")
     equal(t.one(kernel(""), "--dump", "x", status=2)[1], "ptxopt: error: --dump x: there is no such buffer or variable\n")
     equal(t.run("no.ptx", "--grid", 1, "--block", 1, status=2)[1],
           "ptxopt: error: cannot read 'no.ptx': No such file or directory\n")
