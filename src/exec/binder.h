@@ -36,6 +36,10 @@ struct AddressArg {
   int64_t offset = 0;
   Space space =
       Space::Generic;  // after what the operand says: a variable of this function may move .param to Local
+  // Where the operand names a variable of the stack frame: how many bytes from the address on are that variable's,
+  // and the variable. What lies behind it, or before, is another one's, and an access there is an error.
+  int64_t available = INT64_MAX;
+  std::string_view variable;
 };
 
 class Binder {

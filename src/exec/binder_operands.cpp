@@ -265,6 +265,12 @@ AddressArg Binder::addressOf(std::span<const Operand> entries, Space space) {
   }
   if (o.kind == OperandKind::Variable) {
     if (const auto place = program_.stackPlace(function_, o.payload)) {
+      const Variable& v = function_.variables[o.payload];
+      if (v.declarator.elements != 0) {
+        const int64_t size = measure(program_.module(), v).bytes;
+        result.available = result.offset < 0 ? 0 : size - result.offset;
+        result.variable = program_.module().text(v.name);
+      }
       result.base = Arg{0, Base::Frame, 4, false, false};  // the lane's stack base
       result.offset += *place;
       if (space == Space::Param || space == Space::Generic) result.space = Space::Local;

@@ -181,6 +181,38 @@ TEST_CASE("exec ld, st: parameters of functions") {
   CHECK(out[0] == 320);
 }
 
+TEST_CASE("exec ld, st: a variable of the stack frame ends where it ends, though another one follows") {
+  // Three variables of 16 bytes beside each other: what leaves the middle one lies in its neighbours.
+  const auto said = [](const std::string& body, const std::string& before = "") -> std::string {
+    try {
+      runOne(".local .align 8 .b8 a[16], b[16], c[16];\n" + body, bytes(64), before);
+    } catch (const ExecError& e) {
+      CHECK(e.kind == FaultKind::OutOfBounds);
+      return e.message;
+    }
+    return "";
+  };
+  CHECK(said("st.local.u64 [b+8], 1; st.local.v4.b32 [b], {1, 2, 3, 4}; ld.local.u8 %r1, [b+15];") == "");
+  CHECK(said("st.local.u64 [b+16], 1;") == "write of 8 bytes, 0 of them in 'b', which the address names");
+  CHECK(said("ld.local.u32 %r1, [b+-4];") == "read of 4 bytes, 0 of them in 'b', which the address names");
+  CHECK(said("ld.local.v4.b32 {%r1, %r2, %r3, %r4}, [b+8];") ==
+        "read of 16 bytes, 8 of them in 'b', which the address names");
+  CHECK(said("ld.u8 %r1, [b+16];") == "read of 1 bytes, 0 of them in 'b', which the address names");
+  // Not executed, no error; and through a register all of the frame can be reached, as arithmetic may.
+  CHECK(said("setp.ne.u32 %p1, 0, 0;\n@%p1 st.local.u64 [b+16], 1;") == "");
+  CHECK(said("mov.u64 %rd1, b; ld.local.u32 %r1, [%rd1+-4]; ld.local.u32 %r1, [%rd1+16];") == "");
+  // A function's own parameters and those of a call sequence.
+  const std::string callee =
+      ".func (.param .b32 res) f(.param .align 8 .b8 s[8], .param .b32 x)\n{\n.reg .b32 %r<4>;\n"
+      "ld.param.u32 %r1, [s+AT];\nst.param.b32 [res], %r1;\nret;\n}\n";
+  const std::string call =
+      "{\n.param .align 8 .b8 q[8];\n.param .b32 y, z;\nst.param.b64 [q], 5;\nst.param.b32 [y], 6;\n"
+      "call (z), f, (q, y);\nld.param.b32 %r1, [z];\n}";
+  const auto at = [&](const char* offset) { return std::string(callee).replace(callee.find("AT"), 2, offset); };
+  CHECK(said(call, at("4")) == "");
+  CHECK(said(call, at("8")) == "read of 4 bytes, 0 of them in 's', which the address names");
+}
+
 TEST_CASE("exec ld, st: modifiers that change nothing") {
   const auto in = bytes(64);
   for (const char* form :

@@ -7,7 +7,12 @@
 // the same for all lanes and resolved once. Ordered accesses (.volatile, .relaxed, ...): blocks may run on several
 // host threads; a copy of a fixed 1, 2, 4, 8 or 16 bytes is a single move of the host, and x86 keeps moves in
 // order, so that only the compiler must be told to. They yield, because they are what spin loops consist of.
+// An access through the name of a variable in the stack frame that leaves the variable is an error when it is
+// executed, though the frame goes on there: which variable comes next is nobody's business.
 // Declines: vectors of registers of several widths.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <atomic>
 
 #include "exec/instructions/async_copy.h"
@@ -236,6 +241,20 @@ Handler chooseStore(unsigned mem, unsigned count, unsigned baseBytes, Reach reac
   }
 }
 
+Step outsideVariable(Warp&, const Op& op, Mask active) {
+  throw LaneFault{FaultKind::OutOfBounds, static_cast<unsigned>(std::countr_zero(active)),
+                  *static_cast<const std::string*>(op.data)};
+}
+
+// Makes the instruction the error that it is when it leaves the variable that it names.
+bool refuseOutside(Binder& b, const AddressArg& address, unsigned bytes, const char* verb) {
+  if (address.available >= int64_t{bytes}) return false;
+  b.data(fmt::format("{} of {} bytes, {} of them in '{}', which the address names", verb, bytes,
+                     std::max<int64_t>(address.available, 0), address.variable));
+  b.handler(outsideVariable);
+  return true;
+}
+
 Reach reachOf(Space space) {
   return space == Space::Global ? Reach::Global : space == Space::Shared ? Reach::Shared : Reach::Any;
 }
@@ -267,6 +286,7 @@ void bindLoad(Binder& b) {
   if (d.size() != count) b.unsupported("as many registers as the vector has elements are needed");
   const AddressArg address = b.address(1, space);
   if (hasPolicy) b.ignore(2);
+  if (refuseOutside(b, address, mem * count, "read")) return;
 
   unsigned reg = 0;
   for (const Arg& a : d) {
@@ -300,6 +320,7 @@ void bindStore(Binder& b) {
   const std::vector<Arg> s = b.sources(1, type, true);
   if (s.size() != count) b.unsupported("as many values as the vector has elements are needed");
   if (hasPolicy) b.ignore(2);
+  if (refuseOutside(b, address, memoryBytes(type) * count, "write")) return;
 
   MemoryAccess access;
   access.offset = address.offset;
