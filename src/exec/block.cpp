@@ -11,7 +11,7 @@ namespace ptxopt::exec {
 std::string toString(const Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
 
 Block::Block(Launch& launch, Cluster& cluster, const Dim3& id, unsigned rank)
-    : shared(launch.program().staticShared() + launch.config().dynamicShared),
+    : shared(launch.program().staticShared() + launch.config().dynamicShared, launch.config().unwritten),
       launch_(launch),
       cluster_(cluster),
       program_(launch.program()),

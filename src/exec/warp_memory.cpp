@@ -20,7 +20,7 @@ void Warp::growStack(uint32_t bytes) {
     throw ExecError(FaultKind::StackOverflow,
                     fmt::format("a thread needs {} bytes of stack, the limit is {}", bytes, limit));
   const uint32_t capacity = std::min(limit, std::max(std::bit_ceil(bytes), 64u));
-  std::vector<std::byte> grown(std::size_t{capacity} * kLanes);
+  std::vector<std::byte> grown(std::size_t{capacity} * kLanes, block_.launch().config().unwritten);
   for (unsigned lane = 0; lane < kLanes && stackCapacity_ != 0; ++lane)
     std::memcpy(grown.data() + std::size_t{lane} * capacity, stack_.data() + std::size_t{lane} * stackCapacity_,
                 stackCapacity_);

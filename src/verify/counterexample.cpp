@@ -14,6 +14,7 @@ std::vector<Trial> smallerTrials(const Trial& t, const KernelUse& use, const Sha
     change(s);
     list.push_back(std::move(s));
   };
+  if (t.dirty) add([](Trial& s) { s.dirty = false; });
   const exec::Dim3 oneCluster = t.cluster;
   if (!(t.grid == oneCluster) && !options.grid) add([&](Trial& s) { s.grid = oneCluster; });
   if (limits.required.x == 0 && !options.block) {
@@ -47,6 +48,8 @@ std::string explain(const Trial& trial, const Difference& d, const KernelUse& us
   text += fmt::format("\n  grid {}, block {}", toString(trial.grid), toString(trial.block));
   if (trial.cluster.count() > 1) text += fmt::format(", cluster {}", toString(trial.cluster));
   if (trial.dynamicShared != 0) text += fmt::format(", {} bytes of dynamic shared memory", trial.dynamicShared);
+  if (trial.dirty)
+    text += fmt::format(", shared memory and stacks full of {:#x} at first", static_cast<unsigned>(kUnwritten));
   static constexpr const char* kKinds[] = {"small", "mixed", "arbitrary", "special", "rising", "tiny"};
   for (std::size_t k = 0; k < trial.fields.size(); ++k) {
     const FieldValue& v = trial.fields[k];

@@ -218,6 +218,7 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
   if (number == 0) t.grid = {2, 1, 1};
   t.grid = {t.grid.x * t.cluster.x, t.grid.y * t.cluster.y, t.grid.z * t.cluster.z};
   if (use.shape.dynamicShared || use.shape.bareShared) t.dynamicShared = 48u << 10;
+  t.dirty = number % 2 == 1;
 
   const auto blockThreads = static_cast<uint32_t>(t.block.count());
   const auto allThreads = static_cast<uint32_t>(t.grid.count() * t.block.count());

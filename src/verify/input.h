@@ -34,6 +34,7 @@ struct FieldValue {
 struct Trial {
   exec::Dim3 grid, block, cluster;
   uint32_t dynamicShared = 0;
+  bool dirty = false;              // shared memory and stacks hold kUnwritten, not zeros, until they are written
   std::vector<FieldValue> fields;  // parallel to KernelUse::fields
 };
 

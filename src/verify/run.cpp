@@ -20,6 +20,7 @@ Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse&
   config.stepLimit = stepLimit;
   config.checkRaces = checks.races;
   config.checkUninitialised = checks.uninitialised;
+  if (trial.dirty) config.unwritten = kUnwritten;
   config.observer = observer;
   try {
     machine.launch(kernel, config);

@@ -21,6 +21,9 @@ struct Checking {
   bool races = false, uninitialised = false;
 };
 
+// What memory holds that a launch gives and nobody has written: of odd trials something else than zeros.
+inline constexpr std::byte kUnwritten{0xA5};
+
 // `watch` is a byte whose last writer is wanted: a field and the offset from its pointer. The machine is reset
 // first; what the run wrote stays until the Run goes.
 Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,

@@ -216,6 +216,31 @@ TEST_CASE("verify: unsigned indexes of 32 bits stay in the memory of a pointer")
   CHECK(compare(body, body).verdict == Verdict::Equal);
 }
 
+TEST_CASE("verify: memory of the launch that is no longer cleared") {
+  // Each thread counts in a word of its own, of shared memory or of its stack, that it clears first.
+  const auto body = [](const std::string& space, const std::string& place, const std::string& clear) {
+    return "mov.u64 %rd4, " + place +
+           ";\nmul.wide.u32 %rd5, %r2, 4;\nand.b64 %rd5, %rd5, 1023;\nadd.s64 %rd4, %rd4, %rd5;\n" + clear + "ld." +
+           space + ".u32 %r6, [%rd4];\nadd.u32 %r6, %r6, %r1;\nst." + space +
+           ".u32 [%rd4], %r6;\nbar.sync 0;\nld." + space + ".u32 %r7, [%rd4];\nst.global.u32 [%rd3], %r7;\n";
+  };
+  for (const std::string space : {"shared", "local"}) {
+    CAPTURE(space);
+    const std::string before = space == "local" ? ".local .align 4 .b8 stack[1024];\n" : "";
+    const std::string place = space == "local" ? "stack" : "tile";
+    VerifyOptions options;
+    options.block = exec::Dim3{32, 1, 1};
+    const auto with = [&](const std::string& clear) { return before + body(space, place, clear); };
+    const std::string clears = with("st." + space + ".u32 [%rd4], 0;\n");
+    CHECK(compare(clears, clears, options).verdict == Verdict::Equal);
+    const KernelVerdict gone = compare(clears, with(""), options);
+    CHECK(gone.verdict == Verdict::Different);
+    CHECK(gone.detail.find("shared memory and stacks full of 0xa5 at first") != std::string::npos);
+    // The other way round the first file's result is not determined.
+    CHECK(compare(with(""), clears, options).verdict == Verdict::Inconclusive);
+  }
+}
+
 TEST_CASE("verify: shared memory that no variable lies in") {
   const auto text = [](const std::string& offset) {
     return kHeader +
