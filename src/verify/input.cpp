@@ -9,6 +9,7 @@
 
 #include "exec/block.h"
 #include "exec/launch.h"
+#include "exec/value/half.h"
 
 namespace ptxopt::verify {
 
@@ -63,16 +64,8 @@ float floatValue(Contents::Kind kind, uint64_t r) {
   return 0;
 }
 
-// The upper bits of the float, cut; only meant to make plausible values.
 uint16_t halfBits(float f, bool brain) {
-  const auto bits = std::bit_cast<uint32_t>(f);
-  if (brain) return static_cast<uint16_t>(bits >> 16);
-  const auto exponent = static_cast<int>(bits >> 23 & 255) - 127;
-  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-  if (exponent == 128) return static_cast<uint16_t>(sign | 0x7c00 | (bits << 9 != 0 ? 0x200 : 0));
-  if (exponent > 15) return static_cast<uint16_t>(sign | 0x7bff);
-  if (exponent < -14) return sign;
-  return static_cast<uint16_t>(sign | (exponent + 15) << 10 | (bits >> 13 & 0x3ff));
+  return brain ? exec::roundToNearest<exec::Bf16>(f) : exec::roundToNearest<exec::F16>(f);
 }
 
 uint64_t elementValue(const Contents& c, uint64_t index) {
