@@ -1,7 +1,6 @@
 // Which rows of opcodes.def the unit tests have executed: what zz_exec_rows_test.cpp, the last of them, looks at.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "exec/block.h"
@@ -22,7 +21,6 @@ class ExecutedRows : public Observer {
     if (row != nullptr) seen_[static_cast<std::size_t>(row - opcodeTable().data())] = true;
   }
   bool has(const OpcodeRow& row) const { return seen_[static_cast<std::size_t>(&row - opcodeTable().data())]; }
-  std::size_t count() const { return static_cast<std::size_t>(std::count(seen_.begin(), seen_.end(), true)); }
 
  private:
   std::vector<bool> seen_ = std::vector<bool>(opcodeTable().size());
