@@ -38,8 +38,8 @@ struct LaunchConfig {
   uint64_t stepLimit = UINT64_MAX;  // warp instructions of the whole launch, counted at branches and calls
   bool checkRaces = false;
   bool checkUninitialised = false;
-  // What shared memory and a thread's stack hold before anybody writes there. A device gives no promise; whoever
-  // wants to know whether a result depends on it launches twice, with two patterns.
+  // What registers, shared memory and a thread's stack hold before anybody writes there. A device gives no promise;
+  // whoever wants to know whether a result depends on it launches twice, with two patterns.
   std::byte unwritten{0};
   Observer* observer = nullptr;  // needs jobs = 1
 };

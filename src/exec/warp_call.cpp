@@ -29,6 +29,8 @@ Frame* Warp::newFrame(const Routine& routine, Frame* caller) {
     f->registers = align64(f->storage.get());
     f->routine = &routine;
   }
+  if (const std::byte unwritten = block_.launch().config().unwritten; unwritten != std::byte{0})
+    std::memset(f->registers, static_cast<int>(unwritten), routine.frameBytes);
   f->caller = caller;
   f->depth = caller == nullptr ? 0 : caller->depth + 1;
   f->references = 0;

@@ -49,8 +49,10 @@ std::string explain(const Trial& trial, const Difference& d, const KernelUse& us
   if (trial.cluster.count() > 1) text += fmt::format(", cluster {}", toString(trial.cluster));
   if (trial.dynamicShared != 0) text += fmt::format(", {} bytes of dynamic shared memory", trial.dynamicShared);
   if (trial.dirty)
-    text += fmt::format(", shared memory and stacks full of {:#x} at first", static_cast<unsigned>(kUnwritten));
-  static constexpr const char* kKinds[] = {"small", "mixed", "arbitrary", "special", "rising", "tiny"};
+    text += fmt::format(", registers, shared memory and stacks full of {:#x} at first",
+                        static_cast<unsigned>(kUnwritten));
+  static constexpr const char* kKinds[] = {"small",  "mixed", "arbitrary", "special",
+                                           "rising", "tiny",  "wide",      "few"};
   for (std::size_t k = 0; k < trial.fields.size(); ++k) {
     const FieldValue& v = trial.fields[k];
     const Field& f = use.fields[k];

@@ -17,7 +17,9 @@ struct Difference {
   std::string where;  // "x+12" or "the variable 'y' + 8", or what the fault or output was
   std::size_t field = SIZE_MAX;
   int64_t offset = 0;  // from the pointer
+  unsigned bytes = 0;
   std::string values;
+  bool fails = false;  // the second does not run to its end
   bool reach = false;  // memory that only the second one touches
   bool race = false;   // only --check-races sees it
   bool slow = false;   // the second does not end

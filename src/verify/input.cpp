@@ -36,8 +36,13 @@ uint64_t integerValue(Contents::Kind kind, unsigned bits, uint64_t r) {
     case Contents::Kind::Special:
       if (r % 4 == 0) return top - (r / 4 & 1);
       return kSpecial[r / 4 % std::size(kSpecial)];
+    case Contents::Kind::Wide: {
+      const uint64_t v = mix(r) >> (64 - bits + r % bits);
+      return r / bits % 4 == 0 ? 0 - v : v;
+    }
     case Contents::Kind::Rising:
-    case Contents::Kind::Tiny: return r % 16;
+    case Contents::Kind::Tiny:
+    case Contents::Kind::Few: return r % 16;
   }
   return 0;
 }
@@ -60,8 +65,31 @@ float floatValue(Contents::Kind kind, uint64_t r) {
     case Contents::Kind::Special: return std::bit_cast<float>(kSpecial[r % std::size(kSpecial)]);
     case Contents::Kind::Rising: return static_cast<float>(unit);
     case Contents::Kind::Tiny: return static_cast<float>(std::ldexp(unit * 2 - 1, -125 - static_cast<int>(r % 4)));
+    case Contents::Kind::Wide:
+      return static_cast<float>(std::ldexp(r / 128 % 2 == 0 ? 1 + unit : -1 - unit, static_cast<int>(r % 81) - 40));
+    case Contents::Kind::Few: return static_cast<float>(unit);
   }
   return 0;
+}
+
+// Likewise with all bits of a double, and its own limits.
+double doubleValue(Contents::Kind kind, uint64_t r) {
+  static constexpr uint64_t kSpecial[] = {0x0000000000000001, 0x800fffffffffffff, 0x0010000000000000,
+                                          0x7fefffffffffffff};
+  switch (kind) {
+    case Contents::Kind::Any: return std::bit_cast<double>(mix(r));
+    case Contents::Kind::Special:
+      if (r / 16 % 4 == 0) return std::bit_cast<double>(kSpecial[r % std::size(kSpecial)]);
+      return static_cast<double>(floatValue(kind, r));
+    case Contents::Kind::Tiny:
+      return std::ldexp(static_cast<double>(mix(r) >> 11) * 0x1p-52 - 1, -1021 - static_cast<int>(r % 4));
+    case Contents::Kind::Mixed:
+    case Contents::Kind::Rising: return static_cast<double>(floatValue(kind, r));
+    default: {
+      const auto v = static_cast<double>(floatValue(kind, r));
+      return v == 0 ? v : std::bit_cast<double>(std::bit_cast<uint64_t>(v) | (mix(~r) & ((1u << 29) - 1)));
+    }
+  }
 }
 
 uint16_t halfBits(float f, bool brain) {
@@ -70,6 +98,14 @@ uint16_t halfBits(float f, bool brain) {
 
 uint64_t elementValue(const Contents& c, uint64_t index) {
   const uint64_t r = mix(c.seed, index);
+  if (c.kind == Contents::Kind::Few) {
+    using Kind = Contents::Kind;
+    static constexpr Kind kKinds[] = {Kind::Special, Kind::Mixed, Kind::Small, Kind::Special, Kind::Wide};
+    Contents one = c;
+    one.seed = mix(c.seed, r % (1 + c.seed % 3));
+    one.kind = kKinds[one.seed % std::size(kKinds)];
+    return elementValue(one, 0);
+  }
   const unsigned bits = std::max(8u, info(c.element).bits);
   const bool isFloat = c.element == ScalarType::f32 || c.element == ScalarType::f64;
   if (c.kind == Contents::Kind::Rising) {
@@ -82,9 +118,7 @@ uint64_t elementValue(const Contents& c, uint64_t index) {
   }
   switch (c.element) {
     case ScalarType::f32: return std::bit_cast<uint32_t>(floatValue(c.kind, r));
-    case ScalarType::f64:
-      return c.kind == Contents::Kind::Any ? mix(r)
-                                           : std::bit_cast<uint64_t>(static_cast<double>(floatValue(c.kind, r)));
+    case ScalarType::f64: return std::bit_cast<uint64_t>(doubleValue(c.kind, r));
     case ScalarType::f16: return halfBits(floatValue(c.kind, r), false);
     case ScalarType::bf16: return halfBits(floatValue(c.kind, r), true);
     case ScalarType::f16x2:
@@ -118,12 +152,21 @@ Contents::Kind contentsKind(bool floats, unsigned number, uint64_t r) {
                                           Kind::Small, Kind::Tiny,  Kind::Special};
   static constexpr Kind kFirstIntegers[] = {Kind::Small, Kind::Rising, Kind::Mixed,
                                             Kind::Any,   Kind::Small,  Kind::Special};
-  static constexpr Kind kFloats[] = {Kind::Small, Kind::Mixed, Kind::Small,  Kind::Any,
-                                     Kind::Tiny,  Kind::Mixed, Kind::Rising, Kind::Special};
-  static constexpr Kind kIntegers[] = {Kind::Small, Kind::Rising, Kind::Mixed,
-                                       Kind::Any,   Kind::Small,  Kind::Special};
+  static constexpr Kind kFloats[] = {Kind::Small, Kind::Mixed,  Kind::Small,   Kind::Any,  Kind::Tiny, Kind::Mixed,
+                                     Kind::Wide,  Kind::Rising, Kind::Special, Kind::Wide, Kind::Few};
+  static constexpr Kind kIntegers[] = {Kind::Small, Kind::Rising,  Kind::Mixed, Kind::Any,
+                                       Kind::Small, Kind::Special, Kind::Few,   Kind::Wide};
   if (number < std::size(kFirstFloats)) return floats ? kFirstFloats[number] : kFirstIntegers[number];
   return floats ? kFloats[r % std::size(kFloats)] : kIntegers[r % std::size(kIntegers)];
+}
+
+// A scalar that is a floating-point number.
+uint64_t floatBits(const Field& f, Contents::Kind kind, uint64_t r) {
+  Contents c;
+  c.kind = kind;
+  c.element = f.bytes == 8 ? ScalarType::f64 : f.bytes == 4 ? ScalarType::f32 : ScalarType::f16;
+  c.seed = r;
+  return elementValue(c, r % 64);
 }
 
 constexpr std::size_t kMostConstants = 6;  // drawn for one trial
@@ -159,8 +202,8 @@ std::vector<exec::Dim3> commonBlocks(const KernelUse& use, const ShapeLimits& li
     blocks = {{16, 16, 1}, {8, 8, 1},  {32, 8, 1}, {32, 32, 1}, {16, 4, 1},
               {32, 4, 1},  {32, 2, 1}, {16, 8, 1}, {32, 16, 1}, {5, 7, 1}};
   else
-    blocks = {{128, 1, 1}, {256, 1, 1},  {64, 1, 1}, {32, 1, 1}, {512, 1, 1},
-              {96, 1, 1},  {1024, 1, 1}, {33, 1, 1}, {100, 1, 1}};
+    blocks = {{128, 1, 1}, {256, 1, 1}, {1024, 1, 1}, {64, 1, 1}, {512, 1, 1},
+              {96, 1, 1},  {32, 1, 1},  {33, 1, 1},   {100, 1, 1}};
   if (limits.most < 1024 && !use.shape.y && !use.shape.z)
     blocks.push_back({static_cast<uint32_t>(limits.most), 1, 1});
   std::erase_if(blocks, [&](const exec::Dim3& b) { return b.count() > limits.most; });
@@ -262,11 +305,8 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
       v.contents.kind = contentsKind(holdsFloats(v.contents.element), number, random(UINT64_MAX));
       v.contents.seed = mix(seed, mix(number, k));
     } else if (f.isFloat) {
-      const float value =
-          number == 0 ? 1.5f : floatValue(contentsKind(true, number, random(UINT64_MAX)), random(UINT64_MAX));
-      v.bits = f.bytes == 8   ? std::bit_cast<uint64_t>(static_cast<double>(value))
-               : f.bytes == 4 ? std::bit_cast<uint32_t>(value)
-                              : halfBits(value, false);
+      v.bits = floatBits(f, number == 0 ? Contents::Kind::Mixed : contentsKind(true, number, random(UINT64_MAX)),
+                         number == 0 ? 5 : random(UINT64_MAX));
     } else if (number == 0) {
       v.bits = allThreads;
     } else if (number % 8 == 7) {
@@ -288,6 +328,41 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
     }
     if (f.bytes < 8) v.bits &= (uint64_t{1} << (f.bytes * 8)) - 1;
     t.fields.push_back(v);
+  }
+  return t;
+}
+
+Trial nearTrial(const Trial& other, const KernelUse& use, uint64_t seed, unsigned number) {
+  Trial t = other;
+  uint64_t state = mix(~seed, number);
+  const auto random = [&](uint64_t below) {
+    state = mix(state);
+    return state % below;
+  };
+  t.dirty = number % 2 == 1;
+  if (random(4) == 0) t.grid.x = t.cluster.x * static_cast<uint32_t>(1 + random(4));
+  const bool sameContents = random(4) == 0;
+  for (std::size_t k = 0; k < t.fields.size(); ++k) {
+    FieldValue& v = t.fields[k];
+    const Field& f = use.fields[k];
+    if (v.isPointer) {
+      if (!sameContents) v.contents.seed = mix(seed, mix(number, k));
+      if (random(3) == 0)
+        v.contents.kind = contentsKind(holdsFloats(v.contents.element), number, random(UINT64_MAX));
+      continue;
+    }
+    if (random(2 + t.fields.size() / 4) != 0) continue;
+    if (f.isFloat) {
+      v.bits = floatBits(f, contentsKind(true, number, random(UINT64_MAX)), random(UINT64_MAX));
+      continue;
+    }
+    const auto threads = static_cast<uint64_t>(t.block.count());
+    const uint64_t c = use.constants.empty() ? 2 : use.constants[random(use.constants.size())];
+    const uint64_t another = t.fields[random(t.fields.size())].bits;
+    const uint64_t choices[] = {v.bits + 1, v.bits - 1, v.bits * 2,          v.bits / 2, v.bits + threads, c,
+                                c + 1,      c - 1,      v.bits ^ random(16), another,    random(64),       v.bits};
+    v.bits = choices[random(std::size(choices))];
+    if (f.bytes < 8) v.bits &= (uint64_t{1} << (f.bytes * 8)) - 1;
   }
   return t;
 }

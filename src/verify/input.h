@@ -16,8 +16,9 @@ namespace ptxopt::verify {
 struct Contents {
   // Small: integers from 0 to 15, floats from -1 to 1. Mixed: all magnitudes, mostly small. Any: any bits.
   // Special: limits, zeros, infinities, NaNs. Rising: in order, as offsets into other arrays are; floats, too.
-  // Tiny: floats near the smallest normal one; integers as Small.
-  enum class Kind : uint8_t { Small, Mixed, Any, Special, Rising, Tiny } kind = Kind::Small;
+  // Tiny: floats near the smallest normal one; integers as Small. Wide: every power of two alike, up to the 40th of
+  // floats and the width of integers. Few: one to three values, each of one of the other kinds.
+  enum class Kind : uint8_t { Small, Mixed, Any, Special, Rising, Tiny, Wide, Few } kind = Kind::Small;
   ScalarType element = ScalarType::u32;
   uint64_t seed = 0;
   // Writes the bytes of [offset, offset + 4096), a page; offset counts from where the pointer points.
@@ -34,7 +35,7 @@ struct FieldValue {
 struct Trial {
   exec::Dim3 grid, block, cluster;
   uint32_t dynamicShared = 0;
-  bool dirty = false;              // shared memory and stacks hold kUnwritten, not zeros, until they are written
+  bool dirty = false;  // registers, shared memory and stacks hold kUnwritten, not zeros, until they are written
   std::vector<FieldValue> fields;  // parallel to KernelUse::fields
 };
 
@@ -53,6 +54,10 @@ std::vector<exec::Dim3> commonBlocks(const KernelUse& use, const ShapeLimits& li
 // stranger. The block is one of `blocks`, unless that is empty.
 Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number,
                 const std::vector<exec::Dim3>& blocks = {});
+
+// A trial like another one, which the kernel ran: other contents, a scalar a little larger or smaller or equal to
+// another, another grid. The block stays.
+Trial nearTrial(const Trial& other, const KernelUse& use, uint64_t seed, unsigned number);
 
 // The memory behind the pointers of one trial in one machine: pages of 4 KB filled when first touched, from 8 GB
 // below the pointer to 24 GB above it: the product of an unsigned index of 32 bits and 4 bytes stays inside.

@@ -4,7 +4,7 @@ namespace ptxopt::verify {
 
 Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,
              uint64_t stepLimit, Checking checks, std::optional<std::pair<std::size_t, int64_t>> watch,
-             exec::Observer* observer) {
+             exec::Observer* observer, std::optional<std::byte> unwritten) {
   Run run;
   machine.reset();
   run.memory = std::make_unique<TrialMemory>(machine, use, trial);
@@ -20,7 +20,7 @@ Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse&
   config.stepLimit = stepLimit;
   config.checkRaces = checks.races;
   config.checkUninitialised = checks.uninitialised;
-  if (trial.dirty) config.unwritten = kUnwritten;
+  config.unwritten = unwritten.value_or(trial.dirty ? kUnwritten : std::byte{0});
   config.observer = observer;
   try {
     machine.launch(kernel, config);

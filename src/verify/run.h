@@ -25,9 +25,10 @@ struct Checking {
 inline constexpr std::byte kUnwritten{0xA5};
 
 // `watch` is a byte whose last writer is wanted: a field and the offset from its pointer. The machine is reset
-// first; what the run wrote stays until the Run goes.
+// first; what the run wrote stays until the Run goes. `unwritten` is what lies where nothing was written, instead
+// of what the trial says.
 Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,
              uint64_t stepLimit, Checking checks = {}, std::optional<std::pair<std::size_t, int64_t>> watch = {},
-             exec::Observer* observer = nullptr);
+             exec::Observer* observer = nullptr, std::optional<std::byte> unwritten = {});
 
 }  // namespace ptxopt::verify

@@ -126,11 +126,14 @@ class KernelCheck {
         if (result_.trials == 0 || shortOnes++ == options_.trials * kShortRounds) break;
         stepLimit_ = std::min(stepLimit_, kShortStepLimit);
       }
-      Trial trial = makeTrial(use_, limits, options_.seed, number, blocks);
+      // Later ones are partly like earlier ones, on which the first file is known to run.
+      Trial trial = shortOnes % 2 == 1 && !good_.empty()
+                        ? nearTrial(good_[number / 2 % good_.size()], use_, options_.seed, number)
+                        : makeTrial(use_, limits, options_.seed, number, blocks);
       pin(trial);
       std::string drop;
       if (auto difference = compare(trial, drop)) {
-        drop = undetermined(trial);
+        drop = undetermined(trial, *difference);
         if (drop.empty()) {
           report(trial, *difference);
           return;
@@ -140,6 +143,7 @@ class KernelCheck {
       }
       if (drop.empty()) {
         ++result_.trials;
+        if (good_.size() < kMostGood) good_.push_back(trial);
         if (raceTrials > 0 && trial.block.count() > 32) {
           --raceTrials;
           if (!options_.grid) trial.grid = trial.cluster;
@@ -210,6 +214,7 @@ class KernelCheck {
       }
       Difference d;
       d.where = "the second file fails: " + describe(b_, *b.fault);
+      d.fails = true;
       d.slow = b.fault->kind == FaultKind::StepLimit;
       return d;
     }
@@ -226,8 +231,8 @@ class KernelCheck {
       if (result != 0 && !a.byLine().contains(line)) changed_.insert(line);
   }
 
-  // Why the first file's own result rests on races or on what nothing has written, or nothing.
-  std::string undetermined(const Trial& trial) {
+  // Why what the first file leaves where they differ rests on races or on what nothing has written, or nothing.
+  std::string undetermined(const Trial& trial, const Difference& d) {
     Checking checks;
     checks.races = checks.uninitialised = true;
     const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, checks);
@@ -235,9 +240,38 @@ class KernelCheck {
     if (run.fault && use_.shape.bareShared && run.fault->kind == FaultKind::Uninitialised &&
         run.fault->message.find("of shared memory") != std::string::npos)
       return "";
-    const bool is =
-        run.fault && (run.fault->kind == FaultKind::Race || run.fault->kind == FaultKind::Uninitialised);
-    return is ? describe(a_, *run.fault) : "";
+    if (!run.fault) return "";
+    if (run.fault->kind == FaultKind::Race) return describe(a_, *run.fault);
+    if (run.fault->kind != FaultKind::Uninitialised) return "";
+    // A read of what nothing has written may come to nothing, as that of a structure's padding does.
+    checks.uninitialised = false;
+    const Run raced = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, checks);
+    if (raced.fault && raced.fault->kind == FaultKind::Race) return describe(a_, *raced.fault);
+    return isSteady(trial, d) ? "" : describe(a_, *run.fault);
+  }
+
+  // Whether the first file leaves the same where the two differ, whatever lies in memory and registers that nothing
+  // has written.
+  bool isSteady(const Trial& trial, const Difference& d) {
+    const bool failsOrReaches = d.field == SIZE_MAX ? d.fails : d.reach;
+    if (!failsOrReaches && d.field == SIZE_MAX) return false;  // variables and what is printed
+    std::optional<std::vector<std::byte>> first;
+    for (const std::byte pattern : {std::byte{0}, kUnwritten, std::byte{0x3F}, std::byte{0xFF}, std::byte{1}}) {
+      const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {}, nullptr, pattern);
+      if (run.fault) return false;
+      if (d.fails) continue;
+      for (const auto& region : run.memory->regions()) {
+        if (region->field != d.field) continue;
+        const int64_t page = d.offset & ~static_cast<int64_t>(TrialMemory::kPage - 1);
+        if (d.reach && region->pages.contains(page)) return false;
+        if (d.reach || !region->pages.contains(page)) continue;
+        const std::byte* at = region->page(d.offset);
+        std::vector<std::byte> bytes(at, at + d.bytes);
+        if (!first) first = bytes;
+        if (*first != bytes) return false;
+      }
+    }
+    return true;
   }
 
   // Threads that share memory mostly rely on the size of the block: the common sizes with which the first file
@@ -252,7 +286,8 @@ class KernelCheck {
         Trial trial = makeTrial(use_, limits, options_.seed, number, {block});
         pin(trial);
         if (!options_.grid) trial.grid = trial.cluster;
-        const Run run = runTrial(*machineA_, result_.kernel, use_, trial, kCheckedStepLimit, checks);
+        const Run run = runTrial(*machineA_, result_.kernel, use_, trial,
+                                 kCheckedStepLimit * std::max<uint64_t>(1, block.count() / 128), checks);
         if (run.fault && run.fault->kind != FaultKind::StepLimit) continue;
         blocks.push_back(block);
         if (blocks.size() == kMostBlocks) return blocks;
@@ -315,6 +350,7 @@ class KernelCheck {
         d.where = fmt::format("the second file {} {}{:+}..., where the first never comes near",
                               written ? "writes" : "reads", field.parameter, offset);
         d.field = a.field;
+        d.offset = offset;
         d.reach = true;
         return d;
       }
@@ -338,6 +374,7 @@ class KernelCheck {
         d.where = fmt::format("{}{:+}", field.parameter, offset + at);
         d.field = a.field;
         d.offset = offset + at;
+        d.bytes = size;
         d.values = fmt::format("{} and {}", show(element, pa + at), show(element, pb + at));
         return d;
       }
@@ -392,13 +429,15 @@ class KernelCheck {
   // limit only rises to that of the options as long as no input ends within it.
   static constexpr uint64_t kFirstStepLimit = 250'000;
   // What runs soon is run on more inputs, for which these are the limits.
-  static constexpr uint64_t kShortStepLimit = 10'000;
-  static constexpr unsigned kShortRounds = 3;
+  static constexpr uint64_t kShortStepLimit = 20'000;
+  static constexpr unsigned kShortRounds = 12;
   static constexpr unsigned kRaceTrials = 2;
   static constexpr unsigned kBlockTrials = 2;
-  static constexpr std::size_t kMostBlocks = 3;
+  static constexpr std::size_t kMostBlocks = 5;
   static constexpr uint64_t kCheckedStepLimit = 4'000;  // checks cost, and what they find they mostly find soon
   uint64_t stepLimit_ = kFirstStepLimit;
+  static constexpr std::size_t kMostGood = 96;
+  std::vector<Trial> good_;                     // inputs that said something, the first so many
   bool tooLong_ = false, unsupported_ = false;  // why the last trial was dropped
   Coverage coverage_{a_};
   std::set<std::size_t> changed_;  // KernelVerdict::changed
