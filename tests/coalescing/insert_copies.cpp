@@ -1,0 +1,94 @@
+// insert_copies: reads PTX, inserts copies that change nothing, and writes PTX.
+//
+//     insert_copies IN.ptx -o OUT.ptx [--mode definitions|uses|edges|parallel|mixed] [--density D] [--seed S]
+//                   [--times N] [--types[=FORM,...]] [--frame]
+//
+// One line of JSON on standard output says how much was inserted. The same seed gives the same text. Modules
+// compiled for debugging are written as they are. Exit codes: 0 ok, 2 usage or I/O, 3 not PTX.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <variant>
+
+#include "inserter.h"
+#include "ir/verify.h"
+#include "text/parse.h"
+#include "text/print.h"
+
+namespace {
+
+const std::map<std::string, coalescing::Mode> kModes{{"definitions", coalescing::Mode::Definitions},
+                                                     {"uses", coalescing::Mode::Uses},
+                                                     {"edges", coalescing::Mode::Edges},
+                                                     {"parallel", coalescing::Mode::Parallel},
+                                                     {"mixed", coalescing::Mode::Mixed}};
+const std::map<std::string, unsigned> kForms{
+    {"mov", coalescing::kOtherMove},  {"declared", coalescing::kOtherDeclaration},
+    {"cvt", coalescing::kConversion}, {"widen", coalescing::kWidening},
+    {"pack", coalescing::kPacking},   {"cvta", coalescing::kAddress},
+    {"all", coalescing::kAllForms}};
+
+int fail(int status, const std::string& message) {
+  fmt::print(stderr, "insert_copies: error: {}\n", message);
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Inserts copies into PTX that change nothing.");
+  coalescing::Options options;
+  std::string input, output;
+  std::vector<unsigned> forms;
+  app.add_option("input", input, "the PTX file")->required();
+  app.add_option("-o", output, "the file to write")->required();
+  app.add_option("--mode", options.mode, "where: definitions, uses, edges, parallel, mixed")
+      ->transform(CLI::CheckedTransformer(kModes));
+  app.add_option("--density", options.density, "the share of the places that get copies")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--seed", options.seed, "the same seed gives the same text");
+  app.add_option("--times", options.times, "copies in a chain")->check(CLI::Range(1, 1000));
+  app.add_option("--most", options.most, "registers at one place between blocks")->check(CLI::Range(1, 1 << 20));
+  app.add_option("--types", forms, "copies in disguise: mov, declared, cvt, widen, pack, cvta, all")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(kForms));
+  app.add_flag("--split,!--no-split", options.split, "make blocks on critical edges, or leave these edges out");
+  app.add_flag("--frame", options.frame, "make the blocks and branches that the copies need, but no copies");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  for (const unsigned form : forms) options.forms |= form;
+
+  std::ifstream file(input, std::ios::binary);
+  if (!file) return fail(2, "cannot read " + input);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto parsed = ptxopt::parse(text, input);
+  if (const auto* error = std::get_if<ptxopt::ParseError>(&parsed)) return fail(3, ptxopt::render(*error, input));
+  ptxopt::Module& module = *std::get<0>(parsed);
+  coalescing::Counts counts;
+  if (!module.isDebug && !module.hasModuleRegisters) {
+    for (ptxopt::Function& f : module.functions) {
+      if (!f.hasBody) continue;
+      const coalescing::Counts added = coalescing::Inserter(module, f, options).run();
+      counts.places += added.places;
+      counts.copies += added.copies;
+      counts.branches += added.branches;
+      counts.labels += added.labels;
+      ++options.seed;
+    }
+    if (const std::string problem = ptxopt::verify(module); !problem.empty()) return fail(2, problem);
+  }
+  std::ofstream out(output, std::ios::binary);
+  out << ptxopt::print(module);
+  if (!out.flush()) return fail(2, "cannot write " + output);
+  fmt::print("{{\"places\": {}, \"copies\": {}, \"branches\": {}, \"labels\": {}}}\n", counts.places, counts.copies,
+             counts.branches, counts.labels);
+  return 0;
+}
