@@ -110,7 +110,7 @@ void Copier::roundTrip(Place place, RegId to, RegId from, ScalarType between, st
 
 void Copier::link(Place place, RegId to, RegId from, Guard guard) {
   // Whatever does not fit is a plain copy, so that each form keeps its share of the draws.
-  const auto form = static_cast<Form>(1u << random_.below(6));
+  const auto form = static_cast<Form>(1u << random_.below(7));
   if ((forms_ & form) == 0) return plain(place, to, from, guard);
   if (guard.reg.valid() && form != kOtherMove && form != kOtherDeclaration) return plain(place, to, from, guard);
   switch (ptxopt::info(type(from)).bits) {
@@ -143,7 +143,7 @@ void Copier::link32(Place place, RegId to, RegId from, Form form, Guard guard) {
   if (form == kConversion && integer) return move(place, random_.pick({"cvt.u32.u32", "cvt.s32.s32"}), to, from);
   if (form == kWidening && integer)
     return roundTrip(place, to, from, ScalarType::b64, "cvt.u64.u32", "cvt.u32.u64");
-  if (form == kPacking && !guard.reg.valid()) {
+  if (form == kHalves && !guard.reg.valid()) {
     const RegId low = make(ScalarType::b16), high = make(ScalarType::b16);
     inserted_ += 2;
     if (!inserts_) return;

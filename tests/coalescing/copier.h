@@ -20,9 +20,10 @@ enum Form : unsigned {
   kOtherDeclaration = 2,
   kConversion = 4,
   kWidening = 8,
-  kPacking = 16,
-  kAddress = 32,
-  kAllForms = 63,
+  kPacking = 16,  // 64 bits from two registers of 32
+  kHalves = 32,   // 32 bits from two of 16
+  kAddress = 64,
+  kAllForms = 127,
 };
 
 class Copier {

@@ -43,7 +43,7 @@ struct Inserter::EdgePlaces {
     const InstrId last = cfg[from].last;
     if (!self.options_.split || !last.valid() || editor.module().form(f[last]).is(effect::Unknown)) return {};
     std::vector<Place> places;
-    if (f[last].is(Instruction::Guarded) && to.value == from.value + 1) places.push_back(fallThrough(last));
+    if (f[last].is(Instruction::Guarded) && to.value == from.value + 1) places.push_back(editor.behind(last));
     const bool isTable = editor.module().form(f[last]).is(effect::IndirectBranch);
     for (const Operand& o : f.operandsOf(f[last])) {
       if (o.kind != OperandKind::Label) continue;
@@ -80,13 +80,6 @@ struct Inserter::EdgePlaces {
     if (o.kind != OperandKind::Label) return false;
     if (const auto it = splits.find(indexOf(o)); it != splits.end()) return it->second.target == to;
     return o.payload < sourceLabels && cfg.blockOf(editor.function().labels[o.payload].place) == to;
-  }
-
-  // Behind a branch that is not taken.
-  Place fallThrough(InstrId branch) {
-    const auto [it, isNew] = fallThroughs.try_emplace(branch.value);
-    if (isNew) it->second = editor.behind(branch);
-    return it->second;
   }
 
   // The new block on the way of one label operand, which then names the new block.
@@ -127,8 +120,7 @@ struct Inserter::EdgePlaces {
     BlockId target;
     Place place;
   };
-  std::map<uint32_t, Split> splits;        // by index of the label operand
-  std::map<uint32_t, Place> fallThroughs;  // by branch
+  std::map<uint32_t, Split> splits;  // by index of the label operand
   const std::size_t sourceLabels = editor.function().labels.size();
 };
 
@@ -236,18 +228,22 @@ void Inserter::insertRotation(Place place, const std::vector<RegId>& registers) 
 // As front ends leave phis: each predecessor puts the value into a new register, which the block copies.
 void Inserter::insertPhis(BlockId target, const std::vector<RegId>& registers, EdgePlaces& places) {
   if (registers.empty() || places.isRoot(target)) return;
+  // New blocks come to stand in front of the target, and so behind the ends of blocks that fall into it: all of
+  // them are made before any place is used.
+  const auto predecessors = places.cfg.predecessors(target);
+  for (const BlockId from : predecessors)
+    if (places.of(from, target).empty()) return;
   std::vector<Place> ends;
-  for (const BlockId from : places.cfg.predecessors(target)) {
+  for (const BlockId from : predecessors) {
     const std::vector<Place> found = places.of(from, target);
-    if (found.empty()) return;
     ends.insert(ends.end(), found.begin(), found.end());
   }
   if (ends.empty()) return;  // nothing leads there
+  const Place start = blockStart(places.cfg[target]);
   std::vector<RegId> made;
   for (const RegId reg : registers) made.push_back(copier_.fresh(reg));
   for (const Place end : ends)
     for (std::size_t k = 0; k < registers.size(); ++k) copier_.copy(end, made[k], registers[k]);
-  const Place start = blockStart(places.cfg[target]);
   for (std::size_t k = 0; k < registers.size(); ++k) copier_.copy(start, registers[k], made[k]);
   ++counts_.places;
 }

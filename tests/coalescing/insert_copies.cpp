@@ -2,9 +2,12 @@
 //
 //     insert_copies IN.ptx -o OUT.ptx [--mode definitions|uses|edges|parallel|mixed] [--density D] [--seed S]
 //                   [--times N] [--types[=FORM,...]] [--frame]
+//     insert_copies IN.ptx --count
 //
-// One line of JSON on standard output says how much was inserted. The same seed gives the same text. Modules
-// compiled for debugging are written as they are. Exit codes: 0 ok, 2 usage or I/O, 3 not PTX.
+// One line of JSON on standard output says how much was inserted, or what there is: instructions, those of them
+// that may be copies (moves of registers, packing and unpacking, cvta, conversions between integers), labels. The
+// same seed gives the same text. Modules compiled for debugging are written as they are. Exit codes: 0 ok, 2 usage
+// or I/O, 3 not PTX.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -30,12 +33,41 @@ const std::map<std::string, coalescing::Mode> kModes{{"definitions", coalescing:
 const std::map<std::string, unsigned> kForms{
     {"mov", coalescing::kOtherMove},  {"declared", coalescing::kOtherDeclaration},
     {"cvt", coalescing::kConversion}, {"widen", coalescing::kWidening},
-    {"pack", coalescing::kPacking},   {"cvta", coalescing::kAddress},
-    {"all", coalescing::kAllForms}};
+    {"pack", coalescing::kPacking},   {"halves", coalescing::kHalves},
+    {"cvta", coalescing::kAddress},   {"all", coalescing::kAllForms}};
 
 int fail(int status, const std::string& message) {
   fmt::print(stderr, "insert_copies: error: {}\n", message);
   return status;
+}
+
+// Whether an instruction does, or may do, no more than copy registers.
+bool mayBeCopy(const ptxopt::Module& module, const ptxopt::Function& f, const ptxopt::Instruction& i) {
+  const std::string_view opcode = module.text(module.form(i).text);
+  const std::string_view base = opcode.substr(0, opcode.find('.'));
+  if (base != "mov" && base != "cvt" && base != "cvta") return false;
+  if (base == "cvt") {
+    const auto isInteger = [](ptxopt::ScalarType t) {
+      return ptxopt::info(t).name.starts_with('u') || ptxopt::info(t).name.starts_with('s');
+    };
+    if (!isInteger(module.form(i).type) || !isInteger(module.form(i).sourceType)) return false;
+  }
+  for (const ptxopt::Operand& o : f.operandsOf(i))
+    if (!o.isRegister() && o.kind != ptxopt::OperandKind::Vector && o.kind != ptxopt::OperandKind::Sink)
+      return false;
+  return true;
+}
+
+void count(const ptxopt::Module& module) {
+  std::size_t instructions = 0, copies = 0, labels = 0;
+  for (const ptxopt::Function& f : module.functions)
+    for (const ptxopt::InstrId id : f) {
+      labels += f[id].kind == ptxopt::InstrKind::Label;
+      if (!f[id].isInstruction()) continue;
+      ++instructions;
+      copies += mayBeCopy(module, f, f[id]);
+    }
+  fmt::print("{{\"instructions\": {}, \"copies\": {}, \"labels\": {}}}\n", instructions, copies, labels);
 }
 
 }  // namespace
@@ -46,7 +78,9 @@ int main(int argc, char** argv) {
   std::string input, output;
   std::vector<unsigned> forms;
   app.add_option("input", input, "the PTX file")->required();
-  app.add_option("-o", output, "the file to write")->required();
+  app.add_option("-o", output, "the file to write");
+  bool countOnly = false;
+  app.add_flag("--count", countOnly, "count instructions and copies; write nothing");
   app.add_option("--mode", options.mode, "where: definitions, uses, edges, parallel, mixed")
       ->transform(CLI::CheckedTransformer(kModes));
   app.add_option("--density", options.density, "the share of the places that get copies")
@@ -54,7 +88,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "the same seed gives the same text");
   app.add_option("--times", options.times, "copies in a chain")->check(CLI::Range(1, 1000));
   app.add_option("--most", options.most, "registers at one place between blocks")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--types", forms, "copies in disguise: mov, declared, cvt, widen, pack, cvta, all")
+  app.add_option("--types", forms, "copies in disguise: mov, declared, cvt, widen, pack, halves, cvta, all")
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(kForms));
   app.add_flag("--split,!--no-split", options.split, "make blocks on critical edges, or leave these edges out");
@@ -64,6 +98,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
+  if (output.empty() && !countOnly) return fail(2, "-o is missing");
   for (const unsigned form : forms) options.forms |= form;
 
   std::ifstream file(input, std::ios::binary);
@@ -72,6 +107,7 @@ int main(int argc, char** argv) {
   const auto parsed = ptxopt::parse(text, input);
   if (const auto* error = std::get_if<ptxopt::ParseError>(&parsed)) return fail(3, ptxopt::render(*error, input));
   ptxopt::Module& module = *std::get<0>(parsed);
+  if (countOnly) return count(module), 0;
   coalescing::Counts counts;
   if (!module.isDebug && !module.hasModuleRegisters) {
     for (ptxopt::Function& f : module.functions) {

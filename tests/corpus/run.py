@@ -12,6 +12,10 @@ cuda::ptx (wrappers.py writes those from the installed headers), and syntax/, on
             takes it as a hint when one instruction reads and writes a register; the summary counts these)
   dead      --passes=live-dead assembles to the same machine code, and a second run finds nothing to remove
   early     the same of --passes=early-simple-live-dead
+  cssa      --passes=cssa-coalesce assembles to the same machine code
+  coalesce  --passes=register-coalescer, too
+  nvptx     --passes=nvptx-coalescer, too
+  all-copies  the three of them between two runs of live-dead, too
   refused   (syntax/rejected only) the tool ends with status 3
   lenient   (syntax/lenient only) the tool gives back the same bytes, although ptxas refuses the file
 
@@ -42,7 +46,9 @@ ARCHITECTURES = ["75", "80", "90a", "100a", "120a"]
 CLANG_ARCHITECTURES = ["75", "80", "90a"]
 MODES = {"plain": [], "lineinfo": ["-lineinfo"], "debug": ["-G"], "rdc": ["-rdc=true"]}
 CLANG_MODES = {"O0": ["-O0"], "O2": ["-O2"], "lines": ["-O2", "-gline-tables-only"]}
-PASSES = {"rename": "rename-webs", "dead": "live-dead", "early": "early-simple-live-dead"}
+PASSES = {"rename": "rename-webs", "dead": "live-dead", "early": "early-simple-live-dead", "cssa": "cssa-coalesce",
+          "coalesce": "register-coalescer", "nvptx": "nvptx-coalescer",
+          "all-copies": "live-dead,cssa-coalesce,register-coalescer,nvptx-coalescer,live-dead"}
 DONE_AT_ONCE = ("dead", "early")  # a second run changes nothing
 SYNTAX_ERROR = 3
 COMPILE_LIMIT, TOOL_LIMIT = 300, 120  # seconds
@@ -327,6 +333,15 @@ NOT_FOR_PTXAS = {"rejected": {"refused": is_refused}, "lenient": {"lenient": sam
 CHECKS = {"text": same_text, "reprint": same_when_printed, **{check: same_after(check) for check in PASSES}}
 
 
+def without_missing_passes(tool):
+    """Leaves out the checks whose passes this ptxopt does not have, and says so."""
+    known = run([tool, "--list-passes"], TOOL_LIMIT).stdout.split()
+    for check, passes in PASSES.items():
+        if missing := sorted(set(passes.split(",")) - set(known)):
+            print(f"corpus: this ptxopt has no {', '.join(missing)}: check '{check}' is left out")
+            del CHECKS[check]
+
+
 def check_item(item, settings):
     """-> (failures, reason to skip, bytes of PTX). An item without any function counts as nothing at all."""
     try:
@@ -405,6 +420,7 @@ def main():
     settings = Settings(os.path.abspath(args.tool), work, version(machine_code.find_ptxas()))
     if not settings.ptxas:
         print("corpus: no ptxas: machine code is not compared")
+    without_missing_passes(settings.tool)
     passed, failed, skipped, total = run_all(items, settings, args.jobs)
     for source in sorted(settings.tied):
         print(f"same machine code only with --rename-webs-keep-tied=1: {os.path.basename(source)}")

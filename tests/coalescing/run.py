@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Puts copies into PTX that change nothing and sees how many of them the coalescing passes leave.
+
+  tests/coalescing/run.py --tool PTXOPT --inserter INSERT_COPIES [--quick] [--only GLOB] [--configuration GLOB] [-j N]
+                          [--passes LIST] [--work build/coalescing]
+
+Inputs: samples/kernels, tests/hazards, and what tests/corpus compiles with clang and llc; without --quick also what it
+compiles with nvcc. Seeds are fixed. For each input and each way of inserting (CONFIGURATIONS):
+
+  left           (copies in the result - copies in the baseline's result) / copies inserted: at most 3%
+  instructions   of the result, against the baseline's result: at most 1% more or fewer
+  bytes          likewise
+  machine code   of the result: that of the baseline, for every architecture (--quick: the input's own)
+
+The baseline is the input itself; where inserting splits critical edges, the input with the same edges split and no
+copies there, so that branches do not count. (Its machine code is nearly always that of the input; not where a loop has
+the pragma "nounroll" and its back edge is split.) The first three bounds hold for the sum over all inputs of one configuration,
+and for each input alone with a slack of a few instructions and bytes, because 1% of a small file is nothing. Prints a
+table; exit 1 when a bound fails. What fails stays in WORK/failed.
+"""
+import argparse
+import concurrent.futures
+import fnmatch
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE.parent / "tools"), str(HERE.parent / "corpus"), str(HERE.parent / "bench")]
+import machine_code  # noqa: E402
+from measure import table  # noqa: E402
+
+
+def load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+corpus = load("corpus_run", HERE.parent / "corpus" / "run.py")
+
+PASSES = "live-dead,cssa-coalesce,register-coalescer,nvptx-coalescer,live-dead"
+ARCHITECTURES = ["sm_75", "sm_80", "sm_90a"]
+SAME = "--types=mov,declared,cvt,cvta"  # these leave ptxas's code as it is; packing and widening do not
+# name -> (arguments of insert_copies, part of --quick)
+CONFIGURATIONS = {
+    "definitions": (["--mode=definitions"], True),
+    "definitions, ten each": (["--mode=definitions", "--times=10", "--seed=2"], False),
+    "definitions, other types": (["--mode=definitions", SAME, "--seed=3"], True),
+    "definitions, packed": (["--mode=definitions", "--types=pack,halves,widen", "--seed=4"], True),
+    "uses": (["--mode=uses", "--seed=5"], True),
+    "uses, other types": (["--mode=uses", SAME, "--times=2", "--seed=6"], False),
+    "edges": (["--mode=edges", "--seed=7"], True),
+    "edges, none split": (["--mode=edges", "--no-split", "--seed=8"], False),
+    "edges, other types": (["--mode=edges", SAME, "--density=0.5", "--seed=9"], False),
+    "phis and rotations": (["--mode=parallel", "--seed=10"], True),
+    "the same, none split": (["--mode=parallel", "--no-split", "--density=0.6", "--seed=11"], False),
+    "everything, sparse": (["--mode=mixed", "--density=0.1", "--seed=12"], False),
+    "everything": (["--mode=mixed", "--density=0.7", "--seed=13"], True),
+    "everything, all types": (["--mode=mixed", "--density=0.5", "--types=all", "--times=3", "--seed=14"], True),
+}
+MOST_LEFT, MOST_GROWTH = 0.03, 0.01
+SLACK_COPIES, SLACK_INSTRUCTIONS, SLACK_BYTES = 2, 3, 300  # of one input
+LIMIT = 300  # seconds
+
+
+@dataclass
+class Setup:
+    tool: str
+    inserter: str
+    work: str
+    passes: str
+    architectures: list
+    code: object  # corpus.Settings, for the cache of machine code
+
+
+@dataclass
+class Outcome:
+    inserted: int = 0
+    left: int = 0
+    instructions: tuple = (0, 0)  # of the baseline's result and of the result
+    sizes: tuple = (0, 0)
+    compared: int = 0
+    other: list = field(default_factory=list)  # architectures with other machine code
+    problem: str = ""
+
+
+def run(*command):
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace", timeout=LIMIT)
+    if result.returncode != 0:
+        raise RuntimeError(f"{os.path.basename(command[0])}: status {result.returncode}: {corpus.first_line(result.stderr)}")
+    return result.stdout
+
+
+def architectures_of(path, wanted):
+    """Those that can run the file's .target; [] stands for the file's own alone."""
+    own = machine_code.read_target(path)
+    if not wanted or own[-1] in "af":
+        return [own]
+    return [arch for arch in wanted if corpus.number(arch[3:]) >= corpus.number(own[3:])] or [own]
+
+
+def check(setup, path, arguments, folder):
+    inserted, frame = os.path.join(folder, "inserted.ptx"), os.path.join(folder, "frame.ptx")
+    before, after = os.path.join(folder, "before.ptx"), os.path.join(folder, "after.ptx")
+    outcome = Outcome()
+    report = json.loads(run(setup.inserter, path, "-o", inserted, *arguments))
+    outcome.inserted = report["copies"]
+    if outcome.inserted == 0:
+        return outcome
+    if report["labels"]:
+        run(setup.inserter, path, "-o", frame, "--frame", *arguments)
+    run(setup.tool, frame if report["labels"] else path, "-o", before, "--passes=" + setup.passes)
+    run(setup.tool, inserted, "-o", after, "--passes=" + setup.passes, "--verify-each")
+    counts = [json.loads(run(setup.inserter, "--count", p)) for p in (before, after)]
+    outcome.left = counts[1]["copies"] - counts[0]["copies"]
+    outcome.instructions = counts[0]["instructions"], counts[1]["instructions"]
+    outcome.sizes = os.path.getsize(before), os.path.getsize(after)
+    if setup.code.ptxas:
+        for arch in architectures_of(path, setup.architectures):
+            original = corpus.machine_code_of(frame if report["labels"] else path, arch, setup.code)
+            outcome.compared += 1
+            if machine_code.differing(original, corpus.machine_code_of(after, arch, setup.code)):
+                outcome.other.append(arch)
+    return outcome
+
+
+def guarded_check(setup, name, path, configuration, arguments):
+    with tempfile.TemporaryDirectory(dir=setup.work) as folder:
+        try:
+            outcome = check(setup, path, arguments, folder)
+        except (RuntimeError, machine_code.AssemblyError, subprocess.TimeoutExpired) as error:
+            outcome = Outcome(problem=str(error))
+        if failures(outcome):
+            target = os.path.join(setup.work, "failed", f"{name}-{configuration}".replace("/", "-").replace(" ", "_").replace(",", ""))
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(folder, target)
+            shutil.copy(path, os.path.join(target, "input.ptx"))
+    return outcome
+
+
+def failures(outcome):
+    """What is wrong with the result of one input, in words."""
+    found = [outcome.problem] if outcome.problem else []
+    if outcome.left > MOST_LEFT * outcome.inserted + SLACK_COPIES:
+        found.append(f"{outcome.left} of {outcome.inserted} copies left")
+    for what, (before, after), slack in (("instructions", outcome.instructions, SLACK_INSTRUCTIONS), ("bytes", outcome.sizes, SLACK_BYTES)):
+        if abs(after - before) > MOST_GROWTH * before + slack:
+            found.append(f"{after} {what}, {before} without the copies")
+    if outcome.other:
+        found.append("other machine code for " + ", ".join(outcome.other))
+    return found
+
+
+def growth(pair):
+    return (pair[1] - pair[0]) / pair[0] if pair[0] else 0.0
+
+
+def summarise(outcomes):
+    total = Outcome()
+    for o in outcomes:
+        total.inserted += o.inserted
+        total.left += o.left
+        total.instructions = tuple(a + b for a, b in zip(total.instructions, o.instructions))
+        total.sizes = tuple(a + b for a, b in zip(total.sizes, o.sizes))
+        total.compared += o.compared
+        total.other += o.other
+    return total
+
+
+def inputs(setup, quick):
+    """(name, path) of every input that ptxas takes."""
+    paths = [(f"samples/{p.stem}", str(p)) for p in sorted((ROOT / "samples" / "kernels").glob("*.ptx"))]
+    paths += [(f"hazards/{p.stem}", str(p)) for p in sorted((HERE.parent / "hazards").glob("*.ptx"))]
+    for item in corpus.all_items(setup.code.work, quick=True):
+        if item.kind or (quick and item.command and "nvcc" in os.path.basename(item.command[0])):
+            continue
+        try:
+            paths.append((item.name, corpus.compiled(item, setup.code.work)))
+        except corpus.Skip as reason:
+            print(f"skipped {item.name}: {reason}")
+    taken = []
+    for name, path in paths:
+        try:
+            if setup.code.ptxas:
+                corpus.machine_code_of(path, machine_code.read_target(path), setup.code)
+            if not machine_code.is_debug(path):
+                taken.append((name, path))
+        except machine_code.AssemblyError:
+            pass  # kernels of tests/hazards that only ptxopt takes
+    return taken
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", default=str(ROOT / "build/release/ptxopt"))
+    parser.add_argument("--inserter", default=str(ROOT / "build/release/tests/coalescing/insert_copies"))
+    parser.add_argument("--work", default=str(ROOT / "build/coalescing"), help="folder for what is compiled and kept")
+    parser.add_argument("--passes", default=PASSES, help=f"default: {PASSES}")
+    parser.add_argument("--only", metavar="GLOB", default="*", help="only inputs of these names")
+    parser.add_argument("--configuration", metavar="GLOB", default="*", help="only these ways of inserting")
+    parser.add_argument("--quick", action="store_true", help="fewer inputs and configurations, one architecture each")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    work = os.path.abspath(args.work)
+    corpus.prepare(work)
+    shutil.rmtree(os.path.join(work, "failed"), ignore_errors=True)
+    tool = os.path.abspath(args.tool)
+    known = run(tool, "--list-passes")
+    missing = [p for p in args.passes.split(",") if p not in known.split()]
+    if missing:
+        sys.exit(f"coalescing: this ptxopt has no pass {', '.join(missing)}")
+    code = corpus.Settings(tool, work, corpus.version(machine_code.find_ptxas()))
+    if not code.ptxas:
+        print("no ptxas: the comparison of machine code was skipped")
+    setup = Setup(tool, os.path.abspath(args.inserter), work, args.passes, [] if args.quick else ARCHITECTURES, code)
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        chosen = [(n, p) for n, p in inputs(setup, args.quick) if fnmatch.fnmatch(n, args.only)]
+        configurations = [(c, a) for c, (a, quick) in CONFIGURATIONS.items()
+                          if (quick or not args.quick) and fnmatch.fnmatch(c, args.configuration)]
+        jobs = {c: [pool.submit(guarded_check, setup, n, p, c, a) for n, p in chosen] for c, a in configurations}
+        rows, bad = [], 0
+        for c, futures in jobs.items():
+            outcomes = [f.result() for f in futures]
+            for (name, _), outcome in zip(chosen, outcomes):
+                for failure in failures(outcome):
+                    bad += 1
+                    print(f"FAILED {c}: {name}: {failure}", flush=True)
+            t = summarise(outcomes)
+            share = t.left / t.inserted if t.inserted else 1.0
+            over = share > MOST_LEFT or abs(growth(t.instructions)) > MOST_GROWTH or abs(growth(t.sizes)) > MOST_GROWTH
+            bad += over
+            rows.append([c, sum(o.inserted > 0 for o in outcomes), t.inserted, t.left, f"{share:.2%}", f"{growth(t.instructions):+.2%}",
+                         f"{growth(t.sizes):+.2%}", f"{t.compared - len(t.other)}/{t.compared}", "FAILED" if over else "ok"])
+    table(["inserted", "inputs", "copies", "left", "share", "instructions", "bytes", "same code", "in all"], rows)
+    print(f"coalescing: {len(chosen)} inputs, {len(rows)} configurations, {bad} failures")
+    return 1 if bad or not rows or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
