@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -59,15 +60,21 @@ bool mayBeCopy(const ptxopt::Module& module, const ptxopt::Function& f, const pt
 }
 
 void count(const ptxopt::Module& module) {
-  std::size_t instructions = 0, copies = 0, labels = 0;
+  std::size_t instructions = 0, copies = 0, moves = 0, labels = 0;
   for (const ptxopt::Function& f : module.functions)
     for (const ptxopt::InstrId id : f) {
       labels += f[id].kind == ptxopt::InstrKind::Label;
       if (!f[id].isInstruction()) continue;
       ++instructions;
-      copies += mayBeCopy(module, f, f[id]);
+      if (!mayBeCopy(module, f, f[id])) continue;
+      ++copies;
+      const auto operands = f.operandsOf(f[id]);
+      const bool plain =
+          std::all_of(operands.begin(), operands.end(), [](const auto& o) { return o.isRegister(); });
+      moves += plain && module.text(module.form(f[id]).text).starts_with("mov.");
     }
-  fmt::print("{{\"instructions\": {}, \"copies\": {}, \"labels\": {}}}\n", instructions, copies, labels);
+  fmt::print("{{\"instructions\": {}, \"copies\": {}, \"moves\": {}, \"labels\": {}}}\n", instructions, copies,
+             moves, labels);
 }
 
 }  // namespace
