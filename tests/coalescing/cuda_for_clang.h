@@ -17,15 +17,15 @@ __device__ inline float4 make_float4(float x, float y, float z, float w) { retur
 #define INFINITY __builtin_inff()
 
 // threadIdx.x and the like: a member of an empty object that reads a special register.
-#define PTXOPT_MEMBER(NAME, C, BUILTIN) \
+#define PTXOPT_MEMBER(NAME, C, BUILTIN)           \
   __declspec(property(get = get_##C)) unsigned C; \
   __device__ static inline unsigned get_##C() { return BUILTIN##C(); }
 #define PTXOPT_SPECIAL(NAME, BUILTIN) \
-  struct NAME##_t { \
-    PTXOPT_MEMBER(NAME, x, BUILTIN) \
-    PTXOPT_MEMBER(NAME, y, BUILTIN) \
-    PTXOPT_MEMBER(NAME, z, BUILTIN) \
-  }; \
+  struct NAME##_t {                   \
+    PTXOPT_MEMBER(NAME, x, BUILTIN)   \
+    PTXOPT_MEMBER(NAME, y, BUILTIN)   \
+    PTXOPT_MEMBER(NAME, z, BUILTIN)   \
+  };                                  \
   extern const __device__ NAME##_t NAME;
 PTXOPT_SPECIAL(threadIdx, __nvvm_read_ptx_sreg_tid_)
 PTXOPT_SPECIAL(blockIdx, __nvvm_read_ptx_sreg_ctaid_)
@@ -53,19 +53,19 @@ template <class T, class U>
 __device__ inline T atomicAdd(T* p, U x) {
   return __atomic_fetch_add(p, static_cast<T>(x), __ATOMIC_RELAXED);
 }
-#define PTXOPT_SHUFFLE(NAME, BUILTIN, CLAMP) \
-  __device__ inline int NAME(unsigned mask, int x, int n, int = 32) { \
-    return BUILTIN##i32(mask, x, n, CLAMP); \
-  } \
-  __device__ inline unsigned NAME(unsigned mask, unsigned x, int n, int = 32) { \
-    return static_cast<unsigned>(BUILTIN##i32(mask, static_cast<int>(x), n, CLAMP)); \
-  } \
-  __device__ inline float NAME(unsigned mask, float x, int n, int = 32) { return BUILTIN##f32(mask, x, n, CLAMP); } \
-  __device__ inline double NAME(unsigned mask, double x, int n, int = 32) { \
-    long bits = __builtin_bit_cast(long, x); \
-    const auto low = static_cast<unsigned>(BUILTIN##i32(mask, static_cast<int>(bits), n, CLAMP)); \
-    const long high = BUILTIN##i32(mask, static_cast<int>(bits >> 32), n, CLAMP); \
-    return __builtin_bit_cast(double, (high << 32) | low); \
+#define PTXOPT_SHUFFLE(NAME, BUILTIN, CLAMP)                                                                    \
+  __device__ inline int NAME(unsigned mask, int x, int n, int = 32) { return BUILTIN##i32(mask, x, n, CLAMP); } \
+  __device__ inline unsigned NAME(unsigned mask, unsigned x, int n, int = 32) {                                 \
+    return static_cast<unsigned>(BUILTIN##i32(mask, static_cast<int>(x), n, CLAMP));                            \
+  }                                                                                                             \
+  __device__ inline float NAME(unsigned mask, float x, int n, int = 32) {                                       \
+    return BUILTIN##f32(mask, x, n, CLAMP);                                                                     \
+  }                                                                                                             \
+  __device__ inline double NAME(unsigned mask, double x, int n, int = 32) {                                     \
+    long bits = __builtin_bit_cast(long, x);                                                                    \
+    const auto low = static_cast<unsigned>(BUILTIN##i32(mask, static_cast<int>(bits), n, CLAMP));               \
+    const long high = BUILTIN##i32(mask, static_cast<int>(bits >> 32), n, CLAMP);                               \
+    return __builtin_bit_cast(double, (high << 32) | low);                                                      \
   }
 PTXOPT_SHUFFLE(__shfl_xor_sync, __nvvm_shfl_sync_bfly_, 31)
 PTXOPT_SHUFFLE(__shfl_down_sync, __nvvm_shfl_sync_down_, 31)

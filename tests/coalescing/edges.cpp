@@ -154,7 +154,7 @@ void Inserter::insertBetweenBlocks() {
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     std::vector<RegId> live;
     liveness.forEachLiveIn(BlockId(b), [&](RegId reg) {
-      if (reg.value < leftAlone_.size() && mayCopy(reg)) live.push_back(reg);
+      if (mayCopyAnywhere(reg)) live.push_back(reg);
     });
     if (live.empty()) continue;
     const bool onEdges = options_.mode == Mode::Edges || (options_.mode == Mode::Mixed && edgeRandom_.chance(50));
@@ -167,7 +167,7 @@ void Inserter::insertBetweenBlocks() {
       if (cfg.successors(BlockId(b)).size() == 1 && edgeRandom_.chance(50)) {
         live.clear();
         liveness.forEachLiveIn(cfg.successors(BlockId(b))[0], [&](RegId reg) {
-          if (reg.value < leftAlone_.size() && mayCopy(reg)) live.push_back(reg);
+          if (mayCopyAnywhere(reg)) live.push_back(reg);
         });
         insertRotation(blockEnd(cfg[BlockId(b)]), choose(live));
       }

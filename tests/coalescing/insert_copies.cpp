@@ -1,7 +1,7 @@
 // insert_copies: reads PTX, inserts copies that change nothing, and writes PTX.
 //
 //     insert_copies IN.ptx -o OUT.ptx [--mode definitions|uses|edges|parallel|mixed] [--density D] [--seed S]
-//                   [--times N] [--types[=FORM,...]] [--frame]
+//                   [--times N] [--types FORM,...] [--guarded] [--no-split] [--frame]
 //     insert_copies IN.ptx --count
 //
 // One line of JSON on standard output says how much was inserted, or what there is: instructions, those of them
@@ -98,6 +98,7 @@ int main(int argc, char** argv) {
   app.add_option("--types", forms, "copies in disguise: mov, declared, cvt, widen, pack, halves, cvta, all")
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(kForms));
+  app.add_flag("--guarded", options.guarded, "also copy what is defined under a guard");
   app.add_flag("--split,!--no-split", options.split, "make blocks on critical edges, or leave these edges out");
   app.add_flag("--frame", options.frame, "make the blocks and branches that the copies need, but no copies");
   try {

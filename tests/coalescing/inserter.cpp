@@ -20,6 +20,7 @@ Inserter::Inserter(Module& module, Function& function, const Options& options)
 
 Counts Inserter::run() {
   findLeftAlone();
+  findNested();
   if (options_.mode == Mode::Edges || options_.mode == Mode::Parallel || options_.mode == Mode::Mixed)
     insertBetweenBlocks();
   const bool atInstructions = options_.mode != Mode::Edges && options_.mode != Mode::Parallel;
@@ -40,6 +41,21 @@ void Inserter::findLeftAlone() {
       else if (operands[k].isRegister() && !operands[k].is(Operand::Guard))
         leftAlone_[operands[k].payload] = 1;
     }
+  }
+}
+
+// Registers are declared at the outermost level at the latest where they are mentioned there.
+void Inserter::findNested() {
+  isNested_.assign(f_.registers.size(), 1);
+  for (std::size_t r = 0; r < f_.registers.size(); ++r)
+    if (f_.registers[r].isParameter) isNested_[r] = 0;
+  std::size_t depth = 0;
+  for (const InstrId id : f_) {
+    depth += f_[id].kind == InstrKind::ScopeOpen;
+    depth -= f_[id].kind == InstrKind::ScopeClose;
+    if (depth != 0 || !f_[id].isInstruction()) continue;
+    for (const Operand& o : f_.operandsOf(f_[id]))
+      if (o.isRegister()) isNested_[o.payload] = 0;
   }
 }
 
@@ -81,6 +97,7 @@ void Inserter::insertAtInstruction(InstrId id) {
     const Mode mode = drawMode();
     if (!isWanted()) continue;
     if (mode == Mode::Uses && o.role == Role::Use) copyUse(id, k);
+    if (o.role == Role::Mod && !options_.guarded) continue;
     if (mode == Mode::Definitions && o.writes()) copyDefinition(id, k, renamed);
   }
 }

@@ -25,12 +25,13 @@ enum class Mode { Definitions, Uses, Edges, Parallel, Mixed };
 struct Options {
   Mode mode = Mode::Mixed;
   uint64_t seed = 1;
-  double density = 1;  // the share of the places that get copies
-  unsigned forms = 0;  // of Form
-  int times = 1;       // copies in a chain
-  int most = 8;        // registers at one place between blocks
-  bool frame = false;  // make the blocks and branches only
-  bool split = true;   // also on critical edges, by blocks of their own
+  double density = 1;    // the share of the places that get copies
+  unsigned forms = 0;    // of Form
+  int times = 1;         // copies in a chain
+  int most = 8;          // registers at one place between blocks
+  bool frame = false;    // make the blocks and branches only
+  bool guarded = false;  // also definitions under a guard
+  bool split = true;     // also on critical edges, by blocks of their own
 };
 
 struct Counts {
@@ -56,6 +57,7 @@ class Inserter {
 
   // In inserter.cpp.
   void findLeftAlone();
+  void findNested();
   bool isWanted();
   Mode drawMode();
   void insertAtInstruction(InstrId id);
@@ -63,6 +65,9 @@ class Inserter {
   void copyDefinition(InstrId id, std::size_t operand, std::vector<std::pair<RegId, RegId>>& renamed);
   Place inFrontOf(InstrId id) const;
   bool mayCopy(RegId reg) const { return !leftAlone_[reg.value] && copier_.canCopy(reg); }
+  bool mayCopyAnywhere(RegId reg) const {
+    return reg.value < isNested_.size() && !isNested_[reg.value] && mayCopy(reg);
+  }
 
   Options options_;
   Editor editor_;
@@ -72,6 +77,7 @@ class Inserter {
   kernels::Random edgeRandom_;  // and between blocks
   Copier copier_;
   std::vector<uint8_t> leftAlone_;  // by RegId, of the source's registers
+  std::vector<uint8_t> isNested_;   // likewise: it may be known only inside a scope of its own
   Counts counts_;
 };
 

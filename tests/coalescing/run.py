@@ -8,9 +8,10 @@ Inputs: samples/kernels, tests/hazards, and what tests/corpus compiles with clan
 compiles with nvcc. Seeds are fixed. For each input and each way of inserting (CONFIGURATIONS):
 
   left           (copies in the result - copies in the baseline's result) / copies inserted: at most 3%
-  instructions   of the result, against the baseline's result: at most 1% more or fewer
+  instructions   of the result, against the baseline's result: at most 1% more
   bytes          likewise
-  machine code   of the result: that of the baseline, for every architecture (--quick: the input's own)
+  machine code   of the result: that of the baseline, for every architecture (--quick: the input's own); or else that of
+                 the text with the copies in it: some of these change what ptxas makes (packing, copies around loops)
 
 The baseline is the input itself; where inserting splits critical edges, the input with the same edges split and no
 copies there, so that branches do not count. (Its machine code is nearly always that of the input; not where a loop has
@@ -51,22 +52,34 @@ corpus = load("corpus_run", HERE.parent / "corpus" / "run.py")
 PASSES = "live-dead,cssa-coalesce,register-coalescer,nvptx-coalescer,live-dead"
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90a"]
 SAME = "--types=mov,declared,cvt,cvta"  # these leave ptxas's code as it is; packing and widening do not
-# name -> (arguments of insert_copies, part of --quick)
+
+
+@dataclass
+class Configuration:
+    arguments: list  # of insert_copies
+    quick: bool = False  # part of --quick
+    flags: list = field(default_factory=list)  # of ptxopt
+    compares_code: bool = True
+
+
 CONFIGURATIONS = {
-    "definitions": (["--mode=definitions"], True),
-    "definitions, ten each": (["--mode=definitions", "--times=10", "--seed=2"], False),
-    "definitions, other types": (["--mode=definitions", SAME, "--seed=3"], True),
-    "definitions, packed": (["--mode=definitions", "--types=pack,halves,widen", "--seed=4"], True),
-    "uses": (["--mode=uses", "--seed=5"], True),
-    "uses, other types": (["--mode=uses", SAME, "--times=2", "--seed=6"], False),
-    "edges": (["--mode=edges", "--seed=7"], True),
-    "edges, none split": (["--mode=edges", "--no-split", "--seed=8"], False),
-    "edges, other types": (["--mode=edges", SAME, "--density=0.5", "--seed=9"], False),
-    "phis and rotations": (["--mode=parallel", "--seed=10"], True),
-    "the same, none split": (["--mode=parallel", "--no-split", "--density=0.6", "--seed=11"], False),
-    "everything, sparse": (["--mode=mixed", "--density=0.1", "--seed=12"], False),
-    "everything": (["--mode=mixed", "--density=0.7", "--seed=13"], True),
-    "everything, all types": (["--mode=mixed", "--density=0.5", "--types=all", "--times=3", "--seed=14"], True),
+    "definitions": Configuration(["--mode=definitions"], True),
+    "definitions, ten each": Configuration(["--mode=definitions", "--times=10", "--seed=2"]),
+    "definitions, other types": Configuration(["--mode=definitions", SAME, "--seed=3"], True),
+    "definitions, packed": Configuration(["--mode=definitions", "--types=pack,halves,widen", "--seed=4"], True),
+    # ptxas takes a register that is written under a guard for another than its copy, so its code may change.
+    "definitions under guards": Configuration(["--mode=definitions", "--guarded", "--seed=15"], True,
+                                              ["--join-guarded-definitions=1"], False),
+    "uses": Configuration(["--mode=uses", "--seed=5"], True),
+    "uses, other types": Configuration(["--mode=uses", SAME, "--times=2", "--seed=6"]),
+    "edges": Configuration(["--mode=edges", "--seed=7"], True),
+    "edges, none split": Configuration(["--mode=edges", "--no-split", "--seed=8"]),
+    "edges, other types": Configuration(["--mode=edges", SAME, "--density=0.5", "--seed=9"]),
+    "phis and rotations": Configuration(["--mode=parallel", "--seed=10"], True),
+    "the same, none split": Configuration(["--mode=parallel", "--no-split", "--density=0.6", "--seed=11"]),
+    "everything, sparse": Configuration(["--mode=mixed", "--density=0.1", "--seed=12"]),
+    "everything": Configuration(["--mode=mixed", "--density=0.7", "--seed=13"], True),
+    "everything, all types": Configuration(["--mode=mixed", "--density=0.5", "--types=all", "--times=3", "--seed=14"], True),
 }
 MOST_LEFT, MOST_GROWTH = 0.03, 0.01
 SLACK_COPIES, SLACK_INSTRUCTIONS, SLACK_BYTES = 2, 3, 300  # of one input
@@ -109,35 +122,35 @@ def architectures_of(path, wanted):
     return [arch for arch in wanted if corpus.number(arch[3:]) >= corpus.number(own[3:])] or [own]
 
 
-def check(setup, path, arguments, folder):
+def check(setup, path, configuration, folder):
     inserted, frame = os.path.join(folder, "inserted.ptx"), os.path.join(folder, "frame.ptx")
     before, after = os.path.join(folder, "before.ptx"), os.path.join(folder, "after.ptx")
     outcome = Outcome()
-    report = json.loads(run(setup.inserter, path, "-o", inserted, *arguments))
+    report = json.loads(run(setup.inserter, path, "-o", inserted, *configuration.arguments))
     outcome.inserted = report["copies"]
     if outcome.inserted == 0:
         return outcome
     if report["labels"]:
-        run(setup.inserter, path, "-o", frame, "--frame", *arguments)
-    run(setup.tool, frame if report["labels"] else path, "-o", before, "--passes=" + setup.passes)
-    run(setup.tool, inserted, "-o", after, "--passes=" + setup.passes, "--verify-each")
+        run(setup.inserter, path, "-o", frame, "--frame", *configuration.arguments)
+    run(setup.tool, frame if report["labels"] else path, "-o", before, "--passes=" + setup.passes, *configuration.flags)
+    run(setup.tool, inserted, "-o", after, "--passes=" + setup.passes, "--verify-each", *configuration.flags)
     counts = [json.loads(run(setup.inserter, "--count", p)) for p in (before, after)]
     outcome.left = counts[1]["copies"] - counts[0]["copies"]
     outcome.instructions = counts[0]["instructions"], counts[1]["instructions"]
     outcome.sizes = os.path.getsize(before), os.path.getsize(after)
-    if setup.code.ptxas:
+    if setup.code.ptxas and configuration.compares_code:
         for arch in architectures_of(path, setup.architectures):
-            original = corpus.machine_code_of(frame if report["labels"] else path, arch, setup.code)
+            allowed = [corpus.machine_code_of(p, arch, setup.code) for p in (frame if report["labels"] else path, inserted)]
             outcome.compared += 1
-            if machine_code.differing(original, corpus.machine_code_of(after, arch, setup.code)):
+            if all(machine_code.differing(code, corpus.machine_code_of(after, arch, setup.code)) for code in allowed):
                 outcome.other.append(arch)
     return outcome
 
 
-def guarded_check(setup, name, path, configuration, arguments):
+def safe_check(setup, name, path, configuration):
     with tempfile.TemporaryDirectory(dir=setup.work) as folder:
         try:
-            outcome = check(setup, path, arguments, folder)
+            outcome = check(setup, path, CONFIGURATIONS[configuration], folder)
         except (RuntimeError, machine_code.AssemblyError, subprocess.TimeoutExpired) as error:
             outcome = Outcome(problem=str(error))
         if failures(outcome):
@@ -154,7 +167,7 @@ def failures(outcome):
     if outcome.left > MOST_LEFT * outcome.inserted + SLACK_COPIES:
         found.append(f"{outcome.left} of {outcome.inserted} copies left")
     for what, (before, after), slack in (("instructions", outcome.instructions, SLACK_INSTRUCTIONS), ("bytes", outcome.sizes, SLACK_BYTES)):
-        if abs(after - before) > MOST_GROWTH * before + slack:
+        if after - before > MOST_GROWTH * before + slack:
             found.append(f"{after} {what}, {before} without the copies")
     if outcome.other:
         found.append("other machine code for " + ", ".join(outcome.other))
@@ -225,9 +238,9 @@ def main():
     setup = Setup(tool, os.path.abspath(args.inserter), work, args.passes, [] if args.quick else ARCHITECTURES, code)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         chosen = [(n, p) for n, p in inputs(setup, args.quick) if fnmatch.fnmatch(n, args.only)]
-        configurations = [(c, a) for c, (a, quick) in CONFIGURATIONS.items()
-                          if (quick or not args.quick) and fnmatch.fnmatch(c, args.configuration)]
-        jobs = {c: [pool.submit(guarded_check, setup, n, p, c, a) for n, p in chosen] for c, a in configurations}
+        configurations = [name for name, c in CONFIGURATIONS.items()
+                          if (c.quick or not args.quick) and fnmatch.fnmatch(name, args.configuration)]
+        jobs = {c: [pool.submit(safe_check, setup, n, p, c) for n, p in chosen] for c in configurations}
         rows, bad = [], 0
         for c, futures in jobs.items():
             outcomes = [f.result() for f in futures]
@@ -237,7 +250,7 @@ def main():
                     print(f"FAILED {c}: {name}: {failure}", flush=True)
             t = summarise(outcomes)
             share = t.left / t.inserted if t.inserted else 1.0
-            over = share > MOST_LEFT or abs(growth(t.instructions)) > MOST_GROWTH or abs(growth(t.sizes)) > MOST_GROWTH
+            over = share > MOST_LEFT or growth(t.instructions) > MOST_GROWTH or growth(t.sizes) > MOST_GROWTH
             bad += over
             rows.append([c, sum(o.inserted > 0 for o in outcomes), t.inserted, t.left, f"{share:.2%}", f"{growth(t.instructions):+.2%}",
                          f"{growth(t.sizes):+.2%}", f"{t.compared - len(t.other)}/{t.compared}", "FAILED" if over else "ok"])
