@@ -113,7 +113,9 @@ void runPasses(const Module& module, Function& f, const Plan& plan, const Option
       changes += passReport.changed;
       if (step.pass->again == Again::Useless) doneAt[step.pass] = changes;
       if (passReport.changed) analyses.invalidate(step.pass->preserves);
-      if (const std::string error = check(module, f, options, analyses); !error.empty()) {
+      std::string error = passReport.error;
+      if (error.empty()) error = check(module, f, options, analyses);
+      if (!error.empty()) {
         report.error = fmt::format("after {}: {}", step.name, error);
         return;
       }

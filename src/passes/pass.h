@@ -55,6 +55,7 @@ struct PassReport {
   std::map<std::string_view, uint64_t> counters;
   std::vector<Decline> declines;
   double seconds = 0;  // CPU time of the thread
+  std::string error;   // what the pass found wrong with its own work: an internal error
 };
 
 // What still holds after a pass changed the function.

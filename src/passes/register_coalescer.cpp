@@ -18,6 +18,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "passes/coalescing/check.h"
 #include "passes/coalescing/coalescer.h"
 #include "passes/coalescing/copy_report.h"
 #include "passes/coalescing/reschedule.h"
@@ -238,7 +239,7 @@ bool registerCoalescer(Function& f, PassContext& context) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
-  return RegisterCoalescer(f, context).run();
+  return withCoalescingCheck(f, context, [&] { return RegisterCoalescer(f, context).run(); });
 }
 
 }  // namespace ptxopt
