@@ -25,6 +25,8 @@ struct RandomOptions {
   std::size_t guardPercent = 25;
   std::size_t branchPercent = 67;  // blocks that end in a branch, return, call and the like
   std::size_t scopePercent = 20;   // blocks that begin a scope with registers of its own
+  std::size_t copyPercent = 0;     // statements that are copies, one or several
+  bool startsDefined = false;      // all registers are written at the start
 };
 
 // Registers go by their spelling; the n-th of one spelling in the order of the text, n > 1, is `%s#n`. The carry
@@ -37,6 +39,7 @@ struct RandomStatement {
   bool falls = true;
   std::string guard = {};           // "@%p1" or "@!%p1"
   std::set<std::string> uses = {};  // of reads, those whose value goes into a result: not what is kept of a mod
+  bool isMove = false;              // gives one register what another one, or a constant, is
 };
 
 class RandomFunction {
@@ -92,7 +95,12 @@ class RandomFunction {
     }
     statements.push_back(std::move(s));
   }
-  void addPlain(std::string line) { add({.text = std::move(line)}, false); }
+  void addPlain(std::string line, std::string writes = {}, std::string reads = {}) {
+    RandomStatement s{.text = std::move(line)};
+    if (!writes.empty()) s.writes.insert(std::move(writes));
+    if (!reads.empty()) s.reads.insert(std::move(reads));
+    add(std::move(s), false);
+  }
 
   void make() {
     const std::size_t blocks = 1 + pick(options_.mostBlocks);
@@ -101,6 +109,7 @@ class RandomFunction {
     addPlain(".reg .pred %p0, %p1, %p2;");
     addPlain(".reg .b64 %rd<3>;");
     addPlain(".reg .v2 .b32 %v;");
+    if (options_.startsDefined) addDefinitions();
     std::vector<std::size_t> outside;
     for (std::size_t b = 0; b < blocks; ++b)
       if (scopeOf_[b] == 0) outside.push_back(b);
@@ -153,12 +162,50 @@ class RandomFunction {
     addPlain("}");
   }
 
+  void copy(const std::string& to, const std::string& from) {
+    const char* const move = to[1] == 'p' ? "mov.pred " : to.starts_with("%rd") ? "mov.b64 " : "mov.u32 ";
+    add({.text = move + to + ", " + from + ";", .reads = {from}, .writes = {to}, .removable = true, .isMove = true});
+  }
+
+  // One copy, a chain, a swap, a rotation, or a copy under either truth of a predicate.
+  void addCopies() {
+    const std::string a = b32(), b = b32(), c = b32(), p = pred();
+    switch (pick(9)) {
+      case 0: return copy(p, pred());
+      case 1: return copy(b64(), b64());
+      case 2: copy(a, b); return copy(b, c);
+      case 3: copy(a, b); copy(b, c); return copy(c, a);
+      case 4:
+        for (const char* const guard : {"@", "@!"}) {
+          RandomStatement s{.text = guard + spelled(p) + " mov.u32 " + spelled(a) + ", " + spelled(b) + ";",
+                            .reads = {a, b, p},
+                            .mods = {a},
+                            .removable = true,
+                            .isMove = true};
+          s.guard = guard + p;
+          s.uses = {b, p};
+          statements.push_back(s);
+          if (pick(4) == 0) addRandom();
+        }
+        return;
+      default: return copy(a, b);
+    }
+  }
+
+  void addDefinitions() {
+    for (const char* const r : {"%r0", "%s", "%t0", "%t1", "%o"})
+      addPlain(std::string("mov.u32 ") + r + ", %clock;", r);
+    for (const char* const r : {"%p0", "%p1", "%p2"}) addPlain(std::string("setp.ne.u32 ") + r + ", %r0, 5;", r, "%r0");
+    for (const char* const r : {"%rd0", "%rd1", "%rd2"}) addPlain(std::string("mov.u64 ") + r + ", %clock64;", r);
+  }
+
   void addRandom() {
+    if (options_.copyPercent != 0 && percent(options_.copyPercent)) return addCopies();
     const std::string a = b32(), b = b32(), c = b32(), p = pred(), q = pred(), d = b64();
     switch (pick(22)) {
-      case 0: return add({"mov.u32 " + a + ", " + b + ";", {b}, {a}, {}, true});
+      case 0: return copy(a, b);
       case 1: return add({"add.s32 " + a + ", " + b + ", " + c + ";", {b, c}, {a}, {}, true});
-      case 2: return add({"mov.u32 " + a + ", 7;", {}, {a}, {}, true});
+      case 2: return add({.text = "mov.u32 " + a + ", 7;", .writes = {a}, .removable = true, .isMove = true});
       case 3: return add({"setp.lt.s32 " + p + "|" + q + ", " + a + ", " + b + ";", {a, b}, {p, q}, {}, true});
       case 4: return add({"setp.eq.s32 _|" + q + ", " + a + ", " + b + ";", {a, b}, {q}, {}, true});
       case 5: return add({"selp.b32 " + a + ", " + b + ", " + c + ", " + p + ";", {b, c, p}, {a}, {}, true});

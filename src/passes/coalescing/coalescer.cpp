@@ -62,7 +62,12 @@ void Coalescer::makeWebs() {
   webs_.resize(parent_.size());
   for (const RegId r : candidates_) {
     const Register& reg = f_.registers[r.value];
-    for (const Segment& s : (*intervals_)[r].segments()) {
+    const LiveRange& range = (*intervals_)[r];
+    // A parameter is there at the entry although nothing may read it: what is undefined there must not become it.
+    if (const SlotIndex entry = slots_.start(BlockId(0u)); isArgument(r) && !range.empty() && entry < range.start())
+      webs_[find(values_->firstOf(r))].range.append(
+          {entry, SlotIndex(entry.raw() + 1), static_cast<Number>(values_->size())});
+    for (const Segment& s : range.segments()) {
       const Number n = values_->number(r, s.value);
       Web& web = webs_[find(n)];
       web.range.append({s.start, s.end, values_->root(n)});
@@ -76,6 +81,11 @@ void Coalescer::makeWebs() {
     web.hasPartial = web.hasPartial || (*values_)[n].isPartial;
   }
   moved_.assign(parent_.size(), CopyValues::kNone);
+}
+
+bool Coalescer::isArgument(RegId r) const {
+  return f_.registers[r.value].isParameter &&
+         std::find(f_.returnRegisters.begin(), f_.returnRegisters.end(), r) == f_.returnRegisters.end();
 }
 
 Coalescer::Number Coalescer::find(Number n) {

@@ -92,6 +92,7 @@ class Coalescer {
 
   void findFrozen();
   void makeWebs();
+  bool isArgument(RegId r) const;
   Verdict join(Number a, Number b, bool really);
   ScalarType commonType(ScalarType a, ScalarType b) const;
   void findReads();

@@ -36,16 +36,20 @@ CopyValues::CopyValues(const Function& function, const Cfg& cfg, const SlotIndex
   std::sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
     return std::tie(a.order, a.def, a.number) < std::tie(b.order, b.def, b.number);
   });
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Open& o : open) {
-      // A root stays one: its sides once differed.
-      if (root_[o.number] == o.number) continue;
-      const Number now = evaluate(o.number);
-      changed |= now != root_[o.number];
-      root_[o.number] = now;
-    }
-  }
+  // Roots only become more: each round starts anew from those that there are, takes every other value from what
+  // comes before it, and then looks which phis do not agree with the sides that come behind them. (Going on with
+  // the values of the round before would find false disagreement, between new values and old ones.)
+  std::vector<Number> fresh;
+  do {
+    for (const Open& o : open)
+      if (root_[o.number] != o.number) root_[o.number] = kNone;
+    for (const Open& o : open)
+      if (root_[o.number] == kNone) root_[o.number] = evaluate(o.number);
+    fresh.clear();
+    for (const Open& o : open)
+      if (root_[o.number] != o.number && evaluate(o.number) != root_[o.number]) fresh.push_back(o.number);
+    for (const Number n : fresh) root_[n] = n;
+  } while (!fresh.empty());
 }
 
 void CopyValues::findCopies(std::span<const Copy> copies) {

@@ -3,14 +3,15 @@
 // Every value of every candidate register (live_range.h) gets a root: the value that it is a copy of, through any
 // number of copies, and through phis all of whose sides are copies of one value. Where two registers are live and
 // their values have one root, they hold the same bits; so they do not stand in each other's way.
-// Algorithm: the partition is optimistic. A phi takes the root that its sides known so far agree on; when they turn
-// out to differ it becomes a root itself. Values in reverse post-order of their blocks, until nothing changes.
+// Algorithm: the partition is optimistic. In reverse post-order of their blocks each value takes the root that its
+// sides known so far agree on; a phi whose other sides turn out to differ is a root, and all begins anew with it.
 // A guarded copy has the root of its source where the old value has it, too, and where a copy under the opposite of
 // its guard comes directly before: `@p mov a, x; @!p mov a, x`.
 // Sound because values are in strict SSA form: equal roots mean that the later of two definitions still saw what
 // the earlier one left (Boissinot et al., "Revisiting out-of-SSA translation for correctness, code quality, and
 // efficiency", 2009, section III).
-// Cost: near linear in the values of candidates; phis times the depth of loops in the worst case.
+// Cost: linear in the values of candidates and the edges into their phis, times how often loops inside loops find new
+// roots: the depth of the nest, mostly.
 #pragma once
 
 #include <span>

@@ -1,0 +1,67 @@
+// Running a function by tokens: a random walk through its control-flow graph on which every register holds a token.
+//
+// An instruction other than a move gives each register that it writes a new token; a move passes on the one that is
+// there, or that of its constant, a guarded one where the token of its predicate is even. Control goes a random way
+// at the end of each block. So what two registers hold is the same on every walk exactly when it is one value.
+// Roles are taken from the parsed function; what a move is comes from the note of the statement
+// (random_function.h), not from the code that is tested.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <random>
+
+#include "analysis/cfg.h"
+#include "random_function.h"
+#include "support.h"
+
+namespace ptxopt::testing {
+
+class TokenWalk {
+ public:
+  using Token = uint64_t;
+
+  // Of `f`, which has the instructions of the random function, or is left of it.
+  TokenWalk(const RandomFunction& notes, const Function& f) : notes_(notes), f_(f) {}
+
+  // What a register holds: at first, what was there at the entry.
+  Token operator[](RegId r) const {
+    const auto at = held_.find(r.value);
+    return at != held_.end() ? at->second : kUndefined + 4 * r.value;
+  }
+  static bool isUndefined(Token t) { return t >= kUndefined; }
+
+  // New tokens depend on the operand and on `met`, how many instructions were met so far.
+  void step(InstrId id, uint64_t met) {
+    if (!f_[id].isInstruction() || f_[id].is(Instruction::Erased)) return;
+    const auto operands = f_.operandsOf(f_[id]);
+    if (notes_.statements[id.value].isMove) {
+      const bool isGuarded = f_[id].is(Instruction::Guarded);
+      if (isGuarded && ((*this)[operands[0].reg()] / 2 % 2 == 0) == operands[0].is(Operand::Not)) return;
+      const Operand& from = operands[isGuarded + 1u];
+      held_[operands[isGuarded].payload] = from.isRegister() ? (*this)[from.reg()] : 4 * Token{from.payload};
+      return;
+    }
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      if (operands[k].isRegister() && operands[k].writes())
+        held_[operands[k].payload] = 2 * ((met * 64 + k + 1) * 0x9E3779B97F4A7C15u >> 3);
+  }
+
+ private:
+  static constexpr Token kUndefined = uint64_t{1} << 63;
+  const RandomFunction& notes_;
+  const Function& f_;
+  std::map<uint32_t, Token> held_;
+};
+
+// Where control goes, block by block.
+inline std::vector<BlockId> randomPath(const Cfg& cfg, std::mt19937_64& random, std::size_t blocks) {
+  std::vector<BlockId> path{cfg.roots()[0]};
+  while (path.size() < blocks && !cfg.successors(path.back()).empty()) {
+    const auto next = cfg.successors(path.back());
+    path.push_back(next[random() % next.size()]);
+  }
+  return path;
+}
+
+}  // namespace ptxopt::testing

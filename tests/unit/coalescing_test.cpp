@@ -1,0 +1,202 @@
+// Coalescing on random functions: every walk through the function finds what it found before; so says the check,
+// too, and it says so of nothing that is wrong.
+#include <fmt/format.h>
+
+#include "analysis/copies.h"
+#include "coalescing_model.h"
+#include "ir/verify.h"
+#include "passes/coalescing/check.h"
+#include "passes/coalescing/copy_values.h"
+#include "passes/pass.h"
+#include "text/print.h"
+
+using namespace ptxopt;
+using namespace ptxopt::testing;
+
+namespace {
+
+RandomOptions options(uint64_t seed) {
+  RandomOptions o;
+  o.mostBlocks = 1 + seed % 9;
+  o.mostStatements = 3 + seed % 7;
+  o.guardPercent = seed % 3 == 0 ? 5 : 25;
+  o.copyPercent = 30 + seed % 5 * 10;
+  o.scopePercent = seed % 2 * 30;
+  o.startsDefined = seed % 4 != 0;
+  return o;
+}
+
+// Where one of some walks through both functions, in step, reads something else than before; empty: nowhere.
+std::string difference(const RandomFunction& notes, const Parsed& p, const Function& before, const Function& after,
+                       uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const Cfg cfg(*p, before);
+  for (int walk = 0; walk < 12; ++walk) {
+    TokenWalk old(notes, before), now(notes, after);
+    uint64_t met = 0;
+    for (const BlockId b : randomPath(cfg, random, 24))
+      for (InstrId id = cfg[b].first;; id = before[id].next) {
+        ++met;
+        const auto was = before.operandsOf(before[id]), is = after.operandsOf(after[id]);
+        const bool compares = before[id].isInstruction() && !notes.statements[id.value].isMove;
+        for (std::size_t k = 0; compares && k < was.size(); ++k)
+          if (was[k].isRegister() && was[k].reads() && !TokenWalk::isUndefined(old[was[k].reg()]) &&
+              old[was[k].reg()] != now[is[k].reg()])
+            return fmt::format("statement {}, operand {}", id.value, k);
+        old.step(id, met);
+        now.step(id, met);
+        if (id == cfg[b].last) break;
+      }
+  }
+  return {};
+}
+
+bool runPass(const Parsed& p, Function& f, const Knobs& knobs, PassReport& report, const char* pass) {
+  Analyses analyses(*p, f, knobs);
+  PassContext context{*p, knobs, analyses, report};
+  return findPass(pass)->run(f, context);
+}
+
+// What a name in the printed text means where it stands; empty: what it should.
+std::string misnamed(const Parsed& p, const Function& f) {
+  const Parsed again(print(*p));
+  const Function& g = again.function(1);
+  std::map<uint32_t, uint32_t> there, back;
+  InstrId id = f.first, other = g.first;
+  const auto skip = [](const Function& h, InstrId& at) {
+    while (at.valid() && !h[at].isInstruction()) at = h[at].next;
+  };
+  for (skip(f, id), skip(g, other); id.valid() && other.valid();
+       id = f[id].next, other = g[other].next, skip(f, id), skip(g, other)) {
+    const auto a = f.operandsOf(f[id]), b = g.operandsOf(g[other]);
+    if (a.size() != b.size()) return fmt::format("instruction {} has other operands", id.value);
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      if (!a[k].isRegister()) continue;
+      if (there.try_emplace(a[k].payload, b[k].payload).first->second != b[k].payload ||
+          back.try_emplace(b[k].payload, a[k].payload).first->second != a[k].payload)
+        return fmt::format("statement {}, operand {}", id.value, k);
+    }
+  }
+  return id.valid() || other.valid() ? "there are more or fewer instructions" : "";
+}
+
+std::size_t copiesIn(const Parsed& p, const Function& f) {
+  std::size_t n = 0;
+  for (const InstrId id : f) n += readCopy(*p, f, id).has_value();
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("register-coalescer: nothing that a walk reads changes, and the check agrees") {
+  std::size_t before = 0, left = 0;
+  for (uint64_t seed = 0; seed < 6000; ++seed) {
+    const RandomFunction notes(seed, options(seed));
+    const Parsed p(notes.text);
+    Function& f = p.function(1);
+    const Function old = f;
+    before += copiesIn(p, f);
+    Knobs knobs;
+    REQUIRE(knobs.set("join-liveintervals", seed % 5 != 0) == "");
+    PassReport report;
+    runPass(p, f, knobs, report, "register-coalescer");
+    left += copiesIn(p, f);
+    CAPTURE(seed);
+    INFO(notes.text);
+    REQUIRE(verify(*p, f) == "");
+    REQUIRE(difference(notes, p, old, f, seed) == "");
+    REQUIRE(checkCoalescing(*p, old, f) == "");
+    REQUIRE(misnamed(p, f) == "");
+  }
+  MESSAGE(before << " copies, " << left << " left");
+  CHECK(left < before * 3 / 4);
+}
+
+// Wrong output, made by changing right output: whenever a walk sees the difference, the check does.
+TEST_CASE("verify-coalescing: finds what is wrong") {
+  std::size_t wrong = 0, found = 0;
+  for (uint64_t seed = 0; seed < 6000; ++seed) {
+    const RandomFunction notes(seed, options(seed));
+    const Parsed p(notes.text);
+    Function& f = p.function(1);
+    const Function old = f;
+    if (seed % 2 == 0) {
+      PassReport report;
+      runPass(p, f, Knobs(), report, "register-coalescer");
+    }
+    std::mt19937_64 random(seed);
+    std::vector<InstrId> left;
+    for (const InstrId id : f)
+      if (f[id].isInstruction() && f[id].operandCount != 0) left.push_back(id);
+    if (left.empty()) continue;
+    const InstrId id = left[random() % left.size()];
+    const auto operands = f.operandsOf(f[id]);
+    Operand& o = operands[random() % operands.size()];
+    if (readCopy(*p, f, id) && random() % 2 == 0) {
+      f.erase(id);
+    } else if (o.isRegister() && !o.is(Operand::Implicit)) {
+      // Another register of the same type.
+      std::vector<uint32_t> like;
+      for (uint32_t r = 1; r < f.registers.size(); ++r)
+        if (r != o.payload && f.registers[r].type == f.registers[o.payload].type &&
+            f.registers[r].lanes == f.registers[o.payload].lanes)
+          like.push_back(r);
+      if (like.empty()) continue;
+      o.payload = like[random() % like.size()];
+    } else {
+      continue;
+    }
+    const bool isWrong = difference(notes, p, old, f, seed) != "";
+    const bool isFound = checkCoalescing(*p, old, f) != "";
+    wrong += isWrong;
+    found += isFound;
+    CAPTURE(seed);
+    CAPTURE(id.value);
+    INFO(notes.text);
+    REQUIRE((isFound || !isWrong));
+  }
+  MESSAGE(wrong << " seen on a walk, " << found << " found");
+  CHECK(wrong > 1500);
+}
+
+TEST_CASE("CopyValues: what has one root is one value on every walk") {
+  std::size_t same = 0;
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    const RandomFunction notes(seed, options(seed));
+    const Parsed p(notes.text);
+    const Function& f = p.function(1);
+    const Cfg cfg(*p, f);
+    const SlotIndexes slots(f, cfg);
+    const LiveIntervals intervals(f, cfg, slots);
+    std::vector<Copy> copies;
+    std::vector<RegId> all;
+    for (const InstrId id : f)
+      if (const auto c = readCopy(*p, f, id)) copies.push_back(*c);
+    for (uint32_t r = 1; r < f.registers.size(); ++r) all.emplace_back(r);
+    const CopyValues values(f, cfg, slots, intervals, all, copies);
+
+    std::mt19937_64 random(seed);
+    CAPTURE(seed);
+    INFO(notes.text);
+    for (int walk = 0; walk < 6; ++walk) {
+      TokenWalk now(notes, f);
+      uint64_t met = 0;
+      for (const BlockId b : randomPath(cfg, random, 16))
+        for (InstrId id = cfg[b].first;; id = f[id].next) {
+          if (f[id].isInstruction()) {
+            std::map<CopyValues::Number, RegId> holder;
+            for (const RegId r : all) {
+              const ValueId v = intervals[r].valueIn(slots[id]);
+              if (!v.valid()) continue;
+              const auto [at, isNew] = holder.try_emplace(values.root(values.number(r, v)), r);
+              same += !isNew;
+              REQUIRE(now[r] == now[at->second]);
+            }
+          }
+          now.step(id, ++met);
+          if (id == cfg[b].last) break;
+        }
+    }
+  }
+  CHECK(same > 10000);
+}
