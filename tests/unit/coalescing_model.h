@@ -1,10 +1,10 @@
 // Running a function by tokens: a random walk through its control-flow graph on which every register holds a token.
 //
-// An instruction other than a move gives each register that it writes a new token; a move passes on the one that is
-// there, or that of its constant, a guarded one where the token of its predicate is even. Control goes a random way
-// at the end of each block. So what two registers hold is the same on every walk exactly when it is one value.
-// Roles are taken from the parsed function; what a move is comes from the note of the statement
-// (random_function.h), not from the code that is tested.
+// An instruction other than a move or one that packs or unpacks a pair gives each register that it writes a new
+// token; a move passes on the one that is there, or that of its constant, a guarded one where the token of its
+// predicate is even. Control goes a random way at the end of each block. So what two registers hold is the same on
+// every walk exactly when it is one value. Roles are taken from the parsed function; what a move is comes from the
+// note of the statement (random_function.h), not from the code that is tested.
 #pragma once
 
 #include <functional>
@@ -42,12 +42,28 @@ class TokenWalk {
       held_[operands[isGuarded].payload] = from.isRegister() ? (*this)[from.reg()] : 4 * Token{from.payload};
       return;
     }
+    // Pairs: the same parts make the same whole, and the other way about.
+    uint64_t source = met;
+    bool isKnown = true;
+    if (notes_.statements[id.value].text.starts_with("mov.b64 ")) {
+      source = 0;
+      for (const Operand& o : operands) {
+        if (!o.isRegister() || !o.reads()) continue;
+        source = mixed(source + (*this)[o.reg()]);
+        isKnown = isKnown && !isUndefined((*this)[o.reg()]);
+      }
+    }
     for (std::size_t k = 0; k < operands.size(); ++k)
       if (operands[k].isRegister() && operands[k].writes())
-        held_[operands[k].payload] = 2 * ((met * 64 + k + 1) * 0x9E3779B97F4A7C15u >> 3);
+        held_[operands[k].payload] = isKnown ? 2 * (mixed(source * 64 + k + 1) >> 3) : kUndefined;
   }
 
  private:
+  static constexpr uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 31) * 0x9E3779B97F4A7C15u;
+    return x ^ x >> 29;
+  }
+
   static constexpr Token kUndefined = uint64_t{1} << 63;
   const RandomFunction& notes_;
   const Function& f_;

@@ -27,6 +27,7 @@ struct RandomOptions {
   std::size_t scopePercent = 20;   // blocks that begin a scope with registers of its own
   std::size_t copyPercent = 0;     // statements that are copies, one or several
   bool startsDefined = false;      // all registers are written at the start
+  bool hidesParameters = false;    // scopes have their own %r0 and %o
 };
 
 // Registers go by their spelling; the n-th of one spelling in the order of the text, n > 1, is `%s#n`. The carry
@@ -156,6 +157,9 @@ class RandomFunction {
     addPlain("{");
     addPlain(".reg .b32 %s;");
     addPlain(".reg .pred %p0;");
+    if (!options_.hidesParameters) return;
+    hidden_.insert({"%r0", "%o"});
+    addPlain(".reg .b32 %r<1>, %o;");
   }
   void closeScope() {
     hidden_.clear();
@@ -164,7 +168,11 @@ class RandomFunction {
 
   void copy(const std::string& to, const std::string& from) {
     const char* const move = to[1] == 'p' ? "mov.pred " : to.starts_with("%rd") ? "mov.b64 " : "mov.u32 ";
-    add({.text = move + to + ", " + from + ";", .reads = {from}, .writes = {to}, .removable = true, .isMove = true});
+    add({.text = move + to + ", " + from + ";",
+         .reads = {from},
+         .writes = {to},
+         .removable = true,
+         .isMove = true});
   }
 
   // One copy, a chain, a swap, a rotation, or a copy under either truth of a predicate.
@@ -174,7 +182,10 @@ class RandomFunction {
       case 0: return copy(p, pred());
       case 1: return copy(b64(), b64());
       case 2: copy(a, b); return copy(b, c);
-      case 3: copy(a, b); copy(b, c); return copy(c, a);
+      case 3:
+        copy(a, b);
+        copy(b, c);
+        return copy(c, a);
       case 4:
         for (const char* const guard : {"@", "@!"}) {
           RandomStatement s{.text = guard + spelled(p) + " mov.u32 " + spelled(a) + ", " + spelled(b) + ";",
@@ -195,7 +206,8 @@ class RandomFunction {
   void addDefinitions() {
     for (const char* const r : {"%r0", "%s", "%t0", "%t1", "%o"})
       addPlain(std::string("mov.u32 ") + r + ", %clock;", r);
-    for (const char* const r : {"%p0", "%p1", "%p2"}) addPlain(std::string("setp.ne.u32 ") + r + ", %r0, 5;", r, "%r0");
+    for (const char* const r : {"%p0", "%p1", "%p2"})
+      addPlain(std::string("setp.ne.u32 ") + r + ", %r0, 5;", r, "%r0");
     for (const char* const r : {"%rd0", "%rd1", "%rd2"}) addPlain(std::string("mov.u64 ") + r + ", %clock64;", r);
   }
 

@@ -227,8 +227,8 @@ class CoalescingCheck {
     const Class nothing = classes_->fresh();
     for (std::size_t r = 0; r < registers_; ++r) {
       const bool isParameter = r < before_.registers.size() && before_.registers[r].isParameter &&
-                               std::find(before_.returnRegisters.begin(), before_.returnRegisters.end(), RegId(r)) ==
-                                   before_.returnRegisters.end();
+                               std::find(before_.returnRegisters.begin(), before_.returnRegisters.end(),
+                                         RegId(r)) == before_.returnRegisters.end();
       const Class c = isParameter || RegId(r) == Function::kCarry ? classes_->fresh() : nothing;
       classes_->set(static_cast<Name>(r), c);
       classes_->set(static_cast<Name>(registers_ + r), c);

@@ -19,6 +19,7 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
       copies_(std::move(copies)) {
   std::erase_if(copies_, [&](const Copy& c) { return !cfg_[cfg_.blockOf(c.instruction)].reachable; });
   if (copies_.size() > limits_.mostCopies) copies_.resize(limits_.mostCopies);
+  findNestedNames();
   findFrozen();
   std::vector<bool> isCandidate(f.registers.size());
   for (const Copy& c : copies_)
@@ -34,6 +35,9 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
 
 void Coalescer::findFrozen() {
   frozen_.assign(f_.registers.size(), false);
+  // The name of a parameter cannot be given up for one that is known in every scope.
+  for (std::size_t r = 0; r < f_.registers.size(); ++r)
+    frozen_[r] = f_.registers[r].isParameter && !isVisibleEverywhere(RegId(r));
   for (const InstrId id : f_) {
     const Instruction& i = f_[id];
     if (!i.isInstruction()) continue;

@@ -2,8 +2,8 @@
 //
 // A web takes the name of one of its registers, so that little of the text changes: the fixed one, otherwise the
 // one mentioned most that no other web has taken. A name must mean the register at every place of the web: one that
-// some nested scope declares is only good for a web that never was anything else. Where no name is left a register
-// is made.
+// some nested scope declares is only good for a web that never was anything else, and that nothing else reads now.
+// Where no name is left a register is made.
 #include <algorithm>
 
 #include "passes/coalescing/coalescer.h"
@@ -17,6 +17,7 @@ void Coalescer::findNestedNames() {
     const Instruction& i = f_[id];
     if (i.kind == InstrKind::ScopeOpen) ++depth;
     if (i.kind == InstrKind::ScopeClose) --depth;
+    if (i.kind == InstrKind::Label && depth != 0) nestedName_[f_.labels[i.payload].name.value] = true;
     if (i.kind != InstrKind::Declaration || depth == 0) continue;
     const Declaration& d = f_.declarations[i.payload];
     for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)
@@ -28,14 +29,17 @@ bool Coalescer::isVisibleEverywhere(RegId r) const {
   const NameId id = f_.registers[r.value].name;
   if (!id.valid()) return true;
   if (nestedName_[id.value]) return false;
+  // `%r<10>` declares %r9, and `%r1<10>` declares %r19.
   std::string_view prefix = context_.module.text(id);
-  while (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9') prefix.remove_suffix(1);
-  const NameId range = context_.module.names.find(prefix);
-  return !range.valid() || !nestedName_[range.value];
+  while (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9') {
+    prefix.remove_suffix(1);
+    const NameId range = context_.module.names.find(prefix);
+    if (range.valid() && nestedName_[range.value]) return false;
+  }
+  return true;
 }
 
 void Coalescer::nameWebs() {
-  findNestedNames();
   std::vector<uint32_t> mentions(f_.registers.size());
   for (const Operand& o : f_.operands)
     if (o.isRegister()) ++mentions[o.payload];
@@ -74,7 +78,8 @@ void Coalescer::nameWebs() {
     if (webs_[web].fixed.valid()) take(web, webs_[web].fixed);
   });
   forEachWeb([&](Number web, auto regs) {
-    if (!nameOf_[web].valid() && regs.size() == 1 && !taken[regs[0].reg.value]) take(web, regs[0].reg);
+    if (nameOf_[web].valid() || regs.size() != 1 || taken[regs[0].reg.value]) return;
+    if (!webs_[web].isPlace || isVisibleEverywhere(regs[0].reg)) take(web, regs[0].reg);
   });
   forEachWeb([&](Number web, auto regs) {
     if (nameOf_[web].valid()) return;
