@@ -189,4 +189,23 @@ KeptValues keptValues(const Module& module, const Function& function, const Regi
   return Chooser(module, function, pressure).run();
 }
 
+std::vector<uint32_t> keptUnits(const KeptValues& kept, std::size_t points) {
+  std::vector<uint32_t> units(points + 1), halves(points + 1);  // first what begins and ends; wraps around and back
+  for (const KeptValue& v : kept.values)
+    for (const KeptValue::Span& s : v.spans) {
+      std::vector<uint32_t>& which = v.size.isHalf ? halves : units;
+      const uint32_t size = v.size.isHalf ? 1 : v.size.units;
+      which[s.first] += size;
+      which[s.last + 1] -= size;
+    }
+  uint32_t whole = 0, half = 0;
+  for (std::size_t p = 0; p < points; ++p) {
+    whole += units[p];
+    half += halves[p];
+    units[p] = whole + (half + 1) / 2;
+  }
+  units.pop_back();
+  return units;
+}
+
 }  // namespace ptxopt

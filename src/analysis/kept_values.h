@@ -45,4 +45,7 @@ struct KeptValues {
 };
 KeptValues keptValues(const Module& module, const Function& function, const RegisterPressure& pressure);
 
+// Units of the kept values at each point.
+std::vector<uint32_t> keptUnits(const KeptValues& kept, std::size_t points);
+
 }  // namespace ptxopt

@@ -20,26 +20,6 @@ constexpr uint32_t kEmpty = 4;  // a kernel without values
 constexpr uint32_t kLeast = 8;
 constexpr uint32_t kRegisterStep = 8;  // a warp gets registers in multiples of this
 
-// Units of the kept values at each point.
-std::vector<uint32_t> keptUnits(const std::vector<KeptValue>& values, std::size_t points) {
-  std::vector<uint32_t> units(points + 1), halves(points + 1);  // first what begins and ends; wraps around and back
-  for (const KeptValue& v : values)
-    for (const KeptValue::Span& s : v.spans) {
-      std::vector<uint32_t>& which = v.size.isHalf ? halves : units;
-      const uint32_t size = v.size.isHalf ? 1 : v.size.units;
-      which[s.first] += size;
-      which[s.last + 1] -= size;
-    }
-  uint32_t whole = 0, half = 0;
-  for (std::size_t p = 0; p < points; ++p) {
-    whole += units[p];
-    half += halves[p];
-    units[p] = whole + (half + 1) / 2;
-  }
-  units.pop_back();
-  return units;
-}
-
 bool hasCalls(const Module& module, const Function& f) {
   for (const InstrId id : f)
     if (f[id].isInstruction() && module.form(f[id]).is(effect::Call)) return true;
@@ -83,7 +63,7 @@ RegisterEstimate estimateRegisters(const Module& module, const Function& functio
   const FatPointResult placed = placeValues(function, pressure.points(), kept);
   RegisterEstimate e;
   for (const RegisterPressure::Units& u : pressure.along()) e.mostUnits = std::max(e.mostUnits, u.data + u.uniform);
-  for (const uint32_t u : keptUnits(kept.values, pressure.points().size())) e.mostKept = std::max(e.mostKept, u);
+  for (const uint32_t u : keptUnits(kept, pressure.points().size())) e.mostKept = std::max(e.mostKept, u);
   for (const uint32_t u : eagerPressure(module, function, pressure, kept)) e.eager = std::max(e.eager, u);
   e.slots = placed.slots;
   e.spilled = placed.spilled;

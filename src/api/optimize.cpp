@@ -168,6 +168,8 @@ Result optimize(std::string_view text, const Options& options) {
   if (!plan.steps.empty()) decline = wholeModuleDecline(module);
   if (decline) result.remarks.push_back(*decline);
 
+  if (!decline && !plan.steps.empty()) module.makeParts();
+
   const bool warns = options.report || options.warnUninitialised;
   std::vector<std::vector<UninitialisedRegister>> uninitialised(warns ? module.functions.size() : 0);
   std::vector<FunctionReport> reports(module.functions.size());

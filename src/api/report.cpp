@@ -29,6 +29,9 @@ void summarize(const Module& module, const Options&, std::vector<FunctionReport>
       for (const Decline& decline : pass.declines)
         result.remarks.push_back({std::string(decline.reason), std::string(module.text(module.functions[i].name)),
                                   std::string(pass.pass) + ": " + decline.detail});
+      for (const Note& note : pass.notes)
+        result.remarks.push_back({std::string(note.name), std::string(module.text(module.functions[i].name)),
+                                  std::string(pass.pass) + ": " + note.text});
     }
   }
 }
@@ -81,6 +84,7 @@ std::string reportJson(const Module& module, const Options& options, const std::
       for (const auto& [counter, n] : pass.counters) p["counters"][std::string(counter)] = n;
       for (const Decline& decline : pass.declines)
         p["declined"].push_back({{"reason", decline.reason}, {"detail", decline.detail}});
+      for (const Note& note : pass.notes) p["notes"].push_back({{"name", note.name}, {"text", note.text}});
       entry["passes"].push_back(std::move(p));
     }
     functions.push_back(std::move(entry));

@@ -38,4 +38,31 @@ RegId Function::makeRegister(ScalarType type, uint8_t lanes) {
   return id;
 }
 
+VariableId Function::makeVariable(uint32_t form, uint64_t elements) {
+  const VariableId id(variables.size());
+  Variable& v = variables.emplace_back();
+  v.number = madeVariables_++;
+  v.form = form;
+  v.declarator.elements = elements;
+  changed = true;
+  return id;
+}
+
+InstrId Function::insert(InstrId where, OpcodeId opcode, std::span<const Operand> list) {
+  const InstrId id(instructions.size());
+  Instruction i;
+  i.payload = opcode.value;
+  i.firstOperand = static_cast<uint32_t>(operands.size());
+  i.operandCount = static_cast<uint32_t>(list.size());
+  if (!list.empty() && list[0].is(Operand::Guard)) i.flags = Instruction::Guarded;
+  operands.insert(operands.end(), list.begin(), list.end());
+  i.next = where;
+  i.previous = where.valid() ? instructions[where.value].previous : last;
+  (i.previous.valid() ? instructions[i.previous.value].next : first) = id;
+  (where.valid() ? instructions[where.value].previous : last) = id;
+  instructions.push_back(i);
+  changed = true;
+  return id;
+}
+
 }  // namespace ptxopt

@@ -52,8 +52,9 @@ struct Declarator {
 };
 
 struct Variable {
-  NameId name;
-  uint32_t form = 0;  // in Module::declarationForms
+  NameId name;          // invalid for one that a pass made: printed as space and `number`
+  uint32_t number = 0;  // of a made one
+  uint32_t form = 0;    // in Module::declarationForms
   Declarator declarator;
   bool isParameter = false;
 };
@@ -125,6 +126,11 @@ class Function {
   void touch(InstrId id);
   // A new register, spelled by the printer so that it meets no other name.
   RegId makeRegister(ScalarType type, uint8_t lanes = 1);
+  // A new array, declared by the printer in the same way.
+  VariableId makeVariable(uint32_t form, uint64_t elements);
+  // A new instruction in front of `where`; at the end when there is no such id. The operands, which come with their
+  // roles and perhaps a guard as the first, are copied; they must not lie in `operands`.
+  InstrId insert(InstrId where, OpcodeId opcode, std::span<const Operand> operands);
 
   // Ids of the list in order; `erase` of the current one is allowed inside the loop.
   class Iterator {
@@ -148,6 +154,7 @@ class Function {
 
  private:
   std::vector<uint32_t> made_;  // registers made, by type and lanes
+  uint32_t madeVariables_ = 0;
 };
 
 }  // namespace ptxopt

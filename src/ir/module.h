@@ -1,6 +1,7 @@
 // A PTX module: the text it was read from, its top-level items in order, and what they declare.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -28,6 +29,19 @@ struct Item {
   SourceRange source;
 };
 
+enum class MadeOpcode : uint8_t {
+#define PTX_MADE_OPCODE(id, text) id,
+#include "ir/made_opcodes.def"
+#undef PTX_MADE_OPCODE
+};
+
+// What passes may put into functions although the source does not have it. See made_opcodes.def.
+struct MadeParts {
+  std::vector<OpcodeId> opcodes;              // by MadeOpcode; empty until Module::makeParts
+  std::array<NameId, 3> tid, ntid;            // %tid.x and so on
+  uint32_t sharedWords = 0, sharedPairs = 0;  // declaration forms: `.shared .align 4 .b32`, `.shared .align 8 .b64`
+};
+
 class Module {
  public:
   std::string_view source;  // must outlive the module
@@ -47,7 +61,11 @@ class Module {
   std::vector<OpcodeForm> opcodes;    // by OpcodeId
   std::vector<Symbol> symbols;        // by SymbolId
   std::vector<bool> namedInSections;  // by NameId; may be shorter
+  MadeParts made;
 
+  // Fills `made`, once. Not while functions are worked on.
+  void makeParts();
+  OpcodeId madeOpcode(MadeOpcode o) const { return made.opcodes[static_cast<std::size_t>(o)]; }
   const OpcodeForm& form(const Instruction& i) const { return opcodes[i.payload]; }
   std::string_view text(NameId id) const { return names[id]; }
   std::string_view text(SourceRange r) const { return source.substr(r.begin, r.end - r.begin); }

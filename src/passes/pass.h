@@ -48,12 +48,19 @@ struct Decline {
   std::string detail;
 };
 
+// Something that a pass expects or found, for the user.
+struct Note {
+  std::string_view name;  // one of a fixed set of names
+  std::string text;
+};
+
 struct PassReport {
   std::string_view pass;  // as the step of the pipeline is called: "live-dead@2"
   bool changed = false;
   bool skipped = false;  // nothing had changed since it ran last
   std::map<std::string_view, uint64_t> counters;
   std::vector<Decline> declines;
+  std::vector<Note> notes;
   double seconds = 0;  // CPU time of the thread
   std::string error;   // what the pass found wrong with its own work: an internal error
 };
@@ -111,6 +118,7 @@ struct PassContext {
   void decline(std::string_view reason, std::string detail = {}) {
     report.declines.push_back({reason, std::move(detail)});
   }
+  void note(std::string_view name, std::string text) { report.notes.push_back({name, std::move(text)}); }
 };
 
 // Whether the pass changed the function; if it did, the analyses that it does not preserve are made anew.

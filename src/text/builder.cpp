@@ -340,13 +340,13 @@ void Builder::countFromRange(const Token& t, uint64_t count) {
 bool Builder::declareVariable(NameId name, bool isParameter) {
   if (!isParameter && context_ == Context::Module) {
     const auto index = static_cast<uint32_t>(module_.variables.size());
-    module_.variables.push_back({name, declarationForm_, declarator_, false});
+    module_.variables.push_back({name, 0, declarationForm_, declarator_, false});
     declareSymbol(name, SymbolKind::Variable, index);
     itemKind_ = ItemKind::Declaration;
     return true;
   }
   const VariableId id(function_->variables.size());
-  function_->variables.push_back({name, declarationForm_, declarator_, isParameter});
+  function_->variables.push_back({name, 0, declarationForm_, declarator_, isParameter});
   if (isParameter) function_->parameters.push_back(id);
   return module_.text(name) == "_" || names_.declareVariable(name, id);
 }

@@ -40,16 +40,20 @@ void appendDecimal(std::string& out, double value) {
 
 }  // namespace
 
-// ---- registers that passes made ----
+// ---- registers and variables that passes made ----
 
-MadeNames::MadeNames(const Module& module) {
-  // A made name is %TYPE, separator, number. No name of the module may be spelled so.
+constexpr std::string_view kVariablePrefix = "made";
+
+MadeNames::MadeNames(const Module& module) : module_(module) {
+  // A made name is %TYPE or `made`, separator, number. No name of the module may be spelled so.
   for (bool clash = true; clash;) {
     clash = false;
     for (std::size_t i = 0; i < module.names.size() && !clash; ++i) {
       std::string_view name = module.names[NameId(i)];
       const std::size_t at = name.find(separator_);
-      if (at == std::string_view::npos || !name.starts_with('%')) continue;
+      if (at == std::string_view::npos) continue;
+      if (name.substr(0, at) == kVariablePrefix) clash = true;
+      if (clash || !name.starts_with('%')) continue;
       std::string_view type = name.substr(1, at - 1);
       if (type.size() > 2 && type[0] == 'v' && (type[1] == '2' || type[1] == '4')) type.remove_prefix(2);
       clash = scalarType(type) != ScalarType::None;
@@ -73,6 +77,12 @@ void MadeNames::append(std::string& out, const Register& reg) const {
   appendNumber(out, reg.number);
 }
 
+void MadeNames::append(std::string& out, const Variable& variable) const {
+  out += kVariablePrefix;
+  out += separator_;
+  appendNumber(out, variable.number);
+}
+
 std::size_t MadeNames::appendDeclarations(std::string& out, const Function& function) const {
   struct Kind {
     Register example;
@@ -93,7 +103,15 @@ std::size_t MadeNames::appendDeclarations(std::string& out, const Function& func
     appendPrefix(out, kind.example);
     fmt::format_to(std::back_inserter(out), "<{}>;", kind.count);
   }
-  return kinds.size();
+  std::size_t variables = 0;
+  for (const Variable& v : function.variables) {
+    if (v.name.valid()) continue;
+    fmt::format_to(std::back_inserter(out), "\n\t{} ", module_.text(module_.declarationForms[v.form].text));
+    append(out, v);
+    fmt::format_to(std::back_inserter(out), "[{}];", v.declarator.elements);
+    ++variables;
+  }
+  return kinds.size() + variables;
 }
 
 // ---- instructions ----
@@ -180,7 +198,7 @@ void InstructionPrinter::printOperand(std::span<const Operand> operands, std::si
       break;
     case OperandKind::Decimal: appendDecimal(out_, std::bit_cast<double>(function_.constants[o.payload])); break;
     case OperandKind::Label: put(function_.labels[o.payload].name); break;
-    case OperandKind::Variable: put(function_.variables[o.payload].name); break;
+    case OperandKind::Variable: printVariable(function_.variables[o.payload]); break;
     case OperandKind::Symbol: put(module_.symbols[o.payload].name); break;
     case OperandKind::Sink: put("_"); break;
     case OperandKind::Selector:
@@ -204,6 +222,13 @@ void InstructionPrinter::printRegister(RegId id) {
     put(reg.name);
   else
     made_.append(out_, reg);
+}
+
+void InstructionPrinter::printVariable(const Variable& variable) {
+  if (variable.name.valid())
+    put(variable.name);
+  else
+    made_.append(out_, variable);
 }
 
 void InstructionPrinter::printDeclaration(const Declaration& declaration) {

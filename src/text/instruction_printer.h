@@ -8,17 +8,20 @@
 
 namespace ptxopt::text {
 
-// Spellings for the registers that passes made: `%b32_0`, with more underscores if the module has such names
-// itself.
+// Spellings for the registers and variables that passes made: `%b32_0` and `made_0`, with more underscores if the
+// module has such names itself.
 class MadeNames {
  public:
   explicit MadeNames(const Module& module);
   void append(std::string& out, const Register& reg) const;
-  // The declarations of a function's made registers, each line led by a newline and a tab; and how many there are.
+  void append(std::string& out, const Variable& variable) const;
+  // The declarations of what passes made in a function, each line led by a newline and a tab; and how many there
+  // are.
   std::size_t appendDeclarations(std::string& out, const Function& function) const;
 
  private:
   void appendPrefix(std::string& out, const Register& reg) const;
+  const Module& module_;
   std::string separator_ = "_";
 };
 
@@ -35,6 +38,7 @@ class InstructionPrinter {
   void printOperands(std::span<const Operand> operands);
   void printOperand(std::span<const Operand> operands, std::size_t& at);
   void printRegister(RegId id);
+  void printVariable(const Variable& variable);
   void printDeclaration(const Declaration& declaration);
   void put(std::string_view text) { out_ += text; }
   void put(NameId name) { out_ += module_.text(name); }

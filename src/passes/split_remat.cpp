@@ -1,0 +1,69 @@
+#include "passes/split_remat.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+namespace {
+
+constexpr std::string_view kCheap[] = {"abs",  "add",  "and", "bfe", "bfi", "cvt", "cvta", "lop3",
+                                       "mad",  "max",  "min", "mov", "mul", "neg", "not",  "or",
+                                       "prmt", "selp", "shf", "shl", "shr", "sub", "xor"};
+
+bool isKernelParameter(const Module& module, const Function& f, const Instruction& i) {
+  if (!f.isEntry || !module.text(module.form(i).text).starts_with("ld.param.")) return false;
+  const auto operands = f.operandsOf(i);
+  return std::ranges::none_of(operands.subspan(1), [](const Operand& o) { return o.isRegister(); }) &&
+         std::ranges::any_of(operands, [&](const Operand& o) {
+           return o.kind == OperandKind::Variable && f.variables[o.payload].isParameter;
+         });
+}
+
+bool isRepeatable(const Module& module, const Operand& o) {
+  switch (o.kind) {
+    case OperandKind::Register: return o.role == Role::Use;
+    case OperandKind::SpecialRegister: return !o.is(Operand::VolatileRead);
+    case OperandKind::Symbol: return module.symbols[o.payload].kind == SymbolKind::Variable;
+    case OperandKind::Label:
+    case OperandKind::Sink:
+    case OperandKind::Selector:
+    case OperandKind::Vector:
+    case OperandKind::Memory:
+    case OperandKind::Paren: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+bool isCheapDefinition(const Module& module, const Function& f, const Instruction& i) {
+  if (!i.isInstruction() || i.is(Instruction::Guarded) || i.operandCount < 2) return false;
+  const OpcodeForm& form = module.form(i);
+  const auto operands = f.operandsOf(i);
+  if (!operands[0].isRegister() || operands[0].role != Role::Def || form.vector != 1 ||
+      f.registers[operands[0].payload].lanes != 1)
+    return false;
+  if (isKernelParameter(module, f, i)) return form.effects == effect::Read;
+  if (form.row == nullptr || form.effects != effect::Pure || info(form.type).registerClass == RegisterClass::F64)
+    return false;
+  const std::string_view base = form.row->key.substr(0, form.row->key.find('.'));
+  return std::ranges::find(kCheap, base) != std::end(kCheap) &&
+         std::ranges::all_of(operands.subspan(1), [&](const Operand& o) { return isRepeatable(module, o); });
+}
+
+bool readsSameAt(const Function& f, const LiveIntervals& intervals, const SlotIndexes& slots, InstrId definition,
+                 SlotIndex where) {
+  return std::ranges::all_of(f.operandsOf(f[definition]), [&](const Operand& o) {
+    if (!o.isRegister() || !o.reads()) return true;
+    const LiveRange& range = intervals[o.reg()];
+    const ValueId then = range.valueIn(slots[definition]);
+    return then.valid() && range.valueAt(where) == then;
+  });
+}
+
+void insertAgain(Function& f, InstrId definition, InstrId place) {
+  const Instruction i = f[definition];
+  const auto operands = f.operandsOf(i);
+  f.insert(place, i.opcode(), std::vector<Operand>(operands.begin(), operands.end()));
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,22 @@
+// Recomputing a value instead of copying it back.
+//
+// Only what is cheap, pure and the same wherever it stands: moves of numbers, addresses and special registers that
+// do not change, parameters of a kernel, cvta, integer and single-precision arithmetic without a carry. Its
+// operands must hold the same values, by number, at the new place; nothing guarded, no labels, no groups. Cost:
+// operands times the logarithm of their segments.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace ptxopt {
+
+bool isCheapDefinition(const Module& module, const Function& f, const Instruction& i);
+
+// Whether the registers that `definition` reads hold the same values at `where`.
+bool readsSameAt(const Function& f, const LiveIntervals& intervals, const SlotIndexes& slots, InstrId definition,
+                 SlotIndex where);
+
+// The definition again, in front of `place`.
+void insertAgain(Function& f, InstrId definition, InstrId place);
+
+}  // namespace ptxopt
