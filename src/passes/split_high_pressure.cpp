@@ -7,8 +7,7 @@
 //             mention before. In between the register is dead.
 // Algorithm:  for each kept register one walk over its mentions, block by block, finds where it has to be written
 //             again, and so how many high points it would leave. Most units first; a register that leaves no point
-//             that is still too high is not split; done when no such point remains. Points are walked a few times
-//             the length of the function at most.
+//             that is still too high is not split; done when no such point remains.
 // Modes:      by default the carrier is another register and the value is copied.
 //             split-remat: a cheap definition (split_remat.h) whose operands hold the same values at each place is
 //             computed anew there; a definition that nothing reads any more goes.
@@ -18,7 +17,7 @@
 //             deeper loop than some of the points that they relieve, and if they are in a loop, in a less deep one.
 // Machine code of ptxas: identical by default (it joins copies). Because copies make PTX larger, the pass runs on
 //             request only.
-// Cost:       linear in operands and points, with a constant that grows with the steps tried.
+// Cost:       linear in operands, and logarithmic in points for each stretch, for each step tried.
 // Declines:   too-large, those of SplitGoal, nothing-to-split; those of whyNoSlots; step-not-reached (no more
 // blocks
 //             with the slots that fit); for a register those of whyUnsplittable, and call-sequence (a parameter or
@@ -34,6 +33,7 @@
 #include "passes/split_places.h"
 #include "passes/split_remat.h"
 #include "passes/split_shared.h"
+#include "support/range_max.h"
 
 namespace ptxopt {
 namespace {
@@ -84,7 +84,6 @@ class PressureSplitter {
 
  private:
   enum class Way : uint8_t { Copy, Again, Slot };
-  static constexpr std::size_t kMostWalks = 16;  // over all points, for each step tried
   static constexpr std::size_t kDepths = 4;
   static constexpr uint32_t kShort = 8;  // high points between two mentions, or for each access, that do not pay
 
@@ -276,12 +275,10 @@ class PressureSplitter {
       if (std::optional<Split> s = look(v.reg, high, plan.declines)) all.push_back(std::move(*s));
     std::ranges::stable_sort(all, std::ranges::greater(), &Split::relieved);
 
-    std::vector<uint32_t> units = goal_.units;
+    RangeMax units(goal_.units);
     std::vector<bool> isOperand(f_.registers.size()), isSplit(f_.registers.size());
-    uint64_t remaining = high.before.back();
-    std::size_t budget = kMostWalks * (points_.size() + kMostWalks);
     for (Split& s : all) {
-      if (remaining == 0) break;
+      if (units.most() <= high.most) break;
       if (isOperand[s.reg.value]) {
         plan.declines.add("operand-of-recomputed");
         continue;
@@ -291,10 +288,7 @@ class PressureSplitter {
         plan.declines.add("no-shared-memory");
         continue;
       }
-      if (!relieve(s, high.most, units, remaining, budget)) {
-        if (budget == 0) plan.declines.add("budget");
-        continue;
-      }
+      if (!relieve(s, high.most, units)) continue;
       isSplit[s.reg.value] = true;
       if (s.way == Way::Again)
         for (const Operand& o : f_.operandsOf(f_[s.defs[0]]))
@@ -302,7 +296,7 @@ class PressureSplitter {
       if (s.way == Way::Slot) plan.slots->add(s.units);
       plan.picks.push_back(std::move(s));
     }
-    const uint32_t most = *std::ranges::max_element(units);
+    const auto most = static_cast<uint32_t>(std::max<int64_t>(units.most(), 0));
     plan.registers = step + (most > high.most ? most - high.most : 0);
     BlockNeeds block = goal_.block;
     block.registersPerThread = plan.registers;
@@ -319,30 +313,24 @@ class PressureSplitter {
 
   // Takes the units of `s` from the points that it leaves. False, and nothing done, when none of them is still
   // high.
-  bool relieve(const Split& s, uint32_t most, std::vector<uint32_t>& units, uint64_t& remaining,
-               std::size_t& budget) const {
-    bool useful = false;
+  bool relieve(const Split& s, uint32_t most, RangeMax& units) const {
     const auto forEachLeft = [&](const auto& visit) {
       auto h = s.held.begin();
       for (const Segment& g : intervals_[s.reg].segments()) {
+        std::size_t at = points_.firstFrom(g.start);
         const std::size_t end = points_.firstFrom(g.end);
-        for (std::size_t p = points_.firstFrom(g.start); p < end; ++p) {
-          if (budget == 0) return;
-          --budget;
-          while (h != s.held.end() && h->last < p) ++h;
-          if (h == s.held.end() || h->first > p) visit(p);
+        while (at < end) {
+          while (h != s.held.end() && h->last < at) ++h;
+          const std::size_t stop = h == s.held.end() ? end : std::min<std::size_t>(end, h->first);
+          if (at < stop) visit(at, stop);
+          at = h == s.held.end() ? end : std::max<std::size_t>(stop, h->last + 1);
         }
       }
     };
-    forEachLeft([&](std::size_t p) { useful |= units[p] > most; });
-    if (!useful || budget == 0) return false;
-    budget += points_.size();  // the second walk is paid for
-    forEachLeft([&](std::size_t p) {
-      remaining -= units[p] > most && units[p] - s.units <= most;
-      units[p] -= s.units;
-    });
-    budget -= std::min(budget, points_.size());
-    return true;
+    bool useful = false;
+    forEachLeft([&](std::size_t first, std::size_t end) { useful |= units.most(first, end) > most; });
+    if (useful) forEachLeft([&](std::size_t first, std::size_t end) { units.add(first, end, -int64_t{s.units}); });
+    return useful;
   }
 
   // ---- changes ----

@@ -20,8 +20,9 @@
 // Cost:       linear in operands and in pairs of a loop and a register live through it, times a logarithm.
 // Declines:   too-large; no-loop-through-values; for a loop: irreducible, no-preheader (a way in has no place),
 //             shared-exit (a way out has none); for a register: those of whyUnsplittable, scope (its name may mean
-//             another register there), carried-already (it is only copied), budget (more copies than a few times
-//             the instructions); with split-remat operand-of-recomputed and those of SplitGoal.
+//             another register there), cheap-at-meeting (see meetsItself), carried-already (it is only copied),
+//             budget (more copies than a few times the instructions); with split-remat operand-of-recomputed and
+//             those of SplitGoal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,6 +41,7 @@ struct Ways {
     InstrId place;
     BlockId to;
     SlotIndex live;   // a register is needed if it is live here,
+    bool meets;       // ways that go round the loop join here
     SlotIndex reads;  // and an instruction put there reads what holds here
   };
   std::string_view why;  // there are none
@@ -147,6 +149,8 @@ class LoopSplitter {
         declines_.add(ways.why);
       } else if (!namesReach(reg, ways)) {
         declines_.add("scope");
+      } else if (meetsItself(reg, l, ways)) {
+        declines_.add("cheap-at-meeting");
       } else {
         chosen_.push_back(l);
         candidates_[l.value].push_back({reg, RegId()});
@@ -161,6 +165,17 @@ class LoopSplitter {
            std::ranges::all_of(ways.out, [&](const Ways::Out& o) {
              return !isNeeded(reg, o) || zones_.reaches(occurrences_, reg, o.place);
            });
+  }
+
+  // Whether a copy back meets, behind the loop, the value on a way that goes round the loop, and ptxas is likely to
+  // compute the value anew rather than keep it: there it takes the copy for another value.
+  bool meetsItself(RegId reg, LoopId l, const Ways& ways) const {
+    if (std::ranges::none_of(ways.out, [&](const Ways::Out& o) { return o.meets && isNeeded(reg, o); }))
+      return false;
+    const LiveRange& range = intervals_[reg];
+    const LiveValue& value = range[range.valueAt(slots_.start(loops_[l].header))];
+    return value.kind == ValueKind::Instruction &&
+           isCheapDefinition(module_, f_, f_[slots_.instructionAt(value.def)]);
   }
 
   // ---- ways ----
@@ -206,9 +221,9 @@ class LoopSplitter {
       if (isAlone) {
         if (std::ranges::find(done, e.to) != done.end()) continue;
         done.push_back(e.to);
-        ways.out.push_back({placeAtStart(module_, f_, cfg_[e.to]), e.to, start, start});
+        ways.out.push_back({placeAtStart(module_, f_, cfg_[e.to]), e.to, start, false, start});
       } else if (placeBetween(module_, f_, cfg_, e.from, e.to, place)) {
-        ways.out.push_back({place, e.to, start, slots_.end(e.from).previous()});
+        ways.out.push_back({place, e.to, start, true, slots_.end(e.from).previous()});
       } else {
         return "shared-exit";
       }
