@@ -19,8 +19,9 @@
 //             request only.
 // Cost:       linear in operands and in pairs of a loop and a register live through it, times a logarithm.
 // Declines:   too-large; no-loop-through-values; for a loop: irreducible, no-preheader (a way in has no place),
-//             shared-exit (a way out has none); for a register: those of whyUnsplittable, scope (its name may mean
-//             another register there), cheap-at-meeting (see meetsItself), carried-already (it is only copied),
+//             for a register: shared-exit (a way out that it needs has
+//             none), those of whyUnsplittable, scope (its name may mean
+//             another register there), carried-already (it is only copied),
 //             budget (more copies than a few times the instructions); with split-remat operand-of-recomputed and
 //             those of SplitGoal.
 #include <fmt/format.h>
@@ -38,14 +39,13 @@ namespace {
 // The ways into and out of a loop.
 struct Ways {
   struct Out {
-    InstrId place;
     BlockId to;
-    SlotIndex live;   // a register is needed if it is live here,
-    bool meets;       // ways that go round the loop join here
-    SlotIndex reads;  // and an instruction put there reads what holds here
+    InstrId place;
+    SlotIndex start;  // a register is needed if it is live here
+    bool isAlone;     // only the loop leads here
   };
-  std::string_view why;  // there are none
-  std::vector<InstrId> in;
+  std::string_view why;     // there are none
+  std::vector<InstrId> in;  // places
   std::vector<Out> out;
 };
 
@@ -108,19 +108,18 @@ class LoopSplitter {
     std::ranges::sort(headers);
     std::vector<RegId> mentions(loops_.size());  // by loop: the register that was last found to be mentioned in it
     std::vector<LoopId> through;
-    std::size_t lookups = 0;
     for (uint32_t r = static_cast<uint32_t>(f_.registers.size()); r-- > 1;) {
       const RegId reg(r);
       through.clear();
       bool marked = false;
       for (const Segment& s : intervals_[reg].segments())
         for (auto h = std::ranges::lower_bound(headers, std::pair(s.start, LoopId(0u)));
-             h != headers.end() && h->first < s.end; ++h, ++lookups) {
+             h != headers.end() && h->first < s.end; ++h, ++lookups_) {
           if (!marked) markMentions(reg, mentions);
           marked = true;
           if (mentions[h->second.value] != reg) through.push_back(h->second);
         }
-      if (lookups > kMostLookups * (f_.instructions.size() + kMostLookups)) return declines_.add("budget");
+      if (lookups_ > kMostLookups * (f_.instructions.size() + kMostLookups)) return declines_.add("budget");
       if (through.empty()) continue;
       found_ = true;
       std::ranges::sort(through);  // parents first
@@ -145,12 +144,9 @@ class LoopSplitter {
         inside = std::ranges::binary_search(chosen_, outer);
       if (inside) continue;
       const Ways& ways = waysOf(l);
-      if (!ways.why.empty()) {
-        declines_.add(ways.why);
-      } else if (!namesReach(reg, ways)) {
-        declines_.add("scope");
-      } else if (meetsItself(reg, l, ways)) {
-        declines_.add("cheap-at-meeting");
+      const std::string_view why = whyNot(reg, ways);
+      if (!why.empty()) {
+        declines_.add(why);
       } else {
         chosen_.push_back(l);
         candidates_[l.value].push_back({reg, RegId()});
@@ -158,24 +154,42 @@ class LoopSplitter {
     }
   }
 
-  bool isNeeded(RegId reg, const Ways::Out& out) const { return intervals_[reg].isLiveAt(out.live); }
+  bool isNeeded(RegId reg, const Ways::Out& out) const { return intervals_[reg].isLiveAt(out.start); }
 
-  bool namesReach(RegId reg, const Ways& ways) const {
-    return std::ranges::all_of(ways.in, [&](InstrId p) { return zones_.reaches(occurrences_, reg, p); }) &&
-           std::ranges::all_of(ways.out, [&](const Ways::Out& o) {
-             return !isNeeded(reg, o) || zones_.reaches(occurrences_, reg, o.place);
-           });
+  std::string_view whyNot(RegId reg, const Ways& ways) {
+    if (!ways.why.empty()) return ways.why;
+    for (const Ways::Out& o : ways.out) {
+      if (!isNeeded(reg, o)) continue;
+      if (!o.isAlone) return "shared-exit";
+      if (!zones_.reaches(occurrences_, reg, o.place)) return "scope";
+      if (meetsItself(reg, o.to)) return "meets-itself";
+    }
+    return std::ranges::all_of(ways.in, [&](InstrId p) { return zones_.reaches(occurrences_, reg, p); }) ? ""
+                                                                                                         : "scope";
   }
 
-  // Whether a copy back meets, behind the loop, the value on a way that goes round the loop, and ptxas is likely to
-  // compute the value anew rather than keep it: there it takes the copy for another value.
-  bool meetsItself(RegId reg, LoopId l, const Ways& ways) const {
-    if (std::ranges::none_of(ways.out, [&](const Ways::Out& o) { return o.meets && isNeeded(reg, o); }))
-      return false;
-    const LiveRange& range = intervals_[reg];
-    const LiveValue& value = range[range.valueAt(slots_.start(loops_[l].header))];
-    return value.kind == ValueKind::Instruction &&
-           isCheapDefinition(module_, f_, f_[slots_.instructionAt(value.def)]);
+  // Whether, somewhere behind the copy back at the start of `to`, `reg` is live where a way that does not pass `to`
+  // joins: there ptxas would see two values that meet, and does not always find out that they are one.
+  bool meetsItself(RegId reg, BlockId to) {
+    const DominatorTree& dominators = context_.analyses.dominators();
+    for (const Segment& s : intervals_[reg].segments())
+      for (BlockId b = slots_.blockAt(s.start); b.value < cfg_.size() && slots_.start(b) < s.end;
+           b = BlockId(b.value + 1)) {
+        ++lookups_;
+        if (!dominators.dominates(to, b)) continue;
+        for (const BlockId next : cfg_.successors(b))
+          if (!dominators.dominates(to, next) && intervals_[reg].isLiveAt(slots_.start(next))) return true;
+      }
+    return false;
+  }
+
+  // Whether one of several values of the register is computed anew by ptxas where it needs it: of the others and
+  // the copies of it ptxas would make one range, and another one than before.
+  bool isComputedAnew(RegId reg) const {
+    if (intervals_[reg].values().size() == 1) return false;
+    return std::ranges::any_of(intervals_[reg].values(), [&](const LiveValue& v) {
+      return v.kind == ValueKind::Instruction && isCheapDefinition(module_, f_, f_[slots_.instructionAt(v.def)]);
+    });
   }
 
   // ---- ways ----
@@ -185,7 +199,7 @@ class LoopSplitter {
     if (!ways) {
       ways.emplace();
       ways->why = findIn(l, *ways);
-      if (ways->why.empty()) ways->why = findOut(l, *ways);
+      findOut(l, *ways);
     }
     return *ways;
   }
@@ -198,9 +212,8 @@ class LoopSplitter {
     if (isRoot(header)) return "no-preheader";
     for (const BlockId p : cfg_.predecessors(header)) {
       if (loops_.contains(l, p)) continue;
-      const auto next = cfg_.successors(p);
       InstrId place;
-      if (std::ranges::all_of(next, [&](BlockId s) { return s == header; }))
+      if (leadsOnlyTo(p, header))
         place = placeAtEnd(module_, f_, cfg_[p]);
       else if (!placeBetween(module_, f_, cfg_, p, header, place))
         return "no-preheader";
@@ -209,26 +222,20 @@ class LoopSplitter {
     return {};
   }
 
-  std::string_view findOut(LoopId l, Ways& ways) const {
+  bool leadsOnlyTo(BlockId from, BlockId to) const {
+    return std::ranges::all_of(cfg_.successors(from), [&](BlockId s) { return s == to; });
+  }
+
+  void findOut(LoopId l, Ways& ways) const {
     std::vector<BlockId> done;
     for (const Loops::Exit& e : loops_.exits(cfg_, l)) {
-      if (!e.to.valid()) continue;  // leaves the function: nothing is needed
-      const auto before = cfg_.predecessors(e.to);
-      const bool isAlone =
-          !isRoot(e.to) && std::ranges::all_of(before, [&](BlockId p) { return loops_.contains(l, p); });
-      const SlotIndex start = slots_.start(e.to);
-      InstrId place;
-      if (isAlone) {
-        if (std::ranges::find(done, e.to) != done.end()) continue;
-        done.push_back(e.to);
-        ways.out.push_back({placeAtStart(module_, f_, cfg_[e.to]), e.to, start, false, start});
-      } else if (placeBetween(module_, f_, cfg_, e.from, e.to, place)) {
-        ways.out.push_back({place, e.to, start, true, slots_.end(e.from).previous()});
-      } else {
-        return "shared-exit";
-      }
+      // One that leaves the function needs nothing.
+      if (!e.to.valid() || std::ranges::find(done, e.to) != done.end()) continue;
+      done.push_back(e.to);
+      const bool isAlone = !isRoot(e.to) && std::ranges::all_of(cfg_.predecessors(e.to),
+                                                                [&](BlockId p) { return loops_.contains(l, p); });
+      ways.out.push_back({e.to, placeAtStart(module_, f_, cfg_[e.to]), slots_.start(e.to), isAlone});
     }
-    return {};
   }
 
   // ---- copies ----
@@ -247,6 +254,10 @@ class LoopSplitter {
       }
       if (out_.size() + in_.size() > mostCopies_) {
         declines_.add("budget");
+        continue;
+      }
+      if (isComputedAnew(c.reg)) {
+        declines_.add("cheap-definition");
         continue;
       }
       const RegId carrier = carrierOf(all, c.reg);
@@ -327,7 +338,7 @@ class LoopSplitter {
     };
     if (!reads([&](RegId r) { return !isSplit_[r.value]; })) return false;
     for (const Ways::Out& o : ways.out)
-      if (isNeeded(reg, o) && (!readsSameAt(f_, intervals_, slots_, definition, o.reads) ||
+      if (isNeeded(reg, o) && (!readsSameAt(f_, intervals_, slots_, definition, o.start) ||
                                !reads([&](RegId r) { return zones_.reaches(occurrences_, r, o.place); })))
         return false;
     for (const Ways::Out& o : ways.out)
@@ -375,7 +386,7 @@ class LoopSplitter {
   std::vector<bool> isOperand_, isSplit_;  // by RegId, with a goal
   std::vector<Copy> in_, out_;
   std::vector<Again> again_;
-  std::size_t split_ = 0, mostCopies_ = 0;
+  std::size_t split_ = 0, mostCopies_ = 0, lookups_ = 0;
 };
 
 }  // namespace
