@@ -22,8 +22,8 @@
 // blocks
 //             with the slots that fit); for a register those of whyUnsplittable, and call-sequence (a parameter or
 //             result of a call), lent (what costs nothing itself lives on in it), no-shared-memory, in-inner-loop,
-//             carried-already (it is only copied), not-32-or-64-bits (for slots), not-cheap (with split-remat alone
-//             it is copied), budget.
+//             carried-already (it is only copied), cheap-definition (for copies: ptxas computes it anew itself),
+//             not-32-or-64-bits (for slots), not-cheap (with split-remat alone it is copied), budget.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -211,6 +211,11 @@ class PressureSplitter {
   }
 
   bool choose(Split& s, const High& high, uint8_t deepest, Declines& declines) const {
+    const bool isCheap = hasCheapValue(module_, f_, intervals_, slots_, s.reg);
+    if (!demote_ && (!remat_ || s.defs.size() != 1) && isCheap) {
+      declines.add("cheap-definition");
+      return false;
+    }
     if (!remat_ && !demote_) return true;
     if (remat_ && s.defs.size() == 1 && isCheapDefinition(module_, f_, f_[s.defs[0]]) &&
         std::ranges::all_of(s.uses, [&](InstrId use) {
@@ -220,8 +225,8 @@ class PressureSplitter {
       return true;
     }
     if (!demote_) {
-      declines.add("not-cheap");
-      return true;  // copied, which costs nothing
+      declines.add(isCheap ? "cheap-definition" : "not-cheap");
+      return !isCheap;  // copied, which costs nothing
     }
     s.way = Way::Slot;
     const Register& r = f_.registers[s.reg.value];

@@ -6,24 +6,24 @@
 //             move, recompute or put elsewhere one by one. Of nested loops the outermost is taken.
 // Algorithm:  for each register, the highest first, the loops whose headers lie in its live range and that have
 // none
-//             of its mentions (marked up the loop tree). A value that comes about by a copy of another register
-//             that is carried around the same loop shares its carrier: where both are live they hold the same
-//             value, by the numbers of the live ranges, up the chain of copies. A value in which several
-//             definitions meet is carried like any other; the copies back write the register in which they meet.
-//             Ways in and out: the end of a block that leads nowhere else, the start of a block that is reached
-//             from nowhere else, or a new block between two that follow each other in the text.
+//             of its mentions (marked up the loop tree). A value made by a copy of another register that is carried
+//             around the same loop shares its carrier: where both are live they hold the same value, by the numbers
+//             of the live ranges, up the chain of copies. A value in which several definitions meet is carried like
+//             any other; the copies back write the register in which they meet.
+//             Ways in: the end of a block that leads nowhere else, or a new block between two that follow each
+//             other in the text. Ways out: the start of a block that only the loop leads to.
 // Modes:      by default copies only. Knob split-remat: in loops whose pressure is above the next step of the
 //             occupancy (split_goal.h), a value with a cheap definition (split_remat.h) whose operands hold the
 //             same values behind the loop is computed anew there instead of carried.
-// Machine code of ptxas: identical by default (it joins copies). Because copies make PTX larger, the pass runs on
-//             request only.
+// Machine code of ptxas: identical by default. It joins most copies, but not where a value and its copy meet, nor a
+//             copy of what it computes anew: both are declined. Copies make PTX larger, so the pass runs on request
+//             only.
 // Cost:       linear in operands and in pairs of a loop and a register live through it, times a logarithm.
-// Declines:   too-large; no-loop-through-values; for a loop: irreducible, no-preheader (a way in has no place),
-//             for a register: shared-exit (a way out that it needs has
-//             none), those of whyUnsplittable, scope (its name may mean
-//             another register there), carried-already (it is only copied),
-//             budget (more copies than a few times the instructions); with split-remat operand-of-recomputed and
-//             those of SplitGoal.
+// Declines:   too-large; no-loop-through-values; for a loop: irreducible, no-preheader (a way in has no place); for
+//             a register: those of whyUnsplittable, shared-exit (a way out that it needs is shared with ways around
+//             the loop), meets-itself (the same further down), cheap-definition, scope (its name may mean another
+//             register there), carried-already (it is only copied), budget (more copies than a few times the
+//             instructions); with split-remat operand-of-recomputed and those of SplitGoal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -183,15 +183,6 @@ class LoopSplitter {
     return false;
   }
 
-  // Whether one of several values of the register is computed anew by ptxas where it needs it: of the others and
-  // the copies of it ptxas would make one range, and another one than before.
-  bool isComputedAnew(RegId reg) const {
-    if (intervals_[reg].values().size() == 1) return false;
-    return std::ranges::any_of(intervals_[reg].values(), [&](const LiveValue& v) {
-      return v.kind == ValueKind::Instruction && isCheapDefinition(module_, f_, f_[slots_.instructionAt(v.def)]);
-    });
-  }
-
   // ---- ways ----
 
   const Ways& waysOf(LoopId l) {
@@ -256,7 +247,7 @@ class LoopSplitter {
         declines_.add("budget");
         continue;
       }
-      if (isComputedAnew(c.reg)) {
+      if (hasCheapValue(module_, f_, intervals_, slots_, c.reg)) {
         declines_.add("cheap-definition");
         continue;
       }

@@ -50,6 +50,13 @@ bool isCheapDefinition(const Module& module, const Function& f, const Instructio
          std::ranges::all_of(operands.subspan(1), [&](const Operand& o) { return isRepeatable(module, o); });
 }
 
+bool hasCheapValue(const Module& module, const Function& f, const LiveIntervals& intervals,
+                   const SlotIndexes& slots, RegId reg) {
+  return std::ranges::any_of(intervals[reg].values(), [&](const LiveValue& v) {
+    return v.kind == ValueKind::Instruction && isCheapDefinition(module, f, f[slots.instructionAt(v.def)]);
+  });
+}
+
 bool readsSameAt(const Function& f, const LiveIntervals& intervals, const SlotIndexes& slots, InstrId definition,
                  SlotIndex where) {
   return std::ranges::all_of(f.operandsOf(f[definition]), [&](const Operand& o) {

@@ -12,6 +12,12 @@ namespace ptxopt {
 
 bool isCheapDefinition(const Module& module, const Function& f, const Instruction& i);
 
+// Whether one of the values of `reg` has a cheap definition. Such a value is computed anew by ptxas where it is
+// needed and takes no register in between; a copy of it is another value to ptxas, and the machine code would
+// change.
+bool hasCheapValue(const Module& module, const Function& f, const LiveIntervals& intervals,
+                   const SlotIndexes& slots, RegId reg);
+
 // Whether the registers that `definition` reads hold the same values at `where`.
 bool readsSameAt(const Function& f, const LiveIntervals& intervals, const SlotIndexes& slots, InstrId definition,
                  SlotIndex where);
