@@ -74,7 +74,7 @@ void Coalescer::makeWebs() {
     for (const Segment& s : range.segments()) {
       const Number n = values_->number(r, s.value);
       Web& web = webs_[find(n)];
-      web.range.append({s.start, s.end, values_->root(n)});
+      web.range.append({s.start, s.end, limits_.byRangeOnly ? n : values_->root(n)});
       web.type = reg.type;
       if (reg.isParameter) web.fixed = r;
     }
@@ -118,6 +118,10 @@ ScalarType Coalescer::commonType(ScalarType a, ScalarType b) const {
   }
 }
 
+bool Coalescer::isTooLarge(const Web& web) const {
+  return web.values > limits_.largeSize && web.joins >= limits_.largeFrequency;
+}
+
 Verdict Coalescer::join(Number a, Number b, bool really) {
   a = find(a);
   b = find(b);
@@ -132,9 +136,6 @@ Verdict Coalescer::join(Number a, Number b, bool really) {
   if (const RegId fixed = to.fixed.valid() ? to.fixed : from.fixed;
       fixed.valid() && !areInterchangeable(type, f_.registers[fixed.value].type))
     return Verdict::Fixed;
-  const auto isTooLarge = [&](const Web& w) {
-    return w.values > limits_.largeSize && w.joins >= limits_.largeFrequency;
-  };
   if (isTooLarge(to) || isTooLarge(from)) return Verdict::LargeInterval;
   if (!limits_.joinPartial && (to.hasPartial || from.hasPartial)) return Verdict::Partial;
   if (to.range.conflicts(from.range)) return Verdict::Interferes;
@@ -159,6 +160,36 @@ Verdict Coalescer::check(const Copy& c) {
 Verdict Coalescer::tryJoin(const Copy& c) {
   if (frozen_[c.to.value] || frozen_[c.from.value]) return Verdict::Tied;
   return join(written(c), read(c), true);
+}
+
+Verdict Coalescer::checkAll(std::span<const Number> values) {
+  std::vector<Number> webs;
+  for (const Number n : values) webs.push_back(find(n));
+  std::sort(webs.begin(), webs.end(), [&](Number a, Number b) {
+    return std::tuple(webs_[a].range.size(), a) < std::tuple(webs_[b].range.size(), b);
+  });
+  webs.erase(std::unique(webs.begin(), webs.end()), webs.end());
+  if (webs.size() < 2) return Verdict::Same;
+  ScalarType type = webs_[webs.front()].type;
+  RegId fixed;
+  for (const Number w : webs) {
+    const Web& web = webs_[w];
+    type = commonType(type, web.type);
+    if (type == ScalarType::None) return Verdict::Classes;
+    if (web.fixed.valid() && fixed.valid()) return Verdict::Fixed;
+    if (web.fixed.valid()) fixed = web.fixed;
+    if (isTooLarge(web)) return Verdict::LargeInterval;
+  }
+  if (fixed.valid() && !areInterchangeable(type, f_.registers[fixed.value].type)) return Verdict::Fixed;
+  if (limits_.mostJoins - joins_ < webs.size() - 1) return Verdict::Budget;
+  // The largest is only looked at, so that the cost is that of the others.
+  JoinedRange all;
+  for (std::size_t k = 0; k + 1 < webs.size(); ++k) {
+    JoinedRange next = webs_[webs[k]].range;
+    if (all.conflicts(next)) return Verdict::Interferes;
+    all.join(std::move(next));
+  }
+  return webs_[webs.back()].range.conflicts(all) ? Verdict::Interferes : Verdict::Joined;
 }
 
 bool Coalescer::interfere(Number a, Number b) {

@@ -34,6 +34,8 @@ class Coalescer {
     uint64_t mostCopies = UINT64_MAX, mostJoins = UINT64_MAX;
     // Whether webs with a definition under a guard are joined. ptxas gives registers in another order then.
     bool joinPartial = true;
+    // Webs interfere wherever both live, whatever they hold there.
+    bool byRangeOnly = false;
   };
 
   // `copies` are all of the families that the pass takes; those in unreachable blocks are dropped.
@@ -48,6 +50,10 @@ class Coalescer {
   Verdict tryJoin(const Copy& copy);
   // What would come of it; joins nothing.
   Verdict check(const Copy& copy);
+  // Whether all webs of these values may become one, and if not why; joins nothing.
+  Verdict checkAll(std::span<const CopyValues::Number> values);
+  // Joins the webs of two values if that may be.
+  Verdict tryJoin(CopyValues::Number a, CopyValues::Number b) { return join(a, b, true); }
   // Whether a place holds different values of two webs, given by one of their values.
   bool interfere(CopyValues::Number a, CopyValues::Number b);
   // A value that the copy writes, and the one that it reads.
@@ -94,6 +100,7 @@ class Coalescer {
   void makeWebs();
   bool isArgument(RegId r) const;
   Verdict join(Number a, Number b, bool really);
+  bool isTooLarge(const Web& web) const;
   ScalarType commonType(ScalarType a, ScalarType b) const;
   void findReads();
   std::span<const Read> readsOf(Number n) const;

@@ -1,0 +1,112 @@
+#include "passes/coalescing/phi_webs.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+
+PhiWebs::PhiWebs(PassContext& context, Coalescer& coalescer) : context_(context), coalescer_(coalescer) {
+  findClasses();
+  sortClasses();
+}
+
+void PhiWebs::findClasses() {
+  const CopyValues& values = coalescer_.values();
+  const Cfg& cfg = context_.analyses.cfg();
+  const SlotIndexes& slots = context_.analyses.slotIndexes();
+  const auto blockOf = [&](CopyValues::Number n) { return slots.blockAt(values[n].def); };
+
+  std::vector<const Copy*> writer(values.size());  // by value
+  struct Result {
+    CopyValues::Number phi;
+    const Copy* copy;
+  };
+  std::vector<Result> results;  // of phis, copied in the phi's block
+  for (const Copy& c : coalescer_.copies()) {
+    if (!coalescer_.isCandidate(c.to) || !coalescer_.isCandidate(c.from)) continue;
+    const CopyValues::Number to = coalescer_.written(c), from = coalescer_.read(c);
+    writer[to] = &c;
+    if (values[from].kind == ValueKind::Phi && blockOf(from) == cfg.blockOf(c.instruction))
+      results.push_back({from, &c});
+  }
+  std::stable_sort(results.begin(), results.end(), [](const Result& a, const Result& b) { return a.phi < b.phi; });
+  auto result = results.begin();
+  for (CopyValues::Number n = 0; n < values.size(); ++n) {
+    if (values[n].kind != ValueKind::Phi) continue;
+    Class found{.phi = n, .block = blockOf(n), .copies = {}};
+    values.forEachSource(n, [&](CopyValues::Number s) {
+      if (writer[s] != nullptr) found.copies.push_back(writer[s]);
+    });
+    const bool isMade = !found.copies.empty();
+    for (; result != results.end() && result->phi == n; ++result)
+      if (isMade) found.copies.push_back(result->copy);
+    if (isMade) classes_.push_back(std::move(found));
+  }
+}
+
+void PhiWebs::sortClasses() {
+  const Cfg& cfg = context_.analyses.cfg();
+  const Loops& loops = context_.analyses.loops();
+  const SlotIndexes& slots = context_.analyses.slotIndexes();
+  const auto key = [&](const Copy* c) {
+    return std::pair(UINT32_MAX - loops.depth(cfg.blockOf(c->instruction)), slots[c->instruction]);
+  };
+  for (Class& c : classes_) {
+    std::sort(c.copies.begin(), c.copies.end(), [&](const Copy* a, const Copy* b) { return key(a) < key(b); });
+    c.copies.erase(std::unique(c.copies.begin(), c.copies.end()), c.copies.end());
+  }
+  std::sort(classes_.begin(), classes_.end(), [&](const Class& a, const Class& b) {
+    return std::tuple(UINT32_MAX - loops.depth(a.block), a.block, a.phi) <
+           std::tuple(UINT32_MAX - loops.depth(b.block), b.block, b.phi);
+  });
+}
+
+bool PhiWebs::joinWhole(Class& c) {
+  std::vector<CopyValues::Number> members{c.phi};
+  for (const Copy* copy : c.copies) {
+    members.push_back(coalescer_.written(*copy));
+    members.push_back(coalescer_.read(*copy));
+  }
+  c.verdict = coalescer_.checkAll(members);
+  if (c.verdict != Verdict::Joined) return false;
+  for (const CopyValues::Number n : members) coalescer_.tryJoin(c.phi, n);
+  return true;
+}
+
+bool PhiWebs::joinEach(Class& c) {
+  bool joined = false;
+  for (const Copy* copy : c.copies) {
+    const Verdict v = coalescer_.tryJoin(*copy);
+    joined |= v == Verdict::Joined;
+    if (v == Verdict::Joined || v == Verdict::Same) continue;
+    if (c.kept++ == 0) c.why = v;
+  }
+  return joined;
+}
+
+bool PhiWebs::join() {
+  bool joined = false;
+  for (Class& c : classes_) joined |= joinWhole(c);
+  for (Class& c : classes_)
+    if (c.verdict != Verdict::Joined) joined |= joinEach(c);
+  return joined;
+}
+
+void PhiWebs::report(CopyReport& report) const {
+  std::vector<const Copy*> copies;
+  for (const Class& c : classes_) copies.insert(copies.end(), c.copies.begin(), c.copies.end());
+  std::sort(copies.begin(), copies.end(),
+            [](const Copy* a, const Copy* b) { return a->instruction < b->instruction; });
+  copies.erase(std::unique(copies.begin(), copies.end()), copies.end());
+  std::vector<Copy> all;
+  for (const Copy* c : copies) all.push_back(*c);
+  report.startRound(all);
+  for (const Copy& c : all) {
+    const Verdict v = coalescer_.check(c);
+    if (v == Verdict::Same)
+      report.removed(c);
+    else
+      report.kept(c, v);
+  }
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,53 @@
+// The phis of a function with the copies that make them, joined class by class.
+//
+// Where different values of a register meet there is a phi. Its class: the phi, what the copies that write its
+// sources read, and what copies at the start of its block make of it; so the copies that leaving SSA form left, on
+// either side of the phi. First each class is joined as a whole if no two of its members are in each other's way,
+// those of deeper loops first. Then the others copy by copy, those in deeper loops first, which run most often.
+// (Congruence classes of Sreedhar et al., "Translating out of static single assignment form", 1999, method III,
+// with the value-based interference of Boissinot et al., 2009, section III; by live ranges alone with
+// Coalescer::Limits::byRangeOnly.)
+// Cost: that of the joins, and for each class the live ranges of its members but for the largest.
+#pragma once
+
+#include <vector>
+
+#include "passes/coalescing/coalescer.h"
+#include "passes/coalescing/copy_report.h"
+
+namespace ptxopt {
+
+class PhiWebs {
+ public:
+  struct Class {
+    CopyValues::Number phi;
+    BlockId block;
+    std::vector<const Copy*> copies;        // in the order in which they are tried
+    Verdict verdict = Verdict::Interferes;  // on all together
+    std::size_t kept = 0;                   // copies that stay
+    Verdict why = Verdict::Joined;          // the first of these does
+  };
+
+  // `coalescer` knows the copies of the function as it is now.
+  PhiWebs(PassContext& context, Coalescer& coalescer);
+
+  // Whether anything was joined; the text is as it was.
+  bool join();
+  // Those with a copy at least, deeper loops first.
+  const std::vector<Class>& classes() const { return classes_; }
+  // The verdict on each copy of a class, once.
+  void report(CopyReport& report) const;
+  RegId registerOf(const Class& c) const { return coalescer_.values().registerOf(c.phi); }
+
+ private:
+  void findClasses();
+  void sortClasses();
+  bool joinWhole(Class& c);
+  bool joinEach(Class& c);
+
+  PassContext& context_;
+  Coalescer& coalescer_;
+  std::vector<Class> classes_;
+};
+
+}  // namespace ptxopt

@@ -1,0 +1,139 @@
+// cssa-coalesce: the copies that leaving SSA form left: parallel copies and phis.
+//
+// What:       sequences of plain copies in a block that come to one parallel copy are written as the shortest
+//             sequence for it: what is there already and what nobody reads is not written, temporaries are seen
+//             through, swaps and rotations take one copy more than they have registers (copy_runs.h). Then the
+//             values that meet at a phi, and what is made of it at its block's start, become one register, all of a
+//             phi at once where that may be (phi_webs.h). Both again until nothing changes.
+// Algorithm:  two ways to tell what may be one register. By values, the default: two may, unless they hold
+// different
+//             values where both live (Boissinot et al., 2009). With usedessa: only where they do not both live
+//             (Sreedhar et al., 1999); then more copies stay, and what a register holds is not known across blocks.
+// Keeps:      swaps, rotations and lost copies; registers of tied operands and of wgmma; names in parameter lists;
+//             the order of everything else. Copies that are no part of a phi are for register-coalescer.
+// Machine code of ptxas: identical.
+// Cost:       n log n in the copies and what their registers' live ranges are long.
+// Declines:   too-large: the control-flow graph has too many edges. Each copy of a phi that stays is counted by
+// why;
+//             with cssa-verbosity each phi is told.
+#include <fmt/format.h>
+
+#include "passes/coalescing/copy_runs.h"
+#include "passes/coalescing/phi_webs.h"
+
+namespace ptxopt {
+namespace {
+
+class CssaCoalesce {
+ public:
+  CssaCoalesce(Function& f, PassContext& context) : f_(f), context_(context) {}
+
+  bool run() {
+    bool changed = false;
+    for (int round = 0; round < kMostRounds; ++round) {
+      std::vector<Decline> kept;
+      const bool isShorter = shortenRuns();
+      const bool isJoined = knob("cssa-coalesce") && joinPhis(kept);
+      changed |= isShorter | isJoined;
+      if (isJoined && round + 1 < kMostRounds) continue;  // which may have left shorter sequences
+      for (Decline& d : kept) context_.decline(d.reason, std::move(d.detail));
+      break;
+    }
+    finish();
+    return changed;
+  }
+
+ private:
+  static constexpr int kMostRounds = 8;
+
+  bool knob(std::string_view name) const { return context_.knobs[name] != 0; }
+  int64_t verbosity() const { return context_.knobs["cssa-verbosity"]; }
+
+  Coalescer makeCoalescer() const {
+    std::vector<Copy> copies;
+    for (const InstrId id : f_)
+      if (const auto copy = readCopy(context_.module, f_, id); copy && copy->family == CopyFamily::Plain)
+        copies.push_back(*copy);
+    return Coalescer(f_, context_, std::move(copies),
+                     {.mostCopies = static_cast<uint64_t>(context_.knobs["copy-limit"]),
+                      .mostJoins = static_cast<uint64_t>(context_.knobs["coalesce-limit"]),
+                      .byRangeOnly = knob("usedessa")});
+  }
+
+  bool shortenRuns() {
+    const Coalescer coalescer = makeCoalescer();
+    CopyRuns runs(f_, context_, coalescer, !knob("usedessa"));
+    const bool changed = runs.shorten([&](BlockId b, std::size_t before, std::size_t after) {
+      if (verbosity() < 2) return;
+      context_.decline("shortened", fmt::format("{}: {} {} are {} now", nameOf(b), before,
+                                                before == 1 ? "copy" : "copies", after));
+    });
+    const CopyRuns::Counts& counts = runs.counts();
+    // The runs of the first round; later ones are what is left of these.
+    if (isFirst_) {
+      context_.count("runs", counts.runs);
+      context_.count("swaps", counts.swaps);
+      context_.count("rotations", counts.rotations);
+    }
+    isFirst_ = false;
+    context_.count("shortened-runs", counts.shortened);
+    context_.count("removed-in-runs", counts.removed);
+    if (changed) context_.analyses.invalidate();
+    return changed;
+  }
+
+  bool joinPhis(std::vector<Decline>& kept) {
+    Coalescer coalescer = makeCoalescer();
+    PhiWebs webs(context_, coalescer);
+    const bool joined = webs.join();
+    webs.report(report_);
+    for (const PhiWebs::Class& c : webs.classes()) tell(webs, c, kept);
+    if (!joined) return false;
+    coalescer.joinSameRegisters();
+    coalescer.apply();
+    context_.analyses.invalidate();
+    return true;
+  }
+
+  void tell(const PhiWebs& webs, const PhiWebs::Class& c, std::vector<Decline>& kept) {
+    if (c.verdict == Verdict::Joined) context_.count("phis-joined");
+    const bool isTold = c.kept != 0 ? verbosity() >= 1 : verbosity() >= 2 && c.verdict == Verdict::Joined;
+    if (!isTold) return;
+    const NameId id = f_.registers[webs.registerOf(c).value].name;
+    std::string what =
+        fmt::format("phi of {} in {}", id.valid() ? context_.module.text(id) : "a new register", nameOf(c.block));
+    if (c.kept == 0)
+      context_.decline("joined", fmt::format("{}: {} copies", what, c.copies.size()));
+    else
+      kept.push_back({name(c.why), fmt::format("{}: {} of {} copies stay", what, c.kept, c.copies.size())});
+  }
+
+  // By its label, where it has one.
+  std::string nameOf(BlockId b) const {
+    const Instruction& first = f_[context_.analyses.cfg()[b].first];
+    if (first.kind == InstrKind::Label) return std::string(context_.module.text(f_.labels[first.payload].name));
+    return fmt::format("B{}", b.value);
+  }
+
+  void finish() {
+    report_.finish(context_);
+    std::erase_if(context_.report.counters, [](const auto& counter) { return counter.second == 0; });
+  }
+
+  Function& f_;
+  PassContext& context_;
+  CopyReport report_;
+  bool isFirst_ = true;
+};
+
+}  // namespace
+
+bool cssaCoalesce(Function& f, PassContext& context) {
+  if (!context.analyses.cfg().complete()) {
+    context.decline("too-large", "the control-flow graph has too many edges");
+    return false;
+  }
+  return CssaCoalesce(f, context).run();
+}
+
+}  // namespace ptxopt
