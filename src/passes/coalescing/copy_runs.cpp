@@ -33,6 +33,7 @@ CopyRuns::State& CopyRuns::state(RegId r) {
 }
 
 void CopyRuns::scan(BlockId b) {
+  if (!cfg_[b].first.valid()) return;  // an empty body
   block_ = b;
   place_ = 0;
   runCount_ = 0;
