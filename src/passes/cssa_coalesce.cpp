@@ -57,6 +57,7 @@ class CssaCoalesce {
     return Coalescer(f_, context_, std::move(copies),
                      {.mostCopies = static_cast<uint64_t>(context_.knobs["copy-limit"]),
                       .mostJoins = static_cast<uint64_t>(context_.knobs["coalesce-limit"]),
+                      .joinPartial = knob("join-guarded-definitions"),
                       .byRangeOnly = knob("usedessa")});
   }
 

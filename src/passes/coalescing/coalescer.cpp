@@ -179,6 +179,7 @@ Verdict Coalescer::checkAll(std::span<const Number> values) {
     if (web.fixed.valid() && fixed.valid()) return Verdict::Fixed;
     if (web.fixed.valid()) fixed = web.fixed;
     if (isTooLarge(web)) return Verdict::LargeInterval;
+    if (!limits_.joinPartial && web.hasPartial) return Verdict::Partial;
   }
   if (fixed.valid() && !areInterchangeable(type, f_.registers[fixed.value].type)) return Verdict::Fixed;
   if (limits_.mostJoins - joins_ < webs.size() - 1) return Verdict::Budget;
