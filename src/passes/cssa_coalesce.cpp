@@ -35,7 +35,8 @@ class CssaCoalesce {
       const bool isShorter = shortenRuns();
       const bool isJoined = knob("cssa-coalesce") && joinPhis(kept);
       changed |= isShorter | isJoined;
-      if (isJoined && round + 1 < kMostRounds) continue;  // which may have left shorter sequences
+      // What is gone may leave shorter sequences and fewer values in each other's way.
+      if ((isShorter || isJoined) && round + 1 < kMostRounds) continue;
       for (Decline& d : kept) context_.decline(d.reason, std::move(d.detail));
       break;
     }
