@@ -41,9 +41,7 @@ SplitGoal findSplitGoal(const Module& module, const Function& f, const RegisterP
 }
 
 RegisterPressure makePressure(const Module& module, const Function& f, Analyses& analyses) {
-  RegisterFiles files = analyses.registerFiles();
-  files.moveToUniform(findUniform(module, f));
-  return {module, f, analyses.cfg(), analyses.slotIndexes(), analyses.liveIntervals(), files};
+  return {module, f, analyses.cfg(), analyses.slotIndexes(), analyses.liveIntervals(), analyses.registerFiles()};
 }
 
 }  // namespace ptxopt

@@ -163,6 +163,17 @@ class BitVector {
     }
     return w * 64 + static_cast<std::size_t>(std::countr_zero(word));
   }
+  // The first from `i` on that is not an element; size() when there is none.
+  std::size_t findClearFrom(std::size_t i) const {
+    if (i >= size_) return size_;
+    std::size_t w = i / 64;
+    uint64_t word = ~words_[w] & (~uint64_t{0} << (i % 64));
+    while (word == 0) {
+      if (++w == words_.size()) return size_;
+      word = ~words_[w];
+    }
+    return std::min(size_, w * 64 + static_cast<std::size_t>(std::countr_zero(word)));
+  }
   // The first behind `i`.
   std::size_t findNext(std::size_t i) const { return findFrom(i + 1); }
 

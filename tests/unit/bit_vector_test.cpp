@@ -161,9 +161,13 @@ TEST_CASE("bit vector: three ways to list the elements") {
       REQUIRE(iterated == expected);
       REQUIRE(found == expected);
       REQUIRE(bits.findFrom(size) == size);
+      REQUIRE(bits.findClearFrom(size) == size);
       for (std::size_t i = 0; i < size; i += 1 + size / 50) {
         const auto next = std::lower_bound(expected.begin(), expected.end(), i);
         REQUIRE(bits.findFrom(i) == (next == expected.end() ? size : *next));
+        std::size_t clear = i;
+        while (clear < size && std::binary_search(expected.begin(), expected.end(), clear)) ++clear;
+        REQUIRE(bits.findClearFrom(i) == clear);
       }
     }
   }
