@@ -15,15 +15,17 @@
 //             ptxas does not undo. Of the steps that can be reached that with the most resident blocks is taken,
 //             the slots counted; none if there would be no more than now. Only where the accesses stand in no
 //             deeper loop than some of the points that they relieve, and if they are in a loop, in a less deep one.
-// Machine code of ptxas: identical by default (it joins copies). Because copies make PTX larger, the pass runs on
-//             request only.
+// Machine code of ptxas: identical by default. It joins copies of values with one definition, but for what it
+// computes
+//             anew itself and for lane masks, whose origin it wants to see: copies of others are declined. Copies
+//             make PTX larger, so the pass runs on request only.
 // Cost:       linear in operands, and logarithmic in points for each stretch, for each step tried.
-// Declines:   too-large, those of SplitGoal, nothing-to-split; those of whyNoSlots; step-not-reached (no more
-// blocks
-//             with the slots that fit); for a register those of whyUnsplittable, and call-sequence (a parameter or
-//             result of a call), lent (what costs nothing itself lives on in it), no-shared-memory, in-inner-loop,
-//             carried-already (it is only copied), cheap-definition (for copies: ptxas computes it anew itself),
-//             not-32-or-64-bits (for slots), not-cheap (with split-remat alone it is copied), budget.
+// Declines:   too-large, those of SplitGoal, nothing-to-split; with slots those of whyNoSlots and step-not-reached
+//             (no more blocks with the slots that fit); for a register those of whyUnsplittable, call-sequence (it
+//             is a parameter or result of a call), lent (what costs nothing itself lives on in it), carried-already
+//             (it is only copied); for copies cheap-definition, several-definitions, convergent; for slots
+//             no-shared-memory, in-inner-loop, loads-together (see fitTogether), not-32-or-64-bits;
+//             operand-of-recomputed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -211,12 +213,6 @@ class PressureSplitter {
   }
 
   bool choose(Split& s, const High& high, uint8_t deepest, Declines& declines) const {
-    const bool isCheap = hasCheapValue(module_, f_, intervals_, slots_, s.reg);
-    if (!demote_ && (!remat_ || s.defs.size() != 1) && isCheap) {
-      declines.add("cheap-definition");
-      return false;
-    }
-    if (!remat_ && !demote_) return true;
     if (remat_ && s.defs.size() == 1 && isCheapDefinition(module_, f_, f_[s.defs[0]]) &&
         std::ranges::all_of(s.uses, [&](InstrId use) {
           return readsSameAt(f_, intervals_, slots_, s.defs[0], slots_[use]) && operandsReach(s.defs[0], use);
@@ -224,19 +220,26 @@ class PressureSplitter {
       s.way = Way::Again;
       return true;
     }
+    std::string_view why = demote_ ? "" : whyNoCopy(s);
     if (!demote_) {
-      declines.add(isCheap ? "cheap-definition" : "not-cheap");
-      return !isCheap;  // copied, which costs nothing
+      if (!why.empty()) declines.add(why);
+      return why.empty();
     }
     s.way = Way::Slot;
     const Register& r = f_.registers[s.reg.value];
-    std::string_view why;
     if (info(r.type).bits != 32 && info(r.type).bits != 64)
       why = "not-32-or-64-bits";
     else if (deepest != 0 && relievedDeeper(s.reg, high, deepest) == 0)
       why = "in-inner-loop";
     if (!why.empty()) declines.add(why);
     return why.empty();
+  }
+
+  // What ptxas would not take a copy for the same value of.
+  std::string_view whyNoCopy(const Split& s) const {
+    if (hasCheapValue(module_, f_, intervals_, slots_, s.reg)) return "cheap-definition";
+    if (s.defs.size() != 1) return "several-definitions";
+    return module_.form(f_[s.defs[0]]).is(effect::Convergent) ? "convergent" : "";
   }
 
   uint64_t relievedDeeper(RegId reg, const High& high, uint8_t than) const {
@@ -281,6 +284,7 @@ class PressureSplitter {
     std::ranges::stable_sort(all, std::ranges::greater(), &Split::relieved);
 
     RangeMax units(goal_.units);
+    std::vector<uint32_t> together(2 * cfg_.size());  // units stored and loaded in each block
     std::vector<bool> isOperand(f_.registers.size()), isSplit(f_.registers.size());
     for (Split& s : all) {
       if (units.most() <= high.most) break;
@@ -293,12 +297,19 @@ class PressureSplitter {
         plan.declines.add("no-shared-memory");
         continue;
       }
+      if (s.way == Way::Slot && !fitTogether(s, high.most, together)) {
+        plan.declines.add("loads-together");
+        continue;
+      }
       if (!relieve(s, high.most, units)) continue;
       isSplit[s.reg.value] = true;
       if (s.way == Way::Again)
         for (const Operand& o : f_.operandsOf(f_[s.defs[0]]))
           if (o.isRegister() && o.reads()) isOperand[o.payload] = true;
-      if (s.way == Way::Slot) plan.slots->add(s.units);
+      if (s.way == Way::Slot) {
+        plan.slots->add(s.units);
+        forEachAccess(s, [&](std::size_t place) { together[place] += s.units; });
+      }
       plan.picks.push_back(std::move(s));
     }
     const auto most = static_cast<uint32_t>(std::max<int64_t>(units.most(), 0));
@@ -308,6 +319,19 @@ class PressureSplitter {
     if (demote_) block.sharedBytes = plan.slots->allBytes();
     plan.blocks = occupancy(*goal_.machine, block).blocks;
     return plan;
+  }
+
+  void forEachAccess(const Split& s, const auto& visit) const {
+    for (const InstrId id : s.defs) visit(2 * std::size_t{cfg_.blockOf(id).value});
+    for (const InstrId id : s.uses) visit(2 * std::size_t{cfg_.blockOf(id).value} + 1);
+  }
+
+  // ptxas brings the loads of a block together, those of the slots and those whose results go there: they would all
+  // be live at a time, so there must be no more than the step allows.
+  bool fitTogether(const Split& s, uint32_t most, const std::vector<uint32_t>& together) const {
+    bool fits = true;
+    forEachAccess(s, [&](std::size_t place) { fits &= together[place] + s.units <= most; });
+    return fits;
   }
 
   bool readsAny(InstrId id, const std::vector<bool>& registers) const {

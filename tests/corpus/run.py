@@ -16,6 +16,8 @@ cuda::ptx (wrappers.py writes those from the installed headers), and syntax/, on
   coalesce  --passes=register-coalescer, too
   nvptx     --passes=nvptx-coalescer, too
   all-copies  the three of them between two runs of live-dead, too
+  split     --passes=split-live-ranges, too
+  pressure  --passes=split-high-pressure, aiming at 16 registers so that it has much to do, too
   refused   (syntax/rejected only) the tool ends with status 3
   lenient   (syntax/lenient only) the tool gives back the same bytes, although ptxas refuses the file
 
@@ -48,7 +50,8 @@ MODES = {"plain": [], "lineinfo": ["-lineinfo"], "debug": ["-G"], "rdc": ["-rdc=
 CLANG_MODES = {"O0": ["-O0"], "O2": ["-O2"], "lines": ["-O2", "-gline-tables-only"]}
 PASSES = {"rename": "rename-webs", "dead": "live-dead", "early": "early-simple-live-dead", "cssa": "cssa-coalesce",
           "coalesce": "register-coalescer", "nvptx": "nvptx-coalescer",
-          "all-copies": "live-dead,cssa-coalesce,register-coalescer,nvptx-coalescer,live-dead"}
+          "all-copies": "live-dead,cssa-coalesce,register-coalescer,nvptx-coalescer,live-dead",
+          "split": "split-live-ranges", "pressure": "split-high-pressure --split-registers=16"}  # and knobs
 DONE_AT_ONCE = ("dead", "early")  # a second run changes nothing
 SYNTAX_ERROR = 3
 COMPILE_LIMIT, TOOL_LIMIT = 300, 120  # seconds
@@ -304,7 +307,7 @@ def same_when_printed(settings, source, folder):
 def same_after(check):
     def same_after_pass(settings, source, folder):
         output = os.path.join(folder, check + ".ptx")
-        optimize(settings, source, output, "--passes=" + PASSES[check], "--verify-each", "--verify-analyses")
+        optimize(settings, source, output, *("--passes=" + PASSES[check]).split(), "--verify-each", "--verify-analyses")
         try:
             same_code(settings, source, output)
         except Failure:

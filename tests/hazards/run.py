@@ -27,6 +27,7 @@ PIPELINES = {
     "live-dead": ["--passes=live-dead", "--verify-each"],
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
     "both": ["--passes=live-dead,rename-webs,live-dead", "--verify-each"],
+    "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
     "default": ["--verify-each"],
 }
 
