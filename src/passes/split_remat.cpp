@@ -9,6 +9,8 @@ constexpr std::string_view kCheap[] = {"abs",  "add",  "and", "bfe", "bfi", "cvt
                                        "mad",  "max",  "min", "mov", "mul", "neg", "not",  "or",
                                        "prmt", "selp", "shf", "shl", "shr", "sub", "xor"};
 
+constexpr std::size_t kMostCopies = 8;  // in a chain
+
 bool isKernelParameter(const Module& module, const Function& f, const Instruction& i) {
   if (!f.isEntry || !module.text(module.form(i).text).starts_with("ld.param.")) return false;
   const auto operands = f.operandsOf(i);
@@ -52,6 +54,17 @@ bool isCheapDefinition(const Module& module, const Function& f, const Instructio
 
 bool hasCheapValue(const Module& module, const Function& f, const LiveIntervals& intervals,
                    const SlotIndexes& slots, RegId reg) {
+  // A copy is as cheap as what it copies, where both have one value.
+  for (std::size_t steps = 0; steps < kMostCopies && intervals[reg].values().size() == 1; ++steps) {
+    const LiveValue& v = intervals[reg].values()[0];
+    if (v.kind != ValueKind::Instruction) break;
+    const auto operands = f.operandsOf(f[slots.instructionAt(v.def)]);
+    if (operands.size() != 2 || !operands[0].isRegister() || operands[0].role != Role::Def ||
+        !operands[1].isRegister() ||
+        !module.text(module.form(f[slots.instructionAt(v.def)]).text).starts_with("mov."))
+      break;
+    reg = operands[1].reg();
+  }
   return std::ranges::any_of(intervals[reg].values(), [&](const LiveValue& v) {
     return v.kind == ValueKind::Instruction && isCheapDefinition(module, f, f[slots.instructionAt(v.def)]);
   });
