@@ -54,8 +54,10 @@ TEST_CASE("made variables and instructions are printed, under names that nothing
   const InstrId last = f.insert(InstrId(), module.madeOpcode(MadeOpcode::MovU32), move);
   CHECK(f.last == last);
   const Operand copy[] = {reg(to, Role::Def), reg(RegId(1u), Role::Use, Join::Comma)};
-  const InstrId first = f.insert(f.first, module.madeOpcode(MadeOpcode::MovB32), copy);
-  CHECK(f.first == first);
+  const InstrId behind = f[f.first].next;  // the declaration of %r comes first
+  const InstrId inserted = f.insert(behind, module.madeOpcode(MadeOpcode::MovB32), copy);
+  CHECK(f[f.first].next == inserted);
+  CHECK(f[inserted].next == behind);
   CHECK(verify(module).empty());
   const std::string text = print(module);
   CHECK(text.find("\t.shared .align 4 .b32 made__0[96];") != std::string::npos);
