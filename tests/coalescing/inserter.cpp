@@ -44,7 +44,8 @@ void Inserter::findLeftAlone() {
   }
 }
 
-// Registers are declared at the outermost level at the latest where they are mentioned there.
+// A register that is mentioned at the outermost level is declared there, and known everywhere but where an inner
+// scope has one of its name.
 void Inserter::findNested() {
   isNested_.assign(f_.registers.size(), 1);
   for (std::size_t r = 0; r < f_.registers.size(); ++r)
@@ -56,6 +57,16 @@ void Inserter::findNested() {
     if (depth != 0 || !f_[id].isInstruction()) continue;
     for (const Operand& o : f_.operandsOf(f_[id]))
       if (o.isRegister()) isNested_[o.payload] = 0;
+  }
+  std::vector<RegId> named(module_.names.size());
+  for (uint32_t r = 0; r < f_.registers.size(); ++r) {
+    const ptxopt::NameId name = f_.registers[r].name;
+    if (!name.valid()) continue;
+    RegId& first = named[name.value];
+    if (first.valid())
+      isNested_[r] = isNested_[first.value] = 1;
+    else
+      first = RegId(r);
   }
 }
 
