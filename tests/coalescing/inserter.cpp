@@ -95,7 +95,7 @@ void Inserter::insertAtInstruction(InstrId id) {
   std::vector<std::pair<RegId, RegId>> renamed;
   for (std::size_t k = 0; k < f_[id].operandCount; ++k) {
     const auto operands = f_.operandsOf(f_[id]);
-    const Operand& o = operands[k];
+    const Operand o = operands[k];  // a copy: inserting moves the operands
     if (!o.isRegister() || o.is(Operand::Implicit) || o.role == Role::None || !mayCopy(o.reg())) continue;
     if (k + 1 < operands.size() && operands[k + 1].kind == OperandKind::Selector) continue;
     // Both halves of `{%r1, %r1}` are one register, and stay one.
