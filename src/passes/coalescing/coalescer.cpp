@@ -122,7 +122,7 @@ bool Coalescer::isTooLarge(const Web& web) const {
   return web.values > limits_.largeSize && web.joins >= limits_.largeFrequency;
 }
 
-Verdict Coalescer::join(Number a, Number b, bool really) {
+Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   a = find(a);
   b = find(b);
   if (a == b) return Verdict::Same;
@@ -136,12 +136,12 @@ Verdict Coalescer::join(Number a, Number b, bool really) {
   if (const RegId fixed = to.fixed.valid() ? to.fixed : from.fixed;
       fixed.valid() && !areInterchangeable(type, f_.registers[fixed.value].type))
     return Verdict::Fixed;
-  if (isTooLarge(to) || isTooLarge(from)) return Verdict::LargeInterval;
-  if (!limits_.joinPartial && (to.hasPartial || from.hasPartial)) return Verdict::Partial;
+  if (isLimited && (isTooLarge(to) || isTooLarge(from))) return Verdict::LargeInterval;
+  if (isLimited && !limits_.joinPartial && (to.hasPartial || from.hasPartial)) return Verdict::Partial;
   if (to.range.conflicts(from.range)) return Verdict::Interferes;
-  if (joins_ >= limits_.mostJoins) return Verdict::Budget;
+  if (isLimited && joins_ >= limits_.mostJoins) return Verdict::Budget;
   if (!really) return Verdict::Joined;
-  ++joins_;
+  joins_ += isLimited;
   parent_[b] = a;
   to.range.join(std::move(from.range));
   to.type = type;
@@ -201,7 +201,7 @@ void Coalescer::joinSameRegisters() {
   for (const RegId r : candidates_) {
     const Number first = values_->firstOf(r);
     for (std::size_t v = 1; v < (*intervals_)[r].values().size(); ++v)
-      join(first, first + static_cast<Number>(v), true);
+      join(first, first + static_cast<Number>(v), true, false);
   }
 }
 
@@ -225,6 +225,22 @@ void Coalescer::findReads() {
   std::sort(members_.begin(), members_.end(), [&](Number a, Number b) {
     return std::tuple(find(a), values_->root(a), a) < std::tuple(find(b), values_->root(b), b);
   });
+  groupOf_.resize(members_.size());
+  for (uint32_t k = 0; k < members_.size(); ++k) {
+    const Number n = members_[k];
+    const bool isNew = groups_.empty() || find(members_[k - 1]) != find(n) ||
+                       values_->root(members_[k - 1]) != values_->root(n);
+    if (isNew) groups_.push_back({.first = k});
+    groups_.back().last = k + 1;
+    groupOf_[n] = static_cast<uint32_t>(groups_.size() - 1);
+  }
+  for (Number n = 0; n < values_->size(); ++n) {
+    if (values_->root(n) == n || (*values_)[n].kind == ValueKind::Entry) groups_[groupOf_[n]].isOfCopies = false;
+    // A phi or a partial definition that makes another value of it.
+    values_->forEachSource(n, [&](Number s) {
+      if (values_->root(s) != values_->root(n)) groups_[groupOf_[s]].isOfCopies = false;
+    });
+  }
 }
 
 std::span<const Coalescer::Read> Coalescer::readsOf(Number n) const {
@@ -233,36 +249,8 @@ std::span<const Coalescer::Read> Coalescer::readsOf(Number n) const {
   return {first, last};
 }
 
-// The values with the root of `n` in its web.
-std::vector<Coalescer::Number> Coalescer::groupOf(Number n) {
-  const auto key = [&](Number m) { return std::pair(find(m), values_->root(m)); };
-  const auto [first, last] =
-      std::equal_range(members_.begin(), members_.end(), n, [&](Number a, Number b) { return key(a) < key(b); });
-  return {first, last};
-}
-
-// Whether the values of a group come from copies only and go nowhere but to reads.
-bool Coalescer::isGroupOfCopies(const std::vector<Number>& group) {
-  const Number root = values_->root(group.front());
-  for (const Number n : group)
-    if (n == root || (*values_)[n].kind == ValueKind::Entry) return false;
-  const RegId fixed = webs_[find(group.front())].fixed;
-  if (fixed.valid()) return false;
-  // Into another value of the web, by a phi or a partial definition.
-  const Number web = find(group.front());
-  const auto first =
-      std::lower_bound(members_.begin(), members_.end(), web, [&](Number m, Number w) { return find(m) < w; });
-  for (auto m = first; m != members_.end() && find(*m) == web; ++m) {
-    if (values_->root(*m) == root) continue;
-    bool takes = false;
-    values_->forEachSource(*m, [&](Number s) { takes = takes || values_->root(s) == root; });
-    if (takes) return false;
-  }
-  return true;
-}
-
 // Whether each read of the group could as well read the web of `place`.
-bool Coalescer::canRead(const std::vector<Number>& group, Number place) {
+bool Coalescer::canRead(std::span<const Number> group, Number place) {
   const Web& web = webs_[find(place)];
   const Number root = values_->root(group.front());
   if (web.isRobbed || find(place) == find(group.front())) return false;
@@ -282,8 +270,9 @@ bool Coalescer::forward(const Copy& c) {
   const Number to = written(c), from = read(c);
   Web& web = webs_[find(to)];
   if (web.isPlace || values_->root(to) != values_->root(from)) return false;
-  const std::vector<Number> group = groupOf(to);
-  if (!isGroupOfCopies(group)) return false;
+  Group& all = groups_[groupOf_[to]];
+  if (!all.isOfCopies || web.fixed.valid() || ++all.looks > kMostLooks) return false;
+  const auto group = std::span<const Number>(members_).subspan(all.first, all.last - all.first);
   Number place = from;
   if (!canRead(group, place)) {
     place = values_->root(to);

@@ -90,23 +90,29 @@ class Coalescer {
     bool isPlace = false;   // reads were moved here: its definitions stay
     bool isRobbed = false;  // copies into it are gone: its range says too much
   };
+  // The values of one root in one web: members_[first, last).
+  struct Group {
+    uint32_t first = 0, last = 0;
+    uint32_t looks = 0;       // copies for which it was tried to move the reads of the group
+    bool isOfCopies = true;   // all come from copies, and go nowhere but to reads
+  };
   struct Read {
     Number value;
     InstrId instruction;
     uint32_t operand;
   };
 
+  static constexpr uint32_t kMostLooks = 8;
+
   void findFrozen();
   void makeWebs();
   bool isArgument(RegId r) const;
-  Verdict join(Number a, Number b, bool really);
+  Verdict join(Number a, Number b, bool really, bool isLimited = true);
   bool isTooLarge(const Web& web) const;
   ScalarType commonType(ScalarType a, ScalarType b) const;
   void findReads();
   std::span<const Read> readsOf(Number n) const;
-  std::vector<Number> groupOf(Number n);
-  bool isGroupOfCopies(const std::vector<Number>& group);
-  bool canRead(const std::vector<Number>& group, Number place);
+  bool canRead(std::span<const Number> group, Number place);
   void nameWebs();
   void findNestedNames();
   bool isVisibleEverywhere(RegId r) const;
@@ -123,14 +129,16 @@ class Coalescer {
   std::vector<RegId> candidates_;
   std::unique_ptr<LiveIntervals> intervals_;  // of the candidates only
   std::unique_ptr<CopyValues> values_;
-  std::vector<Number> parent_;    // by Number: union-find
-  std::vector<Web> webs_;         // by Number; meaningful at the roots of the union-find
-  std::vector<Number> moved_;     // by Number: reads of it were moved to the web of that value
-  std::vector<Read> reads_;       // sorted by value
-  std::vector<Number> members_;   // all values, sorted by web and root, when reads_ were found
-  std::vector<InstrId> gone_;     // copies that `forward` made superfluous
-  std::vector<RegId> nameOf_;     // by Number, at the roots
-  std::vector<bool> nestedName_;  // by NameId: declared, alone or as the prefix of a range, in a nested scope
+  std::vector<Number> parent_;      // by Number: union-find
+  std::vector<Web> webs_;           // by Number; meaningful at the roots of the union-find
+  std::vector<Number> moved_;       // by Number: reads of it were moved to the web of that value
+  std::vector<Read> reads_;         // sorted by value
+  std::vector<Number> members_;     // all values, sorted by web and root, when reads_ were found
+  std::vector<Group> groups_;
+  std::vector<uint32_t> groupOf_;   // by Number
+  std::vector<InstrId> gone_;       // copies that `forward` made superfluous
+  std::vector<RegId> nameOf_;       // by Number, at the roots
+  std::vector<bool> nestedName_;    // by NameId: declared, alone or as the prefix of a range, in a nested scope
 };
 
 }  // namespace ptxopt
