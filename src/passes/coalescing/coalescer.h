@@ -138,7 +138,8 @@ class Coalescer {
   std::vector<uint32_t> groupOf_;   // by Number
   std::vector<InstrId> gone_;       // copies that `forward` made superfluous
   std::vector<RegId> nameOf_;       // by Number, at the roots
-  std::vector<bool> nestedName_;    // by NameId: declared, alone or as the prefix of a range, in a nested scope
+  std::vector<bool> nestedName_;    // by NameId: declared, alone or as the prefix of a range, in a
+                                    // nested scope; empty: there is none
 };
 
 }  // namespace ptxopt

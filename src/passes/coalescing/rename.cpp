@@ -11,11 +11,14 @@
 namespace ptxopt {
 
 void Coalescer::findNestedNames() {
-  nestedName_.assign(context_.module.names.size(), false);
+  nestedName_.clear();
   std::size_t depth = 0;
   for (const InstrId id : f_) {
     const Instruction& i = f_[id];
-    if (i.kind == InstrKind::ScopeOpen) ++depth;
+    if (i.kind == InstrKind::ScopeOpen) {
+      ++depth;
+      nestedName_.resize(context_.module.names.size());
+    }
     if (i.kind == InstrKind::ScopeClose) --depth;
     if (i.kind == InstrKind::Label && depth != 0) nestedName_[f_.labels[i.payload].name.value] = true;
     if (i.kind != InstrKind::Declaration || depth == 0) continue;
@@ -27,7 +30,7 @@ void Coalescer::findNestedNames() {
 
 bool Coalescer::isVisibleEverywhere(RegId r) const {
   const NameId id = f_.registers[r.value].name;
-  if (!id.valid()) return true;
+  if (!id.valid() || nestedName_.empty()) return true;
   if (nestedName_[id.value]) return false;
   // `%r<10>` declares %r9, and `%r1<10>` declares %r19.
   std::string_view prefix = context_.module.text(id);
