@@ -16,6 +16,7 @@ void PhiWebs::findClasses() {
   const auto blockOf = [&](CopyValues::Number n) { return slots.blockAt(values[n].def); };
 
   std::vector<const Copy*> writer(values.size());  // by value
+  firstReader_.resize(values.size());
   struct Result {
     CopyValues::Number phi;
     const Copy* copy;
@@ -25,6 +26,8 @@ void PhiWebs::findClasses() {
     if (!coalescer_.isCandidate(c.to) || !coalescer_.isCandidate(c.from)) continue;
     const CopyValues::Number to = coalescer_.written(c), from = coalescer_.read(c);
     writer[to] = &c;
+    const Copy*& first = firstReader_[from];
+    if (first == nullptr || slots[c.instruction] < slots[first->instruction]) first = &c;
     if (values[from].kind == ValueKind::Phi && blockOf(from) == cfg.blockOf(c.instruction))
       results.push_back({from, &c});
   }
@@ -54,13 +57,34 @@ void PhiWebs::sortClasses() {
     std::sort(c.copies.begin(), c.copies.end(), [&](const Copy* a, const Copy* b) { return key(a) < key(b); });
     c.copies.erase(std::unique(c.copies.begin(), c.copies.end()), c.copies.end());
   }
-  std::sort(classes_.begin(), classes_.end(), [&](const Class& a, const Class& b) {
-    return std::tuple(UINT32_MAX - loops.depth(a.block), a.block, a.phi) <
-           std::tuple(UINT32_MAX - loops.depth(b.block), b.block, b.phi);
-  });
+  // Those of one block by their first copies in the text: of several registers that one value is copied to, the
+  // first takes its place, and the order of first definitions stays, by which ptxas numbers.
+  const auto first = [&](const Class& c) {
+    SlotIndex least = slots[c.copies.front()->instruction];
+    for (const Copy* copy : c.copies) least = std::min(least, slots[copy->instruction]);
+    return least;
+  };
+  struct Key {
+    uint32_t shallowness;
+    SlotIndex first;
+    std::size_t place;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::vector<Key> keys;
+  for (const Class& c : classes_) keys.push_back({UINT32_MAX - loops.depth(c.block), first(c), keys.size()});
+  std::sort(keys.begin(), keys.end());
+  std::vector<Class> sorted;
+  for (const Key& k : keys) sorted.push_back(std::move(classes_[k.place]));
+  classes_ = std::move(sorted);
+}
+
+bool PhiWebs::isSecond(const Copy& c) {
+  const Copy& first = *firstReader_[coalescer_.read(c)];
+  return coalescer_.find(coalescer_.written(first)) != coalescer_.find(coalescer_.written(c));
 }
 
 bool PhiWebs::joinWhole(Class& c) {
+  if (std::ranges::any_of(c.copies, [&](const Copy* copy) { return isSecond(*copy); })) return false;
   std::vector<CopyValues::Number> members{c.phi};
   for (const Copy* copy : c.copies) {
     members.push_back(coalescer_.written(*copy));
@@ -75,7 +99,7 @@ bool PhiWebs::joinWhole(Class& c) {
 bool PhiWebs::joinEach(Class& c) {
   bool joined = false;
   for (const Copy* copy : c.copies) {
-    const Verdict v = coalescer_.tryJoin(*copy);
+    const Verdict v = isSecond(*copy) ? Verdict::Interferes : coalescer_.tryJoin(*copy);
     joined |= v == Verdict::Joined;
     if (v == Verdict::Joined || v == Verdict::Same) continue;
     if (c.kept++ == 0) c.why = v;

@@ -42,11 +42,13 @@ class PhiWebs {
  private:
   void findClasses();
   void sortClasses();
+  bool isSecond(const Copy& c);
   bool joinWhole(Class& c);
   bool joinEach(Class& c);
 
   PassContext& context_;
   Coalescer& coalescer_;
+  std::vector<const Copy*> firstReader_;  // by value: the first copy of it in the text
   std::vector<Class> classes_;
 };
 
