@@ -6,16 +6,16 @@
 //             values that meet at a phi, and what is made of it at its block's start, become one register, all of a
 //             phi at once where that may be (phi_webs.h). Both again until nothing changes.
 // Algorithm:  two ways to tell what may be one register. By values, the default: two may, unless they hold
-// different
-//             values where both live (Boissinot et al., 2009). With usedessa: only where they do not both live
-//             (Sreedhar et al., 1999); then more copies stay, and what a register holds is not known across blocks.
+//             different values where both live (Boissinot et al., 2009). With usedessa: only where they do not both
+//             live (Sreedhar et al., 1999); then more copies stay, and what a register holds is not known across
+//             blocks.
 // Keeps:      swaps, rotations and lost copies; registers of tied operands and of wgmma; names in parameter lists;
-//             the order of everything else. Copies that are no part of a phi are for register-coalescer.
+//             the order of everything else. Copies that are no part of a phi are for register-coalescer. Guarded
+//             copies stay as they are unless join-guarded-definitions is set.
 // Machine code of ptxas: identical.
 // Cost:       n log n in the copies and what their registers' live ranges are long.
-// Declines:   too-large: the control-flow graph has too many edges. Each copy of a phi that stays is counted by
-// why;
-//             with cssa-verbosity each phi is told.
+// Declines:   too-large: the control-flow graph has too many edges. Each copy of a phi that stays is counted with
+//             why, as kept-REASON; with cssa-verbosity each phi is told.
 #include <fmt/format.h>
 
 #include "passes/coalescing/copy_runs.h"
@@ -64,7 +64,8 @@ class CssaCoalesce {
 
   bool shortenRuns() {
     const Coalescer coalescer = makeCoalescer();
-    CopyRuns runs(f_, context_, coalescer, !knob("usedessa"));
+    CopyRuns runs(f_, context_, coalescer,
+                  {.usesRoots = !knob("usedessa"), .takesGuarded = knob("join-guarded-definitions")});
     const bool changed = runs.shorten([&](BlockId b, std::size_t before, std::size_t after) {
       if (verbosity() < 2) return;
       context_.decline("shortened", fmt::format("{}: {} {} are {} now", nameOf(b), before,
@@ -88,7 +89,7 @@ class CssaCoalesce {
     Coalescer coalescer = makeCoalescer();
     PhiWebs webs(context_, coalescer);
     const bool joined = webs.join();
-    webs.report(report_);
+    webs.report(report_, keptByRule_);
     for (const PhiWebs::Class& c : webs.classes()) tell(webs, c, kept);
     if (!joined) return false;
     coalescer.joinSameRegisters();
@@ -98,8 +99,8 @@ class CssaCoalesce {
   }
 
   void tell(const PhiWebs& webs, const PhiWebs::Class& c, std::vector<Decline>& kept) {
-    if (c.verdict == Verdict::Joined) context_.count("phis-joined");
-    const bool isTold = c.kept != 0 ? verbosity() >= 1 : verbosity() >= 2 && c.verdict == Verdict::Joined;
+    if (c.isWhole) context_.count("phis-joined");
+    const bool isTold = c.kept != 0 ? verbosity() >= 1 : verbosity() >= 2 && c.isWhole;
     if (!isTold) return;
     const NameId id = f_.registers[webs.registerOf(c).value].name;
     std::string what =
@@ -107,7 +108,7 @@ class CssaCoalesce {
     if (c.kept == 0)
       context_.decline("joined", fmt::format("{}: {} copies", what, c.copies.size()));
     else
-      kept.push_back({name(c.why), fmt::format("{}: {} of {} copies stay", what, c.kept, c.copies.size())});
+      kept.push_back({c.why, fmt::format("{}: {} of {} copies stay", what, c.kept, c.copies.size())});
   }
 
   // By its label, where it has one.
@@ -117,14 +118,21 @@ class CssaCoalesce {
     return fmt::format("B{}", b.value);
   }
 
+  static std::string_view counterOf(std::string_view rule) {
+    if (rule == "shared-value") return "kept-shared-value";
+    return rule == "critical-edge" ? "kept-critical-edge" : "kept-irreducible";
+  }
+
   void finish() {
     report_.finish(context_);
+    for (const auto& [rule, n] : keptByRule_) context_.count(counterOf(rule), n);
     std::erase_if(context_.report.counters, [](const auto& counter) { return counter.second == 0; });
   }
 
   Function& f_;
   PassContext& context_;
   CopyReport report_;
+  std::map<std::string_view, uint64_t> keptByRule_;  // counters of the last round
   bool isFirst_ = true;
 };
 

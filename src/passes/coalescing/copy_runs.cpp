@@ -5,12 +5,12 @@
 
 namespace ptxopt {
 
-CopyRuns::CopyRuns(Function& f, PassContext& context, const Coalescer& coalescer, bool usesRoots)
+CopyRuns::CopyRuns(Function& f, PassContext& context, const Coalescer& coalescer, Options options)
     : f_(f),
       coalescer_(coalescer),
       cfg_(context.analyses.cfg()),
       slots_(context.analyses.slotIndexes()),
-      usesRoots_(usesRoots),
+      options_(options),
       copyAt_(f.instructions.size(), nullptr),
       states_(f.registers.size()),
       nextName_(static_cast<uint32_t>(coalescer.values().size())) {
@@ -26,7 +26,7 @@ CopyRuns::State& CopyRuns::state(RegId r) {
   s.held = nextName_++;
   // Registers of one root hold the same where both live. From here on each definition gets a name of its own: in a
   // loop, one that is read no more may hold what its root was a turn ago.
-  if (usesRoots_ && coalescer_.isCandidate(r))
+  if (options_.usesRoots && coalescer_.isCandidate(r))
     if (const ValueId v = coalescer_.intervals()[r].valueAt(slots_.start(block_)); v.valid())
       s.held = coalescer_.values().root(coalescer_.values().number(r, v));
   return s;
@@ -218,7 +218,7 @@ void CopyRuns::shortenOne(Run& run) {
   State& to = states_[c.to.value];
   const uint32_t held = states_[c.from.value].held;
   const bool isThere = to.held == held;
-  if (!isThere && isNeeded(c.to, run)) {
+  if ((!isThere && isNeeded(c.to, run)) || isKept(run)) {
     to.held = run.guard.valid() ? nextName_++ : held;
     return;
   }
@@ -253,7 +253,7 @@ void CopyRuns::shortenMany(Run& run) {
     State& s = states_[r.value];
     if (s.isWritten) s.held = run.guard.valid() || !sequence.isNeeded[s.local] ? nextName_++ : held[s.local];
   }
-  if (shorter.moves.size() >= run.copies.size()) return;
+  if (shorter.moves.size() >= run.copies.size() || isKept(run)) return;
   ++counts_.shortened;
   counts_.removed += run.copies.size() - shorter.moves.size();
   shortened_.push_back({run.copies.size(), shorter.moves.size()});

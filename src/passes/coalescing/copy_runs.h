@@ -6,7 +6,7 @@
 // copies all at one place, so they are one parallel copy (parallel_copy.h). A run that comes out shorter is written
 // into the first of its own instructions, the others go; what stays as it is keeps its place.
 // Which registers hold the same at the start of a run is known from the copies of the block before it and, where
-// the block begins, from the roots of the values that live there (copy_values.h), unless `usesRoots` is false.
+// the block begins, from the roots of the values that live there (copy_values.h).
 // Keeps: the order of everything else; registers that the coalescer does not take (coalescer.h); runs that would
 // not become shorter. Not in a run: copies that write or read their own guard, and copies across a scope brace or a
 // declaration, behind which names may mean something else. Cost: n log n in the operands.
@@ -21,6 +21,11 @@ namespace ptxopt {
 
 class CopyRuns {
  public:
+  struct Options {
+    bool usesRoots = true;
+    // Whether guarded runs are written anew. ptxas does not see through guarded copies.
+    bool takesGuarded = true;
+  };
   struct Counts {
     std::size_t runs = 0;       // of two copies and more
     std::size_t shortened = 0;  // runs
@@ -29,7 +34,7 @@ class CopyRuns {
   };
 
   // `coalescer` knows the copies of the function as it is now; it is out of date as soon as shorten() is true.
-  CopyRuns(Function& f, PassContext& context, const Coalescer& coalescer, bool usesRoots);
+  CopyRuns(Function& f, PassContext& context, const Coalescer& coalescer, Options options);
 
   // Calls report(block, copies before, copies after) for each run that became shorter. Whether one did.
   template <typename Report>
@@ -91,13 +96,14 @@ class CopyRuns {
   void shortenOne(Run& run);
   void shortenMany(Run& run);
   bool isNeeded(RegId r, const Run& run) const;
+  bool isKept(const Run& run) const { return run.guard.valid() && !options_.takesGuarded; }
   void rewrite(const Run& run, const std::vector<Move>& moves);
 
   Function& f_;
   const Coalescer& coalescer_;
   const Cfg& cfg_;
   const SlotIndexes& slots_;
-  bool usesRoots_;
+  Options options_;
   std::vector<const Copy*> copyAt_;  // by InstrId
   std::vector<State> states_;        // by RegId
   std::vector<Run> runs_;            // of the block; those from runCount_ on are kept for their storage

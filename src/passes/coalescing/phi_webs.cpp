@@ -83,26 +83,51 @@ bool PhiWebs::isSecond(const Copy& c) {
   return coalescer_.find(coalescer_.written(first)) != coalescer_.find(coalescer_.written(c));
 }
 
+bool PhiWebs::isPartlyDead(const Copy& c) const {
+  const Cfg& cfg = context_.analyses.cfg();
+  const SlotIndexes& slots = context_.analyses.slotIndexes();
+  const auto successors = cfg.successors(cfg.blockOf(c.instruction));
+  const LiveRange& range = coalescer_.intervals()[c.to];
+  return std::ranges::any_of(successors, [&](BlockId s) { return range.isLiveAt(slots.start(s)); }) &&
+         !std::ranges::all_of(successors, [&](BlockId s) { return range.isLiveAt(slots.start(s)); });
+}
+
+bool PhiWebs::isInIrreducible(BlockId b) const {
+  const Loops& loops = context_.analyses.loops();
+  for (LoopId l = loops.of(b); l.valid(); l = loops[l].parent)
+    if (loops[l].irreducible) return true;
+  return false;
+}
+
+std::string_view PhiWebs::keptByRule(const Copy& c) {
+  if (isInIrreducible(context_.analyses.cfg().blockOf(c.instruction))) return "irreducible";
+  if (isSecond(c)) return "shared-value";
+  return isPartlyDead(c) ? "critical-edge" : std::string_view();
+}
+
 bool PhiWebs::joinWhole(Class& c) {
-  if (std::ranges::any_of(c.copies, [&](const Copy* copy) { return isSecond(*copy); })) return false;
   std::vector<CopyValues::Number> members{c.phi};
   for (const Copy* copy : c.copies) {
+    if (!keptByRule(*copy).empty()) return false;
     members.push_back(coalescer_.written(*copy));
     members.push_back(coalescer_.read(*copy));
   }
-  c.verdict = coalescer_.checkAll(members);
-  if (c.verdict != Verdict::Joined) return false;
+  if (coalescer_.checkAll(members) != Verdict::Joined) return false;
   for (const CopyValues::Number n : members) coalescer_.tryJoin(c.phi, n);
-  return true;
+  return c.isWhole = true;
 }
 
 bool PhiWebs::joinEach(Class& c) {
   bool joined = false;
   for (const Copy* copy : c.copies) {
-    const Verdict v = isSecond(*copy) ? Verdict::Interferes : coalescer_.tryJoin(*copy);
-    joined |= v == Verdict::Joined;
-    if (v == Verdict::Joined || v == Verdict::Same) continue;
-    if (c.kept++ == 0) c.why = v;
+    std::string_view why = keptByRule(*copy);
+    if (why.empty()) {
+      const Verdict v = coalescer_.tryJoin(*copy);
+      joined |= v == Verdict::Joined;
+      if (v == Verdict::Joined || v == Verdict::Same) continue;
+      why = name(v);
+    }
+    if (c.kept++ == 0) c.why = why;
   }
   return joined;
 }
@@ -111,11 +136,11 @@ bool PhiWebs::join() {
   bool joined = false;
   for (Class& c : classes_) joined |= joinWhole(c);
   for (Class& c : classes_)
-    if (c.verdict != Verdict::Joined) joined |= joinEach(c);
+    if (!c.isWhole) joined |= joinEach(c);
   return joined;
 }
 
-void PhiWebs::report(CopyReport& report) const {
+void PhiWebs::report(CopyReport& report, std::map<std::string_view, uint64_t>& keptByRule) {
   std::vector<const Copy*> copies;
   for (const Class& c : classes_) copies.insert(copies.end(), c.copies.begin(), c.copies.end());
   std::sort(copies.begin(), copies.end(),
@@ -124,10 +149,13 @@ void PhiWebs::report(CopyReport& report) const {
   std::vector<Copy> all;
   for (const Copy* c : copies) all.push_back(*c);
   report.startRound(all);
+  keptByRule.clear();
   for (const Copy& c : all) {
     const Verdict v = coalescer_.check(c);
     if (v == Verdict::Same)
       report.removed(c);
+    else if (const std::string_view rule = this->keptByRule(c); !rule.empty())
+      ++keptByRule[rule];
     else
       report.kept(c, v);
   }

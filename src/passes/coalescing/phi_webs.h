@@ -7,9 +7,16 @@
 // (Congruence classes of Sreedhar et al., "Translating out of static single assignment form", 1999, method III,
 // with the value-based interference of Boissinot et al., 2009, section III; by live ranges alone with
 // Coalescer::Limits::byRangeOnly.)
+// Three kinds of copies stay, because without them ptxas was seen to make other code:
+//   shared-value   the value was copied to another register before, in the text: that one takes its place, so that
+//                  the order of first definitions stays
+//   critical-edge  it stands before a branch, and not all ways from there need what it writes
+//   irreducible    it stands in a loop with several entries, or in one inside that
 // Cost: that of the joins, and for each class the live ranges of its members but for the largest.
 #pragma once
 
+#include <map>
+#include <string_view>
 #include <vector>
 
 #include "passes/coalescing/coalescer.h"
@@ -22,10 +29,10 @@ class PhiWebs {
   struct Class {
     CopyValues::Number phi;
     BlockId block;
-    std::vector<const Copy*> copies;        // in the order in which they are tried
-    Verdict verdict = Verdict::Interferes;  // on all together
-    std::size_t kept = 0;                   // copies that stay
-    Verdict why = Verdict::Joined;          // the first of these does
+    std::vector<const Copy*> copies;  // in the order in which they are tried
+    bool isWhole = false;             // all were joined together
+    std::size_t kept = 0;             // copies that stay
+    std::string_view why;             // the first of these does
   };
 
   // `coalescer` knows the copies of the function as it is now.
@@ -35,14 +42,17 @@ class PhiWebs {
   bool join();
   // Those with a copy at least, deeper loops first.
   const std::vector<Class>& classes() const { return classes_; }
-  // The verdict on each copy of a class, once.
-  void report(CopyReport& report) const;
+  // What became of each copy of a class, once. Those kept by a rule are counted by its name.
+  void report(CopyReport& report, std::map<std::string_view, uint64_t>& keptByRule);
   RegId registerOf(const Class& c) const { return coalescer_.values().registerOf(c.phi); }
 
  private:
   void findClasses();
   void sortClasses();
   bool isSecond(const Copy& c);
+  bool isPartlyDead(const Copy& c) const;
+  bool isInIrreducible(BlockId b) const;
+  std::string_view keptByRule(const Copy& c);
   bool joinWhole(Class& c);
   bool joinEach(Class& c);
 
