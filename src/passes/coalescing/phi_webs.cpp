@@ -4,7 +4,11 @@
 
 namespace ptxopt {
 
-PhiWebs::PhiWebs(PassContext& context, Coalescer& coalescer) : context_(context), coalescer_(coalescer) {
+PhiWebs::PhiWebs(const Function& f, PassContext& context, Coalescer& coalescer)
+    : context_(context), coalescer_(coalescer), reads_(f.registers.size()) {
+  for (const InstrId id : f)
+    for (const Operand& o : f.operandsOf(f[id]))
+      if (o.isRegister() && o.reads()) ++reads_[o.payload];
   findClasses();
   sortClasses();
 }
@@ -84,6 +88,7 @@ bool PhiWebs::isSecond(const Copy& c) {
 }
 
 bool PhiWebs::isPartlyDead(const Copy& c) const {
+  if (reads_[c.from.value] < 2) return false;
   const Cfg& cfg = context_.analyses.cfg();
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const auto successors = cfg.successors(cfg.blockOf(c.instruction));
@@ -99,8 +104,8 @@ bool PhiWebs::isInIrreducible(BlockId b) const {
   return false;
 }
 
-std::string_view PhiWebs::keptByRule(const Copy& c) {
-  if (isInIrreducible(context_.analyses.cfg().blockOf(c.instruction))) return "irreducible";
+std::string_view PhiWebs::keptByRule(const Class& of, const Copy& c) {
+  if (isInIrreducible(of.block)) return "irreducible";
   if (isSecond(c)) return "shared-value";
   return isPartlyDead(c) ? "critical-edge" : std::string_view();
 }
@@ -108,7 +113,7 @@ std::string_view PhiWebs::keptByRule(const Copy& c) {
 bool PhiWebs::joinWhole(Class& c) {
   std::vector<CopyValues::Number> members{c.phi};
   for (const Copy* copy : c.copies) {
-    if (!keptByRule(*copy).empty()) return false;
+    if (!keptByRule(c, *copy).empty()) return false;
     members.push_back(coalescer_.written(*copy));
     members.push_back(coalescer_.read(*copy));
   }
@@ -120,7 +125,7 @@ bool PhiWebs::joinWhole(Class& c) {
 bool PhiWebs::joinEach(Class& c) {
   bool joined = false;
   for (const Copy* copy : c.copies) {
-    std::string_view why = keptByRule(*copy);
+    std::string_view why = keptByRule(c, *copy);
     if (why.empty()) {
       const Verdict v = coalescer_.tryJoin(*copy);
       joined |= v == Verdict::Joined;
@@ -140,24 +145,30 @@ bool PhiWebs::join() {
   return joined;
 }
 
-void PhiWebs::report(CopyReport& report, std::map<std::string_view, uint64_t>& keptByRule) {
-  std::vector<const Copy*> copies;
-  for (const Class& c : classes_) copies.insert(copies.end(), c.copies.begin(), c.copies.end());
-  std::sort(copies.begin(), copies.end(),
-            [](const Copy* a, const Copy* b) { return a->instruction < b->instruction; });
-  copies.erase(std::unique(copies.begin(), copies.end()), copies.end());
-  std::vector<Copy> all;
-  for (const Copy* c : copies) all.push_back(*c);
-  report.startRound(all);
-  keptByRule.clear();
-  for (const Copy& c : all) {
-    const Verdict v = coalescer_.check(c);
+void PhiWebs::report(CopyReport& report, std::map<std::string_view, uint64_t>& byRule) {
+  struct Member {
+    const Copy* copy;
+    const Class* of;
+  };
+  std::vector<Member> members;
+  for (const Class& c : classes_)
+    for (const Copy* copy : c.copies) members.push_back({copy, &c});
+  std::stable_sort(members.begin(), members.end(),
+                   [](const Member& a, const Member& b) { return a.copy->instruction < b.copy->instruction; });
+  const auto isSame = [](const Member& a, const Member& b) { return a.copy == b.copy; };
+  members.erase(std::unique(members.begin(), members.end(), isSame), members.end());
+  std::vector<Copy> copies;
+  for (const Member& m : members) copies.push_back(*m.copy);
+  report.startRound(copies);
+  byRule.clear();
+  for (const Member& m : members) {
+    const Verdict v = coalescer_.check(*m.copy);
     if (v == Verdict::Same)
-      report.removed(c);
-    else if (const std::string_view rule = this->keptByRule(c); !rule.empty())
-      ++keptByRule[rule];
+      report.removed(*m.copy);
+    else if (const std::string_view rule = keptByRule(*m.of, *m.copy); !rule.empty())
+      ++byRule[rule];
     else
-      report.kept(c, v);
+      report.kept(*m.copy, v);
   }
 }
 

@@ -10,8 +10,9 @@
 // Three kinds of copies stay, because without them ptxas was seen to make other code:
 //   shared-value   the value was copied to another register before, in the text: that one takes its place, so that
 //                  the order of first definitions stays
-//   critical-edge  it stands before a branch, and not all ways from there need what it writes
-//   irreducible    it stands in a loop with several entries, or in one inside that
+//   critical-edge  it stands before a branch, not all ways from there need what it writes, and its source is read
+//                  elsewhere, too
+//   irreducible    the phi is in a loop with several entries, or in one inside that
 // Cost: that of the joins, and for each class the live ranges of its members but for the largest.
 #pragma once
 
@@ -36,14 +37,14 @@ class PhiWebs {
   };
 
   // `coalescer` knows the copies of the function as it is now.
-  PhiWebs(PassContext& context, Coalescer& coalescer);
+  PhiWebs(const Function& f, PassContext& context, Coalescer& coalescer);
 
   // Whether anything was joined; the text is as it was.
   bool join();
   // Those with a copy at least, deeper loops first.
   const std::vector<Class>& classes() const { return classes_; }
   // What became of each copy of a class, once. Those kept by a rule are counted by its name.
-  void report(CopyReport& report, std::map<std::string_view, uint64_t>& keptByRule);
+  void report(CopyReport& report, std::map<std::string_view, uint64_t>& byRule);
   RegId registerOf(const Class& c) const { return coalescer_.values().registerOf(c.phi); }
 
  private:
@@ -52,13 +53,14 @@ class PhiWebs {
   bool isSecond(const Copy& c);
   bool isPartlyDead(const Copy& c) const;
   bool isInIrreducible(BlockId b) const;
-  std::string_view keptByRule(const Copy& c);
+  std::string_view keptByRule(const Class& of, const Copy& c);
   bool joinWhole(Class& c);
   bool joinEach(Class& c);
 
   PassContext& context_;
   Coalescer& coalescer_;
   std::vector<const Copy*> firstReader_;  // by value: the first copy of it in the text
+  std::vector<uint32_t> reads_;           // by RegId: operands that read it
   std::vector<Class> classes_;
 };
 
