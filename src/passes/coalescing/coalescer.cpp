@@ -107,8 +107,9 @@ Coalescer::Number Coalescer::read(const Copy& c) const {
   return v.valid() ? values_->number(c.from, v) : CopyValues::kNone;
 }
 
+// The type that takes every use of both: a float may be in a .b32 register, not in a .u32 one.
 ScalarType Coalescer::commonType(ScalarType a, ScalarType b) const {
-  if (areInterchangeable(a, b)) return a;
+  if (a == b) return a;
   if (info(a).bits != info(b).bits) return ScalarType::None;
   switch (info(a).bits) {
     case 16: return ScalarType::b16;
@@ -134,7 +135,7 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   if (type == ScalarType::None) return Verdict::Classes;
   // The parameter list says what type a fixed register has.
   if (const RegId fixed = to.fixed.valid() ? to.fixed : from.fixed;
-      fixed.valid() && !areInterchangeable(type, f_.registers[fixed.value].type))
+      fixed.valid() && type != f_.registers[fixed.value].type)
     return Verdict::Fixed;
   if (isLimited && (isTooLarge(to) || isTooLarge(from))) return Verdict::LargeInterval;
   if (isLimited && !limits_.joinPartial && (to.hasPartial || from.hasPartial)) return Verdict::Partial;
@@ -254,7 +255,7 @@ bool Coalescer::canRead(std::span<const Number> group, Number place) {
   const Web& web = webs_[find(place)];
   const Number root = values_->root(group.front());
   if (web.isRobbed || find(place) == find(group.front())) return false;
-  if (!areInterchangeable(web.type, webs_[find(group.front())].type)) return false;
+  if (commonType(web.type, webs_[find(group.front())].type) != web.type) return false;
   for (const Number n : group)
     for (const Read& r : readsOf(n)) {
       if (f_.operands[r.operand].role == Role::Mod && !f_[r.instruction].is(Instruction::Guarded)) return false;
@@ -304,8 +305,8 @@ bool Coalescer::rematerialize(const Copy& c) {
     case OperandKind::Float64: break;
     default: return false;
   }
-  if (!areInterchangeable(f_.registers[c.to.value].type, f_.registers[values_->registerOf(root).value].type))
-    return false;
+  const ScalarType type = f_.registers[c.to.value].type;
+  if (commonType(type, f_.registers[values_->registerOf(root).value].type) != type) return false;
   Instruction& copy = f_[c.instruction];
   copy.payload = source.payload;
   f_.operands[copy.firstOperand + 1] = constant;

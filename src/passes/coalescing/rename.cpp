@@ -87,7 +87,7 @@ void Coalescer::nameWebs() {
   forEachWeb([&](Number web, auto regs) {
     if (nameOf_[web].valid()) return;
     for (const Member& m : regs)
-      if (!taken[m.reg.value] && areInterchangeable(f_.registers[m.reg.value].type, webs_[web].type) &&
+      if (!taken[m.reg.value] && f_.registers[m.reg.value].type == webs_[web].type &&
           isVisibleEverywhere(m.reg))
         return take(web, m.reg);
     nameOf_[web] = f_.makeRegister(webs_[web].type);
