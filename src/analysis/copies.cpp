@@ -3,7 +3,8 @@
 namespace ptxopt {
 
 std::string_view name(CopyFamily family) {
-  static constexpr std::string_view kNames[] = {"plain", "retyped", "cross-class", "convert", "address"};
+  static constexpr std::string_view kNames[] = {"plain",  "retyped", "cross-class", "convert", "address",
+                                                "select", "vector",  "unpack",      "pack"};
   return kNames[static_cast<std::size_t>(family)];
 }
 
@@ -24,18 +25,6 @@ bool isPlainInteger(ScalarType t) {
   }
 }
 
-// A register that copies are looked for in. 8-bit, 128-bit and vector registers and handles stay as they are.
-bool takesPart(const Register& r) {
-  switch (r.type) {
-    case ScalarType::texref:
-    case ScalarType::samplerref:
-    case ScalarType::surfref: return false;
-    default: break;
-  }
-  const RegisterClass c = r.registerClass();
-  return r.lanes == 1 && c != RegisterClass::B8 && c != RegisterClass::B128 && c != RegisterClass::Carry;
-}
-
 CopyFamily familyOfMove(const OpcodeForm& form, const Register& to, const Register& from) {
   if (to.registerClass() != from.registerClass()) return CopyFamily::CrossClass;
   if (!areInterchangeable(to.type, from.type) || info(form.type).registerClass != to.registerClass())
@@ -53,6 +42,17 @@ bool isIdentityConversion(std::string_view opcode, const OpcodeForm& form) {
 
 }  // namespace
 
+bool takesPartInCopies(const Register& r) {
+  switch (r.type) {
+    case ScalarType::texref:
+    case ScalarType::samplerref:
+    case ScalarType::surfref: return false;
+    default: break;
+  }
+  const RegisterClass c = r.registerClass();
+  return r.lanes == 1 && c != RegisterClass::B8 && c != RegisterClass::B128 && c != RegisterClass::Carry;
+}
+
 bool areInterchangeable(ScalarType a, ScalarType b) {
   return a == b || (isPlainInteger(a) && isPlainInteger(b) && info(a).bits == info(b).bits);
 }
@@ -60,25 +60,32 @@ bool areInterchangeable(ScalarType a, ScalarType b) {
 std::optional<Copy> readCopy(const Module& module, const Function& function, InstrId id) {
   const Instruction& i = function[id];
   const bool isGuarded = i.is(Instruction::Guarded);
-  if (!i.isInstruction() || i.operandCount != 2u + isGuarded) return std::nullopt;
+  if (!i.isInstruction() || i.operandCount < 2u + isGuarded || i.operandCount > 4u + isGuarded) return std::nullopt;
   const auto operands = function.operandsOf(i).subspan(isGuarded);
   const Operand& to = operands[0];
   const Operand& from = operands[1];
   if (!to.isRegister() || !from.isRegister() || from.flags != 0 || !to.writes()) return std::nullopt;
   const OpcodeForm& form = module.form(i);
   const std::string_view key = form.row == nullptr ? std::string_view() : form.row->key;
-  if (key != "mov" && key != "cvt" && key != "cvta") return std::nullopt;
+  const bool isSelect = key == "selp";
+  if (!isSelect && key != "mov" && key != "cvt" && key != "cvta") return std::nullopt;
+  if (operands.size() != (isSelect ? 4 : 2)) return std::nullopt;
 
   const Register& target = function.registers[to.payload];
   const Register& source = function.registers[from.payload];
-  if (!takesPart(target) || !takesPart(source)) return std::nullopt;
+  if (!takesPartInCopies(target) || !takesPartInCopies(source)) return std::nullopt;
   if (info(target.type).bits != info(source.type).bits) return std::nullopt;
-  Copy copy{id, to.reg(), from.reg(), CopyFamily::Plain, isGuarded};
+  Copy copy{id, to.reg(), from.reg(), CopyFamily::Plain, isGuarded, {}, {}};
   const unsigned bits = info(form.type).bits;
   const std::string_view opcode = module.text(form.text);
   if (key == "mov") {
     if (bits != info(target.type).bits || form.vector != 1) return std::nullopt;
     copy.family = familyOfMove(form, target, source);
+  } else if (isSelect) {
+    const Operand& other = operands[2];
+    if (bits != info(target.type).bits || !other.isRegister() || other.payload != from.payload || other.flags != 0)
+      return std::nullopt;
+    copy.family = CopyFamily::Select;
   } else if (key == "cvt") {
     if (bits != info(target.type).bits || !isIdentityConversion(opcode, form)) return std::nullopt;
     copy.family = CopyFamily::Convert;
@@ -89,6 +96,30 @@ std::optional<Copy> readCopy(const Module& module, const Function& function, Ins
     copy.family = CopyFamily::Address;
   }
   return copy;
+}
+
+void readVectorCopies(const Module& module, const Function& function, InstrId id, std::vector<Copy>& copies) {
+  const Instruction& i = function[id];
+  if (!i.isInstruction() || i.is(Instruction::Guarded)) return;
+  const OpcodeForm& form = module.form(i);
+  if (form.vector == 1 || form.row == nullptr || form.row->key != "mov") return;
+  const auto operands = function.operandsOf(i);
+  const std::size_t lanes = form.vector;
+  if (operands.size() != 2 * lanes + 2 || operands[0].inside() != lanes || operands[lanes + 1].inside() != lanes)
+    return;
+  const auto to = operands.subspan(1, lanes), from = operands.subspan(lanes + 2);
+  for (std::size_t k = 0; k < lanes; ++k)
+    for (std::size_t other = 0; other < k; ++other)
+      if (to[k].isRegister() && to[other].isRegister() && to[k].payload == to[other].payload) return;
+  for (std::size_t k = 0; k < lanes; ++k) {
+    if (!to[k].isRegister() || !from[k].isRegister() || from[k].flags != 0) continue;
+    const Register& target = function.registers[to[k].payload];
+    const Register& source = function.registers[from[k].payload];
+    const unsigned bits = info(form.type).bits;
+    if (!takesPartInCopies(target) || !takesPartInCopies(source)) continue;
+    if (info(target.type).bits == bits && info(source.type).bits == bits)
+      copies.push_back({id, to[k].reg(), from[k].reg(), CopyFamily::Vector, false, {}, {}});
+  }
 }
 
 }  // namespace ptxopt

@@ -5,8 +5,8 @@
 namespace ptxopt {
 
 std::string_view name(Verdict verdict) {
-  static constexpr std::string_view kNames[] = {"joined", "same",    "interferes",     "classes", "tied",
-                                                "fixed",  "partial", "large-interval", "budget"};
+  static constexpr std::string_view kNames[] = {"joined", "same",    "interferes",     "classes", "tied",  "fixed",
+                                                "partial", "large-interval", "budget", "tuple", "convergent"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -20,34 +20,41 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
   std::erase_if(copies_, [&](const Copy& c) { return !cfg_[cfg_.blockOf(c.instruction)].reachable; });
   if (copies_.size() > limits_.mostCopies) copies_.resize(limits_.mostCopies);
   findNestedNames();
-  findFrozen();
+  frozen_ = frozenRegisters(f, context.module);
+  // The name of a parameter cannot be given up for one that is known in every scope.
+  for (std::size_t r = 0; r < f.registers.size(); ++r)
+    if (f.registers[r].isParameter && !isVisibleEverywhere(RegId(r))) frozen_[r] = Verdict::Fixed;
   std::vector<bool> isCandidate(f.registers.size());
   for (const Copy& c : copies_)
-    for (const RegId r : {c.to, c.from})
-      if (!frozen_[r.value]) isCandidate[r.value] = true;
+    for (const RegId r : {c.to, c.from, c.via})
+      if (r.valid() && frozen_[r.value] == Verdict::Joined) isCandidate[r.value] = true;
   for (std::size_t r = 0; r < isCandidate.size(); ++r)
     if (isCandidate[r]) candidates_.emplace_back(r);
   intervals_ =
       std::make_unique<LiveIntervals>(f, cfg_, slots_, context.analyses.dominators(), std::span(candidates_));
   values_ = std::make_unique<CopyValues>(f, cfg_, slots_, *intervals_, candidates_, copies_);
+  across_.assign(copies_.size(), false);
   makeWebs();
 }
 
-void Coalescer::findFrozen() {
-  frozen_.assign(f_.registers.size(), false);
-  // The name of a parameter cannot be given up for one that is known in every scope.
-  for (std::size_t r = 0; r < f_.registers.size(); ++r)
-    frozen_[r] = f_.registers[r].isParameter && !isVisibleEverywhere(RegId(r));
-  for (const InstrId id : f_) {
-    const Instruction& i = f_[id];
+std::vector<Verdict> Coalescer::frozenRegisters(const Function& f, const Module& module) {
+  std::vector<Verdict> frozen(f.registers.size(), Verdict::Joined);
+  for (const InstrId id : f) {
+    const Instruction& i = f[id];
     if (!i.isInstruction()) continue;
-    const OpcodeForm& form = context_.module.form(i);
+    const OpcodeForm& form = module.form(i);
     const bool isOpaque = !form.knowsOperands() || (form.effects & (effect::Async | effect::Convergent)) ==
                                                        (effect::Async | effect::Convergent);
     const bool isGuarded = i.is(Instruction::Guarded);
-    for (const Operand& o : f_.operandsOf(i))
-      if (o.isRegister() && (isOpaque || (o.role == Role::Mod && !isGuarded))) frozen_[o.payload] = true;
+    for (const Operand& o : f.operandsOf(i)) {
+      if (!o.isRegister()) continue;
+      if (isOpaque)
+        frozen[o.payload] = Verdict::Convergent;
+      else if (o.role == Role::Mod && !isGuarded)
+        frozen[o.payload] = std::max(frozen[o.payload], Verdict::Tied);
+    }
   }
+  return frozen;
 }
 
 void Coalescer::makeWebs() {
@@ -103,13 +110,15 @@ Coalescer::Number Coalescer::written(const Copy& c) const {
 }
 
 Coalescer::Number Coalescer::read(const Copy& c) const {
-  const ValueId v = (*intervals_)[c.from].valueIn(slots_[c.instruction]);
+  const ValueId v = (*intervals_)[c.from].valueIn(slots_[c.source()]);
   return v.valid() ? values_->number(c.from, v) : CopyValues::kNone;
 }
 
-// The type that takes every use of both: a float may be in a .b32 register, not in a .u32 one.
+// The type that takes every use of both: a float may be in a .b32 register, not in a .u32 one. ptxas makes other
+// code of addresses in .s64 registers, so these stay what they are.
 ScalarType Coalescer::commonType(ScalarType a, ScalarType b) const {
   if (a == b) return a;
+  if (a == ScalarType::s64 || b == ScalarType::s64) return ScalarType::None;
   if (info(a).bits != info(b).bits) return ScalarType::None;
   switch (info(a).bits) {
     case 16: return ScalarType::b16;
@@ -153,14 +162,14 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   return Verdict::Joined;
 }
 
-Verdict Coalescer::check(const Copy& c) {
-  if (frozen_[c.to.value] || frozen_[c.from.value]) return Verdict::Tied;
-  return join(written(c), read(c), false);
+Verdict Coalescer::frozen(const Copy& c) const {
+  const Verdict v = std::max(frozen_[c.to.value], frozen_[c.from.value]);
+  return c.via.valid() ? std::max(v, frozen_[c.via.value]) : v;
 }
 
-Verdict Coalescer::tryJoin(const Copy& c) {
-  if (frozen_[c.to.value] || frozen_[c.from.value]) return Verdict::Tied;
-  return join(written(c), read(c), true);
+Verdict Coalescer::tryJoin(const Copy& c, bool really) {
+  if (const Verdict v = frozen(c); v != Verdict::Joined) return v;
+  return c.isAcross() ? joinAcross(c, really) : join(written(c), read(c), really);
 }
 
 Verdict Coalescer::checkAll(std::span<const Number> values) {
@@ -182,7 +191,7 @@ Verdict Coalescer::checkAll(std::span<const Number> values) {
     if (isTooLarge(web)) return Verdict::LargeInterval;
     if (!limits_.joinPartial && web.hasPartial) return Verdict::Partial;
   }
-  if (fixed.valid() && !areInterchangeable(type, f_.registers[fixed.value].type)) return Verdict::Fixed;
+  if (fixed.valid() && type != f_.registers[fixed.value].type) return Verdict::Fixed;
   if (limits_.mostJoins - joins_ < webs.size() - 1) return Verdict::Budget;
   // The largest is only looked at, so that the cost is that of the others.
   JoinedRange all;
@@ -193,6 +202,8 @@ Verdict Coalescer::checkAll(std::span<const Number> values) {
   }
   return webs_[webs.back()].range.conflicts(all) ? Verdict::Interferes : Verdict::Joined;
 }
+Verdict Coalescer::check(const Copy& c) { return tryJoin(c, false); }
+Verdict Coalescer::tryJoin(const Copy& c) { return tryJoin(c, true); }
 
 bool Coalescer::interfere(Number a, Number b) {
   return find(a) != find(b) && webs_[find(a)].range.conflicts(webs_[find(b)].range);
@@ -237,6 +248,9 @@ void Coalescer::findReads() {
   }
   for (Number n = 0; n < values_->size(); ++n) {
     if (values_->root(n) == n || (*values_)[n].kind == ValueKind::Entry) groups_[groupOf_[n]].isOfCopies = false;
+    // An instruction that does more than this copy stays.
+    if (const Copy* copy = values_->copyOf(n); copy != nullptr && (copy->isAcross() || copy->isLane()))
+      groups_[groupOf_[n]].isOfCopies = false;
     // A phi or a partial definition that makes another value of it.
     values_->forEachSource(n, [&](Number s) {
       if (values_->root(s) != values_->root(n)) groups_[groupOf_[s]].isOfCopies = false;
@@ -266,7 +280,7 @@ bool Coalescer::canRead(std::span<const Number> group, Number place) {
 }
 
 bool Coalescer::forward(const Copy& c) {
-  if (frozen_[c.to.value] || frozen_[c.from.value]) return false;
+  if (frozen(c) != Verdict::Joined || c.isAcross() || c.isLane()) return false;
   if (members_.empty()) findReads();
   const Number to = written(c), from = read(c);
   Web& web = webs_[find(to)];
@@ -290,7 +304,7 @@ bool Coalescer::forward(const Copy& c) {
 }
 
 bool Coalescer::rematerialize(const Copy& c) {
-  if (frozen_[c.to.value] || frozen_[c.from.value] || c.isGuarded) return false;
+  if (frozen(c) != Verdict::Joined || c.isGuarded || c.isAcross() || c.isLane()) return false;
   const Number from = read(c);
   const Number root = values_->root(from);
   if ((*values_)[root].kind != ValueKind::Instruction || (*values_)[root].isPartial) return false;

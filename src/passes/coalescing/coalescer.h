@@ -21,8 +21,14 @@
 namespace ptxopt {
 
 // Why a copy stays; `Joined` and `Same` (its sides had been joined already) are why not.
-enum class Verdict : uint8_t { Joined, Same, Interferes, Classes, Tied, Fixed, Partial, LargeInterval, Budget };
-inline constexpr std::size_t kVerdicts = 9;
+// `Tuple`: it is a lane of an instruction that stays for another one; `Convergent`: a register of an asynchronous or
+// convergent instruction.
+// clang-format off
+enum class Verdict : uint8_t {
+  Joined, Same, Interferes, Classes, Tied, Fixed, Partial, LargeInterval, Budget, Tuple, Convergent
+};
+// clang-format on
+inline constexpr std::size_t kVerdicts = 11;
 std::string_view name(Verdict verdict);
 
 class Coalescer {
@@ -41,6 +47,9 @@ class Coalescer {
   // `copies` are all of the families that the pass takes; those in unreachable blocks are dropped.
   Coalescer(Function& f, PassContext& context, std::vector<Copy> copies, Limits limits);
 
+  // By RegId: Joined where a register may be joined, Tied or Convergent where it may not.
+  static std::vector<Verdict> frozenRegisters(const Function& f, const Module& module);
+
   std::span<const Copy> copies() const { return copies_; }
   bool isCandidate(RegId r) const { return values_->firstOf(r) != CopyValues::kNone; }
   const LiveIntervals& intervals() const { return *intervals_; }
@@ -54,6 +63,8 @@ class Coalescer {
   Verdict checkAll(std::span<const CopyValues::Number> values);
   // Joins the webs of two values if that may be.
   Verdict tryJoin(CopyValues::Number a, CopyValues::Number b) { return join(a, b, true); }
+  // Whether nothing reads what a copy writes.
+  bool isDead(const Copy& copy) const;
   // Whether a place holds different values of two webs, given by one of their values.
   bool interfere(CopyValues::Number a, CopyValues::Number b);
   // A value that the copy writes, and the one that it reads.
@@ -104,7 +115,13 @@ class Coalescer {
 
   static constexpr uint32_t kMostLooks = 8;
 
-  void findFrozen();
+  Verdict frozen(const Copy& copy) const;
+  Verdict tryJoin(const Copy& copy, bool really);
+  bool beginsAt(InstrId id, Number root) const;
+  bool makeBridge(const Copy& copy, JoinedRange& bridge);
+  Verdict joinAcross(const Copy& copy, bool really);
+  bool isGone(const Copy& copy);
+  void settleLanes(std::vector<InstrId>& superfluous, std::vector<uint32_t>& sinks);
   void makeWebs();
   bool isArgument(RegId r) const;
   Verdict join(Number a, Number b, bool really, bool isLimited = true);
@@ -125,21 +142,23 @@ class Coalescer {
   Limits limits_;
   uint64_t joins_ = 0;
   std::vector<Copy> copies_;
-  std::vector<bool> frozen_;  // by RegId
+  std::vector<Verdict> frozen_;  // by RegId
+  std::vector<bool> across_;     // by copy: its sides hold the value from where it was read to where it is copied
+  std::vector<Number> byRoot_;   // all values, sorted by root, when a copy was joined across instructions
   std::vector<RegId> candidates_;
   std::unique_ptr<LiveIntervals> intervals_;  // of the candidates only
   std::unique_ptr<CopyValues> values_;
-  std::vector<Number> parent_;      // by Number: union-find
-  std::vector<Web> webs_;           // by Number; meaningful at the roots of the union-find
-  std::vector<Number> moved_;       // by Number: reads of it were moved to the web of that value
-  std::vector<Read> reads_;         // sorted by value
-  std::vector<Number> members_;     // all values, sorted by web and root, when reads_ were found
+  std::vector<Number> parent_;   // by Number: union-find
+  std::vector<Web> webs_;        // by Number; meaningful at the roots of the union-find
+  std::vector<Number> moved_;    // by Number: reads of it were moved to the web of that value
+  std::vector<Read> reads_;      // sorted by value
+  std::vector<Number> members_;  // all values, sorted by web and root, when reads_ were found
   std::vector<Group> groups_;
-  std::vector<uint32_t> groupOf_;   // by Number
-  std::vector<InstrId> gone_;       // copies that `forward` made superfluous
-  std::vector<RegId> nameOf_;       // by Number, at the roots
-  std::vector<bool> nestedName_;    // by NameId: declared, alone or as the prefix of a range, in a
-                                    // nested scope; empty: there is none
+  std::vector<uint32_t> groupOf_;  // by Number
+  std::vector<InstrId> gone_;      // copies that `forward` made superfluous
+  std::vector<RegId> nameOf_;      // by Number, at the roots
+  std::vector<bool> nestedName_;   // by NameId: declared, alone or as the prefix of a range, in a
+                                   // nested scope; empty: there is none
 };
 
 }  // namespace ptxopt

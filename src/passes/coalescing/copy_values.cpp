@@ -56,6 +56,7 @@ void CopyValues::findCopies(std::span<const Copy> copies) {
   for (const Copy& c : copies) {
     const SlotIndex at = slots_[c.instruction];
     if (!at.valid() || first_[c.to.value] == kNone || first_[c.from.value] == kNone) continue;
+    if (c.via.valid() && first_[c.via.value] == kNone) continue;
     const ValueId v = intervals_[c.to].valueOut(at);
     if (v.valid()) definedBy_[number(c.to, v)] = &c;
   }
@@ -70,7 +71,7 @@ CopyValues::Number CopyValues::evaluate(Number n) const {
   const Copy* copy = definedBy_[n];
   Number result = kNone;
   if (copy != nullptr) {
-    const ValueId source = intervals_[copy->from].valueIn(slots_[copy->instruction]);
+    const ValueId source = intervals_[copy->from].valueIn(slots_[copy->source()]);
     if (!source.valid()) return n;
     result = root_[number(copy->from, source)];
     if (!(*this)[n].isPartial || completes(n, *copy)) return result;

@@ -7,6 +7,8 @@
 // sides known so far agree on; a phi whose other sides turn out to differ is a root, and all begins anew with it.
 // A guarded copy has the root of its source where the old value has it, too, and where a copy under the opposite of
 // its guard comes directly before: `@p mov a, x; @!p mov a, x`.
+// A copy may read its source before it is made, through a register that holds the source packed (Copy::readAt): the
+// instruction that read it dominates the copy, and nothing between them is executed a second time without both.
 // Sound because values are in strict SSA form: equal roots mean that the later of two definitions still saw what
 // the earlier one left (Boissinot et al., "Revisiting out-of-SSA translation for correctness, code quality, and
 // efficiency", 2009, section III).
@@ -37,6 +39,8 @@ class CopyValues {
   Number firstOf(RegId r) const { return first_[r.value]; }
   Number root(Number n) const { return root_[n]; }
   RegId registerOf(Number n) const { return register_[n]; }
+  // The copy that defines a value, or nullptr.
+  const Copy* copyOf(Number n) const { return definedBy_[n]; }
   const LiveValue& operator[](Number n) const {
     return intervals_[register_[n]][ValueId(n - first_[register_[n].value])];
   }

@@ -126,14 +126,13 @@ Coalescer::Applied Coalescer::apply() {
   nameWebs();
   // The verdict on each copy comes first: renaming changes what its operands say.
   std::vector<InstrId> superfluous = gone_;
-  for (const Copy& c : copies_) {
-    if (frozen_[c.to.value] || frozen_[c.from.value]) continue;
-    const Number from = read(c);
-    const Number place = moved_[from] != CopyValues::kNone ? moved_[from] : from;
-    if (f_.operandsOf(f_[c.instruction]).back().isRegister() && find(written(c)) == find(place))
-      superfluous.push_back(c.instruction);
-  }
+  std::vector<uint32_t> sinks;
+  for (const Copy& c : copies_)
+    if (!c.isLane() && isGone(c)) superfluous.push_back(c.instruction);
+  settleLanes(superfluous, sinks);
   renameOperands(applied);
+  for (const uint32_t k : sinks) f_.operands[k] = {OperandKind::Sink, Role::None, f_.operands[k].join, 0, 0};
+  applied.renamed += sinks.size();
   for (const InstrId id : superfluous) {
     if (f_[id].is(Instruction::Erased)) continue;
     f_.erase(id);
