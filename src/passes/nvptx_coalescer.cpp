@@ -18,9 +18,10 @@
 // Machine code of ptxas: identical.
 // Cost:       n log n in the copies and in the length of their registers' live ranges.
 // Declines:   too-large: the control-flow graph has too many edges. lanes-of-16-bits: packs and unpacks of halves,
-//             which ptxas makes other code of than of their registers. param-memory: a load of an argument that was
-//             stored before; ptxas takes none of these. Copies that stay are counted by why. cvta to shared, local
-//             and const memory and back changes nothing either, but ptxas computes it on some architectures.
+//             which ptxas makes other code of than of their registers. packs-across-blocks: packs and unpacks of
+//             what another block unpacked or packed, for the same reason. param-memory: a load of an argument that
+//             was stored before; ptxas takes none of these. Copies that stay are counted by why. cvta to shared,
+//             local and const memory and back changes nothing either, but ptxas computes it on some architectures.
 #include <algorithm>
 #include <queue>
 #include <unordered_map>
@@ -92,6 +93,10 @@ class NvptxCoalescer {
     if (isFirst && packs.halves != 0) {
       context_.count("lanes-of-16-bits", packs.halves);
       context_.decline("lanes-of-16-bits", "packs and unpacks of 16-bit registers");
+    }
+    if (isFirst && packs.acrossBlocks != 0) {
+      context_.count("packs-across-blocks", packs.acrossBlocks);
+      context_.decline("packs-across-blocks", "packs and unpacks of what another block unpacked or packed");
     }
     if (isFirst) findParamMemory();
     copies.insert(copies.end(), packs.copies.begin(), packs.copies.end());

@@ -121,12 +121,20 @@ class PackFinder {
     return m == UINT32_MAX ? nullptr : &moves_[m];
   }
 
+  bool isWithinBlock(const Move& m, const Move& before) {
+    const Cfg& cfg = context_.analyses.cfg();
+    if (cfg.blockOf(m.id) == cfg.blockOf(before.id)) return true;
+    ++result_.acrossBlocks;
+    found_[m.id.value] = true;
+    return false;
+  }
+
   void findUnpack(const Move& m) {
     const RegId whole = wholeOf(m);
     const Move* pack = moveOf(rootIn(whole, m.id));
     if (pack == nullptr || !pack->isPack) return;
     const auto to = lanesOf(m), from = lanesOf(*pack);
-    if (to.size() != from.size()) return;
+    if (to.size() != from.size() || !isWithinBlock(m, *pack)) return;
     for (std::size_t k = 0; k < to.size(); ++k)
       if (to[k].isRegister() && values_->firstOf(to[k].reg()) != CopyValues::kNone &&
           values_->firstOf(from[k].reg()) != CopyValues::kNone)
@@ -147,6 +155,7 @@ class PackFinder {
         return;
       unpack = from;
     }
+    if (!isWithinBlock(m, *unpack)) return;
     const RegId from = wholeOf(*unpack), to = wholeOf(m);
     if (values_->firstOf(from) == CopyValues::kNone || values_->firstOf(to) == CopyValues::kNone) return;
     result_.copies.push_back({m.id, to, from, CopyFamily::Pack, false, unpack->id, lanes[0].reg()});
