@@ -6,7 +6,8 @@ namespace ptxopt {
 
 std::string_view name(Verdict verdict) {
   static constexpr std::string_view kNames[] = {"joined", "same",    "interferes",     "classes", "tied",  "fixed",
-                                                "partial", "large-interval", "budget", "tuple", "convergent"};
+                                                "partial", "large-interval", "budget", "tuple", "convergent",
+                                                "phi"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -90,6 +91,7 @@ void Coalescer::makeWebs() {
     Web& web = webs_[find(n)];
     ++web.values;
     web.hasPartial = web.hasPartial || (*values_)[n].isPartial;
+    web.hasPhi = web.hasPhi || (*values_)[n].kind == ValueKind::Phi;
   }
   moved_.assign(parent_.size(), CopyValues::kNone);
 }
@@ -157,6 +159,7 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   to.type = type;
   if (from.fixed.valid()) to.fixed = from.fixed;
   to.hasPartial = to.hasPartial || from.hasPartial;
+  to.hasPhi = to.hasPhi || from.hasPhi;
   to.values += from.values;
   to.joins += from.joins + 1;
   return Verdict::Joined;
@@ -169,6 +172,10 @@ Verdict Coalescer::frozen(const Copy& c) const {
 
 Verdict Coalescer::tryJoin(const Copy& c, bool really) {
   if (const Verdict v = frozen(c); v != Verdict::Joined) return v;
+  // ptxas knows an address that it converted before a loop from one that the loop itself carries on.
+  if (c.family == CopyFamily::Address && find(written(c)) != find(read(c)) &&
+      (webs_[find(written(c))].hasPhi || webs_[find(read(c))].hasPhi))
+    return Verdict::Phi;
   return c.isAcross() ? joinAcross(c, really) : join(written(c), read(c), really);
 }
 

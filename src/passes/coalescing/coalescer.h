@@ -22,13 +22,13 @@ namespace ptxopt {
 
 // Why a copy stays; `Joined` and `Same` (its sides had been joined already) are why not.
 // `Tuple`: it is a lane of an instruction that stays for another one; `Convergent`: a register of an asynchronous or
-// convergent instruction.
+// convergent instruction; `Phi`: an address that differs by the way that control took.
 // clang-format off
 enum class Verdict : uint8_t {
-  Joined, Same, Interferes, Classes, Tied, Fixed, Partial, LargeInterval, Budget, Tuple, Convergent
+  Joined, Same, Interferes, Classes, Tied, Fixed, Partial, LargeInterval, Budget, Tuple, Convergent, Phi
 };
 // clang-format on
-inline constexpr std::size_t kVerdicts = 11;
+inline constexpr std::size_t kVerdicts = 12;
 std::string_view name(Verdict verdict);
 
 class Coalescer {
@@ -98,6 +98,7 @@ class Coalescer {
     uint32_t values = 0;
     uint32_t joins = 0;
     bool hasPartial = false;
+    bool hasPhi = false;
     bool isPlace = false;   // reads were moved here: its definitions stay
     bool isRobbed = false;  // copies into it are gone: its range says too much
   };
