@@ -172,9 +172,11 @@ Verdict Coalescer::frozen(const Copy& c) const {
 
 Verdict Coalescer::tryJoin(const Copy& c, bool really) {
   if (const Verdict v = frozen(c); v != Verdict::Joined) return v;
-  // ptxas knows an address that it converted before a loop from one that the loop itself carries on.
-  if (c.family == CopyFamily::Address && find(written(c)) != find(read(c)) &&
-      (webs_[find(written(c))].hasPhi || webs_[find(read(c))].hasPhi))
+  // Where control brings different values, ptxas goes on with an address that was converted before otherwise than with
+  // one that the loop itself carries, and with a double otherwise than with 64 bits.
+  const Number to = find(written(c)), from = find(read(c));
+  if (to != from && (webs_[to].hasPhi || webs_[from].hasPhi) && info(webs_[to].type).bits == 64 &&
+      (c.family == CopyFamily::Address || webs_[to].type != webs_[from].type))
     return Verdict::Phi;
   return c.isAcross() ? joinAcross(c, really) : join(written(c), read(c), really);
 }

@@ -22,7 +22,8 @@ namespace ptxopt {
 
 // Why a copy stays; `Joined` and `Same` (its sides had been joined already) are why not.
 // `Tuple`: it is a lane of an instruction that stays for another one; `Convergent`: a register of an asynchronous or
-// convergent instruction; `Phi`: an address that differs by the way that control took.
+// convergent instruction; `Phi`: an address or 64 bits that differ by the way that
+// control took.
 // clang-format off
 enum class Verdict : uint8_t {
   Joined, Same, Interferes, Classes, Tied, Fixed, Partial, LargeInterval, Budget, Tuple, Convergent, Phi
