@@ -1,20 +1,19 @@
 // nvptx-coalescer: removes the copies that register-coalescer does not take, by joining their registers.
 //
 // What:       mov between registers of one size declared otherwise (.b32 and .f32, .b32 and .f16x2), cvt and cvta
-// that
-//             change nothing, selp between a register and itself, the lanes of mov of vectors, the lanes of an
+//             that change nothing, selp between a register and itself, the lanes of mov of vectors, the lanes of an
 //             unpack of what was packed, and a pack of what was unpacked (analysis/copies.h). Registers of two
 //             declared types become one of the untyped type of that size, which every instruction takes.
 // Algorithm:  two heaps. Copies leave the first by the number of the register they write, among those of one
-// register
-//             by their weight: instructions that the two live ranges span, mentions of the two registers, frequency
-//             of the block by its depth of loops. What interferes goes to the second heap; the heaps are swapped as
-//             long as something was joined. First so for the copies whose live ranges stay within their block, then
-//             for the others. Plain copies are not tried, but they count: for what is equal
+//             register by their weight: instructions that the two live ranges span, mentions of the two registers,
+//             frequency of the block by its depth of loops. What interferes goes to the second heap; the heaps are
+//             swapped as long as something was joined. First so for the copies whose live ranges stay within their
+//             block, then for the others. Plain copies are not tried, but they count: for what is equal
 //             (coalescing/copy_values.h), and where both sides became one register they go.
-// Keeps:      classes by size; 8-bit, 128-bit and vector registers; registers of tied operands and of wgmma; the
-// types
-//             and names of parameter lists; no register twice in one destination tuple.
+// Keeps:      64-bit copies into a phi that convert an address or the declared type, and what a guard writes: ptxas
+//             makes other code of these. Classes by size; 8-bit, 128-bit and vector registers; registers of tied
+//             operands and of wgmma; types and names of parameter lists. It never writes one register twice in a
+//             destination tuple.
 // Machine code of ptxas: identical.
 // Cost:       n log n in the copies and in the length of their registers' live ranges.
 // Declines:   too-large: the control-flow graph has too many edges. lanes-of-16-bits: packs and unpacks of halves,
