@@ -49,6 +49,7 @@ TEST_CASE("readCopy: other families") {
   CHECK(copyOf("mov.b64 %fd1, %rd2;") == "cross-class %fd1 <- %rd2");
   CHECK(copyOf("cvt.u32.s32 %r1, %r2;") == "convert %r1 <- %r2");
   CHECK(copyOf("cvt.u64.u64 %rd1, %rd2;") == "convert %rd1 <- %rd2");
+  CHECK(copyOf("selp.b32 %r1, %r2, %r2, %p1;") == "select %r1 <- %r2");
   CHECK(copyOf("cvt.s16.u16 %h1, %h2;") == "convert %h1 <- %h2");
   CHECK(copyOf("cvta.global.u64 %rd1, %rd2;") == "address %rd1 <- %rd2");
   CHECK(copyOf("cvta.to.global.u64 %rd1, %rd2;") == "address %rd1 <- %rd2");
@@ -94,7 +95,7 @@ TEST_CASE("readCopy: what only looks like a copy") {
                                       "mov.b8 %c1, %c2;",
                                       "add.u32 %r1, %r2, 0;",
                                       "or.b32 %r1, %r2, %r2;",
-                                      "selp.b32 %r1, %r2, %r2, %p1;",
+                                      "selp.b32 %r1, %r2, %r3, %p1;",
                                       "ld.param.u32 %r1, [n];"}) {
     INFO(statement);
     CHECK(copyOf(statement) == "");

@@ -220,7 +220,9 @@ class RandomFunction {
       case 2: return add({.text = "mov.u32 " + a + ", 7;", .writes = {a}, .removable = true, .isMove = true});
       case 3: return add({"setp.lt.s32 " + p + "|" + q + ", " + a + ", " + b + ";", {a, b}, {p, q}, {}, true});
       case 4: return add({"setp.eq.s32 _|" + q + ", " + a + ", " + b + ";", {a, b}, {q}, {}, true});
-      case 5: return add({"selp.b32 " + a + ", " + b + ", " + c + ", " + p + ";", {b, c, p}, {a}, {}, true});
+      case 5:  // of two alike it would be a copy
+        if (b == c) return add({"selp.b32 " + a + ", " + b + ", 3, " + p + ";", {b, p}, {a}, {}, true});
+        return add({"selp.b32 " + a + ", " + b + ", " + c + ", " + p + ";", {b, c, p}, {a}, {}, true});
       case 6: return add({"st.global.u32 [" + d + "], " + a + ";", {d, a}, {}, {}, false});
       case 7: return add({"ld.global.u32 " + a + ", [" + d + "+4];", {d}, {a}, {}, true});
       case 8: return add({"ld.volatile.global.u32 " + a + ", [" + d + "];", {d}, {a}, {}, false});
