@@ -36,7 +36,9 @@ Launch::Launch(Machine& machine, const Program& program, const LaunchConfig& con
     fail("16 MB or more of shared memory");
   clusters_ = g.count() / c.count();
   workers_ = config.jobs != 0 ? config.jobs : std::max(1u, std::thread::hardware_concurrency());
-  workers_ = static_cast<unsigned>(std::min<uint64_t>(workers_, clusters_));
+  if (config.firstCluster >= clusters_) fail("no cluster is left to run");
+  next_ = config.firstCluster;
+  workers_ = static_cast<unsigned>(std::min<uint64_t>(workers_, clusters_ - config.firstCluster));
   checks_ = makeChecks(config);
   if (config.observer != nullptr || checks_ != nullptr) workers_ = 1;
 }

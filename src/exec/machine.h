@@ -36,6 +36,8 @@ struct LaunchConfig {
   std::vector<std::byte> parameters;
   unsigned jobs = 1;                // blocks in parallel; 0: as many as there are cores
   uint64_t stepLimit = UINT64_MAX;  // warp instructions of the whole launch, counted at branches and calls
+  // Clusters before this one are left out, as if they had run and done nothing: the far end of a large grid.
+  uint64_t firstCluster = 0;
   bool checkRaces = false;
   bool checkUninitialised = false;
   // What registers, shared memory and a thread's stack hold before anybody writes there. A device gives no promise;

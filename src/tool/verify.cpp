@@ -57,7 +57,7 @@ void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
                    {"inputs", v.trials},
                    {"dropped", v.dropped},
                    {"detail", v.detail}});
-    if (coverage) all.back().update({{"reached", v.reached}, {"executed", v.executed}, {"changed", v.changed}});
+    if (coverage) all.back().update({{"reached", v.reached}, {"executed", v.executed}, {"changed", v.changed}, {"undetermined", v.undetermined}});
   }
   fmt::print("{}\n", all.dump(2));
 }

@@ -16,7 +16,11 @@ std::vector<Trial> smallerTrials(const Trial& t, const KernelUse& use, const Sha
   };
   if (t.dirty) add([](Trial& s) { s.dirty = false; });
   const exec::Dim3 oneCluster = t.cluster;
-  if (!(t.grid == oneCluster) && !options.grid) add([&](Trial& s) { s.grid = oneCluster; });
+  if (!(t.grid == oneCluster) && !options.grid)
+    add([&](Trial& s) {
+      s.grid = oneCluster;
+      s.firstCluster = 0;
+    });
   if (limits.required.x == 0 && !options.block) {
     for (const uint32_t x : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u})
       if (x < t.block.x) add([&](Trial& s) { s.block.x = x; });
@@ -48,6 +52,7 @@ std::string explain(const Trial& trial, const Difference& d, const KernelUse& us
   text += fmt::format("\n  grid {}, block {}", toString(trial.grid), toString(trial.block));
   if (trial.cluster.count() > 1) text += fmt::format(", cluster {}", toString(trial.cluster));
   if (trial.dynamicShared != 0) text += fmt::format(", {} bytes of dynamic shared memory", trial.dynamicShared);
+  if (trial.firstCluster != 0) text += fmt::format(", only blocks from number {} on", trial.firstCluster);
   if (trial.dirty)
     text += fmt::format(", registers, shared memory and stacks full of {:#x} at first",
                         static_cast<unsigned>(kUnwritten));

@@ -126,6 +126,7 @@ class Analysis {
         if (o.kind == OperandKind::SpecialRegister) {
           const std::string_view name = module_.text(NameId(o.payload));
           const bool ofBlock = name.ends_with("tid.y") || name.ends_with("tid.z");
+          use_.gridX = use_.gridX || name.ends_with("ctaid.x");
           (ofBlock ? use_.y : use_.gridY) |= name.ends_with(".y");
           (ofBlock ? use_.z : use_.gridZ) |= name.ends_with(".z");
         }

@@ -29,6 +29,7 @@ struct Field {
 
 // The special registers that matter for the choice of a launch's shape.
 struct ShapeUse {
+  bool gridX = false;                 // ctaid.x
   bool y = false, z = false;          // tid or ntid with that component
   bool gridY = false, gridZ = false;  // ctaid or nctaid
   bool dynamicShared = false;         // an extern .shared array is mentioned

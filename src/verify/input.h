@@ -34,6 +34,7 @@ struct FieldValue {
 
 struct Trial {
   exec::Dim3 grid, block, cluster;
+  uint64_t firstCluster = 0;  // LaunchConfig::firstCluster: of grids whose far end alone is run
   uint32_t dynamicShared = 0;
   bool dirty = false;  // registers, shared memory and stacks hold kUnwritten, not zeros, until they are written
   std::vector<FieldValue> fields;  // parallel to KernelUse::fields

@@ -14,6 +14,7 @@ Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse&
   config.grid = trial.grid;
   config.block = trial.block;
   config.cluster = trial.cluster;
+  config.firstCluster = trial.firstCluster;
   config.dynamicShared = trial.dynamicShared;
   config.parameters = run.memory->parameters();
   config.parameters.resize(machine.kernel(kernel).parameterBytes());

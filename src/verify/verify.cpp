@@ -143,10 +143,12 @@ class KernelCheck {
       }
       if (drop.empty()) {
         ++result_.trials;
+        if (options_.coverage && result_.trials <= kLookedAt && result_.undetermined.empty())
+          result_.undetermined = ownUndetermined(trial);
         if (good_.size() < kMostGood) good_.push_back(trial);
         if (raceTrials > 0 && trial.block.count() > 32) {
           --raceTrials;
-          if (!options_.grid) trial.grid = trial.cluster;
+          if (!options_.grid) trial.grid = trial.cluster, trial.firstCluster = 0;
           if (auto race = compareRaces(trial)) {
             report(trial, *race);
             return;
@@ -171,6 +173,7 @@ class KernelCheck {
   // What the options fix.
   void pin(Trial& t) const {
     if (options_.grid) t.grid = *options_.grid;
+    if (options_.grid || options_.cluster) t.firstCluster = 0;
     if (options_.block) t.block = *options_.block;
     if (options_.cluster) t.cluster = *options_.cluster;
     if (options_.dynamicShared) t.dynamicShared = *options_.dynamicShared;
@@ -250,13 +253,33 @@ class KernelCheck {
     return isSteady(trial, d) ? "" : describe(a_, *run.fault);
   }
 
+  // Why the first file's result as a whole is not determined, or nothing.
+  std::string ownUndetermined(const Trial& trial) {
+    Checking checks;
+    checks.races = true;
+    const Run raced = runTrial(*machineA_, result_.kernel, use_, trial, kCheckedStepLimit * 4, checks);
+    if (raced.fault && raced.fault->kind == FaultKind::Race) return describe(a_, *raced.fault);
+    std::optional<std::vector<std::byte>> first;
+    for (const std::byte pattern : kPatterns) {
+      const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {}, nullptr, pattern);
+      if (run.fault) return describe(a_, *run.fault);
+      std::vector<std::byte> left;
+      for (const auto& region : run.memory->regions())
+        for (const auto& [offset, written] : region->pages)
+          if (written) left.insert(left.end(), region->page(offset), region->page(offset) + TrialMemory::kPage);
+      if (!first) first = left;
+      if (*first != left) return "it depends on what nothing has written";
+    }
+    return "";
+  }
+
   // Whether the first file leaves the same where the two differ, whatever lies in memory and registers that nothing
   // has written.
   bool isSteady(const Trial& trial, const Difference& d) {
     const bool failsOrReaches = d.field == SIZE_MAX ? d.fails : d.reach;
     if (!failsOrReaches && d.field == SIZE_MAX) return false;  // variables and what is printed
     std::optional<std::vector<std::byte>> first;
-    for (const std::byte pattern : {std::byte{0}, kUnwritten, std::byte{0x3F}, std::byte{0xFF}, std::byte{1}}) {
+    for (const std::byte pattern : kPatterns) {
       const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {}, nullptr, pattern);
       if (run.fault) return false;
       if (d.fails) continue;
@@ -285,7 +308,7 @@ class KernelCheck {
       for (unsigned number = 0; number < kBlockTrials; ++number) {
         Trial trial = makeTrial(use_, limits, options_.seed, number, {block});
         pin(trial);
-        if (!options_.grid) trial.grid = trial.cluster;
+        if (!options_.grid) trial.grid = trial.cluster, trial.firstCluster = 0;
         const Run run = runTrial(*machineA_, result_.kernel, use_, trial,
                                  kCheckedStepLimit * std::max<uint64_t>(1, block.count() / 128), checks);
         if (run.fault && run.fault->kind != FaultKind::StepLimit) continue;
@@ -436,6 +459,8 @@ class KernelCheck {
   static constexpr std::size_t kMostBlocks = 5;
   static constexpr uint64_t kCheckedStepLimit = 4'000;  // checks cost, and what they find they mostly find soon
   uint64_t stepLimit_ = kFirstStepLimit;
+  static constexpr std::byte kPatterns[] = {std::byte{0}, kUnwritten, std::byte{0x3F}, std::byte{0xFF}, std::byte{1}};
+  static constexpr unsigned kLookedAt = 6;
   static constexpr std::size_t kMostGood = 96;
   std::vector<Trial> good_;                     // inputs that said something, the first so many
   bool tooLong_ = false, unsupported_ = false;  // why the last trial was dropped

@@ -85,8 +85,9 @@ def read_line(text):
 # ---------------------------------------------------------------- registers
 
 def declared_registers(lines):
-    """A function from a register's name to its class, such as b32, for one function's lines."""
-    ranges, names = {}, {}
+    """A function from a register's name to its class, such as b32, for one function's lines. Its attribute declared is
+    one to the type as declared, such as f32."""
+    ranges, names, types = {}, {}, {}
     for line in lines:
         match = re.match(r"\s+\.reg\s+((?:\.\w+\s+)+)(.*);", line)
         if not match:
@@ -94,6 +95,7 @@ def declared_registers(lines):
         kind = "v" + match[1] if ".v2" in match[1] or ".v4" in match[1] else re.sub(r"^[usf]", "b", match[1].split()[-1][1:])
         for name in split_operands(match[2]):
             ranged = re.match(r"([%$\w]+)<(\d+)>", name)
+            types[ranged[1] if ranged else name] = match[1].split()[-1][1:]
             if ranged:
                 ranges[ranged[1]] = kind
             else:
@@ -103,6 +105,7 @@ def declared_registers(lines):
         if name in names:
             return names[name]
         return ranges.get(re.sub(r"\d+$", "", name))
+    class_of.declared = lambda name: types.get(name) or types.get(re.sub(r"\d+$", "", name))
     return class_of
 
 
@@ -256,7 +259,7 @@ def width(line, class_of):
                 yield line.text(".".join(parts[:at] + [kind[0] + narrower]))
 
 
-def offset(line):
+def offset(line, sizes):
     size = SIZE.get(line.parts[-1])
     if size is None or line.parts[0] == "call":
         return
@@ -268,8 +271,8 @@ def offset(line):
         for step in (size * vector, -size * vector):
             value = int(match[2] or 0) + step
             place = f"[{match[1]}+{value}]" if value else f"[{match[1]}]"
-            if "param" in line.parts and value < 0:
-                continue
+            if "param" in line.parts and not 0 <= value < sizes.get(match[1], 1 << 30):
+                continue  # no such byte
             yield line.text(None, line.operands[:at] + [place] + line.operands[at + 1:])
 
 
@@ -355,8 +358,10 @@ def dropped(line, class_of):
     if same and line.parts[0] not in ("mov", "cvta"):
         yield line.text(move, [target, same[0]])
     elif line.parts[0] != "cvta" and line.operands[1:] != ["0"]:
-        # A constant that is seldom right: many a variable has the address 0.
-        constant = f"setp.ne.u32 {target}, 0, 0" if kind == "pred" else f"{move} {target}, 12345"
+        # A constant that is seldom right: many a variable has the address 0. The bits of 12345 are next to 0 in a float.
+        number = {"f32": "mov.f32 {}, 0f4640E400", "f64": "mov.f64 {}, 0d40C81C8000000000"}
+        constant = "setp.ne.u32 {}, 0, 0" if kind == "pred" else number.get(class_of.declared(target), move + " {}, 12345")
+        constant = constant.format(target)
         yield f"{line.indent}{line.guard}{constant};"
 
 
@@ -388,7 +393,17 @@ def in_use(lines, first_number, class_of):
 
 
 SIMPLE = {"operation": operation, "comparison": comparison, "immediate": immediate, "operands": operands,
-          "offset": offset, "modifier": modifier, "rounding": rounding, "lanes": lanes, "space": space}
+          "modifier": modifier, "rounding": rounding, "lanes": lanes, "space": space}
+
+
+def parameter_sizes(lines):
+    """name -> bytes, of what is declared in .param."""
+    sizes = {}
+    for line in lines:
+        for kind, name, count in re.findall(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(?:\.ptr\s[^,;)]*?)?([\w$%]+)(?:\[(\d+)\])?", line):
+            if kind in SIZE:
+                sizes[name] = max(sizes.get(name, 0), SIZE[kind] * int(count or 1))
+    return sizes
 
 
 def functions(lines):
@@ -408,7 +423,7 @@ def functions(lines):
 
 def enumerate_mutants(text):
     lines = text.split("\n")
-    mutants = {}
+    mutants, sizes = {}, parameter_sizes(lines)
     for kernel, first, last in functions(lines):
         body = lines[first - 1:last]
         class_of = declared_registers(body)
@@ -418,6 +433,7 @@ def enumerate_mutants(text):
             if line is None:
                 continue
             found = [(kind, new) for kind, operator in SIMPLE.items() for new in operator(line)]
+            found += [("offset", new) for new in offset(line, sizes)]
             found += [("guard", new) for new in guard(line)]
             found += [("width", new) for new in width(line, class_of)]
             found += removed(line)

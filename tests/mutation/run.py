@@ -8,6 +8,7 @@ clang where they are installed. mutants.py has the operators. A mutant counts wh
 
   - ptxas accepts it and makes other machine code of it,
   - the changed instruction is executed by the inputs of `ptxopt verify` (a guard: reached); verify --coverage says so,
+  - the original's own result is determined: no race, and the same whatever lies where nothing was written,
   - it is not a removed barrier, whose effect may need another order of the threads. These are reported apart.
 
 Of those that count some do nothing else on any input: mul.wide.s32 for mul.wide.u32 of what is never negative, or a move of
@@ -15,7 +16,8 @@ Of those that count some do nothing else on any input: mul.wide.s32 for mul.wide
 of its inputs, what the original's did (verify --coverage compares them, line by line) are "not infected". Of the infected,
 `verify` has to find 95%; the share of all that count is printed too. Drawn are a file, in turn, any of its instructions, any class of mutants that
 it has, and one of those; until N that count are drawn. Which, depends on N, the seed and the kernels, not on -j.
-A verdict "different" where the machine code is the same is reported too: a false alarm, or undefined behaviour.
+A verdict "different" where the machine code is the same is reported too, a false alarm; unless the mutant fails in the
+interpreter: what is undefined (a lane that is not in the mask that it gives) may well become the same machine code.
 
 What was missed is printed, and kept under WORK/missed. Without ptxas nothing can be said; this is status 0 with a message.
 """
@@ -128,12 +130,13 @@ def prepare(tool, work, name, group, path_of):
     for verdict in verdicts:
         if verdict["verdict"] == "different":
             raise SystemExit(f"mutation: {name}: '{verdict['kernel']}' is said to differ from itself:\n{verdict['detail']}")
-        if verdict["verdict"] == "equal":
+        if verdict["verdict"] == "equal" and not verdict["undetermined"]:
             base.kernels.add(verdict["kernel"])
             base.reached.update(verdict["reached"])
             base.executed.update(verdict["executed"])
     if not base.kernels:
-        raise Unusable("no kernel that verify can run: " + verdicts[0]["detail"].split("\n")[0] if verdicts else "no kernels")
+        raise Unusable("no kernel that verify can run and whose result is determined: " +
+                       (verdicts[0]["detail"] or verdicts[0]["undetermined"]).split("\n")[0] if verdicts else "no kernels")
     return base
 
 
@@ -220,7 +223,8 @@ def examine(tool, work, base, mutant):
             raise SystemExit(f"mutation: verify ends with status {verify.returncode} on {base.name}:{mutant.line}: {mutant.new}\n{said}")
         different = verify.returncode == 1
         if machine_code.same(base.fingerprint, fingerprint):
-            return (FALSE_ALARM if different else SAME), said
+            undefined = "the second file fails: " in said  # the machine code does not care
+            return (FALSE_ALARM if different and not undefined else SAME), said
         if not different and verify.returncode == 2 and "not compared" in said and not mutant.kernel:
             # A function: kernels that cannot be compared say nothing, the others were found equal.
             return missed(tool, base, path, kernel, mutant.line)
