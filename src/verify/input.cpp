@@ -253,10 +253,11 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
             use.shape.z || use.shape.gridZ ? static_cast<uint32_t>(1 + random(2)) : 1};
   if (number == 0) t.grid = {2, 1, 1};
   t.grid = {t.grid.x * t.cluster.x, t.grid.y * t.cluster.y, t.grid.z * t.cluster.z};
-  // The far end of a large grid, where the number of a thread, or of its byte, passes a width.
-  if (use.shape.gridX && limits.cluster.count() == 1 && number % 8 == 6) {
-    static constexpr unsigned kPassed[] = {31, 16, 32, 30, 29, 15, 31, 28};
-    const uint64_t blocks = (uint64_t{1} << kPassed[number / 8 % std::size(kPassed)]) / t.block.x;
+  // The far end of a large grid, where the number of a thread, or of its byte, passes a width. Not among the first,
+  // of which one at least has to run.
+  if (use.shape.gridX && limits.cluster.count() == 1 && number >= 8 && number % 8 == 6) {
+    static constexpr unsigned kPassed[] = {31, 16, 32, 31, 30, 15, 29, 31};
+    const uint64_t blocks = (uint64_t{1} << kPassed[(number / 8 - 1) % std::size(kPassed)]) / t.block.x;
     t.grid = {static_cast<uint32_t>(std::min<uint64_t>(blocks + 1, INT32_MAX)), 1, 1};
     t.firstCluster = t.grid.x < 2 ? 0 : t.grid.x - 2;
   }
@@ -318,8 +319,8 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
       v.bits = allThreads;
     } else if (number % 8 == 7) {
       v.bits = integerValue(Contents::Kind::Mixed, f.bytes * 8, random(UINT64_MAX));
-    } else if (t.firstCluster != 0 && random(2) == 0) {
-      v.bits = random(4) == 0 ? UINT64_MAX : (uint64_t{1} << (f.bytes * 8 - 1)) - 1;  // all threads are below it
+    } else if (t.firstCluster != 0 && random(4) != 0) {
+      v.bits = random(2) == 0 ? UINT64_MAX : (uint64_t{1} << (f.bytes * 8 - 1)) - 1;  // all threads are below it
     } else if (inOrder && number >= 8 && (number % 8 == 3 || number % 8 == 4)) {
       v.bits = static_cast<uint64_t>(std::bit_width(blockThreads)) - number % 2;  // a logarithm of the size
     } else if (!around.empty() && turn % 2 == 1 && (inOrder || random(4) == 0)) {

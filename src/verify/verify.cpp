@@ -127,10 +127,11 @@ class KernelCheck {
         stepLimit_ = std::min(stepLimit_, kShortStepLimit);
       }
       // Later ones are partly like earlier ones, on which the first file is known to run.
-      Trial trial = shortOnes % 2 == 1 && !good_.empty()
+      Trial trial = shortOnes / 8 % 2 == 1 && !good_.empty()
                         ? nearTrial(good_[number / 2 % good_.size()], use_, options_.seed, number)
                         : makeTrial(use_, limits, options_.seed, number, blocks);
       pin(trial);
+      observes_ = options_.coverage && shortOnes <= options_.trials * kObservedRounds;
       std::string drop;
       if (auto difference = compare(trial, drop)) {
         drop = undetermined(trial, *difference);
@@ -197,8 +198,8 @@ class KernelCheck {
   std::optional<Difference> compare(const Trial& trial, std::string& drop) {
     trial_ = &trial;
     Results resultsA(a_, &coverage_), resultsB(b_);
-    const Run a = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {},
-                           options_.coverage ? &resultsA : nullptr);
+    const Run a =
+        runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {}, observes_ ? &resultsA : nullptr);
     tooLong_ = a.fault && a.fault->kind == FaultKind::StepLimit;
     unsupported_ = a.fault && a.fault->kind == FaultKind::Unsupported;
     if (a.fault) {
@@ -206,9 +207,9 @@ class KernelCheck {
       return std::nullopt;
     }
     // What the optimizer adds may cost steps; only an endless loop is a difference.
-    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, {}, {},
-                           options_.coverage ? &resultsB : nullptr);
-    noteChanges(resultsA, resultsB);
+    const Run b =
+        runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, {}, {}, observes_ ? &resultsB : nullptr);
+    if (observes_) noteChanges(resultsA, resultsB);
     if (b.fault) {
       if (b.fault->kind == FaultKind::Unsupported) {
         drop = describe(b_, *b.fault);
@@ -454,14 +455,17 @@ class KernelCheck {
   // What runs soon is run on more inputs, for which these are the limits.
   static constexpr uint64_t kShortStepLimit = 20'000;
   static constexpr unsigned kShortRounds = 12;
+  static constexpr unsigned kObservedRounds = 3;  // of the short ones: an observed launch is slow
   static constexpr unsigned kRaceTrials = 2;
   static constexpr unsigned kBlockTrials = 2;
   static constexpr std::size_t kMostBlocks = 5;
   static constexpr uint64_t kCheckedStepLimit = 4'000;  // checks cost, and what they find they mostly find soon
   uint64_t stepLimit_ = kFirstStepLimit;
-  static constexpr std::byte kPatterns[] = {std::byte{0}, kUnwritten, std::byte{0x3F}, std::byte{0xFF}, std::byte{1}};
+  static constexpr std::byte kPatterns[] = {std::byte{0}, kUnwritten, std::byte{0x3F}, std::byte{0xFF},
+                                            std::byte{1}};
   static constexpr unsigned kLookedAt = 6;
   static constexpr std::size_t kMostGood = 96;
+  bool observes_ = false;                       // VerifyOptions::coverage, and the trial is an early one
   std::vector<Trial> good_;                     // inputs that said something, the first so many
   bool tooLong_ = false, unsupported_ = false;  // why the last trial was dropped
   Coverage coverage_{a_};

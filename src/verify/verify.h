@@ -27,7 +27,7 @@ struct VerifyOptions {
   uint64_t stepLimit = 4'000'000;  // warp instructions of a launch
   bool anyNan = false;             // NaNs of whatever bits are equal, where memory holds floating-point numbers
   unsigned jobs = 1;               // kernels in parallel
-  bool coverage = false;           // note which lines of the first module the trials execute
+  bool coverage = false;           // note which lines of the first module the earlier trials execute
   // What is not to be made up: the shape of the launch, and scalars by the parameter's name (the bits).
   std::optional<exec::Dim3> grid, block, cluster;
   std::optional<uint32_t> dynamicShared;
@@ -42,8 +42,8 @@ struct KernelVerdict {
   unsigned trials = 0;   // that said something
   unsigned dropped = 0;  // inputs on which the first module fails
   std::string detail;    // the counterexample, or why nothing could be said; several lines
-  // VerifyOptions::coverage: lines of the first module's source whose instructions were come to, and of these the
-  // ones that some thread executed, its guard being true. Rising.
+  // VerifyOptions::coverage, of the first quarter or so of the trials: lines of the first module's source whose
+  // instructions were come to, and of these the ones that some thread executed, its guard being true. Rising.
   std::vector<std::size_t> reached, executed;
   // Likewise: lines by number whose instructions computed something else in the second module, in some input on
   // which the first does not fail. Says something only where the two have the same lines but for a few.

@@ -44,7 +44,7 @@ import mutants  # noqa: E402
 
 # The goal is 0.95; what is reached today is in the README. The test guards what there is.
 GOAL = 0.95
-LIMIT = 300  # seconds for one command
+LIMIT = 900  # seconds for one command
 # Of the corpus: what compiles in a few seconds. (Name of the source, for nvcc; name and mode, for clang.)
 CORPUS = ["algorithms.*", "arithmetic.*", "atomics.*", "calls.*", "control.*", "half.*", "inline_asm.*", "math.*", "memory.*",
           "precision.*", "warp.*", "clang-programs.*.O0", "clang-programs.*.O2", "opencl-programs.*.O2", "opencl-programs.*.O0"]

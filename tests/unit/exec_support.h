@@ -58,6 +58,7 @@ class ExecTest {
     Dim3 grid{}, block{}, cluster{};
     uint32_t dynamicShared = 0;
     unsigned jobs = 1;
+    uint64_t firstCluster = 0;
     uint64_t stepLimit = 100'000'000;
     bool checkRaces = false, checkUninitialised = false;
   };
@@ -72,6 +73,7 @@ class ExecTest {
     config.cluster = shape.cluster;
     config.dynamicShared = shape.dynamicShared;
     config.jobs = shape.jobs;
+    config.firstCluster = shape.firstCluster;
     config.stepLimit = shape.stepLimit;
     config.checkRaces = shape.checkRaces;
     config.checkUninitialised = shape.checkUninitialised;

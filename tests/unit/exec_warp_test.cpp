@@ -284,6 +284,21 @@ WAIT:
   }
 }
 
+TEST_CASE("exec warp: of a large grid only the blocks at its end") {
+  const std::string text =
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+      ".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %ctaid.x;\n"
+      "mov.u32 %r2, %nctaid.x;\nsub.u32 %r3, %r2, %r1;\nmul.wide.u32 %rd2, %r3, 4;\nadd.u64 %rd1, %rd1, %rd2;\n"
+      "st.global.u32 [%rd1], %r1;\nret;\n}\n";
+  for (const unsigned jobs : {1u, 2u}) {
+    ExecTest t(text);
+    t.zeros<uint32_t>("out", 5);
+    t.run({"out"}, {.grid = {2'000'000'000}, .block = {1}, .jobs = jobs, .firstCluster = 1'999'999'997});
+    CHECK(t.values<uint32_t>("out") == std::vector<uint32_t>{0, 1'999'999'999, 1'999'999'998, 1'999'999'997, 0});
+    CHECK_THROWS_AS(t.run({"out"}, {.grid = {2}, .block = {1}, .jobs = jobs, .firstCluster = 2}), ExecError);
+  }
+}
+
 TEST_CASE("exec warp: barriers with reductions, counts and threads that have left") {
   const std::string shared = "\t.shared .b32 s[128];\n";
   for (const char* base : {"bar", "barrier"}) {

@@ -96,8 +96,8 @@ TEST_CASE("input: shapes keep to the directives") {
 }
 
 TEST_CASE("input: memory is a function of the place, whatever page is asked for first") {
-  for (const auto kind :
-       {Contents::Kind::Small, Contents::Kind::Mixed, Contents::Kind::Any, Contents::Kind::Special})
+  for (const auto kind : {Contents::Kind::Small, Contents::Kind::Mixed, Contents::Kind::Any,
+                          Contents::Kind::Special, Contents::Kind::Wide})
     for (const ScalarType type : {ScalarType::u8, ScalarType::s16, ScalarType::u32, ScalarType::f32,
                                   ScalarType::f64, ScalarType::f16, ScalarType::bf16x2, ScalarType::b64}) {
       const Contents c{kind, type, 99};
@@ -110,13 +110,92 @@ TEST_CASE("input: memory is a function of the place, whatever page is asked for 
     }
 }
 
+TEST_CASE("input: memory of few values has one to three, which differ from seed to seed") {
+  std::set<uint64_t> all;
+  std::set<std::size_t> counts;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const Contents c{Contents::Kind::Few, ScalarType::f64, seed};
+    std::vector<uint64_t> page(512);
+    c.fillPage(0, reinterpret_cast<std::byte*>(page.data()));
+    const std::set<uint64_t> distinct(page.begin(), page.end());
+    counts.insert(distinct.size());
+    all.insert(distinct.begin(), distinct.end());
+  }
+  CHECK(counts == std::set<std::size_t>{1, 2, 3});
+  CHECK(all.size() > 40);
+}
+
+TEST_CASE("input: doubles use all their bits") {
+  for (const auto kind : {Contents::Kind::Small, Contents::Kind::Wide, Contents::Kind::Tiny, Contents::Kind::Any}) {
+    const Contents c{kind, ScalarType::f64, 5};
+    std::vector<uint64_t> page(512);
+    c.fillPage(0, reinterpret_cast<std::byte*>(page.data()));
+    uint64_t ones = 0, zeros = 0;
+    for (const uint64_t v : page) ones |= v, zeros |= ~v;
+    CHECK((ones & zeros & 0xFFFFFFFFull) == 0xFFFFFFFFull);
+  }
+}
+
+TEST_CASE("input: near an input that ran stay the block and what points, and scalars move by little") {
+  const KernelUse use = usePointerAndSize();
+  const Trial t = makeTrial(use, {}, 1, 3);
+  std::set<int64_t> steps;
+  for (unsigned number = 0; number < 200; ++number) {
+    const Trial near = nearTrial(t, use, 1, number);
+    CHECK((near.block == t.block));
+    CHECK(near.fields[0].isPointer);
+    CHECK(near.dirty == (number % 2 == 1));
+    steps.insert(static_cast<int64_t>(near.fields[1].bits) - static_cast<int64_t>(t.fields[1].bits));
+  }
+  for (const int64_t step : {-1, 0, 1}) CHECK(steps.contains(step));
+}
+
+TEST_CASE("verify: an index that only the far end of a large grid tells from another") {
+  // n floats, the number of a thread taken as signed or unsigned, and cut to 16 bits.
+  const auto body = [](const std::string& index) {
+    return "setp.ge.u32 %p1, %r5, %r1;\n@%p1 ret;\n" + index +
+           "\nshl.b64 %rd4, %rd4, 2;\nadd.s64 %rd4, %rd1, %rd4;\nst.global.u32 [%rd4], %r2;\n";
+  };
+  const std::string right = body("cvt.u64.u32 %rd4, %r5;");
+  CHECK(compare(right, right).verdict == Verdict::Equal);
+  const KernelVerdict v = compare(right, body("cvt.s64.s32 %rd4, %r5;"));
+  CHECK(v.verdict == Verdict::Different);
+  CHECK(v.detail.find("only blocks from number ") != std::string::npos);
+  CHECK(compare(right, body("cvt.u64.u16 %rd4, %r5;")).verdict == Verdict::Different);
+}
+
+TEST_CASE("verify: a read of what nothing wrote excuses only what depends on it") {
+  // A structure whose second word is padding is copied to the stack whole; a sum of its first is stored.
+  const auto body = [](const std::string& first, const std::string& second) {
+    return ".local .align 8 .b8 s[8], c[8];\n.reg .b64 %pair;\nst.local.u32 [s], %r1;\nld.local.u64 %pair, [s];\n"
+           "st.local.u64 [c], %pair;\nld.local.u32 %r6, [c];\nadd.u32 %r6, %r6, " +
+           first + ";\nst.global.u32 [%rd3], %r6;\n" + second;
+  };
+  const std::string padding = "ld.local.u32 %r7, [c+4];\nadd.u32 %r7, %r7, 1;\nst.global.u32 [%rd3], %r7;\n";
+  CHECK(compare(body("1", ""), body("1", "")).verdict == Verdict::Equal);
+  CHECK(compare(body("1", ""), body("2", "")).verdict == Verdict::Different);
+  CHECK(compare(body("1", padding), body("2", padding)).verdict == Verdict::Equal);
+  CHECK(compare(body("1", padding), body("1", "")).verdict == Verdict::Inconclusive);
+}
+
+TEST_CASE("verify: a kernel that is not determined by itself is known with the coverage") {
+  VerifyOptions options;
+  options.coverage = true;
+  const auto why = [&](const std::string& body) { return compare(body, body, options).undetermined; };
+  CHECK(why("st.global.u32 [%rd3], %r1;\n") == "");
+  CHECK(why("st.global.u32 [%rd3], %r9;\n") == "it depends on what nothing has written");
+  CHECK(why("mov.u32 %r6, tile;\nst.shared.u32 [%r6], %r2;\nbar.sync 0;\nld.shared.u32 %r7, [%r6];\n"
+            "st.global.u32 [%rd3], %r7;\n")
+            .find("race: ") != std::string::npos);
+}
+
 TEST_CASE("verify: a kernel equals itself, whatever it does with its inputs") {
   const std::string body =
       "setp.ge.u32 %p1, %r5, %r1;\n@%p1 ret;\nld.global.f32 %f1, [%rd3];\nfma.rn.f32 %f1, %f1, %f1, 0f3F800000;\n"
       "st.global.f32 [%rd3], %f1;\n";
   const KernelVerdict v = compare(body, body);
   CHECK(v.verdict == Verdict::Equal);
-  CHECK(v.trials == 4 * VerifyOptions{}.trials);  // it ends soon
+  CHECK(v.trials == 13 * VerifyOptions{}.trials);  // it ends soon
 }
 
 TEST_CASE("verify: bounds that are one off") {
