@@ -144,7 +144,8 @@ class KernelCheck {
       }
       if (drop.empty()) {
         ++result_.trials;
-        if (options_.coverage && result_.trials <= kLookedAt && result_.undetermined.empty())
+        if (options_.coverage && result_.trials <= kLookedAt &&
+            (result_.trials == 1 || !result_.undetermined.empty()))
           result_.undetermined = ownUndetermined(trial);
         if (good_.size() < kMostGood) good_.push_back(trial);
         if (raceTrials > 0 && trial.block.count() > 32) {
