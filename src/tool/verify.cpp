@@ -103,7 +103,7 @@ int verifyCommand(int argc, char** argv) {
   app.add_option("B", pathB, "the one to compare with it")->required();
   app.add_option("--kernel", options.kernel, "only this kernel")->type_name("NAME");
   app.add_option("--trials", options.trials,
-                 "inputs for each kernel, before three times as many that run for a short time only [24]")
+                 "inputs for each kernel, before twelve times as many that run for a short time only [24]")
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
   app.add_option("--seed", options.seed, "what the inputs are made from [1]")->type_name("S");

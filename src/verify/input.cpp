@@ -313,8 +313,12 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
       v.contents.kind = contentsKind(holdsFloats(v.contents.element), number, random(UINT64_MAX));
       v.contents.seed = mix(seed, mix(number, k));
     } else if (f.isFloat) {
-      v.bits = floatBits(f, number == 0 ? Contents::Kind::Mixed : contentsKind(true, number, random(UINT64_MAX)),
-                         number == 0 ? 5 : random(UINT64_MAX));
+      if (number == 0)
+        v.bits = f.bytes == 8   ? std::bit_cast<uint64_t>(1.5)
+                 : f.bytes == 4 ? std::bit_cast<uint32_t>(1.5f)
+                                : halfBits(1.5f, false);
+      else
+        v.bits = floatBits(f, contentsKind(true, number, random(UINT64_MAX)), random(UINT64_MAX));
     } else if (number == 0) {
       v.bits = allThreads;
     } else if (number % 8 == 7) {
