@@ -16,8 +16,8 @@ from shrink import instruction_count, shrink
 MOST_TESTS = 800  # of reduce
 COUNTED = 8  # cases for each plant
 MOST_SEEDS = 120
-LEAST_SHARE = 0.25  # of these must fail
-MOST_INSTRUCTIONS = 40  # of the shrunk kernel; those of the seeds have hundreds
+LEAST_SHARE = 0.5  # of these must fail; of those in ctest 5 to 8 of 8 do
+MOST_INSTRUCTIONS = 12  # of the shrunk kernel, seen are 0 to 4; those of the seeds have hundreds
 
 
 def draw_defined(seed, lists):
