@@ -7,7 +7,7 @@ The kernels: samples/, tests/hazards/, and the CUDA, OpenCL C and C++ files of t
 clang where they are installed. mutants.py has the operators. A mutant counts when
 
   - ptxas accepts it and makes other machine code of it,
-  - the changed instruction is executed by the inputs of `ptxopt verify` (a guard: reached); verify --coverage says so,
+  - the changed instruction is executed by the earlier inputs of `ptxopt verify` (a guard: reached); verify --coverage says so,
   - the original's own result is determined: no race, and the same whatever lies where nothing was written,
   - it is not a removed barrier, whose effect may need another order of the threads. These are reported apart.
 
