@@ -57,7 +57,11 @@ void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
                    {"inputs", v.trials},
                    {"dropped", v.dropped},
                    {"detail", v.detail}});
-    if (coverage) all.back().update({{"reached", v.reached}, {"executed", v.executed}, {"changed", v.changed}, {"undetermined", v.undetermined}});
+    if (coverage)
+      all.back().update({{"reached", v.reached},
+                         {"executed", v.executed},
+                         {"changed", v.changed},
+                         {"undetermined", v.undetermined}});
   }
   fmt::print("{}\n", all.dump(2));
 }
@@ -142,9 +146,8 @@ int verifyCommand(int argc, char** argv) {
     const char* option;
     const std::string& text;
     std::optional<exec::Dim3>& shape;
-  } shapes[] = {{"--grid", grid, options.grid},
-                {"--block", block, options.block},
-                {"--cluster", cluster, options.cluster}};
+  } shapes[] = {
+      {"--grid", grid, options.grid}, {"--block", block, options.block}, {"--cluster", cluster, options.cluster}};
   for (const auto& s : shapes) {
     if (app.get_option(s.option)->count() == 0) continue;
     s.shape = parseShape(s.text);

@@ -48,8 +48,8 @@ struct KernelVerdict {
   // Likewise: lines by number whose instructions computed something else in the second module, in some input on
   // which the first does not fail. Says something only where the two have the same lines but for a few.
   std::vector<std::size_t> changed;
-  // Likewise: why the first module's own result is not determined, if in each of the first trials it rests on a race
-  // or on what nothing has written.
+  // Likewise: why the first module's own result is not determined, if in each of the first trials it rests on a
+  // race or on what nothing has written.
   std::string undetermined;
 };
 
