@@ -159,6 +159,8 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   to.type = type;
   if (from.fixed.valid()) to.fixed = from.fixed;
   to.hasPartial = to.hasPartial || from.hasPartial;
+  to.isPlace = to.isPlace || from.isPlace;
+  to.isRobbed = to.isRobbed || from.isRobbed;
   to.hasPhi = to.hasPhi || from.hasPhi;
   to.values += from.values;
   to.joins += from.joins + 1;
