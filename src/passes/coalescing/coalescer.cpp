@@ -5,9 +5,9 @@
 namespace ptxopt {
 
 std::string_view name(Verdict verdict) {
-  static constexpr std::string_view kNames[] = {"joined", "same",    "interferes",     "classes", "tied",  "fixed",
-                                                "partial", "large-interval", "budget", "tuple", "convergent",
-                                                "phi"};
+  static constexpr std::string_view kNames[] = {"joined", "same",  "interferes", "classes",
+                                                "tied",   "fixed", "partial",    "large-interval",
+                                                "budget", "tuple", "convergent", "phi"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -174,8 +174,8 @@ Verdict Coalescer::frozen(const Copy& c) const {
 
 Verdict Coalescer::tryJoin(const Copy& c, bool really) {
   if (const Verdict v = frozen(c); v != Verdict::Joined) return v;
-  // Where control brings different values, ptxas goes on with an address that was converted before otherwise than with
-  // one that the loop itself carries, and with a double otherwise than with 64 bits.
+  // Where control brings different values, ptxas goes on with an address that was converted before otherwise than
+  // with one that the loop itself carries, and with a double otherwise than with 64 bits.
   const Number to = find(written(c)), from = find(read(c));
   if (to != from && (webs_[to].hasPhi || webs_[from].hasPhi) && info(webs_[to].type).bits == 64 &&
       (c.family == CopyFamily::Address || webs_[to].type != webs_[from].type))
@@ -251,8 +251,8 @@ void Coalescer::findReads() {
   groupOf_.resize(members_.size());
   for (uint32_t k = 0; k < members_.size(); ++k) {
     const Number n = members_[k];
-    const bool isNew = groups_.empty() || find(members_[k - 1]) != find(n) ||
-                       values_->root(members_[k - 1]) != values_->root(n);
+    const bool isNew =
+        groups_.empty() || find(members_[k - 1]) != find(n) || values_->root(members_[k - 1]) != values_->root(n);
     if (isNew) groups_.push_back({.first = k});
     groups_.back().last = k + 1;
     groupOf_[n] = static_cast<uint32_t>(groups_.size() - 1);

@@ -21,9 +21,8 @@
 namespace ptxopt {
 
 // Why a copy stays; `Joined` and `Same` (its sides had been joined already) are why not.
-// `Tuple`: it is a lane of an instruction that stays for another one; `Convergent`: a register of an asynchronous or
-// convergent instruction; `Phi`: an address or 64 bits that differ by the way that
-// control took.
+// `Tuple`: it is a lane of an instruction that stays for another one; `Convergent`: a register of an asynchronous
+// or convergent instruction; `Phi`: an address or 64 bits that differ by the way that control took.
 // clang-format off
 enum class Verdict : uint8_t {
   Joined, Same, Interferes, Classes, Tied, Fixed, Partial, LargeInterval, Budget, Tuple, Convergent, Phi
@@ -106,8 +105,8 @@ class Coalescer {
   // The values of one root in one web: members_[first, last).
   struct Group {
     uint32_t first = 0, last = 0;
-    uint32_t looks = 0;       // copies for which it was tried to move the reads of the group
-    bool isOfCopies = true;   // all come from copies, and go nowhere but to reads
+    uint32_t looks = 0;      // copies for which it was tried to move the reads of the group
+    bool isOfCopies = true;  // all come from copies, and go nowhere but to reads
   };
   struct Read {
     Number value;
@@ -133,6 +132,7 @@ class Coalescer {
   std::span<const Read> readsOf(Number n) const;
   bool canRead(std::span<const Number> group, Number place);
   void nameWebs();
+  void eraseUnusedDeclarations();
   void findNestedNames();
   bool isVisibleEverywhere(RegId r) const;
   void renameOperands(Applied& applied);

@@ -12,8 +12,8 @@
 // Sound because values are in strict SSA form: equal roots mean that the later of two definitions still saw what
 // the earlier one left (Boissinot et al., "Revisiting out-of-SSA translation for correctness, code quality, and
 // efficiency", 2009, section III).
-// Cost: linear in the values of candidates and the edges into their phis, times how often loops inside loops find new
-// roots: the depth of the nest, mostly.
+// Cost: linear in the values of candidates and the edges into their phis, times how often loops inside loops find
+// new roots: the depth of the nest, mostly.
 #pragma once
 
 #include <span>

@@ -1,9 +1,9 @@
 // The last step of coalescing: a register for each web, and the text that follows from it.
 //
 // A web takes the name of one of its registers, so that little of the text changes: the fixed one, otherwise the
-// one mentioned most that no other web has taken. A name must mean the register at every place of the web: one that
-// some nested scope declares is only good for a web that never was anything else, and that nothing else reads now.
-// Where no name is left a register is made.
+// one mentioned most that no other web has taken, of several the one with the shortest name. A name must mean the
+// register at every place of the web: one that some nested scope declares is only good for a web that never was
+// anything else, and that nothing else reads now. Where no name is left a register is made.
 #include <algorithm>
 
 #include "passes/coalescing/coalescer.h"
@@ -53,12 +53,16 @@ void Coalescer::nameWebs() {
     RegId reg;
     bool operator==(const Member&) const = default;
   };
+  const auto nameLength = [&](RegId r) {
+    const NameId name = f_.registers[r.value].name;
+    return name.valid() ? context_.module.text(name).size() : SIZE_MAX;
+  };
   std::vector<Member> members;
   for (Number n = 0; n < values_->size(); ++n)
     if ((*values_)[n].kind != ValueKind::Unused) members.push_back({find(n), values_->registerOf(n)});
   std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
-    return std::tuple(a.web, UINT32_MAX - mentions[a.reg.value], a.reg) <
-           std::tuple(b.web, UINT32_MAX - mentions[b.reg.value], b.reg);
+    return std::tuple(a.web, UINT32_MAX - mentions[a.reg.value], nameLength(a.reg), a.reg) <
+           std::tuple(b.web, UINT32_MAX - mentions[b.reg.value], nameLength(b.reg), b.reg);
   });
   members.erase(std::unique(members.begin(), members.end()), members.end());
 
@@ -87,8 +91,7 @@ void Coalescer::nameWebs() {
   forEachWeb([&](Number web, auto regs) {
     if (nameOf_[web].valid()) return;
     for (const Member& m : regs)
-      if (!taken[m.reg.value] && f_.registers[m.reg.value].type == webs_[web].type &&
-          isVisibleEverywhere(m.reg))
+      if (!taken[m.reg.value] && f_.registers[m.reg.value].type == webs_[web].type && isVisibleEverywhere(m.reg))
         return take(web, m.reg);
     nameOf_[web] = f_.makeRegister(webs_[web].type);
   });
@@ -138,7 +141,37 @@ Coalescer::Applied Coalescer::apply() {
     f_.erase(id);
     ++applied.erased;
   }
+  if (applied.any()) eraseUnusedDeclarations();
   return applied;
+}
+
+// Declarations of registers that no instruction mentions any more, by name: one of the same name in another scope
+// keeps them.
+void Coalescer::eraseUnusedDeclarations() {
+  const Module& module = context_.module;
+  std::vector<bool> isMentioned(f_.registers.size()), isUsed(module.names.size());
+  for (const InstrId id : f_)
+    for (const Operand& o : f_.operandsOf(f_[id])) {
+      if (!o.isRegister() || isMentioned[o.payload]) continue;
+      isMentioned[o.payload] = true;
+      const NameId name = f_.registers[o.payload].name;
+      if (!name.valid()) continue;
+      isUsed[name.value] = true;
+      std::string_view prefix = module.text(name);
+      while (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9') {
+        prefix.remove_suffix(1);
+        if (const NameId range = module.names.find(prefix); range.valid()) isUsed[range.value] = true;
+      }
+    }
+  for (const InstrId id : f_) {
+    if (f_[id].kind != InstrKind::Declaration) continue;
+    const Declaration& d = f_.declarations[f_[id].payload];
+    if (module.text(module.declarationForms[d.form].space) != "reg") continue;
+    bool anyUsed = false;
+    for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)
+      anyUsed = anyUsed || isUsed[f_.declarators[k].name.value];
+    if (!anyUsed) f_.erase(id);
+  }
 }
 
 }  // namespace ptxopt
