@@ -11,7 +11,8 @@
 //             block, then for the others. Plain copies are not tried, but they count: for what is equal
 //             (coalescing/copy_values.h), and where both sides became one register they go.
 // Keeps:      64-bit copies into a phi that convert an address or the declared type, and what a guard writes: ptxas
-//             makes other code of these. Classes by size; 8-bit, 128-bit and vector registers; registers of tied
+//             makes other code of these. Packs and unpacks, unless knob join-packs lets them go: ptxas counts the
+//             instructions of a loop before it folds them, and may unroll it otherwise. Classes by size; 8-bit, 128-bit and vector registers; registers of tied
 //             operands and of wgmma; types and names of parameter lists. It never writes one register twice in a
 //             destination tuple.
 // Machine code of ptxas: identical.
@@ -98,6 +99,10 @@ class NvptxCoalescer {
       context_.decline("packs-across-blocks", "packs and unpacks of what another block unpacked or packed");
     }
     if (isFirst) findParamMemory();
+    if (context_.knobs["join-packs"] == 0) {
+      if (isFirst && !packs.copies.empty()) context_.count("packs-left", packs.copies.size());
+      packs.copies.clear();
+    }
     copies.insert(copies.end(), packs.copies.begin(), packs.copies.end());
     std::stable_partition(copies.begin(), copies.end(), isOurs);
     return copies;

@@ -4,7 +4,7 @@
   machine_code.py same A.ptx B.ptx       exit 0 when both assemble to the same machine code
 
 As a module: assemble(path, arch, opt) -> Assembled, fingerprint(assembled) -> {section: digest}, differing(a, b) and
-same(a, b) on two fingerprints, stats(assembled).
+same(a, b) on two fingerprints, stats(assembled), difference(a, b) on two Assembled.
 
 Compared are the instructions of every function (.text.*), the constant banks, the initialised and zeroed data with
 their sizes, the attributes that the driver reads (.nv.info.*) and the relocations of all these. Not compared: names and
@@ -136,9 +136,29 @@ def same(a, b):
     return not differing(a, b)
 
 
+def opcodes_of(text):
+    return [struct.unpack_from("<Q", text, at)[0] & 0xFFF for at in range(0, len(text) // 16 * 16, 16)]
+
+
+def difference(a, b):
+    """How the code of b differs from that of a: 'same'; 'order', the same number of each instruction in every function,
+    with as many registers, as much stack and as many spills, so that only the order or the numbers of registers are
+    others; 'less', in no function more instructions, registers, stack or spills; or 'other'."""
+    if same(fingerprint(a), fingerprint(b)):
+        return "same"
+    before, after = stats(a), stats(b)
+    if before.keys() != after.keys():
+        return "other"
+    texts = [name for name in a.sections.keys() | b.sections.keys() if name.startswith(".text.")]
+    if before == after and all(sorted(opcodes_of(a.sections.get(name, b""))) == sorted(opcodes_of(b.sections.get(name, b"")))
+                               for name in texts):
+        return "order"
+    return "less" if all(after[name][key] <= row[key] for name, row in before.items() for key in row) else "other"
+
+
 def instruction_count(text):
     """Machine instructions of a function, without the padding and the branch to itself at its end."""
-    opcodes = [struct.unpack_from("<Q", text, at)[0] & 0xFFF for at in range(0, len(text) // 16 * 16, 16)]
+    opcodes = opcodes_of(text)
     while opcodes and opcodes[-1] == NOP:
         opcodes.pop()
     if opcodes and opcodes[-1] == BRANCH:
