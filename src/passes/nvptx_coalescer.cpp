@@ -12,9 +12,9 @@
 //             (coalescing/copy_values.h), and where both sides became one register they go.
 // Keeps:      64-bit copies into a phi that convert an address or the declared type, and what a guard writes: ptxas
 //             makes other code of these. Packs and unpacks, unless knob join-packs lets them go: ptxas counts the
-//             instructions of a loop before it folds them, and may unroll it otherwise. Classes by size; 8-bit, 128-bit and vector registers; registers of tied
-//             operands and of wgmma; types and names of parameter lists. It never writes one register twice in a
-//             destination tuple.
+//             instructions of a loop before it folds them, and may unroll it otherwise. Classes by size; 8-bit,
+//             128-bit and vector registers; registers of tied operands and of wgmma; types and names of parameter
+//             lists. It never writes one register twice in a destination tuple.
 // Machine code of ptxas: identical.
 // Cost:       n log n in the copies and in the length of their registers' live ranges.
 // Declines:   too-large: the control-flow graph has too many edges. lanes-of-16-bits: packs and unpacks of halves,
@@ -77,7 +77,8 @@ class NvptxCoalescer {
             static_cast<uint64_t>(context_.knobs["large-interval-freq-threshold"]),
             static_cast<uint64_t>(context_.knobs["copy-limit"]),
             static_cast<uint64_t>(context_.knobs["coalesce-limit"]),
-            context_.knobs["join-guarded-definitions"] != 0};
+            context_.knobs["join-guarded-definitions"] != 0,
+            context_.knobs["join-critical-edges"] != 0};
   }
 
   // Ours first: the limit is for them.

@@ -85,7 +85,9 @@ class RegisterCoalescer {
     return {static_cast<uint64_t>(context_.knobs["large-interval-size-threshold"]),
             static_cast<uint64_t>(context_.knobs["large-interval-freq-threshold"]),
             static_cast<uint64_t>(context_.knobs["copy-limit"]),
-            static_cast<uint64_t>(context_.knobs["coalesce-limit"]), knob("join-guarded-definitions")};
+            static_cast<uint64_t>(context_.knobs["coalesce-limit"]),
+            knob("join-guarded-definitions"),
+            knob("join-critical-edges")};
   }
 
   std::vector<Copy> findCopies() const {

@@ -9,7 +9,7 @@ ptxopt's passes run on the second. Compared are moves from register to register:
 
   off    without LLVM's coalescer
   on     with it
-  ours   what our passes leave of `off`: no more than `on`, file by file
+  ours   what our passes leave of `off`, with join-critical-edges: no more than `on`, file by file
   on+    what our passes leave of `on`, for comparison
 
 Without llc the script says so and ends with status 77. Exit 1 when one file is worse.
@@ -77,7 +77,7 @@ class Comparison:
 
     def optimized(self, path):
         out = path + ".opt"
-        run(self.args.tool, path, "-o", out, "--passes=" + self.args.passes, "--verify-each")
+        run(self.args.tool, path, "-o", out, "--passes=" + self.args.passes, "--verify-each", "--join-critical-edges=1")
         return self.moves(out)
 
     def row(self, name, path, flags, level):

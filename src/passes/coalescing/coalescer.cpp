@@ -5,9 +5,9 @@
 namespace ptxopt {
 
 std::string_view name(Verdict verdict) {
-  static constexpr std::string_view kNames[] = {"joined", "same",  "interferes", "classes",
-                                                "tied",   "fixed", "partial",    "large-interval",
-                                                "budget", "tuple", "convergent", "phi"};
+  static constexpr std::string_view kNames[] = {"joined",     "same",    "interferes",     "classes", "tied",
+                                                "fixed",      "partial", "large-interval", "budget",  "tuple",
+                                                "convergent", "phi",     "critical-edge"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
@@ -25,6 +25,7 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
   // The name of a parameter cannot be given up for one that is known in every scope.
   for (std::size_t r = 0; r < f.registers.size(); ++r)
     if (f.registers[r].isParameter && !isVisibleEverywhere(RegId(r))) frozen_[r] = Verdict::Fixed;
+  findSeveralReads();
   std::vector<bool> isCandidate(f.registers.size());
   for (const Copy& c : copies_)
     for (const RegId r : {c.to, c.from, c.via})
@@ -177,10 +178,30 @@ Verdict Coalescer::tryJoin(const Copy& c, bool really) {
   // Where control brings different values, ptxas goes on with an address that was converted before otherwise than
   // with one that the loop itself carries, and with a double otherwise than with 64 bits.
   const Number to = find(written(c)), from = find(read(c));
+  if (to != from && !limits_.joinCriticalEdges && isOnCriticalEdge(c)) return Verdict::CriticalEdge;
   if (to != from && (webs_[to].hasPhi || webs_[from].hasPhi) && info(webs_[to].type).bits == 64 &&
       (c.family == CopyFamily::Address || webs_[to].type != webs_[from].type))
     return Verdict::Phi;
   return c.isAcross() ? joinAcross(c, really) : join(written(c), read(c), really);
+}
+
+void Coalescer::findSeveralReads() {
+  hasSeveralReads_.assign(f_.registers.size(), false);
+  std::vector<bool> isRead(f_.registers.size());
+  for (const InstrId id : f_)
+    for (const Operand& o : f_.operandsOf(f_[id])) {
+      if (!o.isRegister() || !o.reads()) continue;
+      if (isRead[o.payload]) hasSeveralReads_[o.payload] = true;
+      isRead[o.payload] = true;
+    }
+}
+
+bool Coalescer::isOnCriticalEdge(const Copy& c) const {
+  if (!hasSeveralReads_[c.from.value]) return false;
+  const auto successors = cfg_.successors(cfg_.blockOf(c.instruction));
+  const auto isLive = [&](BlockId s) { return (*intervals_)[c.to].isLiveAt(slots_.start(s)); };
+  return std::any_of(successors.begin(), successors.end(), isLive) &&
+         !std::all_of(successors.begin(), successors.end(), isLive);
 }
 
 Verdict Coalescer::checkAll(std::span<const Number> values) {

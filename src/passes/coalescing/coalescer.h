@@ -25,10 +25,11 @@ namespace ptxopt {
 // or convergent instruction; `Phi`: an address or 64 bits that differ by the way that control took.
 // clang-format off
 enum class Verdict : uint8_t {
-  Joined, Same, Interferes, Classes, Tied, Fixed, Partial, LargeInterval, Budget, Tuple, Convergent, Phi
+  Joined, Same, Interferes, Classes, Tied, Fixed, Partial, LargeInterval, Budget, Tuple, Convergent, Phi,
+  CriticalEdge
 };
 // clang-format on
-inline constexpr std::size_t kVerdicts = 12;
+inline constexpr std::size_t kVerdicts = 13;
 std::string_view name(Verdict verdict);
 
 class Coalescer {
@@ -40,6 +41,9 @@ class Coalescer {
     uint64_t mostCopies = UINT64_MAX, mostJoins = UINT64_MAX;
     // Whether webs with a definition under a guard are joined. ptxas gives registers in another order then.
     bool joinPartial = true;
+    // Whether copies are joined that lie on one way out of a block only (isOnCriticalEdge). ptxas makes other code
+    // then.
+    bool joinCriticalEdges = true;
     // Webs interfere wherever both live, whatever they hold there.
     bool byRangeOnly = false;
   };
@@ -59,6 +63,9 @@ class Coalescer {
   Verdict tryJoin(const Copy& copy);
   // What would come of it; joins nothing.
   Verdict check(const Copy& copy);
+  // Whether what a copy before a branch writes is needed on some ways only, while other instructions read its
+  // source.
+  bool isOnCriticalEdge(const Copy& copy) const;
   // Whether all webs of these values may become one, and if not why; joins nothing.
   Verdict checkAll(std::span<const CopyValues::Number> values);
   // Joins the webs of two values if that may be.
@@ -124,6 +131,7 @@ class Coalescer {
   bool isGone(const Copy& copy);
   void settleLanes(std::vector<InstrId>& superfluous, std::vector<uint32_t>& sinks);
   void makeWebs();
+  void findSeveralReads();
   bool isArgument(RegId r) const;
   Verdict join(Number a, Number b, bool really, bool isLimited = true);
   bool isTooLarge(const Web& web) const;
@@ -144,9 +152,10 @@ class Coalescer {
   Limits limits_;
   uint64_t joins_ = 0;
   std::vector<Copy> copies_;
-  std::vector<Verdict> frozen_;  // by RegId
-  std::vector<bool> across_;     // by copy: its sides hold the value from where it was read to where it is copied
-  std::vector<Number> byRoot_;   // all values, sorted by root, when a copy was joined across instructions
+  std::vector<bool> hasSeveralReads_;  // by RegId
+  std::vector<Verdict> frozen_;        // by RegId
+  std::vector<bool> across_;    // by copy: its sides hold the value from where it was read to where it is copied
+  std::vector<Number> byRoot_;  // all values, sorted by root, when a copy was joined across instructions
   std::vector<RegId> candidates_;
   std::unique_ptr<LiveIntervals> intervals_;  // of the candidates only
   std::unique_ptr<CopyValues> values_;

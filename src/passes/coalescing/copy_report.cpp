@@ -25,8 +25,9 @@ void CopyReport::finish(PassContext& context) const {
       "removed-plain",  "removed-retyped", "removed-cross-class", "removed-convert", "removed-address",
       "removed-select", "removed-vector",  "removed-unpack",      "removed-pack"};
   static constexpr std::array<std::string_view, kVerdicts> kKept = {
-      "kept-joined",  "kept-same",           "kept-interferes", "kept-classes", "kept-tied",       "kept-fixed",
-      "kept-partial", "kept-large-interval", "kept-budget",     "kept-tuple",   "kept-convergent", "kept-phi"};
+      "kept-joined",     "kept-same",    "kept-interferes",     "kept-classes", "kept-tied",
+      "kept-fixed",      "kept-partial", "kept-large-interval", "kept-budget",  "kept-tuple",
+      "kept-convergent", "kept-phi",     "kept-critical-edge"};
   const auto count = [&](const auto& names, const auto& counts) {
     for (std::size_t k = 0; k < counts.size(); ++k)
       if (counts[k] != 0) context.count(names[k], counts[k]);

@@ -88,6 +88,7 @@ bool PhiWebs::isSecond(const Copy& c) {
 }
 
 bool PhiWebs::isPartlyDead(const Copy& c) const {
+  if (context_.knobs["join-critical-edges"] != 0) return false;
   if (reads_[c.from.value] < 2) return false;
   const Cfg& cfg = context_.analyses.cfg();
   const SlotIndexes& slots = context_.analyses.slotIndexes();
