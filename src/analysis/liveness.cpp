@@ -63,7 +63,8 @@ Liveness::Liveness(const Module& module, const Function& function, const Cfg& cf
   if (takesSparse(bytes, limits)) {
     isSparse_ = true;
     solved_ = solveSparse(module, strength, limits.mostBytes, plain);
-    return;
+    if (solved_ || strength == Strength::Plain || limits.form == Form::Sparse) return;
+    isSparse_ = false;
   }
   if (bytes > limits.mostBytes) return;
   const bool walks = strength == Strength::Needed || limits.walkOnly || cfg.size() == 1 ||

@@ -25,7 +25,8 @@
 //   sparse       Runs of blocks for each register (live_runs.h, sparse_liveness.h), where dense would take more
 //   than
 //                kDenseBytes an instruction. Cost: that of the answer.
-// Declines (`solved()` is false) when the answer would take more than `mostBytes`.
+// Declines (`solved()` is false) when the answer would take more than `mostBytes`, or finding it too many visits of
+// blocks (sparse_liveness.cpp).
 #pragma once
 
 #include <vector>

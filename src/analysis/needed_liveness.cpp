@@ -24,6 +24,8 @@ class NeededSolver {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+  // Of registers and blocks: each costs a step. Deep nests of loops have more, and are better walked.
+  static constexpr std::size_t kMostPairs = std::size_t{1} << 26;
 
   // A run of `Plain`, and where its bits begin.
   struct Range {
@@ -48,7 +50,7 @@ class NeededSolver {
     for (Range& r : ranges_) {
       r.bit = static_cast<uint32_t>(bits);
       bits += r.last - r.first + 1;
-      if (bits > UINT32_MAX || bits / 8 > mostBytes) return false;
+      if (bits > kMostPairs || bits / 8 > mostBytes) return false;
     }
     seen_ = isWritten_ = BitVector(bits);
     return true;

@@ -31,7 +31,7 @@ class PlainSolver {
           begin(std::span(all).subspan(k, std::min(kLanes, all.size() - k)));
           const uint64_t unfinished = solve(visits > kMoreVisits * cfg_.size() ? SIZE_MAX / 2 : visits);
           appendRuns(~unfinished);
-          if (LiveRuns::bytesOf(runs_.size()) > mostBytes) return std::nullopt;
+          if (LiveRuns::bytesOf(runs_.size()) > mostBytes || visited_ > kMostVisits) return std::nullopt;
         }
         all.swap(postponed_);
         std::sort(all.begin(), all.end());
@@ -48,6 +48,8 @@ class PlainSolver {
   };
   static constexpr std::size_t kLanes = 64;
   static constexpr std::size_t kFirstVisits = 512, kMoreVisits = 8;
+  // Of blocks, altogether: under half a second. A kernel of a million instructions takes a fifth of it.
+  static constexpr std::size_t kMostVisits = std::size_t{1} << 24;
   // So many registers at the start of a block.
   struct Words {
     uint64_t live = 0;
@@ -174,6 +176,7 @@ class PlainSolver {
         if (at == now.last) break;
       }
     }
+    visited_ += visits;
     for (uint64_t rest = tooLong; rest != 0; rest &= rest - 1)
       postponed_.push_back(solved_[static_cast<std::size_t>(std::countr_zero(rest))]);
     return tooLong;
@@ -220,6 +223,7 @@ class PlainSolver {
   BitVector touched_;                 // by block
   Extent dirtyPlaces_, blocks_;       // of these
   std::span<const uint32_t> solved_;  // by lane
+  std::size_t visited_ = 0;           // blocks, so far
   std::vector<uint32_t> postponed_;
   std::array<std::size_t, kLanes> visitsOf_{};  // by lane
   std::array<uint32_t, kLanes> since_{};        // by lane, making runs: the first block
