@@ -107,7 +107,8 @@ void runPasses(const Module& module, Function& f, const Plan& plan, const Option
       if (options.verifyAnalyses) analyses.makeAll();
       if (plan.knobs["early-live-intervals"] != 0 && analyses.cfg().complete()) analyses.liveIntervals();
       if (plan.knobs["dump-before-cssa"] != 0 && step.pass->name == "cssa-coalesce")
-        report.dumps += fmt::format("// {} before {}\n{}", module.text(f.name), step.name, printFunction(module, f));
+        report.dumps +=
+            fmt::format("// {} before {}\n{}", module.text(f.name), step.name, printFunction(module, f));
       PassContext context{module, plan.knobs, analyses, passReport};
       const double start = threadSeconds();
       passReport.changed = step.pass->run(f, context);
