@@ -52,7 +52,7 @@ def run(*command):
 def sources():
     """(name, file, flags for clang; none for what is LLVM IR already)"""
     for path in sorted((ROOT / "samples" / "kernels").glob("*.cu")):
-        yield path.stem, path, [*CUDA, "-include", HERE / "cuda_for_clang.h"]
+        yield path.stem, path, [*CUDA, "-include", TESTS / "tools" / "cuda_for_clang.h"]
     for path in sorted((TESTS / "corpus" / "kernels" / "clang").glob("*.cu")):
         yield path.stem, path, CUDA
     for path in sorted((TESTS / "corpus" / "kernels" / "opencl").glob("*.cl")):

@@ -27,7 +27,6 @@ What a missing tool would have made is left out with a message. The outputs of f
 import argparse
 import concurrent.futures
 import fnmatch
-import hashlib
 import json
 import os
 import re
@@ -42,6 +41,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "tools")]
 import machine_code  # noqa: E402
+from compilers import Compilation, Skip, compiled, digest, find, first_line, prepare, read, run, stem, version, write  # noqa: E402
 import wrappers  # noqa: E402
 
 ARCHITECTURES = ["75", "80", "90a", "100a", "120a"]
@@ -59,16 +59,12 @@ DONE_AT_ONCE = ("dead", "early")  # a second run changes nothing
 NEARLY = ("split", "pressure")
 MOST_REORDERED = 0.03  # of the files of one check
 SYNTAX_ERROR = 3
-COMPILE_LIMIT, TOOL_LIMIT = 300, 120  # seconds
+TOOL_LIMIT = 120  # seconds
 
 
 @dataclass
-class Item:
-    """One PTX file to be: a source and how to compile it, or a file that is PTX already."""
-    name: str
-    source: str
-    command: list = None  # without the output, which comes last
-    compiler: str = ""  # version text, part of the cache key
+class Item(Compilation):
+    """One input: what the corpus adds to a compilation."""
     weight: int = 0  # heavier ones are started first
     kind: str = ""  # of a syntax file: accepted, rejected or lenient
 
@@ -84,50 +80,8 @@ class Settings:
     compared: list = field(default_factory=list)  # NEARLY checks, once a file that changed
 
 
-class Skip(Exception):
-    """This item cannot be checked here; str() is why."""
-
-
 class Failure(Exception):
     """A check that did not hold; str() is which and how."""
-
-
-# ---------------------------------------------------------------- the tools
-
-def find(variable, *names):
-    for candidate in (os.environ.get(variable), *(shutil.which(name) for name in names), f"/usr/local/cuda/bin/{names[0]}"):
-        if candidate and os.path.exists(candidate):
-            return candidate
-    return None
-
-
-def version(tool):
-    return subprocess.run([tool, "--version"], capture_output=True, text=True).stdout if tool else ""
-
-
-def run(command, limit, cwd=None):
-    try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit, cwd=cwd)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, -1, "", f"took more than {limit} s")
-
-
-def digest(*parts):
-    hashed = hashlib.sha256()
-    for part in parts:
-        data = part if isinstance(part, bytes) else part.encode()
-        hashed.update(b"%d:" % len(data) + data)
-    return hashed.hexdigest()[:24]
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def first_line(text):
-    lines = [line for line in text.splitlines() if line.strip()]
-    return next((line for line in lines if "error" in line or "fatal" in line), lines[0] if lines else "no message")[:200]
 
 
 # ---------------------------------------------------------------- what there is to run
@@ -187,10 +141,6 @@ def llc_items(llc, folder, quick):
                 yield Item(f"llvm-{stem(source)}.sm_{arch}.{level[1:]}", source, command, compiler)
 
 
-def stem(path):
-    return os.path.splitext(os.path.basename(path))[0]
-
-
 def files(folder, suffix):
     return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(suffix)]
 
@@ -226,38 +176,6 @@ def all_items(work, quick):
 
 
 # ---------------------------------------------------------------- cached steps
-
-def included(source):
-    """The source with the headers of ours that it includes."""
-    text = read(source)
-    beside = [os.path.join(os.path.dirname(source), name.decode()) for name in re.findall(rb'#include "([^"]+)"', text)]
-    return text + b"".join(read(path) for path in beside)
-
-
-def compiled(item, work):
-    """Path of the item's PTX, compiled unless the work folder has it. A refusal is remembered too."""
-    if not item.command:
-        return item.source
-    key = digest(included(item.source), " ".join(item.command), item.compiler)
-    path = os.path.join(work, "ptx", f"{item.name}-{key}.ptx")
-    if not os.path.exists(path) and not os.path.exists(path + ".refused"):
-        with tempfile.TemporaryDirectory(dir=work) as folder:
-            result = run([*item.command, os.path.join(folder, "a.ptx")], COMPILE_LIMIT, folder)
-            if result.returncode == 0:
-                os.replace(os.path.join(folder, "a.ptx"), path)
-            else:
-                write(path + ".refused", first_line(result.stderr).encode())
-    if os.path.exists(path + ".refused"):
-        raise Skip("the compiler refuses it: " + read(path + ".refused").decode())
-    return path
-
-
-def write(path, data):
-    """Write in one step, so that a run beside this one never reads half a file."""
-    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
-        file.write(data)
-    os.replace(file.name, path)
-
 
 def machine_code_of(path, arch, settings):
     """The fingerprint of what ptxas makes of a file, from the work folder where it is known. Raises AssemblyError."""
@@ -401,11 +319,6 @@ def run_all(items, settings, jobs):
             failed += bool(failures)
             passed += not failures and not reason
     return passed, failed, skipped, total
-
-
-def prepare(work):
-    for folder in ("ptx", "code"):
-        os.makedirs(os.path.join(work, folder), exist_ok=True)
 
 
 def main():

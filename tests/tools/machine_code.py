@@ -1,10 +1,11 @@
 """What ptxas makes of a PTX file, and whether two files become the same machine code.
 
-  machine_code.py stats A.ptx...         one line a kernel: registers, stack, spills, machine instructions
+  machine_code.py stats A.ptx...         one line a kernel: registers, stack, spills, machine instructions, those of its
+                                         innermost loops, and the warps that a multiprocessor holds by registers alone
   machine_code.py same A.ptx B.ptx       exit 0 when both assemble to the same machine code
 
 As a module: assemble(path, arch, opt) -> Assembled, fingerprint(assembled) -> {section: digest}, differing(a, b) and
-same(a, b) on two fingerprints, stats(assembled), difference(a, b) on two Assembled.
+same(a, b) on two fingerprints, stats(assembled), loop_stats(assembled, arch), difference(a, b) on two Assembled.
 
 Compared are the instructions of every function (.text.*), the constant banks, the initialised and zeroed data with
 their sizes, the attributes that the driver reads (.nv.info.*) and the relocations of all these. Not compared: names and
@@ -166,6 +167,38 @@ def instruction_count(text):
     return len(opcodes)
 
 
+def branch_target(low, high, at, wide):
+    """The number of the instruction that the branch at number `at` goes to; None for none of the function's.
+
+    The offset is in bytes / 4 from the next instruction, signed, in the bits from 34 on. From sm_90 on (`wide`) its low
+    byte is apart, in the bits from 16 on.
+    """
+    offset = (low | high << 64) >> 34 & (1 << 48) - 1
+    offset -= offset >> 47 << 48
+    if wide:
+        offset = offset << 8 | low >> 16 & 0xFF
+    return at + 1 + offset // 4 if offset % 4 == 0 else None
+
+
+def inner_loops(text):
+    """Machine instructions of each innermost loop: from the target of a branch backwards to that branch, where no other
+    such stretch lies within."""
+    count = instruction_count(text)
+    words = [struct.unpack_from("<QQ", text, at) for at in range(0, len(text) // 16 * 16, 16)]
+    # The branch to itself behind the code shows how this architecture writes an offset of -16 bytes.
+    wide = len(words) > count and words[count][0] & 0xFFF == BRANCH and words[count][0] >> 16 & 0xFF == 0xFC
+    targets = [(branch_target(low, high, at, wide), at) for at, (low, high) in enumerate(words[:count]) if low & 0xFFF == BRANCH]
+    loops = [(first, last) for first, last in targets if first is not None and 0 <= first <= last]
+    return [last - first + 1 for first, last in loops
+            if not any((a, b) != (first, last) and first <= a and b <= last for a, b in loops)]
+
+
+def resident_warps(registers, arch):
+    """Warps that a multiprocessor holds by registers alone: 64 Ki registers, granted 8 a thread at a time."""
+    most = {75: 32, 86: 48, 87: 48, 88: 48, 89: 48, 120: 48, 121: 48}.get(int(re.search(r"\d+", arch)[0]), 64)
+    return min(most, 65536 // ((max(registers, 1) + 7) // 8 * 8 * 32) // 4 * 4)
+
+
 def stats(assembled):
     """function -> dict(registers, stack, spill_stores, spill_loads, shared, instructions)"""
     result, current = {}, None
@@ -183,6 +216,15 @@ def stats(assembled):
     return result
 
 
+def loop_stats(assembled, arch):
+    """stats() and, of each function, inner (instructions of the innermost loops together), loops (how many) and warps."""
+    result = stats(assembled)
+    for name, row in result.items():
+        sizes = inner_loops(assembled.sections.get(".text." + name, b""))
+        row.update(inner=sum(sizes), loops=len(sizes), warps=resident_warps(row["registers"], arch))
+    return result
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("verb", choices=["stats", "same"])
@@ -193,7 +235,7 @@ def main():
     try:
         if args.verb == "stats":
             for path in args.files:
-                for name, row in sorted(stats(assemble(path, args.arch, args.opt)).items()):
+                for name, row in sorted(loop_stats(assemble(path, args.arch, args.opt), args.arch or read_target(path)).items()):
                     print(path, name, *(f"{key}={value}" for key, value in row.items()), sep="\t")
             return 0
         if len(args.files) != 2:

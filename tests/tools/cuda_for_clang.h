@@ -1,8 +1,8 @@
-// What samples/kernels need of CUDA, so that clang compiles them without its headers.
+// What samples/kernels and tests/loops/kernels need of CUDA, so that clang compiles them without its headers.
 #pragma once
 #include "../corpus/kernels/clang/builtins.h"
 
-struct float2 {
+struct alignas(8) float2 {
   float x, y;
 };
 struct alignas(4) uchar4 {
@@ -10,6 +10,12 @@ struct alignas(4) uchar4 {
 };
 struct alignas(16) float4 {
   float x, y, z, w;
+};
+struct alignas(16) int4 {
+  int x, y, z, w;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
 };
 __device__ inline float2 make_float2(float x, float y) { return {x, y}; }
 __device__ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
@@ -36,7 +42,12 @@ __device__ inline int min(int a, int b) { return a < b ? a : b; }
 __device__ inline int max(int a, int b) { return a > b ? a : b; }
 __device__ inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 __device__ inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
+__device__ inline float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
 __device__ inline float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
+__device__ inline float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
+__device__ inline float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
+__device__ inline float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
+__device__ inline int __popc(unsigned x) { return __builtin_popcount(x); }
 __device__ inline float __expf(float x) { return __nvvm_ex2_approx_f(x * 1.44269504f); }
 __device__ inline float __fadd_rn(float a, float b) { return __nvvm_add_rn_f(a, b); }
 __device__ inline float __fsub_rn(float a, float b) { return __nvvm_add_rn_f(a, -b); }

@@ -1,0 +1,42 @@
+"""Asks ptxas to leave every loop of a PTX text as it is: `.pragma "nounroll";` behind the label of each loop header.
+
+Headers are the labels that a branch further down goes to. `brx.idx` is not looked at. A header that has a pragma about
+unrolling keeps that one.
+"""
+import re
+
+LABEL = re.compile(r"^\s*([$%\w]+):")
+BRANCH = re.compile(r"\bbra(?:\.uni)?\s+([$%\w]+)\s*;")
+END = re.compile(r"^}")
+PRAGMA = re.compile(r"^\s*\.pragma\s+\"(?:no)?unroll\b")
+NOTHING = re.compile(r"^\s*(?:\.loc\b.*|//.*)?$")
+
+
+def headers(lines):
+    """Numbers of the lines with the labels of loop headers."""
+    labels, found = {}, set()
+    for number, line in enumerate(lines):
+        if END.match(line):
+            labels.clear()  # a label is known in its function only
+        if match := LABEL.match(line):
+            labels[match[1]] = number
+        for match in BRANCH.finditer(line):
+            if match[1] in labels:
+                found.add(labels[match[1]])
+    return found
+
+
+def has_pragma(lines, header):
+    following = (line for line in lines[header + 1:] if not NOTHING.match(line))
+    return bool(PRAGMA.match(next(following, "")))
+
+
+def without_unrolling(text):
+    lines = text.split("\n")
+    wanted = {header for header in headers(lines) if not has_pragma(lines, header)}
+    result = []
+    for number, line in enumerate(lines):
+        result.append(line)
+        if number in wanted:
+            result.append('\t.pragma "nounroll";')
+    return "\n".join(result)
