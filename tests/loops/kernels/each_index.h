@@ -4,9 +4,8 @@
 //   #ifdef INDEX_TYPE
 //   KERNEL(name)(parameters) { ... }  // becomes name_i32, name_u32, name_i64 and name_u64; Index is the type
 //   #ifdef ONCE
-//   ...                               // what does not depend on it: helpers, and kernels that are PLAIN_KERNEL(name)
-//   #endif
-//   #endif
+//   ...                               // what does not depend on it: helpers, and kernels that are
+//   PLAIN_KERNEL(name) #endif #endif
 #ifndef INDEX_TYPE
 
 #define PLAIN_KERNEL(NAME) extern "C" __global__ void NAME

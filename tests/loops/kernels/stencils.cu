@@ -6,15 +6,13 @@
 KERNEL(stencil_1d)(const float* in, float* out, Index n, Index each, float side, float middle) {
   const Index first = GLOBAL_X * each + 1;
   const Index last = first + each < n - 1 ? first + each : n - 1;
-  for (Index i = first; i < last; ++i)
-    out[i] = side * (in[i - 1] + in[i + 1]) + middle * in[i];
+  for (Index i = first; i < last; ++i) out[i] = side * (in[i - 1] + in[i + 1]) + middle * in[i];
 }
 
 // Five points; a thread goes down a column.
 KERNEL(stencil_5)(const float* __restrict__ in, float* __restrict__ out, Index width, Index height) {
   const Index x = GLOBAL_X + 1;
-  if (x >= width - 1)
-    return;
+  if (x >= width - 1) return;
   for (Index y = 1; y < height - 1; ++y) {
     const Index at = y * width + x;
     out[at] = 0.2f * (in[at] + in[at - 1] + in[at + 1] + in[at - width] + in[at + width]);
@@ -22,23 +20,23 @@ KERNEL(stencil_5)(const float* __restrict__ in, float* __restrict__ out, Index w
 }
 
 // Seven points, with the strides of the array as parameters.
-KERNEL(stencil_7)(const double* in, double* out, Index nx, Index ny, Index nz, Index strideY, Index strideZ, double c0,
-                  double c1) {
+KERNEL(stencil_7)
+(const double* in, double* out, Index nx, Index ny, Index nz, Index strideY, Index strideZ, double c0, double c1) {
   const Index x = GLOBAL_X + 1, y = GLOBAL_Y + 1;
-  if (x >= nx - 1 || y >= ny - 1)
-    return;
+  if (x >= nx - 1 || y >= ny - 1) return;
   for (Index z = 1; z < nz - 1; ++z) {
     const Index at = x + y * strideY + z * strideZ;
-    out[at] = c1 * (in[at - 1] + in[at + 1] + in[at - strideY] + in[at + strideY] + in[at - strideZ] + in[at + strideZ]) +
-              c0 * in[at];
+    out[at] =
+        c1 * (in[at - 1] + in[at + 1] + in[at - strideY] + in[at + strideY] + in[at - strideZ] + in[at + strideZ]) +
+        c0 * in[at];
   }
 }
 
 // All 27 neighbours by their distance, as in a multigrid smoother.
-KERNEL(stencil_27)(const float* in, float* out, Index nx, Index ny, Index nz, float c0, float c1, float c2, float c3) {
+KERNEL(stencil_27)
+(const float* in, float* out, Index nx, Index ny, Index nz, float c0, float c1, float c2, float c3) {
   const Index x = GLOBAL_X + 1, y = GLOBAL_Y + 1;
-  if (x >= nx - 1 || y >= ny - 1)
-    return;
+  if (x >= nx - 1 || y >= ny - 1) return;
   for (Index z = 1; z < nz - 1; ++z) {
     float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
@@ -69,22 +67,20 @@ KERNEL(heat_steps)(const float* in, float* out, Index n, int steps, float rate) 
     from = 1 - from;
     __syncthreads();
   }
-  if (at < n)
-    out[at] = now[from][t];
+  if (at < n) out[at] = now[from][t];
 }
 
 // A finite-difference wave of order eight along z, with the coefficients in a small array.
-KERNEL(wave_z8)(const float* __restrict__ now, const float* __restrict__ speed, float* __restrict__ next,
-                const float* __restrict__ weights, Index nx, Index ny, Index nz) {
+KERNEL(wave_z8)
+(const float* __restrict__ now, const float* __restrict__ speed, float* __restrict__ next,
+ const float* __restrict__ weights, Index nx, Index ny, Index nz) {
   const Index x = GLOBAL_X, y = GLOBAL_Y;
-  if (x >= nx || y >= ny)
-    return;
+  if (x >= nx || y >= ny) return;
   const Index plane = nx * ny;
   for (Index z = 4; z + 4 < nz; ++z) {
     const Index at = z * plane + y * nx + x;
     float sum = weights[0] * now[at];
-    for (int r = 1; r <= 4; ++r)
-      sum += weights[r] * (now[at - r * plane] + now[at + r * plane]);
+    for (int r = 1; r <= 4; ++r) sum += weights[r] * (now[at - r * plane] + now[at + r * plane]);
     next[at] = 2.0f * now[at] - next[at] + speed[at] * sum;
   }
 }
