@@ -12,9 +12,9 @@ PRAGMA = re.compile(r"^\s*\.pragma\s+\"(?:no)?unroll\b")
 NOTHING = re.compile(r"^\s*(?:\.loc\b.*|//.*)?$")
 
 
-def headers(lines):
-    """Numbers of the lines with the labels of loop headers."""
-    labels, found = {}, set()
+def backward_branches(lines):
+    """The numbers of the lines with branches to labels before them, and of those labels' lines."""
+    labels, found = {}, {}
     for number, line in enumerate(lines):
         if END.match(line):
             labels.clear()  # a label is known in its function only
@@ -22,7 +22,7 @@ def headers(lines):
             labels[match[1]] = number
         for match in BRANCH.finditer(line):
             if match[1] in labels:
-                found.add(labels[match[1]])
+                found[number] = labels[match[1]]
     return found
 
 
@@ -33,7 +33,7 @@ def has_pragma(lines, header):
 
 def without_unrolling(text):
     lines = text.split("\n")
-    wanted = {header for header in headers(lines) if not has_pragma(lines, header)}
+    wanted = {header for header in backward_branches(lines).values() if not has_pragma(lines, header)}
     result = []
     for number, line in enumerate(lines):
         result.append(line)

@@ -42,7 +42,7 @@ sys.path[:0] = [str(HERE.parent / "tools"), str(HERE.parent / "bench")]
 import machine_code  # noqa: E402
 from compilers import Compilation, Skip, compiled, digest, find, first_line, prepare, read, run, stem, version, write  # noqa: E402
 from measure import table  # noqa: E402
-from nounroll import without_unrolling  # noqa: E402
+from nounroll import backward_branches, without_unrolling  # noqa: E402
 
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90"]
 PRODUCERS = ["nvcc", "clang", "clang-no-lsr"]
@@ -169,15 +169,22 @@ def compare(case, setup):
     return case
 
 
+@dataclass
+class Verdict:
+    kernel: str
+    verdict: str
+    detail: str
+    executed: set = field(default_factory=set)  # lines of before
+
+
 def verified(case, setup, trials):
-    """[(kernel, verdict, detail), ...] of running before and after."""
-    if read(case.texts[0]) == read(case.texts[1]):
-        return [(kernel, "equal", "the same text") for kernel in case.before]
-    result = run([setup.tool, "verify", *case.texts, "--format", "json", "--trials", str(trials), "-j", "1"], VERIFY_LIMIT)
+    """A verdict on each kernel: run before and after on the same inputs."""
+    command = [setup.tool, "verify", *case.texts, "--format", "json", "--coverage", "--trials", str(trials), "-j", "1"]
+    result = run(command, VERIFY_LIMIT)
     try:
-        return [(row["kernel"], row["verdict"], row["detail"]) for row in json.loads(result.stdout)]
+        return [Verdict(row["kernel"], row["verdict"], row["detail"], set(row["executed"])) for row in json.loads(result.stdout)]
     except (json.JSONDecodeError, KeyError):
-        return [(kernel, "failed", first_line(result.stderr)) for kernel in case.before]
+        return [Verdict(kernel, "failed", first_line(result.stderr)) for kernel in case.before]
 
 
 # ---------------------------------------------------------------- the figures
@@ -312,16 +319,22 @@ def as_json(done, summaries):
 # ---------------------------------------------------------------- runs
 
 def verify_all(pool, done, setup, trials):
-    """The number of kernels that are not equal; declines are counted and shown."""
-    verdicts, bad = {}, 0
+    """The number of kernels that are not equal; declines are counted and shown, and how many loops went round."""
+    verdicts, round_, loops, bad = {}, 0, 0, 0
     futures = [(case, pool.submit(verified, case, setup, trials)) for case in done if not case.problem]
     for case, future in futures:
-        for kernel, verdict, detail in future.result():
-            verdicts[verdict] = verdicts.get(verdict, 0) + 1
-            if verdict != "equal":
-                bad += verdict in ("different", "failed")
-                print(f"verify: {verdict}: {case.name()}: {kernel}: {detail}", flush=True)
-    print("verify: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
+        executed = set()
+        for row in future.result():
+            verdicts[row.verdict] = verdicts.get(row.verdict, 0) + 1
+            executed |= row.executed
+            if row.verdict != "equal":
+                bad += row.verdict in ("different", "failed")
+                print(f"verify: {row.verdict}: {case.name()}: {row.kernel}: {row.detail}", flush=True)
+        lines = backward_branches(read(case.texts[0]).decode().split("\n"))
+        loops += len(lines)
+        round_ += sum(line + 1 in executed for line in lines)
+    print("verify: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+          + f"; {round_} of {loops} branches backwards were taken")
     return bad
 
 
