@@ -320,7 +320,7 @@ def as_json(done, summaries):
 
 def verify_all(pool, done, setup, trials):
     """The number of kernels that are not equal; declines are counted and shown, and how many loops went round."""
-    verdicts, round_, loops, bad = {}, 0, 0, 0
+    verdicts, taken, loops, bad = {}, 0, 0, 0
     futures = [(case, pool.submit(verified, case, setup, trials)) for case in done if not case.problem]
     for case, future in futures:
         executed = set()
@@ -332,9 +332,9 @@ def verify_all(pool, done, setup, trials):
                 print(f"verify: {row.verdict}: {case.name()}: {row.kernel}: {row.detail}", flush=True)
         lines = backward_branches(read(case.texts[0]).decode().split("\n"))
         loops += len(lines)
-        round_ += sum(line + 1 in executed for line in lines)
+        taken += sum(line + 1 in executed for line in lines)
     print("verify: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
-          + f"; {round_} of {loops} branches backwards were taken")
+          + f"; {taken} of {loops} branches backwards were taken")
     return bad
 
 
