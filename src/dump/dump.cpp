@@ -22,6 +22,8 @@ constexpr Row kRows[] = {
     {"slots", Dump::Slots, appendSlots},
     {"liveness", Dump::Liveness, appendLiveness},
     {"intervals", Dump::Intervals, appendIntervals},
+    {"ranges", Dump::Ranges, appendRanges},
+    {"scev", Dump::Evolution, appendEvolution},
     {"pressure", Dump::Pressure, appendPressure},
     {"occupancy", Dump::Occupancy, appendOccupancy},
 };

@@ -13,7 +13,9 @@
 #include "analysis/loops.h"
 #include "analysis/register_estimate.h"
 #include "analysis/register_pressure.h"
+#include "analysis/scalar_evolution.h"
 #include "analysis/slot_indexes.h"
+#include "analysis/value_range.h"
 #include "text/instruction_printer.h"
 
 namespace ptxopt {
@@ -70,6 +72,8 @@ class FunctionView {
   const Loops& loops();
   const SlotIndexes& slots();
   const LiveIntervals& intervals();
+  ValueRanges& ranges();
+  ScalarEvolution& evolution();
   // With the uniform file filled as far as it is known.
   const RegisterFiles& registerFiles();
   // Plain strength.
@@ -86,6 +90,8 @@ class FunctionView {
   std::optional<Loops> loops_;
   std::optional<SlotIndexes> slots_;
   std::optional<LiveIntervals> intervals_;
+  std::optional<ValueRanges> ranges_;
+  std::optional<ScalarEvolution> evolution_;
   std::optional<RegisterFiles> files_;
   std::optional<Liveness> liveness_;
   std::optional<RegisterPressure> pressure_;

@@ -107,6 +107,18 @@ const LiveIntervals& Analyses::liveIntervals() {
   return *intervals_;
 }
 
+ValueRanges& Analyses::valueRanges() {
+  if (!ranges_) ranges_.emplace(module_, function_, cfg(), dominators(), slotIndexes(), liveIntervals());
+  return *ranges_;
+}
+
+ScalarEvolution& Analyses::scalarEvolution() {
+  if (!evolution_)
+    evolution_.emplace(module_, function_, cfg(), dominators(), loops(), slotIndexes(), liveIntervals(),
+                       valueRanges());
+  return *evolution_;
+}
+
 void Analyses::makeAll() {
   if (!cfg().complete()) return;
   liveness(Liveness::Strength::Plain);
@@ -118,8 +130,10 @@ void Analyses::makeAll() {
 }
 
 // What refers to another analysis goes before it, and whenever it goes: liveness and the intervals to the graph,
-// the intervals also to the dominators.
+// the intervals also to the dominators, value ranges to all of these.
 void Analyses::invalidate(Preserves preserved) {
+  evolution_.reset();
+  ranges_.reset();
   intervals_.reset();
   plain_.reset();
   needed_.reset();
