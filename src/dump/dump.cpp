@@ -22,6 +22,7 @@ constexpr Row kRows[] = {
     {"slots", Dump::Slots, appendSlots},
     {"liveness", Dump::Liveness, appendLiveness},
     {"intervals", Dump::Intervals, appendIntervals},
+    {"ranges", Dump::Ranges, appendRanges},
     {"pressure", Dump::Pressure, appendPressure},
     {"occupancy", Dump::Occupancy, appendOccupancy},
 };

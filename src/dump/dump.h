@@ -15,9 +15,9 @@
 
 namespace ptxopt {
 
-enum class Dump : uint8_t { Cfg, Dominators, Loops, Slots, Liveness, Intervals, Pressure, Occupancy };
+enum class Dump : uint8_t { Cfg, Dominators, Loops, Slots, Liveness, Intervals, Ranges, Pressure, Occupancy };
 
-// "cfg,dom,loops,slots,liveness,intervals,pressure,occupancy"
+// "cfg,dom,loops,slots,liveness,intervals,ranges,pressure,occupancy"
 std::string dumpNames();
 // The dumps of these names; an error in words comes back in `error`.
 std::vector<Dump> findDumps(std::span<const std::string> names, std::string& error);

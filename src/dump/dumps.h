@@ -20,6 +20,9 @@ void appendSlots(std::string& out, FunctionView& view);
 void appendLiveness(std::string& out, FunctionView& view);
 // The live range of each register that has one, as segments `[start,end:value)` and the values.
 void appendIntervals(std::string& out, FunctionView& view);
+// What the integers in registers may be, value by value; then, for each block that is entered under a guard, the
+// comparisons that hold there, and what they say of the values in them.
+void appendRanges(std::string& out, FunctionView& view);
 // Live 32-bit units: the worst place of the function, of loops and of blocks, and at each instruction.
 void appendPressure(std::string& out, FunctionView& view);
 // What an SM holds of a kernel, by registers; estimates are called so.

@@ -109,6 +109,10 @@ const LiveIntervals& FunctionView::intervals() {
   return intervals_ ? *intervals_ : intervals_.emplace(function, cfg(), slots(), &dominators());
 }
 
+ValueRanges& FunctionView::ranges() {
+  return ranges_ ? *ranges_ : ranges_.emplace(module, function, cfg(), dominators(), slots(), intervals());
+}
+
 const RegisterFiles& FunctionView::registerFiles() {
   if (!files_) files_ = findRegisterFiles(module, function, cfg(), dominators());
   return *files_;

@@ -14,6 +14,7 @@
 #include "analysis/register_estimate.h"
 #include "analysis/register_pressure.h"
 #include "analysis/slot_indexes.h"
+#include "analysis/value_range.h"
 #include "text/instruction_printer.h"
 
 namespace ptxopt {
@@ -70,6 +71,7 @@ class FunctionView {
   const Loops& loops();
   const SlotIndexes& slots();
   const LiveIntervals& intervals();
+  ValueRanges& ranges();
   // With the uniform file filled as far as it is known.
   const RegisterFiles& registerFiles();
   // Plain strength.
@@ -86,6 +88,7 @@ class FunctionView {
   std::optional<Loops> loops_;
   std::optional<SlotIndexes> slots_;
   std::optional<LiveIntervals> intervals_;
+  std::optional<ValueRanges> ranges_;
   std::optional<RegisterFiles> files_;
   std::optional<Liveness> liveness_;
   std::optional<RegisterPressure> pressure_;

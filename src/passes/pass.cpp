@@ -107,6 +107,11 @@ const LiveIntervals& Analyses::liveIntervals() {
   return *intervals_;
 }
 
+ValueRanges& Analyses::valueRanges() {
+  if (!ranges_) ranges_.emplace(module_, function_, cfg(), dominators(), slotIndexes(), liveIntervals());
+  return *ranges_;
+}
+
 void Analyses::makeAll() {
   if (!cfg().complete()) return;
   liveness(Liveness::Strength::Plain);
@@ -118,8 +123,9 @@ void Analyses::makeAll() {
 }
 
 // What refers to another analysis goes before it, and whenever it goes: liveness and the intervals to the graph,
-// the intervals also to the dominators.
+// the intervals also to the dominators, value ranges to all of these.
 void Analyses::invalidate(Preserves preserved) {
+  ranges_.reset();
   intervals_.reset();
   plain_.reset();
   needed_.reset();

@@ -15,6 +15,7 @@
 #include "analysis/liveness.h"
 #include "analysis/loops.h"
 #include "analysis/slot_indexes.h"
+#include "analysis/value_range.h"
 #include "ir/module.h"
 
 namespace ptxopt {
@@ -84,11 +85,14 @@ class Analyses {
   const Loops& loops();
   const SlotIndexes& slotIndexes();
   const LiveIntervals& liveIntervals();
+  // Answers are made when asked for, and noted.
+  ValueRanges& valueRanges();
   // Makes all of them, so that stale() has everything to compare.
   void makeAll();
   void invalidate(Preserves preserved = Preserves::Nothing);
 
   // Makes each analysis that is kept anew and compares. The name of the first that differs, or an empty string.
+  // Value ranges hold when what they are made of holds: they are not compared.
   std::string_view stale();
 
  private:
@@ -104,6 +108,7 @@ class Analyses {
   std::optional<Loops> loops_;
   std::optional<SlotIndexes> slots_;
   std::optional<LiveIntervals> intervals_;
+  std::optional<ValueRanges> ranges_;
 };
 
 // ---- passes ----

@@ -1,0 +1,239 @@
+#include "analysis/branch_conditions.h"
+
+#include <algorithm>
+
+#include "analysis/plain_operands.h"
+
+namespace ptxopt {
+namespace {
+
+struct Comparison {
+  std::string_view name;
+  Relation relation;
+};
+constexpr Comparison kComparisons[] = {
+    {"eq", Relation::Equal},   {"ne", Relation::NotEqual},     {"lt", Relation::Less}, {"le", Relation::LessEqual},
+    {"gt", Relation::Greater}, {"ge", Relation::GreaterEqual}, {"lo", Relation::Less}, {"ls", Relation::LessEqual},
+    {"hi", Relation::Greater}, {"hs", Relation::GreaterEqual},
+};
+
+enum class Combination : uint8_t { None, And, Or, Other };
+
+// A setp of integers.
+struct Setp {
+  Relation relation = Relation::Equal;
+  Combination combination = Combination::None;
+  unsigned width = 0;  // 0: none that is understood
+  bool isSigned = false;
+};
+
+Setp readSetp(std::string_view opcode) {
+  Setp s;
+  bool hasRelation = false;
+  unsigned width = 0;
+  for (std::size_t at = opcode.find('.'); at != std::string_view::npos;) {
+    const std::size_t end = opcode.find('.', at + 1);
+    const std::string_view word = opcode.substr(at + 1, end == std::string_view::npos ? end : end - at - 1);
+    at = end;
+    const auto c = std::find_if(std::begin(kComparisons), std::end(kComparisons),
+                                [&](const Comparison& x) { return x.name == word; });
+    if (c != std::end(kComparisons)) {
+      if (hasRelation) return {};
+      hasRelation = true;
+      s.relation = c->relation;
+    } else if (word == "and" || word == "or" || word == "xor") {
+      s.combination = word == "and" ? Combination::And : word == "or" ? Combination::Or : Combination::Other;
+    } else if (word.size() == 3 && std::string_view("bus").find(word[0]) != std::string_view::npos && width == 0) {
+      const ScalarType type = scalarType(word);
+      if (type == ScalarType::None) return {};
+      width = info(type).bits;
+      s.isSigned = word[0] == 's';
+    } else {
+      return {};
+    }
+  }
+  if (hasRelation) s.width = width;
+  return s;
+}
+
+}  // namespace
+
+std::string_view name(Relation r) {
+  static constexpr std::string_view kNames[] = {"==", "!=", "<", "<=", ">", ">="};
+  return kNames[static_cast<std::size_t>(r)];
+}
+
+Relation negated(Relation r) {
+  switch (r) {
+    case Relation::Equal: return Relation::NotEqual;
+    case Relation::NotEqual: return Relation::Equal;
+    case Relation::Less: return Relation::GreaterEqual;
+    case Relation::LessEqual: return Relation::Greater;
+    case Relation::Greater: return Relation::LessEqual;
+    case Relation::GreaterEqual: return Relation::Less;
+  }
+  return r;
+}
+
+Relation swapped(Relation r) {
+  switch (r) {
+    case Relation::Less: return Relation::Greater;
+    case Relation::LessEqual: return Relation::GreaterEqual;
+    case Relation::Greater: return Relation::Less;
+    case Relation::GreaterEqual: return Relation::LessEqual;
+    default: return r;
+  }
+}
+
+BranchConditions::BranchConditions(const Module& module, const Function& function, const Cfg& cfg,
+                                   const DominatorTree& dominators, const SlotIndexes& slots,
+                                   const LiveIntervals& intervals)
+    : module_(module),
+      f_(function),
+      cfg_(cfg),
+      dominators_(dominators),
+      slots_(slots),
+      intervals_(intervals),
+      nearest_(cfg.size()),
+      entries_(cfg.size()) {
+  std::vector<bool> isRoot(cfg.size());
+  for (const BlockId b : cfg.roots()) isRoot[b.value] = true;
+  for (const BlockId b : dominators.preOrder()) {
+    if (!isRoot[b.value]) entries_[b.value] = findEntry(b);
+    if (entries_[b.value].guard.valid())
+      nearest_[b.value] = b;
+    else if (const BlockId parent = dominators.parent(b); parent.valid())
+      nearest_[b.value] = nearest_[parent.value];
+  }
+}
+
+BranchConditions::Entry BranchConditions::findEntry(BlockId b) const {
+  const auto predecessors = cfg_.predecessors(b);
+  if (predecessors.size() != 1 || !cfg_[predecessors[0]].reachable) return {};
+  const BlockId from = predecessors[0];
+  const InstrId id = cfg_[from].last;
+  if (!id.valid()) return {};
+  const Instruction& last = f_[id];
+  if (!last.isInstruction() || !last.is(Instruction::Guarded)) return {};
+  const OpcodeForm& form = module_.form(last);
+  if (!form.knowsOperands() || form.is(effect::IndirectBranch | effect::Unknown | effect::Call)) return {};
+  const bool falls = b.value == from.value + 1;
+  bool isTaken = false;
+  if (form.is(effect::Branch)) {
+    if (cfg_.successors(from).size() != 2) return {};  // both ways lead to one block
+    isTaken = !falls;
+  } else if (!form.is(effect::Return | effect::Exit | effect::NoReturn) || !falls ||
+             cfg_.successors(from).size() != 1) {
+    return {};
+  }
+  const Operand& guard = f_.operandsOf(last)[0];
+  if (!guard.is(Operand::Guard) || !guard.isRegister() || guard.isGroup()) return {};
+  Entry e;
+  e.value = intervals_[guard.reg()].valueIn(slots_[id]);
+  e.truth = isTaken != guard.is(Operand::Not);
+  if (e.value.valid()) e.guard = guard.reg();
+  return e;
+}
+
+BlockId BranchConditions::above(BlockId b) const {
+  const BlockId parent = dominators_.parent(b);
+  return parent.valid() ? nearest_[parent.value] : BlockId();
+}
+
+// With its conditions read.
+const BranchConditions::Entry& BranchConditions::entryOf(BlockId b) {
+  Entry& e = entries_[b.value];
+  if (!e.isRead) {
+    e.isRead = true;
+    e.first = static_cast<uint32_t>(conditions_.size());
+    work_.push_back({e.guard, e.value, e.truth});
+    for (std::size_t looked = 0; !work_.empty(); ++looked) {
+      const Fact fact = work_.back();
+      work_.pop_back();
+      if (looked < kMostOfGuard) read(fact, b);
+    }
+    e.count = static_cast<uint32_t>(conditions_.size()) - e.first;
+  }
+  return e;
+}
+
+// Reads what computed a predicate; more predicates go to the work list.
+void BranchConditions::read(const Fact& fact, BlockId b) {
+  const LiveValue& value = intervals_[fact.reg][fact.value];
+  if (value.kind != ValueKind::Instruction || value.isPartial) return;
+  const InstrId id = slots_.instructionAt(value.def);
+  if (!id.valid()) return;
+  const Instruction& i = f_[id];
+  if (i.is(Instruction::Guarded)) return;
+  const std::string_view opcode = module_.text(module_.form(i).text);
+  if (opcode.starts_with("setp.")) return readCompare(i, id, fact, b);
+  const PlainOperands operands(f_.operandsOf(i));
+  const bool isAnd = opcode == "and.pred", isOr = opcode == "or.pred";
+  if ((isAnd || isOr) && fact.truth == isAnd) {
+    also(operands.single(1), id, fact.truth);
+    also(operands.single(2), id, fact.truth);
+  } else if (opcode == "not.pred" || opcode == "mov.pred") {
+    also(operands.single(1), id, fact.truth == (opcode == "mov.pred"));
+  }
+}
+
+// A predicate that instruction `id` reads was `truth`.
+void BranchConditions::also(const Operand* o, InstrId id, bool truth) {
+  if (o == nullptr || !o->isRegister() || f_.registers[o->payload].registerClass() != RegisterClass::Pred) return;
+  const ValueId value = intervals_[o->reg()].valueIn(slots_[id]);
+  if (value.valid()) work_.push_back({o->reg(), value, truth != o->is(Operand::Not)});
+}
+
+void BranchConditions::readCompare(const Instruction& i, InstrId id, const Fact& fact, BlockId b) {
+  const PlainOperands operands(f_.operandsOf(i));
+  if (operands.size() < 3) return;
+  // The second result, behind `|`, has the comparison negated.
+  unsigned written = 0;
+  bool isSecond = false;
+  for (const Operand& o : operands[0])
+    if (o.isRegister() && o.reg() == fact.reg) {
+      ++written;
+      isSecond = o.join == Join::Pipe;
+    }
+  if (written != 1) return;
+  const Setp setp = readSetp(module_.text(module_.form(i).text));
+  if (setp.width == 0) return;
+  bool holds = fact.truth;
+  if (setp.combination != Combination::None) {
+    // `x and c` is true, or `x or c` is false: both are.
+    if (setp.combination == Combination::Other || fact.truth != (setp.combination == Combination::And)) return;
+    also(operands.single(3), id, fact.truth);
+  }
+  if (isSecond) holds = !holds;
+  BranchCondition c;
+  c.compare = id;
+  c.block = b;
+  c.relation = holds ? setp.relation : negated(setp.relation);
+  c.isSigned = setp.isSigned;
+  c.truth = holds;
+  c.width = setp.width;
+  if (readOperand(operands.single(1), id, setp.width, c.left) &&
+      readOperand(operands.single(2), id, setp.width, c.right))
+    conditions_.push_back(c);
+}
+
+bool BranchConditions::readOperand(const Operand* o, InstrId id, unsigned width, ConditionOperand& operand) const {
+  if (o == nullptr || o->is(Operand::Negated) || o->is(Operand::Not) || o->is(Operand::Complement)) return false;
+  const uint64_t mask = width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  switch (o->kind) {
+    case OperandKind::Integer:
+      operand.constant = static_cast<uint64_t>(int64_t{static_cast<int32_t>(o->payload)}) & mask;
+      return true;
+    case OperandKind::WideInteger: operand.constant = f_.constants[o->payload] & mask; return true;
+    case OperandKind::Register: {
+      const Register& r = f_.registers[o->payload];
+      if (r.lanes != 1 || info(r.type).bits != width) return false;
+      operand.reg = o->reg();
+      operand.value = intervals_[o->reg()].valueIn(slots_[id]);
+      return operand.value.valid();
+    }
+    default: return false;
+  }
+}
+
+}  // namespace ptxopt
