@@ -39,8 +39,9 @@ void appendRanges(std::string& out, FunctionView& view) {
       if (c.block != BlockId(b)) break;  // the others are those of a block above
       if (isFirst) out += fmt::format("  {}\n", view.blockTitle(BlockId(b)));
       isFirst = false;
-      out += fmt::format("    {} {} {}, {} bits{} (line {})\n", operandText(view, c.left, c), name(c.relation),
-                         operandText(view, c.right, c), c.width, c.isSigned ? ", signed" : "", view.line(c.compare));
+      out +=
+          fmt::format("    {} {} {}, {} bits{} (line {})\n", operandText(view, c.left, c), name(c.relation),
+                      operandText(view, c.right, c), c.width, c.isSigned ? ", signed" : "", view.line(c.compare));
       for (const ConditionOperand& o : {c.left, c.right}) {
         if (o.isConstant()) continue;
         const KnownRange known = ranges.explainAt(o.reg, o.value, BlockId(b));
