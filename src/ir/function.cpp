@@ -1,5 +1,7 @@
 #include "ir/function.h"
 
+#include <algorithm>
+
 namespace ptxopt {
 
 void Function::erase(InstrId id) {
@@ -27,6 +29,17 @@ void Function::moveBefore(InstrId id, InstrId where) {
 void Function::touch(InstrId id) {
   instructions[id.value].flags |= Instruction::Changed;
   changed = true;
+}
+
+void Function::setOperands(InstrId id, std::span<const Operand> with) {
+  Instruction& i = instructions[id.value];
+  if (with.size() > i.operandCount) {
+    i.firstOperand = static_cast<uint32_t>(operands.size());
+    operands.resize(operands.size() + with.size());
+  }
+  std::copy(with.begin(), with.end(), operands.begin() + i.firstOperand);
+  i.operandCount = static_cast<uint32_t>(with.size());
+  touch(id);
 }
 
 RegId Function::makeRegister(ScalarType type, uint8_t lanes) {

@@ -124,6 +124,8 @@ class Function {
   void moveBefore(InstrId id, InstrId where);
   // The instruction's text is to be made anew from its operands.
   void touch(InstrId id);
+  // Gives an instruction other operands; they must not lie in `operands`.
+  void setOperands(InstrId id, std::span<const Operand> with);
   // A new register, spelled by the printer so that it meets no other name.
   RegId makeRegister(ScalarType type, uint8_t lanes = 1);
   // A new array, declared by the printer in the same way.

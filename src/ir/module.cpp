@@ -35,6 +35,7 @@ void Module::makeParts() {
   }
   made.tid = {names.intern("%tid.x"), names.intern("%tid.y"), names.intern("%tid.z")};
   made.ntid = {names.intern("%ntid.x"), names.intern("%ntid.y"), names.intern("%ntid.z")};
+  made.nctaid = names.intern("%nctaid.x");
   made.sharedWords = addSharedForm(*this, ".shared .align 4 .b32", ScalarType::b32);
   made.sharedPairs = addSharedForm(*this, ".shared .align 8 .b64", ScalarType::b64);
 }

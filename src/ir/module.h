@@ -39,6 +39,7 @@ enum class MadeOpcode : uint8_t {
 struct MadeParts {
   std::vector<OpcodeId> opcodes;              // by MadeOpcode; empty until Module::makeParts
   std::array<NameId, 3> tid, ntid;            // %tid.x and so on
+  NameId nctaid;                              // %nctaid.x
   uint32_t sharedWords = 0, sharedPairs = 0;  // declaration forms: `.shared .align 4 .b32`, `.shared .align 8 .b64`
 };
 

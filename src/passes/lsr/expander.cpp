@@ -1,0 +1,366 @@
+#include "passes/lsr/expander.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ptxopt {
+namespace {
+
+constexpr unsigned kMostDepth = 12;
+
+bool fitsSigned32(int64_t c) { return c == static_cast<int32_t>(c); }
+
+}  // namespace
+
+Expander::Expander(Function& f, PassContext& context)
+    : f_(f),
+      context_(context),
+      evolution_(context.analyses.scalarEvolution()),
+      e_(evolution_.expressions()),
+      cfg_(context.analyses.cfg()),
+      dominators_(context.analyses.dominators()),
+      slots_(context.analyses.slotIndexes()),
+      intervals_(context.analyses.liveIntervals()),
+      occurrences_(f),
+      zones_(context.module, f) {}
+
+// What each value holds. A value that is a recurrence holds its expression only in the round in which it begins.
+void Expander::findHolders() {
+  haveHolders_ = true;
+  for (uint32_t r = 0; r < intervals_.size(); ++r) {
+    const auto& values = intervals_[RegId(r)].values();
+    for (uint32_t v = 0; v < values.size(); ++v) {
+      if (values[v].kind == ValueKind::Unused) continue;
+      const ExprId e = evolution_.of(RegId(r), ValueId(v));
+      if (!e.valid() || e_.isConstant(e)) continue;
+      const InstrId definition =
+          values[v].kind == ValueKind::Instruction ? slots_.instructionAt(values[v].def) : InstrId();
+      if (values[v].kind == ValueKind::Instruction && !definition.valid()) continue;
+      std::vector<Holder>& known = holders_[e.value];
+      if (known.size() < 16) known.push_back({RegId(r), ValueId(v), slots_.blockAt(values[v].def), definition});
+    }
+  }
+}
+
+bool Expander::dominates(const Holder& h, const ExpansionPlace& place) const {
+  if (h.block != place.block) return dominators_.dominates(h.block, place.block);
+  if (!h.definition.valid()) return true;
+  if (!place.before.valid() || cfg_.blockOf(place.before) != place.block) return true;  // the block's end
+  const SlotIndex at = slots_[place.before];
+  return !at.valid() || slots_[h.definition] < at;
+}
+
+// A recurrence varies with the rounds: the place must be in its loops, and in the round of the definition, which is
+// so where the definition dominates it and the loops around both are the same.
+bool Expander::canName(const Holder& h, const ExpansionPlace& place) const {
+  if (!dominates(h, place) || f_.registers[h.reg.value].lanes != 1) return false;
+  if (h.reg == Function::kCarry) return false;
+  const Loops& loops = context_.analyses.loops();
+  for (LoopId l = loops.of(h.block); l.valid(); l = loops[l].parent)
+    if (!loops.contains(l, place.block)) return false;
+  return zones_.reaches(occurrences_, h.reg, place.before);
+}
+
+const Expander::Holder* Expander::holderAt(ExprId e, const ExpansionPlace& place) {
+  if (!haveHolders_) findHolders();
+  const auto known = holders_.find(e.value);
+  if (known == holders_.end()) return nullptr;
+  const Holder* best = nullptr;
+  for (const Holder& h : known->second)
+    if (canName(h, place) &&
+        (best == nullptr || dominators_.depth(h.block) > dominators_.depth(best->block)))
+      best = &h;
+  return best;
+}
+
+RegId Expander::make(unsigned width) {
+  return f_.makeRegister(width == 64 ? ScalarType::b64 : width == 32 ? ScalarType::b32 : ScalarType::b16);
+}
+
+RegId Expander::use(const Holder& h, const ExpansionPlace& place) {
+  const LiveRange& range = intervals_[h.reg];
+  const auto used = std::ranges::count_if(range.values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
+  if (used == 1) return h.reg;
+  const SlotIndex at = place.before.valid() && slots_[place.before].valid() &&
+                               cfg_.blockOf(place.before) == place.block
+                           ? slots_[place.before].base()
+                           : slots_.end(place.block).previous();
+  if (range.valueAt(at) == h.value) return h.reg;
+  RegId& copy = copies_[{h.reg.value, h.value.value}];
+  if (!copy.valid()) {
+    copy = f_.makeRegister(f_.registers[h.reg.value].type);
+    const InstrId behind =
+        h.definition.valid() ? f_[h.definition].next : placeAtStart(context_.module, f_, cfg_[h.block]);
+    insertCopy(context_.module, f_, copy, h.reg, behind);
+    ++inserted_;
+  }
+  return copy;
+}
+
+// ---- prices ----
+
+unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) {
+  const Expr n = e_[e];
+  if (depth > kMostDepth || (n.width != 32 && n.width != 64)) {
+    const Holder* h = holderAt(e, place);
+    return h != nullptr ? 0 : kImpossible;
+  }
+  if (n.kind == ExprKind::Constant) return 0;
+  if (holderAt(e, place) != nullptr) return 0;
+  const auto sum = [&](unsigned a, unsigned b) { return a == kImpossible || b == kImpossible ? kImpossible : a + b; };
+  switch (n.kind) {
+    case ExprKind::Value:
+      return !n.varies && evolution_.constantDefinition(n.reg(), n.value()).valid() ? 1 : kImpossible;
+    case ExprKind::Sum: {
+      const ExprId rest = e_.withoutConstant(e);
+      if (n.constant != 0 && holderAt(rest, place) != nullptr) return n.width / 32;
+      return priceOfSum(e, place, depth);
+    }
+    case ExprKind::Product: {
+      unsigned all = 0;
+      for (uint32_t k = 0; k < n.termCount; ++k) {
+        const ExprId factor = e_.terms(e)[k].expr;
+        all = sum(all, sum(price(factor, place, depth + 1), n.width == 64 ? 4 : 1));
+      }
+      return all;
+    }
+    case ExprKind::SignExtend:
+    case ExprKind::ZeroExtend:
+      return e_[n.operand()].width == 32 && n.width == 64 ? sum(price(n.operand(), place, depth + 1), 1) : kImpossible;
+    case ExprKind::Truncate:
+      return e_[n.operand()].width == 64 && n.width == 32 ? price(n.operand(), place, depth + 1) : kImpossible;
+    default: return kImpossible;
+  }
+}
+
+bool Expander::isWideTerm(const Expr& sum, const ExprTerm& t) const {
+  const Expr x = e_[t.expr];
+  const int64_t factor = signedAt(t.factor, sum.width);
+  return sum.width == 64 && (x.kind == ExprKind::SignExtend || x.kind == ExprKind::ZeroExtend) &&
+         e_[x.operand()].width == 32 && fitsSigned32(factor) && (x.kind == ExprKind::SignExtend || factor > 0) &&
+         factor != 1;
+}
+
+bool Expander::endsWide(ExprId e) const {
+  const Expr n = e_[e];
+  return n.kind == ExprKind::Sum && (n.termCount > 1 || n.constant == 0) &&
+         std::ranges::any_of(e_.terms(e), [&](const ExprTerm& t) { return isWideTerm(n, t); }) &&
+         !std::ranges::all_of(e_.terms(e), [&](const ExprTerm& t) { return isWideTerm(n, t); });
+}
+
+unsigned Expander::priceOfSum(ExprId e, const ExpansionPlace& place, unsigned depth) {
+  const Expr n = e_[e];
+  unsigned all = n.constant != 0 ? n.width / 32 : 0;
+  bool isFirst = true;
+  for (uint32_t k = 0; k < n.termCount; ++k) {
+    const ExprTerm t = e_.terms(e)[k];
+    const bool isWide = isWideTerm(n, t);
+    const unsigned inner = price(isWide ? e_[t.expr].operand() : t.expr, place, depth + 1);
+    if (inner == kImpossible) return kImpossible;
+    all += inner;
+    if (isWide) {
+      all += 1;
+      continue;
+    }
+    if (t.factor != 1) all += std::has_single_bit(t.factor) || n.width == 32 ? n.width / 32 : 4;
+    if (!isFirst) all += n.width / 32;
+    isFirst = false;
+  }
+  return all;
+}
+
+unsigned Expander::priceAnew(ExprId e, const ExpansionPlace& place) {
+  return e_[e].kind == ExprKind::Sum ? priceOfSum(e, place, 0) : kImpossible;
+}
+
+// ---- instructions ----
+
+Operand Expander::number(int64_t value) {
+  Operand o;
+  o.kind = OperandKind::Integer;
+  o.payload = static_cast<uint32_t>(static_cast<int32_t>(value));
+  o.join = Join::Comma;
+  return o;
+}
+
+InstrId Expander::instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before) {
+  ++inserted_;
+  return f_.insert(before, context_.module.madeOpcode(opcode), std::vector<Operand>(operands));
+}
+
+namespace {
+Operand def(RegId r) { return registerOperand(r, Role::Def); }
+Operand source(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
+}  // namespace
+
+void Expander::addTo(RegId to, RegId a, RegId b, unsigned width, InstrId before) {
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), source(b)}, before);
+}
+
+RegId Expander::add(RegId a, RegId b, unsigned width, InstrId before) {
+  const RegId to = make(width);
+  addTo(to, a, b, width, before);
+  return to;
+}
+
+RegId Expander::addImmediate(RegId a, int64_t c, unsigned width, InstrId before) {
+  if (c == 0) return a;
+  if (!fitsSigned32(c)) {
+    const RegId constant = make(width);
+    Operand o;
+    o.kind = OperandKind::WideInteger;
+    o.payload = static_cast<uint32_t>(f_.constants.size());
+    o.join = Join::Comma;
+    f_.constants.push_back(static_cast<uint64_t>(c));
+    instruction(MadeOpcode::MovB64, {def(constant), o}, before);
+    return add(a, constant, width, before);
+  }
+  const RegId to = make(width);
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), number(c)}, before);
+  return to;
+}
+
+void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId before) {
+  if (!fitsSigned32(c)) {
+    addTo(reg, reg, emit(e_.constant(static_cast<uint64_t>(c), width), {cfg_.blockOf(before), before}), width, before);
+    return;
+  }
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(reg), source(reg), number(c)}, before);
+}
+
+RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before) {
+  const RegId to = make(64);
+  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), number(factor)}, before);
+  return to;
+}
+
+void Expander::copyTo(RegId to, RegId from, InstrId before) {
+  insertCopy(context_.module, f_, to, from, before);
+  ++inserted_;
+}
+
+RegId Expander::constantDefinition(const Expr& n, const ExpansionPlace& place) {
+  const InstrId id = evolution_.constantDefinition(n.reg(), n.value());
+  const Instruction i = f_[id];
+  const auto operands = f_.operandsOf(i);
+  std::vector<Operand> copy(operands.begin(), operands.end());
+  const RegId to = f_.makeRegister(f_.registers[n.reg().value].type);
+  copy[0] = def(to);
+  f_.insert(place.before, i.opcode(), copy);
+  ++inserted_;
+  return to;
+}
+
+RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
+  if (const Holder* h = holderAt(e, place)) return use(*h, place);
+  RegId& known = emitted_[{e.value, place.before.value}];
+  if (known.valid()) return known;
+  const Expr n = e_[e];
+  RegId result;
+  switch (n.kind) {
+    case ExprKind::Constant: {
+      result = make(n.width);
+      if (n.width == 64 && !fitsSigned32(static_cast<int64_t>(n.constant))) {
+        Operand o;
+        o.kind = OperandKind::WideInteger;
+        o.payload = static_cast<uint32_t>(f_.constants.size());
+        o.join = Join::Comma;
+        f_.constants.push_back(n.constant);
+        instruction(MadeOpcode::MovB64, {def(result), o}, place.before);
+      } else {
+        instruction(n.width == 64 ? MadeOpcode::MovB64 : MadeOpcode::MovB32,
+                    {def(result), number(signedAt(n.constant, n.width))}, place.before);
+      }
+      break;
+    }
+    case ExprKind::Value: result = constantDefinition(n, place); break;
+    case ExprKind::Sum: result = emitSum(e, place); break;
+    case ExprKind::Product: {
+      for (uint32_t k = 0; k < n.termCount; ++k) {
+        const ExprId expr = e_.terms(e)[k].expr;
+        const RegId factor = emit(expr, place);
+        if (!result.valid()) {
+          result = factor;
+          continue;
+        }
+        const RegId product = make(n.width);
+        instruction(n.width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32,
+                    {def(product), source(result), source(factor)}, place.before);
+        result = product;
+      }
+      break;
+    }
+    case ExprKind::SignExtend:
+    case ExprKind::ZeroExtend: {
+      const RegId inner = emit(n.operand(), place);
+      result = make(64);
+      instruction(n.kind == ExprKind::SignExtend ? MadeOpcode::CvtS64S32 : MadeOpcode::CvtU64U32,
+                  {def(result), source(inner)}, place.before);
+      break;
+    }
+    default: {  // Truncate
+      const RegId inner = emit(n.operand(), place);
+      result = make(32);
+      instruction(MadeOpcode::CvtU32U64, {def(result), source(inner)}, place.before);
+    }
+  }
+  emitted_[{e.value, place.before.value}] = result;
+  return result;
+}
+
+RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& place) {
+  const unsigned width = e_[e].width;
+  const RegId x = emit(e, place);
+  if (factor == 1) return x;
+  const RegId to = make(width);
+  if (std::has_single_bit(factor)) {
+    instruction(width == 64 ? MadeOpcode::ShlB64 : MadeOpcode::ShlB32,
+                {def(to), source(x), number(std::countr_zero(factor))}, place.before);
+    return to;
+  }
+  const int64_t c = signedAt(factor, width);
+  if (c == -1) {
+    instruction(width == 64 ? MadeOpcode::NegS64 : MadeOpcode::NegS32, {def(to), source(x)}, place.before);
+    return to;
+  }
+  if (fitsSigned32(c)) {
+    instruction(width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32, {def(to), source(x), number(c)},
+                place.before);
+    return to;
+  }
+  const RegId constant = emit(e_.constant(factor, width), place);
+  instruction(MadeOpcode::MulLoS64, {def(to), source(x), source(constant)}, place.before);
+  return to;
+}
+
+RegId Expander::emitSum(ExprId e, const ExpansionPlace& place) {
+  const Expr n = e_[e];
+  const int64_t constant = signedAt(n.constant, n.width);
+  if (constant != 0) {
+    const ExprId rest = e_.withoutConstant(e);
+    if (const Holder* h = holderAt(rest, place)) return addImmediate(use(*h, place), constant, n.width, place.before);
+  }
+  struct Wide {
+    ExprId operand;
+    int64_t factor;
+    bool isSigned;
+  };
+  std::vector<Wide> wides;
+  RegId all;
+  const auto take = [&](RegId r) { all = all.valid() ? add(all, r, n.width, place.before) : r; };
+  for (uint32_t k = 0; k < n.termCount; ++k) {
+    const ExprTerm t = e_.terms(e)[k];
+    const Expr x = e_[t.expr];
+    const int64_t factor = signedAt(t.factor, n.width);
+    if (isWideTerm(n, t))
+      wides.push_back({x.operand(), factor, x.kind == ExprKind::SignExtend});
+    else
+      take(emitProduct(t.expr, t.factor, place));
+  }
+  if (constant != 0 && all.valid()) all = addImmediate(all, constant, n.width, place.before);
+  const bool constantLast = constant != 0 && !all.valid();
+  for (const Wide& w : wides) take(multiplyWide(emit(w.operand, place), w.factor, w.isSigned, place.before));
+  return constantLast ? addImmediate(all, constant, n.width, place.before) : all;
+}
+
+}  // namespace ptxopt

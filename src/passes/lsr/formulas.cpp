@@ -1,0 +1,148 @@
+#include "passes/lsr/formulas.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+namespace {
+
+constexpr double kConstantPointer64 = 3, kConstantPointer64Unrolled = 0.75;
+constexpr unsigned kMostSetup = 24;  // machine instructions in front of a loop, for one group
+
+bool fits32(int64_t c) { return c == static_cast<int32_t>(c); }
+
+// step == factor * unit, without wrapping.
+bool factorOf(int64_t step, int64_t unit, int64_t& factor) {
+  if (unit == 0 || step == INT64_MIN || unit == INT64_MIN || step % unit != 0) return false;
+  factor = step / unit;
+  return factor != INT64_MIN && factor * unit == step;
+}
+
+// Whether the register of the index holds it, a constant number of steps further at most, and does not wrap, at each
+// use.
+bool canRead(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group, const InductionVariable& iv,
+             bool isSigned) {
+  ScevExpressions& e = evolution.expressions();
+  const auto extend = [&](ExprId x) { return isSigned ? evolution.signExtend(x, 64) : evolution.zeroExtend(x, 64); };
+  const LiveRange& range = t.context.analyses.liveIntervals()[iv.reg];
+  const ExprId first = extend(iv.expr);
+  ValueId good;
+  for (const AddressUse& use : group.uses) {
+    const ValueId v = range.valueIn(t.context.analyses.slotIndexes()[use.instruction]);
+    if (!v.valid()) return false;
+    if (v == good) continue;
+    const ExprId now = evolution.of(iv.reg, v);
+    if (!now.valid() || !e.isRecurrence(now, t.loop)) return false;
+    const uint64_t ahead32 = e.constantPart(e.subtract(now, iv.expr));
+    uint64_t ahead = 0;
+    if (!e.differByConstant(extend(now), first, ahead) ||
+        ahead != static_cast<uint64_t>(signedAt(ahead32, 32)))
+      return false;
+    good = v;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view name(FormulaKind kind) {
+  switch (kind) {
+    case FormulaKind::Keep: return "keep";
+    case FormulaKind::Pointer: return "pointer";
+    case FormulaKind::UnitPointer: return "unit-pointer";
+    case FormulaKind::StridePointer: return "stride-pointer";
+    case FormulaKind::Index: break;
+  }
+  return "index";
+}
+
+bool isWideStride(const ScevExpressions& e, ExprId step, LoopId loop, ExprId& number, int64_t& scale,
+                  bool& isSigned) {
+  ExprId extended = step;
+  scale = 1;
+  const Expr n = e[step];
+  if (n.width != 64 || !e.isInvariant(step, loop)) return false;
+  if (n.kind == ExprKind::Sum) {
+    if (n.constant != 0 || n.termCount != 1) return false;
+    extended = e.terms(step)[0].expr;
+    scale = signedAt(e.terms(step)[0].factor, 64);
+  }
+  const Expr x = e[extended];
+  if (x.kind != ExprKind::SignExtend && x.kind != ExprKind::ZeroExtend) return false;
+  number = x.operand();
+  isSigned = x.kind == ExprKind::SignExtend;
+  return e[number].width == 32 && fits32(scale) && (isSigned || scale > 0);
+}
+
+std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs, FormulaTerms& t) {
+  ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
+  ScevExpressions& e = evolution.expressions();
+  std::vector<Formula> all(1);
+  const bool isWide = group.width == 64;
+
+  const auto finish = [&](Formula f) {
+    const unsigned price = t.expander.price(f.base, t.preheader);
+    f.setup += price;
+    if (price == Expander::kImpossible)
+      f.bad = "base-not-available";
+    else if (f.setup > kMostSetup)
+      f.bad = "setup";
+    all.push_back(f);
+  };
+
+  // A pointer for the group; the constant parts are left to the immediates.
+  Formula pointer;
+  pointer.kind = FormulaKind::Pointer;
+  pointer.base = group.start;
+  pointer.registers = group.width / 32;
+  if (e.isConstant(group.step)) {
+    const int64_t step = signedAt(e[group.step].constant, group.width);
+    pointer.perRound = !isWide ? 1 : t.unrolls ? kConstantPointer64Unrolled : kConstantPointer64;
+    if (!t.may64 && isWide) pointer.bad = "64-bit";
+    finish(pointer);
+    if (isWide && t.mayUnit && !t.unrolls && fits32(step)) {
+      pointer.kind = FormulaKind::UnitPointer;
+      pointer.perRound = 1;
+      pointer.setup = 1;
+      finish(pointer);
+    }
+  } else {
+    pointer.kind = FormulaKind::StridePointer;
+    if (isWide && isWideStride(e, group.step, t.loop, pointer.stride, pointer.scale, pointer.isSigned)) {
+      pointer.perRound = 1;
+      pointer.setup = t.expander.price(pointer.stride, t.preheader);
+      if (pointer.setup == Expander::kImpossible) {
+        pointer.setup = 0;
+        pointer.bad = "base-not-available";
+      }
+      if (!t.may64) pointer.bad = "64-bit";
+      if (pointer.bad.empty())
+        finish(pointer);
+      else
+        all.push_back(pointer);
+    }
+  }
+
+  // Each 32-bit counter whose step divides that of the group; the bounds of a counter go into the base.
+  if (isWide && e.isConstant(group.step)) {
+    const int64_t step = signedAt(e[group.step].constant, 64);
+    for (const InductionVariable& iv : ivs) {
+      const Expr n = e[iv.expr];
+      if (n.width != 32 || !e.isConstant(n.step())) continue;
+      Formula f;
+      f.kind = FormulaKind::Index;
+      f.index = iv;
+      f.perRound = 1;
+      if (!factorOf(step, signedAt(e[n.step()].constant, 32), f.scale) || !fits32(f.scale)) continue;
+      f.isSigned = evolution.whyNoWrap(iv.expr, true).has_value();
+      if (!f.isSigned && (f.scale < 0 || !evolution.whyNoWrap(iv.expr, false))) continue;
+      const ExprId start = f.isSigned ? evolution.signExtend(n.start(), 64) : evolution.zeroExtend(n.start(), 64);
+      f.base = e.subtract(group.start, e.scale(start, static_cast<uint64_t>(f.scale)));
+      f.registers = 2;
+      if (!canRead(evolution, t, group, iv, f.isSigned)) f.bad = "index-not-available";
+      finish(f);
+    }
+  }
+  return all;
+}
+
+}  // namespace ptxopt

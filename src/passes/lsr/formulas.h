@@ -1,0 +1,57 @@
+// The forms that a group of addresses may take, and what each costs.
+//
+//   Keep           as it is
+//   Pointer        a pointer of its own that goes a constant further each round
+//   UnitPointer    the same, its step multiplied by a register that holds 1 (step.h): one machine instruction
+//   StridePointer  a pointer that goes a multiple of a 32-bit number further, which does not vary: by mul.wide + add
+//   Index          base + scale * index, where the index is a 32-bit induction variable that does not wrap, by
+//                  mul.wide + add; the base does not vary
+// A pointer starts at the group's start; its uses differ by immediates.
+// The formulas come in phases, after those of cicc's solver: initial ones, for each group and each register that
+// moves with it; offsets left in the base or in the immediate, and the bounds of the loop taken into the base (a
+// counter that counts down); strides that the step is a multiple of, with a check that the product neither wraps
+// nor meets the least number; chains, where a group lies a constant stride from another; reuse of what moves
+// already. What is too dear in registers or cannot be made is filtered here.
+#pragma once
+
+#include <string_view>
+
+#include "passes/lsr/expander.h"
+#include "passes/lsr/loop_uses.h"
+
+namespace ptxopt {
+
+enum class FormulaKind : uint8_t { Keep, Pointer, UnitPointer, StridePointer, Index };
+std::string_view name(FormulaKind kind);
+
+struct Formula {
+  FormulaKind kind = FormulaKind::Keep;
+  ExprId base;            // Pointer*: in the first round; Index: what the index is added to
+  InductionVariable index;
+  int64_t scale = 0;      // Index, StridePointer
+  bool isSigned = false;  // Index, StridePointer: how the 32-bit number is extended
+  ExprId stride;          // StridePointer: the 32-bit number
+  double perRound = 0;    // machine instructions
+  unsigned setup = 0;     // in front of the loop
+  int registers = 0;      // 32-bit units that live through the loop
+  std::string_view bad;   // why it cannot be chosen; empty when it can
+};
+
+struct FormulaTerms {
+  const Function& f;
+  PassContext& context;
+  Expander& expander;
+  LoopId loop;
+  ExpansionPlace preheader;
+  bool unrolls = false;  // ptxas is expected to unroll the loop
+  bool mayUnit = false;  // UnitPointer is allowed
+  bool may64 = true;     // 64-bit recurrences may be made
+};
+
+// The formulas of a group, Keep first (its cost is told by LoopCost).
+std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs, FormulaTerms& t);
+
+// Whether `step` is scale * ext(32-bit number that does not vary).
+bool isWideStride(const ScevExpressions& e, ExprId step, LoopId loop, ExprId& number, int64_t& scale, bool& isSigned);
+
+}  // namespace ptxopt

@@ -1,0 +1,35 @@
+// Puts the chosen forms into the function.
+//
+// A pointer gets a register of its own, set in front of the loop and moved on at the end of each latch, in front of
+// the branch; its uses read it with immediates. An index form computes `base + scale * index` in front of the first
+// use in each block, and again behind each change of the index. Old computations stay: live-dead removes what is no
+// longer read. Branches, exit tests and pragmas are not touched: ptxas decides by them what it unrolls.
+// Immediates stay within what a machine instruction takes (kMostImmediate).
+#pragma once
+
+#include "passes/lsr/formulas.h"
+#include "passes/lsr/step.h"
+
+namespace ptxopt {
+
+inline constexpr int64_t kMostImmediate = (int64_t{1} << 23) - 1;  // of addresses, either way
+
+class GroupRewriter {
+ public:
+  GroupRewriter(Function& f, PassContext& context, Expander& expander, UnitSteps& steps)
+      : f_(f), context_(context), expander_(expander), steps_(steps) {}
+
+  void apply(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader);
+
+ private:
+  void applyPointer(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader);
+  void applyIndex(const UseGroup& group, const Formula& formula, const ExpansionPlace& preheader);
+  void rewriteUse(const AddressUse& use, RegId reg, int64_t offset);
+
+  Function& f_;
+  PassContext& context_;
+  Expander& expander_;
+  UnitSteps& steps_;
+};
+
+}  // namespace ptxopt

@@ -1,0 +1,151 @@
+#include "passes/lsr/select.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+namespace {
+
+constexpr double kRounds = 4;            // a round, against an instruction in front of the loop
+constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking groups back
+constexpr double kComplexity = 0.25;     // a pointer's bonus for each use: it takes no computation
+
+class Selector {
+ public:
+  Selector(std::vector<GroupForms>& groups, LoopCost& cost, const SelectionLimits& limits, double unitSetup)
+      : groups_(groups), cost_(cost), limits_(limits), unitSetup_(unitSetup) {}
+
+  double priceOf(const GroupForms& g, const Formula& f) const {
+    double price = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
+    if (limits_.discountComplexity && f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index)
+      price -= kComplexity;
+    return price;
+  }
+
+  // The best new form of a group; 0 when there is none.
+  std::size_t best(const GroupForms& g) const {
+    std::size_t at = 0;
+    double least = 0;
+    for (std::size_t k = 1; k < g.formulas.size(); ++k) {
+      const Formula& f = g.formulas[k];
+      if (!f.bad.empty()) continue;
+      const double price = priceOf(g, f) * kRounds + f.setup + 0.01 * f.registers;
+      if (at == 0 || price < least) {
+        at = k;
+        least = price;
+      }
+    }
+    return at;
+  }
+
+  double rounds() {
+    std::unordered_set<uint32_t> replaced;
+    double all = 0;
+    for (const GroupForms& g : groups_) {
+      if (g.chosen == 0) continue;
+      all += priceOf(g, g.formulas[g.chosen]);
+      for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
+    }
+    return all + cost_.needed(replaced);
+  }
+
+  double total(double round) const {
+    double all = round * kRounds;
+    bool needsUnit = false;
+    for (const GroupForms& g : groups_) {
+      if (g.chosen == 0) continue;
+      all += g.formulas[g.chosen].setup;
+      needsUnit |= g.formulas[g.chosen].kind == FormulaKind::UnitPointer;
+    }
+    return needsUnit ? all + unitSetup_ : all;
+  }
+
+  int registers() const {
+    int all = 0;
+    for (const GroupForms& g : groups_)
+      if (g.chosen != 0) all += g.formulas[g.chosen].registers;
+    return all;
+  }
+
+  void bySass() {
+    const double before = total(rounds());
+    for (GroupForms& g : groups_) g.chosen = best(g);
+    double least = total(rounds());
+    std::size_t work = 0;
+    for (GroupForms& g : groups_) {
+      if (g.chosen == 0 || (work += cost_.size() + groups_.size()) > kMostWork) continue;
+      const std::size_t chosen = g.chosen;
+      g.chosen = 0;
+      const double without = total(rounds());
+      if (without <= least || registers() + g.formulas[chosen].registers > limits_.registers)
+        least = without;
+      else
+        g.chosen = chosen;
+    }
+    if (least >= before || registers() > limits_.registers)
+      for (GroupForms& g : groups_) g.chosen = 0;
+  }
+
+  // The price of leaving a group as it is: what falls away without it.
+  double keepPrice(const GroupForms& g, double all) {
+    std::unordered_set<uint32_t> replaced;
+    for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
+    return all - cost_.needed(replaced);
+  }
+
+  void byPrice(bool median) {
+    const double all = cost_.needed({});
+    std::vector<double> prices;
+    for (GroupForms& g : groups_) {
+      g.formulas[0].perRound = keepPrice(g, all);
+      for (const Formula& f : g.formulas)
+        if (f.bad.empty()) prices.push_back(priceOf(g, f));
+    }
+    std::ranges::sort(prices);
+    double sum = 0, half = 0;
+    for (const double p : prices) sum += p;
+    double at = prices.empty() ? 0 : prices.back();
+    for (const double p : prices) {
+      half += p;
+      if (half < sum / 2) continue;
+      at = p;
+      break;
+    }
+    for (GroupForms& g : groups_) {
+      std::size_t chosen = SIZE_MAX;
+      const auto better = [&](double p, double q) {
+        if (!median) return p < q;
+        if ((p >= at) != (q >= at)) return p >= at;
+        return p >= at ? p < q : p > q;
+      };
+      for (std::size_t k = 0; k < g.formulas.size(); ++k)
+        if (g.formulas[k].bad.empty() &&
+            (chosen == SIZE_MAX || better(priceOf(g, g.formulas[k]), priceOf(g, g.formulas[chosen]))))
+          chosen = k;
+      g.chosen = chosen == SIZE_MAX ? 0 : chosen;
+      if (registers() > limits_.registers) g.chosen = 0;
+    }
+  }
+
+ private:
+  std::vector<GroupForms>& groups_;
+  LoopCost& cost_;
+  const SelectionLimits& limits_;
+  const double unitSetup_;
+};
+
+}  // namespace
+
+SelectionResult select(std::vector<GroupForms>& groups, LoopCost& cost, Selection how, const SelectionLimits& limits,
+                       double unitSetup) {
+  SelectionResult result;
+  Selector selector(groups, cost, limits, unitSetup);
+  result.before = cost.needed({});
+  if (how == Selection::Sass)
+    selector.bySass();
+  else
+    selector.byPrice(how == Selection::Median);
+  result.after = selector.rounds();
+  return result;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,52 @@
+// Steps of 64-bit induction variables that ptxas makes in one machine instruction.
+//
+// ptxas adds a constant to a 64-bit register in two instructions, and where the register lives around a loop mostly
+// in three, because the halves of the sum are not an aligned pair. It adds the 64-bit product of two 32-bit numbers
+// in one (IMAD.WIDE), and keeps the pair. So the step is written as a product: of the constant and of a register
+// that holds 1, but of which ptxas does not know it: the smaller of 1 and the number of blocks of the grid. That is
+// right wherever it runs, since a grid has a block. The start must be an aligned pair as well: a start that does not
+// end in a mul.wide and its addition is computed anew so, or starts a step earlier and takes the first step in front
+// of the loop.
+// Measured on ptxas 13.0, loops that it does not unroll, two pointers (whole loop): 12 instructions by constants, 8
+// by products; the same with the pair broken at the start: 13 and 12.
+// Where ptxas unrolls, constants are folded into the immediates of several rounds, and products are not: such loops
+// are left alone (unrolling.h). So are counters that are the same for all threads of a block, which go to the
+// uniform registers, and addresses of .shared memory, of which ptxas computes 32 bits only.
+#pragma once
+
+#include "passes/lsr/expander.h"
+
+namespace ptxopt {
+
+class UnitSteps {
+ public:
+  UnitSteps(Function& f, PassContext& context, Expander& expander)
+      : f_(f), context_(context), expander_(expander) {}
+
+  // The register that holds 1, made at the entry of the function when first asked for.
+  RegId unit();
+  bool isUsed() const { return unit_.valid(); }
+  // A product of the constant, in front of a place.
+  RegId step(int64_t constant, InstrId before) { return expander_.multiplyWide(unit(), constant, true, before); }
+
+  // An instruction that adds a constant to a 64-bit register around a loop.
+  struct Increment {
+    InstrId instruction;
+    int64_t constant = 0;
+  };
+  // The only instruction of the loop that moves an induction variable on, if it is of that kind.
+  std::optional<Increment> increment(const InductionVariable& iv, LoopId loop) const;
+  // Machine instructions in front of the loop to make the start an aligned pair.
+  unsigned startPrice(const InductionVariable& iv, const ExpansionPlace& preheader);
+  void rewrite(const InductionVariable& iv, const Increment& increment, const ExpansionPlace& preheader);
+
+ private:
+  bool startsAligned(const InductionVariable& iv, const ExpansionPlace& preheader) const;
+
+  Function& f_;
+  PassContext& context_;
+  Expander& expander_;
+  RegId unit_;
+};
+
+}  // namespace ptxopt

@@ -1,0 +1,35 @@
+#include "passes/lsr/unrolling.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+namespace {
+constexpr std::size_t kMostInstructions = 64;
+}
+
+bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
+  const Loops& loops = context.analyses.loops();
+  const Cfg& cfg = context.analyses.cfg();
+  for (uint32_t l = 0; l < loops.size(); ++l)
+    if (loops[LoopId(l)].parent == loop) return false;  // not innermost
+  std::size_t instructions = 0;
+  for (const BlockId b : loops.blocks(loop)) {
+    for (InstrId id = cfg[b].first; id.valid(); id = id == cfg[b].last ? InstrId() : f[id].next) {
+      const Instruction& i = f[id];
+      if (i.kind == InstrKind::Pragma && context.module.text(NameId(i.payload)).find("nounroll") != std::string_view::npos)
+        return false;
+      if (!i.isInstruction()) continue;
+      ++instructions;
+      const OpcodeForm& form = context.module.form(i);
+      if (form.is(effect::Call | effect::Convergent | effect::Unknown | effect::IndirectBranch)) return false;
+    }
+  }
+  if (instructions > kMostInstructions) return false;
+  const std::vector<BlockId> latches = loops.latches(cfg, loop);
+  if (latches.size() != 1) return false;
+  const Instruction& branch = f[cfg[latches[0]].last];
+  if (!branch.isInstruction() || !branch.is(Instruction::Guarded)) return false;
+  return context.analyses.scalarEvolution().tripCount(loop).exact.valid();
+}
+
+}  // namespace ptxopt
