@@ -74,7 +74,7 @@ class ValueRanges {
 
  private:
   static constexpr std::size_t kMostEdges = 64, kMostAsked = 64;
-  static constexpr unsigned kMostDepth = 3, kMostCopies = 16;
+  static constexpr unsigned kMostDepth = 4, kMostCopies = 16;
 
   struct Value {
     RegId reg;
