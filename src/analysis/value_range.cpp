@@ -389,14 +389,30 @@ KnownRange ValueRanges::explainAt(RegId r, ValueId v, BlockId b) {
   if (!v.valid() || !nearest.valid() || widthOf(r) == 0) return explain(r, v);
   const uint64_t key = uint64_t{index({r, v})} << 32 | nearest.value;
   if (const auto found = inBlocks_.find(key); found != inBlocks_.end()) return found->second;
+  hold(nearest);
   std::size_t asked = 0;
-  const KnownRange known = explainAt({r, v}, nearest, kMostDepth, asked);
+  const KnownRange known = explainHere({r, v}, kMostDepth, asked);
   inBlocks_.emplace(key, known);
   return known;
 }
 
-// `depth`: how many instructions further up are looked at. `asked` counts the values, so that there is an end.
-KnownRange ValueRanges::explainAt(const Value& v, BlockId b, unsigned depth, std::size_t& asked) {
+// Gathers the conditions of a block.
+void ValueRanges::hold(BlockId nearest) {
+  if (heldAt_ == nearest) return;
+  heldAt_ = nearest;
+  held_.clear();
+  conditions_.forEach(nearest, kMostEdges, [&](const BranchCondition& c) {
+    const auto originalOf = [&](const ConditionOperand& o) {
+      return o.isConstant() ? Value{} : original({o.reg, o.value});
+    };
+    held_.push_back({c, originalOf(c.left), originalOf(c.right)});
+    return true;
+  });
+}
+
+// Under the conditions gathered. `depth`: how many instructions further up are looked at. `asked` counts the
+// values, so that there is an end.
+KnownRange ValueRanges::explainHere(const Value& v, unsigned depth, std::size_t& asked) {
   KnownRange known = explain(v.reg, v.value);
   if (!v.value.valid() || widthOf(v.reg) == 0 || depth == 0 || ++asked > kMostAsked) return known;
   const auto narrow = [&](const IntegerRange& range, RangeReason reason, InstrId where) {
@@ -409,25 +425,22 @@ KnownRange ValueRanges::explainAt(const Value& v, BlockId b, unsigned depth, std
     const Definition d = definitionOf(v);
     if (d.operation != nullptr && !d.isGuarded) {
       const KnownRange again = computeInstruction(
-          v, d, [&](const Value& source) { return explainAt(source, b, depth - 1, asked).range; });
+          v, d, [&](const Value& source) { return explainHere(source, depth - 1, asked).range; });
       narrow(again.range, again.reason, again.where);
     }
   }
 
   const Value self = original(v);
   std::vector<Constraint> constraints;
-  conditions_.forEach(b, kMostEdges, [&](const BranchCondition& c) {
-    const auto isSelf = [&](const ConditionOperand& o) {
-      return !o.isConstant() && original({o.reg, o.value}) == self;
-    };
-    const bool isLeft = isSelf(c.left);
-    if (c.width != widthOf(v.reg) || isLeft == isSelf(c.right)) return true;
+  for (const Held& h : held_) {
+    const BranchCondition& c = h.condition;
+    const bool isLeft = h.left == self, isRight = h.right == self;
+    if (isLeft == isRight || c.width != widthOf(v.reg)) continue;
     const ConditionOperand& other = isLeft ? c.right : c.left;
     const IntegerRange range = other.isConstant() ? IntegerRange::constant(c.width, other.constant)
-                                                  : explainAt({other.reg, other.value}, b, depth - 1, asked).range;
+                                                  : explainHere({other.reg, other.value}, depth - 1, asked).range;
     constraints.push_back({isLeft ? c.relation : swapped(c.relation), c.isSigned, range, c.compare});
-    return true;
-  });
+  }
   // What is not equal only counts at the ends that the others leave.
   for (const bool wantsUnequal : {false, true})
     for (const Constraint& c : constraints)

@@ -85,6 +85,11 @@ class ValueRanges {
     Value value;
     std::size_t next;  // what it needs that was not looked at yet
   };
+  // A condition of the block that is asked about, and what its operands are copies of.
+  struct Held {
+    BranchCondition condition;
+    Value left, right;
+  };
   // One `v relation other` of a value.
   struct Constraint {
     Relation relation;
@@ -123,7 +128,8 @@ class ValueRanges {
   void note(const Value& v, const KnownRange& known);
 
   Value original(Value v);
-  KnownRange explainAt(const Value& v, BlockId b, unsigned depth, std::size_t& asked);
+  void hold(BlockId nearest);
+  KnownRange explainHere(const Value& v, unsigned depth, std::size_t& asked);
   static IntegerRange constrained(const IntegerRange& range, const Constraint& c);
   void findLimits();
 
@@ -140,9 +146,11 @@ class ValueRanges {
   std::vector<KnownRange> known_;
   std::vector<std::optional<Value>> originals_;  // by value, the one that it copies or itself
   std::vector<Step> work_;
-  std::vector<RangeOperation> operations_;  // by OpcodeId
-  std::vector<bool> isRead_;                // by OpcodeId: operations_ has it
-  std::unordered_map<uint64_t, KnownRange> inBlocks_;
+  std::vector<RangeOperation> operations_;             // by OpcodeId
+  std::vector<bool> isRead_;                           // by OpcodeId: operations_ has it
+  std::unordered_map<uint64_t, KnownRange> inBlocks_;  // by value and block
+  std::vector<Held> held_;
+  BlockId heldAt_;  // the block whose conditions these are
   IntegerRange ntid_[3], tid_[3];
 };
 
