@@ -106,6 +106,17 @@ class ValueRanges {
     bool isGuarded = false;
   };
 
+  // Where the ranges of an instruction's sources come from.
+  struct Sources {
+    enum class From : uint8_t {
+      Notes,    // what was found already
+      Nothing,  // nowhere: they are full
+      Block,    // explainHere
+    } from;
+    unsigned depth = 0;
+    std::size_t* asked = nullptr;
+  };
+
   unsigned widthOf(RegId r) const;
   std::size_t index(const Value& v) const { return start_[v.reg.value] + v.value.value; }
   const RangeOperation& operationOf(OpcodeId opcode);
@@ -117,11 +128,9 @@ class ValueRanges {
   void settle(const Value& v);
   KnownRange compute(const Value& v);
   KnownRange computePhi(const Value& v, BlockId b);
-  // `rangeOf(value)` says what is known of the sources.
-  template <typename RangeOf>
-  KnownRange computeInstruction(const Value& v, const Definition& d, RangeOf&& rangeOf);
-  template <typename RangeOf>
-  IntegerRange operandRange(const Operand* o, unsigned width, bool mayBeWider, InstrId id, RangeOf&& rangeOf);
+  KnownRange computeInstruction(const Value& v, const Definition& d, const Sources& from);
+  IntegerRange operandRange(const Operand* o, unsigned width, bool mayBeWider, InstrId id, const Sources& from);
+  IntegerRange sourceRange(const Value& v, const Sources& from);
   IntegerRange specialRange(std::string_view name) const;
   KnownRange alone(const Value& v);
   KnownRange noted(const Value& v) const;
