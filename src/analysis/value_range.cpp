@@ -291,7 +291,7 @@ IntegerRange ValueRanges::specialRange(std::string_view name) const {
   const std::string_view base = name.substr(0, dot);
   if (dot == std::string_view::npos) {
     if (name == "laneid") return IntegerRange::ofUnsigned(32, 0, 31);
-    if (name == "warpid") return IntegerRange::ofUnsigned(32, 0, 127);  // the machine's field has 7 bits
+    // %warpid is not here: nothing says how large it may be, and it may change.
     return {};
   }
   const std::string_view component = name.substr(dot + 1);

@@ -96,6 +96,7 @@ TEST_CASE("value ranges: constants and special registers") {
   CHECK(rangeOf("mov.u32 %r1, %ctaid.x;", "%r1") == "32: [0, 2147483646]");
   CHECK(rangeOf("mov.u32 %r1, %nctaid.y;", "%r1") == "32: [1, 65535]");
   CHECK(rangeOf("mov.u32 %r1, %laneid;", "%r1") == "32: [0, 31]");
+  CHECK(rangeOf("mov.u32 %r1, %warpid;", "%r1") == "32: full");
   CHECK(rangeOf("mov.u32 %r1, %clock;", "%r1") == "32: full");
   CHECK(rangeOf("mov.u32 %r1, %lanemask_lt;", "%r1") == "32: full");
   CHECK(rangeOf("mov.f32 %f1, 0f00000000;", "%f1") == "32: full");
