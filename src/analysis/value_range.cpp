@@ -191,10 +191,9 @@ KnownRange ValueRanges::compute(const Value& v) {
   if (value.kind == ValueKind::Phi) return computePhi(v, slots_.blockAt(value.def));
   const Definition d = definitionOf(v);
   if (d.operation == nullptr || (value.isPartial && !d.isGuarded)) return unknown;
-  const auto rangeOf = [&](const Value& source) { return noted(source).range; };
-  KnownRange known = computeInstruction(v, d, rangeOf);
+  KnownRange known = computeInstruction(v, d, {Sources::From::Notes});
   if (d.isGuarded) {
-    known.range = known.range.join(rangeOf({v.reg, valueRead(v.reg, d.id)}));
+    known.range = known.range.join(noted({v.reg, valueRead(v.reg, d.id)}).range);
     known.reason = RangeReason::Join;
   }
   return known;
@@ -224,17 +223,16 @@ KnownRange ValueRanges::alone(const Value& v) {
   if (value.kind != ValueKind::Instruction || value.isPartial) return unknown;
   const Definition d = definitionOf(v);
   if (d.operation == nullptr || d.isGuarded) return unknown;
-  return computeInstruction(v, d, [&](const Value& source) { return IntegerRange::full(widthOf(source.reg)); });
+  return computeInstruction(v, d, {Sources::From::Nothing});
 }
 
-template <typename RangeOf>
-KnownRange ValueRanges::computeInstruction(const Value& v, const Definition& d, RangeOf&& rangeOf) {
+KnownRange ValueRanges::computeInstruction(const Value& v, const Definition& d, const Sources& from) {
   const RangeOperation& operation = *d.operation;
   const PlainOperands operands(f_.operandsOf(*d.instruction));
   std::array<IntegerRange, 3> sources;
   for (std::size_t i = 0; i < operation.sources; ++i)
     sources[i] = operandRange(operands.single(i + 1), operation.sourceWidths[i], operation.kind == Kind::Convert,
-                              d.id, rangeOf);
+                              d.id, from);
   IntegerRange range = operation.evaluate(sources);
   const unsigned width = widthOf(v.reg);
   if (range.width() != width) {
@@ -253,9 +251,8 @@ KnownRange ValueRanges::computeInstruction(const Value& v, const Definition& d, 
 }
 
 // Of `width` bits. `mayBeWider`: of a wider register the low bits are read.
-template <typename RangeOf>
 IntegerRange ValueRanges::operandRange(const Operand* o, unsigned width, bool mayBeWider, InstrId id,
-                                       RangeOf&& rangeOf) {
+                                       const Sources& from) {
   const IntegerRange unknown = IntegerRange::full(width);
   if (o == nullptr || o->is(Operand::Negated) || o->is(Operand::Not) || o->is(Operand::Complement)) return unknown;
   switch (o->kind) {
@@ -270,11 +267,21 @@ IntegerRange ValueRanges::operandRange(const Operand* o, unsigned width, bool ma
     }
     case OperandKind::Register: {
       const unsigned has = widthOf(o->reg());
-      if (has == width) return rangeOf(Value{o->reg(), valueRead(o->reg(), id)});
-      return mayBeWider && has > width ? trunc(rangeOf(Value{o->reg(), valueRead(o->reg(), id)}), width) : unknown;
+      if (has == width) return sourceRange({o->reg(), valueRead(o->reg(), id)}, from);
+      return mayBeWider && has > width ? trunc(sourceRange({o->reg(), valueRead(o->reg(), id)}, from), width)
+                                       : unknown;
     }
     default: return unknown;
   }
+}
+
+IntegerRange ValueRanges::sourceRange(const Value& v, const Sources& from) {
+  switch (from.from) {
+    case Sources::From::Notes: return noted(v).range;
+    case Sources::From::Nothing: break;
+    case Sources::From::Block: return explainHere(v, from.depth, *from.asked).range;
+  }
+  return IntegerRange::full(widthOf(v.reg));
 }
 
 // Width 0 for those of which nothing is known.
@@ -284,7 +291,7 @@ IntegerRange ValueRanges::specialRange(std::string_view name) const {
   const std::string_view base = name.substr(0, dot);
   if (dot == std::string_view::npos) {
     if (name == "laneid") return IntegerRange::ofUnsigned(32, 0, 31);
-    if (name == "warpid") return IntegerRange::ofUnsigned(32, 0, 127);  // the machine's field has 7 bits
+    // %warpid is not here: nothing says how large it may be, and it may change.
     return {};
   }
   const std::string_view component = name.substr(dot + 1);
@@ -302,138 +309,6 @@ KnownRange ValueRanges::explain(RegId r, ValueId v) {
   if (!v.valid()) return {IntegerRange::full(widthOf(r)), {}, {}};
   settle({r, v});
   return noted({r, v});
-}
-
-// ---- in a block ----
-
-std::vector<BranchCondition> ValueRanges::conditionsAt(BlockId b, std::size_t most) {
-  std::vector<BranchCondition> found;
-  conditions_.forEach(b, kMostEdges, [&](const BranchCondition& c) {
-    if (found.size() == most) return false;
-    found.push_back(c);
-    return true;
-  });
-  return found;
-}
-
-IntegerRange ValueRanges::at(const ConditionOperand& operand, unsigned width, BlockId b) {
-  if (operand.isConstant()) return IntegerRange::constant(width, operand.constant);
-  return at(operand.reg, operand.value, b);
-}
-
-// The value that `v` is a copy of, through plain movs between registers of one width.
-ValueRanges::Value ValueRanges::original(Value v) {
-  std::optional<Value>& known = originals_[index(v)];
-  if (known) return *known;
-  Value at = v;
-  for (unsigned i = 0; i < kMostCopies; ++i) {
-    const LiveValue& value = intervals_[at.reg][at.value];
-    if (value.kind != ValueKind::Instruction || value.isPartial) break;
-    const Definition d = definitionOf(at);
-    if (d.operation == nullptr || d.operation->kind != Kind::Copy || d.isGuarded) break;
-    const PlainOperands operands(f_.operandsOf(*d.instruction));
-    const Operand* source = operands.single(1);
-    if (source == nullptr || !source->isRegister() || widthOf(source->reg()) != widthOf(at.reg) ||
-        d.operation->width != widthOf(at.reg))
-      break;
-    const Value from{source->reg(), valueRead(source->reg(), d.id)};
-    if (!from.value.valid()) break;
-    at = from;
-  }
-  known = at;
-  return at;
-}
-
-// The values of `range` for which `relation` may hold with some value of `other`.
-IntegerRange ValueRanges::constrained(const IntegerRange& range, const Constraint& c) {
-  const unsigned width = range.width();
-  const IntegerRange all = IntegerRange::full(width), none = IntegerRange::empty(width);
-  const IntegerRange& o = c.other;
-  switch (c.relation) {
-    case Relation::Equal: return range.meet(o);
-    case Relation::NotEqual: {
-      if (!o.isConstant()) return range;
-      if (range.isConstant()) return range == o ? none : range;
-      // What is below the number and what is above it: that narrows where it is at an end.
-      IntegerRange left = none;
-      if (o.least() > 0) left = left.join(range.meet(IntegerRange::ofUnsigned(width, 0, o.least() - 1)));
-      if (o.most() < all.most())
-        left = left.join(range.meet(IntegerRange::ofUnsigned(width, o.most() + 1, all.most())));
-      return left;
-    }
-    case Relation::Less:
-      if (c.isSigned)
-        return o.largest() == all.smallest()
-                   ? none
-                   : range.meet(IntegerRange::ofSigned(width, all.smallest(), o.largest() - 1));
-      return o.most() == 0 ? none : range.meet(IntegerRange::ofUnsigned(width, 0, o.most() - 1));
-    case Relation::LessEqual:
-      return range.meet(c.isSigned ? IntegerRange::ofSigned(width, all.smallest(), o.largest())
-                                   : IntegerRange::ofUnsigned(width, 0, o.most()));
-    case Relation::Greater:
-      if (c.isSigned)
-        return o.smallest() == all.largest()
-                   ? none
-                   : range.meet(IntegerRange::ofSigned(width, o.smallest() + 1, all.largest()));
-      return o.least() == all.most() ? none
-                                     : range.meet(IntegerRange::ofUnsigned(width, o.least() + 1, all.most()));
-    case Relation::GreaterEqual:
-      return range.meet(c.isSigned ? IntegerRange::ofSigned(width, o.smallest(), all.largest())
-                                   : IntegerRange::ofUnsigned(width, o.least(), all.most()));
-  }
-  return range;
-}
-
-KnownRange ValueRanges::explainAt(RegId r, ValueId v, BlockId b) {
-  const BlockId nearest = conditions_.nearest(b);
-  if (!v.valid() || !nearest.valid() || widthOf(r) == 0) return explain(r, v);
-  const uint64_t key = uint64_t{index({r, v})} << 32 | nearest.value;
-  if (const auto found = inBlocks_.find(key); found != inBlocks_.end()) return found->second;
-  std::size_t asked = 0;
-  const KnownRange known = explainAt({r, v}, nearest, kMostDepth, asked);
-  inBlocks_.emplace(key, known);
-  return known;
-}
-
-// `depth`: how many instructions further up are looked at. `asked` counts the values, so that there is an end.
-KnownRange ValueRanges::explainAt(const Value& v, BlockId b, unsigned depth, std::size_t& asked) {
-  KnownRange known = explain(v.reg, v.value);
-  if (!v.value.valid() || widthOf(v.reg) == 0 || depth == 0 || ++asked > kMostAsked) return known;
-  const auto narrow = [&](const IntegerRange& range, RangeReason reason, InstrId where) {
-    const IntegerRange both = known.range.meet(range);
-    if (!both.isEmpty() && both != known.range) known = {both, reason, where};
-  };
-
-  // From its sources as they are here.
-  if (definition(v.reg, v.value).valid()) {
-    const Definition d = definitionOf(v);
-    if (d.operation != nullptr && !d.isGuarded) {
-      const KnownRange again = computeInstruction(
-          v, d, [&](const Value& source) { return explainAt(source, b, depth - 1, asked).range; });
-      narrow(again.range, again.reason, again.where);
-    }
-  }
-
-  const Value self = original(v);
-  std::vector<Constraint> constraints;
-  conditions_.forEach(b, kMostEdges, [&](const BranchCondition& c) {
-    const auto isSelf = [&](const ConditionOperand& o) {
-      return !o.isConstant() && original({o.reg, o.value}) == self;
-    };
-    const bool isLeft = isSelf(c.left);
-    if (c.width != widthOf(v.reg) || isLeft == isSelf(c.right)) return true;
-    const ConditionOperand& other = isLeft ? c.right : c.left;
-    const IntegerRange range = other.isConstant() ? IntegerRange::constant(c.width, other.constant)
-                                                  : explainAt({other.reg, other.value}, b, depth - 1, asked).range;
-    constraints.push_back({isLeft ? c.relation : swapped(c.relation), c.isSigned, range, c.compare});
-    return true;
-  });
-  // What is not equal only counts at the ends that the others leave.
-  for (const bool wantsUnequal : {false, true})
-    for (const Constraint& c : constraints)
-      if ((c.relation == Relation::NotEqual) == wantsUnequal)
-        narrow(constrained(known.range, c), RangeReason::Branch, c.where);
-  return known;
 }
 
 }  // namespace ptxopt

@@ -74,7 +74,7 @@ class ValueRanges {
 
  private:
   static constexpr std::size_t kMostEdges = 64, kMostAsked = 64;
-  static constexpr unsigned kMostDepth = 3, kMostCopies = 16;
+  static constexpr unsigned kMostDepth = 4, kMostCopies = 16;
 
   struct Value {
     RegId reg;
@@ -84,6 +84,11 @@ class ValueRanges {
   struct Step {
     Value value;
     std::size_t next;  // what it needs that was not looked at yet
+  };
+  // A condition of the block that is asked about, and what its operands are copies of.
+  struct Held {
+    BranchCondition condition;
+    Value left, right;
   };
   // One `v relation other` of a value.
   struct Constraint {
@@ -101,6 +106,17 @@ class ValueRanges {
     bool isGuarded = false;
   };
 
+  // Where the ranges of an instruction's sources come from.
+  struct Sources {
+    enum class From : uint8_t {
+      Notes,    // what was found already
+      Nothing,  // nowhere: they are full
+      Block,    // explainHere
+    } from;
+    unsigned depth = 0;
+    std::size_t* asked = nullptr;
+  };
+
   unsigned widthOf(RegId r) const;
   std::size_t index(const Value& v) const { return start_[v.reg.value] + v.value.value; }
   const RangeOperation& operationOf(OpcodeId opcode);
@@ -112,18 +128,17 @@ class ValueRanges {
   void settle(const Value& v);
   KnownRange compute(const Value& v);
   KnownRange computePhi(const Value& v, BlockId b);
-  // `rangeOf(value)` says what is known of the sources.
-  template <typename RangeOf>
-  KnownRange computeInstruction(const Value& v, const Definition& d, RangeOf&& rangeOf);
-  template <typename RangeOf>
-  IntegerRange operandRange(const Operand* o, unsigned width, bool mayBeWider, InstrId id, RangeOf&& rangeOf);
+  KnownRange computeInstruction(const Value& v, const Definition& d, const Sources& from);
+  IntegerRange operandRange(const Operand* o, unsigned width, bool mayBeWider, InstrId id, const Sources& from);
+  IntegerRange sourceRange(const Value& v, const Sources& from);
   IntegerRange specialRange(std::string_view name) const;
   KnownRange alone(const Value& v);
   KnownRange noted(const Value& v) const;
   void note(const Value& v, const KnownRange& known);
 
   Value original(Value v);
-  KnownRange explainAt(const Value& v, BlockId b, unsigned depth, std::size_t& asked);
+  void hold(BlockId nearest);
+  KnownRange explainHere(const Value& v, unsigned depth, std::size_t& asked);
   static IntegerRange constrained(const IntegerRange& range, const Constraint& c);
   void findLimits();
 
@@ -140,9 +155,11 @@ class ValueRanges {
   std::vector<KnownRange> known_;
   std::vector<std::optional<Value>> originals_;  // by value, the one that it copies or itself
   std::vector<Step> work_;
-  std::vector<RangeOperation> operations_;  // by OpcodeId
-  std::vector<bool> isRead_;                // by OpcodeId: operations_ has it
-  std::unordered_map<uint64_t, KnownRange> inBlocks_;
+  std::vector<RangeOperation> operations_;             // by OpcodeId
+  std::vector<bool> isRead_;                           // by OpcodeId: operations_ has it
+  std::unordered_map<uint64_t, KnownRange> inBlocks_;  // by value and block
+  std::vector<Held> held_;
+  BlockId heldAt_;  // the block whose conditions these are
   IntegerRange ntid_[3], tid_[3];
 };
 
