@@ -135,16 +135,6 @@ class NvptxCoalescer {
     context_.decline("param-memory", "an argument is loaded where it was stored");
   }
 
-  // Both sides live in this block only.
-  bool isLocal(const Coalescer& coalescer, const Copy& c, BlockId b) const {
-    const SlotIndexes& slots = context_.analyses.slotIndexes();
-    const auto isWithin = [&](RegId r) {
-      const LiveRange& range = coalescer.intervals()[r];
-      return range.empty() || (range.start() >= slots.start(b) && range.end() <= slots.end(b));
-    };
-    return isWithin(c.to) && isWithin(c.from);
-  }
-
   uint64_t weightOf(const Coalescer& coalescer, const Copy& c, BlockId b) const {
     uint64_t weight = mentions_[c.to.value] + mentions_[c.from.value];
     for (const RegId r : {c.to, c.from})
@@ -179,7 +169,7 @@ class NvptxCoalescer {
       ours.push_back(c);
       if (!coalescer.isCandidate(c.to) || !coalescer.isCandidate(c.from)) continue;
       const BlockId b = context_.analyses.cfg().blockOf(c.instruction);
-      Heap& heap = isLocal(coalescer, c, b) ? local : global;
+      Heap& heap = coalescer.isLocal(c) ? local : global;
       heap.push({c.to, weightOf(coalescer, c, b), context_.analyses.slotIndexes()[c.instruction], &c});
     }
     report_.startRound(ours);

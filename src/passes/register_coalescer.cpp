@@ -15,7 +15,6 @@
 // Cost:       n log n in the copies and what their registers' live ranges are long.
 // Declines:   too-large: the control-flow graph has too many edges. Each copy that stays is counted by why.
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include "passes/coalescing/check.h"
@@ -121,7 +120,7 @@ class RegisterCoalescer {
     for (const Copy& c : coalescer.copies()) {
       const BlockId b = cfg.blockOf(c.instruction);
       keys.push_back({UINT32_MAX - loops.depth(b), !(knob("join-splitedges") && isSplitEdge(b)),
-                      knob("join-globalcopies") && !isLocal(coalescer, c, b), slots[c.instruction], &c});
+                      knob("join-globalcopies") && !coalescer.isLocal(c), slots[c.instruction], &c});
     }
     std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
       return std::tie(a.shallowness, a.isGlobal, a.isNotSplit, a.at) <
@@ -129,15 +128,6 @@ class RegisterCoalescer {
     });
     work_.clear();
     for (const Key& k : keys) work_.push_back(k.copy);
-  }
-
-  // Both sides live in this block only.
-  bool isLocal(const Coalescer& coalescer, const Copy& c, BlockId b) const {
-    const SlotIndexes& slots = context_.analyses.slotIndexes();
-    return std::ranges::all_of(std::array{c.to, c.from}, [&](RegId r) {
-      const LiveRange& range = coalescer.intervals()[r];
-      return range.empty() || (range.start() >= slots.start(b) && range.end() <= slots.end(b));
-    });
   }
 
   // Whether a copy should wait: one of its sides has no other copy, and is in the way of another copy of the other

@@ -204,6 +204,15 @@ bool Coalescer::isOnCriticalEdge(const Copy& c) const {
          !std::all_of(successors.begin(), successors.end(), isLive);
 }
 
+bool Coalescer::isLocal(const Copy& c) const {
+  const BlockId b = cfg_.blockOf(c.instruction);
+  const auto isWithin = [&](RegId r) {
+    const LiveRange& range = (*intervals_)[r];
+    return range.empty() || (range.start() >= slots_.start(b) && range.end() <= slots_.end(b));
+  };
+  return isWithin(c.to) && isWithin(c.from);
+}
+
 Verdict Coalescer::checkAll(std::span<const Number> values) {
   std::vector<Number> webs;
   for (const Number n : values) webs.push_back(find(n));

@@ -66,6 +66,8 @@ class Coalescer {
   // Whether what a copy before a branch writes is needed on some ways only, while other instructions read its
   // source.
   bool isOnCriticalEdge(const Copy& copy) const;
+  // Whether both sides of a copy live in its block only.
+  bool isLocal(const Copy& copy) const;
   // Whether all webs of these values may become one, and if not why; joins nothing.
   Verdict checkAll(std::span<const CopyValues::Number> values);
   // Joins the webs of two values if that may be.
