@@ -9,7 +9,9 @@
 //             frequency of the block by its depth of loops. What interferes goes to the second heap; the heaps are
 //             swapped as long as something was joined. First so for the copies whose live ranges stay within their
 //             block, then for the others. Plain copies are not tried, but they count: for what is equal
-//             (coalescing/copy_values.h), and where both sides became one register they go.
+//             (coalescing/copy_values.h), and where both sides became one register they go. What is left then:
+//             reads move to the register that was copied from where that still holds the value; a copy of a
+//             constant, also a plain one that interferes, becomes a mov of the constant.
 // Keeps:      64-bit copies into a phi that convert an address or the declared type, and what a guard writes: ptxas
 //             makes other code of these. Packs and unpacks, unless knob join-packs lets them go: ptxas counts the
 //             instructions of a loop before it folds them, and may unroll it otherwise. Classes by size; 8-bit,
@@ -176,9 +178,8 @@ class NvptxCoalescer {
     joinAll(coalescer, local);
     joinAll(coalescer, global);
     bool moved = false;
-    for (const Copy& c : coalescer.copies())
-      if (isOurs(c)) moved |= settle(coalescer, c);
-    if (!report_.anyRemoved()) return false;
+    for (const Copy& c : coalescer.copies()) moved |= isOurs(c) ? settle(coalescer, c) : settlePlain(coalescer, c);
+    if (!report_.anyRemoved() && !moved) return false;
     coalescer.joinSameRegisters();
     return coalescer.apply().any() || moved;
   }
@@ -201,7 +202,8 @@ class NvptxCoalescer {
     return others != 0;
   }
 
-  // Counts what becomes of a copy; moves the reads of one that could not be joined. Whether it did.
+  // Counts what becomes of a copy; of one that could not be joined moves the reads, or makes it write its constant.
+  // Whether it did.
   bool settle(Coalescer& coalescer, const Copy& c) {
     const Verdict v = coalescer.check(c);
     if (goes(coalescer, c, v)) {
@@ -212,10 +214,21 @@ class NvptxCoalescer {
     } else if (!c.isGuarded && v == Verdict::Interferes && coalescer.forward(c)) {
       report_.removed(c);
       return true;
+    } else if (v != Verdict::Joined && coalescer.rematerialize(c)) {
+      report_.removed(c);
+      context_.count("rematerialized");
+      return true;
     } else {
       report_.kept(c, v == Verdict::Joined ? Verdict::Interferes : v);
     }
     return false;
+  }
+
+  // A constant that went through copies of ours is only known as one here.
+  bool settlePlain(Coalescer& coalescer, const Copy& c) {
+    if (coalescer.check(c) != Verdict::Interferes || !coalescer.rematerialize(c)) return false;
+    context_.count("rematerialized");
+    return true;
   }
 
   static constexpr uint32_t kNumbersPerInstruction = 64;

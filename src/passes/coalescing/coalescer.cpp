@@ -344,6 +344,12 @@ bool Coalescer::forward(const Copy& c) {
   return true;
 }
 
+namespace {
+
+bool isUntyped(ScalarType t) { return t == ScalarType::b16 || t == ScalarType::b32 || t == ScalarType::b64; }
+
+}  // namespace
+
 bool Coalescer::rematerialize(const Copy& c) {
   if (frozen(c) != Verdict::Joined || c.isGuarded || c.isAcross() || c.isLane()) return false;
   const Number from = read(c);
@@ -360,8 +366,11 @@ bool Coalescer::rematerialize(const Copy& c) {
     case OperandKind::Float64: break;
     default: return false;
   }
+  // An untyped mov takes every register and an untyped register every mov. By joins a register keeps its type or
+  // becomes untyped.
   const ScalarType type = f_.registers[c.to.value].type;
-  if (commonType(type, f_.registers[values_->registerOf(root).value].type) != type) return false;
+  if (info(type).bits != info(form.type).bits) return false;
+  if (!isUntyped(type) && !isUntyped(form.type) && !areInterchangeable(type, form.type)) return false;
   Instruction& copy = f_[c.instruction];
   copy.payload = source.payload;
   f_.operands[copy.firstOperand + 1] = constant;
