@@ -2,7 +2,8 @@
 // small texts, and on random functions that are run by values.
 //
 // A random function runs along a random path, before and after the pass in step. Loads give values drawn from where
-// they are met; packs, unpacks, moves and additions do what they do. Branches and guards are decided by the path.
+// they are met; packs, unpacks, moves, constants and additions do what they do. Branches and guards are decided by
+// the path.
 #include <fmt/format.h>
 
 #include <map>
@@ -57,6 +58,7 @@ class PackFunction {
   PackFunction(uint64_t seed, std::size_t blocks) : random_(seed) {
     for (std::size_t r = 0; r < kWide; ++r) add(fmt::format("ld.global.u64 %rd{}, [%rd90];", r));
     for (std::size_t r = 0; r < kNarrow; ++r) add(fmt::format("ld.global.u32 %r{}, [%rd90];", r));
+    for (std::size_t r = 0; r < kReal; ++r) add(fmt::format("ld.global.f32 %f{}, [%rd90];", r));
     for (std::size_t b = 0; b < blocks; ++b) {
       add(fmt::format("$L{}:", b));
       for (std::size_t k = 4 + below(9); k != 0; --k) addStatement();
@@ -64,19 +66,21 @@ class PackFunction {
     }
     for (std::size_t r = 0; r < kWide; ++r) add(fmt::format("st.global.u64 [%rd90], %rd{};", r));
     for (std::size_t r = 0; r < kNarrow; ++r) add(fmt::format("st.global.u32 [%rd90], %r{};", r));
+    for (std::size_t r = 0; r < kReal; ++r) add(fmt::format("st.global.f32 [%rd90], %f{};", r));
     add("ret;");
   }
   std::string text() const { return kernel("ld.param.u64 %rd90, [p];\nsetp.eq.u64 %p1, %rd90, 0;\n" + body_); }
 
  private:
-  static constexpr std::size_t kWide = 4, kNarrow = 7;
+  static constexpr std::size_t kWide = 4, kNarrow = 7, kReal = 3;
 
   std::size_t below(std::size_t n) { return random_() % n; }
   void add(const std::string& line) { body_ += line + "\n"; }
   std::string wide() { return fmt::format("%rd{}", below(kWide)); }
+  std::string real() { return fmt::format("%f{}", below(kReal)); }
   std::string narrow() { return fmt::format("%r{}", below(kNarrow)); }
   void addStatement() {
-    switch (below(12)) {
+    switch (below(16)) {
       case 0: return add(fmt::format("ld.global.u32 {}, [%rd90];", narrow()));
       case 1: return add(fmt::format("ld.global.u64 {}, [%rd90];", wide()));
       case 2: return add(fmt::format("add.u32 {}, {}, {};", narrow(), narrow(), narrow()));
@@ -84,6 +88,12 @@ class PackFunction {
       case 4: return add(fmt::format("mov.b64 {}, {};", wide(), wide()));
       case 5: return add(fmt::format("@%p1 mov.b32 {}, {};", narrow(), narrow()));
       case 6: return add(fmt::format("st.global.u32 [%rd90], {};", narrow()));
+      case 12: return add(fmt::format("mov.u32 {}, {};", narrow(), below(3)));
+      case 13: return add(fmt::format("mov.b32 {}, {};", real(), below(2) ? narrow() : real()));
+      case 14: return add(fmt::format("mov.b32 {}, {};", narrow(), real()));
+      case 15:
+        if (below(2) == 0) return add(fmt::format("mov.f32 {}, 0f3F80000{};", real(), below(2)));
+        return add(fmt::format("selp.b32 {0}, {1}, {1}, %p1;", narrow(), below(2) ? narrow() : real()));
       case 7:
         low_ = narrow(), high_ = narrow();
         return add(fmt::format("mov.b64 {}, {{{}, {}}};", whole_ = wide(), low_, high_));
@@ -129,7 +139,7 @@ class Values {
     const std::string_view opcode = module_.text(module_.form(i).text);
     const bool isMove = opcode.starts_with("mov.");
     if (opcode.starts_with("ld.")) {
-      set(o[0], opcode.ends_with("u32") ? drawn & 0xFFFFFFFF : drawn);
+      set(o[0], opcode.ends_with("32") ? drawn & 0xFFFFFFFF : drawn);
     } else if (opcode.starts_with("add.")) {
       set(o[0], ((*this)[o[1].reg()] + (*this)[o[2].reg()]) & 0xFFFFFFFF);
     } else if (isMove && o[0].kind == OperandKind::Vector) {
@@ -138,8 +148,8 @@ class Values {
       set(o[2], whole >> 32);
     } else if (isMove && o[1].kind == OperandKind::Vector) {
       set(o[0], (*this)[o[2].reg()] | (*this)[o[3].reg()] << 32);
-    } else if (isMove) {
-      set(o[0], (*this)[o[1].reg()]);
+    } else if (isMove || opcode.starts_with("selp.")) {
+      set(o[0], o[1].isRegister() ? (*this)[o[1].reg()] : o[1].payload);  // or a constant of 32 bits
     }
   }
 
@@ -152,6 +162,8 @@ class Values {
   const Function& f_;
   std::map<uint32_t, uint64_t> held_;
 };
+
+bool isMove(std::string_view opcode) { return opcode.starts_with("mov.") || opcode.starts_with("selp."); }
 
 // Calls `step(id, drawn)` for each instruction along a random path.
 template <typename Step>
@@ -190,7 +202,7 @@ std::size_t copiesAtLeast(const Module& module, const Function& f) {
       count += low.isLane && high.isLane && low.def == high.def && low.lane == 1 && high.lane == 2;
       written.push_back({o[0].payload, {id, 0, true, false, o[0].reg()}});
     } else if (isMove) {
-      written.push_back({o[0].payload, held[o[1].payload]});
+      written.push_back({o[0].payload, o[1].isRegister() ? held[o[1].payload] : Value()});
     } else {
       for (const Operand& operand : o)
         if (operand.isRegister() && operand.writes()) written.push_back({operand.payload, {}});
@@ -267,7 +279,7 @@ TEST_CASE("pack copies: what is found holds on every walk") {
 }
 
 TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads what it read") {
-  uint64_t removed = 0;
+  uint64_t removed = 0, constants = 0;
   for (uint64_t seed = 0; seed < 6000; ++seed) {
     const Parsed p(PackFunction(seed, 1 + seed % 5).text());
     Function& f = p.function();
@@ -280,7 +292,10 @@ TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads wh
     PassContext context{*p, knobs, analyses, report};
     findPass("nvptx-coalescer")->run(f, context);
     for (const auto& [name, n] : report.counters)
-      if (name == "removed-pack" || name == "removed-unpack") removed += n;
+      if (name == "removed-pack" || name == "removed-unpack")
+        removed += n;
+      else if (name == "rematerialized")
+        constants += n;
     CAPTURE(seed);
     INFO(p.source);
     INFO(print(*p));
@@ -292,7 +307,7 @@ TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads wh
       walk(old, cfg, random, [&](InstrId id, uint64_t drawn) {
         const auto was = old.operandsOf(old[id]);
         const auto is = f.operandsOf(f[id]);
-        const bool compares = old[id].isInstruction() && !p->text(p->form(old[id]).text).starts_with("mov.");
+        const bool compares = old[id].isInstruction() && !isMove(p->text(p->form(old[id]).text));
         for (std::size_t o = 0; compares && o < was.size(); ++o)
           if (was[o].isRegister() && was[o].reads()) REQUIRE(before[was[o].reg()] == after[is[o].reg()]);
         before.step(id, drawn);
@@ -300,6 +315,7 @@ TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads wh
       });
     }
   }
-  MESSAGE(removed << " copies across packs and unpacks went");
+  MESSAGE(removed << " copies across packs and unpacks went, " << constants << " are constants now");
   CHECK(removed > 1500);
+  CHECK(constants > 500);
 }

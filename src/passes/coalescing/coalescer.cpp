@@ -348,10 +348,19 @@ namespace {
 
 bool isUntyped(ScalarType t) { return t == ScalarType::b16 || t == ScalarType::b32 || t == ScalarType::b64; }
 
+// Whether a mov of this form may have the constant for its source.
+bool takes(const OpcodeForm& form, const Operand& constant) {
+  if (form.row == nullptr || form.row->key != "mov" || form.vector != 1) return false;
+  if (isUntyped(form.type)) return true;
+  const bool isFloat = constant.kind == OperandKind::Float32 || constant.kind == OperandKind::Float64;
+  return isFloat ? form.type == ScalarType::f32 || form.type == ScalarType::f64 : isIntegerOrBits(form.type);
+}
+
 }  // namespace
 
 bool Coalescer::rematerialize(const Copy& c) {
   if (frozen(c) != Verdict::Joined || c.isGuarded || c.isAcross() || c.isLane()) return false;
+  if (c.family == CopyFamily::Select) return false;  // it has more operands
   const Number from = read(c);
   const Number root = values_->root(from);
   if ((*values_)[root].kind != ValueKind::Instruction || (*values_)[root].isPartial) return false;
@@ -366,13 +375,14 @@ bool Coalescer::rematerialize(const Copy& c) {
     case OperandKind::Float64: break;
     default: return false;
   }
-  // An untyped mov takes every register and an untyped register every mov. By joins a register keeps its type or
-  // becomes untyped.
-  const ScalarType type = f_.registers[c.to.value].type;
-  if (info(type).bits != info(form.type).bits) return false;
-  if (!isUntyped(type) && !isUntyped(form.type) && !areInterchangeable(type, form.type)) return false;
   Instruction& copy = f_[c.instruction];
-  copy.payload = source.payload;
+  // The copy's own opcode where it takes the constant: ptxas orders code otherwise after `mov.f32 %r1, 0f3F800000`
+  // than after `mov.b32 %r1, 0f3F800000`. (An untyped mov takes every register.)
+  if (!takes(context_.module.form(copy), constant)) {
+    if (!isUntyped(form.type) && !areInterchangeable(f_.registers[c.to.value].type, form.type)) return false;
+    if (info(form.type).bits != info(f_.registers[c.to.value].type).bits) return false;
+    copy.payload = source.payload;
+  }
   f_.operands[copy.firstOperand + 1] = constant;
   f_.touch(c.instruction);
   return true;
