@@ -149,7 +149,9 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   if (const RegId fixed = to.fixed.valid() ? to.fixed : from.fixed;
       fixed.valid() && type != f_.registers[fixed.value].type)
     return Verdict::Fixed;
-  if (isLimited && (isTooLarge(to) || isTooLarge(from))) return Verdict::LargeInterval;
+  // One piece more in a large web is looked up and put in, whatever the web's size.
+  const bool isSmall = std::min(to.range.size(), from.range.size()) <= 1;
+  if (isLimited && !isSmall && (isTooLarge(to) || isTooLarge(from))) return Verdict::LargeInterval;
   if (isLimited && !limits_.joinPartial && (to.hasPartial || from.hasPartial)) return Verdict::Partial;
   if (to.range.conflicts(from.range)) return Verdict::Interferes;
   if (isLimited && joins_ >= limits_.mostJoins) return Verdict::Budget;

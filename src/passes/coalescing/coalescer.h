@@ -35,7 +35,7 @@ std::string_view name(Verdict verdict);
 class Coalescer {
  public:
   struct Limits {
-    // A web of more values than this is joined at most so often.
+    // A web of more values than this is joined at most so often, but with those of one piece.
     uint64_t largeSize = UINT64_MAX, largeFrequency = UINT64_MAX;
     // Copies beyond so many are not looked at; joins beyond so many are not made.
     uint64_t mostCopies = UINT64_MAX, mostJoins = UINT64_MAX;
