@@ -10,21 +10,6 @@ std::string_view name(CopyFamily family) {
 
 namespace {
 
-bool isPlainInteger(ScalarType t) {
-  switch (t) {
-    case ScalarType::b16:
-    case ScalarType::u16:
-    case ScalarType::s16:
-    case ScalarType::b32:
-    case ScalarType::u32:
-    case ScalarType::s32:
-    case ScalarType::b64:
-    case ScalarType::u64:
-    case ScalarType::s64: return true;
-    default: return false;
-  }
-}
-
 CopyFamily familyOfMove(const OpcodeForm& form, const Register& to, const Register& from) {
   if (to.registerClass() != from.registerClass()) return CopyFamily::CrossClass;
   if (!areInterchangeable(to.type, from.type) || info(form.type).registerClass != to.registerClass())
@@ -35,7 +20,7 @@ CopyFamily familyOfMove(const OpcodeForm& form, const Register& to, const Regist
 // `cvt.u32.s32`: both types and nothing else. Of equal floating-point formats it would be one, too, but ptxas may
 // quiet a NaN there.
 bool isIdentityConversion(std::string_view opcode, const OpcodeForm& form) {
-  if (!isPlainInteger(form.type) || !isPlainInteger(form.sourceType)) return false;
+  if (!isIntegerOrBits(form.type) || !isIntegerOrBits(form.sourceType)) return false;
   if (info(form.type).bits != info(form.sourceType).bits) return false;
   return opcode.size() == 5 + info(form.type).name.size() + info(form.sourceType).name.size();
 }
@@ -54,7 +39,7 @@ bool takesPartInCopies(const Register& r) {
 }
 
 bool areInterchangeable(ScalarType a, ScalarType b) {
-  return a == b || (isPlainInteger(a) && isPlainInteger(b) && info(a).bits == info(b).bits);
+  return a == b || (isIntegerOrBits(a) && isIntegerOrBits(b) && info(a).bits == info(b).bits);
 }
 
 std::optional<Copy> readCopy(const Module& module, const Function& function, InstrId id) {

@@ -6,8 +6,8 @@
 //   Retyped     mov within one class, where the declared types differ (.b32 and .f16x2) or the mov is typed
 //               otherwise than they are
 //   CrossClass  mov between an integer and a floating-point class of one width (.b32 and .f32): ptxas decides by
-//   the
-//               declared type what an instruction may do with a register, so the joined one must be declared .bN
+//               the declared type what an instruction may do with a register, so the joined one must be declared
+//               .bN
 //   Convert     cvt between equal formats, without rounding, saturation or flushing: it changes no bit
 //   Address     cvta of an address that is the same in both spaces: cvta.global and cvta.to.global
 //   Select      selp between a register and itself

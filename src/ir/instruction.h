@@ -100,6 +100,10 @@ struct Operand {
 };
 static_assert(sizeof(Operand) == 8);
 
+inline Operand registerOperand(RegId r, Role role, Join join = Join::None, uint8_t flags = 0) {
+  return {.kind = OperandKind::Register, .role = role, .join = join, .flags = flags, .payload = r.value};
+}
+
 enum class InstrKind : uint8_t {
   Instruction,  // payload: OpcodeId
   Label,        // payload: LabelId

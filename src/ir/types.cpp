@@ -39,6 +39,21 @@ ScalarType scalarType(std::string_view text) {
   return it == index.end() ? ScalarType::None : it->second;
 }
 
+bool isIntegerOrBits(ScalarType type) {
+  switch (type) {
+    case ScalarType::b16:
+    case ScalarType::u16:
+    case ScalarType::s16:
+    case ScalarType::b32:
+    case ScalarType::u32:
+    case ScalarType::s32:
+    case ScalarType::b64:
+    case ScalarType::u64:
+    case ScalarType::s64: return true;
+    default: return false;
+  }
+}
+
 const SpecialRegisterInfo* specialRegister(std::string_view text) {
   static const auto index = [] {
     std::unordered_map<std::string_view, const SpecialRegisterInfo*> map;

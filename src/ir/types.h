@@ -24,6 +24,9 @@ struct ScalarTypeInfo {
 const ScalarTypeInfo& info(ScalarType type);
 // ScalarType::None when `text` (without the dot) names no type.
 ScalarType scalarType(std::string_view text);
+// Of 16, 32 or 64 bits, and a plain integer or bits (.b32, .u32, .s32): what every integer instruction of that size
+// takes.
+bool isIntegerOrBits(ScalarType type);
 
 struct SpecialRegisterInfo {
   std::string_view name;  // without the percent sign

@@ -87,7 +87,7 @@ class CssaCoalesce {
 
   bool joinPhis(std::vector<Decline>& kept) {
     Coalescer coalescer = makeCoalescer();
-    PhiWebs webs(f_, context_, coalescer);
+    PhiWebs webs(context_, coalescer);
     const bool joined = webs.join();
     webs.report(report_, keptByRule_);
     for (const PhiWebs::Class& c : webs.classes()) tell(webs, c, kept);

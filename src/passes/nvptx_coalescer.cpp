@@ -9,7 +9,9 @@
 //             frequency of the block by its depth of loops. What interferes goes to the second heap; the heaps are
 //             swapped as long as something was joined. First so for the copies whose live ranges stay within their
 //             block, then for the others. Plain copies are not tried, but they count: for what is equal
-//             (coalescing/copy_values.h), and where both sides became one register they go.
+//             (coalescing/copy_values.h), and where both sides became one register they go. What is left then:
+//             reads move to the register that was copied from where that still holds the value; a copy of a
+//             constant, also a plain one that interferes, becomes a mov of the constant.
 // Keeps:      64-bit copies into a phi that convert an address or the declared type, and what a guard writes: ptxas
 //             makes other code of these. Packs and unpacks, unless knob join-packs lets them go: ptxas counts the
 //             instructions of a loop before it folds them, and may unroll it otherwise. Classes by size; 8-bit,
@@ -135,16 +137,6 @@ class NvptxCoalescer {
     context_.decline("param-memory", "an argument is loaded where it was stored");
   }
 
-  // Both sides live in this block only.
-  bool isLocal(const Coalescer& coalescer, const Copy& c, BlockId b) const {
-    const SlotIndexes& slots = context_.analyses.slotIndexes();
-    const auto isWithin = [&](RegId r) {
-      const LiveRange& range = coalescer.intervals()[r];
-      return range.empty() || (range.start() >= slots.start(b) && range.end() <= slots.end(b));
-    };
-    return isWithin(c.to) && isWithin(c.from);
-  }
-
   uint64_t weightOf(const Coalescer& coalescer, const Copy& c, BlockId b) const {
     uint64_t weight = mentions_[c.to.value] + mentions_[c.from.value];
     for (const RegId r : {c.to, c.from})
@@ -179,16 +171,15 @@ class NvptxCoalescer {
       ours.push_back(c);
       if (!coalescer.isCandidate(c.to) || !coalescer.isCandidate(c.from)) continue;
       const BlockId b = context_.analyses.cfg().blockOf(c.instruction);
-      Heap& heap = isLocal(coalescer, c, b) ? local : global;
+      Heap& heap = coalescer.isLocal(c) ? local : global;
       heap.push({c.to, weightOf(coalescer, c, b), context_.analyses.slotIndexes()[c.instruction], &c});
     }
     report_.startRound(ours);
     joinAll(coalescer, local);
     joinAll(coalescer, global);
     bool moved = false;
-    for (const Copy& c : coalescer.copies())
-      if (isOurs(c)) moved |= settle(coalescer, c);
-    if (!report_.anyRemoved()) return false;
+    for (const Copy& c : coalescer.copies()) moved |= isOurs(c) ? settle(coalescer, c) : settlePlain(coalescer, c);
+    if (!report_.anyRemoved() && !moved) return false;
     coalescer.joinSameRegisters();
     return coalescer.apply().any() || moved;
   }
@@ -211,7 +202,8 @@ class NvptxCoalescer {
     return others != 0;
   }
 
-  // Counts what becomes of a copy; moves the reads of one that could not be joined. Whether it did.
+  // Counts what becomes of a copy; of one that could not be joined moves the reads, or makes it write its constant.
+  // Whether it did.
   bool settle(Coalescer& coalescer, const Copy& c) {
     const Verdict v = coalescer.check(c);
     if (goes(coalescer, c, v)) {
@@ -222,10 +214,21 @@ class NvptxCoalescer {
     } else if (!c.isGuarded && v == Verdict::Interferes && coalescer.forward(c)) {
       report_.removed(c);
       return true;
+    } else if (v != Verdict::Joined && coalescer.rematerialize(c)) {
+      report_.removed(c);
+      context_.count("rematerialized");
+      return true;
     } else {
       report_.kept(c, v == Verdict::Joined ? Verdict::Interferes : v);
     }
     return false;
+  }
+
+  // A constant that went through copies of ours is only known as one here.
+  bool settlePlain(Coalescer& coalescer, const Copy& c) {
+    if (coalescer.check(c) != Verdict::Interferes || !coalescer.rematerialize(c)) return false;
+    context_.count("rematerialized");
+    return true;
   }
 
   static constexpr uint32_t kNumbersPerInstruction = 64;

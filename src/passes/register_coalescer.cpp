@@ -5,17 +5,17 @@
 // Algorithm:  a worklist of the copies, blocks of deeper loops first, in a block's order of the text; with
 //             join-globalcopies those within a block before those across blocks, with join-splitedges those on
 //             split edges first. A copy whose one side has no other copy waits when joining it would stand in the
-//             way of another copy of its block (the terminal rule). What interferes is tried again as long as
-//             others were joined. What is left then: reads move to the register that was copied from where that
-//             still holds the value; a copy of a constant becomes a mov of the constant. (After LLVM's
-//             RegisterCoalescer in its order and knobs. Commuting an instruction to free a copy has no work here:
-//             an instruction of PTX may write any register, so the join itself does it.)
+//             way of another copy of its block (the terminal rule), until all others were tried. What interferes
+//             once always will, as joining only makes live ranges longer. What is left then: reads move to the
+//             register that was copied from where that still holds the value; a copy of a constant becomes a mov of
+//             the constant. (After LLVM's RegisterCoalescer in its order and knobs. Commuting an instruction to
+//             free a copy has no work here: an instruction of PTX may write any register, so the join itself does
+//             it.)
 // Keeps:      registers of tied operands and of wgmma; names in parameter lists; the order of everything else.
 // Machine code of ptxas: identical.
 // Cost:       n log n in the copies and what their registers' live ranges are long.
 // Declines:   too-large: the control-flow graph has too many edges. Each copy that stays is counted by why.
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
 #include "passes/coalescing/check.h"
@@ -74,11 +74,6 @@ class RegisterCoalescer {
     return moved;
   }
 
-  struct Entry {
-    const Copy* copy;
-    bool isTerminal;
-  };
-
   bool knob(std::string_view name) const { return context_.knobs[name] != 0; }
 
   Coalescer::Limits limits() const {
@@ -107,7 +102,8 @@ class RegisterCoalescer {
     return true;
   }
 
-  void sortCopies(Coalescer& coalescer) {
+  // In the order in which they are tried.
+  std::vector<const Copy*> sortedCopies(const Coalescer& coalescer) const {
     const Cfg& cfg = context_.analyses.cfg();
     const Loops& loops = context_.analyses.loops();
     const SlotIndexes& slots = context_.analyses.slotIndexes();
@@ -121,23 +117,15 @@ class RegisterCoalescer {
     for (const Copy& c : coalescer.copies()) {
       const BlockId b = cfg.blockOf(c.instruction);
       keys.push_back({UINT32_MAX - loops.depth(b), !(knob("join-splitedges") && isSplitEdge(b)),
-                      knob("join-globalcopies") && !isLocal(coalescer, c, b), slots[c.instruction], &c});
+                      knob("join-globalcopies") && !coalescer.isLocal(c), slots[c.instruction], &c});
     }
     std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
       return std::tie(a.shallowness, a.isGlobal, a.isNotSplit, a.at) <
              std::tie(b.shallowness, b.isGlobal, b.isNotSplit, b.at);
     });
-    work_.clear();
-    for (const Key& k : keys) work_.push_back(k.copy);
-  }
-
-  // Both sides live in this block only.
-  bool isLocal(const Coalescer& coalescer, const Copy& c, BlockId b) const {
-    const SlotIndexes& slots = context_.analyses.slotIndexes();
-    return std::ranges::all_of(std::array{c.to, c.from}, [&](RegId r) {
-      const LiveRange& range = coalescer.intervals()[r];
-      return range.empty() || (range.start() >= slots.start(b) && range.end() <= slots.end(b));
-    });
+    std::vector<const Copy*> sorted;
+    for (const Key& k : keys) sorted.push_back(k.copy);
+    return sorted;
   }
 
   // Whether a copy should wait: one of its sides has no other copy, and is in the way of another copy of the other
@@ -148,7 +136,7 @@ class RegisterCoalescer {
       if (degree_[end.value] != 1 || degree_[inner.value] < 2) continue;
       const auto endValue = end == c.to ? coalescer.written(c) : coalescer.read(c);
       const BlockId b = context_.analyses.cfg().blockOf(c.instruction);
-      for (const Copy* other : copiesOf_[inner.value]) {
+      for (const Copy* other : copiesOf(inner)) {
         if (other == &c || context_.analyses.cfg().blockOf(other->instruction) != b) continue;
         if (!coalescer.isCandidate(other->to) || !coalescer.isCandidate(other->from)) continue;
         const auto far = other->to == inner ? coalescer.read(*other) : coalescer.written(*other);
@@ -161,41 +149,41 @@ class RegisterCoalescer {
 
   void countDegrees(const Coalescer& coalescer) {
     degree_.assign(f_.registers.size(), 0);
-    copiesOf_.assign(f_.registers.size(), {});
     for (const Copy& c : coalescer.copies())
-      for (const RegId r : {c.to, c.from}) {
-        ++degree_[r.value];
-        if (copiesOf_[r.value].size() < kMostLooks) copiesOf_[r.value].push_back(&c);
-      }
+      for (const RegId r : {c.to, c.from}) ++degree_[r.value];
+    firstCopy_.assign(f_.registers.size() + 1, 0);
+    for (std::size_t r = 0; r < f_.registers.size(); ++r)
+      firstCopy_[r + 1] = firstCopy_[r] + std::min(degree_[r], kMostLooks);
+    copiesOf_.resize(firstCopy_.back());
+    std::vector<uint32_t> next(firstCopy_.begin(), firstCopy_.end() - 1);
+    for (const Copy& c : coalescer.copies())
+      for (const RegId r : {c.to, c.from})
+        if (next[r.value] != firstCopy_[r.value + 1]) copiesOf_[next[r.value]++] = &c;
+  }
+
+  // The first kMostLooks of the copies that mention a register.
+  std::span<const Copy* const> copiesOf(RegId r) const {
+    return std::span(copiesOf_).subspan(firstCopy_[r.value], firstCopy_[r.value + 1] - firstCopy_[r.value]);
+  }
+
+  // Those that must wait come last.
+  void joinAll(Coalescer& coalescer) {
+    countDegrees(coalescer);
+    std::vector<const Copy*> waiting;
+    for (const Copy* c : sortedCopies(coalescer)) {
+      if (coalescer.isCandidate(c->to) && coalescer.isCandidate(c->from) && mustWait(coalescer, *c))
+        waiting.push_back(c);
+      else
+        coalescer.tryJoin(*c);
+    }
+    for (const Copy* c : waiting) coalescer.tryJoin(*c);
   }
 
   // One round. Whether the function changed; `again_` tells whether a further one may find more.
   bool once(Coalescer& coalescer) {
     again_ = false;
     report_.startRound(coalescer.copies());
-    if (knob("join-liveintervals")) {
-      sortCopies(coalescer);
-      countDegrees(coalescer);
-      std::vector<const Copy*> waiting;
-      bool joined = true, isFirst = true;
-      while (joined) {
-        joined = false;
-        waiting.clear();
-        for (const Copy* c : work_) {
-          if (isFirst && coalescer.isCandidate(c->to) && coalescer.isCandidate(c->from) &&
-              mustWait(coalescer, *c)) {
-            waiting.push_back(c);
-            continue;
-          }
-          const Verdict v = coalescer.tryJoin(*c);
-          joined = joined || v == Verdict::Joined;
-          if (v == Verdict::Interferes) waiting.push_back(c);
-        }
-        joined = joined || (isFirst && !waiting.empty());
-        isFirst = false;
-        std::swap(work_, waiting);
-      }
-    }
+    if (knob("join-liveintervals")) joinAll(coalescer);
     bool moved = false, rematerialized = false, isLate = false;
     std::unordered_map<CopyValues::Number, int64_t> copiesOfConstant;
     const int64_t lateThreshold = context_.knobs["late-remat-update-threshold"];
@@ -223,13 +211,13 @@ class RegisterCoalescer {
     return applied.any() || moved || rematerialized;
   }
 
-  static constexpr std::size_t kMostLooks = 16;  // copies of one register that the terminal rule looks at
+  static constexpr uint32_t kMostLooks = 16;  // copies of one register that the terminal rule looks at
 
   Function& f_;
   PassContext& context_;
-  std::vector<const Copy*> work_;
-  std::vector<uint32_t> degree_;                    // by RegId: copies that mention it
-  std::vector<std::vector<const Copy*>> copiesOf_;  // by RegId
+  std::vector<uint32_t> degree_;     // by RegId: copies that mention it
+  std::vector<uint32_t> firstCopy_;  // by RegId, and one more: where its copies begin in copiesOf_
+  std::vector<const Copy*> copiesOf_;
   CopyReport report_;
   bool again_ = false;
 };

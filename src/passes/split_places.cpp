@@ -154,15 +154,6 @@ bool placeBetween(const Module& module, const Function& f, const Cfg& cfg, Block
 
 // ---- instructions ----
 
-Operand registerOperand(RegId r, Role role, Join join) {
-  Operand o;
-  o.kind = OperandKind::Register;
-  o.role = role;
-  o.join = join;
-  o.payload = r.value;
-  return o;
-}
-
 void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId place) {
   MadeOpcode opcode = MadeOpcode::MovB32;
   switch (f.registers[from.value].registerClass()) {

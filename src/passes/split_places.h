@@ -87,6 +87,4 @@ bool placeBetween(const Module& module, const Function& f, const Cfg& cfg, Block
 // `mov`, put in front of `place`.
 void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId place);
 
-Operand registerOperand(RegId r, Role role, Join join = Join::None);
-
 }  // namespace ptxopt

@@ -70,7 +70,7 @@ void replaceByMove(Edit& edit, Choices& choices, bool ofSource) {
     if (ofSource) {
       const Operand* first = firstSource(f, i, reg);
       if (first == nullptr) return;
-      source = {.kind = OperandKind::Register, .role = Role::Use, .payload = first->payload};
+      source = registerOperand(first->reg(), Role::Use);
     }
     if (!choices.take()) return;
     if (!ofSource) source = literal(edit, f, literalKindOf(reg.registerClass()), 0);

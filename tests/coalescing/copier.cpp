@@ -2,26 +2,13 @@
 
 namespace coalescing {
 
+using ptxopt::isIntegerOrBits;
 using ptxopt::RegisterClass;
 using ptxopt::ScalarType;
 
 namespace {
 
-// Types that `mov.u32` and conversions of integers take, and those that `mov.f32` takes.
-bool isIntegerOrBits(ScalarType type) {
-  switch (type) {
-    case ScalarType::b16:
-    case ScalarType::u16:
-    case ScalarType::s16:
-    case ScalarType::b32:
-    case ScalarType::u32:
-    case ScalarType::s32:
-    case ScalarType::b64:
-    case ScalarType::u64:
-    case ScalarType::s64: return true;
-    default: return false;
-  }
-}
+// Types that `mov.f32` takes.
 bool isFloatOrBits(ScalarType type) {
   return type == ScalarType::f32 || type == ScalarType::f64 || type == ScalarType::b32 || type == ScalarType::b64;
 }

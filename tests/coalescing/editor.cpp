@@ -8,13 +8,10 @@ using ptxopt::InstrKind;
 using ptxopt::Join;
 using ptxopt::OpcodeId;
 using ptxopt::OperandKind;
+using ptxopt::registerOperand;
 using ptxopt::Role;
 
 namespace {
-
-Operand registerOperand(RegId reg, Role role, Join join = Join::None, uint8_t flags = 0) {
-  return {.kind = OperandKind::Register, .role = role, .join = join, .flags = flags, .payload = reg.value};
-}
 
 Operand vectorOfTwo(Join join) { return {.kind = OperandKind::Vector, .join = join, .payload = 2}; }
 

@@ -7,8 +7,7 @@
 // swaps.
 //
 // Left alone: registers that an asynchronous instruction has outside addresses (wgmma accumulators, fragments),
-// vectors
-// (`.reg .v4`), byte registers, the carry flag, operands of unknown opcodes, lanes (`%v.x`, `%r.h0`).
+// vectors (`.reg .v4`), byte registers, the carry flag, operands of unknown opcodes, lanes (`%v.x`, `%r.h0`).
 // Cost: linear in instructions and in the registers that are live at the starts of blocks.
 #pragma once
 

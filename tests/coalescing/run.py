@@ -11,8 +11,9 @@ compiles with nvcc. Seeds are fixed. For each input and each way of inserting (C
   instructions   of the result, against the baseline's result: at most 1% more
   bytes          likewise
   machine code   of the result: that of the baseline, for every architecture (--quick: the input's own), or that of the
-                 text with the copies in it: some of these change what ptxas makes (copies around loops). Of at most 40%
-                 it may be neither, but then with no more instructions, registers, stack and spills than the worse of the two
+                 text with the copies in it: some of these change what ptxas makes (copies around loops). Of a share
+                 of the results (most_near of the configuration, 6% unless it says otherwise) it may be neither, but then
+                 with no more instructions, registers, stack and spills than the worse of the two
 
 The baseline is the input itself; where inserting splits critical edges, the input with the same edges split and no
 copies there, so that branches do not count. (Its machine code is nearly always that of the input; not where a loop has
@@ -62,13 +63,17 @@ class Configuration:
     flags: list = field(default_factory=list)  # of ptxopt
     compares_code: bool = True
     most_growth: float = 0.01
+    # The share of what is compared that may have other machine code that is no worse; near what was seen with --quick
+    # or, for those that are not part of it, without.
+    most_near: float = 0.06
     bounds_inputs: bool = True  # also each input by itself
 
 
 CONFIGURATIONS = {
     "definitions": Configuration(["--mode=definitions"], True),
-    "definitions, ten each": Configuration(["--mode=definitions", "--times=10", "--seed=2"]),
-    "definitions, other types": Configuration(["--mode=definitions", SAME, "--seed=3"], True, bounds_inputs=False),
+    "definitions, ten each": Configuration(["--mode=definitions", "--times=10", "--seed=2"], most_near=0.15),
+    # 64-bit values that went through .s64 registers stay copies.
+    "definitions, other types": Configuration(["--mode=definitions", SAME, "--seed=3"], True, most_growth=0.05),
     # ptxas counts the instructions of a loop before it folds packs, so its code may change.
     "definitions, packed": Configuration(["--mode=definitions", "--types=pack", "--seed=4"], True, ["--join-packs=1"],
                                          False),
@@ -76,20 +81,19 @@ CONFIGURATIONS = {
     "definitions under guards": Configuration(["--mode=definitions", "--guarded", "--seed=15"], True,
                                               ["--join-guarded-definitions=1"], False),
     "uses": Configuration(["--mode=uses", "--seed=5"], True),
-    "uses, other types": Configuration(["--mode=uses", SAME, "--times=2", "--seed=6"]),
+    "uses, other types": Configuration(["--mode=uses", SAME, "--times=2", "--seed=6"], most_near=0.09),
     "edges": Configuration(["--mode=edges", "--seed=7"], True),
     "edges, none split": Configuration(["--mode=edges", "--no-split", "--seed=8"]),
-    "edges, other types": Configuration(["--mode=edges", SAME, "--density=0.5", "--seed=9"]),
-    "phis and rotations": Configuration(["--mode=parallel", "--seed=10"], True),
-    "the same, none split": Configuration(["--mode=parallel", "--no-split", "--density=0.6", "--seed=11"]),
-    "everything, sparse": Configuration(["--mode=mixed", "--density=0.1", "--seed=12"]),
+    "edges, other types": Configuration(["--mode=edges", SAME, "--density=0.5", "--seed=9"], most_near=0.45),
+    "phis and rotations": Configuration(["--mode=parallel", "--seed=10"], True, most_near=0.15),
+    "the same, none split": Configuration(["--mode=parallel", "--no-split", "--density=0.6", "--seed=11"], most_near=0.09),
+    "everything, sparse": Configuration(["--mode=mixed", "--density=0.1", "--seed=12"], most_near=0.08),
     "everything": Configuration(["--mode=mixed", "--density=0.7", "--seed=13"], True),
-    # Constants that are copied between types and then into several phis stay copies: register-coalescer makes constants
-    # of copies of one type, and ptxas numbers registers otherwise when several of these copies are joined.
-    "everything, other types": Configuration(["--mode=mixed", "--density=0.5", SAME, "--seed=14"], True, most_growth=0.05,
-                                             bounds_inputs=False),
+    # 64-bit copies into phis that convert an address or the declared type stay: ptxas makes other code without them.
+    "everything, other types": Configuration(["--mode=mixed", "--density=0.5", SAME, "--seed=14"], True, most_growth=0.04,
+                                             most_near=0.3, bounds_inputs=False),
 }
-MOST_LEFT, MOST_NEAR = 0.03, 0.4
+MOST_LEFT = 0.03
 SLACK_COPIES, SLACK_INSTRUCTIONS, SLACK_BYTES = 2, 3, 300  # of one input
 LIMIT = 300  # seconds
 
@@ -275,7 +279,7 @@ def main():
             t = summarise(outcomes)
             share = t.left / t.inserted if t.inserted else 1.0
             over = share > MOST_LEFT or max(growth(t.instructions), growth(t.sizes)) > CONFIGURATIONS[c].most_growth \
-                or t.near > MOST_NEAR * t.compared
+                or t.near > CONFIGURATIONS[c].most_near * t.compared
             bad += over
             rows.append([c, sum(o.inserted > 0 for o in outcomes), t.inserted, t.left, f"{share:.2%}", f"{growth(t.instructions):+.2%}",
                          f"{growth(t.sizes):+.2%}", f"{t.compared - t.near - len(t.other)}/{t.compared}", t.near,

@@ -81,6 +81,43 @@ std::string misnamed(const Parsed& p, const Function& f) {
   return id.valid() || other.valid() ? "there are more or fewer instructions" : "";
 }
 
+// A random function with the values of all its registers, and its copies.
+struct AllValues {
+  RandomFunction notes;
+  Parsed p;
+  const Function& f;
+  Cfg cfg;
+  SlotIndexes slots;
+  LiveIntervals intervals;
+  std::vector<Copy> copies;
+  std::vector<RegId> all;
+  CopyValues values;
+
+  AllValues(uint64_t seed, bool takesGuarded)
+      : notes(seed, options(seed)),
+        p(notes.text),
+        f(p.function(1)),
+        cfg(*p, f),
+        slots(f, cfg),
+        intervals(f, cfg, slots),
+        copies(copiesOf(*p, f, takesGuarded)),
+        all(registersOf(f)),
+        values(f, cfg, slots, intervals, all, copies) {}
+
+ private:
+  static std::vector<Copy> copiesOf(const Module& module, const Function& f, bool takesGuarded) {
+    std::vector<Copy> copies;
+    for (const InstrId id : f)
+      if (const auto c = readCopy(module, f, id); c && (takesGuarded || !c->isGuarded)) copies.push_back(*c);
+    return copies;
+  }
+  static std::vector<RegId> registersOf(const Function& f) {
+    std::vector<RegId> all;
+    for (uint32_t r = 1; r < f.registers.size(); ++r) all.emplace_back(r);
+    return all;
+  }
+};
+
 std::size_t copiesIn(const Parsed& p, const Function& f) {
   std::size_t n = 0;
   for (const InstrId id : f) n += readCopy(*p, f, id).has_value();
@@ -163,39 +200,28 @@ TEST_CASE("verify-coalescing: finds what is wrong") {
 TEST_CASE("CopyValues: what has one root is one value on every walk") {
   std::size_t same = 0;
   for (uint64_t seed = 0; seed < 4000; ++seed) {
-    const RandomFunction notes(seed, options(seed));
-    const Parsed p(notes.text);
-    const Function& f = p.function(1);
-    const Cfg cfg(*p, f);
-    const SlotIndexes slots(f, cfg);
-    const LiveIntervals intervals(f, cfg, slots);
-    std::vector<Copy> copies;
-    std::vector<RegId> all;
-    for (const InstrId id : f)
-      if (const auto c = readCopy(*p, f, id)) copies.push_back(*c);
-    for (uint32_t r = 1; r < f.registers.size(); ++r) all.emplace_back(r);
-    const CopyValues values(f, cfg, slots, intervals, all, copies);
-
+    const AllValues a(seed, true);
+    const Function& f = a.f;
     std::mt19937_64 random(seed);
     CAPTURE(seed);
-    INFO(notes.text);
+    INFO(a.notes.text);
     for (int walk = 0; walk < 6; ++walk) {
-      TokenWalk now(notes, f);
+      TokenWalk now(a.notes, f);
       uint64_t met = 0;
-      for (const BlockId b : randomPath(cfg, random, 16))
-        for (InstrId id = cfg[b].first;; id = f[id].next) {
+      for (const BlockId b : randomPath(a.cfg, random, 16))
+        for (InstrId id = a.cfg[b].first;; id = f[id].next) {
           if (f[id].isInstruction()) {
             std::map<CopyValues::Number, RegId> holder;
-            for (const RegId r : all) {
-              const ValueId v = intervals[r].valueIn(slots[id]);
+            for (const RegId r : a.all) {
+              const ValueId v = a.intervals[r].valueIn(a.slots[id]);
               if (!v.valid()) continue;
-              const auto [at, isNew] = holder.try_emplace(values.root(values.number(r, v)), r);
+              const auto [at, isNew] = holder.try_emplace(a.values.root(a.values.number(r, v)), r);
               same += !isNew;
               REQUIRE(now[r] == now[at->second]);
             }
           }
           now.step(id, ++met);
-          if (id == cfg[b].last) break;
+          if (id == a.cfg[b].last) break;
         }
     }
   }
@@ -207,28 +233,18 @@ TEST_CASE("CopyValues: what has one root is one value on every walk") {
 TEST_CASE("CopyValues: as many values have one root as can") {
   std::size_t roots = 0, values = 0;
   for (uint64_t seed = 0; seed < 1500; ++seed) {
-    const RandomFunction notes(seed, options(seed));
-    const Parsed p(notes.text);
-    const Function& f = p.function(1);
-    const Cfg cfg(*p, f);
-    const SlotIndexes slots(f, cfg);
-    const LiveIntervals intervals(f, cfg, slots);
-    std::vector<Copy> copies;
-    std::vector<RegId> all;
-    for (const InstrId id : f)
-      if (const auto c = readCopy(*p, f, id); c && !c->isGuarded) copies.push_back(*c);
-    for (uint32_t r = 1; r < f.registers.size(); ++r) all.emplace_back(r);
-    const CopyValues is(f, cfg, slots, intervals, all, copies);
+    const AllValues a(seed, false);
+    const CopyValues& is = a.values;
 
     // By value: what it must agree with; nothing for what is a value of its own.
     const auto n = static_cast<CopyValues::Number>(is.size());
     std::vector<std::vector<CopyValues::Number>> sides(n);
     for (CopyValues::Number v = 0; v < n; ++v)
       if (is[v].kind == ValueKind::Phi) is.forEachSource(v, [&](CopyValues::Number s) { sides[v].push_back(s); });
-    for (const Copy& c : copies) {
-      if (!cfg[cfg.blockOf(c.instruction)].reachable) continue;
-      const SlotIndex at = slots[c.instruction];
-      sides[is.number(c.to, intervals[c.to].valueOut(at))] = {is.number(c.from, intervals[c.from].valueIn(at))};
+    for (const Copy& c : a.copies) {
+      if (!a.cfg[a.cfg.blockOf(c.instruction)].reachable) continue;
+      const SlotIndex at = a.slots[c.instruction];
+      sides[is.number(c.to, a.intervals[c.to].valueOut(at))] = {is.number(c.from, a.intervals[c.from].valueIn(at))};
     }
     std::vector<bool> isRoot(n);
     for (CopyValues::Number v = 0; v < n; ++v) isRoot[v] = sides[v].empty();
@@ -249,7 +265,7 @@ TEST_CASE("CopyValues: as many values have one root as can") {
           if (!isRoot[v] && label[s] != label[v]) isRoot[v] = again = true;
     }
     CAPTURE(seed);
-    INFO(notes.text);
+    INFO(a.notes.text);
     values += n;
     std::map<CopyValues::Number, CopyValues::Number> theirs, ours;
     for (CopyValues::Number v = 0; v < n; ++v) {

@@ -14,15 +14,6 @@ constexpr std::string_view kText =
     ".version 8.0\n.target sm_80\n.address_size 64\n.global .b32 made_5;\n"
     ".visible .entry k()\n{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, 5;\n\tret;\n}\n";
 
-Operand reg(RegId r, Role role, Join join = Join::None) {
-  Operand o;
-  o.kind = OperandKind::Register;
-  o.role = role;
-  o.join = join;
-  o.payload = r.value;
-  return o;
-}
-
 }  // namespace
 
 TEST_CASE("opcodes that the module has are found, the others made, once") {
@@ -50,10 +41,10 @@ TEST_CASE("made variables and instructions are printed, under names that nothing
   address.kind = OperandKind::Variable;
   address.join = Join::Comma;
   address.payload = array.value;
-  const Operand move[] = {reg(to, Role::Def), address};
+  const Operand move[] = {registerOperand(to, Role::Def), address};
   const InstrId last = f.insert(InstrId(), module.madeOpcode(MadeOpcode::MovU32), move);
   CHECK(f.last == last);
-  const Operand copy[] = {reg(to, Role::Def), reg(RegId(1u), Role::Use, Join::Comma)};
+  const Operand copy[] = {registerOperand(to, Role::Def), registerOperand(RegId(1u), Role::Use, Join::Comma)};
   const InstrId behind = f[f.first].next;  // the declaration of %r comes first
   const InstrId inserted = f.insert(behind, module.madeOpcode(MadeOpcode::MovB32), copy);
   CHECK(f[f.first].next == inserted);

@@ -149,7 +149,9 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   if (const RegId fixed = to.fixed.valid() ? to.fixed : from.fixed;
       fixed.valid() && type != f_.registers[fixed.value].type)
     return Verdict::Fixed;
-  if (isLimited && (isTooLarge(to) || isTooLarge(from))) return Verdict::LargeInterval;
+  // One piece more in a large web is looked up and put in, whatever the web's size.
+  const bool isSmall = std::min(to.range.size(), from.range.size()) <= 1;
+  if (isLimited && !isSmall && (isTooLarge(to) || isTooLarge(from))) return Verdict::LargeInterval;
   if (isLimited && !limits_.joinPartial && (to.hasPartial || from.hasPartial)) return Verdict::Partial;
   if (to.range.conflicts(from.range)) return Verdict::Interferes;
   if (isLimited && joins_ >= limits_.mostJoins) return Verdict::Budget;
@@ -202,6 +204,15 @@ bool Coalescer::isOnCriticalEdge(const Copy& c) const {
   const auto isLive = [&](BlockId s) { return (*intervals_)[c.to].isLiveAt(slots_.start(s)); };
   return std::any_of(successors.begin(), successors.end(), isLive) &&
          !std::all_of(successors.begin(), successors.end(), isLive);
+}
+
+bool Coalescer::isLocal(const Copy& c) const {
+  const BlockId b = cfg_.blockOf(c.instruction);
+  const auto isWithin = [&](RegId r) {
+    const LiveRange& range = (*intervals_)[r];
+    return range.empty() || (range.start() >= slots_.start(b) && range.end() <= slots_.end(b));
+  };
+  return isWithin(c.to) && isWithin(c.from);
 }
 
 Verdict Coalescer::checkAll(std::span<const Number> values) {
@@ -335,8 +346,23 @@ bool Coalescer::forward(const Copy& c) {
   return true;
 }
 
+namespace {
+
+bool isUntyped(ScalarType t) { return t == ScalarType::b16 || t == ScalarType::b32 || t == ScalarType::b64; }
+
+// Whether a mov of this form may have the constant for its source.
+bool takes(const OpcodeForm& form, const Operand& constant) {
+  if (form.row == nullptr || form.row->key != "mov" || form.vector != 1) return false;
+  if (isUntyped(form.type)) return true;
+  const bool isFloat = constant.kind == OperandKind::Float32 || constant.kind == OperandKind::Float64;
+  return isFloat ? form.type == ScalarType::f32 || form.type == ScalarType::f64 : isIntegerOrBits(form.type);
+}
+
+}  // namespace
+
 bool Coalescer::rematerialize(const Copy& c) {
   if (frozen(c) != Verdict::Joined || c.isGuarded || c.isAcross() || c.isLane()) return false;
+  if (c.family == CopyFamily::Select) return false;  // it has more operands
   const Number from = read(c);
   const Number root = values_->root(from);
   if ((*values_)[root].kind != ValueKind::Instruction || (*values_)[root].isPartial) return false;
@@ -351,10 +377,14 @@ bool Coalescer::rematerialize(const Copy& c) {
     case OperandKind::Float64: break;
     default: return false;
   }
-  const ScalarType type = f_.registers[c.to.value].type;
-  if (commonType(type, f_.registers[values_->registerOf(root).value].type) != type) return false;
   Instruction& copy = f_[c.instruction];
-  copy.payload = source.payload;
+  // The copy's own opcode where it takes the constant: ptxas orders code otherwise after `mov.f32 %r1, 0f3F800000`
+  // than after `mov.b32 %r1, 0f3F800000`. (An untyped mov takes every register.)
+  if (!takes(context_.module.form(copy), constant)) {
+    if (!isUntyped(form.type) && !areInterchangeable(f_.registers[c.to.value].type, form.type)) return false;
+    if (info(form.type).bits != info(f_.registers[c.to.value].type).bits) return false;
+    copy.payload = source.payload;
+  }
   f_.operands[copy.firstOperand + 1] = constant;
   f_.touch(c.instruction);
   return true;

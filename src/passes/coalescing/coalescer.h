@@ -35,7 +35,7 @@ std::string_view name(Verdict verdict);
 class Coalescer {
  public:
   struct Limits {
-    // A web of more values than this is joined at most so often.
+    // A web of more values than this is joined at most so often, but with those of one piece.
     uint64_t largeSize = UINT64_MAX, largeFrequency = UINT64_MAX;
     // Copies beyond so many are not looked at; joins beyond so many are not made.
     uint64_t mostCopies = UINT64_MAX, mostJoins = UINT64_MAX;
@@ -66,6 +66,8 @@ class Coalescer {
   // Whether what a copy before a branch writes is needed on some ways only, while other instructions read its
   // source.
   bool isOnCriticalEdge(const Copy& copy) const;
+  // Whether both sides of a copy live in its block only.
+  bool isLocal(const Copy& copy) const;
   // Whether all webs of these values may become one, and if not why; joins nothing.
   Verdict checkAll(std::span<const CopyValues::Number> values);
   // Joins the webs of two values if that may be.

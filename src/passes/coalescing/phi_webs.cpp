@@ -4,11 +4,7 @@
 
 namespace ptxopt {
 
-PhiWebs::PhiWebs(const Function& f, PassContext& context, Coalescer& coalescer)
-    : context_(context), coalescer_(coalescer), reads_(f.registers.size()) {
-  for (const InstrId id : f)
-    for (const Operand& o : f.operandsOf(f[id]))
-      if (o.isRegister() && o.reads()) ++reads_[o.payload];
+PhiWebs::PhiWebs(PassContext& context, Coalescer& coalescer) : context_(context), coalescer_(coalescer) {
   findClasses();
   sortClasses();
 }
@@ -87,17 +83,6 @@ bool PhiWebs::isSecond(const Copy& c) {
   return coalescer_.find(coalescer_.written(first)) != coalescer_.find(coalescer_.written(c));
 }
 
-bool PhiWebs::isPartlyDead(const Copy& c) const {
-  if (context_.knobs["join-critical-edges"] != 0) return false;
-  if (reads_[c.from.value] < 2) return false;
-  const Cfg& cfg = context_.analyses.cfg();
-  const SlotIndexes& slots = context_.analyses.slotIndexes();
-  const auto successors = cfg.successors(cfg.blockOf(c.instruction));
-  const LiveRange& range = coalescer_.intervals()[c.to];
-  return std::ranges::any_of(successors, [&](BlockId s) { return range.isLiveAt(slots.start(s)); }) &&
-         !std::ranges::all_of(successors, [&](BlockId s) { return range.isLiveAt(slots.start(s)); });
-}
-
 bool PhiWebs::isInIrreducible(BlockId b) const {
   const Loops& loops = context_.analyses.loops();
   for (LoopId l = loops.of(b); l.valid(); l = loops[l].parent)
@@ -108,7 +93,8 @@ bool PhiWebs::isInIrreducible(BlockId b) const {
 std::string_view PhiWebs::keptByRule(const Class& of, const Copy& c) {
   if (isInIrreducible(of.block)) return "irreducible";
   if (isSecond(c)) return "shared-value";
-  return isPartlyDead(c) ? "critical-edge" : std::string_view();
+  const bool stays = context_.knobs["join-critical-edges"] == 0 && coalescer_.isOnCriticalEdge(c);
+  return stays ? "critical-edge" : std::string_view();
 }
 
 bool PhiWebs::joinWhole(Class& c) {

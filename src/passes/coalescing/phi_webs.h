@@ -37,7 +37,7 @@ class PhiWebs {
   };
 
   // `coalescer` knows the copies of the function as it is now.
-  PhiWebs(const Function& f, PassContext& context, Coalescer& coalescer);
+  PhiWebs(PassContext& context, Coalescer& coalescer);
 
   // Whether anything was joined; the text is as it was.
   bool join();
@@ -51,7 +51,6 @@ class PhiWebs {
   void findClasses();
   void sortClasses();
   bool isSecond(const Copy& c);
-  bool isPartlyDead(const Copy& c) const;
   bool isInIrreducible(BlockId b) const;
   std::string_view keptByRule(const Class& of, const Copy& c);
   bool joinWhole(Class& c);
@@ -60,7 +59,6 @@ class PhiWebs {
   PassContext& context_;
   Coalescer& coalescer_;
   std::vector<const Copy*> firstReader_;  // by value: the first copy of it in the text
-  std::vector<uint32_t> reads_;           // by RegId: operands that read it
   std::vector<Class> classes_;
 };
 
