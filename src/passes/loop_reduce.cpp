@@ -45,11 +45,30 @@ class LoopReducer {
 
   bool run() {
     // Children have larger numbers than their parents.
-    for (std::size_t l = loops_.size(); l-- > 0;) reduce(LoopId(l));
+    for (std::size_t l = loops_.size(); l-- > 0;) plan(LoopId(l));
+    // All is planned on the function as it is; then it is rewritten, inner loops first.
+    for (const LoopPlan& p : plans_) {
+      for (const GroupForms& g : p.groups)
+        if (g.chosen != 0) rewriter_.apply(*g.group, g.formulas[g.chosen], p.loop, p.preheader);
+      for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.start, p.preheader);
+    }
     return expander_.inserted() != 0;
   }
 
  private:
+  struct StepPlan {
+    InductionVariable iv;
+    UnitSteps::Increment increment;
+    UnitSteps::Start start;
+  };
+  struct LoopPlan {
+    LoopId loop;
+    ExpansionPlace preheader;
+    LoopUses uses;
+    std::vector<GroupForms> groups;  // of uses.groups
+    std::vector<StepPlan> steps;
+  };
+
   void decline(LoopId, std::string_view reason) { ++declines_[reason]; }
 
   // The only block that leads into the loop from outside.
@@ -83,18 +102,19 @@ class LoopReducer {
     }
   }
 
-  void reduce(LoopId l) {
+  void plan(LoopId l) {
     if (loops_[l].irreducible) return decline(l, "irreducible");
     const BlockId entry = entryOf(l);
     if (!entry.valid() || loops_.contains(l, entry)) return decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
     const bool unrolls = mayUnroll(f_, context_, l);
-    LoopUses uses = collectUses(f_, context_, l, phis_[loops_[l].header.value]);
+    LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}};
+    const LoopUses& uses = plan.uses;
     if (uses.ivs.empty() && uses.groups.empty()) return decline(l, "no-uses");
     if (unrolls) return decline(l, "unrolled");
 
     FormulaTerms terms{f_, context_, expander_, l, preheader, unrolls, true, true};
-    std::vector<GroupForms> groups;
+    std::vector<GroupForms>& groups = plan.groups;
     for (const UseGroup& group : uses.groups) {
       GroupForms g;
       g.group = &group;
@@ -110,14 +130,16 @@ class LoopReducer {
     }
     LoopCost cost(f_, context_, l, numbers_, nodeOf_);
     const SelectionResult result =
-        select(groups, cost, Selection::Sass, {}, steps_.isUsed() ? 0 : kUnitSetup);
+        select(groups, cost, Selection::Sass, {}, needsUnit_ ? 0 : kUnitSetup);
     (void)result;
     for (const GroupForms& g : groups) {
       if (g.chosen == 0) continue;
-      rewriter_.apply(*g.group, g.formulas[g.chosen], l, preheader);
-      context_.count(fmt::format("{}", name(g.formulas[g.chosen].kind)) == "index" ? "index" : "pointers");
+      context_.count(name(g.formulas[g.chosen].kind));
+      needsUnit_ |= g.formulas[g.chosen].kind == FormulaKind::UnitPointer;
     }
-    rewriteSteps(l, uses, cost, preheader);
+    planSteps(plan, cost);
+    if (!plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; }))
+      plans_.push_back(std::move(plan));
   }
 
   // Whether the group is read through a register that moves with it already.
@@ -129,21 +151,17 @@ class LoopReducer {
     });
   }
 
-  void rewriteSteps(LoopId l, const LoopUses& uses, const LoopCost& cost, const ExpansionPlace& preheader) {
-    struct Candidate {
-      const InductionVariable* iv;
-      UnitSteps::Increment increment;
-    };
-    std::vector<Candidate> candidates;
+  void planSteps(LoopPlan& plan, const LoopCost& cost) {
     double gain = 0;
     unsigned setup = 0;
-    for (const InductionVariable& iv : uses.ivs) {
+    std::vector<StepPlan> steps;
+    for (const InductionVariable& iv : plan.uses.ivs) {
       if (e_[iv.expr].width != 64 || !e_.isConstant(e_[iv.expr].step())) continue;
       if (!cost.isNeeded(iv.reg, iv.phi)) continue;
-      const auto increment = steps_.increment(iv, l);
+      const auto increment = steps_.increment(iv, plan.loop);
       if (!increment) continue;
       bool isAddress = false, isShared = false;
-      for (const UseGroup& g : uses.groups) {
+      for (const UseGroup& g : plan.uses.groups) {
         uint64_t difference = 0;
         if (g.width != 64 || g.step != e_[iv.expr].step() ||
             !e_.differByConstant(e_[iv.expr].start(), g.start, difference))
@@ -151,17 +169,17 @@ class LoopReducer {
         (g.space == MemorySpace::Shared ? isShared : isAddress) = true;
       }
       if (isShared || (!isAddress && isUniform(e_[iv.expr].start()))) continue;
-      const unsigned price = steps_.startPrice(iv, preheader);
+      unsigned price = 0;
+      const UnitSteps::Start start = steps_.howToStart(iv, plan.preheader, price);
       gain += isAddress ? 2 : 1;
       setup += price + 1;
-      candidates.push_back({&iv, *increment});
+      steps.push_back({iv, *increment, start});
     }
-    if (candidates.empty()) return;
-    if (gain * 4 < setup + (steps_.isUsed() ? 0 : kUnitSetup)) return decline(l, "not-better");
-    for (const Candidate& c : candidates) {
-      steps_.rewrite(*c.iv, c.increment, preheader);
-      context_.count("unit-steps");
-    }
+    if (steps.empty()) return;
+    if (gain * 4 < setup + (needsUnit_ ? 0 : kUnitSetup)) return decline(plan.loop, "not-better");
+    needsUnit_ = true;
+    context_.count("unit-steps", steps.size());
+    plan.steps = std::move(steps);
   }
 
   Function& f_;
@@ -177,6 +195,8 @@ class LoopReducer {
   UnitSteps steps_;
   GroupRewriter rewriter_;
   BitVector uniform_;
+  std::vector<LoopPlan> plans_;
+  bool needsUnit_ = false;
   std::map<std::string_view, uint64_t> declines_;
 };
 

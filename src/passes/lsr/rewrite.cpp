@@ -23,14 +23,13 @@ void GroupRewriter::rewriteUse(const AddressUse& use, RegId reg, int64_t offset)
   Operand number = Expander::number(offset);
   number.join = Join::Plus;
   const bool hasNumber = memory.inside() == 2;
+  memory.payload = offset != 0 ? 2 : 1;
   if (hasNumber && offset != 0) {
     operands[at + 1] = number;
   } else if (hasNumber) {
     operands.erase(operands.begin() + at + 1);
-    memory.payload = 1;
   } else if (offset != 0) {
     operands.insert(operands.begin() + at + 1, number);
-    memory.payload = 2;
   }
   f_.setOperands(id, operands);
 }

@@ -105,24 +105,27 @@ bool UnitSteps::startsAligned(const InductionVariable& iv, const ExpansionPlace&
   return false;
 }
 
-unsigned UnitSteps::startPrice(const InductionVariable& iv, const ExpansionPlace& preheader) {
-  if (startsAligned(iv, preheader)) return 0;
+UnitSteps::Start UnitSteps::howToStart(const InductionVariable& iv, const ExpansionPlace& preheader,
+                                       unsigned& price) {
+  price = 0;
+  if (startsAligned(iv, preheader)) return Start::Aligned;
   const ExprId start = context_.analyses.scalarEvolution().expressions()[iv.expr].start();
-  if (expander_.endsWide(start)) return std::min(expander_.priceAnew(start, preheader), kBias);
-  return kBias;
+  price = kBias;
+  if (!expander_.endsWide(start) || expander_.priceAnew(start, preheader) > kBias) return Start::Earlier;
+  price = expander_.priceAnew(start, preheader);
+  return Start::Anew;
 }
 
-void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment, const ExpansionPlace& preheader) {
-  const ExprId start = context_.analyses.scalarEvolution().expressions()[iv.expr].start();
+void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment, Start start,
+                        const ExpansionPlace& preheader) {
   const InstrId place = preheader.before;
-  if (!startsAligned(iv, preheader)) {
-    if (expander_.endsWide(start) && expander_.priceAnew(start, preheader) <= kBias) {
-      expander_.copyTo(iv.reg, expander_.emitAnew(start, preheader), place);
-    } else {
-      const RegId before = expander_.addImmediate(iv.reg, -increment.constant, 64, place);
-      const RegId product = step(increment.constant, place);
-      expander_.addTo(iv.reg, before, product, 64, place);
-    }
+  if (start == Start::Anew) {
+    const ExprId e = context_.analyses.scalarEvolution().expressions()[iv.expr].start();
+    expander_.copyTo(iv.reg, expander_.emitAnew(e, preheader), place);
+  } else if (start == Start::Earlier) {
+    const RegId before = expander_.addImmediate(iv.reg, -increment.constant, 64, place);
+    const RegId product = step(increment.constant, place);
+    expander_.addTo(iv.reg, before, product, 64, place);
   }
   const RegId product = step(increment.constant, increment.instruction);
   // add.s64 d, a, C becomes add.s64 d, a, product

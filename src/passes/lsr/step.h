@@ -36,9 +36,11 @@ class UnitSteps {
   };
   // The only instruction of the loop that moves an induction variable on, if it is of that kind.
   std::optional<Increment> increment(const InductionVariable& iv, LoopId loop) const;
-  // Machine instructions in front of the loop to make the start an aligned pair.
-  unsigned startPrice(const InductionVariable& iv, const ExpansionPlace& preheader);
-  void rewrite(const InductionVariable& iv, const Increment& increment, const ExpansionPlace& preheader);
+  // How the start becomes an aligned pair, and with how many machine instructions in front of the loop.
+  enum class Start : uint8_t { Aligned, Anew, Earlier };
+  Start howToStart(const InductionVariable& iv, const ExpansionPlace& preheader, unsigned& price);
+  void rewrite(const InductionVariable& iv, const Increment& increment, Start start,
+               const ExpansionPlace& preheader);
 
  private:
   bool startsAligned(const InductionVariable& iv, const ExpansionPlace& preheader) const;
