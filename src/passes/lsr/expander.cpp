@@ -7,6 +7,7 @@ namespace ptxopt {
 namespace {
 
 constexpr unsigned kMostDepth = 12;
+constexpr std::size_t kMostHolders = 16;
 
 bool fitsSigned32(int64_t c) { return c == static_cast<int32_t>(c); }
 
@@ -36,8 +37,10 @@ void Expander::findHolders() {
       const InstrId definition =
           values[v].kind == ValueKind::Instruction ? slots_.instructionAt(values[v].def) : InstrId();
       if (values[v].kind == ValueKind::Instruction && !definition.valid()) continue;
-      std::vector<Holder>& known = holders_[e.value];
-      if (known.size() < 16) known.push_back({RegId(r), ValueId(v), slots_.blockAt(values[v].def), definition});
+      const int64_t constant = signedAt(e_.constantPart(e), e_[e].width);
+      std::vector<Holder>& known = holders_[e_.withoutConstant(e).value];
+      if (known.size() < kMostHolders)
+        known.push_back({RegId(r), ValueId(v), slots_.blockAt(values[v].def), definition, constant});
     }
   }
 }
@@ -61,16 +64,26 @@ bool Expander::canName(const Holder& h, const ExpansionPlace& place) const {
   return zones_.reaches(occurrences_, h.reg, place.before);
 }
 
-const Expander::Holder* Expander::holderAt(ExprId e, const ExpansionPlace& place) {
+template <typename Accept>
+const Expander::Holder* Expander::findHolder(ExprId e, const ExpansionPlace& place, Accept&& accept) {
   if (!haveHolders_) findHolders();
-  const auto known = holders_.find(e.value);
+  const auto known = holders_.find(e_.withoutConstant(e).value);
   if (known == holders_.end()) return nullptr;
   const Holder* best = nullptr;
   for (const Holder& h : known->second)
-    if (canName(h, place) &&
+    if (accept(h) && canName(h, place) &&
         (best == nullptr || dominators_.depth(h.block) > dominators_.depth(best->block)))
       best = &h;
   return best;
+}
+
+const Expander::Holder* Expander::holderAt(ExprId e, const ExpansionPlace& place) {
+  const int64_t constant = signedAt(e_.constantPart(e), e_[e].width);
+  return findHolder(e, place, [&](const Holder& h) { return h.constant == constant; });
+}
+
+const Expander::Holder* Expander::nearAt(ExprId e, const ExpansionPlace& place) {
+  return findHolder(e, place, [](const Holder&) { return true; });
 }
 
 RegId Expander::make(unsigned width) {
@@ -107,15 +120,12 @@ unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) 
   }
   if (n.kind == ExprKind::Constant) return 0;
   if (holderAt(e, place) != nullptr) return 0;
+  if (nearAt(e, place) != nullptr) return n.width / 32;
   const auto sum = [&](unsigned a, unsigned b) { return a == kImpossible || b == kImpossible ? kImpossible : a + b; };
   switch (n.kind) {
     case ExprKind::Value:
       return !n.varies && evolution_.constantDefinition(n.reg(), n.value()).valid() ? 1 : kImpossible;
-    case ExprKind::Sum: {
-      const ExprId rest = e_.withoutConstant(e);
-      if (n.constant != 0 && holderAt(rest, place) != nullptr) return n.width / 32;
-      return priceOfSum(e, place, depth);
-    }
+    case ExprKind::Sum: return priceOfSum(e, place, depth);
     case ExprKind::Product: {
       unsigned all = 0;
       for (uint32_t k = 0; k < n.termCount; ++k) {
@@ -253,9 +263,14 @@ RegId Expander::constantDefinition(const Expr& n, const ExpansionPlace& place) {
 
 RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
   if (const Holder* h = holderAt(e, place)) return use(*h, place);
-  RegId& known = emitted_[{e.value, place.before.value}];
-  if (known.valid()) return known;
+  if (const RegId known = emitted_[{e.value, place.before.value}]; known.valid()) return known;
   const Expr n = e_[e];
+  if (n.kind != ExprKind::Constant) {
+    if (const Holder* h = nearAt(e, place)) {
+      const int64_t constant = signedAt(e_.constantPart(e), n.width) - h->constant;
+      return emitted_[{e.value, place.before.value}] = addImmediate(use(*h, place), constant, n.width, place.before);
+    }
+  }
   RegId result;
   switch (n.kind) {
     case ExprKind::Constant: {
@@ -336,10 +351,6 @@ RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& pla
 RegId Expander::emitSum(ExprId e, const ExpansionPlace& place) {
   const Expr n = e_[e];
   const int64_t constant = signedAt(n.constant, n.width);
-  if (constant != 0) {
-    const ExprId rest = e_.withoutConstant(e);
-    if (const Holder* h = holderAt(rest, place)) return addImmediate(use(*h, place), constant, n.width, place.before);
-  }
   struct Wide {
     ExprId operand;
     int64_t factor;

@@ -57,11 +57,16 @@ class Expander {
     ValueId value;
     BlockId block;
     InstrId definition;  // none for phis and entry values
+    int64_t constant = 0;  // its constant part
   };
 
   void findHolders();
   // A register that may be named at the place and holds the expression there; none.
   const Holder* holderAt(ExprId e, const ExpansionPlace& place);
+  // One that holds it but for a constant.
+  const Holder* nearAt(ExprId e, const ExpansionPlace& place);
+  template <typename Accept>
+  const Holder* findHolder(ExprId e, const ExpansionPlace& place, Accept&& accept);
   bool dominates(const Holder& h, const ExpansionPlace& place) const;
   bool canName(const Holder& h, const ExpansionPlace& place) const;
   RegId use(const Holder& h, const ExpansionPlace& place);
@@ -84,7 +89,7 @@ class Expander {
   Occurrences occurrences_;
   Zones zones_;
   bool haveHolders_ = false;
-  std::unordered_map<uint32_t, std::vector<Holder>> holders_;  // by ExprId
+  std::unordered_map<uint32_t, std::vector<Holder>> holders_;  // by ExprId without the constant part
   std::map<std::pair<uint32_t, uint32_t>, RegId> copies_;      // by register and value
   std::map<std::pair<uint32_t, uint32_t>, RegId> emitted_;     // by expression and place
   std::size_t inserted_ = 0;
