@@ -57,7 +57,8 @@ struct ExitTest {
   bool isSigned = false;
   ExprId tested;         // a recurrence of the loop
   ExprId limit;          // does not vary in the loop
-  bool swapped = false;  // the limit is the first source of the instruction
+  bool trueGoesOn = false;  // the loop goes on where the comparison as written is true
+  bool swapped = false;     // the limit is the first source of the instruction
 };
 
 class ScalarEvolution {

@@ -106,6 +106,7 @@ void ScalarEvolution::findTests(LoopId l) {
     if (!e_.isRecurrence(t.tested, l) || !e_.isInvariant(t.limit, l)) continue;
     // The loop goes on while the branch does not leave it.
     const bool goesOnWhenTrue = leavesWhenTaken == guard.is(Operand::Not);
+    t.trueGoesOn = goesOnWhenTrue;
     if (!goesOnWhenTrue) t.comparison = negated(t.comparison);
     tests_[l.value].push_back(t);
   }
@@ -215,6 +216,7 @@ bool ScalarEvolution::isKnownOrdered(ExprId start, ExprId limit, bool goesUp, bo
     const bool strict = comparison == Relation::Less || comparison == Relation::Greater;
     if (goesUp) {
       if (high == limit && (low == start || (strict && e_.addConstant(low, 1) == start))) return true;
+      if (strict && low == start && e_.addConstant(limit, 1) == high) return true;
     } else {
       if (low == limit && (high == start || (strict && e_.addConstant(high, ~uint64_t{0}) == start))) return true;
     }
@@ -388,7 +390,15 @@ std::optional<NoWrapProof> ScalarEvolution::whyNoWrap(ExprId recurrence, bool is
       byRounds(n.width, isSigned, startRange(recurrence), step, *trip.most))
     return NoWrapProof{NoWrapProof::Kind::TripCount, trip.test};
   IntegerRange range;
-  return boundedByTest(recurrence, isSigned, range);
+  if (const auto proof = boundedByTest(recurrence, isSigned, range)) return proof;
+  // By ones to where it ends: what lies between start and end is passed in order when the end is not before the
+  // start.
+  if (step == 1 && trip.exact.valid() && e_[trip.exact].width == n.width) {
+    const ExprId last = e_.add(n.start(), trip.exact);
+    if (isKnownOrdered(n.start(), last, true, isSigned, loops_[n.loop].header))
+      return NoWrapProof{NoWrapProof::Kind::ExitTest, trip.test};
+  }
+  return std::nullopt;
 }
 
 // ---- extensions ----

@@ -3,6 +3,33 @@
 #include <nlohmann/json.hpp>
 
 namespace ptxopt {
+namespace {
+
+nlohmann::ordered_json loopJson(const LoopReport& loop) {
+  using nlohmann::ordered_json;
+  ordered_json json = {{"header", loop.header}, {"depth", loop.depth}, {"backedges", loop.tripCount}};
+  if (loop.line.line != 0) json["line"] = {{"file", loop.line.file}, {"line", loop.line.line}};
+  if (!loop.declined.empty()) json["declined"] = loop.declined;
+  json["integer-instructions"] = {{"before", loop.before}, {"after", loop.after}};
+  json["groups"] = ordered_json::array();
+  for (const LoopReport::Group& group : loop.groups) {
+    ordered_json forms = ordered_json::array();
+    for (const LoopReport::Form& form : group.forms) {
+      ordered_json f = {{"form", form.name},
+                        {"per-round", form.perRound},
+                        {"setup", form.setup},
+                        {"registers", form.registers},
+                        {"chosen", form.chosen}};
+      if (!form.rejected.empty()) f["rejected"] = form.rejected;
+      forms.push_back(std::move(f));
+    }
+    json["groups"].push_back(
+        {{"space", group.space}, {"uses", group.uses}, {"address", group.address}, {"forms", std::move(forms)}});
+  }
+  return json;
+}
+
+}  // namespace
 
 void summarize(const Module& module, const Options&, std::vector<FunctionReport>& reports, Result& result) {
   for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -84,6 +111,7 @@ std::string reportJson(const Module& module, const Options& options, const std::
       for (const auto& [counter, n] : pass.counters) p["counters"][std::string(counter)] = n;
       for (const Decline& decline : pass.declines)
         p["declined"].push_back({{"reason", decline.reason}, {"detail", decline.detail}});
+      for (const LoopReport& loop : pass.loops) p["loops"].push_back(loopJson(loop));
       for (const Note& note : pass.notes) p["notes"].push_back({{"name", note.name}, {"text", note.text}});
       entry["passes"].push_back(std::move(p));
     }

@@ -26,6 +26,7 @@ namespace ptxopt {
 namespace {
 
 constexpr double kUnitSetup = 3;
+constexpr double kUnitStepGain = -2;  // a round, against a step by a constant
 
 class LoopReducer {
  public:
@@ -48,10 +49,17 @@ class LoopReducer {
     for (std::size_t l = loops_.size(); l-- > 0;) plan(LoopId(l));
     // All is planned on the function as it is; then it is rewritten, inner loops first.
     for (const LoopPlan& p : plans_) {
-      for (const GroupForms& g : p.groups)
-        if (g.chosen != 0) rewriter_.apply(*g.group, g.formulas[g.chosen], p.loop, p.preheader);
+      RegId counterReg;
+      if (p.counter) counterReg = rewriter_.makeCounter(*p.counter, p.loop, p.preheader);
+      for (const GroupForms& g : p.groups) {
+        const Formula& formula = g.formulas[g.chosen];
+        const Counter* counter = formula.counter != kNoCounter ? &*p.counter : nullptr;
+        rewriter_.apply(*g.group, formula, p.loop, p.preheader, counter, counterReg);
+      }
       for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.start, p.preheader);
     }
+    for (const auto& [reason, n] : declines_)
+      context_.decline(reason, fmt::format("{} loop{}", n, n == 1 ? "" : "s"));
     return expander_.inserted() != 0;
   }
 
@@ -60,6 +68,7 @@ class LoopReducer {
     InductionVariable iv;
     UnitSteps::Increment increment;
     UnitSteps::Start start;
+    unsigned price = 0;
   };
   struct LoopPlan {
     LoopId loop;
@@ -67,9 +76,8 @@ class LoopReducer {
     LoopUses uses;
     std::vector<GroupForms> groups;  // of uses.groups
     std::vector<StepPlan> steps;
+    std::optional<Counter> counter;
   };
-
-  void decline(LoopId, std::string_view reason) { ++declines_[reason]; }
 
   // The only block that leads into the loop from outside.
   BlockId entryOf(LoopId l) const {
@@ -108,19 +116,34 @@ class LoopReducer {
     if (!entry.valid() || loops_.contains(l, entry)) return decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
     const bool unrolls = mayUnroll(f_, context_, l);
-    LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}};
+    LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}};
     const LoopUses& uses = plan.uses;
     if (uses.ivs.empty() && uses.groups.empty()) return decline(l, "no-uses");
     if (unrolls) return decline(l, "unrolled");
 
     FormulaTerms terms{f_, context_, expander_, l, preheader, unrolls, true, true};
+    const std::vector<Counter> counters = makeCounters(uses.groups, terms);
     std::vector<GroupForms>& groups = plan.groups;
+    std::vector<std::optional<StepPlan>> steps;  // of groups: the step of the pointer that each reads
     for (const UseGroup& group : uses.groups) {
+      if (group.width != 64 || group.space == MemorySpace::Shared) continue;
       GroupForms g;
       g.group = &group;
-      if (group.width != 64 || group.space == MemorySpace::Shared) continue;
-      if (readsInductionVariable(group, uses.ivs)) continue;
-      g.formulas = makeFormulas(group, uses.ivs, terms);
+      g.formulas = makeFormulas(group, uses.ivs, counters, terms);
+      steps.emplace_back();
+      if (const InductionVariable* iv = readInductionVariable(group, uses.ivs)) {
+        // The pointer is there: another one like it is none of the forms.
+        for (Formula& f : g.formulas)
+          if (f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index) f.bad = "has-pointer";
+        if (const auto step = planStep(*iv, plan)) {
+          Formula f;
+          f.kind = FormulaKind::UnitStep;
+          f.perRound = kUnitStepGain;
+          f.setup = step->price;
+          g.formulas.push_back(f);
+          steps.back() = step;
+        }
+      }
       std::vector<BlockId> blocks;
       for (const AddressUse& u : group.uses)
         if (const BlockId b = cfg_.blockOf(u.instruction); std::ranges::find(blocks, b) == blocks.end())
@@ -130,56 +153,128 @@ class LoopReducer {
     }
     LoopCost cost(f_, context_, l, numbers_, nodeOf_);
     const SelectionResult result =
-        select(groups, cost, Selection::Sass, {}, needsUnit_ ? 0 : kUnitSetup);
-    (void)result;
-    for (const GroupForms& g : groups) {
-      if (g.chosen == 0) continue;
-      context_.count(name(g.formulas[g.chosen].kind));
-      needsUnit_ |= g.formulas[g.chosen].kind == FormulaKind::UnitPointer;
+        select(groups, counters, cost, Selection::Sass, {}, needsUnit_ ? 0 : kUnitSetup);
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      const GroupForms& g = groups[k];
+      const Formula& formula = g.formulas[g.chosen];
+      if (formula.kind == FormulaKind::Keep) continue;
+      context_.count(name(formula.kind));
+      needsUnit_ |= formula.kind == FormulaKind::UnitPointer || formula.kind == FormulaKind::UnitStep;
+      if (formula.kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
     }
-    planSteps(plan, cost);
+    if (result.counter != kNoCounter) {
+      plan.counter = counters[result.counter];
+      context_.count("counters");
+      if (plan.counter->test) context_.count("tests-taken-over");
+    }
+    planOtherSteps(plan, cost, groups);
+    tell(plan, result);
     if (!plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; }))
       plans_.push_back(std::move(plan));
   }
 
-  // Whether the group is read through a register that moves with it already.
-  bool readsInductionVariable(const UseGroup& group, std::span<const InductionVariable> ivs) {
-    return std::ranges::any_of(ivs, [&](const InductionVariable& iv) {
-      uint64_t difference = 0;
-      return e_[iv.expr].width == group.width && e_[iv.expr].step() == group.step &&
-             e_.differByConstant(e_[iv.expr].start(), group.start, difference);
+  std::string text(ExprId e) const {
+    return evolution_.toString(e, [&](RegId r, ValueId v) {
+      const Register& reg = f_.registers[r.value];
+      const std::string_view spelled = reg.name.valid() ? context_.module.text(reg.name) : "made";
+      return fmt::format("{}:{}", spelled, v.value);
     });
   }
 
-  void planSteps(LoopPlan& plan, const LoopCost& cost) {
+  // What the report says of every loop.
+  LoopReport& begin(LoopId l) {
+    LoopReport& report = context_.report.loops.emplace_back();
+    const Block& header = cfg_[loops_[l].header];
+    if (f_[header.first].kind == InstrKind::Label)
+      report.header = context_.module.text(f_.labels[f_[header.first].payload].name);
+    for (InstrId id = header.first; id.valid(); id = id == header.last ? InstrId() : f_[id].next) {
+      if (f_[id].kind == InstrKind::Loc && report.line.line == 0) report.line = f_.locs[f_[id].payload];
+      if (f_[id].isInstruction()) {
+        report.sourceBegin = f_[id].sourceBegin;
+        break;
+      }
+    }
+    report.depth = loops_[l].depth;
+    const TripCount& trip = evolution_.tripCount(l);
+    report.tripCount = trip.exact.valid() ? text(trip.exact) : fmt::format("unknown ({})", trip.unknown);
+    if (trip.most) report.tripCount += fmt::format(", at most {}", *trip.most);
+    return report;
+  }
+
+  void decline(LoopId l, std::string_view reason) {
+    begin(l).declined = reason;
+    ++declines_[reason];
+  }
+
+  void tell(const LoopPlan& plan, const SelectionResult& result) {
+    LoopReport& report = begin(plan.loop);
+    report.before = result.before;
+    report.after = result.after;
+    bool any = !plan.steps.empty();
+    for (const GroupForms& g : plan.groups) {
+      const UseGroup& group = *g.group;
+      LoopReport::Group& to = report.groups.emplace_back();
+      to.space = name(group.space);
+      to.uses = group.uses.size();
+      to.address = text(group.uses.front().address);
+      for (std::size_t k = 0; k < g.formulas.size(); ++k) {
+        const Formula& f = g.formulas[k];
+        to.forms.push_back({name(f.kind), f.perRound, f.setup, f.registers, f.bad, k == g.chosen});
+      }
+      any |= g.chosen != 0;
+    }
+    if (!any) {
+      report.declined = plan.groups.empty() ? "no-uses" : "not-better";
+      ++declines_[report.declined];
+    }
+  }
+
+  // The register that the group is read through, if it moves with it already.
+  const InductionVariable* readInductionVariable(const UseGroup& group, std::span<const InductionVariable> ivs) {
+    for (const InductionVariable& iv : ivs)
+      if (movesWith(iv, group)) return &iv;
+    return nullptr;
+  }
+  bool movesWith(const InductionVariable& iv, const UseGroup& group) {
+    uint64_t difference = 0;
+    return e_[iv.expr].width == group.width && e_[iv.expr].step() == group.step &&
+           e_.differByConstant(e_[iv.expr].start(), group.start, difference);
+  }
+
+  std::optional<StepPlan> planStep(const InductionVariable& iv, const LoopPlan& plan) {
+    if (e_[iv.expr].width != 64 || !e_.isConstant(e_[iv.expr].step())) return std::nullopt;
+    const auto increment = steps_.increment(iv, plan.loop);
+    if (!increment) return std::nullopt;
+    StepPlan step{iv, *increment, UnitSteps::Start::Aligned, 0};
+    step.start = steps_.howToStart(iv, plan.preheader, step.price);
+    return step;
+  }
+
+  // 64-bit induction variables that are no address, but differ from thread to thread.
+  void planOtherSteps(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups) {
+    std::unordered_set<uint32_t> replaced;
+    for (const GroupForms& g : groups)
+      if (g.chosen != 0 && g.formulas[g.chosen].kind != FormulaKind::UnitStep)
+        for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
+    if (plan.counter && plan.counter->test) replaced.insert(plan.counter->tested);
+    cost.needed(replaced);
     double gain = 0;
     unsigned setup = 0;
-    std::vector<StepPlan> steps;
+    std::vector<StepPlan> found;
     for (const InductionVariable& iv : plan.uses.ivs) {
-      if (e_[iv.expr].width != 64 || !e_.isConstant(e_[iv.expr].step())) continue;
-      if (!cost.isNeeded(iv.reg, iv.phi)) continue;
-      const auto increment = steps_.increment(iv, plan.loop);
-      if (!increment) continue;
-      bool isAddress = false, isShared = false;
-      for (const UseGroup& g : plan.uses.groups) {
-        uint64_t difference = 0;
-        if (g.width != 64 || g.step != e_[iv.expr].step() ||
-            !e_.differByConstant(e_[iv.expr].start(), g.start, difference))
-          continue;
-        (g.space == MemorySpace::Shared ? isShared : isAddress) = true;
-      }
-      if (isShared || (!isAddress && isUniform(e_[iv.expr].start()))) continue;
-      unsigned price = 0;
-      const UnitSteps::Start start = steps_.howToStart(iv, plan.preheader, price);
-      gain += isAddress ? 2 : 1;
-      setup += price + 1;
-      steps.push_back({iv, *increment, start});
+      if (e_[iv.expr].width != 64 || !cost.isNeeded(iv.reg, iv.phi)) continue;
+      if (std::ranges::any_of(plan.uses.groups, [&](const UseGroup& g) { return movesWith(iv, g); })) continue;
+      if (isUniform(e_[iv.expr].start())) continue;
+      const auto step = planStep(iv, plan);
+      if (!step) continue;
+      gain += 1;
+      setup += step->price;
+      found.push_back(*step);
     }
-    if (steps.empty()) return;
-    if (gain * 4 < setup + (needsUnit_ ? 0 : kUnitSetup)) return decline(plan.loop, "not-better");
+    if (found.empty() || gain * 4 < setup + (needsUnit_ ? 0 : kUnitSetup)) return;
     needsUnit_ = true;
-    context_.count("unit-steps", steps.size());
-    plan.steps = std::move(steps);
+    context_.count("unit-step", found.size());
+    plan.steps.insert(plan.steps.end(), found.begin(), found.end());
   }
 
   Function& f_;

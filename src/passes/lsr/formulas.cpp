@@ -42,6 +42,37 @@ bool canRead(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group,
   return true;
 }
 
+// The test that ends the loop, if it counts all rounds, can be one of the counter: the loop goes on while the rounds
+// that were are not as many as the trip count says.
+void takeOverTest(FormulaTerms& t, Counter& c) {
+  ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
+  ScevExpressions& e = evolution.expressions();
+  const TripCount& trip = evolution.tripCount(t.loop);
+  const auto tests = evolution.exitTests(t.loop);
+  if (!trip.exact.valid() || tests.size() != 1) return;
+  if (e[trip.exact].width > 32 && (!trip.most || *trip.most >= UINT32_MAX)) return;
+  if (e[trip.exact].width < 32) return;
+  const Loops& loops = t.context.analyses.loops();
+  const std::vector<BlockId> latches = loops.latches(t.context.analyses.cfg(), t.loop);
+  const BlockId testBlock = t.context.analyses.cfg().blockOf(tests[0].test);
+  c.isAhead = latches.size() == 1 && testBlock == latches[0];
+  const ExprId last = e.add(c.start, e.truncate(trip.exact, 32));
+  c.limit = c.isAhead ? e.addConstant(last, 1) : last;
+  const unsigned price = t.expander.price(c.limit, t.preheader);
+  if (price == Expander::kImpossible || price > 6) {
+    c.limit = ExprId();
+    c.isAhead = false;
+    return;
+  }
+  const Instruction& i = t.f[tests[0].test];
+  const auto operands = t.f.operandsOf(i);
+  const uint32_t at = tests[0].swapped ? 2 : 1;
+  if (operands.size() != 3 || !operands[at].isRegister()) return;
+  c.test = tests[0];
+  c.tested = i.firstOperand + at;
+  c.setup += price;
+}
+
 }  // namespace
 
 std::string_view name(FormulaKind kind) {
@@ -50,6 +81,7 @@ std::string_view name(FormulaKind kind) {
     case FormulaKind::Pointer: return "pointer";
     case FormulaKind::UnitPointer: return "unit-pointer";
     case FormulaKind::StridePointer: return "stride-pointer";
+    case FormulaKind::UnitStep: return "unit-step";
     case FormulaKind::Index: break;
   }
   return "index";
@@ -73,13 +105,17 @@ bool isWideStride(const ScevExpressions& e, ExprId step, LoopId loop, ExprId& nu
   return e[number].width == 32 && fits32(scale) && (isSigned || scale > 0);
 }
 
-std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs, FormulaTerms& t) {
+std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs,
+                                  std::span<const Counter> counters, FormulaTerms& t) {
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
   ScevExpressions& e = evolution.expressions();
   std::vector<Formula> all(1);
   const bool isWide = group.width == 64;
 
+  constexpr int64_t kMostImmediate = (int64_t{1} << 23) - 1;
   const auto finish = [&](Formula f) {
+    if (f.kind == FormulaKind::Index && (group.least < -kMostImmediate || group.most > kMostImmediate))
+      f.bad = "immediate";
     const unsigned price = t.expander.price(f.base, t.preheader);
     f.setup += price;
     if (price == Expander::kImpossible)
@@ -125,6 +161,16 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
   // Each 32-bit counter whose step divides that of the group; the bounds of a counter go into the base.
   if (isWide && e.isConstant(group.step)) {
     const int64_t step = signedAt(e[group.step].constant, 64);
+    const auto scaleOf = [&](ExprId index, Formula& f) {
+      return factorOf(step, signedAt(e[e[index].step()].constant, 32), f.scale) && fits32(f.scale);
+    };
+    const auto baseOf = [&](ExprId index, Formula& f) {
+      const ExprId start = e[index].start();
+      const ExprId wide = f.isSigned ? evolution.signExtend(start, 64) : evolution.zeroExtend(start, 64);
+      f.base = e.subtract(group.start, e.scale(wide, static_cast<uint64_t>(f.scale)));
+      const Expr base = e[f.base];
+      f.registers = base.kind == ExprKind::Value && evolution.constantDefinition(base.reg(), base.value()).valid() ? 0 : 2;
+    };
     for (const InductionVariable& iv : ivs) {
       const Expr n = e[iv.expr];
       if (n.width != 32 || !e.isConstant(n.step())) continue;
@@ -132,17 +178,65 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
       f.kind = FormulaKind::Index;
       f.index = iv;
       f.perRound = 1;
-      if (!factorOf(step, signedAt(e[n.step()].constant, 32), f.scale) || !fits32(f.scale)) continue;
+      if (!scaleOf(iv.expr, f)) continue;
       f.isSigned = evolution.whyNoWrap(iv.expr, true).has_value();
       if (!f.isSigned && (f.scale < 0 || !evolution.whyNoWrap(iv.expr, false))) continue;
-      const ExprId start = f.isSigned ? evolution.signExtend(n.start(), 64) : evolution.zeroExtend(n.start(), 64);
-      f.base = e.subtract(group.start, e.scale(start, static_cast<uint64_t>(f.scale)));
-      f.registers = 2;
+      baseOf(iv.expr, f);
       if (!canRead(evolution, t, group, iv, f.isSigned)) f.bad = "index-not-available";
+      finish(f);
+    }
+    for (uint32_t c = 0; c < counters.size(); ++c) {
+      Formula f;
+      f.kind = FormulaKind::Index;
+      f.counter = c;
+      f.perRound = 1;
+      if (!scaleOf(counters[c].expr, f)) continue;
+      f.isSigned = counters[c].isSigned;
+      if (!f.isSigned && f.scale < 0) continue;
+      baseOf(counters[c].expr, f);
       finish(f);
     }
   }
   return all;
+}
+
+namespace {
+
+void addCounter(ExprId start, FormulaTerms& t, std::vector<Counter>& counters) {
+  ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
+  ScevExpressions& e = evolution.expressions();
+  if (std::ranges::any_of(counters, [&](const Counter& c) { return c.start == start; })) return;
+  Counter c;
+  c.start = start;
+  c.expr = e.recurrence(t.loop, start, e.constant(1, 32));
+  c.isSigned = evolution.whyNoWrap(c.expr, true).has_value();
+  c.isUnsigned = evolution.whyNoWrap(c.expr, false).has_value();
+  const unsigned startPrice = t.expander.price(start, t.preheader);
+  if ((!c.isSigned && !c.isUnsigned) || startPrice == Expander::kImpossible) return;
+  c.setup = 1 + startPrice;
+  takeOverTest(t, c);
+  counters.push_back(c);
+}
+
+}  // namespace
+
+std::vector<Counter> makeCounters(std::span<const UseGroup> groups, FormulaTerms& t) {
+  constexpr std::size_t kMostCounters = 4;
+  ScevExpressions& e = t.context.analyses.scalarEvolution().expressions();
+  std::vector<Counter> counters;
+  addCounter(e.constant(0, 32), t, counters);
+  for (const UseGroup& g : groups) {
+    const Expr n = e[g.start];
+    if (g.width != 64 || !e.isConstant(g.step) || n.kind != ExprKind::Sum) continue;
+    for (uint32_t k = 0; k < n.termCount && counters.size() < kMostCounters; ++k) {
+      const ExprTerm term = e.terms(g.start)[k];
+      const Expr x = e[term.expr];
+      if ((x.kind == ExprKind::SignExtend || x.kind == ExprKind::ZeroExtend) && e[x.operand()].width == 32 &&
+          term.factor == e[g.step].constant)
+        addCounter(x.operand(), t, counters);
+    }
+  }
+  return counters;
 }
 
 }  // namespace ptxopt

@@ -4,6 +4,7 @@
 //   Pointer        a pointer of its own that goes a constant further each round
 //   UnitPointer    the same, its step multiplied by a register that holds 1 (step.h): one machine instruction
 //   StridePointer  a pointer that goes a multiple of a 32-bit number further, which does not vary: by mul.wide + add
+//   UnitStep       the pointer that there is, its step written as a product like that of UnitPointer
 //   Index          base + scale * index, where the index is a 32-bit induction variable that does not wrap, by
 //                  mul.wide + add; the base does not vary
 // A pointer starts at the group's start; its uses differ by immediates.
@@ -21,13 +22,30 @@
 
 namespace ptxopt {
 
-enum class FormulaKind : uint8_t { Keep, Pointer, UnitPointer, StridePointer, Index };
+enum class FormulaKind : uint8_t { Keep, Pointer, UnitPointer, StridePointer, UnitStep, Index };
 std::string_view name(FormulaKind kind);
+
+constexpr uint32_t kNoCounter = UINT32_MAX;
+
+// A 32-bit counter that may be made for a loop, from `start` by ones. It takes over the test that ends the loop where
+// that lets another counter go.
+struct Counter {
+  ExprId start;  // of 32 bits
+  ExprId expr;   // {start,+,1}
+  bool isSigned = false;  // it passes the end of the signed numbers, or of the unsigned ones, in no round
+  bool isUnsigned = false;
+  std::optional<ExitTest> test;  // the test that it takes over
+  ExprId limit;                  // what it is compared with
+  bool isAhead = false;          // it is moved on in front of the test, and else at the end of the round
+  uint32_t tested = 0;           // the operand that the test no longer reads
+  unsigned setup = 1;
+};
 
 struct Formula {
   FormulaKind kind = FormulaKind::Keep;
   ExprId base;            // Pointer*: in the first round; Index: what the index is added to
   InductionVariable index;
+  uint32_t counter = kNoCounter;  // Index: which of the counters that may be made, instead of `index`
   int64_t scale = 0;      // Index, StridePointer
   bool isSigned = false;  // Index, StridePointer: how the 32-bit number is extended
   ExprId stride;          // StridePointer: the 32-bit number
@@ -49,7 +67,12 @@ struct FormulaTerms {
 };
 
 // The formulas of a group, Keep first (its cost is told by LoopCost).
-std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs, FormulaTerms& t);
+// `counters`: those that may be made.
+std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs,
+                                  std::span<const Counter> counters, FormulaTerms& t);
+
+// The counters that are worth a try in a loop: from 0, and from the numbers that group starts scale by their steps.
+std::vector<Counter> makeCounters(std::span<const UseGroup> groups, FormulaTerms& t);
 
 // Whether `step` is scale * ext(32-bit number that does not vary).
 bool isWideStride(const ScevExpressions& e, ExprId step, LoopId loop, ExprId& number, int64_t& scale, bool& isSigned);

@@ -4,12 +4,42 @@
 
 namespace ptxopt {
 
-void GroupRewriter::apply(const UseGroup& group, const Formula& formula, LoopId loop,
-                          const ExpansionPlace& preheader) {
-  if (formula.kind == FormulaKind::Index)
-    applyIndex(group, formula, preheader);
-  else if (formula.kind != FormulaKind::Keep)
-    applyPointer(group, formula, loop, preheader);
+void GroupRewriter::apply(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader,
+                          const Counter* counter, RegId counterReg) {
+  switch (formula.kind) {
+    case FormulaKind::Keep:
+    case FormulaKind::UnitStep: break;
+    case FormulaKind::Index: applyIndex(group, formula, preheader, counter, counterReg); break;
+    default: applyPointer(group, formula, loop, preheader);
+  }
+}
+
+RegId GroupRewriter::makeCounter(const Counter& counter, LoopId loop, const ExpansionPlace& preheader) {
+  const Cfg& cfg = context_.analyses.cfg();
+  const RegId reg = f_.makeRegister(ScalarType::b32);
+  expander_.copyTo(reg, expander_.emit(counter.start, preheader), preheader.before);
+  RegId limit;
+  if (counter.test) {
+    // The limit lives through the loop in a register of its own: what holds it may be written there.
+    limit = f_.makeRegister(ScalarType::b32);
+    expander_.copyTo(limit, expander_.emit(counter.limit, preheader), preheader.before);
+  }
+  if (counter.isAhead)
+    expander_.addConstantTo(reg, 1, 32, counter.test->test);
+  else
+    for (const BlockId latch : context_.analyses.loops().latches(cfg, loop))
+      expander_.addConstantTo(reg, 1, 32, placeAtEnd(context_.module, f_, cfg[latch]));
+  if (!counter.test) return reg;
+  // The predicate keeps its meaning, and the branch its polarity: it is true where it was.
+  const ExitTest& t = *counter.test;
+  Instruction& i = f_[t.test];
+  const Operand predicate = f_.operandsOf(i)[0];
+  const bool trueGoesOn = t.trueGoesOn;
+  i.payload = context_.module.madeOpcode(trueGoesOn ? MadeOpcode::SetpNeS32 : MadeOpcode::SetpEqS32).value;
+  const Operand operands[] = {predicate, registerOperand(reg, Role::Use, Join::Comma),
+                              registerOperand(limit, Role::Use, Join::Comma)};
+  f_.setOperands(t.test, operands);
+  return reg;
 }
 
 // [old+imm] becomes [reg+offset].
@@ -76,36 +106,45 @@ void GroupRewriter::applyPointer(const UseGroup& group, const Formula& formula, 
   }
 }
 
-void GroupRewriter::applyIndex(const UseGroup& group, const Formula& formula, const ExpansionPlace& preheader) {
+void GroupRewriter::applyIndex(const UseGroup& group, const Formula& formula, const ExpansionPlace& preheader,
+                               const Counter* counter, RegId counterReg) {
   ScalarEvolution& evolution = context_.analyses.scalarEvolution();
   ScevExpressions& e = evolution.expressions();
   const Cfg& cfg = context_.analyses.cfg();
   const LiveIntervals& intervals = context_.analyses.liveIntervals();
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const RegId base = expander_.emit(formula.base, preheader);
+  const RegId index = counter != nullptr ? counterReg : formula.index.reg;
+  // What the index holds at a use: how many rounds it is ahead of the header, and a number to tell values apart.
+  const auto stateAt = [&](InstrId use) -> std::pair<uint32_t, int64_t> {
+    if (counter == nullptr) {
+      const ValueId v = intervals[index].valueIn(slots[use]);
+      const Expr now = e[evolution.of(index, v)], first = e[formula.index.expr];
+      return {v.value, signedAt(e.constantPart(e.subtract(now.start(), first.start())), 32)};
+    }
+    const bool isPast = counter->isAhead && cfg.blockOf(use) == cfg.blockOf(counter->test->test) &&
+                        slots[use] > slots[counter->test->test];
+    return {isPast, isPast};
+  };
   struct Made {
     BlockId block;
-    ValueId index;
+    uint32_t state;
     RegId address;
-    int64_t ahead;
   };
   std::vector<Made> made;
   for (const AddressUse& use : group.uses) {
     const BlockId b = cfg.blockOf(use.instruction);
-    const ValueId index = intervals[formula.index.reg].valueIn(slots[use.instruction]);
-    auto known = std::ranges::find_if(made, [&](const Made& m) { return m.block == b && m.index == index; });
+    const auto [state, ahead] = stateAt(use.instruction);
+    auto known = std::ranges::find_if(made, [&](const Made& m) { return m.block == b && m.state == state; });
     if (known == made.end()) {
-      // The index may have moved on since the header: by `ahead` bytes of address.
-      const Expr now = e[evolution.of(formula.index.reg, index)];
-      const Expr first = e[formula.index.expr];
-      const int64_t steps = signedAt(e.constantPart(e.subtract(now.start(), first.start())), 32);
-      const RegId product =
-          expander_.multiplyWide(formula.index.reg, formula.scale, formula.isSigned, use.instruction);
-      made.push_back({b, index, expander_.add(base, product, 64, use.instruction), steps * formula.scale});
+      const InstrId before = placeBefore(context_.module, f_, use.instruction);
+      const RegId product = expander_.multiplyWide(index, formula.scale, formula.isSigned, before);
+      made.push_back({b, state, expander_.add(base, product, 64, before)});
       known = made.end() - 1;
     }
+    // The index moved on by `ahead` steps, which are `scale` bytes each.
     const int64_t offset =
-        signedAt(e.constantPart(use.address), group.width) + use.immediate - known->ahead;
+        signedAt(e.constantPart(use.address), group.width) + use.immediate - ahead * formula.scale;
     rewriteUse(use, known->address, offset);
   }
 }

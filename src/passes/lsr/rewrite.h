@@ -19,11 +19,16 @@ class GroupRewriter {
   GroupRewriter(Function& f, PassContext& context, Expander& expander, UnitSteps& steps)
       : f_(f), context_(context), expander_(expander), steps_(steps) {}
 
-  void apply(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader);
+  // The counter of a loop, in front of the groups that read it.
+  RegId makeCounter(const Counter& counter, LoopId loop, const ExpansionPlace& preheader);
+  // `counter`: its register, where the formula reads one that was made.
+  void apply(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader,
+             const Counter* counter, RegId counterReg);
 
  private:
   void applyPointer(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader);
-  void applyIndex(const UseGroup& group, const Formula& formula, const ExpansionPlace& preheader);
+  void applyIndex(const UseGroup& group, const Formula& formula, const ExpansionPlace& preheader,
+                  const Counter* counter, RegId counterReg);
   void rewriteUse(const AddressUse& use, RegId reg, int64_t offset);
 
   Function& f_;

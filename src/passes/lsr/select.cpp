@@ -5,14 +5,18 @@
 namespace ptxopt {
 namespace {
 
+constexpr double kRecurrence64 = 3;      // the step of a 64-bit pointer by a constant
 constexpr double kRounds = 4;            // a round, against an instruction in front of the loop
 constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking groups back
 constexpr double kComplexity = 0.25;     // a pointer's bonus for each use: it takes no computation
 
 class Selector {
  public:
-  Selector(std::vector<GroupForms>& groups, LoopCost& cost, const SelectionLimits& limits, double unitSetup)
-      : groups_(groups), cost_(cost), limits_(limits), unitSetup_(unitSetup) {}
+  Selector(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
+           const SelectionLimits& limits, double unitSetup)
+      : groups_(groups), counters_(counters), cost_(cost), limits_(limits), unitSetup_(unitSetup) {}
+
+  uint32_t counter() const { return counter_; }
 
   double priceOf(const GroupForms& g, const Formula& f) const {
     double price = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
@@ -27,8 +31,11 @@ class Selector {
     double least = 0;
     for (std::size_t k = 1; k < g.formulas.size(); ++k) {
       const Formula& f = g.formulas[k];
-      if (!f.bad.empty()) continue;
-      const double price = priceOf(g, f) * kRounds + f.setup + 0.01 * f.registers;
+      if (!f.bad.empty() || (f.counter != kNoCounter && f.counter != counter_)) continue;
+      if (!allowsUnits_ && needsUnitRegister(f.kind)) continue;
+      // What a better step saves is said against the step that there is.
+      const double round = priceOf(g, f) + (f.kind == FormulaKind::UnitStep ? kRecurrence64 : 0);
+      const double price = round * kRounds + f.setup + 0.01 * f.registers;
       if (at == 0 || price < least) {
         at = k;
         least = price;
@@ -43,9 +50,20 @@ class Selector {
     for (const GroupForms& g : groups_) {
       if (g.chosen == 0) continue;
       all += priceOf(g, g.formulas[g.chosen]);
+      if (g.formulas[g.chosen].kind == FormulaKind::UnitStep) continue;
       for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
     }
+    if (usesCounter()) {
+      all += 1;
+      if (counters_[counter_].test) replaced.insert(counters_[counter_].tested);
+    }
     return all + cost_.needed(replaced);
+  }
+
+  bool usesCounter() const {
+    return counter_ != kNoCounter && std::ranges::any_of(groups_, [&](const GroupForms& g) {
+             return g.chosen != 0 && g.formulas[g.chosen].counter == counter_;
+           });
   }
 
   double total(double round) const {
@@ -54,8 +72,9 @@ class Selector {
     for (const GroupForms& g : groups_) {
       if (g.chosen == 0) continue;
       all += g.formulas[g.chosen].setup;
-      needsUnit |= g.formulas[g.chosen].kind == FormulaKind::UnitPointer;
+      needsUnit |= needsUnitRegister(g.formulas[g.chosen].kind);
     }
+    if (usesCounter()) all += counters_[counter_].setup;
     return needsUnit ? all + unitSetup_ : all;
   }
 
@@ -66,8 +85,27 @@ class Selector {
     return all;
   }
 
+  // Without a new counter, and with each of them; with unit steps and without.
   void bySass() {
     const double before = total(rounds());
+    std::vector<std::size_t> best(groups_.size());
+    double least = before;
+    uint32_t counter = kNoCounter;
+    for (uint32_t c = 0; c < 2 * (counters_.size() + 1); ++c) {
+      counter_ = c < 2 ? kNoCounter : c / 2 - 1;
+      allowsUnits_ = c % 2 == 0;
+      const double found = tryAll();
+      if (found >= least || registers() > limits_.registers) continue;
+      least = found;
+      counter = usesCounter() ? counter_ : kNoCounter;
+      for (std::size_t g = 0; g < groups_.size(); ++g) best[g] = groups_[g].chosen;
+    }
+    counter_ = counter;
+    for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].chosen = best[g];
+  }
+
+  // All groups in their best forms; then back with those that are not missed.
+  double tryAll() {
     for (GroupForms& g : groups_) g.chosen = best(g);
     double least = total(rounds());
     std::size_t work = 0;
@@ -81,8 +119,7 @@ class Selector {
       else
         g.chosen = chosen;
     }
-    if (least >= before || registers() > limits_.registers)
-      for (GroupForms& g : groups_) g.chosen = 0;
+    return least;
   }
 
   // The price of leaving a group as it is: what falls away without it.
@@ -92,13 +129,16 @@ class Selector {
     return all - cost_.needed(replaced);
   }
 
+  // These rules look at one group at a time: a counter that several would share is none of their forms.
+  static bool isAllowed(const Formula& f) { return f.bad.empty() && f.counter == kNoCounter; }
+
   void byPrice(bool median) {
     const double all = cost_.needed({});
     std::vector<double> prices;
     for (GroupForms& g : groups_) {
       g.formulas[0].perRound = keepPrice(g, all);
       for (const Formula& f : g.formulas)
-        if (f.bad.empty()) prices.push_back(priceOf(g, f));
+        if (isAllowed(f)) prices.push_back(priceOf(g, f));
     }
     std::ranges::sort(prices);
     double sum = 0, half = 0;
@@ -118,7 +158,7 @@ class Selector {
         return p >= at ? p < q : p > q;
       };
       for (std::size_t k = 0; k < g.formulas.size(); ++k)
-        if (g.formulas[k].bad.empty() &&
+        if (isAllowed(g.formulas[k]) &&
             (chosen == SIZE_MAX || better(priceOf(g, g.formulas[k]), priceOf(g, g.formulas[chosen]))))
           chosen = k;
       g.chosen = chosen == SIZE_MAX ? 0 : chosen;
@@ -127,7 +167,14 @@ class Selector {
   }
 
  private:
+  static bool needsUnitRegister(FormulaKind kind) {
+    return kind == FormulaKind::UnitPointer || kind == FormulaKind::UnitStep;
+  }
+
   std::vector<GroupForms>& groups_;
+  std::span<const Counter> counters_;
+  uint32_t counter_ = kNoCounter;
+  bool allowsUnits_ = true;
   LoopCost& cost_;
   const SelectionLimits& limits_;
   const double unitSetup_;
@@ -135,16 +182,17 @@ class Selector {
 
 }  // namespace
 
-SelectionResult select(std::vector<GroupForms>& groups, LoopCost& cost, Selection how, const SelectionLimits& limits,
-                       double unitSetup) {
+SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
+                       Selection how, const SelectionLimits& limits, double unitSetup) {
   SelectionResult result;
-  Selector selector(groups, cost, limits, unitSetup);
+  Selector selector(groups, counters, cost, limits, unitSetup);
   result.before = cost.needed({});
   if (how == Selection::Sass)
     selector.bySass();
   else
     selector.byPrice(how == Selection::Median);
   result.after = selector.rounds();
+  result.counter = selector.counter();
   return result;
 }
 

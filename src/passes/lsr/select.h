@@ -31,10 +31,11 @@ struct SelectionLimits {
 };
 
 struct SelectionResult {
-  double before = 0, after = 0;  // machine instructions a round
+  double before = 0, after = 0;   // machine instructions a round
+  uint32_t counter = kNoCounter;  // that is to be made
 };
 
-SelectionResult select(std::vector<GroupForms>& groups, LoopCost& cost, Selection how, const SelectionLimits& limits,
-                       double unitSetup);
+SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
+                       Selection how, const SelectionLimits& limits, double unitSetup);
 
 }  // namespace ptxopt
