@@ -139,7 +139,7 @@ class LoopReducer {
           Formula f;
           f.kind = FormulaKind::UnitStep;
           f.perRound = kUnitStepGain;
-          f.setup = step->price;
+          f.setup = static_cast<int>(step->price);
           g.formulas.push_back(f);
           steps.back() = step;
         }

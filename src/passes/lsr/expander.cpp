@@ -323,6 +323,17 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
   return result;
 }
 
+RegId Expander::emitToKeep(ExprId e, const ExpansionPlace& place) {
+  const RegId r = emit(e, place);
+  if (r.value >= intervals_.size()) return r;  // made here
+  const auto used =
+      std::ranges::count_if(intervals_[r].values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
+  if (used == 1) return r;
+  const RegId copy = f_.makeRegister(f_.registers[r.value].type);
+  copyTo(copy, r, place.before);
+  return copy;
+}
+
 RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& place) {
   const unsigned width = e_[e].width;
   const RegId x = emit(e, place);

@@ -32,8 +32,11 @@ class Expander {
   // Machine instructions, roughly.
   static constexpr unsigned kImpossible = UINT32_MAX;
   unsigned price(ExprId e, const ExpansionPlace& place) { return price(e, place, 0); }
-  // A register of the expression's width. Only after canExpand.
+  // A register of the expression's width, which holds it at the place: what comes behind may write it. Only after
+  // canExpand.
   RegId emit(ExprId e, const ExpansionPlace& place);
+  // One that keeps it: written nowhere else.
+  RegId emitToKeep(ExprId e, const ExpansionPlace& place);
   // A sum computed anew from its parts, although a register may hold it: for a form that ptxas handles better.
   unsigned priceAnew(ExprId e, const ExpansionPlace& place);
   RegId emitAnew(ExprId e, const ExpansionPlace& place) { return emitSum(e, place); }

@@ -6,7 +6,8 @@ namespace ptxopt {
 namespace {
 
 constexpr double kConstantPointer64 = 3, kConstantPointer64Unrolled = 0.75;
-constexpr unsigned kMostSetup = 24;  // machine instructions in front of a loop, for one group
+constexpr int kStartSaved = 2;    // what computes the start of a pointer, which a parameter needs no more
+constexpr int kMostSetup = 24;      // machine instructions in front of a loop, for one group
 
 bool fits32(int64_t c) { return c == static_cast<int32_t>(c); }
 
@@ -117,11 +118,12 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
     if (f.kind == FormulaKind::Index && (group.least < -kMostImmediate || group.most > kMostImmediate))
       f.bad = "immediate";
     const unsigned price = t.expander.price(f.base, t.preheader);
-    f.setup += price;
-    if (price == Expander::kImpossible)
+    if (price == Expander::kImpossible) {
       f.bad = "base-not-available";
-    else if (f.setup > kMostSetup)
-      f.bad = "setup";
+    } else {
+      f.setup += static_cast<int>(price);
+      if (f.setup > kMostSetup) f.bad = "setup";
+    }
     all.push_back(f);
   };
 
@@ -145,11 +147,10 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
     pointer.kind = FormulaKind::StridePointer;
     if (isWide && isWideStride(e, group.step, t.loop, pointer.stride, pointer.scale, pointer.isSigned)) {
       pointer.perRound = 1;
-      pointer.setup = t.expander.price(pointer.stride, t.preheader);
-      if (pointer.setup == Expander::kImpossible) {
-        pointer.setup = 0;
+      if (const unsigned price = t.expander.price(pointer.stride, t.preheader); price != Expander::kImpossible)
+        pointer.setup = static_cast<int>(price);
+      else
         pointer.bad = "base-not-available";
-      }
       if (!t.may64) pointer.bad = "64-bit";
       if (pointer.bad.empty())
         finish(pointer);
@@ -169,7 +170,10 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
       const ExprId wide = f.isSigned ? evolution.signExtend(start, 64) : evolution.zeroExtend(start, 64);
       f.base = e.subtract(group.start, e.scale(wide, static_cast<uint64_t>(f.scale)));
       const Expr base = e[f.base];
-      f.registers = base.kind == ExprKind::Value && evolution.constantDefinition(base.reg(), base.value()).valid() ? 0 : 2;
+      const bool isParameter =
+          base.kind == ExprKind::Value && evolution.constantDefinition(base.reg(), base.value()).valid();
+      f.registers = isParameter ? 0 : 2;
+      if (isParameter && f.base != group.start) f.setup = -kStartSaved;
     };
     for (const InductionVariable& iv : ivs) {
       const Expr n = e[iv.expr];

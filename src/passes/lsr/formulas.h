@@ -50,7 +50,7 @@ struct Formula {
   bool isSigned = false;  // Index, StridePointer: how the 32-bit number is extended
   ExprId stride;          // StridePointer: the 32-bit number
   double perRound = 0;    // machine instructions
-  unsigned setup = 0;     // in front of the loop
+  int setup = 0;          // in front of the loop; below 0 where code there is no longer needed
   int registers = 0;      // 32-bit units that live through the loop
   std::string_view bad;   // why it cannot be chosen; empty when it can
 };

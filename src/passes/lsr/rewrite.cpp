@@ -20,9 +20,7 @@ RegId GroupRewriter::makeCounter(const Counter& counter, LoopId loop, const Expa
   expander_.copyTo(reg, expander_.emit(counter.start, preheader), preheader.before);
   RegId limit;
   if (counter.test) {
-    // The limit lives through the loop in a register of its own: what holds it may be written there.
-    limit = f_.makeRegister(ScalarType::b32);
-    expander_.copyTo(limit, expander_.emit(counter.limit, preheader), preheader.before);
+    limit = expander_.emitToKeep(counter.limit, preheader);
   }
   if (counter.isAhead)
     expander_.addConstantTo(reg, 1, 32, counter.test->test);
@@ -88,7 +86,7 @@ void GroupRewriter::applyPointer(const UseGroup& group, const Formula& formula, 
     expander_.addTo(pointer, before, product, 64, place);
   }
   RegId stride;
-  if (formula.kind == FormulaKind::StridePointer) stride = expander_.emit(formula.stride, preheader);
+  if (formula.kind == FormulaKind::StridePointer) stride = expander_.emitToKeep(formula.stride, preheader);
   for (const BlockId latch : context_.analyses.loops().latches(cfg, loop)) {
     const InstrId end = placeAtEnd(context_.module, f_, cfg[latch]);
     switch (formula.kind) {
@@ -113,7 +111,7 @@ void GroupRewriter::applyIndex(const UseGroup& group, const Formula& formula, co
   const Cfg& cfg = context_.analyses.cfg();
   const LiveIntervals& intervals = context_.analyses.liveIntervals();
   const SlotIndexes& slots = context_.analyses.slotIndexes();
-  const RegId base = expander_.emit(formula.base, preheader);
+  const RegId base = expander_.emitToKeep(formula.base, preheader);
   const RegId index = counter != nullptr ? counterReg : formula.index.reg;
   // What the index holds at a use: how many rounds it is ahead of the header, and a number to tell values apart.
   const auto stateAt = [&](InstrId use) -> std::pair<uint32_t, int64_t> {

@@ -8,6 +8,7 @@ namespace {
 constexpr double kRecurrence64 = 3;      // the step of a 64-bit pointer by a constant
 constexpr double kRounds = 4;            // a round, against an instruction in front of the loop
 constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking groups back
+constexpr double kRegister = 0.05;       // a 32-bit unit
 constexpr double kComplexity = 0.25;     // a pointer's bonus for each use: it takes no computation
 
 class Selector {
@@ -35,7 +36,7 @@ class Selector {
       if (!allowsUnits_ && needsUnitRegister(f.kind)) continue;
       // What a better step saves is said against the step that there is.
       const double round = priceOf(g, f) + (f.kind == FormulaKind::UnitStep ? kRecurrence64 : 0);
-      const double price = round * kRounds + f.setup + 0.01 * f.registers;
+      const double price = round * kRounds + f.setup + kRegister * f.registers;
       if (at == 0 || price < least) {
         at = k;
         least = price;
@@ -75,6 +76,7 @@ class Selector {
       needsUnit |= needsUnitRegister(g.formulas[g.chosen].kind);
     }
     if (usesCounter()) all += counters_[counter_].setup;
+    all += kRegister * registers();
     return needsUnit ? all + unitSetup_ : all;
   }
 
