@@ -56,7 +56,7 @@ class LoopReducer {
         const Counter* counter = formula.counter != kNoCounter ? &*p.counter : nullptr;
         rewriter_.apply(*g.group, formula, p.loop, p.preheader, counter, counterReg);
       }
-      for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.start, p.preheader);
+      for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
     }
     for (const auto& [reason, n] : declines_)
       context_.decline(reason, fmt::format("{} loop{}", n, n == 1 ? "" : "s"));
@@ -67,6 +67,7 @@ class LoopReducer {
   struct StepPlan {
     InductionVariable iv;
     UnitSteps::Increment increment;
+    StepProduct product;
     UnitSteps::Start start;
     unsigned price = 0;
   };
@@ -121,7 +122,7 @@ class LoopReducer {
     if (uses.ivs.empty() && uses.groups.empty()) return decline(l, "no-uses");
     if (unrolls) return decline(l, "unrolled");
 
-    FormulaTerms terms{f_, context_, expander_, l, preheader, unrolls, true, true};
+    FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, unrolls, true, true};
     const std::vector<Counter> counters = makeCounters(uses.groups, terms);
     std::vector<GroupForms>& groups = plan.groups;
     std::vector<std::optional<StepPlan>> steps;  // of groups: the step of the pointer that each reads
@@ -140,6 +141,7 @@ class LoopReducer {
           f.kind = FormulaKind::UnitStep;
           f.perRound = kUnitStepGain;
           f.setup = static_cast<int>(step->price);
+          f.product = step->product;
           g.formulas.push_back(f);
           steps.back() = step;
         }
@@ -159,7 +161,7 @@ class LoopReducer {
       const Formula& formula = g.formulas[g.chosen];
       if (formula.kind == FormulaKind::Keep) continue;
       context_.count(name(formula.kind));
-      needsUnit_ |= formula.kind == FormulaKind::UnitPointer || formula.kind == FormulaKind::UnitStep;
+      needsUnit_ |= needsUnitRegister(formula);
       if (formula.kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
     }
     if (result.counter != kNoCounter) {
@@ -242,11 +244,15 @@ class LoopReducer {
   }
 
   std::optional<StepPlan> planStep(const InductionVariable& iv, const LoopPlan& plan) {
-    if (e_[iv.expr].width != 64 || !e_.isConstant(e_[iv.expr].step())) return std::nullopt;
+    if (e_[iv.expr].width != 64) return std::nullopt;
+    const auto product = stepProduct(evolution_, e_[iv.expr].step(), plan.loop);
     const auto increment = steps_.increment(iv, plan.loop);
-    if (!increment) return std::nullopt;
-    StepPlan step{iv, *increment, UnitSteps::Start::Aligned, 0};
+    if (!increment || !product) return std::nullopt;
+    StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0};
     step.start = steps_.howToStart(iv, plan.preheader, step.price);
+    const unsigned price = steps_.price(*product, plan.preheader);
+    if (price == Expander::kImpossible) return std::nullopt;
+    step.price += price;
     return step;
   }
 
@@ -271,8 +277,10 @@ class LoopReducer {
       setup += step->price;
       found.push_back(*step);
     }
-    if (found.empty() || gain * 4 < setup + (needsUnit_ ? 0 : kUnitSetup)) return;
-    needsUnit_ = true;
+    const bool needsUnit =
+        std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
+    if (found.empty() || gain * 4 < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
+    needsUnit_ |= needsUnit;
     context_.count("unit-step", found.size());
     plan.steps.insert(plan.steps.end(), found.begin(), found.end());
   }

@@ -244,6 +244,18 @@ RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId bef
   return to;
 }
 
+RegId Expander::multiplyWide(RegId a, RegId b, bool isSigned, InstrId before) {
+  const RegId to = make(64);
+  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), source(b)}, before);
+  return to;
+}
+
+RegId Expander::subtract(RegId a, RegId b, InstrId before) {
+  const RegId to = make(64);
+  instruction(MadeOpcode::SubS64, {def(to), source(a), source(b)}, before);
+  return to;
+}
+
 void Expander::copyTo(RegId to, RegId from, InstrId before) {
   insertCopy(context_.module, f_, to, from, before);
   ++inserted_;

@@ -47,6 +47,8 @@ class Expander {
   RegId add(RegId a, RegId b, unsigned width, InstrId before);
   RegId addImmediate(RegId a, int64_t c, unsigned width, InstrId before);
   void addConstantTo(RegId reg, int64_t c, unsigned width, InstrId before);
+  RegId subtract(RegId a, RegId b, InstrId before);
+  RegId multiplyWide(RegId a, RegId b, bool isSigned, InstrId before);
   RegId multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before);
   void addTo(RegId to, RegId a, RegId b, unsigned width, InstrId before);
   void copyTo(RegId to, RegId from, InstrId before);

@@ -88,24 +88,6 @@ std::string_view name(FormulaKind kind) {
   return "index";
 }
 
-bool isWideStride(const ScevExpressions& e, ExprId step, LoopId loop, ExprId& number, int64_t& scale,
-                  bool& isSigned) {
-  ExprId extended = step;
-  scale = 1;
-  const Expr n = e[step];
-  if (n.width != 64 || !e.isInvariant(step, loop)) return false;
-  if (n.kind == ExprKind::Sum) {
-    if (n.constant != 0 || n.termCount != 1) return false;
-    extended = e.terms(step)[0].expr;
-    scale = signedAt(e.terms(step)[0].factor, 64);
-  }
-  const Expr x = e[extended];
-  if (x.kind != ExprKind::SignExtend && x.kind != ExprKind::ZeroExtend) return false;
-  number = x.operand();
-  isSigned = x.kind == ExprKind::SignExtend;
-  return e[number].width == 32 && fits32(scale) && (isSigned || scale > 0);
-}
-
 std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs,
                                   std::span<const Counter> counters, FormulaTerms& t) {
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
@@ -133,29 +115,28 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
   pointer.base = group.start;
   pointer.registers = group.width / 32;
   if (e.isConstant(group.step)) {
-    const int64_t step = signedAt(e[group.step].constant, group.width);
     pointer.perRound = !isWide ? 1 : t.unrolls ? kConstantPointer64Unrolled : kConstantPointer64;
     if (!t.may64 && isWide) pointer.bad = "64-bit";
     finish(pointer);
-    if (isWide && t.mayUnit && !t.unrolls && fits32(step)) {
+    const auto product = isWide ? stepProduct(evolution, group.step, t.loop) : std::nullopt;
+    if (product && t.mayUnit && !t.unrolls) {
       pointer.kind = FormulaKind::UnitPointer;
+      pointer.product = *product;
       pointer.perRound = 1;
       pointer.setup = 1;
       finish(pointer);
     }
-  } else {
+  } else if (const auto product = isWide ? stepProduct(evolution, group.step, t.loop) : std::nullopt) {
     pointer.kind = FormulaKind::StridePointer;
-    if (isWide && isWideStride(e, group.step, t.loop, pointer.stride, pointer.scale, pointer.isSigned)) {
-      pointer.perRound = 1;
-      if (const unsigned price = t.expander.price(pointer.stride, t.preheader); price != Expander::kImpossible)
-        pointer.setup = static_cast<int>(price);
-      else
-        pointer.bad = "base-not-available";
-      if (!t.may64) pointer.bad = "64-bit";
-      if (pointer.bad.empty())
-        finish(pointer);
-      else
-        all.push_back(pointer);
+    pointer.product = *product;
+    pointer.perRound = 1;
+    const unsigned price = t.steps.price(*product, t.preheader);
+    if (price == Expander::kImpossible || !t.may64) {
+      pointer.bad = t.may64 ? "base-not-available" : "64-bit";
+      all.push_back(pointer);
+    } else {
+      pointer.setup = static_cast<int>(price);
+      finish(pointer);
     }
   }
 

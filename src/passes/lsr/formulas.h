@@ -3,8 +3,8 @@
 //   Keep           as it is
 //   Pointer        a pointer of its own that goes a constant further each round
 //   UnitPointer    the same, its step multiplied by a register that holds 1 (step.h): one machine instruction
-//   StridePointer  a pointer that goes a multiple of a 32-bit number further, which does not vary: by mul.wide + add
-//   UnitStep       the pointer that there is, its step written as a product like that of UnitPointer
+//   StridePointer  a pointer that goes a product of 32-bit numbers further, which do not vary: by mul.wide + add
+//   UnitStep       the pointer that there is, its step written as such a product
 //   Index          base + scale * index, where the index is a 32-bit induction variable that does not wrap, by
 //                  mul.wide + add; the base does not vary
 // A pointer starts at the group's start; its uses differ by immediates.
@@ -19,6 +19,7 @@
 
 #include "passes/lsr/expander.h"
 #include "passes/lsr/loop_uses.h"
+#include "passes/lsr/step.h"
 
 namespace ptxopt {
 
@@ -46,19 +47,24 @@ struct Formula {
   ExprId base;            // Pointer*: in the first round; Index: what the index is added to
   InductionVariable index;
   uint32_t counter = kNoCounter;  // Index: which of the counters that may be made, instead of `index`
-  int64_t scale = 0;      // Index, StridePointer
-  bool isSigned = false;  // Index, StridePointer: how the 32-bit number is extended
-  ExprId stride;          // StridePointer: the 32-bit number
+  int64_t scale = 0;      // Index
+  bool isSigned = false;  // Index: how the 32-bit number is extended
+  StepProduct product;    // UnitPointer, StridePointer, UnitStep
   double perRound = 0;    // machine instructions
   int setup = 0;          // in front of the loop; below 0 where code there is no longer needed
   int registers = 0;      // 32-bit units that live through the loop
   std::string_view bad;   // why it cannot be chosen; empty when it can
 };
 
+inline bool needsUnitRegister(const Formula& f) {
+  return (f.kind == FormulaKind::UnitPointer || f.kind == FormulaKind::UnitStep) && f.product.needsUnit();
+}
+
 struct FormulaTerms {
   const Function& f;
   PassContext& context;
   Expander& expander;
+  UnitSteps& steps;
   LoopId loop;
   ExpansionPlace preheader;
   bool unrolls = false;  // ptxas is expected to unroll the loop
@@ -73,8 +79,5 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
 
 // The counters that are worth a try in a loop: from 0, and from the numbers that group starts scale by their steps.
 std::vector<Counter> makeCounters(std::span<const UseGroup> groups, FormulaTerms& t);
-
-// Whether `step` is scale * ext(32-bit number that does not vary).
-bool isWideStride(const ScevExpressions& e, ExprId step, LoopId loop, ExprId& number, int64_t& scale, bool& isSigned);
 
 }  // namespace ptxopt

@@ -72,30 +72,28 @@ void GroupRewriter::applyPointer(const UseGroup& group, const Formula& formula, 
   ExprId start = e.addConstant(formula.base, static_cast<uint64_t>(inStart));
   const RegId pointer = f_.makeRegister(width == 64 ? ScalarType::b64 : ScalarType::b32);
   const InstrId place = preheader.before;
-  const int64_t step = e.isConstant(group.step) ? signedAt(e[group.step].constant, width) : 0;
-  if (formula.kind != FormulaKind::UnitPointer || expander_.endsWide(start)) {
-    const bool anew = formula.kind == FormulaKind::UnitPointer &&
-                      expander_.priceAnew(start, preheader) != Expander::kImpossible;
-    const RegId first = anew ? expander_.emitAnew(start, preheader) : expander_.emit(start, preheader);
-    expander_.copyTo(pointer, first, place);
+  if (formula.kind == FormulaKind::Pointer) {
+    expander_.copyTo(pointer, expander_.emit(start, preheader), place);
+    const int64_t step = signedAt(e[group.step].constant, width);
+    for (const BlockId latch : context_.analyses.loops().latches(cfg, loop))
+      expander_.addConstantTo(pointer, step, width, placeAtEnd(context_.module, f_, cfg[latch]));
   } else {
-    // A step earlier, and on by a product: that makes an aligned pair.
-    start = e.addConstant(start, static_cast<uint64_t>(-step));
-    const RegId before = expander_.emit(start, preheader);
-    const RegId product = steps_.step(step, place);
-    expander_.addTo(pointer, before, product, 64, place);
-  }
-  RegId stride;
-  if (formula.kind == FormulaKind::StridePointer) stride = expander_.emitToKeep(formula.stride, preheader);
-  for (const BlockId latch : context_.analyses.loops().latches(cfg, loop)) {
-    const InstrId end = placeAtEnd(context_.module, f_, cfg[latch]);
-    switch (formula.kind) {
-      case FormulaKind::UnitPointer: expander_.addTo(pointer, pointer, steps_.step(step, end), 64, end); break;
-      case FormulaKind::StridePointer:
-        expander_.addTo(pointer, pointer, expander_.multiplyWide(stride, formula.scale, formula.isSigned, end), 64,
-                        end);
-        break;
-      default: expander_.addConstantTo(pointer, step, width, end); break;
+    const UnitSteps::Factors factors = steps_.factors(formula.product, preheader);
+    if (expander_.endsWide(start)) {
+      const bool anew = expander_.priceAnew(start, preheader) != Expander::kImpossible;
+      expander_.copyTo(pointer, anew ? expander_.emitAnew(start, preheader) : expander_.emit(start, preheader), place);
+    } else if (e.isConstant(group.step)) {
+      // A step earlier, and on by a product: that makes an aligned pair.
+      start = e.subtract(start, group.step);
+      expander_.addTo(pointer, expander_.emit(start, preheader), steps_.product(factors, place), 64, place);
+    } else {
+      const RegId first = expander_.emit(start, preheader);
+      const RegId before = expander_.subtract(first, steps_.product(factors, place), place);
+      expander_.addTo(pointer, before, steps_.product(factors, place), 64, place);
+    }
+    for (const BlockId latch : context_.analyses.loops().latches(cfg, loop)) {
+      const InstrId end = placeAtEnd(context_.module, f_, cfg[latch]);
+      expander_.addTo(pointer, pointer, steps_.product(factors, end), 64, end);
     }
   }
   for (const AddressUse& use : group.uses) {

@@ -33,7 +33,7 @@ class Selector {
     for (std::size_t k = 1; k < g.formulas.size(); ++k) {
       const Formula& f = g.formulas[k];
       if (!f.bad.empty() || (f.counter != kNoCounter && f.counter != counter_)) continue;
-      if (!allowsUnits_ && needsUnitRegister(f.kind)) continue;
+      if (!allowsUnits_ && needsUnitRegister(f)) continue;
       // What a better step saves is said against the step that there is.
       const double round = priceOf(g, f) + (f.kind == FormulaKind::UnitStep ? kRecurrence64 : 0);
       const double price = round * kRounds + f.setup + kRegister * f.registers;
@@ -73,7 +73,7 @@ class Selector {
     for (const GroupForms& g : groups_) {
       if (g.chosen == 0) continue;
       all += g.formulas[g.chosen].setup;
-      needsUnit |= needsUnitRegister(g.formulas[g.chosen].kind);
+      needsUnit |= needsUnitRegister(g.formulas[g.chosen]);
     }
     if (usesCounter()) all += counters_[counter_].setup;
     all += kRegister * registers();
@@ -169,10 +169,6 @@ class Selector {
   }
 
  private:
-  static bool needsUnitRegister(FormulaKind kind) {
-    return kind == FormulaKind::UnitPointer || kind == FormulaKind::UnitStep;
-  }
-
   std::vector<GroupForms>& groups_;
   std::span<const Counter> counters_;
   uint32_t counter_ = kNoCounter;

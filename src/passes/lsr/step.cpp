@@ -60,14 +60,20 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
     }
     if (form.row->key != "add" || form.effects != effect::Pure || operands.size() != 3 || info(form.type).bits != 64)
       return std::nullopt;
-    const auto constant = immediate(f_, operands[2]);
-    if (!constant) return std::nullopt;
-    const auto c = static_cast<int64_t>(*constant);
     ScalarEvolution& evolution = context_.analyses.scalarEvolution();
-    const Expr n = evolution.expressions()[iv.expr];
-    if (c != static_cast<int32_t>(c) || !evolution.expressions().isConstant(n.step(), static_cast<uint64_t>(c)))
-      return std::nullopt;
-    return Increment{id, c};
+    ScevExpressions& e = evolution.expressions();
+    const ExprId step = e[iv.expr].step();
+    // Which of the two sources is the step; the other one is the register before.
+    for (const uint32_t k : {2u, 1u}) {
+      const Operand& o = operands[k];
+      ExprId found;
+      if (const auto bits = immediate(f_, o))
+        found = e.constant(*bits, 64);
+      else if (o.isRegister() && o.flags == 0)
+        found = evolution.read(o.reg(), id);
+      if (found == step && operands[3 - k].isRegister()) return Increment{id, f_[id].firstOperand + k};
+    }
+    return std::nullopt;
   }
   return std::nullopt;
 }
@@ -109,29 +115,104 @@ UnitSteps::Start UnitSteps::howToStart(const InductionVariable& iv, const Expans
                                        unsigned& price) {
   price = 0;
   if (startsAligned(iv, preheader)) return Start::Aligned;
-  const ExprId start = context_.analyses.scalarEvolution().expressions()[iv.expr].start();
+  const ScevExpressions& e = context_.analyses.scalarEvolution().expressions();
+  const ExprId start = e[iv.expr].start();
+  // Against a constant the step that is taken back is two instructions, and the one that is taken again one.
   price = kBias;
   if (!expander_.endsWide(start) || expander_.priceAnew(start, preheader) > kBias) return Start::Earlier;
   price = expander_.priceAnew(start, preheader);
   return Start::Anew;
 }
 
-void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment, Start start,
+void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment, const StepProduct& step, Start start,
                         const ExpansionPlace& preheader) {
   const InstrId place = preheader.before;
+  const Factors by = factors(step, preheader);
+  ScevExpressions& e = context_.analyses.scalarEvolution().expressions();
   if (start == Start::Anew) {
-    const ExprId e = context_.analyses.scalarEvolution().expressions()[iv.expr].start();
-    expander_.copyTo(iv.reg, expander_.emitAnew(e, preheader), place);
+    expander_.copyTo(iv.reg, expander_.emitAnew(e[iv.expr].start(), preheader), place);
   } else if (start == Start::Earlier) {
-    const RegId before = expander_.addImmediate(iv.reg, -increment.constant, 64, place);
-    const RegId product = step(increment.constant, place);
-    expander_.addTo(iv.reg, before, product, 64, place);
+    RegId before;
+    if (e.isConstant(e[iv.expr].step()))
+      before = expander_.addImmediate(iv.reg, -signedAt(e[e[iv.expr].step()].constant, 64), 64, place);
+    else
+      before = expander_.subtract(iv.reg, product(by, place), place);
+    expander_.addTo(iv.reg, before, product(by, place), 64, place);
   }
-  const RegId product = step(increment.constant, increment.instruction);
-  // add.s64 d, a, C becomes add.s64 d, a, product
-  const Instruction i = f_[increment.instruction];
-  f_.operands[i.firstOperand + 2] = registerOperand(product, Role::Use, Join::Comma);
+  // add.s64 d, a, step becomes add.s64 d, a, product
+  Operand& o = f_.operands[increment.operand];
+  const Join join = o.join;
+  o = registerOperand(product(by, increment.instruction), Role::Use, join);
   f_.touch(increment.instruction);
+}
+
+std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, LoopId loop) {
+  ScevExpressions& e = evolution.expressions();
+  const Expr n = e[step];
+  if (n.width != 64 || !e.isInvariant(step, loop)) return std::nullopt;
+  const auto fits32 = [](int64_t c) { return c == static_cast<int32_t>(c); };
+  StepProduct p;
+  if (n.kind == ExprKind::Constant) {
+    p.constant = signedAt(n.constant, 64);
+    return fits32(p.constant) ? std::optional(p) : std::nullopt;
+  }
+  ExprId factor = step;
+  int64_t scale = 1;
+  if (n.kind == ExprKind::Sum) {
+    if (n.constant != 0 || n.termCount != 1) return std::nullopt;
+    factor = e.terms(step)[0].expr;
+    scale = signedAt(e.terms(step)[0].factor, 64);
+  }
+  const auto isExtension = [&](ExprId x) {
+    return (e[x].kind == ExprKind::SignExtend || e[x].kind == ExprKind::ZeroExtend) && e[e[x].operand()].width == 32;
+  };
+  if (isExtension(factor)) {
+    p.left = e[factor].operand();
+    p.constant = scale;
+    p.isSigned = e[factor].kind == ExprKind::SignExtend || evolution.range(p.left).isNeverNegative();
+    return fits32(scale) && (p.isSigned || scale > 0) ? std::optional(p) : std::nullopt;
+  }
+  const Expr product = e[factor];
+  if (product.kind != ExprKind::Product || product.termCount != 2) return std::nullopt;
+  ExprId x = e.terms(factor)[0].expr, y = e.terms(factor)[1].expr;
+  if (!isExtension(x) || !isExtension(y)) return std::nullopt;
+  const auto isSignedFactor = [&](ExprId f) {
+    return e[f].kind == ExprKind::SignExtend || evolution.range(e[f].operand()).isNeverNegative();
+  };
+  p.isSigned = isSignedFactor(x) && isSignedFactor(y);
+  if (!p.isSigned && (e[x].kind != ExprKind::ZeroExtend || e[y].kind != ExprKind::ZeroExtend || scale <= 0))
+    return std::nullopt;
+  // One of them takes the constant, if it stays within 32 bits.
+  for (int k = 0; k < 2; ++k, std::swap(x, y)) {
+    const IntegerRange r = evolution.range(e[y].operand());
+    const IntegerRange c = IntegerRange::constant(32, static_cast<uint64_t>(scale));
+    if (scale != 1 && (!fits32(scale) || !(p.isSigned ? mulNeverWrapsSigned(r, c) : mulNeverWrapsUnsigned(r, c))))
+      continue;
+    p.left = e[x].operand();
+    p.right = e.scale(e[y].operand(), static_cast<uint64_t>(scale));
+    return p;
+  }
+  return std::nullopt;
+}
+
+unsigned UnitSteps::price(const StepProduct& p, const ExpansionPlace& preheader) {
+  const unsigned left = p.left.valid() ? expander_.price(p.left, preheader) : 0;
+  const unsigned right = p.right.valid() ? expander_.price(p.right, preheader) : 0;
+  return left == Expander::kImpossible || right == Expander::kImpossible ? Expander::kImpossible : left + right;
+}
+
+UnitSteps::Factors UnitSteps::factors(const StepProduct& p, const ExpansionPlace& preheader) {
+  Factors f;
+  f.left = p.left.valid() ? expander_.emitToKeep(p.left, preheader) : unit();
+  if (p.right.valid()) f.right = expander_.emitToKeep(p.right, preheader);
+  f.constant = p.constant;
+  f.isSigned = p.isSigned;
+  return f;
+}
+
+RegId UnitSteps::product(const Factors& f, InstrId before) {
+  return f.right.valid() ? expander_.multiplyWide(f.left, f.right, f.isSigned, before)
+                         : expander_.multiplyWide(f.left, f.constant, f.isSigned, before);
 }
 
 }  // namespace ptxopt

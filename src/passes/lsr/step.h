@@ -18,6 +18,19 @@
 
 namespace ptxopt {
 
+// A 64-bit step as the product of two 32-bit numbers, extended: of a constant and 1, or of two numbers that do not vary
+// in the loop, of which one has taken up the constant factor.
+struct StepProduct {
+  ExprId left;            // none: a register that holds 1
+  ExprId right;           // none: `constant` stands for it
+  int64_t constant = 0;
+  bool isSigned = true;
+
+  bool needsUnit() const { return !left.valid(); }
+};
+// None where the step is no such product, or where that is not proved.
+std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, LoopId loop);
+
 class UnitSteps {
  public:
   UnitSteps(Function& f, PassContext& context, Expander& expander)
@@ -25,21 +38,28 @@ class UnitSteps {
 
   // The register that holds 1, made at the entry of the function when first asked for.
   RegId unit();
-  bool isUsed() const { return unit_.valid(); }
-  // A product of the constant, in front of a place.
-  RegId step(int64_t constant, InstrId before) { return expander_.multiplyWide(unit(), constant, true, before); }
+  // Machine instructions in front of the loop for the factors; Expander::kImpossible.
+  unsigned price(const StepProduct& p, const ExpansionPlace& preheader);
+  // The factors, in registers that keep them through the loop.
+  struct Factors {
+    RegId left, right;  // right: none, `constant`
+    int64_t constant = 0;
+    bool isSigned = true;
+  };
+  Factors factors(const StepProduct& p, const ExpansionPlace& preheader);
+  // Their product, in front of a place.
+  RegId product(const Factors& f, InstrId before);
 
-  // An instruction that adds a constant to a 64-bit register around a loop.
+  // The only instruction of the loop that moves an induction variable on: it adds the step to a 64-bit register.
   struct Increment {
     InstrId instruction;
-    int64_t constant = 0;
+    uint32_t operand = 0;  // of the step, in Function::operands
   };
-  // The only instruction of the loop that moves an induction variable on, if it is of that kind.
   std::optional<Increment> increment(const InductionVariable& iv, LoopId loop) const;
   // How the start becomes an aligned pair, and with how many machine instructions in front of the loop.
   enum class Start : uint8_t { Aligned, Anew, Earlier };
   Start howToStart(const InductionVariable& iv, const ExpansionPlace& preheader, unsigned& price);
-  void rewrite(const InductionVariable& iv, const Increment& increment, Start start,
+  void rewrite(const InductionVariable& iv, const Increment& increment, const StepProduct& step, Start start,
                const ExpansionPlace& preheader);
 
  private:
