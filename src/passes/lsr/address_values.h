@@ -42,6 +42,7 @@ class AddressValues {
     return v.valid() && first_[r.value] != UINT32_MAX ? ValueKey(first_[r.value] + v.value) : ValueKey();
   }
   ValueKey read(RegId r, InstrId at) const { return key(r, intervals_[r].valueIn(slots_[at])); }
+  ValueKey written(RegId r, InstrId at) const { return key(r, intervals_[r].valueOut(slots_[at])); }
   // The instruction that makes all of it and nothing else, without a guard; none for others.
   InstrId definition(ValueKey k) const { return values_[k.value].definition; }
   SlotIndex place(ValueKey k) const { return intervals_[reg(k)][value(k)].def; }

@@ -128,8 +128,10 @@ class AddressReuse {
   // Whether the definition goes when nobody reads it, and computes something: a copy or a constant is nothing.
   bool canDie(ValueKey k) const {
     const InstrId id = values_.definition(k);
-    return id.valid() && (module_.form(f_[id]).effects & effect::kKeep) == 0 &&
-           !module_.form(f_[id]).is(effect::Read);
+    if (!id.valid()) return false;
+    const OpcodeForm& form = module_.form(f_[id]);
+    return (form.effects & effect::kKeep) == 0 && !form.is(effect::Read) && form.row != nullptr &&
+           form.row->key != "mov" && !form.row->key.starts_with("cvta");
   }
 
   std::string_view take(const Member& m, const Member& leader) {
@@ -140,9 +142,7 @@ class AddressReuse {
     const ExprId own = evolution_.of(values_.reg(m.key), values_.value(m.key));
     SlotIndex last;
     for (const ValueUse& u : values_.uses(m.key)) {
-      if (!u.isAddress &&
-          (d != 0 || !u.isPlain || f_.registers[to.value].type != f_.registers[values_.reg(m.key).value].type))
-        return "used-otherwise";
+      if (!u.isAddress && (d != 0 || !mayReplace(u, leader.key, m.key))) return "used-otherwise";
       if (u.isAddress && !AddressValues::fits(u.immediate + d)) return "immediate-range";
       bool extends = false;
       if (!values_.reaches(leader.key, u.at, extends)) return "no-leader-here";
@@ -165,6 +165,19 @@ class AddressReuse {
     values_.clearUses(m.key);
     values_.retire(m.key);
     return {};
+  }
+
+  // Whether a use outside addresses may read the leader, which holds the same: only in what computes an address.
+  // Other code is not the business of this pass, and to tie its parts together changes how ptxas schedules it.
+  bool mayReplace(const ValueUse& u, ValueKey leader, ValueKey k) const {
+    const RegId to = values_.reg(leader), from = values_.reg(k);
+    if (!u.isPlain || f_.registers[to.value].type != f_.registers[from.value].type) return false;
+    const auto operands = f_.operandsOf(f_[u.at]);
+    if (!operands[0].isRegister() || operands[0].role != Role::Def) return false;
+    const ValueKey made = values_.written(operands[0].reg(), u.at);
+    bool extends = false;
+    return made.valid() && values_.isAlone(made) && values_.isAddress(made) &&
+           values_.reaches(leader, u.at, extends) && !extends;
   }
 
   // The leader takes the register of the value that dies from where that is defined. Before that it lives longer.
@@ -212,9 +225,13 @@ class AddressReuse {
     const uint32_t memory = i.firstOperand + e.operand - 1;
     const bool hasImmediate = f_.operands[memory].inside() == 2;
     f_.operands[memory + 1].payload = e.reg.value;
-    if (hasImmediate) {
-      Operand& o = f_.operands[memory + 2];
-      o = immediateOperand(e.immediate);
+    if (hasImmediate && e.immediate != 0) {
+      f_.operands[memory + 2] = immediateOperand(e.immediate);
+    } else if (hasImmediate) {
+      f_.operands[memory].payload = 1;
+      std::copy(f_.operands.begin() + memory + 3, f_.operands.begin() + i.firstOperand + i.operandCount,
+                f_.operands.begin() + memory + 2);
+      --f_[e.at].operandCount;
     } else if (e.immediate != 0) {
       f_.operands[memory].payload = 2;
       const uint32_t first = i.firstOperand, count = i.operandCount;
