@@ -167,8 +167,9 @@ class AddressReuse {
     return {};
   }
 
-  // Whether a use outside addresses may read the leader, which holds the same: only in what computes an address.
-  // Other code is not the business of this pass, and to tie its parts together changes how ptxas schedules it.
+  // Whether a use outside addresses may read the leader, which holds the same. The leader must be live there, and
+  // the result must be for the loop where it is computed: what is made for another loop lives through that, and
+  // ptxas finds more in common with what it makes for other loops.
   bool mayReplace(const ValueUse& u, ValueKey leader, ValueKey k) const {
     const RegId to = values_.reg(leader), from = values_.reg(k);
     if (!u.isPlain || f_.registers[to.value].type != f_.registers[from.value].type) return false;
@@ -176,8 +177,13 @@ class AddressReuse {
     if (!operands[0].isRegister() || operands[0].role != Role::Def) return false;
     const ValueKey made = values_.written(operands[0].reg(), u.at);
     bool extends = false;
-    return made.valid() && values_.isAlone(made) && values_.isAddress(made) &&
-           values_.reaches(leader, u.at, extends) && !extends;
+    if (!made.valid() || !values_.reaches(leader, u.at, extends) || extends) return false;
+    const Loops& loops = context_.analyses.loops();
+    const Cfg& cfg = context_.analyses.cfg();
+    const LoopId loop = loops.of(cfg.blockOf(u.at));
+    for (const ValueUse& next : values_.uses(made))
+      if (loops.of(cfg.blockOf(next.at)) != loop) return false;
+    return true;
   }
 
   // The leader takes the register of the value that dies from where that is defined. Before that it lives longer.
@@ -266,7 +272,7 @@ class AddressReuse {
   Declines declines_;
   std::optional<Occurrences> occurrences_;
   std::optional<Zones> zones_;
-  std::vector<Member> members_;
+  std::vector<Member> members_;  // in the order of the text
   std::vector<std::vector<uint32_t>> groups_;
   std::vector<Edit> edits_;
   uint64_t reused_ = 0, replaced_ = 0;
