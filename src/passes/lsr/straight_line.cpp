@@ -19,6 +19,8 @@
 
 #include <algorithm>
 
+#include "passes/lsr/address_edits.h"
+#include "passes/lsr/address_rebuild.h"
 #include "passes/lsr/address_values.h"
 #include "passes/lsr/range_room.h"
 #include "passes/split_places.h"
@@ -43,12 +45,12 @@ class AddressReuse {
     if (!values_.addresses().empty()) {
       collect();
       for (std::size_t k = members_.size(); k-- > 0;) reuse(members_[k]);
-      apply();
+      rebuild();
     }
     declines_.tell(context_, "address");
     if (reused_ != 0) context_.count("addresses-reused", reused_);
     if (replaced_ != 0) context_.count("values-replaced", replaced_);
-    return !edits_.empty();
+    return !edits_.empty() || rebuilt_;
   }
 
  private:
@@ -60,13 +62,6 @@ class AddressReuse {
     uint64_t constant = 0;
     uint32_t group = 0;
     SlotIndex place;
-  };
-  struct Edit {
-    InstrId at;
-    uint32_t operand;
-    RegId reg;
-    int32_t immediate;
-    bool isAddress;
   };
 
   unsigned widthOf(ValueKey k) const { return info(f_.registers[values_.reg(k).value].type).bits; }
@@ -102,6 +97,14 @@ class AddressReuse {
       members_[m].group = group;
       groups_[group].push_back(m);
     }
+  }
+
+  void rebuild() {
+    AddressRebuild rebuild(f_, context_, values_, edits_, room_, declines_);
+    const bool wide = rebuild.formWideProducts();
+    rebuilt_ = rebuild.fromNeighbours() || wide;
+    edits_.apply(f_);
+    rebuild.apply();
   }
 
   // ---- one value ----
@@ -159,7 +162,7 @@ class AddressReuse {
       ValueUse moved = u;
       moved.immediate = static_cast<int32_t>(u.immediate + (u.isAddress ? d : 0));
       values_.addUse(leader.key, moved);
-      edits_.push_back({u.at, u.operand, to, moved.immediate, u.isAddress});
+      edits_.add({u.at, u.operand, to, moved.immediate, u.isAddress});
       ++(u.isAddress ? reused_ : replaced_);
     }
     values_.clearUses(m.key);
@@ -206,60 +209,6 @@ class AddressReuse {
     return *zones_;
   }
 
-  // ---- changes ----
-
-  void apply() {
-    // A use that moved twice ends where it came to last. From the last operand of an instruction to the first,
-    // since an immediate that comes in moves those behind it.
-    std::ranges::reverse(edits_);
-    std::ranges::stable_sort(
-        edits_, [](const Edit& a, const Edit& b) { return a.at != b.at ? a.at < b.at : a.operand > b.operand; });
-    const auto again = std::ranges::unique(edits_, {}, [](const Edit& e) { return std::pair(e.at, e.operand); });
-    edits_.erase(again.begin(), again.end());
-    for (const Edit& e : edits_) {
-      if (!e.isAddress) {
-        f_.operands[f_[e.at].firstOperand + e.operand].payload = e.reg.value;
-        f_.touch(e.at);
-        continue;
-      }
-      setAddress(e);
-    }
-  }
-
-  void setAddress(const Edit& e) {
-    const Instruction& i = f_[e.at];
-    const uint32_t memory = i.firstOperand + e.operand - 1;
-    const bool hasImmediate = f_.operands[memory].inside() == 2;
-    f_.operands[memory + 1].payload = e.reg.value;
-    if (hasImmediate && e.immediate != 0) {
-      f_.operands[memory + 2] = immediateOperand(e.immediate);
-    } else if (hasImmediate) {
-      f_.operands[memory].payload = 1;
-      std::copy(f_.operands.begin() + memory + 3, f_.operands.begin() + i.firstOperand + i.operandCount,
-                f_.operands.begin() + memory + 2);
-      --f_[e.at].operandCount;
-    } else if (e.immediate != 0) {
-      f_.operands[memory].payload = 2;
-      const uint32_t first = i.firstOperand, count = i.operandCount;
-      f_[e.at].firstOperand = static_cast<uint32_t>(f_.operands.size());
-      f_[e.at].operandCount = count + 1;
-      for (uint32_t k = 0; k < count; ++k) {
-        const Operand o = f_.operands[first + k];
-        f_.operands.push_back(o);
-        if (k == e.operand) f_.operands.push_back(immediateOperand(e.immediate));
-      }
-    }
-    f_.touch(e.at);
-  }
-
-  static Operand immediateOperand(int32_t value) {
-    Operand o;
-    o.kind = OperandKind::Integer;
-    o.join = Join::Plus;
-    o.payload = static_cast<uint32_t>(value);
-    return o;
-  }
-
   Function& f_;
   PassContext& context_;
   const Module& module_;
@@ -274,7 +223,8 @@ class AddressReuse {
   std::optional<Zones> zones_;
   std::vector<Member> members_;  // in the order of the text
   std::vector<std::vector<uint32_t>> groups_;
-  std::vector<Edit> edits_;
+  AddressEdits edits_;
+  bool rebuilt_ = false;
   uint64_t reused_ = 0, replaced_ = 0;
 };
 
