@@ -11,7 +11,9 @@
 //                 ptxas makes of each PTX instruction (weight()), and only what varies in the loop around, since it
 //                 hoists the rest.
 // Cost:           linear; of neighbours, the latest few addresses are compared with each one that is dear enough.
-// Declines:       pressure, scope
+// Declines:       pressure, scope, no-leader-here (the index is no longer in its register), extension-needed
+// (something
+//                 else needs the extended index, too)
 #include "passes/lsr/address_rebuild.h"
 
 #include <algorithm>
@@ -120,37 +122,57 @@ bool AddressRebuild::formWideProducts() {
     if (opcode == "shl.b64" || opcode.starts_with("mul.lo.") || opcode.starts_with("mad.wide."))
       found.push_back(id);
   }
-  for (const InstrId id : found)
-    if (text(id).starts_with("mad.") ? splitWide(id) : formWide(id)) changed = true;
+  // An extension that stays, because something else needs it, costs what is gained: then nothing is done.
+  std::vector<std::pair<ValueKey, InstrId>> products;
+  for (const InstrId id : found) {
+    Extension x;
+    if (text(id).starts_with("mad."))
+      changed |= splitWide(id);
+    else if (mayFormWide(id, x))
+      products.emplace_back(values_.read(f_.operandsOf(f_[id])[1].reg(), id), id);
+  }
+  std::ranges::stable_sort(products, {}, &std::pair<ValueKey, InstrId>::first);
+  for (std::size_t first = 0; first < products.size();) {
+    std::size_t end = first;
+    while (end < products.size() && products[end].first == products[first].first) ++end;
+    const ValueKey wide = products[first].first;
+    if (values_.isAlone(wide) && values_.uses(wide).size() == end - first)
+      for (std::size_t k = first; k < end; ++k) changed |= formWide(products[k].second);
+    else
+      declines_.add("extension-needed");
+    first = end;
+  }
   return changed;
 }
 
-bool AddressRebuild::formWide(InstrId id) {
+bool AddressRebuild::mayFormWide(InstrId id, Extension& x) const {
   const auto operands = f_.operandsOf(f_[id]);
   if (operands.size() != 3 || !operands[0].isRegister() || operands[0].role != Role::Def) return false;
   const bool shifts = text(id) == "shl.b64";
   if (!shifts && text(id) != "mul.lo.s64" && text(id) != "mul.lo.u64") return false;
   const auto bits = immediate(f_, operands[2]);
-  Extension x;
   if (!bits || !extensionOf(operands[1], id, x)) return false;
   if (shifts && *bits > 30) return false;
   const int64_t factor = shifts ? int64_t{1} << *bits : static_cast<int64_t>(*bits);
   const int64_t least = x.isSigned ? INT32_MIN : 0;
   if (factor < least || factor > INT32_MAX || factor == 0) return false;
   const ValueKey product = values_.written(operands[0].reg(), id);
-  if (!product.valid() || !makesGlobalAddress(product)) return false;
+  return product.valid() && makesGlobalAddress(product);
+}
+
+bool AddressRebuild::formWide(InstrId id) {
+  const auto operands = f_.operandsOf(f_[id]);
+  Extension x;
+  if (!mayFormWide(id, x)) return false;
+  const uint64_t bits = *immediate(f_, operands[2]);
+  const uint64_t factor = text(id) == "shl.b64" ? uint64_t{1} << bits : bits;
   bool extends = false;
   const ValueKey wide = values_.read(operands[1].reg(), id);
   if (!mayRead(x.key, id, extends)) {
     declines_.add("no-leader-here");
     return false;
   }
-  // It takes the place of its extension, which is twice as large.
-  if (extends && !(values_.isAlone(wide) && values_.uses(wide).size() == 1) &&
-      !room_.grant(1, slots_[values_.definition(wide)], slots_[id])) {
-    declines_.add("pressure");
-    return false;
-  }
+  // If it lives longer now: it takes the place of its extension, which is twice as large.
   note({.id = id,
         .opcode = x.isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
         .operands = {operands[0], registerOperand(x.reg, Role::Use, Join::Comma),
@@ -219,6 +241,23 @@ bool AddressRebuild::isInvariantAt(ValueKey k, LoopId l) const {
   return e.valid() && expressions_.isInvariant(e, l);
 }
 
+// Whether another register holds the same: ptxas computes it once for both, and still does for one.
+bool AddressRebuild::isHeldTwice(ValueKey k) const {
+  const ExprId e = evolution_.of(values_.reg(k), values_.value(k));
+  return e.valid() && e.value < holders_.size() && holders_[e.value] > 1;
+}
+
+void AddressRebuild::countHolders() {
+  holders_.assign(expressions_.size(), 0);
+  for (uint32_t k = 0; k < values_.size(); ++k) {
+    const ValueKey key(k);
+    const InstrId id = values_.definition(key);
+    if (!id.valid() || values_.isRetired(id) || values_.uses(key).empty()) continue;
+    const ExprId e = evolution_.of(values_.reg(key), values_.value(key));
+    if (e.valid() && e.value < holders_.size()) ++holders_[e.value];
+  }
+}
+
 // Machine instructions that go when the definition of `k` is replaced, with what only it needs.
 unsigned AddressRebuild::freedWith(ValueKey k) const {
   const LoopId loop = context_.analyses.loops().of(slots_.blockAt(values_.place(k)));
@@ -235,7 +274,8 @@ unsigned AddressRebuild::freedWith(ValueKey k) const {
       const ValueKey source = values_.read(operands[o].reg(), id);
       if (!source.valid() || !values_.isAlone(source) || !values_.definition(source).valid()) continue;
       if ((module_.form(f_[values_.definition(source)]).effects & effect::kKeep) != 0 ||
-          module_.form(f_[values_.definition(source)]).is(effect::Read) || isInvariantAt(source, loop))
+          module_.form(f_[values_.definition(source)]).is(effect::Read) || isInvariantAt(source, loop) ||
+          isHeldTwice(source))
         continue;
       auto found = std::ranges::find(lost, source, &std::pair<ValueKey, std::size_t>::first);
       if (found == lost.end()) found = lost.insert(lost.end(), {source, 0});
@@ -335,6 +375,7 @@ bool AddressRebuild::fromNeighbours() {
   std::vector<ValueKey> order(values_.addresses().begin(), values_.addresses().end());
   std::erase_if(order, [&](ValueKey k) { return values_.uses(k).empty() || !isGlobalAddress(k); });
   std::ranges::sort(order, [&](ValueKey a, ValueKey b) { return values_.place(a) < values_.place(b); });
+  countHolders();
   bool changed = false;
   for (std::size_t at = 0; at < order.size(); ++at) {
     const ValueKey k = order[at];

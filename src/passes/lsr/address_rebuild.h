@@ -50,11 +50,14 @@ class AddressRebuild {
   bool makesGlobalAddress(ValueKey k) const;
   bool extensionOf(const Operand& o, InstrId at, Extension& x) const;
   bool mayRead(ValueKey k, InstrId at, bool& extends) const;
+  bool mayFormWide(InstrId id, Extension& x) const;
   bool formWide(InstrId id);
   bool splitWide(InstrId id);
   void note(Change change);
 
   bool rebuildFrom(ValueKey k, ValueKey base, int freed);
+  void countHolders();
+  bool isHeldTwice(ValueKey k) const;
   unsigned freedWith(ValueKey k) const;
   unsigned weight(InstrId id) const;
   bool readDistance(ExprId difference, Distance& d, int64_t& constant) const;
@@ -75,6 +78,7 @@ class AddressRebuild {
   std::vector<bool> isMoved_;    // by ValueKey: holds another value than its expression says
   std::vector<bool> isChanged_;  // by InstrId
   std::vector<Change> changes_;
+  std::vector<uint32_t> holders_;  // by ExprId: values
 };
 
 }  // namespace ptxopt

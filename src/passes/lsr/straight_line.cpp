@@ -47,7 +47,7 @@ class AddressReuse {
       for (std::size_t k = members_.size(); k-- > 0;) reuse(members_[k]);
       rebuild();
     }
-    declines_.tell(context_, "address");
+    declines_.tell(context_, "value");
     if (reused_ != 0) context_.count("addresses-reused", reused_);
     if (replaced_ != 0) context_.count("values-replaced", replaced_);
     return !edits_.empty() || rebuilt_;
