@@ -1,0 +1,84 @@
+// Addresses computed in another way, in the register and at the place where they are. See address_rebuild.cpp.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "passes/lsr/address_edits.h"
+#include "passes/lsr/address_values.h"
+#include "passes/lsr/range_room.h"
+#include "passes/split_places.h"
+
+namespace ptxopt {
+
+class AddressRebuild {
+ public:
+  AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits, RangeRoom& room,
+                 Declines& declines);
+
+  // Whether anything changed. Values that are needed no more are retired.
+  bool formWideProducts();
+  bool fromNeighbours();
+  void apply();
+
+ private:
+  static constexpr std::size_t kMostNeighbours = 6;  // that an address is compared with
+
+  struct Extension {
+    RegId reg;  // of 32 bits
+    ValueKey key;
+    bool isSigned = false;
+  };
+  // base + sign * (step << shift) + constant; `step` of 64 bits
+  struct Distance {
+    ExprId step;
+    unsigned shift = 0;
+    bool isNegative = false;
+  };
+  // `id` becomes something else, with a helper in front of it that makes its last source.
+  struct Change {
+    InstrId id;
+    MadeOpcode opcode = MadeOpcode::AddS64;
+    std::array<Operand, 3> operands{};
+    bool hasHelper = false;
+    MadeOpcode helper = MadeOpcode::ShlB64;
+    std::array<Operand, 3> helperOperands{};
+  };
+
+  std::string_view text(InstrId id) const { return module_.text(module_.form(f_[id]).text); }
+  bool isGlobalAddress(ValueKey k) const;
+  bool makesGlobalAddress(ValueKey k) const;
+  bool extensionOf(const Operand& o, InstrId at, Extension& x) const;
+  bool mayRead(ValueKey k, InstrId at, bool& extends) const;
+  bool mayFormWide(InstrId id, Extension& x) const;
+  bool formWide(InstrId id);
+  bool splitWide(InstrId id);
+  void note(Change change);
+
+  bool rebuildFrom(ValueKey k, ValueKey base, int freed);
+  void countHolders();
+  bool isHeldTwice(ValueKey k) const;
+  unsigned freedWith(ValueKey k) const;
+  unsigned weight(InstrId id) const;
+  bool readDistance(ExprId difference, Distance& d, int64_t& constant) const;
+  bool isInvariantAt(ValueKey k, LoopId l) const;
+
+  Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  const SlotIndexes& slots_;
+  ScalarEvolution& evolution_;
+  ScevExpressions& expressions_;
+  AddressValues& values_;
+  AddressEdits& edits_;
+  RangeRoom& room_;
+  Declines& declines_;
+  const Occurrences occurrences_;
+  const Zones zones_;
+  std::vector<bool> isMoved_;    // by ValueKey: holds another value than its expression says
+  std::vector<bool> isChanged_;  // by InstrId
+  std::vector<Change> changes_;
+  std::vector<uint32_t> holders_;  // by ExprId: values
+};
+
+}  // namespace ptxopt
