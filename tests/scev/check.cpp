@@ -1,9 +1,11 @@
 // ptxopt_scev_check: runs kernels in the interpreter and checks what scalar evolution says of them at each step.
 //
-//     ptxopt_scev_check [--trials N] [--steps N] [--least-recurrences N] FILE.ptx...
+//     ptxopt_scev_check [--trials N] [--steps N] [--least-recurrences N] [--random N] [--first-seed N] FILE.ptx...
 //
+// --random adds N kernels of random_loops.h, whose texts are printed where something is wrong.
 // Each kernel of each file runs on the inputs that `ptxopt verify` makes; runs that fail or take too long say
-// something up to there. Where a file begins with the comments of generate_kernel, it is launched as these say. Prints what was compared. Exit codes: 0 all held, 1 something did not, 2 usage.
+// something up to there. Where a file begins with the comments of generate_kernel, it is launched as these say.
+// Prints what was compared. Exit codes: 0 all held, 1 something did not, 2 usage.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -11,6 +13,7 @@
 #include <iterator>
 #include <regex>
 
+#include "random_loops.h"
 #include "replay.h"
 #include "text/parse.h"
 #include "verify/run.h"
@@ -23,6 +26,7 @@ struct Options {
   unsigned trials = 4;
   uint64_t steps = 20'000;
   uint64_t leastRecurrences = 0;
+  uint64_t firstSeed = 1, random = 0;
   std::vector<std::string> files;
 };
 
@@ -37,6 +41,10 @@ bool readOptions(int count, char** arguments, Options& options) {
     const uint64_t number = std::strtoull(arguments[k], nullptr, 10);
     if (word == "--trials")
       options.trials = static_cast<unsigned>(number);
+    else if (word == "--random")
+      options.random = number;
+    else if (word == "--first-seed")
+      options.firstSeed = number;
     else if (word == "--steps")
       options.steps = number;
     else if (word == "--least-recurrences")
@@ -44,7 +52,7 @@ bool readOptions(int count, char** arguments, Options& options) {
     else
       return false;
   }
-  return !options.files.empty();
+  return !options.files.empty() || options.random != 0;
 }
 
 struct Total {
@@ -59,8 +67,10 @@ void readLaunch(std::string_view text, const verify::KernelUse& use, verify::Tri
       kScalar(" (\\w+)=u32:([0-9]+)");
   const auto number = [](const std::string& digits) { return static_cast<uint32_t>(std::stoul(digits)); };
   const std::sregex_iterator end;
-  for (std::sregex_iterator m(head.begin(), head.end(), kSize); m != end; ++m)
-    ((*m)[1] == "grid" ? trial.grid : trial.block) = {number((*m)[2]), number((*m)[3]), number((*m)[4])};
+  for (std::sregex_iterator m(head.begin(), head.end(), kSize); m != end; ++m) {
+    const exec::Dim3 size{number((*m)[2]), number((*m)[3]), number((*m)[4])};
+    ((*m)[1] == "grid" ? trial.grid : trial.block) = size;
+  }
   std::smatch shared;
   if (std::regex_search(head, shared, kShared)) trial.dynamicShared = number(shared[1]);
   for (std::sregex_iterator m(head.begin(), head.end(), kScalar); m != end; ++m)
@@ -68,8 +78,8 @@ void readLaunch(std::string_view text, const verify::KernelUse& use, verify::Tri
       if (use.fields[k].parameter == (*m)[1]) trial.fields[k].bits = number((*m)[2]);
 }
 
-void runKernel(const std::string& path, const std::string& text, const Module& module, const Function& f, exec::Machine& machine,
-               const Options& options, Total& total) {
+void runKernel(const std::string& path, const std::string& text, const Module& module, const Function& f,
+               exec::Machine& machine, const Options& options, Total& total) {
   const ModuleView view(module);
   FunctionView function(view, f);
   if (!function.usable()) return;
@@ -97,31 +107,46 @@ void runKernel(const std::string& path, const std::string& text, const Module& m
   ++total.kernels;
 }
 
+// False where the text is not PTX.
+bool runText(const std::string& path, const std::string& text, const Options& options, Total& total) {
+  auto parsed = parse(text, path);
+  if (const auto* error = std::get_if<ParseError>(&parsed)) {
+    fmt::print(stderr, "{}", render(*error, path));
+    return false;
+  }
+  const Module& module = *std::get<0>(parsed);
+  try {
+    exec::Machine machine(module);
+    for (const Function& f : module.functions)
+      if (f.isEntry && f.hasBody) runKernel(path, text, module, f, machine, options, total);
+  } catch (const exec::ExecError& error) {
+    fmt::print("{}: not run: {}\n", path, error.what());
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   Options options;
   if (!readOptions(count, arguments, options)) {
-    fmt::print(stderr, "usage: ptxopt_scev_check [--trials N] [--steps N] [--least-recurrences N] FILE.ptx...\n");
+    fmt::print(
+        stderr,
+        "usage: ptxopt_scev_check [--trials N] [--steps N] [--least-recurrences N] [--random N] [--first-seed N] "
+        "FILE.ptx...\n");
     return 2;
   }
   Total total;
   for (const std::string& path : options.files) {
     std::ifstream file(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    auto parsed = parse(text, path);
-    if (!file || std::holds_alternative<ParseError>(parsed)) {
-      fmt::print(stderr, "{}: cannot be read\n", path);
-      return 2;
-    }
-    const Module& module = *std::get<0>(parsed);
-    try {
-      exec::Machine machine(module);
-      for (const Function& f : module.functions)
-        if (f.isEntry && f.hasBody) runKernel(path, text, module, f, machine, options, total);
-    } catch (const exec::ExecError& error) {
-      fmt::print("{}: not run: {}\n", path, error.what());
-    }
+    if (!file || !runText(path, text, options, total)) return 2;
+  }
+  for (uint64_t seed = options.firstSeed; seed < options.firstSeed + options.random; ++seed) {
+    const std::string text = testing::RandomLoops(seed).make();
+    const uint64_t before = total.wrongs;
+    if (!runText(fmt::format("seed {}", seed), text, options, total)) return 2;
+    if (total.wrongs != before) fmt::print("{}", text);
   }
   const auto& c = total.counts;
   fmt::print(
