@@ -152,29 +152,47 @@ ExprId ScevExpressions::sum(unsigned width, uint64_t constant, std::vector<ExprT
   terms.resize(kept);
   for (ExprTerm& t : terms) t.factor = maskTo(t.factor, width);
 
-  // The deepest recurrence takes up everything else, if that does not vary in its loop.
+  // The deepest recurrence takes up everything that does not vary in its loop; the constant stays outside where
+  // something is left that does, so that sums in any order come to one form.
   LoopId deepest;
   for (const ExprTerm& t : terms) {
     const Expr& n = (*this)[t.expr];
-    if (n.kind == ExprKind::Recurrence && (!deepest.valid() || loops_[n.loop].depth > loops_[deepest].depth))
-      deepest = n.loop;
+    if (n.kind != ExprKind::Recurrence) continue;
+    const uint32_t depth = loops_[n.loop].depth, most = deepest.valid() ? loops_[deepest].depth : 0;
+    if (depth > most || (depth == most && n.loop < deepest)) deepest = n.loop;
   }
-  if (deepest.valid() && (terms.size() > 1 || maskTo(constant, width) != 0 || terms[0].factor != 1)) {
-    const bool foldable = std::ranges::all_of(
-        terms, [&](const ExprTerm& t) { return isRecurrence(t.expr, deepest) || isInvariant(t.expr, deepest); });
-    if (foldable) {
-      std::vector<ExprTerm> starts, steps;
-      uint64_t startConstant = constant, stepConstant = 0;
-      for (const ExprTerm& t : terms) {
-        if (isRecurrence(t.expr, deepest)) {
-          takeApart((*this)[t.expr].start(), t.factor, startConstant, starts);
-          takeApart((*this)[t.expr].step(), t.factor, stepConstant, steps);
-        } else {
-          starts.push_back(t);
-        }
+  if (deepest.valid()) {
+    std::vector<ExprTerm> starts, steps, others;
+    uint64_t startConstant = 0, stepConstant = 0;
+    std::size_t taken = 0;
+    bool isPlain = true;  // what is taken is one recurrence as it is
+    for (const ExprTerm& t : terms) {
+      if (isRecurrence(t.expr, deepest)) {
+        isPlain &= t.factor == 1;
+        takeApart((*this)[t.expr].start(), t.factor, startConstant, starts);
+        takeApart((*this)[t.expr].step(), t.factor, stepConstant, steps);
+      } else if (isInvariant(t.expr, deepest)) {
+        starts.push_back(t);
+      } else {
+        others.push_back(t);
+        continue;
       }
+      ++taken;
+    }
+    isPlain &= taken == 1;
+    if (others.empty()) {
+      if (!isPlain || maskTo(constant, width) != 0) {
+        const ExprId start = sum(width, constant + startConstant, starts);
+        return recurrence(deepest, start, sum(width, stepConstant, steps));
+      }
+    } else {
       const ExprId start = sum(width, startConstant, starts);
-      return recurrence(deepest, start, sum(width, stepConstant, steps));
+      const ExprId all = recurrence(deepest, start, sum(width, stepConstant, steps));
+      const uint64_t part = constantPart(all);
+      if (!isPlain || part != 0) {
+        takeApart(withoutConstant(all), 1, constant, others);
+        return sum(width, constant + part, others);
+      }
     }
   }
   constant = maskTo(constant, width);

@@ -14,8 +14,9 @@
 //   WrapCounter    {start, +, 1, modulus} of a loop: as a recurrence, but 0 follows modulus-1
 // Canonical form: a sum has no sum among its terms and is sorted by id; a recurrence takes up what is added to it
 // and does not vary in its loop, so {a,+,b} + c is {a+c,+,b}, and the innermost loop's recurrence is outermost:
-// {{0,+,n},+,1} counts in the inner loop from where the outer one has come. Extensions go inside a sum or a
-// recurrence only where the caller proved that nothing wraps (scalar_evolution.h).
+// {{0,+,n},+,1} counts in the inner loop from where the outer one has come. Beside what varies in its loop
+// otherwise a recurrence has no constant part: {a,+,b} + x + c. Extensions go inside a sum or a recurrence only
+// where the caller proved that nothing wraps (scalar_evolution.h).
 //
 // Width: 1 to 64 bits. Cost: making a node is linear in its terms, hashed; 40 bytes a node and 16 a term.
 #pragma once
@@ -138,7 +139,7 @@ class ScevExpressions {
   bool differByConstant(ExprId a, ExprId b, uint64_t& difference);
   // At least so many of the lowest bits are zero.
   unsigned trailingZeros(ExprId e) const;
-  // How many times `what` occurs in `e` as a node.
+  // Whether `what` is a node of `e`.
   bool contains(ExprId e, ExprId what) const;
 
  private:

@@ -172,11 +172,13 @@ TripCount ScalarEvolution::countByTest(const ExitTest& t) {
   // Beyond the last number that goes on, by one step at most: it must not pass the end.
   const Wide last = goesUp ? domain.high(limits) - !inclusive : domain.low(limits) + !inclusive;
   if (last + step > domain.most() || last + step < domain.least()) return unknown("may-wrap");
+  const ExprId named = limit;  // as a condition on the way here may name it
   if (inclusive) limit = e_.addConstant(limit, goesUp ? 1 : ~uint64_t{0});
 
   const Wide farthest = goesUp ? last + 1 - domain.low(starts) : domain.high(starts) - (last - 1);
   count.most = farthest <= 0 ? 0 : static_cast<uint64_t>((farthest + size - 1) / size);
-  const bool ordered = isKnownOrdered(start, limit, goesUp, t.isSigned, header);
+  const bool ordered = isKnownOrdered(start, limit, goesUp, t.isSigned, header) ||
+                       (inclusive && isKnownOrdered(start, named, goesUp, t.isSigned, header));
   if (!ordered) {
     const ExprKind kind = goesUp ? (t.isSigned ? ExprKind::SignedMax : ExprKind::UnsignedMax)
                                  : (t.isSigned ? ExprKind::SignedMin : ExprKind::UnsignedMin);
@@ -295,7 +297,8 @@ IntegerRange ScalarEvolution::rangeAt(ExprId e, BlockId block) {
     case ExprKind::SignedMax: return smax(of(n.left()), of(n.right()));
     case ExprKind::UnsignedDivide: return udiv(of(n.left()), of(n.right()));
     case ExprKind::UnsignedRemainder: return urem(of(n.left()), of(n.right()));
-    case ExprKind::Recurrence: return rangeOfRecurrence(e);
+    // The same in all blocks, so that its start, a recurrence of the loop around as like as not, is looked at once.
+    case ExprKind::Recurrence: return block.valid() ? range(e) : rangeOfRecurrence(e);
     case ExprKind::WrapCounter: return IntegerRange::full(n.width);
   }
   return IntegerRange::full(n.width);
@@ -320,10 +323,11 @@ IntegerRange ScalarEvolution::rangeOfRecurrence(ExprId e) {
   IntegerRange all = IntegerRange::full(n.width);
   if (!e_.isConstant(n.step())) return all;
   const Wide step = signedAt(e_[n.step()].constant, n.width);
+  const IntegerRange starts = startRange(e);
   for (const bool isSigned : {false, true}) {
     const TripCount& trip = trips_[n.loop.value];
     if (trip.most && *trip.most <= uint64_t{1} << 62)
-      if (const auto r = byRounds(n.width, isSigned, startRange(e), step, *trip.most)) all = all.meet(*r);
+      if (const auto r = byRounds(n.width, isSigned, starts, step, *trip.most)) all = all.meet(*r);
     IntegerRange r;
     if (boundedByTest(e, isSigned, r)) all = all.meet(r);
   }
