@@ -82,14 +82,8 @@ void GroupRewriter::applyPointer(const UseGroup& group, const Formula& formula, 
     if (expander_.endsWide(start)) {
       const bool anew = expander_.priceAnew(start, preheader) != Expander::kImpossible;
       expander_.copyTo(pointer, anew ? expander_.emitAnew(start, preheader) : expander_.emit(start, preheader), place);
-    } else if (e.isConstant(group.step)) {
-      // A step earlier, and on by a product: that makes an aligned pair.
-      start = e.subtract(start, group.step);
-      expander_.addTo(pointer, expander_.emit(start, preheader), steps_.product(factors, place), 64, place);
     } else {
-      const RegId first = expander_.emit(start, preheader);
-      const RegId before = expander_.subtract(first, steps_.product(factors, place), place);
-      expander_.addTo(pointer, before, steps_.product(factors, place), 64, place);
+      steps_.addPaired(pointer, expander_.emit(start, preheader), place);
     }
     for (const BlockId latch : context_.analyses.loops().latches(cfg, loop)) {
       const InstrId end = placeAtEnd(context_.module, f_, cfg[latch]);

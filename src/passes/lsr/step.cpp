@@ -4,7 +4,7 @@
 
 namespace ptxopt {
 namespace {
-constexpr unsigned kBias = 3;  // subtract a step, add it as a product
+constexpr unsigned kPaired = 1, kMostAnew = 4;  // machine instructions for a start
 }
 
 RegId UnitSteps::unit() {
@@ -25,7 +25,19 @@ RegId UnitSteps::unit() {
                         {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma),
                          Expander::number(1)},
                         before);
+  behindUnit_ = before;
   return unit_;
+}
+
+RegId UnitSteps::zero() {
+  if (zero_.valid()) return zero_;
+  const RegId one = unit();
+  zero_ = expander_.addImmediate(one, -1, 32, behindUnit_);
+  return zero_;
+}
+
+void UnitSteps::addPaired(RegId to, RegId start, InstrId before) {
+  expander_.addTo(to, start, expander_.multiplyWide(zero(), 4, true, before), 64, before);
 }
 
 std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable& iv, LoopId loop) const {
@@ -117,10 +129,9 @@ UnitSteps::Start UnitSteps::howToStart(const InductionVariable& iv, const Expans
   if (startsAligned(iv, preheader)) return Start::Aligned;
   const ScevExpressions& e = context_.analyses.scalarEvolution().expressions();
   const ExprId start = e[iv.expr].start();
-  // Against a constant the step that is taken back is two instructions, and the one that is taken again one.
-  price = kBias;
-  if (!expander_.endsWide(start) || expander_.priceAnew(start, preheader) > kBias) return Start::Earlier;
-  price = expander_.priceAnew(start, preheader);
+  price = kPaired;
+  if (!expander_.endsWide(start) || expander_.priceAnew(start, preheader) > kMostAnew) return Start::Paired;
+  // What computed it falls away.
   return Start::Anew;
 }
 
@@ -131,13 +142,8 @@ void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment,
   ScevExpressions& e = context_.analyses.scalarEvolution().expressions();
   if (start == Start::Anew) {
     expander_.copyTo(iv.reg, expander_.emitAnew(e[iv.expr].start(), preheader), place);
-  } else if (start == Start::Earlier) {
-    RegId before;
-    if (e.isConstant(e[iv.expr].step()))
-      before = expander_.addImmediate(iv.reg, -signedAt(e[e[iv.expr].step()].constant, 64), 64, place);
-    else
-      before = expander_.subtract(iv.reg, product(by, place), place);
-    expander_.addTo(iv.reg, before, product(by, place), 64, place);
+  } else if (start == Start::Paired) {
+    addPaired(iv.reg, iv.reg, place);
   }
   // add.s64 d, a, step becomes add.s64 d, a, product
   Operand& o = f_.operands[increment.operand];

@@ -5,8 +5,8 @@
 // in one (IMAD.WIDE), and keeps the pair. So the step is written as a product: of the constant and of a register
 // that holds 1, but of which ptxas does not know it: the smaller of 1 and the number of blocks of the grid. That is
 // right wherever it runs, since a grid has a block. The start must be an aligned pair as well: a start that does not
-// end in a mul.wide and its addition is computed anew so, or starts a step earlier and takes the first step in front
-// of the loop.
+// end in a mul.wide and its addition is computed anew so, or gets a product of 0 added, of which ptxas does not know
+// that it is 0.
 // Measured on ptxas 13.0, loops that it does not unroll, two pointers (whole loop): 12 instructions by constants, 8
 // by products; the same with the pair broken at the start: 13 and 12.
 // Where ptxas unrolls, constants are folded into the immediates of several rounds, and products are not: such loops
@@ -38,6 +38,10 @@ class UnitSteps {
 
   // The register that holds 1, made at the entry of the function when first asked for.
   RegId unit();
+  // One that holds 0, in the same way.
+  RegId zero();
+  // `start` as an aligned pair: with a product of 0 added, in front of a place.
+  void addPaired(RegId to, RegId start, InstrId before);
   // Machine instructions in front of the loop for the factors; Expander::kImpossible.
   unsigned price(const StepProduct& p, const ExpansionPlace& preheader);
   // The factors, in registers that keep them through the loop.
@@ -57,7 +61,7 @@ class UnitSteps {
   };
   std::optional<Increment> increment(const InductionVariable& iv, LoopId loop) const;
   // How the start becomes an aligned pair, and with how many machine instructions in front of the loop.
-  enum class Start : uint8_t { Aligned, Anew, Earlier };
+  enum class Start : uint8_t { Aligned, Anew, Paired };
   Start howToStart(const InductionVariable& iv, const ExpansionPlace& preheader, unsigned& price);
   void rewrite(const InductionVariable& iv, const Increment& increment, const StepProduct& step, Start start,
                const ExpansionPlace& preheader);
@@ -68,7 +72,8 @@ class UnitSteps {
   Function& f_;
   PassContext& context_;
   Expander& expander_;
-  RegId unit_;
+  RegId unit_, zero_;
+  InstrId behindUnit_;  // in front of what the two are made
 };
 
 }  // namespace ptxopt
