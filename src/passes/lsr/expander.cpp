@@ -110,6 +110,12 @@ RegId Expander::use(const Holder& h, const ExpansionPlace& place) {
   return copy;
 }
 
+std::size_t Expander::readers(RegId reg) const {
+  if (reg.value >= intervals_.size()) return 0;
+  return static_cast<std::size_t>(
+      std::ranges::count_if(occurrences_.of(reg), [](const Occurrence& o) { return o.reads; }));
+}
+
 // ---- prices ----
 
 unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) {
@@ -143,19 +149,62 @@ unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) 
   }
 }
 
-bool Expander::isWideTerm(const Expr& sum, const ExprTerm& t) const {
-  const Expr x = e_[t.expr];
-  const int64_t factor = signedAt(t.factor, sum.width);
-  return sum.width == 64 && (x.kind == ExprKind::SignExtend || x.kind == ExprKind::ZeroExtend) &&
-         e_[x.operand()].width == 32 && fitsSigned32(factor) && (x.kind == ExprKind::SignExtend || factor > 0) &&
-         factor != 1;
+std::optional<WideProduct> wideProduct(ScalarEvolution& evolution, ExprId e, uint64_t factor) {
+  ScevExpressions& all = evolution.expressions();
+  const int64_t scale = signedAt(factor, 64);
+  const auto isExtension = [&](ExprId x) {
+    return (all[x].kind == ExprKind::SignExtend || all[x].kind == ExprKind::ZeroExtend) &&
+           all[all[x].operand()].width == 32;
+  };
+  const auto canBeSigned = [&](ExprId x) {
+    return all[x].kind == ExprKind::SignExtend || evolution.range(all[x].operand()).isNeverNegative();
+  };
+  if (all[e].width != 64 || !fitsSigned32(scale)) return std::nullopt;
+  WideProduct p;
+  if (isExtension(e)) {
+    p.left = all[e].operand();
+    p.constant = scale;
+    p.isSigned = canBeSigned(e);
+    return p.isSigned || scale > 0 ? std::optional(p) : std::nullopt;
+  }
+  const Expr product = all[e];
+  if (product.kind != ExprKind::Product || product.termCount != 2) return std::nullopt;
+  ExprId x = all.terms(e)[0].expr, y = all.terms(e)[1].expr;
+  if (!isExtension(x) || !isExtension(y)) return std::nullopt;
+  p.isSigned = canBeSigned(x) && canBeSigned(y);
+  if (!p.isSigned &&
+      (all[x].kind != ExprKind::ZeroExtend || all[y].kind != ExprKind::ZeroExtend || scale <= 0))
+    return std::nullopt;
+  // One of them takes the constant, if it stays within 32 bits.
+  const IntegerRange c = IntegerRange::constant(32, factor);
+  for (int k = 0; k < 2; ++k, std::swap(x, y)) {
+    const IntegerRange r = evolution.range(all[y].operand());
+    if (scale != 1 && !(p.isSigned ? mulNeverWrapsSigned(r, c) : mulNeverWrapsUnsigned(r, c))) continue;
+    p.left = all[x].operand();
+    p.right = all.scale(all[y].operand(), factor);
+    return p;
+  }
+  return std::nullopt;
+}
+
+// A term that is worth a mul.wide; an extension alone is not.
+std::optional<WideProduct> Expander::wideTerm(const Expr& sum, const ExprTerm& t) const {
+  if (sum.width != 64 || (t.factor == 1 && e_[t.expr].kind != ExprKind::Product)) return std::nullopt;
+  return wideProduct(evolution_, t.expr, t.factor);
 }
 
 bool Expander::endsWide(ExprId e) const {
   const Expr n = e_[e];
-  return n.kind == ExprKind::Sum && (n.termCount > 1 || n.constant == 0) &&
-         std::ranges::any_of(e_.terms(e), [&](const ExprTerm& t) { return isWideTerm(n, t); }) &&
-         !std::ranges::all_of(e_.terms(e), [&](const ExprTerm& t) { return isWideTerm(n, t); });
+  if (n.kind != ExprKind::Sum || (n.termCount == 1 && n.constant != 0)) return false;
+  for (uint32_t k = 0; k < n.termCount; ++k)
+    if (wideTerm(n, e_.terms(e)[k])) return true;
+  return false;
+}
+
+unsigned Expander::priceOf(const WideProduct& w, const ExpansionPlace& place, unsigned depth) {
+  const unsigned left = price(w.left, place, depth + 1);
+  const unsigned right = w.right.valid() ? price(w.right, place, depth + 1) : 0;
+  return left == kImpossible || right == kImpossible ? kImpossible : left + right + 1;
 }
 
 unsigned Expander::priceOfSum(ExprId e, const ExpansionPlace& place, unsigned depth) {
@@ -164,14 +213,11 @@ unsigned Expander::priceOfSum(ExprId e, const ExpansionPlace& place, unsigned de
   bool isFirst = true;
   for (uint32_t k = 0; k < n.termCount; ++k) {
     const ExprTerm t = e_.terms(e)[k];
-    const bool isWide = isWideTerm(n, t);
-    const unsigned inner = price(isWide ? e_[t.expr].operand() : t.expr, place, depth + 1);
+    const auto wide = wideTerm(n, t);
+    const unsigned inner = wide ? priceOf(*wide, place, depth) : price(t.expr, place, depth + 1);
     if (inner == kImpossible) return kImpossible;
     all += inner;
-    if (isWide) {
-      all += 1;
-      continue;
-    }
+    if (wide) continue;
     if (t.factor != 1) all += std::has_single_bit(t.factor) || n.width == 32 ? n.width / 32 : 4;
     if (!isFirst) all += n.width / 32;
     isFirst = false;
@@ -374,26 +420,23 @@ RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& pla
 RegId Expander::emitSum(ExprId e, const ExpansionPlace& place) {
   const Expr n = e_[e];
   const int64_t constant = signedAt(n.constant, n.width);
-  struct Wide {
-    ExprId operand;
-    int64_t factor;
-    bool isSigned;
-  };
-  std::vector<Wide> wides;
+  std::vector<WideProduct> wides;
   RegId all;
   const auto take = [&](RegId r) { all = all.valid() ? add(all, r, n.width, place.before) : r; };
   for (uint32_t k = 0; k < n.termCount; ++k) {
     const ExprTerm t = e_.terms(e)[k];
-    const Expr x = e_[t.expr];
-    const int64_t factor = signedAt(t.factor, n.width);
-    if (isWideTerm(n, t))
-      wides.push_back({x.operand(), factor, x.kind == ExprKind::SignExtend});
+    if (const auto wide = wideTerm(n, t))
+      wides.push_back(*wide);
     else
       take(emitProduct(t.expr, t.factor, place));
   }
   if (constant != 0 && all.valid()) all = addImmediate(all, constant, n.width, place.before);
   const bool constantLast = constant != 0 && !all.valid();
-  for (const Wide& w : wides) take(multiplyWide(emit(w.operand, place), w.factor, w.isSigned, place.before));
+  for (const WideProduct& w : wides) {
+    const RegId left = emit(w.left, place);
+    take(w.right.valid() ? multiplyWide(left, emit(w.right, place), w.isSigned, place.before)
+                         : multiplyWide(left, w.constant, w.isSigned, place.before));
+  }
   return constantLast ? addImmediate(all, constant, n.width, place.before) : all;
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "passes/lsr/loop_uses.h"
@@ -23,6 +24,17 @@ struct ExpansionPlace {
   BlockId block;
   InstrId before;
 };
+
+// A number of 64 bits as the product of two of 32 bits, extended alike: of an expression and a constant, or of two
+// expressions, one of which has taken up the constant factor.
+struct WideProduct {
+  ExprId left;
+  ExprId right;          // none: `constant` stands for it
+  int64_t constant = 0;
+  bool isSigned = true;  // how they are extended
+};
+// `factor` times `e`; none where it is no such product, or where that is not proved.
+std::optional<WideProduct> wideProduct(ScalarEvolution& evolution, ExprId e, uint64_t factor);
 
 class Expander {
  public:
@@ -54,6 +66,8 @@ class Expander {
   void copyTo(RegId to, RegId from, InstrId before);
   InstrId instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
   static Operand number(int64_t value);
+  // How many instructions read a register of the function as it was.
+  std::size_t readers(RegId reg) const;
   std::size_t inserted() const { return inserted_; }
 
  private:
@@ -77,7 +91,8 @@ class Expander {
   RegId use(const Holder& h, const ExpansionPlace& place);
   unsigned price(ExprId e, const ExpansionPlace& place, unsigned depth);
   unsigned priceOfSum(ExprId e, const ExpansionPlace& place, unsigned depth);
-  bool isWideTerm(const Expr& sum, const ExprTerm& t) const;
+  std::optional<WideProduct> wideTerm(const Expr& sum, const ExprTerm& t) const;
+  unsigned priceOf(const WideProduct& w, const ExpansionPlace& place, unsigned depth);
   RegId emitSum(ExprId e, const ExpansionPlace& place);
   RegId emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& place);
   RegId constantDefinition(const Expr& n, const ExpansionPlace& place);

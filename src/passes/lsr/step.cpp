@@ -118,7 +118,10 @@ bool UnitSteps::startsAligned(const InductionVariable& iv, const ExpansionPlace&
   for (const Operand& o : f_.operandsOf(f_[id])) {
     if (!o.isRegister() || !o.reads()) continue;
     const InstrId source = definition(o.reg(), intervals[o.reg()].valueIn(slots[id]));
-    if (source.valid() && module.text(module.form(f_[source]).text).starts_with("mul.wide.")) return true;
+    // A product that others read as well is made by itself, and added like any other number.
+    if (source.valid() && module.text(module.form(f_[source]).text).starts_with("mul.wide.") &&
+        expander_.readers(f_.operandsOf(f_[source])[0].reg()) == 1)
+      return true;
   }
   return false;
 }
@@ -163,42 +166,16 @@ std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, 
     return fits32(p.constant) ? std::optional(p) : std::nullopt;
   }
   ExprId factor = step;
-  int64_t scale = 1;
+  uint64_t scale = 1;
   if (n.kind == ExprKind::Sum) {
     if (n.constant != 0 || n.termCount != 1) return std::nullopt;
     factor = e.terms(step)[0].expr;
-    scale = signedAt(e.terms(step)[0].factor, 64);
+    scale = e.terms(step)[0].factor;
   }
-  const auto isExtension = [&](ExprId x) {
-    return (e[x].kind == ExprKind::SignExtend || e[x].kind == ExprKind::ZeroExtend) && e[e[x].operand()].width == 32;
-  };
-  if (isExtension(factor)) {
-    p.left = e[factor].operand();
-    p.constant = scale;
-    p.isSigned = e[factor].kind == ExprKind::SignExtend || evolution.range(p.left).isNeverNegative();
-    return fits32(scale) && (p.isSigned || scale > 0) ? std::optional(p) : std::nullopt;
-  }
-  const Expr product = e[factor];
-  if (product.kind != ExprKind::Product || product.termCount != 2) return std::nullopt;
-  ExprId x = e.terms(factor)[0].expr, y = e.terms(factor)[1].expr;
-  if (!isExtension(x) || !isExtension(y)) return std::nullopt;
-  const auto isSignedFactor = [&](ExprId f) {
-    return e[f].kind == ExprKind::SignExtend || evolution.range(e[f].operand()).isNeverNegative();
-  };
-  p.isSigned = isSignedFactor(x) && isSignedFactor(y);
-  if (!p.isSigned && (e[x].kind != ExprKind::ZeroExtend || e[y].kind != ExprKind::ZeroExtend || scale <= 0))
-    return std::nullopt;
-  // One of them takes the constant, if it stays within 32 bits.
-  for (int k = 0; k < 2; ++k, std::swap(x, y)) {
-    const IntegerRange r = evolution.range(e[y].operand());
-    const IntegerRange c = IntegerRange::constant(32, static_cast<uint64_t>(scale));
-    if (scale != 1 && (!fits32(scale) || !(p.isSigned ? mulNeverWrapsSigned(r, c) : mulNeverWrapsUnsigned(r, c))))
-      continue;
-    p.left = e[x].operand();
-    p.right = e.scale(e[y].operand(), static_cast<uint64_t>(scale));
-    return p;
-  }
-  return std::nullopt;
+  const auto product = wideProduct(evolution, factor, scale);
+  if (!product) return std::nullopt;
+  static_cast<WideProduct&>(p) = *product;
+  return p;
 }
 
 unsigned UnitSteps::price(const StepProduct& p, const ExpansionPlace& preheader) {

@@ -18,14 +18,8 @@
 
 namespace ptxopt {
 
-// A 64-bit step as the product of two 32-bit numbers, extended: of a constant and 1, or of two numbers that do not vary
-// in the loop, of which one has taken up the constant factor.
-struct StepProduct {
-  ExprId left;            // none: a register that holds 1
-  ExprId right;           // none: `constant` stands for it
-  int64_t constant = 0;
-  bool isSigned = true;
-
+// A step as a product; without a left factor it is that of the constant and the register that holds 1.
+struct StepProduct : WideProduct {
   bool needsUnit() const { return !left.valid(); }
 };
 // None where the step is no such product, or where that is not proved.
