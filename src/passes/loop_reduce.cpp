@@ -249,7 +249,7 @@ class LoopReducer {
     const auto increment = steps_.increment(iv, plan.loop);
     if (!increment || !product) return std::nullopt;
     StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0};
-    step.start = steps_.howToStart(iv, plan.preheader, step.price);
+    step.start = steps_.howToStart(iv, plan.loop, plan.preheader, step.price);
     const unsigned price = steps_.price(*product, plan.preheader);
     if (price == Expander::kImpossible) return std::nullopt;
     step.price += price;

@@ -116,6 +116,13 @@ std::size_t Expander::readers(RegId reg) const {
       std::ranges::count_if(occurrences_.of(reg), [](const Occurrence& o) { return o.reads; }));
 }
 
+bool Expander::isReadOutside(RegId reg, ValueId value, LoopId loop) const {
+  return std::ranges::any_of(occurrences_.of(reg), [&](const Occurrence& o) {
+    return o.reads && intervals_[reg].valueIn(slots_[o.instruction]) == value &&
+           !context_.analyses.loops().contains(loop, cfg_.blockOf(o.instruction));
+  });
+}
+
 // ---- prices ----
 
 unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) {

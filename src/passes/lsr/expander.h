@@ -68,6 +68,8 @@ class Expander {
   static Operand number(int64_t value);
   // How many instructions read a register of the function as it was.
   std::size_t readers(RegId reg) const;
+  // Whether an instruction outside the loop reads the value.
+  bool isReadOutside(RegId reg, ValueId value, LoopId loop) const;
   std::size_t inserted() const { return inserted_; }
 
  private:

@@ -91,7 +91,7 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
 }
 
 // Whether the start comes from a mul.wide and its addition, or from a parameter.
-bool UnitSteps::startsAligned(const InductionVariable& iv, const ExpansionPlace& preheader) const {
+bool UnitSteps::startsAligned(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader) const {
   const Module& module = context_.module;
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const LiveIntervals& intervals = context_.analyses.liveIntervals();
@@ -110,6 +110,9 @@ bool UnitSteps::startsAligned(const InductionVariable& iv, const ExpansionPlace&
     }
     return {};
   };
+  // A start that something else reads as well lives on beside the pointer, and is copied.
+  const ValueId first = intervals[iv.reg].valueAt(slots.end(preheader.block).previous());
+  if (!first.valid() || expander_.isReadOutside(iv.reg, first, loop)) return false;
   const InstrId id = definition(iv.reg, intervals[iv.reg].valueAt(slots.end(preheader.block).previous()));
   if (!id.valid()) return false;
   const std::string_view opcode = module.text(module.form(f_[id]).text);
@@ -126,10 +129,10 @@ bool UnitSteps::startsAligned(const InductionVariable& iv, const ExpansionPlace&
   return false;
 }
 
-UnitSteps::Start UnitSteps::howToStart(const InductionVariable& iv, const ExpansionPlace& preheader,
+UnitSteps::Start UnitSteps::howToStart(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader,
                                        unsigned& price) {
   price = 0;
-  if (startsAligned(iv, preheader)) return Start::Aligned;
+  if (startsAligned(iv, loop, preheader)) return Start::Aligned;
   const ScevExpressions& e = context_.analyses.scalarEvolution().expressions();
   const ExprId start = e[iv.expr].start();
   price = kPaired;

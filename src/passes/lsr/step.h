@@ -56,12 +56,12 @@ class UnitSteps {
   std::optional<Increment> increment(const InductionVariable& iv, LoopId loop) const;
   // How the start becomes an aligned pair, and with how many machine instructions in front of the loop.
   enum class Start : uint8_t { Aligned, Anew, Paired };
-  Start howToStart(const InductionVariable& iv, const ExpansionPlace& preheader, unsigned& price);
+  Start howToStart(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader, unsigned& price);
   void rewrite(const InductionVariable& iv, const Increment& increment, const StepProduct& step, Start start,
                const ExpansionPlace& preheader);
 
  private:
-  bool startsAligned(const InductionVariable& iv, const ExpansionPlace& preheader) const;
+  bool startsAligned(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader) const;
 
   Function& f_;
   PassContext& context_;
