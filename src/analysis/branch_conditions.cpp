@@ -108,9 +108,14 @@ BranchConditions::BranchConditions(const Module& module, const Function& functio
 }
 
 BranchConditions::Entry BranchConditions::findEntry(BlockId b) const {
-  const auto predecessors = cfg_.predecessors(b);
-  if (predecessors.size() != 1 || !cfg_[predecessors[0]].reachable) return {};
-  const BlockId from = predecessors[0];
+  // What comes from blocks that `b` dominates has come through it before.
+  BlockId from;
+  for (const BlockId p : cfg_.predecessors(b)) {
+    if (cfg_[p].reachable && dominators_.dominates(b, p)) continue;
+    if (from.valid() || !cfg_[p].reachable) return {};
+    from = p;
+  }
+  if (!from.valid()) return {};
   const InstrId id = cfg_[from].last;
   if (!id.valid()) return {};
   const Instruction& last = f_[id];

@@ -1,7 +1,8 @@
 // The comparisons of integers that must have held for control to be in a block.
 //
-// A block that is entered by one edge only, from a guarded branch whose two ways are different blocks, or from a
-// guarded exit, ret or the like, and every block that it dominates, run only after the guard had one value. What
+// A block that is entered by one edge only, ways around a loop that it heads aside, from a guarded branch whose two
+// ways are different blocks, or from a guarded exit, ret or the like, and every block that it dominates, run only
+// after the guard had one value. What
 // that says of integers is found by going back through what computed the guard: setp with its second result and its
 // .and and .or, and.pred, or.pred, not.pred, mov.pred. What is one of two (an `or` that is true) says nothing.
 // Operands are values, not registers: a register that is written anew behind the branch holds another value. A

@@ -121,7 +121,10 @@ ExprId ScalarEvolution::phi(RegId reg, ValueId value, BlockId block) {
   bool same = true;
   for (const BlockId p : cfg_.predecessors(block)) {
     if (!cfg_[p].reachable) continue;
-    const ExprId e = seenFrom(reg, valueAtEnd(reg, p), p);
+    const ValueId source = valueAtEnd(reg, p);
+    // What nobody wrote is no number to count from.
+    if (f_.isEntry && source.valid() && intervals_[reg][source].kind == ValueKind::Entry) same = false;
+    const ExprId e = seenFrom(reg, source, p);
     ExprId& known = isHeader && loops_.contains(loop, p) ? next : start;
     if (!e.valid() || (known.valid() && known != e)) same = false;
     known = e;
