@@ -169,7 +169,7 @@ class LoopReducer {
       context_.count("counters");
       if (plan.counter->test) context_.count("tests-taken-over");
     }
-    planOtherSteps(plan, cost, groups);
+    if (getenv("NOOTHER") == nullptr) planOtherSteps(plan, cost, groups);
     tell(plan, result);
     if (!plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; }))
       plans_.push_back(std::move(plan));
@@ -279,7 +279,7 @@ class LoopReducer {
     }
     const bool needsUnit =
         std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
-    if (found.empty() || gain * 4 < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
+    if (found.empty() || gain * (getenv("KR") ? atof(getenv("KR")) : 4) < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
     needsUnit_ |= needsUnit;
     context_.count("unit-step", found.size());
     plan.steps.insert(plan.steps.end(), found.begin(), found.end());

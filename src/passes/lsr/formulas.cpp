@@ -56,7 +56,14 @@ void takeOverTest(FormulaTerms& t, Counter& c) {
   const Loops& loops = t.context.analyses.loops();
   const std::vector<BlockId> latches = loops.latches(t.context.analyses.cfg(), t.loop);
   const BlockId testBlock = t.context.analyses.cfg().blockOf(tests[0].test);
-  c.isAhead = latches.size() == 1 && testBlock == latches[0];
+  // In front of the test only where nothing behind it in the round could read the counter: the latch is the test's
+  // block, or a branch alone.
+  const Cfg& cfg = t.context.analyses.cfg();
+  const auto isBranchAlone = [&](BlockId b) {
+    return t.context.analyses.slotIndexes().instructions(b).size() == 1 && cfg.predecessors(b).size() == 1 &&
+           cfg.predecessors(b)[0] == testBlock;
+  };
+  c.isAhead = latches.size() == 1 && (testBlock == latches[0] || isBranchAlone(latches[0]));
   const ExprId last = e.add(c.start, e.truncate(trip.exact, 32));
   c.limit = c.isAhead ? e.addConstant(last, 1) : last;
   const unsigned price = t.expander.price(c.limit, t.preheader);

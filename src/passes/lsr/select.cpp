@@ -1,15 +1,17 @@
 #include "passes/lsr/select.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace ptxopt {
 namespace {
 
 constexpr double kRecurrence64 = 3;      // the step of a 64-bit pointer by a constant
-constexpr double kRounds = 4;            // a round, against an instruction in front of the loop
+static const double kRounds = getenv("KR") ? atof(getenv("KR")) : 4;            // a round, against an instruction in front of the loop
 constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking groups back
 constexpr double kRegister = 0.05;       // a 32-bit unit
 constexpr double kComplexity = 0.25;     // a pointer's bonus for each use: it takes no computation
+static const double kNew = getenv("KNEW") ? atof(getenv("KNEW")) : 0;
 
 class Selector {
  public:
@@ -21,8 +23,9 @@ class Selector {
 
   double priceOf(const GroupForms& g, const Formula& f) const {
     double price = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
-    if (limits_.discountComplexity && f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index)
-      price -= kComplexity;
+    if (limits_.discountComplexity && f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index &&
+        f.kind != FormulaKind::UnitStep)
+      price -= kComplexity - (f.kind != FormulaKind::UnitStep ? kNew : 0);
     return price;
   }
 
