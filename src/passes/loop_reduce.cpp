@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "analysis/uniform_registers.h"
+#include "passes/lsr/loop_room.h"
 #include "passes/lsr/rewrite.h"
 #include "passes/lsr/select.h"
 #include "passes/lsr/unrolling.h"
@@ -42,7 +43,8 @@ class LoopReducer {
         phis_(findPhis(cfg_, context.analyses.slotIndexes(), context.analyses.liveIntervals())),
         expander_(f, context),
         steps_(f, context, expander_),
-        rewriter_(f, context, expander_, steps_) {}
+        rewriter_(f, context, expander_, steps_),
+        room_(f, context) {}
 
   bool run() {
     // Children have larger numbers than their parents.
@@ -56,7 +58,8 @@ class LoopReducer {
         const Counter* counter = formula.counter != kNoCounter ? &*p.counter : nullptr;
         rewriter_.apply(*g.group, formula, p.loop, p.preheader, counter, counterReg);
       }
-      for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
+      static int budget = getenv("LSRMAX") ? atoi(getenv("LSRMAX")) : 1 << 30, skip = getenv("LSRSKIP") ? atoi(getenv("LSRSKIP")) : 0;
+      for (const StepPlan& s : p.steps) if (skip-- <= 0 && budget-- > 0) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
     }
     for (const auto& [reason, n] : declines_)
       context_.decline(reason, fmt::format("{} loop{}", n, n == 1 ? "" : "s"));
@@ -91,6 +94,19 @@ class LoopReducer {
     return from;
   }
 
+  // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what is
+  // saved of a few instructions is lost or gained by chance.
+  bool dividesSlowly(LoopId l) const {
+    for (const BlockId b : loops_.blocks(l))
+      for (const InstrId id : context_.analyses.slotIndexes().instructions(b)) {
+        const OpcodeForm& form = context_.module.form(f_[id]);
+        if (form.row == nullptr || !(form.row->key.starts_with("div") || form.row->key.starts_with("rem"))) continue;
+        const RegisterClass type = info(form.type).registerClass;
+        if (type == RegisterClass::B64) return true;
+      }
+    return false;
+  }
+
   bool isUniform(ExprId e) {
     if (uniform_.size() == 0)
       uniform_ = findUniform(context_.module, f_, cfg_, context_.analyses.dominators());
@@ -121,6 +137,13 @@ class LoopReducer {
     const LoopUses& uses = plan.uses;
     if (uses.ivs.empty() && uses.groups.empty()) return decline(l, "no-uses");
     if (unrolls) return decline(l, "unrolled");
+    if (dividesSlowly(l)) return decline(l, "slow-division");
+    SelectionLimits limits;
+    if (context_.knobs["lsr-check-rp"] != 0) {
+      limits.registers = room_.of(l);
+      if (getenv("RPD")) fprintf(stderr,"room %d\n", limits.registers);
+      if (limits.registers < (getenv("RPM") ? atoi(getenv("RPM")) : 1)) return decline(l, "register-pressure");
+    }
 
     FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, unrolls, true, true};
     const std::vector<Counter> counters = makeCounters(uses.groups, terms);
@@ -155,7 +178,7 @@ class LoopReducer {
     }
     LoopCost cost(f_, context_, l, numbers_, nodeOf_);
     const SelectionResult result =
-        select(groups, counters, cost, Selection::Sass, {}, needsUnit_ ? 0 : kUnitSetup);
+        select(groups, counters, cost, Selection::Sass, limits, needsUnit_ ? 0 : kUnitSetup);
     for (std::size_t k = 0; k < groups.size(); ++k) {
       const GroupForms& g = groups[k];
       const Formula& formula = g.formulas[g.chosen];
@@ -279,6 +302,9 @@ class LoopReducer {
     }
     const bool needsUnit =
         std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
+    // Alone it is not worth what ptxas may do otherwise for it.
+    const bool isAlone = plan.steps.empty() && std::ranges::all_of(groups, [](const GroupForms& g) { return g.chosen == 0; });
+    if (isAlone && getenv("ALONE")) return;
     if (found.empty() || gain * (getenv("KR") ? atof(getenv("KR")) : 4) < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
     needsUnit_ |= needsUnit;
     context_.count("unit-step", found.size());
@@ -297,6 +323,7 @@ class LoopReducer {
   Expander expander_;
   UnitSteps steps_;
   GroupRewriter rewriter_;
+  LoopRoom room_;
   BitVector uniform_;
   std::vector<LoopPlan> plans_;
   bool needsUnit_ = false;
