@@ -12,7 +12,7 @@
 // Leaves:     what nothing reads any longer, to live-dead.
 // Cost:       scalar evolution's, and linear in the loops but for what lsr/select.h budgets.
 // Declines, by loop: irreducible, no-preheader, unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
-//             no-uses, not-better; by function: too-large.
+//             slow-division, no-uses, not-better; by function: too-large.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,9 @@
 namespace ptxopt {
 namespace {
 
-constexpr double kUnitSetup = 3;
+constexpr double kUnitSetup = 3;   // machine instructions for the register that holds 1
+constexpr double kRounds = 4;      // a round, against an instruction in front of the loop
+constexpr int kLeastRoom = 3;      // registers: what the estimate is wrong by more often than not
 constexpr double kUnitStepGain = -2;  // a round, against a step by a constant
 
 class LoopReducer {
@@ -58,8 +60,7 @@ class LoopReducer {
         const Counter* counter = formula.counter != kNoCounter ? &*p.counter : nullptr;
         rewriter_.apply(*g.group, formula, p.loop, p.preheader, counter, counterReg);
       }
-      static int budget = getenv("LSRMAX") ? atoi(getenv("LSRMAX")) : 1 << 30, skip = getenv("LSRSKIP") ? atoi(getenv("LSRSKIP")) : 0;
-      for (const StepPlan& s : p.steps) if (skip-- <= 0 && budget-- > 0) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
+      for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
     }
     for (const auto& [reason, n] : declines_)
       context_.decline(reason, fmt::format("{} loop{}", n, n == 1 ? "" : "s"));
@@ -127,7 +128,31 @@ class LoopReducer {
     }
   }
 
+  // Whether the knobs let the pass look at the loop; else why not.
+  std::string_view whyNotLooked(LoopId l) const {
+    const Knobs& knobs = context_.knobs;
+    uint32_t height = 1;  // 1: innermost
+    for (uint32_t inner = l.value + 1; inner < loops_.size(); ++inner)
+      for (LoopId p(inner); p.valid() && p >= l; p = loops_[p].parent)
+        if (p == l) height = std::max(height, loops_[LoopId(inner)].depth - loops_[l].depth + 1);
+    const int64_t level = knobs["lsr-loop-level"];
+    if (level != 0 && level != int64_t{height}) return "loop-level";
+    if (knobs["lsr-skip-outer-loop"] != 0 && height > 1) return "outer-loop";
+    if (knobs["disable-unknown-trip-lsr"] != 0 && !evolution_.tripCount(l).exact.valid()) return "unknown-trip";
+    return {};
+  }
+
+  // 64-bit recurrences are slow where 64-bit additions are.
+  bool may64() const {
+    const int64_t knob = context_.knobs["do-lsr-64-bit"];
+    if (knob != 2) return knob == 1;
+    const std::string_view target = context_.module.architecture();
+    const std::size_t digits = target.find('_');
+    return digits == std::string_view::npos || std::atoi(std::string(target.substr(digits + 1)).c_str()) >= 60;
+  }
+
   void plan(LoopId l) {
+    if (const std::string_view why = whyNotLooked(l); !why.empty()) return decline(l, why);
     if (loops_[l].irreducible) return decline(l, "irreducible");
     const BlockId entry = entryOf(l);
     if (!entry.valid() || loops_.contains(l, entry)) return decline(l, "no-preheader");
@@ -141,16 +166,23 @@ class LoopReducer {
     SelectionLimits limits;
     if (context_.knobs["lsr-check-rp"] != 0) {
       limits.registers = room_.of(l);
-      if (getenv("RPD")) fprintf(stderr,"room %d\n", limits.registers);
-      if (limits.registers < (getenv("RPM") ? atoi(getenv("RPM")) : 1)) return decline(l, "register-pressure");
+      if (limits.registers < kLeastRoom) return decline(l, "register-pressure");
     }
 
-    FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, unrolls, true, true};
-    const std::vector<Counter> counters = makeCounters(uses.groups, terms);
+    FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, unrolls, true, may64()};
+    terms.filters = context_.knobs["filter-bad-formula"] != 0;
+    terms.extends = context_.knobs["lsr-sxtopt"] != 0;
+    terms.creditsExtensions = context_.knobs["count-sxt-opt-for-reg-pressure"] != 0;
+    const auto selection = static_cast<Selection>(context_.knobs["lsr-selection"]);
+    limits.discountComplexity = context_.knobs["disable-lsr-complexity-discount"] == 0;
+    const std::vector<Counter> counters =
+        selection == Selection::Sass && terms.extends ? makeCounters(uses.groups, terms) : std::vector<Counter>();
+    const bool skipsShared = context_.knobs["disable-lsr-for-sharedmem32-ptr"] != 0;
     std::vector<GroupForms>& groups = plan.groups;
     std::vector<std::optional<StepPlan>> steps;  // of groups: the step of the pointer that each reads
     for (const UseGroup& group : uses.groups) {
-      if (group.width != 64 || group.space == MemorySpace::Shared) continue;
+      // Of a 64-bit address of shared memory ptxas computes the lower half only.
+      if (group.space == MemorySpace::Shared && (group.width == 64 || skipsShared)) continue;
       GroupForms g;
       g.group = &group;
       g.formulas = makeFormulas(group, uses.ivs, counters, terms);
@@ -159,6 +191,7 @@ class LoopReducer {
         // The pointer is there: another one like it is none of the forms.
         for (Formula& f : g.formulas)
           if (f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index) f.bad = "has-pointer";
+        g.hasPointer = true;
         if (const auto step = planStep(*iv, plan)) {
           Formula f;
           f.kind = FormulaKind::UnitStep;
@@ -178,7 +211,7 @@ class LoopReducer {
     }
     LoopCost cost(f_, context_, l, numbers_, nodeOf_);
     const SelectionResult result =
-        select(groups, counters, cost, Selection::Sass, limits, needsUnit_ ? 0 : kUnitSetup);
+        select(groups, counters, cost, selection, limits, needsUnit_ ? 0 : kUnitSetup);
     for (std::size_t k = 0; k < groups.size(); ++k) {
       const GroupForms& g = groups[k];
       const Formula& formula = g.formulas[g.chosen];
@@ -192,7 +225,7 @@ class LoopReducer {
       context_.count("counters");
       if (plan.counter->test) context_.count("tests-taken-over");
     }
-    if (getenv("NOOTHER") == nullptr) planOtherSteps(plan, cost, groups);
+    planOtherSteps(plan, cost, groups);
     tell(plan, result);
     if (!plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; }))
       plans_.push_back(std::move(plan));
@@ -304,8 +337,8 @@ class LoopReducer {
         std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
     // Alone it is not worth what ptxas may do otherwise for it.
     const bool isAlone = plan.steps.empty() && std::ranges::all_of(groups, [](const GroupForms& g) { return g.chosen == 0; });
-    if (isAlone && getenv("ALONE")) return;
-    if (found.empty() || gain * (getenv("KR") ? atof(getenv("KR")) : 4) < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
+    if (isAlone) return;
+    if (found.empty() || gain * kRounds < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
     needsUnit_ |= needsUnit;
     context_.count("unit-step", found.size());
     plan.steps.insert(plan.steps.end(), found.begin(), found.end());

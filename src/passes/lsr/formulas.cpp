@@ -111,7 +111,7 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
       f.bad = "base-not-available";
     } else {
       f.setup += static_cast<int>(price);
-      if (f.setup > kMostSetup) f.bad = "setup";
+      if (t.filters && f.setup > kMostSetup) f.bad = "setup";
     }
     all.push_back(f);
   };
@@ -148,7 +148,7 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
   }
 
   // Each 32-bit counter whose step divides that of the group; the bounds of a counter go into the base.
-  if (isWide && e.isConstant(group.step)) {
+  if (isWide && t.extends && e.isConstant(group.step)) {
     const int64_t step = signedAt(e[group.step].constant, 64);
     const auto scaleOf = [&](ExprId index, Formula& f) {
       return factorOf(step, signedAt(e[e[index].step()].constant, 32), f.scale) && fits32(f.scale);
@@ -161,6 +161,7 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
       const bool isParameter =
           base.kind == ExprKind::Value && evolution.constantDefinition(base.reg(), base.value()).valid();
       f.registers = isParameter ? 0 : 2;
+      if (!t.creditsExtensions) f.registers += 1;
       if (isParameter && f.base != group.start) f.setup = -kStartSaved;
     };
     for (const InductionVariable& iv : ivs) {

@@ -70,6 +70,9 @@ struct FormulaTerms {
   bool unrolls = false;  // ptxas is expected to unroll the loop
   bool mayUnit = false;  // UnitPointer is allowed
   bool may64 = true;     // 64-bit recurrences may be made
+  bool filters = true;   // what is too dear is not offered
+  bool extends = true;   // indexes of 32 bits, extended to 64 by mul.wide, are offered
+  bool creditsExtensions = true;  // a register that an index saves because it is of 32 bits counts
 };
 
 // The formulas of a group, Keep first (its cost is told by LoopCost).

@@ -1,17 +1,16 @@
 #include "passes/lsr/select.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace ptxopt {
 namespace {
 
 constexpr double kRecurrence64 = 3;      // the step of a 64-bit pointer by a constant
-static const double kRounds = getenv("KR") ? atof(getenv("KR")) : 4;            // a round, against an instruction in front of the loop
+constexpr double kRounds = 4;            // a round, against an instruction in front of the loop
 constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking groups back
 constexpr double kRegister = 0.05;       // a 32-bit unit
 constexpr double kComplexity = 0.25;     // a pointer's bonus for each use: it takes no computation
-static const double kNew = getenv("KNEW") ? atof(getenv("KNEW")) : 0;
+constexpr double kNewPointer = 0.25;     // what a pointer that is not there yet may cost besides: ptxas has one more to move
 
 class Selector {
  public:
@@ -25,7 +24,9 @@ class Selector {
     double price = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
     if (limits_.discountComplexity && f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index &&
         f.kind != FormulaKind::UnitStep)
-      price -= kComplexity - (f.kind != FormulaKind::UnitStep ? kNew : 0);
+      price -= kComplexity;
+    if (f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index && f.kind != FormulaKind::UnitStep)
+      price += kNewPointer;
     return price;
   }
 
