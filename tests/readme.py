@@ -41,7 +41,7 @@ def escape(text):
 
 def tables(tool):
     passes = listed(tool, "--list-passes", r"(\S+)\s+(-O\d|on request)\s+(\S.*)")
-    knobs = listed(tool, "--list-knobs", r"(\S+)\s+(-?\d+) in (-?\d+)\.\.(-?\d+)\s+(\S.*)")
+    knobs = listed(tool, "--list-knobs", r"(\S+)\s+(\S+) in (\S+)\s+(\S.*)")
     opcodes = subprocess.run([tool, "run", "--list-opcodes", "--format", "markdown"], capture_output=True, text=True,
                              check=True, timeout=60).stdout
     return {
@@ -49,8 +49,8 @@ def tables(tool):
         "passes": table(("pass", "from", "what it does"),
                         [(f"`{name}`", level, escape(what)) for name, level, what in passes]),
         "knobs": table(("knob", "default", "range", "what it sets"),
-                       [(f"`--{name}`", default, f"{least} to {most}", escape(what))
-                        for name, default, least, most, what in knobs]),
+                       [(f"`--{name}`", default, escape(values.replace("..", " to ").replace("|", ", ")), escape(what))
+                        for name, default, values, what in knobs]),
     }
 
 

@@ -55,6 +55,8 @@ struct Options {
   bool printAfterAll = false;
   // Make Result::reportJson.
   bool report = false;
+  // Remarks of what passes found of each loop.
+  bool loopRemarks = false;
 };
 
 // Something the user may want to know: an opcode that ptxopt does not know, a module left as it is.
@@ -63,6 +65,8 @@ struct Remark {
                       // too-large
   std::string place;  // FILE:LINE:COL, or the function, or empty
   std::string message;
+  std::string pass;     // of what a pass found of a loop: the pass, and `name` is the form or why nothing was done
+  bool missed = false;  // ... and nothing was done
 };
 
 struct PassSummary {
@@ -98,6 +102,7 @@ struct PassDescription {
 struct KnobDescription {
   std::string_view name, summary;
   int64_t defaultValue, least, most;
+  std::string_view values;  // the names of the numbers from `least` on, "a|b|c"; empty: it is a number
 };
 struct OpcodeDescription {
   std::string_view name;      // base opcode and the modifiers that tell the row

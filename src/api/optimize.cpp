@@ -196,6 +196,7 @@ Result optimize(std::string_view text, const Options& options) {
       return fail(Status::Internal, fmt::format("{}: internal error {}\n", options.fileName, report.error));
 
   remarkUninitialised(module, uninitialised, result.remarks);
+  if (options.loopRemarks) remarkLoops(module, reports, result.remarks);
   summarize(module, options, reports, result);
   start = threadSeconds();
   const bool keepAll = decline && !options.reprint;
@@ -223,7 +224,7 @@ std::vector<PassDescription> describePasses() {
 
 std::vector<KnobDescription> describeKnobs() {
   std::vector<KnobDescription> all;
-  for (const KnobInfo& k : knobTable()) all.push_back({k.name, k.summary, k.defaultValue, k.least, k.most});
+  for (const KnobInfo& k : knobTable()) all.push_back({k.name, k.summary, k.defaultValue, k.least, k.most, k.values});
   return all;
 }
 

@@ -106,4 +106,43 @@ void remarkUninitialised(const Module& module, const std::vector<std::vector<Uni
   }
 }
 
+void remarkLoops(const Module& module, const std::vector<FunctionReport>& reports, std::vector<Remark>& remarks) {
+  struct Found {
+    const PassReport* pass;
+    const LoopReport* loop;
+  };
+  std::vector<Found> found;
+  for (const FunctionReport& report : reports)
+    for (const PassReport& pass : report.passes)
+      for (const LoopReport& loop : pass.loops) found.push_back({&pass, &loop});
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return a.loop->sourceBegin < b.loop->sourceBegin;
+  });
+  const auto files = fileNames(module);
+  Places places(module);
+  for (const Found& f : found) {
+    const LoopReport& loop = *f.loop;
+    std::string message;
+    if (!loop.declined.empty()) {
+      message = fmt::format("loop of depth {} left as it is: {}", loop.depth, loop.declined);
+    } else {
+      message = fmt::format("loop of depth {}: integer instructions a round {:.4g} -> {:.4g}", loop.depth, loop.before,
+                            loop.after);
+      for (const LoopReport::Group& group : loop.groups)
+        for (const LoopReport::Form& form : group.forms)
+          if (form.chosen && form.name != "keep")
+            message += fmt::format("; {} {} address{}: {}", group.uses, group.space, group.uses == 1 ? "" : "es",
+                                   form.name);
+    }
+    message += fmt::format("; backedges: {}", loop.tripCount);
+    if (const auto file = files.find(loop.line.file); loop.line.line != 0 && file != files.end())
+      message += fmt::format(" ({}:{}:{})", file->second, loop.line.line, loop.line.column);
+    remarks.push_back({.name = std::string(loop.declined.empty() ? "loop" : loop.declined),
+                       .place = places.of(loop.sourceBegin),
+                       .message = std::move(message),
+                       .pass = std::string(f.pass->pass),
+                       .missed = !loop.declined.empty()});
+  }
+}
+
 }  // namespace ptxopt

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "api/report.h"
 #include "ir/module.h"
 #include "passes/pass.h"
 #include "ptxopt/ptxopt.h"
@@ -28,5 +29,8 @@ std::vector<UninitialisedRegister> findUninitialised(const Module& module, const
 // Those of all functions, by function.
 void remarkUninitialised(const Module& module, const std::vector<std::vector<UninitialisedRegister>>& registers,
                          std::vector<Remark>& remarks);
+
+// What passes found of the loops of each function, by the place of the loop in the PTX.
+void remarkLoops(const Module& module, const std::vector<FunctionReport>& reports, std::vector<Remark>& remarks);
 
 }  // namespace ptxopt

@@ -27,6 +27,7 @@ struct KnobInfo {
   std::string_view name;
   int64_t defaultValue, least, most;
   std::string_view summary;
+  std::string_view values;  // names of the numbers from 0 on, "a|b|c"; empty: it is a number
 };
 std::span<const KnobInfo> knobTable();
 

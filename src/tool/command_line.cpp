@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <regex>
 
 #include "dump/dump.h"
+#include "tool/messages.h"
 #include "tool/parse_arguments.h"
 #include "tool/subcommands.h"
 
@@ -21,7 +23,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   Options& o = line.options;
   int level = 2;
   std::vector<std::string> passes;
-  std::vector<std::string> warnings;
+  std::vector<std::string> remarks, warnings;
   bool listPasses = false, listKnobs = false, listOpcodes = false;
 
   app.add_option("INPUT", line.input, "PTX file; - is standard input");
@@ -69,6 +71,12 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"uninitialised", "uninitialized", "unknown-opcode", "all"}))
       ->group(kOutput);
+  app.add_option("-R", remarks,
+                 "say of each loop what a pass did: pass=NAME, or pass-missed=NAME for why it did nothing; NAME is a "
+                 "regular expression")
+      ->type_name("KIND=NAME")
+      ->allow_extra_args(false)
+      ->group(kOutput);
   app.add_flag("--warn-unknown", line.warnUnknown, "the same as -Wunknown-opcode")->group(kOutput);
   app.add_flag("-v,--verbose", line.verbose, "say what is done, and why something is not")->group(kOutput);
 
@@ -103,11 +111,22 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   std::vector<std::pair<std::string, CLI::Option*>> knobOptions;
   for (const KnobDescription& knob : describeKnobs()) {
     const std::string name(knob.name);
-    knobOptions.emplace_back(
-        name, app.add_option("--" + name, knobValues[name], fmt::format("{} [{}]", knob.summary, knob.defaultValue))
-                  ->type_name("N")
-                  ->check(CLI::Range(knob.least, knob.most))
-                  ->group("Knobs"));
+    const std::vector<std::string> values = CLI::detail::split(std::string(knob.values), '|');
+    const bool isNumber = knob.values.empty();
+    CLI::Option* const option =
+        app.add_option("--" + name, knobValues[name],
+                       fmt::format("{} [{}]", knob.summary,
+                                   isNumber ? std::to_string(knob.defaultValue)
+                                            : values[static_cast<std::size_t>(knob.defaultValue)]))
+            ->group("Knobs");
+    if (isNumber) {
+      option->type_name("N")->check(CLI::Range(knob.least, knob.most));
+    } else {
+      std::map<std::string, int64_t> numbers;
+      for (std::size_t v = 0; v < values.size(); ++v) numbers[values[v]] = static_cast<int64_t>(v);
+      option->type_name(std::string(knob.values))->transform(CLI::CheckedTransformer(numbers).description(""));
+    }
+    knobOptions.emplace_back(name, option);
   }
 
   if (!parseArguments(app, argc, argv, exitCode)) return false;
@@ -119,6 +138,21 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   if (passesOption->count() != 0) o.passes = passes;
   for (const auto& [name, option] : knobOptions)
     if (option->count() != 0) o.knobs[name] = knobValues[name];
+  for (const std::string& remark : remarks) {
+    const std::size_t equals = remark.find('=');
+    const std::string kind = remark.substr(0, equals);
+    std::string& to = kind == "pass-missed" ? line.remarksMissed : line.remarks;
+    try {
+      if (equals == std::string::npos || (kind != "pass" && kind != "pass-missed"))
+        throw std::regex_error(std::regex_constants::error_complexity);
+      to = remark.substr(equals + 1);
+      (void)std::regex(to);
+    } catch (const std::regex_error&) {
+      exitCode = fail(Status::Usage, fmt::format("-R{}: say -Rpass=NAME or -Rpass-missed=NAME", remark));
+      return false;
+    }
+    o.loopRemarks = true;
+  }
   for (const std::string& warning : warnings) {
     line.warnUnknown |= warning == "unknown-opcode" || warning == "all";
     line.warnUninitialised |= warning != "unknown-opcode";

@@ -24,6 +24,7 @@ struct CommandLine {
   bool timeReport = false;
   bool stats = false;
   bool verbose = false;
+  std::string remarks, remarksMissed;  // names of passes, as regular expressions; empty: none
 };
 
 // Reads the arguments. False when the program is to end with `exitCode`: after --help, or with a message on

@@ -5,6 +5,7 @@
 
 #include <ctime>
 #include <new>
+#include <regex>
 
 #include "dump/dump.h"
 #include "ptxopt/ptxopt.h"
@@ -43,6 +44,11 @@ int optimizeFile(const CommandLine& line) {
   for (const Remark& remark : result.remarks) {
     if (remark.name == "unknown-opcode") {
       if (line.warnUnknown) print(stderr, fmt::format("{}: warning: {}\n", remark.place, remark.message));
+    } else if (!remark.pass.empty()) {
+      const std::string& wanted = remark.missed ? line.remarksMissed : line.remarks;
+      if (!wanted.empty() && std::regex_match(remark.pass, std::regex(wanted)))
+        print(stderr, fmt::format("{}: remark: {} [-Rpass{}={}]\n", remark.place, remark.message,
+                                  remark.missed ? "-missed" : "", remark.pass));
     } else if (remark.name == "uninitialised-register") {
       if (line.warnUninitialised)
         print(stderr, fmt::format("{}: warning: {} [-Wuninitialised]\n", remark.place, remark.message));
