@@ -103,6 +103,7 @@ struct KnobDescription {
   std::string_view name, summary;
   int64_t defaultValue, least, most;
   std::string_view values;  // the names of the numbers from `least` on, "a|b|c"; empty: it is a number
+  std::string_view defaultName;  // among these
 };
 struct OpcodeDescription {
   std::string_view name;      // base opcode and the modifiers that tell the row

@@ -76,7 +76,11 @@ std::string reportJson(const Module& module, const Options& options, const std::
   ordered_json knobs = ordered_json::object();
   for (const KnobInfo& knob : knobTable()) {
     const auto it = options.knobs.find(std::string(knob.name));
-    knobs[std::string(knob.name)] = it == options.knobs.end() ? knob.defaultValue : it->second;
+    const int64_t value = it == options.knobs.end() ? knob.defaultValue : it->second;
+    if (knob.values.empty())
+      knobs[std::string(knob.name)] = value;
+    else
+      knobs[std::string(knob.name)] = knobValueName(knob, value);
   }
   json["knobs"] = knobs;
 

@@ -29,6 +29,12 @@ constexpr PassInfo kPasses[] = {
 
 std::span<const KnobInfo> knobTable() { return kKnobs; }
 
+std::string_view knobValueName(const KnobInfo& knob, int64_t value) {
+  std::string_view names = knob.values;
+  for (; value > 0; --value) names.remove_prefix(names.find('|') + 1);
+  return names.substr(0, names.find('|'));
+}
+
 Knobs::Knobs() {
   for (const KnobInfo& knob : kKnobs) values_.push_back(knob.defaultValue);
 }

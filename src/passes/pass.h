@@ -30,6 +30,8 @@ struct KnobInfo {
   std::string_view values;  // names of the numbers from 0 on, "a|b|c"; empty: it is a number
 };
 std::span<const KnobInfo> knobTable();
+// The name of a value of a knob whose values have names.
+std::string_view knobValueName(const KnobInfo& knob, int64_t value);
 
 // The values of all knobs.
 class Knobs {

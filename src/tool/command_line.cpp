@@ -116,8 +116,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
     CLI::Option* const option =
         app.add_option("--" + name, knobValues[name],
                        fmt::format("{} [{}]", knob.summary,
-                                   isNumber ? std::to_string(knob.defaultValue)
-                                            : values[static_cast<std::size_t>(knob.defaultValue)]))
+                                   isNumber ? std::to_string(knob.defaultValue) : std::string(knob.defaultName)))
             ->group("Knobs");
     if (isNumber) {
       option->type_name("N")->check(CLI::Range(knob.least, knob.most));

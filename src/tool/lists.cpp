@@ -12,20 +12,12 @@ std::string listPasses() {
   return out;
 }
 
-namespace {
-// The n-th of "a|b|c".
-std::string_view nameOf(std::string_view values, int64_t n) {
-  for (; n > 0; --n) values.remove_prefix(values.find('|') + 1);
-  return values.substr(0, values.find('|'));
-}
-}  // namespace
-
 std::string listKnobs() {
   std::string out;
   for (const KnobDescription& k : describeKnobs())
     out += k.values.empty() ? fmt::format("{:<32} {:>8} in {}..{}  {}\n", k.name, k.defaultValue, k.least, k.most,
                                           k.summary)
-                            : fmt::format("{:<32} {:>8} in {}  {}\n", k.name, nameOf(k.values, k.defaultValue),
+                            : fmt::format("{:<32} {:>8} in {}  {}\n", k.name, k.defaultName,
                                           k.values, k.summary);
   return out;
 }
