@@ -57,19 +57,33 @@ uint32_t registers(uint32_t count, const RegisterEstimate& e) {
 
 }  // namespace
 
-RegisterEstimate estimateRegisters(const Module& module, const Function& function,
-                                   const RegisterPressure& pressure) {
-  const KeptValues kept = keptValues(module, function, pressure);
-  const FatPointResult placed = placeValues(function, pressure.points(), kept);
+namespace {
+
+RegisterEstimate plainEstimate(const Module& module, const Function& function, const RegisterPressure& pressure,
+                               const KeptValues& kept) {
   RegisterEstimate e;
   for (const RegisterPressure::Units& u : pressure.along()) e.mostUnits = std::max(e.mostUnits, u.data + u.uniform);
   for (const uint32_t u : keptUnits(kept, pressure.points().size())) e.mostKept = std::max(e.mostKept, u);
-  for (const uint32_t u : eagerPressure(module, function, pressure, kept)) e.eager = std::max(e.eager, u);
-  e.slots = placed.slots;
-  e.spilled = placed.spilled;
   e.limit = statedLimit(module, function);
   e.hasCalls = hasCalls(module, function);
   e.plain = registers(e.mostKept + kBeyondKept, e);
+  return e;
+}
+
+}  // namespace
+
+uint32_t plainRegisters(const Module& module, const Function& function, const RegisterPressure& pressure) {
+  return plainEstimate(module, function, pressure, keptValues(module, function, pressure)).plain;
+}
+
+RegisterEstimate estimateRegisters(const Module& module, const Function& function,
+                                   const RegisterPressure& pressure) {
+  const KeptValues kept = keptValues(module, function, pressure);
+  RegisterEstimate e = plainEstimate(module, function, pressure, kept);
+  const FatPointResult placed = placeValues(function, pressure.points(), kept);
+  for (const uint32_t u : eagerPressure(module, function, pressure, kept)) e.eager = std::max(e.eager, u);
+  e.slots = placed.slots;
+  e.spilled = placed.spilled;
   e.fatPoint = registers(e.hasCalls ? e.slots + kBeyondSlotsWithCalls
                                     : std::max(e.slots + kBeyondSlots, std::min(e.eager + kBeyondEager, kFree)),
                          e);

@@ -38,6 +38,9 @@ struct RegisterEstimate {
 RegisterEstimate estimateRegisters(const Module& module, const Function& function,
                                    const RegisterPressure& pressure);
 
+// The plain one of the two alone, in linear time.
+uint32_t plainRegisters(const Module& module, const Function& function, const RegisterPressure& pressure);
+
 // Stable text, one line.
 std::string toString(const RegisterEstimate& estimate);
 

@@ -12,7 +12,7 @@ uint32_t room(const Module& module, const Function& f, const RegisterPressure& p
   const Architecture* const machine = architecture(module.architecture());
   if (!f.isEntry || machine == nullptr) return 0;
   const KernelNeeds needs = kernelNeeds(module, f);
-  const uint32_t registers = estimateRegisters(module, f, pressure).fatPoint;
+  const uint32_t registers = plainRegisters(module, f, pressure);
   const auto cliff = nextCliff(
       *machine, {registers, needs.threads.value_or(SplitGoal::kUsualThreads), needs.sharedBytes, needs.barriers});
   const uint32_t end = cliff.value_or(Architecture::kMostRegistersPerThread);
