@@ -108,6 +108,14 @@ class LoopReducer {
     return false;
   }
 
+  // Asked last, since the estimate is dear.
+  bool hasRoom(const LoopPlan& plan) {
+    if (context_.knobs["lsr-check-rp"] == 0) return true;
+    int added = 0;
+    for (const GroupForms& g : plan.groups) added += std::max(g.formulas[g.chosen].registers, 0);
+    return room_.of(plan.loop) >= std::max(kLeastRoom, added);
+  }
+
   bool isUniform(ExprId e) {
     if (uniform_.size() == 0)
       uniform_ = findUniform(context_.module, f_, cfg_, context_.analyses.dominators());
@@ -164,11 +172,6 @@ class LoopReducer {
     if (unrolls) return decline(l, "unrolled");
     if (dividesSlowly(l)) return decline(l, "slow-division");
     SelectionLimits limits;
-    if (context_.knobs["lsr-check-rp"] != 0) {
-      limits.registers = room_.of(l);
-      if (limits.registers < kLeastRoom) return decline(l, "register-pressure");
-    }
-
     FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, unrolls, true, may64()};
     terms.filters = context_.knobs["filter-bad-formula"] != 0;
     terms.extends = context_.knobs["lsr-sxtopt"] != 0;
@@ -226,9 +229,11 @@ class LoopReducer {
       if (plan.counter->test) context_.count("tests-taken-over");
     }
     planOtherSteps(plan, cost, groups);
+    const bool changes =
+        !plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
+    if (changes && !hasRoom(plan)) return decline(l, "register-pressure");
     tell(plan, result);
-    if (!plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; }))
-      plans_.push_back(std::move(plan));
+    if (changes) plans_.push_back(std::move(plan));
   }
 
   std::string text(ExprId e) const {

@@ -9,7 +9,7 @@ namespace ptxopt {
 
 void LoopRoom::make() {
   pressure_.emplace(makePressure(context_.module, f_, context_.analyses));
-  estimate_ = static_cast<int>(plainRegisters(context_.module, f_, *pressure_));
+  estimate_ = static_cast<int>(estimateRegisters(context_.module, f_, *pressure_).fatPoint);
   if (const int64_t limit = context_.knobs["lsr-rp-limit"]; limit != 0) {
     limit_ = static_cast<int>(limit);
     return;
