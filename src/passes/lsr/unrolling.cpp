@@ -5,6 +5,7 @@
 namespace ptxopt {
 namespace {
 constexpr std::size_t kMostInstructions = 64;
+constexpr uint64_t kMostConstantRounds = 128;  // such a loop may be unrolled whole, however large it is
 }
 
 bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
@@ -12,6 +13,9 @@ bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
   const Cfg& cfg = context.analyses.cfg();
   for (uint32_t l = 0; l < loops.size(); ++l)
     if (loops[LoopId(l)].parent == loop) return false;  // not innermost
+  const ExprId trips = context.analyses.scalarEvolution().tripCount(loop).exact;
+  const ScevExpressions& e = context.analyses.scalarEvolution().expressions();
+  const bool isWhole = trips.valid() && e.isConstant(trips) && e[trips].constant < kMostConstantRounds;
   std::size_t instructions = 0;
   for (const BlockId b : loops.blocks(loop)) {
     for (InstrId id = cfg[b].first; id.valid(); id = id == cfg[b].last ? InstrId() : f[id].next) {
@@ -21,9 +25,10 @@ bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
       if (!i.isInstruction()) continue;
       ++instructions;
       const OpcodeForm& form = context.module.form(i);
-      if (form.is(effect::Call | effect::Convergent | effect::Unknown | effect::IndirectBranch)) return false;
+      if (!isWhole && form.is(effect::Call | effect::Convergent | effect::Unknown | effect::IndirectBranch)) return false;
     }
   }
+  if (isWhole) return true;
   if (instructions > kMostInstructions) return false;
   const std::vector<BlockId> latches = loops.latches(cfg, loop);
   if (latches.size() != 1) return false;
