@@ -40,6 +40,8 @@ class Occurrences {
 class Zones {
  public:
   Zones(const Module& module, const Function& f);
+  // Whether there is more than one: else every register may be named everywhere.
+  bool areMany() const { return !zone_.empty(); }
   // Whether `r` may be named in front of `place`; no id is the end of the function.
   bool reaches(const Occurrences& occurrences, RegId r, InstrId place) const;
 

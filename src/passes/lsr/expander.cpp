@@ -61,7 +61,9 @@ bool Expander::canName(const Holder& h, const ExpansionPlace& place) const {
   const Loops& loops = context_.analyses.loops();
   for (LoopId l = loops.of(h.block); l.valid(); l = loops[l].parent)
     if (!loops.contains(l, place.block)) return false;
-  return zones_.reaches(occurrences_, h.reg, place.before);
+  // A copy of a phi would stand at the start of its block.
+  if (!h.definition.valid() && !canBeNamed(h.reg, placeAtStart(context_.module, f_, cfg_[h.block]))) return false;
+  return canBeNamed(h.reg, place.before);
 }
 
 template <typename Accept>
@@ -285,7 +287,7 @@ RegId Expander::addImmediate(RegId a, int64_t c, unsigned width, InstrId before)
 
 void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId before) {
   if (!fitsSigned32(c)) {
-    addTo(reg, reg, emit(e_.constant(static_cast<uint64_t>(c), width), {cfg_.blockOf(before), before}), width, before);
+    addTo(reg, reg, emit(e_.constant(static_cast<uint64_t>(c), width), {BlockId(), before}), width, before);
     return;
   }
   instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(reg), source(reg), number(c)}, before);
@@ -393,7 +395,7 @@ RegId Expander::emitToKeep(ExprId e, const ExpansionPlace& place) {
   if (r.value >= intervals_.size()) return r;  // made here
   const auto used =
       std::ranges::count_if(intervals_[r].values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
-  if (used == 1) return r;
+  if (used == 1 && !zones_.areMany()) return r;
   const RegId copy = f_.makeRegister(f_.registers[r.value].type);
   copyTo(copy, r, place.before);
   return copy;

@@ -47,7 +47,7 @@ class Expander {
   // A register of the expression's width, which holds it at the place: what comes behind may write it. Only after
   // canExpand.
   RegId emit(ExprId e, const ExpansionPlace& place);
-  // One that keeps it: written nowhere else.
+  // One that keeps it: written nowhere else, and named the same everywhere.
   RegId emitToKeep(ExprId e, const ExpansionPlace& place);
   // A sum computed anew from its parts, although a register may hold it: for a form that ptxas handles better.
   unsigned priceAnew(ExprId e, const ExpansionPlace& place);
@@ -66,6 +66,8 @@ class Expander {
   void copyTo(RegId to, RegId from, InstrId before);
   InstrId instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
   static Operand number(int64_t value);
+  // Whether a register's name means it in front of a place.
+  bool canBeNamed(RegId r, InstrId place) const { return zones_.reaches(occurrences_, r, place); }
   // How many instructions read a register of the function as it was.
   std::size_t readers(RegId reg) const;
   // Whether an instruction outside the loop reads the value.

@@ -1,6 +1,7 @@
 #include "passes/lsr/formulas.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace ptxopt {
 namespace {
@@ -8,6 +9,8 @@ namespace {
 constexpr double kConstantPointer64 = 3, kConstantPointer64Unrolled = 0.75;
 constexpr int kStartSaved = 2;    // what computes the start of a pointer, which a parameter needs no more
 constexpr int kMostSetup = 24;      // machine instructions in front of a loop, for one group
+
+constexpr int64_t kMostImmediate = (int64_t{1} << 23) - 1;
 
 bool fits32(int64_t c) { return c == static_cast<int32_t>(c); }
 
@@ -21,7 +24,7 @@ bool factorOf(int64_t step, int64_t unit, int64_t& factor) {
 // Whether the register of the index holds it, a constant number of steps further at most, and does not wrap, at each
 // use.
 bool canRead(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group, const InductionVariable& iv,
-             bool isSigned) {
+             bool isSigned, int64_t scale) {
   ScevExpressions& e = evolution.expressions();
   const auto extend = [&](ExprId x) { return isSigned ? evolution.signExtend(x, 64) : evolution.zeroExtend(x, 64); };
   const LiveRange& range = t.context.analyses.liveIntervals()[iv.reg];
@@ -38,9 +41,41 @@ bool canRead(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group,
     if (!e.differByConstant(extend(now), first, ahead) ||
         ahead != static_cast<uint64_t>(signedAt(ahead32, 32)))
       return false;
+    // It goes into the immediates.
+    if (std::abs(signedAt(ahead32, 32) * scale) > kMostImmediate) return false;
+    if (!t.expander.canBeNamed(iv.reg, placeBefore(t.context.module, t.f, use.instruction))) return false;
     good = v;
   }
   return true;
+}
+
+// Whether what stands at the ends of the latches runs once between two rounds: a latch that may go on inside the
+// loop, or that is in a loop further in, runs more often.
+bool stepsOnce(const FormulaTerms& t) {
+  const Cfg& cfg = t.context.analyses.cfg();
+  const Loops& loops = t.context.analyses.loops();
+  return std::ranges::all_of(loops.latches(cfg, t.loop), [&](BlockId latch) {
+    return loops.of(latch) == t.loop && std::ranges::all_of(cfg.successors(latch), [&](BlockId to) {
+             return to == loops[t.loop].header || !loops.contains(t.loop, to);
+           });
+  });
+}
+
+// Whether a use stands behind the test in front of which the counter is moved on, and finds it wrapped in the last
+// round.
+bool mayReadWrapped(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group, const Counter& c,
+                    bool isSigned) {
+  if (!c.isAhead) return false;
+  const Cfg& cfg = t.context.analyses.cfg();
+  const SlotIndexes& slots = t.context.analyses.slotIndexes();
+  const bool isBehind = std::ranges::any_of(group.uses, [&](const AddressUse& u) {
+    return cfg.blockOf(u.instruction) == cfg.blockOf(c.test->test) && slots[u.instruction] > slots[c.test->test];
+  });
+  if (!isBehind) return false;
+  ScevExpressions& e = evolution.expressions();
+  const auto extend = [&](ExprId x) { return isSigned ? evolution.signExtend(x, 64) : evolution.zeroExtend(x, 64); };
+  uint64_t ahead = 0;
+  return !e.differByConstant(extend(e.addConstant(c.expr, 1)), extend(c.expr), ahead) || ahead != 1;
 }
 
 // The test that ends the loop, if it counts all rounds, can be one of the counter: the loop goes on while the rounds
@@ -64,18 +99,17 @@ void takeOverTest(FormulaTerms& t, Counter& c) {
            cfg.predecessors(b)[0] == testBlock;
   };
   c.isAhead = latches.size() == 1 && (testBlock == latches[0] || isBranchAlone(latches[0]));
+  const Instruction& i = t.f[tests[0].test];
+  const auto operands = t.f.operandsOf(i);
+  const uint32_t at = tests[0].swapped ? 2 : 1;
   const ExprId last = e.add(c.start, e.truncate(trip.exact, 32));
   c.limit = c.isAhead ? e.addConstant(last, 1) : last;
   const unsigned price = t.expander.price(c.limit, t.preheader);
-  if (price == Expander::kImpossible || price > 6) {
+  if (price == Expander::kImpossible || price > 6 || operands.size() != 3 || !operands[at].isRegister()) {
     c.limit = ExprId();
     c.isAhead = false;
     return;
   }
-  const Instruction& i = t.f[tests[0].test];
-  const auto operands = t.f.operandsOf(i);
-  const uint32_t at = tests[0].swapped ? 2 : 1;
-  if (operands.size() != 3 || !operands[at].isRegister()) return;
   c.test = tests[0];
   c.tested = i.firstOperand + at;
   c.setup += price;
@@ -102,10 +136,15 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
   std::vector<Formula> all(1);
   const bool isWide = group.width == 64;
 
-  constexpr int64_t kMostImmediate = (int64_t{1} << 23) - 1;
+  const bool isOutside = group.least < -kMostImmediate || group.most > kMostImmediate;
+  const bool isFarApart =
+      static_cast<uint64_t>(group.most) - static_cast<uint64_t>(group.least) > uint64_t{kMostImmediate};
+  const bool canStep = stepsOnce(t);
   const auto finish = [&](Formula f) {
-    if (f.kind == FormulaKind::Index && (group.least < -kMostImmediate || group.most > kMostImmediate))
-      f.bad = "immediate";
+    const bool isPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
+                           f.kind == FormulaKind::StridePointer;
+    if (isOutside && (!isPointer || isFarApart)) f.bad = "immediate";
+    if (isPointer && !canStep) f.bad = "latch";
     const unsigned price = t.expander.price(f.base, t.preheader);
     if (price == Expander::kImpossible) {
       f.bad = "base-not-available";
@@ -175,7 +214,7 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
       f.isSigned = evolution.whyNoWrap(iv.expr, true).has_value();
       if (!f.isSigned && (f.scale < 0 || !evolution.whyNoWrap(iv.expr, false))) continue;
       baseOf(iv.expr, f);
-      if (!canRead(evolution, t, group, iv, f.isSigned)) f.bad = "index-not-available";
+      if (!canRead(evolution, t, group, iv, f.isSigned, f.scale)) f.bad = "index-not-available";
       finish(f);
     }
     for (uint32_t c = 0; c < counters.size(); ++c) {
@@ -187,6 +226,7 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
       f.isSigned = counters[c].isSigned;
       if (!f.isSigned && f.scale < 0) continue;
       baseOf(counters[c].expr, f);
+      if (mayReadWrapped(evolution, t, group, counters[c], f.isSigned)) f.bad = "index-not-available";
       finish(f);
     }
   }
@@ -217,6 +257,7 @@ std::vector<Counter> makeCounters(std::span<const UseGroup> groups, FormulaTerms
   constexpr std::size_t kMostCounters = 4;
   ScevExpressions& e = t.context.analyses.scalarEvolution().expressions();
   std::vector<Counter> counters;
+  if (!stepsOnce(t)) return counters;
   addCounter(e.constant(0, 32), t, counters);
   for (const UseGroup& g : groups) {
     const Expr n = e[g.start];

@@ -146,15 +146,18 @@ void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment,
   const InstrId place = preheader.before;
   const Factors by = factors(step, preheader);
   ScevExpressions& e = context_.analyses.scalarEvolution().expressions();
+  // Where its name means another register the start stays as it is, which is dearer only.
+  if (!expander_.canBeNamed(iv.reg, place)) start = Start::Aligned;
   if (start == Start::Anew) {
     expander_.copyTo(iv.reg, expander_.emitAnew(e[iv.expr].start(), preheader), place);
   } else if (start == Start::Paired) {
     addPaired(iv.reg, iv.reg, place);
   }
-  // add.s64 d, a, step becomes add.s64 d, a, product
+  // add.s64 d, a, step becomes add.s64 d, a, product. The instructions of the product are more operands: no reference
+  // into them lives that long.
+  const RegId by64 = product(by, increment.instruction);
   Operand& o = f_.operands[increment.operand];
-  const Join join = o.join;
-  o = registerOperand(product(by, increment.instruction), Role::Use, join);
+  o = registerOperand(by64, Role::Use, o.join);
   f_.touch(increment.instruction);
 }
 
