@@ -42,11 +42,23 @@ void Function::setOperands(InstrId id, std::span<const Operand> with) {
   touch(id);
 }
 
-RegId Function::makeRegister(ScalarType type, uint8_t lanes) {
-  const std::size_t kind = static_cast<std::size_t>(type) * 8 + lanes;
+std::string_view spelling(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::Pointer: return "ptr";
+    case Purpose::Counter: return "count";
+    case Purpose::One: return "one";
+    case Purpose::Zero: return "zero";
+    case Purpose::Product: return "wide";
+    case Purpose::None: break;
+  }
+  return {};
+}
+
+RegId Function::makeRegister(ScalarType type, uint8_t lanes, Purpose purpose) {
+  const std::size_t kind = (static_cast<std::size_t>(type) * 8 + lanes) * 8 + static_cast<std::size_t>(purpose);
   if (made_.size() <= kind) made_.resize(kind + 1);
   const RegId id(registers.size());
-  registers.push_back({.name = NameId(), .number = made_[kind]++, .type = type, .lanes = lanes});
+  registers.push_back({.name = NameId(), .number = made_[kind]++, .type = type, .lanes = lanes, .purpose = purpose});
   changed = true;
   return id;
 }

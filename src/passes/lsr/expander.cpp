@@ -294,13 +294,13 @@ void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId befor
 }
 
 RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before) {
-  const RegId to = make(64);
+  const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
   instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), number(factor)}, before);
   return to;
 }
 
 RegId Expander::multiplyWide(RegId a, RegId b, bool isSigned, InstrId before) {
-  const RegId to = make(64);
+  const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
   instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), source(b)}, before);
   return to;
 }

@@ -15,7 +15,7 @@ RegId UnitSteps::unit() {
   InstrId before = cfg[BlockId(0u)].first;
   while (before.valid() && !f_[before].isInstruction()) before = f_[before].next;
   const RegId blocks = f_.makeRegister(ScalarType::b32);
-  unit_ = f_.makeRegister(ScalarType::b32);
+  unit_ = f_.makeRegister(ScalarType::b32, 1, Purpose::One);
   Operand grid;
   grid.kind = OperandKind::SpecialRegister;
   grid.join = Join::Comma;
@@ -32,7 +32,11 @@ RegId UnitSteps::unit() {
 RegId UnitSteps::zero() {
   if (zero_.valid()) return zero_;
   const RegId one = unit();
-  zero_ = expander_.addImmediate(one, -1, 32, behindUnit_);
+  zero_ = f_.makeRegister(ScalarType::b32, 1, Purpose::Zero);
+  expander_.instruction(MadeOpcode::AddS32,
+                        {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma),
+                         Expander::number(-1)},
+                        behindUnit_);
   return zero_;
 }
 
