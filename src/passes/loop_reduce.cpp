@@ -187,7 +187,7 @@ class LoopReducer {
       // Of a 64-bit address of shared memory ptxas computes the lower half only.
       if (group.space == MemorySpace::Shared && (group.width == 64 || skipsShared)) continue;
       // Local memory may become registers, as long as ptxas sees which slot is meant.
-      if (group.space == MemorySpace::Local) continue;
+      if (group.space == MemorySpace::Local || group.space == MemorySpace::Constant) continue;
       GroupForms g;
       g.group = &group;
       g.formulas = makeFormulas(group, uses.ivs, counters, terms);

@@ -7,6 +7,8 @@
 namespace ptxopt {
 namespace {
 
+constexpr uint32_t kSpare = 3;  // registers: what the estimate is wrong by more often than not
+
 // How many more registers the kernel may get without losing a resident block.
 uint32_t room(const Module& module, const Function& f, const RegisterPressure& pressure) {
   const Architecture* const machine = architecture(module.architecture());
@@ -16,7 +18,7 @@ uint32_t room(const Module& module, const Function& f, const RegisterPressure& p
   const auto cliff = nextCliff(
       *machine, {registers, needs.threads.value_or(SplitGoal::kUsualThreads), needs.sharedBytes, needs.barriers});
   const uint32_t end = cliff.value_or(Architecture::kMostRegistersPerThread);
-  return end > registers ? end - registers - 1 : 0;
+  return end > registers + kSpare ? end - registers - 1 - kSpare : 0;
 }
 
 }  // namespace

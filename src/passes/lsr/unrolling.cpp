@@ -34,7 +34,9 @@ bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
   if (latches.size() != 1) return false;
   const Instruction& branch = f[cfg[latches[0]].last];
   if (!branch.isInstruction() || !branch.is(Instruction::Guarded)) return false;
-  return context.analyses.scalarEvolution().tripCount(loop).exact.valid();
+  // ptxas takes a count for granted that could wrap, or step over its limit.
+  const TripCount& trip = context.analyses.scalarEvolution().tripCount(loop);
+  return trip.exact.valid() || trip.unknown == "may-wrap" || trip.unknown == "step-may-not-meet-limit";
 }
 
 }  // namespace ptxopt
