@@ -102,7 +102,7 @@ struct PassDescription {
 struct KnobDescription {
   std::string_view name, summary;
   int64_t defaultValue, least, most;
-  std::string_view values;  // the names of the numbers from `least` on, "a|b|c"; empty: it is a number
+  std::string_view values;       // the names of the numbers from `least` on, "a|b|c"; empty: it is a number
   std::string_view defaultName;  // among these
 };
 struct OpcodeDescription {

@@ -55,8 +55,8 @@ struct ExitTest {
   InstrId test, branch;
   Relation comparison = Relation::NotEqual;
   bool isSigned = false;
-  ExprId tested;         // a recurrence of the loop
-  ExprId limit;          // does not vary in the loop
+  ExprId tested;            // a recurrence of the loop
+  ExprId limit;             // does not vary in the loop
   bool trueGoesOn = false;  // the loop goes on where the comparison as written is true
   bool swapped = false;     // the limit is the first source of the instruction
 };

@@ -224,7 +224,8 @@ std::vector<PassDescription> describePasses() {
 
 std::vector<KnobDescription> describeKnobs() {
   std::vector<KnobDescription> all;
-  for (const KnobInfo& k : knobTable()) all.push_back({k.name, k.summary, k.defaultValue, k.least, k.most, k.values, knobValueName(k, k.defaultValue)});
+  for (const KnobInfo& k : knobTable())
+    all.push_back({k.name, k.summary, k.defaultValue, k.least, k.most, k.values, knobValueName(k, k.defaultValue)});
   return all;
 }
 

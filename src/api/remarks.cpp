@@ -115,9 +115,8 @@ void remarkLoops(const Module& module, const std::vector<FunctionReport>& report
   for (const FunctionReport& report : reports)
     for (const PassReport& pass : report.passes)
       for (const LoopReport& loop : pass.loops) found.push_back({&pass, &loop});
-  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-    return a.loop->sourceBegin < b.loop->sourceBegin;
-  });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Found& a, const Found& b) { return a.loop->sourceBegin < b.loop->sourceBegin; });
   const auto files = fileNames(module);
   Places places(module);
   for (const Found& f : found) {
@@ -126,8 +125,8 @@ void remarkLoops(const Module& module, const std::vector<FunctionReport>& report
     if (!loop.declined.empty()) {
       message = fmt::format("loop of depth {} left as it is: {}", loop.depth, loop.declined);
     } else {
-      message = fmt::format("loop of depth {}: integer instructions a round {:.4g} -> {:.4g}", loop.depth, loop.before,
-                            loop.after);
+      message = fmt::format("loop of depth {}: integer instructions a round {:.4g} -> {:.4g}", loop.depth,
+                            loop.before, loop.after);
       for (const LoopReport::Group& group : loop.groups)
         for (const LoopReport::Form& form : group.forms)
           if (form.chosen && form.name != "keep")

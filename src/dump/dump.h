@@ -15,7 +15,18 @@
 
 namespace ptxopt {
 
-enum class Dump : uint8_t { Cfg, Dominators, Loops, Slots, Liveness, Intervals, Ranges, Evolution, Pressure, Occupancy };
+enum class Dump : uint8_t {
+  Cfg,
+  Dominators,
+  Loops,
+  Slots,
+  Liveness,
+  Intervals,
+  Ranges,
+  Evolution,
+  Pressure,
+  Occupancy
+};
 
 // "cfg,dom,loops,slots,liveness,intervals,ranges,scev,pressure,occupancy"
 std::string dumpNames();

@@ -58,7 +58,8 @@ RegId Function::makeRegister(ScalarType type, uint8_t lanes, Purpose purpose) {
   const std::size_t kind = (static_cast<std::size_t>(type) * 8 + lanes) * 8 + static_cast<std::size_t>(purpose);
   if (made_.size() <= kind) made_.resize(kind + 1);
   const RegId id(registers.size());
-  registers.push_back({.name = NameId(), .number = made_[kind]++, .type = type, .lanes = lanes, .purpose = purpose});
+  registers.push_back(
+      {.name = NameId(), .number = made_[kind]++, .type = type, .lanes = lanes, .purpose = purpose});
   changed = true;
   return id;
 }

@@ -26,9 +26,9 @@
 namespace ptxopt {
 namespace {
 
-constexpr double kUnitSetup = 3;   // machine instructions for the register that holds 1
-constexpr double kRounds = 4;      // a round, against an instruction in front of the loop
-constexpr int kLeastRoom = 3;      // registers: what the estimate is wrong by more often than not
+constexpr double kUnitSetup = 3;      // machine instructions for the register that holds 1
+constexpr double kRounds = 4;         // a round, against an instruction in front of the loop
+constexpr int kLeastRoom = 3;         // registers: what the estimate is wrong by more often than not
 constexpr double kUnitStepGain = -2;  // a round, against a step by a constant
 
 class LoopReducer {
@@ -95,13 +95,14 @@ class LoopReducer {
     return from;
   }
 
-  // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what is
-  // saved of a few instructions is lost or gained by chance.
+  // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what
+  // is saved of a few instructions is lost or gained by chance.
   bool dividesSlowly(LoopId l) const {
     for (const BlockId b : loops_.blocks(l))
       for (const InstrId id : context_.analyses.slotIndexes().instructions(b)) {
         const OpcodeForm& form = context_.module.form(f_[id]);
-        if (form.row == nullptr || !(form.row->key.starts_with("div") || form.row->key.starts_with("rem"))) continue;
+        if (form.row == nullptr || !(form.row->key.starts_with("div") || form.row->key.starts_with("rem")))
+          continue;
         const RegisterClass type = info(form.type).registerClass;
         if (type == RegisterClass::B64) return true;
       }
@@ -117,8 +118,7 @@ class LoopReducer {
   }
 
   bool isUniform(ExprId e) {
-    if (uniform_.size() == 0)
-      uniform_ = findUniform(context_.module, f_, cfg_, context_.analyses.dominators());
+    if (uniform_.size() == 0) uniform_ = findUniform(context_.module, f_, cfg_, context_.analyses.dominators());
     const Expr n = e_[e];
     switch (n.kind) {
       case ExprKind::Constant: return true;
@@ -215,8 +215,7 @@ class LoopReducer {
       groups.push_back(std::move(g));
     }
     LoopCost cost(f_, context_, l, numbers_, nodeOf_);
-    const SelectionResult result =
-        select(groups, counters, cost, selection, limits, needsUnit_ ? 0 : kUnitSetup);
+    const SelectionResult result = select(groups, counters, cost, selection, limits, needsUnit_ ? 0 : kUnitSetup);
     for (std::size_t k = 0; k < groups.size(); ++k) {
       const GroupForms& g = groups[k];
       const Formula& formula = g.formulas[g.chosen];
@@ -340,10 +339,10 @@ class LoopReducer {
       setup += step->price;
       found.push_back(*step);
     }
-    const bool needsUnit =
-        std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
+    const bool needsUnit = std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
     // Alone it is not worth what ptxas may do otherwise for it.
-    const bool isAlone = plan.steps.empty() && std::ranges::all_of(groups, [](const GroupForms& g) { return g.chosen == 0; });
+    const bool isAlone =
+        plan.steps.empty() && std::ranges::all_of(groups, [](const GroupForms& g) { return g.chosen == 0; });
     if (isAlone) return;
     if (found.empty() || gain * kRounds < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
     needsUnit_ |= needsUnit;

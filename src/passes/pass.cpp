@@ -12,8 +12,7 @@ namespace {
 
 constexpr KnobInfo kKnobs[] = {
 #define PTXOPT_KNOB(name, defaultValue, least, most, summary) {name, defaultValue, least, most, summary, {}},
-#define PTXOPT_NAMED_KNOB(name, defaultValue, most, values, summary) \
-  {name, defaultValue, 0, most, summary, values},
+#define PTXOPT_NAMED_KNOB(name, defaultValue, most, values, summary) {name, defaultValue, 0, most, summary, values},
 #include "passes/knobs.def"
 #undef PTXOPT_NAMED_KNOB
 #undef PTXOPT_KNOB

@@ -93,8 +93,7 @@ std::size_t MadeNames::appendDeclarations(std::string& out, const Function& func
   for (const Register& reg : function.registers) {
     if (reg.name.valid() || &reg == function.registers.data()) continue;
     const auto same = [&](const Kind& k) {
-      return k.example.type == reg.type && k.example.lanes == reg.lanes &&
-             k.example.purpose == reg.purpose;
+      return k.example.type == reg.type && k.example.lanes == reg.lanes && k.example.purpose == reg.purpose;
     };
     auto it = std::find_if(kinds.begin(), kinds.end(), same);
     if (it == kinds.end()) it = kinds.insert(kinds.end(), {reg, 0});

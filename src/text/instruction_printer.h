@@ -8,8 +8,8 @@
 
 namespace ptxopt::text {
 
-// Spellings for the registers and variables that passes made: `%b32_0`, `%b64_ptr0` and `made_0`, with more underscores if the
-// module has such names itself.
+// Spellings for the registers and variables that passes made: `%b32_0`, `%b64_ptr0` and `made_0`, with more
+// underscores if the module has such names itself.
 class MadeNames {
  public:
   explicit MadeNames(const Module& module);

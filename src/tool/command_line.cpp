@@ -71,9 +71,10 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"uninitialised", "uninitialized", "unknown-opcode", "all"}))
       ->group(kOutput);
-  app.add_option("-R", remarks,
-                 "say of each loop what a pass did: pass=NAME, or pass-missed=NAME for why it did nothing; NAME is a "
-                 "regular expression")
+  app.add_option(
+         "-R", remarks,
+         "say of each loop what a pass did: pass=NAME, or pass-missed=NAME for why it did nothing; NAME is a "
+         "regular expression")
       ->type_name("KIND=NAME")
       ->allow_extra_args(false)
       ->group(kOutput);

@@ -15,10 +15,9 @@ std::string listPasses() {
 std::string listKnobs() {
   std::string out;
   for (const KnobDescription& k : describeKnobs())
-    out += k.values.empty() ? fmt::format("{:<32} {:>8} in {}..{}  {}\n", k.name, k.defaultValue, k.least, k.most,
-                                          k.summary)
-                            : fmt::format("{:<32} {:>8} in {}  {}\n", k.name, k.defaultName,
-                                          k.values, k.summary);
+    out += k.values.empty()
+               ? fmt::format("{:<32} {:>8} in {}..{}  {}\n", k.name, k.defaultValue, k.least, k.most, k.summary)
+               : fmt::format("{:<32} {:>8} in {}  {}\n", k.name, k.defaultName, k.values, k.summary);
   return out;
 }
 

@@ -94,12 +94,13 @@ RegId Expander::make(unsigned width) {
 
 RegId Expander::use(const Holder& h, const ExpansionPlace& place) {
   const LiveRange& range = intervals_[h.reg];
-  const auto used = std::ranges::count_if(range.values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
+  const auto used =
+      std::ranges::count_if(range.values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
   if (used == 1) return h.reg;
-  const SlotIndex at = place.before.valid() && slots_[place.before].valid() &&
-                               cfg_.blockOf(place.before) == place.block
-                           ? slots_[place.before].base()
-                           : slots_.end(place.block).previous();
+  const SlotIndex at =
+      place.before.valid() && slots_[place.before].valid() && cfg_.blockOf(place.before) == place.block
+          ? slots_[place.before].base()
+          : slots_.end(place.block).previous();
   if (range.valueAt(at) == h.value) return h.reg;
   RegId& copy = copies_[{h.reg.value, h.value.value}];
   if (!copy.valid()) {
@@ -136,7 +137,9 @@ unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) 
   if (n.kind == ExprKind::Constant) return 0;
   if (holderAt(e, place) != nullptr) return 0;
   if (nearAt(e, place) != nullptr) return n.width / 32;
-  const auto sum = [&](unsigned a, unsigned b) { return a == kImpossible || b == kImpossible ? kImpossible : a + b; };
+  const auto sum = [&](unsigned a, unsigned b) {
+    return a == kImpossible || b == kImpossible ? kImpossible : a + b;
+  };
   switch (n.kind) {
     case ExprKind::Value:
       return !n.varies && evolution_.constantDefinition(n.reg(), n.value()).valid() ? 1 : kImpossible;
@@ -151,7 +154,8 @@ unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) 
     }
     case ExprKind::SignExtend:
     case ExprKind::ZeroExtend:
-      return e_[n.operand()].width == 32 && n.width == 64 ? sum(price(n.operand(), place, depth + 1), 1) : kImpossible;
+      return e_[n.operand()].width == 32 && n.width == 64 ? sum(price(n.operand(), place, depth + 1), 1)
+                                                          : kImpossible;
     case ExprKind::Truncate:
       return e_[n.operand()].width == 64 && n.width == 32 ? price(n.operand(), place, depth + 1) : kImpossible;
     default: return kImpossible;
@@ -181,8 +185,7 @@ std::optional<WideProduct> wideProduct(ScalarEvolution& evolution, ExprId e, uin
   ExprId x = all.terms(e)[0].expr, y = all.terms(e)[1].expr;
   if (!isExtension(x) || !isExtension(y)) return std::nullopt;
   p.isSigned = canBeSigned(x) && canBeSigned(y);
-  if (!p.isSigned &&
-      (all[x].kind != ExprKind::ZeroExtend || all[y].kind != ExprKind::ZeroExtend || scale <= 0))
+  if (!p.isSigned && (all[x].kind != ExprKind::ZeroExtend || all[y].kind != ExprKind::ZeroExtend || scale <= 0))
     return std::nullopt;
   // One of them takes the constant, if it stays within 32 bits.
   const IntegerRange c = IntegerRange::constant(32, factor);
@@ -295,7 +298,8 @@ void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId befor
 
 RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before) {
   const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
-  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), number(factor)}, before);
+  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), number(factor)},
+              before);
   return to;
 }
 
@@ -335,7 +339,8 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
   if (n.kind != ExprKind::Constant) {
     if (const Holder* h = nearAt(e, place)) {
       const int64_t constant = signedAt(e_.constantPart(e), n.width) - h->constant;
-      return emitted_[{e.value, place.before.value}] = addImmediate(use(*h, place), constant, n.width, place.before);
+      return emitted_[{e.value, place.before.value}] =
+                 addImmediate(use(*h, place), constant, n.width, place.before);
     }
   }
   RegId result;

@@ -2,12 +2,12 @@
 //
 // What is there already is used: a register that holds the expression or a part of it by a value whose definition
 // dominates the place. Where such a register is written again, its value is kept in a register of its own by a copy
-// directly behind the definition, which costs ptxas nothing. Constants of the launch (parameters of kernels, special
-// registers, addresses of variables) are computed anew where no definition dominates the place.
-// A sum of 64 bits is made with its products last, each as mul.wide and add: that is one machine instruction, and
-// the result is an aligned pair.
-// What cannot be computed at the place (a value from elsewhere, a minimum, a quotient) is told by `canExpand`.
-// Cost: linear in the expression; the table of what registers hold is made once, linear in the function.
+// directly behind the definition, which costs ptxas nothing. Constants of the launch (parameters of kernels,
+// special registers, addresses of variables) are computed anew where no definition dominates the place. A sum of 64
+// bits is made with its products last, each as mul.wide and add: that is one machine instruction, and the result is
+// an aligned pair. What cannot be computed at the place (a value from elsewhere, a minimum, a quotient) is told by
+// `canExpand`. Cost: linear in the expression; the table of what registers hold is made once, linear in the
+// function.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ struct ExpansionPlace {
 // expressions, one of which has taken up the constant factor.
 struct WideProduct {
   ExprId left;
-  ExprId right;          // none: `constant` stands for it
+  ExprId right;  // none: `constant` stands for it
   int64_t constant = 0;
   bool isSigned = true;  // how they are extended
 };
@@ -79,7 +79,7 @@ class Expander {
     RegId reg;
     ValueId value;
     BlockId block;
-    InstrId definition;  // none for phis and entry values
+    InstrId definition;    // none for phis and entry values
     int64_t constant = 0;  // its constant part
   };
 

@@ -7,8 +7,8 @@ namespace ptxopt {
 namespace {
 
 constexpr double kConstantPointer64 = 3, kConstantPointer64Unrolled = 0.75;
-constexpr int kStartSaved = 2;    // what computes the start of a pointer, which a parameter needs no more
-constexpr int kMostSetup = 24;      // machine instructions in front of a loop, for one group
+constexpr int kStartSaved = 2;  // what computes the start of a pointer, which a parameter needs no more
+constexpr int kMostSetup = 24;  // machine instructions in front of a loop, for one group
 
 constexpr int64_t kMostImmediate = (int64_t{1} << 23) - 1;
 
@@ -21,12 +21,14 @@ bool factorOf(int64_t step, int64_t unit, int64_t& factor) {
   return factor != INT64_MIN && factor * unit == step;
 }
 
-// Whether the register of the index holds it, a constant number of steps further at most, and does not wrap, at each
-// use.
+// Whether the register of the index holds it, a constant number of steps further at most, and does not wrap, at
+// each use.
 bool canRead(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group, const InductionVariable& iv,
              bool isSigned, int64_t scale) {
   ScevExpressions& e = evolution.expressions();
-  const auto extend = [&](ExprId x) { return isSigned ? evolution.signExtend(x, 64) : evolution.zeroExtend(x, 64); };
+  const auto extend = [&](ExprId x) {
+    return isSigned ? evolution.signExtend(x, 64) : evolution.zeroExtend(x, 64);
+  };
   const LiveRange& range = t.context.analyses.liveIntervals()[iv.reg];
   const ExprId first = extend(iv.expr);
   ValueId good;
@@ -38,8 +40,7 @@ bool canRead(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group,
     if (!now.valid() || !e.isRecurrence(now, t.loop)) return false;
     const uint64_t ahead32 = e.constantPart(e.subtract(now, iv.expr));
     uint64_t ahead = 0;
-    if (!e.differByConstant(extend(now), first, ahead) ||
-        ahead != static_cast<uint64_t>(signedAt(ahead32, 32)))
+    if (!e.differByConstant(extend(now), first, ahead) || ahead != static_cast<uint64_t>(signedAt(ahead32, 32)))
       return false;
     // It goes into the immediates.
     if (std::abs(signedAt(ahead32, 32) * scale) > kMostImmediate) return false;
@@ -73,13 +74,15 @@ bool mayReadWrapped(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup&
   });
   if (!isBehind) return false;
   ScevExpressions& e = evolution.expressions();
-  const auto extend = [&](ExprId x) { return isSigned ? evolution.signExtend(x, 64) : evolution.zeroExtend(x, 64); };
+  const auto extend = [&](ExprId x) {
+    return isSigned ? evolution.signExtend(x, 64) : evolution.zeroExtend(x, 64);
+  };
   uint64_t ahead = 0;
   return !e.differByConstant(extend(e.addConstant(c.expr, 1)), extend(c.expr), ahead) || ahead != 1;
 }
 
-// The test that ends the loop, if it counts all rounds, can be one of the counter: the loop goes on while the rounds
-// that were are not as many as the trip count says.
+// The test that ends the loop, if it counts all rounds, can be one of the counter: the loop goes on while the
+// rounds that were are not as many as the trip count says.
 void takeOverTest(FormulaTerms& t, Counter& c) {
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
   ScevExpressions& e = evolution.expressions();

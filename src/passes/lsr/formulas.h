@@ -28,11 +28,11 @@ std::string_view name(FormulaKind kind);
 
 constexpr uint32_t kNoCounter = UINT32_MAX;
 
-// A 32-bit counter that may be made for a loop, from `start` by ones. It takes over the test that ends the loop where
-// that lets another counter go.
+// A 32-bit counter that may be made for a loop, from `start` by ones. It takes over the test that ends the loop
+// where that lets another counter go.
 struct Counter {
-  ExprId start;  // of 32 bits
-  ExprId expr;   // {start,+,1}
+  ExprId start;           // of 32 bits
+  ExprId expr;            // {start,+,1}
   bool isSigned = false;  // it passes the end of the signed numbers, or of the unsigned ones, in no round
   bool isUnsigned = false;
   std::optional<ExitTest> test;  // the test that it takes over
@@ -44,16 +44,16 @@ struct Counter {
 
 struct Formula {
   FormulaKind kind = FormulaKind::Keep;
-  ExprId base;            // Pointer*: in the first round; Index: what the index is added to
+  ExprId base;  // Pointer*: in the first round; Index: what the index is added to
   InductionVariable index;
   uint32_t counter = kNoCounter;  // Index: which of the counters that may be made, instead of `index`
-  int64_t scale = 0;      // Index
-  bool isSigned = false;  // Index: how the 32-bit number is extended
-  StepProduct product;    // UnitPointer, StridePointer, UnitStep
-  double perRound = 0;    // machine instructions
-  int setup = 0;          // in front of the loop; below 0 where code there is no longer needed
-  int registers = 0;      // 32-bit units that live through the loop
-  std::string_view bad;   // why it cannot be chosen; empty when it can
+  int64_t scale = 0;              // Index
+  bool isSigned = false;          // Index: how the 32-bit number is extended
+  StepProduct product;            // UnitPointer, StridePointer, UnitStep
+  double perRound = 0;            // machine instructions
+  int setup = 0;                  // in front of the loop; below 0 where code there is no longer needed
+  int registers = 0;              // 32-bit units that live through the loop
+  std::string_view bad;           // why it cannot be chosen; empty when it can
 };
 
 inline bool needsUnitRegister(const Formula& f) {
@@ -67,11 +67,11 @@ struct FormulaTerms {
   UnitSteps& steps;
   LoopId loop;
   ExpansionPlace preheader;
-  bool unrolls = false;  // ptxas is expected to unroll the loop
-  bool mayUnit = false;  // UnitPointer is allowed
-  bool may64 = true;     // 64-bit recurrences may be made
-  bool filters = true;   // what is too dear is not offered
-  bool extends = true;   // indexes of 32 bits, extended to 64 by mul.wide, are offered
+  bool unrolls = false;           // ptxas is expected to unroll the loop
+  bool mayUnit = false;           // UnitPointer is allowed
+  bool may64 = true;              // 64-bit recurrences may be made
+  bool filters = true;            // what is too dear is not offered
+  bool extends = true;            // indexes of 32 bits, extended to 64 by mul.wide, are offered
   bool creditsExtensions = true;  // a register that an index saves because it is of 32 bits counts
 };
 

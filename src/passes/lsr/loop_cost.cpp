@@ -147,10 +147,11 @@ double LoopCost::priceOf(InstrId id) const {
     for (const Operand& o : operands)
       if (o.isRegister() && o.role == Role::Use && isWideProduct(o.reg(), id)) return 0;
     // A register by a constant, around the loop.
-    const ExprId e = operands[0].isRegister() ? context_.analyses.scalarEvolution().written(operands[0].reg(), id)
-                                              : ExprId();
+    const ExprId e =
+        operands[0].isRegister() ? context_.analyses.scalarEvolution().written(operands[0].reg(), id) : ExprId();
     const ScevExpressions& expressions = context_.analyses.scalarEvolution().expressions();
-    const bool isStep = operands.size() == 3 && operands[1].isRegister() && operands[1].payload == operands[0].payload;
+    const bool isStep =
+        operands.size() == 3 && operands[1].isRegister() && operands[1].payload == operands[0].payload;
     return e.valid() && isStep && expressions.isRecurrence(e, loop_) ? kRecurrence64 : kAdd64;
   }
   if (base == "shl") return isWide ? 0 : 1;

@@ -7,8 +7,8 @@
 // Prices (measured on ptxas 13.0, sm_75 to sm_90, loops that are not unrolled): 32-bit operations 1; mul.wide and
 // the 64-bit addition that reads it together 1; other 64-bit additions 2; a 64-bit recurrence by a constant 3, in
 // the uniform registers of the machine 2; shl.b64 in front of an addition is free with it; 64-bit products 4;
-// 64-bit comparisons 2. Memory accesses, floating point and control are the same in all forms and cost nothing here.
-// Cost: linear in the loop to make, and for each question.
+// 64-bit comparisons 2. Memory accesses, floating point and control are the same in all forms and cost nothing
+// here. Cost: linear in the loop to make, and for each question.
 #pragma once
 
 #include <span>

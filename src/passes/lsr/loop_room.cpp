@@ -20,17 +20,16 @@ void LoopRoom::make() {
     return;
   }
   const KernelNeeds needs = kernelNeeds(context_.module, f_);
-  const auto cliff = nextCliff(*machine, {static_cast<uint32_t>(estimate_),
-                                          needs.threads.value_or(SplitGoal::kUsualThreads), needs.sharedBytes,
-                                          needs.barriers});
+  const auto cliff =
+      nextCliff(*machine, {static_cast<uint32_t>(estimate_), needs.threads.value_or(SplitGoal::kUsualThreads),
+                           needs.sharedBytes, needs.barriers});
   limit_ = static_cast<int>(cliff.value_or(Architecture::kMostRegistersPerThread + 1)) - 1;
 }
 
 int LoopRoom::of(LoopId l) {
   if (!pressure_) make();
-  const int spare =
-      static_cast<int>(pressure_->maximum().data) -
-      static_cast<int>(pressure_->maximumOf(context_.analyses.loops(), l).data);
+  const int spare = static_cast<int>(pressure_->maximum().data) -
+                    static_cast<int>(pressure_->maximumOf(context_.analyses.loops(), l).data);
   return limit_ - (estimate_ - spare);
 }
 

@@ -21,7 +21,7 @@ std::string_view name(MemorySpace space) {
 
 MemorySpace memorySpace(std::string_view opcode) {
   constexpr std::pair<std::string_view, MemorySpace> kSpaces[] = {
-      {".global", MemorySpace::Global}, {".shared", MemorySpace::Shared}, {".local", MemorySpace::Local},
+      {".global", MemorySpace::Global},  {".shared", MemorySpace::Shared}, {".local", MemorySpace::Local},
       {".const", MemorySpace::Constant}, {".param", MemorySpace::Other},
   };
   for (const auto& [word, space] : kSpaces) {
@@ -102,9 +102,8 @@ LoopUses collectUses(const Function& f, PassContext& context, LoopId loop,
         const int64_t offset = signedAt(e.constantPart(address), width) + a.bytes;
         const uint64_t key = uint64_t{start.value} << 32 | step.value;
         std::vector<uint32_t>& known = byStart[key];
-        const auto group = std::ranges::find_if(known, [&](uint32_t g) {
-          return all.groups[g].space == space && all.groups[g].width == width;
-        });
+        const auto group = std::ranges::find_if(
+            known, [&](uint32_t g) { return all.groups[g].space == space && all.groups[g].width == width; });
         uint32_t g = 0;
         if (group == known.end()) {
           g = static_cast<uint32_t>(all.groups.size());

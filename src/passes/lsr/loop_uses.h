@@ -1,5 +1,5 @@
-// What loop strength reduction works on: the addresses of a loop that move in even steps, grouped, and the induction
-// variables that there are.
+// What loop strength reduction works on: the addresses of a loop that move in even steps, grouped, and the
+// induction variables that there are.
 //
 // A use is a memory operand whose address is a recurrence of the loop (scalar_evolution.h). Uses of one space whose
 // addresses differ by a constant form a group: one register and immediates serve them all. An induction variable is

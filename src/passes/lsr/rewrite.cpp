@@ -4,8 +4,8 @@
 
 namespace ptxopt {
 
-void GroupRewriter::apply(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader,
-                          const Counter* counter, RegId counterReg) {
+void GroupRewriter::apply(const UseGroup& group, const Formula& formula, LoopId loop,
+                          const ExpansionPlace& preheader, const Counter* counter, RegId counterReg) {
   switch (formula.kind) {
     case FormulaKind::Keep:
     case FormulaKind::UnitStep: break;
@@ -81,7 +81,8 @@ void GroupRewriter::applyPointer(const UseGroup& group, const Formula& formula, 
     const UnitSteps::Factors factors = steps_.factors(formula.product, preheader);
     if (expander_.endsWide(start)) {
       const bool anew = expander_.priceAnew(start, preheader) != Expander::kImpossible;
-      expander_.copyTo(pointer, anew ? expander_.emitAnew(start, preheader) : expander_.emit(start, preheader), place);
+      expander_.copyTo(pointer, anew ? expander_.emitAnew(start, preheader) : expander_.emit(start, preheader),
+                       place);
     } else {
       steps_.addPaired(pointer, expander_.emit(start, preheader), place);
     }

@@ -5,12 +5,13 @@
 namespace ptxopt {
 namespace {
 
-constexpr double kRecurrence64 = 3;      // the step of a 64-bit pointer by a constant
-constexpr double kRounds = 4;            // a round, against an instruction in front of the loop
+constexpr double kRecurrence64 = 3;          // the step of a 64-bit pointer by a constant
+constexpr double kRounds = 4;                // a round, against an instruction in front of the loop
 constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking groups back
-constexpr double kRegister = 0.05;       // a 32-bit unit
-constexpr double kComplexity = 0.25;     // a pointer's bonus for each use: it takes no computation
-constexpr double kNewPointer = 0.25;     // what a pointer that is not there yet may cost besides: ptxas has one more to move
+constexpr double kRegister = 0.05;           // a 32-bit unit
+constexpr double kComplexity = 0.25;         // a pointer's bonus for each use: it takes no computation
+constexpr double kNewPointer =
+    0.25;  // what a pointer that is not there yet may cost besides: ptxas has one more to move
 
 class Selector {
  public:

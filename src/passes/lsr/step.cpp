@@ -21,10 +21,10 @@ RegId UnitSteps::unit() {
   grid.join = Join::Comma;
   grid.payload = module.made.nctaid.value;
   expander_.instruction(MadeOpcode::MovU32, {registerOperand(blocks, Role::Def), grid}, before);
-  expander_.instruction(MadeOpcode::MinU32,
-                        {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma),
-                         Expander::number(1)},
-                        before);
+  expander_.instruction(
+      MadeOpcode::MinU32,
+      {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma), Expander::number(1)},
+      before);
   behindUnit_ = before;
   return unit_;
 }
@@ -33,10 +33,10 @@ RegId UnitSteps::zero() {
   if (zero_.valid()) return zero_;
   const RegId one = unit();
   zero_ = f_.makeRegister(ScalarType::b32, 1, Purpose::Zero);
-  expander_.instruction(MadeOpcode::AddS32,
-                        {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma),
-                         Expander::number(-1)},
-                        behindUnit_);
+  expander_.instruction(
+      MadeOpcode::AddS32,
+      {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma), Expander::number(-1)},
+      behindUnit_);
   return zero_;
 }
 
@@ -74,7 +74,8 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
       value = intervals[reg].valueIn(slots[id]);
       continue;
     }
-    if (form.row->key != "add" || form.effects != effect::Pure || operands.size() != 3 || info(form.type).bits != 64)
+    if (form.row->key != "add" || form.effects != effect::Pure || operands.size() != 3 ||
+        info(form.type).bits != 64)
       return std::nullopt;
     ScalarEvolution& evolution = context_.analyses.scalarEvolution();
     ScevExpressions& e = evolution.expressions();
@@ -145,8 +146,8 @@ UnitSteps::Start UnitSteps::howToStart(const InductionVariable& iv, LoopId loop,
   return Start::Anew;
 }
 
-void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment, const StepProduct& step, Start start,
-                        const ExpansionPlace& preheader) {
+void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment, const StepProduct& step,
+                        Start start, const ExpansionPlace& preheader) {
   const InstrId place = preheader.before;
   const Factors by = factors(step, preheader);
   ScevExpressions& e = context_.analyses.scalarEvolution().expressions();
@@ -157,8 +158,8 @@ void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment,
   } else if (start == Start::Paired) {
     addPaired(iv.reg, iv.reg, place);
   }
-  // add.s64 d, a, step becomes add.s64 d, a, product. The instructions of the product are more operands: no reference
-  // into them lives that long.
+  // add.s64 d, a, step becomes add.s64 d, a, product. The instructions of the product are more operands: no
+  // reference into them lives that long.
   const RegId by64 = product(by, increment.instruction);
   Operand& o = f_.operands[increment.operand];
   o = registerOperand(by64, Role::Use, o.join);

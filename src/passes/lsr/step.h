@@ -4,14 +4,13 @@
 // in three, because the halves of the sum are not an aligned pair. It adds the 64-bit product of two 32-bit numbers
 // in one (IMAD.WIDE), and keeps the pair. So the step is written as a product: of the constant and of a register
 // that holds 1, but of which ptxas does not know it: the smaller of 1 and the number of blocks of the grid. That is
-// right wherever it runs, since a grid has a block. The start must be an aligned pair as well: a start that does not
-// end in a mul.wide and its addition is computed anew so, or gets a product of 0 added, of which ptxas does not know
-// that it is 0.
-// Measured on ptxas 13.0, loops that it does not unroll, two pointers (whole loop): 12 instructions by constants, 8
-// by products; the same with the pair broken at the start: 13 and 12.
-// Where ptxas unrolls, constants are folded into the immediates of several rounds, and products are not: such loops
-// are left alone (unrolling.h). So are counters that are the same for all threads of a block, which go to the
-// uniform registers, and addresses of .shared memory, of which ptxas computes 32 bits only.
+// right wherever it runs, since a grid has a block. The start must be an aligned pair as well: a start that does
+// not end in a mul.wide and its addition is computed anew so, or gets a product of 0 added, of which ptxas does not
+// know that it is 0. Measured on ptxas 13.0, loops that it does not unroll, two pointers (whole loop): 12
+// instructions by constants, 8 by products; the same with the pair broken at the start: 13 and 12. Where ptxas
+// unrolls, constants are folded into the immediates of several rounds, and products are not: such loops are left
+// alone (unrolling.h). So are counters that are the same for all threads of a block, which go to the uniform
+// registers, and addresses of .shared memory, of which ptxas computes 32 bits only.
 #pragma once
 
 #include "passes/lsr/expander.h"

@@ -6,7 +6,7 @@ namespace ptxopt {
 namespace {
 constexpr std::size_t kMostInstructions = 64;
 constexpr uint64_t kMostConstantRounds = 128;  // such a loop may be unrolled whole, however large it is
-}
+}  // namespace
 
 bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
   const Loops& loops = context.analyses.loops();
@@ -20,12 +20,14 @@ bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
   for (const BlockId b : loops.blocks(loop)) {
     for (InstrId id = cfg[b].first; id.valid(); id = id == cfg[b].last ? InstrId() : f[id].next) {
       const Instruction& i = f[id];
-      if (i.kind == InstrKind::Pragma && context.module.text(NameId(i.payload)).find("nounroll") != std::string_view::npos)
+      if (i.kind == InstrKind::Pragma &&
+          context.module.text(NameId(i.payload)).find("nounroll") != std::string_view::npos)
         return false;
       if (!i.isInstruction()) continue;
       ++instructions;
       const OpcodeForm& form = context.module.form(i);
-      if (!isWhole && form.is(effect::Call | effect::Convergent | effect::Unknown | effect::IndirectBranch)) return false;
+      if (!isWhole && form.is(effect::Call | effect::Convergent | effect::Unknown | effect::IndirectBranch))
+        return false;
     }
   }
   if (isWhole) return true;
