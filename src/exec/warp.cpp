@@ -333,7 +333,7 @@ Warp::Leave Warp::runPath() {
   const auto count = [&](uint32_t at) {
     branched = true;
     steps_ += at - stepsFrom + 1;
-    if (steps_ >= 4096) {
+    if (steps_ >= kStepsTogether) {
       launch.countSteps(steps_);
       steps_ = 0;
     }

@@ -195,6 +195,14 @@ class KernelCheck {
     return true;
   }
 
+  // What the optimizer adds may cost steps; only an endless loop is a difference. The warps of the first file may each
+  // have run nearly kStepsTogether steps that nobody counted, which a few more make count.
+  uint64_t limitOfOther(const Trial& trial) const {
+    constexpr uint64_t kMostWarps = 4096;
+    const uint64_t warps = trial.grid.count() * ((trial.block.count() + 31) / 32);
+    return 4 * (stepLimit_ + exec::kStepsTogether * std::min(warps, kMostWarps));
+  }
+
   // Runs a trial on both. A difference, or none; `drop` says why the trial says nothing.
   std::optional<Difference> compare(const Trial& trial, std::string& drop) {
     trial_ = &trial;
@@ -207,9 +215,8 @@ class KernelCheck {
       drop = describe(a_, *a.fault);
       return std::nullopt;
     }
-    // What the optimizer adds may cost steps; only an endless loop is a difference.
     const Run b =
-        runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, {}, {}, observes_ ? &resultsB : nullptr);
+        runTrial(*machineB_, result_.kernel, use_, trial, limitOfOther(trial), {}, {}, observes_ ? &resultsB : nullptr);
     if (observes_) noteChanges(resultsA, resultsB);
     if (b.fault) {
       if (b.fault->kind == FaultKind::Unsupported) {
@@ -435,7 +442,7 @@ class KernelCheck {
     if (d.field == SIZE_MAX || d.reach) return {};
     const auto watch = std::make_pair(d.field, d.offset);
     const Run a = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, watch);
-    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, stepLimit_ * 4, {}, watch);
+    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, limitOfOther(trial), {}, watch);
     const auto who = [](const Run& r) {
       return r.memory->lastWriter().empty() ? "nobody" : r.memory->lastWriter();
     };
