@@ -216,23 +216,14 @@ class LoopReducer {
     }
     LoopCost cost(f_, context_, l, numbers_, nodeOf_);
     const SelectionResult result = select(groups, counters, cost, selection, limits, needsUnit_ ? 0 : kUnitSetup);
-    for (std::size_t k = 0; k < groups.size(); ++k) {
-      const GroupForms& g = groups[k];
-      const Formula& formula = g.formulas[g.chosen];
-      if (formula.kind == FormulaKind::Keep) continue;
-      context_.count(name(formula.kind));
-      needsUnit_ |= needsUnitRegister(formula);
-      if (formula.kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
-    }
-    if (result.counter != kNoCounter) {
-      plan.counter = counters[result.counter];
-      context_.count("counters");
-      if (plan.counter->test) context_.count("tests-taken-over");
-    }
+    for (std::size_t k = 0; k < groups.size(); ++k)
+      if (groups[k].formulas[groups[k].chosen].kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
+    if (result.counter != kNoCounter) plan.counter = counters[result.counter];
     planOtherSteps(plan, cost, groups);
-    const bool changes =
-        !plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
+    const bool changes = !plan.steps.empty() ||
+                         std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
     if (changes && !hasRoom(plan)) return decline(l, "register-pressure");
+    countForms(plan);
     tell(plan, result);
     if (changes) plans_.push_back(std::move(plan));
   }
@@ -293,6 +284,19 @@ class LoopReducer {
     }
   }
 
+  void countForms(const LoopPlan& plan) {
+    for (const GroupForms& g : plan.groups) {
+      const Formula& formula = g.formulas[g.chosen];
+      needsUnit_ |= needsUnitRegister(formula);
+      if (formula.kind != FormulaKind::Keep && formula.kind != FormulaKind::UnitStep) context_.count(name(formula.kind));
+    }
+    for (const StepPlan& step : plan.steps) needsUnit_ |= step.product.needsUnit();
+    if (!plan.steps.empty()) context_.count(name(FormulaKind::UnitStep), plan.steps.size());
+    if (!plan.counter) return;
+    context_.count("counters");
+    if (plan.counter->test) context_.count("tests-taken-over");
+  }
+
   // The register that the group is read through, if it moves with it already.
   const InductionVariable* readInductionVariable(const UseGroup& group, std::span<const InductionVariable> ivs) {
     for (const InductionVariable& iv : ivs)
@@ -345,8 +349,6 @@ class LoopReducer {
         plan.steps.empty() && std::ranges::all_of(groups, [](const GroupForms& g) { return g.chosen == 0; });
     if (isAlone) return;
     if (found.empty() || gain * kRounds < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
-    needsUnit_ |= needsUnit;
-    context_.count("unit-step", found.size());
     plan.steps.insert(plan.steps.end(), found.begin(), found.end());
   }
 

@@ -88,11 +88,25 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
         found = e.constant(*bits, 64);
       else if (o.isRegister() && o.flags == 0)
         found = evolution.read(o.reg(), id);
-      if (found == step && operands[3 - k].isRegister()) return Increment{id, f_[id].firstOperand + k};
+      if (found != step || !operands[3 - k].isRegister()) continue;
+      if (isProductOf(o, id, loop)) return std::nullopt;  // it is written so already
+      return Increment{id, f_[id].firstOperand + k};
     }
     return std::nullopt;
   }
   return std::nullopt;
+}
+
+// Whether an operand is the result of a mul.wide of this loop.
+bool UnitSteps::isProductOf(const Operand& o, InstrId at, LoopId loop) const {
+  const SlotIndexes& slots = context_.analyses.slotIndexes();
+  const LiveIntervals& intervals = context_.analyses.liveIntervals();
+  if (!o.isRegister()) return false;
+  const ValueId v = intervals[o.reg()].valueIn(slots[at]);
+  if (!v.valid() || intervals[o.reg()][v].kind != ValueKind::Instruction) return false;
+  const InstrId id = slots.instructionAt(intervals[o.reg()][v].def);
+  return context_.analyses.loops().of(context_.analyses.cfg().blockOf(id)) == loop &&
+         context_.module.text(context_.module.form(f_[id]).text).starts_with("mul.wide.");
 }
 
 // Whether the start comes from a mul.wide and its addition, or from a parameter.

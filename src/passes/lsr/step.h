@@ -60,6 +60,7 @@ class UnitSteps {
                const ExpansionPlace& preheader);
 
  private:
+  bool isProductOf(const Operand& o, InstrId at, LoopId loop) const;
   bool startsAligned(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader) const;
 
   Function& f_;
