@@ -196,7 +196,6 @@ class LoopReducer {
         // The pointer is there: another one like it is none of the forms.
         for (Formula& f : g.formulas)
           if (f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index) f.bad = "has-pointer";
-        g.hasPointer = true;
         if (const auto step = planStep(*iv, plan)) {
           Formula f;
           f.kind = FormulaKind::UnitStep;
@@ -220,8 +219,8 @@ class LoopReducer {
       if (groups[k].formulas[groups[k].chosen].kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
     if (result.counter != kNoCounter) plan.counter = counters[result.counter];
     planOtherSteps(plan, cost, groups);
-    const bool changes = !plan.steps.empty() ||
-                         std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
+    const bool changes =
+        !plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
     if (changes && !hasRoom(plan)) return decline(l, "register-pressure");
     countForms(plan);
     tell(plan, result);
@@ -288,7 +287,8 @@ class LoopReducer {
     for (const GroupForms& g : plan.groups) {
       const Formula& formula = g.formulas[g.chosen];
       needsUnit_ |= needsUnitRegister(formula);
-      if (formula.kind != FormulaKind::Keep && formula.kind != FormulaKind::UnitStep) context_.count(name(formula.kind));
+      if (formula.kind != FormulaKind::Keep && formula.kind != FormulaKind::UnitStep)
+        context_.count(name(formula.kind));
     }
     for (const StepPlan& step : plan.steps) needsUnit_ |= step.product.needsUnit();
     if (!plan.steps.empty()) context_.count(name(FormulaKind::UnitStep), plan.steps.size());

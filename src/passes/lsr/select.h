@@ -23,7 +23,6 @@ struct GroupForms {
   std::size_t chosen = 0;
   // In which number of places the address is computed: blocks with uses.
   uint32_t sites = 1;
-  bool hasPointer = false;  // it is read through an induction variable that moves with it
 };
 
 struct SelectionLimits {
