@@ -37,7 +37,14 @@ ScalarEvolution::ScalarEvolution(const Module& module, const Function& function,
   memo_.assign(keys, ExprId());
   constantDefinitions_.assign(keys, InstrId());
   // Outer loops first: what is known of their rounds helps to bound the starts of inner ones.
+  // Large loops in a deep nest hold the same blocks over and over: of those beyond the budget nothing is known.
+  std::size_t work = 0;
   for (uint32_t l = 0; l < loops.size(); ++l) {
+    const uint32_t blocks = loops[LoopId(l)].blockCount;
+    if (blocks > kSmallLoop && (work += blocks) > kMostWork + kMostDepthOfLoops * cfg.size()) {
+      trips_[l].unknown = "too-deep";
+      continue;
+    }
     findTests(LoopId(l));
     countTrips(LoopId(l));
   }

@@ -102,6 +102,7 @@ class ScalarEvolution {
   friend class ScevInstructions;
   static constexpr uint16_t kMostSize = 96;
   static constexpr unsigned kMostDepth = 400;
+  static constexpr std::size_t kSmallLoop = 256, kMostWork = 1u << 16, kMostDepthOfLoops = 16;  // blocks
 
   uint32_t keyOf(RegId reg, ValueId value) const { return firstKey_[reg.value] + value.value; }
   unsigned widthOf(RegId reg) const;

@@ -23,8 +23,7 @@ constexpr std::size_t kMostDistributed = 8;  // terms of a sum that a product is
 }  // namespace
 
 bool ScevExpressions::isInside(LoopId inner, LoopId outer) const {
-  while (inner.valid() && inner != outer) inner = loops_[inner].parent;
-  return inner.valid();
+  return loops_.contains(outer, loops_[inner].header);
 }
 
 void ScevExpressions::noteLoop(Expr& node, LoopId loop) const {

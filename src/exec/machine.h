@@ -36,9 +36,9 @@ struct LaunchConfig {
   Dim3 grid, block, cluster;
   uint32_t dynamicShared = 0;  // bytes
   std::vector<std::byte> parameters;
-  unsigned jobs = 1;                // blocks in parallel; 0: as many as there are cores
-  // Warp instructions of the whole launch, counted at branches and calls, for each warp kStepsTogether at a time: what
-  // is left of them when it ends is not counted.
+  unsigned jobs = 1;  // blocks in parallel; 0: as many as there are cores
+  // Warp instructions of the whole launch, counted at branches and calls, for each warp kStepsTogether at a time:
+  // what is left of them when it ends is not counted.
   uint64_t stepLimit = UINT64_MAX;
   // Clusters before this one are left out, as if they had run and done nothing: the far end of a large grid.
   uint64_t firstCluster = 0;

@@ -12,7 +12,7 @@
 // Leaves:     what nothing reads any longer, to live-dead.
 // Cost:       scalar evolution's, and linear in the loops but for what lsr/select.h budgets.
 // Declines, by loop: irreducible, no-preheader, unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
-//             slow-division, no-uses, not-better; by function: too-large.
+//             slow-division, too-deep, no-uses, not-better; by function: too-large.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,12 +21,14 @@
 #include "passes/lsr/loop_room.h"
 #include "passes/lsr/rewrite.h"
 #include "passes/lsr/select.h"
+#include "passes/lsr/straight_line.h"
 #include "passes/lsr/unrolling.h"
 
 namespace ptxopt {
 namespace {
 
-constexpr double kUnitSetup = 3;      // machine instructions for the register that holds 1
+constexpr std::size_t kMostWork = 1u << 16, kMostDepth = 16;  // blocks, and times the blocks of the function
+constexpr double kUnitSetup = 3;                              // machine instructions for the register that holds 1
 constexpr double kRounds = 4;         // a round, against an instruction in front of the loop
 constexpr int kLeastRoom = 3;         // registers: what the estimate is wrong by more often than not
 constexpr double kUnitStepGain = -2;  // a round, against a step by a constant
@@ -50,6 +52,10 @@ class LoopReducer {
 
   bool run() {
     // Children have larger numbers than their parents.
+    height_.assign(loops_.size(), 1);
+    for (std::size_t l = loops_.size(); l-- > 0;)
+      if (const LoopId p = loops_[LoopId(l)].parent; p.valid())
+        height_[p.value] = std::max(height_[p.value], height_[l] + 1);
     for (std::size_t l = loops_.size(); l-- > 0;) plan(LoopId(l));
     // All is planned on the function as it is; then it is rewritten, inner loops first.
     for (const LoopPlan& p : plans_) {
@@ -139,10 +145,7 @@ class LoopReducer {
   // Whether the knobs let the pass look at the loop; else why not.
   std::string_view whyNotLooked(LoopId l) const {
     const Knobs& knobs = context_.knobs;
-    uint32_t height = 1;  // 1: innermost
-    for (uint32_t inner = l.value + 1; inner < loops_.size(); ++inner)
-      for (LoopId p(inner); p.valid() && p >= l; p = loops_[p].parent)
-        if (p == l) height = std::max(height, loops_[LoopId(inner)].depth - loops_[l].depth + 1);
+    const uint32_t height = height_[l.value];
     const int64_t level = knobs["lsr-loop-level"];
     if (level != 0 && level != int64_t{height}) return "loop-level";
     if (knobs["lsr-skip-outer-loop"] != 0 && height > 1) return "outer-loop";
@@ -162,10 +165,13 @@ class LoopReducer {
   void plan(LoopId l) {
     if (const std::string_view why = whyNotLooked(l); !why.empty()) return decline(l, why);
     if (loops_[l].irreducible) return decline(l, "irreducible");
+    // The loops of a deep nest hold the same blocks over and over.
+    work_ += loops_[l].blockCount;
+    if (work_ > kMostWork + kMostDepth * cfg_.size()) return decline(l, "too-deep");
     const BlockId entry = entryOf(l);
     if (!entry.valid() || loops_.contains(l, entry)) return decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
-    const bool unrolls = mayUnroll(f_, context_, l);
+    const bool unrolls = height_[l.value] == 1 && mayUnroll(f_, context_, l);
     LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}};
     const LoopUses& uses = plan.uses;
     if (uses.ivs.empty() && uses.groups.empty()) return decline(l, "no-uses");
@@ -366,6 +372,8 @@ class LoopReducer {
   GroupRewriter rewriter_;
   LoopRoom room_;
   BitVector uniform_;
+  std::vector<uint32_t> height_;  // by loop: 1 for innermost ones
+  std::size_t work_ = 0;          // blocks looked at
   std::vector<LoopPlan> plans_;
   bool needsUnit_ = false;
   std::map<std::string_view, uint64_t> declines_;
@@ -373,12 +381,21 @@ class LoopReducer {
 
 }  // namespace
 
+bool hasUsableRanges(const Function& f, PassContext& context) {
+  constexpr std::size_t kSmall = 50000;  // instructions: of fewer, live ranges are never too much
+  return f.instructions.size() < kSmall || context.analyses.liveness(Liveness::Strength::Plain).solved();
+}
+
 bool loopReduce(Function& f, PassContext& context) {
   if (!context.analyses.cfg().complete()) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
   if (context.analyses.loops().size() == 0) return false;
+  if (!hasUsableRanges(f, context)) {
+    context.decline("too-large", "live ranges need more than liveness may take");
+    return false;
+  }
   return LoopReducer(f, context).run();
 }
 

@@ -195,8 +195,8 @@ class KernelCheck {
     return true;
   }
 
-  // What the optimizer adds may cost steps; only an endless loop is a difference. The warps of the first file may each
-  // have run nearly kStepsTogether steps that nobody counted, which a few more make count.
+  // What the optimizer adds may cost steps; only an endless loop is a difference. The warps of the first file may
+  // each have run nearly kStepsTogether steps that nobody counted, which a few more make count.
   uint64_t limitOfOther(const Trial& trial) const {
     constexpr uint64_t kMostWarps = 4096;
     const uint64_t warps = trial.grid.count() * ((trial.block.count() + 31) / 32);
@@ -215,8 +215,8 @@ class KernelCheck {
       drop = describe(a_, *a.fault);
       return std::nullopt;
     }
-    const Run b =
-        runTrial(*machineB_, result_.kernel, use_, trial, limitOfOther(trial), {}, {}, observes_ ? &resultsB : nullptr);
+    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, limitOfOther(trial), {}, {},
+                           observes_ ? &resultsB : nullptr);
     if (observes_) noteChanges(resultsA, resultsB);
     if (b.fault) {
       if (b.fault->kind == FaultKind::Unsupported) {

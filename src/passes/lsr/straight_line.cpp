@@ -238,6 +238,10 @@ bool reuseAddresses(Function& f, PassContext& context) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
+  if (!hasUsableRanges(f, context)) {
+    context.decline("too-large", "live ranges need more than liveness may take");
+    return false;
+  }
   return AddressReuse(f, context).run();
 }
 

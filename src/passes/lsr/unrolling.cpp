@@ -11,8 +11,6 @@ constexpr uint64_t kMostConstantRounds = 128;  // such a loop may be unrolled wh
 bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
   const Loops& loops = context.analyses.loops();
   const Cfg& cfg = context.analyses.cfg();
-  for (uint32_t l = 0; l < loops.size(); ++l)
-    if (loops[LoopId(l)].parent == loop) return false;  // not innermost
   const ExprId trips = context.analyses.scalarEvolution().tripCount(loop).exact;
   const ScevExpressions& e = context.analyses.scalarEvolution().expressions();
   const bool isWhole = trips.valid() && e.isConstant(trips) && e[trips].constant < kMostConstantRounds;

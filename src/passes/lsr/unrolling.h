@@ -11,6 +11,7 @@
 
 namespace ptxopt {
 
+// Of an innermost loop.
 bool mayUnroll(const Function& f, PassContext& context, LoopId loop);
 
 }  // namespace ptxopt
