@@ -97,7 +97,7 @@ void runPasses(const Module& module, Function& f, const Plan& plan, const Option
                FunctionReport& report) {
   std::size_t changes = 0;                        // passes that changed the function so far
   std::map<const PassInfo*, std::size_t> doneAt;  // of passes that need not run again: `changes` after the last run
-  report.passes.reserve(plan.steps.size());  // there may be very many functions
+  report.passes.reserve(plan.steps.size());       // there may be very many functions
   for (const Step& step : plan.steps) {
     PassReport& passReport = report.passes.emplace_back();
     passReport.pass = step.name;
