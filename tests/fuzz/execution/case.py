@@ -49,10 +49,23 @@ class Case:
 
 
 @dataclasses.dataclass
+class Knob:
+    """A number in a range or, if there are `values`, one of these names."""
+    name: str
+    default: int = 0
+    least: int = 0
+    most: int = 0
+    values: list = dataclasses.field(default_factory=list)
+
+    def draw(self, rnd):
+        return rnd.choice(self.values) if self.values else draw_number(rnd, self.default, self.least, self.most)
+
+
+@dataclasses.dataclass
 class Lists:
     """What `ptxopt --list-passes` and `--list-knobs` say."""
     passes: list
-    knobs: list  # (name, default, least, most)
+    knobs: list  # of Knob
     most_level: int  # of -O
 
     @staticmethod
@@ -60,10 +73,12 @@ class Lists:
         passes = [line.split()[0] for line in output_of([tool, "--list-passes"]).splitlines()]
         knobs = []
         for line in output_of([tool, "--list-knobs"]).splitlines():
-            match = re.match(r"(\S+)\s+(-?\d+) in (-?\d+)\.\.(-?\d+) ", line)
+            match = re.match(r"(\S+)\s+(\S+) in (?:(-?\d+)\.\.(-?\d+)|(\S+\|\S+)) ", line)
             if not match:
                 raise ToolError(f"a knob that is not understood: {line}")
-            knobs.append((match[1], *map(int, match.groups()[1:])))
+            name, default, least, most, values = match.groups()
+            knobs.append(Knob(name, values=values.split("|")) if values
+                         else Knob(name, int(default), int(least), int(most)))
         if not passes:
             raise ToolError(f"{tool} lists no passes")
         level = re.search(r"-O LEVEL:INT in \[0 - (\d)\]", output_of([tool, "--help"]))
@@ -77,7 +92,7 @@ def output_of(command):
         raise ToolError(str(error)) from error
 
 
-def draw_value(rnd, default, least, most):
+def draw_number(rnd, default, least, most):
     """One of the ends, a value near them or the default, or any, small ones as likely as large."""
     near = [least, most, default, least + 1, default - 1, default + 1, default * 2, default // 2]
     anywhere = least + min(most - least, int(2 ** rnd.uniform(0, max(1, most - least).bit_length())) - 1)
@@ -92,9 +107,9 @@ def draw_pipeline(rnd, lists):
     else:
         longest = 2 * len(lists.passes) + 1
         options = ["--passes=" + ",".join(rnd.choices(lists.passes, k=rnd.randint(1, longest)))]
-    for name, default, least, most in lists.knobs:
+    for knob in lists.knobs:
         if rnd.random() < 0.3:
-            options.append(f"--{name}={draw_value(rnd, default, least, most)}")
+            options.append(f"--{knob.name}={knob.draw(rnd)}")
     if rnd.random() < 0.1:
         options.append("--reprint")
     return options
