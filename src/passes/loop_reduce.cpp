@@ -19,6 +19,7 @@
 
 #include "analysis/uniform_registers.h"
 #include "passes/lsr/loop_room.h"
+#include "passes/lsr/machine_prices.h"
 #include "passes/lsr/rewrite.h"
 #include "passes/lsr/select.h"
 #include "passes/lsr/straight_line.h"
@@ -28,10 +29,7 @@ namespace ptxopt {
 namespace {
 
 constexpr std::size_t kMostWork = 1u << 16, kMostDepth = 16;  // blocks, and times the blocks of the function
-constexpr double kUnitSetup = 3;                              // machine instructions for the register that holds 1
-constexpr double kRounds = 4;         // a round, against an instruction in front of the loop
-constexpr int kLeastRoom = 3;         // registers: what the estimate is wrong by more often than not
-constexpr double kUnitStepGain = -2;  // a round, against a step by a constant
+constexpr int kLeastRoom = 3;  // registers: what the estimate is wrong by more often than not
 
 class LoopReducer {
  public:
@@ -171,19 +169,16 @@ class LoopReducer {
     const BlockId entry = entryOf(l);
     if (!entry.valid() || loops_.contains(l, entry)) return decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
-    const bool unrolls = height_[l.value] == 1 && mayUnroll(f_, context_, l);
     LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}};
     const LoopUses& uses = plan.uses;
     if (uses.ivs.empty() && uses.groups.empty()) return decline(l, "no-uses");
-    if (unrolls) return decline(l, "unrolled");
+    if (height_[l.value] == 1 && mayUnroll(f_, context_, l)) return decline(l, "unrolled");
     if (dividesSlowly(l)) return decline(l, "slow-division");
-    SelectionLimits limits;
-    FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, unrolls, true, may64()};
+    FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, may64()};
     terms.filters = context_.knobs["filter-bad-formula"] != 0;
     terms.extends = context_.knobs["lsr-sxtopt"] != 0;
     terms.creditsExtensions = context_.knobs["count-sxt-opt-for-reg-pressure"] != 0;
     const auto selection = static_cast<Selection>(context_.knobs["lsr-selection"]);
-    limits.discountComplexity = context_.knobs["disable-lsr-complexity-discount"] == 0;
     const std::vector<Counter> counters =
         selection == Selection::Sass && terms.extends ? makeCounters(uses.groups, terms) : std::vector<Counter>();
     const bool skipsShared = context_.knobs["disable-lsr-for-sharedmem32-ptr"] != 0;
@@ -205,7 +200,7 @@ class LoopReducer {
         if (const auto step = planStep(*iv, plan)) {
           Formula f;
           f.kind = FormulaKind::UnitStep;
-          f.perRound = kUnitStepGain;
+          f.perRound = kProductStep - kRecurrence64;  // against what is there
           f.setup = static_cast<int>(step->price);
           f.product = step->product;
           g.formulas.push_back(f);
@@ -220,7 +215,9 @@ class LoopReducer {
       groups.push_back(std::move(g));
     }
     LoopCost cost(f_, context_, l, numbers_, nodeOf_);
-    const SelectionResult result = select(groups, counters, cost, selection, limits, needsUnit_ ? 0 : kUnitSetup);
+    const bool discounts = context_.knobs["disable-lsr-complexity-discount"] == 0;
+    const SelectionResult result =
+        select(groups, counters, cost, selection, discounts, needsUnit_ ? 0 : kUnitSetup);
     for (std::size_t k = 0; k < groups.size(); ++k)
       if (groups[k].formulas[groups[k].chosen].kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
     if (result.counter != kNoCounter) plan.counter = counters[result.counter];

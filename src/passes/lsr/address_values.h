@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "passes/lsr/machine_prices.h"
 #include "passes/pass.h"
 
 namespace ptxopt {
@@ -30,8 +31,7 @@ class AddressValues {
  public:
   AddressValues(const Function& f, PassContext& context);
 
-  // The largest constant that machine instructions add to an address: 24 bits, signed.
-  static constexpr int64_t kMostImmediate = (1 << 23) - 1;
+  // Whether a machine instruction can add it to an address.
   static bool fits(int64_t immediate) { return immediate >= -kMostImmediate - 1 && immediate <= kMostImmediate; }
 
   std::size_t size() const { return values_.size(); }

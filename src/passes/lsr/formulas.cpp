@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "passes/lsr/machine_prices.h"
+
 namespace ptxopt {
 namespace {
 
-constexpr double kConstantPointer64 = 3, kConstantPointer64Unrolled = 0.75;
-constexpr int kStartSaved = 2;  // what computes the start of a pointer, which a parameter needs no more
 constexpr int kMostSetup = 24;  // machine instructions in front of a loop, for one group
-
-constexpr int64_t kMostImmediate = (int64_t{1} << 23) - 1;
 
 bool fits32(int64_t c) { return c == static_cast<int32_t>(c); }
 
@@ -164,21 +162,21 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
   pointer.base = group.start;
   pointer.registers = group.width / 32;
   if (e.isConstant(group.step)) {
-    pointer.perRound = !isWide ? 1 : t.unrolls ? kConstantPointer64Unrolled : kConstantPointer64;
+    pointer.perRound = isWide ? kRecurrence64 : kRecurrence32;
     if (!t.may64 && isWide) pointer.bad = "64-bit";
     finish(pointer);
     const auto product = isWide ? stepProduct(evolution, group.step, t.loop) : std::nullopt;
-    if (product && t.mayUnit && !t.unrolls) {
+    if (product) {
       pointer.kind = FormulaKind::UnitPointer;
       pointer.product = *product;
-      pointer.perRound = 1;
+      pointer.perRound = kProductStep;
       pointer.setup = 1;
       finish(pointer);
     }
   } else if (const auto product = isWide ? stepProduct(evolution, group.step, t.loop) : std::nullopt) {
     pointer.kind = FormulaKind::StridePointer;
     pointer.product = *product;
-    pointer.perRound = 1;
+    pointer.perRound = kProductStep;
     const unsigned price = t.steps.price(*product, t.preheader);
     if (price == Expander::kImpossible || !t.may64) {
       pointer.bad = t.may64 ? "base-not-available" : "64-bit";
@@ -212,7 +210,7 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
       Formula f;
       f.kind = FormulaKind::Index;
       f.index = iv;
-      f.perRound = 1;
+      f.perRound = kWideProduct;
       if (!scaleOf(iv.expr, f)) continue;
       f.isSigned = evolution.whyNoWrap(iv.expr, true).has_value();
       if (!f.isSigned && (f.scale < 0 || !evolution.whyNoWrap(iv.expr, false))) continue;
@@ -224,7 +222,7 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
       Formula f;
       f.kind = FormulaKind::Index;
       f.counter = c;
-      f.perRound = 1;
+      f.perRound = kWideProduct;
       if (!scaleOf(counters[c].expr, f)) continue;
       f.isSigned = counters[c].isSigned;
       if (!f.isSigned && f.scale < 0) continue;

@@ -8,11 +8,12 @@
 //   Index          base + scale * index, where the index is a 32-bit induction variable that does not wrap, by
 //                  mul.wide + add; the base does not vary
 // A pointer starts at the group's start; its uses differ by immediates.
-// The formulas come in phases, after those of cicc's solver: initial ones, for each group and each register that
-// moves with it; offsets left in the base or in the immediate, and the bounds of the loop taken into the base (a
-// counter that counts down); strides that the step is a multiple of, with a check that the product neither wraps
-// nor meets the least number; chains, where a group lies a constant stride from another; reuse of what moves
-// already. What is too dear in registers or cannot be made is filtered here.
+// The order is that of the phases of cicc's solver: initial forms, for each group as a whole; offsets, which go to
+// the immediates, or to the base where these would not hold them, and the bounds of the loop, which go to the base
+// of an index that counts down; strides, where that of an index must divide the group's without wrapping or meeting
+// the least number; and reuse of the induction variables that there are. Not built: chains (a group computed from
+// another one, two instructions where a product step takes one), and a table of formulas that several groups share,
+// since a group takes up all that differs by constants. What is too dear or cannot be made is filtered here.
 #pragma once
 
 #include <string_view>
@@ -67,8 +68,6 @@ struct FormulaTerms {
   UnitSteps& steps;
   LoopId loop;
   ExpansionPlace preheader;
-  bool unrolls = false;           // ptxas is expected to unroll the loop
-  bool mayUnit = false;           // UnitPointer is allowed
   bool may64 = true;              // 64-bit recurrences may be made
   bool filters = true;            // what is too dear is not offered
   bool extends = true;            // indexes of 32 bits, extended to 64 by mul.wide, are offered

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "analysis/scev_instructions.h"
+#include "passes/lsr/machine_prices.h"
 
 namespace ptxopt {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-constexpr double kRecurrence64 = 3, kAdd64 = 2, kMultiply64 = 4, kCompare64 = 2;
 
 std::string_view baseOf(const OpcodeForm& form) {
   return form.row == nullptr ? std::string_view() : form.row->key.substr(0, form.row->key.find('.'));
@@ -156,7 +156,7 @@ double LoopCost::priceOf(InstrId id) const {
   }
   if (base == "shl") return isWide ? 0 : 1;
   if (base == "mul" || base == "mad")
-    return opcode.find(".wide") != std::string_view::npos ? (base == "mad" ? kAdd64 + 1 : 1)
+    return opcode.find(".wide") != std::string_view::npos ? (base == "mad" ? kMultiplyAddWide : kWideProduct)
                                                           : (isWide ? kMultiply64 : 1);
   if (base == "cvt") return opcode.starts_with("cvt.s64.s32") ? 1 : 0;
   return isWide ? 2 : 1;

@@ -8,11 +8,10 @@
 #pragma once
 
 #include "passes/lsr/formulas.h"
+#include "passes/lsr/machine_prices.h"
 #include "passes/lsr/step.h"
 
 namespace ptxopt {
-
-inline constexpr int64_t kMostImmediate = (int64_t{1} << 23) - 1;  // of addresses, either way
 
 class GroupRewriter {
  public:

@@ -2,32 +2,31 @@
 
 #include <algorithm>
 
+#include "passes/lsr/machine_prices.h"
+
 namespace ptxopt {
 namespace {
 
-constexpr double kRecurrence64 = 3;          // the step of a 64-bit pointer by a constant
-constexpr double kRounds = 4;                // a round, against an instruction in front of the loop
 constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking groups back
-constexpr double kRegister = 0.05;           // a 32-bit unit
-constexpr double kComplexity = 0.25;         // a pointer's bonus for each use: it takes no computation
-constexpr double kNewPointer =
-    0.25;  // what a pointer that is not there yet may cost besides: ptxas has one more to move
 
 class Selector {
  public:
   Selector(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-           const SelectionLimits& limits, double unitSetup)
-      : groups_(groups), counters_(counters), cost_(cost), limits_(limits), unitSetup_(unitSetup) {}
+           bool discountsComplexity, double unitSetup)
+      : groups_(groups),
+        counters_(counters),
+        cost_(cost),
+        discountsComplexity_(discountsComplexity),
+        unitSetup_(unitSetup) {}
 
   uint32_t counter() const { return counter_; }
 
   double priceOf(const GroupForms& g, const Formula& f) const {
     double price = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
-    if (limits_.discountComplexity && f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index &&
-        f.kind != FormulaKind::UnitStep)
-      price -= kComplexity;
-    if (f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index && f.kind != FormulaKind::UnitStep)
-      price += kNewPointer;
+    // The discount of forms that compute no address in the loop makes up for the register that moves.
+    const bool isNewPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
+                              f.kind == FormulaKind::StridePointer;
+    if (isNewPointer && !discountsComplexity_) price += kNewPointer;
     return price;
   }
 
@@ -102,7 +101,7 @@ class Selector {
       counter_ = c < 2 ? kNoCounter : c / 2 - 1;
       allowsUnits_ = c % 2 == 0;
       const double found = tryAll();
-      if (found >= least || registers() > limits_.registers) continue;
+      if (found >= least) continue;
       least = found;
       counter = usesCounter() ? counter_ : kNoCounter;
       for (std::size_t g = 0; g < groups_.size(); ++g) best[g] = groups_[g].chosen;
@@ -121,7 +120,7 @@ class Selector {
       const std::size_t chosen = g.chosen;
       g.chosen = 0;
       const double without = total(rounds());
-      if (without <= least || registers() + g.formulas[chosen].registers > limits_.registers)
+      if (without <= least)
         least = without;
       else
         g.chosen = chosen;
@@ -169,7 +168,6 @@ class Selector {
             (chosen == SIZE_MAX || better(priceOf(g, g.formulas[k]), priceOf(g, g.formulas[chosen]))))
           chosen = k;
       g.chosen = chosen == SIZE_MAX ? 0 : chosen;
-      if (registers() > limits_.registers) g.chosen = 0;
     }
   }
 
@@ -179,16 +177,16 @@ class Selector {
   uint32_t counter_ = kNoCounter;
   bool allowsUnits_ = true;
   LoopCost& cost_;
-  const SelectionLimits& limits_;
+  const bool discountsComplexity_;
   const double unitSetup_;
 };
 
 }  // namespace
 
 SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-                       Selection how, const SelectionLimits& limits, double unitSetup) {
+                       Selection how, bool discountsComplexity, double unitSetup) {
   SelectionResult result;
-  Selector selector(groups, counters, cost, limits, unitSetup);
+  Selector selector(groups, counters, cost, discountsComplexity, unitSetup);
   result.before = cost.needed({});
   if (how == Selection::Sass)
     selector.bySass();

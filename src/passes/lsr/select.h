@@ -25,17 +25,12 @@ struct GroupForms {
   uint32_t sites = 1;
 };
 
-struct SelectionLimits {
-  int registers = INT32_MAX;  // 32-bit units that all forms together may add
-  bool discountComplexity = true;
-};
-
 struct SelectionResult {
   double before = 0, after = 0;   // machine instructions a round
   uint32_t counter = kNoCounter;  // that is to be made
 };
 
 SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-                       Selection how, const SelectionLimits& limits, double unitSetup);
+                       Selection how, bool discountsComplexity, double unitSetup);
 
 }  // namespace ptxopt
