@@ -1,20 +1,15 @@
 #include "report/kernel_data.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <map>
-#include <memory>
 
 #include "analysis/kernel_needs.h"
+#include "support/demangle.h"
 
 namespace ptxopt::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr uint32_t kThreadsWhenUnknown = 256;
 
 // The .loc that holds at each instruction, by InstrId; none before the first.
 std::vector<const Loc*> locations(const Function& f) {
@@ -124,27 +119,20 @@ void addOpcodes(Json& data, const FunctionView& view) {
   data["opcodes"] = sorted;
 }
 
-// As the source has it; empty for what is not mangled.
-std::string demangled(std::string_view name) {
-  if (!name.starts_with("_Z")) return {};
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? text.get() : "";
-}
-
-Json counts(const PtxasCounts& c) {
-  return {{"registers", c.registers ? Json(*c.registers) : Json()},
-          {"barriers", c.barriers},
-          {"stack", c.stack},
-          {"spillStores", c.spillStores},
-          {"spillLoads", c.spillLoads},
-          {"shared", c.shared}};
+Json counts(const FunctionMeasures& f) {
+  return {{"registers", f.registers != 0 ? Json(f.registers) : Json()},
+          {"barriers", f.barriers},
+          {"stack", f.stack},
+          {"spillStores", f.spillStores.value_or(0)},
+          {"spillLoads", f.spillLoads.value_or(0)},
+          {"shared", f.shared},
+          {"instructions", f.instructions},
+          {"inner", f.inner}};
 }
 
 }  // namespace
 
-Json kernelData(FunctionView& view, Sources& sources, const PtxasCounts* ptxas) {
+Json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* ptxas) {
   const Function& f = view.function;
   const std::size_t first = view.view.line(f.source.begin), last = view.view.line(f.source.end - 1);
   const std::size_t from = view.view.lineStart(first);
@@ -169,7 +157,7 @@ Json kernelData(FunctionView& view, Sources& sources, const PtxasCounts* ptxas) 
   addOpcodes(data, view);
   data["threads"] = needs.threads.value_or(kThreadsWhenUnknown);
   data["threadsGiven"] = needs.threads.has_value();
-  data["shared"] = ptxas != nullptr && ptxas->registers ? ptxas->shared : needs.sharedBytes;
+  data["shared"] = ptxas != nullptr && ptxas->isKernel ? ptxas->shared : needs.sharedBytes;
   data["barriers"] = ptxas != nullptr ? ptxas->barriers : needs.barriers;
   data["estimates"] = Json::array();
   if (view.usable()) {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dump/view.h"
-#include "ptxas/verbose.h"
+#include "ptxas/measures.h"
 #include "report/sources.h"
 
 namespace ptxopt::report {
@@ -24,6 +24,6 @@ namespace ptxopt::report {
 //   threads shared barriers     what a block needs; threads 256 where the file does not say
 //   estimates                   [what, registers]
 //   ptxas                       counts, or null
-nlohmann::ordered_json kernelData(FunctionView& view, Sources& sources, const PtxasCounts* ptxas);
+nlohmann::ordered_json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* ptxas);
 
 }  // namespace ptxopt::report

@@ -33,9 +33,7 @@ Json reportData(const Module& module, const ReportOptions& options) {
   for (const Function& f : module.functions) {
     if (!f.hasBody) continue;
     FunctionView function(view, f);
-    const auto counts = options.ptxas.counts.find(function.name());
-    kernels.push_back(
-        report::kernelData(function, sources, counts == options.ptxas.counts.end() ? nullptr : &counts->second));
+    kernels.push_back(report::kernelData(function, sources, options.ptxas.find(function.name())));
   }
   std::stable_sort(kernels.begin(), kernels.end(), [](const Json& a, const Json& b) {
     return a["maximum"].get<uint32_t>() > b["maximum"].get<uint32_t>();
@@ -48,7 +46,7 @@ Json reportData(const Module& module, const ReportOptions& options) {
           {"target", view.architecture},
           {"architecture", own != nullptr ? Json("sm_" + std::to_string(own->number)) : Json("")},
           {"architectures", std::move(all)},
-          {"ptxas", options.ptxas.version},
+          {"ptxas", options.ptxasVersion},
           {"notes", options.notes},
           {"files", sources.files()},
           {"sources", sources.lines(options.readSource)},

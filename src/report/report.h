@@ -14,14 +14,15 @@
 #include <vector>
 
 #include "ir/module.h"
-#include "ptxas/ptxas.h"
+#include "ptxas/measures.h"
 
 namespace ptxopt {
 
 struct ReportOptions {
   std::string architecture;  // empty: the module's
   std::string version;       // of ptxopt
-  PtxasRun ptxas;
+  Measures ptxas;            // what ptxas makes of it, if it was asked
+  std::string ptxasVersion;
   std::vector<std::string> notes;  // for the reader, above everything
   // The text of a source file that .file names, if it can be had.
   std::function<std::optional<std::string>(const std::string& path)> readSource;

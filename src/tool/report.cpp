@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "analysis/occupancy.h"
+#include "ptxas/assemble.h"
+#include "ptxas/find.h"
 #include "ptxopt/ptxopt.h"
 #include "text/parse.h"
 #include "tool/files.h"
@@ -72,26 +74,24 @@ std::optional<std::string> readSource(const fs::path& folder, const std::string&
 }
 
 // Asks ptxas if there is one. What keeps it from an answer is for the reader of the page to know.
-PtxasRun ask(const ReportLine& line, const std::string& architecture, std::vector<std::string>& notes) {
-  if (line.noPtxas) return {};
-  std::error_code ignored;
-  if (!fs::is_regular_file(line.input, ignored)) {
-    notes.emplace_back("ptxas was not asked: it reads files only.");
-    return {};
+void ask(const ReportLine& line, std::string_view text, ReportOptions& options) {
+  if (line.noPtxas) return;
+  PtxasSettings settings;
+  settings.program = findPtxas(line.ptxas);
+  settings.timeoutSeconds = line.timeout;
+  settings.cache = &Cache::user();
+  if (settings.program.empty()) {
+    options.notes.emplace_back("There is no ptxas to ask: register counts are estimates.");
+    return;
   }
-  const std::string program = findPtxas(line.ptxas);
-  if (program.empty()) {
-    notes.emplace_back("There is no ptxas to ask: register counts are estimates.");
-    return {};
+  Assembly assembly = assemble(text, options.architecture, settings);
+  if (!assembly) {
+    options.notes.push_back(fmt::format("ptxas gave no counts: {}", assembly.error));
+    print(stderr, fmt::format("ptxopt: warning: no counts from ptxas: {}\n", assembly.error));
+    return;
   }
-  // A name that begins with a dash is no option.
-  const std::string file = line.input.starts_with('-') ? "./" + line.input : line.input;
-  PtxasRun run = askPtxas(program, file, architecture, line.timeout);
-  if (!run.error.empty()) {
-    notes.push_back(fmt::format("ptxas gave no counts: {}", run.error));
-    print(stderr, fmt::format("ptxopt: warning: no counts from ptxas: {}\n", run.error));
-  }
-  return run;
+  options.ptxas = std::move(assembly.measures);
+  options.ptxasVersion = versionOfPtxas(settings.program);
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ int reportCommand(int argc, char** argv) {
   if (!line.architecture.empty() && architecture(line.architecture) == nullptr)
     return fail(Status::Usage, fmt::format("the architecture '{}' is not known", line.architecture));
   options.version = version();
-  options.ptxas = ask(line, options.architecture, options.notes);
+  ask(line, text, options);
   if (!line.noSource)
     options.readSource = [folder = fs::path(line.input == "-" ? "" : line.input).parent_path()](
                              const std::string& name) { return readSource(folder, name); };

@@ -1,0 +1,171 @@
+#include "ptxas/assemble.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "analysis/occupancy.h"
+#include "ptxas/cubin.h"
+#include "ptxas/measures_json.h"
+#include "ptxas/verbose.h"
+#include "support/process.h"
+#include "support/temporary_folder.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kOutputCap = std::size_t{64} << 20;  // the messages of some 100,000 kernels
+constexpr uint32_t kOldestTarget = 75;
+constexpr int kCacheFormat = 1;
+
+// The lines with an error in them, or the first line; at most about 1000 characters.
+std::string complaint(std::string_view text) {
+  std::string out;
+  std::string_view first;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (first.empty()) first = line;
+    if (line.find("error") == std::string_view::npos && line.find("fatal") == std::string_view::npos) continue;
+    if (!out.empty()) out += '\n';
+    out += line;
+    if (out.size() > 1000) break;
+  }
+  return out.empty() ? std::string(first) : out;
+}
+
+std::string keyOf(std::string_view text, std::string_view architecture, const PtxasSettings& settings) {
+  struct stat status {};
+  if (::stat(settings.program.c_str(), &status) != 0) return {};
+  std::string all = fmt::format("{}\n{}\n{} {} {}.{}\n{}\n", kCacheFormat, settings.program, status.st_ino,
+                                status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, architecture);
+  for (const std::string& argument : settings.arguments) all += argument + '\n';
+  all += '\n';
+  all += text;
+  return Cache::key(all);
+}
+
+bool writeText(const std::string& path, std::string_view text) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  return !out.fail();
+}
+
+Assembly failed(Assembly::Status status, std::string error) {
+  Assembly result;
+  result.status = status;
+  result.error = std::move(error);
+  return result;
+}
+
+// What the messages say and the cubin does not. Functions that ptxas put into the sections of their callers have
+// stack and spills only.
+void addCounts(Measures& measures, std::string_view messages) {
+  auto counts = readPtxasVerbose(messages);
+  const auto add = [](FunctionMeasures& f, const PtxasCounts& c) {
+    f.spillStores = c.spillStores;
+    f.spillLoads = c.spillLoads;
+    f.stack = std::max(f.stack, c.stack);
+  };
+  for (FunctionMeasures& f : measures.functions) {
+    const auto it = counts.find(f.name);
+    if (it == counts.end()) continue;
+    add(f, it->second);
+    counts.erase(it);
+  }
+  for (const auto& [name, c] : counts) {
+    FunctionMeasures& f = measures.functions.emplace_back();
+    f.name = name;
+    add(f, c);
+  }
+  std::sort(measures.functions.begin(), measures.functions.end(),
+            [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
+}
+
+Assembly run(const TemporaryFolder& folder, std::string_view architecture, const PtxasSettings& settings,
+             bool relocatable) {
+  using End = ProcessResult::End;
+  using Status = Assembly::Status;
+  const std::string cubin = folder.file("out.cubin");
+  std::vector<std::string> arguments{settings.program};
+  arguments.insert(arguments.end(), settings.arguments.begin(), settings.arguments.end());
+  arguments.insert(arguments.end(), {"-v", fmt::format("-arch={}", architecture)});
+  if (relocatable) arguments.emplace_back("-c");
+  arguments.insert(arguments.end(), {folder.file("in.ptx"), "-o", cubin});
+  ProcessOptions options;
+  options.timeoutSeconds = settings.timeoutSeconds;
+  options.outputCap = kOutputCap;
+  const ProcessResult result = runProcess(arguments, options);
+  if (!result.succeeded()) {
+    std::string error = settings.program + ": " + result.describe();
+    if (const std::string why = complaint(result.err.empty() ? result.out : result.err); !why.empty())
+      error += ": " + why;
+    const bool refused = result.end == End::Exited && result.code != 127 && result.code != 126;
+    return failed(refused                         ? Status::Refused
+                  : result.end == End::NotStarted ? Status::NoProgram
+                                                  : Status::Failed,
+                  std::move(error));
+  }
+  std::ifstream in(cubin, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  auto read = readCubin(bytes);
+  if (const auto* wrong = std::get_if<CubinError>(&read))
+    return failed(Status::Failed, fmt::format("{}: no cubin that can be read: {}", settings.program,
+                                              bytes.empty() ? "there is none" : wrong->message));
+  Assembly assembly;
+  assembly.status = Status::Ok;
+  assembly.measures = std::get<Measures>(std::move(read));
+  assembly.measures.architecture = architecture;
+  addCounts(assembly.measures, result.err + result.out);
+  return assembly;
+}
+
+}  // namespace
+
+std::string architectureToAssemble(std::string_view target) {
+  const Architecture* const a = architecture(target);
+  if (a == nullptr || a->number < kOldestTarget) return fmt::format("sm_{}", kOldestTarget);
+  const std::size_t at = target.find('_');
+  return fmt::format("sm_{}", at == std::string_view::npos ? target : target.substr(at + 1));
+}
+
+Assembly assemble(std::string_view text, std::string_view architecture, const PtxasSettings& settings) {
+  using Status = Assembly::Status;
+  if (settings.program.empty()) return failed(Status::NoProgram, "there is no ptxas");
+  const std::string key = settings.cache == nullptr ? std::string() : keyOf(text, architecture, settings);
+  if (!key.empty())
+    if (const auto kept = settings.cache->find(key)) try {
+        Assembly assembly;
+        assembly.measures = measuresFrom(nlohmann::ordered_json::parse(*kept));
+        assembly.status = Status::Ok;
+        assembly.fromCache = true;
+        return assembly;
+      } catch (const nlohmann::json::exception&) {
+        // A broken entry: it is written anew.
+      }
+  const TemporaryFolder folder;
+  if (!folder.isValid()) return failed(Status::Failed, folder.error());
+  if (!writeText(folder.file("in.ptx"), text))
+    return failed(Status::Failed, fmt::format("cannot write to the folder '{}'", folder.path()));
+  Assembly assembly = run(folder, architecture, settings, false);
+  if (assembly.status == Status::Refused && assembly.error.find("Unresolved extern") != std::string::npos)
+    assembly = run(folder, architecture, settings, true);
+  if (assembly && !key.empty()) settings.cache->put(key, toJson(assembly.measures).dump());
+  return assembly;
+}
+
+std::string versionOfPtxas(const std::string& program) {
+  ProcessOptions options;
+  options.timeoutSeconds = 60;
+  const ProcessResult version = runProcess({program, "--version"}, options);
+  const std::size_t at = version.out.rfind(", V");
+  if (!version.succeeded() || at == std::string::npos) return {};
+  return version.out.substr(at + 2, version.out.find_first_of("\r\n", at) - at - 2);
+}
+
+}  // namespace ptxopt

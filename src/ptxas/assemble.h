@@ -1,0 +1,49 @@
+// Asking ptxas what it makes of a PTX text.
+//
+// Each run has a folder of its own, a time limit, and no say beyond its figures: what it prints is kept for
+// messages, the code is read and thrown away. Figures are kept in the cache; refusals are not. A text that calls
+// functions of other files is only taken as relocatable code: where ptxas refuses it as a whole program for that
+// reason, it is asked again with -c.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptxas/cache.h"
+#include "ptxas/measures.h"
+
+namespace ptxopt {
+
+struct PtxasSettings {
+  std::string program;                 // see find.h
+  std::vector<std::string> arguments;  // besides -arch, -v, the file and -o
+  double timeoutSeconds = 600;
+  Cache* cache = nullptr;  // none: always run it
+};
+
+struct Assembly {
+  enum class Status {
+    Ok,
+    NoProgram,  // there is no ptxas, or it could not be started
+    Refused,    // it says that the text is wrong
+    Failed,     // it crashed, took too long, or wrote no cubin that can be read
+  };
+  Status status = Status::Failed;
+  Measures measures;
+  std::string error;  // why there are none, in words
+  bool fromCache = false;
+
+  explicit operator bool() const { return status == Status::Ok; }
+};
+
+// The architecture to assemble a text for if nobody says: its own, or the oldest one that ptxas 13 makes code for.
+std::string architectureToAssemble(std::string_view target);
+
+// `architecture`: "sm_90a". Safe to call from several threads.
+Assembly assemble(std::string_view text, std::string_view architecture, const PtxasSettings& settings);
+
+// "V13.0.88", or empty.
+std::string versionOfPtxas(const std::string& program);
+
+}  // namespace ptxopt

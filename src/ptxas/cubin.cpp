@@ -1,0 +1,177 @@
+#include "ptxas/cubin.h"
+
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "ptxas/machine_code.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr unsigned kMachineCuda = 190;      // EM_CUDA
+constexpr unsigned char kEntry = 0x10;      // of st_other
+constexpr unsigned char kNewFlagsAbi = 8;   // the ABI version from which on the architecture is in bits 8 to 15
+constexpr uint8_t kFormatSized = 4;         // an attribute of .nv.info with a size; others hold 16 bits or less
+constexpr uint32_t kLeastInstruction = 70;  // the first architecture of 16-byte instructions
+
+// Attributes of .nv.info.
+enum : uint8_t { kMostThreads = 0x05, kThreadsNeeded = 0x10, kFrame = 0x11, kRegisters = 0x2f, kBarriers = 0x4c };
+
+struct ElfCloser {
+  void operator()(Elf* elf) const { ::elf_end(elf); }
+};
+
+struct Section {
+  std::string_view bytes;
+  uint64_t size = 0;
+};
+
+class CubinReader {
+ public:
+  explicit CubinReader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::variant<Measures, CubinError> read() {
+    if (!isElf(bytes_)) return CubinError{"not an ELF file"};
+    ::elf_version(EV_CURRENT);
+    // libelf only reads from it.
+    elf_.reset(::elf_memory(const_cast<char*>(bytes_.data()), bytes_.size()));
+    GElf_Ehdr header;
+    if (!elf_ || ::elf_kind(elf_.get()) != ELF_K_ELF || ::gelf_getehdr(elf_.get(), &header) == nullptr)
+      return broken();
+    if (header.e_machine != kMachineCuda) return CubinError{"not for NVIDIA's machines"};
+    number_ = header.e_ident[EI_ABIVERSION] >= kNewFlagsAbi ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
+    measures_.architecture = fmt::format("sm_{}", number_);
+    if (!readSections()) return broken();
+    addFunctions();
+    return std::move(measures_);
+  }
+
+ private:
+  static CubinError broken() {
+    const char* const why = ::elf_errmsg(-1);
+    return {fmt::format("a broken ELF file{}{}", why == nullptr ? "" : ": ", why == nullptr ? "" : why)};
+  }
+
+  bool readSections() {
+    std::size_t names = 0;
+    if (::elf_getshdrstrndx(elf_.get(), &names) != 0) return false;
+    for (Elf_Scn* s = ::elf_nextscn(elf_.get(), nullptr); s != nullptr; s = ::elf_nextscn(elf_.get(), s)) {
+      GElf_Shdr header;
+      if (::gelf_getshdr(s, &header) == nullptr) return false;
+      const char* const name = ::elf_strptr(elf_.get(), names, header.sh_name);
+      if (name == nullptr) return false;
+      Section section{{}, header.sh_size};
+      // Types of NVIDIA's own without bytes in the file lie beyond its end or hold what is not theirs.
+      if (header.sh_type != SHT_NOBITS && header.sh_offset <= bytes_.size() &&
+          header.sh_size <= bytes_.size() - header.sh_offset)
+        section.bytes = bytes_.substr(header.sh_offset, header.sh_size);
+      else if (header.sh_type == SHT_PROGBITS || header.sh_type == SHT_SYMTAB)
+        return false;
+      sections_.emplace(name, section);
+      if (header.sh_type == SHT_SYMTAB) {
+        symbols_ = ::elf_getdata(s, nullptr);
+        symbolNames_ = header.sh_link;
+        symbolCount_ = header.sh_entsize == 0 ? 0 : header.sh_size / header.sh_entsize;
+      }
+    }
+    return symbols_ != nullptr;
+  }
+
+  // Calls visit(attribute, bytes) for each; `bytes` holds what stands in its size for those without bytes.
+  template <class Visit>
+  static void forEachAttribute(std::string_view info, Visit visit) {
+    while (info.size() >= 4) {
+      const auto format = static_cast<uint8_t>(info[0]), attribute = static_cast<uint8_t>(info[1]);
+      uint16_t size;
+      std::memcpy(&size, info.data() + 2, sizeof size);
+      const std::string_view word = info.substr(2, 2);
+      info.remove_prefix(4);
+      if (format != kFormatSized) {
+        visit(attribute, word);
+        continue;
+      }
+      visit(attribute, info.substr(0, size));
+      info.remove_prefix(std::min<std::size_t>(size, info.size()));
+    }
+  }
+  static uint32_t wordAt(std::string_view bytes, std::size_t n) {
+    uint32_t value = 0;
+    if (bytes.size() >= 4 * (n + 1)) std::memcpy(&value, bytes.data() + 4 * n, 4);
+    return value;
+  }
+
+  const Section* find(const std::string& name) const {
+    const auto it = sections_.find(name);
+    return it == sections_.end() ? nullptr : &it->second;
+  }
+
+  void addFunctions() {
+    std::map<uint32_t, uint32_t> registers, frames;  // by symbol
+    if (const Section* info = find(".nv.info"))
+      forEachAttribute(info->bytes, [&](uint8_t attribute, std::string_view bytes) {
+        if (attribute == kRegisters) registers[wordAt(bytes, 0)] = wordAt(bytes, 1);
+        if (attribute == kFrame) frames[wordAt(bytes, 0)] = wordAt(bytes, 1);
+      });
+    for (uint32_t n = 0; n < symbolCount_; ++n) {
+      GElf_Sym symbol;
+      if (::gelf_getsym(symbols_, static_cast<int>(n), &symbol) == nullptr) continue;
+      if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+      const char* const name = ::elf_strptr(elf_.get(), symbolNames_, symbol.st_name);
+      const Section* const text = name == nullptr ? nullptr : find(std::string(".text.") + name);
+      if (text == nullptr) continue;
+      FunctionMeasures f;
+      f.name = name;
+      f.isKernel = (symbol.st_other & kEntry) != 0;
+      f.registers = registers[n];
+      f.stack = frames[n];
+      addSections(f, *text);
+      setWarps(f, measures_.architecture);
+      measures_.functions.push_back(std::move(f));
+    }
+    std::sort(measures_.functions.begin(), measures_.functions.end(),
+              [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
+  }
+
+  void addSections(FunctionMeasures& f, const Section& text) {
+    if (const Section* s = find(".nv.shared." + f.name)) f.shared = s->size;
+    if (const Section* s = find(".nv.constant0." + f.name)) f.constant = s->size;
+    if (const Section* s = find(".nv.info." + f.name))
+      forEachAttribute(s->bytes, [&](uint8_t attribute, std::string_view bytes) {
+        if (attribute == kBarriers && !bytes.empty()) f.barriers = static_cast<uint8_t>(bytes[0]);
+        if (attribute == kMostThreads || attribute == kThreadsNeeded)
+          f.threads = wordAt(bytes, 0) * std::max(1u, wordAt(bytes, 1)) * std::max(1u, wordAt(bytes, 2));
+      });
+    if (number_ >= kLeastInstruction) {
+      const MachineCodeCounts counts = countMachineCode(text.bytes);
+      f.instructions = counts.instructions;
+      f.inner = counts.inner;
+      f.innerLoops = counts.innerLoops;
+    }
+    const XXH128_hash_t hash = XXH3_128bits(text.bytes.data(), text.bytes.size());
+    f.code = fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  }
+
+  std::string_view bytes_;
+  std::unique_ptr<Elf, ElfCloser> elf_;
+  uint32_t number_ = 0;
+  Measures measures_;
+  std::map<std::string, Section> sections_;
+  Elf_Data* symbols_ = nullptr;
+  std::size_t symbolNames_ = 0, symbolCount_ = 0;
+};
+
+}  // namespace
+
+bool isElf(std::string_view bytes) { return bytes.starts_with("\177ELF"); }
+
+std::variant<Measures, CubinError> readCubin(std::string_view bytes) { return CubinReader(bytes).read(); }
+
+}  // namespace ptxopt

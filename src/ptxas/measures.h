@@ -1,0 +1,44 @@
+// What ptxas made of each function of a PTX file, in figures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxopt {
+
+struct FunctionMeasures {
+  std::string name;  // as mangled in the PTX
+  bool isKernel = false;
+  uint32_t registers = 0;                           // a thread
+  std::optional<uint64_t> spillStores, spillLoads;  // bytes; only messages of ptxas tell, cubins do not
+  uint64_t stack = 0, shared = 0, constant = 0;     // bytes; shared: static; constant: of its own bank 0
+  uint32_t barriers = 0;
+  uint32_t threads = 0;       // the most of a block; 0: not said
+  uint32_t instructions = 0;  // of the machine, without padding
+  uint32_t inner = 0;         // of these, in innermost loops
+  uint32_t innerLoops = 0;
+  uint32_t warps = 0;  // of the kernel, that an SM holds at a time; 0: not a kernel, or it cannot run
+  std::string code;    // a digest of its machine code
+
+  uint64_t spills() const { return spillStores.value_or(0) + spillLoads.value_or(0); }
+  friend bool operator==(const FunctionMeasures&, const FunctionMeasures&) = default;
+};
+
+struct Measures {
+  std::string architecture;                 // "sm_80"
+  std::vector<FunctionMeasures> functions;  // by name, in order
+
+  const FunctionMeasures* find(std::string_view name) const;
+  friend bool operator==(const Measures&, const Measures&) = default;
+};
+
+// Threads of a block that count where the kernel does not say: such as most kernels are launched with.
+inline constexpr uint32_t kThreadsWhenUnknown = 256;
+
+// Fills in `warps` of a kernel from the occupancy tables. Nothing for an architecture that they do not have.
+void setWarps(FunctionMeasures& kernel, std::string_view architecture);
+
+}  // namespace ptxopt

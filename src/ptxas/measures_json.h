@@ -1,0 +1,16 @@
+// Measures as JSON and back: what `diff`, `tune`, baselines and the cache of ptxas runs write.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "ptxas/measures.h"
+
+namespace ptxopt {
+
+nlohmann::ordered_json toJson(const FunctionMeasures& f);
+nlohmann::ordered_json toJson(const Measures& m);
+// Throw nlohmann::json::exception where something is missing or of another type.
+FunctionMeasures functionMeasuresFrom(const nlohmann::ordered_json& json);
+Measures measuresFrom(const nlohmann::ordered_json& json);
+
+}  // namespace ptxopt

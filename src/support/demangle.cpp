@@ -1,0 +1,18 @@
+#include "support/demangle.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace ptxopt {
+
+std::string demangled(std::string_view name) {
+  if (!name.starts_with("_Z")) return {};
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? text.get() : "";
+}
+
+}  // namespace ptxopt

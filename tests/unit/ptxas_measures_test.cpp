@@ -1,0 +1,202 @@
+// Figures of machine code, of cubins that are broken, their order, and the cache; without a ptxas.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "ptxas/cache.h"
+#include "ptxas/compare.h"
+#include "ptxas/cubin.h"
+#include "ptxas/find.h"
+#include "ptxas/machine_code.h"
+#include "ptxas/measures_json.h"
+#include "support/temporary_folder.h"
+
+using namespace ptxopt;
+
+namespace {
+
+constexpr uint64_t kBranch = 0x947, kNop = 0x918, kOther = 0x212;
+
+struct Code {
+  std::string bytes;
+  bool wide = false;
+
+  void add(uint64_t low, uint64_t high = 0) {
+    bytes.append(reinterpret_cast<const char*>(&low), 8);
+    bytes.append(reinterpret_cast<const char*>(&high), 8);
+  }
+  void others(int n) {
+    while (n-- > 0) add(kOther);
+  }
+  // A branch to `instructions` from the one behind it.
+  void branch(int64_t instructions) {
+    const int64_t offset = instructions * 4;  // bytes / 4
+    const auto field = static_cast<uint64_t>(wide ? offset >> 8 : offset) & ((uint64_t{1} << 48) - 1);
+    add(kBranch | (wide ? (static_cast<uint64_t>(offset) & 0xff) << 16 : 0) | field << 34, field >> 30);
+  }
+  void end() {
+    branch(-1);
+    add(kNop);
+    add(kNop);
+  }
+};
+
+FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instructions) {
+  FunctionMeasures f;
+  f.isKernel = true;
+  f.spillStores = spills;
+  f.spillLoads = 0;
+  f.warps = warps;
+  f.instructions = instructions;
+  return f;
+}
+
+}  // namespace
+
+TEST_CASE("machine code: instructions and innermost loops") {
+  for (const bool wide : {false, true}) {
+    CAPTURE(wide);
+    Code code;
+    code.wide = wide;
+    code.others(3);
+    code.others(10);        // 3..12: a loop of 11 with its branch at 13
+    code.branch(-11);       // to 3
+    code.others(5);         // 14..18
+    code.branch(-3);        // at 19, to 17: within the next
+    code.branch(-200 + 3);  // at 20: backwards beyond the beginning: no loop
+    code.branch(-8);        // at 21, to 14: holds 17..19
+    code.branch(1);         // forwards
+    code.end();
+    const MachineCodeCounts counts = countMachineCode(code.bytes);
+    CHECK(counts.instructions == 23);
+    CHECK(counts.innerLoops == 2);
+    CHECK(counts.inner == 11 + 3);
+  }
+  CHECK(countMachineCode("").instructions == 0);
+  CHECK(countMachineCode("abc").instructions == 0);
+}
+
+TEST_CASE("cubin: what is none") {
+  for (const std::string& bytes : {std::string(), std::string("\177ELF"),
+                                   std::string("\177ELF") + std::string(100, '\2'), std::string("// PTX")}) {
+    const auto read = readCubin(bytes);
+    REQUIRE(std::holds_alternative<CubinError>(read));
+    CHECK_FALSE(std::get<CubinError>(read).message.empty());
+  }
+  // This program is an ELF file, but not of NVIDIA's.
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string head(1 << 16, '\0');
+  self.read(head.data(), static_cast<std::streamsize>(head.size()));
+  CHECK(std::get<CubinError>(readCubin(head)).message == "not for NVIDIA's machines");
+}
+
+TEST_CASE("compare: spills before warps before instructions") {
+  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 100)).sign == 0);
+  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 99)).sign < 0);
+  CHECK(compare(kernel(0, 32, 100), kernel(0, 48, 120)).sign < 0);
+  CHECK(compare(kernel(0, 48, 100), kernel(0, 32, 20)).sign > 0);
+  const Comparison spills = compare(kernel(8, 32, 100), kernel(16, 64, 20));
+  CHECK(spills.sign > 0);
+  CHECK(spills.by == Measure::Spills);
+  CHECK(spills.before == 8);
+  CHECK(spills.after == 16);
+  // What one side does not know is passed over.
+  FunctionMeasures unknown = kernel(0, 32, 100);
+  unknown.spillLoads.reset();
+  CHECK(compare(kernel(8, 32, 100), unknown).sign == 0);
+  // Another objective.
+  FunctionMeasures a = kernel(0, 64, 100), b = kernel(0, 32, 90);
+  CHECK(compare(a, b, orderOf(Objective::Warps)).sign > 0);
+  CHECK(compare(a, b, orderOf(Objective::Sass)).sign < 0);
+}
+
+TEST_CASE("measures: JSON and back") {
+  Measures m;
+  m.architecture = "sm_90a";
+  m.functions = {kernel(4, 32, 7), kernel(0, 16, 9)};
+  m.functions[0].name = "a";
+  m.functions[1].name = "b";
+  m.functions[1].isKernel = false;
+  m.functions[1].spillLoads.reset();
+  m.functions[1].code = "00ff";
+  CHECK(measuresFrom(nlohmann::ordered_json::parse(toJson(m).dump())) == m);
+  REQUIRE(m.find("b") != nullptr);
+  CHECK(m.find("b")->instructions == 9);
+  CHECK(m.find("c") == nullptr);
+}
+
+TEST_CASE("measures: warps of a kernel") {
+  FunctionMeasures f = kernel(0, 0, 1);
+  f.registers = 40;  // 6 blocks of 8 warps
+  setWarps(f, "sm_80");
+  CHECK(f.warps == 48);
+  f.threads = 1024;
+  setWarps(f, "sm_80");
+  CHECK(f.warps == 32);
+  f.registers = 255;
+  setWarps(f, "sm_80");
+  CHECK(f.warps == 0);
+}
+
+TEST_CASE("cache: kept, shared, and never above its size for long") {
+  const TemporaryFolder folder;
+  REQUIRE(folder.isValid());
+  const std::string key = Cache::key("one");
+  CHECK(key.size() == 32);
+  CHECK(key != Cache::key("two"));
+  {
+    Cache cache(folder.path(), 1000);
+    CHECK_FALSE(cache.find(key).has_value());
+    cache.put(key, "value");
+    CHECK(cache.find(key) == "value");
+    cache.put(key, "another");
+    CHECK(Cache(folder.path(), 1000).find(key) == "another");
+    for (int i = 0; i < 20; ++i) {
+      const std::string name = Cache::key(std::to_string(i));
+      cache.put(name, std::string(100, 'x'));
+      // In the order of their numbers, the first long ago.
+      const timespec times[2] = {{1000 + i, 0}, {1000 + i, 0}};
+      ::utimensat(AT_FDCWD, (folder.path() + "/" + name.substr(0, 2) + "/" + name.substr(2)).c_str(), times, 0);
+    }
+  }
+  Cache cache(folder.path(), 1000);
+  CHECK(cache.find(key) == "another");
+  CHECK(cache.find(Cache::key("19")).has_value());
+  CHECK_FALSE(cache.find(Cache::key("0")).has_value());
+  uint64_t total = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path()))
+    if (entry.is_regular_file()) total += entry.file_size();
+  CHECK(total <= 800);
+  CHECK(total >= 600);
+}
+
+TEST_CASE("cache: a folder that cannot be made is no error") {
+  Cache cache("/proc/nothing/here");
+  cache.put(Cache::key("a"), "b");
+  CHECK_FALSE(cache.find(Cache::key("a")).has_value());
+  Cache off("");
+  off.put(Cache::key("a"), "b");
+  CHECK_FALSE(off.find(Cache::key("a")).has_value());
+}
+
+TEST_CASE("find: never this program itself") {
+  CHECK(isThisProgram("/proc/self/exe"));
+  const TemporaryFolder folder;
+  const std::string link = folder.file("ptxas");
+  std::filesystem::create_symlink("/proc/self/exe", link);
+  CHECK(isThisProgram(link));
+  CHECK_FALSE(isThisProgram("/bin/sh"));
+  CHECK(findPtxas("given") == "given");
+  ::setenv("PTXOPT_PTXAS", "none", 1);
+  CHECK(findPtxas().empty());
+  ::setenv("PTXOPT_PTXAS", "/bin/sh", 1);
+  CHECK(findPtxas() == "/bin/sh");
+  ::setenv("PTXOPT_PTXAS", link.c_str(), 1);
+  CHECK(findPtxas() != link);
+  ::unsetenv("PTXOPT_PTXAS");
+}
