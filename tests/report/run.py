@@ -191,33 +191,30 @@ def test_page(tool, folder):
 def test_ptxas(tool, folder):
     """ptxas's messages, from a script in its place."""
     ptx, out = folder / "kernels.ptx", folder / "ptxas.html"
+    real = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
     fake = folder / "fake ptxas"
-    fake.write_text("""#!/bin/sh
-[ "$1" = --version ] && { echo 'Cuda compilation tools, release 99.1, V99.1.2'; exit 0; }
+    if real is not None:
+        # The real one, but for its version and what it says of spills.
+        fake.write_text(f"""#!/bin/sh
+[ "$1" = --version ] && {{ echo 'Cuda compilation tools, release 99.1, V99.1.2'; exit 0; }}
 [ "$1 $2" = "-v -arch=sm_80" ] || exit 3
-cat >&2 <<'END'
-ptxas info    : 0 bytes gmem
-ptxas info    : Compiling entry function 'nest' for 'sm_80'
-ptxas info    : Function properties for nest
-    16 bytes stack frame, 24 bytes spill stores, 28 bytes spill loads
-ptxas info    : Used 77 registers, used 2 barriers, 16 bytes cumulative stack size, 1000 bytes smem, 372 bytes cmem[0]
-END
+'{real}' "$@" 2>&1 | sed '/nest/,$s/0 bytes spill stores, 0 bytes spill loads/24 bytes spill stores, 28 bytes spill loads/' >&2
 """)
-    fake.chmod(0o755)
-    result = run(tool, "report", ptx, "-o", out, "--ptxas", fake)
-    check(result.returncode == 0 and not result.stderr, f"with a ptxas: {result.returncode} {result.stderr}")
-    _, data = read_page(out)
-    nest, small = data["kernels"]
-    wanted = {"registers": 77, "barriers": 2, "stack": 16, "spillStores": 24, "spillLoads": 28, "shared": 1000}
-    check(nest["ptxas"] == wanted, f"ptxas's counts are read as {nest['ptxas']}")
-    check(small["ptxas"] is None, "counts that ptxas did not give")
-    check(data["ptxas"] == "V99.1.2", f"the version of ptxas is read as {data['ptxas']}")
-    for program, words in ((folder / "none", "could not be started"), ("/bin/false", "exit status 1")):
+        fake.chmod(0o755)
+        result = run(tool, "report", ptx, "-o", out, "--ptxas", fake)
+        check(result.returncode == 0 and not result.stderr, f"with a ptxas: {result.returncode} {result.stderr}")
+        _, data = read_page(out)
+        nest = data["kernels"][0]["ptxas"]
+        check((nest["spillStores"], nest["spillLoads"]) == (24, 28), f"ptxas's spills are read as {nest}")
+        check(data["ptxas"] == "V99.1.2", f"the version of ptxas is read as {data['ptxas']}")
+    silent = folder / "silent ptxas"
+    silent.write_text("#!/bin/sh\nexit 0\n")
+    silent.chmod(0o755)
+    for program, words in ((folder / "none", "could not be started"), ("/bin/false", "exit status 1"), (silent, "no cubin")):
         result = run(tool, "report", ptx, "-o", out, "--ptxas", program)
         check(result.returncode == 0 and words in result.stderr, f"--ptxas {program}: {result.returncode} {result.stderr}")
         _, data = read_page(out)
         check(any(words in note for note in data["notes"]) and data["kernels"][0]["ptxas"] is None, f"--ptxas {program}: the page does not say so")
-    real = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
     if real is None:
         print("report: no ptxas: its real counts are not compared")
         return
@@ -441,7 +438,8 @@ def main():
             browser.see(folder / "empty.html")
             browser.see(folder / "hollow.html")
             browser.see(folder / "strange.html", "kernel=nest")
-            browser.see(folder / "ptxas.html")
+            if (folder / "ptxas.html").exists():
+                browser.see(folder / "ptxas.html")
     for failure in FAILURES:
         print(failure)
     print(f"report: {CHECKS} checks, {len(FAILURES)} failed")
