@@ -34,6 +34,8 @@ struct Options {
   // These not, whichever way the others were chosen. The name of a pass means all its runs; where a pipeline has
   // several they are called `live-dead@1`, `live-dead@2`, ...
   std::vector<std::string> skip;
+  // Functions that no pass touches, by name.
+  std::vector<std::string> leave;
   // Values of knobs that are not to have their default.
   std::map<std::string, int64_t> knobs;
   // Print everything from the internal representation, one instruction a line, dropping comments.
@@ -57,6 +59,8 @@ struct Options {
   bool report = false;
   // Remarks of what passes found of each loop.
   bool loopRemarks = false;
+  // Make Result::outcomes.
+  bool outcomes = false;
 };
 
 // Something the user may want to know: an opcode that ptxopt does not know, a module left as it is.
@@ -77,6 +81,16 @@ struct PassSummary {
   std::map<std::string, uint64_t> counters;
 };
 
+// What became of a function, and which others its code may depend on.
+struct FunctionOutcome {
+  std::string name;
+  bool isKernel = false;
+  bool changed = false;
+  // Whose names it mentions, as indexes of outcomes; where it calls through a register, all whose address is taken
+  // anywhere. ptxas may put the code of these into it.
+  std::vector<uint32_t> mentions;
+};
+
 struct Result {
   Status status = Status::Ok;
   std::string output;  // the optimized text; empty unless status is Ok
@@ -84,6 +98,7 @@ struct Result {
   std::string dumps;   // what printAfter asked for
   std::vector<Remark> remarks;
   std::vector<PassSummary> passes;  // in the order of the pipeline
+  std::vector<FunctionOutcome> outcomes;  // of those with a body, in the order of the text, if Options::outcomes
   double parseSeconds = 0, printSeconds = 0;
   uint64_t functions = 0;     // with a body
   uint64_t instructions = 0;  // before

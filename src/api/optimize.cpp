@@ -8,7 +8,9 @@
 #include <ctime>
 #include <map>
 #include <thread>
+#include <unordered_set>
 
+#include "api/outcomes.h"
 #include "api/remarks.h"
 #include "api/report.h"
 #include "ir/verify.h"
@@ -174,6 +176,7 @@ Result optimize(std::string_view text, const Options& options) {
 
   if (!decline && !plan.steps.empty()) module.makeParts();
 
+  const std::unordered_set<std::string_view> leave(options.leave.begin(), options.leave.end());
   const bool warns = options.report || options.warnUninitialised;
   std::vector<std::vector<UninitialisedRegister>> uninitialised(warns ? module.functions.size() : 0);
   std::vector<FunctionReport> reports(module.functions.size());
@@ -188,7 +191,7 @@ Result optimize(std::string_view text, const Options& options) {
       uninitialised[i] = findUninitialised(module, f, plan.knobs, analyses, tooLarge);
       reports[i].uninitialisedUnknown = tooLarge;
     }
-    if (!decline) runPasses(module, f, plan, options, analyses, reports[i]);
+    if (!decline && !leave.contains(module.text(f.name))) runPasses(module, f, plan, options, analyses, reports[i]);
     reports[i].instructionsAfter = countInstructions(f);
     if (options.report) reports[i].namesAfter = countNames(f);
   });
@@ -196,6 +199,7 @@ Result optimize(std::string_view text, const Options& options) {
     if (!report.error.empty())
       return fail(Status::Internal, fmt::format("{}: internal error {}\n", options.fileName, report.error));
 
+  if (options.outcomes) result.outcomes = outcomesOf(module);
   remarkUninitialised(module, uninitialised, result.remarks);
   if (options.loopRemarks) remarkLoops(module, reports, result.remarks);
   summarize(module, options, reports, result);

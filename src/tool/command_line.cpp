@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "dump/dump.h"
+#include "tool/guard_options.h"
 #include "tool/messages.h"
 #include "tool/parse_arguments.h"
 #include "tool/subcommands.h"
@@ -54,6 +55,9 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
       ->group(kPipeline);
+
+  GuardLine guard;
+  addGuardOptions(app, guard);
 
   const char* const kOutput = "What comes out";
   app.add_flag("--reprint", o.reprint, "print everything anew, one instruction a line, without comments")
@@ -178,6 +182,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   const auto oneFile = [&](std::string_view a, std::string_view b, const std::string& file) {
     return usage(fmt::format("the {} and the {} are one file, '{}'", a, b, file));
   };
+  if (std::string error; !resolveGuard(guard, o, line.guard, error)) return usage(error);
   if (std::string error; findDumps(line.dumps, error).size() != line.dumps.size()) return usage(error);
   if (line.dumps.empty() && dumpFileOption->count() != 0) return usage("--dump-file without --dump");
   if (line.writesOutput && line.report == line.output) return oneFile("output", "report", line.output);

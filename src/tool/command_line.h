@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "guard/guard.h"
 #include "ptxopt/ptxopt.h"
 
 namespace ptxopt::tool {
@@ -19,6 +20,7 @@ struct CommandLine {
   std::string dumpFile = "-";
   bool writesOutput = true;  // false: only dumps were asked for
   Options options;
+  GuardOptions guard;
   bool verify = false;  // run input and output and compare
   bool warnUnknown = false, warnUninitialised = false;
   bool timeReport = false;

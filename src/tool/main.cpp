@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "dump/dump.h"
+#include "guard/report.h"
 #include "ptxopt/ptxopt.h"
 #include "text/parse.h"
 #include "tool/command_line.h"
@@ -32,7 +33,8 @@ int optimizeFile(const CommandLine& line) {
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
   log->info("{}: {} bytes", line.options.fileName, text.size);
 
-  const Result result = optimize(text, line.options);
+  const GuardedResult guarded = optimizeGuarded(text, line.options, line.guard);
+  const Result& result = guarded.result;
   if (result.status != Status::Ok) {
     if (result.status == Status::Usage)
       return fail(Status::Usage, std::string_view(result.error).substr(0, result.error.size() - 1));
@@ -56,6 +58,8 @@ int optimizeFile(const CommandLine& line) {
       log->info("{}: {} [{}]", remark.place, remark.message, remark.name);
     }
   }
+  if (!guarded.guard.trouble.empty() || line.verbose || line.stats)
+    print(stderr, guardMessages(guarded.guard, line.options.fileName));
   log->info("{} functions, {} instructions -> {}, for {}", result.functions, result.instructions,
             result.instructionsAfter, result.architecture);
 

@@ -42,6 +42,8 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "tools")]
 import machine_code  # noqa: E402
 import mutants  # noqa: E402
 
+os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
+
 # The goal is 0.95; what is reached today is in the README. The test guards what there is.
 GOAL = 0.95
 LIMIT = 900  # seconds for one command

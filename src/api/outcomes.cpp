@@ -1,0 +1,77 @@
+#include "api/outcomes.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace ptxopt {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+class Mentions {
+ public:
+  Mentions(const Module& module, const std::vector<FunctionOutcome>& all,
+           const std::unordered_map<uint32_t, uint32_t>& byName)
+      : module_(module), all_(all), ofSymbol_(module.symbols.size(), kNone), seenBy_(all.size(), kNone) {
+    for (std::size_t s = 0; s < module.symbols.size(); ++s) {
+      const auto it = byName.find(module.symbols[s].name.value);
+      if (it != byName.end()) ofSymbol_[s] = it->second;
+    }
+  }
+
+  std::vector<uint32_t> of(uint32_t self, const Function& f) {
+    std::vector<uint32_t> found;
+    bool callsAny = false;
+    for (const InstrId id : f) {
+      const Instruction& i = f[id];
+      bool names = false;
+      for (const Operand& o : f.operandsOf(i)) {
+        if (o.kind != OperandKind::Symbol) continue;
+        const Symbol& symbol = module_.symbols[o.payload];
+        callsAny |= symbol.kind == SymbolKind::Alias;  // of a function that may be known later only
+        names |= symbol.kind == SymbolKind::Function;
+        if (const uint32_t to = ofSymbol_[o.payload]; to != kNone) add(self, to, found);
+      }
+      callsAny |= i.isInstruction() && module_.form(i).is(effect::Call) && !names;
+    }
+    if (callsAny)
+      for (uint32_t to = 0; to < all_.size(); ++to)
+        if (!all_[to].isKernel) add(self, to, found);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  void add(uint32_t self, uint32_t to, std::vector<uint32_t>& found) {
+    if (to == self || seenBy_[to] == self) return;
+    seenBy_[to] = self;
+    found.push_back(to);
+  }
+
+  const Module& module_;
+  const std::vector<FunctionOutcome>& all_;
+  std::vector<uint32_t> ofSymbol_;  // outcome, or kNone
+  std::vector<uint32_t> seenBy_;    // the last function that mentions it
+};
+
+}  // namespace
+
+std::vector<FunctionOutcome> outcomesOf(const Module& module) {
+  std::vector<FunctionOutcome> all;
+  std::unordered_map<uint32_t, uint32_t> byName;
+  for (const Function& f : module.functions) {
+    if (!f.hasBody) continue;
+    byName.emplace(f.name.value, static_cast<uint32_t>(all.size()));
+    all.push_back({std::string(module.text(f.name)), f.isEntry, f.changed, {}});
+  }
+  Mentions mentions(module, all, byName);
+  uint32_t n = 0;
+  for (const Function& f : module.functions)
+    if (f.hasBody) {
+      all[n].mentions = mentions.of(n, f);
+      ++n;
+    }
+  return all;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,34 @@
+#include "guard/closure.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+
+CallGraph::CallGraph(const std::vector<FunctionOutcome>& functions) : functions_(functions) {
+  for (uint32_t i = 0; i < functions.size(); ++i) byName_.emplace(functions[i].name, i);
+}
+
+uint32_t CallGraph::indexOf(std::string_view name) const {
+  const auto it = byName_.find(name);
+  return it == byName_.end() ? kNone : it->second;
+}
+
+std::vector<uint32_t> CallGraph::closure(uint32_t function) const {
+  std::vector<uint32_t> all{function};
+  if (functions_[function].mentions.empty()) return all;
+  std::vector<bool> seen(functions_.size());
+  seen[function] = true;
+  for (std::size_t next = 0; next < all.size(); ++next)
+    for (const uint32_t to : functions_[all[next]].mentions)
+      if (!seen[to]) {
+        seen[to] = true;
+        all.push_back(to);
+      }
+  return all;
+}
+
+bool CallGraph::reaches(uint32_t function, const std::vector<bool>& any) const {
+  return std::ranges::any_of(closure(function), [&](uint32_t f) { return any[f]; });
+}
+
+}  // namespace ptxopt

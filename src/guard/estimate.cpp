@@ -1,0 +1,37 @@
+#include "guard/estimate.h"
+
+#include <algorithm>
+
+#include "analysis/kernel_needs.h"
+#include "dump/view.h"
+#include "text/parse.h"
+
+namespace ptxopt {
+
+Measures estimateMeasures(std::string_view text, std::string_view architecture) {
+  Measures measures;
+  measures.architecture = architecture;
+  const auto parsed = parse(text, {});
+  if (std::holds_alternative<ParseError>(parsed)) return measures;
+  const Module& module = *std::get<0>(parsed);
+  const ModuleView view(module, architecture);
+  for (const Function& f : module.functions) {
+    if (!f.hasBody || !f.isEntry) continue;
+    FunctionView function(view, f);
+    if (!function.usable()) continue;
+    const KernelNeeds needs = kernelNeeds(module, f);
+    FunctionMeasures& m = measures.functions.emplace_back();
+    m.name = function.name();
+    m.isKernel = true;
+    m.registers = plainRegisters(module, f, function.pressure());
+    m.shared = needs.sharedBytes;
+    m.barriers = needs.barriers;
+    m.threads = needs.threads.value_or(0);
+    setWarps(m, architecture);
+  }
+  std::sort(measures.functions.begin(), measures.functions.end(),
+            [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
+  return measures;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,191 @@
+#include "guard/guard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <future>
+
+#include "guard/closure.h"
+#include "guard/estimate.h"
+#include "guard/report.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr std::array<std::string_view, 3> kModes{"off", "estimate", "ptxas"};
+
+bool changedAny(const Result& result) {
+  return std::ranges::any_of(result.outcomes, [](const FunctionOutcome& f) { return f.changed; });
+}
+
+class Guard {
+ public:
+  Guard(std::string_view text, const Options& options, const GuardOptions& guard)
+      : text_(text), options_(options), guard_(guard) {
+    options_.outcomes |= guard.mode != GuardMode::Off;
+  }
+
+  GuardedResult run() {
+    done_.guard.mode = guard_.mode;
+    done_.result = optimize(text_, options_);
+    if (guard_.mode == GuardMode::Off || done_.result.status != Status::Ok || !changedAny(done_.result))
+      return std::move(done_);
+    done_.guard.asked = true;
+    done_.guard.architecture = !guard_.architecture.empty()      ? guard_.architecture
+                               : !options_.architecture.empty()  ? options_.architecture
+                               : guard_.mode == GuardMode::Ptxas ? architectureToAssemble(done_.result.architecture)
+                                                                 : done_.result.architecture;
+    if (!measureBoth()) return std::move(done_);
+    keepWorse();
+    return std::move(done_);
+  }
+
+ private:
+  Assembly measure(std::string_view text) const {
+    if (guard_.mode == GuardMode::Ptxas) return assemble(text, done_.guard.architecture, guard_.ptxas);
+    Assembly assembly;
+    assembly.status = Assembly::Status::Ok;
+    assembly.measures = estimateMeasures(text, done_.guard.architecture);
+    return assembly;
+  }
+
+  // Both texts at a time. False when there is nothing to compare.
+  bool measureBoth() {
+    auto other = std::async(std::launch::async, [&] { return measure(text_); });
+    Assembly after = measure(done_.result.output);
+    Assembly before = other.get();
+    if (!before) {
+      done_.guard.trouble = before.error;
+      return false;
+    }
+    done_.guard.before = std::move(before.measures);
+    return take(std::move(after));
+  }
+
+  // The figures of the output. Where there are none although there are some of the input, that is given back.
+  bool take(Assembly after) {
+    if (after) {
+      done_.guard.after = std::move(after.measures);
+      return true;
+    }
+    done_.guard.trouble = after.error;
+    done_.guard.refused = after.status == Assembly::Status::Refused;
+    keepAll(done_.guard.refused ? "refused" : "unknown");
+    return false;
+  }
+
+  void keepAll(std::string_view reason) {
+    for (const FunctionOutcome& f : done_.result.outcomes) {
+      if (!f.changed) continue;
+      options_.leave.push_back(f.name);
+      done_.guard.kept.push_back({f.name, std::string(reason), {}});
+    }
+    done_.result = optimize(text_, options_);
+    done_.guard.after = done_.guard.before;
+  }
+
+  void keepWorse() {
+    for (;;) {
+      const std::vector<WorseFunction> worse = worseFunctions(done_.guard.before, done_.guard.after);
+      if (worse.empty()) return;
+      const CallGraph graph(done_.result.outcomes);
+      std::vector<bool> isKept(done_.result.outcomes.size());
+      if (!keep(worse, graph, isKept)) return keepAll("together");
+      const bool isShared = othersReach(worse, graph, isKept);
+      const std::vector<FunctionOutcome> outcomes = done_.result.outcomes;
+      done_.result = optimize(text_, options_);
+      if (!isShared) return takeOver(worse, isKept, outcomes);
+      if (!changedAny(done_.result)) {
+        done_.guard.after = done_.guard.before;
+        return;
+      }
+      if (!take(measure(done_.result.output))) return;
+    }
+  }
+
+  // Marks what these reach and was changed. False when there is nothing: they got worse without having changed.
+  bool keep(const std::vector<WorseFunction>& worse, const CallGraph& graph, std::vector<bool>& isKept) {
+    bool any = false;
+    for (const WorseFunction& w : worse) {
+      const uint32_t root = graph.indexOf(w.name);
+      if (root == CallGraph::kNone) continue;
+      for (const uint32_t f : graph.closure(root)) {
+        const FunctionOutcome& outcome = done_.result.outcomes[f];
+        if (!outcome.changed || isKept[f]) continue;
+        isKept[f] = any = true;
+        options_.leave.push_back(outcome.name);
+        if (f != root)
+          done_.guard.kept.push_back({outcome.name, "called-by", w.name});
+        else if (w.missing)
+          done_.guard.kept.push_back({outcome.name, "missing", {}});
+        else
+          done_.guard.kept.push_back(
+              {outcome.name, std::string(name(w.by.by)), fmt::format("{} -> {}", w.by.before, w.by.after)});
+      }
+    }
+    return any;
+  }
+
+  // Whether the machine code of a function that is not worse may change again by what is kept now.
+  bool othersReach(const std::vector<WorseFunction>& worse, const CallGraph& graph,
+                   const std::vector<bool>& isKept) const {
+    std::vector<bool> isWorse(done_.result.outcomes.size());
+    for (const WorseFunction& w : worse)
+      if (const uint32_t f = graph.indexOf(w.name); f != CallGraph::kNone) isWorse[f] = true;
+    for (uint32_t f = 0; f < isWorse.size(); ++f)
+      if (!isWorse[f] && !isKept[f] && graph.reaches(f, isKept)) return true;
+    return false;
+  }
+
+  // What is worse or kept has the figures of the input now, and nothing else has changed.
+  void takeOver(const std::vector<WorseFunction>& worse, const std::vector<bool>& isKept,
+                const std::vector<FunctionOutcome>& outcomes) {
+    for (const WorseFunction& w : worse) takeOver(w.name);
+    for (std::size_t f = 0; f < outcomes.size(); ++f)
+      if (isKept[f]) takeOver(outcomes[f].name);
+  }
+
+  void takeOver(const std::string& name) {
+    const FunctionMeasures* const before = done_.guard.before.find(name);
+    if (before == nullptr) return;
+    auto& functions = done_.guard.after.functions;
+    const auto at = std::lower_bound(functions.begin(), functions.end(), name,
+                                     [](const FunctionMeasures& f, const std::string& n) { return f.name < n; });
+    if (at != functions.end() && at->name == name)
+      *at = *before;
+    else
+      functions.insert(at, *before);
+  }
+
+  const std::string_view text_;
+  Options options_;
+  const GuardOptions& guard_;
+  GuardedResult done_;
+};
+
+}  // namespace
+
+std::string_view name(GuardMode mode) { return kModes[static_cast<std::size_t>(mode)]; }
+
+std::vector<WorseFunction> worseFunctions(const Measures& before, const Measures& after) {
+  std::vector<WorseFunction> worse;
+  for (const FunctionMeasures& f : before.functions) {
+    const FunctionMeasures* const now = after.find(f.name);
+    if (now == nullptr) {
+      worse.push_back({f.name, {}, true});
+    } else if (f.code.empty() || f.code != now->code) {
+      if (const Comparison by = compare(f, *now); by.sign > 0) worse.push_back({f.name, by, false});
+    }
+  }
+  return worse;
+}
+
+GuardedResult optimizeGuarded(std::string_view text, const Options& options, const GuardOptions& guard) {
+  GuardedResult done = Guard(text, options, guard).run();
+  if (!done.result.reportJson.empty() && guard.mode != GuardMode::Off)
+    addGuardReport(done.result.reportJson, done.guard);
+  return done;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,53 @@
+#include "guard/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "ptxas/measures_json.h"
+
+namespace ptxopt {
+
+void addGuardReport(std::string& reportJson, const GuardReport& guard) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"mode", name(guard.mode)}, {"asked", guard.asked}};
+  if (guard.asked) json["architecture"] = guard.architecture;
+  if (!guard.trouble.empty()) json["trouble"] = guard.trouble;
+  json["kept"] = Json::array();
+  for (const KeptFunction& f : guard.kept) {
+    Json kept = {{"name", f.name}, {"reason", f.reason}};
+    if (!f.detail.empty()) kept["detail"] = f.detail;
+    json["kept"].push_back(std::move(kept));
+  }
+  if (!guard.before.functions.empty()) {
+    json["before"] = toJson(guard.before)["functions"];
+    json["after"] = toJson(guard.after)["functions"];
+  }
+  // The report may be very large: it is not read again for one more member.
+  const std::size_t end = reportJson.rfind("\n}");
+  if (end == std::string::npos) return;
+  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.insert(at + 1, "  ");
+  reportJson.replace(end, std::string::npos, fmt::format(",\n  \"guard\": {}\n}}\n", text));
+}
+
+std::string guardMessages(const GuardReport& guard, std::string_view fileName) {
+  std::string out;
+  if (guard.refused)
+    out += fmt::format(
+        "{}: warning: ptxas refuses the optimized text; the input is kept. Please report this: {} [guard]\n",
+        fileName, guard.trouble);
+  else if (!guard.trouble.empty())
+    out += fmt::format("{}: warning: not compared with the input: {} [guard]\n", fileName, guard.trouble);
+  for (const KeptFunction& f : guard.kept) {
+    if (f.reason == "called-by")
+      out += fmt::format("{}: {}: kept as it was, since {} calls it [guard]\n", fileName, f.name, f.detail);
+    else if (f.detail.empty())
+      out += fmt::format("{}: {}: kept as it was: {} [guard]\n", fileName, f.name, f.reason);
+    else
+      out += fmt::format("{}: {}: kept as it was: {} {} [guard]\n", fileName, f.name, f.reason, f.detail);
+  }
+  return out;
+}
+
+}  // namespace ptxopt

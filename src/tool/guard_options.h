@@ -1,0 +1,23 @@
+// The options of the guard, for every command that optimizes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "guard/guard.h"
+
+namespace ptxopt::tool {
+
+struct GuardLine {
+  std::string mode;  // empty: $PTXOPT_GUARD, else as the level and the machine have it
+  std::string ptxas;
+  double timeoutSeconds = 600;
+};
+
+void addGuardOptions(CLI::App& app, GuardLine& line);
+
+// What the line means: where nobody says, ptxas is asked from -O2 on if there is one, and not where passes are
+// named. False with a message when a guard is asked for that cannot be had.
+bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& guard, std::string& error);
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,139 @@
+// The guard without a ptxas: what is left alone, who mentions whom, what counts as worse, estimates, the report.
+#include "guard/guard.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "guard/closure.h"
+#include "guard/estimate.h"
+#include "guard/report.h"
+
+using namespace ptxopt;
+
+namespace {
+
+constexpr std::string_view kText = R"(.version 8.0
+.target sm_80
+.address_size 64
+.func leaf() { .reg .b32 %r<3>; mov.u32 %r1, 7; mov.u32 %r2, %r1; ret; }
+.func middle() { .reg .b32 %r<3>; mov.u32 %r1, 7; call.uni leaf, (); ret; }
+.visible .entry direct() { .reg .b32 %r<3>; mov.u32 %r1, 7; call.uni middle, (); ret; }
+.visible .entry alone() { .reg .b32 %r<3>; mov.u32 %r1, 7; ret; }
+.visible .entry indirect(.param .u64 f) {
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [f];
+  proto: .callprototype _ ();
+  call %rd1, (), proto;
+  ret;
+}
+)";
+
+Result run(std::vector<std::string> leave = {}) {
+  Options options;
+  options.passes = {"live-dead"};
+  options.outcomes = true;
+  options.leave = std::move(leave);
+  return optimize(kText, options);
+}
+
+std::vector<std::string> namesOf(const Result& r, const std::vector<uint32_t>& functions) {
+  std::vector<std::string> names;
+  for (const uint32_t f : functions) names.push_back(r.outcomes[f].name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("outcomes: what changed, and who mentions whom") {
+  const Result r = run();
+  REQUIRE(r.status == Status::Ok);
+  REQUIRE(r.outcomes.size() == 5);
+  const CallGraph graph(r.outcomes);
+  for (const char* name : {"leaf", "middle", "direct", "alone"}) CHECK(r.outcomes[graph.indexOf(name)].changed);
+  CHECK_FALSE(r.outcomes[graph.indexOf("indirect")].changed);
+  CHECK(r.outcomes[graph.indexOf("direct")].isKernel);
+  CHECK_FALSE(r.outcomes[graph.indexOf("leaf")].isKernel);
+  CHECK(graph.indexOf("nobody") == CallGraph::kNone);
+  CHECK(namesOf(r, graph.closure(graph.indexOf("direct"))) == Names{"direct", "leaf", "middle"});
+  CHECK(namesOf(r, graph.closure(graph.indexOf("alone"))) == Names{"alone"});
+  CHECK(namesOf(r, graph.closure(graph.indexOf("indirect"))) == Names{"indirect", "leaf", "middle"});
+  std::vector<bool> leafs(5);
+  leafs[graph.indexOf("leaf")] = true;
+  CHECK(graph.reaches(graph.indexOf("direct"), leafs));
+  CHECK_FALSE(graph.reaches(graph.indexOf("alone"), leafs));
+}
+
+TEST_CASE("leave: these functions stay as they are") {
+  const Result r = run({"leaf", "direct"});
+  const CallGraph graph(r.outcomes);
+  CHECK_FALSE(r.outcomes[graph.indexOf("leaf")].changed);
+  CHECK_FALSE(r.outcomes[graph.indexOf("direct")].changed);
+  CHECK(r.outcomes[graph.indexOf("middle")].changed);
+  CHECK(r.output.find(".func leaf() { .reg .b32 %r<3>; mov.u32 %r1, 7; mov.u32 %r2, %r1; ret; }") !=
+        std::string::npos);
+  CHECK(run({"leaf", "middle", "direct", "alone"}).output == kText);
+}
+
+TEST_CASE("worseFunctions: by figures, missing ones too, not where the code is the same") {
+  const auto f = [](const char* name, uint32_t instructions, const char* code) {
+    FunctionMeasures m;
+    m.name = name;
+    m.isKernel = true;
+    m.instructions = instructions;
+    m.code = code;
+    return m;
+  };
+  Measures before, after;
+  before.functions = {f("a", 10, "1"), f("b", 10, "2"), f("c", 10, "3"), f("d", 10, "4")};
+  after.functions = {f("a", 9, "5"), f("b", 11, "6"), f("d", 12, "4")};
+  const std::vector<WorseFunction> worse = worseFunctions(before, after);
+  REQUIRE(worse.size() == 2);
+  CHECK(worse[0].name == "b");
+  CHECK(worse[0].by.by == Measure::Instructions);
+  CHECK(worse[0].by.after == 11);
+  CHECK(worse[1].name == "c");
+  CHECK(worse[1].missing);
+  CHECK(worseFunctions(before, before).empty());
+}
+
+TEST_CASE("estimate: registers and warps of kernels") {
+  std::string text =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .b64 %p;\n"
+      ".reg .b32 %r<200>;\nld.param.u64 %p, [p];\n";
+  for (int i = 0; i < 120; ++i)
+    text += "ld.global.u32 %r" + std::to_string(i) + ", [%p+" + std::to_string(4 * i) + "];\n";
+  for (int i = 0; i < 120; ++i)
+    text += "st.global.u32 [%p+" + std::to_string(4 * i + 1024) + "], %r" + std::to_string(119 - i) + ";\n";
+  text += "ret;\n}\n";
+  const Measures m = estimateMeasures(text, "sm_80");
+  REQUIRE(m.functions.size() == 1);
+  CHECK(m.functions[0].registers > 120);
+  CHECK(m.functions[0].warps == 16);
+  CHECK(estimateMeasures("no PTX", "sm_80").functions.empty());
+}
+
+TEST_CASE("guard: no ptxas to ask leaves the result as it is and says so") {
+  GuardOptions guard;
+  guard.mode = GuardMode::Ptxas;
+  guard.ptxas.program = "/nothing/here/ptxas";
+  Options options;
+  options.passes = {"live-dead"};
+  options.report = true;
+  const GuardedResult done = optimizeGuarded(kText, options, guard);
+  CHECK(done.result.output == run().output);
+  CHECK(done.guard.asked);
+  CHECK(done.guard.trouble.find("could not be started") != std::string::npos);
+  CHECK(guardMessages(done.guard, "f.ptx").find("f.ptx: warning: not compared") == 0);
+  const auto json = nlohmann::json::parse(done.result.reportJson);
+  CHECK(json.at("guard").at("mode") == "ptxas");
+  CHECK(json.at("guard").at("trouble") == done.guard.trouble);
+  CHECK(json.at("functions").size() == 5);
+  // Nothing changed: nobody is asked.
+  options.leave = {"leaf", "middle", "direct", "alone"};
+  CHECK_FALSE(optimizeGuarded(kText, options, guard).guard.asked);
+}
