@@ -1,0 +1,37 @@
+// Divisions and remainders as the instructions of a function have them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "ir/function.h"
+#include "ir/module.h"
+
+namespace ptxopt::division {
+
+struct Division {
+  InstrId at;
+  bool isRemainder = false;
+  bool isSigned = false;
+  unsigned width = 0;  // 16, 32 or 64
+  bool isGuarded = false;
+  Operand guard;  // if it is
+  RegId result;
+  Operand dividend, divisor;  // registers or numbers
+};
+
+// The instruction as an integer division; none if it is something else or has operands that are no plain registers
+// and numbers.
+std::optional<Division> integerDivision(const Module& module, const Function& f, InstrId id);
+
+// A float division whose rounding is said: div.rn and its like.
+struct FloatDivision {
+  InstrId at;
+  unsigned width = 0;
+  bool flushes = false;       // .ftz
+  std::string_view rounding;  // "rn"
+  Operand dividend, divisor;
+};
+std::optional<FloatDivision> floatDivision(const Module& module, const Function& f, InstrId id);
+
+}  // namespace ptxopt::division
