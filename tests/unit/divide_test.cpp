@@ -2,7 +2,9 @@
 // change.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
+#include <string>
 
 #include "passes/divide/formulas.h"
 
