@@ -172,7 +172,6 @@ bool ScalarEvolution::countsOther(ExprId e, BlockId block) const {
     case ExprKind::ZeroExtend:
     case ExprKind::Truncate: return countsOther(n.operand(), block);
     case ExprKind::Recurrence:
-    case ExprKind::WrapCounter:
       if (!loops_.contains(n.loop, block)) return true;
       [[fallthrough]];
     default: return countsOther(n.left(), block) || countsOther(n.right(), block);

@@ -187,9 +187,6 @@ std::string ScalarEvolution::toString(ExprId e, Spell&& spell) const {
     case ExprKind::Recurrence:
       return "{" + toString(n.start(), spell) + ",+," + toString(n.step(), spell) + "}<B" +
              std::to_string(loops_[n.loop].header.value) + ">";
-    case ExprKind::WrapCounter:
-      return "{" + toString(n.start(), spell) + ",+,1,wraps at " + toString(n.modulus(), spell) + "}<B" +
-             std::to_string(loops_[n.loop].header.value) + ">";
   }
   return {};
 }

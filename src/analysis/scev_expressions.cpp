@@ -390,16 +390,6 @@ ExprId ScevExpressions::recurrence(LoopId loop, ExprId start, ExprId step) {
   return intern(n, {});
 }
 
-ExprId ScevExpressions::wrapCounter(LoopId loop, ExprId start, ExprId modulus) {
-  Expr n;
-  n.kind = ExprKind::WrapCounter;
-  n.width = (*this)[start].width;
-  n.loop = loop;
-  n.first = start.value;
-  n.second = modulus.value;
-  return intern(n, {});
-}
-
 uint64_t ScevExpressions::constantPart(ExprId e) const {
   const Expr* n = &(*this)[e];
   while (n->kind == ExprKind::Recurrence) n = &(*this)[n->start()];

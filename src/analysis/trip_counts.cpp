@@ -299,7 +299,6 @@ IntegerRange ScalarEvolution::rangeAt(ExprId e, BlockId block) {
     case ExprKind::UnsignedRemainder: return urem(of(n.left()), of(n.right()));
     // The same in all blocks, so that its start, a recurrence of the loop around as like as not, is looked at once.
     case ExprKind::Recurrence: return block.valid() ? range(e) : rangeOfRecurrence(e);
-    case ExprKind::WrapCounter: return IntegerRange::full(n.width);
   }
   return IntegerRange::full(n.width);
 }

@@ -244,8 +244,7 @@ bool EvolutionReplay::hasRecurrence(ExprId e) const {
   switch (n.kind) {
     case ExprKind::Constant:
     case ExprKind::Value: return false;
-    case ExprKind::Recurrence:
-    case ExprKind::WrapCounter: return true;
+    case ExprKind::Recurrence: return true;
     case ExprKind::Sum:
     case ExprKind::Product:
       return std::ranges::any_of(x.terms(e), [&](const ExprTerm& term) { return hasRecurrence(term.expr); });
@@ -319,7 +318,6 @@ std::optional<uint64_t> EvolutionReplay::evaluate(const Thread& t, ExprId e) con
     case ExprKind::UnsignedDivide: return *b == 0 ? std::nullopt : std::optional(*a / *b);
     case ExprKind::UnsignedRemainder: return *b == 0 ? std::nullopt : std::optional(*a % *b);
     case ExprKind::Recurrence: return masked(*a + *b * t.rounds[n.loop.value]);
-    case ExprKind::WrapCounter: return *b == 0 ? std::nullopt : std::optional((*a + t.rounds[n.loop.value]) % *b);
     default: return {};
   }
 }
