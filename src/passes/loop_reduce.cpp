@@ -25,7 +25,6 @@
 #include "passes/lsr/machine_prices.h"
 #include "passes/lsr/rewrite.h"
 #include "passes/lsr/select.h"
-#include "passes/lsr/straight_line.h"
 #include "passes/lsr/unrolling.h"
 
 namespace ptxopt {
@@ -407,18 +406,13 @@ class LoopReducer {
 
 }  // namespace
 
-bool hasUsableRanges(const Function& f, PassContext& context) {
-  constexpr std::size_t kSmall = 50000;  // instructions: of fewer, live ranges are never too much
-  return f.instructions.size() < kSmall || context.analyses.liveness(Liveness::Strength::Plain).solved();
-}
-
 bool loopReduce(Function& f, PassContext& context) {
   if (!context.analyses.cfg().complete()) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
   if (context.analyses.loops().size() == 0) return false;
-  if (!hasUsableRanges(f, context)) {
+  if (!context.analyses.mayHaveLiveIntervals()) {
     context.decline("too-large", "live ranges need more than liveness may take");
     return false;
   }

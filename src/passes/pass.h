@@ -118,6 +118,8 @@ class Analyses {
   const Loops& loops();
   const SlotIndexes& slotIndexes();
   const LiveIntervals& liveIntervals();
+  // Whether live intervals, and all that is made of them, can be had within what liveness may take.
+  bool mayHaveLiveIntervals();
   // Answers are made when asked for, and noted.
   ValueRanges& valueRanges();
   ScalarEvolution& scalarEvolution();

@@ -15,8 +15,6 @@
 // Declines:   too-large; for addresses: used-otherwise (its definition would stay), immediate-range, no-leader-here
 //             (no value of the group dominates all uses and still is in its register), pressure (a longer life of
 //             the leader could cost resident blocks).
-#include "passes/lsr/straight_line.h"
-
 #include <algorithm>
 
 #include "passes/lsr/address_edits.h"
@@ -233,18 +231,16 @@ class AddressReuse {
 
 }  // namespace
 
-bool reuseAddresses(Function& f, PassContext& context) {
+bool straightLineReduce(Function& f, PassContext& context) {
   if (!context.analyses.cfg().complete()) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
-  if (!hasUsableRanges(f, context)) {
+  if (!context.analyses.mayHaveLiveIntervals()) {
     context.decline("too-large", "live ranges need more than liveness may take");
     return false;
   }
   return AddressReuse(f, context).run();
 }
-
-bool straightLineReduce(Function& f, PassContext& context) { return reuseAddresses(f, context); }
 
 }  // namespace ptxopt
