@@ -6,19 +6,6 @@
 namespace ptxopt {
 namespace {
 
-bool isInteger(ScalarType t) {
-  switch (info(t).registerClass) {
-    case RegisterClass::B8:
-    case RegisterClass::B16:
-    case RegisterClass::B32:
-    case RegisterClass::B64:
-      return t != ScalarType::f16 && t != ScalarType::bf16 && t != ScalarType::f16x2 && t != ScalarType::bf16x2;
-    default: return false;
-  }
-}
-
-bool isSignedType(ScalarType t) { return info(t).name.starts_with('s'); }
-
 // Whether `.word` is among the modifiers.
 bool has(std::string_view opcode, std::string_view word) {
   for (std::size_t at = opcode.find(word); at != std::string_view::npos; at = opcode.find(word, at + 1)) {
@@ -29,18 +16,6 @@ bool has(std::string_view opcode, std::string_view word) {
 }
 
 }  // namespace
-
-std::optional<uint64_t> immediate(const Function& f, const Operand& o) {
-  uint64_t bits = 0;
-  if (o.kind == OperandKind::Integer)
-    bits = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(o.payload)));
-  else if (o.kind == OperandKind::WideInteger)
-    bits = f.constants[o.payload];
-  else
-    return std::nullopt;
-  if (o.is(Operand::Complement) || o.is(Operand::Not)) return std::nullopt;
-  return o.is(Operand::Negated) ? ~bits + 1 : bits;
-}
 
 // Moves of a special register that does not change, or of an address; loads of a kernel's parameters.
 bool ScevInstructions::isLaunchConstant(InstrId id, uint64_t& key) const {
@@ -207,7 +182,7 @@ ExprId ScevInstructions::result(InstrId id, RegId reg) {
   uint64_t key = 0;
   if (isLaunchConstant(id, key)) return {};  // a plain Value
   const auto operands = f.operandsOf(i);
-  const std::string_view base = form.row->key.substr(0, form.row->key.find('.'));
+  const std::string_view base = form.row->base();
   const unsigned registerWidth = s_.widthOf(reg);
   if (base == "mov" && operands.size() == 4 && operands[0].isRegister() && registerWidth == 64)
     return carryPair(id);

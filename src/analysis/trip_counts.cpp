@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "analysis/scalar_evolution.h"
-#include "analysis/scev_instructions.h"
 
 namespace ptxopt {
 namespace {

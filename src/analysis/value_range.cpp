@@ -255,10 +255,8 @@ IntegerRange ValueRanges::operandRange(const Operand* o, unsigned width, bool ma
                                        const Sources& from) {
   const IntegerRange unknown = IntegerRange::full(width);
   if (o == nullptr || o->is(Operand::Negated) || o->is(Operand::Not) || o->is(Operand::Complement)) return unknown;
+  if (const auto bits = immediate(f_, *o)) return IntegerRange::constant(width, *bits);
   switch (o->kind) {
-    case OperandKind::Integer:
-      return IntegerRange::constant(width, static_cast<uint64_t>(int64_t{static_cast<int32_t>(o->payload)}));
-    case OperandKind::WideInteger: return IntegerRange::constant(width, f_.constants[o->payload]);
     case OperandKind::Builtin:
       return module_.text(NameId(o->payload)) == "WARP_SZ" ? IntegerRange::constant(width, 32) : unknown;
     case OperandKind::SpecialRegister: {

@@ -5,21 +5,13 @@
 namespace ptxopt {
 namespace {
 
-Operand immediateOperand(int32_t value) {
-  Operand o;
-  o.kind = OperandKind::Integer;
-  o.join = Join::Plus;
-  o.payload = static_cast<uint32_t>(value);
-  return o;
-}
-
 void setAddress(Function& f, const AddressEdit& e) {
   const uint32_t first = f[e.at].firstOperand, count = f[e.at].operandCount;
   const uint32_t memory = first + e.operand - 1;
   const bool hasImmediate = f.operands[memory].inside() == 2;
   f.operands[memory + 1].payload = e.reg.value;
   if (hasImmediate && e.immediate != 0) {
-    f.operands[memory + 2] = immediateOperand(e.immediate);
+    f.operands[memory + 2] = integerOperand(e.immediate, Join::Plus);
   } else if (hasImmediate) {
     f.operands[memory].payload = 1;
     for (uint32_t k = memory + 2; k + 1 < first + count; ++k) f.operands[k] = f.operands[k + 1];
@@ -31,7 +23,7 @@ void setAddress(Function& f, const AddressEdit& e) {
     for (uint32_t k = 0; k < count; ++k) {
       const Operand o = f.operands[first + k];
       f.operands.push_back(o);
-      if (k == e.operand) f.operands.push_back(immediateOperand(e.immediate));
+      if (k == e.operand) f.operands.push_back(integerOperand(e.immediate, Join::Plus));
     }
   }
 }

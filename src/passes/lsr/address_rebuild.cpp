@@ -19,21 +19,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "analysis/scev_instructions.h"
-
 namespace ptxopt {
-namespace {
-
-Operand immediateOperand(int32_t value) {
-  Operand o;
-  o.kind = OperandKind::Integer;
-  o.join = Join::Comma;
-  o.payload = static_cast<uint32_t>(value);
-  return o;
-}
-
-}  // namespace
-
 AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits,
                                RangeRoom& room, Declines& declines)
     : f_(f),
@@ -176,7 +162,7 @@ bool AddressRebuild::formWide(InstrId id) {
   note({.id = id,
         .opcode = x.isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
         .operands = {operands[0], registerOperand(x.reg, Role::Use, Join::Comma),
-                     immediateOperand(static_cast<int32_t>(factor))}});
+                     integerOperand(static_cast<int32_t>(factor))}});
   values_.dropUses(wide, id);
   values_.addUse(x.key, {.at = id, .operand = 1, .isPlain = true});
   values_.retire(wide);
@@ -350,7 +336,7 @@ bool AddressRebuild::rebuildFrom(ValueKey k, ValueKey base, int freed) {
     change.hasHelper = true;
     change.helper = MadeOpcode::ShlB64;
     change.helperOperands = {registerOperand({}, Role::Def), registerOperand(step.reg(), Role::Use, Join::Comma),
-                             immediateOperand(static_cast<int32_t>(d.shift))};
+                             integerOperand(static_cast<int32_t>(d.shift))};
   }
   note(change);
   for (const ValueKey source : sources) values_.dropUses(source, id);

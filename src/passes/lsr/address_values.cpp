@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <string_view>
 
-#include "analysis/scev_instructions.h"
-
 namespace ptxopt {
 namespace {
 
 bool hasAddresses(const OpcodeForm& form, std::string_view opcode) {
   if (form.row == nullptr || form.is(effect::Unknown)) return false;
-  const std::string_view key = form.row->key;
-  const std::string_view base = key.substr(0, key.find('.'));
+  const std::string_view base = form.row->base();
   for (const std::string_view b : {"ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "ldmatrix"})
     if (base == b) return true;
   return opcode.starts_with("cp.async.ca.") || opcode.starts_with("cp.async.cg.");

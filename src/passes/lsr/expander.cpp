@@ -243,14 +243,6 @@ unsigned Expander::priceAnew(ExprId e, const ExpansionPlace& place) {
 
 // ---- instructions ----
 
-Operand Expander::number(int64_t value) {
-  Operand o;
-  o.kind = OperandKind::Integer;
-  o.payload = static_cast<uint32_t>(static_cast<int32_t>(value));
-  o.join = Join::Comma;
-  return o;
-}
-
 InstrId Expander::instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before) {
   ++inserted_;
   return f_.insert(before, context_.module.madeOpcode(opcode), std::vector<Operand>(operands));
@@ -275,16 +267,12 @@ RegId Expander::addImmediate(RegId a, int64_t c, unsigned width, InstrId before)
   if (c == 0) return a;
   if (!fitsSigned32(c)) {
     const RegId constant = make(width);
-    Operand o;
-    o.kind = OperandKind::WideInteger;
-    o.payload = static_cast<uint32_t>(f_.constants.size());
-    o.join = Join::Comma;
-    f_.constants.push_back(static_cast<uint64_t>(c));
-    instruction(MadeOpcode::MovB64, {def(constant), o}, before);
+    instruction(MadeOpcode::MovB64, {def(constant), f_.numberOperand(c)}, before);
     return add(a, constant, width, before);
   }
   const RegId to = make(width);
-  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), number(c)}, before);
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), f_.numberOperand(c)},
+              before);
   return to;
 }
 
@@ -293,13 +281,14 @@ void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId befor
     addTo(reg, reg, emit(e_.constant(static_cast<uint64_t>(c), width), {BlockId(), before}), width, before);
     return;
   }
-  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(reg), source(reg), number(c)}, before);
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(reg), source(reg), f_.numberOperand(c)},
+              before);
 }
 
 RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before) {
   const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
-  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), number(factor)},
-              before);
+  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
+              {def(to), source(a), f_.numberOperand(factor)}, before);
   return to;
 }
 
@@ -347,17 +336,8 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
   switch (n.kind) {
     case ExprKind::Constant: {
       result = make(n.width);
-      if (n.width == 64 && !fitsSigned32(static_cast<int64_t>(n.constant))) {
-        Operand o;
-        o.kind = OperandKind::WideInteger;
-        o.payload = static_cast<uint32_t>(f_.constants.size());
-        o.join = Join::Comma;
-        f_.constants.push_back(n.constant);
-        instruction(MadeOpcode::MovB64, {def(result), o}, place.before);
-      } else {
-        instruction(n.width == 64 ? MadeOpcode::MovB64 : MadeOpcode::MovB32,
-                    {def(result), number(signedAt(n.constant, n.width))}, place.before);
-      }
+      instruction(n.width == 64 ? MadeOpcode::MovB64 : MadeOpcode::MovB32,
+                  {def(result), f_.numberOperand(signedAt(n.constant, n.width))}, place.before);
       break;
     }
     case ExprKind::Value: result = constantDefinition(n, place); break;
@@ -413,7 +393,7 @@ RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& pla
   const RegId to = make(width);
   if (std::has_single_bit(factor)) {
     instruction(width == 64 ? MadeOpcode::ShlB64 : MadeOpcode::ShlB32,
-                {def(to), source(x), number(std::countr_zero(factor))}, place.before);
+                {def(to), source(x), integerOperand(std::countr_zero(factor))}, place.before);
     return to;
   }
   const int64_t c = signedAt(factor, width);
@@ -422,8 +402,8 @@ RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& pla
     return to;
   }
   if (fitsSigned32(c)) {
-    instruction(width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32, {def(to), source(x), number(c)},
-                place.before);
+    instruction(width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32,
+                {def(to), source(x), f_.numberOperand(c)}, place.before);
     return to;
   }
   const RegId constant = emit(e_.constant(factor, width), place);

@@ -65,7 +65,6 @@ class Expander {
   void addTo(RegId to, RegId a, RegId b, unsigned width, InstrId before);
   void copyTo(RegId to, RegId from, InstrId before);
   InstrId instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
-  static Operand number(int64_t value);
   // Whether a register's name means it in front of a place.
   bool canBeNamed(RegId r, InstrId place) const { return zones_.reaches(occurrences_, r, place); }
   // How many instructions read a register of the function as it was.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/scev_instructions.h"
 #include "passes/lsr/machine_prices.h"
 
 namespace ptxopt {
@@ -11,7 +10,7 @@ namespace {
 constexpr uint32_t kNone = UINT32_MAX;
 
 std::string_view baseOf(const OpcodeForm& form) {
-  return form.row == nullptr ? std::string_view() : form.row->key.substr(0, form.row->key.find('.'));
+  return form.row == nullptr ? std::string_view() : form.row->base();
 }
 
 }  // namespace

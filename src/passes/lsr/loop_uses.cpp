@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/scev_instructions.h"
-
 namespace ptxopt {
 
 std::string_view name(MemorySpace space) {
@@ -39,7 +37,7 @@ std::vector<AddressOperand> addressOperands(const Module& module, const Function
   const OpcodeForm& form = module.form(i);
   constexpr std::string_view kPlain[] = {"ld", "ldu", "st", "atom", "red", "prefetch"};
   if (form.row == nullptr || form.is(effect::Unknown | effect::Async)) return found;
-  const std::string_view base = form.row->key.substr(0, form.row->key.find('.'));
+  const std::string_view base = form.row->base();
   if (std::ranges::find(kPlain, base) == std::end(kPlain)) return found;
   const auto operands = f.operandsOf(i);
   for (uint32_t k = 0; k < operands.size(); ++k) {

@@ -48,8 +48,7 @@ void GroupRewriter::rewriteUse(const AddressUse& use, RegId reg, int64_t offset)
   std::vector<Operand> operands(f_.operandsOf(i).begin(), f_.operandsOf(i).end());
   Operand& memory = operands[at - 1];
   operands[at].payload = reg.value;
-  Operand number = Expander::number(offset);
-  number.join = Join::Plus;
+  const Operand number = integerOperand(static_cast<int32_t>(offset), Join::Plus);
   const bool hasNumber = memory.inside() == 2;
   memory.payload = offset != 0 ? 2 : 1;
   if (hasNumber && offset != 0) {

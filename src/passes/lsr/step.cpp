@@ -1,7 +1,5 @@
 #include "passes/lsr/step.h"
 
-#include "analysis/scev_instructions.h"
-
 namespace ptxopt {
 namespace {
 constexpr unsigned kPaired = 1, kMostAnew = 4;  // machine instructions for a start
@@ -23,7 +21,7 @@ RegId UnitSteps::unit() {
   expander_.instruction(MadeOpcode::MovU32, {registerOperand(blocks, Role::Def), grid}, before);
   expander_.instruction(
       MadeOpcode::MinU32,
-      {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma), Expander::number(1)},
+      {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma), integerOperand(1)},
       before);
   behindUnit_ = before;
   return unit_;
@@ -35,7 +33,7 @@ RegId UnitSteps::zero() {
   zero_ = f_.makeRegister(ScalarType::b32, 1, Purpose::Zero);
   expander_.instruction(
       MadeOpcode::AddS32,
-      {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma), Expander::number(-1)},
+      {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma), integerOperand(-1)},
       behindUnit_);
   return zero_;
 }
