@@ -68,6 +68,7 @@ class LoopReducer {
       }
       for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
     }
+    rewriter_.finish();
     for (const auto& [reason, n] : declines_)
       context_.decline(reason, fmt::format("{} loop{}", n, n == 1 ? "" : "s"));
     for (const auto& [reason, n] : skipped_)

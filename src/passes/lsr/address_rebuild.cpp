@@ -20,6 +20,7 @@
 #include <bit>
 
 namespace ptxopt {
+
 AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits,
                                RangeRoom& room, Declines& declines)
     : f_(f),
@@ -40,7 +41,8 @@ AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues&
 // ---- wide products ----
 
 bool AddressRebuild::isGlobalAddress(ValueKey k) const {
-  return std::ranges::any_of(values_.uses(k), [](const ValueUse& u) { return u.isAddress && !u.isShared; });
+  return std::ranges::any_of(values_.uses(k),
+                             [](const ValueUse& u) { return u.isAddress && u.space != MemorySpace::Shared; });
 }
 
 // Whether an addition makes a global address of it.
@@ -88,12 +90,8 @@ void AddressRebuild::apply() {
       c.operands[2].payload = made.value;
       f_.insert(c.id, module_.madeOpcode(c.helper), c.helperOperands);
     }
-    Instruction& i = f_[c.id];
-    i.payload = module_.madeOpcode(c.opcode).value;
-    i.firstOperand = static_cast<uint32_t>(f_.operands.size());
-    i.operandCount = static_cast<uint32_t>(c.operands.size());
-    f_.operands.insert(f_.operands.end(), c.operands.begin(), c.operands.end());
-    f_.touch(c.id);
+    f_[c.id].payload = module_.madeOpcode(c.opcode).value;
+    f_.setOperands(c.id, c.operands);
   }
 }
 

@@ -20,7 +20,6 @@
 #include "passes/lsr/address_edits.h"
 #include "passes/lsr/address_rebuild.h"
 #include "passes/lsr/address_values.h"
-#include "passes/lsr/loop_uses.h"
 #include "passes/lsr/range_room.h"
 #include "passes/split_places.h"
 
@@ -144,8 +143,7 @@ class AddressReuse {
     const ExprId own = evolution_.of(values_.reg(m.key), values_.value(m.key));
     SlotIndex last;
     for (const ValueUse& u : values_.uses(m.key)) {
-      if (u.isAddress && memorySpace(module_.text(module_.form(f_[u.at]).text)) == MemorySpace::Local)
-        return "local-memory";
+      if (u.isAddress && u.space == MemorySpace::Local) return "local-memory";
       if (!u.isAddress && (d != 0 || !mayReplace(u, leader.key, m.key))) return "used-otherwise";
       if (u.isAddress && !AddressValues::fits(u.immediate + d)) return "immediate-range";
       bool extends = false;
