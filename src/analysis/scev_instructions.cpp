@@ -136,12 +136,7 @@ ExprId ScevInstructions::carryPair(InstrId id) {
   const auto operands = f.operandsOf(f[id]);
   if (operands.size() != 4 || operands[1].kind != OperandKind::Vector || operands[1].inside() != 2) return {};
   const auto definition = [&](const Operand& o, InstrId at) -> InstrId {
-    if (!o.isRegister() || o.flags != 0) return {};
-    const ValueId v = s_.intervals_[o.reg()].valueIn(s_.slots_[at]);
-    if (!v.valid()) return {};
-    const LiveValue& value = s_.intervals_[o.reg()][v];
-    if (value.kind != ValueKind::Instruction || value.isPartial) return {};
-    return s_.slots_.instructionAt(value.def);
+    return o.isRegister() && o.flags == 0 ? s_.ranges_.definitionRead(o.reg(), at) : InstrId();
   };
   const InstrId low = definition(operands[2], id), high = definition(operands[3], id);
   if (!low.valid() || !high.valid()) return {};

@@ -64,12 +64,8 @@ void ScalarEvolution::findTests(LoopId l) {
     const bool leavesWhenTaken = cfg_.blockOf(f_.labels[target.value].place) == exit.to;
 
     const InstrId branchId = cfg_[exit.from].last;
-    const ValueId predicate = intervals_[guard.reg()].valueIn(slots_[branchId]);
-    if (!predicate.valid()) continue;
-    const LiveValue& value = intervals_[guard.reg()][predicate];
-    if (value.kind != ValueKind::Instruction || value.isPartial) continue;
-    const InstrId test = slots_.instructionAt(value.def);
-    if (loops_.of(cfg_.blockOf(test)) != l) continue;
+    const InstrId test = ranges_.definitionRead(guard.reg(), branchId);
+    if (!test.valid() || loops_.of(cfg_.blockOf(test)) != l) continue;
     const OpcodeForm& form = module_.form(f_[test]);
     const std::string_view opcode = module_.text(form.text);
     const auto sources = f_.operandsOf(f_[test]);

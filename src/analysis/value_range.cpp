@@ -46,19 +46,14 @@ ValueRanges::ValueRanges(const Module& module, const Function& function, const C
       intervals_(intervals),
       conditions_(module, function, cfg, dominators, slots, intervals),
       order_(cfg.size()),
+      numbers_(intervals),
       operations_(module.opcodes.size()),
       isRead_(module.opcodes.size()) {
   const auto& postOrder = cfg.postOrder();
   for (std::size_t i = 0; i < postOrder.size(); ++i)
     order_[postOrder[i].value] = static_cast<uint32_t>(postOrder.size() - i);
-  start_.reserve(intervals.size() + 1);
-  uint32_t values = 0;
-  for (std::size_t r = 0; r < intervals.size(); ++r) {
-    start_.push_back(values);
-    values += static_cast<uint32_t>(intervals[RegId(r)].values().size());
-  }
-  notes_.resize(values);
-  originals_.resize(values);
+  notes_.resize(numbers_.size());
+  originals_.resize(numbers_.size());
   findLimits();
 }
 

@@ -42,8 +42,7 @@ class LoopReducer {
         cfg_(context.analyses.cfg()),
         evolution_(context.analyses.scalarEvolution()),
         e_(evolution_.expressions()),
-        numbers_(context.analyses.liveIntervals()),
-        nodeOf_(numbers_.size(), UINT32_MAX),
+        nodeOf_(context.analyses.valueRanges().numbers().size(), UINT32_MAX),
         phis_(findPhis(cfg_, context.analyses.slotIndexes(), context.analyses.liveIntervals())),
         expander_(f, context),
         steps_(f, context, expander_),
@@ -231,7 +230,7 @@ class LoopReducer {
       g.sites = static_cast<uint32_t>(blocks.size());
       groups.push_back(std::move(g));
     }
-    LoopCost cost(f_, context_, l, numbers_, nodeOf_);
+    LoopCost cost(f_, context_, l, nodeOf_);
     const bool discounts = context_.knobs["disable-lsr-complexity-discount"] == 0;
     const SelectionResult result =
         select(groups, counters, cost, selection, discounts, needsUnit_ ? 0 : kUnitSetup);
@@ -390,8 +389,7 @@ class LoopReducer {
   const Cfg& cfg_;
   ScalarEvolution& evolution_;
   ScevExpressions& e_;
-  const ValueNumbers numbers_;
-  std::vector<uint32_t> nodeOf_;
+  std::vector<uint32_t> nodeOf_;                      // by the number of a value
   std::vector<std::vector<InductionVariable>> phis_;  // by block
   Expander expander_;
   UnitSteps steps_;

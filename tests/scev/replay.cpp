@@ -25,13 +25,12 @@ EvolutionReplay::EvolutionReplay(FunctionView& view)
       loops_(view.loops()),
       slots_(view.slots()),
       intervals_(view.intervals()),
+      numbers_(view.ranges().numbers()),
       evolution_(view.evolution()),
       position_(f_.instructions.size()),
       phis_(cfg_.size()) {
   for (uint32_t r = 0; r < intervals_.size(); ++r) {
-    firstKey_.push_back(keys_);
     const auto& values = intervals_[RegId(r)].values();
-    keys_ += static_cast<uint32_t>(values.size());
     for (uint32_t v = 0; v < values.size(); ++v)
       if (values[v].kind == ValueKind::Phi)
         phis_[slots_.blockAt(values[v].def).value].push_back({RegId(r), ValueId(v)});
@@ -47,8 +46,8 @@ std::vector<EvolutionReplay::Thread>& EvolutionReplay::threadsOf(exec::Warp& war
     threads.resize(exec::kLanes);
     for (Thread& t : threads) {
       t.rounds.resize(loops_.size());
-      t.values.resize(keys_);
-      t.isKnown.resize(keys_);
+      t.values.resize(numbers_.size());
+      t.isKnown.resize(numbers_.size());
     }
   }
   return threads;
