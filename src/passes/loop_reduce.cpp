@@ -16,11 +16,10 @@
 //             local-memory (it may become registers, as long as ptxas sees which slot is meant), constant-memory
 //             (not measured), shared-64-bit (ptxas computes the lower half only, and adds up what is invariant by
 //             itself: 32-bit pointers helped 6 of 1,770 kernels of tests/loops), shared-off (the knob).
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/uniform_registers.h"
+#include "passes/lsr/loop_report.h"
 #include "passes/lsr/loop_room.h"
 #include "passes/lsr/machine_prices.h"
 #include "passes/lsr/rewrite.h"
@@ -47,7 +46,8 @@ class LoopReducer {
         expander_(f, context),
         steps_(f, context, expander_),
         rewriter_(f, context, expander_, steps_),
-        room_(f, context) {}
+        room_(f, context),
+        reports_(f, context) {}
 
   bool run() {
     // Children have larger numbers than their parents.
@@ -68,10 +68,7 @@ class LoopReducer {
       for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
     }
     rewriter_.finish();
-    for (const auto& [reason, n] : declines_)
-      context_.decline(reason, fmt::format("{} loop{}", n, n == 1 ? "" : "s"));
-    for (const auto& [reason, n] : skipped_)
-      context_.decline(reason, fmt::format("{} group{} of addresses", n, n == 1 ? "" : "s"));
+    reports_.tellDeclines();
     return expander_.inserted() != 0;
   }
 
@@ -87,8 +84,8 @@ class LoopReducer {
     LoopId loop;
     ExpansionPlace preheader;
     LoopUses uses;
-    std::vector<GroupForms> groups;                                     // of uses.groups
-    std::vector<std::pair<const UseGroup*, std::string_view>> skipped;  // the others, and why
+    std::vector<GroupForms> groups;     // of uses.groups
+    std::vector<SkippedGroup> skipped;  // the others
     std::vector<StepPlan> steps;
     std::optional<Counter> counter;
   };
@@ -178,19 +175,19 @@ class LoopReducer {
   }
 
   void plan(LoopId l) {
-    if (const std::string_view why = whyNotLooked(l); !why.empty()) return decline(l, why);
-    if (loops_[l].irreducible) return decline(l, "irreducible");
+    if (const std::string_view why = whyNotLooked(l); !why.empty()) return reports_.decline(l, why);
+    if (loops_[l].irreducible) return reports_.decline(l, "irreducible");
     // The loops of a deep nest hold the same blocks over and over.
     work_ += loops_[l].blockCount;
-    if (work_ > kMostWork + kMostDepth * cfg_.size()) return decline(l, "too-deep");
+    if (work_ > kMostWork + kMostDepth * cfg_.size()) return reports_.decline(l, "too-deep");
     const BlockId entry = entryOf(l);
-    if (!entry.valid() || loops_.contains(l, entry)) return decline(l, "no-preheader");
+    if (!entry.valid() || loops_.contains(l, entry)) return reports_.decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
     LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}, {}};
     const LoopUses& uses = plan.uses;
-    if (uses.ivs.empty() && uses.groups.empty()) return decline(l, "no-uses");
-    if (height_[l.value] == 1 && mayUnroll(f_, context_, l)) return decline(l, "unrolled");
-    if (dividesSlowly(l)) return decline(l, "slow-division");
+    if (uses.ivs.empty() && uses.groups.empty()) return reports_.decline(l, "no-uses");
+    if (height_[l.value] == 1 && mayUnroll(f_, context_, l)) return reports_.decline(l, "unrolled");
+    if (dividesSlowly(l)) return reports_.decline(l, "slow-division");
     FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, may64()};
     terms.filters = context_.knobs["filter-bad-formula"] != 0;
     terms.extends = context_.knobs["lsr-sxtopt"] != 0;
@@ -202,7 +199,7 @@ class LoopReducer {
     std::vector<std::optional<StepPlan>> steps;  // of groups: the step of the pointer that each reads
     for (const UseGroup& group : uses.groups) {
       if (const std::string_view why = whyNotFormed(group); !why.empty()) {
-        plan.skipped.emplace_back(&group, why);
+        plan.skipped.push_back({&group, why});
         continue;
       }
       GroupForms g;
@@ -240,78 +237,10 @@ class LoopReducer {
     planOtherSteps(plan, cost, groups);
     const bool changes =
         !plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
-    if (changes && !hasRoom(plan)) return decline(l, "register-pressure");
+    if (changes && !hasRoom(plan)) return reports_.decline(l, "register-pressure");
     countForms(plan);
-    tell(plan, result);
+    reports_.tell(l, groups, plan.skipped, !plan.steps.empty(), result);
     if (changes) plans_.push_back(std::move(plan));
-  }
-
-  std::string text(ExprId e) const {
-    return evolution_.toString(e, [&](RegId r, ValueId v) {
-      const Register& reg = f_.registers[r.value];
-      const std::string_view spelled = reg.name.valid() ? context_.module.text(reg.name) : "made";
-      return fmt::format("{}:{}", spelled, v.value);
-    });
-  }
-
-  // What the report says of every loop.
-  LoopReport& begin(LoopId l) {
-    LoopReport& report = context_.report.loops.emplace_back();
-    const Block& header = cfg_[loops_[l].header];
-    if (f_[header.first].kind == InstrKind::Label)
-      report.header = context_.module.text(f_.labels[f_[header.first].payload].name);
-    for (InstrId id = header.first; id.valid(); id = id == header.last ? InstrId() : f_[id].next) {
-      if (f_[id].kind == InstrKind::Loc && report.line.line == 0) report.line = f_.locs[f_[id].payload];
-      if (f_[id].isInstruction()) {
-        report.sourceBegin = f_[id].sourceBegin;
-        break;
-      }
-    }
-    report.depth = loops_[l].depth;
-    const TripCount& trip = evolution_.tripCount(l);
-    report.tripCount = trip.exact.valid() ? text(trip.exact) : fmt::format("unknown ({})", trip.unknown);
-    if (trip.most) report.tripCount += fmt::format(", at most {}", *trip.most);
-    return report;
-  }
-
-  void decline(LoopId l, std::string_view reason) {
-    begin(l).declined = reason;
-    ++declines_[reason];
-  }
-
-  LoopReport::Group& describe(LoopReport& report, const UseGroup& group) const {
-    LoopReport::Group& to = report.groups.emplace_back();
-    to.space = name(group.space);
-    to.uses = group.uses.size();
-    to.address = text(group.uses.front().address);
-    to.sourceBegin = f_[group.uses.front().instruction].sourceBegin;
-    return to;
-  }
-
-  void tell(const LoopPlan& plan, const SelectionResult& result) {
-    LoopReport& report = begin(plan.loop);
-    report.before = result.before;
-    report.after = result.after;
-    bool any = !plan.steps.empty();
-    for (const GroupForms& g : plan.groups) {
-      LoopReport::Group& to = describe(report, *g.group);
-      for (std::size_t k = 0; k < g.formulas.size(); ++k) {
-        const Formula& f = g.formulas[k];
-        to.forms.push_back({name(f.kind), f.perRound, f.setup, f.registers, f.bad, k == g.chosen});
-      }
-      any |= g.chosen != 0;
-    }
-    for (const auto& [group, why] : plan.skipped) {
-      describe(report, *group).declined = why;
-      ++skipped_[why];
-    }
-    if (any) return;
-    if (plan.groups.empty() && !plan.skipped.empty()) {
-      report.declined = plan.skipped.front().second;
-      return;
-    }
-    report.declined = plan.groups.empty() ? "no-uses" : "not-better";
-    ++declines_[report.declined];
   }
 
   void countForms(const LoopPlan& plan) {
@@ -400,7 +329,7 @@ class LoopReducer {
   std::size_t work_ = 0;          // blocks looked at
   std::vector<LoopPlan> plans_;
   bool needsUnit_ = false;
-  std::map<std::string_view, uint64_t> declines_, skipped_;  // loops; groups
+  LoopReports reports_;
 };
 
 }  // namespace

@@ -25,6 +25,8 @@ struct ExpansionPlace {
   InstrId before;
 };
 
+constexpr bool fitsSigned32(int64_t c) { return c == static_cast<int32_t>(c); }
+
 // A number of 64 bits as the product of two of 32 bits, extended alike: of an expression and a constant, or of two
 // expressions, one of which has taken up the constant factor.
 struct WideProduct {

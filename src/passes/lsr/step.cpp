@@ -178,11 +178,10 @@ std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, 
   ScevExpressions& e = evolution.expressions();
   const Expr n = e[step];
   if (n.width != 64 || !e.isInvariant(step, loop)) return std::nullopt;
-  const auto fits32 = [](int64_t c) { return c == static_cast<int32_t>(c); };
   StepProduct p;
   if (n.kind == ExprKind::Constant) {
     p.constant = signedAt(n.constant, 64);
-    return fits32(p.constant) ? std::optional(p) : std::nullopt;
+    return fitsSigned32(p.constant) ? std::optional(p) : std::nullopt;
   }
   ExprId factor = step;
   uint64_t scale = 1;
