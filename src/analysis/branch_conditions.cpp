@@ -225,11 +225,11 @@ void BranchConditions::readCompare(const Instruction& i, InstrId id, const Fact&
 bool BranchConditions::readOperand(const Operand* o, InstrId id, unsigned width, ConditionOperand& operand) const {
   if (o == nullptr || o->is(Operand::Negated) || o->is(Operand::Not) || o->is(Operand::Complement)) return false;
   const uint64_t mask = width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  if (const auto bits = immediate(f_, *o)) {
+    operand.constant = *bits & mask;
+    return true;
+  }
   switch (o->kind) {
-    case OperandKind::Integer:
-      operand.constant = static_cast<uint64_t>(int64_t{static_cast<int32_t>(o->payload)}) & mask;
-      return true;
-    case OperandKind::WideInteger: operand.constant = f_.constants[o->payload] & mask; return true;
     case OperandKind::Register: {
       const Register& r = f_.registers[o->payload];
       if (r.lanes != 1 || info(r.type).bits != width) return false;

@@ -59,25 +59,7 @@ constexpr Row kRows[] = {
     {"set", "", Kind::Compare, 0, Types::Two},
 };
 
-bool isInteger(ScalarType type) {
-  switch (type) {
-    case ScalarType::b8:
-    case ScalarType::u8:
-    case ScalarType::s8:
-    case ScalarType::b16:
-    case ScalarType::u16:
-    case ScalarType::s16:
-    case ScalarType::b32:
-    case ScalarType::u32:
-    case ScalarType::s32:
-    case ScalarType::b64:
-    case ScalarType::u64:
-    case ScalarType::s64: return true;
-    default: return false;
-  }
-}
 bool isFloat(ScalarType type) { return type == ScalarType::f32 || type == ScalarType::f64; }
-bool isSignedType(ScalarType type) { return isInteger(type) && info(type).name.front() == 's'; }
 
 // The words of an opcode behind its first.
 struct Words {

@@ -29,13 +29,8 @@ ScalarEvolution::ScalarEvolution(const Module& module, const Function& function,
       e_(loops),
       trips_(loops.size()),
       tests_(loops.size()) {
-  uint32_t keys = 0;
-  for (uint32_t r = 0; r < intervals.size(); ++r) {
-    firstKey_.push_back(keys);
-    keys += static_cast<uint32_t>(intervals[RegId(r)].values().size());
-  }
-  memo_.assign(keys, ExprId());
-  constantDefinitions_.assign(keys, InstrId());
+  memo_.assign(ranges.numbers().size(), ExprId());
+  constantDefinitions_.assign(ranges.numbers().size(), InstrId());
   // Outer loops first: what is known of their rounds helps to bound the starts of inner ones.
   // Large loops in a deep nest hold the same blocks over and over: of those beyond the budget nothing is known.
   std::size_t work = 0;
@@ -73,9 +68,7 @@ ExprId ScalarEvolution::plain(RegId reg, ValueId value) {
     if (ScevInstructions(*this).isLaunchConstant(id, constant)) {
       constantDefinitions_[keyOf(reg, value)] = id;
       const uint32_t key = constants_.try_emplace(constant << 8 | widthOf(reg), keyOf(reg, value)).first->second;
-      const auto r = std::ranges::upper_bound(firstKey_, key) - firstKey_.begin() - 1;
-      return e_.value(RegId(static_cast<uint32_t>(r)), ValueId(key - firstKey_[static_cast<std::size_t>(r)]),
-                      widthOf(reg), LoopId());
+      return e_.value(ranges_.numbers().reg(key), ranges_.numbers().value(key), widthOf(reg), LoopId());
     }
   }
   return e_.value(reg, value, widthOf(reg), loop);
@@ -172,7 +165,6 @@ bool ScalarEvolution::countsOther(ExprId e, BlockId block) const {
     case ExprKind::ZeroExtend:
     case ExprKind::Truncate: return countsOther(n.operand(), block);
     case ExprKind::Recurrence:
-    case ExprKind::WrapCounter:
       if (!loops_.contains(n.loop, block)) return true;
       [[fallthrough]];
     default: return countsOther(n.left(), block) || countsOther(n.right(), block);

@@ -104,7 +104,7 @@ class ScalarEvolution {
   static constexpr unsigned kMostDepth = 400;
   static constexpr std::size_t kSmallLoop = 256, kMostWork = 1u << 16, kMostDepthOfLoops = 16;  // blocks
 
-  uint32_t keyOf(RegId reg, ValueId value) const { return firstKey_[reg.value] + value.value; }
+  uint32_t keyOf(RegId reg, ValueId value) const { return ranges_.numbers()(reg, value); }
   unsigned widthOf(RegId reg) const;
   ExprId plain(RegId reg, ValueId value);
   ExprId compute(RegId reg, ValueId value);
@@ -130,8 +130,7 @@ class ScalarEvolution {
   const LiveIntervals& intervals_;
   ValueRanges& ranges_;
   ScevExpressions e_;
-  std::vector<uint32_t> firstKey_;                    // by RegId: of its values
-  std::vector<ExprId> memo_;                          // by key
+  std::vector<ExprId> memo_;                          // by key, the number of a value
   std::vector<uint32_t> made_;                        // keys in the order in which they were settled
   std::unordered_map<uint64_t, uint32_t> constants_;  // what is read -> the key of the first value that holds it
   std::vector<InstrId> constantDefinitions_;          // by key
@@ -186,9 +185,6 @@ std::string ScalarEvolution::toString(ExprId e, Spell&& spell) const {
     case ExprKind::UnsignedRemainder: return two("urem");
     case ExprKind::Recurrence:
       return "{" + toString(n.start(), spell) + ",+," + toString(n.step(), spell) + "}<B" +
-             std::to_string(loops_[n.loop].header.value) + ">";
-    case ExprKind::WrapCounter:
-      return "{" + toString(n.start(), spell) + ",+,1,wraps at " + toString(n.modulus(), spell) + "}<B" +
              std::to_string(loops_[n.loop].header.value) + ">";
   }
   return {};

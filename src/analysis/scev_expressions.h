@@ -11,7 +11,6 @@
 //   UnsignedDivide, UnsignedRemainder
 //   Recurrence     {start, +, step} of a loop: start on entry, step more in each further round (chains of
 //                  recurrences: Bachmann, Wang, Zima, 1994)
-//   WrapCounter    {start, +, 1, modulus} of a loop: as a recurrence, but 0 follows modulus-1
 // Canonical form: a sum has no sum among its terms and is sorted by id; a recurrence takes up what is added to it
 // and does not vary in its loop, so {a,+,b} + c is {a+c,+,b}, and the innermost loop's recurrence is outermost:
 // {{0,+,n},+,1} counts in the inner loop from where the outer one has come. Beside what varies in its loop
@@ -49,7 +48,6 @@ enum class ExprKind : uint8_t {
   UnsignedDivide,
   UnsignedRemainder,
   Recurrence,
-  WrapCounter,
 };
 
 struct Expr {
@@ -58,10 +56,9 @@ struct Expr {
   bool varies = false;   // in some loop; then `innermost` is the deepest of them
   bool isMixed = false;  // it varies in loops that do not contain each other
   uint16_t size = 1;     // nodes, each counted where it is used; saturates
-  LoopId loop;           // Recurrence, WrapCounter
+  LoopId loop;           // Recurrence
   LoopId innermost;
-  // Recurrence: start, step. WrapCounter: start, modulus. Value: RegId, ValueId. Extensions, divisions, minima: the
-  // operands.
+  // Recurrence: start, step. Value: RegId, ValueId. Extensions, divisions, minima: the operands.
   uint32_t first = 0, second = 0;
   uint64_t constant = 0;  // Constant: its bits. Sum: the constant part
   uint32_t firstTerm = 0, termCount = 0;
@@ -71,7 +68,6 @@ struct Expr {
   ExprId operand() const { return ExprId(first); }
   ExprId start() const { return ExprId(first); }
   ExprId step() const { return ExprId(second); }
-  ExprId modulus() const { return ExprId(second); }
   ExprId left() const { return ExprId(first); }
   ExprId right() const { return ExprId(second); }
 };
@@ -122,7 +118,6 @@ class ScevExpressions {
   ExprId remainder(ExprId a, ExprId b);
   // `start` and `step` must not vary in the loop.
   ExprId recurrence(LoopId loop, ExprId start, ExprId step);
-  ExprId wrapCounter(LoopId loop, ExprId start, ExprId modulus);
 
   bool isConstant(ExprId e) const { return (*this)[e].kind == ExprKind::Constant; }
   bool isConstant(ExprId e, uint64_t bits) const { return isConstant(e) && (*this)[e].constant == bits; }

@@ -6,19 +6,6 @@
 namespace ptxopt {
 namespace {
 
-bool isInteger(ScalarType t) {
-  switch (info(t).registerClass) {
-    case RegisterClass::B8:
-    case RegisterClass::B16:
-    case RegisterClass::B32:
-    case RegisterClass::B64:
-      return t != ScalarType::f16 && t != ScalarType::bf16 && t != ScalarType::f16x2 && t != ScalarType::bf16x2;
-    default: return false;
-  }
-}
-
-bool isSignedType(ScalarType t) { return info(t).name.starts_with('s'); }
-
 // Whether `.word` is among the modifiers.
 bool has(std::string_view opcode, std::string_view word) {
   for (std::size_t at = opcode.find(word); at != std::string_view::npos; at = opcode.find(word, at + 1)) {
@@ -29,18 +16,6 @@ bool has(std::string_view opcode, std::string_view word) {
 }
 
 }  // namespace
-
-std::optional<uint64_t> immediate(const Function& f, const Operand& o) {
-  uint64_t bits = 0;
-  if (o.kind == OperandKind::Integer)
-    bits = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(o.payload)));
-  else if (o.kind == OperandKind::WideInteger)
-    bits = f.constants[o.payload];
-  else
-    return std::nullopt;
-  if (o.is(Operand::Complement) || o.is(Operand::Not)) return std::nullopt;
-  return o.is(Operand::Negated) ? ~bits + 1 : bits;
-}
 
 // Moves of a special register that does not change, or of an address; loads of a kernel's parameters.
 bool ScevInstructions::isLaunchConstant(InstrId id, uint64_t& key) const {
@@ -161,12 +136,7 @@ ExprId ScevInstructions::carryPair(InstrId id) {
   const auto operands = f.operandsOf(f[id]);
   if (operands.size() != 4 || operands[1].kind != OperandKind::Vector || operands[1].inside() != 2) return {};
   const auto definition = [&](const Operand& o, InstrId at) -> InstrId {
-    if (!o.isRegister() || o.flags != 0) return {};
-    const ValueId v = s_.intervals_[o.reg()].valueIn(s_.slots_[at]);
-    if (!v.valid()) return {};
-    const LiveValue& value = s_.intervals_[o.reg()][v];
-    if (value.kind != ValueKind::Instruction || value.isPartial) return {};
-    return s_.slots_.instructionAt(value.def);
+    return o.isRegister() && o.flags == 0 ? s_.ranges_.definitionRead(o.reg(), at) : InstrId();
   };
   const InstrId low = definition(operands[2], id), high = definition(operands[3], id);
   if (!low.valid() || !high.valid()) return {};
@@ -207,7 +177,7 @@ ExprId ScevInstructions::result(InstrId id, RegId reg) {
   uint64_t key = 0;
   if (isLaunchConstant(id, key)) return {};  // a plain Value
   const auto operands = f.operandsOf(i);
-  const std::string_view base = form.row->key.substr(0, form.row->key.find('.'));
+  const std::string_view base = form.row->base();
   const unsigned registerWidth = s_.widthOf(reg);
   if (base == "mov" && operands.size() == 4 && operands[0].isRegister() && registerWidth == 64)
     return carryPair(id);

@@ -28,7 +28,4 @@ class ScevInstructions {
   ScalarEvolution& s_;
 };
 
-// The value of an immediate operand; none for what is not one.
-std::optional<uint64_t> immediate(const Function& f, const Operand& o);
-
 }  // namespace ptxopt

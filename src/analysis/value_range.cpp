@@ -46,19 +46,14 @@ ValueRanges::ValueRanges(const Module& module, const Function& function, const C
       intervals_(intervals),
       conditions_(module, function, cfg, dominators, slots, intervals),
       order_(cfg.size()),
+      numbers_(intervals),
       operations_(module.opcodes.size()),
       isRead_(module.opcodes.size()) {
   const auto& postOrder = cfg.postOrder();
   for (std::size_t i = 0; i < postOrder.size(); ++i)
     order_[postOrder[i].value] = static_cast<uint32_t>(postOrder.size() - i);
-  start_.reserve(intervals.size() + 1);
-  uint32_t values = 0;
-  for (std::size_t r = 0; r < intervals.size(); ++r) {
-    start_.push_back(values);
-    values += static_cast<uint32_t>(intervals[RegId(r)].values().size());
-  }
-  notes_.resize(values);
-  originals_.resize(values);
+  notes_.resize(numbers_.size());
+  originals_.resize(numbers_.size());
   findLimits();
 }
 
@@ -255,10 +250,8 @@ IntegerRange ValueRanges::operandRange(const Operand* o, unsigned width, bool ma
                                        const Sources& from) {
   const IntegerRange unknown = IntegerRange::full(width);
   if (o == nullptr || o->is(Operand::Negated) || o->is(Operand::Not) || o->is(Operand::Complement)) return unknown;
+  if (const auto bits = immediate(f_, *o)) return IntegerRange::constant(width, *bits);
   switch (o->kind) {
-    case OperandKind::Integer:
-      return IntegerRange::constant(width, static_cast<uint64_t>(int64_t{static_cast<int32_t>(o->payload)}));
-    case OperandKind::WideInteger: return IntegerRange::constant(width, f_.constants[o->payload]);
     case OperandKind::Builtin:
       return module_.text(NameId(o->payload)) == "WARP_SZ" ? IntegerRange::constant(width, 32) : unknown;
     case OperandKind::SpecialRegister: {

@@ -25,6 +25,7 @@
 #include "analysis/branch_conditions.h"
 #include "analysis/integer_range.h"
 #include "analysis/range_operation.h"
+#include "analysis/value_numbers.h"
 
 namespace ptxopt {
 
@@ -71,6 +72,12 @@ class ValueRanges {
   // The instruction that makes the value, all of it; none for phis, entry values and definitions under a guard or
   // in part.
   InstrId definition(RegId r, ValueId v) const;
+  // The one that makes what instruction `id` reads in the register; none where it is not live, too.
+  InstrId definitionRead(RegId r, InstrId id) const {
+    const ValueId v = valueRead(r, id);
+    return v.valid() ? definition(r, v) : InstrId();
+  }
+  const ValueNumbers& numbers() const { return numbers_; }
 
  private:
   static constexpr std::size_t kMostEdges = 64, kMostAsked = 64;
@@ -118,7 +125,7 @@ class ValueRanges {
   };
 
   unsigned widthOf(RegId r) const;
-  std::size_t index(const Value& v) const { return start_[v.reg.value] + v.value.value; }
+  std::size_t index(const Value& v) const { return numbers_(v.reg, v.value); }
   const RangeOperation& operationOf(OpcodeId opcode);
   Definition definitionOf(const Value& v);
   // The next value that `v` needs and that was not asked yet, from `next` on.
@@ -149,7 +156,7 @@ class ValueRanges {
   const LiveIntervals& intervals_;
   BranchConditions conditions_;
   std::vector<uint32_t> order_;  // of blocks in reverse post-order
-  std::vector<uint32_t> start_;  // by register: its first value
+  const ValueNumbers numbers_;
   // By value: 0: not asked; 1: being asked; 2: full; n + 3: known_[n].
   std::vector<uint32_t> notes_;
   std::vector<KnownRange> known_;

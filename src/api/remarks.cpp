@@ -110,18 +110,36 @@ void remarkLoops(const Module& module, const std::vector<FunctionReport>& report
   struct Found {
     const PassReport* pass;
     const LoopReport* loop;
+    const LoopReport::Group* group;  // of the loop, left out; none: the loop itself
+    uint32_t place;
   };
   std::vector<Found> found;
   for (const FunctionReport& report : reports)
     for (const PassReport& pass : report.passes)
-      for (const LoopReport& loop : pass.loops) found.push_back({&pass, &loop});
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Found& a, const Found& b) { return a.loop->sourceBegin < b.loop->sourceBegin; });
+      for (const LoopReport& loop : pass.loops) {
+        found.push_back({&pass, &loop, nullptr, loop.sourceBegin});
+        for (const LoopReport::Group& group : loop.groups)
+          if (!group.declined.empty()) found.push_back({&pass, &loop, &group, group.sourceBegin});
+      }
+  std::ranges::stable_sort(found, {}, &Found::place);
   const auto files = fileNames(module);
   Places places(module);
+  const auto addresses = [](const LoopReport::Group& group) {
+    return fmt::format("{} {} address{}", group.uses, group.space, group.uses == 1 ? "" : "es");
+  };
   for (const Found& f : found) {
     const LoopReport& loop = *f.loop;
     std::string message;
+    if (f.group != nullptr) {
+      remarks.push_back(
+          {.name = std::string(f.group->declined),
+           .place = places.of(f.place),
+           .message = fmt::format("{} of a loop of depth {} left as {}: {}", addresses(*f.group), loop.depth,
+                                  f.group->uses == 1 ? "it is" : "they are", f.group->declined),
+           .pass = std::string(f.pass->pass),
+           .missed = true});
+      continue;
+    }
     if (!loop.declined.empty()) {
       message = fmt::format("loop of depth {} left as it is: {}", loop.depth, loop.declined);
     } else {
@@ -129,15 +147,13 @@ void remarkLoops(const Module& module, const std::vector<FunctionReport>& report
                             loop.before, loop.after);
       for (const LoopReport::Group& group : loop.groups)
         for (const LoopReport::Form& form : group.forms)
-          if (form.chosen && form.name != "keep")
-            message += fmt::format("; {} {} address{}: {}", group.uses, group.space, group.uses == 1 ? "" : "es",
-                                   form.name);
+          if (form.chosen && form.name != "keep") message += fmt::format("; {}: {}", addresses(group), form.name);
     }
     message += fmt::format("; backedges: {}", loop.tripCount);
     if (const auto file = files.find(loop.line.file); loop.line.line != 0 && file != files.end())
       message += fmt::format(" ({}:{}:{})", file->second, loop.line.line, loop.line.column);
     remarks.push_back({.name = std::string(loop.declined.empty() ? "loop" : loop.declined),
-                       .place = places.of(loop.sourceBegin),
+                       .place = places.of(f.place),
                        .message = std::move(message),
                        .pass = std::string(f.pass->pass),
                        .missed = !loop.declined.empty()});

@@ -23,8 +23,10 @@ nlohmann::ordered_json loopJson(const LoopReport& loop) {
       if (!form.rejected.empty()) f["rejected"] = form.rejected;
       forms.push_back(std::move(f));
     }
-    json["groups"].push_back(
-        {{"space", group.space}, {"uses", group.uses}, {"address", group.address}, {"forms", std::move(forms)}});
+    ordered_json g = {
+        {"space", group.space}, {"uses", group.uses}, {"address", group.address}, {"forms", std::move(forms)}};
+    if (!group.declined.empty()) g["declined"] = group.declined;
+    json["groups"].push_back(std::move(g));
   }
   return json;
 }

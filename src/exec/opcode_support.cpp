@@ -41,7 +41,7 @@ std::vector<OpcodeSupport> opcodeSupport() {
     if (row.summary.starts_with("fallback:")) continue;
     OpcodeSupport s;
     s.row = &row;
-    const std::string_view base = row.key.substr(0, row.key.find('.'));
+    const std::string_view base = row.base();
     if (const auto found = refusals().find(row.key); found != refusals().end()) {
       s.support = found->second.support;
       s.reason = found->second.reason;

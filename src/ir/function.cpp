@@ -42,6 +42,26 @@ void Function::setOperands(InstrId id, std::span<const Operand> with) {
   touch(id);
 }
 
+Operand Function::numberOperand(int64_t value) {
+  if (value == static_cast<int32_t>(value)) return integerOperand(static_cast<int32_t>(value));
+  constants.push_back(static_cast<uint64_t>(value));
+  return {.kind = OperandKind::WideInteger,
+          .join = Join::Comma,
+          .payload = static_cast<uint32_t>(constants.size() - 1)};
+}
+
+std::optional<uint64_t> immediate(const Function& f, const Operand& o) {
+  uint64_t bits = 0;
+  if (o.kind == OperandKind::Integer)
+    bits = static_cast<uint64_t>(int64_t{static_cast<int32_t>(o.payload)});
+  else if (o.kind == OperandKind::WideInteger)
+    bits = f.constants[o.payload];
+  else
+    return std::nullopt;
+  if (o.is(Operand::Complement) || o.is(Operand::Not)) return std::nullopt;
+  return o.is(Operand::Negated) ? ~bits + 1 : bits;
+}
+
 std::string_view spelling(Purpose purpose) {
   switch (purpose) {
     case Purpose::Pointer: return "ptr";

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -131,6 +132,8 @@ class Function {
   void touch(InstrId id);
   // Gives an instruction other operands; they must not lie in `operands`.
   void setOperands(InstrId id, std::span<const Operand> with);
+  // A number behind a comma; in `constants` where 32 bits do not hold it.
+  Operand numberOperand(int64_t value);
   // A new register, spelled by the printer so that it meets no other name.
   RegId makeRegister(ScalarType type, uint8_t lanes = 1, Purpose purpose = Purpose::None);
   // A new array, declared by the printer in the same way.
@@ -163,5 +166,8 @@ class Function {
   std::vector<uint32_t> made_;  // registers made, by type, lanes and purpose
   uint32_t madeVariables_ = 0;
 };
+
+// The value of an immediate integer, sign-extended to 64 bits; none for what is no such operand.
+std::optional<uint64_t> immediate(const Function& f, const Operand& o);
 
 }  // namespace ptxopt

@@ -104,6 +104,10 @@ inline Operand registerOperand(RegId r, Role role, Join join = Join::None, uint8
   return {.kind = OperandKind::Register, .role = role, .join = join, .flags = flags, .payload = r.value};
 }
 
+inline Operand integerOperand(int32_t value, Join join = Join::Comma) {
+  return {.kind = OperandKind::Integer, .join = join, .payload = static_cast<uint32_t>(value)};
+}
+
 enum class InstrKind : uint8_t {
   Instruction,  // payload: OpcodeId
   Label,        // payload: LabelId

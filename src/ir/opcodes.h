@@ -52,6 +52,8 @@ struct OpcodeRow {
   std::string_view operands;  // one letter an operand: d def, m mod, u use, l label
   uint32_t effects;
   std::string_view summary;
+
+  std::string_view base() const { return key.substr(0, key.find('.')); }
 };
 std::span<const OpcodeRow> opcodeTable();
 

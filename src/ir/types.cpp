@@ -39,8 +39,11 @@ ScalarType scalarType(std::string_view text) {
   return it == index.end() ? ScalarType::None : it->second;
 }
 
-bool isIntegerOrBits(ScalarType type) {
+bool isInteger(ScalarType type) {
   switch (type) {
+    case ScalarType::b8:
+    case ScalarType::u8:
+    case ScalarType::s8:
     case ScalarType::b16:
     case ScalarType::u16:
     case ScalarType::s16:
@@ -53,6 +56,10 @@ bool isIntegerOrBits(ScalarType type) {
     default: return false;
   }
 }
+
+bool isSignedType(ScalarType type) { return isInteger(type) && info(type).name.front() == 's'; }
+
+bool isIntegerOrBits(ScalarType type) { return isInteger(type) && info(type).bits != 8; }
 
 const SpecialRegisterInfo* specialRegister(std::string_view text) {
   static const auto index = [] {

@@ -24,8 +24,10 @@ struct ScalarTypeInfo {
 const ScalarTypeInfo& info(ScalarType type);
 // ScalarType::None when `text` (without the dot) names no type.
 ScalarType scalarType(std::string_view text);
-// Of 16, 32 or 64 bits, and a plain integer or bits (.b32, .u32, .s32): what every integer instruction of that size
-// takes.
+// A plain integer or bits (.b32, .u32, .s32) of 8, 16, 32 or 64 bits; signed: .s8 to .s64.
+bool isInteger(ScalarType type);
+bool isSignedType(ScalarType type);
+// Such a one of 16 bits or more: what every integer instruction of that size takes.
 bool isIntegerOrBits(ScalarType type);
 
 struct SpecialRegisterInfo {

@@ -115,6 +115,11 @@ const LiveIntervals& Analyses::liveIntervals() {
   return *intervals_;
 }
 
+bool Analyses::mayHaveLiveIntervals() {
+  constexpr std::size_t kSmall = 50000;  // instructions: of fewer, live ranges are never too much
+  return function_.instructions.size() < kSmall || liveness(Liveness::Strength::Plain).solved();
+}
+
 ValueRanges& Analyses::valueRanges() {
   if (!ranges_) ranges_.emplace(module_, function_, cfg(), dominators(), slotIndexes(), liveIntervals());
   return *ranges_;

@@ -74,6 +74,8 @@ struct LoopReport {
     std::size_t uses = 0;
     std::string address;  // in terms of scalar evolution
     std::vector<Form> forms;
+    uint32_t sourceBegin = 0;   // of the first use
+    std::string_view declined;  // why there are no forms; empty when there are
   };
   std::string header;        // its label, or empty
   uint32_t sourceBegin = 0;  // of the first instruction, in the module's text
@@ -116,6 +118,8 @@ class Analyses {
   const Loops& loops();
   const SlotIndexes& slotIndexes();
   const LiveIntervals& liveIntervals();
+  // Whether live intervals, and all that is made of them, can be had within what liveness may take.
+  bool mayHaveLiveIntervals();
   // Answers are made when asked for, and noted.
   ValueRanges& valueRanges();
   ScalarEvolution& scalarEvolution();

@@ -47,7 +47,7 @@ bool isCheapDefinition(const Module& module, const Function& f, const Instructio
   if (isKernelParameter(module, f, i)) return form.effects == effect::Read;
   if (form.row == nullptr || form.effects != effect::Pure || info(form.type).registerClass == RegisterClass::F64)
     return false;
-  const std::string_view base = form.row->key.substr(0, form.row->key.find('.'));
+  const std::string_view base = form.row->base();
   return std::ranges::find(kCheap, base) != std::end(kCheap) &&
          std::ranges::all_of(operands.subspan(1), [&](const Operand& o) { return isRepeatable(module, o); });
 }

@@ -18,7 +18,7 @@ Operand literal(Edit& edit, Function& f, LiteralKind kind, int value) {
       return edit.constant64(f, OperandKind::Float64, std::bit_cast<uint64_t>(static_cast<double>(value)));
     case LiteralKind::Integer: break;
   }
-  return {.kind = OperandKind::Integer, .payload = static_cast<uint32_t>(value)};
+  return integerOperand(value, Join::None);
 }
 
 std::optional<LiteralKind> literalFor(const OpcodeForm& form, const Register& reg) {

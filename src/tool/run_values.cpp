@@ -130,9 +130,6 @@ double floatOf(ScalarType type, uint64_t bits) {
 bool isFloatType(ScalarType type) {
   return type == ScalarType::f16 || type == ScalarType::bf16 || type == ScalarType::f32 || type == ScalarType::f64;
 }
-bool isSignedType(ScalarType type) {
-  return type == ScalarType::s8 || type == ScalarType::s16 || type == ScalarType::s32 || type == ScalarType::s64;
-}
 bool isBitType(ScalarType type) {
   return type == ScalarType::b8 || type == ScalarType::b16 || type == ScalarType::b32 || type == ScalarType::b64;
 }

@@ -23,7 +23,6 @@ ScalarType valueType(std::string_view name);
 bool isValueType(ScalarType type);
 inline unsigned bytesOf(ScalarType type) { return info(type).bits / 8; }
 bool isFloatType(ScalarType type);
-bool isSignedType(ScalarType type);
 bool isBitType(ScalarType type);
 
 // "5", "-1", "0xff"; for floats "1.5", "nan", "inf", "0f3F800000", "0d...". Bits, the upper ones zero. Throws

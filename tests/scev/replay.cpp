@@ -25,13 +25,12 @@ EvolutionReplay::EvolutionReplay(FunctionView& view)
       loops_(view.loops()),
       slots_(view.slots()),
       intervals_(view.intervals()),
+      numbers_(view.ranges().numbers()),
       evolution_(view.evolution()),
       position_(f_.instructions.size()),
       phis_(cfg_.size()) {
   for (uint32_t r = 0; r < intervals_.size(); ++r) {
-    firstKey_.push_back(keys_);
     const auto& values = intervals_[RegId(r)].values();
-    keys_ += static_cast<uint32_t>(values.size());
     for (uint32_t v = 0; v < values.size(); ++v)
       if (values[v].kind == ValueKind::Phi)
         phis_[slots_.blockAt(values[v].def).value].push_back({RegId(r), ValueId(v)});
@@ -47,8 +46,8 @@ std::vector<EvolutionReplay::Thread>& EvolutionReplay::threadsOf(exec::Warp& war
     threads.resize(exec::kLanes);
     for (Thread& t : threads) {
       t.rounds.resize(loops_.size());
-      t.values.resize(keys_);
-      t.isKnown.resize(keys_);
+      t.values.resize(numbers_.size());
+      t.isKnown.resize(numbers_.size());
     }
   }
   return threads;
@@ -244,8 +243,7 @@ bool EvolutionReplay::hasRecurrence(ExprId e) const {
   switch (n.kind) {
     case ExprKind::Constant:
     case ExprKind::Value: return false;
-    case ExprKind::Recurrence:
-    case ExprKind::WrapCounter: return true;
+    case ExprKind::Recurrence: return true;
     case ExprKind::Sum:
     case ExprKind::Product:
       return std::ranges::any_of(x.terms(e), [&](const ExprTerm& term) { return hasRecurrence(term.expr); });
@@ -319,7 +317,6 @@ std::optional<uint64_t> EvolutionReplay::evaluate(const Thread& t, ExprId e) con
     case ExprKind::UnsignedDivide: return *b == 0 ? std::nullopt : std::optional(*a / *b);
     case ExprKind::UnsignedRemainder: return *b == 0 ? std::nullopt : std::optional(*a % *b);
     case ExprKind::Recurrence: return masked(*a + *b * t.rounds[n.loop.value]);
-    case ExprKind::WrapCounter: return *b == 0 ? std::nullopt : std::optional((*a + t.rounds[n.loop.value]) % *b);
     default: return {};
   }
 }

@@ -57,7 +57,7 @@ class EvolutionReplay final : public exec::Observer {
   };
   using WarpKey = std::array<uint32_t, 4>;
 
-  uint32_t keyOf(RegId r, ValueId v) const { return firstKey_[r.value] + v.value; }
+  uint32_t keyOf(RegId r, ValueId v) const { return numbers_(r, v); }
   std::vector<Thread>& threadsOf(exec::Warp& warp);
   void arrive(exec::Warp& warp, const exec::Routine& routine, unsigned lane, Thread& t, InstrId id);
   void enter(exec::Warp& warp, const exec::Routine& routine, unsigned lane, Thread& t, BlockId from, BlockId to);
@@ -79,9 +79,8 @@ class EvolutionReplay final : public exec::Observer {
   const Loops& loops_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
+  const ValueNumbers& numbers_;
   ScalarEvolution& evolution_;
-  std::vector<uint32_t> firstKey_;
-  uint32_t keys_ = 0;
   std::vector<uint32_t> position_;      // by InstrId, in the order of the text
   std::vector<std::vector<Phi>> phis_;  // by block
   std::unordered_map<uint64_t, std::optional<NoWrapProof>> proofs_;

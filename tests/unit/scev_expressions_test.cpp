@@ -70,8 +70,6 @@ uint64_t evaluate(const ScevExpressions& x, ExprId e, const State& s) {
     case ExprKind::UnsignedDivide: return at(n.right()) == 0 ? 0 : at(n.left()) / at(n.right());
     case ExprKind::UnsignedRemainder: return at(n.right()) == 0 ? 0 : at(n.left()) % at(n.right());
     case ExprKind::Recurrence: return maskTo(at(n.start()) + at(n.step()) * s.rounds[n.loop.value], n.width);
-    case ExprKind::WrapCounter:
-      return at(n.modulus()) == 0 ? 0 : (at(n.start()) + s.rounds[n.loop.value]) % at(n.modulus());
   }
   return 0;
 }

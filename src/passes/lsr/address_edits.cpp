@@ -5,35 +5,22 @@
 namespace ptxopt {
 namespace {
 
-Operand immediateOperand(int32_t value) {
-  Operand o;
-  o.kind = OperandKind::Integer;
-  o.join = Join::Plus;
-  o.payload = static_cast<uint32_t>(value);
-  return o;
-}
-
+// [old+imm] becomes [reg+immediate].
 void setAddress(Function& f, const AddressEdit& e) {
-  const uint32_t first = f[e.at].firstOperand, count = f[e.at].operandCount;
-  const uint32_t memory = first + e.operand - 1;
-  const bool hasImmediate = f.operands[memory].inside() == 2;
-  f.operands[memory + 1].payload = e.reg.value;
-  if (hasImmediate && e.immediate != 0) {
-    f.operands[memory + 2] = immediateOperand(e.immediate);
-  } else if (hasImmediate) {
-    f.operands[memory].payload = 1;
-    for (uint32_t k = memory + 2; k + 1 < first + count; ++k) f.operands[k] = f.operands[k + 1];
-    --f[e.at].operandCount;
-  } else if (e.immediate != 0) {
-    f.operands[memory].payload = 2;
-    f[e.at].firstOperand = static_cast<uint32_t>(f.operands.size());
-    f[e.at].operandCount = count + 1;
-    for (uint32_t k = 0; k < count; ++k) {
-      const Operand o = f.operands[first + k];
-      f.operands.push_back(o);
-      if (k == e.operand) f.operands.push_back(immediateOperand(e.immediate));
-    }
-  }
+  std::vector<Operand> operands(f.operandsOf(f[e.at]).begin(), f.operandsOf(f[e.at]).end());
+  Operand& memory = operands[e.operand - 1];
+  const auto behind = operands.begin() + e.operand + 1;
+  const bool hasNumber = memory.inside() == 2;
+  const Operand number = integerOperand(e.immediate, Join::Plus);
+  memory.payload = e.immediate != 0 ? 2 : 1;
+  operands[e.operand].payload = e.reg.value;
+  if (hasNumber && e.immediate != 0)
+    *behind = number;
+  else if (hasNumber)
+    operands.erase(behind);
+  else if (e.immediate != 0)
+    operands.insert(behind, number);
+  f.setOperands(e.at, operands);
 }
 
 }  // namespace
@@ -48,11 +35,12 @@ void AddressEdits::apply(Function& f) {
   for (const AddressEdit& e : edits_) {
     if (done != nullptr && done->at == e.at && done->operand == e.operand) continue;
     done = &e;
-    if (e.isAddress)
+    if (e.isAddress) {
       setAddress(f, e);
-    else
+    } else {
       f.operands[f[e.at].firstOperand + e.operand].payload = e.reg.value;
-    f.touch(e.at);
+      f.touch(e.at);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-// Addresses computed in another way, in the register and at the place where they are. See address_rebuild.cpp.
+// Addresses computed in another way, in the register and at the place where they are; the value is the same modulo
+// two to the 64. The ways: wide products (address_rebuild.cpp) and neighbours (address_neighbours.cpp).
 #pragma once
 
 #include <array>

@@ -1,23 +1,8 @@
 #include "passes/lsr/address_values.h"
 
 #include <algorithm>
-#include <string_view>
-
-#include "analysis/scev_instructions.h"
 
 namespace ptxopt {
-namespace {
-
-bool hasAddresses(const OpcodeForm& form, std::string_view opcode) {
-  if (form.row == nullptr || form.is(effect::Unknown)) return false;
-  const std::string_view key = form.row->key;
-  const std::string_view base = key.substr(0, key.find('.'));
-  for (const std::string_view b : {"ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "ldmatrix"})
-    if (base == b) return true;
-  return opcode.starts_with("cp.async.ca.") || opcode.starts_with("cp.async.cg.");
-}
-
-}  // namespace
 
 AddressValues::AddressValues(const Function& f, PassContext& context)
     : f_(f),
@@ -65,40 +50,26 @@ void AddressValues::findUses() {
     const Instruction& i = f_[id];
     if (!i.isInstruction() || !slots_[id].valid()) continue;
     const OpcodeForm& form = module_.form(i);
-    const std::string_view opcode = module_.text(form.text);
     const auto operands = f_.operandsOf(i);
-    const bool mayHaveAddress = hasAddresses(form, opcode);
+    const std::vector<AddressOperand> addresses = addressOperands(module_, f_, i);
     const bool isKnown = form.knowsOperands() && !form.is(effect::Async | effect::Unknown | effect::Call);
-    bool wasShared = false;
     uint32_t end = 0;  // of the group at hand
-    bool isAddress = false;
     for (uint32_t k = 0; k < operands.size(); ++k) {
       const Operand& o = operands[k];
       if (o.isGroup()) {
-        const uint32_t inside = o.inside();
-        isAddress = mayHaveAddress && o.kind == OperandKind::Memory && inside >= 1 && inside <= 2 && k >= end &&
-                    operands[k + 1].isRegister() && operands[k + 1].role == Role::Use && operands[k + 1].flags == 0;
-        end = std::max(end, k + 1 + inside);
+        end = std::max(end, k + 1 + o.inside());
         continue;
       }
       if (!o.isRegister() || !o.reads() || first_[o.payload] == UINT32_MAX) continue;
       const ValueKey key = read(o.reg(), id);
       if (!key.valid()) continue;
       ValueUse use{.at = id, .operand = k};
-      if (k < end && isAddress && operands[k - 1].kind == OperandKind::Memory) {
-        use.isAddress = true;
-        // cp.async: first to shared memory, then from global memory.
-        use.isShared = opcode.starts_with("ldmatrix") ||
-                       (opcode.starts_with("cp.async") ? !wasShared : opcode.find(".shared") != opcode.npos);
-        wasShared = true;
-        if (operands[k - 1].inside() == 2) {
-          const auto bits = immediate(f_, operands[k + 1]);
-          const auto c = static_cast<int64_t>(bits.value_or(0));
-          use.isAddress = bits && operands[k + 1].join == Join::Plus && c == static_cast<int32_t>(c);
-          use.immediate = static_cast<int32_t>(c);
-        }
+      if (const auto a = std::ranges::find(addresses, k, &AddressOperand::operand); a != addresses.end()) {
         // The constant bank and the parameters have narrower constants and addresses of their own.
-        if (opcode.find(".const") != opcode.npos || opcode.find(".param") != opcode.npos) use.isAddress = false;
+        use.isAddress = a->immediate == static_cast<int32_t>(a->immediate) && a->space != MemorySpace::Constant &&
+                        a->space != MemorySpace::Other;
+        use.immediate = static_cast<int32_t>(a->immediate);
+        use.space = a->space;
       }
       use.isPlain = isKnown && k >= end && o.role == Role::Use && o.flags == 0;
       Value& v = values_[key.value];

@@ -1,16 +1,17 @@
 // The values that addresses are made of: for each value of an integer register of 32 or 64 bits the instruction
 // that makes it and the places that read it, with those apart that are an address `[reg]` or `[reg+imm]`.
 //
-// An address here is an operand of ld, ldu, st, atom, red, prefetch, prefetchu, ldmatrix and cp.async (not the bulk
-// copies) that consists of one register and perhaps a constant. Uses can be moved from one value to another and
-// instructions can be taken away, so that what is dead, or would be, is known without computing anything anew.
-// Only reachable code counts. Cost: linear in operands, times the logarithm of a register's segments.
+// What an address is, address_operands.h says; those of constant memory and of parameters are left out. Uses can be
+// moved from one value to another and instructions can be taken away, so that what is dead, or would be, is known
+// without computing anything anew. Only reachable code counts. Cost: linear in operands, times the logarithm of a
+// register's segments.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "passes/lsr/address_operands.h"
 #include "passes/lsr/machine_prices.h"
 #include "passes/pass.h"
 
@@ -20,11 +21,11 @@ using ValueKey = Id<struct ValueKeyTag>;
 
 struct ValueUse {
   InstrId at;
-  uint32_t operand = 0;    // in the instruction's operands: the register
-  int32_t immediate = 0;   // of an address
-  bool isAddress = false;  // `operand` stands in `[reg]` or `[reg+imm]`
-  bool isShared = false;   // of shared memory
-  bool isPlain = false;    // a source that stands alone in an instruction that is known and not asynchronous
+  uint32_t operand = 0;                      // in the instruction's operands: the register
+  int32_t immediate = 0;                     // of an address
+  bool isAddress = false;                    // `operand` stands in `[reg]` or `[reg+imm]`
+  MemorySpace space = MemorySpace::Generic;  // of an address
+  bool isPlain = false;  // a source that stands alone in an instruction that is known and not asynchronous
 };
 
 class AddressValues {

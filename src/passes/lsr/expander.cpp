@@ -6,10 +6,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr unsigned kMostDepth = 12;
 constexpr std::size_t kMostHolders = 16;
-
-bool fitsSigned32(int64_t c) { return c == static_cast<int32_t>(c); }
 
 }  // namespace
 
@@ -126,131 +123,6 @@ bool Expander::isReadOutside(RegId reg, ValueId value, LoopId loop) const {
   });
 }
 
-// ---- prices ----
-
-unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) {
-  const Expr n = e_[e];
-  if (depth > kMostDepth || (n.width != 32 && n.width != 64)) {
-    const Holder* h = holderAt(e, place);
-    return h != nullptr ? 0 : kImpossible;
-  }
-  if (n.kind == ExprKind::Constant) return 0;
-  if (holderAt(e, place) != nullptr) return 0;
-  if (nearAt(e, place) != nullptr) return n.width / 32;
-  const auto sum = [&](unsigned a, unsigned b) {
-    return a == kImpossible || b == kImpossible ? kImpossible : a + b;
-  };
-  switch (n.kind) {
-    case ExprKind::Value:
-      return !n.varies && evolution_.constantDefinition(n.reg(), n.value()).valid() ? 1 : kImpossible;
-    case ExprKind::Sum: return priceOfSum(e, place, depth);
-    case ExprKind::Product: {
-      unsigned all = 0;
-      for (uint32_t k = 0; k < n.termCount; ++k) {
-        const ExprId factor = e_.terms(e)[k].expr;
-        all = sum(all, sum(price(factor, place, depth + 1), n.width == 64 ? 4 : 1));
-      }
-      return all;
-    }
-    case ExprKind::SignExtend:
-    case ExprKind::ZeroExtend:
-      return e_[n.operand()].width == 32 && n.width == 64 ? sum(price(n.operand(), place, depth + 1), 1)
-                                                          : kImpossible;
-    case ExprKind::Truncate:
-      return e_[n.operand()].width == 64 && n.width == 32 ? price(n.operand(), place, depth + 1) : kImpossible;
-    default: return kImpossible;
-  }
-}
-
-std::optional<WideProduct> wideProduct(ScalarEvolution& evolution, ExprId e, uint64_t factor) {
-  ScevExpressions& all = evolution.expressions();
-  const int64_t scale = signedAt(factor, 64);
-  const auto isExtension = [&](ExprId x) {
-    return (all[x].kind == ExprKind::SignExtend || all[x].kind == ExprKind::ZeroExtend) &&
-           all[all[x].operand()].width == 32;
-  };
-  const auto canBeSigned = [&](ExprId x) {
-    return all[x].kind == ExprKind::SignExtend || evolution.range(all[x].operand()).isNeverNegative();
-  };
-  if (all[e].width != 64 || !fitsSigned32(scale)) return std::nullopt;
-  WideProduct p;
-  if (isExtension(e)) {
-    p.left = all[e].operand();
-    p.constant = scale;
-    p.isSigned = canBeSigned(e);
-    return p.isSigned || scale > 0 ? std::optional(p) : std::nullopt;
-  }
-  const Expr product = all[e];
-  if (product.kind != ExprKind::Product || product.termCount != 2) return std::nullopt;
-  ExprId x = all.terms(e)[0].expr, y = all.terms(e)[1].expr;
-  if (!isExtension(x) || !isExtension(y)) return std::nullopt;
-  p.isSigned = canBeSigned(x) && canBeSigned(y);
-  if (!p.isSigned && (all[x].kind != ExprKind::ZeroExtend || all[y].kind != ExprKind::ZeroExtend || scale <= 0))
-    return std::nullopt;
-  // One of them takes the constant, if it stays within 32 bits.
-  const IntegerRange c = IntegerRange::constant(32, factor);
-  for (int k = 0; k < 2; ++k, std::swap(x, y)) {
-    const IntegerRange r = evolution.range(all[y].operand());
-    if (scale != 1 && !(p.isSigned ? mulNeverWrapsSigned(r, c) : mulNeverWrapsUnsigned(r, c))) continue;
-    p.left = all[x].operand();
-    p.right = all.scale(all[y].operand(), factor);
-    return p;
-  }
-  return std::nullopt;
-}
-
-// A term that is worth a mul.wide; an extension alone is not.
-std::optional<WideProduct> Expander::wideTerm(const Expr& sum, const ExprTerm& t) const {
-  if (sum.width != 64 || (t.factor == 1 && e_[t.expr].kind != ExprKind::Product)) return std::nullopt;
-  return wideProduct(evolution_, t.expr, t.factor);
-}
-
-bool Expander::endsWide(ExprId e) const {
-  const Expr n = e_[e];
-  if (n.kind != ExprKind::Sum || (n.termCount == 1 && n.constant != 0)) return false;
-  for (uint32_t k = 0; k < n.termCount; ++k)
-    if (wideTerm(n, e_.terms(e)[k])) return true;
-  return false;
-}
-
-unsigned Expander::priceOf(const WideProduct& w, const ExpansionPlace& place, unsigned depth) {
-  const unsigned left = price(w.left, place, depth + 1);
-  const unsigned right = w.right.valid() ? price(w.right, place, depth + 1) : 0;
-  return left == kImpossible || right == kImpossible ? kImpossible : left + right + 1;
-}
-
-unsigned Expander::priceOfSum(ExprId e, const ExpansionPlace& place, unsigned depth) {
-  const Expr n = e_[e];
-  unsigned all = n.constant != 0 ? n.width / 32 : 0;
-  bool isFirst = true;
-  for (uint32_t k = 0; k < n.termCount; ++k) {
-    const ExprTerm t = e_.terms(e)[k];
-    const auto wide = wideTerm(n, t);
-    const unsigned inner = wide ? priceOf(*wide, place, depth) : price(t.expr, place, depth + 1);
-    if (inner == kImpossible) return kImpossible;
-    all += inner;
-    if (wide) continue;
-    if (t.factor != 1) all += std::has_single_bit(t.factor) || n.width == 32 ? n.width / 32 : 4;
-    if (!isFirst) all += n.width / 32;
-    isFirst = false;
-  }
-  return all;
-}
-
-unsigned Expander::priceAnew(ExprId e, const ExpansionPlace& place) {
-  return e_[e].kind == ExprKind::Sum ? priceOfSum(e, place, 0) : kImpossible;
-}
-
-// ---- instructions ----
-
-Operand Expander::number(int64_t value) {
-  Operand o;
-  o.kind = OperandKind::Integer;
-  o.payload = static_cast<uint32_t>(static_cast<int32_t>(value));
-  o.join = Join::Comma;
-  return o;
-}
-
 InstrId Expander::instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before) {
   ++inserted_;
   return f_.insert(before, context_.module.madeOpcode(opcode), std::vector<Operand>(operands));
@@ -275,16 +147,12 @@ RegId Expander::addImmediate(RegId a, int64_t c, unsigned width, InstrId before)
   if (c == 0) return a;
   if (!fitsSigned32(c)) {
     const RegId constant = make(width);
-    Operand o;
-    o.kind = OperandKind::WideInteger;
-    o.payload = static_cast<uint32_t>(f_.constants.size());
-    o.join = Join::Comma;
-    f_.constants.push_back(static_cast<uint64_t>(c));
-    instruction(MadeOpcode::MovB64, {def(constant), o}, before);
+    instruction(MadeOpcode::MovB64, {def(constant), f_.numberOperand(c)}, before);
     return add(a, constant, width, before);
   }
   const RegId to = make(width);
-  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), number(c)}, before);
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), f_.numberOperand(c)},
+              before);
   return to;
 }
 
@@ -293,13 +161,14 @@ void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId befor
     addTo(reg, reg, emit(e_.constant(static_cast<uint64_t>(c), width), {BlockId(), before}), width, before);
     return;
   }
-  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(reg), source(reg), number(c)}, before);
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(reg), source(reg), f_.numberOperand(c)},
+              before);
 }
 
 RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before) {
   const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
-  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), number(factor)},
-              before);
+  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
+              {def(to), source(a), f_.numberOperand(factor)}, before);
   return to;
 }
 
@@ -347,17 +216,8 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
   switch (n.kind) {
     case ExprKind::Constant: {
       result = make(n.width);
-      if (n.width == 64 && !fitsSigned32(static_cast<int64_t>(n.constant))) {
-        Operand o;
-        o.kind = OperandKind::WideInteger;
-        o.payload = static_cast<uint32_t>(f_.constants.size());
-        o.join = Join::Comma;
-        f_.constants.push_back(n.constant);
-        instruction(MadeOpcode::MovB64, {def(result), o}, place.before);
-      } else {
-        instruction(n.width == 64 ? MadeOpcode::MovB64 : MadeOpcode::MovB32,
-                    {def(result), number(signedAt(n.constant, n.width))}, place.before);
-      }
+      instruction(n.width == 64 ? MadeOpcode::MovB64 : MadeOpcode::MovB32,
+                  {def(result), f_.numberOperand(signedAt(n.constant, n.width))}, place.before);
       break;
     }
     case ExprKind::Value: result = constantDefinition(n, place); break;
@@ -413,7 +273,7 @@ RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& pla
   const RegId to = make(width);
   if (std::has_single_bit(factor)) {
     instruction(width == 64 ? MadeOpcode::ShlB64 : MadeOpcode::ShlB32,
-                {def(to), source(x), number(std::countr_zero(factor))}, place.before);
+                {def(to), source(x), integerOperand(std::countr_zero(factor))}, place.before);
     return to;
   }
   const int64_t c = signedAt(factor, width);
@@ -422,8 +282,8 @@ RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& pla
     return to;
   }
   if (fitsSigned32(c)) {
-    instruction(width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32, {def(to), source(x), number(c)},
-                place.before);
+    instruction(width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32,
+                {def(to), source(x), f_.numberOperand(c)}, place.before);
     return to;
   }
   const RegId constant = emit(e_.constant(factor, width), place);

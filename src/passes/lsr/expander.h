@@ -25,6 +25,8 @@ struct ExpansionPlace {
   InstrId before;
 };
 
+constexpr bool fitsSigned32(int64_t c) { return c == static_cast<int32_t>(c); }
+
 // A number of 64 bits as the product of two of 32 bits, extended alike: of an expression and a constant, or of two
 // expressions, one of which has taken up the constant factor.
 struct WideProduct {
@@ -65,7 +67,6 @@ class Expander {
   void addTo(RegId to, RegId a, RegId b, unsigned width, InstrId before);
   void copyTo(RegId to, RegId from, InstrId before);
   InstrId instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
-  static Operand number(int64_t value);
   // Whether a register's name means it in front of a place.
   bool canBeNamed(RegId r, InstrId place) const { return zones_.reaches(occurrences_, r, place); }
   // How many instructions read a register of the function as it was.

@@ -10,8 +10,6 @@ namespace {
 
 constexpr int kMostSetup = 24;  // machine instructions in front of a loop, for one group
 
-bool fits32(int64_t c) { return c == static_cast<int32_t>(c); }
-
 // step == factor * unit, without wrapping.
 bool factorOf(int64_t step, int64_t unit, int64_t& factor) {
   if (unit == 0 || step == INT64_MIN || unit == INT64_MIN || step % unit != 0) return false;
@@ -191,7 +189,7 @@ std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const Inducti
   if (isWide && t.extends && e.isConstant(group.step)) {
     const int64_t step = signedAt(e[group.step].constant, 64);
     const auto scaleOf = [&](ExprId index, Formula& f) {
-      return factorOf(step, signedAt(e[e[index].step()].constant, 32), f.scale) && fits32(f.scale);
+      return factorOf(step, signedAt(e[e[index].step()].constant, 32), f.scale) && fitsSigned32(f.scale);
     };
     const auto baseOf = [&](ExprId index, Formula& f) {
       const ExprId start = e[index].start();

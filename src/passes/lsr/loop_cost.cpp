@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/scev_instructions.h"
 #include "passes/lsr/machine_prices.h"
 
 namespace ptxopt {
@@ -11,23 +10,13 @@ namespace {
 constexpr uint32_t kNone = UINT32_MAX;
 
 std::string_view baseOf(const OpcodeForm& form) {
-  return form.row == nullptr ? std::string_view() : form.row->key.substr(0, form.row->key.find('.'));
+  return form.row == nullptr ? std::string_view() : form.row->base();
 }
 
 }  // namespace
 
-ValueNumbers::ValueNumbers(const LiveIntervals& intervals) {
-  uint32_t all = 0;
-  for (uint32_t r = 0; r < intervals.size(); ++r) {
-    first_.push_back(all);
-    all += static_cast<uint32_t>(intervals[RegId(r)].values().size());
-  }
-  first_.push_back(all);
-}
-
-LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, const ValueNumbers& numbers,
-                   std::vector<uint32_t>& nodeOf)
-    : f_(f), context_(context), loop_(loop), numbers_(numbers), nodeOf_(nodeOf) {
+LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, std::vector<uint32_t>& nodeOf)
+    : f_(f), context_(context), loop_(loop), numbers_(context.analyses.valueRanges().numbers()), nodeOf_(nodeOf) {
   const Loops& loops = context.analyses.loops();
   const Cfg& cfg = context.analyses.cfg();
   const SlotIndexes& slots = context.analyses.slotIndexes();
@@ -123,11 +112,7 @@ LoopCost::~LoopCost() {
 
 // Whether the register holds a 64-bit product of 32-bit numbers that is computed in this loop.
 bool LoopCost::isWideProduct(RegId reg, InstrId at) const {
-  const LiveIntervals& intervals = context_.analyses.liveIntervals();
-  const SlotIndexes& slots = context_.analyses.slotIndexes();
-  const ValueId v = intervals[reg].valueIn(slots[at]);
-  if (!v.valid() || intervals[reg][v].kind != ValueKind::Instruction) return false;
-  const InstrId id = slots.instructionAt(intervals[reg][v].def);
+  const InstrId id = context_.analyses.valueRanges().definitionRead(reg, at);
   return id.valid() && context_.module.text(context_.module.form(f_[id]).text).starts_with("mul.wide.");
 }
 

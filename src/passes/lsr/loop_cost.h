@@ -19,22 +19,10 @@
 
 namespace ptxopt {
 
-// Numbers for all values of a function, dense.
-class ValueNumbers {
- public:
-  explicit ValueNumbers(const LiveIntervals& intervals);
-  uint32_t operator()(RegId reg, ValueId v) const { return first_[reg.value] + v.value; }
-  std::size_t size() const { return first_.back(); }
-
- private:
-  std::vector<uint32_t> first_;
-};
-
 class LoopCost {
  public:
-  // `uniform`: registers that hold one value for all threads of a block.
-  LoopCost(const Function& f, PassContext& context, LoopId loop, const ValueNumbers& numbers,
-           std::vector<uint32_t>& nodeOf);
+  // `nodeOf`: by the number of a value, UINT32_MAX; it is so again when this ends.
+  LoopCost(const Function& f, PassContext& context, LoopId loop, std::vector<uint32_t>& nodeOf);
   ~LoopCost();
   LoopCost(const LoopCost&) = delete;
 
@@ -64,7 +52,7 @@ class LoopCost {
   PassContext& context_;
   const LoopId loop_;
   const ValueNumbers& numbers_;
-  std::vector<uint32_t>& nodeOf_;  // by value, UINT32_MAX outside
+  std::vector<uint32_t>& nodeOf_;  // by value
   std::vector<uint32_t> noted_;    // entries of nodeOf_ that are this loop's
   std::vector<Node> nodes_;
   std::vector<Source> sources_;

@@ -40,26 +40,12 @@ RegId GroupRewriter::makeCounter(const Counter& counter, LoopId loop, const Expa
   return reg;
 }
 
-// [old+imm] becomes [reg+offset].
 void GroupRewriter::rewriteUse(const AddressUse& use, RegId reg, int64_t offset) {
-  const InstrId id = use.instruction;
-  Instruction& i = f_[id];
-  const uint32_t at = use.operand - i.firstOperand;
-  std::vector<Operand> operands(f_.operandsOf(i).begin(), f_.operandsOf(i).end());
-  Operand& memory = operands[at - 1];
-  operands[at].payload = reg.value;
-  Operand number = Expander::number(offset);
-  number.join = Join::Plus;
-  const bool hasNumber = memory.inside() == 2;
-  memory.payload = offset != 0 ? 2 : 1;
-  if (hasNumber && offset != 0) {
-    operands[at + 1] = number;
-  } else if (hasNumber) {
-    operands.erase(operands.begin() + at + 1);
-  } else if (offset != 0) {
-    operands.insert(operands.begin() + at + 1, number);
-  }
-  f_.setOperands(id, operands);
+  edits_.add({.at = use.instruction,
+              .operand = use.operand - f_[use.instruction].firstOperand,
+              .reg = reg,
+              .immediate = static_cast<int32_t>(offset),
+              .isAddress = true});
 }
 
 void GroupRewriter::applyPointer(const UseGroup& group, const Formula& formula, LoopId loop,

@@ -7,6 +7,7 @@
 // Immediates stay within what a machine instruction takes (kMostImmediate).
 #pragma once
 
+#include "passes/lsr/address_edits.h"
 #include "passes/lsr/formulas.h"
 #include "passes/lsr/machine_prices.h"
 #include "passes/lsr/step.h"
@@ -23,6 +24,9 @@ class GroupRewriter {
   // `counter`: its register, where the formula reads one that was made.
   void apply(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader,
              const Counter* counter, RegId counterReg);
+  // Makes the uses of all groups read what was made for them, when all is applied: constants that come into
+  // addresses move the operands behind them.
+  void finish() { edits_.apply(f_); }
 
  private:
   void applyPointer(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader);
@@ -34,6 +38,7 @@ class GroupRewriter {
   PassContext& context_;
   Expander& expander_;
   UnitSteps& steps_;
+  AddressEdits edits_;
 };
 
 }  // namespace ptxopt

@@ -1,7 +1,5 @@
 #include "passes/lsr/step.h"
 
-#include "analysis/scev_instructions.h"
-
 namespace ptxopt {
 namespace {
 constexpr unsigned kPaired = 1, kMostAnew = 4;  // machine instructions for a start
@@ -23,7 +21,7 @@ RegId UnitSteps::unit() {
   expander_.instruction(MadeOpcode::MovU32, {registerOperand(blocks, Role::Def), grid}, before);
   expander_.instruction(
       MadeOpcode::MinU32,
-      {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma), Expander::number(1)},
+      {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma), integerOperand(1)},
       before);
   behindUnit_ = before;
   return unit_;
@@ -35,7 +33,7 @@ RegId UnitSteps::zero() {
   zero_ = f_.makeRegister(ScalarType::b32, 1, Purpose::Zero);
   expander_.instruction(
       MadeOpcode::AddS32,
-      {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma), Expander::number(-1)},
+      {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma), integerOperand(-1)},
       behindUnit_);
   return zero_;
 }
@@ -50,6 +48,7 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
   const Loops& loops = context_.analyses.loops();
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const LiveIntervals& intervals = context_.analyses.liveIntervals();
+  const ValueRanges& ranges = context_.analyses.valueRanges();
   const std::vector<BlockId> latches = loops.latches(cfg, loop);
   if (latches.empty()) return std::nullopt;
   // The value that all latches bring, through copies.
@@ -61,9 +60,8 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
     value = v;
   }
   for (int copies = 0; copies < 4 && value.valid(); ++copies) {
-    const LiveValue& v = intervals[reg][value];
-    if (v.kind != ValueKind::Instruction || v.isPartial) return std::nullopt;
-    const InstrId id = slots.instructionAt(v.def);
+    const InstrId id = ranges.definition(reg, value);
+    if (!id.valid()) return std::nullopt;
     const auto operands = f_.operandsOf(f_[id]);
     const OpcodeForm& form = module.form(f_[id]);
     if (loops.of(cfg.blockOf(id)) != loop || form.row == nullptr || operands.size() < 2 ||
@@ -71,7 +69,7 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
       return std::nullopt;
     if (form.row->key == "mov" && operands.size() == 2) {
       reg = operands[1].reg();
-      value = intervals[reg].valueIn(slots[id]);
+      value = ranges.valueRead(reg, id);
       continue;
     }
     if (form.row->key != "add" || form.effects != effect::Pure || operands.size() != 3 ||
@@ -99,13 +97,8 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
 
 // Whether an operand is the result of a mul.wide of this loop.
 bool UnitSteps::isProductOf(const Operand& o, InstrId at, LoopId loop) const {
-  const SlotIndexes& slots = context_.analyses.slotIndexes();
-  const LiveIntervals& intervals = context_.analyses.liveIntervals();
-  if (!o.isRegister()) return false;
-  const ValueId v = intervals[o.reg()].valueIn(slots[at]);
-  if (!v.valid() || intervals[o.reg()][v].kind != ValueKind::Instruction) return false;
-  const InstrId id = slots.instructionAt(intervals[o.reg()][v].def);
-  return context_.analyses.loops().of(context_.analyses.cfg().blockOf(id)) == loop &&
+  const InstrId id = o.isRegister() ? context_.analyses.valueRanges().definitionRead(o.reg(), at) : InstrId();
+  return id.valid() && context_.analyses.loops().of(context_.analyses.cfg().blockOf(id)) == loop &&
          context_.module.text(context_.module.form(f_[id]).text).starts_with("mul.wide.");
 }
 
@@ -114,32 +107,33 @@ bool UnitSteps::startsAligned(const InductionVariable& iv, LoopId loop, const Ex
   const Module& module = context_.module;
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const LiveIntervals& intervals = context_.analyses.liveIntervals();
+  const ValueRanges& ranges = context_.analyses.valueRanges();
+  // Through copies.
   const auto definition = [&](RegId reg, ValueId v) -> InstrId {
     for (int copies = 0; copies < 4 && v.valid(); ++copies) {
-      const LiveValue& value = intervals[reg][v];
-      if (value.kind != ValueKind::Instruction || value.isPartial) return {};
-      const InstrId id = slots.instructionAt(value.def);
+      const InstrId id = ranges.definition(reg, v);
+      if (!id.valid()) return {};
       const auto operands = f_.operandsOf(f_[id]);
       const std::string_view opcode = module.text(module.form(f_[id]).text);
       const bool isCopy = (opcode.starts_with("mov.") || opcode.starts_with("cvta.")) && operands.size() == 2 &&
                           operands[1].isRegister();
       if (!isCopy) return id;
       reg = operands[1].reg();
-      v = intervals[reg].valueIn(slots[id]);
+      v = ranges.valueRead(reg, id);
     }
     return {};
   };
   // A start that something else reads as well lives on beside the pointer, and is copied.
   const ValueId first = intervals[iv.reg].valueAt(slots.end(preheader.block).previous());
   if (!first.valid() || expander_.isReadOutside(iv.reg, first, loop)) return false;
-  const InstrId id = definition(iv.reg, intervals[iv.reg].valueAt(slots.end(preheader.block).previous()));
+  const InstrId id = definition(iv.reg, first);
   if (!id.valid()) return false;
   const std::string_view opcode = module.text(module.form(f_[id]).text);
   if (opcode.starts_with("ld.") || opcode.starts_with("mul.wide.") || opcode.starts_with("mov.")) return true;
   if (!opcode.starts_with("add.")) return false;
   for (const Operand& o : f_.operandsOf(f_[id])) {
     if (!o.isRegister() || !o.reads()) continue;
-    const InstrId source = definition(o.reg(), intervals[o.reg()].valueIn(slots[id]));
+    const InstrId source = definition(o.reg(), ranges.valueRead(o.reg(), id));
     // A product that others read as well is made by itself, and added like any other number.
     if (source.valid() && module.text(module.form(f_[source]).text).starts_with("mul.wide.") &&
         expander_.readers(f_.operandsOf(f_[source])[0].reg()) == 1)
@@ -184,11 +178,10 @@ std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, 
   ScevExpressions& e = evolution.expressions();
   const Expr n = e[step];
   if (n.width != 64 || !e.isInvariant(step, loop)) return std::nullopt;
-  const auto fits32 = [](int64_t c) { return c == static_cast<int32_t>(c); };
   StepProduct p;
   if (n.kind == ExprKind::Constant) {
     p.constant = signedAt(n.constant, 64);
-    return fits32(p.constant) ? std::optional(p) : std::nullopt;
+    return fitsSigned32(p.constant) ? std::optional(p) : std::nullopt;
   }
   ExprId factor = step;
   uint64_t scale = 1;

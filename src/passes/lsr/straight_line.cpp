@@ -15,14 +15,11 @@
 // Declines:   too-large; for addresses: used-otherwise (its definition would stay), immediate-range, no-leader-here
 //             (no value of the group dominates all uses and still is in its register), pressure (a longer life of
 //             the leader could cost resident blocks).
-#include "passes/lsr/straight_line.h"
-
 #include <algorithm>
 
 #include "passes/lsr/address_edits.h"
 #include "passes/lsr/address_rebuild.h"
 #include "passes/lsr/address_values.h"
-#include "passes/lsr/loop_uses.h"
 #include "passes/lsr/range_room.h"
 #include "passes/split_places.h"
 
@@ -146,8 +143,7 @@ class AddressReuse {
     const ExprId own = evolution_.of(values_.reg(m.key), values_.value(m.key));
     SlotIndex last;
     for (const ValueUse& u : values_.uses(m.key)) {
-      if (u.isAddress && memorySpace(module_.text(module_.form(f_[u.at]).text)) == MemorySpace::Local)
-        return "local-memory";
+      if (u.isAddress && u.space == MemorySpace::Local) return "local-memory";
       if (!u.isAddress && (d != 0 || !mayReplace(u, leader.key, m.key))) return "used-otherwise";
       if (u.isAddress && !AddressValues::fits(u.immediate + d)) return "immediate-range";
       bool extends = false;
@@ -233,18 +229,16 @@ class AddressReuse {
 
 }  // namespace
 
-bool reuseAddresses(Function& f, PassContext& context) {
+bool straightLineReduce(Function& f, PassContext& context) {
   if (!context.analyses.cfg().complete()) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
-  if (!hasUsableRanges(f, context)) {
+  if (!context.analyses.mayHaveLiveIntervals()) {
     context.decline("too-large", "live ranges need more than liveness may take");
     return false;
   }
   return AddressReuse(f, context).run();
 }
-
-bool straightLineReduce(Function& f, PassContext& context) { return reuseAddresses(f, context); }
 
 }  // namespace ptxopt

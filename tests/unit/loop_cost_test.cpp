@@ -1,0 +1,71 @@
+// What the computations of a loop cost, and what is left without some addresses: passes/lsr/loop_cost.h.
+#include "passes/lsr/loop_cost.h"
+
+#include "lsr_support.h"
+
+using namespace ptxopt;
+using namespace ptxopt::testing;
+
+namespace {
+
+struct Cost {
+  Reducible k;
+  std::vector<uint32_t> nodeOf;
+
+  explicit Cost(std::string_view body) : k(body), nodeOf(k.analyses.valueRanges().numbers().size(), UINT32_MAX) {}
+  // Machine instructions a round, without the addresses of these instructions.
+  double without(std::initializer_list<std::size_t> instructions = {}) {
+    LoopCost cost(k.f, k.context, LoopId(0u), nodeOf);
+    std::unordered_set<uint32_t> replaced;
+    for (const std::size_t n : instructions) {
+      const Instruction& i = k.f[k.at(n)];
+      for (const AddressOperand& a : addressOperands(k.context.module, k.f, i))
+        replaced.insert(i.firstOperand + a.operand);
+    }
+    return cost.needed(replaced);
+  }
+};
+
+// 0 to 2 in front of the loop; the accesses are 5 and 8, the counter 9 to 11.
+constexpr std::string_view kTwoAddresses =
+    "ld.param.u64 %rd1, [p];\nld.param.u64 %rd9, [p];\nmov.u32 %r1, 0;\nL1:\n"
+    "mul.wide.s32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r2, [%rd3];\n"
+    "cvt.s64.s32 %rd4, %r1;\nadd.s64 %rd5, %rd9, %rd4;\nst.global.u8 [%rd5], %r2;\n"
+    "add.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 100;\n@%p1 bra L1;\nret;\n";
+
+}  // namespace
+
+TEST_CASE("loop cost: what only replaced addresses needed falls away") {
+  Cost c(kTwoAddresses);
+  // mul.wide with its addition 1; cvt 1 and an addition 2; counter 1, test 1.
+  CHECK(c.without() == 6);
+  CHECK(c.without({5}) == 5);
+  CHECK(c.without({8}) == 3);
+  CHECK(c.without({5, 8}) == 2);  // the test still needs the counter
+  for (const uint32_t node : c.nodeOf) CHECK(node == UINT32_MAX);
+}
+
+TEST_CASE("loop cost: a counter of nothing but addresses goes with them, one that is read behind the loop stays") {
+  // A pointer moves beside a test on what is loaded.
+  const std::string_view body =
+      "ld.param.u64 %rd1, [p];\nL1:\nld.global.u32 %r1, [%rd1];\nadd.s64 %rd1, %rd1, 4;\n"
+      "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra L1;\n";
+  Cost alone(std::string(body) + "ret;\n");
+  CHECK(alone.without() == 4);  // 3 for the 64-bit recurrence, the test 1
+  CHECK(alone.without({1}) == 1);
+  Cost read(std::string(body) + "st.global.u64 [%rd1], %rd1;\nret;\n");
+  CHECK(read.without({1}) == 4);
+}
+
+TEST_CASE("loop cost: which values are needed is said of the last question") {
+  Cost c(kTwoAddresses);
+  LoopCost cost(c.k.f, c.k.context, LoopId(0u), c.nodeOf);
+  const auto product = [&] {
+    const RegId reg = c.k.reg("%rd2");
+    return cost.isNeeded(reg, c.k.analyses.liveIntervals()[reg].valueOut(c.k.analyses.slotIndexes()[c.k.at(3)]));
+  };
+  cost.needed({});
+  CHECK(product());
+  cost.needed({c.k.f[c.k.at(5)].firstOperand + 2});
+  CHECK_FALSE(product());
+}
