@@ -30,6 +30,7 @@ struct Survey {
   const Source* source = nullptr;
   Unit unit;  // of a cubin or of what could not be read
   bool isPtx = false;
+  std::string version;                     // of the ptxas that made a cubin
   std::vector<std::string> target;         // the words
   std::vector<std::string> architectures;  // to assemble for
 };
@@ -56,6 +57,7 @@ Survey survey(const Source& source) {
     result.unit.error = "not a cubin that can be read: " + wrong->message;
   else
     result.unit.measures = std::get<Measures>(std::move(read));
+  result.version = ptxasVersionOfCubin(text);
   return result;
 }
 
@@ -166,10 +168,13 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
   const std::string version = any ? versionOfPtxas(options.ptxas.program) : std::string();
   for (std::size_t i = 0; i < sides.size(); ++i) {
     Side& side = sides[i].side;
-    if (asked[i]) {
-      side.ptxas = version;
-      side.ptxasOptions = options.ptxas.arguments;
-    }
+    std::set<std::string> versions;
+    if (!side.ptxas.empty()) versions.insert(side.ptxas);
+    if (asked[i] && !version.empty()) versions.insert(version);
+    for (const Survey& s : surveys[i])
+      if (!s.version.empty()) versions.insert(s.version);
+    side.ptxas = fmt::format("{}", fmt::join(versions, ", "));
+    if (asked[i]) side.ptxasOptions = options.ptxas.arguments;
     std::erase_if(side.units, [&](const Unit& unit) {
       return unit.error.empty() && !isWanted(options, unit.measures.architecture);
     });

@@ -17,7 +17,7 @@ struct Unit {
 
 struct Side {
   std::string name;                       // as it was given
-  std::string ptxas;                      // version; empty where ptxas was not asked or does not say
+  std::string ptxas;                      // versions that made the figures; empty where they are not known
   std::vector<std::string> ptxasOptions;  // besides those that do not change code
   bool isOneFile = false;                 // and not a baseline
   std::vector<Unit> units;                // by file, then architecture

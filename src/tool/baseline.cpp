@@ -49,15 +49,16 @@ std::vector<diff::Problem> problemsOf(const diff::Side& side, const std::vector<
 }
 
 std::string summaryOf(const diff::Side& side) {
-  std::size_t kernels = 0;
   std::set<std::string> files, architectures;
+  std::set<std::pair<std::string, std::string>> kernels;
   for (const diff::Unit& unit : side.units) {
     files.insert(unit.file);
     architectures.insert(unit.measures.architecture);
-    for (const FunctionMeasures& f : unit.measures.functions) kernels += f.isKernel ? 1 : 0;
+    for (const FunctionMeasures& f : unit.measures.functions)
+      if (f.isKernel) kernels.emplace(unit.file, f.name);
   }
-  return fmt::format("{} kernel{} of {} file{} for {}", kernels, kernels == 1 ? "" : "s", files.size(),
-                     files.size() == 1 ? "" : "s", fmt::join(architectures, ", "));
+  return fmt::format("{} kernel{} of {} file{} for {}", kernels.size(), kernels.size() == 1 ? "" : "s",
+                     files.size(), files.size() == 1 ? "" : "s", fmt::join(architectures, ", "));
 }
 
 }  // namespace
