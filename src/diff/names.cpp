@@ -44,7 +44,10 @@ std::string shortName(const std::string& name, std::size_t width) {
 std::string fullName(const std::string& name, const NameOptions& options) {
   if (options.mangled) return name;
   std::string text = demangled(name);
-  return text.empty() ? name : text;
+  if (text.empty()) return name;
+  // The return type is part of the name of templates only, and says nothing of kernels.
+  constexpr std::string_view kVoid = "void ";
+  return text.starts_with(kVoid) ? text.substr(kVoid.size()) : text;
 }
 
 std::vector<std::string> displayNames(const std::vector<Row>& rows, const NameOptions& options) {

@@ -118,7 +118,7 @@ int baselineCommand(int argc, char** argv) {
                                     .mangled = false,
                                     .colours = hasColours(stderr),
                                     .width = terminalWidth(stderr, 0),
-                                    .nameWidth = 64}));
+                                    .nameWidth = 40}));
     if (result.hasRegression()) exitCode = static_cast<int>(Status::CheckFailed);
   }
   if (!problems.empty()) {

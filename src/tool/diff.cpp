@@ -36,7 +36,7 @@ std::string render(const diff::Result& result, const DiffLine& line, const std::
   DiffOutputOptions options;
   options.all = line.all;
   options.mangled = line.mangled;
-  options.nameWidth = app.get_option("--name-width")->count() != 0 ? line.nameWidth : format == "text" ? 64 : 100;
+  options.nameWidth = app.get_option("--name-width")->count() != 0 ? line.nameWidth : format == "text" ? 40 : 100;
   if (format == "markdown") return diffMarkdown(result, options);
   options.colours = isScreen && hasColours(stdout);
   options.width = isScreen ? terminalWidth(stdout, 0) : 0;
@@ -77,7 +77,7 @@ int diffCommand(int argc, char** argv) {
   app.add_flag("--all", line.all, "also kernels that did not change, in text and markdown");
   app.add_flag("--mangled", line.mangled, "names as the PTX has them, in text and markdown");
   app.add_option("--name-width", line.nameWidth,
-                 "shorten names of more characters; 0: none [64 in text, 100 in markdown]")
+                 "shorten names of more characters; 0: none [40 in text, 100 in markdown]")
       ->type_name("N");
   line.ptxas.addTo(app);
   int exitCode = 0;

@@ -274,7 +274,7 @@ std::string diffText(const Result& result, const DiffOutputOptions& options) {
 }
 
 std::string diffMarkdown(const Result& result, const DiffOutputOptions& options) {
-  constexpr std::string_view kArrow = " → ";
+  constexpr std::string_view kArrow = "\u00a0→\u00a0";  // figures are not to be torn apart
   const char* const sign = result.verdict() == Result::Verdict::Ok ? "✅" : "❌";
   std::string head = fmt::format("{}\n### {} ptxopt diff: {}\n\n", kMark, sign, diffHeadline(result));
   if (!result.problems.empty()) {

@@ -269,6 +269,6 @@ TEST_CASE("diff: the same in words, JUnit and markdown") {
   CHECK(coloured.find("\x1b[1m\x1b[31m0 -> 12 (+12)") != std::string::npos);
   CHECK(coloured.find("\x1b[32m100 -> 90 (-10.0%)") != std::string::npos);
   const std::string markdown = tool::diffMarkdown(result, {});
-  CHECK(markdown.find("| **REGRESSION** | `k` | 32 | **0 → 12 (+12)** |") != std::string::npos);
+  CHECK(markdown.find("| **REGRESSION** | `k` | 32 | **0\u00a0→\u00a012 (+12)** |") != std::string::npos);
   CHECK(markdown.find("`<&>") == std::string::npos);  // it did not change
 }
