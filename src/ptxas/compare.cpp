@@ -25,14 +25,16 @@ std::optional<Measure> measureNamed(std::string_view name) {
 bool isMoreBetter(Measure m) { return m == Measure::Warps; }
 
 std::optional<uint64_t> value(const FunctionMeasures& f, Measure m) {
+  // Of a function that ptxas put into the section of its caller, messages tell the frame and the spills only.
+  const bool hasCode = f.isKernel || f.instructions != 0;
   switch (m) {
     case Measure::Spills:
       if (!f.spillStores || !f.spillLoads) return std::nullopt;
       return *f.spillStores + *f.spillLoads;
     case Measure::Warps: return f.isKernel ? std::optional<uint64_t>(f.warps) : std::nullopt;
-    case Measure::Instructions: return f.instructions;
-    case Measure::Inner: return f.inner;
-    case Measure::Registers: return f.registers;
+    case Measure::Instructions: return hasCode ? std::optional<uint64_t>(f.instructions) : std::nullopt;
+    case Measure::Inner: return hasCode ? std::optional<uint64_t>(f.inner) : std::nullopt;
+    case Measure::Registers: return hasCode ? std::optional<uint64_t>(f.registers) : std::nullopt;
     case Measure::Stack: return f.stack;
   }
   return std::nullopt;

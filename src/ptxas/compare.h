@@ -17,7 +17,8 @@ inline constexpr std::size_t kMeasures = 6;
 std::string_view name(Measure m);  // "spills", "warps", "sass", "inner", "regs", "stack"
 std::optional<Measure> measureNamed(std::string_view name);
 bool isMoreBetter(Measure m);
-// The figure; none where it is not known.
+// The figure; none where it is not known: no spills of a cubin, no registers or instructions of a function that has
+// no machine code of its own.
 std::optional<uint64_t> value(const FunctionMeasures& f, Measure m);
 
 // What a result is chosen for: each is an order of measures.

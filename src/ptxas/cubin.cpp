@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 
+#include "analysis/occupancy.h"
 #include "ptxas/machine_code.h"
 
 namespace ptxopt {
@@ -21,6 +22,9 @@ constexpr unsigned char kEntry = 0x10;      // of st_other
 constexpr unsigned char kNewFlagsAbi = 8;   // the ABI version from which on the architecture is in bits 8 to 15
 constexpr uint8_t kFormatSized = 4;         // an attribute of .nv.info with a size; others hold 16 bits or less
 constexpr uint32_t kLeastInstruction = 70;  // the first architecture of 16-byte instructions
+constexpr uint32_t kReservesShared = 90;    // the first whose sections of shared memory begin with what is reserved
+
+constexpr const char* kToolInfo = ".note.nv.tkinfo";  // who made the file, and how
 
 // Attributes of .nv.info.
 enum : uint8_t { kMostThreads = 0x05, kThreadsNeeded = 0x10, kFrame = 0x11, kRegisters = 0x2f, kBarriers = 0x4c };
@@ -32,6 +36,7 @@ struct ElfCloser {
 struct Section {
   std::string_view bytes;
   uint64_t size = 0;
+  bool isZeros = false;
 };
 
 class CubinReader {
@@ -50,11 +55,21 @@ class CubinReader {
     number_ = header.e_ident[EI_ABIVERSION] >= kNewFlagsAbi ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
     measures_.architecture = fmt::format("sm_{}", number_);
     if (!readSections()) return broken();
+    if (const Section* info = find(kToolInfo)) setVariant(info->bytes);
     addFunctions();
     return std::move(measures_);
   }
 
  private:
+  // The number of the architecture stands in the header, the letter behind it only in the command line of ptxas.
+  void setVariant(std::string_view toolInfo) {
+    const std::string option = "-arch " + measures_.architecture;
+    const std::size_t at = toolInfo.find(option);
+    if (at == std::string_view::npos || at + option.size() >= toolInfo.size()) return;
+    const char letter = toolInfo[at + option.size()];
+    if (letter == 'a' || letter == 'f') measures_.architecture += letter;
+  }
+
   static CubinError broken() {
     const char* const why = ::elf_errmsg(-1);
     return {fmt::format("a broken ELF file{}{}", why == nullptr ? "" : ": ", why == nullptr ? "" : why)};
@@ -68,7 +83,7 @@ class CubinReader {
       if (::gelf_getshdr(s, &header) == nullptr) return false;
       const char* const name = ::elf_strptr(elf_.get(), names, header.sh_name);
       if (name == nullptr) return false;
-      Section section{{}, header.sh_size};
+      Section section{{}, header.sh_size, header.sh_type == SHT_NOBITS};
       // Types of NVIDIA's own without bytes in the file lie beyond its end or hold what is not theirs.
       if (header.sh_type != SHT_NOBITS && header.sh_offset <= bytes_.size() &&
           header.sh_size <= bytes_.size() - header.sh_offset)
@@ -141,7 +156,13 @@ class CubinReader {
   }
 
   void addSections(FunctionMeasures& f, const Section& text) {
-    if (const Section* s = find(".nv.shared." + f.name)) f.shared = s->size;
+    if (const Section* s = find(".nv.shared." + f.name)) {
+      f.shared = s->size;
+      // Not so in relocatable code, whose sections are of another type.
+      const Architecture* const a = architecture(measures_.architecture);
+      if (s->isZeros && a != nullptr && number_ >= kReservesShared)
+        f.shared -= std::min<uint64_t>(f.shared, a->reservedSharedBytes);
+    }
     if (const Section* s = find(".nv.constant0." + f.name)) f.constant = s->size;
     if (const Section* s = find(".nv.info." + f.name))
       forEachAttribute(s->bytes, [&](uint8_t attribute, std::string_view bytes) {
@@ -171,6 +192,17 @@ class CubinReader {
 }  // namespace
 
 bool isElf(std::string_view bytes) { return bytes.starts_with("\177ELF"); }
+
+std::string ptxasVersionOfCubin(std::string_view bytes) {
+  constexpr std::string_view kBefore = "Cuda compilation tools, release ", kVersion = ", V";
+  std::size_t at = bytes.find(kBefore);
+  if (at == std::string_view::npos) return {};
+  const std::string_view line = bytes.substr(at, std::min(bytes.find('\0', at), at + 100) - at);
+  at = line.find(kVersion);
+  if (at == std::string_view::npos) return {};
+  const std::string_view version = line.substr(at + kVersion.size() - 1);
+  return std::string(version.substr(0, version.find_first_not_of("V0123456789.")));
+}
 
 std::variant<Measures, CubinError> readCubin(std::string_view bytes) { return CubinReader(bytes).read(); }
 

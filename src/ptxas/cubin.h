@@ -2,9 +2,9 @@
 //
 // Functions are the symbols of type FUNC that have a .text section of their own; kernels are told by a bit of
 // st_other. Registers and frames stand in .nv.info, the threads of a block and barriers in .nv.info.NAME, shared
-// memory is the size of .nv.shared.NAME, constants that of .nv.constant0.NAME. A function that ptxas put into the
-// section of the kernel that calls it counts there. Instructions of sm_70 and newer are counted; the figures of
-// spills are not in the file.
+// memory is the size of .nv.shared.NAME (from sm_90 on without the 1 KiB at its beginning that is the system's),
+// constants that of .nv.constant0.NAME. A function that ptxas put into the section of the kernel that calls it
+// counts there. Instructions of sm_70 and newer are counted; the figures of spills are not in the file.
 // Errors: not an ELF file, not one for NVIDIA's machines, cut off in the middle.
 #pragma once
 
@@ -21,6 +21,8 @@ struct CubinError {
 };
 
 std::variant<Measures, CubinError> readCubin(std::string_view bytes);
+// "V13.0.88", as a note in the file says; empty where there is none.
+std::string ptxasVersionOfCubin(std::string_view bytes);
 // Whether it begins like an ELF file.
 bool isElf(std::string_view bytes);
 

@@ -29,5 +29,7 @@ int verifyCommand(int argc, char** argv);
 int reduceCommand(int argc, char** argv);
 int runCommand(int argc, char** argv);
 int reportCommand(int argc, char** argv);
+int diffCommand(int argc, char** argv);
+int baselineCommand(int argc, char** argv);
 
 }  // namespace ptxopt::tool

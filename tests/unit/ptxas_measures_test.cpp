@@ -95,6 +95,19 @@ TEST_CASE("cubin: what is none") {
   CHECK(std::get<CubinError>(readCubin(head)).message == "not for NVIDIA's machines");
 }
 
+TEST_CASE("compare: a function within its caller's code has no registers and instructions to compare") {
+  FunctionMeasures apart = kernel(0, 0, 40), within = kernel(0, 0, 0);
+  apart.isKernel = within.isKernel = false;
+  apart.registers = 20;
+  for (const Measure m : {Measure::Instructions, Measure::Inner, Measure::Registers}) {
+    CHECK(value(apart, m).has_value());
+    CHECK(!value(within, m).has_value());
+    CHECK(compare(within, apart, std::array{m}).sign == 0);
+  }
+  CHECK(value(within, Measure::Spills) == 0);
+  CHECK(value(kernel(0, 0, 0), Measure::Instructions) == 0);
+}
+
 TEST_CASE("compare: spills before warps before instructions") {
   CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 100)).sign == 0);
   CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 99)).sign < 0);

@@ -1,0 +1,20 @@
+// Figures of a side as a file to commit.
+//
+// JSON, with a line for each function, in order of files, architectures and names, so that changes to a kernel are
+// changes of a line: no dates, no paths but relative ones, and no digests of code, which change when figures do
+// not. schemas/baseline.schema.json describes it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diff/side.h"
+
+namespace ptxopt::diff {
+
+std::string writeBaseline(const Side& side);
+// Fills in all of `side` but its name. False, with the reason, where the text is not such a file or of a version
+// that is not known.
+bool readBaseline(std::string_view text, Side& side, std::string& error);
+
+}  // namespace ptxopt::diff

@@ -1,0 +1,100 @@
+#include "diff/collect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "diff/baseline.h"
+#include "ptxas/cubin.h"
+
+namespace ptxopt::diff {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool isSourceName(const fs::path& path) { return path.extension() == ".ptx" || path.extension() == ".cubin"; }
+
+bool collectFolder(const fs::path& folder, std::vector<Source>& sources, std::string& error) {
+  std::error_code code;
+  fs::recursive_directory_iterator it(folder, code), end;
+  for (; !code && it != end; it.increment(code)) {
+    std::error_code ignored;
+    if (!isSourceName(it->path()) || !it->is_regular_file(ignored)) continue;
+    sources.push_back({it->path().lexically_relative(folder).generic_string(), it->path().string(), {}});
+  }
+  if (code) error = fmt::format("cannot read the folder '{}': {}", folder.string(), code.message());
+  return !code;
+}
+
+bool looksLikeJson(std::string_view text) {
+  const std::size_t at = text.find_first_not_of(" \t\r\n");
+  return at != std::string_view::npos && text[at] == '{';
+}
+
+}  // namespace
+
+bool readBytes(const std::string& path, std::string& bytes, std::string& error) {
+  const auto fail = [&] {
+    error = fmt::format("cannot read '{}': {}", path, std::strerror(errno));
+    return false;
+  };
+  const bool isStandardInput = path == "-";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      isStandardInput ? stdin : std::fopen(path.c_str(), "rbe"),
+      isStandardInput ? [](std::FILE*) { return 0; } : [](std::FILE* f) { return std::fclose(f); });
+  if (file == nullptr) return fail();
+  bytes.clear();
+  char buffer[1 << 16];
+  while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, file.get())) bytes.append(buffer, n);
+  return std::ferror(file.get()) == 0 || fail();
+}
+
+bool collect(const std::string& path, Collected& collected, std::string& error) {
+  collected = {};
+  collected.side.name = path == "-" ? "<stdin>" : path;
+  std::error_code ignored;
+  if (path != "-" && fs::is_directory(path, ignored)) {
+    if (!collectFolder(path, collected.sources, error)) return false;
+    std::sort(collected.sources.begin(), collected.sources.end(),
+              [](const Source& a, const Source& b) { return a.file < b.file; });
+    return true;
+  }
+  std::string text;
+  if (!readBytes(path, text, error)) return false;
+  if (looksLikeJson(text)) {
+    collected.isBaseline = true;
+    if (readBaseline(text, collected.side, error)) return true;
+    error = fmt::format("'{}' is not a baseline: {}", collected.side.name, error);
+    return false;
+  }
+  collected.side.isOneFile = true;
+  const std::string file = path == "-" ? "<stdin>" : fs::path(path).filename().generic_string();
+  collected.sources.push_back({file, path, std::move(text)});
+  return true;
+}
+
+bool collectMore(const std::string& path, Collected& collected, std::string& error) {
+  Collected more;
+  if (!collect(path, more, error)) return false;
+  if (more.isBaseline) {
+    error = fmt::format("'{}' is a baseline already", path);
+    return false;
+  }
+  collected.side.name += (collected.side.name.empty() ? "" : ", ") + more.side.name;
+  for (Source& source : more.sources) collected.sources.push_back(std::move(source));
+  std::sort(collected.sources.begin(), collected.sources.end(),
+            [](const Source& a, const Source& b) { return a.file < b.file; });
+  const auto twice = std::adjacent_find(collected.sources.begin(), collected.sources.end(),
+                                        [](const Source& a, const Source& b) { return a.file == b.file; });
+  if (twice == collected.sources.end()) return true;
+  error = fmt::format("two files are called '{}': '{}' and '{}'; give the folder that holds both", twice->file,
+                      twice->path, (twice + 1)->path);
+  return false;
+}
+
+}  // namespace ptxopt::diff

@@ -1,0 +1,37 @@
+// What there is to compare: a PTX file, a cubin, a folder with any number of these, or a baseline.
+//
+// In folders, files are told by .ptx and .cubin, at any depth; links to folders are not followed. A single file is
+// told by what is in it. Standard input is "-".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diff/side.h"
+
+namespace ptxopt::diff {
+
+struct Source {
+  std::string file;                 // as Unit::file
+  std::string path;                 // to open
+  std::optional<std::string> text;  // of what can be read only once
+};
+
+struct Collected {
+  Side side;  // of a baseline with its units, else without
+  bool isBaseline = false;
+  std::vector<Source> sources;  // by file
+};
+
+// False, with the reason in `error`, where something cannot be read or a baseline is not one. An empty folder is no
+// error here.
+bool collect(const std::string& path, Collected& collected, std::string& error);
+// Adds what `path` holds to what is there: false also when two files would have the same name.
+bool collectMore(const std::string& path, Collected& collected, std::string& error);
+
+// The bytes of a file; "-" is standard input.
+bool readBytes(const std::string& path, std::string& bytes, std::string& error);
+
+}  // namespace ptxopt::diff

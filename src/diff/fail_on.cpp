@@ -1,0 +1,85 @@
+#include "diff/fail_on.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace ptxopt::diff {
+namespace {
+
+// "2%", "0.5%", "4". A number of things is a whole one.
+bool parseTolerance(std::string_view text, Limit& limit) {
+  limit.isPercent = text.ends_with('%');
+  if (limit.isPercent) text.remove_suffix(1);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), limit.tolerance, std::chars_format::fixed);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(limit.tolerance) &&
+         limit.tolerance >= 0 && (limit.isPercent || limit.tolerance == std::floor(limit.tolerance));
+}
+
+}  // namespace
+
+bool Limit::isExceeded(uint64_t before, uint64_t after) const {
+  const bool moreIsBetter = isMoreBetter(measure);
+  if (moreIsBetter ? after >= before : after <= before) return false;
+  const auto worse = static_cast<double>(moreIsBetter ? before - after : after - before);
+  // 2% of 50 is 1 and not a bit less.
+  return isPercent ? worse * 100 > tolerance * static_cast<double>(before) * (1 + 1e-12) : worse > tolerance;
+}
+
+std::string Limit::text() const {
+  if (tolerance == 0) return std::string(name(measure));
+  return fmt::format("{}:{}{}", name(measure), tolerance, isPercent ? "%" : "");
+}
+
+std::string FailOn::text() const {
+  std::string out;
+  for (const Limit& limit : limits) out += (out.empty() ? "" : ",") + limit.text();
+  if (missing) out += out.empty() ? "missing" : ",missing";
+  return out.empty() ? "none" : out;
+}
+
+const Limit* FailOn::find(Measure m) const {
+  const auto it = std::find_if(limits.begin(), limits.end(), [&](const Limit& l) { return l.measure == m; });
+  return it == limits.end() ? nullptr : &*it;
+}
+
+FailOn usualFailOn() {
+  FailOn result;
+  result.limits = {{Measure::Spills, 0, false}, {Measure::Warps, 0, false}};
+  result.isUsual = true;
+  return result;
+}
+
+std::optional<FailOn> parseFailOn(std::string_view text, std::string& error) {
+  FailOn result;
+  if (text == "none") return result;
+  const auto fail = [&](std::string_view item, std::string_view why) {
+    error = fmt::format("--fail-on: '{}': {}", item, why);
+    return std::nullopt;
+  };
+  for (;;) {
+    const std::string_view item = text.substr(0, text.find(','));
+    const std::string_view what = item.substr(0, item.find(':'));
+    if (item == "missing") {
+      result.missing = true;
+    } else {
+      const auto measure = measureNamed(what);
+      if (!measure) return fail(item, "not one of spills, warps, sass, inner, regs, stack, missing, none");
+      Limit limit{*measure, 0, false};
+      if (what.size() != item.size() && !parseTolerance(item.substr(what.size() + 1), limit))
+        return fail(item, "a tolerance is a whole number or a percentage, such as 1 or 2%");
+      if (result.find(*measure) != nullptr) return fail(item, "named twice");
+      result.limits.push_back(limit);
+    }
+    if (item.size() == text.size()) break;
+    text.remove_prefix(item.size() + 1);
+  }
+  std::sort(result.limits.begin(), result.limits.end(),
+            [](const Limit& a, const Limit& b) { return a.measure < b.measure; });
+  return result;
+}
+
+}  // namespace ptxopt::diff

@@ -1,0 +1,40 @@
+// Which function of one side is which of the other.
+//
+// Files belong together by name; where one side has a PTX file and the other a cubin, by name without extension;
+// two single files always. Among the files that are left over, two belong together when they have the same kernels
+// and no third one has. Within files that belong together, functions are matched by name; then by demangled name,
+// since compilers put a digest of the folder into names of anonymous namespaces; then by demangled name without
+// parameters, if that is the only one of its kind on both sides. Kernels that are left over match when no other
+// file of either side has one of that name: they moved. All this for each architecture on its own, except that two
+// single files for one architecture each are compared whatever these are.
+// Cost: n log n in files and functions, but for files with the same kernels, which are looked up by their list.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "diff/side.h"
+
+namespace ptxopt::diff {
+
+struct Match {
+  // Of one that has no counterpart, the other two are null.
+  const Unit* beforeUnit = nullptr;
+  const FunctionMeasures* before = nullptr;
+  const Unit* afterUnit = nullptr;
+  const FunctionMeasures* after = nullptr;
+};
+
+struct Matching {
+  std::vector<Match> matches;      // in order of files, architectures, names, of the side after if it has it
+  std::vector<std::string> notes;  // files that were matched under different names
+};
+
+// Units with errors match by file like others; of the functions of their counterparts there is nothing to say then.
+Matching match(const Side& before, const Side& after);
+
+// The name without parameters and what stands before it: "f<int>" of "void f<int>(int*)".
+std::string withoutParameters(const std::string& demangledName);
+
+}  // namespace ptxopt::diff

@@ -1,0 +1,185 @@
+#include "diff/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "ptxas/cubin.h"
+
+namespace ptxopt::diff {
+namespace {
+
+// Calls work(0), ..., work(n - 1) on so many threads.
+template <class Work>
+void inParallel(unsigned jobs, std::size_t n, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  const auto worker = [&] {
+    for (std::size_t i; (i = next++) < n;) work(i);
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < std::min<std::size_t>(jobs, n); ++i) threads.emplace_back(worker);
+  worker();
+  for (std::thread& thread : threads) thread.join();
+}
+
+// What a source is, before ptxas is asked.
+struct Survey {
+  const Source* source = nullptr;
+  Unit unit;  // of a cubin or of what could not be read
+  bool isPtx = false;
+  std::string version;                     // of the ptxas that made a cubin
+  std::vector<std::string> target;         // the words
+  std::vector<std::string> architectures;  // to assemble for
+};
+
+bool textOf(const Source& source, std::string& text, std::string& error) {
+  if (!source.text) return readBytes(source.path, text, error);
+  text = *source.text;
+  return true;
+}
+
+Survey survey(const Source& source) {
+  Survey result;
+  result.source = &source;
+  result.unit.file = source.file;
+  std::string text;
+  if (!textOf(source, text, result.unit.error)) return result;
+  if (!isElf(text)) {
+    result.isPtx = true;
+    result.target = targetWords(text);
+    return result;
+  }
+  auto read = readCubin(text);
+  if (const auto* wrong = std::get_if<CubinError>(&read))
+    result.unit.error = "not a cubin that can be read: " + wrong->message;
+  else
+    result.unit.measures = std::get<Measures>(std::move(read));
+  result.version = ptxasVersionOfCubin(text);
+  return result;
+}
+
+bool isWanted(const MeasureOptions& options, const std::string& architecture) {
+  return options.architectures.empty() || std::find(options.architectures.begin(), options.architectures.end(),
+                                                    architecture) != options.architectures.end();
+}
+
+// The architectures of the units that are there without ptxas: of those called alike, or else of all.
+std::vector<std::string> fixedArchitectures(const std::string& file, const Side& other) {
+  std::set<std::string> same, alike, all;
+  for (const Unit& unit : other.units) {
+    if (!unit.error.empty()) continue;
+    const std::string& architecture = unit.measures.architecture;
+    all.insert(architecture);
+    if (unit.file == file) same.insert(architecture);
+    if (stemOf(unit.file) == stemOf(file)) alike.insert(architecture);
+  }
+  const auto& chosen = !same.empty() ? same : !alike.empty() ? alike : all;
+  return {chosen.begin(), chosen.end()};
+}
+
+// A unit for each architecture, yet without figures.
+void plan(Survey& s, Side& side, const Collected* other, bool otherHasPtx, const MeasureOptions& options) {
+  const std::string target = s.target.empty() ? std::string() : s.target.front();
+  const std::string own = architectureToAssemble(target);
+  std::vector<std::string> wanted = options.architectures;
+  if (wanted.empty() && other != nullptr) {
+    wanted = fixedArchitectures(s.source->file, other->side);
+    // Where the other side has PTX too, only a file of this name or kind of name decides.
+    if (otherHasPtx && std::none_of(other->side.units.begin(), other->side.units.end(),
+                                    [&](const Unit& unit) { return stemOf(unit.file) == stemOf(s.source->file); }))
+      wanted.clear();
+  }
+  if (wanted.empty()) wanted = {own};
+  for (const std::string& architecture : wanted)
+    if (runsOn(target, architecture))
+      s.architectures.push_back(architecture);
+    else
+      side.notes.push_back(
+          fmt::format("'{}' is for {}: not assembled for {}", s.source->file, target, architecture));
+}
+
+struct Job {
+  std::size_t side;
+  const Survey* of;
+  std::string architecture;
+  Unit unit;
+};
+
+void run(Job& job, const MeasureOptions& options) {
+  job.unit.file = job.of->source->file;
+  job.unit.measures.architecture = job.architecture;
+  std::string text;
+  if (!textOf(*job.of->source, text, job.unit.error)) return;
+  PtxasSettings settings = options.ptxas;
+  const auto& words = job.of->target;
+  if (std::find(words.begin(), words.end(), "debug") != words.end())
+    settings.arguments.insert(settings.arguments.end(), {"-g", "-O0"});
+  Assembly assembly = assemble(text, job.architecture, settings);
+  if (assembly)
+    job.unit.measures = std::move(assembly.measures);
+  else
+    job.unit.error = assembly.error;
+}
+
+}  // namespace
+
+bool needsPtxas(std::span<const Collected> sides) {
+  for (const Collected& collected : sides)
+    for (const Source& source : collected.sources) {
+      std::string text, ignored;
+      if (textOf(source, text, ignored) && !isElf(text)) return true;
+    }
+  return false;
+}
+
+void measure(std::span<Collected> sides, const MeasureOptions& options) {
+  std::vector<std::vector<Survey>> surveys(sides.size());
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    surveys[i].resize(sides[i].sources.size());
+    inParallel(options.jobs, surveys[i].size(),
+               [&](std::size_t n) { surveys[i][n] = survey(sides[i].sources[n]); });
+    for (Survey& s : surveys[i])
+      if (!s.isPtx) sides[i].side.units.push_back(std::move(s.unit));
+  }
+  const auto hasPtx = [](const std::vector<Survey>& all) {
+    return std::any_of(all.begin(), all.end(), [](const Survey& s) { return s.isPtx; });
+  };
+
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const bool hasOther = sides.size() == 2;
+    for (Survey& s : surveys[i]) {
+      if (!s.isPtx) continue;
+      plan(s, sides[i].side, hasOther ? &sides[1 - i] : nullptr, hasOther && hasPtx(surveys[1 - i]), options);
+      for (const std::string& architecture : s.architectures) jobs.push_back({i, &s, architecture, {}});
+    }
+  }
+  inParallel(options.jobs, jobs.size(), [&](std::size_t n) { run(jobs[n], options); });
+
+  std::vector<bool> asked(sides.size(), false);
+  for (Job& job : jobs) {
+    asked[job.side] = asked[job.side] || job.unit.error.empty();
+    sides[job.side].side.units.push_back(std::move(job.unit));
+  }
+  const bool any = std::find(asked.begin(), asked.end(), true) != asked.end();
+  const std::string version = any ? versionOfPtxas(options.ptxas.program) : std::string();
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    Side& side = sides[i].side;
+    std::set<std::string> versions;
+    if (!side.ptxas.empty()) versions.insert(side.ptxas);
+    if (asked[i] && !version.empty()) versions.insert(version);
+    for (const Survey& s : surveys[i])
+      if (!s.version.empty()) versions.insert(s.version);
+    side.ptxas = fmt::format("{}", fmt::join(versions, ", "));
+    if (asked[i]) side.ptxasOptions = options.ptxas.arguments;
+    std::erase_if(side.units, [&](const Unit& unit) {
+      return unit.error.empty() && !isWanted(options, unit.measures.architecture);
+    });
+    side.sortUnits();
+  }
+}
+
+}  // namespace ptxopt::diff

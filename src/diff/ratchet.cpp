@@ -1,0 +1,73 @@
+#include "diff/ratchet.h"
+
+#include <algorithm>
+
+namespace ptxopt::diff {
+namespace {
+
+void set(FunctionMeasures& f, Measure m, const FunctionMeasures& from) {
+  switch (m) {
+    case Measure::Spills:
+      f.spillStores = from.spillStores;
+      f.spillLoads = from.spillLoads;
+      break;
+    case Measure::Warps: f.warps = from.warps; break;
+    case Measure::Instructions: f.instructions = from.instructions; break;
+    case Measure::Inner:
+      f.inner = from.inner;
+      f.innerLoops = from.innerLoops;
+      break;
+    case Measure::Registers: f.registers = from.registers; break;
+    case Measure::Stack: f.stack = from.stack; break;
+  }
+}
+
+// Puts back a function that is gone.
+void restore(const Unit& oldUnit, const FunctionMeasures& f, Side& side) {
+  auto unit = std::find_if(side.units.begin(), side.units.end(), [&](const Unit& u) {
+    return u.file == oldUnit.file && u.measures.architecture == oldUnit.measures.architecture;
+  });
+  if (unit == side.units.end()) {
+    unit = side.units.insert(unit, Unit{});
+    unit->file = oldUnit.file;
+    unit->measures.architecture = oldUnit.measures.architecture;
+  }
+  unit->measures.functions.push_back(f);
+}
+
+}  // namespace
+
+Ratcheted ratchet(const Side& old, const Side& now, const FailOn& failOn) {
+  Ratcheted result{now};
+  for (const Match& m : match(old, now).matches) {
+    if (m.before == nullptr) continue;
+    if (m.after == nullptr) {
+      if (failOn.missing && m.before->isKernel) restore(*m.beforeUnit, *m.before, result.side);
+      continue;
+    }
+    // The copy's function at the same place.
+    const auto unit = static_cast<std::size_t>(m.afterUnit - now.units.data());
+    const auto function = static_cast<std::size_t>(m.after - m.afterUnit->measures.functions.data());
+    FunctionMeasures& f = result.side.units[unit].measures.functions[function];
+    bool isBetter = false, isWorse = false;
+    for (const Limit& limit : failOn.limits) {
+      const auto before = value(*m.before, limit.measure), after = value(*m.after, limit.measure);
+      if (!before || !after || *before == *after) continue;
+      if ((*before < *after) == isMoreBetter(limit.measure)) {
+        isBetter = true;
+        continue;
+      }
+      isWorse = true;
+      set(f, limit.measure, *m.before);
+    }
+    if (isBetter) ++result.tightened;
+    if (isWorse) ++result.kept;
+  }
+  for (Unit& unit : result.side.units)
+    std::sort(unit.measures.functions.begin(), unit.measures.functions.end(),
+              [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
+  result.side.sortUnits();
+  return result;
+}
+
+}  // namespace ptxopt::diff

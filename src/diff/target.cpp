@@ -1,0 +1,98 @@
+// What PTX files and file names say of architectures.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "diff/measure.h"
+
+namespace ptxopt::diff {
+namespace {
+
+bool isWord(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Moves `at` behind blanks and comments.
+void skipBlanks(std::string_view text, std::size_t& at) {
+  for (;;) {
+    const std::string_view rest = text.substr(std::min(at, text.size()));
+    std::size_t n = rest.find_first_not_of(" \t\r\n\v\f");
+    if (n == std::string_view::npos) n = rest.size();
+    if (const std::string_view behind = rest.substr(n); behind.starts_with("//"))
+      n += std::min(behind.size(), behind.find('\n'));
+    else if (behind.starts_with("/*"))
+      n += std::min(behind.size() - 2, behind.find("*/", 2)) + 2;
+    if (n == 0) return;
+    at += n;
+  }
+}
+
+std::string_view word(std::string_view text, std::size_t& at) {
+  const std::size_t begin = at;
+  while (at < text.size() && isWord(text[at])) ++at;
+  return text.substr(begin, at - begin);
+}
+
+// "sm_90a" and "compute_90a": 90 and 'a'; no letter is 0.
+struct Number {
+  unsigned number = 0;
+  char letter = 0;
+};
+std::optional<Number> numberOf(std::string_view target) {
+  const std::size_t at = target.find('_');
+  if (at == std::string_view::npos || (target.substr(0, at) != "sm" && target.substr(0, at) != "compute"))
+    return std::nullopt;
+  const std::string_view digits = target.substr(at + 1);
+  Number result;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result.number);
+  const std::string_view behind(end, static_cast<std::size_t>(digits.data() + digits.size() - end));
+  if (error != std::errc() || behind.size() > 1) return std::nullopt;
+  if (!behind.empty()) result.letter = behind[0];
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> targetWords(std::string_view text) {
+  std::vector<std::string> words;
+  // Only `.version NUMBER` may stand before it; anything else is passed over a character at a time.
+  for (std::size_t at = 0; at < text.size();) {
+    skipBlanks(text, at);
+    if (!text.substr(std::min(at, text.size())).starts_with(".target")) {
+      ++at;
+      continue;
+    }
+    at += std::string_view(".target").size();
+    for (;;) {
+      skipBlanks(text, at);
+      const std::string_view found = word(text, at);
+      if (found.empty()) return words;
+      words.emplace_back(found);
+      skipBlanks(text, at);
+      if (at >= text.size() || text[at] != ',') return words;
+      ++at;
+    }
+  }
+  return words;
+}
+
+bool runsOn(std::string_view target, std::string_view architecture) {
+  const auto of = numberOf(target), on = numberOf(architecture);
+  if (!of || !on) return true;  // for ptxas to say
+  if (of->letter == 'a') return of->number == on->number && on->letter == 'a';
+  if (of->letter == 'f') return of->number / 10 == on->number / 10 && of->number <= on->number && on->letter != 0;
+  return of->number <= on->number;
+}
+
+std::string_view stemOf(std::string_view file) {
+  const std::size_t dot = file.rfind('.');
+  if (dot == std::string_view::npos || file.find('/', dot) != std::string_view::npos) return file;
+  std::string_view stem = file.substr(0, dot);
+  for (;;) {
+    const std::size_t before = stem.rfind('.');
+    if (before == std::string_view::npos || !numberOf(stem.substr(before + 1))) return stem;
+    stem = stem.substr(0, before);
+  }
+}
+
+}  // namespace ptxopt::diff

@@ -1,0 +1,36 @@
+// Rows in words, for what has no table.
+#include <fmt/format.h>
+
+#include "diff/output.h"
+
+namespace ptxopt::diff {
+
+std::string differences(const Row& row) {
+  if (!row.isCompared()) return {};
+  std::string out;
+  for (std::size_t i = 0; i < kMeasures; ++i) {
+    const auto m = static_cast<Measure>(i);
+    const auto before = value(*row.before, m), after = value(*row.after, m);
+    if (before && after && *before != *after)
+      out += fmt::format("{}{} {} -> {}", out.empty() ? "" : ", ", name(m), *before, *after);
+  }
+  return out;
+}
+
+std::string text(const Regression& r) {
+  std::string out = fmt::format("{} {} -> {}", name(r.limit.measure), r.before, r.after);
+  if (r.limit.tolerance != 0)
+    out += fmt::format(" ({}{} tolerated)", r.limit.tolerance, r.limit.isPercent ? "%" : "");
+  return out;
+}
+
+std::string text(const Problem& p) {
+  std::string out;
+  if (p.side != Problem::Of::Both) out = p.side == Problem::Of::Before ? "before: " : "after: ";
+  if (!p.file.empty()) out += p.file;
+  if (!p.architecture.empty()) out += (p.file.empty() ? "" : " for ") + p.architecture;
+  if (!p.file.empty() || !p.architecture.empty()) out += ": ";
+  return out + p.message;
+}
+
+}  // namespace ptxopt::diff

@@ -1,0 +1,30 @@
+// A comparison for people: a table in the terminal, and GitHub's markdown for pull requests.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "diff/diff.h"
+#include "diff/names.h"
+
+namespace ptxopt::tool {
+
+struct DiffOutputOptions {
+  bool all = false;  // also what did not change
+  bool mangled = false;
+  bool colours = false;
+  std::size_t width = 0;      // of the terminal; 0: as wide as it comes
+  std::size_t nameWidth = 0;  // names longer than this are shortened; 0: none
+};
+
+// Without problems, which are messages.
+std::string diffText(const diff::Result& result, const DiffOutputOptions& options);
+
+// Begins with a mark by which a program finds its comment again. Long lists are folded, and cut before the text is
+// too long for a comment (65,536 characters on GitHub).
+std::string diffMarkdown(const diff::Result& result, const DiffOutputOptions& options);
+
+// "1 regression in 12 kernels".
+std::string diffHeadline(const diff::Result& result);
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,32 @@
+// Options of the commands that ask ptxas about many files.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "diff/fail_on.h"
+#include "diff/measure.h"
+
+namespace ptxopt::tool {
+
+struct PtxasLine {
+  std::string program;
+  std::vector<std::string> arguments, architectures;
+  double timeout = 600;
+  unsigned jobs = 0;
+
+  void addTo(CLI::App& app);
+  // With the program that was found; it may be empty.
+  diff::MeasureOptions options() const;
+};
+
+// Why PTX cannot be measured; empty where it can, or where there is none.
+std::string whyNoPtxas(std::span<const diff::Collected> sides, const diff::MeasureOptions& options);
+
+// Adds --fail-on, whose text goes to `text`.
+void addFailOn(CLI::App& app, std::string& text);
+// What that text says; the usual where the option was not given.
+std::optional<diff::FailOn> failOnOf(const CLI::App& app, const std::string& text, std::string& error);
+
+}  // namespace ptxopt::tool
