@@ -63,7 +63,8 @@ std::string action(const ValueDescription& value) {
 
 std::string completionForBash(const std::vector<CommandDescription>& commands) {
   std::string out(kHead);
-  std::string names, optionCases, wordCases, fileCases;
+  std::string names, wordCases, fileCases;
+  std::vector<std::pair<std::string, std::string>> cases;  // an action, and the options that have it
   for (const CommandDescription& command : commands) {
     const std::string_view name = subcommandOf(command);
     if (!name.empty()) names += (names.empty() ? "" : "|") + std::string(name);
@@ -78,13 +79,20 @@ std::string completionForBash(const std::vector<CommandDescription>& commands) {
           options.push_back(spelling);
         pattern += (pattern.empty() ? "" : "|") + shellQuoted(fmt::format("{} {}", name, spelling));
       }
-      if (!option.isFlag())
-        optionCases += fmt::format("        {}) {}; return ;;\n", pattern, action(option.value));
+      if (option.isFlag()) continue;
+      const std::string act = action(option.value);
+      const auto same = std::ranges::find(cases, act, &std::pair<std::string, std::string>::first);
+      if (same == cases.end())
+        cases.emplace_back(act, pattern);
+      else
+        same->second += "|" + pattern;
     }
     wordCases += fmt::format("            {}) _ptxopt_words {} ;;\n", shellQuoted(name), words(options));
     fileCases += fmt::format("        {}) {} ;;\n", shellQuoted(name), action(positionalsOf(command)));
   }
 
+  std::string optionCases;
+  for (const auto& [act, pattern] : cases) optionCases += fmt::format("        {}) {}; return ;;\n", pattern, act);
   std::string optional;  // options whose value is behind = or not there
   for (const CommandDescription& command : commands)
     for (const OptionDescription& option : command.options)

@@ -18,9 +18,25 @@ namespace {
 std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
 std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
 
-// A line of text: one that begins with a dot is no request.
+// A line that begins with a dot is a request, unless something without width is before it.
+std::string guarded(std::string_view roffText) {
+  return (roffText.starts_with('.') ? "\\&" : "") + std::string(roffText) + "\n";
+}
+
+// One kept line of text.
+std::string keptLine(std::string_view text) { return guarded(roff(text)); }
+
+// A paragraph, in lines of a usual length.
 std::string line(std::string_view text) {
-  return (text.starts_with('.') || text.starts_with('\'') ? "\\&" : "") + roff(text) + "\n";
+  constexpr std::size_t kWidth = 78;
+  std::string out;
+  const std::string lines = filled(roff(text), kWidth, 0, 0);
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    out += guarded(std::string_view(lines).substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
 }
 
 std::string capitals(std::string_view text) {
@@ -75,7 +91,7 @@ std::string optionItem(const OptionDescription& option) {
   }
   if (option.isRepeatable) head += " ...";
   std::string text = option.summary;
-  if (!option.range.empty()) text += "; " + option.range;
+  if (!option.range.empty()) text += " (" + option.range + ")";
   if (option.isRequired && option.names[0].starts_with('-')) text += " (required)";
   return item(head, text);
 }
@@ -89,10 +105,14 @@ std::string blocks(const std::vector<TextBlock>& all) {
     out += ".PP\n.nf\n.RS 2\n";
     const std::size_t indent = std::min(block.lines[0].find_first_not_of(' '), block.lines[0].size());
     for (const std::string& kept : block.lines)
-      out += line(std::string_view(kept).substr(std::min(indent, kept.find_first_not_of(' '))));
+      out += keptLine(std::string_view(kept).substr(std::min(indent, kept.find_first_not_of(' '))));
     out += ".RE\n.fi\n";
   }
   return out;
+}
+
+std::string nameLine(const std::string& name, const std::string& summary) {
+  return filled(roff(name) + " \\- " + roff(summary), 78, 0, 0) + "\n";
 }
 
 // A section, unless there is nothing in it. The first paragraph needs no .PP.
@@ -117,10 +137,10 @@ std::string optionsOf(const CommandDescription& command) {
 std::string page(const CommandDescription& command, const std::vector<CommandDescription>& all) {
   const bool isMain = &command == all.data();
   const std::string name = pageName(command);
-  std::string out = "'\\\" Made of the program's own tables by ptxopt --write-manual.\n";
+  std::string out = ".\\\" Made of the program's own tables by ptxopt --write-manual.\n";
   out += fmt::format(".TH {} 1 \"{}\" \"ptxopt {}\" \"User Commands\"\n", roff(capitals(name)), revisionDate(),
                      version());
-  out += section("NAME", roff(name) + " \\- " + roff(command.summary) + "\n");
+  out += section("NAME", nameLine(name, command.summary));
   // Ragged and without hyphens: options are not to be cut.
   out += ".nh\n.ad l\n";
   std::string synopsis;
