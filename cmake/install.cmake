@@ -1,15 +1,20 @@
-# cmake --install: headers, library, tool, schemas of its JSON, and the CMake package `ptxopt` with the target ptxopt::ptxopt.
+# cmake --install: headers, library, tool, and the CMake package `ptxopt` with the target ptxopt::ptxopt. The component
+# `tool` is the program with its manual and completion (documents.cmake), `dev` the rest.
 include(CMakePackageConfigHelpers)
 set(PTXOPT_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ptxopt)
 
-install(TARGETS ptxopt EXPORT ptxoptTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS ptxopt_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY include/ptxopt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/ptxopt)
-install(EXPORT ptxoptTargets NAMESPACE ptxopt:: DESTINATION ${PTXOPT_PACKAGE_DIR})
+install(TARGETS ptxopt EXPORT ptxoptTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(TARGETS ptxopt_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
+# Under that name it takes the arguments of ptxas.
+file(CREATE_LINK ptxopt ${PROJECT_BINARY_DIR}/ptxopt-ptxas SYMBOLIC)
+install(FILES ${PROJECT_BINARY_DIR}/ptxopt-ptxas DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
+install(DIRECTORY include/ptxopt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/ptxopt COMPONENT tool)
+install(EXPORT ptxoptTargets NAMESPACE ptxopt:: DESTINATION ${PTXOPT_PACKAGE_DIR} COMPONENT dev)
 
 configure_package_config_file(cmake/ptxoptConfig.cmake.in ${PROJECT_BINARY_DIR}/ptxoptConfig.cmake
   INSTALL_DESTINATION ${PTXOPT_PACKAGE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ptxoptConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ptxoptConfig.cmake ${PROJECT_BINARY_DIR}/ptxoptConfigVersion.cmake
-  DESTINATION ${PTXOPT_PACKAGE_DIR})
+  DESTINATION ${PTXOPT_PACKAGE_DIR} COMPONENT dev)

@@ -38,6 +38,7 @@ void summarize(const Module& module, const Options&, std::vector<FunctionReport>
     FunctionReport& report = reports[i];
     if (!module.functions[i].hasBody) continue;
     ++result.functions;
+    result.functionsChanged += module.functions[i].changed;
     result.instructions += report.instructions;
     result.instructionsAfter += report.instructionsAfter;
     result.dumps += report.dumps;

@@ -3,34 +3,49 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <regex>
 
 #include "dump/dump.h"
+#include "tool/environment.h"
 #include "tool/guard_options.h"
+#include "tool/help.h"
 #include "tool/messages.h"
 #include "tool/parse_arguments.h"
+#include "tool/revision.h"
 #include "tool/subcommands.h"
 
 namespace ptxopt::tool {
 
 bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   CLI::App app(
+      "ptxopt INPUT -o OUTPUT [OPTIONS]\n"
+      "ptxopt --in-place FILE|FOLDER... [OPTIONS]\n"
+      "ptxopt COMMAND ...\n"
       "Reads PTX, optimizes it for ptxas, and writes PTX.\n"
       "Exit codes: 0 ok, 1 a check failed, 2 usage or I/O, 3 not valid PTX, 4 internal error.",
       "ptxopt");
-  app.set_version_flag("--version", fmt::format("ptxopt {} (PTX ISA 9.0)", version()));
-  app.get_formatter()->column_width(34);
-  app.footer(subcommandHelp());
+  app.set_version_flag("--version", versionText(), "say the version, with the git revision, and end");
+  app.set_help_all_flag("--help-all", "also the knobs, the figures inside the passes");
+  app.footer(subcommandHelp() +
+             "Examples:\n"
+             "  ptxopt kernel.ptx -o better.ptx              the default pipeline\n"
+             "  ptxopt kernel.ptx -o - -O1 --stats           figures on standard error\n"
+             "  ptxopt --in-place keep/ -j0 --verify         what nvcc -keep left, checked\n" +
+             "\n" + environmentHelp());
   Options& o = line.options;
   int level = 2;
   std::vector<std::string> passes;
   std::vector<std::string> remarks, warnings;
   bool listPasses = false, listKnobs = false, listOpcodes = false;
+  using Action = CommandLine::Action;
 
-  app.add_option("INPUT", line.input, "PTX file; - is standard input");
+  app.add_option("INPUT", line.inputs, "PTX file; - is standard input; with --in-place also several, and folders");
   CLI::Option* const outputOption =
       app.add_option("-o,--output", line.output, "where the result goes; - (the default) is standard output")
           ->type_name("FILE");
+  app.add_flag("--in-place", line.inPlace, "replace each file by its result; of folders, all *.ptx below")
+      ->excludes(outputOption);
 
   const char* const kPipeline = "Which passes run";
   CLI::Option* const levelOption =
@@ -39,12 +54,12 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
           ->check(CLI::Range(0, 2))
           ->group(kPipeline);
   CLI::Option* const passesOption = app.add_option("--passes", passes, "exactly these passes, in this order")
-                                        ->type_name("A,B,...")
+                                        ->type_name("PASS,...")
                                         ->delimiter(',')
                                         ->allow_extra_args(false)
                                         ->group(kPipeline);
   app.add_option("--skip-pass", o.skip, "not these; live-dead@2 is the second run of live-dead")
-      ->type_name("A,B,...")
+      ->type_name("PASS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kPipeline);
@@ -90,7 +105,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   app.add_flag("--verify-analyses", o.verifyAnalyses, "make each kept analysis anew after each pass and compare")
       ->group(kInside);
   app.add_option("--print-after", o.printAfter, "show each function after these passes, on standard error")
-      ->type_name("A,B,...")
+      ->type_name("PASS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kInside);
@@ -99,8 +114,8 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
          "--dump", line.dumps,
          fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or behind "
                      "the passes that -O or --passes choose: {}",
-                     dumpNames()))
-      ->type_name("A,B,...")
+                     CLI::detail::find_and_replace(dumpNames(), ",", ", ")))
+      ->type_name("ANALYSIS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kInside);
@@ -111,6 +126,13 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   app.add_flag("--list-passes", listPasses, "list the passes")->group(kInside);
   app.add_flag("--list-knobs", listKnobs, "list the knobs of the passes")->group(kInside);
   app.add_flag("--list-opcodes", listOpcodes, "list what is known of each opcode")->group(kInside);
+  app.add_option("--completion", line.shell, "print what completes commands: source it in the shell, or install it")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->type_name("SHELL")
+      ->group(kInside);
+  app.add_option("--write-manual", line.manualFolder, "write the pages of the manual, ptxopt.1 and so on")
+      ->type_name("FOLDER")
+      ->group(kInside);
 
   std::map<std::string, int64_t> knobValues;
   std::vector<std::pair<std::string, CLI::Option*>> knobOptions;
@@ -122,7 +144,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
         app.add_option("--" + name, knobValues[name],
                        fmt::format("{} [{}]", knob.summary,
                                    isNumber ? std::to_string(knob.defaultValue) : std::string(knob.defaultName)))
-            ->group("Knobs");
+            ->group(std::string(kKnobGroup));
     if (isNumber) {
       option->type_name("N")->check(CLI::Range(knob.least, knob.most));
     } else {
@@ -164,16 +186,18 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   line.warnUninitialised |= line.verbose;
   o.warnUninitialised = line.warnUninitialised;
   o.report = !line.report.empty();
-  using Action = CommandLine::Action;
-  line.action = listPasses    ? Action::ListPasses
-                : listKnobs   ? Action::ListKnobs
-                : listOpcodes ? Action::ListOpcodes
-                              : Action::Optimize;
-  if (line.action == Action::Optimize && line.input.empty()) {
+  line.action = listPasses                   ? Action::ListPasses
+                : listKnobs                  ? Action::ListKnobs
+                : listOpcodes                ? Action::ListOpcodes
+                : !line.shell.empty()        ? Action::PrintCompletion
+                : !line.manualFolder.empty() ? Action::WriteManual
+                                             : Action::Optimize;
+  if (line.action == Action::Optimize && line.inputs.empty()) {
     fmt::print(stderr, "ptxopt: no input file\nUsage: ptxopt INPUT -o OUTPUT; ptxopt --help lists the options.\n");
     exitCode = static_cast<int>(Status::Usage);
     return false;
   }
+  if (!line.inputs.empty()) line.input = line.inputs.front();
   const auto usage = [&](const std::string& message) {
     fmt::print(stderr, "ptxopt: {}\n", message);
     exitCode = static_cast<int>(Status::Usage);
@@ -183,6 +207,13 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
     return usage(fmt::format("the {} and the {} are one file, '{}'", a, b, file));
   };
   if (std::string error; !resolveGuard(guard, o, line.guard, error)) return usage(error);
+  if (line.inPlace) {
+    if (!line.dumps.empty() || line.timeReport) return usage("--dump and --time-report are not for --in-place");
+    if (std::ranges::find(line.inputs, "-") != line.inputs.end()) return usage("standard input has no place");
+    return true;
+  }
+  if (line.inputs.size() > 1)
+    return usage(fmt::format("'{}' and '{}': several files need --in-place", line.inputs[0], line.inputs[1]));
   if (std::string error; findDumps(line.dumps, error).size() != line.dumps.size()) return usage(error);
   if (line.dumps.empty() && dumpFileOption->count() != 0) return usage("--dump-file without --dump");
   if (line.writesOutput && line.report == line.output) return oneFile("output", "report", line.output);

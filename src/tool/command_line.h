@@ -10,10 +10,12 @@
 namespace ptxopt::tool {
 
 struct CommandLine {
-  enum class Action { Optimize, ListPasses, ListKnobs, ListOpcodes };
+  enum class Action { Optimize, ListPasses, ListKnobs, ListOpcodes, PrintCompletion, WriteManual };
 
   Action action = Action::Optimize;
-  std::string input;
+  std::string input;                // the only one, without --in-place
+  std::vector<std::string> inputs;  // files, and folders with --in-place
+  bool inPlace = false;
   std::string output = "-";
   std::string report;              // path of the JSON report, or empty
   std::vector<std::string> dumps;  // names of analyses to show
@@ -26,6 +28,8 @@ struct CommandLine {
   bool timeReport = false;
   bool stats = false;
   bool verbose = false;
+  std::string shell;                   // of --completion
+  std::string manualFolder;            // of --write-manual
   std::string remarks, remarksMissed;  // names of passes, as regular expressions; empty: none
 };
 

@@ -2,17 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ptxopt/ptxopt.h"
+#include "tool/describe.h"
+#include "tool/help.h"
+#include "tool/messages.h"
+#include "tool/terminal.h"
 
 namespace ptxopt::tool {
+namespace {
+
+CommandDescription* descriptionWanted = nullptr;
+
+ColourChoice choiceOf(const std::string& when) {
+  return when == "always" ? ColourChoice::Always : when == "never" ? ColourChoice::Never : ColourChoice::Auto;
+}
+
+}  // namespace
+
+DescribeInstead::DescribeInstead(CommandDescription& to) { descriptionWanted = &to; }
+DescribeInstead::~DescribeInstead() { descriptionWanted = nullptr; }
 
 bool parseArguments(CLI::App& app, int argc, char** argv, int& exitCode) {
+  return parseArguments(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), exitCode);
+}
+
+bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode,
+                    const std::function<void()>& behind) {
   exitCode = 0;
+  std::string colour = "auto";
+  app.add_option("--color", colour,
+                 "colours: always, never, or auto (the default): on a terminal, unless $NO_COLOR is set")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.get_help_ptr()->description("say this and end");
+  if (descriptionWanted != nullptr) {
+    *descriptionWanted = describe(app);
+    return false;
+  }
   try {
-    app.parse(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
+    chooseColours(choiceOf(colour));
+    if (behind) behind();
     return true;
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    chooseColours(choiceOf(colour));
+    print(stdout, helpText(describe(app), false));
+  } catch (const CLI::CallForAllHelp&) {
+    print(stdout, helpText(describe(app), true));
   } catch (const CLI::CallForVersion& e) {
     fmt::print("{}\n", e.what());
   } catch (const CLI::ParseError& e) {

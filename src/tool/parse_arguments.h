@@ -1,11 +1,29 @@
-// Reading a command line by CLI11, and what --help, --version and mistakes print: the same for all subcommands.
+// Reading a command line by CLI11, and what --help, --version, --color and mistakes do: the same for all
+// subcommands.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 namespace ptxopt::tool {
 
-// False when the program is to end with `exitCode`. Mistakes begin with the app's name.
+struct CommandDescription;
+
+// Adds the options that all have and parses. False when the program is to end with `exitCode`. Mistakes begin with
+// the app's name.
 bool parseArguments(CLI::App& app, int argc, char** argv, int& exitCode);
+// The same of words, without the program's name. Validation errors that `behind` throws count as mistakes too.
+bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode,
+                    const std::function<void()>& behind = {});
+
+// While one of these lives, parseArguments does not parse: it describes the app and returns false, to end with 0.
+class DescribeInstead {
+ public:
+  explicit DescribeInstead(CommandDescription& to);
+  ~DescribeInstead();
+  DescribeInstead(const DescribeInstead&) = delete;
+  DescribeInstead& operator=(const DescribeInstead&) = delete;
+};
 
 }  // namespace ptxopt::tool

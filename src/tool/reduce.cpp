@@ -183,11 +183,10 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
       "holds the best candidate so far, as `ptxopt --reprint` prints it.\n"
       "Exit codes: 0 ok, 2 usage, I/O, or an input that is not interesting, 3 not valid PTX, 4 internal error.",
       "ptxopt reduce");
-  app.get_formatter()->column_width(34);
   app.footer(
       "Examples:\n"
-      "  ptxopt reduce bug.ptx -o small.ptx -- sh -c 'ptxas -arch=sm_90 {} -o {}.cubin 2>&1 | grep -q \"Internal "
-      "error\"'\n"
+      "  ptxopt reduce bug.ptx -o small.ptx -- \\\n"
+      "      sh -c 'ptxas -arch=sm_90 {} -o {}.cubin 2>&1 | grep -q \"Internal error\"'\n"
       "  ptxopt reduce a.ptx -o b.ptx -j 8 --timeout 5 -- ./crashes.sh");
   app.add_option("INPUT", line.input, "PTX file; - is standard input")->required();
   app.add_option("-o,--output", line.output, "where the result goes; - is standard output, at the end")

@@ -35,10 +35,9 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
       "PTX with its source lines, and the occupancy. It needs no network; any browser shows it from a file.\n"
       "Exit codes: 0 ok, 2 usage or I/O, 3 not valid PTX, 4 internal error.",
       "ptxopt report");
-  app.get_formatter()->column_width(34);
   app.add_option("INPUT", line.input, "PTX file; - is standard input")->required();
   app.add_option("-o,--output", line.output, "where the page goes; - is standard output")
-      ->type_name("FILE")
+      ->type_name("FILE.html")
       ->required();
   app.add_option("--arch", line.architecture, "for this one instead of the file's .target")->type_name("sm_XX");
   CLI::Option* const ptxas =

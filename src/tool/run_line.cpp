@@ -8,6 +8,7 @@
 #include <map>
 
 #include "ptxopt/ptxopt.h"
+#include "tool/parse_arguments.h"
 #include "tool/shape.h"
 
 namespace ptxopt::tool {
@@ -46,18 +47,19 @@ bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
       "not\n"
       "supported, 3 not valid PTX, 4 internal error.",
       "ptxopt run");
-  app.get_formatter()->column_width(34);
   app.footer(
       "Arguments, in the order of the kernel's parameters:\n"
-      "  u32:5  s64:-1  f32:1.5  f64:inf  f32:0f3F800000  b32:0x3f800000   scalars\n"
-      "  bytes:00ff01  bytes:@FILE                                         structures\n"
-      "  [NAME=]buf:TYPE:COUNT:INIT                                        a new buffer, passed as its address\n"
-      "  NAME  NAME+BYTES                                                  an earlier buffer or a module variable\n"
-      "INIT is zero, iota, random, fill=VALUE, uninit or @FILE (raw; then COUNT may be left out). Buffers without "
-      "a\n"
-      "name are arg0, arg1, ... by the argument's number in its launch.\n"
+      "  u32:5 s64:-1 f32:1.5 f64:inf     scalars\n"
+      "  f32:0f3F800000 b32:0x3f800000    ... by their bits\n"
+      "  bytes:00ff01 bytes:@FILE         structures\n"
+      "  [NAME=]buf:TYPE:COUNT:INIT       a new buffer, passed as its address\n"
+      "  NAME NAME+BYTES                  an earlier buffer or a module variable\n"
+      "\n"
+      "INIT is zero, iota, random, fill=VALUE, uninit or @FILE (raw; then COUNT may be left out). "
+      "Buffers without a name are arg0, arg1, ... by the argument's number in its launch.\n"
       "Example:\n"
-      "  ptxopt run saxpy.ptx --grid 2 --block 32 --arg u32:40 f32:2 buf:f32:40:iota y=buf:f32:40:fill=1 --dump y");
+      "  ptxopt run saxpy.ptx --grid 2 --block 32 --dump y \\\n"
+      "      --arg u32:40 f32:2 buf:f32:40:iota y=buf:f32:40:fill=1");
   RunLine& l = line;
   app.add_option("INPUT", l.input, "PTX file; - is standard input");
 
@@ -92,9 +94,12 @@ bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
   const char* const kWatch = "What is watched";
   CLI::Option* const profile =
       app.add_flag("--profile{}", l.profileFile, "count instructions, divergence, loads and stores; FILE gets JSON")
+          ->type_name("FILE.json")
           ->group(kWatch);
   CLI::Option* const trace =
-      app.add_flag("--trace{}", l.traceFile, "a line for each instruction that a warp executes")->group(kWatch);
+      app.add_flag("--trace{}", l.traceFile, "a line for each instruction that a warp executes")
+          ->type_name("FILE")
+          ->group(kWatch);
   app.add_flag("--trace-lanes", l.traceLanes, "... with the values of all lanes, not of one")->group(kWatch);
   app.add_flag("--check-races", l.checkRaces, "fail at data races in shared memory")->group(kWatch);
   app.add_flag("--check-uninit", l.checkUninitialised, "fail when what nothing has written is read")->group(kWatch);
@@ -109,15 +114,11 @@ bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "markdown"}));
 
-  exitCode = static_cast<int>(Status::Usage);
   const auto usage = [&](std::string_view message) {
     fmt::print(stderr, "ptxopt run: {}\nptxopt run --help lists the options.\n", message);
     return false;
   };
-  try {
-    std::vector<std::string> words = singleValued(argc, argv);
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
-    app.parse(std::move(words));
+  const auto take = [&] {
     line.markdown = format == "markdown";
     line.profile = profile->count() != 0;
     line.trace = trace->count() != 0;
@@ -144,13 +145,9 @@ bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
           throw CLI::ValidationError("--shared", fmt::format("'{}' is no number of bytes", value));
       }
     }
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    exitCode = 0;
-    return false;
-  } catch (const CLI::ParseError& e) {
-    return usage(e.what());
-  }
+  };
+  if (!parseArguments(app, singleValued(argc, argv), exitCode, take)) return false;
+  exitCode = static_cast<int>(Status::Usage);
   if (line.listOpcodes) return true;
   if (line.input.empty()) return usage("INPUT is required");
   for (const RunLaunch& launch : line.launches) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tool/help.h"
+
 namespace ptxopt::tool {
 namespace {
 
@@ -26,8 +28,9 @@ const Subcommand* findSubcommand(std::string_view name) {
 }
 
 std::string subcommandHelp() {
-  std::string out = "Or: ptxopt COMMAND ..., where ptxopt COMMAND --help says more:\n";
-  for (const Subcommand& command : kSubcommands) out += fmt::format("  {:<8}  {}\n", command.name, command.summary);
+  std::string out = "Commands; ptxopt COMMAND --help says more:\n";
+  for (const Subcommand& command : kSubcommands)
+    out += fmt::format("  {:<8}  {}\n", command.name, filled(command.summary, 80, 12, 12));
   return out;
 }
 

@@ -2,7 +2,9 @@
 // that is called like a subcommand is given as ./NAME.
 //
 // To add one: write src/tool/NAME.cpp with its `int NAMECommand(int argc, char** argv)`, declare that below, and
-// add a row to the table in subcommands.cpp.
+// add a row to the table in subcommands.cpp. --help, the manual and completion come from its CLI::App; for these it
+// is run as `NAME --help` and has to come to parseArguments with that (describe.h). A command that hands its
+// arguments on to another program and never gets there has a page with no more than its summary.
 #pragma once
 
 #include <span>

@@ -99,11 +99,10 @@ int verifyCommand(int argc, char** argv) {
       "for bit.\n"
       "Exit codes: 0 equal, 1 different, 2 some kernel could not be compared (or usage, or I/O), 3 not valid PTX.",
       "ptxopt verify");
-  app.get_formatter()->column_width(34);
   std::string pathA, pathB, nan = "exact", format = "text";
   verify::VerifyOptions options;
-  app.add_option("A", pathA, "the PTX file that is right")->required();
-  app.add_option("B", pathB, "the one to compare with it")->required();
+  app.add_option("A", pathA, "the PTX file that is right")->type_name("FILE.ptx")->required();
+  app.add_option("B", pathB, "the one to compare with it")->type_name("FILE.ptx")->required();
   app.add_option("--kernel", options.kernel, "only this kernel")->type_name("NAME");
   app.add_option("--trials", options.trials,
                  "inputs for each kernel, before twelve times as many that run for a short time only [24]")

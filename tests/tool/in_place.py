@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""ptxopt --in-place: files are replaced whole or left alone, the others go on, and -j changes nothing.
+
+  in_place.py --tool PTXOPT
+"""
+import argparse
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SAMPLES = sorted((ROOT / "samples").glob("*.ptx"))
+OLD = 1_000_000_000  # a time stamp, in seconds
+
+
+def copies(folder, wrong=()):
+    """The samples in a tree: some at the top, some below; `wrong` holds more files, as name and text."""
+    for i, sample in enumerate(SAMPLES):
+        to = folder / ("deep/er" if i % 2 else ".") / sample.name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(sample, to)
+    (folder / "notes.txt").write_text("no PTX")
+    for name, text in wrong:
+        (folder / name).write_text(text)
+    for file in folder.rglob("*"):
+        os.utime(file, (OLD, OLD))
+
+
+def texts(folder):
+    return {str(f.relative_to(folder)): f.read_bytes() for f in sorted(folder.rglob("*")) if f.is_file()}
+
+
+class Test:
+    def __init__(self, tool, scratch):
+        self.tool, self.scratch, self.checks, self.wrong = tool, scratch, 0, 0
+
+    def check(self, holds, what):
+        self.checks += 1
+        if not holds:
+            self.wrong += 1
+            print(f"in_place: {what}")
+
+    def run(self, *arguments, **options):
+        return subprocess.run([self.tool, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
+
+    def folder(self, name):
+        path = self.scratch / name
+        path.mkdir()
+        return path
+
+    def optimized(self, file):
+        run = self.run(file, "-o", "-")
+        self.check(run.returncode == 0, f"{file}: {run.stderr}")
+        return run.stdout.encode()
+
+    def all_of_a_folder(self):
+        one, two = self.folder("one"), self.folder("two")
+        copies(one)
+        copies(two)
+        before = texts(one)
+        wanted = {name: self.optimized(one / name) if name.endswith(".ptx") else text for name, text in before.items()}
+        self.check(all(wanted[n] != t for n, t in before.items() if n.endswith(".ptx")), "the samples do not change")
+        first = self.run("--in-place", one, "-j", 1, "--report", self.scratch / "one.json")
+        second = self.run("--in-place", two, "-j", 4, "--report", self.scratch / "two.json")
+        self.check(first.returncode == 0 and texts(one) == wanted, f"-j 1: not what -o writes; {first.stderr}")
+        self.check(second.returncode == 0 and texts(two) == wanted, f"-j 4: not what -o writes; {second.stderr}")
+        self.check(first.stderr.replace(str(one), str(two)) == second.stderr, "the table depends on -j")
+        self.check(not list(self.scratch.rglob(".ptxopt-*")), "temporary files are left")
+
+        # The table: a row a file, their sum, as in the report, which is the same for all -j.
+        report = json.loads((self.scratch / "one.json").read_text())
+        other = (self.scratch / "two.json").read_text().replace(str(two), str(one))
+        self.check(report == json.loads(other), "the report depends on -j")
+        self.check(len(report["files"]) == len(SAMPLES) and all(f["replaced"] for f in report["files"]), "the report")
+        for entry in [*report["files"], None]:
+            n = [[e["report"]["instructions"][k] for e in report["files"] if entry in (e, None)]
+                 for k in ("before", "after")]
+            functions = sum(len(e["report"]["functions"]) for e in report["files"] if entry in (e, None))
+            name = re.escape(entry["file"]) if entry else f"{len(SAMPLES)} files"
+            row = rf"^{name} +{functions} +{functions} +{sum(n[0])} +{sum(n[1])} +-\d+\.\d%$"
+            self.check(re.search(row, first.stderr, re.M), f"no row {row} in\n{first.stderr}")
+
+        # A second time nothing changes: no file is written.
+        for file in one.rglob("*.ptx"):
+            os.utime(file, (OLD, OLD))
+        again = self.run("--in-place", one)
+        self.check(again.returncode == 0 and again.stderr == f"ptxopt: 0 of {len(SAMPLES)} files changed\n",
+                   f"again: {again.stderr}")
+        self.check(all(f.stat().st_mtime == OLD for f in one.rglob("*.ptx")), "an unchanged file was written")
+        shown = self.run("--in-place", one, "-v").stderr
+        self.check(all(str(f) in shown for f in one.rglob("*.ptx")) and "notes.txt" not in shown, "-v shows all files")
+
+    def failures(self):
+        folder = self.folder("failures")
+        copies(folder, [("bad.ptx", ".version 8.0\n.target sm_80\n.visible .entry k() { add.u32 %r1 }\n"),
+                        ("empty.ptx", "")])
+        before = texts(folder)
+        run = self.run("--in-place", folder, folder / "missing.ptx", "-j", 2, "--report", self.scratch / "f.json")
+        self.check(run.returncode == 3, f"exit code {run.returncode}, the worst is 3")
+        now = texts(folder)
+        self.check({n for n in now if now[n] == before[n]} == {"bad.ptx", "empty.ptx", "notes.txt"}, "what is left alone")
+        self.check(f"{folder}/bad.ptx:3:" in run.stderr and f"'{folder}/missing.ptx': No such file" in run.stderr,
+                   f"places and reasons: {run.stderr}")
+        self.check(run.stderr.endswith(f"{len(SAMPLES)} of {len(SAMPLES) + 3} files changed, 3 failed\n"), run.stderr)
+        status = {Path(f["file"]).name: f["status"] for f in json.loads((self.scratch / "f.json").read_text())["files"]}
+        self.check(status == {**{s.name: 0 for s in SAMPLES}, "bad.ptx": 3, "empty.ptx": 3, "missing.ptx": 2},
+                   f"the report's codes: {status}")
+
+        empty = self.folder("empty")
+        run = self.run("--in-place", empty)
+        self.check(run.returncode == 2 and "no *.ptx below" in run.stderr, f"an empty folder: {run.stderr}")
+        if os.geteuid() != 0:  # root may write anyway
+            locked = self.folder("locked")
+            copies(locked)
+            locked.chmod(0o555)
+            before = texts(locked)
+            run = self.run("--in-place", *locked.glob("*.ptx"))
+            locked.chmod(0o755)
+            self.check(run.returncode == 2 and texts(locked) == before, f"a locked folder: {run.stderr}")
+
+    def links(self):
+        folder = self.folder("links")
+        real = folder / "real.ptx"
+        shutil.copy(SAMPLES[0], real)
+        real.chmod(0o640)
+        (folder / "link.ptx").symlink_to("real.ptx")
+        (folder / "round").symlink_to(folder)
+        wanted = self.optimized(real)
+        run = self.run("--in-place", folder, real, folder / "link.ptx")
+        self.check(run.returncode == 0 and "1 of 1 files changed" in run.stderr, f"links: {run.stderr}")
+        self.check((folder / "link.ptx").is_symlink() and real.read_bytes() == wanted, "the link is replaced, not its file")
+        self.check(real.stat().st_mode & 0o777 == 0o640, "the mode is kept")
+
+    def usage(self):
+        a, b = SAMPLES[0], SAMPLES[1]
+        for arguments, words in (
+                ([a, b], "need --in-place"),
+                (["--in-place", a, "-o", self.scratch / "x"], "--output"),
+                (["--in-place", "-"], "standard input"),
+                (["--in-place", a, "--dump", "cfg"], "--dump"),
+                (["--in-place", a, b, "--passes", "nonsense"], "nonsense"),
+                (["--in-place", a, "--report", a], "one file"),
+        ):
+            before = a.read_bytes()
+            run = self.run(*arguments)
+            self.check(run.returncode == 2 and words in run.stderr and run.stderr.count("nonsense") <= 1,
+                       f"{arguments}: {run.returncode}, {run.stderr}")
+            self.check(a.read_bytes() == before, "a sample of the repository changed")
+
+    def terminal(self):
+        """Colours and a bar on a terminal, nothing of them elsewhere; NO_COLOR and --color."""
+        folder = self.folder("terminal")
+        # More than a second of work for any machine, in many pieces.
+        text = SAMPLES[0].read_text()
+        body = text[text.index(".visible .entry"):]
+        names = [re.sub(r"(?<=\.entry )\w+", f"k{i}", body, count=1) for i in range(1200)]
+        big = text[:text.index(".visible .entry")] + "\n".join(names)
+        for i in range(40):
+            (folder / f"{i}.ptx").write_text(big)
+
+        def seen(*arguments, **environment):
+            master, slave = pty.openpty()
+            run = subprocess.Popen([self.tool, "--in-place", folder, *arguments], stderr=slave, stdout=slave,
+                                   env={**os.environ, "TERM": "xterm", "NO_COLOR": "", **environment})
+            os.close(slave)
+            out = b""
+            while True:
+                try:
+                    got = os.read(master, 65536)
+                except OSError:
+                    break
+                if not got:
+                    break
+                out += got
+            os.close(master)
+            self.check(run.wait() == 0, "exit code on a terminal")
+            return out.decode()
+
+        out = seen("--reprint")
+        bars = re.findall(r"\r\[([#.]{24})\] (\d+)/40", out)
+        self.check(bars and all(len(b.rstrip(".")) == int(n) * 24 // 40 for b, n in bars), f"no bar: {out[:300]!r}")
+        self.check("\x1b[32m" in out and out.count("\r\x1b[K") >= 1, "no colours on a terminal")
+        shutil.rmtree(folder)
+        folder.mkdir()
+        copies(folder)
+        self.check("\x1b[" not in seen("-O1", NO_COLOR="1"), "NO_COLOR is not respected")
+        self.check("\x1b[" not in seen("--reprint", TERM="dumb"), "a dumb terminal gets colours")
+        self.check("\x1b[" not in seen("-v", "--color=never"), "--color=never is not respected")
+        always = self.run("--in-place", folder, "-v", "--color=always").stderr
+        self.check("\x1b[1m" in always and "\r" not in always, "--color=always gives no colours, or a bar")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=os.path.abspath)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        test = Test(args.tool, Path(scratch).resolve())
+        test.all_of_a_folder()
+        test.failures()
+        test.links()
+        test.usage()
+        test.terminal()
+    print(f"in_place: {test.checks - test.wrong} passed, {test.wrong} failed")
+    return 1 if test.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
