@@ -1,8 +1,8 @@
 #include "tool/messages.h"
 
-#include <fmt/color.h>
 #include <fmt/format.h>
-#include <unistd.h>
+
+#include "tool/terminal.h"
 
 namespace ptxopt::tool {
 
@@ -11,10 +11,9 @@ void print(std::FILE* file, std::string_view text) { std::fwrite(text.data(), 1,
 void printMessage(std::string_view text) {
   constexpr std::string_view kError = "error:";
   const std::size_t at = text.find(kError);
-  if (!isatty(STDERR_FILENO) || at == std::string_view::npos) return print(stderr, text);
-  print(stderr, text.substr(0, at));
-  fmt::print(stderr, fmt::emphasis::bold | fmt::fg(fmt::terminal_color::red), "{}", kError);
-  print(stderr, text.substr(at + kError.size()));
+  if (at == std::string_view::npos) return print(stderr, text);
+  print(stderr, fmt::format("{}{}{}", text.substr(0, at), styled(kError, Style::Bad, hasColours(stderr)),
+                            text.substr(at + kError.size())));
 }
 
 int fail(Status status, std::string_view message) {

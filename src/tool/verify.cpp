@@ -1,7 +1,5 @@
 // ptxopt verify A.ptx B.ptx, and the check behind `ptxopt IN -o OUT --verify`.
-#include <fmt/color.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -13,6 +11,7 @@
 #include "tool/parse_arguments.h"
 #include "tool/shape.h"
 #include "tool/subcommands.h"
+#include "tool/terminal.h"
 #include "tool/verify_output.h"
 #include "verify/verify.h"
 
@@ -36,13 +35,13 @@ std::string indented(const std::string& text) {
 }
 
 void printVerdicts(const std::vector<KernelVerdict>& verdicts) {
-  const bool colours = isatty(STDOUT_FILENO) != 0;
+  const bool colours = hasColours(stdout);
   for (const KernelVerdict& v : verdicts) {
-    const auto colour = v.verdict == Verdict::Equal       ? fmt::terminal_color::green
-                        : v.verdict == Verdict::Different ? fmt::terminal_color::red
-                                                          : fmt::terminal_color::yellow;
-    const std::string word = fmt::format("{:<12}", name(v.verdict));
-    fmt::print("{}  {}  ({} inputs", colours ? fmt::format(fmt::fg(colour), "{}", word) : word, v.kernel, v.trials);
+    const Style style = v.verdict == Verdict::Equal       ? Style::Good
+                        : v.verdict == Verdict::Different ? Style::Bad
+                                                          : Style::Doubtful;
+    const std::string word = styled(fmt::format("{:<12}", name(v.verdict)), style, colours);
+    fmt::print("{}  {}  ({} inputs", word, v.kernel, v.trials);
     if (v.dropped != 0) fmt::print(", {} more on which the first file fails", v.dropped);
     fmt::print(")\n");
     if (!v.detail.empty()) print(stdout, indented(v.detail));
