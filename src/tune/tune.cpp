@@ -120,10 +120,10 @@ class Tuner {
   void tryLimits() {
     std::vector<Bench::Run> runs(limitVariants().size());
     for (uint32_t u = 0; u < units_.members.size(); ++u) {
-      if (!input_.functions[units_.members[u][0]].isKernel) continue;
+      const std::vector<uint32_t>& members = units_.members[u];
+      if (std::ranges::none_of(members, [&](uint32_t f) { return input_.functions[f].isKernel; })) continue;
       const Candidate from = candidates_[u][best(u)];
-      std::string_view why = input_.functions[units_.members[u][0]].whyNoLimit;
-      if (units_.members[u].size() > 1 && why.empty()) why = "calls";
+      std::string_view why = members.size() > 1 ? "calls" : input_.functions[members[0]].whyNoLimit;
       uint32_t limit = 0;
       for (std::size_t k = 0; k < limitVariants().size(); ++k) {
         Candidate candidate{std::string(limitVariants()[k].name), from.recipe, from.way, Trial::State::NoLimit, {}};
