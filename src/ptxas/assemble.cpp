@@ -38,6 +38,12 @@ std::string complaint(std::string_view text) {
   return out.empty() ? std::string(first) : out;
 }
 
+// A folder's name is another one each time: messages are to be the same for the same text.
+void eraseAll(std::string& text, const std::string& what) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at))
+    text.erase(at, what.size());
+}
+
 std::string keyOf(std::string_view text, std::string_view architecture, const PtxasSettings& settings) {
   struct stat status {};
   if (::stat(settings.program.c_str(), &status) != 0) return {};
@@ -103,8 +109,9 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
   const ProcessResult result = runProcess(arguments, options);
   if (!result.succeeded()) {
     std::string error = settings.program + ": " + result.describe();
-    if (const std::string why = complaint(result.err.empty() ? result.out : result.err); !why.empty())
-      error += ": " + why;
+    std::string why = complaint(result.err.empty() ? result.out : result.err);
+    eraseAll(why, folder.path() + "/");
+    if (!why.empty()) error += ": " + why;
     const bool refused = result.end == End::Exited && result.code != 127 && result.code != 126;
     return failed(refused                         ? Status::Refused
                   : result.end == End::NotStarted ? Status::NoProgram

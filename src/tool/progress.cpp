@@ -42,6 +42,17 @@ std::string Progress::line(std::size_t done, std::size_t total, double seconds, 
 void Progress::done(std::string_view name) {
   const std::scoped_lock lock(mutex_);
   ++done_;
+  drawIfDue(name);
+}
+
+void Progress::show(std::size_t done, std::size_t total) {
+  const std::scoped_lock lock(mutex_);
+  done_ = done;
+  total_ = total;
+  drawIfDue({});
+}
+
+void Progress::drawIfDue(std::string_view name) {
   const Clock::time_point now = Clock::now();
   if (!terminal_ || now - start_ < kQuiet || (isDrawn_ && now - drawnAt_ < kBetween)) return;
   drawnAt_ = now;

@@ -22,6 +22,8 @@ class Progress {
 
   // One more is done; `name` is what was done last.
   void done(std::string_view name);
+  // So many are done of so many, which may be others than before.
+  void show(std::size_t done, std::size_t total);
   // Text of whole lines; messages with `error:` are coloured as printMessage does.
   void say(std::string_view lines);
   // Takes the line away.
@@ -33,10 +35,11 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
+  void drawIfDue(std::string_view name);
   void draw(std::string_view name);
   void clear();
 
-  const std::size_t total_;
+  std::size_t total_;
   const bool terminal_;
   const Clock::time_point start_ = Clock::now();
   Clock::time_point drawnAt_ = start_;

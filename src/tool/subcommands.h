@@ -33,5 +33,6 @@ int runCommand(int argc, char** argv);
 int reportCommand(int argc, char** argv);
 int diffCommand(int argc, char** argv);
 int baselineCommand(int argc, char** argv);
+int tuneCommand(int argc, char** argv);
 
 }  // namespace ptxopt::tool

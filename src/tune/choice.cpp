@@ -1,0 +1,127 @@
+#include "tune/choice.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "ptxas/cache.h"
+#include "ptxas/measures_json.h"
+#include "support/demangle.h"
+
+namespace ptxopt {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::string_view kKind = "ptxopt-tuned";
+constexpr int kFormat = 1;
+
+std::string_view name(Trial::State state) {
+  switch (state) {
+    case Trial::State::Measured: return "measured";
+    case Trial::State::Same: return "same-text";
+    case Trial::State::NoLimit: return "no-limit";
+    case Trial::State::NotTried: return "not-tried";
+    case Trial::State::Failed: return "failed";
+    case Trial::State::NotInCode: return "not-in-code";
+  }
+  return "";
+}
+
+// What tells one function's figures from another's; name and kind stand above.
+ordered_json figures(const FunctionMeasures& f) {
+  ordered_json json = toJson(f);
+  json.erase("name");
+  json.erase("kind");
+  return json;
+}
+
+ordered_json trialJson(const Trial& t) {
+  ordered_json json{{"variant", t.variant}, {"result", name(t.state)}};
+  if (t.state != Trial::State::NoLimit) json["options"] = toJson(t.recipe);
+  if (!t.detail.empty()) json["detail"] = t.detail;
+  if (t.state == Trial::State::Measured) json["measures"] = figures(t.measures);
+  if (!t.rejected.empty()) json["rejected"] = t.rejected;
+  if (!t.by.empty()) json["by"] = t.by;
+  return json;
+}
+
+}  // namespace
+
+std::string digestOf(std::string_view text) { return Cache::key(text); }
+
+Choice choiceOf(std::string_view input, const TuneResult& result, Objective objective, std::string ptxasVersion) {
+  Choice choice;
+  choice.version = version();
+  choice.ptxas = std::move(ptxasVersion);
+  choice.architecture = result.architecture;
+  choice.objective = name(objective);
+  choice.input = digestOf(input);
+  choice.output = digestOf(result.output);
+  for (const TunedFunction& f : result.functions)
+    if (!f.recipe.isAsItIs()) choice.functions.push_back({f.name, f.recipe});
+  return choice;
+}
+
+ordered_json toJson(const Choice& choice) {
+  ordered_json functions = ordered_json::array();
+  for (const AppliedRecipe& f : choice.functions)
+    functions.push_back({{"name", f.function}, {"options", toJson(f.recipe)}});
+  return {{"kind", kKind},
+          {"format", kFormat},
+          {"ptxopt", choice.version},
+          {"ptxas", choice.ptxas},
+          {"architecture", choice.architecture},
+          {"objective", choice.objective},
+          {"input", choice.input},
+          {"output", choice.output},
+          {"functions", std::move(functions)}};
+}
+
+Choice choiceFrom(std::string_view text) {
+  const ordered_json json = ordered_json::parse(text);
+  if (!json.is_object() || json.value("kind", "") != kKind)
+    throw std::invalid_argument("not a file that ptxopt tune --save wrote");
+  if (const int format = json.at("format").get<int>(); format != kFormat)
+    throw std::invalid_argument(fmt::format("of format {}, which this ptxopt does not know", format));
+  Choice choice;
+  choice.version = json.at("ptxopt").get<std::string>();
+  choice.ptxas = json.at("ptxas").get<std::string>();
+  choice.architecture = json.at("architecture").get<std::string>();
+  choice.objective = json.at("objective").get<std::string>();
+  choice.input = json.at("input").get<std::string>();
+  choice.output = json.at("output").get<std::string>();
+  for (const ordered_json& f : json.at("functions"))
+    choice.functions.push_back({f.at("name").get<std::string>(), recipeFrom(f.at("options"))});
+  return choice;
+}
+
+ordered_json tuneReport(std::string_view input, const TuneResult& result, const Choice& choice,
+                        std::string_view fileName) {
+  ordered_json functions = ordered_json::array();
+  for (const TunedFunction& f : result.functions) {
+    ordered_json trials = ordered_json::array();
+    for (const Trial& t : f.trials) trials.push_back(trialJson(t));
+    ordered_json& json = functions.emplace_back(ordered_json{{"name", f.name},
+                                                             {"demangled", demangled(f.name)},
+                                                             {"kind", f.isKernel ? "entry" : "func"},
+                                                             {"unit", f.unit}});
+    if (f.inCode) {
+      json["before"] = figures(f.before);
+      json["after"] = figures(f.after);
+    }
+    json["variant"] = f.variant;
+    json["options"] = toJson(f.recipe);
+    if (!f.note.empty()) json["note"] = f.note;
+    json["candidates"] = std::move(trials);
+  }
+  ordered_json json{{"kind", "ptxopt-tune-report"},  {"format", kFormat},     {"file", fileName},
+                    {"bytes", input.size()},         {"input", choice.input}, {"output", choice.output},
+                    {"ptxopt", choice.version},      {"ptxas", choice.ptxas}, {"architecture", choice.architecture},
+                    {"objective", choice.objective}, {"runs", result.runs},   {"not-tried", result.notTried}};
+  if (!result.trouble.empty()) json["trouble"] = result.trouble;
+  json["functions"] = std::move(functions);
+  return json;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,57 @@
+#include "tune/choose.h"
+
+namespace ptxopt {
+namespace {
+
+// Smaller is better. Only functions that have figures in both count.
+std::vector<int64_t> sums(const Outcome& input, const Outcome& way, std::span<const Measure> order) {
+  std::vector<int64_t> all;
+  for (const Measure m : order) {
+    int64_t sum = 0;
+    for (std::size_t i = 0; i < way.members.size(); ++i)
+      if (input.members[i] && way.members[i]) sum += static_cast<int64_t>(value(*way.members[i], m).value_or(0));
+    all.push_back(isMoreBetter(m) ? -sum : sum);
+  }
+  return all;
+}
+
+// Whether a function is worse than in the input.
+bool findWorse(const Outcome& input, const Outcome& way, Verdict& verdict) {
+  for (std::size_t i = 0; i < way.members.size(); ++i) {
+    if (!input.members[i]) continue;
+    verdict.member = i;
+    verdict.missing = !way.members[i];
+    if (verdict.missing) return true;
+    verdict.by = compare(*input.members[i], *way.members[i], kGuardOrder);
+    if (verdict.by.sign > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Verdict> choose(const std::vector<const Outcome*>& ways, std::span<const Measure> order) {
+  std::vector<Verdict> verdicts(ways.size());
+  verdicts[0].why = Verdict::Why::Chosen;
+  const Outcome& input = *ways[0];
+  std::size_t best = 0;
+  std::vector<int64_t> bestSums = sums(input, input, order);
+  for (std::size_t w = 1; w < ways.size(); ++w) {
+    Verdict& verdict = verdicts[w];
+    if (ways[w]->state != Outcome::State::Measured || input.state != Outcome::State::Measured) continue;
+    if (findWorse(input, *ways[w], verdict)) {
+      verdict.why = Verdict::Why::Worse;
+      continue;
+    }
+    verdict.why = Verdict::Why::NotBetter;
+    std::vector<int64_t> now = sums(input, *ways[w], order);
+    if (now >= bestSums) continue;
+    verdicts[best].why = Verdict::Why::NotBetter;
+    verdict.why = Verdict::Why::Chosen;
+    best = w;
+    bestSums = std::move(now);
+  }
+  return verdicts;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,29 @@
+// Which of several ways of a unit is the best.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ptxas/compare.h"
+#include "tune/bench.h"
+
+namespace ptxopt {
+
+struct Verdict {
+  enum class Why : uint8_t {
+    Chosen,
+    Unknown,    // not measured
+    Worse,      // than the input, by the guard's order, in one of its functions
+    NotBetter,  // than what was chosen
+  } why = Why::Unknown;
+  // Of Worse: the function among the members, and how.
+  std::size_t member = 0;
+  Comparison by;
+  bool missing = false;  // the function has no code any more
+};
+
+// For each of `ways`, the first of which is the input's, what becomes of it. One is chosen: the first of the best
+// by the sums over the members, measure after measure in `order`.
+std::vector<Verdict> choose(const std::vector<const Outcome*>& ways, std::span<const Measure> order);
+
+}  // namespace ptxopt

@@ -1,0 +1,112 @@
+#include "tune/recipe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <stdexcept>
+
+#include "passes/pass.h"
+
+namespace ptxopt {
+namespace {
+
+using nlohmann::ordered_json;
+
+const KnobInfo* findKnob(std::string_view name) {
+  for (const KnobInfo& knob : knobTable())
+    if (knob.name == name) return &knob;
+  return nullptr;
+}
+
+// As it is given on the command line.
+std::string valueText(const std::string& name, int64_t value) {
+  const KnobInfo* const knob = findKnob(name);
+  return knob == nullptr || knob->values.empty() ? std::to_string(value) : std::string(knobValueName(*knob, value));
+}
+
+}  // namespace
+
+Recipe Recipe::passesOnly() const {
+  Recipe copy = *this;
+  copy.limit = 0;
+  return copy;
+}
+
+void Recipe::applyTo(Options& options) const {
+  options.level = level;
+  options.passes = passes;
+  options.skip = skip;
+  options.knobs = knobs;
+}
+
+std::string Recipe::spelled() const {
+  std::string out;
+  const auto add = [&](const std::string& word, std::string_view between = " ") {
+    if (!out.empty()) out += between;
+    out += word;
+  };
+  if (passes)
+    add(fmt::format("--passes={}", fmt::join(*passes, ",")));
+  else if (level != 0)
+    add(fmt::format("-O{}", level));
+  if (!skip.empty()) add(fmt::format("--skip-pass={}", fmt::join(skip, ",")));
+  for (const auto& [name, value] : knobs) add(fmt::format("--{}={}", name, valueText(name, value)));
+  if (limit != 0) add(fmt::format(".maxnreg {}", limit), ", ");
+  return out.empty() ? "as it is" : out;
+}
+
+ordered_json toJson(const Recipe& recipe) {
+  ordered_json json = ordered_json::object();
+  if (recipe.passes)
+    json["passes"] = *recipe.passes;
+  else
+    json["level"] = recipe.level;
+  if (!recipe.skip.empty()) json["skip"] = recipe.skip;
+  if (!recipe.knobs.empty()) {
+    ordered_json& knobs = json["knobs"] = ordered_json::object();
+    for (const auto& [name, value] : recipe.knobs) {
+      const KnobInfo* const knob = findKnob(name);
+      if (knob != nullptr && !knob->values.empty())
+        knobs[name] = valueText(name, value);
+      else
+        knobs[name] = value;
+    }
+  }
+  if (recipe.limit != 0) json["maxnreg"] = recipe.limit;
+  return json;
+}
+
+Recipe recipeFrom(const ordered_json& json) {
+  Recipe recipe;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "level") {
+      recipe.level = value.get<int>();
+    } else if (key == "passes") {
+      recipe.passes = value.get<std::vector<std::string>>();
+    } else if (key == "skip") {
+      recipe.skip = value.get<std::vector<std::string>>();
+    } else if (key == "maxnreg") {
+      recipe.limit = value.get<uint32_t>();
+      if (recipe.limit == 0 || recipe.limit > 255) throw std::invalid_argument("'maxnreg' is 1 to 255");
+    } else if (key == "knobs") {
+      for (const auto& [name, setting] : value.items()) {
+        const KnobInfo* const knob = findKnob(name);
+        if (knob == nullptr) throw std::invalid_argument(fmt::format("there is no knob '{}'", name));
+        if (setting.is_string()) {
+          int64_t number = 0;
+          while (number <= knob->most && knobValueName(*knob, number) != setting.get<std::string>()) ++number;
+          if (knob->values.empty() || number > knob->most)
+            throw std::invalid_argument(fmt::format("{} cannot be '{}'", name, setting.get<std::string>()));
+          recipe.knobs[name] = number;
+        } else {
+          recipe.knobs[name] = setting.get<int64_t>();
+        }
+      }
+    } else {
+      throw std::invalid_argument(fmt::format("'{}' is not known", key));
+    }
+  }
+  return recipe;
+}
+
+}  // namespace ptxopt
