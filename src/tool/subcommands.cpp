@@ -11,6 +11,8 @@ constexpr Subcommand kSubcommands[] = {
     {"verify", "run the kernels of two PTX files on the same data and compare", verifyCommand},
     {"reduce", "shrink a PTX file as long as a command says that it still shows what it is to show", reduceCommand},
     {"report", "show the register pressure of kernels in a page for the browser", reportCommand},
+    {"as", "be ptxas, with the PTX optimized in between; so is ptxopt under the names ptxas and ptxopt-ptxas",
+     asCommand},
 };
 
 }  // namespace

@@ -29,5 +29,6 @@ int verifyCommand(int argc, char** argv);
 int reduceCommand(int argc, char** argv);
 int runCommand(int argc, char** argv);
 int reportCommand(int argc, char** argv);
+int asCommand(int argc, char** argv);
 
 }  // namespace ptxopt::tool

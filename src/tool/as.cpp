@@ -1,0 +1,26 @@
+// `ptxopt as ARGUMENTS...`, and the same under the names ptxas and ptxopt-ptxas: the drop-in ptxas.
+#include <string>
+#include <vector>
+
+#include "shim/drop_in.h"
+#include "shim/real_ptxas.h"
+#include "tool/messages.h"
+#include "tool/shim_options.h"
+#include "tool/subcommands.h"
+
+namespace ptxopt::tool {
+
+int asCommand(int argc, char** argv) {
+  const RealPtxas real = takeRealPtxas();
+  if (real.program.empty()) return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  ShimOptions options;
+  if (real.calledByOurselves)
+    options.leavesAlone = true;
+  else
+    options = readShimOptions();
+  const std::string error = runDropIn(real.program, arguments, options);
+  return fail(Status::Usage, real.program + ": " + error);
+}
+
+}  // namespace ptxopt::tool
