@@ -21,7 +21,9 @@ namespace ptxopt {
 namespace {
 
 constexpr std::size_t kLongestArgument = 128 * 1024 - 1;  // of one argument, on Linux
-constexpr double kMostCpuSeconds = 600;                   // the largest files take seconds
+constexpr const char* kUsualArchitecture = "sm_75";       // of ptxas 13
+constexpr const char* kLeft = "; the PTX is left as it is";
+constexpr double kMostCpuSeconds = 600;  // the largest files take seconds
 
 void say(std::string_view text) { writeBytes(STDERR_FILENO, fmt::format("ptxopt: {}\n", text)); }
 
@@ -76,7 +78,7 @@ class DropIn {
   std::optional<Child> assemble() {
     const TemporaryFolder folder;
     if (!folder.isValid()) {
-      trouble_.push_back(folder.error());
+      trouble_.push_back(folder.error() + kLeft);
       return assembleGiven();
     }
     if (!load(folder)) return assembleGiven();
@@ -133,11 +135,14 @@ class DropIn {
 
   void optimizeAll() {
     for (ShimInput& input : inputs_) input.result.text = input.text;
-    if (!options_.mistake.empty()) return trouble_.push_back(options_.mistake);
+    if (!options_.mistake.empty()) return trouble_.push_back(options_.mistake + kLeft);
+    ShimOptions options = options_;
+    options.guard.architecture = command_.architecture.empty() ? kUsualArchitecture : command_.architecture;
+    options.guard.ptxas.program = ptxas_;
+    options.guard.ptxas.arguments = command_.settings;
     const SafetyNet net(givenCall(), standardInput_, kMostCpuSeconds);
     for (ShimInput& input : inputs_) {
-      input.result =
-          optimizeInput(input.text, input.name(), command_.architecture, ptxas_, command_.settings, options_);
+      input.result = optimizeInput(input.text, input.name(), command_.architecture, options);
       if (!input.result.trouble.empty()) trouble_.push_back(input.result.trouble);
       if (!options_.verbose) continue;
       for (const std::string& note : input.result.notes) say(note);
@@ -161,7 +166,7 @@ class DropIn {
       }
       input.resultFile = folder.file(fmt::format("{}/{}", i, baseName(input.path)));
       if (!writeBytes(input.resultFile, input.result.text)) {
-        trouble_.push_back(fmt::format("cannot write '{}'", input.resultFile));
+        trouble_.push_back(fmt::format("cannot write '{}'{}", input.resultFile, kLeft));
         return std::nullopt;
       }
       if (input.isStandardInput()) options.input = input.resultFile;
@@ -169,8 +174,8 @@ class DropIn {
     Child child = runChild(call(withPaths(std::move(words), &ShimInput::resultFile)), options);
     if (!child.succeeded()) {
       const std::string& said = child.err.empty() ? child.out : child.err;
-      trouble_.push_back(fmt::format("ptxas refuses the optimized PTX, {}{}{}", child.describe(),
-                                     said.empty() ? "" : ": ", said.substr(0, said.find('\n'))));
+      trouble_.push_back(fmt::format("ptxas refuses the optimized PTX ({}{}{}){}", child.describe(),
+                                     said.empty() ? "" : ": ", said.substr(0, said.find('\n')), kLeft));
       return std::nullopt;
     }
     writeBytes(STDOUT_FILENO, asGiven(child, &Child::out));
@@ -201,7 +206,7 @@ class DropIn {
   void tell() const {
     if (trouble_.empty()) return;
     const std::string more = trouble_.size() > 1 ? fmt::format(" (and {} more)", trouble_.size() - 1) : "";
-    say(fmt::format("warning: {}{}; the PTX is left as it is", trouble_.front(), more));
+    say(fmt::format("warning: {}{}", trouble_.front(), more));
   }
 
   void writeSides() const {

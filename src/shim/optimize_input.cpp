@@ -7,20 +7,32 @@
 namespace ptxopt {
 namespace {
 
+constexpr const char* kLeft = "; the PTX is left as it is";
+
 std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
-OptimizedInput optimizeIt(std::string_view text, const Options& options) {
+OptimizedInput optimizeIt(std::string_view text, const Options& options, const GuardOptions& guard) {
   OptimizedInput out;
-  Result result = optimize(text, options);
+  GuardedResult guarded = optimizeGuarded(text, options, guard);
+  Result& result = guarded.result;
   if (result.status != Status::Ok) {
-    out.trouble = firstLine(result.error);
+    out.trouble = firstLine(result.error) + kLeft;
     return out;
   }
   out.notes.push_back(fmt::format("{}: {} functions, {} instructions -> {}, for {}", options.fileName,
                                   result.functions, result.instructions, result.instructionsAfter,
                                   result.architecture));
   for (const Remark& remark : result.remarks)
-    out.notes.push_back(fmt::format("{}: {} [{}]", remark.place, remark.message, remark.name));
+    if (remark.pass.empty())
+      out.notes.push_back(fmt::format("{}: {} [{}]", remark.place, remark.message, remark.name));
+  for (const KeptFunction& f : guarded.guard.kept)
+    out.notes.push_back(fmt::format("{}: {}: kept as it was: {}{}{} [guard]", options.fileName, f.name, f.reason,
+                                    f.detail.empty() ? "" : " ", f.detail));
+  if (!guarded.guard.trouble.empty())
+    out.trouble = fmt::format("{}: {}: {}", options.fileName,
+                              guarded.guard.refused ? "ptxas refuses the optimized PTX, which is left as it was"
+                                                    : "not compared with the PTX as it was",
+                              firstLine(guarded.guard.trouble));
   out.changed = result.output != text;
   out.text = std::move(result.output);
   out.reportJson = std::move(result.reportJson);
@@ -30,7 +42,6 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options) {
 }  // namespace
 
 OptimizedInput optimizeInput(std::string_view text, const std::string& name, const std::string& architecture,
-                             const std::string& /*ptxas*/, const std::vector<std::string>& /*arguments*/,
                              const ShimOptions& options) {
   OptimizedInput out;
   try {
@@ -38,10 +49,10 @@ OptimizedInput optimizeInput(std::string_view text, const std::string& name, con
     o.fileName = name;
     o.architecture = architecture;
     o.report = !options.report.empty();
-    out = optimizeIt(text, o);
+    out = optimizeIt(text, o, options.guard);
   } catch (const std::exception& e) {
     out = {};
-    out.trouble = fmt::format("{}: {}", name, e.what());
+    out.trouble = fmt::format("{}: {}{}", name, e.what(), kLeft);
   }
   if (!out.changed) out.text.assign(text);
   return out;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "guard/guard.h"
 #include "ptxopt/ptxopt.h"
 
 namespace ptxopt {
@@ -12,6 +13,8 @@ namespace ptxopt {
 // What $PTXOPT_OPTIONS says.
 struct ShimOptions {
   Options optimizer;         // architecture and file name are those of each input
+  GuardOptions guard;        // architecture and arguments are those of ptxas's command line
+  std::string ptxas;         // not empty: the real one
   bool leavesAlone = false;  // touch nothing: somebody before us did
   std::string mistake;       // not empty: $PTXOPT_OPTIONS makes no sense, no PTX is touched
   std::string report;     // a file, or a folder (with a slash at its end, or there already) for one report an input
@@ -22,14 +25,13 @@ struct ShimOptions {
 struct OptimizedInput {
   std::string text;                // to be assembled
   bool changed = false;            // ... and not the one that was given
-  std::string trouble;             // why we could not, in a line
+  std::string trouble;             // what went wrong, in a line
   std::vector<std::string> notes;  // for who asked for more words
   std::string reportJson;
 };
 
-// `ptxas` and `arguments`: the program and its options but for -arch, -o and inputs, for whoever has to ask it.
+// `architecture`: that ptxas was asked for; empty: none. `guard` has what ptxas is to be asked with.
 OptimizedInput optimizeInput(std::string_view text, const std::string& name, const std::string& architecture,
-                             const std::string& ptxas, const std::vector<std::string>& arguments,
                              const ShimOptions& options);
 
 }  // namespace ptxopt

@@ -49,17 +49,19 @@ std::string findAnother(const std::vector<std::string>& called) {
 
 }  // namespace
 
-RealPtxas takeRealPtxas() {
-  RealPtxas real;
+bool isCalledByOurselves() {
   const char* const list = std::getenv(kCalled);
-  real.calledByOurselves = list != nullptr && *list != '\0';
-  std::string called = real.calledByOurselves ? list : "";
-  real.program = real.calledByOurselves ? findAnother(split(called)) : findPtxas();
-  if (real.program.empty()) return real;
+  return list != nullptr && *list != '\0';
+}
+
+std::string takeRealPtxas(const std::string& given) {
+  std::string called = isCalledByOurselves() ? std::getenv(kCalled) : "";
+  const std::string program = called.empty() ? findPtxas(given) : findAnother(split(called));
+  if (program.empty()) return {};
   if (!called.empty()) called += ':';
-  called += real.program;
+  called += program;
   ::setenv(kCalled, called.c_str(), 1);
-  return real;
+  return program;
 }
 
 }  // namespace ptxopt

@@ -9,12 +9,9 @@
 
 namespace ptxopt {
 
-struct RealPtxas {
-  std::string program;  // empty: there is none
-  bool calledByOurselves = false;
-};
-
-// Notes the one found in the environment of this process.
-RealPtxas takeRealPtxas();
+// Whether the drop-in ptxas called us.
+bool isCalledByOurselves();
+// Notes the one found in the environment of this process. `given`: as in findPtxas. Empty: there is none.
+std::string takeRealPtxas(const std::string& given);
 
 }  // namespace ptxopt

@@ -11,16 +11,15 @@
 namespace ptxopt::tool {
 
 int asCommand(int argc, char** argv) {
-  const RealPtxas real = takeRealPtxas();
-  if (real.program.empty()) return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
   ShimOptions options;
-  if (real.calledByOurselves)
+  if (isCalledByOurselves())
     options.leavesAlone = true;
   else
     options = readShimOptions();
-  const std::string error = runDropIn(real.program, arguments, options);
-  return fail(Status::Usage, real.program + ": " + error);
+  const std::string ptxas = takeRealPtxas(options.ptxas);
+  if (ptxas.empty()) return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
+  const std::string error = runDropIn(ptxas, {argv + 1, argv + argc}, options);
+  return fail(Status::Usage, ptxas + ": " + error);
 }
 
 }  // namespace ptxopt::tool

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "shim/shell_words.h"
+#include "tool/guard_options.h"
 #include "tool/optimizer_options.h"
 
 namespace ptxopt::tool {
@@ -15,9 +16,7 @@ ShimOptions readShimOptions() {
   constexpr const char* kVariable = "PTXOPT_OPTIONS";
   ShimOptions options;
   const char* const text = std::getenv(kVariable);
-  // Most have none: making the table below takes longer than a short file does.
-  if (text == nullptr || *text == '\0') return options;
-  std::optional<std::vector<std::string>> words = splitShellWords(text);
+  std::optional<std::vector<std::string>> words = splitShellWords(text == nullptr ? "" : text);
   if (!words) {
     options.mistake = fmt::format("{}: a quote without its end", kVariable);
     return options;
@@ -27,6 +26,8 @@ ShimOptions readShimOptions() {
   OptimizerOptions optimizer(options.optimizer);
   optimizer.addPasses(app, "");
   optimizer.addKnobs(app);
+  GuardLine guard;
+  addGuardOptions(app, guard);
   app.add_option("-j,--jobs", options.optimizer.jobs)->check(CLI::Range(0, 1024));
   app.add_flag("--verify-each", options.optimizer.verifyEach);
   app.add_option("--report", options.report);
@@ -36,6 +37,9 @@ ShimOptions readShimOptions() {
   try {
     app.parse(*words);
     optimizer.finish();
+    options.ptxas = guard.ptxas;
+    if (std::string error; !resolveGuard(guard, options.optimizer, options.guard, error))
+      throw CLI::ValidationError(error);
   } catch (const CLI::ParseError& e) {
     options = {};
     options.mistake = fmt::format("{}: {}", kVariable, e.what());
