@@ -56,6 +56,10 @@ bool isCalledByOurselves() {
 
 std::string takeRealPtxas(const std::string& given) {
   std::string called = isCalledByOurselves() ? std::getenv(kCalled) : "";
+  // Whoever says that there is none to ask still needs one to compile.
+  for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"})
+    if (const char* value = std::getenv(variable); value != nullptr && std::string_view(value) == "none")
+      ::unsetenv(variable);
   const std::string program = called.empty() ? findPtxas(given) : findAnother(split(called));
   if (program.empty()) return {};
   if (!called.empty()) called += ':';

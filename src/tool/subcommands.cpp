@@ -13,6 +13,7 @@ constexpr Subcommand kSubcommands[] = {
     {"report", "show the register pressure of kernels in a page for the browser", reportCommand},
     {"as", "be ptxas, with the PTX optimized in between; so is ptxopt under the names ptxas and ptxopt-ptxas",
      asCommand},
+    {"nvcc", "be nvcc, with the PTX optimized before ptxas", nvccCommand},
 };
 
 }  // namespace

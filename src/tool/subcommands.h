@@ -30,5 +30,6 @@ int reduceCommand(int argc, char** argv);
 int runCommand(int argc, char** argv);
 int reportCommand(int argc, char** argv);
 int asCommand(int argc, char** argv);
+int nvccCommand(int argc, char** argv);
 
 }  // namespace ptxopt::tool
