@@ -7,9 +7,11 @@
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -25,9 +27,11 @@ constexpr int kNotStarted = 127;  // as of a shell
 constexpr std::array kSentOn{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 volatile sig_atomic_t childPid = 0;
+volatile sig_atomic_t wasSentOn = 0;
 
 extern "C" void sendOn(int signal) {
   const int saved = errno;
+  wasSentOn = 1;
   if (childPid > 0) ::kill(static_cast<pid_t>(childPid), signal);
   errno = saved;
 }
@@ -113,13 +117,27 @@ bool areOneFile(int a, int b) {
          first.st_ino == second.st_ino;
 }
 
-// Until all ends for writing are closed.
-void readAll(Pipe& first, std::string& firstText, Pipe& second, std::string& secondText) {
+// Until the program has ended, or all ends for writing are closed where the system does not tell the former. What a
+// child of the program may still write is lost.
+void readAll(pid_t pid, Pipe& first, std::string& firstText, Pipe& second, std::string& secondText) {
+  const std::pair<Pipe*, std::string*> streams[] = {{&first, &firstText}, {&second, &secondText}};
   std::array<char, 16 * 1024> buffer;
+  int ended = -1;
+#ifdef SYS_pidfd_open
+  ended = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+#endif
+  bool hasEnded = false;
   while (first.read >= 0 || second.read >= 0) {
-    pollfd polled[] = {{first.read, POLLIN, 0}, {second.read, POLLIN, 0}};
-    if (::poll(polled, std::size(polled), -1) < 0 && errno != EINTR) return;
-    const std::pair<Pipe*, std::string*> streams[] = {{&first, &firstText}, {&second, &secondText}};
+    pollfd polled[] = {{first.read, POLLIN, 0}, {second.read, POLLIN, 0}, {ended, POLLIN, 0}};
+    const int ready = ::poll(polled, std::size(polled), hasEnded ? 0 : -1);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) break;
+    // What it wrote before its end is in the pipes by now.
+    if (polled[2].revents != 0) {
+      hasEnded = true;
+      ::close(std::exchange(ended, -1));
+      continue;
+    }
     for (std::size_t i = 0; i < std::size(streams); ++i) {
       const auto& [pipe, text] = streams[i];
       if (pipe->read < 0 || polled[i].revents == 0) continue;
@@ -130,6 +148,7 @@ void readAll(Pipe& first, std::string& firstText, Pipe& second, std::string& sec
         pipe->closeRead();
     }
   }
+  if (ended >= 0) ::close(ended);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& arguments) {
@@ -164,6 +183,7 @@ Child runChild(const std::vector<std::string>& arguments, const ChildOptions& op
   }
   ::signal(SIGCHLD, SIG_DFL);  // whoever ignores it gets no status
   SignalsSentOn signals;
+  wasSentOn = 0;
   posix_spawnattr_setsigmask(&spawn.attributes, &signals.mask());
   posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETSIGMASK);
   std::vector<char*> argv = pointers(arguments);
@@ -176,9 +196,12 @@ Child runChild(const std::vector<std::string>& arguments, const ChildOptions& op
   }
   out.closeWrite();
   err.closeWrite();
-  readAll(out, child.out, err, child.err);
+  if (options.capturesOutput) readAll(pid, out, child.out, err, child.err);
   while (::waitpid(pid, &child.status, 0) < 0 && errno == EINTR) {
   }
+  child.isInterrupted =
+      wasSentOn != 0 || (WIFSIGNALED(child.status) &&
+                         std::find(kSentOn.begin(), kSentOn.end(), WTERMSIG(child.status)) != kSentOn.end());
   return child;
 }
 

@@ -18,6 +18,8 @@ struct ChildOptions {
 struct Child {
   std::string error;  // why it could not be started
   int status = 0;     // as of waitpid
+  // Whether a signal was sent on to it, or it ended by one of these: nobody is to try again.
+  bool isInterrupted = false;
   // What it wrote. Where both of our streams are one file, all of it is in `out`, in its order.
   std::string out, err;
 

@@ -172,6 +172,11 @@ class DropIn {
       if (input.isStandardInput()) options.input = input.resultFile;
     }
     Child child = runChild(call(withPaths(std::move(words), &ShimInput::resultFile)), options);
+    if (child.isInterrupted) {
+      writeBytes(STDOUT_FILENO, child.out);
+      writeBytes(STDERR_FILENO, child.err);
+      return child;
+    }
     if (!child.succeeded()) {
       const std::string& said = child.err.empty() ? child.out : child.err;
       trouble_.push_back(fmt::format("ptxas refuses the optimized PTX ({}{}{}){}", child.describe(),
