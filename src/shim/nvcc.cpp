@@ -72,7 +72,8 @@ std::optional<Child> runInToolkit(const NvccPlan& plan, const std::vector<std::s
   if (nvcc.empty()) return std::nullopt;
   const std::vector<std::string> folders{"_HERE_", "_THERE_", "PATH"};
   const std::optional<NvccPlan> ours = planOf(nvcc, arguments);
-  if (!ours || ours->comparable(folders) != plan.comparable(folders)) {
+  const std::string ourBin = fs::path(nvcc).parent_path().string();
+  if (!ours || ours->comparable(folders, ourBin, bin) != plan.comparable(folders, bin, bin)) {
     why = "the plan of nvcc is another one in a toolkit of ours";
     return std::nullopt;
   }

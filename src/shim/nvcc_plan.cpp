@@ -84,26 +84,30 @@ bool NvccPlan::optimizesWhenLinking() const {
     if (program == "fatbinary") return command.find("kind=nvvm") != std::string::npos;
     if (program != "nvlink") return false;
     const auto words = splitShellWords(command);
-    return std::any_of(words->begin(), words->end(), [](const auto& w) { return w == "-lto" || w == "--lto"; });
+    return std::any_of(words->begin(), words->end(), [](const auto& w) { return w == "-dlto" || w == "-lto"; });
   });
 }
 
 bool NvccPlan::keepsPtx() const {
-  std::set<std::string> made;
+  std::set<std::string> made, removed;
+  for (const std::string& command : commands)
+    if (command.starts_with("rm ")) removed.insert(command.substr(3));  // one name, without quotes
   for (const std::string& command : commands) {
     const std::string program = programOf(command);
     if (program != "cicc" && program != "ptxas") continue;
     const auto words = *splitShellWords(command);
     for (std::size_t i = 1; i < words.size(); ++i) {
       if (program == "ptxas" && made.contains(words[i])) return true;
-      if (program == "cicc" && words[i - 1] == "-o" && words[i].find(kTemporary) == std::string::npos)
+      if (program == "cicc" && words[i - 1] == "-o" && words[i].find(kTemporary) == std::string::npos &&
+          !removed.contains(words[i]))
         made.insert(words[i]);
     }
   }
   return false;
 }
 
-std::string NvccPlan::comparable(const std::vector<std::string>& without) const {
+std::string NvccPlan::comparable(const std::vector<std::string>& without, const std::string& from,
+                                 const std::string& to) const {
   std::string out;
   for (const auto& [name, value] : variables)
     if (std::find(without.begin(), without.end(), name) == without.end()) out += name + '=' + value + '\n';
@@ -111,6 +115,8 @@ std::string NvccPlan::comparable(const std::vector<std::string>& without) const 
   for (const std::string& command : commands) lines.push_back(withoutNumbers(command));
   std::sort(lines.begin(), lines.end());
   for (const std::string& line : lines) out += line + '\n';
+  for (std::size_t at = 0; (at = out.find(from, at)) != std::string::npos; at += to.size())
+    out.replace(at, from.size(), to);
   return out;
 }
 

@@ -21,8 +21,10 @@ struct NvccPlan {
   bool optimizesWhenLinking() const;
   // Whether ptxas gets a file of cicc's that stays: -keep.
   bool keepsPtx() const;
-  // The variables but these, and the commands, in an order and with names that do not differ from run to run.
-  std::string comparable(const std::vector<std::string>& without) const;
+  // The variables but these, and the commands, in an order and with names that do not differ from run to run;
+  // `from`, a folder, is taken for `to`.
+  std::string comparable(const std::vector<std::string>& without, const std::string& from,
+                         const std::string& to) const;
 };
 
 NvccPlan readNvccPlan(std::string_view text);
