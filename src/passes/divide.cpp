@@ -9,7 +9,6 @@
 #include "passes/divide/by_constants.h"
 #include "passes/divide/by_reciprocals.h"
 #include "passes/divide/division.h"
-#include "passes/lsr/straight_line.h"
 #include "passes/pass.h"
 
 namespace ptxopt {
@@ -28,7 +27,7 @@ bool dividesAnywhere(const Module& module, const Function& f) {
 
 bool divide(Function& f, PassContext& context) {
   if (!dividesAnywhere(context.module, f)) return false;
-  if (!context.analyses.cfg().complete() || !hasUsableRanges(f, context)) {
+  if (!context.analyses.cfg().complete() || !context.analyses.mayHaveLiveIntervals()) {
     context.decline("too-large", "live ranges need more than liveness may take");
     return false;
   }

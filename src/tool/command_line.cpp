@@ -11,6 +11,7 @@
 #include "tool/guard_options.h"
 #include "tool/help.h"
 #include "tool/messages.h"
+#include "tool/optimizer_options.h"
 #include "tool/parse_arguments.h"
 #include "tool/revision.h"
 #include "tool/subcommands.h"
@@ -34,8 +35,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
              "  ptxopt --in-place keep/ -j0 --verify         what nvcc -keep left, checked\n" +
              "\n" + environmentHelp());
   Options& o = line.options;
-  int level = 2;
-  std::vector<std::string> passes;
+  OptimizerOptions optimizer(o);
   std::vector<std::string> remarks, warnings;
   bool listPasses = false, listKnobs = false, listOpcodes = false;
   using Action = CommandLine::Action;
@@ -48,21 +48,7 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
       ->excludes(outputOption);
 
   const char* const kPipeline = "Which passes run";
-  CLI::Option* const levelOption =
-      app.add_option("-O", level, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
-          ->type_name("LEVEL")
-          ->check(CLI::Range(0, 2))
-          ->group(kPipeline);
-  CLI::Option* const passesOption = app.add_option("--passes", passes, "exactly these passes, in this order")
-                                        ->type_name("PASS,...")
-                                        ->delimiter(',')
-                                        ->allow_extra_args(false)
-                                        ->group(kPipeline);
-  app.add_option("--skip-pass", o.skip, "not these; live-dead@2 is the second run of live-dead")
-      ->type_name("PASS,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->group(kPipeline);
+  optimizer.addPasses(app, kPipeline);
   app.add_option("--arch", o.architecture, "optimize for this one instead of the file's .target")
       ->type_name("sm_XX")
       ->group(kPipeline);
@@ -134,36 +120,13 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
       ->type_name("FOLDER")
       ->group(kInside);
 
-  std::map<std::string, int64_t> knobValues;
-  std::vector<std::pair<std::string, CLI::Option*>> knobOptions;
-  for (const KnobDescription& knob : describeKnobs()) {
-    const std::string name(knob.name);
-    const std::vector<std::string> values = CLI::detail::split(std::string(knob.values), '|');
-    const bool isNumber = knob.values.empty();
-    CLI::Option* const option =
-        app.add_option("--" + name, knobValues[name],
-                       fmt::format("{} [{}]", knob.summary,
-                                   isNumber ? std::to_string(knob.defaultValue) : std::string(knob.defaultName)))
-            ->group(std::string(kKnobGroup));
-    if (isNumber) {
-      option->type_name("N")->check(CLI::Range(knob.least, knob.most));
-    } else {
-      std::map<std::string, int64_t> numbers;
-      for (std::size_t v = 0; v < values.size(); ++v) numbers[values[v]] = static_cast<int64_t>(v);
-      option->type_name(std::string(knob.values))->transform(CLI::CheckedTransformer(numbers).description(""));
-    }
-    knobOptions.emplace_back(name, option);
-  }
+  optimizer.addKnobs(app);
 
   if (!parseArguments(app, argc, argv, exitCode)) return false;
 
   // Who looks at analyses wants those of what he wrote, unless he names passes.
-  if (!line.dumps.empty() && levelOption->count() == 0) level = 0;
+  optimizer.finish(line.dumps.empty() ? 2 : 0);
   line.writesOutput = line.dumps.empty() || outputOption->count() != 0;
-  o.level = level;
-  if (passesOption->count() != 0) o.passes = passes;
-  for (const auto& [name, option] : knobOptions)
-    if (option->count() != 0) o.knobs[name] = knobValues[name];
   for (const std::string& remark : remarks) {
     const std::size_t equals = remark.find('=');
     const std::string kind = remark.substr(0, equals);

@@ -51,7 +51,14 @@ int optimizeFile(const CommandLine& line) {
   return 0;
 }
 
+// Links of these names to the program are `ptxopt as`.
+bool isCalledAsPtxas(std::string_view program) {
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  return name == "ptxas" || name == "ptxopt-ptxas";
+}
+
 int run(int argc, char** argv) {
+  if (argc > 0 && isCalledAsPtxas(argv[0])) return asCommand(argc, argv);
   if (argc > 1)
     if (const Subcommand* command = findSubcommand(argv[1])) return command->run(argc - 1, argv + 1);
 

@@ -6,16 +6,12 @@ namespace ptxopt::division {
 
 Operand PtxAlgebra::operand(const Source& s) {
   if (s.reg.valid()) return registerOperand(s.reg, Role::Use, Join::Comma);
+  if (s.number == static_cast<int32_t>(s.number)) return integerOperand(static_cast<int32_t>(s.number));
   Operand o;
   o.join = Join::Comma;
-  if (s.number == static_cast<int32_t>(s.number)) {
-    o.kind = OperandKind::Integer;
-    o.payload = static_cast<uint32_t>(s.number);
-  } else {
-    o.kind = OperandKind::WideInteger;
-    o.payload = static_cast<uint32_t>(f_.constants.size());
-    f_.constants.push_back(static_cast<uint64_t>(s.number));
-  }
+  o.kind = OperandKind::WideInteger;
+  o.payload = static_cast<uint32_t>(f_.constants.size());
+  f_.constants.push_back(static_cast<uint64_t>(s.number));
   return o;
 }
 

@@ -1,0 +1,19 @@
+// Files and streams of the drop-in ptxas: bytes as they are, errors as a false or a nothing.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ptxopt {
+
+// To the end; "-" is standard input.
+std::optional<std::string> readBytes(const std::string& path);
+void writeBytes(int descriptor, std::string_view bytes);
+// Makes the folder, too.
+bool writeBytes(const std::filesystem::path& path, std::string_view bytes);
+// Whole or not at all, also where several processes write the same name.
+bool writeWhole(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace ptxopt

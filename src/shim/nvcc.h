@@ -1,0 +1,24 @@
+// nvcc with the drop-in ptxas in the place of ptxas.
+//
+// nvcc's own plan (--dryrun) says whether it is going to call ptxas at all. If so, the same nvcc is called in a
+// toolkit in which ptxas is us (nvcc_toolkit.h), after its plan there was found to be the same but for the folders:
+// all that nvcc does, with its temporary names, threads, streams and exit code, stays its own. Where the plan is
+// another, or there is none, plain nvcc is called; the first with a warning. Left alone: link-time optimization
+// (-dlto), whose code never is PTX before the linker, with a remark; PTX that is embedded or asked for (-ptx),
+// which is nvcc's own; debug code and -O0 of ptxas, by the drop-in ptxas.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ptxopt {
+
+// The nvcc to call: `first` if that names one (as a compiler launcher is called), else $PTXOPT_NVCC, of $CUDA_HOME
+// or $CUDA_PATH, of PATH, of /usr/local/cuda. Empty: there is none. Never this program.
+std::string findNvcc();
+bool isNvcc(const std::string& argument);
+
+// Does not return unless nvcc cannot be started: then the reason. `self`: this program.
+std::string runNvcc(const std::string& program, const std::vector<std::string>& arguments, const std::string& self);
+
+}  // namespace ptxopt

@@ -1,0 +1,37 @@
+// Optimizing one input of the drop-in ptxas: whatever goes wrong, there is a text to go on with.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "guard/guard.h"
+#include "ptxopt/ptxopt.h"
+
+namespace ptxopt {
+
+// What $PTXOPT_OPTIONS says.
+struct ShimOptions {
+  Options optimizer;         // architecture and file name are those of each input
+  GuardOptions guard;        // architecture and arguments are those of ptxas's command line
+  std::string ptxas;         // not empty: the real one
+  bool leavesAlone = false;  // touch nothing: somebody before us did
+  std::string mistake;       // not empty: $PTXOPT_OPTIONS makes no sense, no PTX is touched
+  std::string report;     // a file, or a folder (with a slash at its end, or there already) for one report an input
+  bool keepsPtx = false;  // write what ptxas gets beside the input, as NAME.ptxopt.ptx
+  bool verbose = false;   // say what is done
+};
+
+struct OptimizedInput {
+  std::string text;                // to be assembled
+  bool changed = false;            // ... and not the one that was given
+  std::string trouble;             // what went wrong, in a line
+  std::vector<std::string> notes;  // for who asked for more words
+  std::string reportJson;
+};
+
+// `architecture`: that ptxas was asked for; empty: none. `guard` has what ptxas is to be asked with.
+OptimizedInput optimizeInput(std::string_view text, const std::string& name, const std::string& architecture,
+                             const ShimOptions& options);
+
+}  // namespace ptxopt

@@ -1,0 +1,39 @@
+// The options that say how the optimizer works: those of the command line and of $PTXOPT_OPTIONS are the same.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ptxopt/ptxopt.h"
+
+namespace ptxopt::tool {
+
+// Declares them in an app and puts what was said into Options. Has to live until the app has parsed.
+class OptimizerOptions {
+ public:
+  explicit OptimizerOptions(Options& options) : options_(options) {}
+  OptimizerOptions(const OptimizerOptions&) = delete;
+  OptimizerOptions& operator=(const OptimizerOptions&) = delete;
+
+  // -O, --passes, --skip-pass.
+  void addPasses(CLI::App& app, const std::string& group);
+  // One for each knob.
+  void addKnobs(CLI::App& app);
+  // Behind app.parse(). `usualLevel`: that without -O.
+  void finish(int usualLevel = 2);
+
+ private:
+  Options& options_;
+  int level_ = 2;
+  std::vector<std::string> passes_;
+  CLI::Option* levelOption_ = nullptr;
+  CLI::Option* passesOption_ = nullptr;
+  std::map<std::string, int64_t> knobValues_;
+  std::vector<std::pair<std::string, CLI::Option*>> knobOptions_;
+};
+
+}  // namespace ptxopt::tool

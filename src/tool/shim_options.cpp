@@ -1,0 +1,55 @@
+#include "tool/shim_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+
+#include "shim/shell_words.h"
+#include "tool/guard_options.h"
+#include "tool/optimizer_options.h"
+
+namespace ptxopt::tool {
+
+ShimOptions readShimOptions() {
+  constexpr const char *kVariable = "PTXOPT_OPTIONS", *kGuardVariable = "PTXOPT_GUARD";
+  ShimOptions options;
+  const char* const text = std::getenv(kVariable);
+  GuardLine guard;
+  // Most have none, and to make the table below takes a tenth of the time for a short file.
+  if ((text == nullptr || *text == '\0') && std::getenv(kGuardVariable) == nullptr) {
+    resolveGuard(guard, options.optimizer, options.guard, options.mistake);
+    return options;
+  }
+  std::optional<std::vector<std::string>> words = splitShellWords(text == nullptr ? "" : text);
+  if (!words) {
+    options.mistake = fmt::format("{}: a quote without its end", kVariable);
+    return options;
+  }
+  CLI::App app("", kVariable);
+  app.set_help_flag();
+  OptimizerOptions optimizer(options.optimizer);
+  optimizer.addPasses(app, "");
+  optimizer.addKnobs(app);
+  addGuardOptions(app, guard);
+  app.add_option("-j,--jobs", options.optimizer.jobs)->check(CLI::Range(0, 1024));
+  app.add_flag("--verify-each", options.optimizer.verifyEach);
+  app.add_option("--report", options.report);
+  app.add_flag("--keep-ptx", options.keepsPtx);
+  app.add_flag("-v,--verbose", options.verbose);
+  std::reverse(words->begin(), words->end());  // the order that CLI11 takes
+  try {
+    app.parse(*words);
+    optimizer.finish();
+    options.ptxas = guard.ptxas;
+    if (std::string error; !resolveGuard(guard, options.optimizer, options.guard, error))
+      throw CLI::ValidationError(error);
+  } catch (const CLI::ParseError& e) {
+    options = {};
+    options.mistake = fmt::format("{}: {}", kVariable, e.what());
+  }
+  return options;
+}
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,11 @@
+// $PTXOPT_OPTIONS: the options of the drop-in ptxas, whose own arguments are those of ptxas.
+#pragma once
+
+#include "shim/optimize_input.h"
+
+namespace ptxopt::tool {
+
+// Split like a shell does. A mistake is noted in the result and not fatal.
+ShimOptions readShimOptions();
+
+}  // namespace ptxopt::tool
