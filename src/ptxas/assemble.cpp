@@ -103,8 +103,11 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
   const ProcessResult result = runProcess(arguments, options);
   if (!result.succeeded()) {
     std::string error = settings.program + ": " + result.describe();
-    if (const std::string why = complaint(result.err.empty() ? result.out : result.err); !why.empty())
-      error += ": " + why;
+    std::string why = complaint(result.err.empty() ? result.out : result.err);
+    // The folder has another name each time.
+    for (std::size_t at = 0; (at = why.find(folder.file(""), at)) != std::string::npos;)
+      why.erase(at, folder.file("").size());
+    if (!why.empty()) error += ": " + why;
     const bool refused = result.end == End::Exited && result.code != 127 && result.code != 126;
     return failed(refused                         ? Status::Refused
                   : result.end == End::NotStarted ? Status::NoProgram
