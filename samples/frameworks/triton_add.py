@@ -1,0 +1,33 @@
+"""A Triton kernel compiled for sm_80 without a GPU, its PTX optimized by ptxopt on the way.
+
+    ln -s "$(command -v ptxopt)" ~/bin/ptxopt-ptxas
+    TRITON_PTXAS_PATH=~/bin/ptxopt-ptxas python samples/frameworks/triton_add.py [OUT.cubin]
+
+Triton calls the program of that variable in the place of its own ptxas. The real one behind it is that of $PTXOPT_PTXAS,
+of the CUDA toolkit or of the PATH; where there is none, PTXOPT_PTXAS can name Triton's own:
+triton/backends/nvidia/bin/ptxas among the site packages.
+"""
+import sys
+
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+
+@triton.jit
+def scale_rows(out, x, factors, width, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    for start in range(0, width, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        mask = at < width
+        tl.store(out + row * width + at, tl.load(x + row * width + at, mask) * tl.load(factors + row), mask)
+
+
+source = ASTSource(fn=scale_rows, constexprs={"BLOCK": 256},
+                   signature={"out": "*fp32", "x": "*fp32", "factors": "*fp32", "width": "i32", "BLOCK": "constexpr"})
+kernel = triton.compile(source, target=GPUTarget("cuda", 80, 32))
+print(f"{kernel.metadata.name}: {len(kernel.asm['ptx'])} characters of PTX, {len(kernel.asm['cubin'])} bytes of machine code")
+if len(sys.argv) > 1:
+    with open(sys.argv[1], "wb") as out:
+        out.write(kernel.asm["cubin"])
