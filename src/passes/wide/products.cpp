@@ -76,6 +76,13 @@ bool WideProducts::needsUpper(ValueKey k, unsigned depth) const {
   return false;
 }
 
+// Of a number that is extended either way: as it is extended, so that equal products stay equal.
+bool WideProducts::prefersSigned(const Operand& o, InstrId at, Narrow n) const {
+  if (n.isSigned != n.isUnsigned) return n.isSigned;
+  const InstrId id = narrow_.extension(o, at);
+  return id.valid() && text(id).ends_with("s32");
+}
+
 bool WideProducts::look(InstrId id) {
   const std::string_view opcode = text(id);
   const bool shifts = opcode == "shl.b64", multiplies = isMultiplication(opcode);
@@ -114,15 +121,15 @@ bool WideProducts::look(InstrId id) {
     const Narrow both = x & y;
     if (!y.any()) return reject("not-extended");
     if (!both.any()) return reject("mixed-signs");
-    emitProduct(id, a, b, both.isSigned, added);
+    emitProduct(id, a, b, prefersSigned(a, id, both), added);
     return true;
   }
   const int64_t factor = shifts ? int64_t{1} << *constant : static_cast<int64_t>(*constant);
   if (factor == 0 || factor == 1) return reject("trivial");
   const Narrow x = narrow_.of(a, id);
-  const bool isSigned = x.isSigned && fitsKind(factor, true);
-  if (isSigned || (x.isUnsigned && fitsKind(factor, false))) {
-    emitProduct(id, a, Edits::number(factor), isSigned, added);
+  const Narrow kind{x.isSigned && fitsKind(factor, true), x.isUnsigned && fitsKind(factor, false)};
+  if (kind.any()) {
+    emitProduct(id, a, Edits::number(factor), prefersSigned(a, id, kind), added);
     return true;
   }
   if (x.any() || !fitsKind(factor, true)) return reject("constant");
@@ -223,7 +230,7 @@ InstrId WideProducts::singleAddition(InstrId id) const {
 Operand WideProducts::emitTerm(const Term& t, InstrId id, int64_t factor, unsigned shift) {
   const Operand product = edits_.temporary(ScalarType::b64);
   if (t.narrow.any()) {
-    const bool isSigned = t.narrow.isSigned;
+    const bool isSigned = prefersSigned(t.operand, t.at, t.narrow);
     const Operand left = narrow_.lower(t.operand, t.at, id, edits_);
     edits_.insert(id, isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
                   {product, left, Edits::number(t.isSubtracted ? -factor : factor)});
@@ -249,13 +256,14 @@ bool WideProducts::distribute(InstrId id, const Operand& sum, int64_t factor, un
   for (Term& t : terms) {
     // What is subtracted needs the negative factor.
     const int64_t own = t.isSubtracted ? -factor : factor;
-    t.narrow.isSigned &= fitsKind(own, true);
-    t.narrow.isUnsigned &= !t.narrow.isSigned && fitsKind(own, false);
+    t.narrow = {t.narrow.isSigned && fitsKind(own, true), t.narrow.isUnsigned && fitsKind(own, false)};
     if (t.narrow.any()) continue;
     if (t.isSubtracted) return reject("not-extended");
     ++others;
   }
   if (others == terms.size()) return reject("not-extended");
+  // One IMAD.WIDE for half an addition: what ptxas makes of the rest otherwise is as much.
+  if (terms.size() - others < 2) return reject("no-gain");
   const Cfg& cfg = context_.analyses.cfg();
   const Loops& loops = context_.analyses.loops();
   const BlockId block = cfg.blockOf(id);

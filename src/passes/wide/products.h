@@ -32,6 +32,7 @@ class WideProducts {
   };
 
   std::string_view text(InstrId id) const { return module_.text(module_.form(f_[id]).text); }
+  bool prefersSigned(const Operand& o, InstrId at, Narrow n) const;
   bool needsUpper(ValueKey k, unsigned depth) const;
   void emitProduct(InstrId id, const Operand& a, const Operand& b, bool isSigned, const Operand* added);
   void splitWide(InstrId id, std::span<const Operand> operands, bool isSigned);
