@@ -71,12 +71,6 @@ InstrId NarrowValues::extension(const Operand& o, InstrId at) const {
   return id.valid() && text(id).starts_with("cvt.") && widened(id) != nullptr ? id : InstrId();
 }
 
-bool NarrowValues::isMasked(const Operand& o, InstrId at) const {
-  if (!o.isRegister()) return false;
-  const InstrId id = origin(o, at);
-  return id.valid() && (text(id) == "and.b64" || text(id) == "shr.u64");
-}
-
 Operand NarrowValues::lower(const Operand& o, InstrId at, InstrId place, Edits& edits) const {
   if (const auto c = immediate(f_, o)) return Edits::number(static_cast<int32_t>(*c));
   if (const InstrId id = origin(o, at); id.valid())

@@ -43,9 +43,6 @@ class NarrowValues {
   // The instruction that extends it to 64 bits for `at`, through copies; none when it is something else.
   InstrId extension(const Operand& o, InstrId at) const;
 
-  // Whether it comes from an `and` or a shift to the right.
-  bool isMasked(const Operand& o, InstrId at) const;
-
   // Whether `at` may read the value.
   bool mayRead(ValueKey k, InstrId at, bool& extends) const {
     return values_.reaches(k, at, extends) && zones_.reaches(occurrences_, values_.reg(k), at);

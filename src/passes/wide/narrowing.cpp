@@ -8,10 +8,7 @@
 // add, sub    where the result lies within 32 bits of the kind of the sources: two instructions become one, and an
 //             extension of the sign that takes the place of one that is no longer needed. What is read by its lower
 //             half only is left alone: ptxas drops the upper one by itself.
-// Declines:   mixed-signs, not-extended; of comparisons also: masked (the result of an `and` or a shift to the
-// right, whose
-//             upper half ptxas knows to be 0: nothing is gained, and it may not see the remainder of a loop); of
-//             sums also: may-wrap, extension-needed (it would cost what it gains).
+// Declines:   mixed-signs, not-extended; of sums also: may-wrap, extension-needed (it would cost what it gains).
 #include "passes/wide/narrowing.h"
 
 #include <array>
@@ -65,7 +62,6 @@ void Narrowing::compare(InstrId id, std::string_view opcode) {
   if (!y.any()) return declines_.add("not-extended");
   const Narrow both = x & y;
   if (!both.any()) return declines_.add("mixed-signs");
-  if (narrow_.isMasked(a, id) || narrow_.isMasked(b, id)) return declines_.add("masked");
   for (const Comparison& c : kComparisons) {
     if (c.name != rest.substr(0, dot)) continue;
     const MadeOpcode narrow = type == "s64" && both.isSigned ? c.asSigned : c.asUnsigned;

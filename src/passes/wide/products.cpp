@@ -14,7 +14,8 @@
 // Declines:     trivial (by 0 or 1), shift-out (32 or more), constant (none of 32 bits of the kind), not-extended,
 //               mixed-signs, low-half-only (addresses of shared memory, truncations: ptxas computes the lower half
 //               only); of sums: sum-needed (something else reads it), sum-elsewhere (in another loop),
-//               overwritten (a summand is no longer there), no-gain, pressure.
+//               overwritten (a summand is no longer there), no-gain; of all: pressure (a loop without a
+//               register for the factor).
 #include "passes/wide/products.h"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ WideProducts::WideProducts(const Function& f, PassContext& context, const Addres
       edits_(edits),
       declines_(declines),
       room_(f, context),
+      loopRoom_(f, context),
       isTaken_(f.instructions.size()) {}
 
 // Whether anything needs more than the lower half of the value. Where it cannot be seen, yes.
@@ -74,6 +76,16 @@ bool WideProducts::needsUpper(ValueKey k, unsigned depth) const {
     if (!made.valid() || needsUpper(made, depth + 1)) return true;
   }
   return false;
+}
+
+// Whether the loop has a register for the factor, which IMAD.WIDE reads from one.
+bool WideProducts::hasRoom(InstrId id) {
+  const LoopId l = context_.analyses.loops().of(context_.analyses.cfg().blockOf(id));
+  if (!l.valid()) return true;
+  if (roomOf_.empty()) roomOf_.resize(context_.analyses.loops().size());
+  std::optional<int>& known = roomOf_[l.value];
+  if (!known) known = loopRoom_.of(l);
+  return *known > 0;
 }
 
 // Of a number that is extended either way: as it is extended, so that equal products stay equal.
@@ -127,6 +139,7 @@ bool WideProducts::look(InstrId id) {
   const int64_t factor = shifts ? int64_t{1} << *constant : static_cast<int64_t>(*constant);
   if (factor == 0 || factor == 1) return reject("trivial");
   const Narrow x = narrow_.of(a, id);
+  if (x.any() && !hasRoom(id)) return reject("pressure");
   const Narrow kind{x.isSigned && fitsKind(factor, true), x.isUnsigned && fitsKind(factor, false)};
   if (kind.any()) {
     emitProduct(id, a, Edits::number(factor), prefersSigned(a, id, kind), added);
@@ -270,6 +283,7 @@ bool WideProducts::distribute(InstrId id, const Operand& sum, int64_t factor, un
   if (loops.of(slots_.blockAt(values_.place(k))) != loops.of(block)) return reject("sum-elsewhere");
   // Each addition is two instructions, and a product that is none by mul.wide two for each product.
   const auto products = static_cast<unsigned>(values_.uses(k).size());
+  if (!hasRoom(id)) return reject("pressure");
   const unsigned before = 2 * additions + 2 * products;
   const unsigned after = products * static_cast<unsigned>(terms.size() + others);
   if (after >= before) return reject("no-gain");

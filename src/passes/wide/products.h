@@ -1,8 +1,10 @@
 // Products of extended numbers as mul.wide. See products.cpp.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "passes/lsr/loop_room.h"
 #include "passes/lsr/range_room.h"
 #include "passes/wide/narrow_values.h"
 
@@ -32,6 +34,7 @@ class WideProducts {
   };
 
   std::string_view text(InstrId id) const { return module_.text(module_.form(f_[id]).text); }
+  bool hasRoom(InstrId id);
   bool prefersSigned(const Operand& o, InstrId at, Narrow n) const;
   bool needsUpper(ValueKey k, unsigned depth) const;
   void emitProduct(InstrId id, const Operand& a, const Operand& b, bool isSigned, const Operand* added);
@@ -52,7 +55,9 @@ class WideProducts {
   Edits& edits_;
   Declines& declines_;
   RangeRoom room_;
-  std::vector<bool> isTaken_;  // by InstrId: an addition that is replaced with a product
+  LoopRoom loopRoom_;
+  std::vector<std::optional<int>> roomOf_;  // by loop, as far as asked
+  std::vector<bool> isTaken_;               // by InstrId: an addition that is replaced with a product
 };
 
 }  // namespace ptxopt
