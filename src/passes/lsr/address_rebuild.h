@@ -18,18 +18,12 @@ class AddressRebuild {
                  Declines& declines);
 
   // Whether anything changed. Values that are needed no more are retired.
-  bool formWideProducts();
   bool fromNeighbours();
   void apply();
 
  private:
   static constexpr std::size_t kMostNeighbours = 6;  // that an address is compared with
 
-  struct Extension {
-    RegId reg;  // of 32 bits
-    ValueKey key;
-    bool isSigned = false;
-  };
   // base + sign * (step << shift) + constant; `step` of 64 bits
   struct Distance {
     ExprId step;
@@ -48,12 +42,6 @@ class AddressRebuild {
 
   std::string_view text(InstrId id) const { return module_.text(module_.form(f_[id]).text); }
   bool isGlobalAddress(ValueKey k) const;
-  bool makesGlobalAddress(ValueKey k) const;
-  bool extensionOf(const Operand& o, InstrId at, Extension& x) const;
-  bool mayRead(ValueKey k, InstrId at, bool& extends) const;
-  bool mayFormWide(InstrId id, Extension& x) const;
-  bool formWide(InstrId id);
-  bool splitWide(InstrId id);
   void note(Change change);
 
   bool rebuildFrom(ValueKey k, ValueKey base, int freed);

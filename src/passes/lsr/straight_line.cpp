@@ -99,8 +99,7 @@ class AddressReuse {
 
   void rebuild() {
     AddressRebuild rebuild(f_, context_, values_, edits_, room_, declines_);
-    const bool wide = rebuild.formWideProducts();
-    rebuilt_ = rebuild.fromNeighbours() || wide;
+    rebuilt_ = rebuild.fromNeighbours();
     edits_.apply(f_);
     rebuild.apply();
   }

@@ -1,0 +1,87 @@
+#include "passes/wide/narrow_values.h"
+
+#include "analysis/scev_instructions.h"
+
+namespace ptxopt {
+
+Narrow NarrowValues::fits(const IntegerRange& r) {
+  if (r.width() != 64 || r.isEmpty()) return {};
+  return {r.smallest() >= INT32_MIN && r.largest() <= INT32_MAX, r.most() <= UINT32_MAX};
+}
+
+Narrow NarrowValues::of(const Operand& o, InstrId at) {
+  if (const auto c = immediate(f_, o)) return fits(IntegerRange::constant(64, *c));
+  if (!o.isRegister() || o.flags != 0 || info(f_.registers[o.payload].type).bits != 64) return {};
+  const ValueId v = ranges_.valueRead(o.reg(), at);
+  if (!v.valid()) return {};
+  const Narrow n = fits(ranges_.at(o.reg(), v, cfg_.blockOf(at)));
+  if (n.any()) return n;
+  if (const InstrId id = origin(o, at); id.valid() && widened(id) != nullptr && text(id) == "mov.b64") {
+    // A pack: of a number and what is above it.
+    const auto operands = f_.operandsOf(f_[id]);
+    const ValueId high = ranges_.valueRead(operands[3].reg(), id);
+    const IntegerRange r = high.valid() ? ranges_.of(operands[3].reg(), high) : IntegerRange();
+    return {false, r.isConstant() && r.least() == 0};
+  }
+  ScalarEvolution& evolution = analyses_.scalarEvolution();
+  const ExprId e = evolution.read(o.reg(), at);
+  return e.valid() ? fits(evolution.range(e)) : Narrow();
+}
+
+Narrow NarrowValues::made(const Operand& result, InstrId at) {
+  const ValueKey k = values_.written(result.reg(), at);
+  return k.valid() ? fits(ranges_.at(values_.reg(k), values_.value(k), cfg_.blockOf(at))) : Narrow();
+}
+
+// The instruction that computes what `at` reads there, behind copies.
+InstrId NarrowValues::origin(const Operand& o, InstrId at) const {
+  RegId reg = o.reg();
+  InstrId id;
+  for (unsigned i = 0; i < kMostCopies; ++i) {
+    const ValueKey k = values_.read(reg, at);
+    if (!k.valid() || !values_.definition(k).valid()) return {};
+    id = at = values_.definition(k);
+    const auto operands = f_.operandsOf(f_[id]);
+    const std::string_view opcode = text(id);
+    if (opcode != "mov.b64" && opcode != "mov.u64" && opcode != "mov.s64") break;
+    if (operands.size() != 2 || !operands[1].isRegister() || operands[1].flags != 0) break;
+    reg = operands[1].reg();
+  }
+  return id;
+}
+
+const Operand* NarrowValues::widened(InstrId id) const {
+  const std::string_view opcode = text(id);
+  const auto operands = f_.operandsOf(f_[id]);
+  const Operand* source = nullptr;
+  if (opcode == "cvt.s64.s32" || opcode == "cvt.u64.u32" || opcode == "cvt.u64.s32" || opcode == "cvt.s64.u32") {
+    if (operands.size() == 2) source = &operands[1];
+  } else if (opcode == "mov.b64") {
+    if (operands.size() == 4 && operands[1].kind == OperandKind::Vector && operands[3].isRegister() &&
+        operands[3].flags == 0)
+      source = &operands[2];
+  }
+  if (source == nullptr || !source->isRegister() || source->flags != 0) return nullptr;
+  return info(f_.registers[source->payload].type).bits == 32 ? source : nullptr;
+}
+
+InstrId NarrowValues::extension(const Operand& o, InstrId at) const {
+  if (!o.isRegister()) return {};
+  const InstrId id = origin(o, at);
+  return id.valid() && text(id).starts_with("cvt.") && widened(id) != nullptr ? id : InstrId();
+}
+
+Operand NarrowValues::lower(const Operand& o, InstrId at, InstrId place, Edits& edits) const {
+  if (const auto c = immediate(f_, o)) return Edits::number(static_cast<int32_t>(*c));
+  if (const InstrId id = origin(o, at); id.valid())
+    if (const Operand* source = widened(id)) {
+      const ValueKey k = values_.read(source->reg(), id);
+      bool extends = false;
+      if (k.valid() && mayRead(k, place, extends)) return registerOperand(source->reg(), Role::Use, Join::Comma);
+    }
+  const Operand half = edits.temporary(ScalarType::b32);
+  edits.insert(place, MadeOpcode::CvtU32U64, {half, registerOperand(o.reg(), Role::Use, Join::Comma)});
+  return Edits::asUse(half);
+}
+
+}  // namespace ptxopt

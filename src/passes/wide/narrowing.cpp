@@ -1,0 +1,119 @@
+// Operations of 64 bits on extended numbers that 32 bits do as well.
+//
+// setp        of two numbers extended in the same way: of 32 bits one instruction, of 64 two and what extends. An
+// unsigned
+//             comparison of sign-extended numbers is that of their lower halves, as extending keeps the order; one
+//             of zero-extended numbers is unsigned either way.
+// min, max    the same, and the result is extended: one instruction and the extension instead of four.
+// add, sub    where the result lies within 32 bits of the kind of the sources: two instructions become one, and an
+//             extension of the sign that takes the place of one that is no longer needed. What is read by its lower
+//             half only is left alone: ptxas drops the upper one by itself.
+// Declines:   mixed-signs, not-extended; of sums also: may-wrap, extension-needed (it would cost what it gains).
+#include "passes/wide/narrowing.h"
+
+#include <array>
+
+namespace ptxopt {
+namespace {
+
+// Of comparisons in signed and unsigned numbers.
+struct Comparison {
+  std::string_view name;
+  MadeOpcode asSigned, asUnsigned;
+};
+constexpr std::array<Comparison, 10> kComparisons = {{
+    {"eq", MadeOpcode::SetpEqS32, MadeOpcode::SetpEqS32},
+    {"ne", MadeOpcode::SetpNeS32, MadeOpcode::SetpNeS32},
+    {"lt", MadeOpcode::SetpLtS32, MadeOpcode::SetpLtU32},
+    {"le", MadeOpcode::SetpLeS32, MadeOpcode::SetpLeU32},
+    {"gt", MadeOpcode::SetpGtS32, MadeOpcode::SetpGtU32},
+    {"ge", MadeOpcode::SetpGeS32, MadeOpcode::SetpGeU32},
+    {"lo", MadeOpcode::SetpLtU32, MadeOpcode::SetpLtU32},
+    {"ls", MadeOpcode::SetpLeU32, MadeOpcode::SetpLeU32},
+    {"hi", MadeOpcode::SetpGtU32, MadeOpcode::SetpGtU32},
+    {"hs", MadeOpcode::SetpGeU32, MadeOpcode::SetpGeU32},
+}};
+
+}  // namespace
+
+void Narrowing::look(InstrId id) {
+  const std::string_view opcode = module_.text(module_.form(f_[id]).text);
+  if (!opcode.ends_with("64")) return;
+  if (opcode.starts_with("setp.")) return compare(id, opcode);
+  if (opcode == "min.s64" || opcode == "max.s64") return choose(id, opcode[1] == 'i', true);
+  if (opcode == "min.u64" || opcode == "max.u64") return choose(id, opcode[1] == 'i', false);
+  if (f_[id].is(Instruction::Guarded)) return;
+  if (opcode == "add.s64" || opcode == "add.u64") return sum(id, false);
+  if (opcode == "sub.s64" || opcode == "sub.u64") return sum(id, true);
+}
+
+void Narrowing::compare(InstrId id, std::string_view opcode) {
+  const std::string_view rest = opcode.substr(5);
+  const std::size_t dot = rest.find('.');
+  const std::string_view type = rest.substr(dot + 1);
+  if (type != "s64" && type != "u64" && type != "b64") return;  // a combination with another predicate, or a float
+  const auto all = f_.operandsOf(f_[id]);
+  auto operands = all.subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
+  if (operands.size() > 1 && operands[1].join == Join::Pipe) operands = operands.subspan(1);
+  if (operands.size() != 3) return;
+  const Operand &a = operands[1], &b = operands[2];
+  if (!a.isRegister()) return;
+  const Narrow x = narrow_.of(a, id), y = x.any() ? narrow_.of(b, id) : Narrow();
+  if (!y.any()) return declines_.add("not-extended");
+  const Narrow both = x & y;
+  if (!both.any()) return declines_.add("mixed-signs");
+  for (const Comparison& c : kComparisons) {
+    if (c.name != rest.substr(0, dot)) continue;
+    const MadeOpcode narrow = type == "s64" && both.isSigned ? c.asSigned : c.asUnsigned;
+    const Operand left = narrow_.lower(a, id, id, edits_), right = narrow_.lower(b, id, id, edits_);
+    edits_.replace(id, narrow, {left, right});
+    context_.count("comparisons");
+    return;
+  }
+}
+
+void Narrowing::choose(InstrId id, bool isMin, bool isSigned) {
+  const auto operands = f_.operandsOf(f_[id]).subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
+  if (operands.size() != 3 || !operands[0].isRegister() || !operands[1].isRegister()) return;
+  const Narrow x = narrow_.of(operands[1], id), y = x.any() ? narrow_.of(operands[2], id) : Narrow();
+  if (!y.any()) return declines_.add("not-extended");
+  const Narrow both = x & y;
+  if (!both.any()) return declines_.add("mixed-signs");
+  const bool extendsSign = !both.isUnsigned, comparesSigned = isSigned && both.isSigned;
+  const MadeOpcode narrow = isMin ? (comparesSigned ? MadeOpcode::MinS32 : MadeOpcode::MinU32)
+                                  : (comparesSigned ? MadeOpcode::MaxS32 : MadeOpcode::MaxU32);
+  const Operand result = edits_.temporary(ScalarType::b32);
+  const Operand left = narrow_.lower(operands[1], id, id, edits_);
+  const Operand right = narrow_.lower(operands[2], id, id, edits_);
+  edits_.insert(id, narrow, {result, left, right});
+  edits_.replace(id, extendsSign ? MadeOpcode::CvtS64S32 : MadeOpcode::CvtU64U32, {Edits::asUse(result)});
+  context_.count("minima");
+}
+
+void Narrowing::sum(InstrId id, bool subtracts) {
+  const auto operands = f_.operandsOf(f_[id]);
+  if (operands.size() != 3 || !operands[0].isRegister() || !operands[1].isRegister()) return;
+  // Extensions only: what else is narrow may be so by its upper half, which something else needs.
+  const InstrId left = narrow_.extension(operands[1], id), right = narrow_.extension(operands[2], id);
+  if (!left.valid() || (!right.valid() && operands[2].isRegister())) return;
+  const Narrow x = narrow_.of(operands[1], id), y = narrow_.of(operands[2], id);
+  const Narrow made = narrow_.made(operands[0], id);
+  const Narrow all = x & y & made;
+  if (!made.any()) return declines_.add("may-wrap");
+  if (!all.any()) return declines_.add("mixed-signs");
+  if (!all.isUnsigned) {
+    // One extension must go for the one that comes.
+    const auto dies = [&](const Operand& o) {
+      const ValueKey k = o.isRegister() ? values_.read(o.reg(), id) : ValueKey();
+      return k.valid() && values_.isAlone(k) && values_.uses(k).size() == 1;
+    };
+    if (!dies(operands[1]) && !dies(operands[2])) return declines_.add("extension-needed");
+  }
+  const Operand result = edits_.temporary(ScalarType::b32);
+  const Operand a = narrow_.lower(operands[1], id, id, edits_), b = narrow_.lower(operands[2], id, id, edits_);
+  edits_.insert(id, subtracts ? MadeOpcode::SubS32 : MadeOpcode::AddS32, {result, a, b});
+  edits_.replace(id, all.isUnsigned ? MadeOpcode::CvtU64U32 : MadeOpcode::CvtS64S32, {Edits::asUse(result)});
+  context_.count("sums");
+}
+
+}  // namespace ptxopt
