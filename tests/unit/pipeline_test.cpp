@@ -40,7 +40,8 @@ TEST_CASE("pipeline: levels") {
 TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   const Names all{"live-dead"}, second{"live-dead@2"}, once{"early-simple-live-dead@1"};
   CHECK(steps({.skip = all}) ==
-        "early-simple-live-dead cssa-coalesce register-coalescer nvptx-coalescer divide straight-line-reduce "
+        "early-simple-live-dead cssa-coalesce register-coalescer nvptx-coalescer divide wide-multiply "
+        "straight-line-reduce "
         "loop-reduce ");
   CHECK(steps({.skip = second}) ==
         "early-simple-live-dead live-dead@1 cssa-coalesce register-coalescer nvptx-coalescer divide "
