@@ -51,9 +51,15 @@ AddressState shiftedRight(AddressState a, std::optional<uint64_t> by) {
   return isPlain(a) ? kNumber : kUnknown;
 }
 
+bool hasWindow(AddressState s) {
+  return s.kind == Kind::Shared || s.kind == Kind::Local || s.kind == Kind::SharedOffset ||
+         s.kind == Kind::LocalOffset;
+}
+
 AddressState masked(AddressState a, AddressState b, std::optional<uint64_t> by) {
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
   if (by && *by <= UINT32_MAX) return kNumber;
+  if (by && *by >= ~kWindowAlignment + 1 && hasWindow(a)) return a;
   return mix(a, b);
 }
 
@@ -90,8 +96,9 @@ AddressOperation addressOperation(std::string_view opcode) {
   if (base == "shl") return Op::ShiftLeft;
   if (base == "shr") return Op::ShiftRight;
   if (base == "and") return Op::And;
-  if (base == "or" || base == "xor" || base == "min" || base == "max" || base == "neg" || base == "not" ||
-      base == "div" || base == "rem" || base == "abs")
+  if (base == "or") return Op::Or;
+  if (base == "xor" || base == "min" || base == "max" || base == "neg" || base == "not" || base == "div" ||
+      base == "rem" || base == "abs")
     return Op::Mix;
   return Op::Other;
 }
@@ -140,6 +147,7 @@ AddressState addressResult(AddressOperation operation, AddressState a, AddressSt
     case Op::ShiftLeft: return shiftedLeft(a, constant);
     case Op::ShiftRight: return shiftedRight(a, constant);
     case Op::And: return masked(a, b, constant);
+    case Op::Or: return constant && *constant < kWindowAlignment && hasWindow(a) ? a : mix(a, b);
     case Op::Mix: return mix(a, b);
     case Op::ToGeneric:
     case Op::FromGeneric:

@@ -13,6 +13,8 @@
 
 namespace ptxopt {
 
+inline constexpr uint64_t kWindowAlignment = 4096;
+
 enum class AddressOperation : uint8_t {
   Other,  // nothing is known of its result
   Copy,
@@ -26,7 +28,8 @@ enum class AddressOperation : uint8_t {
   ShiftLeft,
   ShiftRight,
   And,
-  Mix,      // or, xor, min, max, neg, quotients: a number of numbers
+  Or,
+  Mix,      // xor, min, max, neg, quotients: a number of numbers
   Narrow,   // the result has 32 bits, extended
   Convert,  // of the source's width
   ToGeneric,

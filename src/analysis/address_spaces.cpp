@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/constant_operand.h"
 #include "analysis/direct_calls.h"
 #include "analysis/plain_operands.h"
 #include "analysis/scev_instructions.h"
@@ -244,7 +245,8 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
     return {space, a.mayBeNumber};
   }
   std::optional<uint64_t> constant;
-  if (const Operand* second = operands.single(2); second != nullptr) constant = immediate(f_, *second);
+  if (const Operand* second = operands.single(2); second != nullptr)
+    constant = constantOperand(module_, f_, slots_, intervals_, *second, id);
   return addressResult(operation, a, state(2), state(3), constant);
 }
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/plain_operands.h"
-#include "analysis/scev_instructions.h"
+#include "analysis/constant_operand.h"
 
 namespace ptxopt {
 namespace {
@@ -28,6 +27,10 @@ bool isWeak(std::string_view opcode) {
 }
 
 }  // namespace
+
+bool LocalAddresses::describesAccess(const Module& module, const Instruction& pragma) {
+  return module.text(NameId(pragma.payload)).find("used_bytes_mask") != std::string_view::npos;
+}
 
 LocalAddresses::LocalAddresses(const Module& module, const Function& function, const Cfg& cfg,
                                const SlotIndexes& slots, const LiveIntervals& intervals)
@@ -157,6 +160,7 @@ bool LocalAddresses::isFollowed(InstrId id) const {
     case AddressOperation::Copy:
     case AddressOperation::Convert:
     case AddressOperation::Add:
+    case AddressOperation::Or:
     case AddressOperation::Subtract: return true;
     case AddressOperation::ToGeneric:
     case AddressOperation::FromGeneric: return namedSpace(module_.text(form.text)) == AddressKind::Local;
@@ -175,19 +179,32 @@ LocalAddresses::Address LocalAddresses::result(InstrId id) const {
   };
   const AddressOperation operation = addressOperation(module_.text(module_.form(i).text));
   Address a = source(1);
-  if (operation != AddressOperation::Add && operation != AddressOperation::Subtract) return a;
+  const bool isSum = operation == AddressOperation::Add || operation == AddressOperation::Or;
+  if (!isSum && operation != AddressOperation::Subtract) return a;
   if (operands.size() != 3) return {Address::Lost, {}, 0};
-  const Operand* const second = operands.single(2);
-  auto constant = second != nullptr ? immediate(f_, *second) : std::nullopt;
-  if (!constant && operation == AddressOperation::Add && operands.single(1) != nullptr) {
-    constant = immediate(f_, *operands.single(1));
+  auto by = constant(operands.single(2), id);
+  if (!by && isSum) {
+    by = constant(operands.single(1), id);
     a = source(2);
   }
   if (a.kind == Address::None) return a;
-  if (!constant || a.kind == Address::Lost) return {Address::Lost, {}, 0};
-  const auto by = static_cast<int64_t>(*constant);
-  a.offset = operation == AddressOperation::Add ? a.offset + by : a.offset - by;
+  if (!by || a.kind == Address::Lost) return {Address::Lost, {}, 0};
+  if (operation == AddressOperation::Or) {
+    if (*by >= alignmentOf(a.variable)) return {Address::Lost, {}, 0};
+    a.offset = static_cast<int64_t>(static_cast<uint64_t>(a.offset) | *by);
+    return a;
+  }
+  a.offset = isSum ? a.offset + static_cast<int64_t>(*by) : a.offset - static_cast<int64_t>(*by);
   return a;
+}
+
+std::optional<uint64_t> LocalAddresses::constant(const Operand* o, InstrId id) const {
+  return o != nullptr ? constantOperand(module_, f_, slots_, intervals_, *o, id) : std::nullopt;
+}
+
+uint64_t LocalAddresses::alignmentOf(VariableId v) const {
+  const DeclarationForm& form = module_.declarationForms[f_.variables[v.value].form];
+  return std::min<uint64_t>(form.alignment != 0 ? form.alignment : info(form.type).bits / 8, kWindowAlignment);
 }
 
 void LocalAddresses::pin(const Address& a, std::string_view why) {
@@ -215,7 +232,8 @@ void LocalAddresses::lookAtUses(InstrId id) {
   const PlainOperands plain(operands);
   const Operand* const to = plain.size() > 0 ? plain.single(0) : nullptr;
   // A definition under a guard leaves one address or the other.
-  const bool keeps = made.kind == Address::Known && to != nullptr && to->isRegister() && start_[to->payload] != UINT32_MAX &&
+  const bool keeps = made.kind == Address::Known && to != nullptr && to->isRegister() &&
+                     start_[to->payload] != UINT32_MAX &&
                      at(to->reg(), intervals_[to->reg()].valueOut(slots_[id])) == made;
   for (uint32_t k = 0; k < operands.size(); ++k) {
     const Operand& o = operands[k];
@@ -248,8 +266,8 @@ void LocalAddresses::lookAtUses(InstrId id) {
   if (keeps) computations_[made.variable.value].push_back(id);
 }
 
-// Whether the instruction is a load or store of a local variable: then `access` says which. `base`: the entry that holds
-// the address, where there is one. `whyNot`: it is one, of a kind that pins the variable.
+// Whether the instruction is a load or store of a local variable: then `access` says which. `base`: the entry that
+// holds the address, where there is one. `whyNot`: it is one, of a kind that pins the variable.
 bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base, std::string_view& whyNot) const {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
@@ -283,7 +301,8 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
   access.bytes = static_cast<uint8_t>(bits / 8);
   access.elements = form.vector;
   // A load names its results first, a store what it stores behind the address.
-  uint32_t first = access.isStore ? memory + 1 + static_cast<uint32_t>(inside) : (i.is(Instruction::Guarded) ? 1 : 0);
+  uint32_t first =
+      access.isStore ? memory + 1 + static_cast<uint32_t>(inside) : (i.is(Instruction::Guarded) ? 1 : 0);
   const auto size = int64_t{access.bytes} * access.elements;
   if (!isWeak(opcode) || opcode.find(".param") != opcode.npos)
     whyNot = "volatile";
@@ -291,8 +310,6 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
     whyNot = "wide";
   else if (a.offset < 0 || a.offset + size > static_cast<int64_t>(bytes_[a.variable.value]))
     whyNot = "out-of-bounds";
-  else if (const InstrId before = i.previous; before.valid() && f_[before].kind == InstrKind::Pragma)
-    whyNot = "pragma";
   if (first < operands.size() && operands[first].kind == OperandKind::Selector) whyNot = "volatile";  // .unified
   if (!whyNot.empty()) return false;
   if (first >= operands.size()) {
@@ -309,9 +326,11 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
   access.firstElement = first;
   for (uint32_t k = first; k < first + access.elements; ++k) {
     const Operand& o = operands[k];
-    const bool isConstant = immediate(f_, o).has_value() || o.kind == OperandKind::Float32 || o.kind == OperandKind::Float64;
+    const bool isConstant =
+        immediate(f_, o).has_value() || o.kind == OperandKind::Float32 || o.kind == OperandKind::Float64;
     const bool isRegister = o.isRegister() && o.flags == 0 && f_.registers[o.payload].lanes == 1 &&
-                            info(f_.registers[o.payload].type).bits >= bits && info(f_.registers[o.payload].type).bits >= 16;
+                            info(f_.registers[o.payload].type).bits >= bits &&
+                            info(f_.registers[o.payload].type).bits >= 16;
     if (access.isStore ? !isConstant && !isRegister : !isRegister && o.kind != OperandKind::Sink) whyNot = "lanes";
     for (uint32_t j = first; j < k && !access.isStore; ++j)
       if (o.isRegister() && operands[j].isRegister() && operands[j].reg() == o.reg()) whyNot = "lanes";

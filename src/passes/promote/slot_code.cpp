@@ -157,6 +157,9 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
 
 void SlotCode::replace(const LocalAccess& access, const std::vector<LocalSlot>& slots) {
   at_ = access.at;
+  if (const InstrId before = f_[at_].previous; before.valid() && f_[before].kind == InstrKind::Pragma &&
+                                               LocalAddresses::describesAccess(module_, f_[before]))
+    f_.erase(before);
   for (uint32_t k = 0; k < access.elements; ++k) {
     const int64_t offset = access.offset + int64_t{k} * access.bytes;
     const LocalSlot& slot = *LocalSlots::find(slots, offset);

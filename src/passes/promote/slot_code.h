@@ -1,6 +1,7 @@
 // The instructions that stand for loads and stores of slots in registers.
 //
-// Keeps:  guards, on every instruction that writes what the access wrote; what a narrow load extends, by zero or sign;
+// Keeps:  guards, on every instruction that writes what the access wrote; what a narrow load extends, by zero or
+// sign;
 //         the bytes that a narrow store leaves alone.
 // Cost:   linear in the elements of the access.
 #pragma once

@@ -41,6 +41,8 @@ AddressShadows::How AddressShadows::howTo(const ValueAt& v) const {
     case AddressOperation::Choose:
     case AddressOperation::Add:
     case AddressOperation::Subtract:
+    case AddressOperation::And:
+    case AddressOperation::Or:
     case AddressOperation::MultiplyAdd:
     case AddressOperation::MultiplyAddWide: {
       const auto operands = f_.operandsOf(i);
