@@ -1,7 +1,7 @@
 // What is known of a 64-bit value as an address. See analysis/address_spaces.h, which finds it, and Module, which
 // keeps what it finds of the parameters and results of functions.
 //
-// A lattice, from below: None, Number, the spaces, the reasons for knowing nothing, Unknown.
+// A lattice, from below: None, Number, the spaces, Mixed, the two kinds of parameters, Unknown.
 #pragma once
 
 #include <cstdint>
@@ -50,9 +50,10 @@ constexpr AddressState join(AddressState a, AddressState b) {
     a = b;
     b = c;
   }
+  if (b.kind == AddressKind::Number) return {b.kind, false};
   if (a.kind == b.kind || a.kind == AddressKind::Number) return {b.kind, mayBeNumber};
   if (b.kind < AddressKind::Mixed) return {AddressKind::Mixed, mayBeNumber};
-  return {a.kind < AddressKind::Mixed ? b.kind : AddressKind::Unknown, mayBeNumber};
+  return {a.kind <= AddressKind::Mixed ? b.kind : AddressKind::Unknown, mayBeNumber};
 }
 
 // Of one function: what its parameters and results hold, in their order. Of a kernel there are parameters only.

@@ -15,7 +15,8 @@ using Kind = AddressKind;
 std::vector<AddressState> allStates() {
   std::vector<AddressState> all;
   for (uint8_t k = 0; k <= static_cast<uint8_t>(Kind::Unknown); ++k)
-    for (const bool mayBeNumber : {false, true}) all.push_back({static_cast<Kind>(k), mayBeNumber});
+    for (const bool mayBeNumber : {false, true})
+      if (!mayBeNumber || static_cast<Kind>(k) > Kind::Number) all.push_back({static_cast<Kind>(k), mayBeNumber});
   return all;
 }
 
@@ -45,7 +46,7 @@ std::string at(const Parsed& p, std::string_view reg, std::size_t function = 0) 
 
 std::string holds(std::string_view body, bool paramsAreGlobal = true) {
   const Parsed p(kHeader + ".global .b32 g;\n.shared .b32 s;\n.const .b32 c;\n" +
-                 kernel(std::string(body) + "st.global.u64 [%rd99], %rd1;\n").substr(kHeader.size()));
+                 kernel(std::string(body) + "st.global.u64 [%rd97], %rd1;\n").substr(kHeader.size()));
   p->makeParts();
   makeAddressFacts(*p, paramsAreGlobal);
   return at(p, "%rd1");
@@ -56,12 +57,12 @@ std::string holds(std::string_view body, bool paramsAreGlobal = true) {
 TEST_CASE("address states: join is commutative, associative, idempotent, and has bounds") {
   for (const AddressState a : allStates()) {
     CHECK(join(a, AddressState{}) == a);
-    CHECK(join(a, a).kind == a.kind);
+    CHECK(join(a, a) == a);
     CHECK(join(a, {Kind::Unknown, false}).kind == Kind::Unknown);
     for (const AddressState b : allStates()) {
       CHECK(join(a, b) == join(b, a));
       CHECK(join(join(a, b), b) == join(a, b));
-      for (const AddressState c : allStates()) CHECK(join(join(a, b), c).kind == join(a, join(b, c)).kind);
+      for (const AddressState c : allStates()) CHECK(join(join(a, b), c) == join(a, join(b, c)));
     }
   }
   CHECK(join({Kind::Global, false}, {Kind::Shared, false}).kind == Kind::Mixed);
