@@ -29,12 +29,13 @@ PIPELINES = {
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
     "both": ["--passes=live-dead,rename-webs,live-dead", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
-    "clean-up": ["--skip-pass=straight-line-reduce,loop-reduce", "--verify-each"],
+    "clean-up": ["--skip-pass=promote-local,infer-address-space,straight-line-reduce,loop-reduce", "--verify-each"],
     "default": ["--verify-each"],
+    "spaces": ["--passes=promote-local,infer-address-space,live-dead,infer-address-space,live-dead", "--verify-each"],
     "loop-reduce": ["--passes=straight-line-reduce,live-dead,loop-reduce,live-dead", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"default", "loop-reduce"}
+EXECUTED = {"default", "loop-reduce", "spaces"}
 
 
 def read_rules(text):
