@@ -10,6 +10,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "analysis/address_facts.h"
 #include "api/outcomes.h"
 #include "api/remarks.h"
 #include "api/report.h"
@@ -175,6 +176,9 @@ Result optimize(std::string_view text, const Options& options) {
   if (decline) result.remarks.push_back(*decline);
 
   if (!decline && !plan.steps.empty()) module.makeParts();
+  const auto infersSpaces = [](const Step& step) { return step.pass->name == "infer-address-space"; };
+  if (!decline && std::ranges::any_of(plan.steps, infersSpaces))
+    makeAddressFacts(module, plan.knobs["assume-param-global"] != 0);
 
   const std::unordered_set<std::string_view> leave(options.leave.begin(), options.leave.end());
   const bool warns = options.report || options.warnUninitialised;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/address_state.h"
 #include "ir/instruction.h"
 
 namespace ptxopt {
@@ -113,6 +114,7 @@ class Function {
   InstrId first, last;
   uint32_t sourceInstructions = 0;  // how many of `instructions` come from the source
   bool changed = false;             // a pass changed it
+  AddressFacts addressFacts;        // empty until analysis/address_facts.h makes them
 
   static constexpr RegId kCarry{0u};
 

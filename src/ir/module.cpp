@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/spaced_opcodes.h"
+
 namespace ptxopt {
 namespace {
 
@@ -23,15 +25,28 @@ uint32_t addSharedForm(Module& module, std::string_view text, ScalarType type) {
 
 void Module::makeParts() {
   if (!made.opcodes.empty()) return;
-  std::vector<uint32_t> known(names.size(), OpcodeId::kNone);
-  for (uint32_t o = 0; o < opcodes.size(); ++o) known[opcodes[o].text.value] = o;
-  for (const std::string_view text : kMadeOpcodes) {
-    const NameId id = names.intern(text);
-    const uint32_t has = id.value < known.size() ? known[id.value] : OpcodeId::kNone;
-    made.opcodes.push_back(has != OpcodeId::kNone ? OpcodeId(has) : OpcodeId(opcodes.size()));
-    if (has != OpcodeId::kNone) continue;
-    opcodes.push_back(readOpcode(text));
-    opcodes.back().text = id;
+  std::vector<OpcodeId> known(names.size());
+  for (uint32_t o = 0; o < opcodes.size(); ++o) known[opcodes[o].text.value] = OpcodeId(o);
+  const auto make = [&](NameId text) {
+    if (known.size() <= text.value) known.resize(text.value + std::size_t{1});
+    OpcodeId& id = known[text.value];
+    if (id.valid()) return id;
+    opcodes.push_back(readOpcode(names[text]));
+    opcodes.back().text = text;
+    return id = OpcodeId(opcodes.size() - 1);
+  };
+  for (const std::string_view text : kMadeOpcodes) made.opcodes.push_back(make(names.intern(text)));
+  constexpr AddressKind kSpaces[] = {AddressKind::Global, AddressKind::Shared, AddressKind::Local,
+                                     AddressKind::Const};
+  const std::size_t generic = opcodes.size();
+  made.spaced.resize(generic);
+  for (std::size_t o = 0; o < generic; ++o) {
+    const std::string_view text = names[opcodes[o].text];
+    made.mapsShared |= text.starts_with("mapa");
+    if (opcodes[o].row == nullptr || !isGenericAccess(text)) continue;
+    for (std::size_t s = 0; s < std::size(kSpaces); ++s)
+      if (const std::string spaced = ptxopt::spacedOpcode(text, kSpaces[s]); !spaced.empty())
+        made.spaced[o][s] = make(names.internCopy(spaced));
   }
   made.tid = {names.intern("%tid.x"), names.intern("%tid.y"), names.intern("%tid.z")};
   made.ntid = {names.intern("%ntid.x"), names.intern("%ntid.y"), names.intern("%ntid.z")};

@@ -41,6 +41,10 @@ struct MadeParts {
   std::array<NameId, 3> tid, ntid;            // %tid.x and so on
   NameId nctaid;                              // %nctaid.x
   uint32_t sharedWords = 0, sharedPairs = 0;  // declaration forms: `.shared .align 4 .b32`, `.shared .align 8 .b64`
+  // By the OpcodeId of a generic memory access, for others nothing: the same access in Global, Shared, Local,
+  // Const.
+  std::vector<std::array<OpcodeId, 4>> spaced;
+  bool mapsShared = false;  // the module asks for the shared memory of other blocks: mapa
 };
 
 class Module {
@@ -67,6 +71,11 @@ class Module {
   // Fills `made`, once. Not while functions are worked on.
   void makeParts();
   OpcodeId madeOpcode(MadeOpcode o) const { return made.opcodes[static_cast<std::size_t>(o)]; }
+  // The same access in a space; none when it is no generic access or has no such form.
+  OpcodeId spacedOpcode(OpcodeId o, AddressKind space) const {
+    if (o.value >= made.spaced.size() || !isSpace(space)) return {};
+    return made.spaced[o.value][static_cast<std::size_t>(space) - static_cast<std::size_t>(AddressKind::Global)];
+  }
   const OpcodeForm& form(const Instruction& i) const { return opcodes[i.payload]; }
   std::string_view text(NameId id) const { return names[id]; }
   std::string_view text(SourceRange r) const { return source.substr(r.begin, r.end - r.begin); }

@@ -1,0 +1,265 @@
+#include "analysis/address_spaces.h"
+
+#include <algorithm>
+
+#include "analysis/constant_operand.h"
+#include "analysis/direct_calls.h"
+#include "analysis/plain_operands.h"
+#include "analysis/scev_instructions.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr AddressState kUnknown{AddressKind::Unknown, false}, kNumber{AddressKind::Number, false};
+
+bool isWhole(ScalarType t) { return t == ScalarType::b64 || t == ScalarType::u64 || t == ScalarType::s64; }
+
+AddressState stateIn(std::string_view space) {
+  if (space == "global") return {AddressKind::Global, false};
+  if (space == "shared") return {AddressKind::SharedOffset, false};
+  if (space == "local") return {AddressKind::LocalOffset, false};
+  if (space == "const") return {AddressKind::ConstOffset, false};
+  return kUnknown;
+}
+
+// The variable that `[v]` or `[v+4]` names; nullptr for others. `offset` is not zero for what is no plain number,
+// too.
+const Operand* namedVariable(const Function& f, std::span<const Operand> operands, std::size_t memory,
+                             uint64_t& offset) {
+  const std::size_t inside = operands[memory].inside();
+  if (inside == 0 || operands[memory + 1].kind != OperandKind::Variable) return nullptr;
+  offset = 0;
+  if (inside > 1) offset = inside == 2 ? immediate(f, operands[memory + 2]).value_or(1) : 1;
+  return &operands[memory + 1];
+}
+
+std::size_t memoryOperand(std::span<const Operand> operands) {
+  std::size_t at = 0;
+  while (at < operands.size() && operands[at].kind != OperandKind::Memory) ++at;
+  return at;
+}
+
+}  // namespace
+
+AddressSpaces::AddressSpaces(const Module& module, const Function& function, const Cfg& cfg,
+                             const SlotIndexes& slots, const LiveIntervals& intervals)
+    : module_(module),
+      f_(function),
+      cfg_(cfg),
+      slots_(slots),
+      intervals_(intervals),
+      start_(function.registers.size(), UINT32_MAX),
+      begin_(cfg.size()),
+      parameters_(function.variables.size(), kUnknown),
+      stored_(function.variables.size()),
+      operations_(module.opcodes.size()) {
+  collect();
+  collectParameters();
+  unsigned sweeps = 0;
+  while (sweep())
+    if (++sweeps == kMostSweeps) {
+      std::ranges::fill(states_, kUnknown);
+      std::ranges::fill(stored_, kUnknown);
+      break;
+    }
+  // What a call left in a variable, or the caller in a parameter, may be passed on as it is.
+  for (const VariableId v : filled_) stored_[v.value] = join(stored_[v.value], parameters_[v.value]);
+}
+
+AddressState AddressSpaces::of(RegId r, ValueId v) const {
+  return v.valid() && holdsAddresses(r) ? states_[start_[r.value] + v.value] : kUnknown;
+}
+
+AddressState AddressSpaces::source(const Operand& o, InstrId id) const {
+  switch (o.kind) {
+    case OperandKind::Register:
+      if (o.flags != 0) return kUnknown;
+      if (holdsAddresses(o.reg())) return read(o.reg(), id);
+      return info(f_.registers[o.payload].type).bits < 64 ? kNumber : kUnknown;
+    case OperandKind::Integer:
+    case OperandKind::WideInteger:
+    case OperandKind::SpecialRegister:
+    case OperandKind::Builtin: return kNumber;
+    case OperandKind::Variable:
+    case OperandKind::Symbol: return addressOf(o);
+    default: return kUnknown;
+  }
+}
+
+AddressState AddressSpaces::addressOf(const Operand& o) const {
+  const Variable* variable = nullptr;
+  if (o.kind == OperandKind::Variable) variable = &f_.variables[o.payload];
+  if (o.kind == OperandKind::Symbol && module_.symbols[o.payload].kind == SymbolKind::Variable)
+    variable = &module_.variables[module_.symbols[o.payload].index];
+  if (variable == nullptr) return kUnknown;
+  return stateIn(module_.text(module_.declarationForms[variable->form].space));
+}
+
+void AddressSpaces::collect() {
+  uint32_t values = 0;
+  for (uint32_t r = 1; r < f_.registers.size(); ++r) {
+    const Register& reg = f_.registers[r];
+    if (reg.lanes != 1 || !isWhole(reg.type)) continue;
+    start_[r] = values;
+    const auto& all = intervals_[RegId(r)].values();
+    values += static_cast<uint32_t>(all.size());
+    for (std::size_t v = 0; v < all.size(); ++v)
+      if (all[v].kind == ValueKind::Phi || all[v].kind == ValueKind::Entry)
+        begin_[slots_.blockAt(all[v].def).value].push_back({RegId(r), ValueId(v)});
+  }
+  states_.resize(values);
+}
+
+void AddressSpaces::collectParameters() {
+  filled_ = f_.parameters;
+  const AddressFacts& own = f_.addressFacts;
+  if (own.parameters.size() == f_.parameters.size())
+    for (std::size_t k = 0; k < own.parameters.size(); ++k) parameters_[f_.parameters[k].value] = own.parameters[k];
+  std::vector<bool> isResult(parameters_.size());
+  for (const InstrId id : f_) {
+    const Instruction& i = f_[id];
+    if (!i.isInstruction()) continue;
+    const auto operands = f_.operandsOf(i);
+    if (module_.form(i).is(effect::Call)) {
+      const DirectCall call(module_, f_, i);
+      for (std::size_t k = 0; k < call.results.size(); ++k) {
+        if (call.results[k].kind != OperandKind::Variable) continue;
+        AddressState state = kUnknown;
+        if (call.callee != nullptr && k < call.callee->addressFacts.returns.size())
+          state = call.callee->addressFacts.returns[k];
+        AddressState& known = parameters_[call.results[k].payload];
+        known = isResult[call.results[k].payload] ? join(known, state) : state;
+        isResult[call.results[k].payload] = true;
+        filled_.push_back(VariableId(call.results[k].payload));
+      }
+      continue;
+    }
+    // A parameter whose address is taken may be written or read without being named.
+    const bool isNamed =
+        std::ranges::any_of(operands, [](const Operand& o) { return o.kind == OperandKind::Variable; });
+    if (!isNamed || memoryOperand(operands) < operands.size()) continue;
+    for (const Operand& o : operands)
+      if (o.kind == OperandKind::Variable) stored_[o.payload] = parameters_[o.payload] = kUnknown;
+  }
+}
+
+bool AddressSpaces::raise(AddressState& state, AddressState by) {
+  const AddressState now = join(state, by);
+  if (now == state) return false;
+  state = now;
+  return true;
+}
+
+bool AddressSpaces::sweep() {
+  bool changed = false;
+  const auto& postOrder = cfg_.postOrder();
+  for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
+    if (!cfg_[*b].reachable) continue;
+    for (const ValueAt& v : begin_[b->value])
+      changed |= raise(states_[start_[v.reg.value] + v.value.value], phi(v, *b));
+    for (const InstrId id : slots_.instructions(*b)) changed |= sweepInstruction(id);
+  }
+  return changed;
+}
+
+// Of a phi, or of an entry value: what is in the register when control comes.
+AddressState AddressSpaces::phi(const ValueAt& v, BlockId b) const {
+  const auto& roots = cfg_.roots();
+  if (std::ranges::find(roots, b) != roots.end())
+    if (b != roots.front() || f_.registers[v.reg.value].isParameter) return kUnknown;
+  AddressState state;
+  for (const BlockId from : cfg_.predecessors(b)) {
+    if (!cfg_[from].reachable) continue;
+    const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
+    if (incoming.valid()) state = join(state, states_[start_[v.reg.value] + incoming.value]);
+  }
+  return state;
+}
+
+bool AddressSpaces::sweepInstruction(InstrId id) {
+  const Instruction& i = f_[id];
+  bool changed = noteStore(id);
+  for (const Operand& o : f_.operandsOf(i)) {
+    if (!o.isRegister() || !o.writes() || !holdsAddresses(o.reg())) continue;
+    const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
+    if (!v.valid()) continue;
+    AddressState state = kUnknown;
+    if (o.role == Role::Def)
+      state = result(id, o);
+    else if (i.is(Instruction::Guarded) && module_.form(i).knowsOperands())
+      state = join(result(id, o), read(o.reg(), id));
+    changed |= raise(states_[start_[o.payload] + v.value], state);
+  }
+  return changed;
+}
+
+bool AddressSpaces::noteStore(InstrId id) {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (form.row == nullptr || form.row->key != "st" || !module_.text(form.text).starts_with("st.param"))
+    return false;
+  const auto operands = f_.operandsOf(i);
+  const std::size_t memory = memoryOperand(operands);
+  uint64_t offset = 0;
+  const Operand* const variable = memory < operands.size() ? namedVariable(f_, operands, memory, offset) : nullptr;
+  if (variable == nullptr) return false;
+  const PlainOperands plain(operands);
+  const bool isPlain = isWhole(form.type) && form.vector == 1 && offset == 0 && plain.single(1) != nullptr;
+  return raise(stored_[variable->payload], isPlain ? source(*plain.single(1), id) : kUnknown);
+}
+
+AddressOperation AddressSpaces::operationOf(OpcodeId opcode) {
+  uint8_t& note = operations_[opcode.value];
+  if (note == 0) {
+    const OpcodeForm& form = module_.opcodes[opcode.value];
+    const AddressOperation operation =
+        form.knowsOperands() ? addressOperation(module_.text(form.text)) : AddressOperation::Other;
+    note = static_cast<uint8_t>(static_cast<uint8_t>(operation) + 1);
+  }
+  return static_cast<AddressOperation>(note - 1);
+}
+
+// What instruction `id` leaves in the operand `to`, whose register holds addresses.
+AddressState AddressSpaces::result(InstrId id, const Operand& to) {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (!form.knowsOperands() || form.role(0) != 'd') return kUnknown;
+  if (form.row->key == "ld") return loaded(i);
+  const PlainOperands operands(f_.operandsOf(i));
+  if (operands.size() < 2 || operands.single(0) != &to) return kUnknown;
+  const AddressOperation operation = operationOf(i.opcode());
+  if (operation == AddressOperation::Other) return kUnknown;
+  const auto state = [&](std::size_t k) {
+    if (k >= operands.size()) return kNumber;
+    // The address of a variable, perhaps with an offset.
+    if (operands[k].size() == 2 && operands[k][1].join == Join::Plus) return addressOf(operands[k][0]);
+    return operands.single(k) != nullptr ? source(*operands.single(k), id) : kUnknown;
+  };
+  const AddressState a = state(1);
+  if (operation == AddressOperation::ToGeneric || operation == AddressOperation::FromGeneric) {
+    const AddressKind space = namedSpace(module_.text(form.text));
+    if (operation == AddressOperation::FromGeneric) return {offsetKind(space), a.mayBeNumber};
+    // Shared memory of another block of the cluster is addressed alike, and is no .shared without ::cluster.
+    if (space == AddressKind::Shared && module_.made.mapsShared && a.kind != AddressKind::SharedOffset)
+      return kUnknown;
+    return {space, a.mayBeNumber};
+  }
+  std::optional<uint64_t> constant;
+  if (const Operand* second = operands.single(2); second != nullptr)
+    constant = constantOperand(module_, f_, slots_, intervals_, *second, id);
+  return addressResult(operation, a, state(2), state(3), constant);
+}
+
+AddressState AddressSpaces::loaded(const Instruction& i) const {
+  const OpcodeForm& form = module_.form(i);
+  if (info(form.type).bits < 64) return kNumber;
+  const auto operands = f_.operandsOf(i);
+  const std::size_t memory = memoryOperand(operands);
+  if (!isWhole(form.type) || memory == operands.size()) return kUnknown;
+  uint64_t offset = 0;
+  const Operand* const variable = namedVariable(f_, operands, memory, offset);
+  if (variable == nullptr || !module_.text(form.text).starts_with("ld.param")) return kUnknown;
+  return parameters_[variable->payload];
+}
+
+}  // namespace ptxopt

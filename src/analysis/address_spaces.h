@@ -1,0 +1,85 @@
+// In which state space the addresses lie that 64-bit registers hold, value by value (live_range.h).
+//
+// What:       Generic addresses come from cvta, the addresses of global variables, parameters of kernels (taken as
+//             pointers to global memory, unless told otherwise) and of functions all of whose calls are known
+//             (address_facts.h). Pointers loaded from memory, packed from halves or returned by atomics are
+//             unknown. mov, selp, phis, guarded definitions and adding a number keep the space; where two meet it
+//             is Mixed.
+// A number:   what is certainly no generic address of shared, local or constant memory: constants, special
+//             registers, what is extended from 32 bits or narrow, products, left shifts of less than 32. Kernel
+//             parameters may be numbers as well as pointers, so what arithmetic makes of two such values is Global:
+//             if anything is accessed through it, it is global memory. An address plus something unknown is
+//             unknown, since that may be the pointer of the two.
+// Null:       counts as a number that may stand for an address. Where it could be accessed the program is wrong.
+// Algorithm:  the lattice of ir/address_state.h, from below, in sweeps over the blocks in reverse post-order until
+//             nothing changes; each value rises a few times at most. Of a function that needs more than kMostSweeps
+//             nothing is known.
+// Invariants: only reachable code counts. A value that nobody wrote is None.
+// Cost:       linear in operands for each sweep; there are as many as loops are deep, and two.
+#pragma once
+
+#include <vector>
+
+#include "analysis/address_arithmetic.h"
+#include "analysis/dominators.h"
+#include "analysis/live_intervals.h"
+
+namespace ptxopt {
+
+class AddressSpaces {
+ public:
+  // All must live as long as this, and stay as they are. Of the parameters and of the results of calls is known
+  // what Function::addressFacts says.
+  AddressSpaces(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
+                const LiveIntervals& intervals);
+
+  // Unknown for registers that are not of 64 integer bits.
+  AddressState of(RegId r, ValueId v) const;
+  // What instruction `id` reads in `r`, and what is in `r` behind it.
+  AddressState read(RegId r, InstrId id) const { return of(r, intervals_[r].valueIn(slots_[id])); }
+  AddressState written(RegId r, InstrId id) const { return of(r, intervals_[r].valueOut(slots_[id])); }
+  // What a source operand that consists of one entry is; Unknown for a group.
+  AddressState source(const Operand& o, InstrId id) const;
+  // Values have numbers, for tables of them.
+  std::size_t size() const { return states_.size(); }
+  std::size_t index(RegId r, ValueId v) const { return start_[r.value] + v.value; }
+  // Whether registers like `r` hold addresses: of 64 bits, no float, no vector.
+  bool holdsAddresses(RegId r) const { return start_[r.value] != UINT32_MAX; }
+  // What the st.param into a variable put there, together: the argument of a call, or the function's result.
+  AddressState stored(VariableId v) const { return stored_[v.value]; }
+
+ private:
+  static constexpr unsigned kMostSweeps = 100;
+
+  struct ValueAt {
+    RegId reg;
+    ValueId value;
+  };
+
+  void collect();
+  void collectParameters();
+  bool sweep();
+  bool raise(AddressState& state, AddressState by);
+  AddressState phi(const ValueAt& v, BlockId b) const;
+  bool sweepInstruction(InstrId id);
+  bool noteStore(InstrId id);
+  AddressOperation operationOf(OpcodeId opcode);
+  AddressState result(InstrId id, const Operand& to);
+  AddressState loaded(const Instruction& i) const;
+  AddressState addressOf(const Operand& o) const;
+
+  const Module& module_;
+  const Function& f_;
+  const Cfg& cfg_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
+  std::vector<uint32_t> start_;              // by RegId: its first value; UINT32_MAX for other registers
+  std::vector<AddressState> states_;         // by value
+  std::vector<std::vector<ValueAt>> begin_;  // by block: phis and entry values that begin there
+  std::vector<AddressState> parameters_;     // by VariableId: what a load of it gives
+  std::vector<AddressState> stored_;         // by VariableId
+  std::vector<VariableId> filled_;           // own parameters and results of calls
+  std::vector<uint8_t> operations_;          // by OpcodeId: the operation and one; 0: not read yet
+};
+
+}  // namespace ptxopt

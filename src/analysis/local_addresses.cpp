@@ -1,0 +1,341 @@
+#include "analysis/local_addresses.h"
+
+#include <algorithm>
+
+#include "analysis/constant_operand.h"
+
+namespace ptxopt {
+namespace {
+
+bool isWhole(ScalarType t) { return t == ScalarType::b64 || t == ScalarType::u64 || t == ScalarType::s64; }
+
+// Calls `visit` for each word between the dots, without the first; stops when it returns false.
+bool allWords(std::string_view opcode, auto&& visit) {
+  for (std::size_t at = opcode.find('.'); at != std::string_view::npos;) {
+    const std::size_t end = opcode.find('.', at + 1);
+    if (!visit(opcode.substr(at + 1, end == std::string_view::npos ? end : end - at - 1))) return false;
+    at = end;
+  }
+  return true;
+}
+
+// A weak access: nobody else may see when it happens.
+bool isWeak(std::string_view opcode) {
+  return allWords(opcode, [](std::string_view w) {
+    return w != "volatile" && w != "relaxed" && w != "acquire" && w != "release" && w != "mmio";
+  });
+}
+
+}  // namespace
+
+bool LocalAddresses::describesAccess(const Module& module, const Instruction& pragma) {
+  return module.text(NameId(pragma.payload)).find("used_bytes_mask") != std::string_view::npos;
+}
+
+LocalAddresses::LocalAddresses(const Module& module, const Function& function, const Cfg& cfg,
+                               const SlotIndexes& slots, const LiveIntervals& intervals)
+    : module_(module),
+      f_(function),
+      cfg_(cfg),
+      slots_(slots),
+      intervals_(intervals),
+      bytes_(function.variables.size()),
+      why_(function.variables.size()),
+      computations_(function.variables.size()),
+      start_(function.registers.size(), UINT32_MAX),
+      begin_(cfg.size()) {
+  collect();
+  if (variables_.empty()) return;
+  unsigned sweeps = 0;
+  while (sweep())
+    if (++sweeps == kMostSweeps) {
+      for (const VariableId v : variables_) why_[v.value] = "too-deep";
+      return;
+    }
+  for (std::size_t b = 0; b < cfg_.size(); ++b)
+    if (cfg_[BlockId(b)].reachable) lookAtPhis(BlockId(b));
+  for (const InstrId id : f_)
+    if (f_[id].isInstruction() && slots_[id].valid() && cfg_[cfg_.blockOf(id)].reachable) lookAtUses(id);
+}
+
+void LocalAddresses::collect() {
+  for (std::size_t v = 0; v < f_.variables.size(); ++v) {
+    const Variable& variable = f_.variables[v];
+    const DeclarationForm& form = module_.declarationForms[variable.form];
+    if (variable.isParameter || module_.text(form.space) != "local") continue;
+    bytes_[v] = variable.declarator.elements * form.lanes * info(form.type).bits / 8;
+    if (bytes_[v] == 0 || variable.declarator.isRange || form.isExtern) {
+      bytes_[v] = 0;
+      continue;
+    }
+    variables_.push_back(VariableId(v));
+  }
+  if (variables_.empty()) return;
+  uint32_t values = 0;
+  for (uint32_t r = 1; r < f_.registers.size(); ++r) {
+    const Register& reg = f_.registers[r];
+    if (reg.lanes != 1 || !isWhole(reg.type)) continue;
+    start_[r] = values;
+    const auto& all = intervals_[RegId(r)].values();
+    values += static_cast<uint32_t>(all.size());
+    for (std::size_t v = 0; v < all.size(); ++v)
+      if (all[v].kind == ValueKind::Phi || all[v].kind == ValueKind::Entry)
+        begin_[slots_.blockAt(all[v].def).value].push_back({RegId(r), ValueId(v)});
+  }
+  addresses_.resize(values);
+}
+
+LocalAddresses::Address LocalAddresses::join(const Address& a, const Address& b) {
+  if (a.kind == Address::None) return b;
+  if (b.kind == Address::None || a == b) return a;
+  return {Address::Lost, {}, 0};
+}
+
+LocalAddresses::Address LocalAddresses::at(RegId r, ValueId v) const {
+  if (!v.valid() || start_[r.value] == UINT32_MAX) return {Address::Lost, {}, 0};
+  return addresses_[start_[r.value] + v.value];
+}
+
+LocalAddresses::Address LocalAddresses::read(RegId r, InstrId id) const {
+  return at(r, intervals_[r].valueIn(slots_[id]));
+}
+
+bool LocalAddresses::raise(RegId r, ValueId v, const Address& by) {
+  Address& known = addresses_[start_[r.value] + v.value];
+  const Address now = join(known, by);
+  if (now == known) return false;
+  known = now;
+  return true;
+}
+
+// `v` or `v+4` of a local variable.
+LocalAddresses::Address LocalAddresses::named(std::span<const Operand> operand) const {
+  if (operand.empty() || operand[0].kind != OperandKind::Variable || bytes_[operand[0].payload] == 0 ||
+      operand.size() > 2)
+    return {Address::Lost, {}, 0};
+  Address a{Address::Known, VariableId(operand[0].payload), 0};
+  if (operand.size() == 1) return a;
+  const auto offset = immediate(f_, operand[1]);
+  if (!offset || operand[1].join != Join::Plus) return {Address::Lost, {}, 0};
+  a.offset = static_cast<int64_t>(*offset);
+  return a;
+}
+
+bool LocalAddresses::sweep() {
+  bool changed = false;
+  const auto& postOrder = cfg_.postOrder();
+  const auto& roots = cfg_.roots();
+  for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
+    if (!cfg_[*b].reachable) continue;
+    const bool isRoot = std::ranges::find(roots, *b) != roots.end();
+    for (const ValueAt& v : begin_[b->value]) {
+      if (isRoot && (*b != roots.front() || f_.registers[v.reg.value].isParameter))
+        changed |= raise(v.reg, v.value, {Address::Lost, {}, 0});
+      for (const BlockId from : cfg_.predecessors(*b)) {
+        if (!cfg_[from].reachable) continue;
+        const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
+        if (incoming.valid()) changed |= raise(v.reg, v.value, at(v.reg, incoming));
+      }
+    }
+    for (const InstrId id : slots_.instructions(*b))
+      for (const Operand& o : f_.operandsOf(f_[id])) {
+        if (!o.isRegister() || !o.writes() || start_[o.payload] == UINT32_MAX) continue;
+        const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
+        if (!v.valid()) continue;
+        if (o.role == Role::Mod) changed |= raise(o.reg(), v, read(o.reg(), id));
+        changed |= raise(o.reg(), v, isFollowed(id) ? result(id) : Address{Address::Lost, {}, 0});
+      }
+  }
+  return changed;
+}
+
+// Whether the instruction has one result, which may be an address of what it reads.
+bool LocalAddresses::isFollowed(InstrId id) const {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (!form.knowsOperands() || form.role(0) != 'd') return false;
+  const PlainOperands operands(f_.operandsOf(i));
+  if (operands.size() < 2 || operands.single(0) == nullptr) return false;
+  switch (addressOperation(module_.text(form.text))) {
+    case AddressOperation::Copy:
+    case AddressOperation::Convert:
+    case AddressOperation::Add:
+    case AddressOperation::Or:
+    case AddressOperation::Subtract: return true;
+    case AddressOperation::ToGeneric:
+    case AddressOperation::FromGeneric: return namedSpace(module_.text(form.text)) == AddressKind::Local;
+    default: return false;
+  }
+}
+
+LocalAddresses::Address LocalAddresses::result(InstrId id) const {
+  const Instruction& i = f_[id];
+  const PlainOperands operands(f_.operandsOf(i));
+  const auto source = [&](std::size_t k) -> Address {
+    const Operand* const single = operands.single(k);
+    if (single != nullptr && single->isRegister() && single->flags == 0 && start_[single->payload] != UINT32_MAX)
+      return read(single->reg(), id);
+    return named(operands[k]);
+  };
+  const AddressOperation operation = addressOperation(module_.text(module_.form(i).text));
+  Address a = source(1);
+  const bool isSum = operation == AddressOperation::Add || operation == AddressOperation::Or;
+  if (!isSum && operation != AddressOperation::Subtract) return a;
+  if (operands.size() != 3) return {Address::Lost, {}, 0};
+  auto by = constant(operands.single(2), id);
+  if (!by && isSum) {
+    by = constant(operands.single(1), id);
+    a = source(2);
+  }
+  if (a.kind == Address::None) return a;
+  if (!by || a.kind == Address::Lost) return {Address::Lost, {}, 0};
+  if (operation == AddressOperation::Or) {
+    if (*by >= alignmentOf(a.variable)) return {Address::Lost, {}, 0};
+    a.offset = static_cast<int64_t>(static_cast<uint64_t>(a.offset) | *by);
+    return a;
+  }
+  a.offset = isSum ? a.offset + static_cast<int64_t>(*by) : a.offset - static_cast<int64_t>(*by);
+  return a;
+}
+
+std::optional<uint64_t> LocalAddresses::constant(const Operand* o, InstrId id) const {
+  return o != nullptr ? constantOperand(module_, f_, slots_, intervals_, *o, id) : std::nullopt;
+}
+
+uint64_t LocalAddresses::alignmentOf(VariableId v) const {
+  const DeclarationForm& form = module_.declarationForms[f_.variables[v.value].form];
+  return std::min<uint64_t>(form.alignment != 0 ? form.alignment : info(form.type).bits / 8, kWindowAlignment);
+}
+
+void LocalAddresses::pin(const Address& a, std::string_view why) {
+  if (a.kind == Address::Known && why_[a.variable.value].empty()) why_[a.variable.value] = why;
+}
+
+void LocalAddresses::lookAtPhis(BlockId b) {
+  for (const ValueAt& v : begin_[b.value]) {
+    if (at(v.reg, v.value).kind != Address::Lost) continue;
+    for (const BlockId from : cfg_.predecessors(b))
+      if (cfg_[from].reachable)
+        pin(at(v.reg, intervals_[v.reg].valueAt(slots_.end(from).previous())), "dynamic-index");
+  }
+}
+
+void LocalAddresses::lookAtUses(InstrId id) {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  const auto operands = f_.operandsOf(i);
+  LocalAccess access;
+  uint32_t base = UINT32_MAX;
+  std::string_view whyNot;
+  if (readAccess(id, access, base, whyNot)) accesses_.push_back(access);
+  const Address made = isFollowed(id) ? result(id) : Address{Address::Lost, {}, 0};
+  const PlainOperands plain(operands);
+  const Operand* const to = plain.size() > 0 ? plain.single(0) : nullptr;
+  // A definition under a guard leaves one address or the other.
+  const bool keeps = made.kind == Address::Known && to != nullptr && to->isRegister() &&
+                     start_[to->payload] != UINT32_MAX &&
+                     at(to->reg(), intervals_[to->reg()].valueOut(slots_[id])) == made;
+  for (uint32_t k = 0; k < operands.size(); ++k) {
+    const Operand& o = operands[k];
+    Address a;
+    if (o.kind == OperandKind::Variable && bytes_[o.payload] != 0) a = {Address::Known, VariableId(o.payload), 0};
+    if (o.isRegister() && o.reads() && start_[o.payload] != UINT32_MAX) a = read(o.reg(), id);
+    if (a.kind != Address::Known) continue;
+    if (k == base) {
+      if (!whyNot.empty()) pin(a, whyNot);
+      continue;
+    }
+    // The old value of a register that is written under a guard.
+    if (keeps) continue;
+    const std::string_view key = form.row != nullptr ? form.row->key : std::string_view();
+    const AddressOperation operation =
+        form.knowsOperands() ? addressOperation(module_.text(form.text)) : AddressOperation::Other;
+    if (form.row == nullptr || form.is(effect::Unknown))
+      pin(a, "unknown-opcode");
+    else if (key.starts_with("atom") || key.starts_with("red"))
+      pin(a, "atomic");
+    else if (key == "setp" || key == "set")
+      pin(a, "compared");
+    else if (o.kind == OperandKind::Variable)
+      pin(a, "named-otherwise");
+    else if (operation != AddressOperation::Other && operation != AddressOperation::Copy)
+      pin(a, "dynamic-index");
+    else
+      pin(a, "escapes");
+  }
+  if (keeps) computations_[made.variable.value].push_back(id);
+}
+
+// Whether the instruction is a load or store of a local variable: then `access` says which. `base`: the entry that
+// holds the address, where there is one. `whyNot`: it is one, of a kind that pins the variable.
+bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base, std::string_view& whyNot) const {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (form.row == nullptr || (form.row->key != "ld" && form.row->key != "st")) return false;
+  const std::string_view opcode = module_.text(form.text);
+  const auto operands = f_.operandsOf(i);
+  uint32_t memory = 0;
+  while (memory < operands.size() && operands[memory].kind != OperandKind::Memory) ++memory;
+  if (memory == operands.size()) return false;
+  const std::size_t inside = operands[memory].inside();
+  if (inside == 0 || inside > 2) return false;
+  base = memory + 1;
+  const auto entries = operands.subspan(base, inside);
+  Address a = named(entries);
+  if (entries[0].isRegister() && entries[0].role == Role::Use && entries[0].flags == 0 &&
+      start_[entries[0].payload] != UINT32_MAX) {
+    a = read(entries[0].reg(), id);
+    if (a.kind == Address::Known && inside == 2) {
+      const auto offset = immediate(f_, entries[1]);
+      if (!offset || entries[1].join != Join::Plus) whyNot = "named-otherwise";
+      a.offset += static_cast<int64_t>(offset.value_or(0));
+    }
+  }
+  if (a.kind != Address::Known) return false;
+  const unsigned bits = info(form.type).bits;
+  access.at = id;
+  access.variable = a.variable;
+  access.offset = a.offset;
+  access.isStore = form.row->key == "st";
+  access.isSigned = info(form.type).name.starts_with('s');
+  access.bytes = static_cast<uint8_t>(bits / 8);
+  access.elements = form.vector;
+  // A load names its results first, a store what it stores behind the address.
+  uint32_t first =
+      access.isStore ? memory + 1 + static_cast<uint32_t>(inside) : (i.is(Instruction::Guarded) ? 1 : 0);
+  const auto size = int64_t{access.bytes} * access.elements;
+  if (!isWeak(opcode) || opcode.find(".param") != opcode.npos)
+    whyNot = "volatile";
+  else if (bits < 8 || bits > 64)
+    whyNot = "wide";
+  else if (a.offset < 0 || a.offset + size > static_cast<int64_t>(bytes_[a.variable.value]))
+    whyNot = "out-of-bounds";
+  if (first < operands.size() && operands[first].kind == OperandKind::Selector) whyNot = "volatile";  // .unified
+  if (!whyNot.empty()) return false;
+  if (first >= operands.size()) {
+    whyNot = "escapes";
+    return false;
+  }
+  if (access.elements > 1) {
+    if (operands[first].kind != OperandKind::Vector || operands[first].inside() != access.elements) {
+      whyNot = "lanes";
+      return false;
+    }
+    ++first;
+  }
+  access.firstElement = first;
+  for (uint32_t k = first; k < first + access.elements; ++k) {
+    const Operand& o = operands[k];
+    const bool isConstant =
+        immediate(f_, o).has_value() || o.kind == OperandKind::Float32 || o.kind == OperandKind::Float64;
+    const bool isRegister = o.isRegister() && o.flags == 0 && f_.registers[o.payload].lanes == 1 &&
+                            info(f_.registers[o.payload].type).bits >= bits &&
+                            info(f_.registers[o.payload].type).bits >= 16;
+    if (access.isStore ? !isConstant && !isRegister : !isRegister && o.kind != OperandKind::Sink) whyNot = "lanes";
+    for (uint32_t j = first; j < k && !access.isStore; ++j)
+      if (o.isRegister() && operands[j].isRegister() && operands[j].reg() == o.reg()) whyNot = "lanes";
+  }
+  return whyNot.empty();
+}
+
+}  // namespace ptxopt

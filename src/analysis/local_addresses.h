@@ -1,0 +1,105 @@
+// Which local variables of a function are only ever loaded and stored, and where in them.
+//
+// What:       for each 64-bit value whether it is the address of a variable in local memory plus a constant, as the
+//             space counts it or generic; all accesses through such values; and of each local variable why an
+//             address of it gets out of sight, if one does. Copies, cvta.local, cvta.to.local, sums with constants,
+//             phis and guarded definitions that agree are followed.
+// Algorithm:  from below (no address, a known one, lost) in sweeps over the blocks in reverse post-order. An
+// address
+//             that something else reads than what is followed, or that meets another value, is lost, and its
+//             variable is pinned: so nothing can reach a variable that is not pinned but the accesses listed.
+// Reasons:    escapes (stored, passed, packed), dynamic-index (a sum with what is no constant, or several addresses
+// at
+//             a join), compared, atomic, volatile (any order beyond weak), unknown-opcode, named-otherwise (in an
+//             expression that is not followed), out-of-bounds, wide (128 bits), lanes (one register twice in a
+//             vector), too-deep.
+// Invariants: only reachable code counts; unreachable code may still name variables.
+// Cost:       linear in operands for each sweep; there are as many as loops are deep, and two.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analysis/address_arithmetic.h"
+#include "analysis/dominators.h"
+#include "analysis/live_intervals.h"
+
+namespace ptxopt {
+
+struct LocalAccess {
+  InstrId at;
+  VariableId variable;
+  int64_t offset = 0;
+  bool isStore = false;
+  bool isSigned = false;  // a load extends the sign
+  uint8_t bytes = 0;      // of one element
+  uint8_t elements = 1;
+  uint32_t firstElement = 0;  // in the instruction's operands: what is loaded into or stored
+};
+
+class LocalAddresses {
+ public:
+  // All must live as long as this, and stay as they are.
+  LocalAddresses(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
+                 const LiveIntervals& intervals);
+
+  // Whether a pragma says which bytes of the access behind it are used: it goes with that.
+  static bool describesAccess(const Module& module, const Instruction& pragma);
+
+  // The local variables of the function, in the order of their declarations.
+  const std::vector<VariableId>& variables() const { return variables_; }
+  // Empty when all that happens to it is among the accesses.
+  std::string_view whyPinned(VariableId v) const { return why_[v.value]; }
+  uint64_t bytesOf(VariableId v) const { return bytes_[v.value]; }
+  // In the order of the text; those of pinned variables, too.
+  const std::vector<LocalAccess>& accesses() const { return accesses_; }
+  // The instructions that compute addresses of a variable.
+  const std::vector<InstrId>& computations(VariableId v) const { return computations_[v.value]; }
+
+ private:
+  static constexpr unsigned kMostSweeps = 100;
+
+  struct Address {
+    enum Kind : uint8_t { None, Known, Lost } kind = None;
+    VariableId variable;
+    int64_t offset = 0;
+    friend bool operator==(const Address&, const Address&) = default;
+  };
+  struct ValueAt {
+    RegId reg;
+    ValueId value;
+  };
+
+  void collect();
+  bool sweep();
+  bool raise(RegId r, ValueId v, const Address& by);
+  static Address join(const Address& a, const Address& b);
+  Address read(RegId r, InstrId id) const;
+  Address at(RegId r, ValueId v) const;
+  std::optional<uint64_t> constant(const Operand* o, InstrId id) const;
+  uint64_t alignmentOf(VariableId v) const;
+  Address named(std::span<const Operand> operand) const;
+  Address result(InstrId id) const;
+  bool isFollowed(InstrId id) const;
+  void lookAtUses(InstrId id);
+  void lookAtPhis(BlockId b);
+  bool readAccess(InstrId id, LocalAccess& access, uint32_t& base, std::string_view& whyNot) const;
+  void pin(const Address& a, std::string_view why);
+
+  const Module& module_;
+  const Function& f_;
+  const Cfg& cfg_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
+  std::vector<VariableId> variables_;
+  std::vector<uint64_t> bytes_;        // by VariableId; 0 for what is no local variable
+  std::vector<std::string_view> why_;  // by VariableId
+  std::vector<std::vector<InstrId>> computations_;
+  std::vector<uint32_t> start_;              // by RegId: its first value; UINT32_MAX for other registers
+  std::vector<Address> addresses_;           // by value
+  std::vector<std::vector<ValueAt>> begin_;  // by block: phis and entry values that begin there
+  std::vector<LocalAccess> accesses_;
+};
+
+}  // namespace ptxopt

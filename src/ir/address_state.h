@@ -1,0 +1,64 @@
+// What is known of a 64-bit value as an address. See analysis/address_spaces.h, which finds it, and Module, which
+// keeps what it finds of the parameters and results of functions.
+//
+// A lattice, from below: None, Number, the spaces, Mixed, the two kinds of parameters, Unknown.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace ptxopt {
+
+enum class AddressKind : uint8_t {
+  None,    // nobody wrote it
+  Number,  // no address of a variable: an offset, an index, null
+  // Generic addresses in a space, and numbers (null).
+  Global,
+  Shared,
+  Local,
+  Const,
+  // Addresses as the space itself counts them. Those of global memory are Global.
+  SharedOffset,
+  LocalOffset,
+  ConstOffset,
+  // Of no space that is known, and why.
+  Mixed,              // addresses of several spaces meet
+  FunctionParameter,  // of a function whose calls are not all known
+  LaunchedParameter,  // of a kernel that device code may launch, or kernel parameters are not to be taken as global
+  Unknown,
+};
+
+struct AddressState {
+  AddressKind kind = AddressKind::None;
+  bool mayBeNumber = false;  // of an address: null or another number as well
+
+  friend bool operator==(AddressState, AddressState) = default;
+};
+
+constexpr bool isSpace(AddressKind k) { return k >= AddressKind::Global && k <= AddressKind::Const; }
+constexpr bool isOffset(AddressKind k) { return k >= AddressKind::SharedOffset && k <= AddressKind::ConstOffset; }
+
+// What holds of a value that is one or the other.
+constexpr AddressState join(AddressState a, AddressState b) {
+  if (a.kind == AddressKind::None) return b;
+  if (b.kind == AddressKind::None) return a;
+  const bool mayBeNumber =
+      a.mayBeNumber || b.mayBeNumber || a.kind == AddressKind::Number || b.kind == AddressKind::Number;
+  if (a.kind > b.kind) {
+    const AddressState c = a;
+    a = b;
+    b = c;
+  }
+  if (b.kind == AddressKind::Number) return {b.kind, false};
+  if (a.kind == b.kind || a.kind == AddressKind::Number) return {b.kind, mayBeNumber};
+  if (b.kind < AddressKind::Mixed) return {AddressKind::Mixed, mayBeNumber};
+  return {a.kind <= AddressKind::Mixed ? b.kind : AddressKind::Unknown, mayBeNumber};
+}
+
+// Of one function: what its parameters and results hold, in their order. Of a kernel there are parameters only.
+struct AddressFacts {
+  std::vector<AddressState> parameters, returns;
+};
+
+}  // namespace ptxopt
