@@ -1,0 +1,102 @@
+// wide-multiply on single statements: what it does, or why it does not, and that it leaves no stale analysis.
+#include <map>
+
+#include "passes/pass.h"
+#include "support.h"
+#include "text/print.h"
+
+using namespace ptxopt;
+using namespace ptxopt::testing;
+
+namespace {
+
+struct Outcome {
+  bool changed = false;
+  std::map<std::string_view, uint64_t> counters;
+  std::string declines;  // their reasons
+};
+
+// %rd1 is an unknown number, %r1 and %r2 are loaded, %r3 is at most 1023.
+Outcome apply(std::string_view body) {
+  const Parsed p(
+      kernel("\tld.param.u64 %rd1, [p];\n\tld.global.u32 %r1, [%rd1];\n\tld.global.u32 %r2, [%rd1+4];\n"
+             "\tmov.u32 %r3, %tid.x;\n\tcvt.s64.s32 %rd2, %r1;\n\tcvt.s64.s32 %rd3, %r2;\n"
+             "\tcvt.u64.u32 %rd4, %r1;\n\tcvt.u64.u32 %rd5, %r2;\n\tcvt.u64.u32 %rd6, %r3;\n" +
+             std::string(body) + "\tret;\n"));
+  p.module->makeParts();
+  Function& f = p.function();
+  const Knobs knobs;
+  Analyses analyses(*p, f, knobs);
+  PassReport report;
+  PassContext context{*p, knobs, analyses, report};
+  Outcome outcome;
+  outcome.changed = findPass("wide-multiply")->run(f, context);
+  if (!outcome.changed) CHECK(analyses.stale().empty());
+  outcome.counters = report.counters;
+  for (const Decline& d : report.declines) outcome.declines += std::string(d.reason) + " ";
+  return outcome;
+}
+
+// The result goes to memory, as a number and not as an address.
+std::string stored(std::string_view statement) {
+  return "\t" + std::string(statement) + "\n\tst.global.u64 [%rd1], %rd9;\n";
+}
+Outcome applyStored(std::string_view statement) { return apply(stored(statement)); }
+
+}  // namespace
+
+TEST_CASE("wide-multiply: products by constants at the ends of 32 bits") {
+  const auto products = [](std::string_view statement) { return applyStored(statement).counters["products"]; };
+  CHECK(products("mul.lo.s64 %rd9, %rd2, 2147483647;") == 1);
+  CHECK(products("mul.lo.s64 %rd9, %rd2, 2147483648;") == 0);
+  CHECK(products("mul.lo.s64 %rd9, %rd2, -2147483648;") == 1);
+  CHECK(products("mul.lo.s64 %rd9, %rd2, -2147483649;") == 0);
+  CHECK(products("mul.lo.u64 %rd9, %rd4, 4294967295;") == 1);
+  CHECK(products("mul.lo.u64 %rd9, %rd4, 4294967296;") == 0);
+  CHECK(products("mul.lo.u64 %rd9, %rd4, -1;") == 0);
+  CHECK(products("mul.lo.s64 %rd9, %rd6, -1;") == 1);
+  CHECK(products("mul.lo.s64 %rd9, 12, %rd2;") == 1);
+  CHECK(products("shl.b64 %rd9, %rd2, 30;") == 1);
+  CHECK(products("shl.b64 %rd9, %rd2, 31;") == 0);
+  CHECK(products("shl.b64 %rd9, %rd4, 31;") == 1);
+  CHECK(products("shl.b64 %rd9, %rd4, 32;") == 0);
+}
+
+TEST_CASE("wide-multiply: reasons") {
+  CHECK(applyStored("mul.lo.s64 %rd9, %rd2, 1;").declines == "trivial ");
+  CHECK(applyStored("shl.b64 %rd9, %rd4, 32;").declines == "shift-out ");
+  CHECK(applyStored("mul.lo.s64 %rd9, %rd2, 2147483648;").declines == "constant ");
+  CHECK(applyStored("shl.b64 %rd9, %rd1, 2;").declines == "not-extended ");
+  CHECK(applyStored("shl.b64 %rd9, %rd2, %r3;").declines == "not-extended ");
+  CHECK(applyStored("mul.lo.s64 %rd9, %rd2, %rd5;").declines == "mixed-signs ");
+  CHECK(applyStored("min.s64 %rd9, %rd2, %rd5;").declines == "mixed-signs ");
+  CHECK(applyStored("add.s64 %rd9, %rd4, %rd5;").declines == "may-wrap ");
+  CHECK(apply("\tshl.b64 %rd9, %rd2, 2;\n\tst.shared.u32 [%rd9], %r1;\n").declines == "low-half-only ");
+  CHECK(apply(stored("add.s64 %rd8, %rd2, %rd3;") + stored("shl.b64 %rd9, %rd8, 2;") +
+              "\tst.global.u64 [%rd1], %rd8;\n")
+            .declines.find("sum-needed") != std::string::npos);
+  CHECK(apply("\tadd.s64 %rd8, %rd2, %rd1;\n" + stored("shl.b64 %rd9, %rd8, 2;")).declines.find("no-gain") !=
+        std::string::npos);
+  CHECK(apply("\tadd.s64 %rd8, %rd2, %rd3;\n\tld.global.u64 %rd2, [%rd1];\n" + stored("shl.b64 %rd9, %rd8, 2;") +
+              "\tst.global.u64 [%rd1], %rd2;\n")
+            .declines.find("overwritten") != std::string::npos);
+}
+
+TEST_CASE("wide-multiply: sums, comparisons, minima") {
+  CHECK(apply("\tadd.s64 %rd8, %rd2, %rd3;\n" + stored("shl.b64 %rd9, %rd8, 2;")).counters["distributed"] == 1);
+  CHECK(apply("\tsub.s64 %rd8, %rd2, %rd3;\n" + stored("shl.b64 %rd9, %rd8, 2;")).counters["distributed"] == 1);
+  CHECK(apply("\tsub.s64 %rd8, %rd4, %rd5;\n" + stored("shl.b64 %rd9, %rd8, 2;")).counters["distributed"] == 0);
+  CHECK(applyStored("add.s64 %rd9, %rd6, 5;").counters["sums"] == 1);
+  CHECK(applyStored("max.u64 %rd9, %rd2, %rd3;").counters["minima"] == 1);
+  const auto compared = [](std::string_view operands) {
+    return apply("\tsetp.lt.s64 %p1, " + std::string(operands) + ";\n\t@%p1 st.global.u32 [%rd1], %r1;\n")
+        .counters["comparisons"];
+  };
+  CHECK(compared("%rd2, %rd3") == 1);
+  CHECK(compared("%rd2, %rd5") == 0);
+  CHECK(compared("%rd2, %rd6") == 1);
+  CHECK(compared("%rd2, 2147483647") == 1);
+  CHECK(compared("%rd2, 2147483648") == 0);
+  CHECK(compared("%rd4, 2147483648") == 1);
+  CHECK(compared("%rd4, -1") == 0);
+}
