@@ -7,11 +7,25 @@
 #include <vector>
 
 #include "tool/messages.h"
+#include "tool/parse_arguments.h"
+#include "tool/shim_options.h"
 #include "tool/subcommands.h"
 
 namespace ptxopt::tool {
 
 int nvccCommand(int argc, char** argv) {
+  CLI::App app(
+      "ptxopt nvcc ARGUMENTS...\n"
+      "ptxopt nvcc NVCC ARGUMENTS...\n"
+      "Is nvcc, with the PTX optimized between cicc and ptxas (ptxopt as). NVCC is the program to call, as of a "
+      "compiler "
+      "launcher; else it is that of $PTXOPT_NVCC, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of /usr/local/cuda. "
+      "Output, messages and exit code are those of nvcc. With -keep the optimized PTX stays too, as "
+      "NAME.ptxopt.ptx. "
+      "Left alone: debug code (-G), -dlto, PTX that is asked for or embedded.",
+      "ptxopt nvcc");
+  app.footer(kShimOptionsHelp);
+  if (DescribeInstead::takes(app)) return 0;
   std::vector<std::string> arguments(argv + 1, argv + argc);
   std::string nvcc;
   if (!arguments.empty() && isNvcc(arguments.front())) {

@@ -24,6 +24,12 @@ ColourChoice choiceOf(const std::string& when) {
 DescribeInstead::DescribeInstead(CommandDescription& to) { descriptionWanted = &to; }
 DescribeInstead::~DescribeInstead() { descriptionWanted = nullptr; }
 
+bool DescribeInstead::takes(const CLI::App& app) {
+  if (descriptionWanted == nullptr) return false;
+  *descriptionWanted = describe(app);
+  return true;
+}
+
 bool parseArguments(CLI::App& app, int argc, char** argv, int& exitCode) {
   return parseArguments(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), exitCode);
 }
@@ -37,10 +43,7 @@ bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app.get_help_ptr()->description("say this and end");
-  if (descriptionWanted != nullptr) {
-    *descriptionWanted = describe(app);
-    return false;
-  }
+  if (DescribeInstead::takes(app)) return false;
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(std::move(words));

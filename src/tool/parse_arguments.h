@@ -22,6 +22,8 @@ class DescribeInstead {
  public:
   explicit DescribeInstead(CommandDescription& to);
   ~DescribeInstead();
+  // Describes an app that never comes to parseArguments. False when none of these lives.
+  static bool takes(const CLI::App& app);
   DescribeInstead(const DescribeInstead&) = delete;
   DescribeInstead& operator=(const DescribeInstead&) = delete;
 };

@@ -12,6 +12,15 @@
 
 namespace ptxopt::tool {
 
+const char* const kShimOptionsHelp =
+    "Options of ptxopt stand in $PTXOPT_OPTIONS, split as by a shell: -O, --passes, --skip-pass, -j, "
+    "--verify-each, the "
+    "knobs and those of the guard as of ptxopt itself, and:\n"
+    "  --report=FILE    write a JSON report; into a folder, which ends in /, one for each input\n"
+    "  --keep-ptx       write the optimized PTX beside its input, as NAME.ptxopt.ptx\n"
+    "  -v               say what is done, and why something is not\n"
+    "A mistake there is a warning, and the PTX is left as it is.";
+
 ShimOptions readShimOptions() {
   constexpr const char *kVariable = "PTXOPT_OPTIONS", *kGuardVariable = "PTXOPT_GUARD";
   ShimOptions options;

@@ -8,4 +8,7 @@ namespace ptxopt::tool {
 // Split like a shell does. A mistake is noted in the result and not fatal.
 ShimOptions readShimOptions();
 
+// What the variable may hold, for the manual.
+extern const char* const kShimOptionsHelp;
+
 }  // namespace ptxopt::tool

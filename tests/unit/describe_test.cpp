@@ -107,7 +107,9 @@ TEST_CASE("describe: every subcommand has an app, a synopsis, exit codes and a p
     CHECK(command.synopsis[0].starts_with(command.name));
     if (!command.hasApp) continue;
     CHECK_FALSE(command.options.empty());
-    CHECK(command.exitCodes.size() >= 3);
+    // Those of these two are ptxas's and nvcc's.
+    const bool isStandIn = command.name == "ptxopt as" || command.name == "ptxopt nvcc";
+    CHECK((isStandIn ? command.exitCodes.empty() : command.exitCodes.size() >= 3));
     for (const OptionDescription& o : command.options) {
       CAPTURE(o.names.back());
       CHECK_FALSE(o.summary.empty());
