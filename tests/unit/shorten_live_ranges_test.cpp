@@ -73,9 +73,9 @@ TEST_CASE("shorten-live-ranges: late puts each before the first that needs it") 
                   "st.global.u32 [%rd1], %r6;\n"
                   "ret;\n",
                   0) ==
-        "ld.global.u32 %r2, [%rd1];\n"
         "mov.u32 %r1, %tid.x;\n"
         "add.s32 %r4, %r1, 1;\n"
+        "ld.global.u32 %r2, [%rd1];\n"
         "add.s32 %r5, %r4, %r2;\n"
         "ld.global.u32 %r3, [%rd1+4];\n"
         "add.s32 %r6, %r5, %r3;\n"
