@@ -24,7 +24,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/register_estimate.h"
 #include "passes/promote/slot_code.h"
+#include "passes/split_goal.h"
 
 namespace ptxopt {
 namespace {
@@ -38,7 +40,6 @@ class LocalPromotion {
         context_(context),
         addresses_(context.module, f, context.analyses.cfg(), context.analyses.slotIndexes(),
                    context.analyses.liveIntervals()),
-        code_(f, context.module),
         slots_(f.variables.size()) {}
 
   bool run() {
@@ -47,27 +48,80 @@ class LocalPromotion {
       if (whyNot.empty()) slots_[v.value] = makeSlots(v, whyNot);
       if (!whyNot.empty()) decline(v, whyNot);
     }
-    choose();
-    uint64_t loads = 0, stores = 0, slots = 0;
-    for (std::vector<LocalSlot>& all : slots_)
-      for (LocalSlot& s : all)
-        if (s.isChosen) {
-          code_.makeRegisters(s);
-          ++slots;
-        }
-    for (const LocalAccess& a : addresses_.accesses()) {
-      if (!isChosen(a)) continue;
-      ++(a.isStore ? stores : loads);
-      code_.replace(a, slots_[a.variable.value]);
+    makeGroups();
+    std::size_t groups = groupsWithin(static_cast<uint32_t>(context_.knobs["promote-local-words"]));
+    choose(groups);
+    Function result = f_;
+    bool changed = apply(result);
+    if (const uint32_t before = blocksOf(f_); changed && blocksOf(result) < before) {
+      // The most groups with which no resident block is lost. More registers for more groups.
+      std::size_t few = 0;
+      while (few + 1 < groups) {
+        const std::size_t middle = (few + groups) / 2;
+        choose(middle);
+        result = f_;
+        apply(result);
+        (blocksOf(result) < before ? groups : few) = middle;
+      }
+      choose(few);
+      result = f_;
+      changed = apply(result);
     }
-    if (slots != 0) context_.count("slots", slots);
-    if (loads != 0) context_.count("loads", loads);
-    if (stores != 0) context_.count("stores", stores);
-    const bool dropped = dropEmpty();
-    return slots != 0 || dropped;
+    tell();
+    if (changed) f_ = std::move(result);
+    return changed;
   }
 
  private:
+  // The slots that one access reaches stand or fall together.
+  struct Group {
+    std::vector<LocalSlot*> slots;
+    uint64_t weight = 0;
+    uint32_t units = 0;
+  };
+
+  // Makes the chosen slots of `to`, which is as the function was, registers.
+  bool apply(Function& to) {
+    SlotCode code(to, context_.module);
+    uint64_t made = 0;
+    for (std::vector<LocalSlot>& all : slots_)
+      for (LocalSlot& s : all) {
+        s.registers.clear();
+        if (!s.isChosen) continue;
+        code.makeRegisters(s);
+        ++made;
+      }
+    for (const LocalAccess& a : addresses_.accesses())
+      if (isChosen(a)) code.replace(a, slots_[a.variable.value]);
+    return dropEmpty(to) || made != 0;
+  }
+
+  void tell() {
+    uint64_t loads = 0, stores = 0, slots = 0, left = 0;
+    for (const std::vector<LocalSlot>& all : slots_)
+      for (const LocalSlot& s : all) ++(s.isChosen ? slots : left);
+    for (const LocalAccess& a : addresses_.accesses())
+      if (isChosen(a)) ++(a.isStore ? stores : loads);
+    if (slots != 0) context_.count("slots", slots);
+    if (loads != 0) context_.count("loads", loads);
+    if (stores != 0) context_.count("stores", stores);
+    if (dropped_ != 0) context_.count("variables", dropped_);
+    if (left != 0) context_.decline("register-pressure", fmt::format("{} slot{}", left, left == 1 ? "" : "s"));
+  }
+
+  // Resident blocks by the estimate of registers; of device functions and unknown targets always the same.
+  uint32_t blocksOf(const Function& f) const {
+    const Architecture* const machine = architecture(context_.module.architecture());
+    if (!f.isEntry || machine == nullptr) return 0;
+    Analyses analyses(context_.module, f, context_.knobs);
+    const RegisterPressure pressure = makePressure(context_.module, f, analyses);
+    const KernelNeeds needs = kernelNeeds(context_.module, f);
+    return occupancy(*machine,
+                     {plainRegisters(context_.module, f, pressure),
+                      needs.threads.value_or(SplitGoal::kUsualThreads), needs.sharedBytes, needs.barriers})
+        .blocks;
+  }
+
   void decline(VariableId v, std::string_view why) {
     const Variable& variable = f_.variables[v.value];
     context_.decline(why, variable.name.valid() ? std::string(context_.module.text(variable.name)) : std::string());
@@ -94,14 +148,8 @@ class LocalPromotion {
     return LocalSlots::find(slots_[a.variable.value], a.offset)->isChosen;
   }
 
-  // The slots that one access reaches stand or fall together: group by group, the heaviest first.
-  void choose() {
-    struct Group {
-      std::vector<LocalSlot*> slots;
-      uint64_t weight = 0;
-      uint32_t units = 0;
-    };
-    std::vector<Group> groups;
+  // The groups, those with the most accesses for their registers first.
+  void makeGroups() {
     for (const VariableId v : addresses_.variables()) {
       std::vector<LocalSlot>& slots = slots_[v.value];
       std::vector<std::size_t> leader(slots.size());
@@ -119,61 +167,61 @@ class LocalPromotion {
             const std::size_t x = find(indexAt(a.offset)), y = find(indexAt(a.offset + k * a.bytes));
             leader[std::max(x, y)] = std::min(x, y);
           }
-      std::vector<std::size_t> groupOf(slots.size(), groups.size() + slots.size());
+      std::vector<std::size_t> groupOf(slots.size());
       for (std::size_t k = 0; k < slots.size(); ++k) {
-        std::size_t& group = groupOf[find(k)];
-        if (find(k) == k) {
-          group = groups.size();
-          groups.emplace_back();
+        const std::size_t first = find(k);
+        if (first == k) {
+          groupOf[k] = groups_.size();
+          groups_.emplace_back();
         }
-        groups[group].slots.push_back(&slots[k]);
-        groups[group].weight += slots[k].weight;
-        groups[group].units += slots[k].units();
+        Group& group = groups_[groupOf[first]];
+        group.slots.push_back(&slots[k]);
+        group.weight += slots[k].weight;
+        group.units += slots[k].units();
       }
     }
     std::ranges::stable_sort(
-        groups, [](const Group& a, const Group& b) { return a.weight * b.units > b.weight * a.units; });
-    auto room = static_cast<uint32_t>(context_.knobs["promote-local-words"]);
-    uint64_t left = 0;
-    for (const Group& g : groups) {
-      if (g.units > room) {
-        left += g.slots.size();
-        continue;
-      }
-      room -= g.units;
-      for (LocalSlot* s : g.slots) s->isChosen = true;
-    }
-    if (left != 0) context_.decline("register-pressure", fmt::format("{} slot{}", left, left == 1 ? "" : "s"));
+        groups_, [](const Group& a, const Group& b) { return a.weight * b.units > b.weight * a.units; });
+  }
+  std::size_t groupsWithin(uint32_t words) const {
+    std::size_t n = 0;
+    for (; n < groups_.size() && groups_[n].units <= words; ++n) words -= groups_[n].units;
+    return n;
+  }
+  void choose(std::size_t groups) {
+    for (std::size_t k = 0; k < groups_.size(); ++k)
+      for (LocalSlot* s : groups_[k].slots) s->isChosen = k < groups;
   }
 
   // Variables that nothing accesses: what computes their addresses feeds nothing else.
-  bool dropEmpty() {
+  bool dropEmpty(Function& to) {
     bool any = false;
+    dropped_ = 0;
     for (const VariableId v : addresses_.variables()) {
       if (!addresses_.whyPinned(v).empty()) continue;
       const bool isUsed = std::ranges::any_of(
           addresses_.accesses(), [&](const LocalAccess& a) { return a.variable == v && !isChosen(a); });
       if (isUsed) continue;
-      for (const InstrId id : addresses_.computations(v)) f_.erase(id);
+      for (const InstrId id : addresses_.computations(v)) to.erase(id);
       any |= !addresses_.computations(v).empty();
-      any |= dropDeclaration(v);
+      any |= dropDeclaration(to, v);
     }
     return any;
   }
 
-  bool dropDeclaration(VariableId v) {
-    for (const InstrId id : f_)
-      for (const Operand& o : f_.operandsOf(f_[id]))
+  bool dropDeclaration(Function& to, VariableId v) {
+    for (const InstrId id : to)
+      for (const Operand& o : to.operandsOf(to[id]))
         if (o.kind == OperandKind::Variable && o.payload == v.value) return false;
-    for (const InstrId id : f_) {
-      if (f_[id].kind != InstrKind::Declaration) continue;
-      const Declaration& d = f_.declarations[f_[id].payload];
+    for (const InstrId id : to) {
+      if (to[id].kind != InstrKind::Declaration) continue;
+      const Declaration& d = to.declarations[to[id].payload];
       // Names may be declared again in other scopes.
-      if (d.declaratorCount != 1 || d.form != f_.variables[v.value].form ||
-          f_.declarators[d.firstDeclarator].name != f_.variables[v.value].name || isNamedTwice(v))
+      if (d.declaratorCount != 1 || d.form != to.variables[v.value].form ||
+          to.declarators[d.firstDeclarator].name != to.variables[v.value].name || isNamedTwice(v))
         continue;
-      f_.erase(id);
-      context_.count("variables");
+      to.erase(id);
+      ++dropped_;
       return true;
     }
     return false;
@@ -185,8 +233,9 @@ class LocalPromotion {
   Function& f_;
   PassContext& context_;
   const LocalAddresses addresses_;
-  SlotCode code_;
   std::vector<std::vector<LocalSlot>> slots_;  // by VariableId
+  std::vector<Group> groups_;
+  uint64_t dropped_ = 0;  // declarations
 };
 
 bool hasLocals(const Module& module, const Function& f) {
