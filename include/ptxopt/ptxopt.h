@@ -97,7 +97,7 @@ struct Result {
   std::string error;   // what went wrong, ready to print, with place, line and caret
   std::string dumps;   // what printAfter asked for
   std::vector<Remark> remarks;
-  std::vector<PassSummary> passes;  // in the order of the pipeline
+  std::vector<PassSummary> passes;        // in the order of the pipeline
   std::vector<FunctionOutcome> outcomes;  // of those with a body, in the order of the text, if Options::outcomes
   double parseSeconds = 0, printSeconds = 0;
   uint64_t functions = 0;         // with a body
