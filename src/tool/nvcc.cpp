@@ -24,6 +24,7 @@ int nvccCommand(int argc, char** argv) {
       "NAME.ptxopt.ptx. "
       "Left alone: debug code (-G), -dlto, PTX that is asked for or embedded.",
       "ptxopt nvcc");
+  app.set_help_flag();  // that is an argument of theirs
   app.footer(kShimOptionsHelp);
   if (DescribeInstead::takes(app)) return 0;
   std::vector<std::string> arguments(argv + 1, argv + argc);
