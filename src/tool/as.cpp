@@ -14,16 +14,19 @@ namespace ptxopt::tool {
 int asCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt as ARGUMENTS...\n"
-      "ptxopt-ptxas ARGUMENTS...\n"
-      "Is ptxas: takes its arguments, optimizes each PTX input for the architecture asked for, and calls the real "
-      "ptxas "
-      "with it. Output, messages and exit code are those of ptxas; so are --help and --version. Where something "
-      "goes "
-      "wrong the PTX is left as it is, with a warning. Also under the name ptxas.\n"
+      "Is ptxas: takes its arguments, optimizes each PTX input for the architecture asked for, and calls the real\n"
+      "ptxas with it. Output, messages and exit code are those of ptxas; so are --help and --version. Where "
+      "something\n"
+      "goes wrong the PTX is left as it is, with a warning. Under the names ptxas and ptxopt-ptxas the program is "
+      "the\n"
+      "same.\n"
       "\n"
-      "The real one is that of $PTXOPT_PTXAS or $PTXAS, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of "
-      "/usr/local/cuda. Debug code (-g), -O0 and code for tools are left alone.",
+      "The real one is that of $PTXOPT_PTXAS or $PTXAS, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of\n"
+      "/usr/local/cuda. Debug code (-g), -O0 and code for tools are left alone.\n"
+      "\n"
+      "Exit codes: 0 ok, 2 there is no ptxas. Others are those of ptxas.",
       "ptxopt as");
+  app.set_help_flag();  // that is an argument of theirs
   app.footer(kShimOptionsHelp);
   if (DescribeInstead::takes(app)) return 0;
   ShimOptions options;

@@ -49,7 +49,7 @@ std::string completionForFish(const std::vector<CommandDescription>& commands) {
                           fishQuoted(briefly(command.summary)));
     }
     const std::string is = fishQuoted(name.empty() ? "__ptxopt_is file" : "__ptxopt_is " + name);
-    rows += fmt::format("complete -c ptxopt -n {} -f{}\n", is, files(positionalsOf(command).suffix));
+    rows += fmt::format("complete -c ptxopt -n {}{}\n", is, files(positionalsOf(command).suffix));
     for (const OptionDescription& option : command.options) {
       std::string spelled;
       for (const std::string& s : option.names)

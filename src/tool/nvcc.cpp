@@ -17,13 +17,15 @@ int nvccCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt nvcc ARGUMENTS...\n"
       "ptxopt nvcc NVCC ARGUMENTS...\n"
-      "Is nvcc, with the PTX optimized between cicc and ptxas (ptxopt as). NVCC is the program to call, as of a "
-      "compiler "
-      "launcher; else it is that of $PTXOPT_NVCC, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of /usr/local/cuda. "
-      "Output, messages and exit code are those of nvcc. With -keep the optimized PTX stays too, as "
-      "NAME.ptxopt.ptx. "
-      "Left alone: debug code (-G), -dlto, PTX that is asked for or embedded.",
+      "Is nvcc, with the PTX optimized between cicc and ptxas (ptxopt as). NVCC is the program to call, as of a\n"
+      "compiler launcher; else it is that of $PTXOPT_NVCC, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of\n"
+      "/usr/local/cuda. Output, messages and exit code are those of nvcc. With -keep the optimized PTX stays too, "
+      "as\n"
+      "NAME.ptxopt.ptx. Left alone: debug code (-G), -dlto, PTX that is asked for or embedded.\n"
+      "\n"
+      "Exit codes: 0 ok, 2 there is no nvcc. Others are those of nvcc.",
       "ptxopt nvcc");
+  app.set_help_flag();  // that is an argument of theirs
   app.footer(kShimOptionsHelp);
   if (DescribeInstead::takes(app)) return 0;
   std::vector<std::string> arguments(argv + 1, argv + argc);
