@@ -63,6 +63,9 @@ bool hasForm(const Parts& parts, const Access& access, AddressKind space) {
   if (access.base == "prefetch" && std::ranges::find(parts, "tensormap") != parts.end()) return false;
   if (space == AddressKind::Global) return access.global;
   const bool isAtomic = access.base == "atom" || access.base == "red";
+  // 256 bits at a time.
+  const bool isWide = parts.back().ends_with("64") && std::ranges::find(parts, "v4") != parts.end();
+  if (isWide || std::ranges::find(parts, "v8") != parts.end()) return false;
   for (const std::string_view p : parts) {
     if (p.starts_with("L1::") || p.starts_with("L2::") || p == "mmio") return false;
     if (isAtomic && (p == "v2" || p == "v4" || p == "v8")) return false;

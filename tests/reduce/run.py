@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NVCC, PTXAS = (shutil.which(os.environ.get(name.upper(), name)) for name in ("nvcc", "ptxas"))
@@ -24,8 +26,6 @@ NVCC, PTXAS = (shutil.which(os.environ.get(name.upper(), name)) for name in ("nv
 # A shfl between a label and a branch back to it.
 SHFL_IN_LOOP = r"""
 import re, sys
-
-os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 text = open(sys.argv[1]).read()
 for m in re.finditer(r"^(\S+):$", text, re.M):
     back = re.search(r"\bbra(\.uni)? " + re.escape(m[1]) + ";", text[m.end():])

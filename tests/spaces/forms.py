@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 import machine_code  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")
-TARGETS = [("sm_80", "8.0"), ("sm_100", "8.8")]
+TARGETS = [("sm_80", "8.5"), ("sm_100", "8.8")]
 SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c"}
 REGISTER = {"b8": "%h1", "u8": "%h1", "s8": "%h1", "b16": "%h1", "u16": "%h1", "s16": "%h1", "b32": "%r1", "u32": "%r1",
             "s32": "%r1", "f32": "%f1", "b64": "%rd9", "u64": "%rd9", "s64": "%rd9", "f64": "%d1", "b128": "%q1"}

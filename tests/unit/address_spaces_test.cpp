@@ -114,6 +114,9 @@ TEST_CASE("spaced opcodes: what has none") {
   CHECK(spacedOpcode("ld.volatile.u32", Kind::Local).empty());
   CHECK(spacedOpcode("ld.L1::evict_last.u32", Kind::Shared).empty());
   CHECK(spacedOpcode("atom.add.v2.f32", Kind::Shared).empty());
+  CHECK(spacedOpcode("ld.v4.b64", Kind::Shared).empty());
+  CHECK(spacedOpcode("ld.v8.b32", Kind::Local).empty());
+  CHECK(spacedOpcode("ld.v8.b32", Kind::Global) == "ld.global.v8.b32");
 }
 
 TEST_CASE("address spaces: where they come from") {
