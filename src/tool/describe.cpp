@@ -63,21 +63,27 @@ bool readRange(std::string_view text, int64_t& least, int64_t& most) {
 
 ValueDescription describeValue(const CLI::Option& option, std::string& range) {
   ValueDescription value;
-  // The type's name, and behind colons what the checks say of themselves.
+  // The type's name, in which may be colons too, and behind one more what the checks say of themselves.
   const std::string type = option.get_type_name();
-  const std::size_t colon = type.find(':');
+  std::size_t colon = type.size();
+  for (const char* check : {":{", ":INT in [", ":UINT in [", ":FLOAT in [", ":POSITIVE", ":NONNEGATIVE"})
+    colon = std::min(colon, type.find(check));
   value.metavar = type.substr(0, colon);
-  const std::string checks = colon == std::string::npos ? "" : type.substr(colon + 1);
+  const std::string checks = colon == type.size() ? "" : type.substr(colon + 1);
   value.isOptional = option.get_items_expected_max() == 0 && !option.get_fnames().empty();
   if (option.get_items_expected_max() == 0 && !value.isOptional) return {};
   if (value.isOptional && value.metavar.empty()) value.metavar = "VALUE";
   // A positional is called by its name unless its values have one.
   if (option.get_positional() && !value.metavar.starts_with("FILE")) value.metavar = option.get_name(true, false);
 
-  constexpr std::string_view kList = ",...";
   std::string_view name = value.metavar;
-  value.isList = name.ends_with(kList) || option.get_delimiter() == ',';
-  if (name.ends_with(kList)) name.remove_suffix(kList.size());
+  value.isList = option.get_delimiter() == ',';
+  for (const std::string_view list : {",...", "[,...]"}) {
+    if (!name.ends_with(list)) continue;
+    name.remove_suffix(list.size());
+    value.isList = true;
+    break;
+  }
   valueOf(name, value);
   int64_t least = 0, most = 0;
   if (checks.starts_with('{') && checks.ends_with('}')) {
@@ -169,9 +175,10 @@ std::vector<ExitCode> readExitCodes(std::string_view text) {
 void readDescription(const CLI::App& app, CommandDescription& d) {
   std::vector<std::string> rest;
   bool inSynopsis = false, inExitCodes = false;
+  const std::string program = app.get_name().substr(0, app.get_name().find(' '));
   for (const std::string& line : linesOf(app.get_description())) {
     const std::string trimmed = CLI::detail::trim_copy(line);
-    if (inSynopsis || line == app.get_name() || line.starts_with(app.get_name() + " ")) {
+    if (inSynopsis || (rest.empty() && line.starts_with(program))) {
       if (inSynopsis)
         d.synopsis.back() += " " + trimmed;
       else
@@ -232,14 +239,11 @@ std::vector<CommandDescription> describeCommands() {
   all.back().summary = "optimize PTX for ptxas";
   for (const Subcommand& command : subcommands()) {
     CommandDescription& d = all.emplace_back();
-    d.name = fmt::format("ptxopt {}", command.name);
-    d.hasApp = false;
     std::string name(command.name);
     char* argv[] = {name.data(), help, nullptr};
     const DescribeInstead described(d);
     command.run(2, argv);
     d.summary = command.summary;
-    if (!d.hasApp) d.synopsis = {d.name + " ARGUMENTS..."};
   }
   return all;
 }

@@ -2,7 +2,8 @@
 // shells are made of. So an option is declared once, where it is read.
 //
 // What the app has no words for follows from conventions:
-// - lines of the description that begin with the app's name are the synopsis (`\` at the end goes on in the next);
+// - the first lines of the description that begin with `ptxopt` are the synopsis (`\` at the end goes on in the
+// next);
 //   `Exit codes: 0 ok, 1 ...` is a paragraph of its own and lists the codes; lines that begin with blanks stay as
 //   they are, others are one paragraph up to an empty line;
 // - the footer is blocks: a line that ends with ':' and indented lines below it, or a paragraph;
@@ -60,7 +61,6 @@ struct CommandDescription {
   std::vector<ExitCode> exitCodes;
   std::vector<OptionDescription> positionals, options;
   std::vector<std::string> groups;  // of the options, in their order
-  bool hasApp = true;               // false: it passes its arguments on
 };
 
 CommandDescription describe(const CLI::App& app);

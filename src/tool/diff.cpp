@@ -61,7 +61,8 @@ int diffCommand(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  ptxopt diff before.ptx after.ptx\n"
-      "  ptxopt diff baseline.json build/ --fail-on spills,warps,sass:2% --markdown comment.md --junit report.xml\n"
+      "  ptxopt diff baseline.json build/ --fail-on spills,warps,sass:2% \\\n"
+      "      --markdown comment.md --junit report.xml\n"
       "  ptxopt diff old/ new/ --arch sm_80,sm_90");
   DiffLine line;
   app.add_option("A", line.paths[0], "what there was; - is standard input")->required();

@@ -168,7 +168,7 @@ void printTable(const std::vector<FileResult>& files, bool all) {
   }
   if (!table.empty()) {
     table.addRule();
-    row({fmt::format("{} files", files.size()), Style::Strong}, sum, Style::Plain);
+    row({fmt::format("{} file{}", files.size(), files.size() == 1 ? "" : "s"), Style::Strong}, sum, Style::Plain);
     print(stderr, table.text({.colours = hasColours(stderr), .width = terminalWidth(stderr, 0)}));
   }
   print(stderr, fmt::format("ptxopt: {} of {} files changed", replaced, files.size()));

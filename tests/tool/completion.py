@@ -39,6 +39,8 @@ CASES = [
     ("ptxopt verify --format ", {"text", "json"}, {"markdown"}),
     ("ptxopt verify ker", {"kernel.ptx"}, {"kernel.cubin"}),
     ("ptxopt reduce kernel.ptx -o x.ptx --time", {"--timeout", "--timeout-interesting"}, {"--time-report"}),
+    ("ptxopt as -arch=sm_80 ker", {"kernel.ptx", "kernel.cubin"}, {"run"}),
+    ("ptxopt nvcc -c no", {"notes.txt"}, {"run"}),
     ("ptxopt report --color ", {"auto", "always", "never"}, set()),
 ]
 # Where shells see a word that the others do not.
@@ -48,6 +50,7 @@ JOINED = [
     ("ptxopt --report=rep", {"report.json"}, {"readme.ptx"}),
 ]
 LISTS = [
+    ("ptxopt diff a.ptx b.ptx --arch sm_80,sm_9", {"sm_80,sm_90"}, {"sm_80,sm_80"}),
     ("ptxopt --passes live-dead,cssa", {"live-dead,cssa-coalesce"}, set()),
     ("ptxopt --dump cfg,dom,oc", {"cfg,dom,occupancy"}, set()),
 ]
@@ -112,7 +115,7 @@ class Shells:
         for line, wanted, unwanted in CASES + JOINED + LISTS:
             self.compare("bash", line, offered(line), wanted, unwanted)
         # Every option of every command that --help-all lists is offered.
-        for command in ["", "run", "verify", "reduce", "report"]:
+        for command in ["", "run", "verify", "reduce", "report", "tune", "diff", "baseline"]:
             text = subprocess.run([self.tool, *command.split(), "--help-all" if not command else "--help"],
                                   capture_output=True, text=True, timeout=60, check=True).stdout
             names = set(re.findall(r"^ {2,6}(?:-\w, )?(--[\w-]+)", text, re.M))
@@ -138,7 +141,7 @@ class Shells:
             # ... and other files behind those of the suffix.
             self.compare("fish", line, {o for o in offered if o.startswith(last)}, wanted, unwanted - set(FILES))
             files = [row.split("\t")[0] for row in run.stdout.splitlines()]
-            if "kernel.ptx" in files and "kernel.cubin" in files:
+            if "kernel.ptx" in files and "kernel.cubin" in files and " as " not in line:
                 self.check(files.index("kernel.ptx") < files.index("kernel.cubin"), f"fish: the order for '{line}'")
         return None
 

@@ -19,17 +19,23 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 TABLE = ROOT / "src" / "tool" / "environment.def"
 
 
+# Set by the program for itself, not by people.
+PRIVATE = {"PTXOPT_AS_CALLED"}
+
+
 def variables_read():
-    """Names that the sources give to getenv, as words or, in a loop, from a list of words before it."""
+    """Names that the sources give to getenv, as words or, in a loop, from a list of words before it; and all words that
+    begin with PTXOPT_."""
     names = set()
     for path in sorted((ROOT / "src").rglob("*.cpp")):
         text = path.read_text(encoding="utf-8")
+        names |= set(re.findall(r'"(PTXOPT_[A-Z_]+)"', text))
         if "getenv" not in text:
             continue
         names |= set(re.findall(r'getenv\("(\w+)"\)', text))
         for words in re.findall(r'for \(const char\*(?: const)? \w+ : \{([^}]*)\}', text):
             names |= set(re.findall(r'"([A-Z][A-Z_]+)"', words))
-    return names
+    return names - PRIVATE
 
 
 HANDED_ON = ["as", "nvcc"]  # whose --help is another program's

@@ -26,6 +26,8 @@ struct Sample {
     app.add_option("--level", level, "how much")->type_name("N")->check(CLI::Range(1, 3));
     app.add_option("-j,--jobs", jobs, "how many")->type_name("N")->check(CLI::Range(0, 1024));
     app.add_option("--passes", passes, "which")->type_name("PASS,...")->delimiter(',')->allow_extra_args(false);
+    app.add_option("--fail-on", limits, "at what")->type_name("MEASURE[:TOLERANCE],...")->delimiter(',');
+    app.add_option("--arch", targets, "for what")->type_name("sm_XX[,...]");
     app.add_option("-W", warnings, "what of")->type_name("NAME")->allow_extra_args(false);
     app.add_flag("--profile{}", profile, "count")->type_name("FILE");
     app.add_flag("--quiet", quiet, "say nothing");
@@ -37,7 +39,7 @@ struct Sample {
       "ptxopt sample"};
   std::string input, output, format, profile;
   int level = 0, jobs = 0;
-  std::vector<std::string> passes, warnings;
+  std::vector<std::string> passes, warnings, limits, targets;
   bool quiet = false, secret = false;
 };
 
@@ -83,6 +85,10 @@ TEST_CASE("describe: what options take") {
   CHECK(option(d, "--passes").value.isList);
   CHECK_FALSE(option(d, "--passes").isRepeatable);
   CHECK(option(d, "--passes").value.words.size() == ptxopt::describePasses().size());
+  CHECK(option(d, "--fail-on").value.metavar == "MEASURE[:TOLERANCE],...");
+  CHECK(option(d, "--fail-on").value.kind == Kind::Any);
+  CHECK(option(d, "--arch").value.isList);
+  CHECK(option(d, "--arch").value.kind == Kind::Words);
   CHECK(option(d, "-W").isRepeatable);
   CHECK(option(d, "--profile").value.isOptional);
   CHECK(option(d, "--quiet").isFlag());
@@ -105,7 +111,9 @@ TEST_CASE("describe: every subcommand has an app, a synopsis, exit codes and a p
     CHECK_FALSE(command.summary.empty());
     REQUIRE_FALSE(command.synopsis.empty());
     CHECK(command.synopsis[0].starts_with(command.name));
-    if (!command.hasApp) continue;
+    CHECK_FALSE(command.description.empty());
+    CHECK_FALSE(command.exitCodes.empty());
+    if (command.name == "ptxopt as" || command.name == "ptxopt nvcc") continue;  // options of others
     CHECK_FALSE(command.options.empty());
     // Those of these two are ptxas's and nvcc's.
     const bool isStandIn = command.name == "ptxopt as" || command.name == "ptxopt nvcc";
