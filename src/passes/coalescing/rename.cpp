@@ -2,8 +2,9 @@
 //
 // A web takes the name of one of its registers, so that little of the text changes: the fixed one, otherwise the
 // one mentioned most that no other web has taken, of several the one with the shortest name. A name must mean the
-// register at every place of the web: one that some nested scope declares is only good for a web that never was
-// anything else, and that nothing else reads now. Where no name is left a register is made.
+// register at every place of the web: one that some nested scope declares, or that is declared behind the first
+// instruction, is only good for a web that never was anything else, and that nothing else reads now. Where no name
+// is left a register is made.
 #include <algorithm>
 
 #include "passes/coalescing/coalescer.h"
@@ -13,15 +14,15 @@ namespace ptxopt {
 void Coalescer::findNestedNames() {
   nestedName_.clear();
   std::size_t depth = 0;
+  bool begun = false;  // an instruction or a label came: what is declared now is not known in front of that
   for (const InstrId id : f_) {
     const Instruction& i = f_[id];
-    if (i.kind == InstrKind::ScopeOpen) {
-      ++depth;
-      nestedName_.resize(context_.module.names.size());
-    }
+    begun |= i.isInstruction() || i.kind == InstrKind::Label;
+    if (i.kind == InstrKind::ScopeOpen) ++depth;
+    if (depth != 0 || (begun && i.kind == InstrKind::Declaration)) nestedName_.resize(context_.module.names.size());
     if (i.kind == InstrKind::ScopeClose) --depth;
     if (i.kind == InstrKind::Label && depth != 0) nestedName_[f_.labels[i.payload].name.value] = true;
-    if (i.kind != InstrKind::Declaration || depth == 0) continue;
+    if (i.kind != InstrKind::Declaration || (depth == 0 && !begun)) continue;
     const Declaration& d = f_.declarations[i.payload];
     for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)
       nestedName_[f_.declarators[k].name.value] = true;
