@@ -398,7 +398,7 @@ def table_row(tool, name, files, work, jobs):
             f"{ratio('inner', rows):.3f}"]
 
 
-HEADS = ["kernels", "", "better", "below full occupancy", "of these more warps", "warps of these", "instructions of the gainers",
+HEADS = ["kernels of", "kernels", "better", "below full occupancy", "of these more warps", "warps of these", "instructions of the gainers",
          "instructions of all", "innermost loops"]
 
 
