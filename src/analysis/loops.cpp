@@ -286,6 +286,16 @@ BlockId Loops::preheader(const Cfg& cfg, LoopId l) const {
   return fits ? only : BlockId();
 }
 
+BlockId Loops::entry(const Cfg& cfg, LoopId l) const {
+  BlockId from;
+  for (const BlockId p : cfg.predecessors(loops_[l.value].header)) {
+    if (contains(l, p) || !cfg[p].reachable) continue;
+    if (from.valid()) return {};
+    from = p;
+  }
+  return from;
+}
+
 std::vector<BlockId> Loops::entries(const Cfg& cfg, LoopId l) const {
   std::vector<BlockId> result;
   for (const BlockId b : blocks(l)) {

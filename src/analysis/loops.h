@@ -48,6 +48,8 @@ class Loops {
   std::vector<BlockId> latches(const Cfg& cfg, LoopId l) const;
   // The only predecessor of the header outside the loop, if its only successor is the header; none otherwise.
   BlockId preheader(const Cfg& cfg, LoopId l) const;
+  // The only reachable block from which control enters the header from outside; none where there are several.
+  BlockId entry(const Cfg& cfg, LoopId l) const;
   // Blocks where control enters from outside; several for an irreducible region.
   std::vector<BlockId> entries(const Cfg& cfg, LoopId l) const;
   struct Exit {

@@ -113,14 +113,14 @@ void runPasses(const Module& module, Function& f, const Plan& plan, const Option
       if (plan.knobs["dump-before-cssa"] != 0 && step.pass->name == "cssa-coalesce")
         report.dumps +=
             fmt::format("// {} before {}\n{}", module.text(f.name), step.name, printFunction(module, f));
-      PassContext context{module, plan.knobs, analyses, passReport};
+      PassContext context{module, plan.knobs, analyses, passReport, options.architecture};
       const double start = threadSeconds();
       passReport.changed = step.pass->run(f, context);
       passReport.seconds = threadSeconds() - start;
       changes += passReport.changed;
       if (step.pass->again == Again::Useless) doneAt[step.pass] = changes;
       if (passReport.changed) analyses.invalidate(step.pass->preserves);
-      std::string error = passReport.error;
+      std::string error = std::move(context.error);
       if (error.empty()) error = check(module, f, options, analyses);
       if (!error.empty()) {
         report.error = fmt::format("after {}: {}", step.name, error);

@@ -221,14 +221,7 @@ bool inferAddressSpace(Function& f, PassContext& context) {
     context.decline("address-size", "addresses have 32 bits");
     return false;
   }
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
-  if (!context.analyses.mayHaveLiveIntervals()) {
-    context.decline("too-large", "live ranges need more than liveness may take");
-    return false;
-  }
+  if (!context.hasUsableIntervals()) return false;
   return SpaceInference(f, context).run();
 }
 

@@ -90,17 +90,6 @@ class LoopReducer {
     std::optional<Counter> counter;
   };
 
-  // The only block that leads into the loop from outside.
-  BlockId entryOf(LoopId l) const {
-    BlockId from;
-    for (const BlockId p : cfg_.predecessors(loops_[l].header)) {
-      if (loops_.contains(l, p) || !cfg_[p].reachable) continue;
-      if (from.valid()) return {};
-      from = p;
-    }
-    return from;
-  }
-
   // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what
   // is saved of a few instructions is lost or gained by chance.
   bool dividesSlowly(LoopId l) const {
@@ -169,7 +158,7 @@ class LoopReducer {
   bool may64() const {
     const int64_t knob = context_.knobs["do-lsr-64-bit"];
     if (knob != 2) return knob == 1;
-    const std::string_view target = context_.module.architecture();
+    const std::string_view target = context_.architecture();
     const std::size_t digits = target.find('_');
     return digits == std::string_view::npos || std::atoi(std::string(target.substr(digits + 1)).c_str()) >= 60;
   }
@@ -180,7 +169,7 @@ class LoopReducer {
     // The loops of a deep nest hold the same blocks over and over.
     work_ += loops_[l].blockCount;
     if (work_ > kMostWork + kMostDepth * cfg_.size()) return reports_.decline(l, "too-deep");
-    const BlockId entry = entryOf(l);
+    const BlockId entry = loops_.entry(cfg_, l);
     if (!entry.valid() || loops_.contains(l, entry)) return reports_.decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
     LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}, {}};
@@ -340,10 +329,7 @@ bool loopReduce(Function& f, PassContext& context) {
     return false;
   }
   if (context.analyses.loops().size() == 0) return false;
-  if (!context.analyses.mayHaveLiveIntervals()) {
-    context.decline("too-large", "live ranges need more than liveness may take");
-    return false;
-  }
+  if (!context.hasUsableIntervals()) return false;
   return LoopReducer(f, context).run();
 }
 

@@ -115,6 +115,16 @@ const LiveIntervals& Analyses::liveIntervals() {
   return *intervals_;
 }
 
+bool PassContext::hasUsableIntervals() {
+  if (!analyses.cfg().complete()) {
+    decline("too-large", "the control-flow graph has too many edges");
+    return false;
+  }
+  if (analyses.mayHaveLiveIntervals()) return true;
+  decline("too-large", "live ranges need more than liveness may take");
+  return false;
+}
+
 bool Analyses::mayHaveLiveIntervals() {
   constexpr std::size_t kSmall = 50000;  // instructions: of fewer, live ranges are never too much
   return function_.instructions.size() < kSmall || liveness(Liveness::Strength::Plain).solved();

@@ -96,7 +96,6 @@ struct PassReport {
   std::vector<Note> notes;
   std::vector<LoopReport> loops;
   double seconds = 0;  // CPU time of the thread
-  std::string error;   // what the pass found wrong with its own work: an internal error
 };
 
 // What still holds after a pass changed the function.
@@ -155,7 +154,12 @@ struct PassContext {
   const Knobs& knobs;
   Analyses& analyses;
   PassReport& report;
+  std::string_view target = {};  // optimized for; empty: the module's
+  std::string error = {};        // what the pass found wrong with its own work: an internal error
 
+  std::string_view architecture() const { return target.empty() ? module.architecture() : target; }
+  // Whether the control-flow graph and live intervals can be had; declines where they cannot.
+  bool hasUsableIntervals();
   void count(std::string_view counter, uint64_t n = 1) { report.counters[counter] += n; }
   void decline(std::string_view reason, std::string detail = {}) {
     report.declines.push_back({reason, std::move(detail)});

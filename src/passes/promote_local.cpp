@@ -111,7 +111,7 @@ class LocalPromotion {
 
   // Resident blocks by the estimate of registers; of device functions and unknown targets always the same.
   uint32_t blocksOf(const Function& f) const {
-    const Architecture* const machine = architecture(context_.module.architecture());
+    const Architecture* const machine = architecture(context_.architecture());
     if (!f.isEntry || machine == nullptr) return 0;
     Analyses analyses(context_.module, f, context_.knobs);
     const RegisterPressure pressure = makePressure(context_.module, f, analyses);
@@ -252,14 +252,7 @@ bool promoteLocal(Function& f, PassContext& context) {
     context.decline("address-size", "addresses have 32 bits");
     return false;
   }
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
-  if (!context.analyses.mayHaveLiveIntervals()) {
-    context.decline("too-large", "live ranges need more than liveness may take");
-    return false;
-  }
+  if (!context.hasUsableIntervals()) return false;
   return LocalPromotion(f, context).run();
 }
 

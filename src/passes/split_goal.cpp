@@ -9,10 +9,10 @@ uint32_t SplitGoal::mostUnits(uint32_t step) const {
   return std::max(estimate.mostKept, above + 1) - above;
 }
 
-SplitGoal findSplitGoal(const Module& module, const Function& f, const RegisterPressure& pressure,
-                        uint32_t wanted) {
+SplitGoal findSplitGoal(const Module& module, const Function& f, const RegisterPressure& pressure, uint32_t wanted,
+                        std::string_view target) {
   SplitGoal goal;
-  goal.machine = architecture(module.architecture());
+  goal.machine = architecture(target);
   if (!f.isEntry)
     goal.why = "no-kernel";
   else if (goal.machine == nullptr)

@@ -38,7 +38,8 @@ struct SplitGoal {
 };
 
 // `wanted`: a number of registers that is the only step; 0: those of the occupancy.
-SplitGoal findSplitGoal(const Module& module, const Function& f, const RegisterPressure& pressure, uint32_t wanted);
+SplitGoal findSplitGoal(const Module& module, const Function& f, const RegisterPressure& pressure, uint32_t wanted,
+                        std::string_view target);
 
 RegisterPressure makePressure(const Module& module, const Function& f, Analyses& analyses);
 

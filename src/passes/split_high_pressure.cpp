@@ -51,7 +51,8 @@ class PressureSplitter {
         intervals_(context.analyses.liveIntervals()),
         pressure_(makePressure(module_, f, context.analyses)),
         points_(pressure_.points()),
-        goal_(findSplitGoal(module_, f, pressure_, static_cast<uint32_t>(context.knobs["split-registers"]))),
+        goal_(findSplitGoal(module_, f, pressure_, static_cast<uint32_t>(context.knobs["split-registers"]),
+                            context.architecture())),
         remat_(context.knobs["split-remat"] != 0),
         demote_(context.knobs["demote-shared"] != 0) {}
 

@@ -293,7 +293,8 @@ class LoopSplitter {
 
   void setGoal() {
     const RegisterPressure pressure = makePressure(module_, f_, context_.analyses);
-    goal_ = findSplitGoal(module_, f_, pressure, static_cast<uint32_t>(context_.knobs["split-registers"]));
+    goal_ = findSplitGoal(module_, f_, pressure, static_cast<uint32_t>(context_.knobs["split-registers"]),
+                          context_.architecture());
     if (!goal_->why.empty()) {
       context_.decline(goal_->why, "nothing is recomputed");
       goal_.reset();

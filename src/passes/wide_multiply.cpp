@@ -20,14 +20,7 @@
 namespace ptxopt {
 
 bool wideMultiply(Function& f, PassContext& context) {
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
-  if (!context.analyses.mayHaveLiveIntervals()) {
-    context.decline("too-large", "live ranges need more than liveness may take");
-    return false;
-  }
+  if (!context.hasUsableIntervals()) return false;
   const SlotIndexes& slots = context.analyses.slotIndexes();
   const AddressValues values(f, context);
   NarrowValues narrow(f, context, values);

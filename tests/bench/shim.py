@@ -70,10 +70,12 @@ def cpu_of(command, environment=None):
     return usage.ru_utime + usage.ru_stime
 
 
-def by_call(calls, ptxas, shim, tool, folder, plain, off, repetitions):
+def by_call(calls, ptxas, shim, folder, plain, off, repetitions):
     """Prints the sums over the calls of their least times: plain, drop-in, and ptxas on what the drop-in leaves."""
     least = [[float("inf")] * len(calls) for _ in range(3)]
     outputs = []
+    tool = shim.with_name("ptxopt")
+    tool.symlink_to(shim)
     for i, (path, arch) in enumerate(calls):
         outputs.append(folder / f"{i}.ptx")
         subprocess.run([tool, "--arch", arch, path, "-o", outputs[-1]], check=True, env=off)
@@ -108,12 +110,12 @@ def main():
         makefile(calls, folder)
         shim = folder / "bin" / "ptxas"
         shim.parent.mkdir()
-        shim.symlink_to(Path(args.tool).resolve())
+        shutil.copy2(args.tool, shim)  # a build meanwhile may replace the tool
         off = dict(plain, PTXOPT_PTXAS=ptxas, PTXOPT_GUARD="off")
         size = sum(f.stat().st_size for f, _ in calls)
         print(f"{len(calls)} calls, {len(files)} files, {size / 1e6:.1f} MB of PTX")
         if args.by_call:
-            by_call(calls, ptxas, shim, Path(args.tool).resolve(), folder, plain, off, args.repetitions)
+            by_call(calls, ptxas, shim, folder, plain, off, args.repetitions)
             return 0
         rows = []
         for repetition in range(args.repetitions):

@@ -39,14 +39,14 @@ template <typename Run>
 bool withCoalescingCheck(Function& f, PassContext& context, Run run) {
   if (context.knobs["verify-coalescing"] == 0) return run();
   if (std::string error = verify(context.module, f); !error.empty()) {
-    context.report.error = fmt::format("{}: before the pass: {}", context.module.text(f.name), error);
+    context.error = fmt::format("{}: before the pass: {}", context.module.text(f.name), error);
     return false;
   }
   const Function before = f;
   const bool changed = run();
   std::string error = verify(context.module, f);
   if (error.empty()) error = checkCoalescing(context.module, before, f);
-  if (!error.empty()) context.report.error = fmt::format("{}: {}", context.module.text(f.name), error);
+  if (!error.empty()) context.error = fmt::format("{}: {}", context.module.text(f.name), error);
   return changed;
 }
 

@@ -23,12 +23,6 @@
 namespace ptxopt::division {
 namespace {
 
-uint64_t bitsOf(const Function& f, const Operand& o) {
-  return o.kind == OperandKind::WideInteger
-             ? f.constants[o.payload]
-             : static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(o.payload)));
-}
-
 class SingleDivisions {
  public:
   SingleDivisions(Function& f, PassContext& context)
@@ -57,7 +51,7 @@ class SingleDivisions {
  private:
   // Of 16 bits: as a number of 32 bits that its extension is.
   IntegerRange rangeOf(const Division& d, const Operand& o) {
-    if (!o.isRegister()) return IntegerRange::constant(d.width, bitsOf(f_, o) & maskOf(d.width));
+    if (!o.isRegister()) return IntegerRange::constant(d.width, *immediate(f_, o) & maskOf(d.width));
     const ValueId v = ranges_.valueRead(o.reg(), d.at);
     if (!v.valid()) return IntegerRange::full(d.width);
     const IntegerRange r = ranges_.at(o.reg(), v, block_);
@@ -84,13 +78,13 @@ class SingleDivisions {
     return PtxAlgebra(f_, module_, d.width == 64 ? 64 : 32, placeBefore(module_, f_, d.at));
   }
 
-  RegId source(PtxAlgebra& a, const Operand& o) { return o.isRegister() ? o.reg() : a.constant(bitsOf(f_, o)); }
+  RegId source(PtxAlgebra& a, const Operand& o) { return o.isRegister() ? o.reg() : a.constant(*immediate(f_, o)); }
 
   // In 32 bits, of 16.
   RegId widened(PtxAlgebra& a, const Division& d, const Operand& o) {
     if (!o.isRegister())
-      return a.constant(d.isSigned ? static_cast<uint64_t>(static_cast<int16_t>(bitsOf(f_, o)))
-                                   : bitsOf(f_, o) & 0xffff);
+      return a.constant(d.isSigned ? static_cast<uint64_t>(static_cast<int16_t>(*immediate(f_, o)))
+                                   : *immediate(f_, o) & 0xffff);
     return a.make(d.isSigned ? MadeOpcode::CvtS32S16 : MadeOpcode::CvtU32U16, ScalarType::b32, {o.reg()});
   }
 
@@ -147,7 +141,8 @@ class SingleDivisions {
     const bool isSigned = extends && d.isSigned && !(x.isNeverNegative() && y.isNeverNegative());
     const auto part = [&](const Operand& o) {
       if (extends) return widened(a, d, o);
-      return o.isRegister() ? a.make(MadeOpcode::CvtU32U64, ScalarType::b32, {o.reg()}) : a.constant(bitsOf(f_, o));
+      return o.isRegister() ? a.make(MadeOpcode::CvtU32U64, ScalarType::b32, {o.reg()})
+                            : a.constant(*immediate(f_, o));
     };
     const RegId left = part(d.dividend), right = part(d.divisor);
     const RegId q = a.divide(left, right, isSigned);
@@ -161,7 +156,8 @@ class SingleDivisions {
     const InstrId place = placeBefore(module_, f_, d.at);
     PtxAlgebra a(f_, module_, 32, place), whole(f_, module_, 64, place);
     const auto part = [&](const Operand& o) {
-      return o.isRegister() ? a.make(MadeOpcode::CvtU32U64, ScalarType::b32, {o.reg()}) : a.constant(bitsOf(f_, o));
+      return o.isRegister() ? a.make(MadeOpcode::CvtU32U64, ScalarType::b32, {o.reg()})
+                            : a.constant(*immediate(f_, o));
     };
     const RegId left = part(d.dividend), right = part(d.divisor);
     const RegId leftSize = a.absolute(left), rightSize = a.absolute(right);

@@ -82,7 +82,7 @@ class ReciprocalDivisions {
   void collect(const Division& d, BlockId b) {
     if (!d.divisor.isRegister()) return;
     const auto rangeOf = [&](const Operand& o) {
-      if (!o.isRegister()) return IntegerRange::constant(32, o.payload);
+      if (!o.isRegister()) return IntegerRange::constant(32, *immediate(f_, o) & UINT32_MAX);
       const ValueId v = ranges_.valueRead(o.reg(), d.at);
       return v.valid() ? ranges_.at(o.reg(), v, b) : IntegerRange::full(32);
     };
@@ -117,8 +117,8 @@ class ReciprocalDivisions {
     for (LoopId l = loops_.of(use.block); l.valid() && evolution_.expressions().isInvariant(e, l);
          l = loops_[l].parent) {
       wantsLoop = true;
-      const BlockId entry = entryOf(l);
-      if (!entry.valid()) continue;
+      const BlockId entry = loops_.entry(cfg_, l);
+      if (!entry.valid() || loops_[l].irreducible) continue;
       const ExpansionPlace place{entry, placeAtEnd(module_, f_, cfg_[entry])};
       if (!expander_.canExpand(e, place)) continue;
       g.place = place;
@@ -128,16 +128,10 @@ class ReciprocalDivisions {
     return g;
   }
 
-  // The only block that leads into the loop from outside.
-  BlockId entryOf(LoopId l) const {
-    BlockId from;
-    if (loops_[l].irreducible) return from;
-    for (const BlockId p : cfg_.predecessors(loops_[l].header)) {
-      if (loops_.contains(l, p) || !cfg_[p].reachable) continue;
-      if (from.valid()) return {};
-      from = p;
-    }
-    return from;
+  bool isInvariant(const Division& d, LoopId l) {
+    if (!d.dividend.isRegister()) return true;
+    const ExprId e = evolution_.read(d.dividend.reg(), d.at);
+    return e.valid() && evolution_.expressions().isInvariant(e, l);
   }
 
   // Leaves alone what does not pay or does not fit.
@@ -147,6 +141,8 @@ class ReciprocalDivisions {
       g.uses.clear();
     };
     if (g.loop.valid()) {
+      // ptxas moves such a division out of the loop as it is.
+      if (g.uses.size() == 1 && isInvariant(g.uses.front().division, g.loop)) return drop("invariant-dividend");
       const int registers = kRegisters + (g.ofSize ? 1 : 0);
       if (loopRoom_.of(g.loop) < std::max(kLeastRoom, registers)) return drop("register-pressure");
       return;
@@ -169,7 +165,7 @@ class ReciprocalDivisions {
     }
     const Division& d = u.division;
     PtxAlgebra a(f_, module_, 32, placeBefore(module_, f_, d.at));
-    const RegId x = d.dividend.isRegister() ? d.dividend.reg() : a.constant(d.dividend.payload);
+    const RegId x = d.dividend.isRegister() ? d.dividend.reg() : a.constant(*immediate(f_, d.dividend));
     const RegId size = d.isSigned && !u.dividendIsPositive ? a.absolute(x) : x;
     const auto e = estimate(a, size, g.reciprocal);
     RegId result = d.isRemainder ? remainderOf(a, e, g.reciprocal) : quotientOf(a, e, g.reciprocal);

@@ -13,11 +13,6 @@ std::string_view nextWord(std::string_view& text) {
   return word;
 }
 
-bool isNumber(const Operand& o) {
-  return (o.kind == OperandKind::Integer || o.kind == OperandKind::WideInteger) &&
-         (o.flags & ~(Operand::Hex | Operand::Unsigned)) == 0;
-}
-
 bool isPlainRegister(const Function& f, const Operand& o, unsigned width, bool isFloat) {
   if (!o.isRegister() || o.flags != 0) return false;
   const Register& r = f.registers[o.reg().value];
@@ -65,7 +60,7 @@ std::optional<Division> integerDivision(const Module& module, const Function& f,
   const auto parts = partsOf(f, id);
   if (d.width == 0 || !parts || !isPlainRegister(f, *parts->result, d.width, false)) return std::nullopt;
   for (const Operand* o : {parts->left, parts->right})
-    if (!isNumber(*o) && !isPlainRegister(f, *o, d.width, false)) return std::nullopt;
+    if (!immediate(f, *o) && !isPlainRegister(f, *o, d.width, false)) return std::nullopt;
   if (parts->guard != nullptr) {
     d.isGuarded = true;
     d.guard = *parts->guard;

@@ -14,7 +14,7 @@ void LoopRoom::make() {
     limit_ = static_cast<int>(limit);
     return;
   }
-  const Architecture* const machine = architecture(context_.module.architecture());
+  const Architecture* const machine = architecture(context_.architecture());
   if (!f_.isEntry || machine == nullptr) {
     limit_ = (estimate_ + 7) / 8 * 8;
     return;

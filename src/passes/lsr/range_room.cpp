@@ -10,8 +10,9 @@ namespace {
 constexpr uint32_t kSpare = 3;  // registers: what the estimate is wrong by more often than not
 
 // How many more registers the kernel may get without losing a resident block.
-uint32_t room(const Module& module, const Function& f, const RegisterPressure& pressure) {
-  const Architecture* const machine = architecture(module.architecture());
+uint32_t room(const PassContext& context, const Function& f, const RegisterPressure& pressure) {
+  const Module& module = context.module;
+  const Architecture* const machine = architecture(context.architecture());
   if (!f.isEntry || machine == nullptr) return 0;
   const KernelNeeds needs = kernelNeeds(module, f);
   const uint32_t registers = plainRegisters(module, f, pressure);
@@ -26,7 +27,7 @@ uint32_t room(const Module& module, const Function& f, const RegisterPressure& p
 bool RangeRoom::grant(uint32_t units, SlotIndex from, SlotIndex to) {
   if (!pressure_) {
     pressure_.emplace(makePressure(context_.module, f_, context_.analyses));
-    limit_ = pressure_->maximum().data + room(context_.module, f_, *pressure_);
+    limit_ = pressure_->maximum().data + room(context_, f_, *pressure_);
     added_.assign(pressure_->points().size(), 0);
   }
   const PressurePoints& points = pressure_->points();

@@ -229,14 +229,7 @@ class AddressReuse {
 }  // namespace
 
 bool straightLineReduce(Function& f, PassContext& context) {
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
-  if (!context.analyses.mayHaveLiveIntervals()) {
-    context.decline("too-large", "live ranges need more than liveness may take");
-    return false;
-  }
+  if (!context.hasUsableIntervals()) return false;
   return AddressReuse(f, context).run();
 }
 
