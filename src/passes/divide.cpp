@@ -4,8 +4,8 @@
 // and 64 bits and for floats. First the divisions that can be replaced one by one (divide/by_constants.h), then
 // those that share a reciprocal (divide/by_reciprocals.h), to which the first step adds: those of 16 and 64 bits
 // that fit in 32. Declines: too-large; constant, zero-divisor, variable-divisor, no-power-of-two,
-// subnormal-reciprocal; single-division, invariant-dividend, divisor-not-available, no-preheader, register-pressure,
-// too-many.
+// subnormal-reciprocal; single-division, invariant-dividend, divisor-not-available, no-preheader,
+// register-pressure, too-many.
 #include "passes/divide/by_constants.h"
 #include "passes/divide/by_reciprocals.h"
 #include "passes/divide/division.h"
