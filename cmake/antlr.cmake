@@ -19,8 +19,21 @@ ptxopt_generate(PtxLexer "")
 ptxopt_generate(PtxParser ${PTXOPT_GENERATED}/PtxLexer.tokens)
 
 # Generated code: not ours to warn about.
-add_library(ptxopt_grammar OBJECT ${PTXOPT_GENERATED}/PtxLexer.cpp ${PTXOPT_GENERATED}/PtxParser.cpp)
-target_include_directories(ptxopt_grammar SYSTEM PUBLIC ${ANTLR4_INCLUDE_DIR} ${PTXOPT_GENERATED})
-target_include_directories(ptxopt_grammar PRIVATE ${PROJECT_SOURCE_DIR}/src)
-set_target_properties(ptxopt_grammar PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_compile_options(ptxopt_grammar PRIVATE -w -fno-char8_t)  # the 4.7 tool writes u8"" literals as char
+function(ptxopt_grammar_library name source)
+  add_library(${name} OBJECT ${PTXOPT_GENERATED}/${source})
+  target_include_directories(${name} SYSTEM PUBLIC ${ANTLR4_INCLUDE_DIR} ${PTXOPT_GENERATED})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${name} PRIVATE -w -fno-char8_t)  # the 4.7 tool writes u8"" literals as char
+endfunction()
+ptxopt_grammar_library(ptxopt_lexer_grammar PtxLexer.cpp)
+ptxopt_grammar_library(ptxopt_grammar PtxParser.cpp)
+
+# The lexer that the library has is a table. ANTLR's own is in the program that makes it, and in a test.
+add_executable(make_lexer_table grammar/make_lexer_table.cpp)
+target_link_libraries(make_lexer_table PRIVATE ptxopt_lexer_grammar antlr4_static)
+add_custom_command(
+  OUTPUT ${PTXOPT_GENERATED}/lexer_table.inc
+  COMMAND make_lexer_table ${PTXOPT_GENERATED}/lexer_table.inc
+  DEPENDS make_lexer_table
+  VERBATIM)
