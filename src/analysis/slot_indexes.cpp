@@ -18,16 +18,20 @@ SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg)
   }
   uint32_t spacing = kSpacing;
   while (spacing > kLeastSpacing && total * spacing > kMostAtFirst) spacing /= 2;
+  shift_ = static_cast<unsigned>(std::countr_zero(spacing));
+  firstPlaces_.reserve(total);
   uint32_t next = 0;
   start_.reserve(cfg.size() + 1);
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     start_.emplace_back(next);
+    firstPlaces_.push_back({BlockId(b), InstrId()});
     next += spacing;
     if (count[b] == 0) continue;
     instructions_[b].reserve(count[b]);
     for (InstrId id = cfg[BlockId(b)].first;; id = f[id].next) {
       if (f[id].isInstruction()) {
         index_[id.value] = SlotIndex(next);
+        firstPlaces_.push_back({BlockId(b), id});
         next += spacing;
         instructions_[b].push_back(id);
       }
@@ -38,6 +42,7 @@ SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg)
 }
 
 BlockId SlotIndexes::blockAt(SlotIndex i) const {
+  if (const std::size_t place = i.raw() >> shift_; place < firstPlaces_.size()) return firstPlaces_[place].block;
   const auto after = std::upper_bound(start_.begin(), start_.end() - 1, i);
   return BlockId(static_cast<std::size_t>(after - start_.begin()) - 1);
 }
@@ -50,6 +55,10 @@ std::size_t SlotIndexes::placeOf(SlotIndex i, BlockId b) const {
 }
 
 InstrId SlotIndexes::instructionAt(SlotIndex i) const {
+  if (const std::size_t place = i.raw() >> shift_; place < firstPlaces_.size()) {
+    const InstrId first = firstPlaces_[place].instruction;
+    if (first.valid() && index_[first.value] == i.base()) return first;
+  }
   const BlockId b = blockAt(i);
   const auto& list = instructions_[b.value];
   const std::size_t at = placeOf(i.base(), b);
@@ -129,6 +138,7 @@ std::vector<SlotIndexes::Move> SlotIndexes::spread(BlockId b, std::size_t place)
   std::vector<SlotIndex*> window(front.rbegin(), front.rend());
   window.push_back(&index_[instructions_[b.value][place].value]);
   window.insert(window.end(), back.begin(), back.end());
+  firstPlaces_.clear();
   std::vector<Move> moves;
   const uint64_t places = (high - low) / 4;
   for (std::size_t k = 0; k < window.size(); ++k) {

@@ -11,8 +11,9 @@
 // Between neighbours there is room. An instruction put in takes a number from the room; when there is none, those
 // around it are spread out anew, as few as give room again, and the function tells which numbers moved, so that
 // what was computed with the old ones can follow. Numbers are 32 bits: functions up to 2^28 blocks and instructions
-// together, with less room between them from 2^25 on. Cost: linear to make; lookups are binary searches; insertion
-// and removal move the ids behind it in the block, 4 bytes each, and logarithmically many numbers on average.
+// together, with less room between them from 2^25 on. Cost: linear to make; lookups are one of an array until
+// numbers of others have to move, and binary searches from then on; insertion and removal move the ids behind it in
+// the block, 4 bytes each, and logarithmically many numbers on average.
 #pragma once
 
 #include <compare>
@@ -89,6 +90,13 @@ class SlotIndexes {
   uint32_t numberAt(BlockId b, std::size_t place) const;
   std::vector<Move> spread(BlockId b, std::size_t place);
 
+  // What got the number `place << shift_` when all were numbered; empty when a number has moved.
+  struct FirstPlace {
+    BlockId block;        // that owns the place
+    InstrId instruction;  // none: the start of the block
+  };
+  std::vector<FirstPlace> firstPlaces_;
+  unsigned shift_ = 0;
   std::vector<SlotIndex> index_;  // by InstrId
   std::vector<SlotIndex> start_;  // by block, and the end of the last
   std::vector<std::vector<InstrId>> instructions_;

@@ -23,22 +23,29 @@ Expander::Expander(Function& f, PassContext& context)
       zones_(context.module, f) {}
 
 // What each value holds. A value that is a recurrence holds its expression only in the round in which it begins.
-void Expander::findHolders() {
-  haveHolders_ = true;
+void Expander::findValues() {
+  values_.resize(cfg_.size());
+  isSearched_.resize(cfg_.size());
   for (uint32_t r = 0; r < intervals_.size(); ++r) {
+    if (RegId(r) == Function::kCarry || f_.registers[r].lanes != 1) continue;
     const auto& values = intervals_[RegId(r)].values();
-    for (uint32_t v = 0; v < values.size(); ++v) {
-      if (values[v].kind == ValueKind::Unused) continue;
-      const ExprId e = evolution_.of(RegId(r), ValueId(v));
-      if (!e.valid() || e_.isConstant(e)) continue;
-      const InstrId definition =
-          values[v].kind == ValueKind::Instruction ? slots_.instructionAt(values[v].def) : InstrId();
-      if (values[v].kind == ValueKind::Instruction && !definition.valid()) continue;
-      const int64_t constant = signedAt(e_.constantPart(e), e_[e].width);
-      std::vector<Holder>& known = holders_[e_.withoutConstant(e).value];
-      if (known.size() < kMostHolders)
-        known.push_back({RegId(r), ValueId(v), slots_.blockAt(values[v].def), definition, constant});
-    }
+    for (uint32_t v = 0; v < values.size(); ++v)
+      if (values[v].kind != ValueKind::Unused)
+        values_[slots_.blockAt(values[v].def).value].push_back({RegId(r), ValueId(v)});
+  }
+}
+
+void Expander::findHolders(BlockId b) {
+  isSearched_[b.value] = true;
+  for (const Value& known : values_[b.value]) {
+    const LiveValue& v = intervals_[known.reg][known.value];
+    const ExprId e = evolution_.of(known.reg, known.value);
+    if (!e.valid() || e_.isConstant(e)) continue;
+    const InstrId definition = v.kind == ValueKind::Instruction ? slots_.instructionAt(v.def) : InstrId();
+    if (v.kind == ValueKind::Instruction && !definition.valid()) continue;
+    const int64_t constant = signedAt(e_.constantPart(e), e_[e].width);
+    std::vector<Holder>& holders = holders_[e_.withoutConstant(e).value];
+    if (holders.size() < kMostHolders) holders.push_back({known.reg, known.value, b, definition, constant});
   }
 }
 
@@ -53,8 +60,7 @@ bool Expander::dominates(const Holder& h, const ExpansionPlace& place) const {
 // A recurrence varies with the rounds: the place must be in its loops, and in the round of the definition, which is
 // so where the definition dominates it and the loops around both are the same.
 bool Expander::canName(const Holder& h, const ExpansionPlace& place) const {
-  if (!dominates(h, place) || f_.registers[h.reg.value].lanes != 1) return false;
-  if (h.reg == Function::kCarry) return false;
+  if (!dominates(h, place)) return false;
   const Loops& loops = context_.analyses.loops();
   for (LoopId l = loops.of(h.block); l.valid(); l = loops[l].parent)
     if (!loops.contains(l, place.block)) return false;
@@ -65,7 +71,9 @@ bool Expander::canName(const Holder& h, const ExpansionPlace& place) const {
 
 template <typename Accept>
 const Expander::Holder* Expander::findHolder(ExprId e, const ExpansionPlace& place, Accept&& accept) {
-  if (!haveHolders_) findHolders();
+  // Only what dominates the place holds anything there: what was searched for one place need not be for the next.
+  if (values_.empty()) findValues();
+  for (BlockId b = place.block; b.valid() && !isSearched_[b.value]; b = dominators_.parent(b)) findHolders(b);
   const auto known = holders_.find(e_.withoutConstant(e).value);
   if (known == holders_.end()) return nullptr;
   const Holder* best = nullptr;

@@ -84,7 +84,8 @@ class Expander {
     int64_t constant = 0;  // its constant part
   };
 
-  void findHolders();
+  void findValues();
+  void findHolders(BlockId b);
   // A register that may be named at the place and holds the expression there; none.
   const Holder* holderAt(ExprId e, const ExpansionPlace& place);
   // One that holds it but for a constant.
@@ -113,7 +114,12 @@ class Expander {
   const LiveIntervals& intervals_;
   Occurrences occurrences_;
   Zones zones_;
-  bool haveHolders_ = false;
+  struct Value {
+    RegId reg;
+    ValueId value;
+  };
+  std::vector<std::vector<Value>> values_;                     // by block that defines them; made when first needed
+  std::vector<bool> isSearched_;                               // by block: its values are among the holders
   std::unordered_map<uint32_t, std::vector<Holder>> holders_;  // by ExprId without the constant part
   std::map<std::pair<uint32_t, uint32_t>, RegId> copies_;      // by register and value
   std::map<std::pair<uint32_t, uint32_t>, RegId> emitted_;     // by expression and place
