@@ -12,8 +12,6 @@ namespace {
 
 constexpr AddressState kUnknown{AddressKind::Unknown, false}, kNumber{AddressKind::Number, false};
 
-bool isWhole(ScalarType t) { return t == ScalarType::b64 || t == ScalarType::u64 || t == ScalarType::s64; }
-
 AddressState stateIn(std::string_view space) {
   if (space == "global") return {AddressKind::Global, false};
   if (space == "shared") return {AddressKind::SharedOffset, false};
@@ -48,12 +46,11 @@ AddressSpaces::AddressSpaces(const Module& module, const Function& function, con
       cfg_(cfg),
       slots_(slots),
       intervals_(intervals),
-      start_(function.registers.size(), UINT32_MAX),
-      begin_(cfg.size()),
+      values_(function, cfg, slots, intervals),
+      states_(values_.size()),
       parameters_(function.variables.size(), kUnknown),
       stored_(function.variables.size()),
       operations_(module.opcodes.size()) {
-  collect();
   collectParameters();
   unsigned sweeps = 0;
   while (sweep())
@@ -67,7 +64,7 @@ AddressSpaces::AddressSpaces(const Module& module, const Function& function, con
 }
 
 AddressState AddressSpaces::of(RegId r, ValueId v) const {
-  return v.valid() && holdsAddresses(r) ? states_[start_[r.value] + v.value] : kUnknown;
+  return v.valid() && holdsAddresses(r) ? states_[values_(r, v)] : kUnknown;
 }
 
 AddressState AddressSpaces::source(const Operand& o, InstrId id) const {
@@ -93,21 +90,6 @@ AddressState AddressSpaces::addressOf(const Operand& o) const {
     variable = &module_.variables[module_.symbols[o.payload].index];
   if (variable == nullptr) return kUnknown;
   return stateIn(module_.text(module_.declarationForms[variable->form].space));
-}
-
-void AddressSpaces::collect() {
-  uint32_t values = 0;
-  for (uint32_t r = 1; r < f_.registers.size(); ++r) {
-    const Register& reg = f_.registers[r];
-    if (reg.lanes != 1 || !isWhole(reg.type)) continue;
-    start_[r] = values;
-    const auto& all = intervals_[RegId(r)].values();
-    values += static_cast<uint32_t>(all.size());
-    for (std::size_t v = 0; v < all.size(); ++v)
-      if (all[v].kind == ValueKind::Phi || all[v].kind == ValueKind::Entry)
-        begin_[slots_.blockAt(all[v].def).value].push_back({RegId(r), ValueId(v)});
-  }
-  states_.resize(values);
 }
 
 void AddressSpaces::collectParameters() {
@@ -155,15 +137,15 @@ bool AddressSpaces::sweep() {
   const auto& postOrder = cfg_.postOrder();
   for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
     if (!cfg_[*b].reachable) continue;
-    for (const ValueAt& v : begin_[b->value])
-      changed |= raise(states_[start_[v.reg.value] + v.value.value], phi(v, *b));
+    for (const PointerValues::Value& v : values_.beginning(*b))
+      changed |= raise(states_[values_(v.reg, v.value)], phi(v, *b));
     for (const InstrId id : slots_.instructions(*b)) changed |= sweepInstruction(id);
   }
   return changed;
 }
 
 // Of a phi, or of an entry value: what is in the register when control comes.
-AddressState AddressSpaces::phi(const ValueAt& v, BlockId b) const {
+AddressState AddressSpaces::phi(const PointerValues::Value& v, BlockId b) const {
   const auto& roots = cfg_.roots();
   if (std::ranges::find(roots, b) != roots.end())
     if (b != roots.front() || f_.registers[v.reg.value].isParameter) return kUnknown;
@@ -171,7 +153,7 @@ AddressState AddressSpaces::phi(const ValueAt& v, BlockId b) const {
   for (const BlockId from : cfg_.predecessors(b)) {
     if (!cfg_[from].reachable) continue;
     const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
-    if (incoming.valid()) state = join(state, states_[start_[v.reg.value] + incoming.value]);
+    if (incoming.valid()) state = join(state, states_[values_(v.reg, incoming)]);
   }
   return state;
 }
@@ -188,7 +170,7 @@ bool AddressSpaces::sweepInstruction(InstrId id) {
       state = result(id, o);
     else if (i.is(Instruction::Guarded) && module_.form(i).knowsOperands())
       state = join(result(id, o), read(o.reg(), id));
-    changed |= raise(states_[start_[o.payload] + v.value], state);
+    changed |= raise(states_[values_(o.reg(), v)], state);
   }
   return changed;
 }
@@ -204,7 +186,7 @@ bool AddressSpaces::noteStore(InstrId id) {
   const Operand* const variable = memory < operands.size() ? namedVariable(f_, operands, memory, offset) : nullptr;
   if (variable == nullptr) return false;
   const PlainOperands plain(operands);
-  const bool isPlain = isWhole(form.type) && form.vector == 1 && offset == 0 && plain.single(1) != nullptr;
+  const bool isPlain = canHoldPointer(form.type) && form.vector == 1 && offset == 0 && plain.single(1) != nullptr;
   return raise(stored_[variable->payload], isPlain ? source(*plain.single(1), id) : kUnknown);
 }
 
@@ -255,7 +237,7 @@ AddressState AddressSpaces::loaded(const Instruction& i) const {
   if (info(form.type).bits < 64) return kNumber;
   const auto operands = f_.operandsOf(i);
   const std::size_t memory = memoryOperand(operands);
-  if (!isWhole(form.type) || memory == operands.size()) return kUnknown;
+  if (!canHoldPointer(form.type) || memory == operands.size()) return kUnknown;
   uint64_t offset = 0;
   const Operand* const variable = namedVariable(f_, operands, memory, offset);
   if (variable == nullptr || !module_.text(form.text).starts_with("ld.param")) return kUnknown;

@@ -22,7 +22,7 @@
 
 #include "analysis/address_arithmetic.h"
 #include "analysis/dominators.h"
-#include "analysis/live_intervals.h"
+#include "analysis/pointer_values.h"
 
 namespace ptxopt {
 
@@ -42,25 +42,19 @@ class AddressSpaces {
   AddressState source(const Operand& o, InstrId id) const;
   // Values have numbers, for tables of them.
   std::size_t size() const { return states_.size(); }
-  std::size_t index(RegId r, ValueId v) const { return start_[r.value] + v.value; }
+  std::size_t index(RegId r, ValueId v) const { return values_(r, v); }
   // Whether registers like `r` hold addresses: of 64 bits, no float, no vector.
-  bool holdsAddresses(RegId r) const { return start_[r.value] != UINT32_MAX; }
+  bool holdsAddresses(RegId r) const { return values_.contains(r); }
   // What the st.param into a variable put there, together: the argument of a call, or the function's result.
   AddressState stored(VariableId v) const { return stored_[v.value]; }
 
  private:
   static constexpr unsigned kMostSweeps = 100;
 
-  struct ValueAt {
-    RegId reg;
-    ValueId value;
-  };
-
-  void collect();
   void collectParameters();
   bool sweep();
   bool raise(AddressState& state, AddressState by);
-  AddressState phi(const ValueAt& v, BlockId b) const;
+  AddressState phi(const PointerValues::Value& v, BlockId b) const;
   bool sweepInstruction(InstrId id);
   bool noteStore(InstrId id);
   AddressOperation operationOf(OpcodeId opcode);
@@ -73,13 +67,12 @@ class AddressSpaces {
   const Cfg& cfg_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
-  std::vector<uint32_t> start_;              // by RegId: its first value; UINT32_MAX for other registers
-  std::vector<AddressState> states_;         // by value
-  std::vector<std::vector<ValueAt>> begin_;  // by block: phis and entry values that begin there
-  std::vector<AddressState> parameters_;     // by VariableId: what a load of it gives
-  std::vector<AddressState> stored_;         // by VariableId
-  std::vector<VariableId> filled_;           // own parameters and results of calls
-  std::vector<uint8_t> operations_;          // by OpcodeId: the operation and one; 0: not read yet
+  PointerValues values_;
+  std::vector<AddressState> states_;      // by value
+  std::vector<AddressState> parameters_;  // by VariableId: what a load of it gives
+  std::vector<AddressState> stored_;      // by VariableId
+  std::vector<VariableId> filled_;        // own parameters and results of calls
+  std::vector<uint8_t> operations_;       // by OpcodeId: the operation and one; 0: not read yet
 };
 
 }  // namespace ptxopt

@@ -7,8 +7,6 @@
 namespace ptxopt {
 namespace {
 
-bool isWhole(ScalarType t) { return t == ScalarType::b64 || t == ScalarType::u64 || t == ScalarType::s64; }
-
 // Calls `visit` for each word between the dots, without the first; stops when it returns false.
 bool allWords(std::string_view opcode, auto&& visit) {
   for (std::size_t at = opcode.find('.'); at != std::string_view::npos;) {
@@ -42,8 +40,8 @@ LocalAddresses::LocalAddresses(const Module& module, const Function& function, c
       bytes_(function.variables.size()),
       why_(function.variables.size()),
       computations_(function.variables.size()),
-      start_(function.registers.size(), UINT32_MAX),
-      begin_(cfg.size()) {
+      values_(function, cfg, slots, intervals),
+      addresses_(values_.size()) {
   collect();
   if (variables_.empty()) return;
   unsigned sweeps = 0;
@@ -70,19 +68,6 @@ void LocalAddresses::collect() {
     }
     variables_.push_back(VariableId(v));
   }
-  if (variables_.empty()) return;
-  uint32_t values = 0;
-  for (uint32_t r = 1; r < f_.registers.size(); ++r) {
-    const Register& reg = f_.registers[r];
-    if (reg.lanes != 1 || !isWhole(reg.type)) continue;
-    start_[r] = values;
-    const auto& all = intervals_[RegId(r)].values();
-    values += static_cast<uint32_t>(all.size());
-    for (std::size_t v = 0; v < all.size(); ++v)
-      if (all[v].kind == ValueKind::Phi || all[v].kind == ValueKind::Entry)
-        begin_[slots_.blockAt(all[v].def).value].push_back({RegId(r), ValueId(v)});
-  }
-  addresses_.resize(values);
 }
 
 LocalAddresses::Address LocalAddresses::join(const Address& a, const Address& b) {
@@ -92,8 +77,8 @@ LocalAddresses::Address LocalAddresses::join(const Address& a, const Address& b)
 }
 
 LocalAddresses::Address LocalAddresses::at(RegId r, ValueId v) const {
-  if (!v.valid() || start_[r.value] == UINT32_MAX) return {Address::Lost, {}, 0};
-  return addresses_[start_[r.value] + v.value];
+  if (!v.valid() || !values_.contains(r)) return {Address::Lost, {}, 0};
+  return addresses_[values_(r, v)];
 }
 
 LocalAddresses::Address LocalAddresses::read(RegId r, InstrId id) const {
@@ -101,7 +86,7 @@ LocalAddresses::Address LocalAddresses::read(RegId r, InstrId id) const {
 }
 
 bool LocalAddresses::raise(RegId r, ValueId v, const Address& by) {
-  Address& known = addresses_[start_[r.value] + v.value];
+  Address& known = addresses_[values_(r, v)];
   const Address now = join(known, by);
   if (now == known) return false;
   known = now;
@@ -128,7 +113,7 @@ bool LocalAddresses::sweep() {
   for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
     if (!cfg_[*b].reachable) continue;
     const bool isRoot = std::ranges::find(roots, *b) != roots.end();
-    for (const ValueAt& v : begin_[b->value]) {
+    for (const PointerValues::Value& v : values_.beginning(*b)) {
       if (isRoot && (*b != roots.front() || f_.registers[v.reg.value].isParameter))
         changed |= raise(v.reg, v.value, {Address::Lost, {}, 0});
       for (const BlockId from : cfg_.predecessors(*b)) {
@@ -139,7 +124,7 @@ bool LocalAddresses::sweep() {
     }
     for (const InstrId id : slots_.instructions(*b))
       for (const Operand& o : f_.operandsOf(f_[id])) {
-        if (!o.isRegister() || !o.writes() || start_[o.payload] == UINT32_MAX) continue;
+        if (!o.isRegister() || !o.writes() || !values_.contains(o.reg())) continue;
         const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
         if (!v.valid()) continue;
         if (o.role == Role::Mod) changed |= raise(o.reg(), v, read(o.reg(), id));
@@ -173,7 +158,7 @@ LocalAddresses::Address LocalAddresses::result(InstrId id) const {
   const PlainOperands operands(f_.operandsOf(i));
   const auto source = [&](std::size_t k) -> Address {
     const Operand* const single = operands.single(k);
-    if (single != nullptr && single->isRegister() && single->flags == 0 && start_[single->payload] != UINT32_MAX)
+    if (single != nullptr && single->isRegister() && single->flags == 0 && values_.contains(single->reg()))
       return read(single->reg(), id);
     return named(operands[k]);
   };
@@ -212,7 +197,7 @@ void LocalAddresses::pin(const Address& a, std::string_view why) {
 }
 
 void LocalAddresses::lookAtPhis(BlockId b) {
-  for (const ValueAt& v : begin_[b.value]) {
+  for (const PointerValues::Value& v : values_.beginning(b)) {
     if (at(v.reg, v.value).kind != Address::Lost) continue;
     for (const BlockId from : cfg_.predecessors(b))
       if (cfg_[from].reachable)
@@ -233,13 +218,13 @@ void LocalAddresses::lookAtUses(InstrId id) {
   const Operand* const to = plain.size() > 0 ? plain.single(0) : nullptr;
   // A definition under a guard leaves one address or the other.
   const bool keeps = made.kind == Address::Known && to != nullptr && to->isRegister() &&
-                     start_[to->payload] != UINT32_MAX &&
+                     values_.contains(to->reg()) &&
                      at(to->reg(), intervals_[to->reg()].valueOut(slots_[id])) == made;
   for (uint32_t k = 0; k < operands.size(); ++k) {
     const Operand& o = operands[k];
     Address a;
     if (o.kind == OperandKind::Variable && bytes_[o.payload] != 0) a = {Address::Known, VariableId(o.payload), 0};
-    if (o.isRegister() && o.reads() && start_[o.payload] != UINT32_MAX) a = read(o.reg(), id);
+    if (o.isRegister() && o.reads() && values_.contains(o.reg())) a = read(o.reg(), id);
     if (a.kind != Address::Known) continue;
     if (k == base) {
       if (!whyNot.empty()) pin(a, whyNot);
@@ -283,7 +268,7 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
   const auto entries = operands.subspan(base, inside);
   Address a = named(entries);
   if (entries[0].isRegister() && entries[0].role == Role::Use && entries[0].flags == 0 &&
-      start_[entries[0].payload] != UINT32_MAX) {
+      values_.contains(entries[0].reg())) {
     a = read(entries[0].reg(), id);
     if (a.kind == Address::Known && inside == 2) {
       const auto offset = immediate(f_, entries[1]);

@@ -23,7 +23,7 @@
 
 #include "analysis/address_arithmetic.h"
 #include "analysis/dominators.h"
-#include "analysis/live_intervals.h"
+#include "analysis/pointer_values.h"
 
 namespace ptxopt {
 
@@ -66,11 +66,6 @@ class LocalAddresses {
     int64_t offset = 0;
     friend bool operator==(const Address&, const Address&) = default;
   };
-  struct ValueAt {
-    RegId reg;
-    ValueId value;
-  };
-
   void collect();
   bool sweep();
   bool raise(RegId r, ValueId v, const Address& by);
@@ -96,9 +91,8 @@ class LocalAddresses {
   std::vector<uint64_t> bytes_;        // by VariableId; 0 for what is no local variable
   std::vector<std::string_view> why_;  // by VariableId
   std::vector<std::vector<InstrId>> computations_;
-  std::vector<uint32_t> start_;              // by RegId: its first value; UINT32_MAX for other registers
-  std::vector<Address> addresses_;           // by value
-  std::vector<std::vector<ValueAt>> begin_;  // by block: phis and entry values that begin there
+  PointerValues values_;
+  std::vector<Address> addresses_;  // by value
   std::vector<LocalAccess> accesses_;
 };
 
