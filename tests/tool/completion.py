@@ -5,17 +5,16 @@
 
 Shells that are not there are skipped, with a word.
 """
-import argparse
 import os
 import pty
 import re
 import select
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
+
+from checks import Checks, run_test
 
 # A line up to the cursor, and the candidates that must be among those offered, and some that must not.
 CASES = [
@@ -69,21 +68,15 @@ complete -p ptxopt
 """
 
 
-class Shells:
-    def __init__(self, tool, scratch):
-        self.tool, self.scratch, self.checks, self.wrong = tool, scratch, 0, 0
+class Shells(Checks):
+    def __init__(self, name, tool, scratch):
+        super().__init__(name, tool, scratch)
         self.home = scratch / "home"
         self.home.mkdir()
         self.work = scratch / "work"
         for file in FILES:
             (self.work / file).parent.mkdir(parents=True, exist_ok=True)
             (self.work / file).touch()
-
-    def check(self, holds, what):
-        self.checks += 1
-        if not holds:
-            self.wrong += 1
-            print(f"completion: {what}")
 
     def script(self, shell, name):
         run = subprocess.run([self.tool, "--completion", shell], capture_output=True, timeout=60, check=True)
@@ -198,18 +191,5 @@ print READY
         return None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True, type=os.path.abspath)
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        shells = Shells(args.tool, Path(scratch).resolve())
-        shells.bash()
-        shells.fish()
-        shells.zsh()
-    print(f"completion: {shells.checks - shells.wrong} passed, {shells.wrong} failed")
-    return 1 if shells.wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_test(Shells, ["bash", "fish", "zsh"])

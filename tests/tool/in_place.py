@@ -3,16 +3,15 @@
 
   in_place.py --tool PTXOPT
 """
-import argparse
 import json
 import os
 import pty
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 from pathlib import Path
+
+from checks import Checks, run_test
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SAMPLES = sorted((ROOT / "samples").glob("*.ptx"))
@@ -36,16 +35,7 @@ def texts(folder):
     return {str(f.relative_to(folder)): f.read_bytes() for f in sorted(folder.rglob("*")) if f.is_file()}
 
 
-class Test:
-    def __init__(self, tool, scratch):
-        self.tool, self.scratch, self.checks, self.wrong = tool, scratch, 0, 0
-
-    def check(self, holds, what):
-        self.checks += 1
-        if not holds:
-            self.wrong += 1
-            print(f"in_place: {what}")
-
+class Test(Checks):
     def run(self, *arguments, **options):
         return subprocess.run([self.tool, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
 
@@ -196,20 +186,5 @@ class Test:
         self.check("\x1b[1m" in always and "\r" not in always, "--color=always gives no colours, or a bar")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True, type=os.path.abspath)
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        test = Test(args.tool, Path(scratch).resolve())
-        test.all_of_a_folder()
-        test.failures()
-        test.links()
-        test.usage()
-        test.terminal()
-    print(f"in_place: {test.checks - test.wrong} passed, {test.wrong} failed")
-    return 1 if test.wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_test(Test, ["all_of_a_folder", "failures", "links", "usage", "terminal"])

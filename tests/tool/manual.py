@@ -6,14 +6,13 @@ variables: those that the sources read, no more and no fewer.
 
 man, groff and mandoc check the pages where they are installed.
 """
-import argparse
 import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 from pathlib import Path
+
+from checks import Checks, run_test
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLE = ROOT / "src" / "tool" / "environment.def"
@@ -41,16 +40,7 @@ def variables_read():
 HANDED_ON = ["as", "nvcc"]  # whose --help is another program's
 
 
-class Test:
-    def __init__(self, tool, scratch):
-        self.tool, self.scratch, self.checks, self.wrong = tool, scratch, 0, 0
-
-    def check(self, holds, what):
-        self.checks += 1
-        if not holds:
-            self.wrong += 1
-            print(f"manual: {what}")
-
+class Test(Checks):
     def run(self, *command, **options):
         return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60, **options)
 
@@ -122,17 +112,5 @@ class Test:
                    "--help lacks a variable")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True, type=os.path.abspath)
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        test = Test(args.tool, Path(scratch).resolve())
-        test.pages()
-        test.environment()
-    print(f"manual: {test.checks - test.wrong} passed, {test.wrong} failed")
-    return 1 if test.wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_test(Test, ["pages", "environment"])
