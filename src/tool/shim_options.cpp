@@ -26,12 +26,13 @@ ShimOptions readShimOptions() {
   ShimOptions options;
   const char* const text = std::getenv(kVariable);
   GuardLine guard;
-  // Most have none, and to make the table below takes a tenth of the time for a short file.
-  if ((text == nullptr || *text == '\0') && std::getenv(kGuardVariable) == nullptr) {
+  // Most have none, and to make the tables below takes a tenth of the time for a short file.
+  const bool hasWords = text != nullptr && *text != '\0';
+  if (!hasWords && std::getenv(kGuardVariable) == nullptr) {
     resolveGuard(guard, options.optimizer, options.guard, options.mistake);
     return options;
   }
-  std::optional<std::vector<std::string>> words = splitShellWords(text == nullptr ? "" : text);
+  std::optional<std::vector<std::string>> words = splitShellWords(hasWords ? text : "");
   if (!words) {
     options.mistake = fmt::format("{}: a quote without its end", kVariable);
     return options;
@@ -40,7 +41,7 @@ ShimOptions readShimOptions() {
   app.set_help_flag();
   OptimizerOptions optimizer(options.optimizer);
   optimizer.addPasses(app, "");
-  optimizer.addKnobs(app);
+  if (hasWords) optimizer.addKnobs(app);
   addGuardOptions(app, guard);
   app.add_option("-j,--jobs", options.optimizer.jobs)->check(CLI::Range(0, 1024));
   app.add_flag("--verify-each", options.optimizer.verifyEach);
