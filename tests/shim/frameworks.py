@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Triton and Numba, from PyPI, through the drop-in ptxas: the samples, for a named target, without a GPU.
+"""Triton, Numba and JAX, from PyPI, through the drop-in ptxas: the samples, for a named target, without a GPU.
 
   tests/shim/frameworks.py --tool PATH
 
-The packages go into a virtual environment under $PTXOPT_TEST_CACHE, else ~/.cache/ptxopt-tests: about 1.8 GB, kept for the
-next time. The reports of the drop-in ptxas show that it was called and what it did; the cubins must have the kernels.
-Skipped (77) where the packages cannot be had, or without ptxas.
+The packages go into virtual environments under $PTXOPT_TEST_CACHE, else ~/.cache/ptxopt-tests: about 2.9 GB, kept for the
+next time. The reports of the drop-in ptxas show that it was called and what it did; the cubins that are left must have the
+kernels. Skipped (77) where the packages cannot be had, or without ptxas.
 """
 import argparse
 import json
@@ -19,25 +19,42 @@ from pathlib import Path
 import common
 from common import SAMPLES, environment, run
 
-PACKAGES = ["triton==3.9.0", "numba-cuda[cu13]==0.30.4", "nvidia-nvvm==13.0.*", "setuptools"]
+PACKAGES = {"frameworks": ["triton==3.9.0", "numba-cuda[cu13]==0.30.4", "nvidia-nvvm==13.0.*", "setuptools"],
+            "jax": ["jax==0.10.2", "jax-cuda12-plugin==0.10.2"]}
+# XLA starts no program unless the libraries that it has linked in are forbidden.
+XLA_FLAGS = "--xla_gpu_cuda_data_dir={} --xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false"
 MOST_SECONDS = 1200
 
 
-def python_with_packages():
-    """The interpreter of the environment; None, with the reason, where that cannot be made."""
-    folder = Path(os.environ.get("PTXOPT_TEST_CACHE", Path.home() / ".cache" / "ptxopt-tests")) / "frameworks"
+def python_with(name):
+    """The interpreter of the environment of that name; None, with the reason, where that cannot be made."""
+    packages = PACKAGES[name]
+    folder = Path(os.environ.get("PTXOPT_TEST_CACHE", Path.home() / ".cache" / "ptxopt-tests")) / name
     python, done = folder / "bin" / "python", folder / "packages.json"
-    if done.exists() and json.loads(done.read_text()) == PACKAGES:
+    if done.exists() and json.loads(done.read_text()) == packages:
         return str(python), ""
     try:
         venv.create(folder, with_pip=True, clear=True)
-        result = run([python, "-m", "pip", "install", "-q", *PACKAGES], timeout=MOST_SECONDS)
+        result = run([python, "-m", "pip", "install", "-q", *packages], timeout=MOST_SECONDS)
     except (OSError, subprocess.SubprocessError) as error:
         return None, str(error)
     if result.returncode != 0:
         return None, result.stderr.decode(errors="replace").strip().splitlines()[-1]
-    done.write_text(json.dumps(PACKAGES))
+    done.write_text(json.dumps(packages))
     return str(python), ""
+
+
+def reports_of(checks, sample, command, ptxas, folder, **more):
+    """Runs a sample; the reports that the drop-in ptxas wrote."""
+    reports = folder / f"{sample}.reports"
+    result = run(command, env=environment(ptxas, f"--report={reports}/", **more), cwd=folder)
+    if not checks.equal(result.returncode, 0, f"{sample}: exit code"):
+        print(result.stderr.decode(errors="replace")[-3000:])
+        return []
+    written = sorted(reports.iterdir()) if reports.exists() else []
+    checks.check(written, f"{sample}: PTX went through the drop-in ptxas")
+    print(f"{sample}: {result.stdout.decode().strip()}; {', '.join(path.name for path in written)}")
+    return [json.loads(path.read_text()) for path in written]
 
 
 def main():
@@ -48,29 +65,33 @@ def main():
     if not ptxas:
         print("frameworks: skipped: there is no ptxas")
         return common.SKIPPED
-    python, why = python_with_packages()
-    if not python:
-        print(f"frameworks: skipped: Triton and Numba cannot be had: {why}")
-        return common.SKIPPED
+    pythons = {}
+    for name in PACKAGES:
+        pythons[name], why = python_with(name)
+        if not pythons[name]:
+            print(f"frameworks: skipped: {', '.join(PACKAGES[name])} cannot be had: {why}")
+            return common.SKIPPED
     checks = common.Checks("frameworks")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shim = common.link_as(tool, folder / "bin", "ptxopt-ptxas")
         for sample, kernel in (("triton_add.py", "scale_rows"), ("numba_axpy.py", "axpy")):
-            cubin, reports = folder / f"{sample}.cubin", folder / f"{sample}.reports"
-            env = environment(ptxas, f"--report={reports}/", TRITON_PTXAS_PATH=shim, TRITON_CACHE_DIR=folder / "triton", PTXOPT=tool)
-            result = run([python, SAMPLES / "frameworks" / sample, cubin], env=env, cwd=folder)
-            if not checks.equal(result.returncode, 0, f"{sample}: exit code"):
-                print(result.stderr.decode(errors="replace")[-3000:])
+            cubin = folder / f"{sample}.cubin"
+            written = reports_of(checks, sample, [pythons["frameworks"], SAMPLES / "frameworks" / sample, cubin], ptxas, folder,
+                                 TRITON_PTXAS_PATH=shim, TRITON_CACHE_DIR=folder / "triton", PTXOPT=tool)
+            if not written:
                 continue
             checks.check([k for k in common.kernels(cubin) if kernel in k], f"{sample}: the kernel is in the cubin", str(common.kernels(cubin)))
-            written = sorted(reports.iterdir()) if reports.exists() else []
-            checks.check(len(written) == 1, f"{sample}: one PTX went through the drop-in ptxas", str(written))
-            for path in written:
-                report = json.loads(path.read_text())
+            checks.equal(len(written), 1, f"{sample}: one PTX went through the drop-in ptxas")
+            for report in written:
                 checks.check(any(kernel in f["name"] for f in report["functions"]), f"{sample}: the kernel is in the report",
                              str(report["functions"])[:300])
-                print(f"{sample}: {result.stdout.decode().strip()}; {path.name}")
+        common.link_as(tool, folder / "cuda" / "bin")
+        (folder / "cuda" / "nvvm").symlink_to(Path(ptxas).resolve().parent.parent / "nvvm")
+        written = reports_of(checks, "jax_softmax.py", [pythons["jax"], SAMPLES / "frameworks" / "jax_softmax.py"], ptxas, folder,
+                             XLA_FLAGS=XLA_FLAGS.format(folder / "cuda"))
+        checks.check(any(f["name"] for report in written for f in report["functions"]),
+                     "jax_softmax.py: XLA's kernels are in the reports", str(written)[:300])
     return checks.end()
 
 
