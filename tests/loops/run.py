@@ -28,7 +28,6 @@ import argparse
 import concurrent.futures
 import fnmatch
 import json
-import math
 import os
 import shlex
 import subprocess
@@ -40,7 +39,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent / "tools"), str(HERE.parent / "bench")]
 import machine_code  # noqa: E402
-from compilers import Compilation, Skip, compiled, digest, find, first_line, prepare, read, run, stem, version, write  # noqa: E402
+from code_figures import mean_ratio, measured  # noqa: E402
+from compilers import (CUDA_HEADER, Compilation, Skip, compiled, cuda_by_clang, digest, find, first_line, prepare,  # noqa: E402
+                       read, run, stem, version, write)
 from measure import table  # noqa: E402
 from nounroll import backward_branches, without_unrolling  # noqa: E402
 
@@ -49,9 +50,6 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90"]
 PRODUCERS = ["nvcc", "clang", "clang-no-lsr"]
 SELECTIONS = ["median", "cheapest", "sass"]
-CLANG_HEADER = HERE.parent / "tools" / "cuda_for_clang.h"
-CLANG_FLAGS = ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-fdeclspec", "-include", str(CLANG_HEADER),
-               "-O2", "-fno-unroll-loops", "-Xclang", "-target-feature", "-Xclang", "+ptx83", "-w", "-S"]
 TOOL_LIMIT, VERIFY_LIMIT = 120, 1200  # seconds
 QUICK_ARCHITECTURE = "sm_80"
 
@@ -124,24 +122,12 @@ def cases(args, tools):
                 if compiler == "nvcc":
                     command = [tools["nvcc"], f"-arch={arch}", "-O3", "-w", "-ptx"]
                 else:
-                    command = [tools["clang"], *CLANG_FLAGS, f"--cuda-gpu-arch={arch}"]
+                    command = cuda_by_clang(tools["clang"], arch, "-O2", "-fno-unroll-loops")
                     command += ["-mllvm", "-disable-lsr"] if producer == "clang-no-lsr" else []
-                    key += digest(read(CLANG_HEADER))
+                    key += digest(read(CUDA_HEADER))
                 name = f"{source.stem}.{producer}.{arch}"
                 result.append(Case(producer, arch, Compilation(name, str(source), [*command, str(source), "-o"], key)))
     return result
-
-
-def measured(path, arch, setup):
-    """kernel -> figures of what ptxas makes of a file, from the work folder where they are known."""
-    key = digest(read(path), arch, setup.ptxas, read(machine_code.__file__))
-    cached = os.path.join(setup.work, "code", key + ".json")
-    if not os.path.exists(cached):
-        write(cached, json.dumps(machine_code.loop_stats(machine_code.assemble(path, arch), arch)).encode())
-    rows = json.loads(read(cached))
-    for row in rows.values():
-        row["spills"] = row["spill_stores"] + row["spill_loads"]
-    return rows
 
 
 def transformed(setup, source, folder, name, options):
@@ -165,7 +151,7 @@ def compare(case, setup):
         before = source if setup.baseline_options is None else \
             transformed(setup, source, "before", case.item.name, setup.baseline_options)
         after = transformed(setup, source, "after", case.item.name, setup.options)
-        case.before, case.after = measured(before, case.arch, setup), measured(after, case.arch, setup)
+        case.before, case.after = (measured(path, case.arch, setup.work, setup.ptxas) for path in (before, after))
         case.texts = before, after
     except Skip as reason:
         case.problem = str(reason)
@@ -208,12 +194,6 @@ class Summary:
 
     def equal(self):
         return self.kernels - len(self.better) - len(self.worse)
-
-
-def mean_ratio(pairs):
-    """The geometric mean of after / before, of those that have both."""
-    logarithms = [math.log(after / before) for before, after in pairs if before and after]
-    return math.exp(math.fsum(logarithms) / len(logarithms)) if logarithms else 1.0
 
 
 def size(row):

@@ -3,45 +3,23 @@
 
   tests/shim/frameworks.py --tool PATH
 
-The packages go into virtual environments under $PTXOPT_TEST_CACHE, else ~/.cache/ptxopt-tests: about 2.9 GB, kept for the
-next time. The reports of the drop-in ptxas show that it was called and what it did; the cubins that are left must have the
-kernels. Skipped (77) where the packages cannot be had, or without ptxas.
+The packages go into virtual environments (tests/tools/framework_packages.py). The reports of the drop-in ptxas show that it
+was called and what it did; the cubins that are left must have the kernels. Skipped (77) where the packages cannot be had, or
+without ptxas.
 """
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 
-import common
-from common import SAMPLES, environment, run
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+import common  # noqa: E402
+from common import SAMPLES, environment, run  # noqa: E402
+from framework_packages import PACKAGES, python_with  # noqa: E402
 
-PACKAGES = {"frameworks": ["triton==3.9.0", "numba-cuda[cu13]==0.30.4", "nvidia-nvvm==13.0.*", "setuptools"],
-            "jax": ["jax==0.10.2", "jax-cuda12-plugin==0.10.2"]}
 # XLA starts no program unless the libraries that it has linked in are forbidden.
 XLA_FLAGS = "--xla_gpu_cuda_data_dir={} --xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false"
-MOST_SECONDS = 1200
-
-
-def python_with(name):
-    """The interpreter of the environment of that name; None, with the reason, where that cannot be made."""
-    packages = PACKAGES[name]
-    folder = Path(os.environ.get("PTXOPT_TEST_CACHE", Path.home() / ".cache" / "ptxopt-tests")) / name
-    python, done = folder / "bin" / "python", folder / "packages.json"
-    if done.exists() and json.loads(done.read_text()) == packages:
-        return str(python), ""
-    try:
-        venv.create(folder, with_pip=True, clear=True)
-        result = run([python, "-m", "pip", "install", "-q", *packages], timeout=MOST_SECONDS)
-    except (OSError, subprocess.SubprocessError) as error:
-        return None, str(error)
-    if result.returncode != 0:
-        return None, result.stderr.decode(errors="replace").strip().splitlines()[-1]
-    done.write_text(json.dumps(packages))
-    return str(python), ""
 
 
 def reports_of(checks, sample, command, ptxas, folder, **more):

@@ -6,8 +6,16 @@ import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 COMPILE_LIMIT = 300  # seconds
+HERE = Path(__file__).resolve().parent
+CUDA_HEADER = HERE / "cuda_for_clang.h"  # part of what cuda_by_clang compiles
+OPENCL_HEADER = HERE.parent / "exec" / "opencl" / "nvptx.h"
+# OpenCL C by clang, without a library; what follows is the level and the source.
+OPENCL_FLAGS = ["-x", "cl", "-cl-std=CL1.2", "-target", "nvptx64-nvidia-cuda", "-nogpulib", "-cl-no-stdinc",
+                "-cl-fp32-correctly-rounded-divide-sqrt", "-ffp-contract=off", "-Wall", "-Wno-unused-function", "-Werror",
+                "-include", str(OPENCL_HEADER)]
 
 
 @dataclass
@@ -28,6 +36,12 @@ def find(variable, *names):
         if candidate and os.path.exists(candidate):
             return candidate
     return None
+
+
+def cuda_by_clang(clang, arch, *options):
+    """The command, without source and output, that makes PTX of CUDA without CUDA's headers."""
+    return [clang, "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-fdeclspec", "-include", str(CUDA_HEADER),
+            f"--cuda-gpu-arch={arch}", "-Xclang", "-target-feature", "-Xclang", "+ptx83", "-w", "-S", *options]
 
 
 def version(tool):

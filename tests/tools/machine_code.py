@@ -67,10 +67,11 @@ def is_debug(path):
     return "debug" in target_words(path)
 
 
-def assemble(path, arch=None, opt=3):
+def assemble(path, arch=None, opt=3, whole=False):
     """Assemble one file. Raises AssemblyError with what ptxas said where it refuses.
 
-    Relocatable code keeps functions that no kernel calls, so -c is tried first. Some old PTX is refused with it.
+    Relocatable code keeps functions that no kernel calls, so -c is tried first. Some old PTX is refused with it. `whole`: a
+    whole program is tried first, which is what the guard does; with -c what calls functions of other files.
     """
     ptxas = find_ptxas()
     if not ptxas:
@@ -79,13 +80,13 @@ def assemble(path, arch=None, opt=3):
     refused = None
     with tempfile.TemporaryDirectory() as folder:
         cubin = os.path.join(folder, "a.cubin")
-        for mode in (["-c"], []):
+        for mode in ([], ["-c"]) if whole else (["-c"], []):
             run = subprocess.run([ptxas, *flags, *mode, path, "-o", cubin], capture_output=True, text=True, errors="replace")
             if run.returncode == 0:
                 with open(cubin, "rb") as file:
                     return Assembled(read_sections(file.read()), run.stderr)
             refused = refused or run
-            if "Compile only(-c)" not in run.stderr and "not allowed with ABI" not in run.stderr:
+            if not whole and "Compile only(-c)" not in run.stderr and "not allowed with ABI" not in run.stderr:
                 break
     raise AssemblyError(refused.stderr.strip() or f"ptxas ended with status {refused.returncode}")
 

@@ -32,6 +32,9 @@ from pathlib import Path
 
 import inputs
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "tools"))
+from compilers import OPENCL_FLAGS  # noqa: E402
+
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 HERE = Path(__file__).resolve().parent
@@ -40,9 +43,7 @@ SECONDS = 300
 PTX_TYPES = {"char": "s8", "uchar": "u8", "short": "s16", "ushort": "u16", "int": "s32", "uint": "u32", "long": "s64",
              "ulong": "u64", "half": "u16", "float": "f32", "double": "f64"}
 SAME_WIDTH = {8: "char", 16: "short", 32: "int", 64: "long"}
-FLAGS = ["-x", "cl", "-cl-std=CL1.2", "-target", "nvptx64-nvidia-cuda", "-march=sm_80", "-nogpulib", "-cl-no-stdinc",
-         "-cl-fp32-correctly-rounded-divide-sqrt", "-ffp-contract=off", "-Wall", "-Wno-unused-function", "-Werror",
-         "-include", str(HERE / "nvptx.h")]
+FLAGS = [*OPENCL_FLAGS, "-march=sm_80"]
 
 
 class Buffer:

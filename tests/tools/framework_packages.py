@@ -1,0 +1,32 @@
+"""Triton, Numba and JAX from PyPI, in virtual environments under $PTXOPT_TEST_CACHE, else ~/.cache/ptxopt-tests: about 2.9 GB
+(1.8 without JAX), kept for the next time."""
+import json
+import os
+import subprocess
+import venv
+from pathlib import Path
+
+PACKAGES = {"frameworks": ["triton==3.9.0", "numba-cuda[cu13]==0.30.4", "nvidia-nvvm==13.0.*", "setuptools"],
+            "jax": ["jax==0.10.2", "jax-cuda12-plugin==0.10.2"]}
+MOST_SECONDS = 1200
+
+
+def python_with(name, install=True):
+    """The interpreter of the environment of that name; None, with the reason, where that cannot be made or, without
+    `install`, is not there."""
+    packages = PACKAGES[name]
+    folder = Path(os.environ.get("PTXOPT_TEST_CACHE", Path.home() / ".cache" / "ptxopt-tests")) / name
+    python, done = folder / "bin" / "python", folder / "packages.json"
+    if done.exists() and json.loads(done.read_text()) == packages:
+        return str(python), ""
+    if not install:
+        return None, "they are not installed"
+    try:
+        venv.create(folder, with_pip=True, clear=True)
+        result = subprocess.run([python, "-m", "pip", "install", "-q", *packages], capture_output=True, timeout=MOST_SECONDS)
+    except (OSError, subprocess.SubprocessError) as error:
+        return None, str(error)
+    if result.returncode != 0:
+        return None, result.stderr.decode(errors="replace").strip().splitlines()[-1]
+    done.write_text(json.dumps(packages))
+    return str(python), ""
