@@ -32,6 +32,7 @@ build() {  # PRESET [TARGET...]
 }
 
 cmake/install-packages.sh build
+cmake/install-packages.sh producers || skip "compilers whose PTX is tested (clang-19 or gcc-12-offload-nvptx cannot be installed)"
 build ci
 
 asan='' fuzz='' exclude='^$'

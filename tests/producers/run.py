@@ -3,7 +3,7 @@
 
   tests/producers/run.py [--tool PTXOPT] [--producers NAME,...] [--arch sm_80] [--guard both|off|ptxas]
                          [--passes NAME,...] [--sets own,samples,loops] [--unroll] [--markdown] [--list] [--json FILE]
-                         [--check] [--quick] [--work build/producers] [-j N]
+                         [--check] [--verify] [--quick] [--work build/producers] [-j N]
 
 producers.py says what makes PTX of which kernels; what is not installed is named and skipped. Each -O2 pass that is not for
 cleaning up runs alone (with live-dead behind it), then all of -O2; without the guard and with it. Every loop has the pragma
@@ -13,18 +13,18 @@ unrolling to ptxas. ptxas assembles whole programs where it can. Compared are of
   inner      those of the innermost loops
   registers, warps that a multiprocessor holds by registers alone, bytes of spills, and whether it has a stack frame
 The tables show geometric means of after / before over functions of 8 instructions or more, and how many are better or worse by
-the guard's rule: spills, then warps, then machine instructions. The second table is about the functions that have what a pass
-looks for, of all producers together.
+the guard's rule: spills, then warps, then machine instructions; without the guard / with it where these differ. The second
+table is about the functions that have what a pass looks for, of all producers together: where it alone changed something.
 
 --check fails (exit 1, with names) when the guarded results break a bound of BOUNDS or a function is worse, and says which aims
-are not reached. --list names what is worse without the guard, and where the guard took back smaller innermost loops.
-Without ptxas or any producer the script says so and ends with status 77. $PTXOPT_TEST_INSTALL=1 installs Numba's and Triton's packages.
+are not reached. --verify runs before and after all of -O2 but divide with the interpreter, too. --list names what is worse without the guard, and where the guard took back smaller innermost loops.
+Without ptxas or any producer the script says so and ends with status 77. --install gets Numba and Triton from PyPI first, about
+1.8 GB (tests/tools/framework_packages.py).
 """
 import argparse
 import concurrent.futures
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -35,25 +35,54 @@ from producers import PACKAGED, ROOT, SETS, SOURCES, Missing
 import machine_code
 from code_figures import measured
 from compilers import Skip, compiled, digest, first_line, prepare, read, run, version, write
+from framework_packages import python_with_packages
 from nounroll import without_unrolling
 from summary import HEADINGS, PATTERNS, Outcome, cells, counted, has, short, summarise
 
-TOOL_LIMIT = 600  # seconds
+TOOL_LIMIT, VERIFY_LIMIT = 600, 1200  # seconds
+TRIALS = 3  # of --verify
 CLEAN_UPS = {"early-simple-live-dead", "live-dead", "cssa-coalesce", "register-coalescer", "nvptx-coalescer"}
 TOGETHER = "-O2"
 
 
 @dataclass
 class Bound:
-    """Of guarded results, with the loops as they are written."""
-    producer: str  # or a pattern
+    """Of guarded results on sm_80, ptxas kept from unrolling; for own kernels and for those with the samples."""
+    of: str  # a producer or a pattern
     variant: str
     metric: str  # total or inner: the geometric mean of after / before; frames: how many functions keep a stack frame
     most: float  # what was seen, and a little
     aim: float = None  # what is wanted and not reached; none: `most` is
 
 
-BOUNDS = []
+BOUNDS = [
+    Bound("nvcc", TOGETHER, "total", 0.975),
+    Bound("nvcc", TOGETHER, "inner", 0.925),
+    Bound("clang-O2", TOGETHER, "total", 0.975),
+    Bound("clang-O2", TOGETHER, "inner", 0.915),
+    Bound("clang-O0", TOGETHER, "total", 0.675, aim=0.55),
+    Bound("clang-O0", TOGETHER, "inner", 0.580),
+    Bound("clang-O0", TOGETHER, "frames", 9),
+    Bound("slices", TOGETHER, "total", 0.970, aim=0.85),
+    Bound("slices", TOGETHER, "inner", 0.905),
+    Bound("opencl-O2", TOGETHER, "total", 0.950),
+    Bound("opencl-O2", TOGETHER, "inner", 0.920),
+    Bound("opencl-O0", TOGETHER, "total", 0.645, aim=0.55),
+    Bound("opencl-O0", TOGETHER, "inner", 0.570),
+    Bound("opencl-O0", TOGETHER, "frames", 1),
+    Bound("openacc", TOGETHER, "total", 0.965, aim=0.85),
+    Bound("openacc", TOGETHER, "inner", 0.870),
+    Bound("openmp", TOGETHER, "total", 0.965, aim=0.85),
+    Bound("openmp", TOGETHER, "inner", 0.920),
+    Bound("numba", TOGETHER, "total", 0.995),
+    Bound("triton", TOGETHER, "total", 0.950),
+    Bound("triton", TOGETHER, "inner", 0.905),
+    Bound("wide products", "wide-multiply", "total", 0.975),
+    Bound("invariant divisions", "divide", "inner", 0.860),
+    Bound("local slots", TOGETHER, "total", 0.625, aim=0.55),
+    Bound("local slots", TOGETHER, "frames", 1),
+]
+CHECKED_ARCHITECTURE = "sm_80"
 
 
 @dataclass
@@ -86,9 +115,9 @@ def prepared(item, setup):
     return path
 
 
-def optimized(path, variant, guard, setup):
+def optimized(path, variant, guard, setup, *more):
     """(path of the result, report)"""
-    options = ["-O2"] if variant == TOGETHER else [f"--passes={variant},live-dead"]
+    options = ["-O2" if variant == TOGETHER else f"--passes={variant},live-dead", *more]
     stem = os.path.join(setup.work, "after", f"{digest(path, *options, guard, setup.arch)}")
     command = [setup.tool, path, "-o", stem + ".ptx", "--report", stem + ".json", f"--arch={setup.arch}", f"--guard={guard}",
                "-j", "1", *options]
@@ -117,6 +146,31 @@ def outcomes(item, variant, guard, setup):
             for name, row in figures[0].items()]
 
 
+def verified(item, setup, trials):
+    """kernel -> (verdict, detail) of what all of -O2 but divide makes of an item: made-up inputs divide by 0, too."""
+    before = prepared(item, setup)
+    after, _ = optimized(before, TOGETHER, "off", setup, "--skip-pass=divide")
+    result = run([setup.tool, "verify", before, after, "--format", "json", "--nan", "any", "--trials", str(trials), "-j", "1"], VERIFY_LIMIT)
+    try:
+        return {row["kernel"]: (row["verdict"], row["detail"]) for row in json.loads(result.stdout)}
+    except json.JSONDecodeError:
+        return {"all": ("failed", first_line(result.stderr))}
+
+
+def verify_all(pool, setup, items):
+    """What is not equal, in words; how many are, and what cannot be compared, is said."""
+    counts, bad = {}, []
+    for item, future in [(item, pool.submit(verified, item, setup, TRIALS)) for item in items]:
+        for kernel, (verdict, detail) in future.result().items():
+            counts[verdict] = counts.get(verdict, 0) + 1
+            if verdict in ("different", "failed"):
+                bad.append(f"verify: {item.name()}: {kernel}: {verdict}: {detail}")
+            elif verdict != "equal":
+                print(f"verify: {item.name()}: {short(kernel)}: {verdict}: {detail}")
+    print("verify: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))
+    return bad
+
+
 # ---------------------------------------------------------------- showing
 
 def show(headings, rows, markdown):
@@ -131,6 +185,21 @@ def show(headings, rows, markdown):
     for row in (headings, *rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
     print()
+
+
+def show_table(title, names, variants, guards, summaries, markdown):
+    rows, nothing = [], []
+    for of in names:
+        for variant in variants:
+            found = [summaries[of, variant, guard] for guard in guards if (of, variant, guard) in summaries]
+            if any(s.changed for s in found):
+                rows.append([of, variant, *cells(found)])
+            elif found:
+                nothing.append(f"{of} {variant}")
+    if rows:
+        show([title, "passes", *HEADINGS], rows, markdown)
+    if nothing:
+        print("nothing changed: " + ", ".join(nothing) + "\n")
 
 
 def pattern_outcomes(done, name, variant, guard):
@@ -172,11 +241,11 @@ def violations(done, summaries):
     found = [f"{variant} makes {o.name()} worse: {o.before} -> {o.after}" for (variant, guard), rows in done.items() if guard == "ptxas"
              for o in rows if o.sign() > 0]
     for bound in BOUNDS:
-        summary = summaries.get((bound.producer, bound.variant, "ptxas"))
+        summary = summaries.get((bound.of, bound.variant, "ptxas"))
         if not summary:
             continue
         value = len(summary.frames_left) if bound.metric == "frames" else getattr(summary, bound.metric)
-        said = f"{bound.producer}, {bound.variant}: {bound.metric} {value:.3f}, at most {bound.most:g}"
+        said = f"{bound.of}, {bound.variant}: {bound.metric} {value:.3f}, at most {bound.most:g}"
         if value > bound.most:
             found.append(said)
         elif bound.aim is not None and value > bound.aim:
@@ -204,16 +273,20 @@ def parse_arguments():
     parser.add_argument("--list", action="store_true", help="name what is worse, and what the guard took back")
     parser.add_argument("--json", metavar="FILE", help="write everything there")
     parser.add_argument("--check", action="store_true", help="hold the guarded results against the bounds")
-    parser.add_argument("--quick", action="store_true", help=f"only {TOGETHER}, guarded, own kernels, no {' or '.join(PACKAGED)}")
+    parser.add_argument("--verify", action="store_true", help="run before and after with the interpreter and compare")
+    parser.add_argument("--quick", action="store_true", help=f"only own kernels, passes that have bounds, no {' or '.join(PACKAGED)}")
+    parser.add_argument("--install", action="store_true", help="install the packages of " + " and ".join(PACKAGED))
     parser.add_argument("--work", default=str(ROOT / "build/producers"), help="folder for what is compiled and kept")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     if args.quick:
-        args.passes, args.guard, args.sets = TOGETHER, "ptxas", "own"
+        args.passes, args.guard, args.sets = ",".join(dict.fromkeys(bound.variant for bound in BOUNDS)), "both", "own"
         args.producers = ",".join(name for name in args.producers.split(",") if name not in PACKAGED)
     for given, known in ((args.producers, SOURCES), (args.sets, SETS)):
         if unknown := set(given.split(",")) - set(known):
             parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    if args.check and (args.arch, args.unroll, "loops" in args.sets, args.guard) != (CHECKED_ARCHITECTURE, False, False, "both"):
+        parser.error(f"--check is for {CHECKED_ARCHITECTURE}, own kernels and samples, both guards, without --unroll")
     return args
 
 
@@ -248,6 +321,8 @@ def main():
     os.environ.setdefault("PTXOPT_CACHE_DIR", os.path.join(setup.work, "cache"))
     os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(setup.work, "triton"))
     os.environ["PTXOPT_PTXAS"] = ptxas
+    if args.install and not (installed := python_with_packages())[0]:
+        print(f"the packages of {' and '.join(PACKAGED)} cannot be had: {installed[1]}")
     items = []
     for producer in args.producers.split(","):
         try:
@@ -261,17 +336,16 @@ def main():
     guards = ["off", "ptxas"] if args.guard == "both" else [args.guard]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         done, failed = run_all(pool, setup, variants, guards, items)
-    summaries = summaries_of(done)
+        summaries = summaries_of(done)
+        bad = failed + (violations(done, summaries) if args.check else [])
+        bad += verify_all(pool, setup, items) if args.verify else []
+    print(f"{args.arch}, guard: " + " / ".join(guards))
     for title, names in (("producer", SOURCES), ("functions with", PATTERNS)):
-        rows = [[of, variant, guard, *cells(summaries[of, variant, guard])] for of in names for variant in variants for guard in guards
-                if (of, variant, guard) in summaries]
-        if rows:
-            show([title, "passes", "guard", *HEADINGS], rows, args.markdown)
+        show_table(title, names, variants, guards, summaries, args.markdown)
     if args.list:
         show_lists(done)
     if args.json:
         write(os.path.abspath(args.json), json.dumps(as_json(done, summaries), indent=1).encode())
-    bad = failed + (violations(done, summaries) if args.check else [])
     for what in bad:
         print("FAILED " + what)
     return 1 if bad else 0

@@ -82,9 +82,12 @@ def plus_minus(more, fewer):
 HEADINGS = ["functions", "changed", "SASS x", "inner x", "registers x", "warps", "spills", "frames", "better", "worse"]
 
 
-def cells(s):
-    return [s.functions, s.changed, *(f"{value:.3f}" for value in (s.total, s.inner, s.registers)), plus_minus(s.more_warps, s.fewer_warps),
-            plus_minus(s.more_spills, s.fewer_spills), f"{s.frames} -> {len(s.frames_left)}", len(s.better), len(s.worse)]
+def cells(summaries):
+    """The row of one way of running, or of two, of which both are shown where they differ."""
+    rows = [[s.functions, s.changed, *(f"{value:.3f}" for value in (s.total, s.inner, s.registers)),
+             plus_minus(s.more_warps, s.fewer_warps), plus_minus(s.more_spills, s.fewer_spills),
+             f"{s.frames} to {len(s.frames_left)}" if s.frames else "0", len(s.better), len(s.worse)] for s in summaries]
+    return [" / ".join(dict.fromkeys(map(str, column))) for column in zip(*rows)]
 
 
 # Name: the pass, and the counters of which one must have counted something; none: that it changed the function.
