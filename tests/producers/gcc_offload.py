@@ -19,8 +19,9 @@ LIMIT = 120  # seconds
 
 def device_compiler(gcc):
     """The path of gcc's own compiler for nvptx, or None."""
-    say = {what: subprocess.run([gcc, what], capture_output=True, text=True).stdout.strip() for what in ("-dumpmachine", "-dumpversion")}
-    return shutil.which(f"{say['-dumpmachine']}-accel-nvptx-none-gcc-{say['-dumpversion'].split('.')[0]}")
+    machine, number = (subprocess.run([gcc, what], capture_output=True, text=True).stdout.strip()
+                       for what in ("-dumpmachine", "-dumpversion"))
+    return shutil.which(f"{machine}-accel-nvptx-none-gcc-{number.split('.')[0]}")
 
 
 def device_code(gcc, language, arch, source, folder):

@@ -8,7 +8,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "tools"))
-from compilers import CUDA_HEADER, OPENCL_FLAGS, OPENCL_HEADER, Compilation, cuda_by_clang, digest, find, read, version  # noqa: E402
+from compilers import (CUDA_HEADER, OPENCL_FLAGS, OPENCL_HEADER, Compilation, cuda_by_clang, digest, find,  # noqa: E402
+                       read, version)
 from framework_packages import PACKAGES, python_with_packages  # noqa: E402
 from gcc_offload import device_compiler  # noqa: E402
 

@@ -17,8 +17,9 @@ the guard's rule: spills, then warps, then machine instructions; without the gua
 table is about the functions that have what a pass looks for, of all producers together: where it alone changed something.
 
 --check fails (exit 1, with names) when the guarded results break a bound of BOUNDS or a function is worse, and says which aims
-are not reached. --verify runs before and after all of -O2 but divide with the interpreter, too. --list names what is worse without the guard, and where the guard took back smaller innermost loops.
-Without ptxas or any producer the script says so and ends with status 77. --install gets Numba and Triton from PyPI first, about
+are not reached. --verify runs before and after all of -O2 but divide with the interpreter, too: the inputs that it makes up
+divide by 0. --list names what is worse without the guard, and where the guard took back smaller innermost loops. Without
+ptxas or any producer the script says so and ends with status 77. --install gets Numba and Triton from PyPI first, about
 1.8 GB (tests/tools/framework_packages.py).
 """
 import argparse
@@ -147,10 +148,11 @@ def outcomes(item, variant, guard, setup):
 
 
 def verified(item, setup, trials):
-    """kernel -> (verdict, detail) of what all of -O2 but divide makes of an item: made-up inputs divide by 0, too."""
+    """kernel -> (verdict, detail) of what all of -O2 but divide makes of an item."""
     before = prepared(item, setup)
     after, _ = optimized(before, TOGETHER, "off", setup, "--skip-pass=divide")
-    result = run([setup.tool, "verify", before, after, "--format", "json", "--nan", "any", "--trials", str(trials), "-j", "1"], VERIFY_LIMIT)
+    command = [setup.tool, "verify", before, after, "--format", "json", "--nan", "any", "--trials", str(trials), "-j", "1"]
+    result = run(command, VERIFY_LIMIT)
     try:
         return {row["kernel"]: (row["verdict"], row["detail"]) for row in json.loads(result.stdout)}
     except json.JSONDecodeError:
@@ -205,8 +207,8 @@ def show_table(title, names, variants, guards, summaries, markdown):
 def pattern_outcomes(done, name, variant, guard):
     """The outcomes of a variant in the functions in which the pattern was found, by what the pass did alone and unguarded."""
     wanted_pass, wanted = PATTERNS[name]
-    having = {(o.producer, o.file, o.function) for o in done.get((wanted_pass, "off"), []) if has(o.counters, wanted)}
-    return [o for o in done.get((variant, guard), []) if (o.producer, o.file, o.function) in having]
+    having = {o.key() for o in done.get((wanted_pass, "off"), []) if has(o.counters, wanted)}
+    return [o for o in done.get((variant, guard), []) if o.key() in having]
 
 
 def summaries_of(done):
@@ -222,24 +224,26 @@ def summaries_of(done):
     return result
 
 
+FIGURES = ("spills", "registers", "warps", "instructions", "inner", "stack")
+
+
 def show_lists(done):
+    guarded = {(variant, o.key()): o for (variant, guard), rows in done.items() if guard == "ptxas" for o in rows}
     for (variant, guard), rows in done.items():
         for o in counted(rows):
             what = f"{variant}, guard {guard}: {o.name()}: " + ", ".join(
-                f"{key} {o.before[key]} -> {o.after[key]}" for key in ("spills", "registers", "warps", "instructions", "inner", "stack")
-                if o.before[key] != o.after[key])
+                f"{key} {o.before[key]} -> {o.after[key]}" for key in FIGURES if o.before[key] != o.after[key])
             if o.sign() > 0:
                 print("worse: " + what)
-            if guard == "off" and o.after["inner"] < o.before["inner"]:
-                guarded = [g for g in done.get((variant, "ptxas"), []) if (g.producer, g.file, g.function) == (o.producer, o.file, o.function)]
-                if guarded and guarded[0].kept and guarded[0].after["inner"] > o.after["inner"]:
-                    print(f"taken back ({guarded[0].kept}): {what}")
+            other = guarded.get((variant, o.key()))
+            if guard == "off" and other and other.kept and o.after["inner"] < min(o.before["inner"], other.after["inner"]):
+                print(f"taken back ({other.kept}): {what}")
 
 
 def violations(done, summaries):
     """What does not hold, in words. Says which aims are not reached."""
-    found = [f"{variant} makes {o.name()} worse: {o.before} -> {o.after}" for (variant, guard), rows in done.items() if guard == "ptxas"
-             for o in rows if o.sign() > 0]
+    found = [f"{variant} makes {o.name()} worse: {o.before} -> {o.after}" for (variant, guard), rows in done.items()
+             if guard == "ptxas" for o in rows if o.sign() > 0]
     for bound in BOUNDS:
         summary = summaries.get((bound.of, bound.variant, "ptxas"))
         if not summary:
@@ -254,8 +258,8 @@ def violations(done, summaries):
 
 
 def as_json(done, summaries):
-    return {"functions": [{"variant": variant, "guard": guard, **vars(o)} for (variant, guard), rows in done.items() for o in rows],
-            "summaries": [{"of": of, "variant": variant, "guard": guard, **vars(s)} for (of, variant, guard), s in summaries.items()]}
+    return {"functions": [{"variant": v, "guard": g, **vars(o)} for (v, g), rows in done.items() for o in rows],
+            "summaries": [{"of": of, "variant": v, "guard": g, **vars(s)} for (of, v, g), s in summaries.items()]}
 
 
 # ---------------------------------------------------------------- the command line
@@ -274,7 +278,7 @@ def parse_arguments():
     parser.add_argument("--json", metavar="FILE", help="write everything there")
     parser.add_argument("--check", action="store_true", help="hold the guarded results against the bounds")
     parser.add_argument("--verify", action="store_true", help="run before and after with the interpreter and compare")
-    parser.add_argument("--quick", action="store_true", help=f"only own kernels, passes that have bounds, no {' or '.join(PACKAGED)}")
+    parser.add_argument("--quick", action="store_true", help=f"only own kernels and bounded passes, no {' or '.join(PACKAGED)}")
     parser.add_argument("--install", action="store_true", help="install the packages of " + " and ".join(PACKAGED))
     parser.add_argument("--work", default=str(ROOT / "build/producers"), help="folder for what is compiled and kept")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
@@ -285,7 +289,8 @@ def parse_arguments():
     for given, known in ((args.producers, SOURCES), (args.sets, SETS)):
         if unknown := set(given.split(",")) - set(known):
             parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    if args.check and (args.arch, args.unroll, "loops" in args.sets, args.guard) != (CHECKED_ARCHITECTURE, False, False, "both"):
+    seen = args.arch == CHECKED_ARCHITECTURE and not args.unroll and "loops" not in args.sets and args.guard == "both"
+    if args.check and not seen:
         parser.error(f"--check is for {CHECKED_ARCHITECTURE}, own kernels and samples, both guards, without --unroll")
     return args
 

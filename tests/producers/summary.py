@@ -18,6 +18,9 @@ class Outcome:
     counters: dict = field(default_factory=dict)  # of the pass, where it changed the function: see patterns()
     kept: str = ""  # why the guard kept its text
 
+    def key(self):
+        return self.producer, self.file, self.function
+
     def name(self):
         return f"{self.producer} {self.file.split('.')[-1]} {short(self.function)}"
 
@@ -90,7 +93,7 @@ def cells(summaries):
     return [" / ".join(dict.fromkeys(map(str, column))) for column in zip(*rows)]
 
 
-# Name: the pass, and the counters of which one must have counted something; none: that it changed the function.
+# Name: the pass, and its counters, one of which must have counted something; none: that it changed the function is enough.
 PATTERNS = {
     "wide products": ("wide-multiply", ()),
     "invariant divisions": ("divide", ("by-reciprocal",)),

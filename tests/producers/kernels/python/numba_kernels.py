@@ -110,7 +110,8 @@ def local_polynomials(points, weights, out):
 def heat_step(values, out, rate):
     i, j = cuda.grid(2)
     if 1 <= i < values.shape[0] - 1 and 1 <= j < values.shape[1] - 1:
-        out[i, j] = values[i, j] + rate * (values[i - 1, j] + values[i + 1, j] + values[i, j - 1] + values[i, j + 1] - 4 * values[i, j])
+        around = values[i - 1, j] + values[i + 1, j] + values[i, j - 1] + values[i, j + 1]
+        out[i, j] = values[i, j] + rate * (around - 4 * values[i, j])
 
 
 @kernel(f64, f64, f64, f64, u8[:, ::1], i32)

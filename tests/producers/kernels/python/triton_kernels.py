@@ -7,6 +7,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 KERNELS = {}
+PTX_VERSION = 88
 
 
 def kernel(constants=None, **signature):
@@ -202,7 +203,8 @@ def main():
     types = {**signature, **{constant: "constexpr" for constant in constants}}
     aligned = {(place,): [["tt.divisibility", 16]] for place, kind in enumerate(signature.values()) if kind.startswith("*")}
     source = ASTSource(fn=triton.jit(function), signature=types, constexprs=constants, attrs=aligned)
-    compiled = triton.compile(source, target=GPUTarget("cuda", int(capability), 32))
+    # Triton's own ptxas may be newer than the one here.
+    compiled = triton.compile(source, target=GPUTarget("cuda", int(capability), 32), options={"ptx_version": PTX_VERSION})
     with open(out, "w") as file:
         file.write(compiled.asm["ptx"])
 
