@@ -10,7 +10,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 from compilers import (CUDA_HEADER, OPENCL_FLAGS, OPENCL_HEADER, Compilation, cuda_by_clang, digest, find,  # noqa: E402
                        read, version)
-from framework_packages import PACKAGES, python_with_packages  # noqa: E402
+from framework_packages import PACKAGES, python_with  # noqa: E402
 from gcc_offload import device_compiler  # noqa: E402
 
 KERNELS = HERE / "kernels"
@@ -87,14 +87,14 @@ def of_gcc(language):
 
 def of_python(source, arch):
     """A file for each kernel."""
-    python, why = python_with_packages(install=False)
+    python, why = python_with("frameworks", install=False)
     if not python:
         raise Missing(f"its packages: {why}; --install installs them")
     listed = subprocess.run([python, source, "--list"], capture_output=True, text=True)
     if listed.returncode:
         raise Missing(listed.stderr.strip().splitlines()[-1])
     for name in listed.stdout.split():
-        yield name, [python, str(source), name, re.search(r"\d+", arch)[0]], " ".join(PACKAGES)
+        yield name, [python, str(source), name, re.search(r"\d+", arch)[0]], " ".join(PACKAGES["frameworks"])
 
 
 COMMANDS = {"nvcc": of_cuda_by_nvcc, "clang-O2": of_cuda_by_clang("-O2"), "clang-O0": of_cuda_by_clang("-O0"),

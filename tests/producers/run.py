@@ -36,7 +36,7 @@ from producers import PACKAGED, ROOT, SETS, SOURCES, Missing
 import machine_code
 from code_figures import measured
 from compilers import Skip, compiled, digest, first_line, prepare, read, run, version, write
-from framework_packages import python_with_packages
+from framework_packages import python_with
 from nounroll import without_unrolling
 from summary import HEADINGS, PATTERNS, Outcome, cells, counted, has, short, summarise
 
@@ -326,7 +326,7 @@ def main():
     os.environ.setdefault("PTXOPT_CACHE_DIR", os.path.join(setup.work, "cache"))
     os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(setup.work, "triton"))
     os.environ["PTXOPT_PTXAS"] = ptxas
-    if args.install and not (installed := python_with_packages())[0]:
+    if args.install and not (installed := python_with("frameworks"))[0]:
         print(f"the packages of {' and '.join(PACKAGED)} cannot be had: {installed[1]}")
     items = []
     for producer in args.producers.split(","):
