@@ -46,7 +46,10 @@ struct LaunchConfig {
   bool checkUninitialised = false;
   // What registers, shared memory and a thread's stack hold before anybody writes there. A device gives no promise;
   // whoever wants to know whether a result depends on it launches twice, with two patterns.
+  // The quotient and remainder of integers by zero, about which PTX says nothing either, are its complement: all
+  // ones usually, as machines have it.
   std::byte unwritten{0};
+  bool checkDivisions = false;   // a division of integers by zero is an error
   Observer* observer = nullptr;  // needs jobs = 1
 };
 

@@ -37,6 +37,7 @@ const char* name(FaultKind kind) {
     case FaultKind::ReadOnly: return "read-only";
     case FaultKind::Uninitialised: return "uninitialised";
     case FaultKind::Race: return "race";
+    case FaultKind::DivisionByZero: return "division-by-zero";
     case FaultKind::Deadlock: return "deadlock";
     case FaultKind::StepLimit: return "step-limit";
     case FaultKind::Trap: return "trap";

@@ -21,6 +21,7 @@ Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse&
   config.stepLimit = stepLimit;
   config.checkRaces = checks.races;
   config.checkUninitialised = checks.uninitialised;
+  config.checkDivisions = checks.divisions;
   config.unwritten = unwritten.value_or(trial.dirty ? kUnwritten : std::byte{0});
   config.observer = observer;
   try {

@@ -134,13 +134,16 @@ class KernelCheck {
       observes_ = options_.coverage && shortOnes <= options_.trials * kObservedRounds;
       std::string drop;
       if (auto difference = compare(trial, drop)) {
-        drop = undetermined(trial, *difference);
-        if (drop.empty()) {
-          report(trial, *difference);
-          return;
+        // Other inputs may not divide by zero, so that this one says nothing, rather than that nothing can be said.
+        if (drop = dividesByZero(trial, *difference); drop.empty()) {
+          drop = undetermined(trial, *difference);
+          if (drop.empty()) {
+            report(trial, *difference);
+            return;
+          }
+          drop = "they differ, but the first file's result is not determined: " + drop;
+          lastUndetermined = drop;
         }
-        drop = "they differ, but the first file's result is not determined: " + drop;
-        lastUndetermined = drop;
       }
       if (drop.empty()) {
         ++result_.trials;
@@ -241,6 +244,16 @@ class KernelCheck {
         changed_.insert(line);
     for (const auto& [line, result] : b.byLine())
       if (result != 0 && !a.byLine().contains(line)) changed_.insert(line);
+  }
+
+  // Where the first file divides integers by zero, if what it leaves where they differ rests on the results, or
+  // nothing.
+  std::string dividesByZero(const Trial& trial, const Difference& d) {
+    Checking checks;
+    checks.divisions = true;
+    const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, checks);
+    if (!run.fault || run.fault->kind != FaultKind::DivisionByZero || isSteady(trial, d)) return "";
+    return describe(a_, *run.fault);
   }
 
   // Why what the first file leaves where they differ rests on races or on what nothing has written, or nothing.
@@ -426,7 +439,7 @@ class KernelCheck {
         if (tries-- == 0) break;
         std::string drop;
         auto d = difference.race ? compareRaces(s) : compare(s, drop);
-        if (!d) continue;
+        if (!d || !dividesByZero(s, *d).empty()) continue;
         difference = std::move(*d);
         trial = s;
         again = true;

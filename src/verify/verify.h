@@ -4,9 +4,10 @@
 //
 // For each kernel of the first module (which the second must have, with the same parameters): trials choose a
 // launch shape, scalars and memory contents. An input on which the first module faults, or runs longer than
-// allowed, says nothing and is dropped. If the second then faults or leaves other bytes, the kernels are different,
-// and smaller inputs are tried until none smaller shows it. Kernels whose result depends on races or on values
-// never written are not determined; before a difference is reported the first module is run with those checks on.
+// allowed, says nothing and is dropped; so is one on which the result rests on quotients by zero. If the second
+// then faults or leaves other bytes, the kernels are different, and smaller inputs are tried until none smaller
+// shows it. Kernels whose result depends on races or on values never written are not determined; before a
+// difference is reported the first module is run with those checks on.
 #pragma once
 
 #include <cstdint>

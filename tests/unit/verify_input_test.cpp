@@ -333,4 +333,25 @@ TEST_CASE("verify: shared memory that no variable lies in") {
   CHECK(verify(*x, *y, {}).at(0).verdict == Verdict::Different);
 }
 
+TEST_CASE("verify: what division by zero leaves is not compared, what it cannot change is") {
+  const std::string store = "st.global.u32 [%rd3], %r6;\n", by = "div.u32 %r6, %r5, %r1;\n";
+  const std::string isZero = "setp.eq.u32 %p1, %r1, 0;\n";
+  // The quotient by zero is another one.
+  CHECK(compare(by + store, by + isZero + "selp.b32 %r6, 7, %r6, %p1;\n" + store).verdict == Verdict::Equal);
+  // As is that by others.
+  CHECK(compare(by + store, by + isZero + "@!%p1 add.u32 %r6, %r6, 1;\n" + store).verdict == Verdict::Different);
+  // By zero, but nobody looks at it: 5 and 7 are the kernels' own.
+  const auto chosen = [&](const std::string& number) {
+    return by + isZero + "selp.b32 %r6, " + number + ", %r6, %p1;\n" + store;
+  };
+  VerifyOptions zero;
+  zero.scalars["n"] = 0;
+  CHECK(compare(chosen("5"), chosen("5"), zero).verdict == Verdict::Equal);
+  CHECK(compare(chosen("5"), chosen("7"), zero).verdict == Verdict::Different);
+  // Every input divides by zero.
+  const KernelVerdict none = compare(by + store, "mov.u32 %r6, 3;\n" + store, zero);
+  CHECK(none.verdict == Verdict::Inconclusive);
+  CHECK(none.detail.find("division by zero") != std::string::npos);
+}
+
 }  // namespace ptxopt::verify

@@ -2,19 +2,24 @@
 //
 // Meaning from the PTX ISA's chapter on integer arithmetic. Everything wraps, but for .sat. What the ISA leaves
 // open is as in the code that ptxas makes: quotient and remainder by zero are all ones (it replaces both by the
-// complement of the divisor, and folds both to -1 when the divisor is a constant 0). The most negative number
-// divided by -1, or its absolute value, is itself.
+// complement of the divisor, and folds both to -1 when the divisor is a constant 0), unless the launch asks for
+// something else (LaunchConfig::unwritten). The most negative number divided by -1, or its absolute value, is
+// itself.
 //
 // Computed in unsigned types, because overflow of signed ones is undefined in C++; narrow types are widened by hand
 // for the same reason (the product of two uint16_t is an int).
 //
 // Declines forms that ptxas does not take, such as .sat of anything but s32. Floating-point types go to float.h's
 // binders, .cc to carry.h's.
+#include <cstring>
+
 #include "exec/binder.h"
+#include "exec/block.h"
 #include "exec/instructions/carry.h"
 #include "exec/instructions/float.h"
 #include "exec/instructions/integer_types.h"
 #include "exec/lanes.h"
+#include "exec/launch.h"
 
 namespace ptxopt::exec {
 
@@ -49,6 +54,24 @@ constexpr T remainder(T a, T b) {
   if constexpr (std::is_signed_v<T>)
     if (b == -1) return 0;
   return static_cast<T>(a % b);
+}
+
+// A quotient or remainder; args are d, a, b.
+template <typename T, auto f>
+Step dividing(Warp& w, const Op& op, Mask active) {
+  const T* const divisors = w.in<T>(op.args[2]);
+  const Mask zeros = collectMask(active, [=](unsigned i) { return divisors[i] == 0; });
+  const LaunchConfig& config = w.block().launch().config();
+  if (zeros != 0 && config.checkDivisions)
+    throw LaneFault{FaultKind::DivisionByZero, static_cast<unsigned>(std::countr_zero(zeros)),
+                    "division by zero, of which PTX says no result"};
+  binary<T, T, T, f>(w, op, active);
+  if (zeros == 0 || config.unwritten == std::byte{0}) return Step::Next;
+  T open;
+  std::memset(&open, ~std::to_integer<int>(config.unwritten), sizeof open);
+  T* const results = w.out<T>(op.args[0]);
+  forEachLane(zeros, [=](unsigned i) { results[i] = open; });
+  return Step::Next;
 }
 
 template <typename T>
@@ -167,13 +190,13 @@ void bindDiv(Binder& b) {
   if (hasFloatType(b)) return bindFloatDiv(b);
   const ScalarType type = takeInteger(b);
   bindUniform(b, type, 2);
-  b.handler(forInteger(b, type, []<typename T>(TypeTag<T>) -> Handler { return binary<T, T, T, quotient<T>>; }));
+  b.handler(forInteger(b, type, []<typename T>(TypeTag<T>) -> Handler { return dividing<T, quotient<T>>; }));
 }
 
 void bindRem(Binder& b) {
   const ScalarType type = takeInteger(b);
   bindUniform(b, type, 2);
-  b.handler(forInteger(b, type, []<typename T>(TypeTag<T>) -> Handler { return binary<T, T, T, remainder<T>>; }));
+  b.handler(forInteger(b, type, []<typename T>(TypeTag<T>) -> Handler { return dividing<T, remainder<T>>; }));
 }
 
 void bindAbs(Binder& b) {
