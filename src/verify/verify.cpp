@@ -301,9 +301,18 @@ class KernelCheck {
     const bool failsOrReaches = d.field == SIZE_MAX ? d.fails : d.reach;
     if (!failsOrReaches && d.field == SIZE_MAX) return false;  // variables and what is printed
     std::optional<std::vector<std::byte>> first;
+    std::optional<std::set<std::pair<std::size_t, int64_t>>> firstPages;
     for (const std::byte pattern : kPatterns) {
       const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {}, nullptr, pattern);
       if (run.fault) return false;
+      if (failsOrReaches) {
+        // Addresses that depend on it may be any, also those that no pattern leads to.
+        std::set<std::pair<std::size_t, int64_t>> pages;
+        for (const auto& region : run.memory->regions())
+          for (const auto& [offset, written] : region->pages) pages.emplace(region->field, offset);
+        if (!firstPages) firstPages = pages;
+        if (*firstPages != pages) return false;
+      }
       if (d.fails) continue;
       for (const auto& region : run.memory->regions()) {
         if (region->field != d.field) continue;

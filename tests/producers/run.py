@@ -17,8 +17,7 @@ the guard's rule: spills, then warps, then machine instructions; without the gua
 table is about the functions that have what a pass looks for, of all producers together: where it alone changed something.
 
 --check fails (exit 1, with names) when the guarded results break a bound of BOUNDS or a function is worse, and says which aims
-are not reached. --verify runs before and after all of -O2 but divide with the interpreter, too: the inputs that it makes up
-divide by 0. --list names what is worse without the guard, and where the guard took back smaller innermost loops. Without
+are not reached. --verify runs before and after all of -O2 with the interpreter, too. --list names what is worse without the guard, and where the guard took back smaller innermost loops. Without
 ptxas or any producer the script says so and ends with status 77. --install gets Numba and Triton from PyPI first, about
 1.8 GB (tests/tools/framework_packages.py).
 """
@@ -148,9 +147,9 @@ def outcomes(item, variant, guard, setup):
 
 
 def verified(item, setup, trials):
-    """kernel -> (verdict, detail) of what all of -O2 but divide makes of an item."""
+    """kernel -> (verdict, detail) of what all of -O2 makes of an item."""
     before = prepared(item, setup)
-    after, _ = optimized(before, TOGETHER, "off", setup, "--skip-pass=divide")
+    after, _ = optimized(before, TOGETHER, "off", setup)
     command = [setup.tool, "verify", before, after, "--format", "json", "--nan", "any", "--trials", str(trials), "-j", "1"]
     result = run(command, VERIFY_LIMIT)
     try:
