@@ -164,7 +164,8 @@ void WideProducts::shift(InstrId id, const Operand& a, int64_t factor, bool isSi
   const ProductUses::Counts uses = uses_.of(withoutGuard(f_, id)[0], id);
   const bool gains = uses.pairs + uses.steps + (uses.others != 0 ? 1 : 0) > uses.uniform;
   if (!gains && (uses.uniform != 0 || uses.parameters == 0)) return declines_.add("uniform-addend");
-  needFactor(factor, uses.parameters);
+  const bool isInLoop = context_.analyses.loops().of(context_.analyses.cfg().blockOf(id)).valid();
+  needFactor(factor, isInLoop ? 2 * uses.parameters : uses.parameters);
   if (gains)
     emitProduct(id, a, Edits::number(factor), isSigned, nullptr, false);
   else
