@@ -13,10 +13,13 @@
 //               only), addend-extended (of mad.wide: its upper half would be made to be added), pressure (a loop
 //               without a register for the factor); of shifts and additions: factor-alone (one instruction less for
 //               one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three (one
-//               instruction adds two), loop-step. Of products of sums see distribution.cpp.
+//               instruction adds two), loop-step, offset (accesses of sm_75 add that). Of products of sums see
+//               distribution.cpp.
 #include "passes/wide/products.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 
 #include "analysis/scev_instructions.h"
 
@@ -182,6 +185,14 @@ bool WideProducts::isPartOfSum(const Operand& o, InstrId at) const {
          opcode.starts_with("mul.wide") || opcode.starts_with("mad.");
 }
 
+// Whether accesses to memory add a uniform base to an offset of 32 bits by themselves. From sm_80 on a descriptor
+// stands where the base did.
+bool WideProducts::addsInAddresses() const {
+  const std::string_view target = context_.architecture();
+  const std::size_t digits = target.find('_');
+  return digits != std::string_view::npos && std::atoi(std::string(target.substr(digits + 1)).c_str()) < 80;
+}
+
 // x + r with r extended is x + 1 * r: one IMAD.WIDE, too, where an addition is two instructions and extends the
 // sign with a third.
 void WideProducts::add(InstrId id) {
@@ -201,6 +212,7 @@ void WideProducts::add(InstrId id) {
   if (c.steps != 0) return declines_.add("loop-step");
   if (c.uniform != 0) return declines_.add("uniform-addend");
   const bool isSigned = text(extension).ends_with("s32");
+  if (!isSigned && c.parameters != 0 && addsInAddresses()) return declines_.add("offset");
   needFactor(1, c.parameters);
   if (c.parameters == 0)
     emitProduct(id, a, Edits::number(1), isSigned, &other, false);
