@@ -32,6 +32,7 @@ bool wideMultiply(Function& f, PassContext& context) {
     if (!f[id].isInstruction() || !slots[id].valid()) continue;
     if (!products.look(id)) others.push_back(id);
   }
+  products.finish();
   Narrowing narrowing(f, context, values, narrow, edits, declines);
   for (const InstrId id : others)
     if (!products.isTaken(id)) narrowing.look(id);

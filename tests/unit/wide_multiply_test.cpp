@@ -82,6 +82,37 @@ TEST_CASE("wide-multiply: reasons") {
             .declines.find("overwritten") != std::string::npos);
 }
 
+TEST_CASE("wide-multiply: what reads a product decides") {
+  const auto declines = [](std::string_view body) { return apply(body).declines; };
+  // A parameter is an operand of IMAD.WIDE, and the factor is not: it pays for two of them.
+  const std::string alone = "\tshl.b64 %rd9, %rd2, 3;\n\tadd.s64 %rd9, %rd1, %rd9;\n\tst.global.u32 [%rd9], %r1;\n";
+  CHECK(declines(alone) == "factor-alone ");
+  CHECK(apply(alone + alone).counters["products"] == 2);
+  CHECK(apply("L:\n" + alone + "\tsetp.eq.s64 %p1, %rd9, %rd3;\n\t@%p1 bra L;\n").counters["products"] == 1);
+  const std::string uniform = "\tmov.u32 %r4, %ctaid.x;\n\tmul.wide.u32 %rd8, %r4, %r4;\n";
+  CHECK(declines(uniform + "\tshl.b64 %rd9, %rd2, 3;\n" + stored("add.s64 %rd9, %rd8, %rd9;")) ==
+        "uniform-addend ");
+  CHECK(declines(uniform + stored("add.s64 %rd9, %rd8, %rd2;") + "\tst.global.u64 [%rd1], %rd8;\n") ==
+        "uniform-addend ");
+  const std::string loaded = "\tld.global.u64 %rd8, [%rd1];\n";
+  CHECK(apply(loaded + stored("add.s64 %rd9, %rd8, %rd2;")).counters["products"] == 1);
+  CHECK(declines(loaded + "\tadd.s64 %rd9, %rd8, %rd2;\n" + stored("add.s64 %rd9, %rd9, %rd8;")) ==
+        "sum-of-three ");
+  CHECK(declines(loaded + "\tshr.u64 %rd8, %rd8, 32;\n" + stored("mad.wide.u32 %rd9, %r1, %r2, %rd8;")) ==
+        "addend-extended ");
+  CHECK(declines("\tld.global.u64 %rd8, [%rd1];\n\tand.b64 %rd8, %rd8, 8;\n\tsetp.ne.s64 %p1, %rd8, 0;\n" +
+                 stored("selp.b64 %rd9, 1, 2, %p1;")) == "test-of-bits ");
+  // In each round of a loop.
+  const auto stepped = [](std::string_view step) {
+    return apply("\tld.global.u64 %rd8, [%rd1];\n" + std::string(step) + "L:\n\tadd.s64 %rd8, %rd8, %rd9;\n" +
+                 "\tsetp.lt.u64 %p1, %rd8, %rd1;\n\t@%p1 bra L;\n\tst.global.u64 [%rd1], %rd8;\n");
+  };
+  CHECK(stepped("\tmul.lo.s64 %rd9, %rd2, %rd3;\n").counters["kept"] == 1);
+  CHECK(stepped("\tmul.lo.s64 %rd9, %rd2, 12;\n").counters["kept"] == 0);
+  CHECK(stepped("\tmul.lo.s64 %rd9, %rd2, 12;\n").counters["products"] == 1);
+  CHECK(stepped("\tcvt.s64.s32 %rd9, %r1;\n").declines == "loop-step not-extended ");
+}
+
 TEST_CASE("wide-multiply: sums, comparisons, minima") {
   CHECK(apply("\tadd.s64 %rd8, %rd2, %rd3;\n" + stored("shl.b64 %rd9, %rd8, 2;")).counters["distributed"] == 1);
   CHECK(apply("\tsub.s64 %rd8, %rd2, %rd3;\n" + stored("shl.b64 %rd9, %rd8, 2;")).counters["distributed"] == 1);

@@ -29,6 +29,19 @@ class Edits {
     o.join = Join::Comma;
     return o;
   }
+  // `{lower, upper}` as a source: in front of the lower half.
+  static Operand pair() {
+    Operand o;
+    o.kind = OperandKind::Vector;
+    o.join = Join::Comma;
+    o.payload = 2;
+    return o;
+  }
+  static Operand asFirst(Operand o) {
+    o.role = Role::Use;
+    o.join = Join::None;
+    return o;
+  }
   static Operand number(int64_t value) {
     Operand o;
     o.kind = OperandKind::Integer;

@@ -28,6 +28,13 @@ Narrow NarrowValues::of(const Operand& o, InstrId at) {
   return e.valid() ? fits(evolution.range(e)) : Narrow();
 }
 
+std::optional<int64_t> NarrowValues::constant(const Operand& o, InstrId at) {
+  const ValueId v = ranges_.valueRead(o.reg(), at);
+  if (!v.valid()) return {};
+  const IntegerRange r = ranges_.at(o.reg(), v, cfg_.blockOf(at));
+  return r.width() == 64 && r.isConstant() ? std::optional(static_cast<int64_t>(r.least())) : std::nullopt;
+}
+
 Narrow NarrowValues::made(const Operand& result, InstrId at) {
   const ValueKey k = values_.written(result.reg(), at);
   return k.valid() ? fits(ranges_.at(values_.reg(k), values_.value(k), cfg_.blockOf(at))) : Narrow();

@@ -9,6 +9,8 @@
 // those that nobody reads, around loops, too. Cost: that of the analyses, which note their answers.
 #pragma once
 
+#include <optional>
+
 #include "passes/lsr/address_values.h"
 #include "passes/split_places.h"
 #include "passes/wide/edits.h"
@@ -36,6 +38,8 @@ class NarrowValues {
 
   // Of a register or an immediate that instruction `at` reads.
   Narrow of(const Operand& o, InstrId at);
+  // The number that it always is there, if it is one.
+  std::optional<int64_t> constant(const Operand& o, InstrId at);
   // Of what an unguarded instruction leaves in its result.
   Narrow made(const Operand& result, InstrId at);
   // The lower half of what `at` reads, for `place`, which may read it too, as a source that is not the first.

@@ -8,7 +8,8 @@
 // add, sub    where the result lies within 32 bits of the kind of the sources: two instructions become one, and an
 //             extension of the sign that takes the place of one that is no longer needed. What is read by its lower
 //             half only is left alone: ptxas drops the upper one by itself.
-// Declines:   mixed-signs, not-extended; of sums also: may-wrap, extension-needed (it would cost what it gains).
+// Declines:   mixed-signs, not-extended; test-of-bits (a mask compared with 0, which ptxas makes one instruction
+// of); of sums also: may-wrap, extension-needed (it would cost what it gains).
 #include "passes/wide/narrowing.h"
 
 #include <array>
@@ -64,12 +65,24 @@ void Narrowing::compare(InstrId id, std::string_view opcode) {
   if (!both.any()) return declines_.add("mixed-signs");
   for (const Comparison& c : kComparisons) {
     if (c.name != rest.substr(0, dot)) continue;
+    if (c.asSigned == c.asUnsigned && isTestOfBits(a, b, id)) return declines_.add("test-of-bits");
     const MadeOpcode narrow = type == "s64" && both.isSigned ? c.asSigned : c.asUnsigned;
     const Operand left = narrow_.lower(a, id, id, edits_), right = narrow_.lower(b, id, id, edits_);
     edits_.replace(id, narrow, {left, right});
     context_.count("comparisons");
     return;
   }
+}
+
+// Whether it is and.b64 with a mask, for nothing but a comparison with 0: one LOP3 for ptxas, which makes it
+// of 64 bits only.
+bool Narrowing::isTestOfBits(const Operand& a, const Operand& b, InstrId at) const {
+  const auto zero = immediate(f_, b);
+  if (!zero || *zero != 0) return false;
+  const ValueKey k = values_.read(a.reg(), at);
+  const InstrId id = k.valid() ? values_.definition(k) : InstrId();
+  return id.valid() && module_.text(module_.form(f_[id]).text) == "and.b64" && values_.isAlone(k) &&
+         values_.uses(k).size() == 1;
 }
 
 void Narrowing::choose(InstrId id, bool isMin, bool isSigned) {

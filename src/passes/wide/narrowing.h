@@ -21,6 +21,7 @@ class Narrowing {
 
  private:
   void compare(InstrId id, std::string_view opcode);
+  bool isTestOfBits(const Operand& a, const Operand& b, InstrId at) const;
   void choose(InstrId id, bool isMin, bool isSigned);
   void sum(InstrId id, bool subtracts);
 

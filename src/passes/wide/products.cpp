@@ -1,38 +1,30 @@
 // Products of extended numbers as mul.wide.
 //
 // Product:      shl.b64 d, x, c ; mul.lo.s64 d, x, y ; mad.lo.s64 d, x, y, z  with x, and y if it is no constant,
-// extended
-//               in the same way from 32 bits, becomes  mul.wide.s32 d, x', y'  and an addition; mad.wide is taken
-//               apart the same way. ptxas makes one IMAD.WIDE of mul.wide and the addition that reads it, where a
-//               shift is LEA and LEA.HI.X and a product of 64 bits four instructions; mad.wide it makes three of.
-// Distribution: (x + y) << c  with x extended becomes  mul.wide x', 1<<c  plus  y << c, and the like with up to
-// four
-//               summands; the same modulo two to the 64, whether x + y leaves 32 bits or not. The sum of 64 bits is
-//               two instructions, and goes into one or two IMAD.WIDE. Where one address comes of it the base is
-//               added first, and the summand that is made last goes last: what does not vary in a loop stays
-//               outside.
+//               extended in the same way from 32 bits, becomes  mul.wide.s32 d, x', y'  and an addition; mad.wide
+//               is taken apart the same way. The product of 64 bits holds all that of 32 by 32, so both are the
+//               same. A product of 64 bits is four instructions for ptxas, a shift that an addition reads two: LEA
+//               and LEA.HI.X. What is one instruction then, product_uses.h says. A product of two registers that
+//               loops add in each round becomes its halves, mul.lo and mul.hi.
+// Addition:     add.s64 d, x, y  with x extended becomes  mul.wide t, x', 1 ; add.s64 d, y, t: one IMAD.WIDE
+//               instead of two instructions and a sign. Modulo two to the 64 the sum is what it was.
 // Declines:     trivial (by 0 or 1), shift-out (32 or more), constant (none of 32 bits of the kind), not-extended,
 //               mixed-signs, low-half-only (addresses of shared memory, truncations: ptxas computes the lower half
-//               only); of sums: sum-needed (something else reads it), sum-elsewhere (in another loop),
-//               overwritten (a summand is no longer there), no-gain; of all: pressure (a loop without a
-//               register for the factor).
+//               only), addend-extended (of mad.wide: its upper half would be made to be added), pressure (a loop
+//               without a register for the factor); of shifts and additions: factor-alone (one instruction less for
+//               one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three (one
+//               instruction adds two), loop-step, offset (accesses of sm_75 add that). Of products of sums see
+//               distribution.cpp.
 #include "passes/wide/products.h"
 
 #include <algorithm>
-#include <bit>
+#include <cstdlib>
+#include <string>
 
 #include "analysis/scev_instructions.h"
 
 namespace ptxopt {
 namespace {
-
-bool isAddition(std::string_view opcode) { return opcode == "add.s64" || opcode == "add.u64"; }
-bool isSubtraction(std::string_view opcode) { return opcode == "sub.s64" || opcode == "sub.u64"; }
-bool isMultiplication(std::string_view opcode) { return opcode == "mul.lo.s64" || opcode == "mul.lo.u64"; }
-
-bool fitsKind(int64_t factor, bool isSigned) {
-  return isSigned ? factor >= INT32_MIN && factor <= INT32_MAX : factor >= 0 && factor <= int64_t{UINT32_MAX};
-}
 
 std::span<const Operand> withoutGuard(const Function& f, InstrId id) {
   return f.operandsOf(f[id]).subspan(f[id].is(Instruction::Guarded) ? 1 : 0);
@@ -50,8 +42,10 @@ WideProducts::WideProducts(const Function& f, PassContext& context, const Addres
       narrow_(narrow),
       edits_(edits),
       declines_(declines),
+      uses_(f, context, values),
       room_(f, context),
       loopRoom_(f, context),
+      isGone_(f.instructions.size()),
       isTaken_(f.instructions.size()) {}
 
 // Whether anything needs more than the lower half of the value. Where it cannot be seen, yes.
@@ -100,8 +94,21 @@ bool WideProducts::look(InstrId id) {
   const bool shifts = opcode == "shl.b64", multiplies = isMultiplication(opcode);
   const bool adds = opcode == "mad.lo.s64" || opcode == "mad.lo.u64";
   const bool isWide = opcode == "mad.wide.s32" || opcode == "mad.wide.u32";
-  if (!shifts && !multiplies && !adds && !isWide) return false;
   const auto operands = withoutGuard(f_, id);
+  if (opcode == "mul.wide.s32" || opcode == "mul.wide.u32") {
+    if (operands.size() != 3 || !operands[0].isRegister()) return false;
+    if (const auto factor = immediate(f_, operands[2]))
+      needFactor(static_cast<int64_t>(*factor), uses_.of(operands[0], id).parameters);
+    return false;
+  }
+  if (isAddition(opcode)) {
+    if (!f_[id].is(Instruction::Guarded) && operands.size() == 3 && operands[0].isRegister() &&
+        operands[0].writes() && operands[1].flags == 0 && operands[2].flags == 0 &&
+        (narrow_.extension(operands[1], id).valid() || narrow_.extension(operands[2], id).valid()))
+      additions_.push_back(id);
+    return false;
+  }
+  if (!shifts && !multiplies && !adds && !isWide) return false;
   if (operands.size() != (shifts || multiplies ? 3u : 4u) || !operands[0].isRegister() || !operands[0].writes())
     return false;
   const auto reject = [&](std::string_view why) {
@@ -115,7 +122,7 @@ bool WideProducts::look(InstrId id) {
   if (const ValueKey made = values_.written(operands[0].reg(), id); made.valid() && !needsUpper(made, 0))
     return reject("low-half-only");
   if (isWide) {
-    splitWide(id, operands, opcode.ends_with("s32"));
+    if (!splitWide(id, operands, opcode.ends_with("s32"))) return reject("addend-extended");
     return true;
   }
   Operand a = operands[1], b = operands[2];
@@ -133,7 +140,7 @@ bool WideProducts::look(InstrId id) {
     const Narrow both = x & y;
     if (!y.any()) return reject("not-extended");
     if (!both.any()) return reject("mixed-signs");
-    emitProduct(id, a, b, prefersSigned(a, id, both), added);
+    emitProduct(id, a, b, prefersSigned(a, id, both), added, !adds && uses_.of(operands[0], id).steps != 0);
     return true;
   }
   const int64_t factor = shifts ? int64_t{1} << *constant : static_cast<int64_t>(*constant);
@@ -142,7 +149,11 @@ bool WideProducts::look(InstrId id) {
   if (x.any() && !hasRoom(id)) return reject("pressure");
   const Narrow kind{x.isSigned && fitsKind(factor, true), x.isUnsigned && fitsKind(factor, false)};
   if (kind.any()) {
-    emitProduct(id, a, Edits::number(factor), prefersSigned(a, id, kind), added);
+    const bool isSigned = prefersSigned(a, id, kind);
+    if (shifts)
+      shift(id, a, factor, isSigned);
+    else
+      emitProduct(id, a, Edits::number(factor), isSigned, added, false);
     return true;
   }
   if (x.any() || !fitsKind(factor, true)) return reject("constant");
@@ -151,12 +162,91 @@ bool WideProducts::look(InstrId id) {
   return true;
 }
 
-void WideProducts::emitProduct(InstrId id, const Operand& a, const Operand& b, bool isSigned,
-                               const Operand* added) {
+// A shift and an addition are two instructions, LEA and LEA.HI.X, which extends by the way.
+void WideProducts::shift(InstrId id, const Operand& a, int64_t factor, bool isSigned) {
+  const ProductUses::Counts uses = uses_.of(withoutGuard(f_, id)[0], id);
+  const bool gains = uses.pairs + uses.steps + (uses.others != 0 ? 1 : 0) > uses.uniform;
+  if (!gains && (uses.uniform != 0 || uses.parameters == 0)) return declines_.add("uniform-addend");
+  const bool isInLoop = context_.analyses.loops().of(context_.analyses.cfg().blockOf(id)).valid();
+  needFactor(factor, isInLoop ? 2 * uses.parameters : uses.parameters);
+  if (gains)
+    emitProduct(id, a, Edits::number(factor), isSigned, nullptr, false);
+  else
+    waiting_.push_back({id, a, factor, isSigned, {}});
+}
+
+// Whether it is computed for this addition, by an instruction that adds by the way.
+bool WideProducts::isPartOfSum(const Operand& o, InstrId at) const {
+  const ValueKey k = values_.read(o.reg(), at);
+  const InstrId id = k.valid() ? values_.definition(k) : InstrId();
+  if (!id.valid() || !values_.isAlone(k) || values_.uses(k).size() != 1) return false;
+  const std::string_view opcode = text(id);
+  return isAddition(opcode) || isSubtraction(opcode) || isMultiplication(opcode) || opcode == "shl.b64" ||
+         opcode.starts_with("mul.wide") || opcode.starts_with("mad.");
+}
+
+// Whether accesses to memory add a uniform base to an offset of 32 bits by themselves. From sm_80 on a descriptor
+// stands where the base did.
+bool WideProducts::addsInAddresses() const {
+  const std::string_view target = context_.architecture();
+  const std::size_t digits = target.find('_');
+  return digits != std::string_view::npos && std::atoi(std::string(target.substr(digits + 1)).c_str()) < 80;
+}
+
+// x + r with r extended is x + 1 * r: one IMAD.WIDE, too, where an addition is two instructions and extends the
+// sign with a third.
+void WideProducts::add(InstrId id) {
+  const auto operands = f_.operandsOf(f_[id]);
+  const bool isFirst = narrow_.extension(operands[1], id).valid();
+  const Operand &a = operands[isFirst ? 1 : 2], &other = operands[isFirst ? 2 : 1];
+  if (!other.isRegister() || narrow_.of(other, id).any()) return;  // see narrowing.cpp
+  const ValueKey made = values_.written(operands[0].reg(), id);
+  if (!made.valid() || !needsUpper(made, 0)) return declines_.add("low-half-only");
+  // Of three summands one instruction adds the lower halves and one the upper.
+  const bool isSummand =
+      values_.isAlone(made) && values_.uses(made).size() == 1 && !values_.uses(made)[0].isAddress &&
+      (isAddition(text(values_.uses(made)[0].at)) || isSubtraction(text(values_.uses(made)[0].at)));
+  if (isSummand || isPartOfSum(other, id)) return declines_.add("sum-of-three");
+  const InstrId extension = narrow_.extension(a, id);
+  const ProductUses::Counts c = uses_.ofAddition(other, id, context_.analyses.cfg().blockOf(extension));
+  if (c.steps != 0) return declines_.add("loop-step");
+  if (c.uniform != 0) return declines_.add("uniform-addend");
+  const bool isSigned = text(extension).ends_with("s32");
+  if (!isSigned && c.parameters != 0 && addsInAddresses()) return declines_.add("offset");
+  needFactor(1, c.parameters);
+  if (c.parameters == 0)
+    emitProduct(id, a, Edits::number(1), isSigned, &other, false);
+  else if (hasRoom(id))
+    waiting_.push_back({id, a, 1, isSigned, other});
+  else
+    return declines_.add("pressure");
+  isTaken_[id.value] = true;
+}
+
+void WideProducts::finish() {
+  for (const InstrId id : additions_)
+    if (!isTaken_[id.value] && !isGone_[id.value]) add(id);
+  for (const Waiting& w : waiting_) {
+    // One addition less for a register that holds the factor.
+    if (needs_[w.factor] > 1)
+      emitProduct(w.id, w.operand, Edits::number(w.factor), w.isSigned, w.added ? &*w.added : nullptr, false);
+    else
+      declines_.add("factor-alone");
+  }
+}
+
+void WideProducts::emitProduct(InstrId id, const Operand& a, const Operand& b, bool isSigned, const Operand* added,
+                               bool isKept) {
   const MadeOpcode opcode = isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32;
   const Operand left = narrow_.lower(a, id, id, edits_);
   const Operand right = b.isRegister() ? narrow_.lower(b, id, id, edits_) : b;
-  if (added == nullptr) {
+  if (isKept) {
+    const Operand low = edits_.temporary(ScalarType::b32), high = edits_.temporary(ScalarType::b32);
+    edits_.insert(id, MadeOpcode::MulLoS32, {low, left, right});
+    edits_.insert(id, isSigned ? MadeOpcode::MulHiS32 : MadeOpcode::MulHiU32, {high, left, right});
+    edits_.replace(id, MadeOpcode::MovB64, {Edits::pair(), Edits::asFirst(low), Edits::asUse(high)});
+    context_.count("kept");
+  } else if (added == nullptr) {
     edits_.replace(id, opcode, {left, right});
   } else {
     const Operand product = edits_.temporary(ScalarType::b64);
@@ -166,158 +256,14 @@ void WideProducts::emitProduct(InstrId id, const Operand& a, const Operand& b, b
   context_.count("products");
 }
 
-void WideProducts::splitWide(InstrId id, std::span<const Operand> operands, bool isSigned) {
+// What is added to an extended number has no upper half to be moved where a pair is to be.
+bool WideProducts::splitWide(InstrId id, std::span<const Operand> operands, bool isSigned) {
+  if (narrow_.of(operands[3], id).any()) return false;
   const Operand product = edits_.temporary(ScalarType::b64);
   edits_.insert(id, isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
                 {product, Edits::asUse(operands[1]), Edits::asUse(operands[2])});
   edits_.replace(id, MadeOpcode::AddS64, {Edits::asUse(operands[3]), Edits::asUse(product)});
   context_.count("split");
-}
-
-// ---- sums ----
-
-// Whether all that reads it are products by constants.
-bool WideProducts::isForProducts(ValueKey k) const {
-  return values_.isAlone(k) && std::ranges::all_of(values_.uses(k), [&](const ValueUse& u) {
-           const std::string_view opcode = text(u.at);
-           const auto operands = f_.operandsOf(f_[u.at]);
-           return (opcode == "shl.b64" || isMultiplication(opcode)) && !f_[u.at].is(Instruction::Guarded) &&
-                  operands.size() == 3 && u.operand == 1 && immediate(f_, operands[2]).has_value();
-         });
-}
-
-// The summands of `sum`, as `product` finds them. False when it is none that may be taken apart.
-bool WideProducts::collect(const Operand& sum, InstrId at, bool isSubtracted, std::vector<Term>& terms,
-                           unsigned& additions) {
-  const ValueKey k = values_.read(sum.reg(), at);
-  const InstrId id = k.valid() ? values_.definition(k) : InstrId();
-  if (!id.valid() || !(isAddition(text(id)) || isSubtraction(text(id)))) return false;
-  const auto operands = f_.operandsOf(f_[id]);
-  if (operands.size() != 3) return false;
-  ++additions;
-  for (std::size_t o = 1; o < 3; ++o) {
-    const Operand& operand = operands[o];
-    if (!operand.isRegister() || operand.flags != 0) return false;
-    Term t{.operand = operand,
-           .at = id,
-           .narrow = narrow_.of(operand, id),
-           .isSubtracted = isSubtracted != (o == 2 && isSubtraction(text(id))),
-           .place = {}};
-    const ValueKey source = values_.read(operand.reg(), id);
-    if (!source.valid()) return false;
-    t.place = values_.place(source);
-    // A sum in the sum, that nothing else needs.
-    const InstrId inner = values_.definition(source);
-    if (!t.narrow.any() && inner.valid() && terms.size() + 2 < kMostTerms && values_.isAlone(source) &&
-        values_.uses(source).size() == 1 && (isAddition(text(inner)) || isSubtraction(text(inner)))) {
-      std::vector<Term> below = terms;
-      unsigned more = additions;
-      if (collect(operand, id, t.isSubtracted, below, more) &&
-          std::any_of(below.begin() + static_cast<std::ptrdiff_t>(terms.size()), below.end(),
-                      [](const Term& b) { return b.narrow.any(); })) {
-        terms = std::move(below);
-        additions = more;
-        continue;
-      }
-    }
-    terms.push_back(t);
-  }
-  return true;
-}
-
-// The addition that is all that reads the result of a product, in the same block.
-InstrId WideProducts::singleAddition(InstrId id) const {
-  const Operand& result = f_.operandsOf(f_[id])[0];
-  const ValueKey k = values_.written(result.reg(), id);
-  if (!k.valid() || !values_.isAlone(k) || values_.uses(k).size() != 1) return {};
-  const ValueUse& u = values_.uses(k)[0];
-  const auto operands = f_.operandsOf(f_[u.at]);
-  if (u.isAddress || !isAddition(text(u.at)) || f_[u.at].is(Instruction::Guarded) || operands.size() != 3 ||
-      isTaken_[u.at.value] || context_.analyses.cfg().blockOf(u.at) != context_.analyses.cfg().blockOf(id))
-    return {};
-  const Operand& other = operands[u.operand == 1 ? 2 : 1];
-  return other.isRegister() && other.flags == 0 && other.reg() != result.reg() ? u.at : InstrId();
-}
-
-// factor * term, in front of `id`
-Operand WideProducts::emitTerm(const Term& t, InstrId id, int64_t factor, unsigned shift) {
-  const Operand product = edits_.temporary(ScalarType::b64);
-  if (t.narrow.any()) {
-    const bool isSigned = prefersSigned(t.operand, t.at, t.narrow);
-    const Operand left = narrow_.lower(t.operand, t.at, id, edits_);
-    edits_.insert(id, isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
-                  {product, left, Edits::number(t.isSubtracted ? -factor : factor)});
-  } else if (shift != 0) {
-    edits_.insert(id, MadeOpcode::ShlB64, {product, Edits::asUse(t.operand), Edits::number(shift)});
-  } else {
-    edits_.insert(id, MadeOpcode::MulLoS64, {product, Edits::asUse(t.operand), Edits::number(factor)});
-  }
-  return Edits::asUse(product);
-}
-
-bool WideProducts::distribute(InstrId id, const Operand& sum, int64_t factor, unsigned shift) {
-  const auto reject = [&](std::string_view why) {
-    declines_.add(why);
-    return false;
-  };
-  std::vector<Term> terms;
-  unsigned additions = 0;
-  if (!collect(sum, id, false, terms, additions)) return reject("not-extended");
-  const ValueKey k = values_.read(sum.reg(), id);
-  if (!isForProducts(k)) return reject("sum-needed");
-  unsigned others = 0;
-  for (Term& t : terms) {
-    // What is subtracted needs the negative factor.
-    const int64_t own = t.isSubtracted ? -factor : factor;
-    t.narrow = {t.narrow.isSigned && fitsKind(own, true), t.narrow.isUnsigned && fitsKind(own, false)};
-    if (t.narrow.any()) continue;
-    if (t.isSubtracted) return reject("not-extended");
-    ++others;
-  }
-  if (others == terms.size()) return reject("not-extended");
-  // One IMAD.WIDE for half an addition: what ptxas makes of the rest otherwise is as much.
-  if (terms.size() - others < 2) return reject("no-gain");
-  const Cfg& cfg = context_.analyses.cfg();
-  const Loops& loops = context_.analyses.loops();
-  const BlockId block = cfg.blockOf(id);
-  if (loops.of(slots_.blockAt(values_.place(k))) != loops.of(block)) return reject("sum-elsewhere");
-  // Each addition is two instructions, and a product that is none by mul.wide two for each product.
-  const auto products = static_cast<unsigned>(values_.uses(k).size());
-  if (!hasRoom(id)) return reject("pressure");
-  const unsigned before = 2 * additions + 2 * products;
-  const unsigned after = products * static_cast<unsigned>(terms.size() + others);
-  if (after >= before) return reject("no-gain");
-  for (const Term& t : terms) {
-    const ValueKey source = values_.read(t.operand.reg(), t.at);
-    bool extends = false;
-    if (!narrow_.mayRead(source, id, extends)) return reject("overwritten");
-    if (extends && cfg.blockOf(t.at) != block && !room_.grant(t.narrow.any() ? 1 : 2, slots_[t.at], slots_[id]))
-      return reject("pressure");
-  }
-  std::ranges::stable_sort(terms, {}, &Term::place);
-  const InstrId addition = singleAddition(id);
-  const Operand result = f_.operandsOf(f_[id])[0];
-  Operand at;
-  std::size_t first = 0;
-  if (addition.valid()) {
-    const auto operands = f_.operandsOf(f_[addition]);
-    at = Edits::asUse(operands[operands[1].reg() == result.reg() ? 2 : 1]);
-    isTaken_[addition.value] = true;
-  } else {
-    at = emitTerm(terms[0], id, factor, shift);
-    first = 1;
-  }
-  for (std::size_t t = first; t < terms.size(); ++t) {
-    const Operand product = emitTerm(terms[t], id, factor, shift);
-    if (t + 1 == terms.size()) {
-      edits_.replace(addition.valid() ? addition : id, MadeOpcode::AddS64, {at, product});
-    } else {
-      const Operand partial = edits_.temporary(ScalarType::b64);
-      edits_.insert(addition.valid() ? addition : id, MadeOpcode::AddS64, {partial, at, product});
-      at = Edits::asUse(partial);
-    }
-  }
-  context_.count("distributed");
   return true;
 }
 
