@@ -22,7 +22,7 @@
 #include <map>
 
 #include "passes/cse/available_values.h"
-#include "passes/lsr/range_room.h"
+#include "passes/cse/held_room.h"
 #include "passes/split_places.h"
 
 namespace ptxopt {
@@ -276,7 +276,7 @@ class LocalCse {
   const LiveIntervals& intervals_;
   cse::MemoryModel model_;
   cse::MemoryAddresses addresses_;
-  RangeRoom room_;
+  cse::HeldRoom room_;
   Declines declines_;
   std::optional<Occurrences> occurrences_;
   std::optional<Zones> zones_;

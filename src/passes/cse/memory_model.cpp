@@ -36,8 +36,8 @@ Access readModifiers(std::string_view opcode) {
 bool isHarmless(const OpcodeForm& form) {
   const std::string_view base = form.row->base();
   // Kept by ptxas when dead, which is all that Side means here; their result depends on which threads run.
-  constexpr std::string_view kNoMemory[] = {"div",  "rem",      "rcp",        "rsqrt",
-                                            "sqrt", "isspacep", "activemask", "elect"};
+  constexpr std::string_view kNoMemory[] = {"div",      "rem",        "rcp",   "rsqrt",    "sqrt",
+                                            "isspacep", "activemask", "elect", "prefetch", "prefetchu"};
   if (std::ranges::find(kNoMemory, base) != std::end(kNoMemory)) return true;
   constexpr uint32_t kNoMemoryEffects = effect::Read | effect::CarryIn | effect::CarryOut | effect::Convergent |
                                         effect::Branch | effect::IndirectBranch | effect::Return | effect::Exit;
