@@ -11,15 +11,19 @@
 // Invariants: the value is taken where it was loaded or stored: from its register if that still holds it, else from
 //             a copy of it. Types match: a lane that fills its register is bits, whatever type names them; of a
 //             narrower load type and register must be those of the other one. Loads under a guard become copies
-//             under that guard, and are no source, since they may leave what was there. A copy is made before the
+//             under that guard, and are no source, since they may leave what was there. A lane of which
+//             `used_bytes_mask` says that it is not used is read after all, and the pragma goes, only for a load of
+//             the same block, which would have read it anyway. A copy is made before the
 //             register can be written again, so neither register reuse nor swapped vectors matter.
 // Cost:       linear in operands, plus accesses times the entries that are kept.
 // Declines:   too-large; for loads: register-class (lanes of other types, `.v2` registers), repeated-register (one
-//             register in two lanes), masked (a pragma says which bytes are read), register-pressure (the value
-//             would live longer than what costs no resident block).
+//             register in two lanes), register-pressure (the value would live longer than what costs no resident
+//             block).
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
+#include <string>
 
 #include "passes/cse/available_values.h"
 #include "passes/cse/held_room.h"
@@ -85,6 +89,7 @@ class LocalCse {
     std::array<Lane, kMostLanes> all{};
     std::size_t count = 0;
     uint32_t address = 0;  // operand `[..]`
+    InstrId pragma;        // that says which bytes are used
     std::string_view problem;
   };
   // What a lane of a replaced load is copied from.
@@ -119,13 +124,24 @@ class LocalCse {
     if (!isStore && replace(id, o, lanes, *address, available)) context_.count("loads-replaced");
     // Behind a guard it is not sure what the register holds, nor what was stored.
     if (f_[id].is(Instruction::Guarded)) return;
+    const uint64_t used = lanes.pragma.valid() ? usedBytes(lanes.pragma) : ~uint64_t{0};
     for (std::size_t k = 0; k < lanes.count; ++k) {
       if (!lanes.all[k].isRegister) continue;
       const RegId reg = lanes.all[k].operand->reg();
       if (isStore && !fills(o.type, reg)) continue;
+      const uint64_t bytes = maskTo(~uint64_t{0}, o.laneBytes()) << (k * o.laneBytes());
+      const InstrId pragma = (used & bytes) == bytes ? InstrId() : lanes.pragma;
       const ValueId v = isStore ? intervals_[reg].valueIn(slots_[id]) : intervals_[reg].valueOut(slots_[id]);
-      if (v.valid()) available.add({laneAt(*address, o, k), o.space, o.type, id, reg, v});
+      if (v.valid()) available.add({laneAt(*address, o, k), o.space, o.type, id, reg, v, pragma});
     }
+  }
+
+  // Of `.pragma "used_bytes_mask 65520"`; 0 where it cannot be read.
+  uint64_t usedBytes(InstrId pragma) const {
+    const std::string text(module_.text(NameId(f_[pragma].payload)));
+    constexpr std::string_view kName = "used_bytes_mask";
+    const std::size_t at = text.find(kName);
+    return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + kName.size(), nullptr, 0);
   }
 
   static MemoryAddress laneAt(MemoryAddress at, const MemoryOperation& o, std::size_t lane) {
@@ -160,7 +176,7 @@ class LocalCse {
       lanes.problem = "register-class";
       return lanes;
     }
-    if (placeBefore(module_, f_, id) != id) lanes.problem = "masked";
+    if (const InstrId before = placeBefore(module_, f_, id); before != id) lanes.pragma = before;
     for (const Operand& d : data) {
       const bool isRegister = d.isRegister() && d.flags == 0;
       if (isRegister && !isPlain(d.reg())) lanes.problem = "register-class";
@@ -190,6 +206,7 @@ class LocalCse {
       const RegId to = lanes.all[k].operand->reg();
       const MemoryAddress at = laneAt(address, o, k);
       const auto fits = [&](const HeldLane& h) {
+        if (h.pragma.valid() && cfg_.blockOf(h.from) != cfg_.blockOf(id)) return false;
         if (fills(o.type, to)) return fills(h.type, h.reg) && fills(o.type, h.reg);
         return h.type == o.type &&
                info(f_.registers[h.reg.value].type).bits == info(f_.registers[to.value].type).bits;
@@ -210,6 +227,9 @@ class LocalCse {
       declines_.add("register-pressure");
       return false;
     }
+    for (const Source& s : r.sources)
+      if (s.held.pragma.valid()) pragmas_.push_back(s.held.pragma);
+    if (lanes.pragma.valid()) pragmas_.push_back(lanes.pragma);
     replacements_.push_back(std::move(r));
     return true;
   }
@@ -255,6 +275,8 @@ class LocalCse {
       }
       f_.erase(r.load);
     }
+    for (const InstrId pragma : pragmas_)
+      if (!f_[pragma].is(Instruction::Erased)) f_.erase(pragma);
   }
 
   void insertGuardedCopy(RegId to, RegId from, InstrId place, const std::optional<Operand>& guard) {
@@ -281,6 +303,7 @@ class LocalCse {
   std::optional<Occurrences> occurrences_;
   std::optional<Zones> zones_;
   std::vector<Replacement> replacements_;
+  std::vector<InstrId> pragmas_;  // that no longer hold, or have no load any more
 };
 
 // Two loads of shared or constant memory, or a store and a load.

@@ -18,7 +18,8 @@ struct HeldLane {
   ScalarType type = ScalarType::None;  // as it was accessed
   InstrId from;                        // the load, or the store
   RegId reg;
-  ValueId value;  // of `reg`, directly behind `from`
+  ValueId value;   // of `reg`, directly behind `from`
+  InstrId pragma;  // in front of `from`: it says that not all of the lane is read; none
 };
 
 class AvailableValues {
