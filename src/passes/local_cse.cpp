@@ -3,7 +3,7 @@
 // What:       A load of what a load before it read, or a store before it wrote, becomes a copy. ptxas does that by
 //             itself up to the next store to shared memory, whatever its address, and the next slow operation that
 //             it makes a call of (div.rn, sqrt.rn, 64-bit division); before sm_90 also up to a shfl, vote, match or
-//             redux of some threads of a warp.
+//             redux whose mask is in a register.
 // Algorithm:  a walk over extended basic blocks (each block but the first has one predecessor, the one before it on
 //             the way), with the values that are available (cse/available_values.h); what ends them
 //             cse/memory_model.h says, and which addresses are the same or apart cse/shared_address.h (scalar
