@@ -29,16 +29,18 @@ PIPELINES = {
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
     "both": ["--passes=live-dead,rename-webs,live-dead", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
-    "clean-up": ["--skip-pass=promote-local,infer-address-space,divide,wide-multiply,straight-line-reduce,loop-reduce",
-                 "--verify-each"],
+    "clean-up": ["--skip-pass=promote-local,infer-address-space,divide,hoist-slow-arithmetic,wide-multiply,local-cse,"
+                 "straight-line-reduce,loop-reduce", "--verify-each"],
     "default": ["--verify-each"],
+    "cse": ["--passes=local-cse,live-dead", "--verify-each"],
+    "hoist": ["--passes=hoist-slow-arithmetic,live-dead", "--verify-each"],
     "divide": ["--passes=divide,live-dead", "--verify-each"],
     "spaces": ["--passes=promote-local,infer-address-space,live-dead,infer-address-space,live-dead", "--verify-each"],
     "loop-reduce": ["--passes=straight-line-reduce,live-dead,loop-reduce,live-dead", "--verify-each"],
     "wide-multiply": ["--passes=wide-multiply,live-dead", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"default", "divide", "loop-reduce", "spaces", "wide-multiply"}
+EXECUTED = {"cse", "default", "divide", "hoist", "loop-reduce", "spaces", "wide-multiply"}
 
 
 def read_rules(text):
