@@ -21,7 +21,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import machine_code  # noqa: E402
+from compilers import Compilation, Skip, compiled, find, prepare, version  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
@@ -38,32 +38,22 @@ ESTIMATES = {"plain": "plain maximum", "fat_point": "fat-point model"}
 COUNTS = {"units": "live units in the PTX", **ESTIMATES}
 
 
-def find_nvcc():
-    for candidate in (os.environ.get("NVCC"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"):
-        if candidate and os.path.exists(candidate):
-            return candidate
-    return None
-
-
 def digest(*parts):
     return hashlib.sha256(b"\0".join(p if isinstance(p, bytes) else p.encode() for p in parts)).hexdigest()[:20]
 
 
-def compiled(nvcc, version, source, arch, work):
-    """The PTX of a source, or None where nvcc refuses it for the architecture."""
+def kernel(nvcc, compiler, source, arch, work):
+    """The PTX of a source, or None where nvcc refuses it for the architecture. Named and made as in the corpus (plain),
+    so that of two tests with one $PTXOPT_KEPT one compiles it."""
     first = source.read_text(encoding="utf-8").splitlines()[0]
     settings = dict(w.split("=", 1) for w in shlex.split(first[11:])) if first.startswith("// corpus: ") else {}
     if int(arch) < int(settings.get("min", 0)):
         return None
-    beside = [p.read_bytes() for p in sorted(source.parent.glob("*.h"))]
-    path = work / f"{source.stem}.sm_{arch}-{digest(source.read_bytes(), *beside, version)}.ptx"
-    if not path.exists():
-        part = path.with_suffix(".part")
-        command = [nvcc, f"-arch=sm_{arch}", *shlex.split(settings.get("flags", "")), "-w", "-ptx", str(source), "-o", str(part)]
-        if subprocess.run(command, capture_output=True, timeout=600).returncode != 0:
-            return None
-        part.replace(path)
-    return path
+    command = [nvcc, f"-arch=sm_{arch}", *shlex.split(settings.get("flags", "")), "-w", "-ptx", str(source), "-o"]
+    try:
+        return Path(compiled(Compilation(f"{source.stem}.sm_{arch}.plain", str(source), command, compiler), work))
+    except Skip:
+        return None
 
 
 def inputs(args):
@@ -72,20 +62,20 @@ def inputs(args):
             yield from sorted(name.glob("**/*.ptx")) if name.is_dir() else [name]
         return
     yield from sorted((ROOT / "samples").glob("**/*.ptx"))
-    nvcc = find_nvcc()
+    nvcc = find("NVCC", "nvcc")
     if not nvcc:
         print("calibration: no nvcc: the kernels of the corpus are left out")
         return
-    version = subprocess.run([nvcc, "--version"], capture_output=True, text=True).stdout
+    compiler = version(nvcc)
     sources = sorted((ROOT / "tests" / "corpus" / "kernels").glob("*.cu"))
     jobs = [(source, arch) for source in sources for arch in ARCHITECTURES]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        yield from filter(None, pool.map(lambda job: compiled(nvcc, version, *job, args.work), jobs))
+        yield from filter(None, pool.map(lambda job: kernel(nvcc, compiler, *job, args.work), jobs))
 
 
-def real_counts(path, version, work):
+def real_counts(path, assembler, work):
     """kernel -> what ptxas -v says of it; nothing where ptxas refuses the file."""
-    cache = work / f"counts-{digest(path.read_bytes(), version)}.json"
+    cache = work / f"counts-{digest(path.read_bytes(), assembler)}.json"
     if not cache.exists():
         try:
             counts = machine_code.stats(machine_code.assemble(str(path)))
@@ -122,10 +112,9 @@ def spearman(a, b):
 
 def collect(args):
     paths = list(inputs(args))
-    ptxas = machine_code.find_ptxas()
-    version = subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout
+    assembler = version(machine_code.find_ptxas())
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        real = dict(zip(map(str, paths), pool.map(lambda p: real_counts(p, version, args.work), paths)))
+        real = dict(zip(map(str, paths), pool.map(lambda p: real_counts(p, assembler, args.work), paths)))
     result = subprocess.run([args.tool, *map(str, paths)], capture_output=True, text=True, timeout=600)
     if result.stderr:
         print(result.stderr.splitlines()[0])
@@ -136,7 +125,7 @@ def collect(args):
         if not count or count["registers"] == 0 or count["spill_stores"] or count["spill_loads"]:
             continue
         row["real"] = count["registers"]
-        key = (re.sub(r"-[0-9a-f]{20}", "", Path(row["file"]).name), row["units"], row["kept"], row["slots"], row["real"])
+        key = (re.sub(r"-[0-9a-f]{20,24}", "", Path(row["file"]).name), row["units"], row["kept"], row["slots"], row["real"])
         if key not in seen:
             seen.add(key)
             rows.append(row)
@@ -192,7 +181,8 @@ def main():
     if not machine_code.find_ptxas():
         print("calibration: no ptxas: nothing to compare with")
         return 0
-    args.work.mkdir(parents=True, exist_ok=True)
+    args.work = args.work.resolve()
+    prepare(args.work)
     paths, rows = collect(args)
     if len(rows) < 3:
         print("calibration: fewer than 3 kernels")

@@ -99,7 +99,7 @@ def sources(work):
                 path = os.path.join(ROOT, folder, name)
                 found.append((f"{folder}/{name[:-4]}", group, lambda path=path: path))
     corpus = corpus_module()
-    os.makedirs(os.path.join(work, "ptx"), exist_ok=True)
+    corpus.prepare(work)
     for item in corpus.all_items(work, quick=True):
         if item.command and any(fnmatch.fnmatch(item.name, pattern) for pattern in CORPUS):
             def compiled(item=item):

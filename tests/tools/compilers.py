@@ -1,4 +1,7 @@
-"""Compiles kernels to PTX and keeps the PTX: runs tools, finds them, and names files by the hash of what they came from."""
+"""Compiles kernels to PTX and keeps the PTX: runs tools, finds them, and names files by the hash of what they came from.
+
+The PTX is kept in $PTXOPT_KEPT, which tests of one build share, or else in the test's own work folder.
+"""
 import hashlib
 import os
 import re
@@ -85,7 +88,7 @@ def compiled(item, work):
     if not item.command:
         return item.source
     key = digest(included(item.source), " ".join(item.command), item.compiler)
-    path = os.path.join(work, "ptx", f"{item.name}-{key}.ptx")
+    path = os.path.join(ptx_folder(work), f"{item.name}-{key}.ptx")
     if not os.path.exists(path) and not os.path.exists(path + ".refused"):
         with tempfile.TemporaryDirectory(dir=work) as folder:
             result = run([*item.command, os.path.join(folder, "a.ptx")], COMPILE_LIMIT, folder)
@@ -98,6 +101,10 @@ def compiled(item, work):
     return path
 
 
+def ptx_folder(work):
+    return os.path.join(os.environ.get("PTXOPT_KEPT", work), "ptx")
+
+
 def write(path, data):
     """Write in one step, so that a run beside this one never reads half a file."""
     with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
@@ -107,8 +114,8 @@ def write(path, data):
 
 def prepare(work):
     """Makes the folders for what is kept."""
-    for folder in ("ptx", "code"):
-        os.makedirs(os.path.join(work, folder), exist_ok=True)
+    for folder in (ptx_folder(work), os.path.join(work, "code")):
+        os.makedirs(folder, exist_ok=True)
 
 
 def stem(path):

@@ -11,10 +11,13 @@ Compared are the instructions of every function (.text.*), the constant banks, t
 their sizes, the attributes that the driver reads (.nv.info.*) and the relocations of all these. Not compared: names and
 symbol order, debug sections, and the note with the command line.
 
-ptxas comes from $PTXAS, then the PATH, then /usr/local/cuda/bin.
+ptxas comes from $PTXAS, then the PATH, then /usr/local/cuda/bin. Where $PTXOPT_KEPT names a folder, what ptxas made of a
+text is kept there, under the hash of all that it depends on, and no text is assembled twice: tests of one build that
+come to the same text, such as those of the sanitized one and their twins, share it.
 """
 import argparse
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -22,6 +25,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 from dataclasses import dataclass, field
 
 COMPARED = (".text.", ".nv.constant", ".nv.global", ".nv.shared", ".nv.local", ".nv.info.", ".rel.text.", ".rela.text.",
@@ -68,7 +72,69 @@ def is_debug(path):
 
 
 def assemble(path, arch=None, opt=3, whole=False):
-    """Assemble one file. Raises AssemblyError with what ptxas said where it refuses.
+    """Assemble one file, or take from $PTXOPT_KEPT what came of its text before. Raises AssemblyError with what ptxas said
+    where it refuses."""
+    folder = os.environ.get("PTXOPT_KEPT")
+    ptxas = find_ptxas()
+    if not folder or not ptxas:
+        return assemble_now(path, arch, opt, whole)
+    with open(path, "rb") as file:
+        text = file.read()
+    kept = os.path.join(folder, "assembled", key_of(text, ptxas, arch or read_target(path), f"{opt} {whole}"))
+    try:
+        with open(kept, "rb") as file:
+            result = load(file.read())
+    except FileNotFoundError:
+        try:
+            result = assemble_now(path, arch, opt, whole)
+        except AssemblyError as error:
+            result = str(error).replace(str(path), PATH_MARK)
+        store(result, kept)
+    if isinstance(result, str):
+        raise AssemblyError(result.replace(PATH_MARK, str(path)))
+    return result
+
+
+PATH_MARK = "\0path\0"  # for the path of the file in a message that is kept
+
+
+def key_of(text, ptxas, arch, opt):
+    """The hash of what the machine code depends on; a ptxas is told from others by its place, size and time."""
+    real = os.path.realpath(ptxas)
+    about = os.stat(real)
+    with open(__file__, "rb") as file:
+        words = [real, str(about.st_size), str(about.st_mtime_ns), arch, str(opt), hashlib.sha256(file.read()).hexdigest()]
+    return hashlib.sha256("\n".join(words).encode() + b"\n" + text).hexdigest()[:32]
+
+
+def store(result, path):
+    """An Assembled, or the text of an error; in one step, for tests beside this one."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if isinstance(result, str):
+        data = json.dumps({"refused": result}).encode()
+    else:
+        sections = {name: data for name, data in result.sections.items() if name.startswith(COMPARED)}
+        sizes = {name: len(data) for name, data in sections.items()}
+        data = json.dumps({"sections": sizes, "log": result.log}).encode() + b"\n" + b"".join(sections.values())
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
+        file.write(zlib.compress(data, 1))
+    os.replace(file.name, path)
+
+
+def load(data):
+    head, _, bytes_of = zlib.decompress(data).partition(b"\n")
+    head = json.loads(head)
+    if "refused" in head:
+        return head["refused"]
+    result, at = Assembled({}, head["log"]), 0
+    for name, size in head["sections"].items():
+        result.sections[name] = bytes_of[at:at + size]
+        at += size
+    return result
+
+
+def assemble_now(path, arch=None, opt=3, whole=False):
+    """Assemble one file.
 
     Relocatable code keeps functions that no kernel calls, so -c is tried first. Some old PTX is refused with it. `whole`: a
     whole program is tried first, which is what the guard does; with -c what calls functions of other files.

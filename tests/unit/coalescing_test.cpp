@@ -8,6 +8,7 @@
 #include "passes/coalescing/check.h"
 #include "passes/coalescing/copy_values.h"
 #include "passes/pass.h"
+#include "sampled.h"
 #include "text/print.h"
 
 using namespace ptxopt;
@@ -128,7 +129,7 @@ std::size_t copiesIn(const Parsed& p, const Function& f) {
 
 TEST_CASE("register-coalescer: nothing that a walk reads changes, and the check agrees") {
   std::size_t before = 0, left = 0;
-  for (uint64_t seed = 0; seed < 6000; ++seed) {
+  for (uint64_t seed = 0; seed < sampled(6000); ++seed) {
     const RandomFunction notes(seed, options(seed));
     const Parsed p(notes.text);
     Function& f = p.function(1);
@@ -153,7 +154,7 @@ TEST_CASE("register-coalescer: nothing that a walk reads changes, and the check 
 // Wrong output, made by changing right output: whenever a walk sees the difference, the check does.
 TEST_CASE("verify-coalescing: finds what is wrong") {
   std::size_t wrong = 0, found = 0;
-  for (uint64_t seed = 0; seed < 10000; ++seed) {
+  for (uint64_t seed = 0; seed < sampled(10000); ++seed) {
     const RandomFunction notes(seed, options(seed));
     const Parsed p(notes.text);
     Function& f = p.function(1);
@@ -194,12 +195,12 @@ TEST_CASE("verify-coalescing: finds what is wrong") {
     REQUIRE((isFound || !isWrong));
   }
   MESSAGE(wrong << " seen on a walk, " << found << " found");
-  CHECK(wrong > 1500);
+  CHECK(wrong > sampled(1500));
 }
 
 TEST_CASE("CopyValues: what has one root is one value on every walk") {
   std::size_t same = 0;
-  for (uint64_t seed = 0; seed < 4000; ++seed) {
+  for (uint64_t seed = 0; seed < sampled(4000); ++seed) {
     const AllValues a(seed, true);
     const Function& f = a.f;
     std::mt19937_64 random(seed);
@@ -225,14 +226,14 @@ TEST_CASE("CopyValues: what has one root is one value on every walk") {
         }
     }
   }
-  CHECK(same > 10000);
+  CHECK(same > sampled(10000));
 }
 
 // The coarsest partition in which copies agree with their sources and phis with all sides: beginning with every phi
 // as good as its sides, one that does not agree is made a root, and all begins anew.
 TEST_CASE("CopyValues: as many values have one root as can") {
   std::size_t roots = 0, values = 0;
-  for (uint64_t seed = 0; seed < 1500; ++seed) {
+  for (uint64_t seed = 0; seed < sampled(1500); ++seed) {
     const AllValues a(seed, false);
     const CopyValues& is = a.values;
 

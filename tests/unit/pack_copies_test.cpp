@@ -12,6 +12,7 @@
 #include "coalescing_model.h"
 #include "ir/verify.h"
 #include "passes/coalescing/pack_copies.h"
+#include "sampled.h"
 #include "support.h"
 #include "text/print.h"
 
@@ -250,7 +251,7 @@ TEST_CASE("pack copies: halves and other blocks are only counted") {
 
 TEST_CASE("pack copies: what is found holds on every walk") {
   std::size_t copies = 0, checked = 0;
-  for (uint64_t seed = 0; seed < 3000; ++seed) {
+  for (uint64_t seed = 0; seed < sampled(3000); ++seed) {
     const Found found(PackFunction(seed, 1 + seed % 5).text());
     const Function& f = found.p.function();
     CAPTURE(seed);
@@ -275,12 +276,12 @@ TEST_CASE("pack copies: what is found holds on every walk") {
     }
   }
   MESSAGE(copies << " copies, seen " << checked << " times");
-  CHECK(copies > 3000);
+  CHECK(copies > sampled(3000));
 }
 
 TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads what it read") {
   uint64_t removed = 0, constants = 0;
-  for (uint64_t seed = 0; seed < 6000; ++seed) {
+  for (uint64_t seed = 0; seed < sampled(6000); ++seed) {
     const Parsed p(PackFunction(seed, 1 + seed % 5).text());
     Function& f = p.function();
     const Function old = f;
@@ -316,6 +317,6 @@ TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads wh
     }
   }
   MESSAGE(removed << " copies across packs and unpacks went, " << constants << " are constants now");
-  CHECK(removed > 1500);
-  CHECK(constants > 500);
+  CHECK(removed > sampled(1500));
+  CHECK(constants > sampled(500));
 }

@@ -10,7 +10,10 @@
 #include <random>
 #include <set>
 
+#include "sampled.h"
+
 using namespace ptxopt;
+using testing::sampled;
 
 namespace {
 
@@ -103,13 +106,13 @@ TEST_CASE("parallel copies: the same is left as by the sequence") {
 TEST_CASE("parallel copies: as short as can be where the registers hold different values") {
   std::mt19937_64 random(2);
   std::size_t cycles = 0;
-  for (int k = 0; k < 6000; ++k) {
+  for (std::size_t k = 0; k < sampled(6000); ++k) {
     const CopySequence s = randomSequence(random, 5, 9, true);
     const ShortCopies result = shortestCopies(s);
     REQUIRE(result.moves.size() == fewest(s));
     cycles += result.swaps + result.rotations;
   }
-  CHECK(cycles > 100);
+  CHECK(cycles > sampled(100));
 }
 
 TEST_CASE("parallel copies: never longer when some registers hold the same") {

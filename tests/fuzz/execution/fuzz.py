@@ -26,6 +26,7 @@ from pathlib import Path
 import selftest
 from case import Case, Lists, ToolError, draw, generate
 from checks import Checker, find_ptxas
+from judge import still_fails
 from shrink import replay_line, shrink
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
@@ -53,7 +54,7 @@ def run_case(args, lists, seed, scratch):
         outcome = Outcome(case, failure, changed, checker.inputs, checker.slowest)
         if failure:
             kept = args.keep / str(seed)
-            left, message = shrink(args.tool, case, source, failure, kept, ptxas=bool(args.ptxas))
+            left, message = shrink(args.tool, case, source, failure, kept, ptxas=args.ptxas)
             outcome.stored = f"  {message}\n  stored in {kept}; again:\n  {replay_line(args.tool, kept.resolve())}"
     return outcome
 
@@ -109,14 +110,13 @@ def replay(args):
     source = args.file or next((p for name in ("small.ptx", "input.ptx") if (p := args.replay.parent / name).exists()), None)
     if source is None:
         raise ToolError(f"no kernel beside {args.replay}")
+    if args.still:
+        return 0 if still_fails(args.tool, case, args.still, args.ptxas, source) else 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # The candidate's name must not be in what is compared.
         copy = folder / "input.ptx"
         shutil.copyfile(source, copy)
         checker = Checker(args.tool, case, copy, folder, args.ptxas)
-        if args.still:
-            return 0 if checker.still(args.still) else 1
         failure = checker.first_failure(True)
         if failure is None:
             print("nothing fails")

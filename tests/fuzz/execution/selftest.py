@@ -77,8 +77,8 @@ def test_plant(args, lists, name):
         left = "?"
         if failing:
             case, source, failure = min(failing, key=lambda x: instruction_count(x[1].read_text()))
-            left, message = shrink(args.tool, case, source, failure, args.keep / "self-test" / name, bool(args.ptxas),
-                                   MOST_TESTS)
+            left, message = shrink(args.tool, case, source, failure, args.keep / "self-test" / name, args.ptxas,
+                                   MOST_TESTS, jobs=1)  # what is tested ahead may be in vain
             if left is None or left > MOST_INSTRUCTIONS:
                 problems.append(f"shrunk to {left} instructions: {message}")
     return not problems, f"{name:20} {found} of {counted} found, shrunk to {left} instructions" + "".join(

@@ -1,7 +1,7 @@
 """Shrinks a failing case by `ptxopt reduce`, and stores it.
 
-The command that reduce gets is fuzz.py itself, which runs the case's pipeline on the candidate and asks whether it still
-fails in the same way (Checker.still). A stored case is a folder with
+The command that reduce gets asks this process, which runs the case's pipeline on the candidate and sees whether it still
+fails in the same way (judge.py, Checker.still). A stored case is a folder with
   case.json    the case
   input.ptx    the kernel as generated
   small.ptx    what is left of it
@@ -13,6 +13,8 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+from judge import judging
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
@@ -30,19 +32,17 @@ def instruction_count(text):
     return len(re.findall(r"^\s+(?:@!?\S+ )?[a-z][\w.:]*(?: [^;\n]*)?;", text, re.M))
 
 
-def shrink(tool, case, source, failure, folder, ptxas=True, most_tests=MOST_TESTS):
+def shrink(tool, case, source, failure, folder, ptxas=None, most_tests=MOST_TESTS, jobs=0):
     """Stores the case in `folder`. Returns (instructions left, or None where it did not shrink; a message)."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     case.store(folder / "case.json")
     original, small = folder / "input.ptx", folder / "small.ptx"
     original.write_text(source.read_text())
-    command = [sys.executable, str(FUZZ), "--tool", str(tool), "--replay", str(folder / "case.json"), "--still", failure.kind]
-    if not ptxas:
-        command.append("--no-ptxas")
-    reduce = [tool, "reduce", original, "-o", small, "--timeout", "60", "--max-tests", str(most_tests), "--", *command, "{}"]
+    reduce = [tool, "reduce", original, "-o", small, "--timeout", "60", "--max-tests", str(most_tests), "-j", str(jobs), "--"]
     try:
-        done = subprocess.run([str(word) for word in reduce], capture_output=True, text=True, errors="replace", timeout=SECONDS)
+        with judging(tool, case, failure.kind, ptxas) as command:
+            done = subprocess.run([*map(str, reduce), *command], capture_output=True, text=True, errors="replace", timeout=SECONDS)
         message = (done.stderr + done.stdout).strip()
     except subprocess.TimeoutExpired:
         message = f"stopped after {SECONDS} s"
