@@ -38,6 +38,8 @@ BRANCH, NOP = 0x947, 0x918  # the low 12 bits of a machine instruction
 class AssemblyError(Exception):
     """ptxas refused the file; str() is what it said."""
 
+    was_killed = False  # by a signal, which says nothing of the file
+
 
 @dataclass
 class Assembled:
@@ -88,6 +90,8 @@ def assemble(path, arch=None, opt=3, whole=False):
         try:
             result = assemble_now(path, arch, opt, whole)
         except AssemblyError as error:
+            if error.was_killed:
+                raise
             result = str(error).replace(str(path), PATH_MARK)
         store(result, kept)
     if isinstance(result, str):
@@ -154,7 +158,9 @@ def assemble_now(path, arch=None, opt=3, whole=False):
             refused = refused or run
             if not whole and "Compile only(-c)" not in run.stderr and "not allowed with ABI" not in run.stderr:
                 break
-    raise AssemblyError(refused.stderr.strip() or f"ptxas ended with status {refused.returncode}")
+    error = AssemblyError(refused.stderr.strip() or f"ptxas ended with status {refused.returncode}")
+    error.was_killed = refused.returncode < 0
+    raise error
 
 
 def read_sections(elf):
