@@ -17,9 +17,9 @@ the guard's rule: spills, then warps, then machine instructions; without the gua
 table is about the functions that have what a pass looks for, of all producers together: where it alone changed something.
 
 --check fails (exit 1, with names) when the guarded results break a bound of BOUNDS or a function is worse, and says which aims
-are not reached. --verify runs before and after all of -O2 with the interpreter, too. --list names what is worse without the guard, and where the guard took back smaller innermost loops. Without
-ptxas or any producer the script says so and ends with status 77. --install gets Numba and Triton from PyPI first, about
-1.8 GB (tests/tools/framework_packages.py).
+are not reached. --verify runs before and after all of -O2 with the interpreter, too. --list names what is worse without the
+guard, and where the guard took back smaller innermost loops. Without ptxas or any producer the script says so and ends with
+status 77. --install gets Numba and Triton from PyPI first, about 1.8 GB (tests/tools/framework_packages.py).
 """
 import argparse
 import concurrent.futures
@@ -141,7 +141,7 @@ def outcomes(item, variant, guard, setup):
         return Skip("other functions after than before")
     counters = {f["name"]: step.get("counters", {}) for f in report["functions"] for step in f.get("passes", [])
                 if step["name"].split("@")[0] == variant and step["changed"]}
-    kept = {row["name"]: f"{row['reason']} {row['detail']}" for row in report.get("guard", {}).get("kept", [])}
+    kept = {row["name"]: f"{row['reason']} {row.get('detail', '')}".rstrip() for row in report.get("guard", {}).get("kept", [])}
     return [Outcome(item.producer, item.compilation.name, name, row, figures[1][name], counters.get(name), kept.get(name, ""))
             for name, row in figures[0].items()]
 
