@@ -137,11 +137,12 @@ class HoistSlowArithmetic {
         case OperandKind::Float32:
         case OperandKind::Float64:
         case OperandKind::Decimal:
-        case OperandKind::Variable:
         case OperandKind::Symbol:
         case OperandKind::Builtin:
         case OperandKind::Vector:
         case OperandKind::Memory: return true;
+        // Others have names of an inner scope, or change, as the parameters of calls do.
+        case OperandKind::Variable: return f_.variables[o.payload].isParameter;
         default: return false;
       }
     });
