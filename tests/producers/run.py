@@ -76,7 +76,7 @@ BOUNDS = [
     Bound("openmp", TOGETHER, "inner", 0.920),
     Bound("numba", TOGETHER, "total", 0.995),
     Bound("triton", TOGETHER, "total", 0.950),
-    Bound("triton", TOGETHER, "inner", 0.905),
+    Bound("triton", TOGETHER, "inner", 0.915),
     Bound("wide products", "wide-multiply", "total", 0.975),
     Bound("invariant divisions", "divide", "inner", 0.860),
     Bound("local slots", TOGETHER, "total", 0.625, aim=0.55),
