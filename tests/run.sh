@@ -40,11 +40,10 @@ if [ -n "$quick" ]; then
   exclude='^corpus$'
   skip "the corpus, the sanitizer build and the fuzzer (--quick)"
 else
-  # One build by clang of the preset fuzz would do for both and save minutes, once all that runs sanitized has passed there.
   build asan ptxopt_tool ptxopt_unit
   asan=$PWD/build/asan
   if cmake/install-packages.sh fuzz; then
-    build fuzz parse_fuzzer
+    build fuzz
     fuzz=$PWD/build/fuzz
   else
     skip "the fuzzer (clang-19 cannot be installed)"
