@@ -11,12 +11,14 @@ function(ptxopt_generate grammar depends)
     OUTPUT ${PTXOPT_GENERATED}/${grammar}.cpp ${PTXOPT_GENERATED}/${grammar}.h ${PTXOPT_GENERATED}/${grammar}.tokens
     COMMAND ${ANTLR4_TOOL} -Werror -Dlanguage=Cpp -no-listener -no-visitor -package ptxopt::text::grammar
             -lib ${PTXOPT_GENERATED} -o ${PTXOPT_GENERATED} -Xexact-output-dir ${grammar}.g4
+    ${ARGN}
     DEPENDS ${PROJECT_SOURCE_DIR}/grammar/${grammar}.g4 ${depends}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/grammar
     VERBATIM)
 endfunction()
 ptxopt_generate(PtxLexer "")
-ptxopt_generate(PtxParser ${PTXOPT_GENERATED}/PtxLexer.tokens)
+ptxopt_generate(PtxParser "${PTXOPT_GENERATED}/PtxLexer.tokens;${PROJECT_SOURCE_DIR}/cmake/lazy_tables.cmake"
+  COMMAND ${CMAKE_COMMAND} -D PARSER=${PTXOPT_GENERATED}/PtxParser.cpp -P ${PROJECT_SOURCE_DIR}/cmake/lazy_tables.cmake)
 
 # Generated code: not ours to warn about.
 function(ptxopt_grammar_library name source)

@@ -17,6 +17,9 @@ options { tokenVocab = PtxLexer; contextSuperClass = PooledContext; }
  public:
   ptxopt::text::Builder *b = nullptr;
 
+  // Makes the tables behind getExpectedTokens(), once (cmake/lazy_tables.cmake).
+  static void makeTables();
+
   // Hides ANTLR's, which keeps every rule's context until the parser is reset: here a context ends with its rule, so that
   // memory does not grow with the input. No rule's result is used.
   struct {

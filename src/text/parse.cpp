@@ -47,6 +47,7 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
   // ", expected ';' or ','", when the choice is small enough to help.
   static std::string expectation(antlr4::Parser* parser) {
     constexpr std::size_t kMost = 4;
+    PtxParser::makeTables();
     const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
     if (expected.size() == 0 || expected.size() > kMost) return {};
     std::string text;
