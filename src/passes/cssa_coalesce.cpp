@@ -18,6 +18,8 @@
 //             why, as kept-REASON; with cssa-verbosity each phi is told.
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "passes/coalescing/copy_runs.h"
 #include "passes/coalescing/phi_webs.h"
 
@@ -50,6 +52,17 @@ class CssaCoalesce {
   bool knob(std::string_view name) const { return context_.knobs[name] != 0; }
   int64_t verbosity() const { return context_.knobs["cssa-verbosity"]; }
 
+  // That of the function as it is, made once.
+  Coalescer& coalescer() {
+    if (!coalescer_) coalescer_ = std::make_unique<Coalescer>(makeCoalescer());
+    return *coalescer_;
+  }
+  // The function has changed.
+  void forget() {
+    coalescer_.reset();
+    context_.analyses.invalidate();
+  }
+
   Coalescer makeCoalescer() const {
     std::vector<Copy> copies;
     for (const InstrId id : f_)
@@ -63,10 +76,9 @@ class CssaCoalesce {
   }
 
   bool shortenRuns() {
-    const Coalescer coalescer = makeCoalescer();
-    CopyRuns runs(f_, context_, coalescer,
+    CopyRuns runs(f_, context_, coalescer(),
                   {.usesRoots = !knob("usedessa"), .takesGuarded = knob("join-guarded-definitions")});
-    const bool changed = runs.shorten([&](BlockId b, std::size_t before, std::size_t after) {
+    const bool isShorter = runs.shorten([&](BlockId b, std::size_t before, std::size_t after) {
       if (verbosity() < 2) return;
       context_.decline("shortened", fmt::format("{}: {} {} are {} now", nameOf(b), before,
                                                 before == 1 ? "copy" : "copies", after));
@@ -81,20 +93,19 @@ class CssaCoalesce {
     isFirst_ = false;
     context_.count("shortened-runs", counts.shortened);
     context_.count("removed-in-runs", counts.removed);
-    if (changed) context_.analyses.invalidate();
-    return changed;
+    if (isShorter) forget();
+    return isShorter;
   }
 
   bool joinPhis(std::vector<Decline>& kept) {
-    Coalescer coalescer = makeCoalescer();
-    PhiWebs webs(context_, coalescer);
+    PhiWebs webs(context_, coalescer());
     const bool joined = webs.join();
     webs.report(report_, keptByRule_);
     for (const PhiWebs::Class& c : webs.classes()) tell(webs, c, kept);
     if (!joined) return false;
-    coalescer.joinSameRegisters();
-    coalescer.apply();
-    context_.analyses.invalidate();
+    coalescer().joinSameRegisters();
+    coalescer().apply();
+    forget();
     return true;
   }
 
@@ -131,6 +142,7 @@ class CssaCoalesce {
 
   Function& f_;
   PassContext& context_;
+  std::unique_ptr<Coalescer> coalescer_;
   CopyReport report_;
   std::map<std::string_view, uint64_t> keptByRule_;  // counters of the last round
   bool isFirst_ = true;
