@@ -1,14 +1,11 @@
 # cmake --install: headers, library, tool, and the CMake package `ptxopt` with the target ptxopt::ptxopt. The component
-# `tool` is the program with its manual and completion (documents.cmake), `dev` the rest.
+# `tool` are the programs with their manual and completion (documents.cmake), `dev` the rest.
 include(CMakePackageConfigHelpers)
 set(PTXOPT_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ptxopt)
 
 install(TARGETS ptxopt EXPORT ptxoptTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
-install(TARGETS ptxopt_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
-# Under that name it takes the arguments of ptxas.
-file(CREATE_LINK ptxopt ${PROJECT_BINARY_DIR}/ptxopt-ptxas SYMBOLIC)
-install(FILES ${PROJECT_BINARY_DIR}/ptxopt-ptxas DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
+install(TARGETS ptxopt_tool ptxopt_drop_in RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 install(DIRECTORY include/ptxopt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/ptxopt COMPONENT tool)
 install(EXPORT ptxoptTargets NAMESPACE ptxopt:: DESTINATION ${PTXOPT_PACKAGE_DIR} COMPONENT dev)

@@ -36,7 +36,7 @@ interpreter, without a GPU, and compare what two versions of them compute.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libptxopt-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # The library is static: those that use it link what it uses (ptxoptConfig.cmake).
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libantlr4-runtime-dev (>= 4.9), libfmt-dev, libtbb-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libantlr4-runtime-dev (>= 4.9), libfmt-dev")
 set(CPACK_DEBIAN_DEV_DESCRIPTION "ptxopt reads PTX, the assembly language of NVIDIA's GPUs, makes it better for
 ptxas, and writes PTX. This is the static library behind the program, with its
 header and its CMake package.")

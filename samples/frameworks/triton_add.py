@@ -1,7 +1,6 @@
 """A Triton kernel compiled for sm_80 without a GPU, its PTX optimized by ptxopt on the way.
 
-    ln -s "$(command -v ptxopt)" ~/bin/ptxopt-ptxas
-    TRITON_PTXAS_PATH=~/bin/ptxopt-ptxas python samples/frameworks/triton_add.py [OUT.cubin]
+    TRITON_PTXAS_PATH="$(command -v ptxopt-ptxas)" python samples/frameworks/triton_add.py [OUT.cubin]
 
 Triton calls the program of that variable in the place of its own ptxas. The real one behind it is that of $PTXOPT_PTXAS,
 of the CUDA toolkit or of the PATH; where there is none, PTXOPT_PTXAS can name Triton's own:

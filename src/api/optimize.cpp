@@ -1,8 +1,5 @@
 // The pipeline: parse, remarks, passes on each function, print, report.
 #include <fmt/format.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <ctime>
@@ -18,6 +15,7 @@
 #include "passes/pass.h"
 #include "passes/pipeline.h"
 #include "ptxopt/ptxopt.h"
+#include "support/parallel.h"
 #include "text/parse.h"
 #include "text/print.h"
 
@@ -132,17 +130,11 @@ void runPasses(const Module& module, Function& f, const Plan& plan, const Option
   }
 }
 
-void forEachFunction(Module& module, unsigned jobs, const auto& work) {
-  const std::size_t n = module.functions.size();
-  if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
-  if (jobs == 1 || n < 2) {
-    for (std::size_t i = 0; i < n; ++i) work(i);
-    return;
-  }
-  // TBB warns on standard error when it is asked for more threads than there are cores.
-  const auto cores = static_cast<std::size_t>(tbb::info::default_concurrency());
-  tbb::task_arena arena(static_cast<int>(std::min({std::size_t{jobs}, n, cores})));
-  arena.execute([&] { tbb::parallel_for(std::size_t{0}, n, work); });
+// As many as functions, at most, and as cores: this is all computation.
+unsigned threadsFor(unsigned jobs, std::size_t functions) {
+  if (jobs == 1 || functions < 2) return 1;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return jobs == 0 ? cores : std::min(jobs, cores);
 }
 
 Result fail(Status status, std::string message) {
@@ -184,7 +176,8 @@ Result optimize(std::string_view text, const Options& options) {
   const bool warns = options.report || options.warnUninitialised;
   std::vector<std::vector<UninitialisedRegister>> uninitialised(warns ? module.functions.size() : 0);
   std::vector<FunctionReport> reports(module.functions.size());
-  forEachFunction(module, options.jobs, [&](std::size_t i) {
+  const std::size_t functions = module.functions.size();
+  inParallel(threadsFor(options.jobs, functions), functions, [&](std::size_t i) {
     Function& f = module.functions[i];
     if (!f.hasBody) return;
     reports[i].instructions = countInstructions(f);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 namespace ptxopt {
@@ -20,8 +21,13 @@ bool isUsable(const std::string& path) {
 bool isThisProgram(const std::string& path) {
   struct stat self {
   }, other{};
-  return ::stat("/proc/self/exe", &self) == 0 && ::stat(path.c_str(), &other) == 0 && self.st_dev == other.st_dev &&
-         self.st_ino == other.st_ino;
+  if (::stat("/proc/self/exe", &self) == 0 && ::stat(path.c_str(), &other) == 0 && self.st_dev == other.st_dev &&
+      self.st_ino == other.st_ino)
+    return true;
+  // The drop-in is a program of its own: what a link called ptxas leads to.
+  std::error_code error;
+  const std::string name = std::filesystem::canonical(path, error).filename().string();
+  return !error && (name == "ptxopt" || name == "ptxopt-ptxas");
 }
 
 std::string findPtxas(const std::string& given) {

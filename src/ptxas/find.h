@@ -9,10 +9,10 @@ namespace ptxopt {
 
 // `given` if that is not empty (it is not looked at), else $PTXOPT_PTXAS or $PTXAS, else that of $CUDA_HOME or
 // $CUDA_PATH, else the first in PATH, else that of /usr/local/cuda. Empty when there is none.
-// Never this program itself, by whatever name or link it is found; `$PTXOPT_PTXAS=none` says that there is none.
+// Never a program of ours, by whatever name or link it is found; `$PTXOPT_PTXAS=none` says that there is none.
 std::string findPtxas(const std::string& given = {});
 
-// Whether the file is this program.
+// Whether the file is this program, or ptxopt or ptxopt-ptxas elsewhere.
 bool isThisProgram(const std::string& path);
 
 }  // namespace ptxopt

@@ -58,7 +58,7 @@ void addOption(const std::string& option) {
 
 // Runs it in the toolkit. Nothing, with the reason, where it would not do the same there.
 std::optional<Child> runInToolkit(const NvccPlan& plan, const std::vector<std::string>& arguments,
-                                  const std::string& self, std::string& why) {
+                                  const std::string& dropIn, std::string& why) {
   const auto here = plan.variables.find("_HERE_");
   if (here == plan.variables.end()) {
     why = "the plan of nvcc does not name its folder";
@@ -68,7 +68,7 @@ std::optional<Child> runInToolkit(const NvccPlan& plan, const std::vector<std::s
   const TemporaryFolder folder;
   why = folder.error();
   if (!folder.isValid()) return std::nullopt;
-  const std::string nvcc = makeToolkit(folder.path(), bin, self, why);
+  const std::string nvcc = makeToolkit(folder.path(), bin, dropIn, why);
   if (nvcc.empty()) return std::nullopt;
   const std::vector<std::string> folders{"_HERE_", "_THERE_", "PATH"};
   const std::optional<NvccPlan> ours = planOf(nvcc, arguments);
@@ -109,7 +109,7 @@ std::string findNvcc() {
 }
 
 std::string runNvcc(const std::string& program, const std::vector<std::string>& arguments,
-                    const std::string& self) {
+                    const std::string& dropIn) {
   // A relative folder would be another one in the plan.
   const std::string nvcc = program.find('/') == std::string::npos ? program : fs::absolute(program).string();
   const std::vector<std::string> plain = call(nvcc, arguments);
@@ -118,7 +118,7 @@ std::string runNvcc(const std::string& program, const std::vector<std::string>& 
   if (plan->optimizesWhenLinking()) say("remark: -dlto: the linker makes the code, and not from PTX; left alone");
   if (!plan->runsPtxas()) return become(plain);
   std::string why;
-  const std::optional<Child> child = runInToolkit(*plan, arguments, self, why);
+  const std::optional<Child> child = runInToolkit(*plan, arguments, dropIn, why);
   if (!child) {
     say(fmt::format("warning: {}; the PTX is left as it is", why));
     return become(plain);

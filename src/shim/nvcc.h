@@ -18,7 +18,9 @@ namespace ptxopt {
 std::string findNvcc();
 bool isNvcc(const std::string& argument);
 
-// Does not return unless nvcc cannot be started: then the reason. `self`: this program.
-std::string runNvcc(const std::string& program, const std::vector<std::string>& arguments, const std::string& self);
+// Does not return unless nvcc cannot be started: then the reason. `dropIn`: the drop-in ptxas, which may be this
+// program.
+std::string runNvcc(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::string& dropIn);
 
 }  // namespace ptxopt

@@ -12,7 +12,7 @@ namespace ptxopt {
 
 namespace fs = std::filesystem;
 
-std::string makeToolkit(const std::string& folder, const std::string& bin, const std::string& self,
+std::string makeToolkit(const std::string& folder, const std::string& bin, const std::string& dropIn,
                         std::string& error) {
   constexpr const char* kProfile = "nvcc.profile";
   constexpr std::string_view kHere = "$(_HERE_)";
@@ -39,7 +39,7 @@ std::string makeToolkit(const std::string& folder, const std::string& bin, const
   fs::create_directory(ours, code);
   linkAll(real.parent_path(), folder, {real.filename().string()});
   linkAll(real, ours, {kProfile, "ptxas"});
-  link(self, ours / "ptxas");
+  link(dropIn, ours / "ptxas");
   if (!code && writeBytes(ours / kProfile, *profile)) return (ours / "nvcc").string();
   error = code ? code.message() : fmt::format("cannot write to '{}'", ours.string());
   return {};

@@ -1,10 +1,5 @@
-// `ptxopt as ARGUMENTS...`, and the same under the names ptxas and ptxopt-ptxas: the drop-in ptxas.
-#include <string>
-#include <vector>
-
-#include "shim/drop_in.h"
-#include "shim/real_ptxas.h"
-#include "tool/messages.h"
+// `ptxopt as ARGUMENTS...`, and the same under the name ptxas: the drop-in ptxas.
+#include "tool/as_ptxas.h"
 #include "tool/parse_arguments.h"
 #include "tool/shim_options.h"
 #include "tool/subcommands.h"
@@ -15,11 +10,10 @@ int asCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt as ARGUMENTS...\n"
       "Is ptxas: takes its arguments, optimizes each PTX input for the architecture asked for, and calls the real\n"
-      "ptxas with it. Output, messages and exit code are those of ptxas; so are --help and --version. Where "
-      "something\n"
-      "goes wrong the PTX is left as it is, with a warning. Under the names ptxas and ptxopt-ptxas the program is "
-      "the\n"
-      "same.\n"
+      "ptxas with it. Output, messages and exit code are those of ptxas; so are --help and --version. Where\n"
+      "something goes wrong the PTX is left as it is, with a warning. ptxopt under the name ptxas does the same, "
+      "and\n"
+      "so does the program ptxopt-ptxas, which starts faster.\n"
       "\n"
       "The real one is that of $PTXOPT_PTXAS or $PTXAS, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of\n"
       "/usr/local/cuda. Debug code (-g), -O0 and code for tools are left alone.\n"
@@ -29,15 +23,7 @@ int asCommand(int argc, char** argv) {
   app.set_help_flag();  // that is an argument of theirs
   app.footer(kShimOptionsHelp);
   if (DescribeInstead::takes(app)) return 0;
-  ShimOptions options;
-  if (isCalledByOurselves())
-    options.leavesAlone = true;
-  else
-    options = readShimOptions();
-  const std::string ptxas = takeRealPtxas(options.ptxas);
-  if (ptxas.empty()) return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
-  const std::string error = runDropIn(ptxas, {argv + 1, argv + argc}, options);
-  return fail(Status::Usage, ptxas + ": " + error);
+  return runAsPtxas(argc, argv);
 }
 
 }  // namespace ptxopt::tool

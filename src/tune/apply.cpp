@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tune/parallel.h"
+#include "support/parallel.h"
 #include "tune/pieces.h"
 #include "tune/tune.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tune/parallel.h"
+#include "support/parallel.h"
 
 namespace ptxopt {
 

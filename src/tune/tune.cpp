@@ -7,7 +7,7 @@
 #include "analysis/occupancy.h"
 #include "guard/guard.h"
 #include "tune/choose.h"
-#include "tune/parallel.h"
+#include "support/parallel.h"
 #include "tune/variants.h"
 
 namespace ptxopt {

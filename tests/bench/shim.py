@@ -75,7 +75,6 @@ def by_call(calls, ptxas, shim, folder, plain, off, repetitions):
     least = [[float("inf")] * len(calls) for _ in range(3)]
     outputs = []
     tool = shim.with_name("ptxopt")
-    tool.symlink_to(shim)
     for i, (path, arch) in enumerate(calls):
         outputs.append(folder / f"{i}.ptx")
         subprocess.run([tool, "--arch", arch, path, "-o", outputs[-1]], check=True, env=off)
@@ -110,7 +109,9 @@ def main():
         makefile(calls, folder)
         shim = folder / "bin" / "ptxas"
         shim.parent.mkdir()
-        shutil.copy2(args.tool, shim)  # a build meanwhile may replace the tool
+        # Copies: a build meanwhile may replace the tool.
+        shutil.copy2(Path(args.tool).resolve().with_name("ptxopt-ptxas"), shim)
+        shutil.copy2(args.tool, shim.with_name("ptxopt"))
         off = dict(plain, PTXOPT_PTXAS=ptxas, PTXOPT_GUARD="off")
         size = sum(f.stat().st_size for f, _ in calls)
         print(f"{len(calls)} calls, {len(files)} files, {size / 1e6:.1f} MB of PTX")

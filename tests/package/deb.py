@@ -53,7 +53,7 @@ class Test:
         self.check(wanted <= files, f"{package.name} lacks {sorted(wanted - files)}")
         self.check(all(f.startswith("usr/") for f in files), f"{package.name} has {sorted(files)}")
         programs = {f for f in files if modes[f][0] == "-" and "x" in modes[f]}
-        self.check(programs <= {"usr/bin/ptxopt"}, f"programs: {programs}")
+        self.check(programs <= {"usr/bin/ptxopt", "usr/bin/ptxopt-ptxas"}, f"programs: {programs}")
         return files
 
     def all(self, tool, build, scratch):
@@ -68,7 +68,7 @@ class Test:
             version = self.run(tool, "--version").split()[1]
             self.check(field["Section"] == section and field["Version"] == version + "-1", f"{name}: {field}")
             self.check(field["Description"].count("\n") >= 2, f"{name}: {field['Description']}")
-            wanted_depends = ("libc6", "libfmt", "libtbb") if name == "ptxopt" else ("libantlr4-runtime-dev", "libtbb-dev")
+            wanted_depends = ("libc6", "libfmt", "libtbb") if name == "ptxopt" else ("libantlr4-runtime-dev", "libfmt-dev")
             self.check(all(re.search(rf"\b{re.escape(d)}", field["Depends"]) for d in wanted_depends),
                        f"{name} depends on {field['Depends']}")
             self.check(name == "ptxopt" or not files & TOOL_FILES, f"{name} has files of the other")
@@ -81,7 +81,11 @@ class Test:
         self.run("dpkg-deb", "-x", packages["ptxopt"], root)
         program = root / "usr/bin/ptxopt"
         self.check(self.run(program, "--version") == self.run(tool, "--version"), "--version of the packed program")
-        self.check(os.readlink(root / "usr/bin/ptxopt-ptxas") == "ptxopt", "the link")
+        drop_in = root / "usr/bin/ptxopt-ptxas"
+        called = subprocess.run([drop_in, "word"], env={"PTXOPT_PTXAS": "/bin/echo"}, capture_output=True, text=True)
+        self.check(called.stdout == "word\n", f"the drop-in calls: {called}")
+        for shared in ("libstdc++", "libfmt"):
+            self.check(shared not in self.run("readelf", "-d", drop_in), f"the drop-in needs {shared}")
         for sample in (ROOT / "samples").glob("*.ptx"):
             self.check(self.run(program, sample, "-o", "-") == self.run(tool, sample, "-o", "-"), f"{sample.name} differs")
         self.check(".debug" not in self.run("readelf", "-S", program), "the program is not stripped")

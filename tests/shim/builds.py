@@ -179,7 +179,7 @@ class Builds:
         """The drop-in ptxas in a toolkit's place under nvcc, and under clang."""
         place = self.folder / "clang"
         prepare(place)
-        shim = common.link_as(self.tool, place / "bin", "ptxopt-ptxas")
+        shim = common.drop_in_of(self.tool)
         clang = next((c for c in map(shutil.which, ("clang++-19", "clang++")) if c), None)
         if not clang:
             return print("builds: no clang, so nothing is built with it")

@@ -45,10 +45,16 @@ def real_ptxas():
 
 
 def link_as(tool, folder, name="ptxas"):
+    """A link to the tool, which is a drop-in ptxas by its name."""
     path = Path(folder) / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(Path(tool).resolve())
     return str(path)
+
+
+def drop_in_of(tool):
+    """The drop-in that is a program of its own, beside the tool."""
+    return str(Path(tool).resolve().with_name("ptxopt-ptxas"))
 
 
 def environment(ptxas=None, options=None, **more):

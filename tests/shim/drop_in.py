@@ -185,7 +185,7 @@ def ways_in(checks, tool, ptxas, folder):
     ways = {
         "as": ([tool, "as"], kernel, b""),
         "ptxas": ([common.link_as(tool, folder / "1")], kernel, b""),
-        "ptxopt-ptxas": ([common.link_as(tool, folder / "2", "ptxopt-ptxas")], kernel, b""),
+        "ptxopt-ptxas": ([common.drop_in_of(tool)], kernel, b""),
         "-": ([tool, "as"], "-", text),
         "/dev/stdin": ([tool, "as"], "/dev/stdin", text),
         "-ias": ([tool, "as", "-ias"], text.decode(), b""),

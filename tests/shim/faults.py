@@ -175,13 +175,14 @@ class Faults:
 
     def finds_itself(self):
         """Links, copies and scripts that lead back to us on the PATH: the real one behind them is found."""
-        places = [self.folder / f"path{i}" for i in range(4)]
+        places = [self.folder / f"path{i}" for i in range(5)]
         common.link_as(self.tool, places[0])
+        common.link_as(common.drop_in_of(self.tool), places[4])
         places[1].mkdir()
         shutil.copy(self.tool, places[1] / "ptxas")
         common.script(places[2] / "ptxas", f'#!/bin/sh\nexec "{self.tool}" as "$@"\n')
         common.script(places[3] / "ptxas", f'#!/bin/sh\nexec "{self.fake}" "$@"\n')
-        for order in ([0, 1, 2, 3], [2, 1, 0, 3], [1, 3, 0, 2]):
+        for order in ([0, 1, 2, 3], [2, 1, 0, 3], [1, 3, 0, 2], [4, 0, 3]):
             path = ":".join(str(places[i]) for i in order) + ":" + os.environ["PATH"]
             env = {k: v for k, v in self.environment("well", PATH=path).items() if k not in ("PTXOPT_PTXAS", "CUDA_HOME", "CUDA_PATH")}
             result = run(["ptxas", "-arch=sm_80", self.input, "-o", self.out], env=env, cwd=self.folder, timeout=60)

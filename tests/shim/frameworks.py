@@ -52,7 +52,7 @@ def main():
     checks = common.Checks("frameworks")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        shim = common.link_as(tool, folder / "bin", "ptxopt-ptxas")
+        shim = common.drop_in_of(tool)
         for sample, kernel in (("triton_add.py", "scale_rows"), ("numba_axpy.py", "axpy")):
             cubin = folder / f"{sample}.cubin"
             written = reports_of(checks, sample, [pythons["frameworks"], SAMPLES / "frameworks" / sample, cubin], ptxas, folder,
@@ -64,7 +64,7 @@ def main():
             for report in written:
                 checks.check(any(kernel in f["name"] for f in report["functions"]), f"{sample}: the kernel is in the report",
                              str(report["functions"])[:300])
-        common.link_as(tool, folder / "cuda" / "bin")
+        common.link_as(shim, folder / "cuda" / "bin")
         (folder / "cuda" / "nvvm").symlink_to(Path(ptxas).resolve().parent.parent / "nvvm")
         written = reports_of(checks, "jax_softmax.py", [pythons["jax"], SAMPLES / "frameworks" / "jax_softmax.py"], ptxas, folder,
                              XLA_FLAGS=XLA_FLAGS.format(folder / "cuda"))

@@ -1,0 +1,25 @@
+#include "tool/as_ptxas.h"
+
+#include <string>
+
+#include "ptxopt/ptxopt.h"
+#include "shim/drop_in.h"
+#include "shim/real_ptxas.h"
+#include "tool/messages.h"
+#include "tool/shim_options.h"
+
+namespace ptxopt::tool {
+
+int runAsPtxas(int argc, char** argv) {
+  ShimOptions options;
+  if (isCalledByOurselves())
+    options.leavesAlone = true;
+  else
+    options = readShimOptions();
+  const std::string ptxas = takeRealPtxas(options.ptxas);
+  if (ptxas.empty()) return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
+  const std::string error = runDropIn(ptxas, {argv + 1, argv + argc}, options);
+  return fail(Status::Usage, ptxas + ": " + error);
+}
+
+}  // namespace ptxopt::tool
