@@ -40,8 +40,11 @@ class Scheduler {
   }
 
  private:
+  struct Link {
+    uint32_t to, next;
+  };
   struct Node {
-    std::vector<uint32_t> after;  // these wait for it
+    uint32_t after = kNone;  // the chain of those that wait for it, in edges_
     uint32_t waits = 0;
     uint32_t latency = 0, height = 0, ready = 0;
   };
@@ -52,16 +55,18 @@ class Scheduler {
 
   void edge(uint32_t from, uint32_t to) {
     if (from == kNone || from == to) return;
-    nodes_[from].after.push_back(to);
+    edges_.push_back({to, nodes_[from].after});
+    nodes_[from].after = static_cast<uint32_t>(edges_.size() - 1);
     ++nodes_[to].waits;
   }
 
   void makeGraph(std::size_t first, std::size_t n) {
     nodes_.assign(n, {});
+    edges_.clear();
+    chain_.clear();
+    touched_.clear();
     uint32_t lastEffect = kNone;
     std::vector<uint32_t> loads;  // since the last effect
-    std::vector<RegId> touched;
-    chain_.clear();
     for (uint32_t i = 0; i < n; ++i) {
       const Instruction& instruction = f_[points_[first + 1 + i].instruction];
       const OpcodeForm& form = module_.form(instruction);
@@ -71,15 +76,15 @@ class Scheduler {
         edge(writer_[o.payload], i);
         chain_.push_back({i, readers_[o.payload]});
         readers_[o.payload] = static_cast<uint32_t>(chain_.size() - 1);
-        touched.push_back(o.reg());
+        touched_.push_back(o.reg());
       }
       for (const Operand& o : f_.operandsOf(instruction)) {
         if (!o.isRegister() || !o.writes()) continue;
         edge(writer_[o.payload], i);
-        for (uint32_t c = readers_[o.payload]; c != kNone; c = chain_[c].next) edge(chain_[c].reader, i);
+        for (uint32_t c = readers_[o.payload]; c != kNone; c = chain_[c].next) edge(chain_[c].to, i);
         readers_[o.payload] = kNone;
         writer_[o.payload] = i;
-        touched.push_back(o.reg());
+        touched_.push_back(o.reg());
       }
       if (form.is(effect::kKeep)) {
         edge(lastEffect, i);
@@ -91,10 +96,11 @@ class Scheduler {
         loads.push_back(i);
       }
     }
-    for (const RegId r : touched) writer_[r.value] = readers_[r.value] = kNone;
+    for (const RegId r : touched_) writer_[r.value] = readers_[r.value] = kNone;
     for (uint32_t i = static_cast<uint32_t>(n); i-- > 0;) {
       uint32_t most = 0;
-      for (const uint32_t next : nodes_[i].after) most = std::max(most, nodes_[next].height);
+      for (uint32_t e = nodes_[i].after; e != kNone; e = edges_[e].next)
+        most = std::max(most, nodes_[edges_[e].to].height);
       nodes_[i].height = most + nodes_[i].latency;
     }
   }
@@ -151,7 +157,8 @@ class Scheduler {
       for (const Operand& o : operands)
         if (o.isRegister() && o.writes())
           if (const uint32_t v = valueOf_[o.payload]; v != kNone && reads_[v] == 0 && !liveOut_[v]) end(v);
-      for (const uint32_t next : nodes_[i].after) {
+      for (uint32_t e = nodes_[i].after; e != kNone; e = edges_[e].next) {
+        const uint32_t next = edges_[e].to;
         nodes_[next].ready = std::max(nodes_[next].ready, cycle + nodes_[i].latency);
         if (--nodes_[next].waits == 0) waiting.emplace(nodes_[next].ready, next);
       }
@@ -172,13 +179,12 @@ class Scheduler {
   const std::vector<uint32_t>& valueOf_;  // by register
   std::vector<uint32_t> writer_;          // by register: the last in the block so far
   std::vector<uint32_t> readers_;         // by register: the chain of those that read what that wrote
-  struct Link {
-    uint32_t reader, next;
-  };
-  std::vector<Link> chain_;
-  std::vector<uint32_t> reads_;       // by value: still to come in the block
-  std::vector<bool> liveOut_, live_;  // by value
+  std::vector<Link> chain_;               // readers
+  std::vector<RegId> touched_;            // in the block: some more than once
+  std::vector<uint32_t> reads_;           // by value: still to come in the block
+  std::vector<bool> liveOut_, live_;      // by value
   std::vector<Node> nodes_;
+  std::vector<Link> edges_;
 };
 
 }  // namespace

@@ -146,21 +146,25 @@ class Chooser {
   }
 
   KeptValues collect() {
-    std::vector<std::vector<KeptValue::Span>> spans(f_.registers.size());
+    struct Piece {
+      RegId reg;
+      KeptValue::Span span;
+    };
+    std::vector<Piece> pieces;
     for (const RegisterPressure::Span& s : pressure_.spans())
-      if (const RegId r = keptFor(s.reg); r.valid()) spans[r.value].push_back({s.first, s.last});
+      if (const RegId r = keptFor(s.reg); r.valid()) pieces.push_back({r, {s.first, s.last}});
+    std::ranges::sort(pieces, [](const Piece& a, const Piece& b) {
+      return a.reg != b.reg ? a.reg < b.reg : a.span.first < b.span.first;
+    });
     KeptValues result;
     std::vector<KeptValue>& values = result.values;
-    for (uint32_t r = 0; r < f_.registers.size(); ++r) {
-      if (spans[r].empty()) continue;
-      std::ranges::sort(spans[r], {}, &KeptValue::Span::first);
-      KeptValue value{RegId(r), sizeOf(RegId(r)), {}};
-      for (const KeptValue::Span& s : spans[r])
-        if (!value.spans.empty() && s.first <= value.spans.back().last + 1)
-          value.spans.back().last = std::max(value.spans.back().last, s.last);
-        else
-          value.spans.push_back(s);
-      values.push_back(std::move(value));
+    for (const Piece& p : pieces) {
+      if (values.empty() || values.back().reg != p.reg) values.push_back({p.reg, sizeOf(p.reg), {}});
+      std::vector<KeptValue::Span>& spans = values.back().spans;
+      if (!spans.empty() && p.span.first <= spans.back().last + 1)
+        spans.back().last = std::max(spans.back().last, p.span.last);
+      else
+        spans.push_back(p.span);
     }
     std::ranges::stable_sort(values, {}, [](const KeptValue& v) { return v.spans.front().first; });
 

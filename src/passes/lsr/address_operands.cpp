@@ -40,15 +40,17 @@ std::vector<AddressOperand> addressOperands(const Module& module, const Function
   constexpr std::string_view kPlain[] = {"ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "ldmatrix"};
   std::vector<AddressOperand> found;
   if (!i.isInstruction()) return found;
+  const auto operands = f.operandsOf(i);
+  const auto isMemory = [](const Operand& o) { return o.kind == OperandKind::Memory; };
+  if (std::ranges::none_of(operands, isMemory)) return found;
   const OpcodeForm& form = module.form(i);
   if (form.row == nullptr || form.is(effect::Unknown)) return found;
   const std::string_view base = form.row->base(), opcode = module.text(form.text);
   const bool isCopy = opcode.starts_with("cp.async.ca.") || opcode.starts_with("cp.async.cg.");
   if (!isCopy && (form.is(effect::Async) || std::ranges::find(kPlain, base) == std::end(kPlain))) return found;
-  const auto operands = f.operandsOf(i);
   bool isFirst = true;
   for (uint32_t k = 0; k < operands.size(); ++k) {
-    if (operands[k].kind != OperandKind::Memory) continue;
+    if (!isMemory(operands[k])) continue;
     AddressOperand a{.operand = k + 1, .space = spaceOf(base, opcode, isFirst)};
     isFirst = false;
     const uint32_t inside = operands[k].inside();
