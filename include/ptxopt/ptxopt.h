@@ -76,7 +76,7 @@ struct Remark {
 struct PassSummary {
   std::string name;
   uint64_t changedFunctions = 0;
-  uint64_t skippedFunctions = 0;  // where nothing had changed since it ran last
+  uint64_t skippedFunctions = 0;  // where nothing had changed since it ran last, or it only tidies
   double seconds = 0;             // CPU time, added up over functions
   std::map<std::string, uint64_t> counters;
 };

@@ -98,12 +98,13 @@ void runPasses(const Module& module, Function& f, const Plan& plan, const Option
                FunctionReport& report) {
   std::size_t changes = 0;                        // passes that changed the function so far
   std::map<const PassInfo*, std::size_t> doneAt;  // of passes that need not run again: `changes` after the last run
-  report.passes.reserve(plan.steps.size());       // there may be very many functions
+  bool tidies = plan.knobs["tidy"] != 0;
+  report.passes.reserve(plan.steps.size());  // there may be very many functions
   for (const Step& step : plan.steps) {
     PassReport& passReport = report.passes.emplace_back();
     passReport.pass = step.name;
     const auto done = doneAt.find(step.pass);
-    if (done != doneAt.end() && done->second == changes) {
+    if ((step.kind == StepKind::Tidy && !tidies) || (done != doneAt.end() && done->second == changes)) {
       passReport.skipped = true;
     } else {
       if (options.verifyAnalyses) analyses.makeAll();
@@ -116,6 +117,7 @@ void runPasses(const Module& module, Function& f, const Plan& plan, const Option
       passReport.changed = step.pass->run(f, context);
       passReport.seconds = threadSeconds() - start;
       changes += passReport.changed;
+      tidies |= passReport.changed && step.kind == StepKind::Copies;
       if (step.pass->again == Again::Useless) doneAt[step.pass] = changes;
       if (passReport.changed) analyses.invalidate(step.pass->preserves);
       std::string error = std::move(context.error);

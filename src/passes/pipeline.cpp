@@ -11,10 +11,11 @@ namespace {
 struct TableRow {
   int level;
   std::string_view pass;
+  StepKind kind;
 };
 
 constexpr TableRow kTable[] = {
-#define PTXOPT_STEP(level, pass) {level, pass},
+#define PTXOPT_STEP(level, pass, kind) {level, pass, StepKind::kind},
 #include "passes/pipeline.def"
 #undef PTXOPT_STEP
 };
@@ -45,7 +46,8 @@ std::vector<Step> standardPipeline(int level) {
     if (row->level > level) continue;
     const auto n =
         std::count_if(std::begin(kTable), row + 1, [&](const TableRow& r) { return r.pass == row->pass; });
-    steps.push_back({findPass(row->pass), stepName(row->pass, static_cast<std::size_t>(n), runsOf(row->pass))});
+    steps.push_back(
+        {findPass(row->pass), stepName(row->pass, static_cast<std::size_t>(n), runsOf(row->pass)), row->kind});
   }
   return steps;
 }

@@ -11,11 +11,19 @@
 #include "tool/optimizer_options.h"
 
 namespace ptxopt::tool {
+namespace {
+
+// Nobody reads the text on its way to ptxas, unless it is kept; who wants no more than tidy text gets that.
+void leaveUntidy(ShimOptions& options) {
+  if (!options.keepsPtx && options.optimizer.level >= 2) options.optimizer.knobs.try_emplace("tidy", 0);
+}
+
+}  // namespace
 
 const char* const kShimOptionsHelp =
     "Options of ptxopt stand in $PTXOPT_OPTIONS, split as by a shell: -O, --passes, --skip-pass, -j, "
     "--verify-each, the "
-    "knobs and those of the guard as of ptxopt itself, and:\n"
+    "knobs (of which tidy is 0 here) and those of the guard as of ptxopt itself, and:\n"
     "  --report=FILE    write a JSON report; into a folder, which ends in /, one for each input\n"
     "  --keep-ptx       write the optimized PTX beside its input, as NAME.ptxopt.ptx\n"
     "  -v               say what is done, and why something is not\n"
@@ -30,6 +38,7 @@ ShimOptions readShimOptions() {
   const bool hasWords = text != nullptr && *text != '\0';
   if (!hasWords && std::getenv(kGuardVariable) == nullptr) {
     resolveGuard(guard, options.optimizer, options.guard, options.mistake);
+    leaveUntidy(options);
     return options;
   }
   std::optional<std::vector<std::string>> words = splitShellWords(hasWords ? text : "");
@@ -55,6 +64,7 @@ ShimOptions readShimOptions() {
     options.ptxas = guard.ptxas;
     if (std::string error; !resolveGuard(guard, options.optimizer, options.guard, error))
       throw CLI::ValidationError(error);
+    leaveUntidy(options);
   } catch (const CLI::ParseError& e) {
     options = {};
     options.mistake = fmt::format("{}: {}", kVariable, e.what());

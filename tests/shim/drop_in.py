@@ -141,14 +141,15 @@ def what_ptxas_gets(checks, tool, shim, ptxas, folder):
     checks.equal(result.returncode, 0, "recorder: exit code")
     checks.equal([w if not w.endswith(".ptx") else Path(w).name for w in words],
                  [w if not w.endswith(".ptx") else Path(w).name for w in arguments], "the same arguments but for the path")
-    wanted = common.optimized(tool, kernel, "sm_90")
+    wanted = common.optimized(tool, kernel, "sm_90", "--tidy=0")
     checks.check(wanted != kernel.read_bytes() and got == wanted, "ptxas gets what the tool makes for the architecture")
     checks.check(b"softmax" in result.stderr and b"ptxopt" not in result.stderr, "messages of ptxas alone", result.stderr)
 
     for options, expected in (("-O0", kernel.read_bytes()), ("-O1", common.optimized(tool, kernel, "sm_90", "-O1")),
                               ("--passes=live-dead", common.optimized(tool, kernel, "sm_90", "--passes=live-dead")),
                               ("--skip-pass loop-reduce --lsr-loop-level=1",
-                               common.optimized(tool, kernel, "sm_90", "--skip-pass=loop-reduce"))):
+                               common.optimized(tool, kernel, "sm_90", "--skip-pass=loop-reduce", "--tidy=0")),
+                              ("--tidy=1", common.optimized(tool, kernel, "sm_90"))):
         checks.equal(call(arguments, options)[2], expected, f"PTXOPT_OPTIONS={options}")
     for mistake in ("--bogus", "'quote", "-O7", "--passes=nothing", "--guard=maybe", "positional"):
         result, words, got = call(arguments, mistake)
@@ -174,7 +175,22 @@ def what_ptxas_gets(checks, tool, shim, ptxas, folder):
     call(["-arch=sm_90", str(copy), "-o", "out.cubin"], "--report=reports/ --keep-ptx")
     checks.check([p for p in (folder / "reports").iterdir() if re.fullmatch(r"copy\.sm_90\.\w{8}\.json", p.name)],
                  "--report=FOLDER/: named by input, architecture and text", str(list((folder / "reports").iterdir())))
-    checks.equal(copy.with_suffix(".ptxopt.ptx").read_bytes(), wanted, "--keep-ptx")
+    checks.equal(copy.with_suffix(".ptxopt.ptx").read_bytes(), common.optimized(tool, kernel, "sm_90"), "--keep-ptx: tidy")
+
+
+def tidy_or_not(checks, tool, ptxas, folder):
+    """The drop-in leaves steps out that only tidy: ptxas makes the same of it, byte for byte."""
+    folder.mkdir()
+    paths = [*SAMPLES.glob("*.ptx"), *(SAMPLES / "kernels").glob("*.ptx")]
+    checks.check(len(paths) > 5, "there are samples", str(paths))
+    for path in paths:
+        cubins = []
+        for options in (None, "--tidy=1"):
+            out = folder / "k.cubin"
+            result = run([common.drop_in_of(tool), path, "-arch=sm_80", "-o", out], env=environment(ptxas, options))
+            checks.equal(result.returncode, 0, f"{path.name} {options}")
+            cubins.append(out.read_bytes())
+        checks.check(cubins[0] == cubins[1], f"{path.name}: other machine code without tidying")
 
 
 def ways_in(checks, tool, ptxas, folder):
@@ -246,6 +262,7 @@ def main():
         (folder / "letter").mkdir()
         to_the_letter(checks, shim, ptxas, folder / "letter")
         what_ptxas_gets(checks, tool, shim, ptxas, folder / "gets")
+        tidy_or_not(checks, tool, ptxas, folder / "tidy")
         ways_in(checks, tool, ptxas, folder / "ways")
         table_of_options(checks, ptxas)
     return checks.end()

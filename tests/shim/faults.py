@@ -19,7 +19,7 @@ from pathlib import Path
 import common
 from common import SAMPLES, environment, run
 
-DEAD = "mov.u32 %r99, 12345;"
+SLOW = "div.u32 %r2, %r1, 12345;"  # which -O2 makes a multiplication
 GARBAGE = bytes(range(256)) * 40
 
 # Ends as $FAKE says, with any PTX or, if that begins with `only-`, with optimized PTX. Writes what it got to $GOT.
@@ -49,9 +49,10 @@ KERNEL = f"""
 .address_size 64
 .visible .entry k(.param .u64 p) {{
   .reg .b32 %r<100>; .reg .b64 %d;
-  {DEAD}
   ld.param.u64 %d, [p];
-  st.global.u32 [%d], 1;
+  ld.global.u32 %r1, [%d];
+  {SLOW}
+  st.global.u32 [%d], %r2;
   ret;
 }}
 """
