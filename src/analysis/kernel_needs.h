@@ -15,10 +15,18 @@
 namespace ptxopt {
 
 struct KernelNeeds {
+  // What blocks are taken to have where the PTX does not say: as many warps as an SM has parts, so that the steps
+  // of the occupancy are those of the registers alone.
+  static constexpr uint32_t kUsualThreads = 128;
+
   std::optional<uint32_t> threads;  // none: the PTX does not say
   uint64_t sharedBytes = 0;
   bool dynamicShared = false;  // an `extern` variable is mentioned
   uint32_t barriers = 0;
+
+  BlockNeeds block(uint32_t registers) const {
+    return {registers, threads.value_or(kUsualThreads), sharedBytes, barriers};
+  }
 };
 KernelNeeds kernelNeeds(const Module& module, const Function& kernel);
 

@@ -110,4 +110,8 @@ std::optional<uint32_t> nextCliff(const Architecture& a, const BlockNeeds& block
   return {};
 }
 
+uint32_t lastOfStep(const Architecture& a, const BlockNeeds& block) {
+  return nextCliff(a, block).value_or(Architecture::kMostRegistersPerThread + 1) - 1;
+}
+
 }  // namespace ptxopt

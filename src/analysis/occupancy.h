@@ -75,5 +75,7 @@ std::vector<OccupancyStep> occupancySteps(const Architecture& a, BlockNeeds bloc
 std::optional<uint32_t> nextStepUp(const Architecture& a, const BlockNeeds& block);
 // The fewest registers above the block's that give fewer blocks; none when no number does.
 std::optional<uint32_t> nextCliff(const Architecture& a, const BlockNeeds& block);
+// The most registers that give as many resident blocks as the block's: up to the cliff.
+uint32_t lastOfStep(const Architecture& a, const BlockNeeds& block);
 
 }  // namespace ptxopt

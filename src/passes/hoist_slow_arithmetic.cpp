@@ -18,8 +18,8 @@
 #include <algorithm>
 #include <map>
 
-#include "passes/lsr/loop_room.h"
 #include "passes/pass.h"
+#include "passes/room/loop_room.h"
 #include "passes/split_places.h"
 
 namespace ptxopt {

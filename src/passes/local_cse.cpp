@@ -26,7 +26,7 @@
 #include <string>
 
 #include "passes/cse/available_values.h"
-#include "passes/cse/held_room.h"
+#include "passes/room/range_room.h"
 #include "passes/split_places.h"
 
 namespace ptxopt {
@@ -52,7 +52,7 @@ class LocalCse {
         intervals_(context.analyses.liveIntervals()),
         model_(context.module),
         addresses_(f, context),
-        room_(f, context) {}
+        room_(f, context, RangeRoom::Estimate::FatPoint) {}
 
   bool run() {
     std::vector<bool> isRoot(cfg_.size());
@@ -298,7 +298,7 @@ class LocalCse {
   const LiveIntervals& intervals_;
   cse::MemoryModel model_;
   cse::MemoryAddresses addresses_;
-  cse::HeldRoom room_;
+  RangeRoom room_;
   Declines declines_;
   std::optional<Occurrences> occurrences_;
   std::optional<Zones> zones_;

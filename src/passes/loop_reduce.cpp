@@ -20,11 +20,11 @@
 
 #include "analysis/uniform_registers.h"
 #include "passes/lsr/loop_report.h"
-#include "passes/lsr/loop_room.h"
 #include "passes/lsr/machine_prices.h"
 #include "passes/lsr/rewrite.h"
 #include "passes/lsr/select.h"
 #include "passes/lsr/unrolling.h"
+#include "passes/room/loop_room.h"
 
 namespace ptxopt {
 namespace {

@@ -142,6 +142,22 @@ ScalarEvolution& Analyses::scalarEvolution() {
   return *evolution_;
 }
 
+const RegisterPressure& Analyses::registerPressure() {
+  if (!pressure_) pressure_.emplace(module_, function_, cfg(), slotIndexes(), liveIntervals(), registerFiles());
+  return *pressure_;
+}
+
+const RegisterEstimate& Analyses::registerEstimate() {
+  if (!estimate_) estimate_ = estimateRegisters(module_, function_, registerPressure());
+  return *estimate_;
+}
+
+uint32_t Analyses::plainRegisters() {
+  if (estimate_) return estimate_->plain;
+  if (!plainRegisters_) plainRegisters_ = ptxopt::plainRegisters(module_, function_, registerPressure());
+  return *plainRegisters_;
+}
+
 void Analyses::makeAll() {
   if (!cfg().complete()) return;
   liveness(Liveness::Strength::Plain);
@@ -153,8 +169,11 @@ void Analyses::makeAll() {
 }
 
 // What refers to another analysis goes before it, and whenever it goes: liveness and the intervals to the graph,
-// the intervals also to the dominators, value ranges to all of these.
+// the intervals also to the dominators, value ranges and pressure to all of these.
 void Analyses::invalidate(Preserves preserved) {
+  plainRegisters_.reset();
+  estimate_.reset();
+  pressure_.reset();
   evolution_.reset();
   ranges_.reset();
   intervals_.reset();
@@ -182,6 +201,10 @@ std::string_view Analyses::stale() {
   if (slots_ && *slots_ != SlotIndexes(function_, *cfg_)) return "slot indexes";
   if (intervals_ && *intervals_ != LiveIntervals(function_, *cfg_, *slots_, &*dominators_)) return "live intervals";
   if (intervals_ && !intervals_->verify().empty()) return "live intervals";
+  if (pressure_) {
+    const RegisterPressure anew(module_, function_, *cfg_, *slots_, *intervals_, *files_);
+    if (!std::ranges::equal(pressure_->along(), anew.along())) return "register pressure";
+  }
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "analysis/live_intervals.h"
 #include "analysis/liveness.h"
 #include "analysis/loops.h"
+#include "analysis/register_estimate.h"
 #include "analysis/scalar_evolution.h"
 #include "analysis/slot_indexes.h"
 #include "analysis/value_range.h"
@@ -122,6 +123,10 @@ class Analyses {
   // Answers are made when asked for, and noted.
   ValueRanges& valueRanges();
   ScalarEvolution& scalarEvolution();
+  const RegisterPressure& registerPressure();
+  // The pressure's estimates. The plain one alone is cheaper.
+  const RegisterEstimate& registerEstimate();
+  uint32_t plainRegisters();
   // Makes all of them, so that stale() has everything to compare.
   void makeAll();
   void invalidate(Preserves preserved = Preserves::Nothing);
@@ -145,6 +150,9 @@ class Analyses {
   std::optional<LiveIntervals> intervals_;
   std::optional<ValueRanges> ranges_;
   std::optional<ScalarEvolution> evolution_;
+  std::optional<RegisterPressure> pressure_;
+  std::optional<RegisterEstimate> estimate_;
+  std::optional<uint32_t> plainRegisters_;
 };
 
 // ---- passes ----

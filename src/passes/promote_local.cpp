@@ -24,9 +24,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analysis/register_estimate.h"
+#include "analysis/kernel_needs.h"
 #include "passes/promote/slot_code.h"
-#include "passes/split_goal.h"
 
 namespace ptxopt {
 namespace {
@@ -114,12 +113,7 @@ class LocalPromotion {
     const Architecture* const machine = architecture(context_.architecture());
     if (!f.isEntry || machine == nullptr) return 0;
     Analyses analyses(context_.module, f, context_.knobs);
-    const RegisterPressure pressure = makePressure(context_.module, f, analyses);
-    const KernelNeeds needs = kernelNeeds(context_.module, f);
-    return occupancy(*machine,
-                     {plainRegisters(context_.module, f, pressure),
-                      needs.threads.value_or(SplitGoal::kUsualThreads), needs.sharedBytes, needs.barriers})
-        .blocks;
+    return occupancy(*machine, kernelNeeds(context_.module, f).block(analyses.plainRegisters())).blocks;
   }
 
   void decline(VariableId v, std::string_view why) {

@@ -9,10 +9,10 @@ uint32_t SplitGoal::mostUnits(uint32_t step) const {
   return std::max(estimate.mostKept, above + 1) - above;
 }
 
-SplitGoal findSplitGoal(const Module& module, const Function& f, const RegisterPressure& pressure, uint32_t wanted,
-                        std::string_view target) {
+SplitGoal findSplitGoal(const Function& f, PassContext& context, uint32_t wanted) {
+  const Module& module = context.module;
   SplitGoal goal;
-  goal.machine = architecture(target);
+  goal.machine = architecture(context.architecture());
   if (!f.isEntry)
     goal.why = "no-kernel";
   else if (goal.machine == nullptr)
@@ -20,9 +20,8 @@ SplitGoal findSplitGoal(const Module& module, const Function& f, const RegisterP
   if (!goal.why.empty()) return goal;
 
   goal.needs = kernelNeeds(module, f);
-  goal.estimate = estimateRegisters(module, f, pressure);
-  goal.block = {goal.estimate.fatPoint, goal.needs.threads.value_or(SplitGoal::kUsualThreads),
-                goal.needs.sharedBytes, goal.needs.barriers};
+  goal.estimate = context.analyses.registerEstimate();
+  goal.block = goal.needs.block(goal.estimate.fatPoint);
   if (wanted != 0) {
     if (wanted < goal.block.registersPerThread) goal.registers = {wanted};
   } else {
@@ -35,13 +34,10 @@ SplitGoal findSplitGoal(const Module& module, const Function& f, const RegisterP
     goal.why = "full-occupancy";
     return goal;
   }
+  const RegisterPressure& pressure = context.analyses.registerPressure();
   goal.kept = keptValues(module, f, pressure);
   goal.units = keptUnits(goal.kept, pressure.points().size());
   return goal;
-}
-
-RegisterPressure makePressure(const Module& module, const Function& f, Analyses& analyses) {
-  return {module, f, analyses.cfg(), analyses.slotIndexes(), analyses.liveIntervals(), analyses.registerFiles()};
 }
 
 }  // namespace ptxopt

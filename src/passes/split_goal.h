@@ -3,8 +3,7 @@
 // What counts is the estimate of the registers that ptxas will give (register_estimate.h) against the steps of the
 // occupancy (occupancy.h): only below a step an SM holds more warps. A step of so many registers is met, as far as
 // can be said, where the kept units are everywhere at most as many fewer as the estimate is above the step.
-// A kernel whose PTX does not say how many threads a block has is taken to have kUsualThreads: as many warps as an
-// SM has parts, so that the steps are those of the registers alone. Cost: that of the estimate.
+// Cost: that of the estimate.
 #pragma once
 
 #include <string_view>
@@ -18,8 +17,6 @@
 namespace ptxopt {
 
 struct SplitGoal {
-  static constexpr uint32_t kUsualThreads = 128;
-
   // Why there is none; empty when there is:
   //   no-kernel              a device function has the registers of its callers
   //   unknown-architecture   the tables do not have the target
@@ -38,9 +35,6 @@ struct SplitGoal {
 };
 
 // `wanted`: a number of registers that is the only step; 0: those of the occupancy.
-SplitGoal findSplitGoal(const Module& module, const Function& f, const RegisterPressure& pressure, uint32_t wanted,
-                        std::string_view target);
-
-RegisterPressure makePressure(const Module& module, const Function& f, Analyses& analyses);
+SplitGoal findSplitGoal(const Function& f, PassContext& context, uint32_t wanted);
 
 }  // namespace ptxopt

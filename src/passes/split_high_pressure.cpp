@@ -49,10 +49,9 @@ class PressureSplitter {
         cfg_(context.analyses.cfg()),
         slots_(context.analyses.slotIndexes()),
         intervals_(context.analyses.liveIntervals()),
-        pressure_(makePressure(module_, f, context.analyses)),
+        pressure_(context.analyses.registerPressure()),
         points_(pressure_.points()),
-        goal_(findSplitGoal(module_, f, pressure_, static_cast<uint32_t>(context.knobs["split-registers"]),
-                            context.architecture())),
+        goal_(findSplitGoal(f, context, static_cast<uint32_t>(context.knobs["split-registers"]))),
         remat_(context.knobs["split-remat"] != 0),
         demote_(context.knobs["demote-shared"] != 0) {}
 
@@ -418,7 +417,7 @@ class PressureSplitter {
 
   void tellExpected(const Plan& plan, uint64_t again, uint64_t slots) {
     context_.analyses.invalidate();
-    const RegisterEstimate after = estimateRegisters(module_, f_, makePressure(module_, f_, context_.analyses));
+    const RegisterEstimate& after = context_.analyses.registerEstimate();
     context_.count("registers-expected-before", goal_.estimate.fatPoint);
     context_.count("registers-expected-after", after.fatPoint);
     context_.note(
@@ -433,7 +432,7 @@ class PressureSplitter {
   const Cfg& cfg_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
-  const RegisterPressure pressure_;
+  const RegisterPressure& pressure_;
   const PressurePoints& points_;
   const SplitGoal goal_;
   const Zones zones_{module_, f_};

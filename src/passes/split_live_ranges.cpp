@@ -292,9 +292,8 @@ class LoopSplitter {
   // ---- recomputing ----
 
   void setGoal() {
-    const RegisterPressure pressure = makePressure(module_, f_, context_.analyses);
-    goal_ = findSplitGoal(module_, f_, pressure, static_cast<uint32_t>(context_.knobs["split-registers"]),
-                          context_.architecture());
+    const RegisterPressure& pressure = context_.analyses.registerPressure();
+    goal_ = findSplitGoal(f_, context_, static_cast<uint32_t>(context_.knobs["split-registers"]));
     if (!goal_->why.empty()) {
       context_.decline(goal_->why, "nothing is recomputed");
       goal_.reset();
@@ -343,7 +342,7 @@ class LoopSplitter {
 
   void tellExpected() {
     context_.analyses.invalidate();
-    const RegisterEstimate after = estimateRegisters(module_, f_, makePressure(module_, f_, context_.analyses));
+    const RegisterEstimate& after = context_.analyses.registerEstimate();
     context_.count("registers-expected-before", goal_->estimate.fatPoint);
     context_.count("registers-expected-after", after.fatPoint);
     context_.note("expected-registers", fmt::format("{} before, {} after (estimates), {} values recomputed",

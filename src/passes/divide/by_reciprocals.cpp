@@ -19,8 +19,8 @@
 #include "passes/divide/division.h"
 #include "passes/divide/ptx_algebra.h"
 #include "passes/lsr/expander.h"
-#include "passes/lsr/loop_room.h"
-#include "passes/lsr/range_room.h"
+#include "passes/room/loop_room.h"
+#include "passes/room/range_room.h"
 #include "passes/split_places.h"
 
 namespace ptxopt::division {
@@ -44,7 +44,7 @@ class ReciprocalDivisions {
         evolution_(context.analyses.scalarEvolution()),
         expander_(f, context),
         loopRoom_(f, context),
-        rangeRoom_(f, context) {}
+        rangeRoom_(f, context, RangeRoom::Estimate::Plain) {}
 
   bool run() {
     const std::vector<BlockId>& order = cfg_.postOrder();

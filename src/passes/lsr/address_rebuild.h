@@ -7,7 +7,7 @@
 
 #include "passes/lsr/address_edits.h"
 #include "passes/lsr/address_values.h"
-#include "passes/lsr/range_room.h"
+#include "passes/room/range_room.h"
 #include "passes/split_places.h"
 
 namespace ptxopt {

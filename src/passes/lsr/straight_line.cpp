@@ -20,7 +20,7 @@
 #include "passes/lsr/address_edits.h"
 #include "passes/lsr/address_rebuild.h"
 #include "passes/lsr/address_values.h"
-#include "passes/lsr/range_room.h"
+#include "passes/room/range_room.h"
 #include "passes/split_places.h"
 
 namespace ptxopt {
@@ -37,7 +37,7 @@ class AddressReuse {
         evolution_(context.analyses.scalarEvolution()),
         expressions_(evolution_.expressions()),
         values_(f, context),
-        room_(f, context) {}
+        room_(f, context, RangeRoom::Estimate::Plain) {}
 
   bool run() {
     if (!values_.addresses().empty()) {

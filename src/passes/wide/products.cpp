@@ -43,7 +43,7 @@ WideProducts::WideProducts(const Function& f, PassContext& context, const Addres
       edits_(edits),
       declines_(declines),
       uses_(f, context, values),
-      room_(f, context),
+      room_(f, context, RangeRoom::Estimate::Plain),
       loopRoom_(f, context),
       isGone_(f.instructions.size()),
       isTaken_(f.instructions.size()) {}

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "passes/lsr/loop_room.h"
-#include "passes/lsr/range_room.h"
+#include "passes/room/loop_room.h"
+#include "passes/room/range_room.h"
 #include "passes/wide/narrow_values.h"
 #include "passes/wide/product_uses.h"
 

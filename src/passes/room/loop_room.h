@@ -1,15 +1,12 @@
 // How many registers a thread may need more inside a loop before the kernel loses a resident block.
 //
 // The estimate of what ptxas will give the kernel (register_estimate.h), less what the kernel's highest pressure is
-// above that of the loop, stands against the limit: the knob lsr-rp-limit, or the last number of registers before
-// the next step of occupancy of the target (occupancy.h). Of device functions, of targets that the tables do not
+// above that of the loop, stands against the limit: the knob lsr-rp-limit, or the last number of registers
+// with as many resident blocks (room/kernel_steps.h). Of device functions, of targets that the tables do not
 // have nothing is known: the estimate stands against the next multiple of 8, which a warp is handed anyway.
 // Made when first asked for. Cost: that of the estimate; then a lookup for each point of the loop.
 #pragma once
 
-#include <optional>
-
-#include "analysis/register_pressure.h"
 #include "passes/pass.h"
 
 namespace ptxopt {
@@ -26,7 +23,7 @@ class LoopRoom {
 
   const Function& f_;
   PassContext& context_;
-  std::optional<RegisterPressure> pressure_;
+  const RegisterPressure* pressure_ = nullptr;  // none: not made yet
   int estimate_ = 0, limit_ = 0;
 };
 
