@@ -55,10 +55,6 @@ uint32_t registers(uint32_t count, const RegisterEstimate& e) {
   return std::max(std::min(count, e.limit), least);
 }
 
-}  // namespace
-
-namespace {
-
 RegisterEstimate plainEstimate(const Module& module, const Function& function, const RegisterPressure& pressure,
                                const KeptValues& kept) {
   RegisterEstimate e;
@@ -68,6 +64,19 @@ RegisterEstimate plainEstimate(const Module& module, const Function& function, c
   e.hasCalls = hasCalls(module, function);
   e.plain = registers(e.mostKept + kBeyondKept, e);
   return e;
+}
+
+uint32_t mostEager(const Module& module, const Function& function, const RegisterPressure& pressure,
+                   const KeptValues& kept) {
+  uint32_t most = 0;
+  for (const uint32_t u : eagerPressure(module, function, pressure, kept)) most = std::max(most, u);
+  return most;
+}
+
+uint32_t fatPoint(const RegisterEstimate& e) {
+  return registers(e.hasCalls ? e.slots + kBeyondSlotsWithCalls
+                              : std::max(e.slots + kBeyondSlots, std::min(e.eager + kBeyondEager, kFree)),
+                   e);
 }
 
 }  // namespace
@@ -81,13 +90,20 @@ RegisterEstimate estimateRegisters(const Module& module, const Function& functio
   const KeptValues kept = keptValues(module, function, pressure);
   RegisterEstimate e = plainEstimate(module, function, pressure, kept);
   const FatPointResult placed = placeValues(function, pressure.points(), kept);
-  for (const uint32_t u : eagerPressure(module, function, pressure, kept)) e.eager = std::max(e.eager, u);
+  e.eager = mostEager(module, function, pressure, kept);
   e.slots = placed.slots;
   e.spilled = placed.spilled;
-  e.fatPoint = registers(e.hasCalls ? e.slots + kBeyondSlotsWithCalls
-                                    : std::max(e.slots + kBeyondSlots, std::min(e.eager + kBeyondEager, kFree)),
-                         e);
+  e.fatPoint = fatPoint(e);
   return e;
+}
+
+uint32_t fatPointRegisters(const Module& module, const Function& function, const RegisterPressure& pressure) {
+  const KeptValues kept = keptValues(module, function, pressure);
+  RegisterEstimate e = plainEstimate(module, function, pressure, kept);
+  e.slots = placeValues(function, pressure.points(), kept).slots;
+  // The scheduler is followed only where what it asks for may count.
+  if (!e.hasCalls && e.slots + kBeyondSlots < kFree) e.eager = mostEager(module, function, pressure, kept);
+  return fatPoint(e);
 }
 
 std::string toString(const RegisterEstimate& e) {

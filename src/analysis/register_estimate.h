@@ -41,6 +41,9 @@ RegisterEstimate estimateRegisters(const Module& module, const Function& functio
 // The plain one of the two alone, in linear time.
 uint32_t plainRegisters(const Module& module, const Function& function, const RegisterPressure& pressure);
 
+// The fat-point one alone, which is dear, too.
+uint32_t fatPointRegisters(const Module& module, const Function& function, const RegisterPressure& pressure);
+
 // Stable text, one line.
 std::string toString(const RegisterEstimate& estimate);
 

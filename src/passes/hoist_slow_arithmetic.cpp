@@ -86,7 +86,7 @@ class HoistSlowArithmetic {
     }
     if (!best.valid()) return declines_.add(why);
     const int units = info(f_.registers[f_.operandsOf(f_[id])[0].payload].type).bits == 64 ? 2 : 1;
-    if (room_.of(best) < granted_[best.value] + units + kSpareRoom) return declines_.add("register-pressure");
+    if (!room_.has(best, granted_[best.value] + units + kSpareRoom)) return declines_.add("register-pressure");
     granted_[best.value] += units;
     moves_.push_back({id, best});
   }

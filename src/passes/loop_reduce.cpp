@@ -109,7 +109,7 @@ class LoopReducer {
     if (context_.knobs["lsr-check-rp"] == 0) return true;
     int added = 0;
     for (const GroupForms& g : plan.groups) added += std::max(g.formulas[g.chosen].registers, 0);
-    return room_.of(plan.loop) >= std::max(kLeastRoom, added);
+    return room_.has(plan.loop, std::max(kLeastRoom, added));
   }
 
   bool isUniform(ExprId e) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "analysis/register_estimate.h"
 #include "analysis/uniform_registers.h"
 
 namespace ptxopt {
@@ -147,15 +148,14 @@ const RegisterPressure& Analyses::registerPressure() {
   return *pressure_;
 }
 
-const RegisterEstimate& Analyses::registerEstimate() {
-  if (!estimate_) estimate_ = estimateRegisters(module_, function_, registerPressure());
-  return *estimate_;
-}
-
 uint32_t Analyses::plainRegisters() {
-  if (estimate_) return estimate_->plain;
   if (!plainRegisters_) plainRegisters_ = ptxopt::plainRegisters(module_, function_, registerPressure());
   return *plainRegisters_;
+}
+
+uint32_t Analyses::fatPointRegisters() {
+  if (!fatPointRegisters_) fatPointRegisters_ = ptxopt::fatPointRegisters(module_, function_, registerPressure());
+  return *fatPointRegisters_;
 }
 
 void Analyses::makeAll() {
@@ -172,7 +172,7 @@ void Analyses::makeAll() {
 // the intervals also to the dominators, value ranges and pressure to all of these.
 void Analyses::invalidate(Preserves preserved) {
   plainRegisters_.reset();
-  estimate_.reset();
+  fatPointRegisters_.reset();
   pressure_.reset();
   evolution_.reset();
   ranges_.reset();

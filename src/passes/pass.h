@@ -14,7 +14,7 @@
 #include "analysis/live_intervals.h"
 #include "analysis/liveness.h"
 #include "analysis/loops.h"
-#include "analysis/register_estimate.h"
+#include "analysis/register_pressure.h"
 #include "analysis/scalar_evolution.h"
 #include "analysis/slot_indexes.h"
 #include "analysis/value_range.h"
@@ -124,9 +124,9 @@ class Analyses {
   ValueRanges& valueRanges();
   ScalarEvolution& scalarEvolution();
   const RegisterPressure& registerPressure();
-  // The pressure's estimates. The plain one alone is cheaper.
-  const RegisterEstimate& registerEstimate();
+  // What ptxas may give, by the two estimates of register_estimate.h.
   uint32_t plainRegisters();
+  uint32_t fatPointRegisters();
   // Makes all of them, so that stale() has everything to compare.
   void makeAll();
   void invalidate(Preserves preserved = Preserves::Nothing);
@@ -151,8 +151,7 @@ class Analyses {
   std::optional<ValueRanges> ranges_;
   std::optional<ScalarEvolution> evolution_;
   std::optional<RegisterPressure> pressure_;
-  std::optional<RegisterEstimate> estimate_;
-  std::optional<uint32_t> plainRegisters_;
+  std::optional<uint32_t> plainRegisters_, fatPointRegisters_;
 };
 
 // ---- passes ----

@@ -20,7 +20,8 @@ SplitGoal findSplitGoal(const Function& f, PassContext& context, uint32_t wanted
   if (!goal.why.empty()) return goal;
 
   goal.needs = kernelNeeds(module, f);
-  goal.estimate = context.analyses.registerEstimate();
+  const RegisterPressure& pressure = context.analyses.registerPressure();
+  goal.estimate = estimateRegisters(module, f, pressure);
   goal.block = goal.needs.block(goal.estimate.fatPoint);
   if (wanted != 0) {
     if (wanted < goal.block.registersPerThread) goal.registers = {wanted};
@@ -34,7 +35,6 @@ SplitGoal findSplitGoal(const Function& f, PassContext& context, uint32_t wanted
     goal.why = "full-occupancy";
     return goal;
   }
-  const RegisterPressure& pressure = context.analyses.registerPressure();
   goal.kept = keptValues(module, f, pressure);
   goal.units = keptUnits(goal.kept, pressure.points().size());
   return goal;

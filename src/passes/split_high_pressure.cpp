@@ -417,13 +417,12 @@ class PressureSplitter {
 
   void tellExpected(const Plan& plan, uint64_t again, uint64_t slots) {
     context_.analyses.invalidate();
-    const RegisterEstimate& after = context_.analyses.registerEstimate();
+    const uint32_t after = context_.analyses.fatPointRegisters();
     context_.count("registers-expected-before", goal_.estimate.fatPoint);
-    context_.count("registers-expected-after", after.fatPoint);
-    context_.note(
-        "expected-registers",
-        fmt::format("{} before, {} after (estimates); {} values recomputed, {} in {} bytes of .shared",
-                    goal_.estimate.fatPoint, after.fatPoint, again, slots, plan.slots ? plan.slots->bytes() : 0));
+    context_.count("registers-expected-after", after);
+    context_.note("expected-registers",
+                  fmt::format("{} before, {} after (estimates); {} values recomputed, {} in {} bytes of .shared",
+                              goal_.estimate.fatPoint, after, again, slots, plan.slots ? plan.slots->bytes() : 0));
   }
 
   Function& f_;

@@ -342,11 +342,11 @@ class LoopSplitter {
 
   void tellExpected() {
     context_.analyses.invalidate();
-    const RegisterEstimate& after = context_.analyses.registerEstimate();
+    const uint32_t after = context_.analyses.fatPointRegisters();
     context_.count("registers-expected-before", goal_->estimate.fatPoint);
-    context_.count("registers-expected-after", after.fatPoint);
+    context_.count("registers-expected-after", after);
     context_.note("expected-registers", fmt::format("{} before, {} after (estimates), {} values recomputed",
-                                                    goal_->estimate.fatPoint, after.fatPoint, again_.size()));
+                                                    goal_->estimate.fatPoint, after, again_.size()));
   }
 
   // What comes out of one loop may go into the next at the same place: out comes first.

@@ -144,7 +144,7 @@ class ReciprocalDivisions {
       // ptxas moves such a division out of the loop as it is.
       if (g.uses.size() == 1 && isInvariant(g.uses.front().division, g.loop)) return drop("invariant-dividend");
       const int registers = kRegisters + (g.ofSize ? 1 : 0);
-      if (loopRoom_.of(g.loop) < std::max(kLeastRoom, registers)) return drop("register-pressure");
+      if (!loopRoom_.has(g.loop, std::max(kLeastRoom, registers))) return drop("register-pressure");
       return;
     }
     if (g.uses.size() < 2) return drop("single-division");

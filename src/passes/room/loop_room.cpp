@@ -6,24 +6,21 @@
 
 namespace ptxopt {
 
-void LoopRoom::make() {
-  Analyses& analyses = context_.analyses;
-  pressure_ = &analyses.registerPressure();
-  const uint32_t estimate = analyses.registerEstimate().fatPoint;
-  estimate_ = static_cast<int>(estimate);
-  if (const int64_t limit = context_.knobs["lsr-rp-limit"]; limit != 0) {
-    limit_ = static_cast<int>(limit);
-    return;
-  }
+int LoopRoom::make() const {
+  const uint32_t estimate = context_.analyses.fatPointRegisters();
+  if (const int64_t limit = context_.knobs["lsr-rp-limit"]; limit != 0)
+    return static_cast<int>(limit) - static_cast<int>(estimate);
   const KernelSteps steps(f_, context_);
-  limit_ = static_cast<int>(steps.areKnown() ? steps.last(estimate) : (estimate + 7) / 8 * 8);
+  return static_cast<int>((steps.areKnown() ? steps.last(estimate) : (estimate + 7) / 8 * 8) - estimate);
 }
 
-int LoopRoom::of(LoopId l) {
-  if (pressure_ == nullptr) make();
-  const int spare = static_cast<int>(pressure_->maximum().data) -
-                    static_cast<int>(pressure_->maximumOf(context_.analyses.loops(), l).data);
-  return limit_ - (estimate_ - spare);
+bool LoopRoom::has(LoopId l, int units) {
+  const RegisterPressure& pressure = context_.analyses.registerPressure();
+  const int below = static_cast<int>(pressure.maximum().data) -
+                    static_cast<int>(pressure.maximumOf(context_.analyses.loops(), l).data);
+  if (!room_ && units <= below && context_.knobs["lsr-rp-limit"] == 0) return true;
+  if (!room_) room_ = make();
+  return units <= *room_ + below;
 }
 
 }  // namespace ptxopt

@@ -4,8 +4,11 @@
 // above that of the loop, stands against the limit: the knob lsr-rp-limit, or the last number of registers
 // with as many resident blocks (room/kernel_steps.h). Of device functions, of targets that the tables do not
 // have nothing is known: the estimate stands against the next multiple of 8, which a warp is handed anyway.
-// Made when first asked for. Cost: that of the estimate; then a lookup for each point of the loop.
+// The estimate is made only for questions that what a loop is below the highest pressure does not answer: whatever
+// it is, it is within its step. Cost: that of the estimate; then a lookup for each point of the loop.
 #pragma once
+
+#include <optional>
 
 #include "passes/pass.h"
 
@@ -15,16 +18,15 @@ class LoopRoom {
  public:
   LoopRoom(const Function& f, PassContext& context) : f_(f), context_(context) {}
 
-  // 32-bit units; below 0 where the estimate is beyond the limit already.
-  int of(LoopId l);
+  // Whether there are `units` of 32 bits.
+  bool has(LoopId l, int units);
 
  private:
-  void make();
+  int make() const;
 
   const Function& f_;
   PassContext& context_;
-  const RegisterPressure* pressure_ = nullptr;  // none: not made yet
-  int estimate_ = 0, limit_ = 0;
+  std::optional<int> room_;  // where the pressure is highest
 };
 
 }  // namespace ptxopt

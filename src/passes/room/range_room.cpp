@@ -25,7 +25,7 @@ void RangeRoom::make() {
   }
   const KernelSteps steps(f_, context_);
   if (!steps.areKnown()) return;
-  const uint32_t registers = isPlain ? analyses.plainRegisters() : analyses.registerEstimate().fatPoint;
+  const uint32_t registers = isPlain ? analyses.plainRegisters() : analyses.fatPointRegisters();
   const uint32_t needed = registers + (isPlain ? kSparePlain : kSpareFatPoint), last = steps.last(registers);
   limit_ += last > needed ? last - needed : 0;
 }

@@ -76,10 +76,10 @@ bool WideProducts::needsUpper(ValueKey k, unsigned depth) const {
 bool WideProducts::hasRoom(InstrId id) {
   const LoopId l = context_.analyses.loops().of(context_.analyses.cfg().blockOf(id));
   if (!l.valid()) return true;
-  if (roomOf_.empty()) roomOf_.resize(context_.analyses.loops().size());
-  std::optional<int>& known = roomOf_[l.value];
-  if (!known) known = loopRoom_.of(l);
-  return *known > 0;
+  if (hasRoom_.empty()) hasRoom_.resize(context_.analyses.loops().size());
+  std::optional<bool>& known = hasRoom_[l.value];
+  if (!known) known = loopRoom_.has(l, 1);
+  return *known;
 }
 
 // Of a number that is extended either way: as it is extended, so that equal products stay equal.

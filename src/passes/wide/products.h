@@ -91,9 +91,9 @@ class WideProducts {
   std::vector<InstrId> additions_;  // of an extended number
   RangeRoom room_;
   LoopRoom loopRoom_;
-  std::vector<std::optional<int>> roomOf_;  // by loop, as far as asked
-  std::vector<bool> isGone_;                // by InstrId: a sum that was taken apart
-  std::vector<bool> isTaken_;               // by InstrId: an addition that is replaced with a product
+  std::vector<std::optional<bool>> hasRoom_;  // by loop, as far as asked
+  std::vector<bool> isGone_;                  // by InstrId: a sum that was taken apart
+  std::vector<bool> isTaken_;                 // by InstrId: an addition that is replaced with a product
 };
 
 }  // namespace ptxopt
