@@ -26,10 +26,6 @@ bool isWeak(std::string_view opcode) {
 
 }  // namespace
 
-bool LocalAddresses::describesAccess(const Module& module, const Instruction& pragma) {
-  return module.text(NameId(pragma.payload)).find("used_bytes_mask") != std::string_view::npos;
-}
-
 LocalAddresses::LocalAddresses(const Module& module, const Function& function, const Cfg& cfg,
                                const SlotIndexes& slots, const LiveIntervals& intervals)
     : module_(module),

@@ -44,9 +44,6 @@ class LocalAddresses {
   LocalAddresses(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                  const LiveIntervals& intervals);
 
-  // Whether a pragma says which bytes of the access behind it are used: it goes with that.
-  static bool describesAccess(const Module& module, const Instruction& pragma);
-
   // The local variables of the function, in the order of their declarations.
   const std::vector<VariableId>& variables() const { return variables_; }
   // Empty when all that happens to it is among the accesses.

@@ -1,5 +1,7 @@
 #include "passes/erase_dead.h"
 
+#include "ir/pragmas.h"
+
 namespace ptxopt {
 
 bool DeadInstructions::collect(const Block& block, LivePoint& live) {
@@ -20,20 +22,11 @@ DeadInstructions::Erased DeadInstructions::erase() {
   Erased erased{.instructions = dead_.size()};
   for (const InstrId id : dead_) {
     for (const Operand& o : f_.operandsOf(f_[id])) erased.namedLabel |= o.kind == OperandKind::Label;
-    if (const InstrId pragma = boundPragma(id); pragma.valid()) f_.erase(pragma);
+    if (const InstrId pragma = usedBytesMaskOf(module_, f_, id); pragma.valid()) f_.erase(pragma);
     f_.erase(id);
   }
   dead_.clear();
   return erased;
-}
-
-// The pragma that describes the load behind it, if one stands directly before `id`.
-InstrId DeadInstructions::boundPragma(InstrId id) const {
-  InstrId p = f_[id].previous;
-  while (p.valid() && f_[p].kind == InstrKind::Loc) p = f_[p].previous;
-  const bool bound = p.valid() && f_[p].kind == InstrKind::Pragma &&
-                     module_.text(NameId(f_[p].payload)).find("used_bytes_mask") != std::string_view::npos;
-  return bound ? p : InstrId();
 }
 
 }  // namespace ptxopt

@@ -27,8 +27,6 @@ class DeadInstructions {
   Erased erase();
 
  private:
-  InstrId boundPragma(InstrId id) const;
-
   const Module& module_;
   Function& f_;
   std::vector<InstrId> dead_;

@@ -21,10 +21,10 @@
 //             block).
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <string>
 
+#include "ir/pragmas.h"
 #include "passes/cse/available_values.h"
 #include "passes/room/range_room.h"
 #include "passes/split_places.h"
@@ -124,7 +124,7 @@ class LocalCse {
     if (!isStore && replace(id, o, lanes, *address, available)) context_.count("loads-replaced");
     // Behind a guard it is not sure what the register holds, nor what was stored.
     if (f_[id].is(Instruction::Guarded)) return;
-    const uint64_t used = lanes.pragma.valid() ? usedBytes(lanes.pragma) : ~uint64_t{0};
+    const uint64_t used = lanes.pragma.valid() ? usedBytes(module_, f_[lanes.pragma]) : ~uint64_t{0};
     for (std::size_t k = 0; k < lanes.count; ++k) {
       if (!lanes.all[k].isRegister) continue;
       const RegId reg = lanes.all[k].operand->reg();
@@ -134,14 +134,6 @@ class LocalCse {
       const ValueId v = isStore ? intervals_[reg].valueIn(slots_[id]) : intervals_[reg].valueOut(slots_[id]);
       if (v.valid()) available.add({laneAt(*address, o, k), o.space, o.type, id, reg, v, pragma});
     }
-  }
-
-  // Of `.pragma "used_bytes_mask 65520"`; 0 where it cannot be read.
-  uint64_t usedBytes(InstrId pragma) const {
-    const std::string text(module_.text(NameId(f_[pragma].payload)));
-    constexpr std::string_view kName = "used_bytes_mask";
-    const std::size_t at = text.find(kName);
-    return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + kName.size(), nullptr, 0);
   }
 
   static MemoryAddress laneAt(MemoryAddress at, const MemoryOperation& o, std::size_t lane) {
@@ -176,7 +168,7 @@ class LocalCse {
       lanes.problem = "register-class";
       return lanes;
     }
-    if (const InstrId before = placeBefore(module_, f_, id); before != id) lanes.pragma = before;
+    lanes.pragma = usedBytesMaskOf(module_, f_, id);
     for (const Operand& d : data) {
       const bool isRegister = d.isRegister() && d.flags == 0;
       if (isRegister && !isPlain(d.reg())) lanes.problem = "register-class";

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/pragmas.h"
+
 namespace ptxopt {
 
 // ---- occurrences ----
@@ -107,28 +109,22 @@ void Declines::tell(PassContext& context, std::string_view what) const {
 
 namespace {
 
-bool describesNext(const Module& module, const Instruction& i) {
-  return i.kind == InstrKind::Pragma &&
-         module.text(NameId(i.payload)).find("used_bytes_mask") != std::string_view::npos;
-}
-
 bool isControl(const Module& module, const Instruction& i) { return module.form(i).is(effect::kControl); }
 
 }  // namespace
 
 InstrId placeBefore(const Module& module, const Function& f, InstrId id) {
-  InstrId p = f[id].previous;
-  while (p.valid() && f[p].kind == InstrKind::Loc) p = f[p].previous;
-  return p.valid() && describesNext(module, f[p]) ? p : id;
+  const InstrId pragma = usedBytesMaskOf(module, f, id);
+  return pragma.valid() ? pragma : id;
 }
 
 InstrId placeAtStart(const Module& module, const Function& f, const Block& block) {
   InstrId id = block.first;
   while (id.valid() && f[id].kind == InstrKind::Label && id != block.last) id = f[id].next;
-  while (id.valid() && f[id].kind == InstrKind::Pragma && !describesNext(module, f[id]) && id != block.last)
+  while (id.valid() && f[id].kind == InstrKind::Pragma && !isUsedBytesMask(module, f[id]) && id != block.last)
     id = f[id].next;
   const bool isPast =
-      f[id].kind == InstrKind::Label || (f[id].kind == InstrKind::Pragma && !describesNext(module, f[id]));
+      f[id].kind == InstrKind::Label || (f[id].kind == InstrKind::Pragma && !isUsedBytesMask(module, f[id]));
   return isPast ? f[id].next : id;
 }
 

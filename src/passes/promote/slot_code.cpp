@@ -1,6 +1,7 @@
 #include "passes/promote/slot_code.h"
 
 #include "analysis/scev_instructions.h"
+#include "ir/pragmas.h"
 
 namespace ptxopt {
 namespace {
@@ -157,9 +158,7 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
 
 void SlotCode::replace(const LocalAccess& access, const std::vector<LocalSlot>& slots) {
   at_ = access.at;
-  if (const InstrId before = f_[at_].previous; before.valid() && f_[before].kind == InstrKind::Pragma &&
-                                               LocalAddresses::describesAccess(module_, f_[before]))
-    f_.erase(before);
+  if (const InstrId pragma = usedBytesMaskOf(module_, f_, at_); pragma.valid()) f_.erase(pragma);
   for (uint32_t k = 0; k < access.elements; ++k) {
     const int64_t offset = access.offset + int64_t{k} * access.bytes;
     const LocalSlot& slot = *LocalSlots::find(slots, offset);

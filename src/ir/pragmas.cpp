@@ -1,0 +1,30 @@
+#include "ir/pragmas.h"
+
+#include <cstdlib>
+#include <string>
+
+namespace ptxopt {
+namespace {
+
+constexpr std::string_view kUsedBytesMask = "used_bytes_mask";
+
+}  // namespace
+
+bool isUsedBytesMask(const Module& module, const Instruction& i) {
+  return i.kind == InstrKind::Pragma &&
+         module.text(NameId(i.payload)).find(kUsedBytesMask) != std::string_view::npos;
+}
+
+InstrId usedBytesMaskOf(const Module& module, const Function& f, InstrId id) {
+  InstrId p = f[id].previous;
+  while (p.valid() && f[p].kind == InstrKind::Loc) p = f[p].previous;
+  return p.valid() && isUsedBytesMask(module, f[p]) ? p : InstrId();
+}
+
+uint64_t usedBytes(const Module& module, const Instruction& pragma) {
+  const std::string text(module.text(NameId(pragma.payload)));
+  const std::size_t at = text.find(kUsedBytesMask);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + kUsedBytesMask.size(), nullptr, 0);
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,15 @@
+// `.pragma "used_bytes_mask 65520";` says which bytes of what the load behind it reads are used. It belongs to that
+// load: it goes with it, and nothing comes between the two but `.loc`.
+#pragma once
+
+#include "ir/module.h"
+
+namespace ptxopt {
+
+bool isUsedBytesMask(const Module& module, const Instruction& i);
+// The one that describes an instruction; no id when none does.
+InstrId usedBytesMaskOf(const Module& module, const Function& f, InstrId id);
+// Its number, a bit for each byte; 0 where it cannot be read.
+uint64_t usedBytes(const Module& module, const Instruction& pragma);
+
+}  // namespace ptxopt
