@@ -148,13 +148,15 @@ class HoistSlowArithmetic {
     });
   }
 
-  // Computes something of its sources alone; a parameter of a kernel is one, too.
+  // Computes something of its sources alone; a parameter of a kernel at a fixed place is one, too. Where a register
+  // says the place, a loop that runs no round may be what keeps it within the parameters.
   bool isRepeatable(InstrId id) const {
     const OpcodeForm& form = module_.form(f_[id]);
     if (form.row == nullptr || !isCopyable(f_[id])) return false;
     if (form.effects == effect::Pure || isSlow(form)) return true;
     return form.effects == effect::Read && f_.isEntry && form.vector == 1 &&
-           module_.text(form.text).starts_with("ld.param.");
+           module_.text(form.text).starts_with("ld.param.") &&
+           std::ranges::none_of(f_.operandsOf(f_[id]).subspan(1), &Operand::isRegister);
   }
 
   bool isBefore(RegId r, ValueId v, LoopId l) const {
