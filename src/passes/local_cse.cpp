@@ -263,23 +263,12 @@ class LocalCse {
       for (const Source& s : r.sources) {
         const RegId from = s.needsCopy ? copies[{s.held.from.value, s.held.reg.value}] : s.held.reg;
         if (from == s.to) continue;
-        insertGuardedCopy(s.to, from, r.load, guard);
+        insertCopy(module_, f_, s.to, from, r.load, guard);
       }
       f_.erase(r.load);
     }
     for (const InstrId pragma : pragmas_)
       if (!f_[pragma].is(Instruction::Erased)) f_.erase(pragma);
-  }
-
-  void insertGuardedCopy(RegId to, RegId from, InstrId place, const std::optional<Operand>& guard) {
-    insertCopy(module_, f_, to, from, place);
-    if (!guard) return;
-    const InstrId id = f_[place].previous;
-    Operand destination = f_.operandsOf(f_[id])[0], source = f_.operandsOf(f_[id])[1];
-    destination.role = Role::Mod;
-    const std::array<Operand, 3> guarded = {*guard, destination, source};
-    f_.insert(place, f_[id].opcode(), guarded);
-    f_.erase(id);
   }
 
   Function& f_;

@@ -150,7 +150,8 @@ bool placeBetween(const Module& module, const Function& f, const Cfg& cfg, Block
 
 // ---- instructions ----
 
-void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId place) {
+void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId place,
+                const std::optional<Operand>& guard) {
   MadeOpcode opcode = MadeOpcode::MovB32;
   switch (f.registers[from.value].registerClass()) {
     case RegisterClass::Pred: opcode = MadeOpcode::MovPred; break;
@@ -159,8 +160,10 @@ void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId
     case RegisterClass::F64: opcode = MadeOpcode::MovB64; break;
     default: break;
   }
-  const Operand operands[] = {registerOperand(to, Role::Def), registerOperand(from, Role::Use, Join::Comma)};
-  f.insert(place, module.madeOpcode(opcode), operands);
+  // Under a guard the register keeps what it holds where that is false.
+  const Operand operands[] = {guard.value_or(Operand()), registerOperand(to, guard ? Role::Mod : Role::Def),
+                              registerOperand(from, Role::Use, Join::Comma)};
+  f.insert(place, module.madeOpcode(opcode), std::span(operands).subspan(guard ? 0 : 1));
 }
 
 }  // namespace ptxopt

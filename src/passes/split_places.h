@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -86,7 +87,8 @@ InstrId placeAtStart(const Module& module, const Function& f, const Block& block
 bool placeBetween(const Module& module, const Function& f, const Cfg& cfg, BlockId from, BlockId to,
                   InstrId& place);
 
-// `mov`, put in front of `place`.
-void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId place);
+// `mov`, put in front of `place`; under `guard` (the first operand of a guarded instruction) if there is one.
+void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId place,
+                const std::optional<Operand>& guard = {});
 
 }  // namespace ptxopt
