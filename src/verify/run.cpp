@@ -1,5 +1,9 @@
 #include "verify/run.h"
 
+#include <fmt/format.h>
+
+#include "text/parse.h"
+
 namespace ptxopt::verify {
 
 Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,
@@ -31,6 +35,13 @@ Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse&
   }
   machine.print = nullptr;
   return run;
+}
+
+std::string describe(const Module& m, const exec::ExecError& e) {
+  std::string text = fmt::format("{}: {}", exec::name(e.kind), e.message);
+  if (e.source != 0) text = fmt::format("{}:{}: {}", m.fileName, locate(m.source, e.source).line, text);
+  if (!e.thread.empty()) text += ", " + e.thread;
+  return text;
 }
 
 }  // namespace ptxopt::verify

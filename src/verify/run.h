@@ -31,4 +31,7 @@ Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse&
              uint64_t stepLimit, Checking checks = {}, std::optional<std::pair<std::size_t, int64_t>> watch = {},
              exec::Observer* observer = nullptr, std::optional<std::byte> unwritten = {});
 
+// A fault in words, with its place.
+std::string describe(const Module& m, const exec::ExecError& e);
+
 }  // namespace ptxopt::verify

@@ -5,16 +5,14 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
 #include <optional>
 #include <set>
 
 #include "exec/machine.h"
-#include "text/parse.h"
 #include "verify/counterexample.h"
 #include "verify/coverage.h"
+#include "verify/determinacy.h"
+#include "verify/difference.h"
 #include "verify/fields.h"
 #include "verify/input.h"
 #include "verify/results.h"
@@ -32,38 +30,6 @@ const Function* findKernel(const Module& m, std::string_view name) {
   for (const Function& f : m.functions)
     if (f.isEntry && f.hasBody && m.text(f.name) == name) return &f;
   return nullptr;
-}
-
-bool isNanOf(ScalarType type, const std::byte* at) {
-  switch (type) {
-    case ScalarType::f32: {
-      float v;
-      std::memcpy(&v, at, sizeof v);
-      return std::isnan(v);
-    }
-    case ScalarType::f64: {
-      double v;
-      std::memcpy(&v, at, sizeof v);
-      return std::isnan(v);
-    }
-    case ScalarType::f16:
-    case ScalarType::bf16: {
-      uint16_t v;
-      std::memcpy(&v, at, sizeof v);
-      return type == ScalarType::f16 ? (v & 0x7fff) > 0x7c00 : (v & 0x7fff) > 0x7f80;
-    }
-    default: return false;
-  }
-}
-
-std::string show(ScalarType type, const std::byte* at) {
-  uint64_t bits = 0;
-  const unsigned bytes = std::clamp(info(type).bits / 8, 1u, 8u);
-  std::memcpy(&bits, at, bytes);
-  std::string text = fmt::format("0x{:0{}x}", bits, bytes * 2);
-  if (type == ScalarType::f32) text += fmt::format(" ({})", std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  if (type == ScalarType::f64) text += fmt::format(" ({})", std::bit_cast<double>(bits));
-  return text;
 }
 
 class KernelCheck {
@@ -93,13 +59,6 @@ class KernelCheck {
     result_.detail = std::move(why);
   }
 
-  static std::string describe(const Module& m, const ExecError& e) {
-    std::string text = fmt::format("{}: {}", exec::name(e.kind), e.message);
-    if (e.source != 0) text = fmt::format("{}:{}: {}", m.fileName, locate(m.source, e.source).line, text);
-    if (!e.thread.empty()) text += ", " + e.thread;
-    return text;
-  }
-
   void check() {
     const Function* other = findKernel(b_, result_.kernel);
     if (other == nullptr) return inconclusive("the second file has no such kernel");
@@ -109,6 +68,7 @@ class KernelCheck {
     const exec::Program& pb = machineB_->kernel(result_.kernel);
     if (!sameParameters(pa, pb)) return inconclusive("the two files give the kernel different parameters");
     use_ = findUse(a_, kernel_, pa);
+    own_.emplace(a_, *machineA_, result_.kernel, use_);
     for (const auto& [name, value] : options_.scalars)
       if (std::none_of(use_.fields.begin(), use_.fields.end(), [&](const Field& f) { return f.parameter == name; }))
         return inconclusive(fmt::format("the kernel has no parameter '{}'", name));
@@ -135,8 +95,8 @@ class KernelCheck {
       std::string drop;
       if (auto difference = compare(trial, drop)) {
         // Other inputs may not divide by zero, so that this one says nothing, rather than that nothing can be said.
-        if (drop = dividesByZero(trial, *difference); drop.empty()) {
-          drop = undetermined(trial, *difference);
+        if (drop = own_->dividesByZero(trial, *difference, stepLimit_); drop.empty()) {
+          drop = own_->undetermined(trial, *difference, stepLimit_);
           if (drop.empty()) {
             report(trial, *difference);
             return;
@@ -149,7 +109,7 @@ class KernelCheck {
         ++result_.trials;
         if (options_.coverage && result_.trials <= kLookedAt &&
             (result_.trials == 1 || !result_.undetermined.empty()))
-          result_.undetermined = ownUndetermined(trial);
+          result_.undetermined = own_->ownUndetermined(trial, stepLimit_);
         if (good_.size() < kMostGood) good_.push_back(trial);
         if (raceTrials > 0 && trial.block.count() > 32) {
           --raceTrials;
@@ -208,7 +168,6 @@ class KernelCheck {
 
   // Runs a trial on both. A difference, or none; `drop` says why the trial says nothing.
   std::optional<Difference> compare(const Trial& trial, std::string& drop) {
-    trial_ = &trial;
     Results resultsA(a_, &coverage_), resultsB(b_);
     const Run a =
         runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {}, observes_ ? &resultsA : nullptr);
@@ -233,7 +192,7 @@ class KernelCheck {
       d.slow = b.fault->kind == FaultKind::StepLimit;
       return d;
     }
-    return difference(a, b);
+    return findDifference({*machineA_, a}, {*machineB_, b}, use_, trial, options_.anyNan);
   }
 
   // Lines that computed something else in the second file, or are in one only.
@@ -244,88 +203,6 @@ class KernelCheck {
         changed_.insert(line);
     for (const auto& [line, result] : b.byLine())
       if (result != 0 && !a.byLine().contains(line)) changed_.insert(line);
-  }
-
-  // Where the first file divides integers by zero, if what it leaves where they differ rests on the results, or
-  // nothing.
-  std::string dividesByZero(const Trial& trial, const Difference& d) {
-    Checking checks;
-    checks.divisions = true;
-    const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, checks);
-    if (!run.fault || run.fault->kind != FaultKind::DivisionByZero || isSteady(trial, d)) return "";
-    return describe(a_, *run.fault);
-  }
-
-  // Why what the first file leaves where they differ rests on races or on what nothing has written, or nothing.
-  std::string undetermined(const Trial& trial, const Difference& d) {
-    Checking checks;
-    checks.races = checks.uninitialised = true;
-    const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, checks);
-    // Where nothing can have written it, shared memory is what the launch gives: zeros.
-    if (run.fault && use_.shape.bareShared && run.fault->kind == FaultKind::Uninitialised &&
-        run.fault->message.find("of shared memory") != std::string::npos)
-      return "";
-    if (!run.fault) return "";
-    if (run.fault->kind == FaultKind::Race) return describe(a_, *run.fault);
-    if (run.fault->kind != FaultKind::Uninitialised) return "";
-    // A read of what nothing has written may come to nothing, as that of a structure's padding does.
-    checks.uninitialised = false;
-    const Run raced = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, checks);
-    if (raced.fault && raced.fault->kind == FaultKind::Race) return describe(a_, *raced.fault);
-    return isSteady(trial, d) ? "" : describe(a_, *run.fault);
-  }
-
-  // Why the first file's result as a whole is not determined, or nothing.
-  std::string ownUndetermined(const Trial& trial) {
-    Checking checks;
-    checks.races = true;
-    const Run raced = runTrial(*machineA_, result_.kernel, use_, trial, kCheckedStepLimit * 4, checks);
-    if (raced.fault && raced.fault->kind == FaultKind::Race) return describe(a_, *raced.fault);
-    std::optional<std::vector<std::byte>> first;
-    for (const std::byte pattern : kPatterns) {
-      const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {}, nullptr, pattern);
-      if (run.fault) return describe(a_, *run.fault);
-      std::vector<std::byte> left;
-      for (const auto& region : run.memory->regions())
-        for (const auto& [offset, written] : region->pages)
-          if (written) left.insert(left.end(), region->page(offset), region->page(offset) + TrialMemory::kPage);
-      if (!first) first = left;
-      if (*first != left) return "it depends on what nothing has written";
-    }
-    return "";
-  }
-
-  // Whether the first file leaves the same where the two differ, whatever lies in memory and registers that nothing
-  // has written.
-  bool isSteady(const Trial& trial, const Difference& d) {
-    const bool failsOrReaches = d.field == SIZE_MAX ? d.fails : d.reach;
-    if (!failsOrReaches && d.field == SIZE_MAX) return false;  // variables and what is printed
-    std::optional<std::vector<std::byte>> first;
-    std::optional<std::set<std::pair<std::size_t, int64_t>>> firstPages;
-    for (const std::byte pattern : kPatterns) {
-      const Run run = runTrial(*machineA_, result_.kernel, use_, trial, stepLimit_, {}, {}, nullptr, pattern);
-      if (run.fault) return false;
-      if (failsOrReaches) {
-        // Addresses that depend on it may be any, also those that no pattern leads to.
-        std::set<std::pair<std::size_t, int64_t>> pages;
-        for (const auto& region : run.memory->regions())
-          for (const auto& [offset, written] : region->pages) pages.emplace(region->field, offset);
-        if (!firstPages) firstPages = pages;
-        if (*firstPages != pages) return false;
-      }
-      if (d.fails) continue;
-      for (const auto& region : run.memory->regions()) {
-        if (region->field != d.field) continue;
-        const int64_t page = d.offset & ~static_cast<int64_t>(TrialMemory::kPage - 1);
-        if (d.reach && region->pages.contains(page)) return false;
-        if (d.reach || !region->pages.contains(page)) continue;
-        const std::byte* at = region->page(d.offset);
-        std::vector<std::byte> bytes(at, at + d.bytes);
-        if (!first) first = bytes;
-        if (*first != bytes) return false;
-      }
-    }
-    return true;
   }
 
   // Threads that share memory mostly rely on the size of the block: the common sizes with which the first file
@@ -340,8 +217,9 @@ class KernelCheck {
         Trial trial = makeTrial(use_, limits, options_.seed, number, {block});
         pin(trial);
         if (!options_.grid) trial.grid = trial.cluster, trial.firstCluster = 0;
-        const Run run = runTrial(*machineA_, result_.kernel, use_, trial,
-                                 kCheckedStepLimit * std::max<uint64_t>(1, block.count() / 128), checks);
+        const Run run =
+            runTrial(*machineA_, result_.kernel, use_, trial,
+                     Determinacy::kCheckedStepLimit * std::max<uint64_t>(1, block.count() / 128), checks);
         if (run.fault && run.fault->kind != FaultKind::StepLimit) continue;
         blocks.push_back(block);
         if (blocks.size() == kMostBlocks) return blocks;
@@ -354,89 +232,15 @@ class KernelCheck {
   std::optional<Difference> compareRaces(const Trial& trial) {
     Checking checks;
     checks.races = true;
-    const Run a = runTrial(*machineA_, result_.kernel, use_, trial, kCheckedStepLimit * 4, checks);
+    const Run a = runTrial(*machineA_, result_.kernel, use_, trial, Determinacy::kCheckedStepLimit * 4, checks);
     if (a.fault && a.fault->kind != FaultKind::StepLimit) return std::nullopt;
-    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, kCheckedStepLimit * 4, checks);
+    const Run b = runTrial(*machineB_, result_.kernel, use_, trial, Determinacy::kCheckedStepLimit * 4, checks);
     if (!b.fault || b.fault->kind != FaultKind::Race) return std::nullopt;
     Difference d;
     d.where = "only the second file has a data race: " + describe(b_, *b.fault);
     d.race = true;
     return d;
   }
-
-  std::optional<Difference> difference(const Run& a, const Run& b) {
-    for (std::size_t r = 0; r < a.memory->regions().size(); ++r)
-      if (auto d = regionDifference(*a.memory->regions()[r], *b.memory->regions()[r])) return d;
-    const auto ga = machineA_->globals();
-    for (const auto& [name, variable] : ga) {
-      const exec::Allocation* other = nullptr;
-      for (const auto& [otherName, o] : machineB_->globals())
-        if (otherName == name) other = o;
-      if (other == nullptr || other->size != variable->size) continue;
-      // Addresses in variables may differ between the two: they are compared only where the layouts agree.
-      if (other->base != variable->base) continue;
-      for (uint64_t i = 0; i < variable->size; ++i)
-        if (variable->data[i] != other->data[i]) {
-          Difference d;
-          d.where = fmt::format("the variable '{}', byte {}", name, i);
-          d.values = fmt::format("0x{:02x} and 0x{:02x}", static_cast<unsigned>(variable->data[i]),
-                                 static_cast<unsigned>(other->data[i]));
-          return d;
-        }
-    }
-    if (a.printed != b.printed) {
-      Difference d;
-      d.where = "what they print";
-      d.values = fmt::format("'{}' and '{}'", a.printed.substr(0, 200), b.printed.substr(0, 200));
-      return d;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Difference> regionDifference(const TrialMemory::Region& a, const TrialMemory::Region& b) const {
-    const Field& field = use_.fields[a.field];
-    const ScalarType element = field.element == ScalarType::None ? ScalarType::b32 : field.element;
-    const unsigned size = std::clamp(info(element).bits / 8, 1u, 8u);
-    for (const auto& [offset, written] : b.pages) {
-      const auto known = a.pages.find(offset);
-      if (known == a.pages.end()) {
-        Difference d;
-        d.where = fmt::format("the second file {} {}{:+}..., where the first never comes near",
-                              written ? "writes" : "reads", field.parameter, offset);
-        d.field = a.field;
-        d.offset = offset;
-        d.reach = true;
-        return d;
-      }
-    }
-    for (const auto& [offset, written] : a.pages) {
-      if (!b.pages.contains(offset) && !written) continue;
-      const std::byte* pa = a.page(offset);
-      // A page that the second never touched was never filled there.
-      std::vector<std::byte> untouched;
-      const std::byte* pb = b.page(offset);
-      if (!b.pages.contains(offset)) {
-        untouched.resize(TrialMemory::kPage);
-        contentsOf(a.field).fillPage(offset, untouched.data());
-        pb = untouched.data();
-      }
-      if (std::memcmp(pa, pb, TrialMemory::kPage) == 0) continue;
-      for (unsigned at = 0; at < TrialMemory::kPage; at += size) {
-        if (std::memcmp(pa + at, pb + at, size) == 0) continue;
-        if (options_.anyNan && isNanOf(element, pa + at) && isNanOf(element, pb + at)) continue;
-        Difference d;
-        d.where = fmt::format("{}{:+}", field.parameter, offset + at);
-        d.field = a.field;
-        d.offset = offset + at;
-        d.bytes = size;
-        d.values = fmt::format("{} and {}", show(element, pa + at), show(element, pb + at));
-        return d;
-      }
-    }
-    return std::nullopt;
-  }
-
-  const Contents& contentsOf(std::size_t field) const { return trial_->fields[field].contents; }
 
   // ---- counterexamples ----
 
@@ -448,7 +252,7 @@ class KernelCheck {
         if (tries-- == 0) break;
         std::string drop;
         auto d = difference.race ? compareRaces(s) : compare(s, drop);
-        if (!d || !dividesByZero(s, *d).empty()) continue;
+        if (!d || !own_->dividesByZero(s, *d, stepLimit_).empty()) continue;
         difference = std::move(*d);
         trial = s;
         again = true;
@@ -478,7 +282,7 @@ class KernelCheck {
   KernelVerdict result_;
   KernelUse use_;
   std::unique_ptr<exec::Machine> machineA_, machineB_;
-  const Trial* trial_ = nullptr;  // the one that is being compared
+  std::optional<Determinacy> own_;  // of the first file
   // Most inputs on which a kernel runs long are nonsense, such as an array of indices that are not in order: the
   // limit only rises to that of the options as long as no input ends within it.
   static constexpr uint64_t kFirstStepLimit = 250'000;
@@ -489,10 +293,7 @@ class KernelCheck {
   static constexpr unsigned kRaceTrials = 2;
   static constexpr unsigned kBlockTrials = 2;
   static constexpr std::size_t kMostBlocks = 5;
-  static constexpr uint64_t kCheckedStepLimit = 4'000;  // checks cost, and what they find they mostly find soon
   uint64_t stepLimit_ = kFirstStepLimit;
-  static constexpr std::byte kPatterns[] = {std::byte{0}, kUnwritten, std::byte{0x3F}, std::byte{0xFF},
-                                            std::byte{1}};
   static constexpr unsigned kLookedAt = 6;
   static constexpr std::size_t kMostGood = 96;
   bool observes_ = false;                       // VerifyOptions::coverage, and the trial is an early one

@@ -1,0 +1,97 @@
+#include "verify/determinacy.h"
+
+#include <set>
+#include <vector>
+
+namespace ptxopt::verify {
+namespace {
+
+using exec::FaultKind;
+
+// What may lie where nothing was written.
+constexpr std::byte kPatterns[] = {std::byte{0}, kUnwritten, std::byte{0x3F}, std::byte{0xFF}, std::byte{1}};
+
+}  // namespace
+
+Run Determinacy::run(const Trial& trial, uint64_t stepLimit, Checking checks,
+                     std::optional<std::byte> unwritten) const {
+  return runTrial(machine_, kernel_, use_, trial, stepLimit, checks, {}, nullptr, unwritten);
+}
+
+std::string Determinacy::dividesByZero(const Trial& trial, const Difference& d, uint64_t stepLimit) const {
+  Checking checks;
+  checks.divisions = true;
+  const Run one = run(trial, stepLimit, checks);
+  if (!one.fault || one.fault->kind != FaultKind::DivisionByZero || isSteady(trial, d, stepLimit)) return "";
+  return describe(module_, *one.fault);
+}
+
+std::string Determinacy::undetermined(const Trial& trial, const Difference& d, uint64_t stepLimit) const {
+  Checking checks;
+  checks.races = checks.uninitialised = true;
+  const Run one = run(trial, stepLimit, checks);
+  // Where nothing can have written it, shared memory is what the launch gives: zeros.
+  if (one.fault && use_.shape.bareShared && one.fault->kind == FaultKind::Uninitialised &&
+      one.fault->message.find("of shared memory") != std::string::npos)
+    return "";
+  if (!one.fault) return "";
+  if (one.fault->kind == FaultKind::Race) return describe(module_, *one.fault);
+  if (one.fault->kind != FaultKind::Uninitialised) return "";
+  // A read of what nothing has written may come to nothing, as that of a structure's padding does.
+  checks.uninitialised = false;
+  const Run raced = run(trial, stepLimit, checks);
+  if (raced.fault && raced.fault->kind == FaultKind::Race) return describe(module_, *raced.fault);
+  return isSteady(trial, d, stepLimit) ? "" : describe(module_, *one.fault);
+}
+
+std::string Determinacy::ownUndetermined(const Trial& trial, uint64_t stepLimit) const {
+  Checking checks;
+  checks.races = true;
+  const Run raced = run(trial, kCheckedStepLimit * 4, checks);
+  if (raced.fault && raced.fault->kind == FaultKind::Race) return describe(module_, *raced.fault);
+  std::optional<std::vector<std::byte>> first;
+  for (const std::byte pattern : kPatterns) {
+    const Run one = run(trial, stepLimit, {}, pattern);
+    if (one.fault) return describe(module_, *one.fault);
+    std::vector<std::byte> left;
+    for (const auto& region : one.memory->regions())
+      for (const auto& [offset, written] : region->pages)
+        if (written) left.insert(left.end(), region->page(offset), region->page(offset) + TrialMemory::kPage);
+    if (!first) first = left;
+    if (*first != left) return "it depends on what nothing has written";
+  }
+  return "";
+}
+
+bool Determinacy::isSteady(const Trial& trial, const Difference& d, uint64_t stepLimit) const {
+  const bool failsOrReaches = d.field == SIZE_MAX ? d.fails : d.reach;
+  if (!failsOrReaches && d.field == SIZE_MAX) return false;  // variables and what is printed
+  std::optional<std::vector<std::byte>> first;
+  std::optional<std::set<std::pair<std::size_t, int64_t>>> firstPages;
+  for (const std::byte pattern : kPatterns) {
+    const Run one = run(trial, stepLimit, {}, pattern);
+    if (one.fault) return false;
+    if (failsOrReaches) {
+      // Addresses that depend on it may be any, also those that no pattern leads to.
+      std::set<std::pair<std::size_t, int64_t>> pages;
+      for (const auto& region : one.memory->regions())
+        for (const auto& [offset, written] : region->pages) pages.emplace(region->field, offset);
+      if (!firstPages) firstPages = pages;
+      if (*firstPages != pages) return false;
+    }
+    if (d.fails) continue;
+    for (const auto& region : one.memory->regions()) {
+      if (region->field != d.field) continue;
+      const int64_t page = d.offset & ~static_cast<int64_t>(TrialMemory::kPage - 1);
+      if (d.reach && region->pages.contains(page)) return false;
+      if (d.reach || !region->pages.contains(page)) continue;
+      const std::byte* at = region->page(d.offset);
+      std::vector<std::byte> bytes(at, at + d.bytes);
+      if (!first) first = bytes;
+      if (*first != bytes) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace ptxopt::verify
