@@ -37,10 +37,22 @@ std::size_t memoryOperand(std::span<const Operand> operands) {
   return at;
 }
 
+// Whether addresses may come from memory.
+bool loadsAddresses(const Module& module, const Function& f) {
+  for (const InstrId id : f) {
+    if (!f[id].isInstruction()) continue;
+    const OpcodeForm& form = module.form(f[id]);
+    if (form.row != nullptr && form.row->key == "ld" && canHoldPointer(form.type) &&
+        !module.text(form.text).starts_with("ld.param"))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 AddressSpaces::AddressSpaces(const Module& module, const Function& function, const Cfg& cfg,
-                             const SlotIndexes& slots, const LiveIntervals& intervals)
+                             const SlotIndexes& slots, const LiveIntervals& intervals, bool memoryIsGlobal)
     : module_(module),
       f_(function),
       cfg_(cfg),
@@ -52,6 +64,7 @@ AddressSpaces::AddressSpaces(const Module& module, const Function& function, con
       stored_(function.variables.size()),
       operations_(module.opcodes.size()) {
   collectParameters();
+  if (memoryIsGlobal && takesMemoryAsGlobal()) launch_.emplace(module_, f_, cfg_);
   unsigned sweeps = 0;
   while (sweep())
     if (++sweeps == kMostSweeps) {
@@ -206,7 +219,7 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
   if (!form.knowsOperands() || form.role(0) != 'd') return kUnknown;
-  if (form.row->key == "ld") return loaded(i);
+  if (form.row->key == "ld") return loaded(id);
   const PlainOperands operands(f_.operandsOf(i));
   if (operands.size() < 2 || operands.single(0) != &to) return kUnknown;
   const AddressOperation operation = operationOf(i.opcode());
@@ -232,16 +245,36 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
   return addressResult(operation, a, state(2), state(3), constant);
 }
 
-AddressState AddressSpaces::loaded(const Instruction& i) const {
+AddressState AddressSpaces::loaded(InstrId id) const {
+  const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
   if (info(form.type).bits < 64) return kNumber;
   const auto operands = f_.operandsOf(i);
   const std::size_t memory = memoryOperand(operands);
   if (!canHoldPointer(form.type) || memory == operands.size()) return kUnknown;
+  if (launch_ && launch_->isAsLaunched(id) && operands[memory].inside() != 0)
+    return fromLaunch(id, operands[memory + 1]);
   uint64_t offset = 0;
   const Operand* const variable = namedVariable(f_, operands, memory, offset);
   if (variable == nullptr || !module_.text(form.text).starts_with("ld.param")) return kUnknown;
   return parameters_[variable->payload];
+}
+
+// What is loaded at `base` and has been there since before the kernel began. A generic address may be one of
+// another space, whose variables hold nothing then.
+AddressState AddressSpaces::fromLaunch(InstrId id, const Operand& base) const {
+  constexpr AddressState kFromBefore{AddressKind::Global, true};
+  if (module_.text(module_.form(f_[id]).text).starts_with("ld.global")) return kFromBefore;
+  const AddressState at = source(base, id);
+  if (at.kind == AddressKind::None) return {};
+  return at.kind == AddressKind::Global ? kFromBefore : kUnknown;
+}
+
+// Of a kernel that device code may launch neither parameters nor memory are known.
+bool AddressSpaces::takesMemoryAsGlobal() const {
+  return f_.isEntry && loadsAddresses(module_, f_) &&
+         std::ranges::none_of(f_.addressFacts.parameters,
+                              [](AddressState s) { return s.kind == AddressKind::LaunchedParameter; });
 }
 
 }  // namespace ptxopt

@@ -2,9 +2,10 @@
 //
 // What:       Generic addresses come from cvta, the addresses of global variables, parameters of kernels (taken as
 //             pointers to global memory, unless told otherwise) and of functions all of whose calls are known
-//             (address_facts.h). Pointers loaded from memory, packed from halves or returned by atomics are
-//             unknown. mov, selp, phis, guarded definitions and adding a number keep the space; where two meet it
-//             is Mixed.
+//             (address_facts.h). So do pointers that a kernel loads from global memory as it was at its launch
+//             (launch_memory.h), under the same assumption as of parameters; others loaded from memory, packed from
+//             halves or returned by atomics are unknown. mov, selp, phis, guarded definitions and adding a number
+//             keep the space; where two meet it is Mixed.
 // A number:   what is certainly no generic address of shared, local or constant memory: constants, special
 //             registers, what is extended from 32 bits or narrow, products, left shifts of less than 32. Kernel
 //             parameters may be numbers as well as pointers, so what arithmetic makes of two such values is Global:
@@ -18,10 +19,12 @@
 // Cost:       linear in operands for each sweep; there are as many as loops are deep, and two.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analysis/address_arithmetic.h"
 #include "analysis/dominators.h"
+#include "analysis/launch_memory.h"
 #include "analysis/pointer_values.h"
 
 namespace ptxopt {
@@ -29,9 +32,10 @@ namespace ptxopt {
 class AddressSpaces {
  public:
   // All must live as long as this, and stay as they are. Of the parameters and of the results of calls is known
-  // what Function::addressFacts says.
+  // what Function::addressFacts says. `memoryIsGlobal`: pointers that memory held when a kernel was launched are
+  // taken as its parameters are.
   AddressSpaces(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
-                const LiveIntervals& intervals);
+                const LiveIntervals& intervals, bool memoryIsGlobal = false);
 
   // Unknown for registers that are not of 64 integer bits.
   AddressState of(RegId r, ValueId v) const;
@@ -59,7 +63,9 @@ class AddressSpaces {
   bool noteStore(InstrId id);
   AddressOperation operationOf(OpcodeId opcode);
   AddressState result(InstrId id, const Operand& to);
-  AddressState loaded(const Instruction& i) const;
+  AddressState loaded(InstrId id) const;
+  AddressState fromLaunch(InstrId id, const Operand& base) const;
+  bool takesMemoryAsGlobal() const;
   AddressState addressOf(const Operand& o) const;
 
   const Module& module_;
@@ -72,6 +78,7 @@ class AddressSpaces {
   std::vector<AddressState> parameters_;  // by VariableId: what a load of it gives
   std::vector<AddressState> stored_;      // by VariableId
   std::vector<VariableId> filled_;        // own parameters and results of calls
+  std::optional<LaunchMemory> launch_;    // of kernels that load addresses
   std::vector<uint8_t> operations_;       // by OpcodeId: the operation and one; 0: not read yet
 };
 

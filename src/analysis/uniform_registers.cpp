@@ -90,7 +90,7 @@ class UniformFinder {
       for (; state == State::Open && step.next < operands.size(); ++step.next) {
         const Operand& o = operands[step.next];
         if (!o.isRegister()) {
-          if (!isUniformSource(o, step.loadsParameter)) state = State::Differs;
+          if (!isUniformSource(module_, f_, o, step.loadsParameter)) state = State::Differs;
         } else if (o.reads()) {
           if (states_[o.payload] == State::Unknown) {
             source = o.reg();
@@ -123,22 +123,6 @@ class UniformFinder {
     work_.push_back({r, 0, loadsParameter});
   }
 
-  bool isUniformSource(const Operand& o, bool loadsParameter) const {
-    switch (o.kind) {
-      case OperandKind::SpecialRegister: return isUniformSpecial(module_.text(NameId(o.payload)));
-      case OperandKind::Variable: {
-        const Variable& variable = f_.variables[o.payload];
-        return variable.isParameter ? loadsParameter : hasUniformAddress(module_, variable);
-      }
-      case OperandKind::Symbol: {
-        const Symbol& symbol = module_.symbols[o.payload];
-        return symbol.kind == SymbolKind::Variable && hasUniformAddress(module_, module_.variables[symbol.index]);
-      }
-      case OperandKind::Label: return false;
-      default: return true;  // immediates, groups, selectors
-    }
-  }
-
   // Whether every way to the definition of `r` leads through that of `source`.
   bool isWrittenBefore(RegId source, RegId r) const {
     const BlockId from = cfg_.blockOf(definition_[source.value]), to = cfg_.blockOf(definition_[r.value]);
@@ -162,6 +146,22 @@ class UniformFinder {
 };
 
 }  // namespace
+
+bool isUniformSource(const Module& module, const Function& function, const Operand& o, bool loadsParameter) {
+  switch (o.kind) {
+    case OperandKind::SpecialRegister: return isUniformSpecial(module.text(NameId(o.payload)));
+    case OperandKind::Variable: {
+      const Variable& variable = function.variables[o.payload];
+      return variable.isParameter ? loadsParameter : hasUniformAddress(module, variable);
+    }
+    case OperandKind::Symbol: {
+      const Symbol& symbol = module.symbols[o.payload];
+      return symbol.kind == SymbolKind::Variable && hasUniformAddress(module, module.variables[symbol.index]);
+    }
+    case OperandKind::Label: return false;
+    default: return true;  // immediates, groups, selectors
+  }
+}
 
 BitVector findUniform(const Module& module, const Function& function, const Cfg& cfg,
                       const DominatorTree& dominators) {

@@ -13,8 +13,8 @@
 //             (ir/spaced_opcodes.h).
 // Leaves:     what nothing reads any longer, to live-dead.
 // Cost:       nothing without a generic access; else live intervals, and linear in operands for each sweep.
-// Declines:   unknown-source (loaded from memory, put together from halves, ...), mixed-spaces (addresses of
-// several
+// Declines:   unknown-source (loaded from memory that may have changed since the launch, put together from halves,
+// ...), mixed-spaces (addresses of several
 //             meet), function-parameter (of a function with calls that are not known), launched-parameter (of a
 //             kernel that device code may launch, or assume-param-global is off), no-such-form (the space does not
 //             have the access), address-form (not `[reg]` or `[reg+imm]`), not-cheaper; too-large; address-size
@@ -46,7 +46,7 @@ class SpaceInference {
         context_(context),
         module_(context.module),
         spaces_(module_, f, context.analyses.cfg(), context.analyses.slotIndexes(),
-                context.analyses.liveIntervals()),
+                context.analyses.liveIntervals(), context.knobs["assume-param-global"] != 0),
         shadows_{{f, context, spaces_, AddressKind::Shared},
                  {f, context, spaces_, AddressKind::Local},
                  {f, context, spaces_, AddressKind::Const}} {}

@@ -35,12 +35,13 @@ class ProductUses {
   Counts of(const Operand& result, InstrId id);
   // Of one addition, to `other`, of a product made in block `home`.
   Counts ofAddition(const Operand& other, InstrId at, BlockId home);
+  // Whether it holds one value for all threads of a block.
+  bool isUniform(RegId reg);
 
  private:
   static constexpr unsigned kMostCopies = 4;
 
   bool isParameter(RegId reg, InstrId at) const;
-  bool isUniform(RegId reg);
   bool isRecurrence(RegId reg, InstrId at, BlockId outside);
 
   const Function& f_;

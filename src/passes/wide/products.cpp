@@ -10,7 +10,9 @@
 //               instead of two instructions and a sign. Modulo two to the 64 the sum is what it was.
 // Declines:     trivial (by 0 or 1), shift-out (32 or more), constant (none of 32 bits of the kind), not-extended,
 //               mixed-signs, low-half-only (addresses of shared memory, truncations: ptxas computes the lower half
-//               only), addend-extended (of mad.wide: its upper half would be made to be added), pressure (a loop
+//               only), addend-extended (of mad.wide whose product is not uniform: the addend's upper half would be
+//               made to be
+//             added), pressure (a loop
 //               without a register for the factor); of shifts and additions: factor-alone (one instruction less for
 //               one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three (one
 //               instruction adds two), loop-step, offset (accesses of sm_75 add that). Of products of sums see
@@ -256,9 +258,11 @@ void WideProducts::emitProduct(InstrId id, const Operand& a, const Operand& b, b
   context_.count("products");
 }
 
-// What is added to an extended number has no upper half to be moved where a pair is to be.
+// What is added to an extended number has no upper half to be moved where a pair is to be. A uniform product is
+// made beside the vector instructions, and its sum with a narrow number is one for each half.
 bool WideProducts::splitWide(InstrId id, std::span<const Operand> operands, bool isSigned) {
-  if (narrow_.of(operands[3], id).any()) return false;
+  const auto isUniform = [&](const Operand& o) { return !o.isRegister() || uses_.isUniform(o.reg()); };
+  if (narrow_.of(operands[3], id).any() && !(isUniform(operands[1]) && isUniform(operands[2]))) return false;
   const Operand product = edits_.temporary(ScalarType::b64);
   edits_.insert(id, isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
                 {product, Edits::asUse(operands[1]), Edits::asUse(operands[2])});

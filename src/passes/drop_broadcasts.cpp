@@ -1,0 +1,366 @@
+// drop-broadcasts: what one lane computes and sends to the others is computed by all of them.
+//
+// What:       gcc makes of the sequential parts of an OpenACC or OpenMP region
+//                 @p bra L;  ...loads, arithmetic...  L: bar.warp.sync -1;  shfl.sync.idx of each result
+//             with p true in all lanes but the first. Where the results are made of what is known at the launch
+//             (launch_values.h), every lane computes the same: the branch goes, and shuffles of a value that all
+//             lanes have become copies, 64-bit values that were taken apart for it as a whole. Shuffles of such
+//             values go elsewhere, too.
+// Algorithm:  sections: the single blocks that a branch jumps over, in front of a block with shuffles. All at
+// first;
+//             launch_values.h is asked what holds if the branches were not there; those that do not stand the
+//             answer are taken out, and again until nothing changes.
+// Invariants: a section only computes and loads. What it writes was not written before in lanes that jumped, so
+// that
+//             what they hold then is theirs to choose. It loads
+//               as launched:  all lanes read one value; and before anything may be written all lanes meet at a
+//                             barrier, so that lanes that are late do not read what others write then;
+//               one address:  that a thread of each block surely reads, too: the lanes that run the section are
+//                             those with an index of 0, and no thread passes it by in another way.
+//             A shuffle gives what some lane holds, or nothing that is defined; if all hold the same, that. No
+//             memory is ordered by shuffles, so that none is needed for it.
+// Cost:       nothing without a shuffle; else live intervals, and linear in operands for each sweep and round.
+// Declines:   too-large; of sections: side-effects (not only arithmetic and weak loads), may-have-changed (what is
+//             loaded), address-varies, first-thread-unknown, not-always-run, no-barrier, keeps-old-value; of
+//             shuffles that send a lane's value to all: varies.
+#include <algorithm>
+
+#include "analysis/launch_values.h"
+#include "analysis/plain_operands.h"
+#include "passes/pass.h"
+#include "passes/split_places.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr unsigned kMostRounds = 8;
+constexpr std::size_t kMostInstructions = 64;  // of a section
+
+bool isShuffle(const OpcodeForm& form) { return form.row != nullptr && form.row->base() == "shfl"; }
+
+class DropBroadcasts {
+ public:
+  DropBroadcasts(Function& f, PassContext& context)
+      : f_(f),
+        context_(context),
+        module_(context.module),
+        cfg_(context.analyses.cfg()),
+        slots_(context.analyses.slotIndexes()),
+        intervals_(context.analyses.liveIntervals()),
+        memory_(context.module, f, cfg_) {}
+
+  bool run() {
+    for (uint32_t b = 0; b < cfg_.size(); ++b)
+      if (auto s = sectionBehind(BlockId(b))) triangles_.push_back(*s);
+    for (Section s : triangles_)
+      if (hasShuffles(s.join)) {
+        const std::string_view why = whyNot(s);
+        if (why.empty())
+          sections_.push_back(s);
+        else
+          declines_.add(why);
+      }
+    settle();
+    note();
+    declines_.tell(context_, "place");
+    apply();
+    return !sections_.empty() || !shuffles_.empty();
+  }
+
+ private:
+  // `body` is what the branch at the end of `head` jumps over.
+  struct Section {
+    BlockId head, body, join;
+    InstrId branch;
+    bool loads = false;
+  };
+  struct Whole {
+    InstrId pack;
+    RegId from;
+  };
+
+  const OpcodeForm& form(InstrId id) const { return module_.form(f_[id]); }
+  std::string_view text(InstrId id) const { return module_.text(form(id).text); }
+
+  // ---- sections ----
+
+  std::optional<Section> sectionBehind(BlockId head) const {
+    const Block& block = cfg_[head];
+    if (!block.reachable || cfg_.successors(head).size() != 2 || slots_.instructions(head).empty()) return {};
+    const InstrId branch = slots_.instructions(head).back();
+    const auto operands = f_.operandsOf(f_[branch]);
+    if (form(branch).row == nullptr || form(branch).row->key != "bra" || !f_[branch].is(Instruction::Guarded))
+      return {};
+    const auto target = std::ranges::find(operands, OperandKind::Label, &Operand::kind);
+    if (target == operands.end()) return {};
+    const BlockId join = cfg_.blockOf(f_.labels[target->payload].place), body(head.value + 1);
+    if (body.value >= cfg_.size() || body == join || join == head) return {};
+    const bool isTriangle = cfg_.predecessors(body).size() == 1 && cfg_.predecessors(body)[0] == head &&
+                            cfg_.successors(body).size() == 1 && cfg_.successors(body)[0] == join &&
+                            !cfg_[body].leaves;
+    if (!isTriangle) return {};
+    return Section{.head = head, .body = body, .join = join, .branch = branch};
+  }
+
+  bool hasShuffles(BlockId b) const {
+    return std::ranges::any_of(slots_.instructions(b), [&](InstrId id) { return isShuffle(form(id)); });
+  }
+
+  std::string_view whyNot(Section& s) const {  // and whether it loads
+    const auto& body = slots_.instructions(s.body);
+    if (body.size() > kMostInstructions) return "side-effects";
+    for (const InstrId id : body) {
+      if (form(id).row != nullptr && form(id).row->key == "bra") continue;
+      if (f_[id].is(Instruction::Guarded) || !form(id).knowsOperands()) return "side-effects";
+      const bool loads = form(id).row->key == "ld";
+      if (loads && text(id).starts_with("ld.param") && f_.isEntry) continue;
+      if (loads && text(id).starts_with("ld.const")) {
+        s.loads = true;
+        continue;
+      }
+      if (loads && !memory_.isAsLaunched(id)) return "may-have-changed";
+      if (!loads && !LaunchValues::isComputation(form(id))) return "side-effects";
+      if (loads) s.loads = true;
+      if (loads && !memory_.isConstant(id) && !meetsBarrier(s.join)) return "no-barrier";
+    }
+    for (const InstrId id : body)
+      for (const Operand& o : f_.operandsOf(f_[id]))
+        if (o.isRegister() && o.writes() && keepsOld(o.reg(), s)) return "keeps-old-value";
+    if (!s.loads) return {};
+    if (!isOfFirstThread(s.branch)) return "first-thread-unknown";
+    if (!isAlwaysRun(s.head)) return "not-always-run";
+    return {};
+  }
+
+  // Whether a lane that jumps has a value that is defined, and may be read.
+  bool keepsOld(RegId r, const Section& s) const {
+    if (!intervals_[r].valueAt(slots_.start(s.join)).valid()) return false;
+    const ValueId old = intervals_[r].valueAt(slots_.end(s.head).previous());
+    return !old.valid() || intervals_[r][old].kind != ValueKind::Entry || f_.registers[r.value].isParameter;
+  }
+
+  // Whether all lanes of the warp meet in the block before anything may be written.
+  bool meetsBarrier(BlockId b) const {
+    for (const InstrId id : slots_.instructions(b)) {
+      const GlobalEffect effect = memory_.effectOf(id);
+      if (effect == GlobalEffect::None) continue;
+      if (effect == GlobalEffect::Changes || f_[id].is(Instruction::Guarded)) return false;
+      const std::string_view opcode = text(id);
+      const PlainOperands operands(f_.operandsOf(f_[id]));
+      if (operands.size() != 1 || operands.single(0) == nullptr) return false;
+      if (opcode == "bar.warp.sync") {
+        const auto mask = immediate(f_, *operands.single(0));
+        return mask && static_cast<uint32_t>(*mask) == UINT32_MAX;
+      }
+      return opcode == "bar.sync" || opcode == "bar.cta.sync" || opcode == "barrier.sync" ||
+             opcode == "barrier.cta.sync" || opcode == "barrier.sync.aligned" ||
+             opcode == "barrier.cta.sync.aligned";
+    }
+    return false;
+  }
+
+  // The one instruction that makes what `id` reads in `r`, without a guard.
+  InstrId definition(RegId r, InstrId id) const {
+    const ValueId v = intervals_[r].valueIn(slots_[id]);
+    if (!v.valid() || intervals_[r][v].kind != ValueKind::Instruction || intervals_[r][v].isPartial) return {};
+    const InstrId made = slots_.instructionAt(intervals_[r][v].def);
+    return made.valid() && !f_[made].is(Instruction::Guarded) ? made : InstrId();
+  }
+
+  // Whether the branch is not taken by threads with an index of 0 in one dimension, of which each block has some.
+  bool isOfFirstThread(InstrId branch) const {
+    const Operand& guard = f_.operandsOf(f_[branch])[0];
+    const InstrId test = definition(guard.reg(), branch);
+    if (!test.valid()) return false;
+    const std::string_view wanted = guard.is(Operand::Not) ? "setp.eq." : "setp.ne.", opcode = text(test);
+    if (!opcode.starts_with(wanted) || opcode.size() != wanted.size() + 3 || !opcode.ends_with("32")) return false;
+    const PlainOperands operands(f_.operandsOf(f_[test]));
+    if (operands.size() != 3 || operands.single(0) == nullptr || operands.single(1) == nullptr ||
+        operands.single(2) == nullptr || !operands.single(1)->isRegister() || operands.single(1)->flags != 0 ||
+        immediate(f_, *operands.single(2)) != std::optional<uint64_t>(0))
+      return false;
+    const InstrId source = definition(operands.single(1)->reg(), test);
+    if (!source.valid() || !text(source).starts_with("mov.") || !text(source).ends_with("32")) return false;
+    const PlainOperands moved(f_.operandsOf(f_[source]));
+    if (moved.size() != 2 || moved.single(1) == nullptr || moved.single(1)->kind != OperandKind::SpecialRegister)
+      return false;
+    const std::string_view name = module_.text(NameId(moved.single(1)->payload));
+    return name == "%tid.x" || name == "%tid.y" || name == "%tid.z";
+  }
+
+  // Whether each thread comes to the block that any other of its block comes to: there is no branch before it but
+  // over triangles.
+  bool isAlwaysRun(BlockId b) const {
+    const DominatorTree& dominators = context_.analyses.dominators();
+    if (cfg_.roots().size() != 1 || mayStop(b)) return false;
+    while (b != cfg_.roots()[0]) {
+      const BlockId above = dominators.parent(b);
+      if (!above.valid() || mayStop(above)) return false;
+      const bool follows = cfg_.successors(above).size() == 1;
+      const bool joins = std::ranges::any_of(
+          triangles_, [&](const Section& s) { return s.head == above && s.join == b && !mayStop(s.body); });
+      if (!follows && !joins) return false;
+      b = above;
+    }
+    return true;
+  }
+
+  // Whether a thread that comes to the block may not get to its end.
+  bool mayStop(BlockId b) const {
+    constexpr uint32_t kStops =
+        effect::Call | effect::Exit | effect::Return | effect::NoReturn | effect::IndirectBranch | effect::Unknown;
+    return cfg_[b].leaves || std::ranges::any_of(slots_.instructions(b), [&](InstrId id) {
+             return form(id).row == nullptr || form(id).is(kStops);
+           });
+  }
+
+  // ---- what holds without their branches ----
+
+  void settle() {
+    for (unsigned round = 0; round < kMostRounds; ++round) {
+      edges_.clear();
+      for (const Section& s : sections_) edges_.push_back({s.head, s.join});
+      values_.emplace(module_, f_, cfg_, slots_, intervals_, memory_, edges_);
+      const std::size_t before = sections_.size();
+      std::erase_if(sections_, [&](const Section& s) {
+        const bool varies = loadsVary(s);
+        if (varies) declines_.add("address-varies");
+        return varies || !isSent(s);
+      });
+      if (sections_.size() == before) return;
+    }
+    sections_.clear();
+    edges_.clear();
+    values_.emplace(module_, f_, cfg_, slots_, intervals_, memory_, edges_);
+  }
+
+  bool loadsVary(const Section& s) const {
+    return std::ranges::any_of(slots_.instructions(s.body), [&](InstrId id) {
+      if (form(id).row->key != "ld") return false;
+      return std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
+        return o.isRegister() && o.reads() && !values_->read(o.reg(), id).isOne();
+      });
+    });
+  }
+
+  // Whether a shuffle goes that sends what the section makes.
+  bool isSent(const Section& s) const {
+    for (const InstrId id : slots_.instructions(s.join)) {
+      if (!isShuffle(form(id)) || !isOfOne(id)) continue;
+      const Operand& result = f_.operandsOf(f_[id])[0];
+      if (slots_.blockAt(values_->placeOf(values_->written(result.reg(), id))) == s.body) return true;
+    }
+    return false;
+  }
+
+  // Whether the shuffle's result, all that it writes, is one value for all lanes.
+  bool isOfOne(InstrId id) const {
+    const PlainOperands operands(f_.operandsOf(f_[id]));
+    const Operand* const result = operands.single(0);
+    return result != nullptr && result->isRegister() && operands.single(1) != nullptr &&
+           values_->written(result->reg(), id).isOne();
+  }
+
+  // ---- edits ----
+
+  void note() {
+    for (uint32_t b = 0; b < cfg_.size(); ++b) {
+      if (!cfg_[BlockId(b)].reachable) continue;
+      unpacks_.clear();
+      for (const InstrId id : slots_.instructions(BlockId(b))) {
+        if (isShuffle(form(id))) {
+          if (isOfOne(id))
+            shuffles_.push_back(id);
+          else if (isBroadcast(id))
+            declines_.add("varies");
+        }
+        noteWhole(id);
+      }
+    }
+  }
+
+  bool isBroadcast(InstrId id) const {
+    const PlainOperands operands(f_.operandsOf(f_[id]));
+    return text(id).find(".idx.") != std::string_view::npos && operands.single(2) != nullptr &&
+           immediate(f_, *operands.single(2)).has_value();
+  }
+
+  // `mov.b64 r, {low, high}` of what `mov.b64 {low, high}, s` took apart in the block, s not being written between.
+  void noteWhole(InstrId id) {
+    const PlainOperands operands(f_.operandsOf(f_[id]));
+    const bool isMove = text(id) == "mov.b64" && !f_[id].is(Instruction::Guarded) && operands.size() == 2;
+    if (isMove && operands.single(0) != nullptr && operands[1].size() == 3 && operands.single(0)->isRegister()) {
+      const LaunchValues::State state = values_->written(operands.single(0)->reg(), id);
+      if (state.isOne() && state.part == LaunchValues::Part::Whole)
+        for (const auto& [from, leader] : unpacks_)
+          if (leader == state.leader) {
+            wholes_.push_back({id, from});
+            break;
+          }
+    }
+    std::erase_if(unpacks_, [&](const auto& u) {
+      return std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
+        return o.isRegister() && o.writes() && o.reg() == u.first;
+      });
+    });
+    if (isMove && operands[0].size() == 3 && operands.single(1) != nullptr && operands.single(1)->isRegister()) {
+      const LaunchValues::State state = values_->read(operands.single(1)->reg(), id);
+      if (state.isOne() && state.part == LaunchValues::Part::Whole)
+        unpacks_.push_back({operands.single(1)->reg(), state.leader});
+    }
+  }
+
+  void apply() {
+    const Zones zones(module_, f_);
+    for (const Whole& w : wholes_) {
+      const RegId to = f_.operandsOf(f_[w.pack])[0].reg();
+      if (to == w.from) {
+        f_.erase(w.pack);
+        continue;
+      }
+      // The name may mean another register there.
+      if (zones.areMany()) continue;
+      const Operand operands[] = {registerOperand(to, Role::Def), registerOperand(w.from, Role::Use, Join::Comma)};
+      f_.setOperands(w.pack, operands);
+      f_.touch(w.pack);
+    }
+    for (const InstrId id : shuffles_) {
+      const auto all = f_.operandsOf(f_[id]);
+      const Operand operands[] = {all[0], all[1]};
+      f_[id].payload = module_.madeOpcode(MadeOpcode::MovB32).value;
+      f_.setOperands(id, operands);
+      f_.touch(id);
+    }
+    for (const Section& s : sections_) f_.erase(s.branch);
+    if (!sections_.empty()) context_.count("sections", sections_.size());
+    if (!shuffles_.empty()) context_.count("shuffles", shuffles_.size());
+  }
+
+  Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  const Cfg& cfg_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
+  const LaunchMemory memory_;
+  std::vector<Section> triangles_, sections_;
+  std::vector<LaunchValues::Edge> edges_;
+  std::optional<LaunchValues> values_;
+  std::vector<std::pair<RegId, uint32_t>> unpacks_;  // in this block: what was taken apart, and its leader
+  std::vector<InstrId> shuffles_;
+  std::vector<Whole> wholes_;
+  Declines declines_;
+};
+
+}  // namespace
+
+bool dropBroadcasts(Function& f, PassContext& context) {
+  const bool any = std::ranges::any_of(context.module.opcodes, isShuffle);
+  if (!any) return false;
+  for (const InstrId id : f)
+    if (f[id].isInstruction() && isShuffle(context.module.form(f[id])))
+      return context.hasUsableIntervals() && DropBroadcasts(f, context).run();
+  return false;
+}
+
+}  // namespace ptxopt
