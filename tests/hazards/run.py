@@ -29,7 +29,7 @@ PIPELINES = {
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
     "both": ["--passes=live-dead,rename-webs,live-dead", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
-    "clean-up": ["--skip-pass=promote-local,infer-address-space,divide,hoist-slow-arithmetic,wide-multiply,local-cse,"
+    "clean-up": ["--skip-pass=promote-local,drop-broadcasts,infer-address-space,divide,hoist-slow-arithmetic,wide-multiply,local-cse,"
                  "straight-line-reduce,loop-reduce", "--verify-each"],
     "default": ["--verify-each"],
     "cse": ["--passes=local-cse,live-dead", "--verify-each"],
