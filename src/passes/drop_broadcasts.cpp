@@ -12,11 +12,14 @@
 //             answer are taken out, and again until nothing changes.
 // Invariants: a section only computes and loads. What it writes was not written before in lanes that jumped, so
 // that
-//             what they hold then is theirs to choose. It loads
-//               as launched:  all lanes read one value; and before anything may be written all lanes meet at a
-//                             barrier, so that lanes that are late do not read what others write then;
-//               one address:  that a thread of each block surely reads, too: the lanes that run the section are
-//                             those with an index of 0, and no thread passes it by in another way.
+//             what they hold then is theirs to choose. Where it loads, all lanes read one value at addresses that a
+//             lane reads anyway, and before anything may be written they meet at a barrier, so that lanes that are
+//             late do not read what others write then:
+//               of the block: a thread of the block surely runs the section, if those with an index of 0 do and no
+//                             thread passes it by in another way. The branch goes.
+//               of the warp:  a warp in which no lane runs the section must not begin to, for others do not wait
+//                             for it: the branch stays, and is taken where all lanes would take it (vote.sync). All
+//                             lanes are there, for there is no branch before but over such blocks.
 //             A shuffle gives what some lane holds, or nothing that is defined; if all hold the same, that. No
 //             memory is ordered by shuffles, so that none is needed for it.
 // Cost:       nothing without a shuffle; else live intervals, and linear in operands for each sweep and round.
@@ -25,6 +28,7 @@
 //             shuffles that send a lane's value to all: varies.
 #include <algorithm>
 
+#include "analysis/kernel_needs.h"
 #include "analysis/launch_values.h"
 #include "analysis/plain_operands.h"
 #include "passes/pass.h"
@@ -33,7 +37,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr unsigned kMostRounds = 8;
+constexpr unsigned kMostRounds = 8, kLanes = 32;
 constexpr std::size_t kMostInstructions = 64;  // of a section
 
 bool isShuffle(const OpcodeForm& form) { return form.row != nullptr && form.row->base() == "shfl"; }
@@ -68,11 +72,12 @@ class DropBroadcasts {
   }
 
  private:
+  enum class Barrier : uint8_t { None, Warp, Block };
   // `body` is what the branch at the end of `head` jumps over.
   struct Section {
     BlockId head, body, join;
     InstrId branch;
-    bool loads = false;
+    bool votes = false;  // the branch stays, for warps without a lane that runs the section
   };
   struct Whole {
     InstrId pack;
@@ -106,30 +111,42 @@ class DropBroadcasts {
     return std::ranges::any_of(slots_.instructions(b), [&](InstrId id) { return isShuffle(form(id)); });
   }
 
-  std::string_view whyNot(Section& s) const {  // and whether it loads
+  std::string_view whyNot(Section& s) const {
     const auto& body = slots_.instructions(s.body);
     if (body.size() > kMostInstructions) return "side-effects";
+    bool loads = false, needsBarrier = false;
     for (const InstrId id : body) {
       if (form(id).row != nullptr && form(id).row->key == "bra") continue;
       if (f_[id].is(Instruction::Guarded) || !form(id).knowsOperands()) return "side-effects";
-      const bool loads = form(id).row->key == "ld";
-      if (loads && text(id).starts_with("ld.param") && f_.isEntry) continue;
-      if (loads && text(id).starts_with("ld.const")) {
-        s.loads = true;
+      if (form(id).row->key != "ld") {
+        if (!LaunchValues::isComputation(form(id))) return "side-effects";
         continue;
       }
-      if (loads && !memory_.isAsLaunched(id)) return "may-have-changed";
-      if (!loads && !LaunchValues::isComputation(form(id))) return "side-effects";
-      if (loads) s.loads = true;
-      if (loads && !memory_.isConstant(id) && !meetsBarrier(s.join)) return "no-barrier";
+      if (text(id).starts_with("ld.param") && f_.isEntry) continue;
+      loads = true;
+      if (text(id).starts_with("ld.const") || memory_.isConstant(id)) continue;
+      needsBarrier = true;
+      if (!memory_.isAsLaunched(id)) return "may-have-changed";
     }
     for (const InstrId id : body)
       for (const Operand& o : f_.operandsOf(f_[id]))
         if (o.isRegister() && o.writes() && keepsOld(o.reg(), s)) return "keeps-old-value";
-    if (!s.loads) return {};
-    if (!isOfFirstThread(s.branch)) return "first-thread-unknown";
+    if (!loads) return {};
     if (!isAlwaysRun(s.head)) return "not-always-run";
-    return {};
+    if (needsBarrier) {
+      const Barrier barrier = barrierIn(s.join);
+      if (barrier == Barrier::None) return "no-barrier";
+      s.votes = barrier == Barrier::Warp && !isOneWarp();
+      // No lane waits for the vote in vain.
+      if (s.votes && (cfg_.predecessors(s.join).size() != 2 || context_.analyses.loops().of(s.head).valid()))
+        return "not-always-run";
+    }
+    return s.votes || isOfFirstThread(s.branch) ? "" : "first-thread-unknown";
+  }
+
+  bool isOneWarp() const {
+    const auto threads = kernelNeeds(module_, f_).threads;
+    return threads && *threads <= kLanes;
   }
 
   // Whether a lane that jumps has a value that is defined, and may be read.
@@ -139,24 +156,26 @@ class DropBroadcasts {
     return !old.valid() || intervals_[r][old].kind != ValueKind::Entry || f_.registers[r.value].isParameter;
   }
 
-  // Whether all lanes of the warp meet in the block before anything may be written.
-  bool meetsBarrier(BlockId b) const {
+  // Of which threads all meet in the block before anything may be written.
+  Barrier barrierIn(BlockId b) const {
     for (const InstrId id : slots_.instructions(b)) {
       const GlobalEffect effect = memory_.effectOf(id);
       if (effect == GlobalEffect::None) continue;
-      if (effect == GlobalEffect::Changes || f_[id].is(Instruction::Guarded)) return false;
-      const std::string_view opcode = text(id);
       const PlainOperands operands(f_.operandsOf(f_[id]));
-      if (operands.size() != 1 || operands.single(0) == nullptr) return false;
+      if (effect == GlobalEffect::Changes || f_[id].is(Instruction::Guarded) || operands.size() != 1 ||
+          operands.single(0) == nullptr)
+        return Barrier::None;
+      const std::string_view opcode = text(id);
       if (opcode == "bar.warp.sync") {
         const auto mask = immediate(f_, *operands.single(0));
-        return mask && static_cast<uint32_t>(*mask) == UINT32_MAX;
+        return mask && static_cast<uint32_t>(*mask) == UINT32_MAX ? Barrier::Warp : Barrier::None;
       }
-      return opcode == "bar.sync" || opcode == "bar.cta.sync" || opcode == "barrier.sync" ||
-             opcode == "barrier.cta.sync" || opcode == "barrier.sync.aligned" ||
-             opcode == "barrier.cta.sync.aligned";
+      constexpr std::string_view kOfBlock[] = {
+          "bar.sync",         "bar.cta.sync",         "barrier.sync",
+          "barrier.cta.sync", "barrier.sync.aligned", "barrier.cta.sync.aligned"};
+      return std::ranges::find(kOfBlock, opcode) != std::end(kOfBlock) ? Barrier::Block : Barrier::None;
     }
-    return false;
+    return Barrier::None;
   }
 
   // The one instruction that makes what `id` reads in `r`, without a guard.
@@ -331,9 +350,27 @@ class DropBroadcasts {
       f_.setOperands(id, operands);
       f_.touch(id);
     }
-    for (const Section& s : sections_) f_.erase(s.branch);
+    for (const Section& s : sections_) {
+      if (s.votes)
+        vote(s.branch);
+      else
+        f_.erase(s.branch);
+    }
     if (!sections_.empty()) context_.count("sections", sections_.size());
     if (!shuffles_.empty()) context_.count("shuffles", shuffles_.size());
+  }
+
+  // The branch is taken where all lanes take it.
+  void vote(InstrId branch) {
+    const Operand guard = f_.operandsOf(f_[branch])[0];
+    const RegId together = f_.makeRegister(ScalarType::pred);
+    const MadeOpcode opcode = guard.is(Operand::Not) ? MadeOpcode::VoteSyncAnyPred : MadeOpcode::VoteSyncAllPred;
+    const Operand operands[] = {registerOperand(together, Role::Def),
+                                registerOperand(guard.reg(), Role::Use, Join::Comma), integerOperand(-1)};
+    f_.insert(branch, module_.madeOpcode(opcode), operands);
+    f_.operandsOf(f_[branch])[0].payload = together.value;
+    f_.touch(branch);
+    context_.count("votes");
   }
 
   Function& f_;

@@ -35,6 +35,7 @@ PIPELINES = {
     "cse": ["--passes=local-cse,live-dead", "--verify-each"],
     "hoist": ["--passes=hoist-slow-arithmetic,live-dead", "--verify-each"],
     "divide": ["--passes=divide,live-dead", "--verify-each"],
+    "broadcasts": ["--passes=drop-broadcasts,live-dead", "--verify-each"],
     "spaces": ["--passes=promote-local,infer-address-space,live-dead,infer-address-space,live-dead", "--verify-each"],
     "loop-reduce": ["--passes=straight-line-reduce,live-dead,loop-reduce,live-dead", "--verify-each"],
     "wide-multiply": ["--passes=wide-multiply,live-dead", "--verify-each"],

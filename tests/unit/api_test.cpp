@@ -69,7 +69,8 @@ TEST_CASE("api: levels, passes and skip") {
   CHECK(ran({.passes = std::vector<std::string>{}}) == "");
   CHECK(ran({.passes = {{"rename-webs", "live-dead"}}, .skip = {"rename-webs"}}) == "live-dead ");
   CHECK(ran({.skip = {"live-dead"}}) ==
-        "early-simple-live-dead promote-local drop-broadcasts infer-address-space cssa-coalesce register-coalescer nvptx-coalescer "
+        "early-simple-live-dead promote-local drop-broadcasts infer-address-space cssa-coalesce register-coalescer "
+        "nvptx-coalescer "
         "divide hoist-slow-arithmetic wide-multiply local-cse straight-line-reduce loop-reduce ");
   CHECK(ran({.skip = {"early-simple-live-dead", "live-dead@1", "live-dead@3"}}) ==
         "promote-local drop-broadcasts infer-address-space cssa-coalesce register-coalescer nvptx-coalescer divide "
