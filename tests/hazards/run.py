@@ -29,8 +29,8 @@ PIPELINES = {
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
     "both": ["--passes=live-dead,rename-webs,live-dead", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
-    "clean-up": ["--skip-pass=promote-local,drop-broadcasts,infer-address-space,divide,hoist-slow-arithmetic,wide-multiply,local-cse,"
-                 "straight-line-reduce,loop-reduce", "--verify-each"],
+    "clean-up": ["--skip-pass=promote-local,drop-broadcasts,infer-address-space,divide,hoist-slow-arithmetic,wide-multiply,"
+                 "local-cse,straight-line-reduce,loop-reduce", "--verify-each"],
     "default": ["--verify-each"],
     "cse": ["--passes=local-cse,live-dead", "--verify-each"],
     "hoist": ["--passes=hoist-slow-arithmetic,live-dead", "--verify-each"],
@@ -41,7 +41,7 @@ PIPELINES = {
     "wide-multiply": ["--passes=wide-multiply,live-dead", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"cse", "default", "divide", "hoist", "loop-reduce", "spaces", "wide-multiply"}
+EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "loop-reduce", "spaces", "wide-multiply"}
 
 
 def read_rules(text):

@@ -20,7 +20,14 @@ Expander::Expander(Function& f, PassContext& context)
       slots_(context.analyses.slotIndexes()),
       intervals_(context.analyses.liveIntervals()),
       occurrences_(f),
-      zones_(context.module, f) {}
+      zones_(context.module, f),
+      known_(f.instructions.size()) {}
+
+// In front of what was made since then it is as in front of what follows.
+bool Expander::canBeNamed(RegId r, InstrId place) const {
+  while (place.valid() && place.value >= known_) place = f_[place].next;
+  return zones_.reaches(occurrences_, r, place);
+}
 
 // What each value holds. A value that is a recurrence holds its expression only in the round in which it begins.
 void Expander::findValues() {

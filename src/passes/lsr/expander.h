@@ -68,7 +68,7 @@ class Expander {
   void copyTo(RegId to, RegId from, InstrId before);
   InstrId instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
   // Whether a register's name means it in front of a place.
-  bool canBeNamed(RegId r, InstrId place) const { return zones_.reaches(occurrences_, r, place); }
+  bool canBeNamed(RegId r, InstrId place) const;
   // How many instructions read a register of the function as it was.
   std::size_t readers(RegId reg) const;
   // Whether an instruction outside the loop reads the value.
@@ -114,6 +114,7 @@ class Expander {
   const LiveIntervals& intervals_;
   Occurrences occurrences_;
   Zones zones_;
+  const std::size_t known_;  // instructions of the function as it was: zones know no others
   struct Value {
     RegId reg;
     ValueId value;
