@@ -69,11 +69,11 @@ void LocalAddresses::collect() {
 LocalAddresses::Address LocalAddresses::join(const Address& a, const Address& b) {
   if (a.kind == Address::None) return b;
   if (b.kind == Address::None || a == b) return a;
-  return {Address::Lost, {}, 0};
+  return Address{.kind = Address::Lost};
 }
 
 LocalAddresses::Address LocalAddresses::at(RegId r, ValueId v) const {
-  if (!v.valid() || !values_.contains(r)) return {Address::Lost, {}, 0};
+  if (!v.valid() || !values_.contains(r)) return Address{.kind = Address::Lost};
   return addresses_[values_(r, v)];
 }
 
@@ -93,11 +93,11 @@ bool LocalAddresses::raise(RegId r, ValueId v, const Address& by) {
 LocalAddresses::Address LocalAddresses::named(std::span<const Operand> operand) const {
   if (operand.empty() || operand[0].kind != OperandKind::Variable || bytes_[operand[0].payload] == 0 ||
       operand.size() > 2)
-    return {Address::Lost, {}, 0};
-  Address a{Address::Known, VariableId(operand[0].payload), 0};
+    return Address{.kind = Address::Lost};
+  Address a{.kind = Address::Known, .variable = VariableId(operand[0].payload)};
   if (operand.size() == 1) return a;
   const auto offset = immediate(f_, operand[1]);
-  if (!offset || operand[1].join != Join::Plus) return {Address::Lost, {}, 0};
+  if (!offset || operand[1].join != Join::Plus) return Address{.kind = Address::Lost};
   a.offset = static_cast<int64_t>(*offset);
   return a;
 }
@@ -111,7 +111,7 @@ bool LocalAddresses::sweep() {
     const bool isRoot = std::ranges::find(roots, *b) != roots.end();
     for (const PointerValues::Value& v : values_.beginning(*b)) {
       if (isRoot && (*b != roots.front() || f_.registers[v.reg.value].isParameter))
-        changed |= raise(v.reg, v.value, {Address::Lost, {}, 0});
+        changed |= raise(v.reg, v.value, Address{.kind = Address::Lost});
       for (const BlockId from : cfg_.predecessors(*b)) {
         if (!cfg_[from].reachable) continue;
         const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
@@ -124,7 +124,7 @@ bool LocalAddresses::sweep() {
         const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
         if (!v.valid()) continue;
         if (o.role == Role::Mod) changed |= raise(o.reg(), v, read(o.reg(), id));
-        changed |= raise(o.reg(), v, isFollowed(id) ? result(id) : Address{Address::Lost, {}, 0});
+        changed |= raise(o.reg(), v, isFollowed(id) ? result(id) : Address{.kind = Address::Lost});
       }
   }
   return changed;
@@ -149,7 +149,7 @@ bool LocalAddresses::isFollowed(InstrId id) const {
   }
 }
 
-LocalAddresses::Address LocalAddresses::result(InstrId id) const {
+LocalAddresses::Address LocalAddresses::result(InstrId id) {
   const Instruction& i = f_[id];
   const PlainOperands operands(f_.operandsOf(i));
   const auto source = [&](std::size_t k) -> Address {
@@ -162,21 +162,47 @@ LocalAddresses::Address LocalAddresses::result(InstrId id) const {
   Address a = source(1);
   const bool isSum = operation == AddressOperation::Add || operation == AddressOperation::Or;
   if (!isSum && operation != AddressOperation::Subtract) return a;
-  if (operands.size() != 3) return {Address::Lost, {}, 0};
+  if (operands.size() != 3) return Address{.kind = Address::Lost};
   auto by = constant(operands.single(2), id);
   if (!by && isSum) {
     by = constant(operands.single(1), id);
     a = source(2);
   }
   if (a.kind == Address::None) return a;
-  if (!by || a.kind == Address::Lost) return {Address::Lost, {}, 0};
+  if (!by && operation == AddressOperation::Add) {
+    const Address first = source(1);
+    if (first.kind == Address::None) return first;
+    if (first.kind == Address::Known)
+      return a.kind == Address::Known ? Address{.kind = Address::Lost} : indexedBy(first, operands.single(2), id);
+    if (a.kind == Address::Known) return indexedBy(a, operands.single(1), id);
+  }
+  if (!by || a.kind == Address::Lost) return Address{.kind = Address::Lost};
   if (operation == AddressOperation::Or) {
-    if (*by >= alignmentOf(a.variable)) return {Address::Lost, {}, 0};
+    if (a.chain != kNoChain || *by >= alignmentOf(a.variable)) return Address{.kind = Address::Lost};
     a.offset = static_cast<int64_t>(static_cast<uint64_t>(a.offset) | *by);
     return a;
   }
   a.offset = isSum ? a.offset + static_cast<int64_t>(*by) : a.offset - static_cast<int64_t>(*by);
   return a;
+}
+
+LocalAddresses::Address LocalAddresses::indexedBy(const Address& a, const Operand* index, InstrId id) {
+  if (index == nullptr || !index->isRegister() || index->flags != 0) return {.kind = Address::Lost};
+  const auto [at, isNew] =
+      chainOf_.try_emplace(uint64_t{id.value} << 32 | a.chain, static_cast<uint32_t>(chains_.size()));
+  if (isNew) chains_.push_back({a.chain, {id, index->reg()}});
+  Address sum = a;
+  sum.chain = at->second;
+  return sum;
+}
+
+void LocalAddresses::addIndexed(const LocalAccess& access, uint32_t chain) {
+  IndexedAccess& indexed = indexed_.emplace_back();
+  indexed.at = access.at;
+  indexed.variable = access.variable;
+  indexed.offset = access.offset;
+  indexed.bytes = uint32_t{access.bytes} * access.elements;
+  for (; chain != kNoChain; chain = chains_[chain].before) indexed.addends.push_back(chains_[chain].addend);
 }
 
 std::optional<uint64_t> LocalAddresses::constant(const Operand* o, InstrId id) const {
@@ -208,8 +234,14 @@ void LocalAddresses::lookAtUses(InstrId id) {
   LocalAccess access;
   uint32_t base = UINT32_MAX;
   std::string_view whyNot;
-  if (readAccess(id, access, base, whyNot)) accesses_.push_back(access);
-  const Address made = isFollowed(id) ? result(id) : Address{Address::Lost, {}, 0};
+  uint32_t chain = kNoChain;
+  if (readAccess(id, access, base, chain, whyNot)) {
+    if (chain == kNoChain)
+      accesses_.push_back(access);
+    else
+      addIndexed(access, chain);
+  }
+  const Address made = isFollowed(id) ? result(id) : Address{.kind = Address::Lost};
   const PlainOperands plain(operands);
   const Operand* const to = plain.size() > 0 ? plain.single(0) : nullptr;
   // A definition under a guard leaves one address or the other.
@@ -219,7 +251,8 @@ void LocalAddresses::lookAtUses(InstrId id) {
   for (uint32_t k = 0; k < operands.size(); ++k) {
     const Operand& o = operands[k];
     Address a;
-    if (o.kind == OperandKind::Variable && bytes_[o.payload] != 0) a = {Address::Known, VariableId(o.payload), 0};
+    if (o.kind == OperandKind::Variable && bytes_[o.payload] != 0)
+      a = {.kind = Address::Known, .variable = VariableId(o.payload)};
     if (o.isRegister() && o.reads() && values_.contains(o.reg())) a = read(o.reg(), id);
     if (a.kind != Address::Known) continue;
     if (k == base) {
@@ -249,7 +282,8 @@ void LocalAddresses::lookAtUses(InstrId id) {
 
 // Whether the instruction is a load or store of a local variable: then `access` says which. `base`: the entry that
 // holds the address, where there is one. `whyNot`: it is one, of a kind that pins the variable.
-bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base, std::string_view& whyNot) const {
+bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base, uint32_t& chain,
+                                std::string_view& whyNot) const {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
   if (form.row == nullptr || (form.row->key != "ld" && form.row->key != "st")) return false;
@@ -274,6 +308,7 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
   }
   if (a.kind != Address::Known) return false;
   const unsigned bits = info(form.type).bits;
+  chain = a.chain;
   access.at = id;
   access.variable = a.variable;
   access.offset = a.offset;
@@ -289,7 +324,7 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
     whyNot = "volatile";
   else if (bits < 8 || bits > 64)
     whyNot = "wide";
-  else if (a.offset < 0 || a.offset + size > static_cast<int64_t>(bytes_[a.variable.value]))
+  else if (chain == kNoChain && (a.offset < 0 || a.offset + size > static_cast<int64_t>(bytes_[a.variable.value])))
     whyNot = "out-of-bounds";
   if (first < operands.size() && operands[first].kind == OperandKind::Selector) whyNot = "volatile";  // .unified
   if (!whyNot.empty()) return false;

@@ -7,10 +7,12 @@
 // Algorithm:  from below (no address, a known one, lost) in sweeps over the blocks in reverse post-order. An
 // address
 //             that something else reads than what is followed, or that meets another value, is lost, and its
-//             variable is pinned: so nothing can reach a variable that is not pinned but the accesses listed.
-// Reasons:    escapes (stored, passed, packed), dynamic-index (a sum with what is no constant, or several addresses
-// at
-//             a join), compared, atomic, volatile (any order beyond weak), unknown-opcode, named-otherwise (in an
+//             variable is pinned: so nothing can reach a variable that is not pinned but the accesses listed. A sum
+//             with what is no constant is followed as a constant and a list of such addends; where an access
+//             through it goes is for the reader to find out.
+// Reasons:    escapes (stored, passed, packed), dynamic-index (other arithmetic than such sums, or several
+// addresses at a
+//             join), compared, atomic, volatile (any order beyond weak), unknown-opcode, named-otherwise (in an
 //             expression that is not followed), out-of-bounds, wide (128 bits), lanes (one register twice in a
 //             vector), too-deep.
 // Invariants: only reachable code counts; unreachable code may still name variables.
@@ -19,6 +21,7 @@
 
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/address_arithmetic.h"
@@ -38,6 +41,19 @@ struct LocalAccess {
   uint32_t firstElement = 0;  // in the instruction's operands: what is loaded into or stored
 };
 
+// An access at `offset` and what its addends hold.
+struct IndexedAccess {
+  struct Addend {
+    InstrId at;  // the sum
+    RegId index;
+  };
+  InstrId at;
+  VariableId variable;
+  int64_t offset = 0;
+  uint32_t bytes = 0;  // all of them
+  std::vector<Addend> addends;
+};
+
 class LocalAddresses {
  public:
   // All must live as long as this, and stay as they are.
@@ -51,6 +67,7 @@ class LocalAddresses {
   uint64_t bytesOf(VariableId v) const { return bytes_[v.value]; }
   // In the order of the text; those of pinned variables, too.
   const std::vector<LocalAccess>& accesses() const { return accesses_; }
+  const std::vector<IndexedAccess>& indexed() const { return indexed_; }
   // The instructions that compute addresses of a variable.
   const std::vector<InstrId>& computations(VariableId v) const { return computations_[v.value]; }
 
@@ -61,7 +78,14 @@ class LocalAddresses {
     enum Kind : uint8_t { None, Known, Lost } kind = None;
     VariableId variable;
     int64_t offset = 0;
+    uint32_t chain = kNoChain;  // what was added that is no constant
     friend bool operator==(const Address&, const Address&) = default;
+  };
+  static constexpr uint32_t kNoChain = UINT32_MAX;
+  // An addend and those added before.
+  struct Link {
+    uint32_t before;
+    IndexedAccess::Addend addend;
   };
   void collect();
   bool sweep();
@@ -72,11 +96,13 @@ class LocalAddresses {
   std::optional<uint64_t> constant(const Operand* o, InstrId id) const;
   uint64_t alignmentOf(VariableId v) const;
   Address named(std::span<const Operand> operand) const;
-  Address result(InstrId id) const;
+  Address result(InstrId id);
+  Address indexedBy(const Address& a, const Operand* index, InstrId id);
   bool isFollowed(InstrId id) const;
   void lookAtUses(InstrId id);
   void lookAtPhis(BlockId b);
-  bool readAccess(InstrId id, LocalAccess& access, uint32_t& base, std::string_view& whyNot) const;
+  bool readAccess(InstrId id, LocalAccess& access, uint32_t& base, uint32_t& chain, std::string_view& whyNot) const;
+  void addIndexed(const LocalAccess& access, uint32_t chain);
   void pin(const Address& a, std::string_view why);
 
   const Module& module_;
@@ -91,6 +117,9 @@ class LocalAddresses {
   PointerValues values_;
   std::vector<Address> addresses_;  // by value
   std::vector<LocalAccess> accesses_;
+  std::vector<IndexedAccess> indexed_;
+  std::vector<Link> chains_;
+  std::unordered_map<uint64_t, uint32_t> chainOf_;  // by the sum and the chain before
 };
 
 }  // namespace ptxopt

@@ -12,6 +12,7 @@
 #include "api/remarks.h"
 #include "api/report.h"
 #include "ir/verify.h"
+#include "passes/inline/call_bodies.h"
 #include "passes/pass.h"
 #include "passes/pipeline.h"
 #include "ptxopt/ptxopt.h"
@@ -170,6 +171,8 @@ Result optimize(std::string_view text, const Options& options) {
   if (decline) result.remarks.push_back(*decline);
 
   if (!decline && !plan.steps.empty()) module.makeParts();
+  const auto inlines = [](const Step& step) { return step.pass->name == "inline-calls"; };
+  if (!decline && std::ranges::any_of(plan.steps, inlines)) makeCallBodies(module, plan.knobs);
   const auto infersSpaces = [](const Step& step) { return step.pass->name == "infer-address-space"; };
   if (!decline && std::ranges::any_of(plan.steps, infersSpaces))
     makeAddressFacts(module, plan.knobs["assume-param-global"] != 0);

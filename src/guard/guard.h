@@ -59,7 +59,7 @@ GuardedResult optimizeGuarded(std::string_view text, const Options& options, con
 struct WorseFunction {
   std::string name;
   Comparison by;         // unless it is missing
-  bool missing = false;  // only in `before`
+  bool missing = false;  // a kernel that is only in `before`
 };
 std::vector<WorseFunction> worseFunctions(const Measures& before, const Measures& after);
 

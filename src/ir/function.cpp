@@ -94,21 +94,46 @@ VariableId Function::makeVariable(uint32_t form, uint64_t elements) {
   return id;
 }
 
-InstrId Function::insert(InstrId where, OpcodeId opcode, std::span<const Operand> list) {
+InstrId Function::link(InstrId where, const Instruction& i) {
   const InstrId id(instructions.size());
+  instructions.push_back(i);
+  Instruction& now = instructions.back();
+  now.next = where;
+  now.previous = where.valid() ? instructions[where.value].previous : last;
+  (now.previous.valid() ? instructions[now.previous.value].next : first) = id;
+  (where.valid() ? instructions[where.value].previous : last) = id;
+  changed = true;
+  return id;
+}
+
+InstrId Function::insert(InstrId where, OpcodeId opcode, std::span<const Operand> list) {
   Instruction i;
   i.payload = opcode.value;
   i.firstOperand = static_cast<uint32_t>(operands.size());
   i.operandCount = static_cast<uint32_t>(list.size());
   if (!list.empty() && list[0].is(Operand::Guard)) i.flags = Instruction::Guarded;
   operands.insert(operands.end(), list.begin(), list.end());
-  i.next = where;
-  i.previous = where.valid() ? instructions[where.value].previous : last;
-  (i.previous.valid() ? instructions[i.previous.value].next : first) = id;
-  (where.valid() ? instructions[where.value].previous : last) = id;
-  instructions.push_back(i);
+  return link(where, i);
+}
+
+InstrId Function::insertPragma(InstrId where, NameId strings) {
+  Instruction i;
+  i.kind = InstrKind::Pragma;
+  i.payload = strings.value;
+  return link(where, i);
+}
+
+LabelId Function::makeLabel() {
+  labels.emplace_back();
   changed = true;
-  return id;
+  return LabelId(labels.size() - 1);
+}
+
+InstrId Function::insertLabel(InstrId where, LabelId label) {
+  Instruction i;
+  i.kind = InstrKind::Label;
+  i.payload = label.value;
+  return labels[label.value].place = link(where, i);
 }
 
 }  // namespace ptxopt

@@ -59,10 +59,10 @@ struct Declarator {
 };
 
 struct Variable {
-  NameId name;          // invalid for one that a pass made: printed as space and `number`
-  uint32_t number = 0;  // of a made one
-  uint32_t form = 0;    // in Module::declarationForms
-  Declarator declarator;
+  NameId name;            // invalid for one that a pass made: printed as space and `number`
+  uint32_t number = 0;    // of a made one
+  uint32_t form = 0;      // in Module::declarationForms
+  Declarator declarator;  // of a made one that is to go: no elements
   bool isParameter = false;
 };
 
@@ -73,7 +73,7 @@ struct Declaration {
 };
 
 struct Label {
-  NameId name;
+  NameId name;    // invalid for one that a pass made: printed by its id
   InstrId place;  // the Label instruction
 };
 
@@ -143,6 +143,11 @@ class Function {
   // A new instruction in front of `where`; at the end when there is no such id. The operands, which come with their
   // roles and perhaps a guard as the first, are copied; they must not lie in `operands`.
   InstrId insert(InstrId where, OpcodeId opcode, std::span<const Operand> operands);
+  // The same for a pragma or a label of the function that stands nowhere yet.
+  InstrId insertPragma(InstrId where, NameId strings);
+  InstrId insertLabel(InstrId where, LabelId label);
+  // A new label, spelled by the printer so that it meets no other name.
+  LabelId makeLabel();
 
   // Ids of the list in order; `erase` of the current one is allowed inside the loop.
   class Iterator {
@@ -165,6 +170,7 @@ class Function {
   Iterator end() const { return {this, InstrId()}; }
 
  private:
+  InstrId link(InstrId where, const Instruction& i);
   std::vector<uint32_t> made_;  // registers made, by type, lanes and purpose
   uint32_t madeVariables_ = 0;
 };

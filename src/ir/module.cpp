@@ -13,12 +13,25 @@ constexpr std::string_view kMadeOpcodes[] = {
 #undef PTX_MADE_OPCODE
 };
 
-uint32_t addSharedForm(Module& module, std::string_view text, ScalarType type) {
+uint32_t addForm(Module& module, std::string_view text, std::string_view space, ScalarType type,
+                 uint32_t alignment) {
   module.declarationForms.push_back({.text = module.names.intern(text),
-                                     .space = module.names.intern("shared"),
+                                     .space = module.names.intern(space),
                                      .type = type,
-                                     .alignment = info(type).bits / 8});
+                                     .alignment = alignment});
   return static_cast<uint32_t>(module.declarationForms.size() - 1);
+}
+
+constexpr std::string_view kLocalForms[] = {".local .align 1 .b8", ".local .align 2 .b8", ".local .align 4 .b8",
+                                            ".local .align 8 .b8", ".local .align 16 .b8"};
+
+// `ld.param.u32` and `ld.param::func.u32` to `ld.local.u32`; empty for what is no such access.
+std::string localAccess(std::string_view opcode) {
+  if (!opcode.starts_with("ld.param") && !opcode.starts_with("st.param")) return {};
+  std::string_view rest = opcode.substr(8);
+  if (rest.starts_with("::func")) rest.remove_prefix(6);
+  if (!rest.starts_with('.')) return {};
+  return std::string(opcode.substr(0, 2)) + ".local" + std::string(rest);
 }
 
 }  // namespace
@@ -51,8 +64,14 @@ void Module::makeParts() {
   made.tid = {names.intern("%tid.x"), names.intern("%tid.y"), names.intern("%tid.z")};
   made.ntid = {names.intern("%ntid.x"), names.intern("%ntid.y"), names.intern("%ntid.z")};
   made.nctaid = names.intern("%nctaid.x");
-  made.sharedWords = addSharedForm(*this, ".shared .align 4 .b32", ScalarType::b32);
-  made.sharedPairs = addSharedForm(*this, ".shared .align 8 .b64", ScalarType::b64);
+  made.localAccess.resize(generic);
+  for (std::size_t o = 0; o < generic; ++o)
+    if (const std::string local = localAccess(names[opcodes[o].text]); opcodes[o].row != nullptr && !local.empty())
+      made.localAccess[o] = make(names.internCopy(local));
+  made.sharedWords = addForm(*this, ".shared .align 4 .b32", "shared", ScalarType::b32, 4);
+  made.sharedPairs = addForm(*this, ".shared .align 8 .b64", "shared", ScalarType::b64, 8);
+  for (std::size_t k = 0; k < made.localBytes.size(); ++k)
+    made.localBytes[k] = addForm(*this, kLocalForms[k], "local", ScalarType::b8, 1u << k);
 }
 
 SourcePosition locate(std::string_view source, std::size_t offset) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,17 @@ struct MadeParts {
   // By the OpcodeId of a generic memory access, for others nothing: the same access in Global, Shared, Local,
   // Const.
   std::vector<std::array<OpcodeId, 4>> spaced;
-  bool mapsShared = false;  // the module asks for the shared memory of other blocks: mapa
+  // By the OpcodeId of an ld.param or st.param, for others nothing: the same access of .local memory.
+  std::vector<OpcodeId> localAccess;
+  std::array<uint32_t, 5> localBytes{};  // declaration forms: `.local .align 1 .b8`, 2, 4, 8, 16
+  bool mapsShared = false;               // the module asks for the shared memory of other blocks: mapa
+};
+
+// What a call of a function may be replaced by: see passes/inline/call_bodies.h.
+struct CallBody {
+  std::shared_ptr<const Function> body;  // as it was before any pass, with the bodies of what it calls in it
+  std::string_view whyNot;               // where there is none
+  uint32_t size = 0;                     // instructions that ptxas has work with
 };
 
 class Module {
@@ -67,6 +78,7 @@ class Module {
   std::vector<Symbol> symbols;        // by SymbolId
   std::vector<bool> namedInSections;  // by NameId; may be shorter
   MadeParts made;
+  std::vector<CallBody> callBodies;  // by function; empty where nothing asked for them
 
   // Fills `made`, once. Not while functions are worked on.
   void makeParts();

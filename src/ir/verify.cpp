@@ -100,7 +100,9 @@ class Verifier {
     for (const LabelId label : used_) {
       const InstrId place = f_.labels[label.value].place;
       if (!place.valid() || f_[place].is(Instruction::Erased))
-        fail(fmt::format("label '{}' is used but not placed", module_.text(f_.labels[label.value].name)));
+        fail(fmt::format("label '{}' is used but not placed", f_.labels[label.value].name.valid()
+                                                                  ? module_.text(f_.labels[label.value].name)
+                                                                  : std::string_view("(made)")));
     }
   }
 

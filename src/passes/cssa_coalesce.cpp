@@ -125,7 +125,8 @@ class CssaCoalesce {
   // By its label, where it has one.
   std::string nameOf(BlockId b) const {
     const Instruction& first = f_[context_.analyses.cfg()[b].first];
-    if (first.kind == InstrKind::Label) return std::string(context_.module.text(f_.labels[first.payload].name));
+    if (first.kind == InstrKind::Label && f_.labels[first.payload].name.valid())
+      return std::string(context_.module.text(f_.labels[first.payload].name));
     return fmt::format("B{}", b.value);
   }
 

@@ -25,12 +25,14 @@
 #include <numeric>
 
 #include "analysis/kernel_needs.h"
+#include "passes/promote/indexed_reach.h"
 #include "passes/promote/slot_code.h"
 
 namespace ptxopt {
 namespace {
 
 constexpr uint32_t kRoundsLog = 3, kMostDepth = 5;  // a loop goes round eight times
+constexpr unsigned kMostRounds = 6;                 // of finding out where indexed accesses go
 
 class LocalPromotion {
  public:
@@ -39,6 +41,7 @@ class LocalPromotion {
         context_(context),
         addresses_(context.module, f, context.analyses.cfg(), context.analyses.slotIndexes(),
                    context.analyses.liveIntervals()),
+        reach_(addresses_, context, f.variables.size()),
         slots_(f.variables.size()) {}
 
   bool run() {
@@ -47,10 +50,32 @@ class LocalPromotion {
       if (whyNot.empty()) slots_[v.value] = makeSlots(v, whyNot);
       if (!whyNot.empty()) decline(v, whyNot);
     }
+    Function result = f_;
+    bool changed = promote(result);
+    for (unsigned round = 0; reach_.widen(result); ++round) {
+      if (round == kMostRounds) reach_.takeAll();
+      result = f_;
+      changed = promote(result);
+    }
+    tell();
+    if (changed) f_ = std::move(result);
+    return changed;
+  }
+
+ private:
+  // The slots that one access reaches stand or fall together.
+  struct Group {
+    std::vector<LocalSlot*> slots;
+    uint64_t weight = 0;
+    uint32_t units = 0;
+    bool isReached = false;  // by an indexed access
+  };
+
+  // Makes slots that no indexed access reaches registers in `result`, which is as the function is.
+  bool promote(Function& result) {
     makeGroups();
     std::size_t groups = groupsWithin(static_cast<uint32_t>(context_.knobs["promote-local-words"]));
     choose(groups);
-    Function result = f_;
     bool changed = apply(result);
     if (const uint32_t before = blocksOf(f_); changed && blocksOf(result) < before) {
       // The most groups with which no resident block is lost. More registers for more groups.
@@ -66,18 +91,8 @@ class LocalPromotion {
       result = f_;
       changed = apply(result);
     }
-    tell();
-    if (changed) f_ = std::move(result);
     return changed;
   }
-
- private:
-  // The slots that one access reaches stand or fall together.
-  struct Group {
-    std::vector<LocalSlot*> slots;
-    uint64_t weight = 0;
-    uint32_t units = 0;
-  };
 
   // Makes the chosen slots of `to`, which is as the function was, registers.
   bool apply(Function& to) {
@@ -97,8 +112,11 @@ class LocalPromotion {
 
   void tell() {
     uint64_t loads = 0, stores = 0, slots = 0, left = 0;
-    for (const std::vector<LocalSlot>& all : slots_)
-      for (const LocalSlot& s : all) ++(s.isChosen ? slots : left);
+    for (const VariableId v : addresses_.variables()) {
+      for (const LocalSlot& s : slots_[v.value])
+        if (s.isChosen || !reach_.touches(v, s.begin, s.end)) ++(s.isChosen ? slots : left);
+      if (reach_.touchesAny(v)) decline(v, "dynamic-index");
+    }
     for (const LocalAccess& a : addresses_.accesses())
       if (isChosen(a)) ++(a.isStore ? stores : loads);
     if (slots != 0) context_.count("slots", slots);
@@ -144,6 +162,7 @@ class LocalPromotion {
 
   // The groups, those with the most accesses for their registers first.
   void makeGroups() {
+    groups_.clear();
     for (const VariableId v : addresses_.variables()) {
       std::vector<LocalSlot>& slots = slots_[v.value];
       std::vector<std::size_t> leader(slots.size());
@@ -170,10 +189,14 @@ class LocalPromotion {
         }
         Group& group = groups_[groupOf[first]];
         group.slots.push_back(&slots[k]);
+        group.isReached |= reach_.touches(v, slots[k].begin, slots[k].end);
         group.weight += slots[k].weight;
         group.units += slots[k].units();
       }
     }
+    for (const VariableId v : addresses_.variables())
+      for (LocalSlot& s : slots_[v.value]) s.isChosen = false;
+    std::erase_if(groups_, [&](const Group& g) { return g.isReached; });
     std::ranges::stable_sort(
         groups_, [](const Group& a, const Group& b) { return a.weight * b.units > b.weight * a.units; });
   }
@@ -193,8 +216,10 @@ class LocalPromotion {
     dropped_ = 0;
     for (const VariableId v : addresses_.variables()) {
       if (!addresses_.whyPinned(v).empty()) continue;
-      const bool isUsed = std::ranges::any_of(
-          addresses_.accesses(), [&](const LocalAccess& a) { return a.variable == v && !isChosen(a); });
+      const bool isUsed =
+          std::ranges::any_of(addresses_.accesses(),
+                              [&](const LocalAccess& a) { return a.variable == v && !isChosen(a); }) ||
+          std::ranges::any_of(addresses_.indexed(), [&](const IndexedAccess& a) { return a.variable == v; });
       if (isUsed) continue;
       for (const InstrId id : addresses_.computations(v)) to.erase(id);
       any |= !addresses_.computations(v).empty();
@@ -207,6 +232,11 @@ class LocalPromotion {
     for (const InstrId id : to)
       for (const Operand& o : to.operandsOf(to[id]))
         if (o.kind == OperandKind::Variable && o.payload == v.value) return false;
+    if (!to.variables[v.value].name.valid()) {
+      to.variables[v.value].declarator.elements = 0;
+      ++dropped_;
+      return true;
+    }
     for (const InstrId id : to) {
       if (to[id].kind != InstrKind::Declaration) continue;
       const Declaration& d = to.declarations[to[id].payload];
@@ -227,6 +257,7 @@ class LocalPromotion {
   Function& f_;
   PassContext& context_;
   const LocalAddresses addresses_;
+  IndexedReach reach_;
   std::vector<std::vector<LocalSlot>> slots_;  // by VariableId
   std::vector<Group> groups_;
   uint64_t dropped_ = 0;  // declarations

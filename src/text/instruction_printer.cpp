@@ -84,6 +84,13 @@ void MadeNames::append(std::string& out, const Variable& variable) const {
   appendNumber(out, variable.number);
 }
 
+void MadeNames::append(std::string& out, LabelId label) const {
+  out += kVariablePrefix;
+  out += separator_;
+  out += 'L';
+  appendNumber(out, label.value);
+}
+
 std::size_t MadeNames::appendDeclarations(std::string& out, const Function& function) const {
   struct Kind {
     Register example;
@@ -108,7 +115,7 @@ std::size_t MadeNames::appendDeclarations(std::string& out, const Function& func
   }
   std::size_t variables = 0;
   for (const Variable& v : function.variables) {
-    if (v.name.valid()) continue;
+    if (v.name.valid() || v.declarator.elements == 0) continue;
     fmt::format_to(std::back_inserter(out), "\n\t{} ", module_.text(module_.declarationForms[v.form].text));
     append(out, v);
     fmt::format_to(std::back_inserter(out), "[{}];", v.declarator.elements);
@@ -123,7 +130,7 @@ void InstructionPrinter::print(const Instruction& instruction) {
   switch (instruction.kind) {
     case InstrKind::Instruction: printReal(instruction); break;
     case InstrKind::Label:
-      put(function_.labels[instruction.payload].name);
+      printLabel(LabelId(instruction.payload));
       put(":");
       break;
     case InstrKind::ScopeOpen: put("{"); break;
@@ -171,6 +178,14 @@ void InstructionPrinter::printLoc(const Instruction& instruction) {
   appendCanonical(out_, module_.text(SourceRange{loc.rest, instruction.sourceEnd}));
 }
 
+void InstructionPrinter::printLabel(LabelId id) {
+  const NameId name = function_.labels[id.value].name;
+  if (name.valid())
+    put(name);
+  else
+    made_.append(out_, id);
+}
+
 void InstructionPrinter::printOperands(std::span<const Operand> operands) {
   for (std::size_t at = 0; at < operands.size();) printOperand(operands, at);
 }
@@ -200,7 +215,7 @@ void InstructionPrinter::printOperand(std::span<const Operand> operands, std::si
       fmt::format_to(std::back_inserter(out_), "0d{:016X}", function_.constants[o.payload]);
       break;
     case OperandKind::Decimal: appendDecimal(out_, std::bit_cast<double>(function_.constants[o.payload])); break;
-    case OperandKind::Label: put(function_.labels[o.payload].name); break;
+    case OperandKind::Label: printLabel(LabelId(o.payload)); break;
     case OperandKind::Variable: printVariable(function_.variables[o.payload]); break;
     case OperandKind::Symbol: put(module_.symbols[o.payload].name); break;
     case OperandKind::Sink: put("_"); break;

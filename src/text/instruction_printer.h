@@ -8,13 +8,14 @@
 
 namespace ptxopt::text {
 
-// Spellings for the registers and variables that passes made: `%b32_0`, `%b64_ptr0` and `made_0`, with more
-// underscores if the module has such names itself.
+// Spellings for the registers, variables and labels that passes made: `%b32_0`, `%b64_ptr0`, `made_0`, `made_L0`,
+// with more underscores if the module has such names itself.
 class MadeNames {
  public:
   explicit MadeNames(const Module& module);
   void append(std::string& out, const Register& reg) const;
   void append(std::string& out, const Variable& variable) const;
+  void append(std::string& out, LabelId label) const;
   // The declarations of what passes made in a function, each line led by a newline and a tab; and how many there
   // are.
   std::size_t appendDeclarations(std::string& out, const Function& function) const;
@@ -34,6 +35,7 @@ class InstructionPrinter {
 
  private:
   void printReal(const Instruction& instruction);
+  void printLabel(LabelId id);
   void printLoc(const Instruction& instruction);
   void printOperands(std::span<const Operand> operands);
   void printOperand(std::span<const Operand> operands, std::size_t& at);

@@ -79,7 +79,7 @@ TEST_CASE("leave: these functions stay as they are") {
   CHECK(run({"leaf", "middle", "direct", "alone"}).output == kText);
 }
 
-TEST_CASE("worseFunctions: by figures, missing ones too, not where the code is the same") {
+TEST_CASE("worseFunctions: by figures, missing kernels too, not where the code is the same") {
   const auto f = [](const char* name, uint32_t instructions, const char* code) {
     FunctionMeasures m;
     m.name = name;
@@ -99,6 +99,8 @@ TEST_CASE("worseFunctions: by figures, missing ones too, not where the code is t
   CHECK(worse[1].name == "c");
   CHECK(worse[1].missing);
   CHECK(worseFunctions(before, before).empty());
+  before.functions[2].isKernel = false;  // nobody calls it any longer
+  CHECK(worseFunctions(before, after).size() == 1);
 }
 
 TEST_CASE("estimate: registers and warps of kernels") {

@@ -21,7 +21,8 @@ void Coalescer::findNestedNames() {
     if (i.kind == InstrKind::ScopeOpen) ++depth;
     if (depth != 0 || (begun && i.kind == InstrKind::Declaration)) nestedName_.resize(context_.module.names.size());
     if (i.kind == InstrKind::ScopeClose) --depth;
-    if (i.kind == InstrKind::Label && depth != 0) nestedName_[f_.labels[i.payload].name.value] = true;
+    if (i.kind == InstrKind::Label && depth != 0 && f_.labels[i.payload].name.valid())
+      nestedName_[f_.labels[i.payload].name.value] = true;
     if (i.kind != InstrKind::Declaration || (depth == 0 && !begun)) continue;
     const Declaration& d = f_.declarations[i.payload];
     for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)

@@ -17,7 +17,7 @@ LoopReport& LoopReports::begin(LoopId l) {
   const Loops& loops = context_.analyses.loops();
   LoopReport& report = context_.report.loops.emplace_back();
   const Block& header = cfg[loops[l].header];
-  if (f_[header.first].kind == InstrKind::Label)
+  if (f_[header.first].kind == InstrKind::Label && f_.labels[f_[header.first].payload].name.valid())
     report.header = context_.module.text(f_.labels[f_[header.first].payload].name);
   for (InstrId id = header.first; id.valid(); id = id == header.last ? InstrId() : f_[id].next) {
     if (f_[id].kind == InstrKind::Loc && report.line.line == 0) report.line = f_.locs[f_[id].payload];

@@ -1,0 +1,187 @@
+#include "passes/inline/call_bodies.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "passes/inline/call_inliner.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr uint32_t kMostInstructions = 20000, kMostDepth = 64;
+
+std::vector<InstrId> callsOf(const Module& module, const Function& f) {
+  std::vector<InstrId> calls;
+  for (const InstrId id : f)
+    if (f[id].isInstruction() && module.form(f[id]).is(effect::Call)) calls.push_back(id);
+  return calls;
+}
+
+// Whether another definition may take its place when modules are linked.
+bool isWeak(const Module& module, const Function& f) {
+  const std::string_view header = module.text(f.header);
+  return header.substr(0, header.find(".func")).find(".weak") != std::string_view::npos;
+}
+
+std::string_view whyNotByInstruction(const Module& module, const Function& f, const Instruction& i) {
+  if (i.kind == InstrKind::Targets) return "branch-table";
+  if (i.kind == InstrKind::Verbatim) return "prototype";
+  if (!i.isInstruction()) return {};
+  const OpcodeForm& form = module.form(i);
+  if (form.row == nullptr || form.is(effect::Unknown)) return "unknown-opcode";
+  if (form.is(effect::IndirectBranch)) return "branch-table";
+  const std::string_view key = form.row->key;
+  if (key == "alloca" || key == "stacksave" || key == "stackrestore") return "stack";
+  const bool isAccess = i.payload < module.made.localAccess.size() && module.made.localAccess[i.payload].valid();
+  const std::string_view text = module.text(form.text);
+  if (!isAccess && (text.find(".param") != text.npos)) return "parameter-access";
+  for (const Operand& o : f.operandsOf(i))
+    if (o.kind == OperandKind::Variable && f.variables[o.payload].isParameter && !isAccess && key != "mov")
+      return "parameter-access";
+  return {};
+}
+
+// Why calls of a function cannot be replaced, but for what it calls.
+std::string_view whyNotByItself(const Module& module, const Knobs& knobs, const Function& f) {
+  if (!f.hasBody || f.isEntry) return "no-body";
+  if (knobs["inline-weak"] == 0 && isWeak(module, f)) return "weak";
+  if (!f.returnRegisters.empty() || std::ranges::any_of(f.registers, &Register::isParameter))
+    return "register-parameters";
+  for (const Variable& v : f.variables) {
+    const std::string_view space = module.text(module.declarationForms[v.form].space);
+    if (!v.isParameter && space != "local" && space != "param") return "static-variable";
+  }
+  return {};
+}
+
+// Instructions that ptxas has work with. The frame's address and what is a constant away from it: `%SP`.
+uint32_t sizeOf(const Module& module, const Function& f) {
+  std::vector<bool> isFrame(f.registers.size());
+  uint32_t size = 0;
+  for (const InstrId id : f) {
+    if (!f[id].isInstruction()) continue;
+    const OpcodeForm& form = module.form(f[id]);
+    const std::string_view text = module.text(form.text);
+    const auto operands = f.operandsOf(f[id]);
+    if (text.starts_with("cvta.local") && !operands.empty() && operands[0].isRegister()) {
+      isFrame[operands[0].payload] = true;
+      continue;
+    }
+    if (text.starts_with("mov.") || text.starts_with("bra") || form.is(effect::Return)) continue;
+    const bool isAccess = text.starts_with("ld.") || text.starts_with("st.");
+    if (isAccess && (text.find(".param") != text.npos || text.find(".local") != text.npos)) continue;
+    if (isAccess || text.starts_with("add.")) {
+      const auto base = std::ranges::find_if(
+          operands, [&](const Operand& o) { return o.isRegister() && o.role == Role::Use && isFrame[o.payload]; });
+      if (base != operands.end()) {
+        if (!isAccess && operands[0].isRegister()) isFrame[operands[0].payload] = true;
+        continue;
+      }
+    }
+    ++size;
+  }
+  return size;
+}
+
+uint32_t instructionsOf(const Function& f) {
+  uint32_t n = 0;
+  for (const InstrId id : f) n += f[id].isInstruction();
+  return n;
+}
+
+class BodyMaker {
+ public:
+  BodyMaker(Module& module, const Knobs& knobs) : module_(module), knobs_(knobs), isDone_(module.functions.size()) {
+    module_.callBodies.assign(module.functions.size(), {nullptr, "no-body"});
+    for (std::size_t k = 0; k < module.functions.size(); ++k)
+      if (module.functions[k].hasBody) definition_.emplace(module.functions[k].name.value, k);
+  }
+
+  void run() {
+    for (std::size_t k = 0; k < module_.functions.size(); ++k)
+      if (module_.functions[k].hasBody) makeCallees(k, 0);
+  }
+
+ private:
+  void makeCallees(std::size_t caller, uint32_t depth) {
+    const Function& f = module_.functions[caller];
+    for (const InstrId id : callsOf(module_, f)) {
+      const DirectCall call(module_, f, f[id]);
+      if (call.callee == nullptr) continue;
+      const auto at = definition_.find(call.callee->name.value);
+      if (at == definition_.end()) continue;
+      make(at->second, depth);
+      module_.callBodies[call.index] = module_.callBodies[at->second];
+    }
+  }
+
+  void make(std::size_t k, uint32_t depth) {
+    if (isDone_[k]) return;
+    isDone_[k] = true;
+    CallBody& made = module_.callBodies[k];
+    const Function& f = module_.functions[k];
+    made.whyNot = whyNotByItself(module_, knobs_, f);
+    for (InstrId id = f.first; id.valid() && made.whyNot.empty(); id = f[id].next)
+      made.whyNot = whyNotByInstruction(module_, f, f[id]);
+    if (made.whyNot.empty() && depth == kMostDepth) made.whyNot = "too-deep";
+    if (!made.whyNot.empty()) return;
+    made.whyNot = "recursive";  // as long as what it calls is looked at
+    makeCallees(k, depth + 1);
+    auto copy = std::make_shared<Function>(f);
+    replaceCalls(*copy, module_, knobs_, [](std::string_view, NameId) {});
+    made.whyNot = callsOf(module_, *copy).empty() ? std::string_view() : "calls";
+    if (!made.whyNot.empty()) return;
+    made.size = sizeOf(module_, *copy);
+    made.body = std::move(copy);
+  }
+
+  Module& module_;
+  const Knobs& knobs_;
+  std::vector<bool> isDone_;
+  std::unordered_map<uint32_t, std::size_t> definition_;  // by the name
+};
+
+}  // namespace
+
+void makeCallBodies(Module& module, const Knobs& knobs) {
+  if (std::ranges::any_of(module.opcodes, [](const OpcodeForm& o) { return o.is(effect::Call); }))
+    BodyMaker(module, knobs).run();
+}
+
+uint64_t replaceCalls(Function& f, const Module& module, const Knobs& knobs, const CallDecline& decline) {
+  if (module.callBodies.empty()) return 0;
+  const std::vector<InstrId> calls = callsOf(module, f);
+  if (calls.empty()) return 0;
+  std::unordered_map<uint32_t, uint32_t> timesCalled;  // by the name
+  for (const InstrId id : calls)
+    if (const DirectCall call(module, f, f[id]); call.callee != nullptr) ++timesCalled[call.callee->name.value];
+  const auto most = static_cast<uint64_t>(knobs["inline-size"]),
+             mostOnce = static_cast<uint64_t>(knobs["inline-once-size"]);
+  uint64_t replaced = 0, instructions = instructionsOf(f);
+  CallInliner inliner(f, module);
+  for (const InstrId id : calls) {
+    const DirectCall call(module, f, f[id]);
+    if (call.callee == nullptr) {
+      decline("pointer", NameId());
+      continue;
+    }
+    const NameId name = call.callee->name;
+    const CallBody& found = module.callBodies[call.index];
+    std::string_view why = found.whyNot;
+    if (found.body == nullptr && why.empty()) why = "no-body";
+    if (why.empty() && found.size > (timesCalled[name.value] == 1 ? std::max(most, mostOnce) : most))
+      why = "too-large";
+    const uint32_t grows = why.empty() ? instructionsOf(*found.body) : 0;
+    if (why.empty() && instructions + grows > kMostInstructions) why = "function-too-large";
+    if (why.empty()) why = inliner.replace(id, *found.body);
+    if (!why.empty()) {
+      decline(why, name);
+      continue;
+    }
+    instructions += grows;
+    ++replaced;
+  }
+  return replaced;
+}
+
+}  // namespace ptxopt
