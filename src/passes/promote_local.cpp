@@ -7,7 +7,9 @@
 //             extractions of narrow fields (promote/slot_code.h). PTX's registers are written many times, so joins
 //             need nothing. ptxas does as much only for plain 32-bit slots: not for generic addresses, not where 64
 //             bits are read back as halves, not for bytes. A variable that nothing accesses any longer goes, with
-//             what computed its addresses and its declaration.
+//             what computed its addresses and its declaration. Of a variable that is accessed with an index the
+//             bytes stay that the index may reach (promote/indexed_reach.h). What keeps addresses in it goes first;
+//             then the pass looks again at what these addresses lead to.
 // Algorithm:  local_addresses.h.
 // Invariants: guards stay on what writes; a value that was never stored was unspecified and is so now. What is read
 // of a
@@ -32,6 +34,7 @@ namespace ptxopt {
 namespace {
 
 constexpr uint32_t kRoundsLog = 3, kMostDepth = 5;  // a loop goes round eight times
+constexpr unsigned kMostRuns = 4;                   // a pointer to a pointer takes one more
 constexpr unsigned kMostRounds = 6;                 // of finding out where indexed accesses go
 
 class LocalPromotion {
@@ -60,6 +63,12 @@ class LocalPromotion {
     tell();
     if (changed) f_ = std::move(result);
     return changed;
+  }
+
+  // Whether a variable stays for what was done with its address.
+  bool leftAny() const {
+    return std::ranges::any_of(addresses_.variables(),
+                               [&](VariableId v) { return !addresses_.whyPinned(v).empty(); });
   }
 
  private:
@@ -278,7 +287,17 @@ bool promoteLocal(Function& f, PassContext& context) {
     return false;
   }
   if (!context.hasUsableIntervals()) return false;
-  return LocalPromotion(f, context).run();
+  // An address that was kept in a local variable, such as one that is passed, is seen once that is in registers.
+  bool changed = false;
+  for (unsigned run = 0; run < kMostRuns; ++run) {
+    context.report.declines.clear();  // those of the last run hold
+    LocalPromotion promotion(f, context);
+    if (!promotion.run()) break;
+    changed = true;
+    if (!promotion.leftAny()) break;
+    context.analyses.invalidate();
+  }
+  return changed;
 }
 
 }  // namespace ptxopt
