@@ -37,9 +37,23 @@ LocalAddresses::LocalAddresses(const Module& module, const Function& function, c
       why_(function.variables.size()),
       computations_(function.variables.size()),
       values_(function, cfg, slots, intervals),
-      addresses_(values_.size()) {
+      addresses_(values_.size()),
+      isKept_(function.variables.size()),
+      contents_(function.variables.size()) {
   collect();
   if (variables_.empty()) return;
+  do follow();
+  while (distrust());
+}
+
+// From the start, with what is known of the variables that cannot be trusted.
+void LocalAddresses::follow() {
+  std::ranges::fill(addresses_, Address());
+  std::ranges::fill(why_, std::string_view());
+  isKept_.assign(isKept_.size(), false);
+  for (std::vector<InstrId>& all : computations_) all.clear();
+  accesses_.clear();
+  indexed_.clear();
   unsigned sweeps = 0;
   while (sweep())
     if (++sweeps == kMostSweeps) {
@@ -50,6 +64,97 @@ LocalAddresses::LocalAddresses(const Module& module, const Function& function, c
     if (cfg_[BlockId(b)].reachable) lookAtPhis(BlockId(b));
   for (const InstrId id : f_)
     if (f_[id].isInstruction() && slots_[id].valid() && cfg_[cfg_.blockOf(id)].reachable) lookAtUses(id);
+}
+
+// Variables with addresses in them that somebody else may reach: what is read there may be anything. Whether there
+// are more of these than before.
+bool LocalAddresses::distrust() {
+  bool any = false;
+  for (const VariableId v : variables_) {
+    Contents& c = contents_[v.value];
+    const bool keepsAny = std::ranges::any_of(c.kept, [](const Kept& k) { return k.value.kind == Address::Known; });
+    const bool isNew = keepsAny && !c.isUnknown && !whyPinned(v).empty();
+    c.isUnknown |= isNew;
+    any |= isNew;
+  }
+  if (any)
+    for (Contents& c : contents_) {
+      c.kept.clear();
+      c.others.clear();
+    }
+  return any;
+}
+
+// What 64 bits of a variable hold.
+LocalAddresses::Address LocalAddresses::keptAt(VariableId v, int64_t offset) const {
+  const Contents& c = contents_[v.value];
+  if (c.isUnknown) return {.kind = Address::Lost};
+  Address held;
+  for (const Kept& k : c.kept) {
+    if (k.offset == offset)
+      held = join(held, k.value);
+    else if (k.offset < offset + 8 && offset < k.offset + 8)
+      return {.kind = Address::Lost};
+  }
+  for (const auto& [begin, end] : c.others)
+    if (begin < offset + 8 && offset < end) return {.kind = Address::Lost};
+  return held;
+}
+
+// Notes what a load or store does to what a variable holds; whether that is news.
+bool LocalAddresses::lookAtMemory(InstrId id) {
+  LocalAccess access;
+  uint32_t base = UINT32_MAX, chain = kNoChain;
+  std::string_view whyNot;
+  if (!readAccess(id, access, base, chain, whyNot)) return false;
+  Contents& c = contents_[access.variable.value];
+  if (c.isUnknown) return false;
+  if (chain != kNoChain || access.bytes != 8 || access.elements != 1) {
+    std::pair<int64_t, int64_t> bytes{access.offset, access.offset + int64_t{access.bytes} * access.elements};
+    if (chain != kNoChain) bytes = {INT64_MIN / 2, INT64_MAX / 2};
+    if (std::ranges::find(c.others, bytes) != c.others.end()) return false;
+    c.others.push_back(bytes);
+    return true;
+  }
+  if (!access.isStore) return false;
+  const Operand& from = f_.operandsOf(f_[id])[access.firstElement];
+  const Address stored =
+      from.isRegister() && values_.contains(from.reg()) ? read(from.reg(), id) : Address{.kind = Address::Lost};
+  auto held = std::ranges::find(c.kept, access.offset, &Kept::offset);
+  if (held == c.kept.end()) held = c.kept.insert(held, {access.offset, {}});
+  const Address now = join(held->value, stored);
+  if (now == held->value) return false;
+  held->value = now;
+  return true;
+}
+
+// What a load leaves in its register.
+LocalAddresses::Address LocalAddresses::loaded(InstrId id) const {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (form.row == nullptr || form.row->key != "ld" || info(form.type).bits != 64 || form.vector != 1)
+    return {.kind = Address::Lost};
+  const auto operands = f_.operandsOf(i);
+  for (std::size_t k = 0; k + 1 < operands.size(); ++k) {
+    const Operand& o = operands[k + 1];
+    if (operands[k].kind == OperandKind::Memory && o.isRegister() && values_.contains(o.reg()) &&
+        read(o.reg(), id).kind == Address::None)
+      return {};
+  }
+  LocalAccess access;
+  uint32_t base = UINT32_MAX, chain = kNoChain;
+  std::string_view whyNot;
+  if (!readAccess(id, access, base, chain, whyNot) || chain != kNoChain) return {.kind = Address::Lost};
+  return keptAt(access.variable, access.offset);
+}
+
+// Whether the address goes to a place where it is all that is ever kept.
+bool LocalAddresses::isKept(InstrId id, const Address& a) const {
+  LocalAccess access;
+  uint32_t base = UINT32_MAX, chain = kNoChain;
+  std::string_view whyNot;
+  return readAccess(id, access, base, chain, whyNot) && access.isStore && access.bytes == 8 &&
+         access.elements == 1 && chain == kNoChain && keptAt(access.variable, access.offset) == a;
 }
 
 void LocalAddresses::collect() {
@@ -118,14 +223,16 @@ bool LocalAddresses::sweep() {
         if (incoming.valid()) changed |= raise(v.reg, v.value, at(v.reg, incoming));
       }
     }
-    for (const InstrId id : slots_.instructions(*b))
+    for (const InstrId id : slots_.instructions(*b)) {
+      changed |= lookAtMemory(id);
       for (const Operand& o : f_.operandsOf(f_[id])) {
         if (!o.isRegister() || !o.writes() || !values_.contains(o.reg())) continue;
         const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
         if (!v.valid()) continue;
         if (o.role == Role::Mod) changed |= raise(o.reg(), v, read(o.reg(), id));
-        changed |= raise(o.reg(), v, isFollowed(id) ? result(id) : Address{.kind = Address::Lost});
+        changed |= raise(o.reg(), v, isFollowed(id) ? result(id) : loaded(id));
       }
+    }
   }
   return changed;
 }
@@ -241,7 +348,7 @@ void LocalAddresses::lookAtUses(InstrId id) {
     else
       addIndexed(access, chain);
   }
-  const Address made = isFollowed(id) ? result(id) : Address{.kind = Address::Lost};
+  const Address made = isFollowed(id) ? result(id) : loaded(id);
   const PlainOperands plain(operands);
   const Operand* const to = plain.size() > 0 ? plain.single(0) : nullptr;
   // A definition under a guard leaves one address or the other.
@@ -261,6 +368,10 @@ void LocalAddresses::lookAtUses(InstrId id) {
     }
     // The old value of a register that is written under a guard.
     if (keeps) continue;
+    if (isKept(id, a)) {
+      isKept_[a.variable.value] = true;
+      continue;
+    }
     const std::string_view key = form.row != nullptr ? form.row->key : std::string_view();
     const AddressOperation operation =
         form.knowsOperands() ? addressOperation(module_.text(form.text)) : AddressOperation::Other;
@@ -277,7 +388,7 @@ void LocalAddresses::lookAtUses(InstrId id) {
     else
       pin(a, "escapes");
   }
-  if (keeps) computations_[made.variable.value].push_back(id);
+  if (keeps && isFollowed(id)) computations_[made.variable.value].push_back(id);
 }
 
 // Whether the instruction is a load or store of a local variable: then `access` says which. `base`: the entry that

@@ -7,9 +7,10 @@
 // Algorithm:  from below (no address, a known one, lost) in sweeps over the blocks in reverse post-order. An
 // address
 //             that something else reads than what is followed, or that meets another value, is lost, and its
-//             variable is pinned: so nothing can reach a variable that is not pinned but the accesses listed. A sum
-//             with what is no constant is followed as a constant and a list of such addends; where an access
-//             through it goes is for the reader to find out.
+//             variable is pinned: so nothing can reach a variable that is not pinned but the accesses listed. An
+//             address that is stored in a local variable, and only read back from there as a whole, is followed,
+//             too. A sum with what is no constant is followed as a constant and a list of such addends; where an
+//             access through it goes is for the reader to find out.
 // Reasons:    escapes (stored, passed, packed), dynamic-index (other arithmetic than such sums, or several
 // addresses at a
 //             join), compared, atomic, volatile (any order beyond weak), unknown-opcode, named-otherwise (in an
@@ -64,6 +65,8 @@ class LocalAddresses {
   const std::vector<VariableId>& variables() const { return variables_; }
   // Empty when all that happens to it is among the accesses.
   std::string_view whyPinned(VariableId v) const { return why_[v.value]; }
+  // Whether an address of it is kept in a local variable.
+  bool isKeptInMemory(VariableId v) const { return isKept_[v.value]; }
   uint64_t bytesOf(VariableId v) const { return bytes_[v.value]; }
   // In the order of the text; those of pinned variables, too.
   const std::vector<LocalAccess>& accesses() const { return accesses_; }
@@ -87,7 +90,23 @@ class LocalAddresses {
     uint32_t before;
     IndexedAccess::Addend addend;
   };
+  // What is stored in 64 bits of a variable, over the whole function.
+  struct Kept {
+    int64_t offset;
+    Address value;
+  };
+  struct Contents {
+    std::vector<Kept> kept;
+    std::vector<std::pair<int64_t, int64_t>> others;  // bytes of accesses of other kinds
+    bool isUnknown = false;                           // what happens to it is not all seen
+  };
   void collect();
+  void follow();
+  bool distrust();
+  Address keptAt(VariableId v, int64_t offset) const;
+  bool lookAtMemory(InstrId id);
+  Address loaded(InstrId id) const;
+  bool isKept(InstrId id, const Address& a) const;
   bool sweep();
   bool raise(RegId r, ValueId v, const Address& by);
   static Address join(const Address& a, const Address& b);
@@ -119,6 +138,8 @@ class LocalAddresses {
   std::vector<LocalAccess> accesses_;
   std::vector<IndexedAccess> indexed_;
   std::vector<Link> chains_;
+  std::vector<bool> isKept_;                        // by VariableId
+  std::vector<Contents> contents_;                  // by VariableId
   std::unordered_map<uint64_t, uint32_t> chainOf_;  // by the sum and the chain before
 };
 

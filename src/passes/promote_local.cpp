@@ -67,8 +67,9 @@ class LocalPromotion {
 
   // Whether a variable stays for what was done with its address.
   bool leftAny() const {
-    return std::ranges::any_of(addresses_.variables(),
-                               [&](VariableId v) { return !addresses_.whyPinned(v).empty(); });
+    return std::ranges::any_of(addresses_.variables(), [&](VariableId v) {
+      return !addresses_.whyPinned(v).empty() || addresses_.isKeptInMemory(v);
+    });
   }
 
  private:
@@ -139,8 +140,16 @@ class LocalPromotion {
   uint32_t blocksOf(const Function& f) const {
     const Architecture* const machine = architecture(context_.architecture());
     if (!f.isEntry || machine == nullptr) return 0;
-    Analyses analyses(context_.module, f, context_.knobs);
-    return occupancy(*machine, kernelNeeds(context_.module, f).block(analyses.plainRegisters())).blocks;
+    // Without what is dead by now: addresses that were kept in slots.
+    Function clean = f;
+    {
+      Analyses analyses(context_.module, clean, context_.knobs);
+      PassReport unused;
+      PassContext context{context_.module, context_.knobs, analyses, unused, context_.target};
+      liveDead(clean, context);
+    }
+    Analyses analyses(context_.module, clean, context_.knobs);
+    return occupancy(*machine, kernelNeeds(context_.module, clean).block(analyses.plainRegisters())).blocks;
   }
 
   void decline(VariableId v, std::string_view why) {
@@ -224,7 +233,7 @@ class LocalPromotion {
     bool any = false;
     dropped_ = 0;
     for (const VariableId v : addresses_.variables()) {
-      if (!addresses_.whyPinned(v).empty()) continue;
+      if (!addresses_.whyPinned(v).empty() || addresses_.isKeptInMemory(v)) continue;
       const bool isUsed =
           std::ranges::any_of(addresses_.accesses(),
                               [&](const LocalAccess& a) { return a.variable == v && !isChosen(a); }) ||
