@@ -1,7 +1,7 @@
 // inline-calls: calls of functions of the module become what these do.
 //
-// What:       ptxas inlines nothing: a call costs moves into the registers that its convention names, the registers
-// that
+// What:       ptxas leaves calls as they are: one costs moves into the registers that its convention names, the
+// registers that
 //             it does not save, and hides what it does with pointers. Compilers that do not optimize leave a call
 //             for each accessor of an index; here such a body is put in its place, with its parameters in local
 //             variables that promote-local makes registers of.
