@@ -60,7 +60,7 @@ BOUNDS = [
     Bound("nvcc", TOGETHER, "inner", 0.925),
     Bound("clang-O2", TOGETHER, "total", 0.975),
     Bound("clang-O2", TOGETHER, "inner", 0.915),
-    Bound("clang-O0", TOGETHER, "total", 0.430),
+    Bound("clang-O0", TOGETHER, "total", 0.455),
     Bound("clang-O0", TOGETHER, "inner", 0.565),
     Bound("clang-O0", TOGETHER, "frames", 4),
     Bound("slices", TOGETHER, "total", 0.970, aim=0.85),

@@ -98,7 +98,7 @@ TEST_CASE("local addresses: through memory") {
   CHECK(accesses(kBase + "mov.u64 %rd5, b;\n@%p1 st.local.u64 [%rd5], %rd2;\nld.local.u64 %rd6, [%rd5];\nst.u32 "
                          "[%rd6+4], 1;\n") == "s4:4");
   // Something else is kept there as well, half of it is read or written, or the place is pinned.
-  CHECK(accesses(keep + "st.local.u64 [%rd5], %rd9;\n") == "escapes");
+  CHECK(accesses(keep + "cvt.u64.u32 %rd9, %r1;\nst.local.u64 [%rd5], %rd9;\n") == "escapes");
   CHECK(accesses(keep + "st.local.u64 [%rd5], 0;\n") == "escapes");
   CHECK(accesses(keep + "add.s64 %rd6, %rd2, 8;\nst.local.u64 [%rd5], %rd6;\n") == "escapes");
   CHECK(accesses(keep + "ld.local.u32 %r1, [%rd5+4];\n") == "escapes");
@@ -110,7 +110,8 @@ TEST_CASE("local addresses: through memory") {
 
 TEST_CASE("local addresses: with an index") {
   const Parsed p(kernel(".local .align 16 .b8 a[64];\n" + kBase +
-                        "add.s64 %rd3, %rd2, 8;\nadd.s64 %rd4, %rd9, %rd3;\nadd.s64 %rd4, %rd4, 4;\n"
+                        "cvt.u64.u32 %rd8, %r1;\ncvt.u64.u32 %rd9, %r2;\nadd.s64 %rd3, %rd2, 8;\nadd.s64 %rd4, "
+                        "%rd9, %rd3;\nadd.s64 %rd4, %rd4, 4;\n"
                         "add.s64 %rd5, %rd4, %rd8;\nld.v2.u32 {%r1, %r2}, [%rd5+-4];\nst.u32 [%rd2+60], %r1;\n"));
   const Function& f = p.function();
   const Cfg cfg(*p, f);
