@@ -129,7 +129,12 @@ class BodyMaker {
     makeCallees(k, depth + 1);
     auto copy = std::make_shared<Function>(f);
     replaceCalls(*copy, module_, knobs_, [](std::string_view, NameId) {});
-    made.whyNot = callsOf(module_, *copy).empty() ? std::string_view() : "calls";
+    const std::vector<InstrId> left = callsOf(module_, *copy);
+    const bool callsItself = std::ranges::any_of(left, [&](InstrId id) {
+      const DirectCall call(module_, *copy, (*copy)[id]);
+      return call.callee != nullptr && call.callee->name == f.name;
+    });
+    made.whyNot = left.empty() ? std::string_view() : callsItself ? "recursive" : "calls";
     if (!made.whyNot.empty()) return;
     made.size = sizeOf(module_, *copy);
     made.body = std::move(copy);
