@@ -40,7 +40,10 @@ namespace {
 constexpr unsigned kMostRounds = 8, kLanes = 32;
 constexpr std::size_t kMostInstructions = 64;  // of a section
 
-bool isShuffle(const OpcodeForm& form) { return form.row != nullptr && form.row->base() == "shfl"; }
+// Of the older ones ptxas says that they are deprecated: that is its user's to hear.
+bool isShuffle(const Module& module, const OpcodeForm& form) {
+  return form.row != nullptr && form.row->base() == "shfl" && module.text(form.text).starts_with("shfl.sync.");
+}
 
 class DropBroadcasts {
  public:
@@ -108,7 +111,7 @@ class DropBroadcasts {
   }
 
   bool hasShuffles(BlockId b) const {
-    return std::ranges::any_of(slots_.instructions(b), [&](InstrId id) { return isShuffle(form(id)); });
+    return std::ranges::any_of(slots_.instructions(b), [&](InstrId id) { return isShuffle(module_, form(id)); });
   }
 
   std::string_view whyNot(Section& s) const {
@@ -265,7 +268,7 @@ class DropBroadcasts {
   // Whether a shuffle goes that sends what the section makes.
   bool isSent(const Section& s) const {
     for (const InstrId id : slots_.instructions(s.join)) {
-      if (!isShuffle(form(id)) || !isOfOne(id)) continue;
+      if (!isShuffle(module_, form(id)) || !isOfOne(id)) continue;
       const Operand& result = f_.operandsOf(f_[id])[0];
       if (slots_.blockAt(values_->placeOf(values_->written(result.reg(), id))) == s.body) return true;
     }
@@ -287,7 +290,7 @@ class DropBroadcasts {
       if (!cfg_[BlockId(b)].reachable) continue;
       unpacks_.clear();
       for (const InstrId id : slots_.instructions(BlockId(b))) {
-        if (isShuffle(form(id))) {
+        if (isShuffle(module_, form(id))) {
           if (isOfOne(id))
             shuffles_.push_back(id);
           else if (isBroadcast(id))
@@ -392,10 +395,11 @@ class DropBroadcasts {
 }  // namespace
 
 bool dropBroadcasts(Function& f, PassContext& context) {
-  const bool any = std::ranges::any_of(context.module.opcodes, isShuffle);
+  const bool any = std::ranges::any_of(context.module.opcodes,
+                                       [&](const OpcodeForm& form) { return isShuffle(context.module, form); });
   if (!any) return false;
   for (const InstrId id : f)
-    if (f[id].isInstruction() && isShuffle(context.module.form(f[id])))
+    if (f[id].isInstruction() && isShuffle(context.module, context.module.form(f[id])))
       return context.hasUsableIntervals() && DropBroadcasts(f, context).run();
   return false;
 }

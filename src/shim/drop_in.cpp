@@ -139,6 +139,7 @@ class DropIn {
     ShimOptions options = options_;
     options.guard.architecture = command_.architecture.empty() ? kUsualArchitecture : command_.architecture;
     options.guard.ptxas.program = ptxas_;
+    if (command_.isLinked) options.optimizer.knobs.try_emplace("inline-weak", 0);
     options.guard.ptxas.arguments = command_.settings;
     const SafetyNet net(givenCall(), standardInput_, kMostCpuSeconds);
     for (ShimInput& input : inputs_) {

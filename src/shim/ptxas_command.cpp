@@ -13,6 +13,7 @@ namespace {
 enum class Follows { Flag, Value, Level, Number };
 enum class Meaning {
   Nothing,
+  Linked,
   Architecture,
   Output,
   OptimizationLevel,
@@ -130,6 +131,7 @@ class Reader {
       case Meaning::InputString:
         command_.inputs.push_back({last, true, command_.words[last].size() - value.size()});
         break;
+      case Meaning::Linked: command_.isLinked = true; break;
       case Meaning::Debug: isDebug_ = true; break;
       case Meaning::Instrumented: decline("code for a tool"); break;
       case Meaning::Query: decline("nothing to compile"); break;

@@ -25,6 +25,7 @@ struct PtxasCommand {
   std::vector<Input> inputs;          // as they stand
   std::string architecture;           // the last one asked for; empty: ptxas's own
   std::vector<std::string> settings;  // what else is asked of ptxas: without inputs, architecture and output
+  bool isLinked = false;              // with other modules, later (-c)
   std::string leftAlone;              // not empty: the PTX is not to be touched, and why
 
   // The words for a run that only reads the PTX: for the virtual architecture of the same number. Empty where there

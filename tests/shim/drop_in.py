@@ -169,6 +169,13 @@ def what_ptxas_gets(checks, tool, shim, ptxas, folder):
 
     # A report of one input, and of each in a folder; the PTX beside its input.
     checks.equal(call(arguments, "--report=r.json")[0].stderr.count(b"ptxopt"), 0, "--report=FILE")
+    weak = folder / "weak.ptx"
+    weak.write_text(".version 8.0\n.target sm_80\n.address_size 64\n.weak .func f() { membar.gl; ret; }\n"
+                    ".visible .entry k() { call.uni f, (); ret; }\n")
+    for more, stays in (([], False), (["-c"], True), (["--compile-only"], True)):
+        got = call(["-arch=sm_80", *more, str(weak), "-o", "out.cubin"])[2]
+        checks.check((b"call" in got) == stays and b"membar" in got, f"{more}: a weak function may be another one after linking", got)
+
     checks.check((folder / "r.json").read_text().startswith("{"), "--report=FILE: a report")
     copy = folder / "tmpxft_0000abcd_00000000-6_copy.ptx"
     shutil.copy(kernel, copy)
