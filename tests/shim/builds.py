@@ -75,8 +75,9 @@ exec {ptxas} "$@"
 """
 
 
-# Some kernels here are too small for more than tidying, which the drop-in leaves out by itself.
-TIDY = "--tidy=1"
+# Some kernels here are too small for more than tidying, which the drop-in leaves out by itself. A function whose calls are
+# replaced is one that ptxas drops and does not tell of.
+OPTIONS = "--tidy=1 --skip-pass=inline-calls"
 
 
 class Builds:
@@ -95,7 +96,7 @@ class Builds:
             words = [place / line[1:]] if line.startswith("!") else [*launcher, *shlex.split(line), *(["-no-compress"] if line else [])]
             if "--version" in line:
                 words.remove("-no-compress")
-            result = run(words, cwd=place, env=environment(self.logger, TIDY, PTXAS_LOG=log, TMPDIR=self.folder / "tmp"))
+            result = run(words, cwd=place, env=environment(self.logger, OPTIONS, PTXAS_LOG=log, TMPDIR=self.folder / "tmp"))
             text = result.stdout + result.stderr
             results.append((result.returncode, text))
         return results
@@ -169,7 +170,7 @@ class Builds:
         for name, settings in (("launcher", [f"-DCMAKE_CUDA_COMPILER={self.nvcc}", f"-DPTXOPT={self.tool}"]),
                                ("compiler", [f"-DCMAKE_CUDA_COMPILER={wrapper}", "-DPTXOPT=PTXOPT-NOTFOUND"])):
             self.log.unlink(missing_ok=True)
-            build, env = self.folder / f"cmake {name}", environment(self.logger, TIDY, PTXAS_LOG=self.log)
+            build, env = self.folder / f"cmake {name}", environment(self.logger, OPTIONS, PTXAS_LOG=self.log)
             for command in (["cmake", "-S", SAMPLES / "cmake", "-B", build, "-DCMAKE_CUDA_ARCHITECTURES=80", *settings],
                             ["cmake", "--build", build, "-j2"]):
                 result = run(command, env=env)
@@ -196,7 +197,7 @@ class Builds:
                 command = [clang, "-x", "cuda", "-O2", "-nocudainc", "-nocudalib", "--cuda-device-only", "--cuda-gpu-arch=sm_80",
                            "-Wno-unknown-cuda-version", "-include", header, "--cuda-path=/usr/local/cuda", f"--ptxas-path={ptxas}",
                            "-c", path, "-o", out]
-                result = run(command, env=environment(self.logger, TIDY, PTXAS_LOG=self.log), cwd=place)
+                result = run(command, env=environment(self.logger, OPTIONS, PTXAS_LOG=self.log), cwd=place)
                 outs.append((result.returncode, common.kernels(out) if out.exists() else result.stderr))
             self.checks.equal(outs[1], outs[0], f"clang {path.name}: the same kernels")
             self.checks.check(outs[0][0] == 0, f"clang {path.name} compiles", str(outs[0]))
