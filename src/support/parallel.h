@@ -1,5 +1,5 @@
-// Work on numbered items by several threads, in the order of the numbers: for items that are worth a thread's start,
-// functions to optimize or other programs to wait for.
+// Work on numbered items by several threads, in the order of the numbers: for items that are worth a thread's
+// start, functions to optimize or other programs to wait for.
 #pragma once
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 
 #include "analysis/occupancy.h"
 #include "guard/guard.h"
-#include "tune/choose.h"
 #include "support/parallel.h"
+#include "tune/choose.h"
 #include "tune/variants.h"
 
 namespace ptxopt {

@@ -29,7 +29,8 @@ TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 0}) == "");
   CHECK(steps({.level = 1}) == "early-simple-live-dead live-dead@1 ");
   CHECK(steps({.level = 2}) ==
-        "early-simple-live-dead live-dead@1 inline-calls promote-local drop-broadcasts infer-address-space cssa-coalesce "
+        "early-simple-live-dead live-dead@1 inline-calls promote-local drop-broadcasts infer-address-space "
+        "cssa-coalesce "
         "register-coalescer "
         "nvptx-coalescer divide hoist-slow-arithmetic wide-multiply local-cse straight-line-reduce "
         "loop-reduce live-dead@2 "
@@ -41,11 +42,13 @@ TEST_CASE("pipeline: levels") {
 TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   const Names all{"live-dead"}, second{"live-dead@2"}, once{"early-simple-live-dead@1"};
   CHECK(steps({.skip = all}) ==
-        "early-simple-live-dead inline-calls promote-local drop-broadcasts infer-address-space cssa-coalesce register-coalescer "
+        "early-simple-live-dead inline-calls promote-local drop-broadcasts infer-address-space cssa-coalesce "
+        "register-coalescer "
         "nvptx-coalescer "
         "divide hoist-slow-arithmetic wide-multiply local-cse straight-line-reduce loop-reduce ");
   CHECK(steps({.skip = second}) ==
-        "early-simple-live-dead live-dead@1 inline-calls promote-local drop-broadcasts infer-address-space cssa-coalesce "
+        "early-simple-live-dead live-dead@1 inline-calls promote-local drop-broadcasts infer-address-space "
+        "cssa-coalesce "
         "register-coalescer "
         "nvptx-coalescer divide hoist-slow-arithmetic wide-multiply local-cse straight-line-reduce "
         "loop-reduce live-dead@3 "
