@@ -86,8 +86,8 @@ struct FunctionOutcome {
   std::string name;
   bool isKernel = false;
   bool changed = false;
-  // Whose names it mentions, as indexes of outcomes; where it calls through a register, all whose address is taken
-  // anywhere. ptxas may put the code of these into it.
+  // Whose names it mentioned in the text as given, as indexes of outcomes; where it calls through a register, all
+  // whose address is taken anywhere. ptxas may put the code of these into it.
   std::vector<uint32_t> mentions;
 };
 

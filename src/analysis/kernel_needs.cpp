@@ -9,17 +9,55 @@ namespace {
 
 constexpr uint32_t kMostBarriers = 16;
 
+// One more than the highest barrier that an instruction names: `bar.sync 0` and the like, `barrier.cta...`; not
+// barrier.cluster, which is another barrier.
+uint32_t barriersOf(const Module& module, const Function& f, const Instruction& i) {
+  const std::string_view opcode = module.text(module.form(i).text);
+  if (!opcode.starts_with("bar.") && !opcode.starts_with("barrier.")) return 0;
+  if (opcode.starts_with("bar.warp") || opcode.starts_with("barrier.cluster")) return 0;
+  // The barrier is the first operand behind the guard; for .red it stands behind the result.
+  const std::size_t skip = (i.is(Instruction::Guarded) ? 1u : 0u) + (opcode.find(".red") != opcode.npos ? 1u : 0u);
+  const auto operands = f.operandsOf(i);
+  if (skip >= operands.size()) return 0;
+  const Operand& o = operands[skip];
+  return o.kind == OperandKind::Integer && o.payload < kMostBarriers ? o.payload + 1 : kMostBarriers;
+}
+
+// What one function mentions, as it is now.
+CalledNeeds mentionsOf(const Module& module, const Function& f) {
+  CalledNeeds needs;
+  std::vector<bool> seenVariables(f.variables.size()), seenSymbols(module.symbols.size());
+  for (const InstrId id : f) {
+    const Instruction& i = f[id];
+    for (const Operand& o : f.operandsOf(i)) {
+      if (o.kind == OperandKind::Variable && !seenVariables[o.payload]) {
+        seenVariables[o.payload] = true;
+        const Variable& v = f.variables[o.payload];
+        if (module.text(module.declarationForms[v.form].space) == "shared") needs.shared.push_back(v);
+      } else if (o.kind == OperandKind::Symbol && !seenSymbols[o.payload]) {
+        seenSymbols[o.payload] = true;
+        needs.symbols.push_back(o.payload);
+      }
+    }
+    if (i.isInstruction()) needs.barriers = std::max(needs.barriers, barriersOf(module, f, i));
+  }
+  return needs;
+}
+
 class Collector {
  public:
   explicit Collector(const Module& module) : module_(module), seenSymbols_(module.symbols.size()) {}
 
   KernelNeeds run(const Function& kernel) {
-    work_.push_back(&kernel);
     seen_.push_back(&kernel);
+    add(mentionsOf(module_, kernel));
     while (!work_.empty()) {
       const Function& f = *work_.back();
       work_.pop_back();
-      visit(f);
+      if (f.calledNeeds)
+        add(*f.calledNeeds);
+      else
+        add(mentionsOf(module_, f));
     }
     needs_.threads = threads(kernel);
     return needs_;
@@ -37,21 +75,14 @@ class Collector {
     return {};
   }
 
-  void visit(const Function& f) {
-    std::vector<bool> seenVariables(f.variables.size());
-    for (const InstrId id : f) {
-      const Instruction& i = f[id];
-      for (const Operand& o : f.operandsOf(i)) {
-        if (o.kind == OperandKind::Variable && !seenVariables[o.payload]) {
-          seenVariables[o.payload] = true;
-          addVariable(f.variables[o.payload]);
-        } else if (o.kind == OperandKind::Symbol && !seenSymbols_[o.payload]) {
-          seenSymbols_[o.payload] = true;
-          addSymbol(module_.symbols[o.payload]);
-        }
+  void add(const CalledNeeds& mentioned) {
+    for (const Variable& v : mentioned.shared) addVariable(v);
+    for (const uint32_t symbol : mentioned.symbols)
+      if (!seenSymbols_[symbol]) {
+        seenSymbols_[symbol] = true;
+        addSymbol(module_.symbols[symbol]);
       }
-      if (i.isInstruction()) addBarrier(f, i);
-    }
+    needs_.barriers = std::max(needs_.barriers, mentioned.barriers);
   }
 
   void addVariable(const Variable& v) {
@@ -79,20 +110,6 @@ class Collector {
     }
   }
 
-  // `bar.sync 0` and the like, `barrier.cta...`; not barrier.cluster, which is another barrier.
-  void addBarrier(const Function& f, const Instruction& i) {
-    const std::string_view opcode = module_.text(module_.form(i).text);
-    if (!opcode.starts_with("bar.") && !opcode.starts_with("barrier.")) return;
-    if (opcode.starts_with("bar.warp") || opcode.starts_with("barrier.cluster")) return;
-    // The barrier is the first operand behind the guard; for .red it stands behind the result.
-    std::size_t skip = (i.is(Instruction::Guarded) ? 1u : 0u) + (opcode.find(".red") != opcode.npos ? 1u : 0u);
-    const auto operands = f.operandsOf(i);
-    if (skip >= operands.size()) return;
-    const Operand& o = operands[skip];
-    const bool isNumber = o.kind == OperandKind::Integer && o.payload < kMostBarriers;
-    needs_.barriers = std::max(needs_.barriers, isNumber ? o.payload + 1 : kMostBarriers);
-  }
-
   const Module& module_;
   KernelNeeds needs_;
   std::vector<bool> seenSymbols_;
@@ -108,6 +125,12 @@ std::string limits(const Occupancy& o) {
 }
 
 }  // namespace
+
+void makeCalledNeeds(Module& module) {
+  if (std::ranges::none_of(module.opcodes, [](const OpcodeForm& o) { return o.is(effect::Call); })) return;
+  for (Function& f : module.functions)
+    if (f.hasBody && !f.isEntry) f.calledNeeds = std::make_shared<const CalledNeeds>(mentionsOf(module, f));
+}
 
 KernelNeeds kernelNeeds(const Module& module, const Function& kernel) { return Collector(module).run(kernel); }
 

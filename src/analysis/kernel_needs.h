@@ -30,6 +30,10 @@ struct KernelNeeds {
 };
 KernelNeeds kernelNeeds(const Module& module, const Function& kernel);
 
+// Fills Function::calledNeeds of all but kernels, before passes change any function: other threads may work on
+// these while the needs of a kernel that calls them are asked for.
+void makeCalledNeeds(Module& module);
+
 // The occupancy of a kernel in stable text, for one block size if the PTX gives it and for several otherwise.
 // `registers`: an estimate of what ptxas will give it.
 std::string dumpOccupancy(const Module& module, const Function& kernel, const Architecture& a, uint32_t registers);

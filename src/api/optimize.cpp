@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "analysis/address_facts.h"
+#include "analysis/kernel_needs.h"
 #include "api/outcomes.h"
 #include "api/remarks.h"
 #include "api/report.h"
@@ -170,13 +171,17 @@ Result optimize(std::string_view text, const Options& options) {
   if (!plan.steps.empty()) decline = wholeModuleDecline(module);
   if (decline) result.remarks.push_back(*decline);
 
-  if (!decline && !plan.steps.empty()) module.makeParts();
+  if (!decline && !plan.steps.empty()) {
+    module.makeParts();
+    makeCalledNeeds(module);
+  }
   const auto inlines = [](const Step& step) { return step.pass->name == "inline-calls"; };
   if (!decline && std::ranges::any_of(plan.steps, inlines)) makeCallBodies(module, plan.knobs);
   const auto infersSpaces = [](const Step& step) { return step.pass->name == "infer-address-space"; };
   if (!decline && std::ranges::any_of(plan.steps, infersSpaces))
     makeAddressFacts(module, plan.knobs["assume-param-global"] != 0);
 
+  if (options.outcomes) result.outcomes = outcomesOf(module);
   const std::unordered_set<std::string_view> leave(options.leave.begin(), options.leave.end());
   const bool warns = options.report || options.warnUninitialised;
   std::vector<std::vector<UninitialisedRegister>> uninitialised(warns ? module.functions.size() : 0);
@@ -201,7 +206,7 @@ Result optimize(std::string_view text, const Options& options) {
     if (!report.error.empty())
       return fail(Status::Internal, fmt::format("{}: internal error {}\n", options.fileName, report.error));
 
-  if (options.outcomes) result.outcomes = outcomesOf(module);
+  noteChanges(module, result.outcomes);
   remarkUninitialised(module, uninitialised, result.remarks);
   if (options.loopRemarks) remarkLoops(module, reports, result.remarks);
   summarize(module, options, reports, result);

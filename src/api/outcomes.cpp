@@ -74,4 +74,11 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module) {
   return all;
 }
 
+void noteChanges(const Module& module, std::vector<FunctionOutcome>& outcomes) {
+  if (outcomes.empty()) return;
+  std::size_t n = 0;
+  for (const Function& f : module.functions)
+    if (f.hasBody) outcomes[n++].changed = f.changed;
+}
+
 }  // namespace ptxopt

@@ -8,7 +8,11 @@
 
 namespace ptxopt {
 
+// Of the module as it is given: a function that a pass put into another is one that it depends on.
 // Linear in the operands of the module, besides the mentions that it finds.
 std::vector<FunctionOutcome> outcomesOf(const Module& module);
+
+// Says which functions passes have changed, in outcomes of the module, or in none.
+void noteChanges(const Module& module, std::vector<FunctionOutcome>& outcomes);
 
 }  // namespace ptxopt

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,6 +67,13 @@ struct Variable {
   bool isParameter = false;
 };
 
+// What a function adds to the needs of the kernels that call it (analysis/kernel_needs.h).
+struct CalledNeeds {
+  std::vector<uint32_t> symbols;  // that it mentions: in Module::symbols
+  std::vector<Variable> shared;   // its own variables in shared memory, as far as it mentions them
+  uint32_t barriers = 0;
+};
+
 struct Declaration {
   uint32_t form = 0;
   uint32_t firstDeclarator = 0;
@@ -112,9 +120,10 @@ class Function {
   std::vector<uint64_t> constants;
   std::vector<RegId> returnRegisters;  // `.func (.reg .b32 %r) f`: live at every return
   InstrId first, last;
-  uint32_t sourceInstructions = 0;  // how many of `instructions` come from the source
-  bool changed = false;             // a pass changed it
-  AddressFacts addressFacts;        // empty until analysis/address_facts.h makes them
+  uint32_t sourceInstructions = 0;                 // how many of `instructions` come from the source
+  bool changed = false;                            // a pass changed it
+  AddressFacts addressFacts;                       // empty until analysis/address_facts.h makes them
+  std::shared_ptr<const CalledNeeds> calledNeeds;  // none until analysis/kernel_needs.h makes them
 
   static constexpr RegId kCarry{0u};
 

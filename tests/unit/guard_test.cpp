@@ -68,6 +68,18 @@ TEST_CASE("outcomes: what changed, and who mentions whom") {
   CHECK_FALSE(graph.reaches(graph.indexOf("alone"), leafs));
 }
 
+TEST_CASE("outcomes: what is put into a kernel is still what it depends on") {
+  Options options;
+  options.passes = {"inline-calls"};
+  options.outcomes = true;
+  const Result r = optimize(kText, options);
+  REQUIRE(r.status == Status::Ok);
+  const CallGraph graph(r.outcomes);
+  CHECK(r.outcomes[graph.indexOf("direct")].changed);
+  CHECK(r.output.find("call.uni middle") == std::string::npos);
+  CHECK(namesOf(r, graph.closure(graph.indexOf("direct"))) == Names{"direct", "leaf", "middle"});
+}
+
 TEST_CASE("leave: these functions stay as they are") {
   const Result r = run({"leaf", "direct"});
   const CallGraph graph(r.outcomes);

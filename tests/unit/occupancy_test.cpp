@@ -113,6 +113,24 @@ TEST_CASE("what a kernel needs") {
   CHECK(named.barriers == 16);
 }
 
+TEST_CASE("what a kernel needs does not change with what becomes of the functions that it calls") {
+  const Parsed p(kHeader +
+                 ".func helper() {\n\t.reg .b32 %r<3>;\n\t.shared .align 16 .b8 deep[32];\n"
+                 "\tmov.u32 %r1, deep;\n\tbar.sync 3;\n\tret;\n}\n"
+                 ".visible .entry k()\n{\n\tcall helper;\n\tret;\n}\n");
+  makeCalledNeeds(*p);
+  Function& helper = p.function(0);
+  std::vector<InstrId> all;
+  for (const InstrId id : helper)
+    if (helper[id].isInstruction()) all.push_back(id);
+  for (const InstrId id : all) helper.erase(id);
+  const KernelNeeds k = kernelNeeds(*p, p.function(1));
+  CHECK(k.sharedBytes == 32);
+  CHECK(k.barriers == 4);
+  helper.calledNeeds.reset();
+  CHECK(kernelNeeds(*p, p.function(1)).barriers == 0);
+}
+
 TEST_CASE("the dump of occupancy") {
   const Parsed p(kHeader + ".visible .entry k()\n.maxntid 256\n{\n\tbar.sync 0;\n\tret;\n}\n");
   CHECK(
