@@ -1,21 +1,18 @@
 // What the parameters and results of functions hold as addresses, over all functions of a module.
 //
 // Kernels:    their parameters are pointers to global memory, or numbers, if `paramsAreGlobal` says so or `.ptr
-// .global`
-//             stands there; not of a kernel that the module mentions as a value, since device code may launch it.
-// Functions:  a parameter is what all calls of the module pass, provided that no other calls can be: the function
-// is
-//             neither .visible nor .weak, .extern or .common, nothing takes its address (an operand other than the
-//             callee of a call, a list of targets, an initialiser, an alias). A result is what the function's own
-//             stores into it put there, unless it is .weak.
+//             .global` stands there; not of a kernel that the module mentions as a value, since device code may
+//             launch it.
+// Functions:  a parameter is what all calls of the module pass, provided that no other calls can be: the
+//             function is neither .visible nor .weak, .extern or .common, nothing takes its address (an operand
+//             other than the callee of a call, a list of targets, an initialiser, an alias). A result is what
+//             the function's own stores into it put there, unless it is .weak.
 // Algorithm:  all start as None; functions that call or are called with such values are looked at
-// (address_spaces.h)
-//             until nothing rises. Only modules with such functions pay for that.
-// Declines:   beyond kMostInstructions in such functions, or kMostRounds, all parameters and results of functions
-// are
-//             Unknown.
-// Cost:       linear in the operands of the module; plus AddressSpaces of those functions for each round, mostly
-// two.
+//             (address_spaces.h) until nothing rises. Only modules with such functions pay for that.
+// Declines:   beyond kMostInstructions in such functions, or kMostRounds, all parameters and results of
+//             functions are Unknown.
+// Cost:       linear in the operands of the module; plus AddressSpaces of those functions for each round,
+//             mostly two.
 #pragma once
 
 #include "ir/module.h"

@@ -1,21 +1,19 @@
 // Which local variables of a function are only ever loaded and stored, and where in them.
 //
-// What:       for each 64-bit value whether it is the address of a variable in local memory plus a constant, as the
-//             space counts it or generic; all accesses through such values; and of each local variable why an
-//             address of it gets out of sight, if one does. Copies, cvta.local, cvta.to.local, sums with constants,
-//             phis and guarded definitions that agree are followed.
+// What:       for each 64-bit value whether it is the address of a variable in local memory plus a constant, as
+//             the space counts it or generic; all accesses through such values; and of each local variable why
+//             an address of it gets out of sight, if one does. Copies, cvta.local, cvta.to.local, sums with
+//             constants, phis and guarded definitions that agree are followed.
 // Algorithm:  from below (no address, a known one, lost) in sweeps over the blocks in reverse post-order. An
-// address
-//             that something else reads than what is followed, or that meets another value, is lost, and its
-//             variable is pinned: so nothing can reach a variable that is not pinned but the accesses listed. An
-//             address that is stored in a local variable, and only read back from there as a whole, is followed,
-//             too. A sum with what is no constant is followed as a constant and a list of such addends; where an
-//             access through it goes is for the reader to find out.
+//             address that something else reads than what is followed, or that meets another value, is lost,
+//             and its variable is pinned: so nothing can reach a variable that is not pinned but the accesses
+//             listed. An address that is stored in a local variable, and only read back from there as a whole,
+//             is followed, too. A sum with what is no constant is followed as a constant and a list of such
+//             addends; where an access through it goes is for the reader to find out.
 // Reasons:    escapes (stored, passed, packed), dynamic-index (other arithmetic than such sums, or several
-// addresses at a
-//             join), compared, atomic, volatile (any order beyond weak), unknown-opcode, named-otherwise (in an
-//             expression that is not followed), out-of-bounds, wide (128 bits), lanes (one register twice in a
-//             vector), too-deep.
+//             addresses at a join), compared, atomic, volatile (any order beyond weak), unknown-opcode,
+//             named-otherwise (in an expression that is not followed), out-of-bounds, wide (128 bits), lanes
+//             (one register twice in a vector), too-deep.
 // Invariants: only reachable code counts; unreachable code may still name variables.
 // Cost:       linear in operands for each sweep; there are as many as loops are deep, and two.
 #pragma once

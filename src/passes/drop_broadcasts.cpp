@@ -3,28 +3,27 @@
 // What:       gcc makes of the sequential parts of an OpenACC or OpenMP region
 //                 @p bra L;  ...loads, arithmetic...  L: bar.warp.sync -1;  shfl.sync.idx of each result
 //             with p true in all lanes but the first. Where the results are made of what is known at the launch
-//             (launch_values.h), every lane computes the same: the branch goes, and shuffles of a value that all
-//             lanes have become copies, 64-bit values that were taken apart for it as a whole. Shuffles of such
-//             values go elsewhere, too.
+//             (launch_values.h), every lane computes the same: the branch goes, and shuffles of a value that
+//             all lanes have become copies, 64-bit values that were taken apart for it as a whole. Shuffles of
+//             such values go elsewhere, too.
 // Algorithm:  sections: the single blocks that a branch jumps over, in front of a block with shuffles. All at
-// first;
-//             launch_values.h is asked what holds if the branches were not there; those that do not stand the
-//             answer are taken out, and again until nothing changes.
+//             first; launch_values.h is asked what holds if the branches were not there; those that do not
+//             stand the answer are taken out, and again until nothing changes.
 // Invariants: a section only computes and loads. What it writes was not written before in lanes that jumped, so
-// that
-//             what they hold then is theirs to choose. Where it loads, all lanes read one value at addresses that a
-//             lane reads anyway, and before anything may be written they meet at a barrier, so that lanes that are
-//             late do not read what others write then:
-//               of the block: a thread of the block surely runs the section, if those with an index of 0 do and no
-//                             thread passes it by in another way. The branch goes.
-//               of the warp:  a warp in which no lane runs the section must not begin to, for others do not wait
-//                             for it: the branch stays, and is taken where all lanes would take it (vote.sync). All
-//                             lanes are there, for there is no branch before but over such blocks.
+//             that what they hold then is theirs to choose. Where it loads, all lanes read one value at
+//             addresses that a lane reads anyway, and before anything may be written they meet at a barrier, so
+//             that lanes that are late do not read what others write then:
+//               of the block: a thread of the block surely runs the section, if those with an index of 0 do and
+//                             no thread passes it by in another way. The branch goes.
+//               of the warp:  a warp in which no lane runs the section must not begin to, for others do not
+//                             wait for it: the branch stays, and is taken where all lanes would take it
+//                             (vote.sync). All lanes are there, for there is no branch before but over such
+//                             blocks.
 //             A shuffle gives what some lane holds, or nothing that is defined; if all hold the same, that. No
 //             memory is ordered by shuffles, so that none is needed for it.
 // Cost:       nothing without a shuffle; else live intervals, and linear in operands for each sweep and round.
-// Declines:   too-large; of sections: side-effects (not only arithmetic and weak loads), may-have-changed (what is
-//             loaded), address-varies, first-thread-unknown, not-always-run, no-barrier, keeps-old-value; of
+// Declines:   too-large; of sections: side-effects (not only arithmetic and weak loads), may-have-changed (what
+//             is loaded), address-varies, first-thread-unknown, not-always-run, no-barrier, keeps-old-value; of
 //             shuffles that send a lane's value to all: varies.
 #include <algorithm>
 

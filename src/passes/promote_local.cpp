@@ -1,26 +1,23 @@
 // promote-local: parts of local variables that are only loaded and stored become registers.
 //
-// What:       Of each local variable (a depot of a compiler, an array) none of whose addresses gets out of sight,
-// the
-//             accesses at constant offsets are sorted into slots that do not overlap (promote/local_slots.h). A
-//             slot becomes registers; loads and stores of it become moves, packs, unpacks, and insertions and
-//             extractions of narrow fields (promote/slot_code.h). PTX's registers are written many times, so joins
-//             need nothing. ptxas does as much only for plain 32-bit slots: not for generic addresses, not where 64
-//             bits are read back as halves, not for bytes. A variable that nothing accesses any longer goes, with
-//             what computed its addresses and its declaration. Of a variable that is accessed with an index the
-//             bytes stay that the index may reach (promote/indexed_reach.h). What keeps addresses in it goes first;
-//             then the pass looks again at what these addresses lead to.
+// What:       Of each local variable (a depot of a compiler, an array) none of whose addresses gets out of
+//             sight, the accesses at constant offsets are sorted into slots that do not overlap
+//             (promote/local_slots.h). A slot becomes registers; loads and stores of it become moves, packs,
+//             unpacks, and insertions and extractions of narrow fields (promote/slot_code.h). PTX's registers
+//             are written many times, so joins need nothing. ptxas does as much only for plain 32-bit slots:
+//             not for generic addresses, not where 64 bits are read back as halves, not for bytes. A variable
+//             that nothing accesses any longer goes, with what computed its addresses and its declaration. Of a
+//             variable that is accessed with an index the bytes stay that the index may reach
+//             (promote/indexed_reach.h). What keeps addresses in it goes first; then the pass looks again at
+//             what these addresses lead to.
 // Algorithm:  local_addresses.h.
-// Invariants: guards stay on what writes; a value that was never stored was unspecified and is so now. What is read
-// of a
-//             slot is what was stored last, on every way.
+// Invariants: guards stay on what writes; a value that was never stored was unspecified and is so now. What is
+//             read of a slot is what was stored last, on every way.
 // Gate:       slots of at most promote-local-words 32-bit registers in all, those with the most accesses first
-// (each
-//             loop counts eight times): a large array of constant indexes stays in memory.
+//             (each loop counts eight times): a large array of constant indexes stays in memory.
 // Cost:       nothing without a local variable; else live intervals and linear in operands for each sweep.
-// Declines, by variable: the reasons of local_addresses.h (escapes, dynamic-index, compared, atomic, volatile,
-// ...),
-//             unaligned; by slot: register-pressure; by function: too-large, address-size (32-bit).
+// Declines:   by variable: the reasons of local_addresses.h (escapes, dynamic-index, compared, atomic, volatile,
+//             ...), unaligned; by slot: register-pressure; by function: too-large, address-size (32-bit).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,19 +1,17 @@
 // The bodies that calls may be replaced by, and the rule that says which calls.
 //
-// What:       before any pass changes a function, the functions that are called are copied, those first that call
-// no
-//             other: so the copies have the bodies of what they call in them, and may be read while passes work on
-//             the functions themselves, in any order and on several threads.
+// What:       before any pass changes a function, the functions that are called are copied, those first that
+//             call no other: so the copies have the bodies of what they call in them, and may be read while
+//             passes work on the functions themselves, in any order and on several threads.
 // Rule:       a body of at most `inline-size` instructions goes to all calls, one of at most `inline-once-size`
-// where
-//             its caller has one call of it. Counted are those that ptxas has work with: not moves, branches,
-//             returns, and accesses of parameters and of the function's own frame, which promote-local takes away.
-//             A function grows to kMostInstructions.
+//             where its caller has one call of it. Counted are those that ptxas has work with: not moves,
+//             branches, returns, and accesses of parameters and of the function's own frame, which
+//             promote-local takes away. A function grows to kMostInstructions.
 // Cost:       nothing in a module without calls; else linear in what is called and in what is copied.
-// Declines, by callee: no-body, weak (where `inline-weak` is 0), recursive, calls (it calls what has no body to put
-//             there, or through a pointer), register-parameters, static-variable (of shared or global memory, which
-//             is there once), branch-table, prototype, unknown-opcode, stack (alloca and what belongs to it),
-//             parameter-access (one that local memory does not have), too-deep; by call: too-large,
+// Declines:   by callee: no-body, weak (where `inline-weak` is 0), recursive, calls (it calls what has no body to
+//             put there, or through a pointer), register-parameters, static-variable (of shared or global memory,
+//             which is there once), branch-table, prototype, unknown-opcode, stack (alloca and what belongs to
+//             it), parameter-access (one that local memory does not have), too-deep; by call: too-large,
 //             function-too-large, pointer (called through one), and the reasons of call_inliner.h.
 #pragma once
 

@@ -1,19 +1,16 @@
 // Puts the body of a function where a call of it stands.
 //
-// What:       what passes through .param space passes through local memory then: the variables of the call sequence
-// become
-//             variables of the caller that both sides load and store, which is what PTX makes of parameters whose
-//             address is taken; promote-local makes registers of them. Registers, labels and variables of the body
-//             are new ones of the caller, so its braces, declarations and line numbers stay behind; `ret` goes to a
-//             label behind the body, or falls through.
-// Invariants: the caller computes what it did. Call sequences stand as one before and are gone as one; nothing else
-// of
-//             the caller moves. Machine code counts for the line of the call.
+// What:       what passes through .param space passes through local memory then: the variables of the call
+//             sequence become variables of the caller that both sides load and store, which is what PTX makes
+//             of parameters whose address is taken; promote-local makes registers of them. Registers, labels
+//             and variables of the body are new ones of the caller, so its braces, declarations and line
+//             numbers stay behind; `ret` goes to a label behind the body, or falls through.
+// Invariants: the caller computes what it did. Call sequences stand as one before and are gone as one; nothing
+//             else of the caller moves. Machine code counts for the line of the call.
 // Cost:       linear in the caller, once; and in the body for each call.
 // Declines:   guarded-call, signature (other numbers, sizes or alignments than the body has), parameter-use (a
-// variable
-//             of the call sequence that something else names as well, or an access that local memory does not
-//             have).
+//             variable of the call sequence that something else names as well, or an access that local memory
+//             does not have).
 #pragma once
 
 #include <string_view>

@@ -1,15 +1,15 @@
 // Which bytes of local variables the accesses with an index may touch.
 //
-// What:       of each variable the bytes that indexed accesses of it may reach: what is apart
-//             from them may become registers. Indexes of code that keeps its counters in memory are known only once
-//             those are in registers, so the answer is found by assuming it.
+// What:       of each variable the bytes that indexed accesses of it may reach: what is apart from them may
+//             become registers. Indexes of code that keeps its counters in memory are known only once those are
+//             in registers, so the answer is found by assuming it.
 // Algorithm:  the caller makes registers of all that no access is known to reach yet, and `widen` looks at the
-// result:
-//             ranges of the values that are added (value_range.h, scalar_evolution.h) say where each access goes.
-//             When no access goes further than was assumed, that holds for the function itself: up to the first
-//             access that went further, both would have computed the same, so that its address was one of these.
-//             Else more is taken as reached, and the caller starts again.
-// Invariants: what is reached only grows. An access outside of its variable has no meaning, so nothing goes beyond.
+//             result: ranges of the values that are added (value_range.h, scalar_evolution.h) say where each
+//             access goes. When no access goes further than was assumed, that holds for the function itself: up
+//             to the first access that went further, both would have computed the same, so that its address was
+//             one of these. Else more is taken as reached, and the caller starts again.
+// Invariants: what is reached only grows. An access outside of its variable has no meaning, so nothing goes
+//             beyond.
 // Cost:       nothing without such accesses; else the analyses of a function, for each round.
 #pragma once
 
