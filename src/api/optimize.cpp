@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <ctime>
 #include <map>
+#include <mutex>
 #include <thread>
 #include <unordered_set>
+#include <utility>
 
 #include "analysis/address_facts.h"
 #include "analysis/kernel_needs.h"
@@ -186,6 +188,7 @@ Result optimize(std::string_view text, const Options& options) {
   const bool warns = options.report || options.warnUninitialised;
   std::vector<std::vector<UninitialisedRegister>> uninitialised(warns ? module.functions.size() : 0);
   std::vector<FunctionReport> reports(module.functions.size());
+  std::mutex mutex;  // of result.passes
   const std::size_t functions = module.functions.size();
   inParallel(threadsFor(options.jobs, functions), functions, [&](std::size_t i) {
     Function& f = module.functions[i];
@@ -200,7 +203,12 @@ Result optimize(std::string_view text, const Options& options) {
     }
     if (!decline && !leave.contains(module.text(f.name))) runPasses(module, f, plan, options, analyses, reports[i]);
     reports[i].instructionsAfter = countInstructions(f);
-    if (options.report) reports[i].namesAfter = countNames(f);
+    if (options.report) {
+      reports[i].namesAfter = countNames(f);
+    } else if (isQuiet(reports[i])) {
+      const std::lock_guard lock(mutex);
+      addUp(std::exchange(reports[i].passes, {}), result.passes);
+    }
   });
   for (const FunctionReport& report : reports)
     if (!report.error.empty())

@@ -1,5 +1,6 @@
 #include "api/report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace ptxopt {
@@ -33,6 +34,26 @@ nlohmann::ordered_json loopJson(const LoopReport& loop) {
 
 }  // namespace
 
+bool isQuiet(const FunctionReport& report) {
+  return std::ranges::none_of(report.passes, [](const PassReport& pass) {
+    const bool counts = std::ranges::any_of(pass.counters, [](const auto& counter) { return counter.second != 0; });
+    return pass.changed || counts || !pass.declines.empty() || !pass.notes.empty() || !pass.loops.empty();
+  });
+}
+
+void addUp(const std::vector<PassReport>& passes, std::vector<PassSummary>& sums) {
+  if (sums.size() < passes.size()) sums.resize(passes.size());
+  for (std::size_t p = 0; p < passes.size(); ++p) {
+    const PassReport& pass = passes[p];
+    PassSummary& sum = sums[p];
+    sum.name = pass.pass;
+    sum.changedFunctions += pass.changed;
+    sum.skippedFunctions += pass.skipped;
+    sum.seconds += pass.seconds;
+    for (const auto& [counter, n] : pass.counters) sum.counters[std::string(counter)] += n;
+  }
+}
+
 void summarize(const Module& module, const Options&, std::vector<FunctionReport>& reports, Result& result) {
   for (std::size_t i = 0; i < reports.size(); ++i) {
     FunctionReport& report = reports[i];
@@ -47,15 +68,8 @@ void summarize(const Module& module, const Options&, std::vector<FunctionReport>
       result.remarks.push_back({"too-large", std::string(module.text(module.functions[i].name)),
                                 "registers that are read before they are written were not looked for: that needs "
                                 "more memory than liveness-memory-mb allows"});
-    if (result.passes.size() < report.passes.size()) result.passes.resize(report.passes.size());
-    for (std::size_t p = 0; p < report.passes.size(); ++p) {
-      const PassReport& pass = report.passes[p];
-      PassSummary& sum = result.passes[p];
-      sum.name = pass.pass;
-      sum.changedFunctions += pass.changed;
-      sum.skippedFunctions += pass.skipped;
-      sum.seconds += pass.seconds;
-      for (const auto& [counter, n] : pass.counters) sum.counters[std::string(counter)] += n;
+    addUp(report.passes, result.passes);
+    for (const PassReport& pass : report.passes) {
       for (const Decline& decline : pass.declines)
         result.remarks.push_back({std::string(decline.reason), std::string(module.text(module.functions[i].name)),
                                   std::string(pass.pass) + ": " + decline.detail});

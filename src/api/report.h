@@ -19,7 +19,13 @@ struct FunctionReport {
   bool uninitialisedUnknown = false;  // looking for uninitialised registers would have taken too much memory
 };
 
-// Fills the sums, the dumps and the declines (as remarks) of `result`. `reports` is by Module::functions.
+// Whether the passes neither did anything nor have anything to tell: such functions, of which there may be very
+// many, need not keep their reports once these are added up.
+bool isQuiet(const FunctionReport& report);
+void addUp(const std::vector<PassReport>& passes, std::vector<PassSummary>& sums);
+
+// Fills the sums, the dumps and the declines (as remarks) of `result`, whose sums are those of reports not kept.
+// `reports` is by Module::functions.
 void summarize(const Module& module, const Options& options, std::vector<FunctionReport>& reports, Result& result);
 
 std::string reportJson(const Module& module, const Options& options, const std::vector<FunctionReport>& reports,

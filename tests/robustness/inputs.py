@@ -322,9 +322,9 @@ CASES = [
     Case("aliases", lambda n: HEAD + b".func f(){ret;}\n" + numbered(".func a{}();\n.alias a{}, f;\n", n), 50_000, scales=True),
 
     # ---- many functions, blocks, instructions ----
-    Case("small functions", lambda n: HEAD + numbered(".func f{}() { ret; }\n", n), 100_000, scales=True, bytes_per_byte=125),
+    Case("small functions", lambda n: HEAD + numbered(".func f{}() { ret; }\n", n), 100_000, scales=True, bytes_per_byte=20),
     Case("small functions on all cores", lambda n: HEAD + numbered(".func f{}() { ret; }\n", n), 100_000,
-         modes=(("-O2", "-j0"),), bytes_per_byte=125),
+         modes=(("-O2", "-j0"),), bytes_per_byte=20),
     Case("prototypes", lambda n: HEAD + numbered(".func f{}(.param .b32 x);\n", n), 100_000, scales=True, bytes_per_byte=120),
     Case("functions with calls", lambda n: HEAD + b".func g(.reg .b32 x){ret;}\n" +
          numbered(".func f{}() { .reg .b32 r; call g, (r); ret; }\n", n), 50_000, scales=True, bytes_per_byte=120),
