@@ -8,6 +8,9 @@ install(TARGETS ptxopt EXPORT ptxoptTargets
 install(TARGETS ptxopt_tool ptxopt_drop_in RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 install(DIRECTORY include/ptxopt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/ptxopt COMPONENT tool)
+# The documentation, with the links between its pages as they are in the sources.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool FILES_MATCHING PATTERN "*.md")
 install(EXPORT ptxoptTargets NAMESPACE ptxopt:: DESTINATION ${PTXOPT_PACKAGE_DIR} COMPONENT dev)
 
 configure_package_config_file(cmake/ptxoptConfig.cmake.in ${PROJECT_BINARY_DIR}/ptxoptConfig.cmake

@@ -61,7 +61,7 @@ item
   | ADDRESS INT {b->addressSize(prev());}
   | file
   | pragma
-  | ALIAS (WORD | REG) {b->alias(prev());} COMMA (WORD | REG) SEMI
+  | ALIAS (WORD | REG) {b->alias(prev());} COMMA (WORD | REG) {b->alias(prev());} SEMI
   | SECTION DIRECTIVE LBRACE {b->openSection();}
   | (LINKAGE attribute* | attribute+) (function | declaration)
   | function
@@ -133,8 +133,11 @@ initializer
 
 // Numbers inline: a table of millions of bytes is one context. `0xFF00(symbol)` is a byte of an address.
 elements
-  : ( MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail? | HEXFLOAT | element )
-    ( COMMA ( MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail? | HEXFLOAT | element ) )*
+  : ( (INT {b->number(prev());} | FLOAT) byteOf? constantTail?
+    | MINUS ((INT {b->number(prev());} | FLOAT) constantTail? | negated) | HEXFLOAT | element )
+    ( COMMA
+      ( (INT {b->number(prev());} | FLOAT) byteOf? constantTail?
+      | MINUS ((INT {b->number(prev());} | FLOAT) constantTail? | negated) | HEXFLOAT | element ) )*
   ;
 
 element
@@ -143,10 +146,15 @@ element
   ;
 
 constant
-  : MINUS? (INT {b->number(prev());} | FLOAT) byteOf? constantTail?
+  : (INT {b->number(prev());} | FLOAT) byteOf? constantTail?
+  | MINUS ((INT {b->number(prev());} | FLOAT) constantTail? | negated)
   | HEXFLOAT
   | constantNotNumber constantTail?
   ;
+
+// After a minus: `-(3)`, `- -3`, `-~3`.
+negated
+  : (constantNotNumber | MINUS constantOperand) constantTail? ;
 
 byteOf
   : LPAREN {b->nest(prev());} constant RPAREN {b->unnest();} ;

@@ -1,10 +1,12 @@
 #include "analysis/address_arithmetic.h"
 
+#include "analysis/pointer_values.h"
+
 namespace ptxopt {
 namespace {
 
 using Kind = AddressKind;
-using Op = AddressOperation;
+using Act = AddressOperation;
 
 constexpr AddressState kNumber{Kind::Number, false}, kUnknown{Kind::Unknown, false};
 
@@ -30,24 +32,29 @@ AddressState difference(AddressState a, AddressState b) {
 }
 
 // A factor makes a number of what is no address of a space for certain: nobody multiplies pointers.
-AddressState product(AddressState a, AddressState b) {
+AddressState product(AddressState a, AddressState b, std::optional<uint64_t> by) {
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
+  // By 2^32 it may be the upper half of an address that is put together, as with a shift.
+  if (by && *by != 0 && static_cast<uint32_t>(*by) == 0) return kUnknown;
+  // By 1 it is what it was, an address or the distance of one; by -1, too, for what subtracts it.
+  if ((by == 1 || by == UINT64_MAX) && (isTop(a) || isTop(b))) return kUnknown;
   const auto isFactor = [](AddressState s) { return isPlain(s) || isTop(s); };
   return isFactor(a) && isFactor(b) ? kNumber : kUnknown;
 }
 
+// A shift takes the lowest 32 bits of a number.
 AddressState shiftedLeft(AddressState a, std::optional<uint64_t> by) {
   if (a.kind == Kind::None) return {};
   // By 32 it may be the upper half of an address that is put together.
-  if (!by || *by >= 32) return kUnknown;
-  if (*by == 0) return a;
+  if (!by || static_cast<uint32_t>(*by) >= 32) return kUnknown;
+  if (static_cast<uint32_t>(*by) == 0) return a;
   return isPlain(a) || isTop(a) ? kNumber : kUnknown;
 }
 
 AddressState shiftedRight(AddressState a, std::optional<uint64_t> by) {
   if (a.kind == Kind::None) return {};
-  if (by && *by >= 32) return kNumber;
-  if (by && *by == 0) return a;
+  if (by && static_cast<uint32_t>(*by) >= 32) return kNumber;
+  if (by && static_cast<uint32_t>(*by) == 0) return a;
   return isPlain(a) ? kNumber : kUnknown;
 }
 
@@ -63,56 +70,62 @@ AddressState masked(AddressState a, AddressState b, std::optional<uint64_t> by) 
   return mix(a, b);
 }
 
-bool ends(std::string_view text, std::string_view with) { return text.ends_with(with); }
+// mul.hi counts as mul.lo: of numbers either is a number.
+AddressOperation productOperation(const OpcodeForm& form, AddressOperation ofWhole, AddressOperation ofWide) {
+  if (form.half != ProductHalf::Wide) return canHoldPointer(form.type) ? ofWhole : Act::Other;
+  return info(form.type).bits == 32 ? ofWide : Act::Other;
+}
 
-bool isWhole(std::string_view opcode) {
-  return ends(opcode, ".u64") || ends(opcode, ".s64") || ends(opcode, ".b64");
+// Of what is computed in 64 bits.
+AddressOperation wholeOperation(const OpcodeForm& form) {
+  switch (form.op) {
+    case Op::Mov: return form.hasOnly(0) ? Act::Copy : Act::Other;
+    case Op::Selp: return Act::Choose;
+    case Op::Add: return Act::Add;
+    case Op::Sub: return Act::Subtract;
+    case Op::Shl: return Act::ShiftLeft;
+    case Op::Shr: return Act::ShiftRight;
+    case Op::And: return Act::And;
+    case Op::Or: return Act::Or;
+    case Op::Xor:
+    case Op::Min:
+    case Op::Max:
+    case Op::Neg:
+    case Op::Not:
+    case Op::Div:
+    case Op::Rem:
+    case Op::Abs: return Act::Mix;
+    default: return Act::Other;
+  }
 }
 
 }  // namespace
 
-AddressOperation addressOperation(std::string_view opcode) {
-  const std::string_view base = opcode.substr(0, opcode.find('.'));
-  if (base == "cvta") {
-    if (namedSpace(opcode) == Kind::None) return Op::Other;
-    return opcode.starts_with("cvta.to.") ? Op::FromGeneric : Op::ToGeneric;
+AddressOperation addressOperation(const OpcodeForm& form) {
+  if (form.has(ModifierFlag::CarryOut)) return Act::Other;
+  switch (form.op) {
+    case Op::Cvta:
+      if (namedSpace(form) == Kind::None) return Act::Other;
+      return form.has(ModifierFlag::To) ? Act::FromGeneric : Act::ToGeneric;
+    case Op::Cvt:
+      if (!form.hasOnly(0) || (form.type != ScalarType::u64 && form.type != ScalarType::s64)) return Act::Other;
+      return canHoldPointer(form.sourceType) ? Act::Convert : Act::Narrow;
+    case Op::Mul: return productOperation(form, Act::Multiply, Act::MultiplyWide);
+    case Op::Mad: return productOperation(form, Act::MultiplyAdd, Act::MultiplyAddWide);
+    default: return canHoldPointer(form.type) ? wholeOperation(form) : Act::Other;
   }
-  if (base == "cvt") {
-    if (!opcode.starts_with("cvt.u64.") && !opcode.starts_with("cvt.s64.")) return Op::Other;
-    return isWhole(opcode) ? Op::Convert : Op::Narrow;
-  }
-  if (base == "mul" || base == "mad") {
-    const bool adds = base == "mad";
-    if (opcode.size() > 8 && opcode.substr(3, 6) == ".wide.")
-      return ends(opcode, "32") ? (adds ? Op::MultiplyAddWide : Op::MultiplyWide) : Op::Other;
-    if (!isWhole(opcode) || opcode.find(".cc") != opcode.npos) return Op::Other;
-    return adds ? Op::MultiplyAdd : Op::Multiply;
-  }
-  if (!isWhole(opcode) || opcode.find(".cc.") != opcode.npos) return Op::Other;
-  if (base == "mov") return opcode.size() == 7 ? Op::Copy : Op::Other;
-  if (base == "selp") return Op::Choose;
-  if (base == "add") return Op::Add;
-  if (base == "sub") return Op::Subtract;
-  if (base == "shl") return Op::ShiftLeft;
-  if (base == "shr") return Op::ShiftRight;
-  if (base == "and") return Op::And;
-  if (base == "or") return Op::Or;
-  if (base == "xor" || base == "min" || base == "max" || base == "neg" || base == "not" || base == "div" ||
-      base == "rem" || base == "abs")
-    return Op::Mix;
-  return Op::Other;
 }
 
-AddressKind namedSpace(std::string_view opcode) {
-  std::string_view rest = opcode.substr(opcode.find('.') + 1);
-  if (rest.starts_with("to.")) rest.remove_prefix(3);
-  const std::string_view space = rest.substr(0, rest.find('.'));
-  if (opcode.starts_with("cvta") && !ends(opcode, ".u64")) return Kind::None;
-  if (space == "global") return Kind::Global;
-  if (space == "shared" || space == "shared::cta") return Kind::Shared;
-  if (space == "local") return Kind::Local;
-  if (space == "const") return Kind::Const;
-  return Kind::None;
+AddressKind namedSpace(const OpcodeForm& form) {
+  if (form.op == Op::Cvta && form.type != ScalarType::u64) return Kind::None;
+  switch (form.space) {
+    case StateSpace::Global: return Kind::Global;
+    case StateSpace::Shared:
+    case StateSpace::SharedCta: return Kind::Shared;
+    case StateSpace::Local: return Kind::Local;
+    case StateSpace::Const: return Kind::Const;
+    default: return Kind::None;
+  }
 }
 
 AddressKind offsetKind(AddressKind space) {
@@ -134,24 +147,24 @@ AddressState sumOf(AddressState a, AddressState b) {
 AddressState addressResult(AddressOperation operation, AddressState a, AddressState b, AddressState c,
                            std::optional<uint64_t> constant) {
   switch (operation) {
-    case Op::Copy:
-    case Op::Convert: return a;
-    case Op::Choose: return join(a, b);
-    case Op::Add: return sumOf(a, b);
-    case Op::Subtract: return difference(a, b);
-    case Op::Multiply: return constant == 1 ? a : product(a, b);
-    case Op::MultiplyAdd: return sumOf(product(a, b), c);
-    case Op::MultiplyWide:
-    case Op::Narrow: return kNumber;
-    case Op::MultiplyAddWide: return sumOf(kNumber, c);
-    case Op::ShiftLeft: return shiftedLeft(a, constant);
-    case Op::ShiftRight: return shiftedRight(a, constant);
-    case Op::And: return masked(a, b, constant);
-    case Op::Or: return constant && *constant < kWindowAlignment && hasWindow(a) ? a : mix(a, b);
-    case Op::Mix: return mix(a, b);
-    case Op::ToGeneric:
-    case Op::FromGeneric:
-    case Op::Other: break;
+    case Act::Copy:
+    case Act::Convert: return a;
+    case Act::Choose: return join(a, b);
+    case Act::Add: return sumOf(a, b);
+    case Act::Subtract: return difference(a, b);
+    case Act::Multiply: return constant == 1 ? a : product(a, b, constant);
+    case Act::MultiplyAdd: return sumOf(product(a, b, constant), c);
+    case Act::MultiplyWide:
+    case Act::Narrow: return kNumber;
+    case Act::MultiplyAddWide: return sumOf(kNumber, c);
+    case Act::ShiftLeft: return shiftedLeft(a, constant);
+    case Act::ShiftRight: return shiftedRight(a, constant);
+    case Act::And: return masked(a, b, constant);
+    case Act::Or: return constant && *constant < kWindowAlignment && hasWindow(a) ? a : mix(a, b);
+    case Act::Mix: return mix(a, b);
+    case Act::ToGeneric:
+    case Act::FromGeneric:
+    case Act::Other: break;
   }
   return kUnknown;
 }

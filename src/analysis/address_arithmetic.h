@@ -7,9 +7,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "ir/address_state.h"
+#include "ir/opcodes.h"
 
 namespace ptxopt {
 
@@ -35,10 +35,10 @@ enum class AddressOperation : uint8_t {
   ToGeneric,
   FromGeneric,
 };
-// By the whole opcode, of which the result is a register of 64 bits.
-AddressOperation addressOperation(std::string_view opcode);
+// Of an instruction whose result is a register of 64 bits.
+AddressOperation addressOperation(const OpcodeForm& form);
 // The space that a cvta or isspacep names; None for those that are not followed.
-AddressKind namedSpace(std::string_view opcode);
+AddressKind namedSpace(const OpcodeForm& form);
 
 // The result, of the sources' states. `constant`: the second source, where that is a number in the text.
 AddressState addressResult(AddressOperation operation, AddressState a, AddressState b, AddressState c,

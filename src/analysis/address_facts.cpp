@@ -22,9 +22,10 @@ class FactFinder {
         paramsAreGlobal_(paramsAreGlobal),
         isMentioned_(module.functions.size()),
         isCalled_(module.functions.size()),
-        isLatest_(module.functions.size()) {
+        isLatest_(module.functions.size()),
+        isAliased_(module.names.size()) {
     for (const Symbol& s : module.symbols) {
-      hasAlias_ |= s.kind == SymbolKind::Alias;
+      if (s.kind == SymbolKind::Alias) isAliased_[s.name.value] = true;
       if (s.kind == SymbolKind::Function) isLatest_[s.index] = true;
     }
   }
@@ -71,7 +72,8 @@ class FactFinder {
     }
   }
 
-  // Names in initialisers are those of variables and functions.
+  // Names in initialisers are those of variables and functions. A name may begin with `%`; `5%f` is no remainder
+  // for ptxas, either.
   void scanInitializers() {
     std::unordered_map<std::string_view, uint32_t> functions;
     for (const Symbol& s : module_.symbols)
@@ -80,7 +82,7 @@ class FactFinder {
     const auto scan = [&](const Declarator& d) {
       const std::string_view text = module_.text(d.initializer);
       for (std::size_t at = 0; at < text.size();) {
-        std::size_t end = at;
+        std::size_t end = at + (text[at] == '%' ? 1 : 0);
         while (end < text.size() && isWord(text[end])) ++end;
         if (end > at && !std::isdigit(static_cast<unsigned char>(text[at])))
           if (const auto found = functions.find(text.substr(at, end - at)); found != functions.end())
@@ -102,7 +104,7 @@ class FactFinder {
   bool mayBeReplaced(const Function& f) const {
     const std::string_view header = module_.text(f.header);
     const std::string_view before = header.substr(0, header.find(".func"));
-    return before.find(".weak") != before.npos || before.find(".extern") != before.npos || hasAlias_;
+    return before.find(".weak") != before.npos || before.find(".extern") != before.npos || isAliased_[f.name.value];
   }
 
   const DeclarationForm& formOf(const Function& f, VariableId v) const {
@@ -120,7 +122,8 @@ class FactFinder {
           behind.find(".const") != behind.npos)
         return kUnknown;
     }
-    if (!paramsAreGlobal_ || isMentioned_[function] || hasAlias_) return {AddressKind::LaunchedParameter, false};
+    if (!paramsAreGlobal_ || isMentioned_[function] || isAliased_[f.name.value])
+      return {AddressKind::LaunchedParameter, false};
     return {AddressKind::Global, true};
   }
 
@@ -228,8 +231,9 @@ class FactFinder {
 
   Module& module_;
   const bool paramsAreGlobal_;
-  bool hasAlias_ = false, tracks_ = false;
+  bool tracks_ = false;
   std::vector<bool> isMentioned_, isCalled_, isLatest_;  // by function
+  std::vector<bool> isAliased_;                          // by the name: has an alias or is one
 };
 
 }  // namespace

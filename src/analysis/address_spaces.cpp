@@ -6,6 +6,8 @@
 #include "analysis/direct_calls.h"
 #include "analysis/plain_operands.h"
 #include "analysis/scev_instructions.h"
+#include "analysis/sent_halves.h"
+#include "ir/opcode_predicates.h"
 
 namespace ptxopt {
 namespace {
@@ -42,9 +44,7 @@ bool loadsAddresses(const Module& module, const Function& f) {
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;
     const OpcodeForm& form = module.form(f[id]);
-    if (form.row != nullptr && form.row->key == "ld" && canHoldPointer(form.type) &&
-        !module.text(form.text).starts_with("ld.param"))
-      return true;
+    if (form.op == Op::Ld && canHoldPointer(form.type) && !isParameter(form.space)) return true;
   }
   return false;
 }
@@ -85,7 +85,10 @@ AddressState AddressSpaces::source(const Operand& o, InstrId id) const {
     case OperandKind::Register:
       if (o.flags != 0) return kUnknown;
       if (holdsAddresses(o.reg())) return read(o.reg(), id);
-      return info(f_.registers[o.payload].type).bits < 64 ? kNumber : kUnknown;
+      // Of less than 64 bits; a vector register is read whole: `mov.b64 p, v` with v of `.v2 .b32` makes an
+      // address.
+      return f_.registers[o.payload].lanes == 1 && info(f_.registers[o.payload].type).bits < 64 ? kNumber
+                                                                                                : kUnknown;
     case OperandKind::Integer:
     case OperandKind::WideInteger:
     case OperandKind::SpecialRegister:
@@ -94,6 +97,16 @@ AddressState AddressSpaces::source(const Operand& o, InstrId id) const {
     case OperandKind::Symbol: return addressOf(o);
     default: return kUnknown;
   }
+}
+
+AddressKind AddressSpaces::accessed(InstrId id) const {
+  const auto operands = f_.operandsOf(f_[id]);
+  const std::size_t memory = memoryOperand(operands);
+  const std::size_t inside = memory < operands.size() ? operands[memory].inside() : 0;
+  if (inside == 0 || inside > 2 || (inside == 2 && !immediate(f_, operands[memory + 2])))
+    return AddressKind::Unknown;
+  const AddressKind kind = source(operands[memory + 1], id).kind;
+  return isSpace(kind) ? kind : AddressKind::Unknown;
 }
 
 AddressState AddressSpaces::addressOf(const Operand& o) const {
@@ -110,7 +123,7 @@ void AddressSpaces::collectParameters() {
   const AddressFacts& own = f_.addressFacts;
   if (own.parameters.size() == f_.parameters.size())
     for (std::size_t k = 0; k < own.parameters.size(); ++k) parameters_[f_.parameters[k].value] = own.parameters[k];
-  std::vector<bool> isResult(parameters_.size());
+  std::vector<bool> isResult(parameters_.size()), isStored(parameters_.size());
   for (const InstrId id : f_) {
     const Instruction& i = f_[id];
     if (!i.isInstruction()) continue;
@@ -132,10 +145,16 @@ void AddressSpaces::collectParameters() {
     // A parameter whose address is taken may be written or read without being named.
     const bool isNamed =
         std::ranges::any_of(operands, [](const Operand& o) { return o.kind == OperandKind::Variable; });
+    if (isNamed && isParameterStore(module_.form(i)))
+      for (const Operand& o : operands)
+        if (o.kind == OperandKind::Variable) isStored[o.payload] = true;
     if (!isNamed || memoryOperand(operands) < operands.size()) continue;
     for (const Operand& o : operands)
       if (o.kind == OperandKind::Variable) stored_[o.payload] = parameters_[o.payload] = kUnknown;
   }
+  // A variable that takes the result of a call may be an argument of the next: a load may give what was stored.
+  for (std::size_t v = 0; v < parameters_.size(); ++v)
+    if (isResult[v] && isStored[v]) parameters_[v] = kUnknown;
 }
 
 bool AddressSpaces::raise(AddressState& state, AddressState by) {
@@ -191,8 +210,7 @@ bool AddressSpaces::sweepInstruction(InstrId id) {
 bool AddressSpaces::noteStore(InstrId id) {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
-  if (form.row == nullptr || form.row->key != "st" || !module_.text(form.text).starts_with("st.param"))
-    return false;
+  if (!isParameterStore(form)) return false;
   const auto operands = f_.operandsOf(i);
   const std::size_t memory = memoryOperand(operands);
   uint64_t offset = 0;
@@ -207,8 +225,7 @@ AddressOperation AddressSpaces::operationOf(OpcodeId opcode) {
   uint8_t& note = operations_[opcode.value];
   if (note == 0) {
     const OpcodeForm& form = module_.opcodes[opcode.value];
-    const AddressOperation operation =
-        form.knowsOperands() ? addressOperation(module_.text(form.text)) : AddressOperation::Other;
+    const AddressOperation operation = form.knowsOperands() ? addressOperation(form) : AddressOperation::Other;
     note = static_cast<uint8_t>(static_cast<uint8_t>(operation) + 1);
   }
   return static_cast<AddressOperation>(note - 1);
@@ -219,9 +236,11 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
   if (!form.knowsOperands() || form.role(0) != 'd') return kUnknown;
-  if (form.row->key == "ld") return loaded(id);
+  if (form.op == Op::Ld) return loaded(id);
   const PlainOperands operands(f_.operandsOf(i));
   if (operands.size() < 2 || operands.single(0) != &to) return kUnknown;
+  if (const auto halves = sentHalves(module_, f_, cfg_, slots_, intervals_, id); halves.unpack.valid())
+    return source(*halves.whole, halves.unpack);
   const AddressOperation operation = operationOf(i.opcode());
   if (operation == AddressOperation::Other) return kUnknown;
   const auto state = [&](std::size_t k) {
@@ -232,17 +251,47 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
   };
   const AddressState a = state(1);
   if (operation == AddressOperation::ToGeneric || operation == AddressOperation::FromGeneric) {
-    const AddressKind space = namedSpace(module_.text(form.text));
-    if (operation == AddressOperation::FromGeneric) return {offsetKind(space), a.mayBeNumber};
+    const AddressKind space = namedSpace(form);
     // Shared memory of another block of the cluster is addressed alike, and is no .shared without ::cluster.
-    if (space == AddressKind::Shared && module_.made.mapsShared && a.kind != AddressKind::SharedOffset)
+    if (space == AddressKind::Shared && module_.made.mapsShared && a.kind != AddressKind::SharedOffset &&
+        a.kind != AddressKind::Shared)
       return kUnknown;
-    return {space, a.mayBeNumber};
+    return {operation == AddressOperation::FromGeneric ? offsetKind(space) : space, a.mayBeNumber};
   }
   std::optional<uint64_t> constant;
   if (const Operand* second = operands.single(2); second != nullptr)
     constant = constantOperand(module_, f_, slots_, intervals_, *second, id);
+  // The factor may stand first.
+  const bool isProduct = operation == AddressOperation::Multiply || operation == AddressOperation::MultiplyAdd;
+  if (const Operand* first = operands.single(1); first != nullptr && isProduct)
+    if (const auto factor = constantOperand(module_, f_, slots_, intervals_, *first, id);
+        factor && (*factor > UINT32_MAX || *factor == 1))
+      constant = factor;
+  if (operation == AddressOperation::ShiftLeft && constant && shiftsBefore(operands, id) + *constant >= 32)
+    return kUnknown;
   return addressResult(operation, a, state(2), state(3), constant);
+}
+
+// By how much what a left shift takes was shifted before: an upper half may come to its place in several steps. Enough
+// for unknown if there are too many.
+uint64_t AddressSpaces::shiftsBefore(const PlainOperands& operands, InstrId id) {
+  constexpr unsigned kMostSteps = 8;
+  uint64_t all = 0;
+  const Operand* from = operands.single(1);
+  for (unsigned step = 0; step < kMostSteps; ++step) {
+    if (from == nullptr || !from->isRegister() || from->flags != 0 || !holdsAddresses(from->reg())) return all;
+    const LiveRange& range = intervals_[from->reg()];
+    const ValueId v = range.valueIn(slots_[id]);
+    if (!v.valid() || range[v].kind != ValueKind::Instruction || range[v].isPartial) return all;
+    id = slots_.instructionAt(range[v].def);
+    const AddressOperation operation = operationOf(f_[id].opcode());
+    if (operation != AddressOperation::Copy && operation != AddressOperation::ShiftLeft) return all;
+    const PlainOperands sources(f_.operandsOf(f_[id]));
+    if (operation == AddressOperation::ShiftLeft && sources.single(2) != nullptr)
+      all += constantOperand(module_, f_, slots_, intervals_, *sources.single(2), id).value_or(0) & UINT32_MAX;
+    from = sources.single(1);
+  }
+  return UINT32_MAX;
 }
 
 AddressState AddressSpaces::loaded(InstrId id) const {
@@ -252,11 +301,11 @@ AddressState AddressSpaces::loaded(InstrId id) const {
   const auto operands = f_.operandsOf(i);
   const std::size_t memory = memoryOperand(operands);
   if (!canHoldPointer(form.type) || memory == operands.size()) return kUnknown;
-  if (launch_ && launch_->isAsLaunched(id) && operands[memory].inside() != 0)
+  if (launch_ && launch_->isAsLaunchedIfGlobal(id) && operands[memory].inside() != 0)
     return fromLaunch(id, operands[memory + 1]);
   uint64_t offset = 0;
   const Operand* const variable = namedVariable(f_, operands, memory, offset);
-  if (variable == nullptr || !module_.text(form.text).starts_with("ld.param")) return kUnknown;
+  if (variable == nullptr || !isParameterLoad(form)) return kUnknown;
   return parameters_[variable->payload];
 }
 
@@ -264,7 +313,7 @@ AddressState AddressSpaces::loaded(InstrId id) const {
 // another space, whose variables hold nothing then.
 AddressState AddressSpaces::fromLaunch(InstrId id, const Operand& base) const {
   constexpr AddressState kFromBefore{AddressKind::Global, true};
-  if (module_.text(module_.form(f_[id]).text).starts_with("ld.global")) return kFromBefore;
+  if (module_.form(f_[id]).space == StateSpace::Global) return kFromBefore;
   const AddressState at = source(base, id);
   if (at.kind == AddressKind::None) return {};
   return at.kind == AddressKind::Global ? kFromBefore : kUnknown;

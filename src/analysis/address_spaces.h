@@ -5,12 +5,19 @@
 //             (address_facts.h). So do pointers that a kernel loads from global memory as it was at its launch
 //             (launch_memory.h), under the same assumption as of parameters; others loaded from memory, packed from
 //             halves or returned by atomics are unknown. mov, selp, phis, guarded definitions and adding a number
-//             keep the space; where two meet it is Mixed.
+//             keep the space; where two meet it is Mixed. So do halves that are put together again after a way
+//             through copies and shuffles of one block (sent_halves.h).
 // A number:   what is certainly no generic address of shared, local or constant memory: constants, special
 //             registers, what is extended from 32 bits or narrow, products, left shifts of less than 32. Kernel
 //             parameters may be numbers as well as pointers, so what arithmetic makes of two such values is Global:
 //             if anything is accessed through it, it is global memory. An address plus something unknown is
 //             unknown, since that may be the pointer of the two.
+// Registers:  of 64 bits, integers or bits, one by one. What comes through an .f64, a .b128, or a vector register is
+//             unknown, as is `r + 4`; a narrower register holds a number. Other halves of an address that are put
+//             together by a pack, by a shift of 32 or more, or by a product with a multiple of 2^32 are unknown.
+// Elsewhere:  addresses of parameters (cvta.param, mov of a parameter) and of other blocks of the cluster (mapa,
+//             ::cluster; with mapa in the module also what cvta.shared makes of anything but a variable's address)
+//             are unknown: generic accesses stay generic.
 // Null:       counts as a number that may stand for an address. Where it could be accessed the program is wrong.
 // Algorithm:  the lattice of ir/address_state.h, from below, in sweeps over the blocks in reverse post-order until
 //             nothing changes; each value rises a few times at most. Of a function that needs more than kMostSweeps
@@ -25,6 +32,7 @@
 #include "analysis/address_arithmetic.h"
 #include "analysis/dominators.h"
 #include "analysis/launch_memory.h"
+#include "analysis/plain_operands.h"
 #include "analysis/pointer_values.h"
 
 namespace ptxopt {
@@ -44,6 +52,9 @@ class AddressSpaces {
   AddressState written(RegId r, InstrId id) const { return of(r, intervals_[r].valueOut(slots_[id])); }
   // What a source operand that consists of one entry is; Unknown for a group.
   AddressState source(const Operand& o, InstrId id) const;
+  // The space of the memory that a generic access `id` is of, by the address `[reg]` or `[reg+imm]`; Unknown for
+  // other forms.
+  AddressKind accessed(InstrId id) const;
   // Values have numbers, for tables of them.
   std::size_t size() const { return states_.size(); }
   std::size_t index(RegId r, ValueId v) const { return values_(r, v); }
@@ -63,6 +74,7 @@ class AddressSpaces {
   bool noteStore(InstrId id);
   AddressOperation operationOf(OpcodeId opcode);
   AddressState result(InstrId id, const Operand& to);
+  uint64_t shiftsBefore(const PlainOperands& operands, InstrId id);
   AddressState loaded(InstrId id) const;
   AddressState fromLaunch(InstrId id, const Operand& base) const;
   bool takesMemoryAsGlobal() const;

@@ -1,21 +1,9 @@
 #include "analysis/branch_conditions.h"
 
-#include <algorithm>
-
 #include "analysis/plain_operands.h"
 
 namespace ptxopt {
 namespace {
-
-struct Comparison {
-  std::string_view name;
-  Relation relation;
-};
-constexpr Comparison kComparisons[] = {
-    {"eq", Relation::Equal},   {"ne", Relation::NotEqual},     {"lt", Relation::Less}, {"le", Relation::LessEqual},
-    {"gt", Relation::Greater}, {"ge", Relation::GreaterEqual}, {"lo", Relation::Less}, {"ls", Relation::LessEqual},
-    {"hi", Relation::Greater}, {"hs", Relation::GreaterEqual},
-};
 
 enum class Combination : uint8_t { None, And, Or, Other };
 
@@ -27,36 +15,39 @@ struct Setp {
   bool isSigned = false;
 };
 
-Setp readSetp(std::string_view opcode) {
+Setp readSetp(const OpcodeForm& form) {
+  const auto relation = relationOf(form.comparison);
+  if (form.op != Op::Setp || !relation || form.typeCount != 1 || !isIntegerOrBits(form.type) ||
+      !form.hasOnly(field::Comparison | field::Operation))
+    return {};
   Setp s;
-  bool hasRelation = false;
-  unsigned width = 0;
-  for (std::size_t at = opcode.find('.'); at != std::string_view::npos;) {
-    const std::size_t end = opcode.find('.', at + 1);
-    const std::string_view word = opcode.substr(at + 1, end == std::string_view::npos ? end : end - at - 1);
-    at = end;
-    const auto c = std::find_if(std::begin(kComparisons), std::end(kComparisons),
-                                [&](const Comparison& x) { return x.name == word; });
-    if (c != std::end(kComparisons)) {
-      if (hasRelation) return {};
-      hasRelation = true;
-      s.relation = c->relation;
-    } else if (word == "and" || word == "or" || word == "xor") {
-      s.combination = word == "and" ? Combination::And : word == "or" ? Combination::Or : Combination::Other;
-    } else if (word.size() == 3 && std::string_view("bus").find(word[0]) != std::string_view::npos && width == 0) {
-      const ScalarType type = scalarType(word);
-      if (type == ScalarType::None) return {};
-      width = info(type).bits;
-      s.isSigned = word[0] == 's';
-    } else {
-      return {};
-    }
-  }
-  if (hasRelation) s.width = width;
+  s.relation = *relation;
+  s.width = info(form.type).bits;
+  s.isSigned = isSignedType(form.type);
+  if (form.operation != CombineOperation::None)
+    s.combination = form.operation == CombineOperation::And  ? Combination::And
+                    : form.operation == CombineOperation::Or ? Combination::Or
+                                                             : Combination::Other;
   return s;
 }
 
 }  // namespace
+
+std::optional<Relation> relationOf(ComparisonOperator c) {
+  switch (c) {
+    case ComparisonOperator::Eq: return Relation::Equal;
+    case ComparisonOperator::Ne: return Relation::NotEqual;
+    case ComparisonOperator::Lt:
+    case ComparisonOperator::Lo: return Relation::Less;
+    case ComparisonOperator::Le:
+    case ComparisonOperator::Ls: return Relation::LessEqual;
+    case ComparisonOperator::Gt:
+    case ComparisonOperator::Hi: return Relation::Greater;
+    case ComparisonOperator::Ge:
+    case ComparisonOperator::Hs: return Relation::GreaterEqual;
+    default: return std::nullopt;
+  }
+}
 
 std::string_view name(Relation r) {
   static constexpr std::string_view kNames[] = {"==", "!=", "<", "<=", ">", ">="};
@@ -170,15 +161,15 @@ void BranchConditions::read(const Fact& fact, BlockId b) {
   if (!id.valid()) return;
   const Instruction& i = f_[id];
   if (i.is(Instruction::Guarded)) return;
-  const std::string_view opcode = module_.text(module_.form(i).text);
-  if (opcode.starts_with("setp.")) return readCompare(i, id, fact, b);
+  const OpcodeForm& form = module_.form(i);
+  if (form.op == Op::Setp) return readCompare(i, id, fact, b);
   const PlainOperands operands(f_.operandsOf(i));
-  const bool isAnd = opcode == "and.pred", isOr = opcode == "or.pred";
+  const bool isAnd = form.isExactly(Op::And, ScalarType::pred), isOr = form.isExactly(Op::Or, ScalarType::pred);
   if ((isAnd || isOr) && fact.truth == isAnd) {
     also(operands.single(1), id, fact.truth);
     also(operands.single(2), id, fact.truth);
-  } else if (opcode == "not.pred" || opcode == "mov.pred") {
-    also(operands.single(1), id, fact.truth == (opcode == "mov.pred"));
+  } else if (form.isExactly(Op::Not, ScalarType::pred) || form.isExactly(Op::Mov, ScalarType::pred)) {
+    also(operands.single(1), id, fact.truth == (form.op == Op::Mov));
   }
 }
 
@@ -192,7 +183,7 @@ void BranchConditions::also(const Operand* o, InstrId id, bool truth) {
 void BranchConditions::readCompare(const Instruction& i, InstrId id, const Fact& fact, BlockId b) {
   const PlainOperands operands(f_.operandsOf(i));
   if (operands.size() < 3) return;
-  // The second result, behind `|`, has the comparison negated.
+  // The second result, after `|`, has the comparison negated.
   unsigned written = 0;
   bool isSecond = false;
   for (const Operand& o : operands[0])
@@ -201,7 +192,7 @@ void BranchConditions::readCompare(const Instruction& i, InstrId id, const Fact&
       isSecond = o.join == Join::Pipe;
     }
   if (written != 1) return;
-  const Setp setp = readSetp(module_.text(module_.form(i).text));
+  const Setp setp = readSetp(module_.form(i));
   if (setp.width == 0) return;
   bool holds = fact.truth;
   if (setp.combination != Combination::None) {

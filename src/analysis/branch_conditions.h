@@ -2,15 +2,17 @@
 //
 // A block that is entered by one edge only, ways around a loop that it heads aside, from a guarded branch whose two
 // ways are different blocks, or from a guarded exit, ret or the like, and every block that it dominates, run only
-// after the guard had one value. What
-// that says of integers is found by going back through what computed the guard: setp with its second result and its
-// .and and .or, and.pred, or.pred, not.pred, mov.pred. What is one of two (an `or` that is true) says nothing.
-// Operands are values, not registers: a register that is written anew behind the branch holds another value. A
-// guard that is a phi or was written under a guard itself is left alone. At a block where a condition holds, the
-// values it names are those that the comparison read: each definition dominates the comparison, and that dominates
-// the block. Cost: linear in the blocks; what a guard says is read once, up to kMostOfGuard comparisons.
+// after the guard had one value. What that says of integers is found by going back through what computed the guard:
+// setp with its second result and its .and and .or, and.pred, or.pred, not.pred, mov.pred. What is one of two (an `or`
+// that is true) says nothing. Operands are whole registers of the comparison's width, float registers of .b32 and .b64
+// comparisons among them, and literals, of which as many bits count as the comparison has; not `r + 1`, `10 + 4`, or
+// `v.x`. They are values, not registers: a register that is written anew after the branch holds another value. A guard
+// that is a phi or was written under a guard itself is not used. At a block where a condition holds, the values it
+// names are those that the comparison read: each definition dominates the comparison, and that dominates the block.
+// Cost: linear in the blocks; what a guard says is read once, up to kMostOfGuard comparisons.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analysis/dominators.h"
@@ -24,6 +26,8 @@ std::string_view name(Relation r);
 Relation negated(Relation r);
 // Of the operands the other way round.
 Relation swapped(Relation r);
+// Of a comparison of integers; those of floating-point numbers that may be unordered have none.
+std::optional<Relation> relationOf(ComparisonOperator c);
 
 // A register's value, or a constant.
 struct ConditionOperand {

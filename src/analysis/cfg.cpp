@@ -3,7 +3,7 @@
 namespace ptxopt {
 namespace {
 
-// Whether a block ends behind this instruction.
+// Whether a block ends after this instruction.
 bool endsBlock(const Module& module, const Instruction& i) {
   return i.isInstruction() && module.form(i).is(effect::kControl | effect::Unknown);
 }

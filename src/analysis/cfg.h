@@ -1,6 +1,6 @@
 // The control-flow graph of a function.
 //
-// A block begins at the function's start, at a label, and behind an instruction that may leave: a branch, or a
+// A block begins at the function's start, at a label, and after an instruction that may leave: a branch, or a
 // guarded or plain ret, exit or trap. Every instruction of the list, labels and directives included, is in exactly
 // one block, and blocks are numbered in the order of the text. Edges: a branch to its label; brx.idx to all names
 // of its .branchtargets; a guarded one also falls through; the end of the text leaves the function. A branch whose
@@ -30,7 +30,7 @@ class LabelTables {
  public:
   explicit LabelTables(const Function& function);
   bool has(LabelId label) const { return statements_[label.value].valid(); }
-  // The names in the list behind `label`; empty when there is none.
+  // The names in the list after `label`; empty when there is none.
   std::span<const Operand> targets(const Function& function, LabelId label) const;
 
  private:

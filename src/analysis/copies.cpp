@@ -1,5 +1,7 @@
 #include "analysis/copies.h"
 
+#include "ir/opcode_predicates.h"
+
 namespace ptxopt {
 
 std::string_view name(CopyFamily family) {
@@ -19,10 +21,9 @@ CopyFamily familyOfMove(const OpcodeForm& form, const Register& to, const Regist
 
 // `cvt.u32.s32`: both types and nothing else. Of equal floating-point formats it would be one, too, but ptxas may
 // quiet a NaN there.
-bool isIdentityConversion(std::string_view opcode, const OpcodeForm& form) {
-  if (!isIntegerOrBits(form.type) || !isIntegerOrBits(form.sourceType)) return false;
-  if (info(form.type).bits != info(form.sourceType).bits) return false;
-  return opcode.size() == 5 + info(form.type).name.size() + info(form.sourceType).name.size();
+bool isIdentityConversion(const OpcodeForm& form) {
+  return form.hasOnly(0) && form.typeCount == 2 && isIntegerOrBits(form.type) && isIntegerOrBits(form.sourceType) &&
+         info(form.type).bits == info(form.sourceType).bits;
 }
 
 }  // namespace
@@ -51,9 +52,8 @@ std::optional<Copy> readCopy(const Module& module, const Function& function, Ins
   const Operand& from = operands[1];
   if (!to.isRegister() || !from.isRegister() || from.flags != 0 || !to.writes()) return std::nullopt;
   const OpcodeForm& form = module.form(i);
-  const std::string_view key = form.row == nullptr ? std::string_view() : form.row->key;
-  const bool isSelect = key == "selp";
-  if (!isSelect && key != "mov" && key != "cvt" && key != "cvta") return std::nullopt;
+  const bool isSelect = form.op == Op::Selp;
+  if (!isSelect && form.op != Op::Mov && form.op != Op::Cvt && form.op != Op::Cvta) return std::nullopt;
   if (operands.size() != (isSelect ? 4 : 2)) return std::nullopt;
 
   const Register& target = function.registers[to.payload];
@@ -62,8 +62,7 @@ std::optional<Copy> readCopy(const Module& module, const Function& function, Ins
   if (info(target.type).bits != info(source.type).bits) return std::nullopt;
   Copy copy{id, to.reg(), from.reg(), CopyFamily::Plain, isGuarded, {}, {}};
   const unsigned bits = info(form.type).bits;
-  const std::string_view opcode = module.text(form.text);
-  if (key == "mov") {
+  if (form.op == Op::Mov) {
     if (bits != info(target.type).bits || form.vector != 1) return std::nullopt;
     copy.family = familyOfMove(form, target, source);
   } else if (isSelect) {
@@ -71,13 +70,12 @@ std::optional<Copy> readCopy(const Module& module, const Function& function, Ins
     if (bits != info(target.type).bits || !other.isRegister() || other.payload != from.payload || other.flags != 0)
       return std::nullopt;
     copy.family = CopyFamily::Select;
-  } else if (key == "cvt") {
-    if (bits != info(target.type).bits || !isIdentityConversion(opcode, form)) return std::nullopt;
+  } else if (form.op == Op::Cvt) {
+    if (bits != info(target.type).bits || !isIdentityConversion(form)) return std::nullopt;
     copy.family = CopyFamily::Convert;
   } else {
     // The size of an address as the register has it; a 32-bit one would be extended.
-    if (bits != 64 || info(target.type).bits != 64) return std::nullopt;
-    if (!opcode.starts_with("cvta.global.") && !opcode.starts_with("cvta.to.global.")) return std::nullopt;
+    if (bits != 64 || info(target.type).bits != 64 || !isGlobalConversion(form)) return std::nullopt;
     copy.family = CopyFamily::Address;
   }
   return copy;
@@ -87,7 +85,7 @@ void readVectorCopies(const Module& module, const Function& function, InstrId id
   const Instruction& i = function[id];
   if (!i.isInstruction() || i.is(Instruction::Guarded)) return;
   const OpcodeForm& form = module.form(i);
-  if (form.vector == 1 || form.row == nullptr || form.row->key != "mov") return;
+  if (form.vector == 1 || form.op != Op::Mov) return;
   const auto operands = function.operandsOf(i);
   const std::size_t lanes = form.vector;
   if (operands.size() != 2 * lanes + 2 || operands[0].inside() != lanes || operands[lanes + 1].inside() != lanes)

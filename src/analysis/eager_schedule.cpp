@@ -8,14 +8,25 @@ namespace {
 
 constexpr uint32_t kNone = KeptValues::kNone;
 
-uint32_t latencyOf(const OpcodeForm& form, std::string_view opcode) {
-  if (opcode.starts_with("ld.param") || opcode.starts_with("mov")) return 4;
-  if (opcode.starts_with("ld.shared") || opcode.starts_with("ld.const")) return 30;
-  if (form.is(effect::Read | effect::Async) || opcode.starts_with("tex")) return 200;
-  if (opcode.find(".f64") != opcode.npos) return 16;
-  for (const std::string_view slow : {"div", "sqrt", "rcp", "rsqrt", "sin", "cos", "ex2", "lg2", "shfl", "vote"})
-    if (opcode.starts_with(slow)) return 20;
-  return 5;
+// Cycles until a result can be read.
+uint32_t latencyOf(const OpcodeForm& form) {
+  if (form.op == Op::Mov || (form.op == Op::Ld && isParameter(form.space))) return 4;
+  if (form.op == Op::Ld && (isOwnShared(form.space) || form.space == StateSpace::Const)) return 30;
+  if (form.is(effect::Read | effect::Async)) return 200;
+  if (form.type == ScalarType::f64 || form.sourceType == ScalarType::f64) return 16;
+  switch (form.op) {
+    case Op::Div:
+    case Op::Sqrt:
+    case Op::Rcp:
+    case Op::Rsqrt:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Ex2:
+    case Op::Lg2:
+    case Op::Shfl:
+    case Op::Vote: return 20;
+    default: return 5;
+  }
 }
 
 class Scheduler {
@@ -70,7 +81,7 @@ class Scheduler {
     for (uint32_t i = 0; i < n; ++i) {
       const Instruction& instruction = f_[points_[first + 1 + i].instruction];
       const OpcodeForm& form = module_.form(instruction);
-      nodes_[i].latency = latencyOf(form, module_.text(form.text));
+      nodes_[i].latency = latencyOf(form);
       for (const Operand& o : f_.operandsOf(instruction)) {
         if (!o.isRegister() || !o.reads()) continue;
         edge(writer_[o.payload], i);

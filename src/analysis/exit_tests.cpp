@@ -4,22 +4,6 @@
 #include "analysis/scalar_evolution.h"
 
 namespace ptxopt {
-namespace {
-
-struct ComparisonName {
-  std::string_view name;
-  Relation comparison;
-  bool isUnsigned;
-};
-constexpr ComparisonName kComparisons[] = {
-    {"eq", Relation::Equal, false},       {"ne", Relation::NotEqual, false}, {"lt", Relation::Less, false},
-    {"le", Relation::LessEqual, false},   {"gt", Relation::Greater, false},  {"ge", Relation::GreaterEqual, false},
-    {"lo", Relation::Less, true},         {"ls", Relation::LessEqual, true}, {"hi", Relation::Greater, true},
-    {"hs", Relation::GreaterEqual, true},
-};
-
-}  // namespace
-
 // The tests that each round of the loop runs, of an integer recurrence with what does not vary in the loop.
 void ScalarEvolution::findTests(LoopId l) {
   if (loops_[l].irreducible) return;
@@ -42,16 +26,11 @@ void ScalarEvolution::findTests(LoopId l) {
     const InstrId test = ranges_.definitionRead(guard.reg(), branchId);
     if (!test.valid() || loops_.of(cfg_.blockOf(test)) != l) continue;
     const OpcodeForm& form = module_.form(f_[test]);
-    const std::string_view opcode = module_.text(form.text);
     const auto sources = f_.operandsOf(f_[test]);
-    if (form.row == nullptr || form.row->key != "setp" || sources.size() != 3 || !sources[0].isRegister()) continue;
-    const std::size_t end = opcode.find('.', 5);
-    const std::string_view word = end == std::string_view::npos ? std::string_view() : opcode.substr(5, end - 5);
-    const auto known = std::ranges::find(kComparisons, word, &ComparisonName::name);
-    const RegisterClass type = info(form.type).registerClass;
-    if (known == std::end(kComparisons) || opcode.substr(end + 1) != info(form.type).name ||
-        (type != RegisterClass::B16 && type != RegisterClass::B32 && type != RegisterClass::B64))
-      continue;
+    const auto relation = relationOf(form.comparison);
+    if (form.op != Op::Setp || !relation || !form.hasOnly(field::Comparison) || form.typeCount != 1) continue;
+    // A .b16 register may be counted in integers and compared as .f16, which is of its class, too.
+    if (!isIntegerOrBits(form.type) || sources.size() != 3 || !sources[0].isRegister()) continue;
 
     const unsigned width = info(form.type).bits;
     const auto get = [&](const Operand& o) -> ExprId {
@@ -65,8 +44,8 @@ void ScalarEvolution::findTests(LoopId l) {
     t.branch = branchId;
     t.tested = get(sources[1]);
     t.limit = get(sources[2]);
-    t.comparison = known->comparison;
-    t.isSigned = info(form.type).name.starts_with('s') && !known->isUnsigned;
+    t.comparison = *relation;
+    t.isSigned = isSignedType(form.type);
     if (!t.tested.valid() || !t.limit.valid()) continue;
     if (e_.isRecurrence(t.limit, l)) {
       std::swap(t.tested, t.limit);

@@ -16,7 +16,7 @@ class Slot {
   // At how many points something is live that is in one of `spans`. Counts on only until `enough`.
   uint64_t overlap(std::span<const Span> spans, uint64_t enough) const {
     uint64_t points = 0;
-    // Values come in the order in which they begin: most are behind all that is here.
+    // Values come in the order in which they begin: most are after all that is here.
     if (spans_.empty() || spans_.back().last < spans.front().first) return 0;
     auto at = spans_.begin();
     for (const Span& s : spans) {

@@ -32,17 +32,21 @@ class Chooser {
   }
 
  private:
-  std::string_view opcodeOf(const Instruction& i) const { return module_.text(module_.form(i).text); }
+  const OpcodeForm& formOf(const Instruction& i) const { return module_.form(i); }
 
-  static bool isWideSum(std::string_view opcode) {
-    return opcode == "add.s64" || opcode == "add.u64" || opcode == "sub.s64" || opcode == "sub.u64";
+  static bool isWideSum(const OpcodeForm& form) {
+    return form.isExactly(Op::Add, ScalarType::s64) || form.isExactly(Op::Add, ScalarType::u64) ||
+           form.isExactly(Op::Sub, ScalarType::s64) || form.isExactly(Op::Sub, ScalarType::u64);
   }
-  static bool isWidening(std::string_view opcode) {
-    return opcode == "cvt.s64.s32" || opcode == "cvt.u64.u32" || opcode == "mul.wide.s32" ||
-           opcode == "mul.wide.u32";
+  static bool isWidening(const OpcodeForm& form) {
+    return form.isConversion(ScalarType::s64, ScalarType::s32) ||
+           form.isConversion(ScalarType::u64, ScalarType::u32) ||
+           form.isExactly(Op::Mul, ProductHalf::Wide, ScalarType::s32) ||
+           form.isExactly(Op::Mul, ProductHalf::Wide, ScalarType::u32);
   }
-  static bool isScaling(std::string_view opcode) {
-    return opcode == "shl.b64" || opcode == "mul.lo.s64" || opcode == "mul.lo.u64";
+  static bool isScaling(const OpcodeForm& form) {
+    return form.isExactly(Op::Shl, ScalarType::b64) || form.isExactly(Op::Mul, ProductHalf::Lo, ScalarType::s64) ||
+           form.isExactly(Op::Mul, ProductHalf::Lo, ScalarType::u64);
   }
 
   void findUses() {
@@ -55,8 +59,9 @@ class Chooser {
     for (const InstrId id : f_) {
       const Instruction& i = f_[id];
       if (!i.isInstruction()) continue;
-      const std::string_view opcode = opcodeOf(i);
-      const bool isSum = isWideSum(opcode) || isScaling(opcode) || opcode.starts_with("mad.wide");
+      const OpcodeForm& form = formOf(i);
+      const bool isSum =
+          isWideSum(form) || isScaling(form) || (form.op == Op::Mad && form.half == ProductHalf::Wide);
       const auto operands = f_.operandsOf(i);
       std::size_t addressEnd = 0;
       for (std::size_t at = 0; at < operands.size(); ++at) {
@@ -85,11 +90,11 @@ class Chooser {
   Fate fateOf(RegId r) const {
     const Instruction& i = f_[definition_[r.value]];
     if (i.is(Instruction::Guarded)) return Fate::Kept;
-    const std::string_view opcode = opcodeOf(i);
+    const OpcodeForm& form = formOf(i);
     const auto operands = f_.operandsOf(i);
     if (operands.size() < 2 || !operands[0].isRegister()) return Fate::Kept;
     const Operand& source = operands[1];
-    const bool isCopy = opcode.starts_with("mov.") || opcode.starts_with("cvta.");
+    const bool isCopy = form.op == Op::Mov || form.op == Op::Cvta;
     if (isCopy && operands.size() == 2) {
       switch (source.kind) {
         case OperandKind::Integer:
@@ -108,15 +113,15 @@ class Chooser {
         default: return Fate::Kept;
       }
     }
-    if (((f_.isEntry && opcode.starts_with("ld.param.")) || opcode.starts_with("ld.const.")) &&
+    const bool isFixed = (f_.isEntry && isParameter(form.space)) || form.space == StateSpace::Const;
+    if (form.op == Op::Ld && isFixed &&
         std::none_of(operands.begin() + 1, operands.end(), [](const Operand& o) { return o.isRegister(); }))
       return Fate::Gone;
-    if (operands.size() == 3 && isWideSum(opcode) && single(source) && isNumber(operands[2]) &&
-        addressOnly_[r.value])
+    if (operands.size() == 3 && isWideSum(form) && single(source) && isNumber(operands[2]) && addressOnly_[r.value])
       return Fate::Lends;
     if (sumOnly_[r.value] && single(source)) {
-      if (isWidening(opcode) && (operands.size() == 2 || isNumber(operands[2]))) return Fate::Lends;
-      if (isScaling(opcode) && isNumber(operands[2]) && isLent(source.reg())) return Fate::Lends;
+      if (isWidening(form) && (operands.size() == 2 || isNumber(operands[2]))) return Fate::Lends;
+      if (isScaling(form) && isNumber(operands[2]) && isLent(source.reg())) return Fate::Lends;
     }
     return Fate::Kept;
   }
@@ -128,7 +133,9 @@ class Chooser {
   }
 
   RegisterSize sizeOf(RegId r) const {
-    if (definitions_[r.value] == 1 && opcodeOf(f_[definition_[r.value]]) == "cvt.u64.u32") return {1, false};
+    if (definitions_[r.value] == 1 &&
+        formOf(f_[definition_[r.value]]).isConversion(ScalarType::u64, ScalarType::u32))
+      return {1, false};
     return pressure_.sizeOf(r);
   }
 

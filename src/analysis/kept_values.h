@@ -4,9 +4,8 @@
 // than what is allocated. The model leaves out what almost never costs a register, and makes longer what has to
 // live in its place. Every rule looks at registers of the data file with one definition, which is not guarded:
 //   1. Constants: a `mov` of a number or an address, and what is loaded from the parameters of a kernel or from a
-//   fixed
-//      place of constant memory, is an operand of those that read it, or made again there. So are the sizes of grid
-//      and block.
+//      fixed place of constant memory, is an operand of those that read it, or made again there. So are the sizes
+//      of grid and block.
 //   2. Integers of the uniform file (as the pressure was told) go there, where there is one: from sm_75 on.
 //   3. Copies: `mov` and `cvta` of a register with one definition; the source lives on instead.
 //   4. Addresses: the sum of a register and a number that is read as an address only. The number goes to the

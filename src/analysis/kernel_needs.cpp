@@ -12,11 +12,11 @@ constexpr uint32_t kMostBarriers = 16;
 // One more than the highest barrier that an instruction names: `bar.sync 0` and the like, `barrier.cta...`; not
 // barrier.cluster, which is another barrier.
 uint32_t barriersOf(const Module& module, const Function& f, const Instruction& i) {
-  const std::string_view opcode = module.text(module.form(i).text);
-  if (!opcode.starts_with("bar.") && !opcode.starts_with("barrier.")) return 0;
-  if (opcode.starts_with("bar.warp") || opcode.starts_with("barrier.cluster")) return 0;
-  // The barrier is the first operand behind the guard; for .red it stands behind the result.
-  const std::size_t skip = (i.is(Instruction::Guarded) ? 1u : 0u) + (opcode.find(".red") != opcode.npos ? 1u : 0u);
+  const OpcodeForm& form = module.form(i);
+  const bool reduces = form.op == Op::BarRed || form.op == Op::BarrierRed;
+  if ((form.op != Op::Bar && form.op != Op::Barrier && !reduces) || form.has(ModifierFlag::Warp)) return 0;
+  // The barrier is the first operand after the guard; for .red it stands after the result.
+  const std::size_t skip = (i.is(Instruction::Guarded) ? 1u : 0u) + (reduces ? 1u : 0u);
   const auto operands = f.operandsOf(i);
   if (skip >= operands.size()) return 0;
   const Operand& o = operands[skip];

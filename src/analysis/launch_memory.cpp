@@ -1,30 +1,16 @@
 #include "analysis/launch_memory.h"
 
-#include <algorithm>
+#include "analysis/address_spaces.h"
+#include "ir/opcode_predicates.h"
 
 namespace ptxopt {
-namespace {
-
-bool hasModifier(std::string_view opcode, std::string_view modifier) {
-  for (std::size_t at = opcode.find(modifier); at != std::string_view::npos; at = opcode.find(modifier, at + 1)) {
-    const std::size_t end = at + modifier.size();
-    if (end == opcode.size() || opcode[end] == '.' || opcode[end] == ':') return true;
-  }
-  return false;
-}
-
-bool isIn(std::string_view opcode, std::initializer_list<std::string_view> spaces) {
-  return std::ranges::any_of(spaces, [&](std::string_view space) { return hasModifier(opcode, space); });
-}
-
-}  // namespace
-
-LaunchMemory::LaunchMemory(const Module& module, const Function& function, const Cfg& cfg)
-    : module_(module), f_(function), cfg_(cfg), asLaunched_(function.instructions.size()) {
+LaunchMemory::LaunchMemory(const Module& module, const Function& function, const Cfg& cfg,
+                           const AddressSpaces* spaces)
+    : module_(module), f_(function), cfg_(cfg), spaces_(spaces), isUnwritten_(function.instructions.size()) {
   effects_.reserve(module.opcodes.size());
   for (const OpcodeForm& form : module.opcodes) effects_.push_back(effectOf(form));
   for (const InstrId id : f_)
-    if (f_[id].isInstruction() && isConstant(id)) asLaunched_[id.value] = true;
+    if (f_[id].isInstruction() && isConstant(id)) isUnwritten_[id.value] = true;
   // Functions are called in the middle of things.
   if (!f_.isEntry || cfg_.roots().size() != 1) return;
   bool meetsBarrier = false;
@@ -37,7 +23,7 @@ LaunchMemory::LaunchMemory(const Module& module, const Function& function, const
       if (f_[id].isInstruction()) {
         const GlobalEffect effect = effectOf(id);
         if (effect == GlobalEffect::Changes || (effect == GlobalEffect::Barrier && barriersChange)) break;
-        if (isWeakLoad(module_.form(f_[id]))) asLaunched_[id.value] = true;
+        if (isWeakLoad(module_.form(f_[id]))) isUnwritten_[id.value] = true;
       }
       if (id == cfg_[BlockId(b)].last) break;
     }
@@ -45,7 +31,7 @@ LaunchMemory::LaunchMemory(const Module& module, const Function& function, const
 }
 
 // By block: whether global memory may have changed when control comes there. `meetsBarrier`: a barrier may be met
-// behind a change, perhaps in what is called.
+// after a change, perhaps in what is called.
 std::vector<bool> LaunchMemory::changedBlocks(bool barriersChange, bool& meetsBarrier) const {
   std::vector<bool> in(cfg_.size()), reached(cfg_.size());
   std::vector<BlockId> work = cfg_.roots();
@@ -62,7 +48,7 @@ std::vector<bool> LaunchMemory::changedBlocks(bool barriersChange, bool& meetsBa
           changed |= barriersChange;
         }
         changed |= effect == GlobalEffect::Changes;
-        meetsBarrier |= module_.form(f_[id]).row == nullptr || module_.form(f_[id]).is(effect::Call);
+        meetsBarrier |= module_.form(f_[id]).is(effect::Call | effect::Unknown);
       }
       if (id == cfg_[b].last) break;
     }
@@ -77,28 +63,46 @@ std::vector<bool> LaunchMemory::changedBlocks(bool barriersChange, bool& meetsBa
 }
 
 bool LaunchMemory::isConstant(InstrId id) const {
-  const std::string_view opcode = module_.text(module_.form(f_[id]).text);
-  return opcode.starts_with("ld.global") && hasModifier(opcode, ".nc") && isWeakLoad(module_.form(f_[id]));
+  const OpcodeForm& form = module_.form(f_[id]);
+  return form.space == StateSpace::Global && form.has(ModifierFlag::NonCoherent) && isWeakLoad(form);
 }
 
 bool LaunchMemory::isWeakLoad(const OpcodeForm& form) const {
-  if (form.row == nullptr || form.row->key != "ld" || form.is(~uint32_t{effect::Read})) return false;
-  return !isIn(module_.text(form.text), {".shared", ".local", ".param", ".const"});
+  return form.op == Op::Ld && !form.is(~uint32_t{effect::Read}) && isGlobalOrGeneric(form.space);
+}
+
+// Of a weak load whose space is .global or none: whether it is global memory.
+bool LaunchMemory::readsGlobal(InstrId id) const {
+  if (module_.form(f_[id]).space == StateSpace::Global) return true;
+  return spaces_ != nullptr && spaces_->accessed(id) == AddressKind::Global;
 }
 
 GlobalEffect LaunchMemory::effectOf(InstrId id) const { return effects_[f_[id].payload]; }
 
 GlobalEffect LaunchMemory::effectOf(const OpcodeForm& form) const {
-  if (form.row == nullptr || form.is(effect::Unknown)) return GlobalEffect::Changes;
-  const std::string_view base = form.row->base();
-  if (base == "bar" || base == "barrier") return GlobalEffect::Barrier;
-  // Kept by ptxas when dead, which is all that Side means here; or of no memory.
-  constexpr std::string_view kHarmless[] = {"div",      "rem",        "rcp",   "rsqrt",    "sqrt",
-                                            "isspacep", "activemask", "elect", "prefetch", "prefetchu"};
-  if (std::ranges::find(kHarmless, base) != std::end(kHarmless)) return GlobalEffect::None;
-  if (form.row->key == "st" && !form.is(~uint32_t{effect::Write}) &&
-      isIn(module_.text(form.text), {".shared", ".local", ".param"}))
-    return GlobalEffect::None;
+  if (form.is(effect::Unknown)) return GlobalEffect::Changes;
+  switch (form.op) {
+    case Op::Bar:
+    case Op::BarRed:
+    case Op::Barrier:
+    case Op::BarrierCluster:
+    case Op::BarrierRed: return GlobalEffect::Barrier;
+    // Kept by ptxas when dead, which is all that Side means here; or of no memory.
+    case Op::Div:
+    case Op::Rem:
+    case Op::Rcp:
+    case Op::Rsqrt:
+    case Op::Sqrt:
+    case Op::Isspacep:
+    case Op::Activemask:
+    case Op::Elect:
+    case Op::Prefetch:
+    case Op::Prefetchu: return GlobalEffect::None;
+    case Op::St:
+      if (!form.is(~uint32_t{effect::Write}) && !isGlobalOrGeneric(form.space)) return GlobalEffect::None;
+      break;
+    default: break;
+  }
   constexpr uint32_t kNothing = effect::Read | effect::CarryIn | effect::CarryOut | effect::Convergent |
                                 effect::Branch | effect::IndirectBranch | effect::Return | effect::Exit;
   return form.is(~kNothing) ? GlobalEffect::Changes : GlobalEffect::None;

@@ -4,6 +4,7 @@
 
 #include "analysis/plain_operands.h"
 #include "analysis/uniform_registers.h"
+#include "ir/opcode_predicates.h"
 
 namespace ptxopt {
 namespace {
@@ -24,8 +25,8 @@ LaunchValues::State worse(LaunchValues::State a, LaunchValues::State b) {
 bool LaunchValues::isComputation(const OpcodeForm& form) {
   if (form.effects == effect::Pure) return true;
   // Only kept by ptxas when dead.
-  constexpr std::string_view kSlow[] = {"div", "rem", "rcp", "rsqrt", "sqrt"};
-  return form.effects == effect::Side && std::ranges::find(kSlow, form.row->base()) != std::end(kSlow);
+  constexpr Op kSlow[] = {Op::Div, Op::Rem, Op::Rcp, Op::Rsqrt, Op::Sqrt};
+  return form.effects == effect::Side && std::ranges::find(kSlow, form.op) != std::end(kSlow);
 }
 
 LaunchValues::LaunchValues(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
@@ -145,17 +146,16 @@ LaunchValues::State LaunchValues::result(InstrId id, const Operand& to, uint32_t
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
   if (i.is(Instruction::Guarded) || to.role != Role::Def || to.flags != 0 || !form.knowsOperands()) return differs;
-  const std::string_view opcode = module_.text(form.text), base = form.row->base();
   const PlainOperands operands(f_.operandsOf(i));
-  if (base == "mov" && operands.size() == 2)
+  if (form.op == Op::Mov && operands.size() == 2)
     return moved(id, operands[0], operands[1], static_cast<std::size_t>(&to - operands[0].data()), own);
   // Whatever lane it comes from.
-  if (base == "shfl") {
+  if (form.op == Op::Shfl) {
     const bool isPlain = operands.size() >= 2 && operands.single(0) == &to && operands.single(1) != nullptr;
     return isPlain ? source(*operands.single(1), id, own) : differs;
   }
-  const bool loadsParameter = f_.isEntry && opcode.starts_with("ld.param");
-  const bool loads = loadsParameter || opcode.starts_with("ld.const") || memory_.isAsLaunched(id);
+  const bool loadsParameter = f_.isEntry && isParameterLoad(form);
+  const bool loads = loadsParameter || isConstantLoad(form) || memory_.isAsLaunched(id);
   if (!isComputation(form) && !(loads && !form.is(~uint32_t{effect::Read}))) return differs;
   State all{own};
   for (const Operand& o : f_.operandsOf(i)) {

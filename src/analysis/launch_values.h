@@ -41,7 +41,7 @@ class LaunchValues {
   LaunchValues(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                const LiveIntervals& intervals, const LaunchMemory& memory, std::span<const Edge> without = {});
 
-  // What instruction `id` reads in `r`, and what is in `r` behind it.
+  // What instruction `id` reads in `r`, and what is in `r` after it.
   State read(RegId r, InstrId id) const { return of(r, intervals_[r].valueIn(slots_[id])); }
   State written(RegId r, InstrId id) const { return of(r, intervals_[r].valueOut(slots_[id])); }
   // Whether an instruction's results depend on its sources alone, and nothing else on it.

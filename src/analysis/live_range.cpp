@@ -66,7 +66,7 @@ void LiveRange::append(Segment s) {
 
 void LiveRange::addSegment(Segment s) {
   if (s.start >= s.end) return;
-  // The first that s touches, and behind the last.
+  // The first that s touches, and after the last.
   auto first = std::lower_bound(segments_.begin(), segments_.end(), s.start,
                                 [](const Segment& x, SlotIndex i) { return x.end < i; });
   if (first != segments_.end() && first->end == s.start && first->value != s.value) ++first;

@@ -75,7 +75,7 @@ class LiveRange {
   ValueId addValue(const LiveValue& v);
   // Adds [start, end) with a value; what touches or overlaps must have the same value where it overlaps.
   void addSegment(Segment s);
-  // Appends behind everything there is.
+  // Appends after everything there is.
   void append(Segment s);
   // Takes [start, end) out, which must lie inside one segment. Values without segments become Unused.
   void removeSegment(SlotIndex start, SlotIndex end);

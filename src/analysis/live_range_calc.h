@@ -81,7 +81,7 @@ class LiveRangeCalc {
   const SlotIndexes& slots_;
   std::vector<uint32_t> order_;  // by block: its place in the reverse post-order
   BitVector isRoot_;             // by block: control enters
-  BitVector goesBack_;           // by block: it has a successor that is not behind it in that order
+  BitVector goesBack_;           // by block: it has a successor that is not after it in that order
   BitVector comesBack_;          // by place: it is such a successor
   BitVector joins_;              // by place: it has several predecessors
   BitVector writes_, reads_;     // by block: it writes the register; it reads it before it writes it in full

@@ -7,7 +7,7 @@ namespace ptxopt {
 bool LiveRuns::make(std::size_t blocks, const std::vector<Run>& runs, std::size_t mostBytes) {
   *this = LiveRuns();
   const std::size_t shelves = (blocks + kShelf - 1) / kShelf;
-  // On which shelves a run lies: those of the blocks behind its first, up to its last.
+  // On which shelves a run lies: those of the blocks after its first, up to its last.
   const auto firstShelf = [](const Run& r) { return r.first / kShelf + 1; };
   const auto endShelf = [](const Run& r) { return r.last / kShelf + 1; };
   std::size_t onShelves = 0;

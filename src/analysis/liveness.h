@@ -16,15 +16,14 @@
 //                writes in full. Then, file by file, in(b) = gen(b) | (out(b) - kill(b)) until nothing changes.
 //                gen is where in begins, so it takes no sets of its own. For `Plain`.
 //     by walking Sweeps that walk the instructions of a block instead. `Needed` has no other: whether an
-//                instruction reads depends on what is live behind it. `Plain` is solved so where making sets costs
+//                instruction reads depends on what is live after it. `Plain` is solved so where making sets costs
 //                more than it saves: in functions of one block or of up to kFewInstructions, and when the caller
 //                asks for it.
 //     Both visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global
 //     registers / 8 bytes (twice that by sets), times the depth of loops; instructions, by walking times that
 //     depth.
 //   sparse       Runs of blocks for each register (live_runs.h, sparse_liveness.h), where dense would take more
-//   than
-//                kDenseBytes an instruction. Cost: that of the answer.
+//                than kDenseBytes an instruction. Cost: that of the answer.
 // Declines (`solved()` is false) when the answer would take more than `mostBytes`, or finding it too many visits of
 // blocks (sparse_liveness.cpp).
 #pragma once

@@ -7,21 +7,26 @@
 namespace ptxopt {
 namespace {
 
-// Calls `visit` for each word between the dots, without the first; stops when it returns false.
-bool allWords(std::string_view opcode, auto&& visit) {
-  for (std::size_t at = opcode.find('.'); at != std::string_view::npos;) {
-    const std::size_t end = opcode.find('.', at + 1);
-    if (!visit(opcode.substr(at + 1, end == std::string_view::npos ? end : end - at - 1))) return false;
-    at = end;
-  }
-  return true;
+// Nothing else can be meant by the address of a local variable.
+bool isLocalOrGeneric(StateSpace s) { return s == StateSpace::None || s == StateSpace::Local; }
+
+bool isFloating(const Operand& o) {
+  return o.kind == OperandKind::Float32 || o.kind == OperandKind::Float64 || o.kind == OperandKind::Decimal;
 }
 
-// A weak access: nobody else may see when it happens.
-bool isWeak(std::string_view opcode) {
-  return allWords(opcode, [](std::string_view w) {
-    return w != "volatile" && w != "relaxed" && w != "acquire" && w != "release" && w != "mmio";
-  });
+// Part of a constant expression. No name: it may be an address.
+bool isConstant(const Operand& o) {
+  switch (o.kind) {
+    case OperandKind::Integer:
+    case OperandKind::WideInteger:
+    case OperandKind::Float32:
+    case OperandKind::Float64:
+    case OperandKind::Decimal:
+    case OperandKind::Builtin:
+    case OperandKind::Cast:
+    case OperandKind::Paren: return true;
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -30,6 +35,7 @@ LocalAddresses::LocalAddresses(const Module& module, const Function& function, c
                                const SlotIndexes& slots, const LiveIntervals& intervals)
     : module_(module),
       f_(function),
+      stored_(findStoredNumbers(module, function)),
       cfg_(cfg),
       slots_(slots),
       intervals_(intervals),
@@ -118,8 +124,9 @@ bool LocalAddresses::lookAtMemory(InstrId id) {
   }
   if (!access.isStore) return false;
   const Operand& from = f_.operandsOf(f_[id])[access.firstElement];
-  const Address stored =
-      from.isRegister() && values_.contains(from.reg()) ? read(from.reg(), id) : Address{.kind = Address::Lost};
+  // Of `st [p], a + 4` nothing is kept: what is stored is not what the register holds.
+  const bool isWhole = from.isRegister() && from.flags == 0 && values_.contains(from.reg());
+  const Address stored = isWhole ? read(from.reg(), id) : Address{.kind = Address::Lost};
   auto held = std::ranges::find(c.kept, access.offset, &Kept::offset);
   if (held == c.kept.end()) held = c.kept.insert(held, {access.offset, {}});
   const Address now = join(held->value, stored);
@@ -132,8 +139,7 @@ bool LocalAddresses::lookAtMemory(InstrId id) {
 LocalAddresses::Address LocalAddresses::loaded(InstrId id) const {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
-  if (form.row == nullptr || form.row->key != "ld" || info(form.type).bits != 64 || form.vector != 1)
-    return {.kind = Address::Lost};
+  if (form.op != Op::Ld || info(form.type).bits != 64 || form.vector != 1) return {.kind = Address::Lost};
   const auto operands = f_.operandsOf(i);
   for (std::size_t k = 0; k + 1 < operands.size(); ++k) {
     const Operand& o = operands[k + 1];
@@ -244,14 +250,14 @@ bool LocalAddresses::isFollowed(InstrId id) const {
   if (!form.knowsOperands() || form.role(0) != 'd') return false;
   const PlainOperands operands(f_.operandsOf(i));
   if (operands.size() < 2 || operands.single(0) == nullptr) return false;
-  switch (addressOperation(module_.text(form.text))) {
+  switch (addressOperation(form)) {
     case AddressOperation::Copy:
     case AddressOperation::Convert:
     case AddressOperation::Add:
     case AddressOperation::Or:
     case AddressOperation::Subtract: return true;
     case AddressOperation::ToGeneric:
-    case AddressOperation::FromGeneric: return namedSpace(module_.text(form.text)) == AddressKind::Local;
+    case AddressOperation::FromGeneric: return namedSpace(form) == AddressKind::Local;
     default: return false;
   }
 }
@@ -265,7 +271,7 @@ LocalAddresses::Address LocalAddresses::result(InstrId id) {
       return read(single->reg(), id);
     return named(operands[k]);
   };
-  const AddressOperation operation = addressOperation(module_.text(module_.form(i).text));
+  const AddressOperation operation = addressOperation(module_.form(i));
   Address a = source(1);
   const bool isSum = operation == AddressOperation::Add || operation == AddressOperation::Or;
   if (!isSum && operation != AddressOperation::Subtract) return a;
@@ -342,7 +348,8 @@ void LocalAddresses::lookAtUses(InstrId id) {
   uint32_t base = UINT32_MAX;
   std::string_view whyNot;
   uint32_t chain = kNoChain;
-  if (readAccess(id, access, base, chain, whyNot)) {
+  const bool isAccess = readAccess(id, access, base, chain, whyNot);
+  if (isAccess) {
     if (chain == kNoChain)
       accesses_.push_back(access);
     else
@@ -363,7 +370,7 @@ void LocalAddresses::lookAtUses(InstrId id) {
     if (o.isRegister() && o.reads() && values_.contains(o.reg())) a = read(o.reg(), id);
     if (a.kind != Address::Known) continue;
     if (k == base) {
-      if (!whyNot.empty()) pin(a, whyNot);
+      if (!isAccess) pin(a, whyNot.empty() ? "named-otherwise" : whyNot);
       continue;
     }
     // The old value of a register that is written under a guard.
@@ -372,14 +379,12 @@ void LocalAddresses::lookAtUses(InstrId id) {
       isKept_[a.variable.value] = true;
       continue;
     }
-    const std::string_view key = form.row != nullptr ? form.row->key : std::string_view();
-    const AddressOperation operation =
-        form.knowsOperands() ? addressOperation(module_.text(form.text)) : AddressOperation::Other;
-    if (form.row == nullptr || form.is(effect::Unknown))
+    const AddressOperation operation = form.knowsOperands() ? addressOperation(form) : AddressOperation::Other;
+    if (form.is(effect::Unknown))
       pin(a, "unknown-opcode");
-    else if (key.starts_with("atom") || key.starts_with("red"))
+    else if (form.op == Op::Atom || form.op == Op::Red || form.op == Op::RedAsync)
       pin(a, "atomic");
-    else if (key == "setp" || key == "set")
+    else if (form.op == Op::Setp || form.op == Op::Set)
       pin(a, "compared");
     else if (o.kind == OperandKind::Variable)
       pin(a, "named-otherwise");
@@ -388,7 +393,49 @@ void LocalAddresses::lookAtUses(InstrId id) {
     else
       pin(a, "escapes");
   }
+  // What a load brings back has no operand that reads it. It is lost in a register that is not followed, or that holds
+  // something else as well when the load is guarded.
+  if (!keeps && to != nullptr && to->isRegister()) pin(made, "escapes");
   if (keeps && isFollowed(id)) computations_[made.variable.value].push_back(id);
+}
+
+// Whether the entry is a scalar register, as it is, with all the bits of an element; of any class, since a load extends
+// to an .f64 register as it does to a .b64 one; but not one that a narrow store may convert. Not of 128 bits, nor of the
+// types of 8 bits, nor a predicate.
+bool LocalAddresses::isWholeRegister(const Operand& o, unsigned bits) const {
+  if (!o.isRegister() || o.flags != 0) return false;
+  const Register& r = f_.registers[o.payload];
+  const unsigned width = info(r.type).bits;
+  if (stored_.isStoredNarrowly[o.payload] && stored_.mayBeNumber[o.payload]) return false;
+  return r.lanes == 1 && width >= bits && width >= 16 && width <= 64;
+}
+
+// Whether `o` is a register of which a store of `type` takes the low bits. ptxas converts the number, where it stores
+// less than a floating-point register or the upper part of anything as .f32: `st.b32 [a], %fd1` stores an integer.
+bool LocalAddresses::isStorableRegister(const Operand& o, ScalarType type) const {
+  if (!isWholeRegister(o, info(type).bits)) return false;
+  const ScalarType held = f_.registers[o.payload].type;
+  return info(held).bits == info(type).bits || (isIntegerOrBits(held) && isInteger(type));
+}
+
+// Whether what is stored is a register, a constant, a constant expression, or a register of an integer type to which
+// ptxas adds a constant (what it makes of `%f1 + 4` is nothing that one could say). What has several entries is left
+// to ptxas (promote/slot_code.h).
+bool LocalAddresses::isStorable(InstrId id, ScalarType type) const {
+  const PlainOperands operands(f_.operandsOf(f_[id]));
+  if (operands.size() < 2) return false;
+  const auto stored = operands[1];
+  const bool isSum = stored[0].is(Operand::Compound) && stored[0].isRegister();
+  if (isSum) {
+    Operand first = stored[0];
+    first.flags &= static_cast<uint8_t>(~Operand::Compound);
+    if (!isStorableRegister(first, type) || !isIntegerOrBits(f_.registers[first.payload].type)) return false;
+  }
+  // An expression is left to a mov of the bits: it must be one of integers.
+  if (stored.size() > 1 && (!isInteger(type) || std::ranges::any_of(stored, isFloating))) return false;
+  return std::ranges::all_of(stored.subspan(isSum), [&](const Operand& o) {
+    return isConstant(o) || (stored.size() == 1 && isStorableRegister(o, type));
+  });
 }
 
 // Whether the instruction is a load or store of a local variable: then `access` says which. `base`: the entry that
@@ -397,8 +444,7 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
                                 std::string_view& whyNot) const {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
-  if (form.row == nullptr || (form.row->key != "ld" && form.row->key != "st")) return false;
-  const std::string_view opcode = module_.text(form.text);
+  if (form.op != Op::Ld && form.op != Op::St) return false;
   const auto operands = f_.operandsOf(i);
   uint32_t memory = 0;
   while (memory < operands.size() && operands[memory].kind != OperandKind::Memory) ++memory;
@@ -423,16 +469,18 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
   access.at = id;
   access.variable = a.variable;
   access.offset = a.offset;
-  access.isStore = form.row->key == "st";
-  access.isSigned = info(form.type).name.starts_with('s');
+  access.isStore = form.op == Op::St;
+  access.isSigned = isSignedType(form.type);
   access.bytes = static_cast<uint8_t>(bits / 8);
   access.elements = form.vector;
   // A load names its results first, a store what it stores behind the address.
   uint32_t first =
       access.isStore ? memory + 1 + static_cast<uint32_t>(inside) : (i.is(Instruction::Guarded) ? 1 : 0);
   const auto size = int64_t{access.bytes} * access.elements;
-  if (!isWeak(opcode) || opcode.find(".param") != opcode.npos)
+  if (form.is(effect::Volatile))
     whyNot = "volatile";
+  else if (!isLocalOrGeneric(form.space))
+    whyNot = "other-space";
   else if (bits < 8 || bits > 64)
     whyNot = "wide";
   else if (chain == kNoChain && (a.offset < 0 || a.offset + size > static_cast<int64_t>(bytes_[a.variable.value])))
@@ -443,22 +491,19 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
     whyNot = "escapes";
     return false;
   }
-  if (access.elements > 1) {
-    if (operands[first].kind != OperandKind::Vector || operands[first].inside() != access.elements) {
-      whyNot = "lanes";
-      return false;
-    }
-    ++first;
+  const bool isVector = operands[first].kind == OperandKind::Vector;
+  if (isVector != (access.elements > 1) || (isVector && operands[first].inside() != access.elements)) {
+    whyNot = "lanes";
+    return false;
   }
+  if (isVector) ++first;
   access.firstElement = first;
   for (uint32_t k = first; k < first + access.elements; ++k) {
     const Operand& o = operands[k];
-    const bool isConstant =
-        immediate(f_, o).has_value() || o.kind == OperandKind::Float32 || o.kind == OperandKind::Float64;
-    const bool isRegister = o.isRegister() && o.flags == 0 && f_.registers[o.payload].lanes == 1 &&
-                            info(f_.registers[o.payload].type).bits >= bits &&
-                            info(f_.registers[o.payload].type).bits >= 16;
-    if (access.isStore ? !isConstant && !isRegister : !isRegister && o.kind != OperandKind::Sink) whyNot = "lanes";
+    const bool isUsable = !access.isStore ? isWholeRegister(o, bits) || o.kind == OperandKind::Sink
+                          : isVector      ? isStorableRegister(o, form.type) || (isConstant(o) && !o.isGroup())
+                                          : isStorable(id, form.type);
+    if (!isUsable) whyNot = "lanes";
     for (uint32_t j = first; j < k && !access.isStore; ++j)
       if (o.isRegister() && operands[j].isRegister() && operands[j].reg() == o.reg()) whyNot = "lanes";
   }

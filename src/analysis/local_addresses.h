@@ -10,10 +10,20 @@
 //             listed. An address that is stored in a local variable, and only read back from there as a whole,
 //             is followed, too. A sum with what is no constant is followed as a constant and a list of such
 //             addends; where an access through it goes is for the reader to find out.
+// Registers:  addresses are followed through whole integer registers of 64 bits. One that goes to a register of another
+//             class (.f64, a component of a vector, half of a pair, a predicate by a comparison), that has a constant added
+//             as part of an operand (`%rd1 + 8`), or that comes back from memory into such a register, or into one that
+//             holds something else where the load is guarded or ways join, pins its variable. What is loaded and stored at
+//             known places may have scalar registers of any class but predicates and 8 and 128 bits, with one exception:
+//             what a store narrower than its register may convert (ir/stored_numbers.h). Constants may be
+//             expressions, and a register of an integer type may have a constant added; vectors have plain registers and
+//             constants only.
+// Spaces:     an access counts if it names .local or no space. One that names another space, with a number that is an
+//             address of a local variable, means whatever lies at that number there: the variable is pinned.
 // Reasons:    escapes (stored, passed, packed), dynamic-index (other arithmetic than such sums, or several
 //             addresses at a join), compared, atomic, volatile (any order beyond weak), unknown-opcode,
-//             named-otherwise (in an expression that is not followed), out-of-bounds, wide (128 bits), lanes
-//             (one register twice in a vector), too-deep.
+//             other-space, named-otherwise (in an expression that is not followed), out-of-bounds, wide (128 bits), lanes
+//             (one register twice in a vector, or data that is neither such a register nor a constant), too-deep.
 // Invariants: only reachable code counts; unreachable code may still name variables.
 // Cost:       linear in operands for each sweep; there are as many as loops are deep, and two.
 #pragma once
@@ -26,6 +36,7 @@
 #include "analysis/address_arithmetic.h"
 #include "analysis/dominators.h"
 #include "analysis/pointer_values.h"
+#include "ir/stored_numbers.h"
 
 namespace ptxopt {
 
@@ -119,11 +130,15 @@ class LocalAddresses {
   void lookAtUses(InstrId id);
   void lookAtPhis(BlockId b);
   bool readAccess(InstrId id, LocalAccess& access, uint32_t& base, uint32_t& chain, std::string_view& whyNot) const;
+  bool isWholeRegister(const Operand& o, unsigned bits) const;
+  bool isStorableRegister(const Operand& o, ScalarType type) const;
+  bool isStorable(InstrId id, ScalarType type) const;
   void addIndexed(const LocalAccess& access, uint32_t chain);
   void pin(const Address& a, std::string_view why);
 
   const Module& module_;
   const Function& f_;
+  const StoredNumbers stored_;
   const Cfg& cfg_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;

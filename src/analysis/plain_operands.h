@@ -12,11 +12,13 @@ namespace ptxopt {
 class PlainOperands {
  public:
   explicit PlainOperands(std::span<const Operand> operands) {
+    bool afterCast = false;  // what is cast stands without a comma
     for (std::size_t at = 0; at < operands.size(); at += 1 + operands[at].inside()) {
       const Operand& o = operands[at];
       if (o.is(Operand::Guard)) continue;
       if (o.is(Operand::Implicit)) break;
-      const bool begins = o.join == Join::None || o.join == Join::Comma || size_ == 0;
+      const bool begins = (o.join == Join::None && !afterCast) || o.join == Join::Comma || size_ == 0;
+      afterCast = o.kind == OperandKind::Cast;
       if (begins && size_ == kMost) break;
       if (begins) runs_[size_++] = operands.subspan(at, 0);
       const std::size_t begin = static_cast<std::size_t>(runs_[size_ - 1].data() - operands.data());

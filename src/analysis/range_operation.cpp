@@ -1,116 +1,84 @@
 #include "analysis/range_operation.h"
 
-#include <algorithm>
-
-#include "ir/types.h"
+#include "analysis/branch_conditions.h"
 
 namespace ptxopt {
 namespace {
 
 using Kind = RangeOperation::Kind;
 
-// Which types an operation has.
-enum class Types : uint8_t {
-  Integer,  // one of 16, 32 or 64 bits
-  Any,      // one of 16, 32 or 64 bits, which may be a float's: bits are copied
-  Load,     // the last, of 8 bits and more; modifiers do not matter
-  Two,      // to and from
-};
-
+// How an operation is written: with so many types, and nothing else than these fields.
 struct Row {
-  std::string_view base;
-  std::string_view part;  // a modifier that must be there: lo, hi, wide
-  Kind kind;
-  uint8_t sources;
-  Types types;
+  Kind kind = Kind::None;
+  uint8_t sources = 0;
+  uint8_t types = 1;
+  unsigned fields = 0;
 };
 
-constexpr Row kRows[] = {
-    {"mov", "", Kind::Copy, 1, Types::Any},
-    {"ld", "", Kind::Load, 0, Types::Load},
-    {"ldu", "", Kind::Load, 0, Types::Load},
-    {"cvt", "", Kind::Convert, 1, Types::Two},
-    {"add", "", Kind::Add, 2, Types::Integer},
-    {"sub", "", Kind::Sub, 2, Types::Integer},
-    {"mul", "lo", Kind::Multiply, 2, Types::Integer},
-    {"mul", "hi", Kind::MultiplyHigh, 2, Types::Integer},
-    {"mul", "wide", Kind::MultiplyWide, 2, Types::Integer},
-    {"mad", "lo", Kind::MultiplyAdd, 3, Types::Integer},
-    {"mad", "hi", Kind::MultiplyHighAdd, 3, Types::Integer},
-    {"mad", "wide", Kind::MultiplyWideAdd, 3, Types::Integer},
-    {"div", "", Kind::Divide, 2, Types::Integer},
-    {"rem", "", Kind::Remainder, 2, Types::Integer},
-    {"min", "", Kind::Min, 2, Types::Integer},
-    {"max", "", Kind::Max, 2, Types::Integer},
-    {"abs", "", Kind::Absolute, 1, Types::Integer},
-    {"neg", "", Kind::Negate, 1, Types::Integer},
-    {"and", "", Kind::And, 2, Types::Integer},
-    {"or", "", Kind::Or, 2, Types::Integer},
-    {"xor", "", Kind::Xor, 2, Types::Integer},
-    {"not", "", Kind::Not, 1, Types::Integer},
-    {"cnot", "", Kind::IsZero, 1, Types::Integer},
-    {"shl", "", Kind::ShiftLeft, 2, Types::Integer},
-    {"shr", "", Kind::ShiftRight, 2, Types::Integer},
-    {"bfe", "", Kind::Extract, 3, Types::Integer},
-    {"popc", "", Kind::Ones, 1, Types::Integer},
-    {"clz", "", Kind::LeadingZeros, 1, Types::Integer},
-    {"selp", "", Kind::Choose, 2, Types::Any},
-    {"slct", "", Kind::Choose, 2, Types::Two},
-    {"set", "", Kind::Compare, 0, Types::Two},
-};
-
-bool isFloat(ScalarType type) { return type == ScalarType::f32 || type == ScalarType::f64; }
-
-// The words of an opcode behind its first.
-struct Words {
-  explicit Words(std::string_view opcode) {
-    base = opcode.substr(0, opcode.find('.'));
-    for (std::size_t at = base.size(); at < opcode.size() && isShort;) {
-      const std::size_t end = std::min(opcode.find('.', at + 1), opcode.size());
-      if (count == words.size())
-        isShort = false;
-      else
-        words[count++] = opcode.substr(at + 1, end - at - 1);
-      at = end;
-    }
+Kind byHalf(ProductHalf half, Kind lo, Kind hi, Kind wide) {
+  switch (half) {
+    case ProductHalf::Lo: return lo;
+    case ProductHalf::Hi: return hi;
+    case ProductHalf::Wide: return wide;
+    case ProductHalf::None: break;
   }
-  std::string_view base;
-  std::array<std::string_view, 8> words;
-  std::size_t count = 0;
-  bool isShort = true;  // there are no more
-};
-
-// Takes the types out of the words. False when another word is left.
-bool takeTypes(const Words& w, const Row& row, std::array<ScalarType, 2>& types, std::size_t& count) {
-  static constexpr std::string_view kComparisons[] = {"eq", "ne", "lt", "le",  "gt", "ge", "lo",
-                                                      "ls", "hi", "hs", "and", "or", "xor"};
-  for (std::size_t i = 0; i < w.count; ++i) {
-    const std::string_view word = w.words[i];
-    if (word == row.part) continue;
-    if (const ScalarType type = scalarType(word); type != ScalarType::None) {
-      if (count == types.size()) return false;
-      types[count++] = type;
-    } else if (word == "cc" && (row.kind == Kind::Add || row.kind == Kind::Sub || row.kind == Kind::MultiplyAdd)) {
-      continue;  // the carry is another register
-    } else if (row.kind != Kind::Compare ||
-               std::find(std::begin(kComparisons), std::end(kComparisons), word) == std::end(kComparisons)) {
-      return false;
-    }
-  }
-  return true;
+  return Kind::None;
 }
 
-RangeOperation readLoad(std::string_view opcode) {
-  const std::size_t dot = opcode.rfind('.');
-  const ScalarType type = dot == std::string_view::npos ? ScalarType::None : scalarType(opcode.substr(dot + 1));
-  if (!isInteger(type)) return {};
+bool isPair(ScalarType type) { return type == ScalarType::f16x2 || type == ScalarType::bf16x2; }
+
+Row rowOf(const OpcodeForm& form) {
+  constexpr unsigned kCarry = field::Flag, kHalf = field::Half, kTest = field::Comparison | field::Operation;
+  switch (form.op) {
+    case Op::Mov: return {Kind::Copy, 1};
+    case Op::Cvt: return {Kind::Convert, 1, 2};
+    case Op::Add: return {Kind::Add, 2, 1, kCarry};
+    case Op::Sub: return {Kind::Sub, 2, 1, kCarry};
+    case Op::Mul: {
+      const Kind kind = byHalf(form.half, Kind::Multiply, Kind::MultiplyHigh, Kind::MultiplyWide);
+      return {kind, 2, 1, kHalf};
+    }
+    case Op::Mad: {
+      const Kind kind = byHalf(form.half, Kind::MultiplyAdd, Kind::MultiplyHighAdd, Kind::MultiplyWideAdd);
+      return {kind, 3, 1, kind == Kind::MultiplyAdd ? kHalf | kCarry : kHalf};
+    }
+    case Op::Div: return {Kind::Divide, 2};
+    case Op::Rem: return {Kind::Remainder, 2};
+    case Op::Min: return {Kind::Min, 2};
+    case Op::Max: return {Kind::Max, 2};
+    case Op::Abs: return {Kind::Absolute, 1};
+    case Op::Neg: return {Kind::Negate, 1};
+    case Op::And: return {Kind::And, 2};
+    case Op::Or: return {Kind::Or, 2};
+    case Op::Xor: return {Kind::Xor, 2};
+    case Op::Not: return {Kind::Not, 1};
+    case Op::Cnot: return {Kind::IsZero, 1};
+    case Op::Shl: return {Kind::ShiftLeft, 2};
+    case Op::Shr: return {Kind::ShiftRight, 2};
+    case Op::Bfe: return {Kind::Extract, 3};
+    case Op::Popc: return {Kind::Ones, 1};
+    case Op::Clz: return {Kind::LeadingZeros, 1};
+    case Op::Selp: return {Kind::Choose, 2};
+    case Op::Slct: return {Kind::Choose, 2, 2};
+    // Of pairs each half of the result is all ones or zero by itself.
+    case Op::Set:
+      return relationOf(form.comparison) && !isPair(form.sourceType) ? Row{Kind::Compare, 0, 2, kTest} : Row();
+    default: return {};
+  }
+}
+
+// Whatever the modifiers.
+RangeOperation readLoad(const OpcodeForm& form) {
+  if (!isInteger(form.type)) return {};
   RangeOperation o;
   o.kind = Kind::Load;
-  o.width = static_cast<uint8_t>(info(type).bits);
+  o.width = static_cast<uint8_t>(info(form.type).bits);
   o.extends = true;
-  o.extendsSign = isSignedType(type);
+  o.extendsSign = isSignedType(form.type);
   return o;
 }
+
+bool isFloat(ScalarType type) { return type == ScalarType::f32 || type == ScalarType::f64; }
 
 RangeOperation complete(const Row& row, ScalarType to, ScalarType from) {
   const auto width = static_cast<uint8_t>(info(to).bits);
@@ -158,31 +126,26 @@ IntegerRange extract(const IntegerRange& a, const IntegerRange& position, const 
     // Of an unsigned number never more than there is.
     return isSigned ? IntegerRange::full(width) : IntegerRange::ofUnsigned(width, 0, a.most());
   }
-  const unsigned from = position.least() & 0xFF, bits = length.least() & 0xFF;
+  // Of 32 bits they are a byte each; the code that ptxas makes for 64 takes all of them.
+  const uint64_t taken = width == 64 ? UINT32_MAX : 0xFF;
+  const uint64_t from = position.least() & taken, bits = length.least() & taken;
   if (bits == 0) return IntegerRange::constant(width, 0);
   const IntegerRange by = IntegerRange::constant(32, from);
   const IntegerRange shifted = isSigned ? ashr(a, by) : lshr(a, by);
   if (bits >= width || (isSigned && from + bits >= width)) return shifted;
-  return isSigned ? sext(trunc(shifted, bits), width) : zext(trunc(shifted, bits), width);
+  return isSigned ? sext(trunc(shifted, static_cast<unsigned>(bits)), width)
+                  : zext(trunc(shifted, static_cast<unsigned>(bits)), width);
 }
 
 }  // namespace
 
-RangeOperation readRangeOperation(std::string_view opcode) {
-  const Words words(opcode);
-  for (const Row& row : kRows) {
-    if (row.base != words.base) continue;
-    if (row.types == Types::Load) return readLoad(opcode);
-    if (!words.isShort) return {};
-    if (!row.part.empty() && std::find(words.words.begin(), words.words.begin() + words.count, row.part) ==
-                                 words.words.begin() + words.count)
-      continue;
-    std::array<ScalarType, 2> types{};
-    std::size_t count = 0;
-    if (!takeTypes(words, row, types, count) || count != (row.types == Types::Two ? 2 : 1)) return {};
-    return complete(row, types[0], count == 2 ? types[1] : types[0]);
-  }
-  return {};
+RangeOperation readRangeOperation(const OpcodeForm& form) {
+  if (form.op == Op::Ld || form.op == Op::Ldu) return readLoad(form);
+  const Row row = rowOf(form);
+  // The carry is another register.
+  constexpr uint32_t kCarryOut = 1u << static_cast<unsigned>(ModifierFlag::CarryOut);
+  const bool isKnown = form.typeCount == row.types && form.hasOnly(row.fields) && (form.flags & ~kCarryOut) == 0;
+  return isKnown && row.kind != Kind::None ? complete(row, form.type, form.sourceType) : RangeOperation();
 }
 
 IntegerRange RangeOperation::evaluate(std::span<const IntegerRange> s) const {

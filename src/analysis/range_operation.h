@@ -1,15 +1,15 @@
 // What an integer instruction makes of the ranges of its sources.
 //
-// Reads an opcode once, word by word: one with a modifier that is not known here (.sat, .relu, packed halves, ...)
-// or of another type is no operation, and nothing is known of its result. Meaning as in the PTX ISA; what that
-// leaves open gives the full range. Cost: linear in the opcode, and integer_range.h's for evaluating.
+// An opcode with a modifier that is not known here (.sat, .relu, packed halves, ...) or of another type is no
+// operation, and nothing is known of its result. Meaning as in the PTX ISA; what that leaves open gives the full
+// range. Cost: constant, and integer_range.h's for evaluating.
 #pragma once
 
 #include <array>
 #include <span>
-#include <string_view>
 
 #include "analysis/integer_range.h"
+#include "ir/opcodes.h"
 
 namespace ptxopt {
 
@@ -51,14 +51,13 @@ struct RangeOperation {
   bool isSigned = false;  // the type that it is computed in, of a conversion the source's
   bool extends = false;   // a register that is wider than the result has it extended; by its sign if ...
   bool extendsSign = false;
-  uint8_t sources = 0;  // how many operands behind the result are looked at
+  uint8_t sources = 0;  // how many operands after the result are looked at
   std::array<uint8_t, 3> sourceWidths{};
 
   // Of the sources' ranges, each of its sourceWidths; of `width` bits.
   IntegerRange evaluate(std::span<const IntegerRange> sources) const;
 };
 
-// `opcode` as written: "mul.wide.s32".
-RangeOperation readRangeOperation(std::string_view opcode);
+RangeOperation readRangeOperation(const OpcodeForm& form);
 
 }  // namespace ptxopt

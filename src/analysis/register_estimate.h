@@ -8,7 +8,7 @@
 //              ranges in the slot, and where the other operand of an instruction of the new value is of the same
 //              parity, since the two would be read from one bank. 64 bits take an even slot and the next, 128 bits
 //              and the elements of a vector access a slot that is a multiple of four (of two for two) and those
-//              behind it. A slot that was never used is taken only when no used one has hard weight 0; when all 255
+//              after it. A slot that was never used is taken only when no used one has hard weight 0; when all 255
 //              are taken, the one with the least weight is, and the value counts as spilled.
 // Each gets what ptxas needs beyond the values, fitted over test kernels (tests/calibration/run.py; the constants
 // are in register_estimate.cpp). The fat-point estimate also follows the scheduler: up to 32 registers ptxas spends

@@ -3,7 +3,7 @@
 // A register is global when some block reads it before it writes it; a register of the return list is, too. Only
 // these can be live where a block begins, so only these need bits there: the many that live and die in one block
 // cost nothing. The global registers of each file are numbered from a multiple of 64, so that a set of all
-// registers has a slice of whole words for each file; those of one block come behind. Cost: one walk over the
+// registers has a slice of whole words for each file; those of one block come after these. Cost: one walk over the
 // instructions.
 #pragma once
 
@@ -67,7 +67,7 @@ class LivePoint {
       if (o.isRegister() && o.writes() && isLive(o.reg())) return true;
     return false;
   }
-  // Moves the point from behind `i` to before it.
+  // Moves the point from after `i` to before it.
   void before(const Instruction& i) {
     const auto operands = f_.operandsOf(i);
     for (const Operand& o : operands)

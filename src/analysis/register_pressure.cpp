@@ -9,7 +9,7 @@ namespace {
 void markHalves(const Module& module, const Function& f, std::vector<RegisterSize>& sizes) {
   for (const InstrId id : f) {
     const Instruction& i = f[id];
-    if (!i.isInstruction() || !module.text(module.form(i).text).starts_with("mov.b")) continue;
+    if (!i.isInstruction() || module.form(i).op != Op::Mov) continue;
     const auto operands = f.operandsOf(i);
     for (std::size_t at = 0; at < operands.size(); ++at) {
       if (operands[at].kind != OperandKind::Vector) continue;

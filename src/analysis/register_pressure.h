@@ -1,6 +1,6 @@
 // How many 32-bit registers the live values of a function fill, at every point and in each register file.
 //
-// A point is the start of a block or the place behind an instruction; there, its results count, those that nobody
+// A point is the start of a block or the place after an instruction; there, its results count, those that nobody
 // reads included, and its sources only if they are read again. Where nothing is live that is all that could be:
 // what is live before an instruction is live at the point before it.
 //
@@ -47,7 +47,7 @@ class PressurePoints {
   };
   std::size_t size() const { return points_.size(); }
   const Point& operator[](std::size_t i) const { return points_[i]; }
-  // The first point at or behind a slot; size() when there is none.
+  // The first point at or after a slot; size() when there is none.
   std::size_t firstFrom(SlotIndex slot) const;
   // The points of a block are [firstOf, endOf).
   std::size_t firstOf(BlockId b) const { return firstOf_[b.value]; }
@@ -58,7 +58,7 @@ class PressurePoints {
   static constexpr unsigned kShift = 6;
   std::vector<Point> points_;
   std::vector<uint32_t> firstOf_;  // by block, and the end of the last
-  std::vector<uint32_t> table_;    // by slot >> kShift: the first point there or behind
+  std::vector<uint32_t> table_;    // by slot >> kShift: the first point there or after
 };
 
 class RegisterPressure {

@@ -51,11 +51,9 @@ ScalarEvolution::ScalarEvolution(const Module& module, const Function& function,
 }
 
 unsigned ScalarEvolution::widthOf(RegId reg) const {
+  // Expressions are computed anew from the registers that hold their values: no .f16x2 among them.
   const Register& r = f_.registers[reg.value];
-  const ScalarTypeInfo& type = info(r.type);
-  const bool isInteger = type.registerClass == RegisterClass::B8 || type.registerClass == RegisterClass::B16 ||
-                         type.registerClass == RegisterClass::B32 || type.registerClass == RegisterClass::B64;
-  return isInteger && r.lanes == 1 ? type.bits : 0;
+  return isInteger(r.type) && r.lanes == 1 ? info(r.type).bits : 0;
 }
 
 ExprId ScalarEvolution::plain(RegId reg, ValueId value) {

@@ -1,29 +1,19 @@
 #include "analysis/scev_instructions.h"
 
-#include <algorithm>
 #include <bit>
+#include <utility>
+
+#include "analysis/plain_operands.h"
+#include "ir/opcode_predicates.h"
 
 namespace ptxopt {
-namespace {
-
-// Whether `.word` is among the modifiers.
-bool has(std::string_view opcode, std::string_view word) {
-  for (std::size_t at = opcode.find(word); at != std::string_view::npos; at = opcode.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if (at != 0 && opcode[at - 1] == '.' && (end == opcode.size() || opcode[end] == '.')) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 // Moves of a special register that does not change, or of an address; loads of a kernel's parameters.
 bool ScevInstructions::isLaunchConstant(InstrId id, uint64_t& key) const {
   const Instruction& i = s_.f_[id];
   const OpcodeForm& form = s_.module_.form(i);
-  if (!i.isInstruction() || i.is(Instruction::Guarded) || form.row == nullptr || form.vector != 1) return false;
+  if (!i.isInstruction() || i.is(Instruction::Guarded) || form.vector != 1) return false;
   const auto operands = s_.f_.operandsOf(i);
-  if (form.row->key == "mov") {
+  if (form.op == Op::Mov) {
     if (operands.size() != 2) return false;
     const Operand& o = operands[1];
     const bool isConstant = (o.kind == OperandKind::SpecialRegister && !o.is(Operand::VolatileRead)) ||
@@ -32,8 +22,7 @@ bool ScevInstructions::isLaunchConstant(InstrId id, uint64_t& key) const {
     key = uint64_t{o.payload} << 8 | static_cast<uint64_t>(o.kind);
     return isConstant && o.flags == 0;
   }
-  if (!s_.f_.isEntry || form.effects != effect::Read || !s_.module_.text(form.text).starts_with("ld.param."))
-    return false;
+  if (!s_.f_.isEntry || form.effects != effect::Read || !isParameterLoad(form)) return false;
   // ld.param.u64 d, [parameter+offset]
   if (operands.size() < 3 || operands[1].kind != OperandKind::Memory || operands.size() > 4 ||
       operands[2].kind != OperandKind::Variable || !s_.f_.variables[operands[2].payload].isParameter)
@@ -96,8 +85,7 @@ ExprId ScevInstructions::bitOr(ExprId a, ExprId b) {
 }
 
 ExprId ScevInstructions::convert(InstrId id, const OpcodeForm& form, const Operand& from, unsigned registerWidth) {
-  const std::string_view opcode = s_.module_.text(form.text);
-  if (has(opcode, "sat") || !isInteger(form.type) || !isInteger(form.sourceType) || form.vector != 1) return {};
+  if (form.has(ModifierFlag::Saturate) || !isInteger(form.type) || !isInteger(form.sourceType)) return {};
   const unsigned to = info(form.type).bits, source = info(form.sourceType).bits;
   ExprId a;
   if (from.isRegister()) {
@@ -140,13 +128,13 @@ ExprId ScevInstructions::carryPair(InstrId id) {
   };
   const InstrId low = definition(operands[2], id), high = definition(operands[3], id);
   if (!low.valid() || !high.valid()) return {};
-  const auto opcode = [&](InstrId i) { return s_.module_.text(s_.module_.form(f[i]).text); };
-  if (!opcode(low).starts_with("add.cc.") || !opcode(high).starts_with("addc.") || has(opcode(high), "cc"))
-    return {};
+  const OpcodeForm &lowForm = s_.module_.form(f[low]), &highForm = s_.module_.form(f[high]);
+  if (lowForm.op != Op::Add || !lowForm.has(ModifierFlag::CarryOut)) return {};
+  if (highForm.op != Op::Addc || highForm.has(ModifierFlag::CarryOut)) return {};
   // The carry that `high` reads must be that of `low`.
   const ValueId carry = s_.intervals_[Function::kCarry].valueIn(s_.slots_[high]);
   if (!carry.valid() || s_.slots_.instructionAt(s_.intervals_[Function::kCarry][carry].def) != low) return {};
-  const auto lowOperands = f.operandsOf(f[low]), highOperands = f.operandsOf(f[high]);
+  const PlainOperands lows(f.operandsOf(f[low])), highs(f.operandsOf(f[high]));
   // Two halves: of one unpacked register, of constants, or a number and zero.
   const auto join = [&](const Operand& lo, const Operand& hi) -> ExprId {
     const auto loBits = immediate(f, lo), hiBits = immediate(f, hi);
@@ -158,14 +146,42 @@ ExprId ScevInstructions::carryPair(InstrId id) {
     const InstrId a = definition(lo, low), b = definition(hi, high);
     if (!a.valid() || a != b) return {};
     const auto unpack = f.operandsOf(f[a]);
-    if (s_.module_.form(f[a]).row->key != "mov" || unpack.size() != 4 || unpack[0].kind != OperandKind::Vector ||
+    if (s_.module_.form(f[a]).op != Op::Mov || unpack.size() != 4 || unpack[0].kind != OperandKind::Vector ||
         !unpack[1].isRegister() || !unpack[2].isRegister() || unpack[1].payload != lo.payload ||
         unpack[2].payload != hi.payload || lo.payload == hi.payload)
       return {};
     return source(a, unpack[3], 64);
   };
-  const ExprId x = join(lowOperands[1], highOperands[1]), y = join(lowOperands[2], highOperands[2]);
-  return x.valid() && y.valid() ? s_.e_.add(x, y) : ExprId();
+  ExprId sum;
+  for (const std::size_t k : {1, 2}) {
+    const Operand *const lo = lows.single(k), *const hi = highs.single(k);
+    const ExprId e = lo != nullptr && hi != nullptr ? join(*lo, *hi) : ExprId();
+    if (!e.valid()) return {};
+    sum = k == 1 ? e : s_.e_.add(sum, e);
+  }
+  return sum;
+}
+
+ExprId ScevInstructions::ofTwo(const OpcodeForm& form, ExprId a, ExprId b) {
+  const bool isSigned = isSignedType(form.type);
+  // Signed ones are unsigned ones where neither side can be negative.
+  const auto mayBeNegative = [&] {
+    return isSigned && !(s_.range(a).isNeverNegative() && s_.range(b).isNeverNegative());
+  };
+  switch (form.op) {
+    case Op::Add: return s_.e_.add(a, b);
+    case Op::Sub: return s_.e_.subtract(a, b);
+    case Op::Mul: return form.half == ProductHalf::Lo ? s_.e_.multiply(a, b) : ExprId();
+    case Op::Shl: return shiftLeft(a, b);
+    case Op::Shr: return isSigned && !s_.range(a).isNeverNegative() ? ExprId() : shiftRight(a, b);
+    case Op::And: return bitAnd(a, b);
+    case Op::Or: return bitOr(a, b);
+    case Op::Min: return s_.e_.minMax(isSigned ? ExprKind::SignedMin : ExprKind::UnsignedMin, a, b);
+    case Op::Max: return s_.e_.minMax(isSigned ? ExprKind::SignedMax : ExprKind::UnsignedMax, a, b);
+    case Op::Div: return mayBeNegative() ? ExprId() : s_.e_.divide(a, b);
+    case Op::Rem: return mayBeNegative() ? ExprId() : s_.e_.remainder(a, b);
+    default: return {};
+  }
 }
 
 ExprId ScevInstructions::result(InstrId id, RegId reg) {
@@ -173,73 +189,52 @@ ExprId ScevInstructions::result(InstrId id, RegId reg) {
   const Instruction& i = f[id];
   if (!i.isInstruction() || i.is(Instruction::Guarded)) return {};
   const OpcodeForm& form = s_.module_.form(i);
-  if (form.row == nullptr) return {};
+  if (form.op == Op::Unknown) return {};
   uint64_t key = 0;
   if (isLaunchConstant(id, key)) return {};  // a plain Value
   const auto operands = f.operandsOf(i);
-  const std::string_view base = form.row->base();
   const unsigned registerWidth = s_.widthOf(reg);
-  if (base == "mov" && operands.size() == 4 && operands[0].isRegister() && registerWidth == 64)
+  if (form.op == Op::Mov && operands.size() == 4 && operands[0].isRegister() && registerWidth == 64)
     return carryPair(id);
-  // What follows computes one register from two or more operands without groups.
+  // What follows computes one register from two or more operands without groups and expressions.
   if (form.effects != effect::Pure || operands.size() < 2 || !operands[0].isRegister()) return {};
   if (operands[0].role != Role::Def || form.vector != 1) return {};
-  const std::string_view opcode = s_.module_.text(form.text);
-  if (base == "cvt") return convert(id, form, operands[1], registerWidth);
-  if (base == "cvta") {
-    const bool isSame = opcode.starts_with("cvta.global.") || opcode.starts_with("cvta.to.global.");
-    return isSame && registerWidth == 64 ? source(id, operands[1], 64) : ExprId();
-  }
-  if (!isInteger(form.type) || has(opcode, "sat")) return {};
+  // One entry each: of `10 + 4` the first is 10.
+  const PlainOperands plain(operands);
+  if (plain.size() != operands.size()) return {};
+  if (form.op == Op::Cvt) return convert(id, form, operands[1], registerWidth);
+  if (form.op == Op::Cvta)
+    return isGlobalConversion(form) && registerWidth == 64 ? source(id, operands[1], 64) : ExprId();
+  // min.relu.s32: negative results are 0.
+  if (!isInteger(form.type) || form.has(ModifierFlag::Saturate) || form.has(ModifierFlag::Relu)) return {};
   const unsigned width = info(form.type).bits;
-  const bool isWide = (base == "mul" || base == "mad") && has(opcode, "wide");
+  const bool isWide = (form.op == Op::Mul || form.op == Op::Mad) && form.half == ProductHalf::Wide;
   if (registerWidth != (isWide ? 2 * width : width)) return {};
   const auto get = [&](std::size_t k) { return source(id, operands[k], width); };
 
-  if (base == "mov") return operands.size() == 2 ? get(1) : ExprId();
-  if (base == "neg" || base == "not") {
+  if (form.op == Op::Mov) return operands.size() == 2 ? get(1) : ExprId();
+  if (form.op == Op::Neg || form.op == Op::Not) {
     const ExprId a = get(1);
     if (!a.valid()) return {};
-    return base == "neg" ? s_.e_.negate(a) : s_.e_.addConstant(s_.e_.negate(a), ~uint64_t{0});
+    return form.op == Op::Neg ? s_.e_.negate(a) : s_.e_.addConstant(s_.e_.negate(a), ~uint64_t{0});
   }
   if (operands.size() < 3) return {};
   if (isWide) {
     const ExprId product = wide(id, form, operands[1], operands[2]);
-    if (base == "mul" || !product.valid()) return product;
+    if (form.op == Op::Mul || !product.valid()) return product;
     const ExprId addend = operands.size() == 4 ? source(id, operands[3], 2 * width) : ExprId();
     return addend.valid() ? s_.e_.add(product, addend) : addend;
   }
-  const bool shifts = base == "shl" || base == "shr";
+  const bool shifts = form.op == Op::Shl || form.op == Op::Shr;
   const ExprId a = get(1), b = source(id, operands[2], shifts ? 32 : width);
   if (!a.valid() || !b.valid()) return {};
-  if (operands.size() == 3) {
-    if (base == "add") return s_.e_.add(a, b);
-    if (base == "sub") return s_.e_.subtract(a, b);
-    if (base == "mul") return has(opcode, "lo") ? s_.e_.multiply(a, b) : ExprId();
-    if (base == "shl") return shiftLeft(a, b);
-    if (base == "shr")
-      return isSignedType(form.type) && !s_.range(a).isNeverNegative() ? ExprId() : shiftRight(a, b);
-    if (base == "and") return bitAnd(a, b);
-    if (base == "or") return bitOr(a, b);
-    if (base == "min" || base == "max") {
-      const bool isSigned = isSignedType(form.type);
-      return s_.e_.minMax(base == "min" ? (isSigned ? ExprKind::SignedMin : ExprKind::UnsignedMin)
-                                        : (isSigned ? ExprKind::SignedMax : ExprKind::UnsignedMax),
-                          a, b);
-    }
-    if (base == "div" || base == "rem") {
-      // Signed ones are unsigned ones where neither side can be negative.
-      if (isSignedType(form.type) && !(s_.range(a).isNeverNegative() && s_.range(b).isNeverNegative())) return {};
-      return base == "div" ? s_.e_.divide(a, b) : s_.e_.remainder(a, b);
-    }
-    return {};
-  }
+  if (operands.size() == 3) return ofTwo(form, a, b);
   if (operands.size() != 4) return {};
-  if (base == "mad" && has(opcode, "lo")) {
+  if (form.op == Op::Mad && form.half == ProductHalf::Lo) {
     const ExprId c = get(3);
     return c.valid() ? s_.e_.add(s_.e_.multiply(a, b), c) : ExprId();
   }
-  if (base == "bfe" && !isSignedType(form.type)) {
+  if (form.op == Op::Bfe && !isSignedType(form.type)) {
     const auto at = immediate(f, operands[2]), length = immediate(f, operands[3]);
     if (!at || !length || *at >= width || *length == 0 || *length >= width) return {};
     const ExprId moved = s_.e_.divide(a, s_.e_.constant(uint64_t{1} << *at, width));

@@ -127,7 +127,7 @@ std::optional<NoWrapProof> ScalarEvolution::boundedByTest(ExprId e, bool isSigne
         break;
       case Relation::Equal: continue;
     }
-    // The last number of `tested` that goes on, and whether one more step fits behind it and behind the start.
+    // The last number of `tested` that goes on, and whether one more step fits after it and after the start.
     const Wide last = step > 0 ? domain.high(limits) - !inclusive : domain.low(limits) + !inclusive;
     const Wide low = domain.low(starts), high = domain.high(starts);
     if (last + step > domain.most() || last + step < domain.least()) continue;

@@ -67,7 +67,7 @@ InstrId SlotIndexes::instructionAt(SlotIndex i) const {
 
 std::vector<SlotIndexes::Move> SlotIndexes::inserted(const Function& f, InstrId id, BlockId b) {
   if (index_.size() <= id.value) index_.resize(f.instructions.size());
-  // Behind the instruction that precedes it in the block.
+  // After the instruction that precedes it in the block.
   std::size_t place = 0;
   for (InstrId p = f[id].previous; p.valid(); p = f[p].previous) {
     const SlotIndex before = (*this)[p];
@@ -84,7 +84,7 @@ std::vector<SlotIndexes::Move> SlotIndexes::inserted(const Function& f, InstrId 
   return {};
 }
 
-// The number of what stands before and at a place of a block's list; behind its end, that is the next block.
+// The number of what stands before and at a place of a block's list; after its end, that is the next block.
 uint32_t SlotIndexes::numberBefore(BlockId b, std::size_t place) const {
   return place == 0 ? start_[b.value].raw() : index_[instructions_[b.value][place - 1].value].raw();
 }

@@ -12,7 +12,7 @@
 // around it are spread out anew, as few as give room again, and the function tells which numbers moved, so that
 // what was computed with the old ones can follow. Numbers are 32 bits: functions up to 2^28 blocks and instructions
 // together, with less room between them from 2^25 on. Cost: linear to make; lookups are one of an array until
-// numbers of others have to move, and binary searches from then on; insertion and removal move the ids behind it in
+// numbers of others have to move, and binary searches from then on; insertion and removal move the ids after it in
 // the block, 4 bytes each, and logarithmically many numbers on average.
 #pragma once
 

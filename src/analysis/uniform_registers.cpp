@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/opcode_predicates.h"
+
 namespace ptxopt {
 namespace {
 
@@ -114,10 +116,9 @@ class UniformFinder {
     const Instruction& i = f_[definition_[r.value]];
     const OpcodeForm& form = module_.form(i);
     states_[r.value] = State::Differs;
-    if (!i.isInstruction() || i.is(Instruction::Guarded) || form.row == nullptr || !form.knowsOperands()) return;
-    const std::string_view opcode = module_.text(form.text);
-    const bool loadsParameter = f_.isEntry && opcode.starts_with("ld.param");
-    const bool loads = loadsParameter || opcode.starts_with("ld.const");
+    if (!i.isInstruction() || i.is(Instruction::Guarded) || !form.knowsOperands()) return;
+    const bool loadsParameter = f_.isEntry && isParameterLoad(form);
+    const bool loads = loadsParameter || isConstantLoad(form);
     if (form.is(~(loads ? uint32_t{effect::Read} : uint32_t{effect::Pure}))) return;
     states_[r.value] = State::Open;
     work_.push_back({r, 0, loadsParameter});

@@ -4,7 +4,7 @@
 // it. Conditions are followed as far as code generators rely on them. For each register and point one of three
 // things is known: it is written; it may be unwritten; it may be unwritten only where a predicate has one value. A
 // write under a guard, and an edge of a branch with one, lead to the third and from there to the first, as long as
-// nobody writes the predicate in between. So no warning comes for a value that is written under a guard, or behind
+// nobody writes the predicate in between. So no warning comes for a value that is written under a guard, or after
 // a branch, and read under the same condition only, nor for one that is written under both values of a predicate.
 // Reads are uses; an accumulator that is also written is none, since its instruction may be told not to read it,
 // and one lane written counts for the whole vector. Return registers are not looked at: a caller need not read

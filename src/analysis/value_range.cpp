@@ -93,7 +93,7 @@ const RangeOperation& ValueRanges::operationOf(OpcodeId opcode) {
   if (!isRead_[opcode.value]) {
     isRead_[opcode.value] = true;
     const OpcodeForm& form = module_.opcodes[opcode.value];
-    if (form.knowsOperands()) operations_[opcode.value] = readRangeOperation(module_.text(form.text));
+    if (form.knowsOperands()) operations_[opcode.value] = readRangeOperation(form);
   }
   return operations_[opcode.value];
 }

@@ -179,8 +179,10 @@ Result optimize(std::string_view text, const Options& options) {
   }
   const auto inlines = [](const Step& step) { return step.pass->name == "inline-calls"; };
   if (!decline && std::ranges::any_of(plan.steps, inlines)) makeCallBodies(module, plan.knobs);
-  const auto infersSpaces = [](const Step& step) { return step.pass->name == "infer-address-space"; };
-  if (!decline && std::ranges::any_of(plan.steps, infersSpaces))
+  const auto asksForSpaces = [](const Step& step) {
+    return step.pass->name == "infer-address-space" || step.pass->name == "drop-broadcasts";
+  };
+  if (!decline && std::ranges::any_of(plan.steps, asksForSpaces))
     makeAddressFacts(module, plan.knobs["assume-param-global"] != 0);
 
   if (options.outcomes) result.outcomes = outcomesOf(module);

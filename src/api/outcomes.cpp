@@ -12,8 +12,13 @@ class Mentions {
  public:
   Mentions(const Module& module, const std::vector<FunctionOutcome>& all,
            const std::unordered_map<uint32_t, uint32_t>& byName)
-      : module_(module), all_(all), ofSymbol_(module.symbols.size(), kNone), seenBy_(all.size(), kNone) {
+      : module_(module),
+        all_(all),
+        ofSymbol_(module.symbols.size(), kNone),
+        seenBy_(all.size(), kNone),
+        isAliased_(module.names.size()) {
     for (std::size_t s = 0; s < module.symbols.size(); ++s) {
+      if (module.symbols[s].kind == SymbolKind::Alias) isAliased_[module.symbols[s].name.value] = true;
       const auto it = byName.find(module.symbols[s].name.value);
       if (it != byName.end()) ofSymbol_[s] = it->second;
     }
@@ -28,7 +33,7 @@ class Mentions {
       for (const Operand& o : f.operandsOf(i)) {
         if (o.kind != OperandKind::Symbol) continue;
         const Symbol& symbol = module_.symbols[o.payload];
-        callsAny |= symbol.kind == SymbolKind::Alias;  // of a function that may be known later only
+        callsAny |= isAliased_[symbol.name.value];  // of a function that may be known later only
         names |= symbol.kind == SymbolKind::Function;
         if (const uint32_t to = ofSymbol_[o.payload]; to != kNone) add(self, to, found);
       }
@@ -52,6 +57,7 @@ class Mentions {
   const std::vector<FunctionOutcome>& all_;
   std::vector<uint32_t> ofSymbol_;  // outcome, or kNone
   std::vector<uint32_t> seenBy_;    // the last function that mentions it
+  std::vector<bool> isAliased_;     // by the name: has an alias or is one
 };
 
 }  // namespace

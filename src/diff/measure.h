@@ -29,7 +29,7 @@ void measure(std::span<Collected> sides, const MeasureOptions& options);
 // Whether some file is neither a cubin nor part of a baseline. Reads the beginnings of files.
 bool needsPtxas(std::span<const Collected> sides);
 
-// "sm_90a" and the options behind it, of the first .target of a PTX text; empty when there is none.
+// "sm_90a" and the options after it, of the first .target of a PTX text; empty when there is none.
 std::vector<std::string> targetWords(std::string_view text);
 // Whether PTX for `target` may be assembled for `architecture`.
 bool runsOn(std::string_view target, std::string_view architecture);

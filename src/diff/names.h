@@ -14,7 +14,7 @@ struct NameOptions {
   std::size_t width = 0;  // bytes; 0: as long as they are
 };
 
-// Demangled, without `void` in front, unless that is not wanted or there is no such thing.
+// Demangled, without a leading `void`, unless that is not wanted or there is no such thing.
 std::string fullName(const std::string& name, const NameOptions& options);
 
 // Of each row. Beyond the width the parameters go, then the arguments of templates, then the middle; but names stay

@@ -12,7 +12,7 @@ bool isWord(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Moves `at` behind blanks and comments.
+// Moves `at` after blanks and comments.
 void skipBlanks(std::string_view text, std::size_t& at) {
   for (;;) {
     const std::string_view rest = text.substr(std::min(at, text.size()));

@@ -115,7 +115,11 @@ Binder::OperandRun& Binder::operand(std::size_t i) {
 Shape Binder::shape(std::size_t i) const {
   if (i >= operands_.size()) return Shape::None;
   switch (operands_[i].entries.front().kind) {
-    case OperandKind::Register: return Shape::Register;
+    case OperandKind::Register: {
+      const auto entries = operands_[i].entries;
+      return function_.registers[entries.front().payload].lanes > 1 && entries.size() == 1 ? Shape::Vector
+                                                                                           : Shape::Register;
+    }
     case OperandKind::SpecialRegister: return Shape::Special;
     case OperandKind::Integer:
     case OperandKind::WideInteger:

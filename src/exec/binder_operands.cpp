@@ -17,6 +17,17 @@ uint8_t laneBytes(ScalarType type) {
   return type == ScalarType::pred ? 0 : static_cast<uint8_t>(bits < 8 ? 1 : bits / 8);
 }
 
+// A literal of 64 bits is rounded to where it is used.
+uint64_t bitsOf(double value, unsigned bytes) {
+  return bytes == 4 ? std::bit_cast<uint32_t>(static_cast<float>(value)) : std::bit_cast<uint64_t>(value);
+}
+
+// Those for which ptxas means the number by a floating-point literal; where it lets one pass for another, in a vector, it
+// stores something else.
+bool takesLiterals(ScalarType t) {
+  return t == ScalarType::f32 || t == ScalarType::f64 || t == ScalarType::b32 || t == ScalarType::b64;
+}
+
 bool isFloat(ScalarType t) { return t == ScalarType::f16 || t == ScalarType::f32 || t == ScalarType::f64; }
 
 }  // namespace
@@ -90,45 +101,31 @@ Arg Binder::sourceOf(std::span<const Operand> entries, ScalarType type, bool loo
   switch (o.kind) {
     case OperandKind::Register: {
       const Arg a = registerArg(o, entries.subspan(1));
-      if (function_.registers[o.payload].lanes > 1 && single)
+      const bool hasSelector = !single && entries[1].kind == OperandKind::Selector;
+      if (function_.registers[o.payload].lanes > 1 && !hasSelector)
         unsupported("a vector register where a scalar is wanted");
       if (a.bytes == 0 && wanted != 0) unsupported("a predicate where a number is wanted");
       if (a.bytes != wanted && !(loose && a.bytes > wanted && wanted != 0))
         unsupported(fmt::format("a register of {} bits for a value of {}", a.bytes * 8, info(type).bits));
       if (o.is(Operand::Complement) || (o.is(Operand::Negated) && !allowsMinus_)) unsupported("a negated register");
       if (o.is(Operand::Not) && wanted != 0) unsupported("`!` before a number");
-      return a;
+      if (isStored_ && a.bytes > wanted) return narrowed(a, entries, type);
+      return single || hasSelector ? a : sum(a, entries);
     }
     case OperandKind::SpecialRegister: {
       const std::string_view text = program_.module().text(NameId(o.payload));
-      return special(text, wanted);
+      const Arg a = special(text, wanted);
+      return single ? a : sum(a, entries);
     }
     case OperandKind::Float32:
+      if (!takesLiterals(type)) unsupported("a floating-point constant for an integer");
+      // ptxas takes the bits also where an f64 is wanted.
+      if (!single || (wanted != 4 && wanted != 8)) unsupported("a 0f literal here");
+      return constant(o.payload, wanted);
     case OperandKind::Float64:
-    case OperandKind::Decimal: {
-      if (!single) unsupported("arithmetic on floating-point constants");
-      double value = 0;
-      uint64_t bits = 0;
-      if (o.kind == OperandKind::Float32) {
-        bits = o.payload;
-        value = static_cast<double>(std::bit_cast<float>(o.payload));
-      } else {
-        bits = function_.constants[o.payload];
-        value = std::bit_cast<double>(bits);
-        if (o.is(Operand::Negated)) value = -value;
-        bits = std::bit_cast<uint64_t>(value);
-      }
-      if (wanted == 4) {
-        // A 64-bit literal is rounded to where it is used.
-        if (o.kind != OperandKind::Float32) bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-        return constant(bits, 4);
-      }
-      if (wanted == 8) {
-        if (o.kind == OperandKind::Float32) bits = std::bit_cast<uint64_t>(value);
-        return constant(bits, 8);
-      }
-      unsupported("a floating-point constant of this width");
-    }
+      if (!takesLiterals(type)) unsupported("a floating-point constant for an integer");
+      if (!single || (wanted != 4 && wanted != 8)) unsupported("a 0d literal here");
+      return constant(bitsOf(std::bit_cast<double>(function_.constants[o.payload]), wanted), wanted);
     case OperandKind::Symbol:
     case OperandKind::Variable:
     case OperandKind::Label: {
@@ -144,7 +141,12 @@ Arg Binder::sourceOf(std::span<const Operand> entries, ScalarType type, bool loo
     }
     default: {
       Term t{};
-      if (!evaluate(function_, program_.module(), entries, t)) unsupported("this operand");
+      if (!evaluateNumber(function_, program_.module(), entries, t)) unsupported("this operand");
+      if (t.isDouble) {
+        if (!takesLiterals(type)) unsupported("a floating-point constant for an integer");
+        if (wanted != 4 && wanted != 8) unsupported("a floating-point constant of this width");
+        return constant(bitsOf(t.number, wanted), wanted);
+      }
       if (isFloat(type)) {
         // ptxas takes an integer there as the number, not as bits.
         const double value =
@@ -169,7 +171,9 @@ Arg Binder::destOf(std::span<const Operand> entries, ScalarType type, bool loose
   if (o.kind == OperandKind::Sink) return sink(wanted);
   if (o.kind != OperandKind::Register) unsupported("this destination");
   const Arg a = registerArg(o, entries.subspan(1));
-  if (function_.registers[o.payload].lanes > 1 && entries.size() == 1)
+  const bool hasSelector = entries.size() > 1 && entries[1].kind == OperandKind::Selector;
+  if (entries.size() > 1 && !hasSelector) unsupported("this destination");
+  if (function_.registers[o.payload].lanes > 1 && !hasSelector)
     unsupported("a vector register where a scalar is wanted");
   if (a.bytes != wanted && !(loose && a.bytes > wanted && wanted != 0))
     unsupported(fmt::format("a destination of {} bits for a value of {}", a.bytes * 8, info(type).bits));
@@ -221,7 +225,8 @@ Arg Binder::pairPredicate(std::size_t i) {
 }
 
 std::vector<Arg> Binder::list(std::size_t i, ScalarType type, bool loose, bool isDest) {
-  const auto entries = half(operand(i).entries, false);
+  // `p|q` is a destination; between constants it is the operator.
+  const auto entries = isDest ? half(operand(i).entries, false) : operand(i).entries;
   const Operand& o = entries.front();
   std::vector<Arg> result;
   if (o.kind == OperandKind::Vector) {
@@ -232,8 +237,9 @@ std::vector<Arg> Binder::list(std::size_t i, ScalarType type, bool loose, bool i
     const uint8_t wanted = laneBytes(type);
     if (all.bytes < wanted || (all.bytes > wanted && !loose)) unsupported("lanes of another width");
     for (unsigned lane = 0; lane < function_.registers[o.payload].lanes; ++lane) {
-      result.push_back(all);
-      result.back().offset += lane * all.bytes * kLanes;
+      Arg one = all;
+      one.offset += lane * all.bytes * kLanes;
+      result.push_back(isStored_ && one.bytes > wanted ? narrowed(one, entries, type) : one);
     }
   } else {
     result.push_back(isDest ? destOf(entries, type, loose) : sourceOf(entries, type, loose));
@@ -243,6 +249,13 @@ std::vector<Arg> Binder::list(std::size_t i, ScalarType type, bool loose, bool i
 }
 std::vector<Arg> Binder::sources(std::size_t i, ScalarType type, bool loose) { return list(i, type, loose, false); }
 std::vector<Arg> Binder::dests(std::size_t i, ScalarType type, bool loose) { return list(i, type, loose, true); }
+
+std::vector<Arg> Binder::storedValues(std::size_t i, ScalarType type) {
+  isStored_ = true;
+  std::vector<Arg> result = list(i, type, true, false);
+  isStored_ = false;
+  return result;
+}
 
 AddressArg Binder::addressOf(std::span<const Operand> entries, Space space) {
   AddressArg result;
@@ -261,6 +274,7 @@ AddressArg Binder::addressOf(std::span<const Operand> entries, Space space) {
   if (o.isRegister()) {
     result.base = registerArg(o, {});
     if (result.base.bytes != 4 && result.base.bytes != 8) unsupported("an address of this width");
+    if (result.base.bytes == 4) result.offset = static_cast<int32_t>(result.offset);  // the sum has 32 bits
     return result;
   }
   if (o.kind == OperandKind::Variable) {

@@ -1,5 +1,7 @@
 #include "exec/checks.h"
 
+#include <vector>
+
 #include "exec/checks_made.h"
 #include "exec/machine.h"
 
@@ -7,58 +9,53 @@ namespace ptxopt::exec {
 
 namespace {
 
-class BothChecks final : public Checks {
+// Several checks, each told everything.
+class AllChecks final : public Checks {
  public:
-  BothChecks(std::unique_ptr<Checks> first, std::unique_ptr<Checks> second)
-      : first_(std::move(first)), second_(std::move(second)) {}
+  explicit AllChecks(std::vector<std::unique_ptr<Checks>> checks) : checks_(std::move(checks)) {}
 
   void newFrame(Frame& frame) override {
-    first_->newFrame(frame);
-    second_->newFrame(frame);
+    for (const auto& c : checks_) c->newFrame(frame);
   }
   void copied(Warp& warp, unsigned lane, const ParameterPlace& to, Frame& toFrame, const ParameterPlace& from,
               Frame& fromFrame) override {
-    first_->copied(warp, lane, to, toFrame, from, fromFrame);
-    second_->copied(warp, lane, to, toFrame, from, fromFrame);
+    for (const auto& c : checks_) c->copied(warp, lane, to, toFrame, from, fromFrame);
   }
   void before(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
-    first_->before(warp, routine, op, active);
-    second_->before(warp, routine, op, active);
+    for (const auto& c : checks_) c->before(warp, routine, op, active);
   }
   void after(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
-    first_->after(warp, routine, op, active);
-    second_->after(warp, routine, op, active);
+    for (const auto& c : checks_) c->after(warp, routine, op, active);
   }
   void global(Warp& warp, unsigned lane, Allocation& allocation, uint64_t offset, unsigned bytes,
               Access access) override {
-    first_->global(warp, lane, allocation, offset, bytes, access);
-    second_->global(warp, lane, allocation, offset, bytes, access);
+    for (const auto& c : checks_) c->global(warp, lane, allocation, offset, bytes, access);
   }
   void shared(Warp& warp, unsigned lane, Block& owner, uint32_t offset, unsigned bytes, Access access) override {
-    first_->shared(warp, lane, owner, offset, bytes, access);
-    second_->shared(warp, lane, owner, offset, bytes, access);
+    for (const auto& c : checks_) c->shared(warp, lane, owner, offset, bytes, access);
   }
   void local(Warp& warp, unsigned lane, uint32_t offset, unsigned bytes, Access access) override {
-    first_->local(warp, lane, offset, bytes, access);
-    second_->local(warp, lane, offset, bytes, access);
+    for (const auto& c : checks_) c->local(warp, lane, offset, bytes, access);
   }
   void barrier(Block& block, const std::vector<uint32_t>& threads) override {
-    first_->barrier(block, threads);
-    second_->barrier(block, threads);
+    for (const auto& c : checks_) c->barrier(block, threads);
   }
 
  private:
-  std::unique_ptr<Checks> first_, second_;
+  std::vector<std::unique_ptr<Checks>> checks_;
 };
 
 }  // namespace
 
 std::unique_ptr<Checks> makeChecks(const LaunchConfig& config) {
-  if (config.checkUninitialised && config.checkRaces)
-    return std::make_unique<BothChecks>(makeUninitialisedCheck(), makeRaceCheck());
-  if (config.checkUninitialised) return makeUninitialisedCheck();
-  if (config.checkRaces) return makeRaceCheck();
-  return nullptr;
+  std::vector<std::unique_ptr<Checks>> checks;
+  if (config.checkUninitialised) checks.push_back(makeUninitialisedCheck());
+  if (config.checkRaces || config.checkGlobalRaces)
+    checks.push_back(makeRaceCheck(config.checkRaces, config.checkGlobalRaces));
+  if (config.checkDivisions) checks.push_back(makeDivisionCheck());
+  if (checks.empty()) return nullptr;
+  if (checks.size() == 1) return std::move(checks.front());
+  return std::make_unique<AllChecks>(std::move(checks));
 }
 
 }  // namespace ptxopt::exec

@@ -1,4 +1,4 @@
-// The two checks, which checks.cpp puts together.
+// The checks, which checks.cpp puts together.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,8 @@
 
 namespace ptxopt::exec {
 
-std::unique_ptr<Checks> makeUninitialisedCheck();  // checks_uninit.cpp
-std::unique_ptr<Checks> makeRaceCheck();           // checks_races.cpp
+std::unique_ptr<Checks> makeUninitialisedCheck();                     // checks_uninit.cpp
+std::unique_ptr<Checks> makeRaceCheck(bool inShared, bool inGlobal);  // checks_races.cpp
+std::unique_ptr<Checks> makeDivisionCheck();                          // checks_divisions.cpp
 
 }  // namespace ptxopt::exec

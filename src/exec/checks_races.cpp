@@ -1,5 +1,6 @@
 // --check-races: two accesses to one byte of shared memory by different threads, at least one of them a write, not
-// both atomic, and neither ordered before the other.
+// both atomic, and neither ordered before the other. The same of global memory, where threads of other clusters
+// take part and a store of what is there already is no write; checks_races_global.h has what differs.
 //
 // Algorithm: happens-before by vector clocks (as FastTrack does it). For each byte: the last plain write, and the
 // plain reads, atomic writes and atomic reads since then, of each thread the last. What orders:
@@ -22,8 +23,9 @@
 
 #include "exec/checks_births.h"
 #include "exec/checks_made.h"
+#include "exec/checks_races_global.h"
 #include "exec/launch.h"
-#include "exec/vector_clock.h"
+#include "exec/race_events.h"
 
 namespace ptxopt::exec {
 
@@ -78,45 +80,6 @@ Meaning meaningOf(const Module& module, const Routine& routine, const Op& op) {
   return m;
 }
 
-struct Event {
-  uint32_t thread = 0, time = 0, source = 0;  // time 0: none
-};
-
-// The last access of each thread, of those that are not all ordered: one by itself or a table.
-class Events {
- public:
-  bool empty() const { return one_.time == 0; }
-  void clear() {
-    one_ = {};
-    more_.reset();
-  }
-  // `known`: the one that is there has happened before.
-  void add(const Event& e, bool known) {
-    if (more_ != nullptr) {
-      (*more_)[e.thread] = e;
-    } else if (empty() || known || one_.thread == e.thread) {
-      one_ = e;
-    } else {
-      more_ = std::make_unique<std::unordered_map<uint32_t, Event>>();
-      more_->emplace(one_.thread, one_);
-      more_->emplace(e.thread, e);
-    }
-  }
-  // One that `clock` does not know, or nullptr.
-  const Event* unknownTo(const VectorClock& clock) const {
-    if (more_ == nullptr) return empty() || clock.knows(one_.thread, one_.time) ? nullptr : &one_;
-    const Event* found = nullptr;  // the lowest thread's, so that messages do not depend on hashing
-    for (const auto& [thread, e] : *more_)
-      if (!clock.knows(thread, e.time) && (found == nullptr || thread < found->thread)) found = &e;
-    return found;
-  }
-  bool isKnownTo(const VectorClock& clock) const { return more_ == nullptr && clock.knows(one_.thread, one_.time); }
-
- private:
-  Event one_;
-  std::unique_ptr<std::unordered_map<uint32_t, Event>> more_;
-};
-
 struct Byte {
   Event write;
   Events reads, atomicWrites, atomicReads;
@@ -133,6 +96,7 @@ struct SharedState {
 
 struct Thread {
   VectorClock clock;
+  uint32_t fencedAt = 0;                                // number of the last event before its last fence
   std::shared_ptr<const ClockTable> fenced;             // what it knew at its last fence, itself included
   std::vector<std::shared_ptr<const ClockTable>> seen;  // by relaxed reads since its last fence
 };
@@ -144,6 +108,9 @@ struct Arrival {
 
 struct ClusterState {
   uint64_t birth = 0;
+  uint32_t number = 0;  // in the order in which they are made
+  GlobalRaces::Others others;
+  std::unordered_map<uint64_t, std::shared_ptr<const ClockTable>> published;  // by global address
   uint32_t blockThreads = 0;
   std::vector<Thread> threads;
   std::vector<SharedState> shared;                            // by rank
@@ -160,9 +127,10 @@ void forEach(Mask lanes, F&& f) {
 
 class RaceCheck final : public Checks {
  public:
+  RaceCheck(bool inShared, bool inGlobal) : inShared_(inShared), inGlobal_(inGlobal) {}
+
   void newFrame(Frame& frame) override { births_.newFrame(frame); }
   void copied(Warp&, unsigned, const ParameterPlace&, Frame&, const ParameterPlace&, Frame&) override {}
-  void global(Warp&, unsigned, Allocation&, uint64_t, unsigned, Access) override {}
   void local(Warp&, unsigned, uint32_t, unsigned, Access) override {}
 
   void before(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
@@ -202,6 +170,7 @@ class RaceCheck final : public Checks {
   void after(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
     const Meaning& m = meaning(warp, routine, op);
     ClusterState& c = stateOf(warp);
+    finishWrites(c, warp);
     if (m.joinsLanes) {
       ClockJoin all;
       forEach(active, [&](unsigned lane) { all.add(threadOf(c, warp, lane).clock); });
@@ -221,7 +190,30 @@ class RaceCheck final : public Checks {
       });
   }
 
+  void global(Warp& warp, unsigned lane, Allocation& allocation, uint64_t offset, unsigned bytes,
+              Access access) override {
+    if (!inGlobal_ || allocation.readOnly) return;
+    ClusterState& c = stateOf(warp);
+    Thread& t = threadOf(c, warp, lane);
+    const uint64_t address = allocation.base + offset;
+    const bool atomic = access == Access::Atomic || meaning_->atomic;
+    const Event now = eventOf(c, t);
+    if (!atomic && access == Access::Write) {
+      const std::byte* const at = allocation.data + offset;
+      writes_.push_back({address, lane, now, at, {at, at + bytes}});
+      return;
+    }
+    const Knowledge knows{c.number, &t.clock, &c.others};
+    const auto conflict =
+        atomic ? global_.atomic(address, bytes, access, now, knows) : global_.read(address, bytes, now, knows);
+    if (conflict.kind != nullptr) failGlobal(warp, lane, access, atomic, conflict);
+    if (!atomic) return;
+    if (access != Access::Read || c.published.contains(address)) order(t, c.published[address], access);
+    tellOthers(c, t, address, access);
+  }
+
   void shared(Warp& warp, unsigned lane, Block& owner, uint32_t offset, unsigned bytes, Access access) override {
+    if (!inShared_) return;
     ClusterState& c = stateOf(warp);
     Thread& t = threadOf(c, warp, lane);
     SharedState& s = c.shared[owner.rank()];
@@ -232,23 +224,7 @@ class RaceCheck final : public Checks {
       if (page == nullptr) page = std::make_unique<Page>();
       touch(c, warp, lane, t, (*page)[at % kPage], at, access, atomic);
     }
-    if (!atomic) return;
-    auto& published = s.published[offset];
-    const bool reads = access != Access::Write, writes = access != Access::Read;
-    if (reads && published != nullptr) {
-      if (meaning_->acquires)
-        learn(t, published);
-      else if (std::find(t.seen.begin(), t.seen.end(), published) == t.seen.end())
-        t.seen.push_back(published);
-    }
-    if (!writes) return;
-    const auto news = meaning_->releases ? whatItKnows(t) : t.fenced;
-    if (meaning_->releases) t.clock.tick();
-    if (news == nullptr) return;
-    ClockJoin join;
-    if (published != nullptr) join.add(published);
-    join.add(news);
-    published = join.take();
+    if (atomic) order(t, s.published[offset], access);
   }
 
   void barrier(Block& block, const std::vector<uint32_t>& threads) override {
@@ -272,6 +248,58 @@ class RaceCheck final : public Checks {
   }
 
  private:
+  // A store to global memory: what it changes is known when the op is done.
+  struct GlobalWrite {
+    uint64_t address = 0;
+    unsigned lane = 0;
+    Event event;
+    const std::byte* at = nullptr;
+    std::vector<std::byte> before;
+  };
+
+  // What an atomic access of `t` learns and tells where others of its cluster meet it.
+  void order(Thread& t, std::shared_ptr<const ClockTable>& published, Access access) const {
+    const bool reads = access != Access::Write, writes = access != Access::Read;
+    if (reads && published != nullptr) {
+      if (meaning_->acquires)
+        learn(t, published);
+      else if (std::find(t.seen.begin(), t.seen.end(), published) == t.seen.end())
+        t.seen.push_back(published);
+    }
+    if (!writes) return;
+    const auto news = meaning_->releases ? whatItKnows(t) : t.fenced;
+    if (meaning_->releases) t.clock.tick();
+    if (news == nullptr) return;
+    ClockJoin join;
+    if (published != nullptr) join.add(published);
+    join.add(news);
+    published = join.take();
+  }
+
+  // Likewise of other clusters.
+  void tellOthers(ClusterState& c, const Thread& t, uint64_t address, Access access) {
+    if (access != Access::Write && global_.hasTold(address)) GlobalRaces::learn(c.others, global_.told(address));
+    const uint32_t until = meaning_->releases ? sequence_ : t.fencedAt;
+    if (access == Access::Read || until == 0) return;
+    GlobalRaces::Others& told = global_.told(address);
+    GlobalRaces::learn(told, c.others);
+    told[c.number] = std::max(told[c.number], until);
+  }
+
+  Event eventOf(const ClusterState& c, const Thread& t) {
+    return {c.number, t.clock.thread(), t.clock.now(), ++sequence_, source_};
+  }
+
+  void finishWrites(const ClusterState& c, Warp& warp) {
+    for (const GlobalWrite& w : writes_) {
+      const Knowledge knows{c.number, &c.threads[w.event.thread].clock, &c.others};
+      const auto conflict =
+          global_.write(w.address, static_cast<unsigned>(w.before.size()), w.event, knows, w.before.data(), w.at);
+      if (conflict.kind != nullptr) failGlobal(warp, w.lane, Access::Write, false, conflict);
+    }
+    writes_.clear();
+  }
+
   const Meaning& meaning(Warp& warp, const Routine& routine, const Op& op) {
     const auto [known, isNew] = meanings_.try_emplace(&op);
     if (isNew) known->second = meaningOf(warp.block().program().module(), routine, op);
@@ -285,9 +313,11 @@ class RaceCheck final : public Checks {
     if (c.birth == birth) return c;
     c = {};
     c.birth = birth;
+    c.number = static_cast<uint32_t>(firstBlocks_.size());
+    firstBlocks_.push_back(b.cluster().block(0).id());
     c.blockThreads = b.threads();
     const std::size_t blocks = b.cluster().blocks().size();
-    for (uint32_t t = 0; t < blocks * c.blockThreads; ++t) c.threads.push_back({VectorClock(t), nullptr, {}});
+    for (uint32_t t = 0; t < blocks * c.blockThreads; ++t) c.threads.push_back({VectorClock(t), 0, nullptr, {}});
     c.shared.resize(blocks);
     c.exited.resize(blocks);
     c.exitedOfWarp.assign(blocks, std::vector<ClockJoin>(b.warps().size()));
@@ -313,20 +343,21 @@ class RaceCheck final : public Checks {
     t.clock.learn(join.take());
   }
 
-  static void fence(Thread& t) {
+  void fence(Thread& t) const {
     for (const auto& news : t.seen) learn(t, news);
     t.seen.clear();
     t.fenced = whatItKnows(t);
+    t.fencedAt = sequence_;
     t.clock.tick();
   }
 
   void touch(const ClusterState& c, Warp& warp, unsigned lane, const Thread& t, Byte& b, uint32_t at, Access access,
              bool atomic) const {
-    const VectorClock& clock = t.clock;
-    const Event now{clock.thread(), clock.now(), source_};
+    const Event now{c.number, t.clock.thread(), t.clock.now(), 0, source_};
+    const Knowledge clock{c.number, &t.clock, nullptr};
     const bool writes = access != Access::Read;
     const auto conflict = [&](const Event& e, const char* kind) {
-      const bool isOther = e.time != 0 && !clock.knows(e.thread, e.time);
+      const bool isOther = e.time != 0 && !clock(e);
       if (isOther) fail(c, warp, lane, at, writes, atomic, e, kind);
     };
     const auto conflicts = [&](const Events& events, const char* kind) {
@@ -347,6 +378,28 @@ class RaceCheck final : public Checks {
     events.add(now, events.isKnownTo(clock));
   }
 
+  static const char* verb(bool writes, bool atomic) { return atomic ? "atomic access" : writes ? "write" : "read"; }
+
+  [[noreturn]] void failGlobal(Warp& warp, unsigned lane, Access access, bool atomic,
+                               const GlobalRaces::Conflict& conflict) {
+    Block& block = warp.block();
+    const Module& m = block.program().module();
+    const LaunchConfig& config = block.launch().config();
+    const Event& e = conflict.other;
+    const auto threads = static_cast<uint32_t>(config.block.count());
+    const Dim3 &first = firstBlocks_[e.cluster], in = positionIn(config.cluster, e.thread / threads);
+    const Dim3 id{first.x + in.x, first.y + in.y, first.z + in.z};
+    std::string who = "thread " + toString(positionIn(config.block, e.thread % threads));
+    if (!(id == block.id())) who += " of block " + toString(id);
+    const Allocation* const a = block.launch().machine().memory().find(conflict.address);
+    throw LaneFault{
+        FaultKind::Race, lane,
+        fmt::format("{} of '{}' at {:#x} by thread {} at line {} is not ordered with the {} by {} at line {}",
+                    verb(access != Access::Read, atomic), a->name, conflict.address,
+                    toString(positionIn(config.block, warp.threadIndex(lane))), locate(m.source, source_).line,
+                    conflict.kind, who, locate(m.source, e.source).line)};
+  }
+
   [[noreturn]] void fail(const ClusterState& c, Warp& warp, unsigned lane, uint32_t at, bool writes, bool atomic,
                          const Event& other, const char* kind) const {
     Block& block = warp.block();
@@ -359,17 +412,19 @@ class RaceCheck final : public Checks {
         FaultKind::Race, lane,
         fmt::format("{} of shared memory at {:#x} by thread {} at line {} is not ordered with the {} by "
                     "{} at line {}",
-                    atomic   ? "atomic access"
-                    : writes ? "write"
-                             : "read",
-                    at, toString(positionIn(shape, warp.threadIndex(lane))), locate(m.source, source_).line, kind,
-                    who, locate(m.source, other.source).line)};
+                    verb(writes, atomic), at, toString(positionIn(shape, warp.threadIndex(lane))),
+                    locate(m.source, source_).line, kind, who, locate(m.source, other.source).line)};
   }
 
+  const bool inShared_, inGlobal_;
   Births births_;
+  GlobalRaces global_;
+  std::vector<Dim3> firstBlocks_;  // of each cluster, by its number
+  uint32_t sequence_ = 0;          // of the last event in global memory
   std::unordered_map<const Cluster*, ClusterState> states_;
   std::unordered_map<const Op*, Meaning> meanings_;
   // Of the op that is being executed
+  std::vector<GlobalWrite> writes_;
   const Meaning* meaning_ = nullptr;
   uint32_t source_ = 0;
   uint64_t barrierNumber_ = 0;
@@ -378,6 +433,8 @@ class RaceCheck final : public Checks {
 
 }  // namespace
 
-std::unique_ptr<Checks> makeRaceCheck() { return std::make_unique<RaceCheck>(); }
+std::unique_ptr<Checks> makeRaceCheck(bool inShared, bool inGlobal) {
+  return std::make_unique<RaceCheck>(inShared, inGlobal);
+}
 
 }  // namespace ptxopt::exec

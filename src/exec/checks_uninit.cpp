@@ -15,79 +15,12 @@
 
 #include "exec/checks_births.h"
 #include "exec/checks_made.h"
+#include "exec/checks_touched.h"
 #include "exec/launch.h"
 
 namespace ptxopt::exec {
 
 namespace {
-
-constexpr unsigned kComponents = 4;
-
-struct RegisterUse {
-  RegId reg;
-  uint32_t first = 0;  // bits: register * kComponents, and the component
-  uint8_t count = 1;
-};
-
-// What an op reads and writes, worked out when it is first met.
-struct Touched {
-  std::vector<RegisterUse> reads, writes, guard;
-  bool readsAtomically = false;  // an atomic operation that looks at the old value
-  bool takesStack = false;       // what lies above the stack's top is new from here on
-  const CallSite* builtin = nullptr;
-};
-
-std::string_view baseOf(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
-
-unsigned componentOf(std::string_view selector) {
-  const std::size_t at = std::string_view("xyzw").find(selector);
-  return static_cast<unsigned>(at != std::string_view::npos ? at : std::string_view("rgba").find(selector));
-}
-
-Touched touchedBy(const Module& module, const Routine& routine, const Op& op) {
-  const Function& f = *routine.function;
-  const Instruction& i = f.instructions[op.instruction];
-  Touched t;
-  if (!i.isInstruction()) return t;  // the end of a function
-  const OpcodeForm& form = module.form(i);
-  const std::string_view opcode = module.text(form.text), base = baseOf(opcode);
-  // Ops without a handler's arguments are control flow, refusals, and the refreshing of special registers.
-  if (op.kind == OpKind::Plain && op.args == nullptr) return t;
-  if (op.kind == OpKind::Plain && form.is(effect::Call)) t.builtin = static_cast<const CallSite*>(op.data);
-  t.takesStack = op.kind == OpKind::Call || base == "alloca";
-  t.readsAtomically = (base == "atom" || base == "red") && opcode.find(".exch") == std::string_view::npos;
-
-  const std::span<const Operand> operands = f.operandsOf(i);
-  std::size_t index = 0, depth = 0;  // of the operand, counted from the left without the guard
-  for (std::size_t k = 0; k < operands.size(); ++k) {
-    const Operand& o = operands[k];
-    if (o.is(Operand::Guard)) {
-      if (o.isRegister()) t.guard.push_back({o.reg(), o.payload * kComponents, 1});
-      continue;
-    }
-    if (depth > 0) {
-      --depth;
-    } else {
-      if (o.join == Join::Comma) ++index;
-      depth = o.inside();
-    }
-    if (!o.isRegister()) continue;
-    RegisterUse use{o.reg(), o.payload * kComponents, f.registers[o.payload].lanes};
-    if (use.count > 1 && k + 1 < operands.size() && operands[k + 1].kind == OperandKind::Selector) {
-      const unsigned c = componentOf(module.text(NameId(operands[k + 1].payload)));
-      use.first += std::min(c, kComponents - 1);
-      use.count = 1;
-    }
-    bool isRead = o.reads();
-    // A definition under a guard, or of one component, counts as a modification in the IR.
-    if (o.role == Role::Mod)
-      isRead =
-          o.is(Operand::Implicit) ? form.is(effect::CarryIn) : !form.is(effect::Call) && form.role(index) == 'm';
-    if (isRead) t.reads.push_back(use);
-    if (o.writes()) t.writes.push_back(use);
-  }
-  return t;
-}
 
 using Bytes = std::vector<bool>;  // which are written; what lies behind the end is not
 
@@ -122,21 +55,26 @@ class UninitialisedCheck final : public Checks {
 
   void copied(Warp& warp, unsigned lane, const ParameterPlace& to, Frame& toFrame, const ParameterPlace& from,
               Frame& fromFrame) override {
-    const uint32_t bytes = from.isRegister ? from.reg.bytes : from.memory.bytes;
+    const uint32_t bytes = from.isRegister ? from.reg.bytes * from.lanes : from.memory.bytes;
     Bytes state(bytes, true);
     Bytes& stack = stackOf(warp, lane);
     if (!from.isRegister) {
       const uint32_t at = stackBase(fromFrame, lane) + from.memory.offset;
       for (uint32_t i = 0; i < bytes; ++i) state[i] = isWritten(stack, at + i);
-    } else if (from.reg.base == Base::Frame) {
-      state.assign(bytes, (registers_[&fromFrame][bitOf(*fromFrame.routine, from.reg)] >> lane & 1) != 0);
+    } else if (from.reg.base == Base::Frame && isRegister(*fromFrame.routine, from.reg)) {
+      const std::size_t bit = bitOf(*fromFrame.routine, from.reg);
+      for (uint32_t i = 0; i < bytes; ++i)
+        state[i] = (registers_[&fromFrame][bit + i / from.reg.bytes] >> lane & 1) != 0;
     }
     if (to.isRegister) {
       if (to.reg.base != Base::Frame) return;
-      const auto used = state.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(bytes, to.reg.bytes));
-      const bool all = std::all_of(state.begin(), used, [](bool b) { return b; });
-      Mask& bits = registers_[&toFrame][bitOf(*toFrame.routine, to.reg)];
-      bits = (bits & ~(Mask{1} << lane)) | (Mask{all} << lane);
+      const std::size_t bit = bitOf(*toFrame.routine, to.reg);
+      for (unsigned c = 0; c < to.lanes; ++c) {
+        bool all = true;
+        for (uint32_t i = c * to.reg.bytes; i < std::min(bytes, (c + 1) * to.reg.bytes); ++i) all = all && state[i];
+        Mask& bits = registers_[&toFrame][bit + c];
+        bits = (bits & ~(Mask{1} << lane)) | (Mask{all} << lane);
+      }
       return;
     }
     state.resize(to.memory.bytes, true);  // what is longer was filled with zeros
@@ -242,8 +180,13 @@ class UninitialisedCheck final : public Checks {
     return known->second;
   }
 
+  // False for a sum that was made for an instruction: its register has been looked at.
+  bool isRegister(const Routine& routine, const Arg& arg) { return bitsOf(routine).contains(arg.offset); }
+
   // The bit of a register of a frame, by where its lanes lie.
-  std::size_t bitOf(const Routine& routine, const Arg& arg) {
+  std::size_t bitOf(const Routine& routine, const Arg& arg) { return bitsOf(routine).at(arg.offset); }
+
+  const std::unordered_map<uint32_t, std::size_t>& bitsOf(const Routine& routine) {
     auto& bits = bitOf_[&routine];
     if (bits.empty())
       for (std::size_t r = 0; r < routine.registers.size(); ++r) {
@@ -251,7 +194,7 @@ class UninitialisedCheck final : public Checks {
         for (unsigned c = 0; c < routine.function->registers[r].lanes && c < kComponents; ++c)
           bits.emplace(a.offset + c * a.bytes * kLanes, r * kComponents + c);
       }
-    return bits.at(arg.offset);
+    return bits;
   }
 
   Bytes& stackOf(Warp& warp, unsigned lane) {

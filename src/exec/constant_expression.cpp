@@ -1,10 +1,8 @@
 #include "exec/constant_expression.h"
 
-#include <algorithm>
+#include <bit>
 
 namespace ptxopt::exec {
-
-namespace {
 
 int precedence(Join j) {
   switch (j) {
@@ -30,7 +28,19 @@ int precedence(Join j) {
   }
 }
 
-}  // namespace
+bool applyPrefix(char prefix, Term& t) {
+  if (t.isDouble) {
+    if (prefix != '-') return false;
+    t.number = -t.number;
+  } else if (prefix == '-') {
+    t.value = static_cast<int64_t>(0 - static_cast<uint64_t>(t.value));
+  } else if (prefix == '~') {
+    t = {~t.value, true};
+  } else {
+    t = {t.value == 0, false};
+  }
+  return true;
+}
 
 static bool evaluateOne(const Function& f, const Module& m, std::span<const Operand> entries, std::size_t& at,
                         Term& t) {
@@ -45,25 +55,54 @@ static bool evaluateOne(const Function& f, const Module& m, std::span<const Oper
       if (m.text(NameId(o.payload)) != "WARP_SZ") return false;
       t = {32, false};
       break;
+    case OperandKind::Decimal:
+      t = {.isDouble = true, .number = std::bit_cast<double>(f.constants[o.payload])};
+      break;
     case OperandKind::Paren:
-      if (!evaluate(f, m, entries.subspan(at, o.inside()), t)) return false;
+      if (!evaluateNumber(f, m, entries.subspan(at, o.inside()), t)) return false;
       at += o.inside();
       break;
     case OperandKind::Cast: {
-      if (at >= entries.size() || !evaluateOne(f, m, entries, at, t)) return false;
+      if (at >= entries.size() || !evaluateOne(f, m, entries, at, t) || t.isDouble) return false;
       t.isUnsigned = m.text(NameId(o.payload)).find('u') != std::string_view::npos;
-      return true;
+      break;
     }
     default: return false;
   }
-  if (o.is(Operand::Negated)) t.value = static_cast<int64_t>(0 - static_cast<uint64_t>(t.value));
-  if (o.is(Operand::Complement)) t.value = ~t.value;
-  if (o.is(Operand::Not)) t.value = t.value == 0;
-  return true;
+  return (!o.is(Operand::Negated) || applyPrefix('-', t)) && (!o.is(Operand::Complement) || applyPrefix('~', t)) &&
+         (!o.is(Operand::Not) || applyPrefix('!', t));
 }
 
-static bool apply(Join j, Term& a, const Term& b) {
-  const bool isUnsigned = a.isUnsigned || b.isUnsigned;
+static bool applyToDoubles(Join j, Term& a, double b) {
+  const double x = a.number;
+  const auto number = [&](double value) {
+    a.number = value;
+    return true;
+  };
+  const auto truth = [&](bool value) {
+    a = {value, false};
+    return true;
+  };
+  switch (j) {
+    case Join::Plus: return number(x + b);
+    case Join::Minus: return number(x - b);
+    case Join::Times: return number(x * b);
+    case Join::Divide: return b != 0 && number(x / b);
+    case Join::Equal: return truth(x == b);
+    case Join::NotEqual: return truth(x != b);
+    case Join::Less: return truth(x < b);
+    case Join::Greater: return truth(x > b);
+    case Join::LessEqual: return truth(x <= b);
+    case Join::GreaterEqual: return truth(x >= b);
+    default: return false;
+  }
+}
+
+// ptxas: a remainder is of u64; a shift has the type of its left operand, and its count is taken modulo 64; a comparison
+// is signed; all else is unsigned where one of its operands is.
+bool apply(Join j, Term& a, const Term& b) {
+  if (a.isDouble || b.isDouble) return a.isDouble && b.isDouble && applyToDoubles(j, a, b.number);
+  const bool isUnsigned = j == Join::Modulo || a.isUnsigned || b.isUnsigned;
   const auto ua = static_cast<uint64_t>(a.value), ub = static_cast<uint64_t>(b.value);
   uint64_t r = 0;
   const auto less = [&](uint64_t x, uint64_t y) {
@@ -81,10 +120,8 @@ static bool apply(Join j, Term& a, const Term& b) {
       else
         r = static_cast<uint64_t>(j == Join::Divide ? a.value / b.value : a.value % b.value);
       break;
-    case Join::ShiftLeft: r = ub < 64 ? ua << ub : 0; break;
-    case Join::ShiftRight:
-      r = a.isUnsigned ? (ub < 64 ? ua >> ub : 0) : static_cast<uint64_t>(a.value >> std::min<uint64_t>(ub, 63));
-      break;
+    case Join::ShiftLeft: r = ua << (ub & 63); break;
+    case Join::ShiftRight: r = a.isUnsigned ? ua >> (ub & 63) : static_cast<uint64_t>(a.value >> (ub & 63)); break;
     case Join::And: r = ua & ub; break;
     case Join::Xor: r = ua ^ ub; break;
     case Join::Pipe: r = ua | ub; break;
@@ -98,7 +135,9 @@ static bool apply(Join j, Term& a, const Term& b) {
     case Join::GreaterEqual: r = !less(ua, ub); break;
     default: return false;
   }
-  a = {static_cast<int64_t>(r), precedence(j) >= 8 || precedence(j) == 5 ? isUnsigned : false};
+  const bool isShift = j == Join::ShiftLeft || j == Join::ShiftRight;
+  const bool isBits = j == Join::And || j == Join::Xor || j == Join::Pipe;
+  a = {static_cast<int64_t>(r), isShift ? a.isUnsigned : (isBits || precedence(j) >= 9) && isUnsigned};
   return true;
 }
 
@@ -116,7 +155,7 @@ static bool climb(const Function& f, const Module& m, std::span<const Operand> e
   return true;
 }
 
-bool evaluate(const Function& f, const Module& m, std::span<const Operand> entries, Term& result) {
+bool evaluateNumber(const Function& f, const Module& m, std::span<const Operand> entries, Term& result) {
   std::size_t at = 0;
   if (entries.empty() || !climb(f, m, entries, at, 1, result)) return false;
   if (at == entries.size()) return true;
@@ -131,10 +170,15 @@ bool evaluate(const Function& f, const Module& m, std::span<const Operand> entri
   if (colon >= entries.size()) return false;
   const bool condition = result.value != 0;
   Term a{}, b{};
-  if (!evaluate(f, m, entries.subspan(at, colon - at), a) || !evaluate(f, m, entries.subspan(colon), b))
+  if (result.isDouble || !evaluateNumber(f, m, entries.subspan(at, colon - at), a) ||
+      !evaluateNumber(f, m, entries.subspan(colon), b))
     return false;
   result = condition ? a : b;
   return true;
+}
+
+bool evaluate(const Function& f, const Module& m, std::span<const Operand> entries, Term& result) {
+  return evaluateNumber(f, m, entries, result) && !result.isDouble;
 }
 
 }  // namespace ptxopt::exec

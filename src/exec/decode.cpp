@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "analysis/cfg.h"
@@ -156,29 +157,57 @@ class Decoder {
     if (stack > UINT32_MAX / 4) throw ExecError(FaultKind::Unsupported, "too much local memory");
     r.stackBytes = static_cast<uint32_t>(roundUp(stack, 16));
 
-    std::size_t parameterRegister = 1;  // returns first, in the order of the text
-    const auto parameterPlaces = [&](const std::vector<VariableId>& ids, std::vector<ParameterPlace>& out) {
-      for (const VariableId id : ids) {
-        ParameterPlace p;
+    if (f.isEntry) return;
+    // Registers and variables may be mixed; the results come first in the text.
+    std::vector<VariableId> variables = f.returns;
+    variables.insert(variables.end(), f.parameters.begin(), f.parameters.end());
+    std::size_t nextVariable = 0, nextRegister = 1;
+    for (const bool isRegister : areRegisters(module_.text(f.header))) {
+      ParameterPlace p;
+      bool isResult = false;
+      if (isRegister) {
+        while (nextRegister < f.registers.size() && !f.registers[nextRegister].isParameter) ++nextRegister;
+        if (nextRegister == f.registers.size()) break;
+        p.isRegister = true;
+        p.lanes = f.registers[nextRegister].lanes;
+        p.reg = r.registers[nextRegister];
+        isResult = std::find(f.returnRegisters.begin(), f.returnRegisters.end(), RegId(nextRegister)) !=
+                   f.returnRegisters.end();
+        ++nextRegister;
+      } else {
+        if (nextVariable == variables.size()) break;
+        const VariableId id = variables[nextVariable];
         const Variable& v = f.variables[id.value];
         p.memory = measure(module_, v);
         p.memory.offset = static_cast<uint32_t>(places[id.value].address);
-        out.push_back(p);
+        isResult = nextVariable++ < f.returns.size();
       }
-    };
-    if (f.isEntry) return;
-    parameterPlaces(f.returns, r.returns);
-    parameterPlaces(f.parameters, r.parameters);
-    // Parameters in registers: those of the return list are Function::returnRegisters.
-    for (; parameterRegister < f.registers.size(); ++parameterRegister) {
-      if (!f.registers[parameterRegister].isParameter) continue;
-      ParameterPlace p;
-      p.isRegister = true;
-      p.reg = r.registers[parameterRegister];
-      const bool isReturn = std::find(f.returnRegisters.begin(), f.returnRegisters.end(),
-                                      RegId(parameterRegister)) != f.returnRegisters.end();
-      (isReturn ? r.returns : r.parameters).push_back(p);
+      (isResult ? r.returns : r.parameters).push_back(p);
     }
+  }
+
+  // Of each result and parameter in a function's header, whether it is a register.
+  static std::vector<bool> areRegisters(std::string_view header) {
+    std::vector<bool> result;
+    for (std::size_t at = 0; at < header.size();) {
+      const std::string_view rest = header.substr(at);
+      const auto startsWord = [&](std::string_view word) {
+        if (!rest.starts_with(word)) return false;
+        const char after = rest.size() > word.size() ? rest[word.size()] : ' ';
+        return std::isalnum(static_cast<unsigned char>(after)) == 0 && after != '_' && after != '$' && after != ':';
+      };
+      if (rest.starts_with("//")) {
+        at = std::min(header.find('\n', at), header.size());
+      } else if (rest.starts_with("/*")) {
+        const std::size_t end = header.find("*/", at + 2);
+        at = end == std::string_view::npos ? header.size() : end + 2;
+      } else {
+        if (startsWord(".reg")) result.push_back(true);
+        if (startsWord(".param")) result.push_back(false);
+        ++at;
+      }
+    }
+    return result;
   }
 
   uint64_t placeShared(const Variable& v, const DeclarationForm& form, const Placement& p) {
@@ -303,6 +332,7 @@ class Decoder {
           } else {
             op = callOp(b, r, i, entries);
           }
+          prepare(r, b, id);
           op.instruction = id.value;
           r.code.push_back(op);
           continue;
@@ -316,8 +346,10 @@ class Decoder {
           Op refresh;
           refresh.run = refreshSpecials;
           refresh.instruction = id.value;
+          refresh.prepares = true;
           r.code.push_back(refresh);
         }
+        prepare(r, b, id);
         b.op_.instruction = id.value;
         r.code.push_back(b.op_);
       } catch (const ExecError& e) {
@@ -339,6 +371,17 @@ class Decoder {
       if (op.kind != OpKind::Branch && op.kind != OpKind::BranchIndexed) continue;
       const BlockId meet = meeting.of(cfg.blockOf(InstrId(op.instruction)));
       if (meet.valid()) op.join = joinOp[meet.value];
+    }
+  }
+
+  // What makes the operands of the op to come.
+  static void prepare(Routine& r, const Binder& b, InstrId id) {
+    for (Op op : b.before_) {
+      op.guard = b.op_.guard;
+      op.guardNegated = b.op_.guardNegated;
+      op.instruction = id.value;
+      op.prepares = true;
+      r.code.push_back(op);
     }
   }
 
@@ -381,7 +424,8 @@ class Decoder {
 
   // ---- calls ----
 
-  ParameterPlace place(Binder& b, Routine& r, std::span<const Operand> entries) {
+  // An argument or result of a call; `type` is that of the parameter, None where the function is not known.
+  ParameterPlace place(Binder& b, Routine& r, std::span<const Operand> entries, ScalarType type) {
     ParameterPlace p;
     const Operand& o = entries.front();
     if (o.kind == OperandKind::Variable) {
@@ -394,13 +438,40 @@ class Decoder {
     p.isRegister = true;
     if (o.isRegister()) {
       p.reg = b.registerArg(o, entries.subspan(1));
+      if (entries.size() == 1) p.lanes = r.function->registers[o.payload].lanes;
+      if (o.is(Operand::Compound) && entries[1].kind != OperandKind::Selector) p.reg = b.sum(p.reg, entries);
     } else if (o.kind == OperandKind::Sink) {
       p.reg = b.sink(8);
+    } else if (type != ScalarType::None) {
+      p.reg = b.sourceOf(entries, type, false);
     } else {
-      const bool isFloat32 = o.kind == OperandKind::Float32;
-      p.reg = b.sourceOf(entries, isFloat32 ? ScalarType::b32 : ScalarType::b64, false);
+      if (o.kind == OperandKind::Decimal || o.kind == OperandKind::Float32 || o.kind == OperandKind::Float64)
+        b.unsupported("a floating-point constant for a function that is not known here");
+      p.reg = b.sourceOf(entries, ScalarType::b64, false);
     }
     return p;
+  }
+
+  // Of the parameters of the function that a call names, where it has a body.
+  std::vector<ScalarType> parameterTypes(const Operand& callee) const {
+    std::vector<ScalarType> types;
+    if (callee.kind != OperandKind::Symbol || module_.symbols[callee.payload].kind != SymbolKind::Function)
+      return types;
+    const Function& f = module_.functions[module_.symbols[callee.payload].index];
+    const auto routine = program_.routineOf_.find(&f);
+    if (routine == program_.routineOf_.end()) return types;
+    std::size_t variable = 0;
+    for (const ParameterPlace& p : routine->second->parameters) {
+      if (p.isRegister) {
+        const auto& all = routine->second->registers;
+        const auto isThis = [&](const Arg& a) { return a.base == p.reg.base && a.offset == p.reg.offset; };
+        const auto at = static_cast<std::size_t>(std::find_if(all.begin(), all.end(), isThis) - all.begin());
+        types.push_back(f.registers[at].type);
+      } else {
+        types.push_back(module_.declarationForms[f.variables[f.parameters[variable++].value].form].type);
+      }
+    }
+    return types;
   }
 
   Op callOp(Binder& b, Routine& r, const Instruction&, std::span<const Operand> entries) {
@@ -408,14 +479,18 @@ class Decoder {
     CallSite site;
     auto runs = Binder::split(entries);
     std::size_t at = 0;
-    const auto list = [&](std::vector<ParameterPlace>& out) {
+    const auto list = [&](std::vector<ParameterPlace>& out, const std::vector<ScalarType>& types) {
       const auto run = runs[at++];
-      for (const auto& one : Binder::split(run.subspan(1, run.front().inside()))) out.push_back(place(b, r, one));
+      for (const auto& one : Binder::split(run.subspan(1, run.front().inside())))
+        out.push_back(place(b, r, one, out.size() < types.size() ? types[out.size()] : ScalarType::None));
     };
-    if (runs[at].front().kind == OperandKind::Paren) list(site.results);
+    if (runs[at].front().kind == OperandKind::Paren) list(site.results, {});
     if (at == runs.size()) b.unsupported("a call without a function");
     const Operand& callee = runs[at++].front();
-    if (at < runs.size() && runs[at].front().kind == OperandKind::Paren) list(site.arguments);
+    if (at < runs.size() && runs[at].front().kind == OperandKind::Paren) {
+      const std::vector<ScalarType> types = parameterTypes(callee);
+      list(site.arguments, types);
+    }
     for (std::size_t i = 0; i < b.operands(); ++i) b.ignore(i);
 
     b.op_.kind = OpKind::Call;

@@ -1,4 +1,4 @@
-// The device heap behind malloc and free of kernels: first fit in one allocation of fixed size, 16-aligned blocks.
+// The device heap that malloc and free of kernels use: first fit in one allocation of fixed size, 16-aligned blocks.
 // Calls from several threads at once are fine.
 #pragma once
 

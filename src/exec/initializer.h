@@ -13,7 +13,7 @@ namespace ptxopt::exec {
 // The address that a name stands for; called with true where `generic(...)` is around it. 0: there is none.
 using AddressOf = std::function<uint64_t(std::string_view name, bool generic)>;
 
-// Writes the values that `text` (what stands behind `=`) lists into `bytes`, elements of `type` one after the
+// Writes the values that `text` (what stands after `=`) lists into `bytes`, elements of `type` one after the
 // other; what it does not mention stays. Throws ExecError for what it does not understand.
 void initialise(std::string_view text, ScalarType type, std::span<std::byte> bytes, const AddressOf& addressOf);
 

@@ -32,6 +32,7 @@ class Launch {
 
   uint32_t stackLimit() const { return 512u << 10; }
   uint32_t callDepthLimit() const { return 4096; }
+  uint64_t steps() const { return steps_; }  // counted so far
   // Throws when the launch has run too many.
   void countSteps(uint64_t steps);
 

@@ -33,10 +33,10 @@ void Machine::layOutVariables() {
       if (space != "global" && space != "const" && space != "tex") continue;
       Allocation& a = allocateVariable(v);
       symbolAddress_[i] = a.base;
-      variables_.push_back({&v, &a});
+      variables_.push_back({&v, &a, {}});
     }
   }
-  for (const auto& [v, a] : variables_) initialiseVariable(*v, *a);
+  for (Placed& p : variables_) initialiseVariable(p);
 }
 
 Allocation& Machine::allocateVariable(const Variable& v) {
@@ -53,7 +53,9 @@ Allocation& Machine::allocateVariable(const Variable& v) {
   return memory_.allocate(std::string(module_.text(v.name)), p.bytes, 0, p.alignment);
 }
 
-void Machine::initialiseVariable(const Variable& v, Allocation& a) {
+void Machine::initialiseVariable(Placed& placed) {
+  const Variable& v = *placed.variable;
+  Allocation& a = *placed.allocation;
   const DeclarationForm& form = module_.declarationForms[v.form];
   if (!v.declarator.initializer.empty() && form.type != ScalarType::texref && form.type != ScalarType::samplerref &&
       form.type != ScalarType::surfref)
@@ -64,29 +66,32 @@ void Machine::initialiseVariable(const Variable& v, Allocation& a) {
                    if (module_.symbols[i].name == id) return symbolAddress_[i];
                  return 0;
                });
+  if (std::any_of(a.data, a.data + a.size, [](std::byte b) { return b != std::byte{0}; }))
+    placed.initial.assign(a.data, a.data + a.size);
   a.readOnly = module_.text(form.space) == "const";
 }
 
 void Machine::reset() {
-  for (const auto& [v, a] : variables_) {
-    a->readOnly = false;
-    std::memset(a->data, 0, a->size);
-    initialiseVariable(*v, *a);
+  for (const Placed& p : variables_) {
+    if (p.initial.empty())
+      std::memset(p.allocation->data, 0, p.allocation->size);
+    else
+      std::memcpy(p.allocation->data, p.initial.data(), p.initial.size());
   }
   heap_ = std::make_unique<Heap>(heapMemory_);
 }
 
 std::vector<std::pair<std::string, Allocation*>> Machine::globals() {
   std::vector<std::pair<std::string, Allocation*>> result;
-  for (const auto& [v, a] : variables_)
+  for (const auto& [v, a, initial] : variables_)
     if (!a->readOnly) result.push_back({a->name, a});
   return result;
 }
 
 uint64_t Machine::placeVariable(const Variable& v) {
   Allocation& a = allocateVariable(v);
-  variables_.push_back({&v, &a});
-  initialiseVariable(v, a);
+  variables_.push_back({&v, &a, {}});
+  initialiseVariable(variables_.back());
   return a.base;
 }
 
@@ -116,7 +121,13 @@ const Program& Machine::kernel(std::string_view name) {
 }
 
 void Machine::launch(std::string_view name, const LaunchConfig& config) {
-  Launch(*this, kernel(name), config).run();
+  Launch launch(*this, kernel(name), config);
+  struct Count {
+    Machine& machine;
+    const Launch& launch;
+    ~Count() { machine.lastSteps_ = launch.steps(); }
+  } const count{*this, launch};
+  launch.run();
 }
 
 }  // namespace ptxopt::exec

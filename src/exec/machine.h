@@ -42,14 +42,15 @@ struct LaunchConfig {
   uint64_t stepLimit = UINT64_MAX;
   // Clusters before this one are left out, as if they had run and done nothing: the far end of a large grid.
   uint64_t firstCluster = 0;
-  bool checkRaces = false;
+  bool checkRaces = false;        // in shared memory
+  bool checkGlobalRaces = false;  // in global memory
   bool checkUninitialised = false;
   // What registers, shared memory and a thread's stack hold before anybody writes there. A device gives no promise;
   // whoever wants to know whether a result depends on it launches twice, with two patterns.
   // The quotient and remainder of integers by zero, about which PTX says nothing either, are its complement: all
   // ones usually, as machines have it.
   std::byte unwritten{0};
-  bool checkDivisions = false;   // a division of integers by zero is an error
+  bool checkDivisions = false;   // that something rests on a division of integers by zero is an error
   Observer* observer = nullptr;  // needs jobs = 1
 };
 
@@ -71,6 +72,8 @@ class Machine {
   // Decodes it on first use. Throws ExecError when there is no such kernel or it cannot be run at all.
   const Program& kernel(std::string_view name);
   void launch(std::string_view kernel, const LaunchConfig& config);
+  // Warp instructions of the last launch, counted as LaunchConfig::stepLimit has it, whether or not it failed.
+  uint64_t lastSteps() const { return lastSteps_; }
 
   // The address of a module variable or function; 0 when it has none (yet).
   uint64_t addressOf(SymbolId symbol) const { return symbolAddress_[symbol.value]; }
@@ -91,14 +94,20 @@ class Machine {
   Heap& heap() { return *heap_; }
 
  private:
+  struct Placed {
+    const Variable* variable;
+    Allocation* allocation;
+    std::vector<std::byte> initial;  // what it holds at first; empty: zeros
+  };
   void layOutVariables();
   Allocation& allocateVariable(const Variable& variable);
-  void initialiseVariable(const Variable& variable, Allocation& allocation);
+  void initialiseVariable(Placed& placed);
 
   const Module& module_;
   GlobalMemory memory_;
   std::vector<uint64_t> symbolAddress_;  // by SymbolId
-  std::vector<std::pair<const Variable*, Allocation*>> variables_;
+  std::vector<Placed> variables_;
+  uint64_t lastSteps_ = 0;
   Allocation& heapMemory_;
   std::unique_ptr<Heap> heap_;
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;

@@ -5,9 +5,11 @@
 // one that `grows` accepts accesses up to its reserve and remembers how far they went.
 //
 // State spaces share one generic address space:
-//     shared   kSharedWindow + (rank + 1) << 24 | offset, or offset alone for the block's own (32 bits:
-//     shared::cluster) local    kLocalWindow + offset in the thread's stack param    kParamWindow + offset in the
-//     kernel's parameters global and const   identity
+//     shared             kSharedWindow + (rank + 1) << 24 | offset; offset alone for the block's own (32 bits:
+//                        shared::cluster)
+//     local              kLocalWindow + offset in the thread's stack
+//     param              kParamWindow + offset in the kernel's parameters
+//     global and const   identity
 // Nothing is allocated or freed while a kernel runs.
 #pragma once
 

@@ -66,7 +66,8 @@ struct Op {
   uint32_t instruction = 0;    // InstrId in the function
   uint16_t argCount = 0;
   OpKind kind = OpKind::Plain;
-  bool guardNegated = false;
+  bool guardNegated : 1 = false;
+  bool prepares : 1 = false;     // what the next op reads: it stands for no instruction of its own
   uint8_t memberMask = 0;        // Collective: index in args of the member mask
   uint8_t small[3] = {0, 0, 0};  // for the handler's use
 };

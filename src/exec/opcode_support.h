@@ -1,4 +1,4 @@
-// Which rows of opcodes.def the interpreter executes: what `ptxopt run --list-opcodes` and the README say.
+// Which rows of opcodes.def the interpreter executes: what `ptxopt run --list-opcodes` and docs/opcodes.md say.
 //
 // A row is there when its base opcode has a binder (or is control flow) and refused.def says nothing else about it.
 // tests/unit/exec_opcodes_test.cpp compares that with what the decoder does to every form in tests/opcodes.

@@ -19,6 +19,7 @@
 #include "exec/op.h"
 #include "exec/shape.h"
 #include "ir/module.h"
+#include "ir/stored_numbers.h"
 
 namespace ptxopt::exec {
 
@@ -37,6 +38,7 @@ Placement measure(const Module& module, const Variable& variable);
 // How a parameter or result travels: in a register of a frame, or in a place of a stack frame.
 struct ParameterPlace {
   bool isRegister = false;
+  unsigned lanes = 1;  // components of a vector register, one after the other from reg on
   Arg reg;
   Placement memory;
 };
@@ -57,7 +59,8 @@ struct Routine {
   uint32_t stackBytes = 0;  // .local variables and parameters of one thread
   uint32_t stackAlignment = 16;
   std::vector<ParameterPlace> parameters, returns;
-  std::vector<Arg> registers;  // by RegId
+  std::vector<Arg> registers;       // by RegId
+  std::vector<HeldType> heldTypes;  // by RegId, when a store asked for it
 };
 
 // What an OpKind::Call op does; its Op::data.

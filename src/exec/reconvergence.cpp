@@ -4,7 +4,7 @@ namespace ptxopt::exec {
 
 Reconvergence::Reconvergence(const Cfg& cfg) : meet_(cfg.size()), isMeeting_(cfg.size()) {
   const auto blocks = static_cast<uint32_t>(cfg.size());
-  const uint32_t end = blocks;  // the virtual block behind all returns
+  const uint32_t end = blocks;  // the virtual block after all returns
   // A guarded ret or exit only takes lanes away: it is an end only where there is no other.
   std::vector<bool> isEnd(blocks);
   bool found = false;

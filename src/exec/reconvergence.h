@@ -1,7 +1,7 @@
 // Where the lanes of a divergent branch meet again: the immediate post-dominator of the branch's block.
 //
 // Paths that leave the function by exit or trap do not count as a way around a meeting point, those that return do:
-// `if (bad) trap;` inside a region does not keep the others from meeting behind it. A function that never returns
+// `if (bad) trap;` inside a region does not keep the others from meeting after it. A function that never returns
 // is measured by its exits. Algorithm: Cooper, Harvey and Kennedy's iteration over the reversed graph.
 #pragma once
 

@@ -26,7 +26,7 @@ class Trace final : public Observer {
 
   void op(Warp& warp, const Routine& routine, const Op& op, Mask mask, Mask active) override;
   void after(Warp& warp, const Routine& routine, const Op& op, Mask active) override;
-  // Behind a launch, or when one failed.
+  // After a launch, or when one failed.
   void finish();
 
  private:

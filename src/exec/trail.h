@@ -38,10 +38,10 @@ class Trail {
   std::array<const Op*, kLanes>* last_ = nullptr;
 };
 
-// Ops that stand for no instruction of their own: the refreshing of special registers before one that reads them,
-// and the end of a function without `ret`.
+// Not for ops that stand for no instruction of their own: those that prepare the next one, and the end of a function
+// without `ret`.
 inline bool standsForInstruction(const Module& module, const Routine& routine, const Op& op) {
-  if (op.kind == OpKind::Plain && op.args == nullptr && op.data == nullptr) return false;
+  if (op.prepares) return false;
   const Instruction& i = routine.function->instructions[op.instruction];
   if (!i.isInstruction()) return false;
   return (op.kind != OpKind::Exit && op.kind != OpKind::Return) || module.form(i).is(effect::Return | effect::Exit);

@@ -193,6 +193,7 @@ class Warp {
   bool cachedWritable_ = false;
   uint64_t cachedBase_ = 0, cachedSize_ = 0;
   std::byte* cachedData_ = nullptr;
+  Allocation* lastFound_ = nullptr;  // of global memory; nothing is allocated or freed while a kernel runs
 
   Block& block_;
   unsigned index_;

@@ -70,6 +70,24 @@ void Warp::copyParameter(const ParameterPlace& to, Frame& toFrame, const Paramet
     throw ExecError(FaultKind::Unsupported, "a predicate as a parameter of another type");
   if (to.isRegister && to.reg.isSink) return;
   const uint32_t toBytes = bytesOf(to), fromBytes = bytesOf(from), bytes = std::min(toBytes, fromBytes);
+  if (const unsigned components = std::max(to.lanes, from.lanes); components > 1) {
+    const unsigned size = from.isRegister ? fromBytes : toBytes;  // of a component
+    const auto fits = [&](const ParameterPlace& p) {
+      return p.isRegister ? p.lanes == components && p.reg.bytes == size : p.memory.bytes == components * size;
+    };
+    if (!fits(to) || !fits(from))
+      throw ExecError(FaultKind::Unsupported, "a vector register as a parameter of another size");
+    forEachLane(active, [&](unsigned i) {
+      const auto place = [&](const ParameterPlace& p, Frame& frame, const uint32_t* base, unsigned c) {
+        return p.isRegister ? lanesOf(p.reg, frame) + (std::size_t{c} * kLanes + i) * size
+                            : stackBytes(i, base[i] + p.memory.offset) + std::size_t{c} * size;
+      };
+      for (unsigned c = 0; c < components; ++c)
+        std::memcpy(place(to, toFrame, toBase, c), place(from, fromFrame, fromBase, c), size);
+      if (checks_ != nullptr) checks_->copied(*this, i, to, toFrame, from, fromFrame);
+    });
+    return;
+  }
   forEachLane(active, [&](unsigned i) {
     const std::byte* s = from.isRegister ? lanesOf(from.reg, fromFrame) + std::size_t{i} * fromBytes
                                          : stackBytes(i, fromBase[i] + from.memory.offset);

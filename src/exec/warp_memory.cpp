@@ -77,7 +77,9 @@ std::byte* Warp::slowMemory(Space space, unsigned lane, uint64_t address, unsign
 
 std::byte* Warp::globalMemory(unsigned lane, uint64_t address, unsigned bytes, unsigned alignment, Access access) {
   Machine& machine = block_.launch().machine();
-  Allocation* const a = machine.memory().find(address);
+  if (lastFound_ == nullptr || address - lastFound_->base >= lastFound_->reserved)
+    lastFound_ = machine.memory().find(address);
+  Allocation* const a = lastFound_;
   if (a == nullptr) {
     const Allocation* near = machine.memory().below(address);
     throw LaneFault{

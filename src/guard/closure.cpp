@@ -27,6 +27,23 @@ std::vector<uint32_t> CallGraph::closure(uint32_t function) const {
   return all;
 }
 
+std::vector<bool> CallGraph::reachedFrom(const std::vector<bool>& roots) const {
+  std::vector<bool> reached = roots;
+  std::vector<uint32_t> open;
+  for (uint32_t f = 0; f < roots.size(); ++f)
+    if (roots[f]) open.push_back(f);
+  while (!open.empty()) {
+    const uint32_t f = open.back();
+    open.pop_back();
+    for (const uint32_t to : functions_[f].mentions) {
+      if (reached[to]) continue;
+      reached[to] = true;
+      open.push_back(to);
+    }
+  }
+  return reached;
+}
+
 bool CallGraph::reaches(uint32_t function, const std::vector<bool>& any) const {
   return std::ranges::any_of(closure(function), [&](uint32_t f) { return any[f]; });
 }

@@ -18,6 +18,8 @@ class CallGraph {
   uint32_t indexOf(std::string_view name) const;
   // The function and all that it reaches. Linear in those and their mentions.
   std::vector<uint32_t> closure(uint32_t function) const;
+  // All that these reach, themselves included. Linear in all mentions.
+  std::vector<bool> reachedFrom(const std::vector<bool>& roots) const;
   // Whether it reaches one of these, by function, itself included.
   bool reaches(uint32_t function, const std::vector<bool>& any) const;
 

@@ -43,20 +43,51 @@ class Guard {
 
  private:
   Assembly measure(std::string_view text) const {
-    if (guard_.mode == GuardMode::Ptxas) return assemble(text, done_.guard.architecture, guard_.ptxas);
+    if (guard_.mode == GuardMode::Ptxas) {
+      Assembly assembly = assemble(text, done_.guard.architecture, guard_.ptxas);
+      if (assembly && asksRelocatable_) addRelocatable(text, assembly.measures);
+      return assembly;
+    }
     Assembly assembly;
     assembly.status = Assembly::Status::Ok;
     assembly.measures = estimateMeasures(text, done_.guard.architecture);
     return assembly;
   }
 
+  // The figures of functions that have code only where other files may call them.
+  void addRelocatable(std::string_view text, Measures& measures) const {
+    PtxasSettings settings = guard_.ptxas;
+    settings.arguments.emplace_back("-c");
+    Assembly more = assemble(text, done_.guard.architecture, settings);
+    if (!more) return;
+    std::vector<FunctionMeasures> added;
+    for (FunctionMeasures& f : more.measures.functions)
+      if (!f.isKernel && measures.find(f.name) == nullptr) added.push_back(std::move(f));
+    std::ranges::move(added, std::back_inserter(measures.functions));
+    std::ranges::sort(measures.functions, {}, &FunctionMeasures::name);
+  }
+
+  // Whether a function was changed that no kernel reaches.
+  bool changedApart() const {
+    const auto& outcomes = done_.result.outcomes;
+    std::vector<bool> kernels(outcomes.size());
+    for (std::size_t f = 0; f < outcomes.size(); ++f) kernels[f] = outcomes[f].isKernel;
+    const std::vector<bool> isReached = CallGraph(outcomes).reachedFrom(kernels);
+    for (std::size_t f = 0; f < outcomes.size(); ++f)
+      if (outcomes[f].changed && !isReached[f]) return true;
+    return false;
+  }
+
   // Both texts at a time. False when there is nothing to compare.
   bool measureBoth() {
+    asksRelocatable_ = guard_.mode == GuardMode::Ptxas && !guard_.isWholeCall && changedApart();
     auto other = std::async(std::launch::async, [&] { return measure(text_); });
     Assembly after = measure(done_.result.output);
     Assembly before = other.get();
     if (!before) {
       done_.guard.trouble = before.error;
+      done_.guard.noVerdict = true;
+      keepAll(kNotJudged);
       return false;
     }
     done_.guard.before = std::move(before.measures);
@@ -71,7 +102,7 @@ class Guard {
     }
     done_.guard.trouble = after.error;
     done_.guard.refused = after.status == Assembly::Status::Refused;
-    keepAll(done_.guard.refused ? "refused" : "unknown");
+    keepAll(done_.guard.refused ? std::string_view("refused") : kNotJudged);
     return false;
   }
 
@@ -88,11 +119,13 @@ class Guard {
   void keepWorse() {
     for (;;) {
       const std::vector<WorseFunction> worse = worseFunctions(done_.guard.before, done_.guard.after);
-      if (worse.empty()) return;
       const CallGraph graph(done_.result.outcomes);
       std::vector<bool> isKept(done_.result.outcomes.size());
-      if (!keep(worse, graph, isKept)) return keepAll("together");
-      const bool isShared = othersReach(worse, graph, isKept);
+      const bool anyUnjudged = keepUnjudged(graph, isKept);
+      if (worse.empty() && !anyUnjudged) return;
+      const bool anyWorse = keep(worse, graph, isKept);
+      if (!anyWorse && !anyUnjudged) return keepAll("together");
+      const bool isShared = (!anyWorse && !worse.empty()) || othersReach(worse, graph, isKept);
       const std::vector<FunctionOutcome> outcomes = done_.result.outcomes;
       done_.result = optimize(text_, options_);
       if (!isShared) return takeOver(worse, isKept, outcomes);
@@ -102,6 +135,44 @@ class Guard {
       }
       if (!take(measure(done_.result.output))) return;
     }
+  }
+
+  enum class Verdict : uint8_t {
+    Known,
+    NoCode,    // of a function that is no kernel: it may be part of other code
+    Doubtful,  // of a kernel whose figures are not there, or not those that are compared first
+  };
+  Verdict verdictOn(const FunctionOutcome& f) const {
+    const FunctionMeasures* const before = done_.guard.before.find(f.name);
+    const FunctionMeasures* const after = done_.guard.after.find(f.name);
+    if (before != nullptr && after == nullptr) return Verdict::Known;  // code that is gone has a reason of its own
+    if (before == nullptr || after == nullptr) return f.isKernel ? Verdict::Doubtful : Verdict::NoCode;
+    if (!f.isKernel || (!before->code.empty() && before->code == after->code)) return Verdict::Known;
+    const bool haveSpills = value(*before, Measure::Spills) && value(*after, Measure::Spills);
+    return haveSpills ? Verdict::Known : Verdict::Doubtful;
+  }
+
+  // Marks what was changed and is part of a kernel without a verdict, or of no code at all. The estimate has figures
+  // of kernels alone, and not of all: there is nothing to ask of it. False when there is nothing.
+  bool keepUnjudged(const CallGraph& graph, std::vector<bool>& isKept) {
+    if (guard_.mode != GuardMode::Ptxas) return false;
+    const auto& outcomes = done_.result.outcomes;
+    std::vector<bool> known(outcomes.size()), doubtful(outcomes.size());
+    for (std::size_t f = 0; f < outcomes.size(); ++f) {
+      const Verdict verdict = verdictOn(outcomes[f]);
+      known[f] = verdict == Verdict::Known || (verdict == Verdict::NoCode && guard_.isWholeCall);
+      doubtful[f] = verdict == Verdict::Doubtful;
+    }
+    known = graph.reachedFrom(known);
+    doubtful = graph.reachedFrom(doubtful);
+    bool any = false;
+    for (std::size_t f = 0; f < outcomes.size(); ++f) {
+      if (!outcomes[f].changed || (known[f] && !doubtful[f])) continue;
+      isKept[f] = any = true;
+      options_.leave.push_back(outcomes[f].name);
+      done_.guard.kept.push_back({outcomes[f].name, std::string(kNotJudged), {}});
+    }
+    return any;
   }
 
   // Marks what these reach and was changed. False when there is nothing: they got worse without having changed.
@@ -148,10 +219,13 @@ class Guard {
 
   void takeOver(const std::string& name) {
     const FunctionMeasures* const before = done_.guard.before.find(name);
-    if (before == nullptr) return;
     auto& functions = done_.guard.after.functions;
     const auto at = std::lower_bound(functions.begin(), functions.end(), name,
                                      [](const FunctionMeasures& f, const std::string& n) { return f.name < n; });
+    if (before == nullptr) {
+      if (at != functions.end() && at->name == name) functions.erase(at);
+      return;
+    }
     if (at != functions.end() && at->name == name)
       *at = *before;
     else
@@ -161,6 +235,7 @@ class Guard {
   const std::string_view text_;
   Options options_;
   const GuardOptions& guard_;
+  bool asksRelocatable_ = false;
   GuardedResult done_;
 };
 

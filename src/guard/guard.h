@@ -4,6 +4,9 @@
 // warps, then machine instructions), or by the estimates of registers. Of one that got worse, the original text is
 // kept, with the device functions that it calls, since ptxas may put their code into it. Where a kept function is
 // called by others too, those are compared again, until nothing is worse; in the end there is the input itself.
+// What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
+// result, else the functions whose code has no figures on one of the sides. A text with functions that no kernel
+// reaches is assembled as relocatable code too, which is what gives these figures.
 // Cost: ptxas for the text before and after, and again for each round in which others share what was kept; answers
 // come from the cache where they are known. Nothing that passes left unchanged is asked about.
 #pragma once
@@ -27,12 +30,19 @@ struct GuardOptions {
   GuardMode mode = GuardMode::Off;
   PtxasSettings ptxas;
   std::string architecture;  // that ptxas compiles for; empty: Options::architecture, or the text's
+  bool isInsistent = false;  // asked for in so many words: who has no verdict on the input is to fail
+  // The figures are of the very call that makes the code: what has no code there has none.
+  bool isWholeCall = false;
 };
+
+inline constexpr std::string_view kNotJudged = "not-judged";
 
 // A function whose original text was kept.
 struct KeptFunction {
   std::string name;
-  std::string reason;  // "spills", "warps" or "sass" got worse; "called-by" one that did; "refused": by ptxas
+  // "spills", "warps" or "sass" got worse; "called-by" one that did; "missing": has no code any longer; "together":
+  // with what got worse; "refused": by ptxas; kNotJudged: there are no figures.
+  std::string reason;
   std::string detail;  // "176 -> 180", or the name of the caller
 };
 
@@ -41,8 +51,9 @@ struct GuardReport {
   bool asked = false;        // whether there was anything to compare
   std::string architecture;  // compared for
   std::vector<KeptFunction> kept;
-  std::string trouble;     // why nothing could be compared: the text is as optimized, or the input if `refused`
+  std::string trouble;     // why nothing could be compared: all text is as it was
   bool refused = false;    // ptxas takes the input but not the optimized text: a bug of ours
+  bool noVerdict = false;  // there are no figures of the input
   Measures before, after;  // of the input and of the output, if ptxas was asked
 };
 

@@ -31,14 +31,30 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard) {
   reportJson.replace(end, std::string::npos, fmt::format(",\n  \"guard\": {}\n}}\n", text));
 }
 
-std::string guardMessages(const GuardReport& guard, std::string_view fileName) {
-  std::string out;
+std::string unjudgedFunctions(const GuardReport& guard) {
+  std::string_view first;
+  std::size_t count = 0;
+  for (const KeptFunction& f : guard.kept)
+    if (f.reason == kNotJudged && count++ == 0) first = f.name;
+  if (count == 0) return {};
+  if (count == 1) return fmt::format("ptxas has no figures of {}, which is kept as it was", first);
+  return fmt::format("ptxas has no figures of {} and {} more, which are kept as they were", first, count - 1);
+}
+
+std::string guardWarnings(const GuardReport& guard, std::string_view fileName) {
   if (guard.refused)
-    out += fmt::format(
+    return fmt::format(
         "{}: warning: ptxas refuses the optimized text; the input is kept. Please report this: {} [guard]\n",
         fileName, guard.trouble);
-  else if (!guard.trouble.empty())
-    out += fmt::format("{}: warning: not compared with the input: {} [guard]\n", fileName, guard.trouble);
+  if (!guard.trouble.empty())
+    return fmt::format("{}: warning: not compared with the input, which is kept: {} [guard]\n", fileName,
+                       guard.trouble);
+  const std::string unjudged = unjudgedFunctions(guard);
+  return unjudged.empty() ? std::string() : fmt::format("{}: warning: {} [guard]\n", fileName, unjudged);
+}
+
+std::string guardMessages(const GuardReport& guard, std::string_view fileName) {
+  std::string out = guardWarnings(guard, fileName);
   for (const KeptFunction& f : guard.kept) {
     if (f.reason == "called-by")
       out += fmt::format("{}: {}: kept as it was, since {} calls it [guard]\n", fileName, f.name, f.detail);

@@ -9,7 +9,11 @@ namespace ptxopt {
 
 // Adds the member `guard` to the object that is the report.
 void addGuardReport(std::string& reportJson, const GuardReport& guard);
-// A line for each function that was kept and for trouble; empty when there is nothing to say.
+// Which functions were kept since there were no figures, in words; empty when there are none.
+std::string unjudgedFunctions(const GuardReport& guard);
+// A line for what could not be compared; empty when there is nothing to say.
+std::string guardWarnings(const GuardReport& guard, std::string_view fileName);
+// ... and one for each function that was kept.
 std::string guardMessages(const GuardReport& guard, std::string_view fileName);
 
 }  // namespace ptxopt

@@ -87,7 +87,7 @@ struct Label {
 
 struct Loc {
   uint32_t file = 0, line = 0, column = 0;
-  uint32_t rest = 0;  // where the source goes on behind the column: `, function_name ..., inlined_at ...`
+  uint32_t rest = 0;  // where the source goes on after the column: `, function_name ..., inlined_at ...`
 };
 
 // `.maxntid 256, 1, 1`
@@ -137,19 +137,19 @@ class Function {
 
   // Takes an instruction out of the list; its id stays, marked Erased.
   void erase(InstrId id);
-  // Takes an instruction from where it stands to the place in front of `where`.
+  // Takes an instruction from where it stands to the place before `where`.
   void moveBefore(InstrId id, InstrId where);
   // The instruction's text is to be made anew from its operands.
   void touch(InstrId id);
   // Gives an instruction other operands; they must not lie in `operands`.
   void setOperands(InstrId id, std::span<const Operand> with);
-  // A number behind a comma; in `constants` where 32 bits do not hold it.
+  // A number after a comma; in `constants` where 32 bits do not hold it.
   Operand numberOperand(int64_t value);
   // A new register, spelled by the printer so that it meets no other name.
   RegId makeRegister(ScalarType type, uint8_t lanes = 1, Purpose purpose = Purpose::None);
   // A new array, declared by the printer in the same way.
   VariableId makeVariable(uint32_t form, uint64_t elements);
-  // A new instruction in front of `where`; at the end when there is no such id. The operands, which come with their
+  // A new instruction before `where`; at the end when there is no such id. The operands, which come with their
   // roles and perhaps a guard as the first, are copied; they must not lie in `operands`.
   InstrId insert(InstrId where, OpcodeId opcode, std::span<const Operand> operands);
   // The same for a pragma or a label of the function that stands nowhere yet.

@@ -8,6 +8,10 @@
 // pre-order walk: a group (`{a, b}`, `[a+4]`, `(a, b)`) is an entry with the number of entries inside, followed by
 // those. `join` says what stands before an entry within its group: nothing, a comma, `|` as in `%p1|%p2`, `+` as in
 // `[%rd1+8]`. So `[%rd1+8]` is Memory(2) Register Integer/Plus, and an expression needs no tree.
+//
+// ptxas also adds a constant to a register that is a data operand: `st.u32 [a], %r1 + 4` stores the sum. Such a
+// register entry is Compound, as is the register of a selector (`%v.x`), so that `flags == 0` means: this entry is the
+// whole operand, unmodified. In an address, where a sum is the usual form, the register is not marked.
 // The guard comes first and implicit operands (the carry flag, the registers that `ret` returns) come last.
 #pragma once
 
@@ -80,6 +84,7 @@ struct Operand {
     Implicit = 32,      // not in the text
     Hex = 64,           // Integer, WideInteger: written in hexadecimal
     VolatileRead = 64,  // SpecialRegister: two reads may differ
+    Compound = 64,      // Register: only the first entry of a data operand, such as `r + 1` or `v.x`
     Unsigned = 128,     // WideInteger: above INT64_MAX
   };
 

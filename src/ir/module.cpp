@@ -55,8 +55,8 @@ void Module::makeParts() {
   made.spaced.resize(generic);
   for (std::size_t o = 0; o < generic; ++o) {
     const std::string_view text = names[opcodes[o].text];
-    made.mapsShared |= text.starts_with("mapa");
-    if (opcodes[o].row == nullptr || !isGenericAccess(text)) continue;
+    made.mapsShared |= opcodes[o].op == Op::Mapa;
+    if (!isGenericAccess(opcodes[o])) continue;
     for (std::size_t s = 0; s < std::size(kSpaces); ++s)
       if (const std::string spaced = ptxopt::spacedOpcode(text, kSpaces[s]); !spaced.empty())
         made.spaced[o][s] = make(names.internCopy(spaced));

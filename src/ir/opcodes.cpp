@@ -10,7 +10,7 @@ namespace {
 using namespace effect;
 
 constexpr OpcodeRow kTable[] = {
-#define PTX_OPCODE(key, operands, effects, summary) {key, operands, (effects), summary},
+#define PTX_OPCODE(op, key, operands, effects, summary) {Op::op, key, operands, (effects), summary},
 #include "ir/opcodes.def"
 };
 
@@ -83,34 +83,27 @@ std::string effectNames(uint32_t effects) {
 OpcodeForm readOpcode(std::string_view text) {
   const auto parts = split(text);
   const std::span modifiers(parts.begin() + 1, parts.end());
-  OpcodeForm form;
-
+  const OpcodeRow* row = nullptr;
   if (const auto it = rowsByBase().find(parts.front()); it != rowsByBase().end()) {
     for (const Key& key : it->second) {
       if (std::all_of(key.modifiers.begin(), key.modifiers.end(), [&](std::string_view wanted) {
             return std::find(modifiers.begin(), modifiers.end(), wanted) != modifiers.end();
           })) {
-        form.row = key.row;
+        row = key.row;
         break;
       }
     }
   }
-  if (form.row != nullptr)
+  OpcodeForm form{decodeFields(row != nullptr ? row->op : Op::Unknown, modifiers)};
+  form.row = row;
+  if (row != nullptr)
     form.effects = form.row->effects;
   else
     form.effects = Read | Write | Side | Convergent | Async | Volatile | Ordering | CarryIn | CarryOut | Unknown;
 
-  for (const std::string_view modifier : modifiers) {
+  for (const std::string_view modifier : modifiers)
     for (const auto& [name, effects] : kModifierEffects)
       if (modifier == name) form.effects |= effects;
-    if (modifier == "v2") form.vector = 2;
-    if (modifier == "v4") form.vector = 4;
-    if (modifier == "v8") form.vector = 8;
-    if (const ScalarType type = scalarType(modifier); type != ScalarType::None) {
-      if (form.type == ScalarType::None) form.type = type;
-      form.sourceType = type;
-    }
-  }
   return form;
 }
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/types.h"
+#include "ir/opcode_fields.h"
 #include "support/interner.h"
 
 namespace ptxopt {
@@ -48,6 +48,7 @@ std::string effectNames(uint32_t effects);
 
 // One row of opcodes.def.
 struct OpcodeRow {
+  Op op;
   std::string_view key;       // base opcode and required modifiers
   std::string_view operands;  // one letter an operand: d def, m mod, u use, l label
   uint32_t effects;
@@ -57,14 +58,11 @@ struct OpcodeRow {
 };
 std::span<const OpcodeRow> opcodeTable();
 
-// A full opcode, read once.
-struct OpcodeForm {
-  NameId text;                               // as written, modifiers in the order of the source
-  const OpcodeRow* row = nullptr;            // nullptr: unknown
-  uint32_t effects = 0;                      // of the row and of the modifiers
-  ScalarType type = ScalarType::None;        // the first type among the modifiers: of the result, mostly
-  ScalarType sourceType = ScalarType::None;  // the last one: of the source, for conversions
-  uint8_t vector = 1;                        // 2, 4 or 8 for .v2, .v4, .v8
+// A full opcode, decoded once.
+struct OpcodeForm : OpcodeFields {
+  NameId text;                     // as written, modifiers in the order of the source: for printing
+  const OpcodeRow* row = nullptr;  // nullptr: unknown
+  uint32_t effects = 0;            // of the row and of the modifiers
 
   bool is(uint32_t anyOf) const { return (effects & anyOf) != 0; }
   // False when every register of the instruction counts as read and written.

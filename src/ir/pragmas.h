@@ -1,4 +1,4 @@
-// `.pragma "used_bytes_mask 65520";` says which bytes of what the load behind it reads are used. It belongs to that
+// `.pragma "used_bytes_mask 65520";` says which bytes of what the load after it reads are used. It belongs to that
 // load: it goes with it, and nothing comes between the two but `.loc`.
 #pragma once
 

@@ -12,7 +12,7 @@ using Parts = std::vector<std::string_view>;
 struct Access {
   std::string_view base;
   bool global, shared, local, constant;
-  bool spaceIsLate;  // the space stands in front of the type, which comes last
+  bool spaceIsLate;  // the space stands before the type, which comes last
 };
 constexpr Access kAccesses[] = {
     {"ld", true, true, true, true, false},
@@ -28,7 +28,7 @@ constexpr Access kAccesses[] = {
     {"wmma", true, true, false, false, true},
 };
 
-// Orders and scopes: the space comes behind them.
+// Orders and scopes: the space comes after them.
 constexpr std::string_view kOrders[] = {"weak", "volatile", "relaxed", "acquire", "release", "acq_rel",
                                         "mmio", "seq_cst",  "cta",     "cluster", "gpu",     "sys"};
 
@@ -79,9 +79,22 @@ bool hasForm(const Parts& parts, const Access& access, AddressKind space) {
 
 }  // namespace
 
-bool isGenericAccess(std::string_view opcode) {
-  const Parts parts = split(opcode);
-  return find(parts) != nullptr && std::ranges::none_of(parts, isSpaceName);
+bool isGenericAccess(const OpcodeFields& opcode) {
+  switch (opcode.op) {
+    case Op::Ld:
+    case Op::Ldu:
+    case Op::St:
+    case Op::Atom:
+    case Op::Red:
+    case Op::Prefetch:
+    case Op::Applypriority:
+    case Op::Discard:
+    case Op::Ldmatrix:
+    case Op::Stmatrix:
+    case Op::WmmaLoad:
+    case Op::WmmaStore: return opcode.space == StateSpace::None;
+    default: return false;
+  }
 }
 
 std::string spacedOpcode(std::string_view opcode, AddressKind space) {

@@ -11,12 +11,13 @@
 #include <string_view>
 
 #include "ir/address_state.h"
+#include "ir/opcode_fields.h"
 
 namespace ptxopt {
 
 // `ld`, `st`, `atom`, `red` and others with an operand [a] that may lie in any space, and say none.
-bool isGenericAccess(std::string_view opcode);
-// `space`: Global, Shared, Local or Const.
+bool isGenericAccess(const OpcodeFields& opcode);
+// The spelling of `opcode` in `space`: Global, Shared, Local or Const.
 std::string spacedOpcode(std::string_view opcode, AddressKind space);
 
 }  // namespace ptxopt

@@ -15,11 +15,8 @@ namespace ptxopt {
 namespace {
 
 bool dividesAnywhere(const Module& module, const Function& f) {
-  for (const InstrId id : f) {
-    if (!f[id].isInstruction() || module.form(f[id]).row == nullptr) continue;
-    const std::string_view key = module.form(f[id]).row->key;
-    if (key.starts_with("div") || key.starts_with("rem")) return true;
-  }
+  for (const InstrId id : f)
+    if (f[id].isInstruction() && division::isDivision(module.form(f[id]))) return true;
   return false;
 }
 

@@ -6,30 +6,47 @@
 //             (launch_values.h), every lane computes the same: the branch goes, and shuffles of a value that
 //             all lanes have become copies, 64-bit values that were taken apart for it as a whole. Shuffles of
 //             such values go elsewhere, too.
-// Algorithm:  sections: the single blocks that a branch jumps over, in front of a block with shuffles. All at
+// Algorithm:  sections: the single blocks that a branch jumps over, before a block with shuffles. All at
 //             first; launch_values.h is asked what holds if the branches were not there; those that do not
 //             stand the answer are taken out, and again until nothing changes.
-// Invariants: a section only computes and loads. What it writes was not written before in lanes that jumped, so
-//             that what they hold then is theirs to choose. Where it loads, all lanes read one value at
-//             addresses that a lane reads anyway, and before anything may be written they meet at a barrier, so
-//             that lanes that are late do not read what others write then:
+// Sections:   a section only computes and loads. What it writes was not written before in lanes that jumped, so
+//             that what they hold then is theirs to choose. Where it loads, it loads memory as launched (proven to
+//             be global, or constant, or a parameter), all lanes read one value at addresses that a lane reads
+//             anyway, and before anything may be written they meet at a barrier, so that lanes that are late do not
+//             read what others write then:
 //               of the block: a thread of the block surely runs the section, if those with an index of 0 do and
 //                             no thread passes it by in another way. The branch goes.
 //               of the warp:  a warp in which no lane runs the section must not begin to, for others do not
 //                             wait for it: the branch stays, and is taken where all lanes would take it
 //                             (vote.sync). All lanes are there, for there is no branch before but over such
 //                             blocks.
-//             A shuffle gives what some lane holds, or nothing that is defined; if all hold the same, that. No
-//             memory is ordered by shuffles, so that none is needed for it.
+// Of several: after a section whose branch goes every thread has what it writes. After one with a vote only the
+//             warps have it that ran it; the others hold what nobody wrote. So the addresses of a section must be
+//             one value with the branches of those sections gone alone that whoever loads has run: sections whose
+//             branch goes, and, if this one votes, others that vote on the same value of the same predicate.
+//             Values that are merely shuffled or computed may come from any section: where it was skipped they
+//             were undefined in all lanes of the warp before, and are so now.
+// Shuffles:   a shuffle that is not guarded gives a lane what some lane of its warp holds: the lane's own value
+//             where the other one is outside its segment (`c`), and nothing that is defined where the other one
+//             has exited, does not take part or is not in the mask; a lane that is not in the mask itself may not
+//             run it. If all lanes hold one value, that value is right in each case, and the lane's own register
+//             has it. With a predicate (`d|p`) a shuffle stays: that tells whether the other lane is in the
+//             segment. No memory is ordered by shuffles, so that none is needed for it, and lanes need not run
+//             together after one.
 // Cost:       nothing without a shuffle; else live intervals, and linear in operands for each sweep and round.
 // Declines:   too-large; of sections: side-effects (not only arithmetic and weak loads), may-have-changed (what
-//             is loaded), address-varies, first-thread-unknown, not-always-run, no-barrier, keeps-old-value; of
-//             shuffles that send a lane's value to all: varies.
+//             is loaded), unknown-space (of a load that names none), address-varies, first-thread-unknown,
+//             not-always-run, no-barrier, keeps-old-value; of shuffles that send a lane's value to all: varies.
 #include <algorithm>
 
+#include "analysis/address_spaces.h"
 #include "analysis/kernel_needs.h"
 #include "analysis/launch_values.h"
 #include "analysis/plain_operands.h"
+#include "analysis/sent_halves.h"
+#include "ir/opcode_predicates.h"
+#include "ir/spaced_opcodes.h"
+#include "ir/stored_numbers.h"
 #include "passes/pass.h"
 #include "passes/split_places.h"
 
@@ -37,12 +54,26 @@ namespace ptxopt {
 namespace {
 
 constexpr unsigned kMostRounds = 8, kLanes = 32;
-constexpr std::size_t kMostInstructions = 64;  // of a section
+constexpr std::size_t kMostInstructions = 64;  // of a section, and between the halves of a value
 
 // Of the older ones ptxas says that they are deprecated: that is its user's to hear.
-bool isShuffle(const Module& module, const OpcodeForm& form) {
-  return form.row != nullptr && form.row->base() == "shfl" && module.text(form.text).starts_with("shfl.sync.");
+bool isShuffle(const OpcodeForm& form) { return form.op == Op::Shfl && form.has(ModifierFlag::Sync); }
+
+constexpr uint32_t bit(ModifierFlag f) { return 1u << static_cast<unsigned>(f); }
+
+// `bar.warp.sync`
+bool isWarpBarrier(const OpcodeForm& form) {
+  return form.op == Op::Bar && form.hasOnly(field::Flag) &&
+         form.flags == (bit(ModifierFlag::Warp) | bit(ModifierFlag::Sync));
 }
+// `bar.sync`, `barrier.cta.sync.aligned`
+bool isBlockBarrier(const OpcodeForm& form) {
+  return (form.op == Op::Bar || form.op == Op::Barrier) && form.hasOnly(field::Scope | field::Flag) &&
+         (form.scope == MemoryScope::None || form.scope == MemoryScope::Cta) &&
+         (form.flags & ~bit(ModifierFlag::Aligned)) == bit(ModifierFlag::Sync);
+}
+
+bool isInteger32(ScalarType t) { return isIntegerOrBits(t) && info(t).bits == 32; }
 
 class DropBroadcasts {
  public:
@@ -50,10 +81,12 @@ class DropBroadcasts {
       : f_(f),
         context_(context),
         module_(context.module),
+        stored_(findStoredNumbers(context.module, f)),
         cfg_(context.analyses.cfg()),
         slots_(context.analyses.slotIndexes()),
         intervals_(context.analyses.liveIntervals()),
-        memory_(context.module, f, cfg_) {}
+        spaces_(makeSpaces()),
+        memory_(context.module, f, cfg_, spaces_ ? &*spaces_ : nullptr) {}
 
   bool run() {
     for (uint32_t b = 0; b < cfg_.size(); ++b)
@@ -80,14 +113,29 @@ class DropBroadcasts {
     BlockId head, body, join;
     InstrId branch;
     bool votes = false;  // the branch stays, for warps without a lane that runs the section
+    // What the branch asks: a value of a register, and which one of it runs the body.
+    std::pair<RegId, ValueId> guard;
+    bool runsIf = false;
   };
   struct Whole {
     InstrId pack;
     RegId from;
   };
 
+  // What loads without a space read matters only in kernels: elsewhere nothing is as launched.
+  std::optional<AddressSpaces> makeSpaces() const {
+    const auto isGenericLoad = [&](InstrId id) {
+      return f_[id].isInstruction() && form(id).op == Op::Ld && isGenericAccess(form(id));
+    };
+    if (!f_.isEntry || module_.addressSize != 64) return {};
+    for (const InstrId id : f_)
+      if (isGenericLoad(id))
+        return std::optional<AddressSpaces>(std::in_place, module_, f_, cfg_, slots_, intervals_,
+                                            context_.knobs["assume-param-global"] != 0);
+    return {};
+  }
+
   const OpcodeForm& form(InstrId id) const { return module_.form(f_[id]); }
-  std::string_view text(InstrId id) const { return module_.text(form(id).text); }
 
   // ---- sections ----
 
@@ -96,8 +144,7 @@ class DropBroadcasts {
     if (!block.reachable || cfg_.successors(head).size() != 2 || slots_.instructions(head).empty()) return {};
     const InstrId branch = slots_.instructions(head).back();
     const auto operands = f_.operandsOf(f_[branch]);
-    if (form(branch).row == nullptr || form(branch).row->key != "bra" || !f_[branch].is(Instruction::Guarded))
-      return {};
+    if (form(branch).op != Op::Bra || !f_[branch].is(Instruction::Guarded)) return {};
     const auto target = std::ranges::find(operands, OperandKind::Label, &Operand::kind);
     if (target == operands.end()) return {};
     const BlockId join = cfg_.blockOf(f_.labels[target->payload].place), body(head.value + 1);
@@ -106,11 +153,17 @@ class DropBroadcasts {
                             cfg_.successors(body).size() == 1 && cfg_.successors(body)[0] == join &&
                             !cfg_[body].leaves;
     if (!isTriangle) return {};
-    return Section{.head = head, .body = body, .join = join, .branch = branch};
+    const RegId guard = operands[0].reg();
+    return Section{.head = head,
+                   .body = body,
+                   .join = join,
+                   .branch = branch,
+                   .guard = {guard, intervals_[guard].valueIn(slots_[branch])},
+                   .runsIf = operands[0].is(Operand::Not)};
   }
 
   bool hasShuffles(BlockId b) const {
-    return std::ranges::any_of(slots_.instructions(b), [&](InstrId id) { return isShuffle(module_, form(id)); });
+    return std::ranges::any_of(slots_.instructions(b), [&](InstrId id) { return isShuffle(form(id)); });
   }
 
   std::string_view whyNot(Section& s) const {
@@ -118,17 +171,18 @@ class DropBroadcasts {
     if (body.size() > kMostInstructions) return "side-effects";
     bool loads = false, needsBarrier = false;
     for (const InstrId id : body) {
-      if (form(id).row != nullptr && form(id).row->key == "bra") continue;
+      if (form(id).op == Op::Bra) continue;
       if (f_[id].is(Instruction::Guarded) || !form(id).knowsOperands()) return "side-effects";
-      if (form(id).row->key != "ld") {
+      if (form(id).op != Op::Ld) {
         if (!LaunchValues::isComputation(form(id))) return "side-effects";
         continue;
       }
-      if (text(id).starts_with("ld.param") && f_.isEntry) continue;
+      if (isParameterLoad(form(id)) && f_.isEntry) continue;
       loads = true;
-      if (text(id).starts_with("ld.const") || memory_.isConstant(id)) continue;
+      if (form(id).space == StateSpace::Const || memory_.isConstant(id)) continue;
       needsBarrier = true;
-      if (!memory_.isAsLaunched(id)) return "may-have-changed";
+      if (!memory_.isAsLaunchedIfGlobal(id)) return "may-have-changed";
+      if (!memory_.isAsLaunched(id)) return "unknown-space";
     }
     for (const InstrId id : body)
       for (const Operand& o : f_.operandsOf(f_[id]))
@@ -167,15 +221,11 @@ class DropBroadcasts {
       if (effect == GlobalEffect::Changes || f_[id].is(Instruction::Guarded) || operands.size() != 1 ||
           operands.single(0) == nullptr)
         return Barrier::None;
-      const std::string_view opcode = text(id);
-      if (opcode == "bar.warp.sync") {
+      if (isWarpBarrier(form(id))) {
         const auto mask = immediate(f_, *operands.single(0));
         return mask && static_cast<uint32_t>(*mask) == UINT32_MAX ? Barrier::Warp : Barrier::None;
       }
-      constexpr std::string_view kOfBlock[] = {
-          "bar.sync",         "bar.cta.sync",         "barrier.sync",
-          "barrier.cta.sync", "barrier.sync.aligned", "barrier.cta.sync.aligned"};
-      return std::ranges::find(kOfBlock, opcode) != std::end(kOfBlock) ? Barrier::Block : Barrier::None;
+      return isBlockBarrier(form(id)) ? Barrier::Block : Barrier::None;
     }
     return Barrier::None;
   }
@@ -193,15 +243,16 @@ class DropBroadcasts {
     const Operand& guard = f_.operandsOf(f_[branch])[0];
     const InstrId test = definition(guard.reg(), branch);
     if (!test.valid()) return false;
-    const std::string_view wanted = guard.is(Operand::Not) ? "setp.eq." : "setp.ne.", opcode = text(test);
-    if (!opcode.starts_with(wanted) || opcode.size() != wanted.size() + 3 || !opcode.ends_with("32")) return false;
+    const ComparisonOperator wanted = guard.is(Operand::Not) ? ComparisonOperator::Eq : ComparisonOperator::Ne;
+    const ScalarType type = form(test).type;
+    if (!form(test).isExactly(Op::Setp, wanted, type) || !isInteger32(type)) return false;
     const PlainOperands operands(f_.operandsOf(f_[test]));
     if (operands.size() != 3 || operands.single(0) == nullptr || operands.single(1) == nullptr ||
         operands.single(2) == nullptr || !operands.single(1)->isRegister() || operands.single(1)->flags != 0 ||
         immediate(f_, *operands.single(2)) != std::optional<uint64_t>(0))
       return false;
     const InstrId source = definition(operands.single(1)->reg(), test);
-    if (!source.valid() || !text(source).starts_with("mov.") || !text(source).ends_with("32")) return false;
+    if (!source.valid() || form(source).op != Op::Mov || !isInteger32(form(source).type)) return false;
     const PlainOperands moved(f_.operandsOf(f_[source]));
     if (moved.size() != 2 || moved.single(1) == nullptr || moved.single(1)->kind != OperandKind::SpecialRegister)
       return false;
@@ -243,8 +294,9 @@ class DropBroadcasts {
       for (const Section& s : sections_) edges_.push_back({s.head, s.join});
       values_.emplace(module_, f_, cfg_, slots_, intervals_, memory_, edges_);
       const std::size_t before = sections_.size();
+      const std::vector<Section> all = sections_;
       std::erase_if(sections_, [&](const Section& s) {
-        const bool varies = loadsVary(s);
+        const bool varies = loadsVary(s, all);
         if (varies) declines_.add("address-varies");
         return varies || !isSent(s);
       });
@@ -255,11 +307,28 @@ class DropBroadcasts {
     values_.emplace(module_, f_, cfg_, slots_, intervals_, memory_, edges_);
   }
 
-  bool loadsVary(const Section& s) const {
+  // Whether all threads that run `runner` without its branch have run the body of `s`, if they came by: the branch
+  // of `s` goes, or all warps that skip it skip `runner`, too.
+  static bool haveRun(const Section& s, const Section& runner) {
+    return !s.votes || (runner.votes && s.guard == runner.guard && s.runsIf == runner.runsIf);
+  }
+
+  // Whether the threads that load in the section may not have one address for all. Warps that skipped another
+  // section hold nothing that is defined where it writes.
+  bool loadsVary(const Section& s, std::span<const Section> all) const {
+    if (std::ranges::all_of(all, [&](const Section& other) { return haveRun(other, s); }))
+      return loadsVary(s, *values_);
+    std::vector<LaunchValues::Edge> edges;
+    for (const Section& other : all)
+      if (haveRun(other, s)) edges.push_back({other.head, other.join});
+    return loadsVary(s, LaunchValues(module_, f_, cfg_, slots_, intervals_, memory_, edges));
+  }
+
+  bool loadsVary(const Section& s, const LaunchValues& values) const {
     return std::ranges::any_of(slots_.instructions(s.body), [&](InstrId id) {
-      if (form(id).row->key != "ld") return false;
+      if (form(id).op != Op::Ld) return false;
       return std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
-        return o.isRegister() && o.reads() && !values_->read(o.reg(), id).isOne();
+        return o.isRegister() && o.reads() && !values.read(o.reg(), id).isOne();
       });
     });
   }
@@ -267,19 +336,22 @@ class DropBroadcasts {
   // Whether a shuffle goes that sends what the section makes.
   bool isSent(const Section& s) const {
     for (const InstrId id : slots_.instructions(s.join)) {
-      if (!isShuffle(module_, form(id)) || !isOfOne(id)) continue;
+      if (!isShuffle(form(id)) || !isOfOne(id)) continue;
       const Operand& result = f_.operandsOf(f_[id])[0];
       if (slots_.blockAt(values_->placeOf(values_->written(result.reg(), id))) == s.body) return true;
     }
     return false;
   }
 
+  // What a narrow store makes of a float register is another thing after a mov of bits.
+  bool isConverted(RegId r) const { return stored_.isStoredNarrowly[r.value] && stored_.mayBeNumber[r.value]; }
+
   // Whether the shuffle's result, all that it writes, is one value for all lanes.
   bool isOfOne(InstrId id) const {
     const PlainOperands operands(f_.operandsOf(f_[id]));
     const Operand* const result = operands.single(0);
     return result != nullptr && result->isRegister() && operands.single(1) != nullptr &&
-           values_->written(result->reg(), id).isOne();
+           !isConverted(result->reg()) && values_->written(result->reg(), id).isOne();
   }
 
   // ---- edits ----
@@ -287,9 +359,8 @@ class DropBroadcasts {
   void note() {
     for (uint32_t b = 0; b < cfg_.size(); ++b) {
       if (!cfg_[BlockId(b)].reachable) continue;
-      unpacks_.clear();
       for (const InstrId id : slots_.instructions(BlockId(b))) {
-        if (isShuffle(module_, form(id))) {
+        if (isShuffle(form(id))) {
           if (isOfOne(id))
             shuffles_.push_back(id);
           else if (isBroadcast(id))
@@ -302,33 +373,28 @@ class DropBroadcasts {
 
   bool isBroadcast(InstrId id) const {
     const PlainOperands operands(f_.operandsOf(f_[id]));
-    return text(id).find(".idx.") != std::string_view::npos && operands.single(2) != nullptr &&
+    return form(id).lanes == LaneSelection::Index && operands.single(2) != nullptr &&
            immediate(f_, *operands.single(2)).has_value();
   }
 
   // `mov.b64 r, {low, high}` of what `mov.b64 {low, high}, s` took apart in the block, s not being written between.
+  // If r is one value for all lanes, so are the halves on their way, and their shuffles go.
   void noteWhole(InstrId id) {
-    const PlainOperands operands(f_.operandsOf(f_[id]));
-    const bool isMove = text(id) == "mov.b64" && !f_[id].is(Instruction::Guarded) && operands.size() == 2;
-    if (isMove && operands.single(0) != nullptr && operands[1].size() == 3 && operands.single(0)->isRegister()) {
-      const LaunchValues::State state = values_->written(operands.single(0)->reg(), id);
-      if (state.isOne() && state.part == LaunchValues::Part::Whole)
-        for (const auto& [from, leader] : unpacks_)
-          if (leader == state.leader) {
-            wholes_.push_back({id, from});
-            break;
-          }
-    }
-    std::erase_if(unpacks_, [&](const auto& u) {
-      return std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
-        return o.isRegister() && o.writes() && o.reg() == u.first;
-      });
-    });
-    if (isMove && operands[0].size() == 3 && operands.single(1) != nullptr && operands.single(1)->isRegister()) {
-      const LaunchValues::State state = values_->read(operands.single(1)->reg(), id);
-      if (state.isOne() && state.part == LaunchValues::Part::Whole)
-        unpacks_.push_back({operands.single(1)->reg(), state.leader});
-    }
+    const SentHalves halves = sentHalves(module_, f_, cfg_, slots_, intervals_, id);
+    if (!halves.unpack.valid()) return;
+    const RegId to = f_.operandsOf(f_[id])[0].reg(), from = halves.whole->reg();
+    if (values_->written(to, id).isOne() && !isWrittenBetween(from, halves.unpack, id))
+      wholes_.push_back({id, from});
+  }
+
+  // Of one block.
+  bool isWrittenBetween(RegId r, InstrId from, InstrId to) const {
+    for (std::size_t n = 0; from != to; from = f_[from].next)
+      if (n++ == kMostInstructions || std::ranges::any_of(f_.operandsOf(f_[from]), [&](const Operand& o) {
+            return o.isRegister() && o.writes() && o.reg() == r;
+          }))
+        return true;
+    return false;
   }
 
   void apply() {
@@ -378,14 +444,15 @@ class DropBroadcasts {
   Function& f_;
   PassContext& context_;
   const Module& module_;
+  const StoredNumbers stored_;
   const Cfg& cfg_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
+  const std::optional<AddressSpaces> spaces_;
   const LaunchMemory memory_;
   std::vector<Section> triangles_, sections_;
   std::vector<LaunchValues::Edge> edges_;
   std::optional<LaunchValues> values_;
-  std::vector<std::pair<RegId, uint32_t>> unpacks_;  // in this block: what was taken apart, and its leader
   std::vector<InstrId> shuffles_;
   std::vector<Whole> wholes_;
   Declines declines_;
@@ -394,11 +461,9 @@ class DropBroadcasts {
 }  // namespace
 
 bool dropBroadcasts(Function& f, PassContext& context) {
-  const bool any = std::ranges::any_of(context.module.opcodes,
-                                       [&](const OpcodeForm& form) { return isShuffle(context.module, form); });
-  if (!any) return false;
+  if (std::ranges::none_of(context.module.opcodes, isShuffle)) return false;
   for (const InstrId id : f)
-    if (f[id].isInstruction() && isShuffle(context.module, context.module.form(f[id])))
+    if (f[id].isInstruction() && isShuffle(context.module.form(f[id])))
       return context.hasUsableIntervals() && DropBroadcasts(f, context).run();
   return false;
 }

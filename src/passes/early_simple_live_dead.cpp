@@ -1,16 +1,14 @@
 // early-simple-live-dead: removes what one look at a block shows to be dead.
 //
 // What:       instructions without an effect whose results are written again in full, or not read at all, before
-// their
-//             block ends, and which no other block reads first; with all in the block that only fed them.
+//             their block ends, and which no other block reads first; with all in the block that only fed them.
 // Algorithm:  one backward walk of each block. At the end of a block with successors every global register
 //             (register_numbers.h) counts as live, so no dataflow problem is solved. Where something was dead, it
 //             may have held the last read of a register in any block but those that write it: the number of blocks
 //             that read each register first is counted, and when it falls to none these blocks are walked again. So
 //             a second run finds nothing. Unreachable blocks are walked too.
 // Keeps:      whatever isRemovable() does not vouch for, and what is dead only on all paths together: live-dead
-// does
-//             the rest.
+//             does the rest.
 // Machine code of ptxas: identical (it removes the same itself).
 // Cost:       linear, and a walk of a block for each of its registers that nobody else reads any more.
 // Declines:   too-large: the control-flow graph has too many edges.

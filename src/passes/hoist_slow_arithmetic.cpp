@@ -1,23 +1,24 @@
-// hoist-slow-arithmetic: divisions and roots that a loop does not change are computed in front of it.
+// hoist-slow-arithmetic: divisions and roots that a loop does not change are computed before it.
 //
 // What:       div, rem, rcp, sqrt and rsqrt of the kinds that ptxas makes a call of: rounded as IEEE asks, of f64,
 //             of 16-bit and of 64-bit integers. What it makes a few instructions of ptxas moves out of loops by
 //             itself; these never, for they are branches when it looks at loops.
-// Algorithm:  each such instruction, in the order of the text: the outermost loop in front of which it may stand,
+// Algorithm:  each such instruction, in the order of the text: the outermost loop before which it may stand,
 //             going outwards. Its sources have to have values from before the loop, or such that a few instructions
-//             without effects make of those, which are repeated in front of the loop. There the result gets a
+//             without effects make of those, which are repeated before the loop. There the result gets a
 //             register of its own; in the loop a copy of that takes the instruction's place. Equal ones share.
 // Invariants: nothing in PTX traps or sets flags, so that the results are the same whatever the loop does. An
 //             instruction leaves a loop only if its block, or the loop around it that it left before, runs in every
-//             round: it is executed more often than before only where a loop runs no round at all. In front of a
+//             round: it is executed more often than before only where a loop runs no round at all. Before a
 //             loop is where only ways into it lead.
 // Cost:       linear, plus the sources of such instructions times the loops around them.
 // Declines:   too-large; for instructions in loops: guarded, operands (other than registers and numbers), varies,
 //             not-every-round (a way through the loop avoids it), no-preheader, scope (a name means something else
-//             in front of the loop), register-pressure.
+//             before the loop), register-pressure.
 #include <algorithm>
 #include <map>
 
+#include "passes/lsr/address_opcodes.h"
 #include "passes/pass.h"
 #include "passes/room/loop_room.h"
 #include "passes/split_places.h"
@@ -26,14 +27,20 @@ namespace ptxopt {
 namespace {
 
 constexpr unsigned kMostDepth = 6;         // of instructions that sources are made of
-constexpr std::size_t kMostRepeated = 12;  // instructions in front of a loop, for one that is slow
+constexpr std::size_t kMostRepeated = 12;  // instructions before a loop, for one that is slow
 constexpr int kSpareRoom = 3;              // registers: what the estimate is wrong by more often than not
 
 // What ptxas makes a call of. It keeps these when they are dead, so their rows say Side, though they only compute.
 bool isSlow(const OpcodeForm& form) {
-  if (form.row == nullptr || form.effects != effect::Side) return false;
-  constexpr std::string_view kBases[] = {"div", "rem", "rcp", "rsqrt", "sqrt"};
-  return std::ranges::find(kBases, form.row->base()) != std::end(kBases);
+  if (form.effects != effect::Side) return false;
+  switch (form.op) {
+    case Op::Div:
+    case Op::Rem:
+    case Op::Rcp:
+    case Op::Rsqrt:
+    case Op::Sqrt: return true;
+    default: return false;
+  }
 }
 
 class HoistSlowArithmetic {
@@ -154,8 +161,7 @@ class HoistSlowArithmetic {
     const OpcodeForm& form = module_.form(f_[id]);
     if (form.row == nullptr || !isCopyable(f_[id])) return false;
     if (form.effects == effect::Pure || isSlow(form)) return true;
-    return form.effects == effect::Read && f_.isEntry && form.vector == 1 &&
-           module_.text(form.text).starts_with("ld.param.") &&
+    return form.effects == effect::Read && f_.isEntry && form.vector == 1 && isParameterLoad(form) &&
            std::ranges::none_of(f_.operandsOf(f_[id]).subspan(1), &Operand::isRegister);
   }
 
@@ -201,7 +207,7 @@ class HoistSlowArithmetic {
   // ---- the edits ----
 
   void apply() {
-    // One place for a loop, so that what comes later stands behind what it uses.
+    // One place for a loop, so that what comes later stands after what it uses.
     std::map<uint32_t, InstrId> places;
     for (const Move& m : moves_) {
       const auto [at, isNew] = places.try_emplace(m.loop.value);
@@ -216,7 +222,7 @@ class HoistSlowArithmetic {
     }
   }
 
-  // Puts the instruction, and what makes its sources, in front of the loop. The register of its result.
+  // Puts the instruction, and what makes its sources, before the loop. The register of its result.
   RegId repeat(InstrId id, LoopId l, InstrId place) {
     const auto old = f_.operandsOf(f_[id]);
     std::vector<Operand> operands(old.begin(), old.end());

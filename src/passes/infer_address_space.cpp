@@ -1,24 +1,22 @@
 // infer-address-space: accesses of generic addresses become accesses of the state space that they lie in.
 //
 // What:       ld, st, atom, red, ldu, prefetch, applypriority, discard, ldmatrix, stmatrix, wmma.load and
-// wmma.store
-//             without a space get the one that is known of their address; ptxas follows no address through its
-//             arithmetic, and a generic access is slower and knows no alias. A generic address of global memory is
-//             the same number as the global one (cvta.global is a copy), so only the opcode changes. For shared,
-//             local and constant memory the address as the space counts it is computed beside the generic one
-//             (space/address_shadows.h). `isspacep` of a known address becomes a constant, and `cvta.to` of one a
-//             copy of what `cvta` was given.
+//             wmma.store without a space get the one that is known of their address; ptxas follows no address
+//             through its arithmetic, and a generic access is slower and knows no alias. A generic address of
+//             global memory is the same number as the global one (cvta.global is a copy), so only the opcode
+//             changes. For shared, local and constant memory the address as the space counts it is computed beside
+//             the generic one (space/address_shadows.h). `isspacep` of a known address becomes a constant, and
+//             `cvta.to` of one a copy of what `cvta` was given.
 // Algorithm:  address_spaces.h, with what address_facts.h found for parameters and results.
 // Keeps:      everything else about the access: order, scope, cache operators and hints, where the space has them
 //             (ir/spaced_opcodes.h).
 // Leaves:     what nothing reads any longer, to live-dead.
 // Cost:       nothing without a generic access; else live intervals, and linear in operands for each sweep.
 // Declines:   unknown-source (loaded from memory that may have changed since the launch, put together from halves,
-// ...), mixed-spaces (addresses of several
-//             meet), function-parameter (of a function with calls that are not known), launched-parameter (of a
-//             kernel that device code may launch, or assume-param-global is off), no-such-form (the space does not
-//             have the access), address-form (not `[reg]` or `[reg+imm]`), not-cheaper; too-large; address-size
-//             (32-bit).
+//             ...), mixed-spaces (addresses of several meet), function-parameter (of a function with calls that are
+//             not known), launched-parameter (of a kernel that device code may launch, or assume-param-global is
+//             off), no-such-form (the space does not have the access), address-form (not `[reg]` or `[reg+imm]`),
+//             not-cheaper; too-large; address-size (32-bit).
 #include <algorithm>
 
 #include "analysis/plain_operands.h"
@@ -37,7 +35,10 @@ std::string_view whyUnknown(AddressKind k) {
   }
 }
 
-bool isTest(const OpcodeForm& form) { return form.row != nullptr && form.row->key.starts_with("isspacep"); }
+bool isTest(const OpcodeForm& form) { return form.op == Op::Isspacep; }
+
+// `cvta.to`: from a generic address.
+bool isToSpace(const OpcodeForm& form) { return form.op == Op::Cvta && form.has(ModifierFlag::To); }
 
 class SpaceInference {
  public:
@@ -111,9 +112,8 @@ class SpaceInference {
 
   void lookAtConversion(InstrId id) {
     const OpcodeForm& form = module_.form(f_[id]);
-    const std::string_view opcode = module_.text(form.text);
-    if (!opcode.starts_with("cvta.to.")) return;
-    const AddressKind space = namedSpace(opcode);
+    if (!isToSpace(form)) return;
+    const AddressKind space = namedSpace(form);
     const auto operands = f_.operandsOf(f_[id]);
     const std::size_t source = f_[id].is(Instruction::Guarded) ? 2 : 1;
     if (!isSpace(space) || space == AddressKind::Global || operands.size() != source + 1 ||
@@ -142,7 +142,7 @@ class SpaceInference {
     if (operands.single(0) == nullptr || address == nullptr || !address->isRegister() ||
         !spaces_.holdsAddresses(address->reg()))
       return;
-    const AddressKind asked = namedSpace(module_.text(module_.form(f_[id]).text));
+    const AddressKind asked = namedSpace(module_.form(f_[id]));
     if (const auto known = answer(asked, spaces_.read(address->reg(), id))) tests_.push_back({id, *known});
   }
 
@@ -206,9 +206,8 @@ bool hasGeneric(const Module& module, const Function& f) {
     if (o.value < module.made.spaced.size())
       for (const OpcodeId s : module.made.spaced[o.value])
         if (s.valid()) return true;
-    if (isTest(module.form(f[id]))) return true;
-    const std::string_view opcode = module.text(module.form(f[id]).text);
-    if (opcode.starts_with("cvta.to.") && !opcode.starts_with("cvta.to.global")) return true;
+    const OpcodeForm& form = module.form(f[id]);
+    if (isTest(form) || (isToSpace(form) && form.space != StateSpace::Global)) return true;
   }
   return false;
 }

@@ -1,13 +1,11 @@
 // live-dead: removes what no execution needs.
 //
 // What:       blocks that nothing reaches; instructions without an effect whose results nothing needs, with all
-// that
-//             only fed them, cycles included (a loop counter that only counts).
+//             that only fed them, cycles included (a loop counter that only counts).
 // Algorithm:  reachability on the CFG, then one solution of `Needed` liveness (liveness.h), then one backward walk
-// of
-//             each block. One solution is enough: removing what is not needed does not change what is. Only when an
-//             instruction goes that held the address of a label, which may have kept a block reachable, all is done
-//             once more.
+//             of each block. One solution is enough: removing what is not needed does not change what is. Only when
+//             an instruction goes that held the address of a label, which may have kept a block reachable, all is
+//             done once more.
 // Keeps:      whatever isRemovable() does not vouch for: stores, atomics, calls, barriers, convergent and volatile
 //             operations, opcodes not in the table. Labels that are named anywhere, declarations, scopes.
 //             A `.pragma "used_bytes_mask ..."` goes with the load it describes.

@@ -15,16 +15,20 @@
 //             `used_bytes_mask` says that it is not used is read after all, and the pragma goes, only for a load of
 //             the same block, which would have read it anyway. A copy is made before the
 //             register can be written again, so neither register reuse nor swapped vectors matter.
+// Registers:  of scalars of 16 to 64 bits, of any class, copied as bits. What a store has besides a whole register as wide as
+//             itself (a constant, `%r1 + 4`, `%v.x`, a wider register, which ptxas may convert) is only known to be
+//             overwritten.
 // Cost:       linear in operands, plus accesses times the entries that are kept.
-// Declines:   too-large; for loads: register-class (lanes of other types, `.v2` registers), repeated-register (one
-//             register in two lanes), register-pressure (the value would live longer than what costs no resident
-//             block).
+// Declines:   too-large; for loads: register-class (lanes of other types, `.v2` registers, registers that a narrow store
+//             may convert: ir/stored_numbers.h), repeated-register (one register in two lanes), register-pressure (the
+//             value would live longer than what costs no resident block).
 #include <algorithm>
 #include <array>
 #include <map>
 #include <string>
 
 #include "ir/pragmas.h"
+#include "ir/stored_numbers.h"
 #include "passes/cse/available_values.h"
 #include "passes/room/range_room.h"
 #include "passes/split_places.h"
@@ -52,7 +56,8 @@ class LocalCse {
         intervals_(context.analyses.liveIntervals()),
         model_(context.module),
         addresses_(f, context),
-        room_(f, context, RangeRoom::Estimate::FatPoint) {}
+        room_(f, context, RangeRoom::Estimate::FatPoint),
+        stored_(findStoredNumbers(context.module, f)) {}
 
   bool run() {
     std::vector<bool> isRoot(cfg_.size());
@@ -184,6 +189,7 @@ class LocalCse {
   bool isPlain(RegId r) const {
     const Register& reg = f_.registers[r.value];
     const RegisterClass c = reg.registerClass();
+    if (stored_.isStoredNarrowly[r.value] && stored_.mayBeNumber[r.value]) return false;
     return reg.lanes == 1 && (c == RegisterClass::B16 || c == RegisterClass::B32 || c == RegisterClass::B64 ||
                               c == RegisterClass::F32 || c == RegisterClass::F64);
   }
@@ -280,6 +286,7 @@ class LocalCse {
   cse::MemoryModel model_;
   cse::MemoryAddresses addresses_;
   RangeRoom room_;
+  const StoredNumbers stored_;
   Declines declines_;
   std::optional<Occurrences> occurrences_;
   std::optional<Zones> zones_;
@@ -291,12 +298,13 @@ class LocalCse {
 bool hasCandidates(const Module& module, const Function& f) {
   std::size_t loads = 0, stores = 0;
   for (const InstrId id : f) {
-    if (!f[id].isInstruction() || module.form(f[id]).row == nullptr) continue;
-    const std::string_view key = module.form(f[id]).row->key;
-    if (key != "ld" && key != "st") continue;
-    const std::string_view text = module.text(module.form(f[id]).text);
-    if (text.find(".shared") == std::string_view::npos && text.find(".const") == std::string_view::npos) continue;
-    ++(key == "ld" ? loads : stores);
+    if (!f[id].isInstruction()) continue;
+    const OpcodeForm& form = module.form(f[id]);
+    const bool isLoad = form.op == Op::Ld;
+    const bool isOfInterest =
+        isOwnShared(form.space) || form.space == StateSpace::SharedCluster || form.space == StateSpace::Const;
+    if ((!isLoad && form.op != Op::St) || !isOfInterest) continue;
+    ++(isLoad ? loads : stores);
     if (loads > 1 || (loads == 1 && stores != 0)) return true;
   }
   return false;

@@ -19,6 +19,7 @@
 #include <algorithm>
 
 #include "analysis/uniform_registers.h"
+#include "passes/divide/division.h"
 #include "passes/lsr/loop_report.h"
 #include "passes/lsr/machine_prices.h"
 #include "passes/lsr/rewrite.h"
@@ -96,10 +97,7 @@ class LoopReducer {
     for (const BlockId b : loops_.blocks(l))
       for (const InstrId id : context_.analyses.slotIndexes().instructions(b)) {
         const OpcodeForm& form = context_.module.form(f_[id]);
-        if (form.row == nullptr || !(form.row->key.starts_with("div") || form.row->key.starts_with("rem")))
-          continue;
-        const RegisterClass type = info(form.type).registerClass;
-        if (type == RegisterClass::B64) return true;
+        if (division::isDivision(form) && info(form.type).registerClass == RegisterClass::B64) return true;
       }
     return false;
   }

@@ -28,6 +28,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "ir/opcode_predicates.h"
 #include "passes/coalescing/copy_report.h"
 #include "passes/coalescing/pack_copies.h"
 
@@ -121,8 +122,7 @@ class NvptxCoalescer {
       if (!i.isInstruction()) continue;
       const OpcodeForm& form = context_.module.form(i);
       if (form.is(effect::Call | effect::kControl)) isStored.clear();
-      const std::string_view opcode = context_.module.text(form.text);
-      const bool isStore = opcode.starts_with("st.param."), isLoad = opcode.starts_with("ld.param.");
+      const bool isStore = isParameterStore(form), isLoad = isParameterLoad(form);
       if (!isStore && !isLoad) continue;
       for (const Operand& o : f_.operandsOf(i)) {
         if (o.kind != OperandKind::Variable) continue;

@@ -65,7 +65,7 @@ struct LoopReport {
   struct Form {
     std::string_view name;
     double perRound = 0;        // machine instructions, by the pass's cost
-    int setup = 0;              // ... in front of the loop
+    int setup = 0;              // ... before the loop
     int registers = 0;          // 32-bit units that it adds
     std::string_view rejected;  // why it could not be chosen
     bool chosen = false;

@@ -1,19 +1,18 @@
 // rename-webs: gives every def-use web a register of its own.
 //
 // What:       a web is a largest set of definitions and uses that share values: two definitions are in one when
-// some use
-//             may read either. Unrelated values that share a name part. The first web of a register keeps the name.
+//             some use may read either. Unrelated values that share a name part. The first web of a register keeps
+//             the name.
 // Algorithm:  values as nodes of a union-find: one for each full definition, and one for each register at the start
-// of
-//             each block where it is live. At a block's end the value of a register is united with those at the
+//             of each block where it is live. At a block's end the value of a register is united with those at the
 //             starts of its successors. A mod (guarded definition, tied accumulator, lane write) keeps the node of
 //             what it reads. No dominators are needed: a phi is just a node with several values united into it.
+// Registers:  a web has the type and the lanes of its register, so nothing changes for an instruction that goes by types.
 // Keeps:      the carry flag, registers of the parameter and return lists.
 // Machine code of ptxas: identical, which makes this a test of the operand roles of every opcode; but for ties.
-// Where
-//             `shfl lo|p, lo, ...` reads and writes one register, ptxas takes that as a hint to give both values
-//             one machine register, and without the hint it may choose otherwise. Knob rename-webs-keep-tied leaves
-//             such values together.
+//             Where `shfl lo|p, lo, ...` reads and writes one register, ptxas takes that as a hint to give both
+//             values one machine register, and without the hint it may choose otherwise. Knob rename-webs-keep-tied
+//             leaves such values together.
 // Cost:       instructions + the sum of live-in sets, almost linear.
 // Declines:   too-large: liveness or the values would take more memory than knobs liveness-memory-mb and
 //             rename-webs-memory-mb allow.

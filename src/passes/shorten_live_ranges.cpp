@@ -3,9 +3,8 @@
 // What:       runs of instructions whose only effect is on registers, loads among them, change their order. ptxas
 //             orders the machine's instructions itself, but begins with the order that it finds, and what it ends
 //             with depends on that.
-// Algorithm:  a graph of the dependences of each run: an instruction stays behind the last write of what it
-// mentions,
-//             and a write behind the reads of what it writes. Two orders of it, by knob shorten-order:
+// Algorithm:  a graph of the dependences of each run: an instruction stays after the last write of what it
+//             mentions, and a write after the reads of what it writes. Two orders of it, by knob shorten-order:
 //               late      each instruction just before the first that needs it, from the top: first what nothing
 //                         in the run needs, in the order of the text, with all that it needs before it
 //               pressure  from the bottom, each time the instruction that leaves the fewest 32-bit units live above
@@ -16,7 +15,7 @@
 // Walls:      everything with an effect besides registers and plain loads: stores, atomics, volatile and ordered
 //             accesses, barriers, whatever is convergent or asynchronous, calls, branches, opcodes that are not
 //             known, reads of special registers that change; and all that is no instruction: labels, braces,
-//             declarations, .loc, pragmas, and what stands right behind a pragma. Nothing moves over a wall. A
+//             declarations, .loc, pragmas, and what stands right after a pragma. Nothing moves over a wall. A
 //             guarded write keeps the old value: it counts as reading what it writes. The carry flag is a register.
 // Machine code of ptxas: other, that is the point; better for some kernels, worse for others. On request.
 // Cost:       linear in instructions and dependences; by pressure, times those that are ready: runs are cut at
@@ -59,7 +58,7 @@ class Run {
 
   std::size_t size() const { return ids_.size(); }
   InstrId operator[](std::size_t i) const { return ids_[i]; }
-  // The registers of the run; those that are live behind it must be told before an order is asked for.
+  // The registers of the run; those that are live after it must be told before an order is asked for.
   const std::vector<RegId>& registers() const { return registers_; }
   void setLiveBehind(std::vector<bool> live) { liveBehind_ = std::move(live); }
 
@@ -188,7 +187,7 @@ class Run {
     return order;
   }
 
-  // How many more units are live before the instruction than behind it, where these are.
+  // How many more units are live before the instruction than after it, where these are.
   int64_t growth(const Node& node, const std::vector<bool>& live) const {
     int64_t units = 0;
     for (const uint32_t r : node.writes)

@@ -2,7 +2,7 @@
 //
 // What:       where the kept units of a kernel are above what the next step of its occupancy allows (split_goal.h),
 //             the registers that live longest through those points without being mentioned are split around them: a
-//             carrier takes the value over behind each definition, and the register is written again before the
+//             carrier takes the value over after each definition, and the register is written again before the
 //             first use of each block, and before a use that has a point of high pressure between it and the
 //             mention before. In between the register is dead.
 // Algorithm:  for each kept register one walk over its mentions, block by block, finds where it has to be written
@@ -16,9 +16,8 @@
 //             the slots counted; none if there would be no more than now. Only where the accesses stand in no
 //             deeper loop than some of the points that they relieve, and if they are in a loop, in a less deep one.
 // Machine code of ptxas: identical by default. It joins copies of values with one definition, but for what it
-// computes
-//             anew itself and for lane masks, whose origin it wants to see: copies of others are declined. Copies
-//             make PTX larger, so the pass runs on request only.
+//             computes anew itself and for lane masks, whose origin it wants to see: copies of others are declined.
+//             Copies make PTX larger, so the pass runs on request only.
 // Cost:       linear in operands, and logarithmic in points for each stretch, for each step tried.
 // Declines:   too-large, those of SplitGoal, nothing-to-split; with slots those of whyNoSlots and step-not-reached
 //             (no more blocks with the slots that fit); for a register those of whyUnsplittable, call-sequence (it
@@ -31,6 +30,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/opcode_predicates.h"
 #include "passes/split_goal.h"
 #include "passes/split_places.h"
 #include "passes/split_remat.h"
@@ -95,8 +95,8 @@ class PressureSplitter {
     Way way = Way::Copy;
     uint64_t relieved = 0;  // high points times units
     uint32_t units = 0;
-    bool definitionDies = false;        // the first mention behind each definition writes the register again
-    std::vector<InstrId> defs;          // behind these it is taken over
+    bool definitionDies = false;        // the first mention after each definition writes the register again
+    std::vector<InstrId> defs;          // after these it is taken over
     std::vector<InstrId> uses;          // before these it is written again
     std::vector<KeptValue::Span> held;  // points where it stays
   };
@@ -122,14 +122,12 @@ class PressureSplitter {
     for (const InstrId id : f_) {
       const Instruction& i = f_[id];
       if (!i.isInstruction()) continue;
-      const std::string_view opcode = module_.text(module_.form(i).text);
+      const OpcodeForm& form = module_.form(i);
       const auto operands = f_.operandsOf(i);
       const bool isOwn = std::ranges::any_of(operands, [&](const Operand& o) {
         return o.kind == OperandKind::Variable && f_.variables[o.payload].isParameter;
       });
-      if (!module_.form(i).is(effect::Call) && !opcode.starts_with("st.param") &&
-          (!opcode.starts_with("ld.param") || isOwn))
-        continue;
+      if (!form.is(effect::Call) && !isParameterStore(form) && (!isParameterLoad(form) || isOwn)) continue;
       for (const Operand& o : operands)
         if (o.isRegister() && why_[o.payload].empty()) why_[o.payload] = "call-sequence";
     }

@@ -5,11 +5,10 @@
 //             the loop becomes one before, one inside that nobody touches, and one behind, which later passes can
 //             move, recompute or put elsewhere one by one. Of nested loops the outermost is taken.
 // Algorithm:  for each register, the highest first, the loops whose headers lie in its live range and that have
-// none
-//             of its mentions (marked up the loop tree). A value made by a copy of another register that is carried
-//             around the same loop shares its carrier: where both are live they hold the same value, by the numbers
-//             of the live ranges, up the chain of copies. A value in which several definitions meet is carried like
-//             any other; the copies back write the register in which they meet.
+//             none of its mentions (marked up the loop tree). A value made by a copy of another register that is
+//             carried around the same loop shares its carrier: where both are live they hold the same value, by the
+//             numbers of the live ranges, up the chain of copies. A value in which several definitions meet is
+//             carried like any other; the copies back write the register in which they meet.
 //             Ways in: the end of a block that leads nowhere else, or a new block between two that follow each
 //             other in the text. Ways out: the start of a block that only the loop leads to.
 // Modes:      by default copies only. Knob split-remat: in loops whose pressure is above the next step of the
@@ -280,7 +279,7 @@ class LoopSplitter {
     const Instruction& i = f_[id];
     const auto operands = f_.operandsOf(i);
     if (i.is(Instruction::Guarded) || operands.size() != 2 || !operands[0].isRegister() ||
-        !operands[1].isRegister() || !module_.text(module_.form(i).text).starts_with("mov."))
+        !operands[1].isRegister() || operands[1].flags != 0 || module_.form(i).op != Op::Mov)
       return {};
     const RegId source = operands[1].reg();
     const bool isAlike = source != reg && indexOf_.size() > source.value && indexOf_[source.value] != UINT32_MAX &&

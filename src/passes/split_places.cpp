@@ -1,5 +1,7 @@
 #include "passes/split_places.h"
 
+#include "ir/stored_numbers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,12 +72,15 @@ bool Zones::reaches(const Occurrences& occurrences, RegId r, InstrId place) cons
 std::vector<std::string_view> whyUnsplittable(const Module& module, const Function& f,
                                               const LiveIntervals& intervals) {
   std::vector<std::string_view> why(f.registers.size());
+  const StoredNumbers stored = findStoredNumbers(module, f);
   for (std::size_t r = 0; r < why.size(); ++r) {
     const Register& reg = f.registers[r];
     const RegisterClass c = reg.registerClass();
     const bool isNumber = c == RegisterClass::B16 || c == RegisterClass::B32 || c == RegisterClass::B64 ||
                           c == RegisterClass::F32 || c == RegisterClass::F64;
-    if (r == Function::kCarry.value || reg.lanes != 1 || (!isNumber && c != RegisterClass::Pred))
+    // What a narrow store converts would be bits after a copy.
+    const bool isConverted = stored.isStoredNarrowly[r] && stored.mayBeNumber[r];
+    if (r == Function::kCarry.value || reg.lanes != 1 || (!isNumber && c != RegisterClass::Pred) || isConverted)
       why[r] = "register-class";
     else if (reg.isParameter)
       why[r] = "parameter";
@@ -96,7 +101,7 @@ bool isOnlyCopied(const Module& module, const Function& f, const Occurrences& oc
   return std::ranges::all_of(occurrences.of(r), [&](const Occurrence& o) {
     const auto operands = f.operandsOf(f[o.instruction]);
     return operands.size() == 2 && operands[0].isRegister() && operands[1].isRegister() &&
-           module.text(module.form(f[o.instruction]).text).starts_with("mov.");
+           module.form(f[o.instruction]).op == Op::Mov;
   });
 }
 

@@ -87,7 +87,7 @@ InstrId placeAtStart(const Module& module, const Function& f, const Block& block
 bool placeBetween(const Module& module, const Function& f, const Cfg& cfg, BlockId from, BlockId to,
                   InstrId& place);
 
-// `mov`, put in front of `place`; under `guard` (the first operand of a guarded instruction) if there is one.
+// `mov` of bits or predicates, which takes every class that whyUnsplittable lets through, put in front of `place`; under `guard` (the first operand of a guarded instruction) if there is one.
 void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId place,
                 const std::optional<Operand>& guard = {});
 

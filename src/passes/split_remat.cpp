@@ -2,17 +2,19 @@
 
 #include <algorithm>
 
+#include "ir/opcode_predicates.h"
+
 namespace ptxopt {
 namespace {
 
-constexpr std::string_view kCheap[] = {"abs",  "add",  "and", "bfe", "bfi", "cvt", "cvta", "lop3",
-                                       "mad",  "max",  "min", "mov", "mul", "neg", "not",  "or",
-                                       "prmt", "selp", "shf", "shl", "shr", "sub", "xor"};
+constexpr Op kCheap[] = {Op::Abs,  Op::Add,  Op::And, Op::Bfe, Op::Bfi, Op::Cvt, Op::Cvta, Op::Lop3,
+                         Op::Mad,  Op::Max,  Op::Min, Op::Mov, Op::Mul, Op::Neg, Op::Not,  Op::Or,
+                         Op::Prmt, Op::Selp, Op::Shf, Op::Shl, Op::Shr, Op::Sub, Op::Xor};
 
 constexpr std::size_t kMostCopies = 8;  // in a chain
 
 bool isKernelParameter(const Module& module, const Function& f, const Instruction& i) {
-  if (!f.isEntry || !module.text(module.form(i).text).starts_with("ld.param.")) return false;
+  if (!f.isEntry || !isParameterLoad(module.form(i))) return false;
   const auto operands = f.operandsOf(i);
   return std::ranges::none_of(operands.subspan(1), [](const Operand& o) { return o.isRegister(); }) &&
          std::ranges::any_of(operands, [&](const Operand& o) {
@@ -45,10 +47,8 @@ bool isCheapDefinition(const Module& module, const Function& f, const Instructio
       f.registers[operands[0].payload].lanes != 1)
     return false;
   if (isKernelParameter(module, f, i)) return form.effects == effect::Read;
-  if (form.row == nullptr || form.effects != effect::Pure || info(form.type).registerClass == RegisterClass::F64)
-    return false;
-  const std::string_view base = form.row->base();
-  return std::ranges::find(kCheap, base) != std::end(kCheap) &&
+  if (form.effects != effect::Pure || info(form.type).registerClass == RegisterClass::F64) return false;
+  return std::ranges::find(kCheap, form.op) != std::end(kCheap) &&
          std::ranges::all_of(operands.subspan(1), [&](const Operand& o) { return isRepeatable(module, o); });
 }
 
@@ -60,8 +60,7 @@ bool hasCheapValue(const Module& module, const Function& f, const LiveIntervals&
     if (v.kind != ValueKind::Instruction) break;
     const auto operands = f.operandsOf(f[slots.instructionAt(v.def)]);
     if (operands.size() != 2 || !operands[0].isRegister() || operands[0].role != Role::Def ||
-        !operands[1].isRegister() ||
-        !module.text(module.form(f[slots.instructionAt(v.def)]).text).starts_with("mov."))
+        !operands[1].isRegister() || module.form(f[slots.instructionAt(v.def)]).op != Op::Mov)
       break;
     reg = operands[1].reg();
   }

@@ -2,8 +2,8 @@
 //
 // Only what is cheap, pure and the same wherever it stands: moves of numbers, addresses and special registers that
 // do not change, parameters of a kernel, cvta, integer and single-precision arithmetic without a carry. Its
-// operands must hold the same values, by number, at the new place; nothing guarded, no labels, no groups. Cost:
-// operands times the logarithm of their segments.
+// operands must hold the same values, by number, at the new place; nothing guarded, no labels, no groups, no components of
+// vectors. A sum with a constant (`%r1 + 4`) is recomputed as it stands. Cost: operands times the logarithm of their segments.
 #pragma once
 
 #include "passes/pass.h"

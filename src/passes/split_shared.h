@@ -37,7 +37,7 @@ class SharedSlots {
   void declare(const Module& module, Function& f);
   // In another block of the function an address that was made is not there.
   void startBlock() { addresses_ = {}; }
-  // Puts a store of `r` to a slot, or a load of it, in front of `place`.
+  // Puts a store of `r` to a slot, or a load of it, before `place`.
   void access(const Module& module, Function& f, RegId r, uint32_t slot, bool isStore, InstrId place);
 
  private:

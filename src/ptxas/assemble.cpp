@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;  // the messages of some 100,000 kernels
 constexpr uint32_t kOldestTarget = 75;
-constexpr int kCacheFormat = 2;
+constexpr int kCacheFormat = 3;
 
 // The lines with an error in them, or the first line; at most about 1000 characters.
 std::string complaint(std::string_view text) {

@@ -8,12 +8,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <utility>
 #include <vector>
 
 namespace ptxopt {
@@ -40,6 +40,55 @@ uint64_t sizeOfUser() {
   uint64_t mib = 0;
   const auto read = std::from_chars(given, given + std::strlen(given), mib);
   return read.ec == std::errc() && *read.ptr == '\0' ? mib << 20 : Cache::kUsualSize;
+}
+
+// The first line of an entry. All of it follows from the key and the value, so that it is enough to make it again and
+// compare.
+std::string headOf(const std::string& key, std::string_view value) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  XXH3_128bits_update(&state, key.data(), key.size());
+  XXH3_128bits_update(&state, value.data(), value.size());
+  const XXH128_hash_t digest = XXH3_128bits_digest(&state);
+  return fmt::format("ptxopt cache 1 {:016x}{:016x}\n", digest.high64, digest.low64);
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  int get() const { return fd_; }
+  bool close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+// The bytes of a regular file. Nothing where there is another thing, which may be one that is waited for.
+std::optional<std::string> bytesOf(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t n = ::read(fd, bytes.data() + size, bytes.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return std::nullopt;
+    size += static_cast<std::size_t>(n);
+  }
+  return bytes;
+}
+
+bool writeAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
 }
 
 struct Entry {
@@ -71,12 +120,21 @@ std::string Cache::pathOf(const std::string& key) const {
 std::optional<std::string> Cache::find(const std::string& key) const {
   if (folder_.empty()) return std::nullopt;
   const std::string path = pathOf(key);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::string value{std::istreambuf_iterator<char>(in), {}};
-  if (!in) return std::nullopt;
-  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used now
-  return value;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return std::nullopt;
+  std::optional<std::string> bytes = bytesOf(file.get());
+  if (bytes) {
+    const std::size_t head = std::min(bytes->size(), bytes->find('\n') + 1);  // 0 where there is no line
+    if (const std::string_view value = std::string_view(*bytes).substr(head);
+        std::string_view(*bytes).substr(0, head) == headOf(key, value)) {
+      ::futimens(file.get(), nullptr);  // used now
+      bytes->erase(0, head);
+      return bytes;
+    }
+  }
+  // Also an empty folder; one with something in it stays, and is no place for an entry.
+  if (::unlink(path.c_str()) != 0) ::rmdir(path.c_str());
+  return std::nullopt;
 }
 
 void Cache::put(const std::string& key, std::string_view value) {
@@ -85,10 +143,10 @@ void Cache::put(const std::string& key, std::string_view value) {
   std::error_code ignored;
   fs::create_directories(fs::path(path).parent_path(), ignored);
   std::string name = path + ".XXXXXX";
-  const int fd = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd < 0) return;
-  const bool isWritten = ::write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
-  const bool isClosed = ::close(fd) == 0;
+  Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  if (file.get() < 0) return;
+  const bool isWritten = writeAll(file.get(), headOf(key, value)) && writeAll(file.get(), value);
+  const bool isClosed = file.close();
   if (!isWritten || !isClosed || ::rename(name.c_str(), path.c_str()) != 0)
     ::unlink(name.c_str());
   else

@@ -61,7 +61,7 @@ class CubinReader {
   }
 
  private:
-  // The number of the architecture stands in the header, the letter behind it only in the command line of ptxas.
+  // The number of the architecture stands in the header, the letter after it only in the command line of ptxas.
   void setVariant(std::string_view toolInfo) {
     const std::string option = "-arch " + measures_.architecture;
     const std::size_t at = toolInfo.find(option);

@@ -5,7 +5,7 @@
 namespace ptxopt {
 namespace {
 
-// What stands behind `key`, up to `end`.
+// What stands after `key`, up to `end`.
 std::optional<std::string_view> between(std::string_view line, std::string_view key, char end) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos) return std::nullopt;
@@ -13,7 +13,7 @@ std::optional<std::string_view> between(std::string_view line, std::string_view 
   return line.substr(0, line.find(end));
 }
 
-// The number in front of `unit`: 20 of "Used 20 registers".
+// The number before `unit`: 20 of "Used 20 registers".
 std::optional<uint64_t> numberBefore(std::string_view line, std::string_view unit) {
   const std::size_t at = line.find(unit);
   if (at == std::string_view::npos) return std::nullopt;

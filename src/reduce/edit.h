@@ -64,7 +64,7 @@ class Edit {
   std::vector<Cut> cuts_;
 };
 
-// The first index behind the entry at `at` with all that is inside it; a register's selector counts as inside.
+// The first index after the entry at `at` with all that is inside it; a register's selector counts as inside.
 std::size_t behindEntry(std::span<const Operand> operands, std::size_t at);
 // Index of the first operand that is not the guard.
 inline std::size_t firstAfterGuard(const Instruction& i) { return i.is(Instruction::Guarded) ? 1 : 0; }

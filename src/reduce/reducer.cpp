@@ -28,7 +28,7 @@ std::unique_ptr<Module> parsed(std::string_view text) {
 
 std::string reprinted(const Module& module) { return print(module, {.reprint = true}); }
 
-// 128 bits of a text: two texts are never taken for one.
+// A hash of 128 bits that stands for a text. Two texts with one hash would be taken for one; that is unlikely enough.
 struct Digest {
   uint64_t a = 0, b = 0;
   friend auto operator<=>(const Digest&, const Digest&) = default;

@@ -5,7 +5,7 @@
 // repeated until a round changes nothing.
 // A candidate is tested only if it parses, is structurally sound (ir/verify.h), and was not tested before.
 // With several jobs the next candidates are tested at once, as if all but the last would fail; the first of them in
-// order that is interesting is taken and those behind it are forgotten. So the result, and the number of tests,
+// order that is interesting is taken and those after it are forgotten. So the result, and the number of tests,
 // depends on the test alone, not on the number of jobs.
 // Cost: time is that of the tests; building a candidate parses the best text twice.
 // Invariant: every accepted text was interesting, is in the form of --reprint, and was never accepted before, so

@@ -48,7 +48,7 @@ bool isPlainJump(const Module& m, const Function& f, InstrId id) {
          f.operandsOf(i)[0].kind == OperandKind::Label;
 }
 
-// The jump that stands first behind a label, or none.
+// The jump that stands first after a label, or none.
 InstrId jumpAt(const Module& m, const Function& f, LabelId label) {
   InstrId id = f.labels[label.value].place;
   while (id.valid() && (f[id].kind == InstrKind::Label || f[id].kind == InstrKind::Loc)) id = f[id].next;

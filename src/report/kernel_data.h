@@ -9,7 +9,7 @@
 
 namespace ptxopt::report {
 
-// The points are those of RegisterPressure: the start of each block and the place behind each instruction. Lines
+// The points are those of RegisterPressure: the start of each block and the place after each instruction. Lines
 // are those of the module's text.
 //   name demangled            the second is empty where there is none
 //   entry first text             as in the file; `text` are its lines from line `first` on

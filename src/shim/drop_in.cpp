@@ -38,6 +38,7 @@ class DropIn {
     if (options_.leavesAlone) return become(call(arguments_));
     if (!command_.leftAlone.empty()) {
       if (options_.verbose) say(command_.leftAlone + ": left alone");
+      if (!command_.inputs.empty()) tellWarnings();
     } else if (findInputs()) {
       if (const std::optional<Child> child = assemble()) {
         if (!child->error.empty()) return child->error;
@@ -85,7 +86,7 @@ class DropIn {
     optimizeAll();
     if (std::any_of(inputs_.begin(), inputs_.end(), [](const ShimInput& i) { return i.result.changed; })) {
       if (std::optional<Child> child = assembleOptimized(folder)) return child;
-    } else if (trouble_.empty() && standardInput_.empty() && !hasCopies_) {
+    } else if (trouble_.empty() && options_.warnings.empty() && standardInput_.empty() && !hasCopies_) {
       writeSides();
       return std::nullopt;
     }
@@ -139,6 +140,7 @@ class DropIn {
     ShimOptions options = options_;
     options.guard.architecture = command_.architecture.empty() ? kUsualArchitecture : command_.architecture;
     options.guard.ptxas.program = ptxas_;
+    options.guard.isWholeCall = true;
     if (command_.isLinked) options.optimizer.knobs.try_emplace("inline-weak", 0);
     options.guard.ptxas.arguments = command_.settings;
     const SafetyNet net(givenCall(), standardInput_, kMostCpuSeconds);
@@ -208,8 +210,14 @@ class DropIn {
     });
   }
 
-  // One warning, whatever happened.
+  // Who asks for the version, or for help, reads what ptxas says and no more: these are for calls with an input.
+  void tellWarnings() const {
+    for (const std::string& warning : options_.warnings) say("warning: " + warning);
+  }
+
+  // One warning, whatever happened, and those of the environment.
   void tell() const {
+    tellWarnings();
     if (trouble_.empty()) return;
     const std::string more = trouble_.size() > 1 ? fmt::format(" (and {} more)", trouble_.size() - 1) : "";
     say(fmt::format("warning: {}{}", trouble_.front(), more));

@@ -1,4 +1,4 @@
-// The drop-in ptxas: its arguments, the real ptxas behind it, and optimized PTX in between.
+// The drop-in ptxas: its arguments, the real ptxas that it calls, and optimized PTX in between.
 //
 // Each PTX input is optimized for the architecture asked for and put into a temporary file of the same name; the
 // real ptxas is called with the same arguments but for that name. What it prints is handed on, its exit code is

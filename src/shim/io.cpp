@@ -50,6 +50,9 @@ bool writeBytes(const fs::path& path, std::string_view bytes) {
 }
 
 bool writeWhole(const fs::path& path, std::string_view bytes) {
+  // A device or a pipe has no place to put another file into.
+  if (std::error_code none; fs::exists(path, none) && !fs::is_regular_file(path, none))
+    return writeBytes(path, bytes);
   const fs::path temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
   std::error_code error;
   if (writeBytes(temporary, bytes)) {

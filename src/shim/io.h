@@ -13,7 +13,7 @@ std::optional<std::string> readBytes(const std::string& path);
 void writeBytes(int descriptor, std::string_view bytes);
 // Makes the folder, too.
 bool writeBytes(const std::filesystem::path& path, std::string_view bytes);
-// Whole or not at all, also where several processes write the same name.
+// Whole or not at all, also where several processes write the same name. What is no regular file is written to.
 bool writeWhole(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace ptxopt

@@ -77,7 +77,14 @@ std::optional<Child> runInToolkit(const NvccPlan& plan, const std::vector<std::s
     why = "the plan of nvcc is another one in a toolkit of ours";
     return std::nullopt;
   }
-  // Which ptxas is the user's to say, and otherwise nvcc's own.
+  // Which ptxas is the user's to say, and otherwise nvcc's own. What is wrong is said once, not by each ptxas.
+  for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"}) {
+    if (!isSet(variable) || std::getenv(variable) == std::string_view("none")) continue;
+    const std::string wrong = whyNoProgram(variable, std::getenv(variable));
+    if (wrong.empty()) continue;
+    say(fmt::format("warning: {}; passed over", wrong));
+    ::unsetenv(variable);
+  }
   if (!isSet("PTXOPT_PTXAS") && !isSet("PTXAS")) ::setenv("PTXOPT_PTXAS", (bin + "/ptxas").c_str(), 1);
   if (plan.keepsPtx()) addOption("--keep-ptx");
   return runChild(call(nvcc, arguments));
@@ -90,11 +97,14 @@ bool isNvcc(const std::string& argument) {
          !fs::path(argument).has_extension();
 }
 
-std::string findNvcc() {
+std::string findNvcc(std::vector<std::string>& passedOver) {
   if (isSet("PTXOPT_NVCC")) return std::getenv("PTXOPT_NVCC");
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* home = std::getenv(variable))
-      if (const std::string file = std::string(home) + "/bin/nvcc"; isUsable(file)) return file;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (!isSet(variable)) continue;
+    const std::string home = std::getenv(variable);
+    if (const std::string file = home + "/bin/nvcc"; isUsable(file)) return file;
+    if (std::string why = whyNoToolkit(variable, home, "nvcc"); !why.empty()) passedOver.push_back(std::move(why));
+  }
   if (const char* path = std::getenv("PATH")) {
     std::string_view rest = path;
     while (!rest.empty()) {

@@ -14,8 +14,9 @@
 namespace ptxopt {
 
 // The nvcc to call: `first` if that names one (as a compiler launcher is called), else $PTXOPT_NVCC, of $CUDA_HOME
-// or $CUDA_PATH, of PATH, of /usr/local/cuda. Empty: there is none. Never this program.
-std::string findNvcc();
+// or $CUDA_PATH, of PATH, of /usr/local/cuda. Empty: there is none. Never this program. `passedOver` gets what
+// is wrong with a variable of a toolkit.
+std::string findNvcc(std::vector<std::string>& passedOver);
 bool isNvcc(const std::string& argument);
 
 // Does not return unless nvcc cannot be started: then the reason. `dropIn`: the drop-in ptxas, which may be this

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kTemporary = "tmpxft_";
 
-// NAME=VALUE where NAME can be that of a variable; a command may hold a `=` too, behind a blank.
+// NAME=VALUE where NAME can be that of a variable; a command may hold a `=` too, after a blank.
 std::size_t equalsOfSetting(std::string_view line) {
   const std::size_t equals = line.find('=');
   if (equals == 0 || equals == std::string_view::npos) return std::string_view::npos;

@@ -2,7 +2,7 @@
 //
 // nvcc takes the folder that it was called in for its toolkit's bin folder: there it reads nvcc.profile, which sets
 // PATH and the rest, and beside that folder it looks for `targets`. So a folder with a link to nvcc, its profile
-// with the real folder in the places of its own, a last line that puts a link named ptxas in front of the PATH, and
+// with the real folder in the places of its own, a last line that puts a link named ptxas first on the PATH, and
 // links to all else of the toolkit makes nvcc run as ever, but for ptxas.
 #pragma once
 

@@ -4,6 +4,8 @@
 
 #include <exception>
 
+#include "guard/report.h"
+
 namespace ptxopt {
 namespace {
 
@@ -31,8 +33,10 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const G
   if (!guarded.guard.trouble.empty())
     out.trouble = fmt::format("{}: {}: {}", options.fileName,
                               guarded.guard.refused ? "ptxas refuses the optimized PTX, which is left as it was"
-                                                    : "not compared with the PTX as it was",
+                                                    : "the PTX cannot be compared and is left as it was",
                               firstLine(guarded.guard.trouble));
+  else if (const std::string unjudged = unjudgedFunctions(guarded.guard); !unjudged.empty())
+    out.trouble = fmt::format("{}: {}", options.fileName, unjudged);
   out.changed = result.output != text;
   out.text = std::move(result.output);
   out.reportJson = std::move(result.reportJson);

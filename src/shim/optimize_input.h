@@ -12,11 +12,12 @@ namespace ptxopt {
 
 // What $PTXOPT_OPTIONS says.
 struct ShimOptions {
-  Options optimizer;         // architecture and file name are those of each input
-  GuardOptions guard;        // architecture and arguments are those of ptxas's command line
-  std::string ptxas;         // not empty: the real one
-  bool leavesAlone = false;  // touch nothing: somebody before us did
-  std::string mistake;       // not empty: $PTXOPT_OPTIONS makes no sense, no PTX is touched
+  Options optimizer;                  // architecture and file name are those of each input
+  GuardOptions guard;                 // architecture and arguments are those of ptxas's command line
+  std::string ptxas;                  // not empty: the real one
+  bool leavesAlone = false;           // touch nothing: somebody before us did
+  std::vector<std::string> warnings;  // of the environment, which are no reason to touch nothing
+  std::string mistake;                // not empty: $PTXOPT_OPTIONS makes no sense, no PTX is touched
   std::string report;     // a file, or a folder (with a slash at its end, or there already) for one report an input
   bool keepsPtx = false;  // write what ptxas gets beside the input, as NAME.ptxopt.ptx
   bool verbose = false;   // say what is done

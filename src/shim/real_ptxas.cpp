@@ -35,7 +35,8 @@ bool isSameFile(const std::string& a, const std::string& b) {
 std::string findAnother(const std::vector<std::string>& called) {
   std::vector<std::string> candidates;
   for (const char* home : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* folder = std::getenv(home)) candidates.push_back(std::string(folder) + "/bin/ptxas");
+    if (const char* folder = std::getenv(home); folder != nullptr && *folder != '\0')
+      candidates.push_back(std::string(folder) + "/bin/ptxas");
   if (const char* path = std::getenv("PATH"))
     for (const std::string& folder : split(path)) candidates.push_back(folder + "/ptxas");
   candidates.emplace_back("/usr/local/cuda/bin/ptxas");
@@ -54,13 +55,13 @@ bool isCalledByOurselves() {
   return list != nullptr && *list != '\0';
 }
 
-std::string takeRealPtxas(const std::string& given) {
+std::string takeRealPtxas(const std::string& given, std::vector<std::string>& passedOver) {
   std::string called = isCalledByOurselves() ? std::getenv(kCalled) : "";
   // Whoever says that there is none to ask still needs one to compile.
   for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"})
     if (const char* value = std::getenv(variable); value != nullptr && std::string_view(value) == "none")
       ::unsetenv(variable);
-  const std::string program = called.empty() ? findPtxas(given) : findAnother(split(called));
+  const std::string program = called.empty() ? findPtxas(given, &passedOver) : findAnother(split(called));
   if (program.empty()) return {};
   if (!called.empty()) called += ':';
   called += program;

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace ptxopt {
 
 // Whether the drop-in ptxas called us.
 bool isCalledByOurselves();
-// Notes the one found in the environment of this process. `given`: as in findPtxas. Empty: there is none.
-std::string takeRealPtxas(const std::string& given);
+// Notes the one found in the environment of this process. `given` and `passedOver`: as in findPtxas. Empty: there is
+// none.
+std::string takeRealPtxas(const std::string& given, std::vector<std::string>& passedOver);
 
 }  // namespace ptxopt

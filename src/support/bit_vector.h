@@ -174,7 +174,7 @@ class BitVector {
     }
     return std::min(size_, w * 64 + static_cast<std::size_t>(std::countr_zero(word)));
   }
-  // The first behind `i`.
+  // The first after `i`.
   std::size_t findNext(std::size_t i) const { return findFrom(i + 1); }
 
   // Calls `visit(i)` for each element.

@@ -87,7 +87,7 @@ int spawn(const std::vector<std::string>& arguments, const Pipe& out, const Pipe
   sigset_t none, usual;
   sigemptyset(&none);
   sigemptyset(&usual);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD}) sigaddset(&usual, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD, SIGXFSZ}) sigaddset(&usual, signal);
   posix_spawnattr_setsigmask(&s.attributes, &none);
   posix_spawnattr_setsigdefault(&s.attributes, &usual);
   posix_spawnattr_setpgroup(&s.attributes, 0);

@@ -37,6 +37,8 @@ void Builder::start(const Token& first) {
   nesting_ = 0;
   join_ = Join::None;
   groups_.clear();
+  around_.clear();
+  indexBytes_ = 0;
   firstOperand_ = static_cast<uint32_t>(function_->operands.size());
   firstPending_ = pending_.size();
   statementBegin_ = offsetOf(first);
@@ -89,8 +91,13 @@ void Builder::addressSize(const Token& t) {
   module_.addressSize = static_cast<uint32_t>(bits);
 }
 
+// Both names of an alias. Their functions stand before it, as ptxas wants it: then the name stays the function's, and
+// another symbol says that it has an alias, or is one.
 void Builder::alias(const Token& t) {
-  if (!symbol(intern(t)).valid()) declareSymbol(intern(t), SymbolKind::Alias, 0);
+  if (symbol(intern(t)).valid())
+    module_.symbols.push_back({intern(t), SymbolKind::Alias, 0});
+  else
+    declareSymbol(intern(t), SymbolKind::Alias, 0);
 }
 
 void Builder::openSection() {

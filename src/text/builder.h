@@ -105,10 +105,16 @@ class Builder {
   NameId intern(const Token& t) { return module_.names.intern(t.view()); }
 
   Operand& push(OperandKind kind, uint32_t payload);
+  void markCompound();
+  uint32_t elementBytes(const Token& t, const Operand& o) const;
+  bool openIndex(const Token& t);
+  void closeIndex(const Token& t);
   bool pushDeclared(const Token& t, NameId name);
   void pushPending(const Token& t, NameId name);
   void wantLabel(std::size_t operand);
   void applyPrefix(const Token& t);
+  void applyPrefixes(const Token& t);
+  void endOperand();
   void closeGroup();
   void checkName(const Token& t) const;
   void checkJoin(const Token& t, OperandKind kind) const;
@@ -162,6 +168,9 @@ class Builder {
   uint8_t prefixes_ = 0;
   std::string prefixesWritten_;
   std::vector<uint32_t> groups_;  // open groups: their operand indices
+  std::vector<uint32_t> around_;  // those of them that stand for all but the last of several prefixes
+  uint32_t indexGroup_ = 0;       // and the one that is an index, symbol[..], of elements of
+  uint32_t indexBytes_ = 0;       // so many bytes; 0: there is none
   std::size_t locValues_ = 0;
   NameId targetName_;
 

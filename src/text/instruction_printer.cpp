@@ -190,7 +190,7 @@ void InstructionPrinter::printOperands(std::span<const Operand> operands) {
   for (std::size_t at = 0; at < operands.size();) printOperand(operands, at);
 }
 
-// One entry with all that is inside it; `at` moves behind it.
+// One entry with all that is inside it; `at` moves after it.
 void InstructionPrinter::printOperand(std::span<const Operand> operands, std::size_t& at) {
   const Operand o = operands[at++];
   if (o.kind != OperandKind::Selector) put(kJoinText[static_cast<std::size_t>(o.join)]);

@@ -159,7 +159,7 @@ Meaning Names::find(NameId name) {
   return known.meaning;
 }
 
-// Whether all numbers behind the prefix mean members of the range declared last: no other name is spelled so.
+// Whether all numbers after the prefix mean members of the range declared last: no other name is spelled so.
 bool Names::remember(RecentPrefix& recent, std::string_view prefix, uint64_t packed) {
   const NameId name = interner_.find(prefix);
   if (!name.valid() || heads(name).range == kNone || heads(name).numbered != kNone) return false;

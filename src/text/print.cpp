@@ -119,7 +119,7 @@ class PatchingPrinter {
     at_ = static_cast<uint32_t>(next + 1);
   }
 
-  // A made or moved instruction: on a line of its own, behind what follows the one before on its line.
+  // A made or moved instruction: on a line of its own, after what follows the one before on its line.
   void elsewhere(const Instruction& i) {
     finishLine();
     out_ += i.kind == InstrKind::Label ? "\n" : "\n\t";

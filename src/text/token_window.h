@@ -1,5 +1,5 @@
 // The tokens of a source as ANTLR's parser wants them, through a window: the grammar is LL(1), so one token ahead
-// and two behind are all that anyone looks at, and memory does not grow with the input.
+// and two before the current one are all that anyone looks at, and memory does not grow with the input.
 #pragma once
 
 #include <algorithm>

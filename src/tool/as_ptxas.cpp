@@ -5,6 +5,7 @@
 #include "ptxopt/ptxopt.h"
 #include "shim/drop_in.h"
 #include "shim/real_ptxas.h"
+#include "tool/environment.h"
 #include "tool/messages.h"
 #include "tool/shim_options.h"
 
@@ -12,12 +13,17 @@ namespace ptxopt::tool {
 
 int runAsPtxas(int argc, char** argv) {
   ShimOptions options;
-  if (isCalledByOurselves())
+  if (isCalledByOurselves()) {
     options.leavesAlone = true;
-  else
+  } else {
     options = readShimOptions();
-  const std::string ptxas = takeRealPtxas(options.ptxas);
-  if (ptxas.empty()) return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
+    options.warnings = environmentWarnings();
+  }
+  const std::string ptxas = takeRealPtxas(options.ptxas, options.warnings);
+  if (ptxas.empty()) {
+    for (const std::string& warning : options.warnings) print(stderr, "ptxopt: warning: " + warning + "\n");
+    return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
+  }
   const std::string error = runDropIn(ptxas, {argv + 1, argv + argc}, options);
   return fail(Status::Usage, ptxas + ": " + error);
 }

@@ -169,7 +169,11 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   const auto oneFile = [&](std::string_view a, std::string_view b, const std::string& file) {
     return usage(fmt::format("the {} and the {} are one file, '{}'", a, b, file));
   };
-  if (std::string error; !resolveGuard(guard, o, line.guard, error)) return usage(error);
+  std::vector<std::string> passedOver;
+  std::string error;
+  const bool hasGuard = resolveGuard(guard, o, line.guard, error, &passedOver);
+  for (const std::string& why : passedOver) print(stderr, fmt::format("ptxopt: warning: {}\n", why));
+  if (!hasGuard) return usage(error);
   if (line.inPlace) {
     if (!line.dumps.empty() || line.timeReport) return usage("--dump and --time-report are not for --in-place");
     if (std::ranges::find(line.inputs, "-") != line.inputs.end()) return usage("standard input has no place");

@@ -93,7 +93,7 @@ std::string completionForBash(const std::vector<CommandDescription>& commands) {
 
   std::string optionCases;
   for (const auto& [act, pattern] : cases) optionCases += fmt::format("        {}) {}; return ;;\n", pattern, act);
-  std::string optional;  // options whose value is behind = or not there
+  std::string optional;  // options whose value is after = or not there
   for (const CommandDescription& command : commands)
     for (const OptionDescription& option : command.options)
       if (option.value.isOptional)

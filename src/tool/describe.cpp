@@ -63,7 +63,7 @@ bool readRange(std::string_view text, int64_t& least, int64_t& most) {
 
 ValueDescription describeValue(const CLI::Option& option, std::string& range) {
   ValueDescription value;
-  // The type's name, in which may be colons too, and behind one more what the checks say of themselves.
+  // The type's name, in which may be colons too, and after one more what the checks say of themselves.
   const std::string type = option.get_type_name();
   std::size_t colon = type.size();
   for (const char* check : {":{", ":INT in [", ":UINT in [", ":FLOAT in [", ":POSITIVE", ":NONNEGATIVE"})
@@ -157,7 +157,7 @@ std::vector<ExitCode> readExitCodes(std::string_view text) {
   const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t begin = 0;
   for (std::size_t at = 1; at <= text.size(); ++at) {
-    // A code begins behind ", "; its meaning may have commas too.
+    // A code begins after ", "; its meaning may have commas too.
     const bool isEnd =
         at == text.size() || (text.substr(at).starts_with(", ") && at + 2 < text.size() && isDigit(text[at + 2]));
     if (!isEnd) continue;

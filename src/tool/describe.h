@@ -8,7 +8,7 @@
 //   they are, others are one paragraph up to an empty line;
 // - the footer is blocks: a line that ends with ':' and indented lines below it, or a paragraph;
 // - the type name of an option says what its values are (valueOf in describe.cpp): `a|b` these words, FILE a file,
-//   FILE.json one with this suffix, FOLDER, PROGRAM, PASS, ANALYSIS, sm_XX; with `,...` behind it a list of them.
+//   FILE.json one with this suffix, FOLDER, PROGRAM, PASS, ANALYSIS, sm_XX; with `,...` after it a list of them.
 //   IsMember, and Range with few numbers, list theirs.
 #pragma once
 

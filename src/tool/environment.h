@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxopt::tool {
 
@@ -12,6 +13,11 @@ struct Variable {
 };
 
 std::span<const Variable> environmentTable();
+// What is wrong with their values, and names that are nearly one of theirs, a line each: what is neither wrong nor
+// right for any program, and who else reads a PTXOPT_... is not known. Where a ptxas is, find.h says.
+std::vector<std::string> environmentWarnings();
+// findPtxas, with a warning on standard error for each variable that was passed over.
+std::string findPtxasAloud(const std::string& given);
 // A paragraph with the names of those that are this program's business alone, for --help.
 std::string environmentHelp();
 

@@ -2,13 +2,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <utility>
 
 namespace ptxopt::tool {
@@ -45,21 +51,44 @@ bool writeAll(int fd, std::string_view text) {
   return true;
 }
 
-// The mode a new file gets, or that of the file it replaces.
-mode_t modeFor(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) return status.st_mode & 07777;
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666 & ~mask;
+// The mode of a new file. Asked once: to ask is to change it for a moment, for all threads.
+mode_t modeOfNew() {
+  static const mode_t mode = [] {
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    return 0666 & ~mask;
+  }();
+  return mode;
 }
 
-// Where symbolic links lead in the end, there or not. False, with errno, when they go round.
-bool followLinks(std::filesystem::path& path) {
+const char* kindOf(mode_t mode) {
+  return S_ISDIR(mode)    ? "a folder"
+         : S_ISFIFO(mode) ? "a named pipe"
+         : S_ISSOCK(mode) ? "a socket"
+         : S_ISBLK(mode)  ? "a block device"
+         : S_ISCHR(mode)  ? "a device"
+                          : "no regular file";
+}
+
+// Which of our descriptors a path means, as /dev/stdout does in the end; -1: none.
+int descriptorNamed(std::string_view path) {
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    const std::string_view digits = path.substr(folder.size());
+    int fd = -1;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), fd);
+    if (read.ec == std::errc() && read.ptr == digits.data() + digits.size()) return fd;
+  }
+  return -1;
+}
+
+// Where symbolic links lead in the end, there or not, or to which descriptor. False, with errno, when they go round.
+bool followLinks(std::filesystem::path& path, int& descriptor) {
   constexpr int kMost = 40;
   std::error_code error;
   for (int i = 0; i < kMost; ++i) {
-    if (!std::filesystem::is_symlink(path, error)) return true;
+    descriptor = descriptorNamed(path.native());
+    if (descriptor >= 0 || !std::filesystem::is_symlink(path, error)) return true;
     const auto next = std::filesystem::read_symlink(path, error);
     if (error) break;
     path = path.parent_path() / next;  // an absolute path replaces
@@ -68,56 +97,183 @@ bool followLinks(std::filesystem::path& path) {
   return false;
 }
 
+// Gives the new file the attributes of the old one that are beyond mode and owner: access lists, those of users.
+bool copyAttributes(const char* from, int to) {
+  std::array<char, 64 * 1024> names, value, there;
+  const ssize_t length = ::listxattr(from, names.data(), names.size());
+  if (length < 0) return errno == ENOTSUP;
+  for (const char* name = names.data(); name < names.data() + length; name += std::strlen(name) + 1) {
+    const ssize_t size = ::getxattr(from, name, value.data(), value.size());
+    if (size < 0) continue;
+    if (::fgetxattr(to, name, there.data(), there.size()) == size &&
+        std::memcmp(value.data(), there.data(), static_cast<std::size_t>(size)) == 0)
+      continue;
+    const bool isOfSystem =
+        std::string_view(name).starts_with("security.");  // who may set these is the system's say
+    if (::fsetxattr(to, name, value.data(), static_cast<std::size_t>(size), 0) != 0 && !isOfSystem) return false;
+  }
+  return true;
+}
+
+// Whether the new file could be given owner, mode and attributes of the old one.
+bool makeAlike(const char* old, const struct stat& status, int to) {
+  struct stat now {};
+  if (::fstat(to, &now) != 0) return false;
+  if ((now.st_uid != status.st_uid || now.st_gid != status.st_gid) &&
+      ::fchown(to, status.st_uid, status.st_gid) != 0)
+    return false;
+  return ::fchmod(to, status.st_mode & 07777) == 0 && copyAttributes(old, to);
+}
+
+// A pipe or a device. A pipe that nobody reads yet is waited for, but not for ever.
+int openForWriting(const char* path, bool isPipe) {
+  constexpr int kRounds = 500;
+  constexpr timespec kRound{0, 20'000'000};
+  if (!isPipe) return ::open(path, O_WRONLY | O_CLOEXEC);
+  int fd = -1;
+  for (int i = 0; i < kRounds; ++i) {
+    fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 || errno != ENXIO) break;
+    ::nanosleep(&kRound, nullptr);
+  }
+  if (fd >= 0) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  return fd;
+}
+
+// A new file beside `target`, with this text, closed to others for now. Its name, or nothing with errno.
+std::string writeBeside(const std::filesystem::path& target, std::string_view text, bool isSafe,
+                        const std::function<bool(int)>& finish) {
+  std::string name = target.string();
+  const std::size_t slash = name.rfind('/') + 1;  // 0 where there is none
+  name.insert(slash, ".");
+  if (name.size() - slash > 200) name.resize(slash + 200);
+  name += ".ptxopt-XXXXXX";
+  Descriptor out(::mkostemp(name.data(), O_CLOEXEC));
+  if (out.get() < 0) return {};
+  if (writeAll(out.get(), text) && finish(out.get()) && (!isSafe || ::fsync(out.get()) == 0) && out.close())
+    return name;
+  const int cause = errno;
+  ::unlink(name.c_str());
+  errno = cause;
+  return {};
+}
+
 // A file on its way: prepare() does all that may fail and leaves the old file alone, commit() puts it in place.
+// A file with several names, or whose owner or attributes a new one could not get, is written over, after a copy of
+// what was in it was made beside it; the copy is gone when all went well, and is what is left to go on from if the
+// program is ended in between.
 class Pending {
  public:
   explicit Pending(const OutputFile& file) : file_(file) {}
   Pending(Pending&& other) noexcept
       : file_(std::move(other.file_)),
         target_(std::move(other.target_)),
-        temporary_(std::exchange(other.temporary_, {})) {}
+        temporary_(std::exchange(other.temporary_, {})),
+        backup_(std::exchange(other.backup_, {})),
+        old_(std::move(other.old_)),
+        place_(std::move(other.place_)),
+        stream_(other.stream_),
+        isPipe_(other.isPipe_) {}
   ~Pending() {
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    for (const std::string* file : {&temporary_, &backup_})
+      if (!file->empty()) ::unlink(file->c_str());
   }
 
   bool prepare() {
-    if (file_.path == "-") return true;
+    if (file_.path == "-") {
+      stream_ = STDOUT_FILENO;
+      return true;
+    }
     target_ = file_.path;
-    if (!followLinks(target_)) return false;
+    if (!followLinks(target_, stream_)) return false;
+    if (stream_ >= 0) return ::fcntl(stream_, F_GETFD) >= 0;
     struct stat status {};
     const bool exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && !S_ISREG(status.st_mode)) {
-      if (S_ISDIR(status.st_mode)) errno = EISDIR;
-      return !S_ISDIR(status.st_mode);
+      isPipe_ = S_ISFIFO(status.st_mode);
+      if (isPipe_ || S_ISCHR(status.st_mode)) return true;
+      why_ = fmt::format("it is {}", kindOf(status.st_mode));
+      return false;
     }
     if (exists && ::access(target_.c_str(), W_OK) != 0) return false;
-    std::string name = (target_.parent_path() / ".ptxopt-XXXXXX").string();
-    Descriptor out(::mkostemp(name.data(), O_CLOEXEC));
-    if (out.get() < 0) return false;
-    temporary_ = name;
-    return writeAll(out.get(), file_.text) && ::fchmod(out.get(), modeFor(target_.string())) == 0 && out.close();
+    place_ = placeOf(exists ? &status : nullptr);
+    if (exists && status.st_nlink > 1) return makeBackup();
+    bool isAlike = true;
+    temporary_ = writeBeside(target_, file_.text, false, [&](int fd) {
+      if (!exists) return ::fchmod(fd, modeOfNew()) == 0;
+      isAlike = makeAlike(target_.c_str(), status, fd);
+      return true;
+    });
+    if (temporary_.empty()) return false;
+    if (isAlike) return true;
+    ::unlink(std::exchange(temporary_, {}).c_str());
+    return makeBackup();
   }
 
   bool commit() {
     done_ = true;
-    if (file_.path == "-") return writeAll(STDOUT_FILENO, file_.text);
+    if (stream_ >= 0) return writeAll(stream_, file_.text);
+    if (!backup_.empty()) return writeOver();
     if (!temporary_.empty()) {
       if (::rename(temporary_.c_str(), target_.c_str()) != 0) return false;
       temporary_.clear();
       return true;
     }
-    const Descriptor out(::open(target_.c_str(), O_WRONLY | O_CLOEXEC));
+    const Descriptor out(openForWriting(target_.c_str(), isPipe_));
+    if (out.get() < 0 && isPipe_ && errno == ENXIO) why_ = "it is a named pipe that nobody reads";
     return out.get() >= 0 && writeAll(out.get(), file_.text);
   }
 
   bool isRenamed() const { return !temporary_.empty(); }
   bool isDone() const { return done_; }
   const std::string& path() const { return file_.path; }
+  // Which file it is, by whatever name; empty for streams, pipes and devices.
+  const std::string& place() const { return place_; }
+  // Why it failed.
+  std::string why() const { return why_.empty() ? reason() : why_; }
 
  private:
+  std::string placeOf(const struct stat* status) const {
+    if (status != nullptr) return fmt::format("{}:{}", status->st_dev, status->st_ino);
+    std::error_code error;
+    const auto parent = target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
+    return (std::filesystem::canonical(parent, error) / target_.filename()).string();
+  }
+
+  bool makeBackup() {
+    std::string error;
+    if (!readFile(target_.string(), old_, error)) return false;
+    backup_ = writeBeside(target_, old_, true, [](int) { return true; });
+    return !backup_.empty();
+  }
+
+  bool writeOver() {
+    const Descriptor out(::open(target_.c_str(), O_WRONLY | O_CLOEXEC));
+    if (out.get() < 0) return false;
+    // Room first, as a full disk is what fails most.
+    const auto size = static_cast<off_t>(file_.text.size()), oldSize = static_cast<off_t>(old_.size);
+    const int noRoom = size > oldSize ? ::posix_fallocate(out.get(), 0, size) : 0;
+    if (noRoom == 0 || noRoom == EOPNOTSUPP || noRoom == EINVAL) {
+      if (writeAll(out.get(), file_.text) && ::ftruncate(out.get(), size) == 0 && ::fsync(out.get()) == 0)
+        return true;
+    } else {
+      errno = noRoom;
+    }
+    const std::string cause = reason();
+    const bool isRestored =
+        ::lseek(out.get(), 0, SEEK_SET) == 0 && writeAll(out.get(), old_) && ::ftruncate(out.get(), oldSize) == 0;
+    why_ = isRestored ? cause : fmt::format("{}; what was in it is in '{}'", cause, backup_);
+    if (!isRestored) backup_.clear();
+    return false;
+  }
+
   OutputFile file_;
   std::filesystem::path target_;
-  std::string temporary_;
+  std::string temporary_, backup_;
+  FileText old_;
+  std::string place_, why_;
+  int stream_ = -1;
+  bool isPipe_ = false;
   bool done_ = false;
 };
 
@@ -151,16 +307,30 @@ bool readFile(const std::string& path, FileText& text, std::string& error) {
   }
 }
 
+std::string whyNotReplaceable(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return {};
+  return fmt::format("cannot replace '{}': it is {}", path, kindOf(status.st_mode));
+}
+
 bool writeFiles(const std::vector<OutputFile>& files, std::string& error) {
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error like a full disk
   std::vector<Pending> pending(files.begin(), files.end());
   const auto fail = [&](const Pending& file) {
-    const std::string cause = reason();
+    const std::string cause = file.why();
     error = file.path() == "-" ? fmt::format("cannot write to standard output: {}", cause)
                                : fmt::format("cannot write '{}': {}", file.path(), cause);
     return false;
   };
-  for (Pending& file : pending)
-    if (!file.prepare()) return fail(file);
+  for (std::size_t i = 0; i < pending.size(); ++i) {
+    if (!pending[i].prepare()) return fail(pending[i]);
+    for (std::size_t j = 0; j < i; ++j)
+      if (!pending[i].place().empty() && pending[i].place() == pending[j].place()) {
+        error = fmt::format("cannot write two outputs to one file, '{}' and '{}'", pending[j].path(),
+                            pending[i].path());
+        return false;
+      }
+  }
   // Renaming is what hardly fails: last.
   for (const bool renamed : {false, true})
     for (Pending& file : pending)

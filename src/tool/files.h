@@ -18,14 +18,19 @@ struct FileText {
 // Reads `path`, or standard input for "-". On failure returns false with the reason in `error`.
 bool readFile(const std::string& path, FileText& text, std::string& error);
 
+// Why what is there cannot be replaced by a result: it is no regular file. Empty where it is one, or nothing.
+std::string whyNotReplaceable(const std::string& path);
+
 struct OutputFile {
   std::string path;  // "-" is standard output
   std::string_view text;
 };
 
 // Writes all of them or, on failure, none, with the reason in `error`. Regular files are written beside their
-// places and renamed when all went well, so that a failure leaves existing files as they were. What cannot be
-// renamed into place, standard output, a device or a pipe, is written after the others are ready.
+// places and renamed when all went well, so that a failure leaves existing files as they were; owner, mode and
+// attributes stay. Links are followed; a file with several names keeps them: it is written over, after a copy was made
+// beside it. What cannot be renamed into place, standard output, a device or a pipe, is written after the others are
+// ready; a pipe that nobody reads within ten seconds is an error.
 bool writeFiles(const std::vector<OutputFile>& files, std::string& error);
 
 }  // namespace ptxopt::tool

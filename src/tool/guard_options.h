@@ -3,13 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "guard/guard.h"
 
 namespace ptxopt::tool {
 
 struct GuardLine {
-  std::string mode;  // empty: $PTXOPT_GUARD, else as the level and the machine have it
+  std::string mode;  // empty: $PTXOPT_GUARD, else, and for "auto", as the level and the machine have it
   std::string ptxas;
   double timeoutSeconds = 600;
 };
@@ -17,7 +18,8 @@ struct GuardLine {
 void addGuardOptions(CLI::App& app, GuardLine& line);
 
 // What the line means: where nobody says, ptxas is asked from -O2 on if there is one, and not where passes are
-// named. False with a message when a guard is asked for that cannot be had.
-bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& guard, std::string& error);
+// named. False with a message when a guard is asked for that cannot be had. `passedOver`: as of findPtxas.
+bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& guard, std::string& error,
+                  std::vector<std::string>* passedOver = nullptr);
 
 }  // namespace ptxopt::tool

@@ -4,6 +4,7 @@
 #include "tool/in_place.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -59,8 +60,8 @@ FileResult optimizeOne(const std::string& name, const CommandLine& line, unsigne
   };
   try {
     FileText text;
-    std::string error;
-    if (!readFile(name, text, error)) return fail(Status::Usage, "ptxopt", error);
+    std::string error = whyNotReplaceable(name);
+    if (!error.empty() || !readFile(name, text, error)) return fail(Status::Usage, "ptxopt", error);
     Options options = line.options;
     options.fileName = name;
     options.jobs = jobs;
@@ -192,11 +193,12 @@ std::string reportOfAll(const std::vector<FileResult>& files) {
 
 std::vector<std::string> inputFiles(const std::vector<std::string>& names, std::vector<std::string>& errors) {
   std::vector<std::string> files;
-  std::set<fs::path> seen;
+  // By what it is: one file may have several names.
+  std::set<std::pair<dev_t, ino_t>> seen;
   const auto add = [&](const std::string& file) {
-    std::error_code ignored;
-    const fs::path real = fs::canonical(file, ignored);
-    if (real.empty() || seen.insert(real).second) files.push_back(file);
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0 || seen.emplace(status.st_dev, status.st_ino).second)
+      files.push_back(file);
   };
   for (const std::string& name : names) {
     std::error_code error;

@@ -2,10 +2,14 @@
 // with the program to launch first.
 #include "shim/nvcc.h"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "ptxas/find.h"
 #include "tool/messages.h"
 #include "tool/parse_arguments.h"
 #include "tool/shim_options.h"
@@ -44,7 +48,11 @@ int nvccCommand(int argc, char** argv) {
     nvcc = arguments.front();
     arguments.erase(arguments.begin());
   } else {
-    nvcc = findNvcc();
+    std::vector<std::string> passedOver;
+    nvcc = findNvcc(passedOver);
+    for (const std::string& why : passedOver) print(stderr, fmt::format("ptxopt: warning: {}; passed over\n", why));
+    if (const char* const named = std::getenv("PTXOPT_NVCC"); named != nullptr && *named != '\0')
+      if (const std::string why = whyNoProgram("PTXOPT_NVCC", named); !why.empty()) return fail(Status::Usage, why);
   }
   if (nvcc.empty()) return fail(Status::Usage, "there is no nvcc: set PTXOPT_NVCC, CUDA_HOME or PATH");
   std::error_code error;

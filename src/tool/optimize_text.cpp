@@ -46,6 +46,7 @@ Optimized optimizeText(std::string_view text, const CommandLine& line, const Opt
   log.info("{}: {} bytes", options.fileName, text.size());
 
   GuardedResult guarded = optimizeGuarded(text, options, line.guard);
+  const bool isUnjudged = guarded.guard.noVerdict && line.guard.isInsistent;
   out.result = std::move(guarded.result);
   const Result& result = out.result;
   out.status = result.status;
@@ -56,12 +57,18 @@ Optimized optimizeText(std::string_view text, const CommandLine& line, const Opt
   } else {
     messages << result.dumps;
     writeRemarks(result, line, log, messages);
-    if (!guarded.guard.trouble.empty() || line.verbose || line.stats)
-      messages << guardMessages(guarded.guard, options.fileName);
+    if (!isUnjudged)
+      messages << (line.verbose || line.stats ? guardMessages(guarded.guard, options.fileName)
+                                              : guardWarnings(guarded.guard, options.fileName));
     log.info("{} functions, {} instructions -> {}, for {}", result.functions, result.instructions,
              result.instructionsAfter, result.architecture);
   }
 
+  if (isUnjudged && out.status == Status::Ok) {
+    out.status = Status::CheckFailed;
+    out.error = fmt::format("{}: error: --guard=ptxas: not compared, so nothing is written: {}\n", options.fileName,
+                            guarded.guard.trouble);
+  }
   if (line.verify && out.status == Status::Ok) {
     const OutputCheck check = verifyOutput(text, options.fileName, result.output, options.jobs);
     for (const std::string& message : check.notCompared) log.warn("warning: {}", message);

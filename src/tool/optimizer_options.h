@@ -23,7 +23,7 @@ class OptimizerOptions {
   void addPasses(CLI::App& app, const std::string& group);
   // One for each knob.
   void addKnobs(CLI::App& app);
-  // Behind app.parse(). `usualLevel`: that without -O.
+  // After app.parse(). `usualLevel`: that without -O.
   void finish(int usualLevel = 2);
 
  private:

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "ptxopt/ptxopt.h"
 #include "tool/describe.h"
+#include "tool/environment.h"
 #include "tool/help.h"
 #include "tool/messages.h"
 #include "tool/terminal.h"
@@ -17,6 +19,14 @@ CommandDescription* descriptionWanted = nullptr;
 
 ColourChoice choiceOf(const std::string& when) {
   return when == "always" ? ColourChoice::Always : when == "never" ? ColourChoice::Never : ColourChoice::Auto;
+}
+
+// The variable that a message about an option is really about, with a colon.
+std::string ofVariable(std::string_view message) {
+  constexpr const char* kGuard = "PTXOPT_GUARD";
+  const char* const value = std::getenv(kGuard);
+  const bool isIt = value != nullptr && message.starts_with(fmt::format("--guard: {} not in", value));
+  return isIt ? fmt::format("{}: ", kGuard) : std::string();
 }
 
 }  // namespace
@@ -48,6 +58,8 @@ bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(std::move(words));
     chooseColours(choiceOf(colour));
+    for (const std::string& warning : environmentWarnings())
+      print(stderr, fmt::format("ptxopt: warning: {}\n", warning));
     if (behind) behind();
     return true;
   } catch (const CLI::CallForHelp&) {
@@ -58,7 +70,8 @@ bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode
   } catch (const CLI::CallForVersion& e) {
     fmt::print("{}\n", e.what());
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "{0}: {1}\n{0} --help lists the options.\n", app.get_name(), e.what());
+    fmt::print(stderr, "{0}: {1}{2}\n{0} --help lists the options.\n", app.get_name(), ofVariable(e.what()),
+               e.what());
     exitCode = static_cast<int>(Status::Usage);
   }
   return false;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "ptxas/find.h"
+#include "tool/environment.h"
 
 namespace ptxopt::tool {
 namespace {
@@ -46,7 +46,7 @@ void PtxasLine::addTo(CLI::App& app) {
 
 diff::MeasureOptions PtxasLine::options() const {
   diff::MeasureOptions options;
-  options.ptxas.program = findPtxas(program);
+  options.ptxas.program = findPtxasAloud(program);
   options.ptxas.arguments = arguments;
   options.ptxas.timeoutSeconds = timeout;
   options.ptxas.cache = &Cache::user();

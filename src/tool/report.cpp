@@ -8,9 +8,9 @@
 
 #include "analysis/occupancy.h"
 #include "ptxas/assemble.h"
-#include "ptxas/find.h"
 #include "ptxopt/ptxopt.h"
 #include "text/parse.h"
+#include "tool/environment.h"
 #include "tool/files.h"
 #include "tool/messages.h"
 #include "tool/parse_arguments.h"
@@ -76,7 +76,7 @@ std::optional<std::string> readSource(const fs::path& folder, const std::string&
 void ask(const ReportLine& line, std::string_view text, ReportOptions& options) {
   if (line.noPtxas) return;
   PtxasSettings settings;
-  settings.program = findPtxas(line.ptxas);
+  settings.program = findPtxasAloud(line.ptxas);
   settings.timeoutSeconds = line.timeout;
   settings.cache = &Cache::user();
   if (settings.program.empty()) {

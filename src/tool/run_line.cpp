@@ -101,7 +101,7 @@ bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
           ->type_name("FILE")
           ->group(kWatch);
   app.add_flag("--trace-lanes", l.traceLanes, "... with the values of all lanes, not of one")->group(kWatch);
-  app.add_flag("--check-races", l.checkRaces, "fail at data races in shared memory")->group(kWatch);
+  app.add_flag("--check-races", l.checkRaces, "fail at data races in shared and global memory")->group(kWatch);
   app.add_flag("--check-uninit", l.checkUninitialised, "fail when what nothing has written is read")->group(kWatch);
 
   app.add_option("--max-steps", l.maxSteps, "fail when a launch runs more warp instructions")->type_name("N");

@@ -67,7 +67,7 @@ ShimOptions readShimOptions() {
     leaveUntidy(options);
   } catch (const CLI::ParseError& e) {
     options = {};
-    options.mistake = fmt::format("{}: {}", kVariable, e.what());
+    options.mistake = fmt::format("{}: {}", hasWords ? kVariable : kGuardVariable, e.what());
   }
   return options;
 }

@@ -35,7 +35,7 @@ class Table {
   explicit Table(std::vector<Column> columns);
   // Cells that are not there are empty; there are no more than columns.
   void addRow(std::vector<Cell> cells);
-  // A line between the rows before and behind, for sums. Markdown has none: there the row behind it is strong.
+  // A rule between the rows before and after it, for sums. Markdown has no rules: there the row after it is bold.
   void addRule();
   bool empty() const { return rows_.empty(); }
   std::size_t size() const { return rows_.size(); }

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "analysis/occupancy.h"
-#include "ptxas/find.h"
 #include "support/demangle.h"
+#include "tool/environment.h"
 #include "tool/files.h"
 #include "tool/messages.h"
 #include "tool/parse_arguments.h"
@@ -213,7 +213,7 @@ int apply(const TuneLine& line, std::string_view text, const std::string& fileNa
 
 int search(const TuneLine& line, std::string_view text, const std::string& fileName) {
   TuneOptions options;
-  options.ptxas.program = findPtxas(line.ptxas);
+  options.ptxas.program = findPtxasAloud(line.ptxas);
   if (options.ptxas.program.empty())
     return fail(Status::Usage, "there is no ptxas; --ptxas names one, and --apply needs none");
   options.ptxas.timeoutSeconds = line.timeoutSeconds;

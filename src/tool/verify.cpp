@@ -1,8 +1,12 @@
 // ptxopt verify A.ptx B.ptx, and the check behind `ptxopt IN -o OUT --verify`.
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "text/parse.h"
@@ -34,6 +38,22 @@ std::string indented(const std::string& text) {
   return out + "\n";
 }
 
+// How many kernels were not compared, by the reason.
+void printNotCompared(const std::vector<KernelVerdict>& verdicts) {
+  std::map<std::string, unsigned> reasons;
+  unsigned all = 0;
+  for (const KernelVerdict& v : verdicts) {
+    if (v.verdict != Verdict::Inconclusive) continue;
+    ++reasons[v.reason];
+    ++all;
+  }
+  if (all == 0) return;
+  std::string list;
+  for (const auto& [reason, count] : reasons)
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, reason);
+  fmt::print("{} of {} kernels {} not compared: {}\n", all, verdicts.size(), all == 1 ? "was" : "were", list);
+}
+
 void printVerdicts(const std::vector<KernelVerdict>& verdicts) {
   const bool colours = hasColours(stdout);
   for (const KernelVerdict& v : verdicts) {
@@ -46,6 +66,7 @@ void printVerdicts(const std::vector<KernelVerdict>& verdicts) {
     fmt::print(")\n");
     if (!v.detail.empty()) print(stdout, indented(v.detail));
   }
+  printNotCompared(verdicts);
 }
 
 void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
@@ -56,6 +77,7 @@ void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
                    {"inputs", v.trials},
                    {"dropped", v.dropped},
                    {"detail", v.detail}});
+    if (v.verdict == Verdict::Inconclusive) all.back()["reason"] = v.reason;
     if (coverage)
       all.back().update({{"reached", v.reached},
                          {"executed", v.executed},
@@ -79,6 +101,15 @@ bool readBits(std::string_view text, uint64_t& bits) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, base);
   if (negative) bits = 0 - bits;
   return error == std::errc() && end == text.data() + text.size();
+}
+
+// Launches take and give back the same memory again and again: that the C library keeps it saves most of the time
+// that the system takes.
+void keepFreedMemory() {
+#ifdef __GLIBC__
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  mallopt(M_MMAP_THRESHOLD, 64 << 20);
+#endif
 }
 
 std::unique_ptr<Module> load(std::string_view text, const std::string& path, int& exitCode) {
@@ -166,6 +197,7 @@ int verifyCommand(int argc, char** argv) {
   const auto b = a == nullptr ? nullptr : load(textB, pathB, exitCode);
   if (b == nullptr) return exitCode;
 
+  keepFreedMemory();
   const auto verdicts = verify::verify(*a, *b, options);
   if (verdicts.empty())
     return fail(Status::Usage, options.kernel.empty()
@@ -193,6 +225,7 @@ OutputCheck verifyOutput(std::string_view input, const std::string& fileName, st
   }
   verify::VerifyOptions options;
   options.jobs = jobs;
+  keepFreedMemory();
   for (const KernelVerdict& v : verify::verify(*std::get<0>(a), *std::get<0>(b), options)) {
     if (v.verdict == Verdict::Different)
       check.difference += fmt::format("kernel '{}' computes something else:\n{}", v.kernel, indented(v.detail));

@@ -37,7 +37,7 @@ std::string_view whyNoLimit(const Module& module, const Function& f) {
     const Instruction& i = f[id];
     if (!i.isInstruction()) continue;
     const OpcodeForm& form = module.form(i);
-    if (module.text(form.text).starts_with("setmaxnreg")) return "setmaxnreg";
+    if (form.op == Op::Setmaxnreg) return "setmaxnreg";
     if (form.is(effect::Call) && !callsRuntimeOnly(module, f, i)) return "calls";
   }
   return {};

@@ -1,13 +1,12 @@
 // A PTX text cut at its functions, so that each can be taken from another text of the same module.
 //
 // What stands between functions, prototypes included, is the same in every text that passes make of a module; only
-// the text of functions with a body differs. A directive is put in front of the opening brace, where ptxas takes
+// the text of functions with a body differs. A directive is put before the opening brace, where ptxas takes
 // it after any others.
 // Why a kernel may not get a limit of its registers:
 //   has-limit      it has .maxnreg already: somebody chose
 //   calls          it calls functions whose registers are not its own: ptxas and nvlink hold these to the limit
-//   too,
-//                  by spills that do not show in the kernel
+//                  too, by spills that do not show in the kernel
 //   setmaxnreg     it moves registers between its warps and counts on how many there are
 //   not-a-kernel   a device function has the registers of its callers
 // Cost: parsing.

@@ -36,7 +36,7 @@ Variant make(std::string_view name, int level, std::string_view skip, std::strin
   recipe.level = level;
   recipe.skip = split(skip);
   if (!also.empty()) {
-    // The pipeline spelled out, with what comes behind it.
+    // The pipeline spelled out, with what comes after it.
     std::string error;
     recipe.passes.emplace();
     const PipelineChoice choice{.level = level, .passes = nullptr, .skip = recipe.skip};

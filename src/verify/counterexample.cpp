@@ -33,7 +33,9 @@ std::vector<Trial> smallerTrials(const Trial& t, const KernelUse& use, const Sha
         add([&](Trial& s) { s.fields[k].contents.kind = Contents::Kind::Small; });
       continue;
     }
-    if (use.fields[k].isFloat || options.scalars.contains(use.fields[k].parameter)) continue;
+    if (use.fields[k].use == Field::Use::Handle || use.fields[k].isFloat ||
+        options.scalars.contains(use.fields[k].parameter))
+      continue;
     for (const uint64_t v : {uint64_t{0}, uint64_t{1}, uint64_t{2}, t.fields[k].bits / 2, t.fields[k].bits - 1})
       if (v < t.fields[k].bits) add([&](Trial& s) { s.fields[k].bits = v; });
   }
@@ -61,7 +63,9 @@ std::string explain(const Trial& trial, const Difference& d, const KernelUse& us
   for (std::size_t k = 0; k < trial.fields.size(); ++k) {
     const FieldValue& v = trial.fields[k];
     const Field& f = use.fields[k];
-    if (v.isPointer)
+    if (f.use == Field::Use::Handle)
+      text += fmt::format("\n  {} = a texture or surface", f.parameter);
+    else if (v.isPointer)
       text += fmt::format("\n  {} = memory of {} {} values, seed {:#x}", f.parameter,
                           kKinds[static_cast<unsigned>(v.contents.kind)], info(v.contents.element).name,
                           v.contents.seed);

@@ -18,35 +18,34 @@ Run Determinacy::run(const Trial& trial, uint64_t stepLimit, Checking checks,
   return runTrial(machine_, kernel_, use_, trial, stepLimit, checks, {}, nullptr, unwritten);
 }
 
-std::string Determinacy::dividesByZero(const Trial& trial, const Difference& d, uint64_t stepLimit) const {
+std::string Determinacy::dividesByZero(const Trial& trial, uint64_t stepLimit) const {
   Checking checks;
   checks.divisions = true;
   const Run one = run(trial, stepLimit, checks);
-  if (!one.fault || one.fault->kind != FaultKind::DivisionByZero || isSteady(trial, d, stepLimit)) return "";
-  return describe(module_, *one.fault);
+  return one.fault && one.fault->kind == FaultKind::DivisionByZero ? describe(module_, *one.fault) : "";
 }
 
-std::string Determinacy::undetermined(const Trial& trial, const Difference& d, uint64_t stepLimit) const {
+Determinacy::Reason Determinacy::undetermined(const Trial& trial, const Difference& d, uint64_t stepLimit) const {
   Checking checks;
-  checks.races = checks.uninitialised = true;
+  checks.races = checks.globalRaces = checks.uninitialised = true;
   const Run one = run(trial, stepLimit, checks);
   // Where nothing can have written it, shared memory is what the launch gives: zeros.
   if (one.fault && use_.shape.bareShared && one.fault->kind == FaultKind::Uninitialised &&
       one.fault->message.find("of shared memory") != std::string::npos)
-    return "";
-  if (!one.fault) return "";
-  if (one.fault->kind == FaultKind::Race) return describe(module_, *one.fault);
-  if (one.fault->kind != FaultKind::Uninitialised) return "";
+    return {};
+  if (!one.fault) return {};
+  if (one.fault->kind == FaultKind::Race) return {describe(module_, *one.fault), true};
+  if (one.fault->kind != FaultKind::Uninitialised) return {};
   // A read of what nothing has written may come to nothing, as that of a structure's padding does.
   checks.uninitialised = false;
   const Run raced = run(trial, stepLimit, checks);
-  if (raced.fault && raced.fault->kind == FaultKind::Race) return describe(module_, *raced.fault);
-  return isSteady(trial, d, stepLimit) ? "" : describe(module_, *one.fault);
+  if (raced.fault && raced.fault->kind == FaultKind::Race) return {describe(module_, *raced.fault), true};
+  return isSteady(trial, d, stepLimit) ? Reason{} : Reason{describe(module_, *one.fault), false};
 }
 
 std::string Determinacy::ownUndetermined(const Trial& trial, uint64_t stepLimit) const {
   Checking checks;
-  checks.races = true;
+  checks.races = checks.globalRaces = true;
   const Run raced = run(trial, kCheckedStepLimit * 4, checks);
   if (raced.fault && raced.fault->kind == FaultKind::Race) return describe(module_, *raced.fault);
   std::optional<std::vector<std::byte>> first;

@@ -1,9 +1,10 @@
 // Whether what a module leaves rests on its input alone.
 //
-// Where it does not, a difference says nothing. Three things can be in the way: quotients by zero, data races, and
-// what nothing has written. The interpreter tells them when asked; that it comes to nothing shows when runs with
-// other patterns in memory and registers that nobody wrote leave the same. Cost: a launch for each check and
-// pattern.
+// Where it does not, a difference says nothing. Three things can be in the way: quotients by zero that come to
+// something, data races in shared and global memory, and what nothing has written. The interpreter tells them when
+// asked; that a read of the last comes to nothing shows when runs with other patterns in memory and registers that
+// nobody wrote leave the same. Threads that store the same value in one place of global memory do not race: the
+// order makes no difference. Cost: a launch for each check and pattern.
 #pragma once
 
 #include <optional>
@@ -22,10 +23,14 @@ class Determinacy {
   Determinacy(const Module& module, exec::Machine& machine, const std::string& kernel, const KernelUse& use)
       : module_(module), machine_(machine), kernel_(kernel), use_(use) {}
 
-  // Where it divides integers by zero, if what it leaves where another differs rests on the results, or nothing.
-  std::string dividesByZero(const Trial& trial, const Difference& d, uint64_t stepLimit) const;
-  // Why what it leaves where another differs rests on races or on what nothing has written, or nothing.
-  std::string undetermined(const Trial& trial, const Difference& d, uint64_t stepLimit) const;
+  // Where the result of an integer division by zero comes to an address, to memory or to a branch, or nothing.
+  std::string dividesByZero(const Trial& trial, uint64_t stepLimit) const;
+  struct Reason {
+    std::string text;  // empty: none
+    bool isRace = false;
+  };
+  // Why what it leaves where another differs rests on races or on what nothing has written.
+  Reason undetermined(const Trial& trial, const Difference& d, uint64_t stepLimit) const;
   // Why its result as a whole is not determined, or nothing.
   std::string ownUndetermined(const Trial& trial, uint64_t stepLimit) const;
 

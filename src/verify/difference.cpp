@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "exec/texture.h"
+
 namespace ptxopt::verify {
 namespace {
 
@@ -43,7 +45,7 @@ std::string show(ScalarType type, const std::byte* at) {
 }
 
 std::optional<Difference> regionDifference(const TrialMemory::Region& a, const TrialMemory::Region& b,
-                                           const KernelUse& use, const Trial& trial, bool anyNan) {
+                                           const TrialMemory& memory, const KernelUse& use, bool anyNan) {
   const Field& field = use.fields[a.field];
   const ScalarType element = field.element == ScalarType::None ? ScalarType::b32 : field.element;
   const unsigned size = std::clamp(info(element).bits / 8, 1u, 8u);
@@ -67,7 +69,7 @@ std::optional<Difference> regionDifference(const TrialMemory::Region& a, const T
     const std::byte* pb = b.page(offset);
     if (!b.pages.contains(offset)) {
       untouched.resize(TrialMemory::kPage);
-      trial.fields[a.field].contents.fillPage(offset, untouched.data());
+      memory.fillPage(a.field, offset, untouched.data());
       pb = untouched.data();
     }
     if (std::memcmp(pa, pb, TrialMemory::kPage) == 0) continue;
@@ -86,13 +88,35 @@ std::optional<Difference> regionDifference(const TrialMemory::Region& a, const T
   return std::nullopt;
 }
 
+// Surfaces are written, too.
+std::optional<Difference> imageDifference(const TrialMemory& a, const TrialMemory& b, const KernelUse& use) {
+  for (std::size_t k = 0; k < a.images().size(); ++k) {
+    const auto &x = a.images()[k], &y = b.images()[k];
+    if (x == nullptr || y == nullptr || x->kind != exec::TextureBinding::Kind::Surface) continue;
+    const uint64_t bytes = x->slicePitch * x->depth * x->layers;
+    const std::byte* const begin = x->data;
+    const std::byte* const end = begin + bytes;
+    const auto [first, other] = std::mismatch(begin, end, static_cast<const std::byte*>(y->data));
+    if (first == end) continue;
+    Difference d;
+    const Image& image = use.images[k];
+    d.where =
+        fmt::format("the surface '{}', byte {}",
+                    image.variable.empty() ? use.fields[image.field].parameter : image.variable, first - x->data);
+    d.values = fmt::format("0x{:02x} and 0x{:02x}", static_cast<unsigned>(*first), static_cast<unsigned>(*other));
+    return d;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::optional<Difference> findDifference(const Side& first, const Side& second, const KernelUse& use,
-                                         const Trial& trial, bool anyNan) {
+std::optional<Difference> findDifference(const Side& first, const Side& second, const KernelUse& use, bool anyNan) {
   const Run &a = first.run, &b = second.run;
   for (std::size_t r = 0; r < a.memory->regions().size(); ++r)
-    if (auto d = regionDifference(*a.memory->regions()[r], *b.memory->regions()[r], use, trial, anyNan)) return d;
+    if (auto d = regionDifference(*a.memory->regions()[r], *b.memory->regions()[r], *a.memory, use, anyNan))
+      return d;
+  if (auto d = imageDifference(*a.memory, *b.memory, use)) return d;
   const auto ga = first.machine.globals();
   for (const auto& [name, variable] : ga) {
     const exec::Allocation* other = nullptr;
@@ -101,6 +125,7 @@ std::optional<Difference> findDifference(const Side& first, const Side& second, 
     if (other == nullptr || other->size != variable->size) continue;
     // Addresses in variables may differ between the two: they are compared only where the layouts agree.
     if (other->base != variable->base) continue;
+    if (std::memcmp(variable->data, other->data, variable->size) == 0) continue;
     for (uint64_t i = 0; i < variable->size; ++i)
       if (variable->data[i] != other->data[i]) {
         Difference d;

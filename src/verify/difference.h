@@ -30,7 +30,6 @@ struct Side {
 };
 
 // `anyNan`: NaNs of whatever bits are equal, where memory holds floating-point numbers.
-std::optional<Difference> findDifference(const Side& first, const Side& second, const KernelUse& use,
-                                         const Trial& trial, bool anyNan);
+std::optional<Difference> findDifference(const Side& first, const Side& second, const KernelUse& use, bool anyNan);
 
 }  // namespace ptxopt::verify

@@ -6,6 +6,9 @@
 // that their value may be a pointer from: moves, conversions between address spaces, additions and selections pass
 // it on; multiplications, shifts and narrowings do not, for scaled values are indices. A field that reaches the
 // base of an access alone, or through cvta, is a pointer; one that only reaches it together with others may be one.
+// With each field goes where in its memory the value points, as far as that is known: at + k * stride. So a loaded
+// value that becomes the base of an access tells that a pointer lies there; what lies behind it is found likewise,
+// and a list is a pointer that leads to its own kind. Pointers in variables of the module are found from the names.
 // It only guides the choice of inputs: a wrong guess makes an input fail, not a wrong verdict.
 #pragma once
 
@@ -18,11 +21,32 @@
 
 namespace ptxopt::verify {
 
+// A pointer that lies in memory: behind the pointer that field `holder` is, or in the variable it stands for, every
+// `stride` bytes from `at` on; only there if the stride is 0. It points to what field `target` stands for.
+struct Slot {
+  uint32_t holder = 0, target = 0;
+  int64_t at = 0;
+  uint64_t stride = 0;
+};
+
+// A texture, surface or sampler that the kernel uses.
+struct Image {
+  enum class Kind : uint8_t { Texture, Surface, Sampler } kind = Kind::Texture;
+  std::string variable;  // a .texref or its like; empty: the handle is the value of field `field`
+  uint32_t field = 0;
+  unsigned dimensions = 2;
+  bool isArray = false, isCube = false;
+  bool byTexels = false;              // integer coordinates
+  ScalarType type = ScalarType::f32;  // of a texel's components
+};
+
 struct Field {
+  // Where it lies: in the parameters, in other memory (see Slot), or it stands for a variable of the module.
+  enum class Place : uint8_t { Parameter, Memory, Variable } place = Place::Parameter;
   uint32_t offset = 0;  // in the parameter space
   uint32_t bytes = 4;
-  std::string parameter;  // its name, and the offset in it if it is an array
-  enum class Use : uint8_t { Scalar, MaybePointer, Pointer } use = Use::Scalar;
+  std::string parameter;  // its name, and the offset in it if it is an array; what a pointer in memory is behind
+  enum class Use : uint8_t { Scalar, MaybePointer, Pointer, Handle } use = Use::Scalar;
   bool isFloat = false;                   // a scalar that is read as a floating-point number
   ScalarType element = ScalarType::None;  // a pointer: what it mostly points to
 };
@@ -41,7 +65,9 @@ struct ShapeUse {
 };
 
 struct KernelUse {
-  std::vector<Field> fields;  // by offset
+  std::vector<Field> fields;  // those in parameters by offset, then the others
+  std::vector<Slot> slots;
+  std::vector<Image> images;
   ShapeUse shape;
   // Integers that values are compared with, rising; scalars around them take both sides of a branch.
   std::vector<uint64_t> constants;

@@ -38,6 +38,7 @@ struct Trial {
   uint32_t dynamicShared = 0;
   bool dirty = false;  // registers, shared memory and stacks hold kUnwritten, not zeros, until they are written
   std::vector<FieldValue> fields;  // parallel to KernelUse::fields
+  uint64_t imageSeed = 0;          // of what textures and surfaces are and hold
 };
 
 // Limits that a kernel's directives set.
@@ -61,7 +62,12 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
 Trial nearTrial(const Trial& other, const KernelUse& use, uint64_t seed, unsigned number);
 
 // The memory behind the pointers of one trial in one machine: pages of 4 KB filled when first touched, from 8 GB
-// below the pointer to 24 GB above it: the product of an unsigned index of 32 bits and 4 bytes stays inside.
+// below the pointer to 24 GB above it: the product of an unsigned index of 32 bits and 4 bytes stays inside. It lies
+// at the same addresses in every machine, so that stored pointers can be compared.
+//
+// Pointers that lie in memory (KernelUse::slots) are filled in with it: each entry of a table points to a piece of its
+// own of what the slot's target stands for. Where a list leads to its own kind every fifth pointer is null. Constants
+// of the module that the host would give have contents too, and textures and surfaces are bound.
 class TrialMemory {
  public:
   static constexpr uint64_t kPage = 4096;
@@ -80,9 +86,15 @@ class TrialMemory {
     std::size_t field = 0;
     exec::Allocation* allocation = nullptr;
     std::map<int64_t, bool> pages;  // offset from the pointer to whether it was written
+    int64_t lastPage = INT64_MIN;   // the page that was touched last, if it needs nothing more: no page otherwise
+    bool lastWritten = false;       // whether it was written
     const std::byte* page(int64_t offset) const { return allocation->data + kBelow + offset; }
   };
   const std::vector<std::unique_ptr<Region>>& regions() const { return regions_; }
+  // What a page of the memory behind a field's pointer holds at first.
+  void fillPage(std::size_t field, int64_t offset, std::byte* page) const;
+  // Textures and surfaces, by KernelUse::images.
+  const std::vector<std::shared_ptr<exec::TextureBinding>>& images() const { return images_; }
   // Watches one byte: who wrote it last. `field` is its region's.
   void watchByte(std::size_t field, int64_t offset) {
     watchedField_ = field;
@@ -91,12 +103,20 @@ class TrialMemory {
   const std::string& lastWriter() const { return lastWriter_; }
 
  private:
-  void touch(Region& region, const Contents& contents, const exec::Warp& warp, unsigned lane, uint64_t offset,
-             unsigned bytes, exec::Access access);
+  void touch(Region& region, const exec::Warp& warp, unsigned lane, uint64_t offset, unsigned bytes,
+             exec::Access access);
+  void fillVariable(std::size_t field);
+  void putPointers(std::size_t holder, int64_t offset, std::byte* at, uint64_t bytes) const;
+  void bindImages();
 
   exec::Machine& machine_;
+  const KernelUse& use_;
+  const Trial trial_;
+  std::vector<uint64_t> base_;  // by field: where its pointer points, 0: nowhere
   std::vector<std::byte> parameters_;
   std::vector<std::unique_ptr<Region>> regions_;
+  std::vector<std::shared_ptr<exec::TextureBinding>> images_;
+  std::vector<uint64_t> handles_;
   std::size_t pages_ = 0;
   std::size_t watchedField_ = SIZE_MAX;
   int64_t watchedOffset_ = 0;

@@ -24,6 +24,7 @@ Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse&
   config.parameters.resize(machine.kernel(kernel).parameterBytes());
   config.stepLimit = stepLimit;
   config.checkRaces = checks.races;
+  config.checkGlobalRaces = checks.globalRaces;
   config.checkUninitialised = checks.uninitialised;
   config.checkDivisions = checks.divisions;
   config.unwritten = unwritten.value_or(trial.dirty ? kUnwritten : std::byte{0});

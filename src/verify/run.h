@@ -18,7 +18,7 @@ struct Run {
 };
 
 struct Checking {
-  bool races = false, uninitialised = false, divisions = false;
+  bool races = false, globalRaces = false, uninitialised = false, divisions = false;
 };
 
 // What memory holds that a launch gives and nobody has written: of odd trials something else than zeros.

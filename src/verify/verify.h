@@ -4,10 +4,10 @@
 //
 // For each kernel of the first module (which the second must have, with the same parameters): trials choose a
 // launch shape, scalars and memory contents. An input on which the first module faults, or runs longer than
-// allowed, says nothing and is dropped; so is one on which the result rests on quotients by zero. If the second
-// then faults or leaves other bytes, the kernels are different, and smaller inputs are tried until none smaller
-// shows it. Kernels whose result depends on races or on values never written are not determined; before a
-// difference is reported the first module is run with those checks on.
+// allowed, says nothing and is dropped. If the second then faults or leaves other bytes, the kernels are different,
+// unless the first races on this input, lets the quotient of a division by zero come to something, or leaves what
+// rests on values never written: this is looked for before a difference is reported. Smaller inputs are tried until
+// none smaller shows it. Cost: the work that the options allow, counted in instructions.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,12 @@ struct VerifyOptions {
   unsigned trials = 24;  // that say something, for each kernel; then some more that take few steps
   uint64_t seed = 1;
   uint64_t stepLimit = 4'000'000;  // warp instructions of a launch
-  bool anyNan = false;             // NaNs of whatever bits are equal, where memory holds floating-point numbers
-  unsigned jobs = 1;               // kernels in parallel
-  bool coverage = false;           // note which lines of the first module the earlier trials execute
+  // Warp instructions of all launches that compare, shared by the kernels; each has at least some. What is over ends
+  // the trials of a kernel early, once a few have said something.
+  uint64_t work = 96'000'000;
+  bool anyNan = false;    // NaNs of whatever bits are equal, where memory holds floating-point numbers
+  unsigned jobs = 1;      // kernels in parallel
+  bool coverage = false;  // note which lines of the first module the earlier trials execute
   // What is not to be made up: the shape of the launch, and scalars by the parameter's name (the bits).
   std::optional<exec::Dim3> grid, block, cluster;
   std::optional<uint32_t> dynamicShared;
@@ -42,7 +45,10 @@ struct KernelVerdict {
   Verdict verdict = Verdict::Inconclusive;
   unsigned trials = 0;   // that said something
   unsigned dropped = 0;  // inputs on which the first module fails
-  std::string detail;    // the counterexample, or why nothing could be said; several lines
+  // Of a kernel that was not compared, in a word or two: the fault on the last input, such as "step-limit", or what
+  // else is in the way.
+  std::string reason;
+  std::string detail;  // the counterexample, or why nothing could be said; several lines
   // VerifyOptions::coverage, of the first quarter or so of the trials: lines of the first module's source whose
   // instructions were come to, and of these the ones that some thread executed, its guard being true. Rising.
   std::vector<std::size_t> reached, executed;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How near the estimates of register counts come to what ptxas gives.
 
-  run.py --tool build/release/tests/register_estimate [--work build/calibration] [--update] [--check] [--fit] [--worst N]
+  run.py --tool build/release/tests/calibration/register_estimate [--work build/calibration] [--update] [--check] [--fit] [--worst N]
          [PTX or folder...]
 
 Kernels: those of samples/, and tests/corpus/kernels/*.cu compiled by nvcc for sm_80 and sm_90; or of the files named.
@@ -9,10 +9,10 @@ Kernels: those of samples/, and tests/corpus/kernels/*.cu compiled by nvcc for s
 For each estimate it prints Spearman's rank correlation with the real counts, the mean absolute error in registers, the
 mean error (positive: too many) and how many kernels are within 4 registers.
 
---update writes the table into the README, between `<!-- register-estimates -->` and `<!-- /register-estimates -->`; the
-figures depend on the toolkit, so no test compares them. --check fails if a correlation is below 0.85, which no change
-should do unnoticed. --fit prints, for each count, the line that makes the sum of absolute errors least. --worst lists
-the kernels with the largest errors. Compiled files and counts are kept in the work folder.
+--update writes the table into docs/results/register-estimates.md, between `<!-- register-estimates -->` and
+`<!-- /register-estimates -->`; the figures depend on the toolkit, so no test compares them. --check fails if a correlation
+is below 0.85, which no change should do unnoticed. --fit prints, for each count, the line that makes the sum of absolute
+errors least. --worst lists the kernels with the largest errors. Compiled files and counts are kept in the work folder.
 """
 import argparse
 import concurrent.futures
@@ -26,6 +26,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs" / "results" / "register-estimates.md"
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 import machine_code  # noqa: E402
 from compilers import Compilation, Skip, compiled, find, prepare, version  # noqa: E402
@@ -35,7 +36,7 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 ARCHITECTURES = ("80", "90")
 LEAST_CORRELATION = 0.85
 ESTIMATES = {"plain": "plain maximum", "fat_point": "fat-point model"}
-COUNTS = {"units": "live units in the PTX", **ESTIMATES}
+COUNTS = {"units": "live 32-bit registers in the PTX", **ESTIMATES}
 
 
 def digest(*parts):
@@ -158,10 +159,10 @@ def fit(rows, key):
     return best[1], best[2], best[0] / len(rows)
 
 
-def update_readme(text, figures):
+def update_page(text, figures):
     begin, end = "<!-- register-estimates -->", "<!-- /register-estimates -->"
     if text.count(begin) != 1 or text.count(end) != 1:
-        raise SystemExit(f"README.md needs one `{begin}` and, behind it, one `{end}`")
+        raise SystemExit(f"{PAGE.name} needs one `{begin}` and, after it, one `{end}`")
     head, rest = text.split(begin)
     return f"{head}{begin}\n{figures}\n{end}{rest.split(end)[1]}"
 
@@ -199,8 +200,7 @@ def main():
         print(f"{row['real']:4} real, {row['plain']:4} plain, {row['fat_point']:4} fat point, {row['units']:4} units, "
               f"{row['instructions']:6} instructions  {Path(row['file']).name}: {row['kernel'][:90]}")
     if args.update:
-        readme = ROOT / "README.md"
-        readme.write_text(update_readme(readme.read_text(encoding="utf-8"), figures), encoding="utf-8")
+        PAGE.write_text(update_page(PAGE.read_text(encoding="utf-8"), figures), encoding="utf-8")
     failed = False
     for key in ESTIMATES if args.check else ():
         rank = spearman([row[key] for row in rows], [row["real"] for row in rows])

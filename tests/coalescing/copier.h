@@ -1,10 +1,8 @@
 // Emits chains of copies, plain or in disguise.
 //
-// The forms beyond the plain `mov`: `mov` of another type; through a register that is declared otherwise (`.f32`
-// for
-// `.b32`); `cvt` from a type to itself; widening and narrowing again; unpacking and packing; `cvta` there and back
-// for addresses in global memory. Each link of a chain draws one of those that are switched on and fit the
-// register.
+// The forms beyond the plain `mov`: `mov` of another type; through a register that is declared otherwise (`.f32` for
+// `.b32`); `cvt` from a type to itself; widening and narrowing again; unpacking and packing; `cvta` there and back for
+// addresses in global memory. Each link of a chain draws one of those that are switched on and fit the register.
 #pragma once
 
 #include <cstdint>

@@ -103,19 +103,19 @@ class Files(Suite):
         # A file of its own against the folder.
         check(self.diff(self.folder / "a" / "x.ptx", self.folder / "b", status=1).change("other") == "new", "file and folder")
 
-    def test_readme(self):
-        """The README's example, by the ptxas that it is of."""
+    def test_documented_example(self):
+        """The example of docs/diff.md, by the ptxas that it is of."""
         version = subprocess.run([self.ptxas(), "--version"], capture_output=True, text=True, check=True).stdout
         if "V13.0.88" not in version:
-            raise Skipped("the README's example is of ptxas V13.0.88")
+            raise Skipped("the example of docs/diff.md is of ptxas V13.0.88")
         for name, limit in (("attention", 64), ("gemm", 40), ("sort", None)):
             text = (ROOT / "samples" / "kernels" / f"{name}.ptx").read_text()
             self.write(f"before/{name}.ptx", text)
             self.write(f"after/{name}.ptx", text.replace("\n)\n", f"\n)\n.maxnreg {limit}\n") if limit else text)
         run = self.run("diff", self.folder / "before", self.folder / "after", status=1)
-        readme = (ROOT / "README.md").read_text().split("<!-- diff-example -->\n")[1].split("<!-- /diff-example -->")[0]
-        shown = "".join(line.removeprefix("    ") + "\n" for line in readme.splitlines()[1:])
-        check(run.stdout == shown, f"the README shows\n{shown}and it is\n{run.stdout}")
+        example = (ROOT / "docs/diff.md").read_text().split("<!-- diff-example -->\n")[1].split("<!-- /diff-example -->")[0]
+        shown = "".join(line.removeprefix("    ") + "\n" for line in example.splitlines()[1:])
+        check(run.stdout == shown, f"docs/diff.md shows\n{shown}and it is\n{run.stdout}")
 
     def test_architectures_of_ptx(self):
         self.ptxas()

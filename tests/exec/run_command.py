@@ -380,13 +380,26 @@ def trace(t):
 def list_opcodes(t):
     rows = t.run("--list-opcodes")[0].splitlines()
     keys = [row.split()[0] for row in rows]
-    table = re.findall(r'^PTX_OPCODE\("([^"]*)", "[^"]*", \S+ "(.*)"\)', (ROOT / "src/ir/opcodes.def").read_text(), re.M)
+    table = re.findall(r'^PTX_OPCODE(?:_VARIANT)?\(\w+, "([^"]*)", "[^"]*", \S+ "(.*)"\)', (ROOT / "src/ir/opcodes.def").read_text(), re.M)
     equal(keys, [key for key, summary in table if not summary.startswith("fallback:")])
     state = {row.split()[0]: row.split()[1] for row in rows}
     equal((state["add"], state["bra"], state["cp.async.bulk.tensor"]), ("yes", "yes", "no"))
     shown = t.run("--list-opcodes", "--format", "markdown")[0]
     listed = [key for line in shown.splitlines()[2:] for key in re.findall(r"`([^`]+)`", line.split(" | ")[0])]
     equal(sorted(listed), sorted(key for key in keys if state[key] != "yes"))
+
+
+def verify_counts_what_it_cannot_compare(t):
+    """The command verify: kernels by the reason, in text and in JSON."""
+    text = (kernel("mov.u32 %r1, %tid.x;") + kernel("L: bra L;", name="endless") + kernel("trap;", name="trapped") +
+            kernel("mov.u64 %rd1, 8; ld.global.u32 %r1, [%rd1];", name="outside"))
+    words = ["k.ptx", "--trials", 2, "--max-steps", 10000]
+    lines = t.run(*words, text=text, command="verify", status=2)[0].splitlines()
+    equal(lines[-1], "3 of 4 kernels were not compared: 1 out-of-bounds, 1 step-limit, 1 trap")
+    verdicts = json.loads(t.run(*words, "--format", "json", text=text, command="verify", status=2)[0])
+    equal([(v["kernel"], v["verdict"], v.get("reason")) for v in verdicts],
+          [("k", "equal", None), ("endless", "not compared", "step-limit"), ("trapped", "not compared", "trap"),
+           ("outside", "not compared", "out-of-bounds")])
 
 
 TESTS = {name: f for name, f in list(globals().items())

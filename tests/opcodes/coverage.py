@@ -32,7 +32,7 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 
 DEF = HERE.parent.parent / "src" / "ir" / "opcodes.def"
 FLAGS = set("Pure Read Write Side Convergent Async Volatile CarryIn Branch IndirectBranch Return Exit NoReturn Call Ordering".split())
-ROW = re.compile(r'^PTX_OPCODE\("([^"]*)",\s*"([^"]*)",\s*([A-Za-z|]+),\s*"([^"]*)"\)', re.M)
+ROW = re.compile(r'^PTX_OPCODE(?:_VARIANT)?\(\w+, "([^"]*)",\s*"([^"]*)",\s*([A-Za-z|]+),\s*"([^"]*)"\)', re.M)
 LABEL = re.compile(r"^[A-Za-z_$%][\w$]*\s*:(?!:)\s*")
 GUARD = re.compile(r"^@\s*!?\s*[\w$%.]+\s+")
 OPCODE = re.compile(r"^[a-z][a-z0-9_]*(?:(?:\.|::)[A-Za-z0-9_]+)*(?=[\s;]|$)")
@@ -50,7 +50,7 @@ def read_rows(path):
     text = path.read_text()
     rows = [Row(*m.groups()) for m in ROW.finditer(text)]
     bad = []
-    declared = len(re.findall(r"^PTX_OPCODE\(", text, re.M))
+    declared = len(re.findall(r"^PTX_OPCODE(?:_VARIANT)?\(", text, re.M))
     if declared != len(rows):
         bad.append(f"{declared - len(rows)} rows do not have the shape of a row")
     for key, n in Counter(r.base + "." + ".".join(sorted(r.mods)) for r in rows).items():

@@ -22,7 +22,8 @@ TOOL_FILES = {"usr/bin/ptxopt", "usr/bin/ptxopt-ptxas", "usr/share/man/man1/ptxo
               "usr/share/man/man1/ptxopt-run.1.gz", "usr/share/man/man1/ptxopt-ptxas.1.gz",
               "usr/share/bash-completion/completions/ptxopt", "usr/share/zsh/vendor-completions/_ptxopt",
               "usr/share/fish/vendor_completions.d/ptxopt.fish", "usr/share/doc/ptxopt/copyright",
-              "usr/share/doc/ptxopt/changelog.Debian.gz"}
+              "usr/share/doc/ptxopt/changelog.Debian.gz", "usr/share/doc/ptxopt/README.md",
+              "usr/share/doc/ptxopt/docs/guard.md", "usr/share/doc/ptxopt/docs/results/loops.md"}
 DEV_FILES = {"usr/include/ptxopt/ptxopt.h", "usr/lib/libptxopt.a", "usr/lib/cmake/ptxopt/ptxoptConfig.cmake",
              "usr/share/doc/libptxopt-dev/copyright"}
 

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 
@@ -37,7 +38,8 @@ def texts(folder):
 
 class Test(Checks):
     def run(self, *arguments, **options):
-        return subprocess.run([self.tool, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
+        options.setdefault("timeout", 60)
+        return subprocess.run([self.tool, *map(str, arguments)], capture_output=True, text=True, **options)
 
     def folder(self, name):
         path = self.scratch / name
@@ -61,7 +63,7 @@ class Test(Checks):
         self.check(first.returncode == 0 and texts(one) == wanted, f"-j 1: not what -o writes; {first.stderr}")
         self.check(second.returncode == 0 and texts(two) == wanted, f"-j 4: not what -o writes; {second.stderr}")
         self.check(first.stderr.replace(str(one), str(two)) == second.stderr, "the table depends on -j")
-        self.check(not list(self.scratch.rglob(".ptxopt-*")), "temporary files are left")
+        self.check(not list(self.scratch.rglob("*.ptxopt-*")), "temporary files are left")
 
         # The table: a row a file, their sum, as in the report, which is the same for all -j.
         report = json.loads((self.scratch / "one.json").read_text())
@@ -127,6 +129,115 @@ class Test(Checks):
         self.check((folder / "link.ptx").is_symlink() and real.read_bytes() == wanted, "the link is replaced, not its file")
         self.check(real.stat().st_mode & 0o777 == 0o640, "the mode is kept")
 
+    def hard_links(self):
+        """All names of a file have the result, one file is optimized once, and nothing is lost when it cannot be written."""
+        for sample in SAMPLES[:2]:
+            folder = self.folder(f"hard {sample.stem}")
+            a, b, alone = folder / "a.ptx", folder / "b.ptx", folder / "alone.ptx"
+            shutil.copy(sample, a)
+            shutil.copy(sample, alone)
+            a.chmod(0o751)
+            os.link(a, b)
+            os.link(a, folder / "kept")
+            (folder / "soft.ptx").symlink_to("b.ptx")
+            wanted, inode = self.optimized(a), a.stat().st_ino
+            run = self.run("--in-place", folder, "-j", 4)
+            self.check(run.returncode == 0 and "2 of 2 files changed" in run.stderr, f"hard links: {run.stderr}")
+            self.check(all((folder / n).stat().st_ino == inode for n in ("a.ptx", "b.ptx", "kept", "soft.ptx")), "one file still")
+            self.check(a.read_bytes() == wanted and alone.read_bytes() == wanted, "its text is the result")
+            self.check(a.stat().st_mode & 0o777 == 0o751, "its mode is kept")
+            self.check(sorted(p.name for p in folder.iterdir()) == ["a.ptx", "alone.ptx", "b.ptx", "kept", "soft.ptx"],
+                       f"nothing else is left: {sorted(p.name for p in folder.iterdir())}")
+            # -o goes through them too, to a longer text and to a shorter one.
+            for text in (b"x" * (len(wanted) + 9000), b"x"):
+                a.write_bytes(text)
+                run = self.run(sample, "-o", b)
+                self.check(run.returncode == 0 and a.read_bytes() == wanted and b.stat().st_ino == inode, f"-o: {run.stderr}")
+        # No room: the file is as it was. A limit on the size of files is as good as a full disk.
+        big = SAMPLES[0].read_text()
+        for name, text in (("rename", big), ("over", big), ("grows", ".version 8.0")):
+            folder = self.folder(f"full {name}")
+            file = folder / "file.ptx"
+            file.write_text(text)
+            if name != "rename":
+                os.link(file, folder / "other")
+            command = f'ulimit -f 1; exec "$@"'
+            run = subprocess.run(["bash", "-c", command, "bash", self.tool, SAMPLES[0], "--guard=off", "-o", file], capture_output=True,
+                                 text=True, timeout=60)
+            self.check(run.returncode == 2 and "cannot write" in run.stderr and "File too large" in run.stderr, f"{name}: {run.stderr}")
+            self.check(file.read_text() == text, f"{name}: the file is as it was")
+            self.check(len(list(folder.iterdir())) == (1 if name == "rename" else 2), f"{name}: {list(folder.iterdir())}")
+
+    def attributes(self):
+        """Attributes of the file stay, where the file system has some."""
+        folder = self.folder("attributes")
+        file = folder / "file.ptx"
+        shutil.copy(SAMPLES[0], file)
+        try:
+            os.setxattr(file, "user.made-by", b"us")
+        except OSError:
+            return
+        inode = file.stat().st_ino
+        run = self.run("--in-place", file)
+        self.check(run.returncode == 0 and "1 of 1 files changed" in run.stderr, run.stderr)
+        self.check("user.made-by" in os.listxattr(file), "the attribute is gone")
+        self.check(file.stat().st_ino != inode, "a file with one name is replaced as a whole")
+
+    def other_things(self):
+        """What is no regular file is not replaced, nor waited for; pipes and devices are read and written."""
+        folder = self.folder("things")
+        pipe, listener = folder / "pipe.ptx", socket.socket(socket.AF_UNIX)
+        os.mkfifo(pipe)
+        listener.bind(str(folder / "socket.ptx"))
+        shutil.copy(SAMPLES[0], folder / "file.ptx")
+        (folder / "link.ptx").symlink_to("pipe.ptx")
+        wanted = self.optimized(SAMPLES[0])
+        run = self.run("--in-place", pipe, folder / "link.ptx", folder / "socket.ptx", "/dev/null", folder / "file.ptx", timeout=20)
+        self.check(run.returncode == 2 and "5 files changed" not in run.stderr, f"exit code {run.returncode}: {run.stderr}")
+        for name, kind in ((pipe, "a named pipe"), (folder / "socket.ptx", "a socket"), ("/dev/null", "a device")):
+            self.check(f"cannot replace '{name}': it is {kind}" in run.stderr, f"{kind}: {run.stderr}")
+        self.check((folder / "file.ptx").read_bytes() == wanted, "the others go on")
+        run = self.run("--in-place", folder, timeout=20)
+        self.check(run.returncode == 0 and "0 of 1 files" in run.stderr, f"a folder with a pipe in it: {run.stderr}")
+        run = self.run(SAMPLES[0], "-o", folder / "socket.ptx")
+        self.check(run.returncode == 2 and "it is a socket" in run.stderr, f"-o SOCKET: {run.stderr}")
+        run = self.run(SAMPLES[0], "-o", folder)
+        self.check(run.returncode == 2 and "it is a folder" in run.stderr, f"-o FOLDER: {run.stderr}")
+        listener.close()
+
+        # To a pipe that somebody reads soon, from a pipe that somebody writes.
+        reader = subprocess.Popen(["sh", "-c", 'sleep 0.5; exec cat "$0"', pipe], stdout=subprocess.PIPE)
+        run = self.run(SAMPLES[0], "-o", pipe)
+        out, _ = reader.communicate(timeout=20)
+        self.check(run.returncode == 0 and out == wanted, f"-o PIPE: {run.stderr}")
+        writer = subprocess.Popen(["sh", "-c", 'exec cat "$0" > "$1"', SAMPLES[0], pipe])
+        run = self.run(pipe, "-o", "-")
+        writer.wait(timeout=20)
+        self.check(run.returncode == 0 and run.stdout.encode() == wanted, f"a pipe as the input: {run.stderr}")
+        # Devices; and standard output by its other names, where it is a pipe, and where it is a file with something in it.
+        self.check(self.run(SAMPLES[0], "-o", "/dev/null").returncode == 0 and not Path("/dev/null").is_file(), "/dev/null")
+        run = self.run(SAMPLES[0], "-o", "/dev/full")
+        self.check(run.returncode == 2 and "No space left" in run.stderr, f"/dev/full: {run.stderr}")
+        for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            run = self.run(SAMPLES[0], "-o", name)
+            self.check(run.returncode == 0 and run.stdout.encode() == wanted, f"{name}: {run.returncode} {run.stderr}")
+            to = folder / "to"
+            with to.open("wb") as file:
+                file.write(b"before\n")
+                file.flush()
+                run = subprocess.run([self.tool, SAMPLES[0], "-o", name], stdout=file, stderr=subprocess.PIPE, timeout=60)
+                file.seek(0, os.SEEK_END)
+                file.write(b"after\n")
+            self.check(run.returncode == 0 and to.read_bytes() == b"before\n" + wanted + b"after\n", f"{name} is a file: {run.stderr}")
+        # Two outputs that are one file.
+        (folder / "there").write_text("")
+        for one, two in (("new", "./new"), ("there", "./there"), ("there", "linked")):
+            (folder / "linked").unlink(missing_ok=True)
+            os.link(folder / "there", folder / "linked")
+            run = self.run(SAMPLES[0], "-o", one, "--report", two, cwd=folder)
+            self.check(run.returncode == 2 and "two outputs to one file" in run.stderr, f"{one}, {two}: {run.stderr}")
+            self.check((folder / "there").read_text() == "" and not (folder / "new").exists(), "nothing is written")
+
     def usage(self):
         a, b = SAMPLES[0], SAMPLES[1]
         for arguments, words in (
@@ -187,4 +298,4 @@ class Test(Checks):
 
 
 if __name__ == "__main__":
-    run_test(Test, ["all_of_a_folder", "failures", "links", "usage", "terminal"])
+    run_test(Test, ["all_of_a_folder", "failures", "links", "hard_links", "attributes", "other_things", "usage", "terminal"])

@@ -119,9 +119,28 @@ TEST_CASE("spaced opcodes: what has none") {
   CHECK(spacedOpcode("ld.v8.b32", Kind::Global) == "ld.global.v8.b32");
 }
 
+TEST_CASE("spaced opcodes: which accesses are generic") {
+  for (const std::string_view opcode :
+       {"ld.u32", "ld.volatile.v4.f32", "ldu.b32", "st.release.gpu.u32", "atom.cas.b64", "red.add.u32",
+        "prefetch.L1", "applypriority.L2::evict_normal", "discard.L2", "ldmatrix.sync.aligned.m8n8.x4.b16",
+        "stmatrix.sync.aligned.m8n8.x4.b16", "wmma.load.a.sync.aligned.row.m16n16k16.f16"}) {
+    CAPTURE(opcode);
+    CHECK(isGenericAccess(readOpcode(opcode)));
+  }
+  for (const std::string_view opcode :
+       {"ld.global.u32", "ld.param::entry.u64", "st.shared::cluster.u32", "prefetchu.L1", "mov.u32", "unheard.of",
+        "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "st.bulk", "multimem.red.add.u32",
+        "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32"}) {
+    CAPTURE(opcode);
+    CHECK(!isGenericAccess(readOpcode(opcode)));
+  }
+}
+
 TEST_CASE("address spaces: where they come from") {
   CHECK(holds("ld.param.u64 %rd1, [p];\n") == "global?");
   CHECK(holds("ld.param.u64 %rd1, [p];\n", false) == "launched");
+  for (const char* load : {"ld.param::entry.u64", "ld.weak.param.u64", "ld.u64.param"})
+    CHECK(holds(std::string(load) + " %rd1, [p];\n") == "global?");
   CHECK(holds("mov.u64 %rd1, g;\n") == "global");
   CHECK(holds("mov.u64 %rd1, s;\n") == "shared offset");
   CHECK(holds("mov.u64 %rd1, s+4;\n") == "shared offset");
@@ -150,7 +169,25 @@ TEST_CASE("address spaces: through arithmetic") {
   CHECK(holds(param + "and.b64 %rd1, %rd3, -16;\n") == "global?");
   CHECK(holds(shared + "and.b64 %rd1, %rd2, 15;\n") == "number");
   CHECK(holds(shared + "xor.b64 %rd1, %rd2, 8;\n") == "unknown");
-  CHECK(holds(shared + "mov.b64 {%r1, %r2}, %rd2;\nmov.b64 %rd1, {%r1, %r2};\n") == "unknown");
+  CHECK(holds(shared + "mov.b64 {%r1, %r2}, %rd2;\nmov.b64 %rd1, {%r1, %r2};\n") == "shared");
+  CHECK(holds(shared + "mov.b64 {%r1, %r2}, %rd2;\nmov.b64 %rd1, {%r2, %r1};\n") == "unknown");
+  CHECK(holds(shared + "mov.b64 {%r1, %r2}, %rd2;\nadd.u32 %r1, %r1, 8;\nmov.b64 %rd1, {%r1, %r2};\n") ==
+        "unknown");
+  CHECK(holds(param + "cvt.u64.u32 %rd5, %r2;\nshl.b64 %rd5, %rd5, 2;\nshl.b64 %rd6, %rd5, 3;\n" +
+              "add.u64 %rd1, %rd3, %rd6;\n") == "global?");
+  CHECK(holds(param + "cvt.u64.u32 %rd5, %r2;\nshl.b64 %rd5, %rd5, 20;\nmov.u64 %rd7, %rd5;\n" +
+              "shl.b64 %rd6, %rd7, 12;\nadd.u64 %rd1, %rd3, %rd6;\n") == "unknown");
+  // An upper half that a multiplication puts in its place.
+  CHECK(holds(param + "mov.b64 {%r1, %r2}, %rd2;\ncvt.u64.u32 %rd5, %r2;\nmul.lo.u64 %rd6, %rd5, 4294967296;\n" +
+              "cvt.u64.u32 %rd7, %r1;\nadd.u64 %rd8, %rd6, %rd7;\nadd.u64 %rd1, %rd3, %rd8;\n") == "unknown");
+  CHECK(holds(param + "cvt.u64.u32 %rd4, %r1;\ncvt.u64.u32 %rd5, %r2;\n" +
+              "mad.lo.u64 %rd6, 4294967296, %rd5, %rd4;\nadd.u64 %rd1, %rd3, %rd6;\n") == "unknown");
+  // What is multiplied by 1 or -1 may be the distance to an address of another space.
+  const std::string distance = shared + param + "sub.u64 %rd4, %rd2, %rd3;\n";
+  CHECK(holds(distance + "mad.lo.u64 %rd1, %rd4, 1, %rd3;\n") == "unknown");
+  CHECK(holds(distance + "mad.lo.u64 %rd1, 1, %rd4, %rd3;\n") == "unknown");
+  CHECK(holds(distance + "mul.lo.u64 %rd5, %rd4, -1;\nsub.u64 %rd1, %rd3, %rd5;\n") == "unknown");
+  CHECK(holds(distance + "mad.lo.u64 %rd1, %rd4, 4, %rd3;\n") == "global?");
 }
 
 TEST_CASE("address spaces: where values meet") {
@@ -187,7 +224,8 @@ TEST_CASE("address facts: parameters of functions come from all of their calls")
   CHECK(found(".visible ", "") == "function");
   CHECK(found(".weak ", "") == "function");
   CHECK(found("", "\tmov.u64 %rd3, f;\n") == "function");
-  CHECK(found("", "\t{\n\t.param .b64 x;\n\tst.param.b64 [x], %rd2;\n\tcall f, (x);\n\t}\n") == "mixed?");
+  for (const std::string store : {"st.param.b64", "st.weak.param.b64", "st.b64.param"})
+    CHECK(found("", "\t{\n\t.param .b64 x;\n\t" + store + " [x], %rd2;\n\tcall f, (x);\n\t}\n") == "mixed?");
   CHECK(found("", "\t{\n\t.param .b64 x;\n\tst.param.b32 [x], 1;\n\tcall f, (x);\n\t}\n") == "unknown");
   CHECK(found("", "\tcall f, (%rd1);\n") == "shared");
 }

@@ -272,6 +272,101 @@ TEST_CASE("check-races: an mbarrier orders") {
   CHECK(race(body("")).starts_with("race: "));
 }
 
+namespace {
+// %rd1 is a buffer of 64 words of zeros, %rd2 the word of the thread in it, %r1 the number of the thread.
+std::string onGlobal(const std::string& body) {
+  return kernel(
+      "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r9, %ctaid.x; mul.wide.u32 %rd2, %r1, 4;\n"
+      "add.s64 %rd2, %rd2, %rd1; setp.eq.u32 %p1, %r1, 0;\n" +
+          body,
+      "", ".param .u64 p");
+}
+
+std::string checked(const std::string& text, ExecTest::Shape shape) {
+  ExecTest t(text);
+  t.buffer("p", std::vector<uint32_t>(64));
+  try {
+    t.run({"p"}, shape, "k");
+  } catch (const ExecError& e) {
+    return std::string(name(e.kind)) + ": " + e.message;
+  }
+  return "";
+}
+
+std::string globalRace(const std::string& body, uint32_t threads = 64, uint32_t blocks = 1) {
+  ExecTest::Shape shape;
+  shape.grid = {blocks};
+  shape.block = {threads};
+  shape.checkGlobalRaces = true;
+  return checked(onGlobal(body), shape);
+}
+
+std::string division(const std::string& body) {
+  ExecTest::Shape shape;
+  shape.grid = {1};
+  shape.block = {4};
+  shape.checkDivisions = true;
+  return checked(onGlobal("mov.u32 %r4, 0; div.u32 %r5, %r1, %r4;\n" + body), shape);
+}
+}  // namespace
+
+TEST_CASE("check-races: threads that write one word of global memory") {
+  CHECK(globalRace("st.global.u32 [%rd1], %r1;").starts_with("race: write of 'p' at 0x"));
+  CHECK(globalRace("st.global.u32 [%rd1], %r1;", 1) == "");
+  CHECK(globalRace("st.global.u32 [%rd2], %r1;") == "");
+  // Of two blocks.
+  CHECK(globalRace("st.global.u32 [%rd2], %r9;", 32, 2).find("of block (0,0,0)") != std::string::npos);
+  // The bytes of one word.
+  CHECK(globalRace("cvt.u64.u32 %rd3, %r1; add.s64 %rd3, %rd3, %rd1; st.global.u8 [%rd3], %r1;") == "");
+  CHECK(globalRace("cvt.u64.u32 %rd3, %r1; add.s64 %rd3, %rd3, %rd1; add.u32 %r1, %r1, 1;\n"
+                   "st.global.u8 [%rd3], %r1; @%p1 ld.global.u32 %r2, [%rd1];")
+            .starts_with("race: read of"));
+}
+
+TEST_CASE("check-races: the same value in every order is none in global memory") {
+  CHECK(globalRace("st.global.u32 [%rd1], 7;", 64, 3) == "");
+  CHECK(globalRace("st.global.u32 [%rd1], 7; ld.global.u32 %r2, [%rd1];", 64, 2) == "");
+  // Who has not written it may see what was there.
+  CHECK(globalRace("@!%p1 st.global.u32 [%rd1], 7; @%p1 ld.global.u32 %r2, [%rd1];").starts_with("race: read of"));
+  // What is there already changes nothing.
+  CHECK(globalRace("@!%p1 st.global.u32 [%rd1], 0; @%p1 ld.global.u32 %r2, [%rd1];") == "");
+  CHECK(globalRace("@!%p1 st.global.u32 [%rd1], 0; @%p1 st.global.u32 [%rd1], 1;").starts_with("race: write of"));
+}
+
+TEST_CASE("check-races: what orders accesses to global memory") {
+  const std::string read =
+      "xor.b32 %r3, %r1, 33; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd3, %rd3, %rd1;\n"
+      "ld.global.u32 %r4, [%rd3];";
+  const std::string write = "add.u32 %r2, %r1, 1; st.global.u32 [%rd2], %r2;\n";
+  CHECK(globalRace(write + read).starts_with("race: "));
+  CHECK(globalRace(write + "bar.sync 0;\n" + read) == "");
+  CHECK(globalRace("red.global.add.u32 [%rd1], 1;", 64, 2) == "");
+  CHECK(globalRace("red.global.add.u32 [%rd1], 1; @%p1 ld.global.u32 %r2, [%rd1];").starts_with("race: read of"));
+  // The last block to count takes what the first has left.
+  const auto last = [](const std::string& fence) {
+    return "setp.eq.u32 %p2, %r9, 0; add.u32 %r2, %r9, 5; @%p2 st.global.u32 [%rd2+4], %r2;\n" + fence +
+           "atom.global.add.u32 %r3, [%rd1], 1; setp.ne.u32 %p3, %r3, 0; @%p3 ld.global.u32 %r4, [%rd2+4];";
+  };
+  CHECK(globalRace(last("membar.gl;\n"), 1, 2) == "");
+  CHECK(globalRace(last(""), 1, 2).starts_with("race: read of"));
+}
+
+TEST_CASE("check-divisions: what a quotient by zero comes to") {
+  const std::string fault = "division-by-zero: this rests on a division by zero, of which PTX says no result";
+  CHECK(division("st.global.u32 [%rd2], %r1;") == "");
+  CHECK(division("st.global.u32 [%rd2], %r5;") == fault);
+  CHECK(division("add.u32 %r6, %r5, 1; mov.u32 %r7, %r6; st.global.u32 [%rd2], %r7;") == fault);
+  CHECK(division("add.u32 %r6, %r5, 1; mov.u32 %r6, 3; st.global.u32 [%rd2], %r6;") == "");
+  CHECK(division("setp.eq.u32 %p2, %r5, 5; @%p2 st.global.u32 [%rd2], %r1;") == fault);
+  CHECK(division("mul.wide.u32 %rd3, %r5, 0; add.s64 %rd3, %rd3, %rd1; ld.global.u32 %r6, [%rd3];") == fault);
+  CHECK(division("setp.eq.u32 %p2, %r4, 0; selp.b32 %r6, 9, %r5, %p2; st.global.u32 [%rd2], %r6;") == "");
+  CHECK(division("setp.ne.u32 %p2, %r4, 0; selp.b32 %r6, 9, %r5, %p2; st.global.u32 [%rd2], %r6;") == fault);
+  // Another lane's.
+  CHECK(division("rem.u32 %r5, 8, %r1; shfl.sync.idx.b32 %r6, %r5, 0, 31, 15; @!%p1 st.global.u32 [%rd2], %r6;") ==
+        fault);
+  CHECK(division("mov.u32 %r5, 1; @!%p1 rem.u32 %r5, 8, %r1; st.global.u32 [%rd2], %r5;") == "");
+}
+
 TEST_CASE("checks: both at once") {
   ExecTest::Shape shape;
   shape.grid = {1};

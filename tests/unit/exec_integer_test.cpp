@@ -206,6 +206,8 @@ TEST_CASE("exec: bit counts, positions and fields") {
     const std::string width = std::to_string(bits), x = bits == 64 ? "%x" : "%xr", y = bits == 64 ? "%y" : "%yr";
     const char result = bits == 64 ? 'd' : 'r';
     const std::string d = std::string("%") + result;
+    const uint64_t field =
+        bits == 64 ? UINT32_MAX : 255;  // of 64 bits ptxas looks at all of a position and a length
     std::vector<LaneCase> cases = {
         {"popc.b" + width + " %r, " + x + ";", 'r',
          [=](const Values& v) {
@@ -228,7 +230,7 @@ TEST_CASE("exec: bit counts, positions and fields") {
         {"bfi.b" + width + " " + d + ", " + x + ", " + y + ", %zr, %ur;", result,
          [=](const Values& v) {
            uint64_t r = v.y;
-           const uint64_t position = v.z & 255, length = v.u & 255;
+           const uint64_t position = v.z & field, length = v.u & field;
            for (uint64_t i = 0; i < length && position + i < bits; ++i)
              r = (r & ~(uint64_t{1} << (position + i))) | bit(v.x, static_cast<int64_t>(i)) << (position + i);
            return r;
@@ -249,7 +251,7 @@ TEST_CASE("exec: bit counts, positions and fields") {
                          return static_cast<uint64_t>(i < 0 ? -1 : bits - 1 - i);
                        }});
       cases.push_back({"bfe" + type + " " + d + ", " + x + ", %zr, %ur;", result, [=](const Values& v) {
-                         const uint64_t at = v.z & 255, length = v.u & 255;
+                         const uint64_t at = v.z & field, length = v.u & field;
                          const uint64_t last = at + length - 1 < bits - 1 ? at + length - 1 : bits - 1;
                          const uint64_t sign = isSigned && length != 0 ? bit(v.x, static_cast<int64_t>(last)) : 0;
                          uint64_t r = 0;

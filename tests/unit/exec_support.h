@@ -60,7 +60,7 @@ class ExecTest {
     unsigned jobs = 1;
     uint64_t firstCluster = 0;
     uint64_t stepLimit = 100'000'000;
-    bool checkRaces = false, checkUninitialised = false;
+    bool checkRaces = false, checkUninitialised = false, checkGlobalRaces = false, checkDivisions = false;
   };
 
   // Launches the kernel (by default the first) with buffers by name and scalars by value.
@@ -76,6 +76,8 @@ class ExecTest {
     config.firstCluster = shape.firstCluster;
     config.stepLimit = shape.stepLimit;
     config.checkRaces = shape.checkRaces;
+    config.checkGlobalRaces = shape.checkGlobalRaces;
+    config.checkDivisions = shape.checkDivisions;
     config.checkUninitialised = shape.checkUninitialised;
     config.parameters.resize(program.parameterBytes());
     if (arguments.size() != program.parameters().size()) throw std::runtime_error("wrong number of arguments");

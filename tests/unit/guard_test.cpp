@@ -131,7 +131,18 @@ TEST_CASE("estimate: registers and warps of kernels") {
   CHECK(estimateMeasures("no PTX", "sm_80").functions.empty());
 }
 
-TEST_CASE("guard: no ptxas to ask leaves the result as it is and says so") {
+TEST_CASE("closure: what several functions reach") {
+  const Result r = run();
+  const CallGraph graph(r.outcomes);
+  std::vector<bool> roots(5);
+  CHECK(graph.reachedFrom(roots) == roots);
+  roots[graph.indexOf("middle")] = roots[graph.indexOf("alone")] = true;
+  std::vector<bool> wanted = roots;
+  wanted[graph.indexOf("leaf")] = true;
+  CHECK(graph.reachedFrom(roots) == wanted);
+}
+
+TEST_CASE("guard: no ptxas to ask keeps the input and says so") {
   GuardOptions guard;
   guard.mode = GuardMode::Ptxas;
   guard.ptxas.program = "/nothing/here/ptxas";
@@ -139,8 +150,11 @@ TEST_CASE("guard: no ptxas to ask leaves the result as it is and says so") {
   options.passes = {"live-dead"};
   options.report = true;
   const GuardedResult done = optimizeGuarded(kText, options, guard);
-  CHECK(done.result.output == run().output);
+  CHECK(done.result.output == kText);
   CHECK(done.guard.asked);
+  CHECK(done.guard.noVerdict);
+  CHECK(done.guard.kept.size() == 4);
+  for (const KeptFunction& f : done.guard.kept) CHECK(f.reason == kNotJudged);
   CHECK(done.guard.trouble.find("could not be started") != std::string::npos);
   CHECK(guardMessages(done.guard, "f.ptx").find("f.ptx: warning: not compared") == 0);
   const auto json = nlohmann::json::parse(done.result.reportJson);

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "analysis/address_facts.h"
+#include "analysis/address_spaces.h"
 #include "support.h"
 
 using namespace ptxopt;
@@ -12,21 +14,29 @@ namespace {
 
 using Names = std::set<std::string>;
 
+const Function& withFacts(const Parsed& p) {
+  p->makeParts();
+  makeAddressFacts(*p, true);
+  return p.function();
+}
+
 struct Analysed {
   explicit Analysed(std::string_view text)
       : p(std::string(text)),
-        f(p.function()),
+        f(withFacts(p)),
         cfg(*p, f),
         dominators(cfg, DominatorTree::Direction::Dominators),
         slots(f, cfg),
         intervals(f, cfg, slots, &dominators),
-        memory(*p, f, cfg) {}
+        spaces(*p, f, cfg, slots, intervals, true),
+        memory(*p, f, cfg, &spaces) {}
   Parsed p;
   const Function& f;
   Cfg cfg;
   DominatorTree dominators;
   SlotIndexes slots;
   LiveIntervals intervals;
+  AddressSpaces spaces;
   LaunchMemory memory;
 };
 
@@ -89,6 +99,29 @@ TEST_CASE("launch memory: until something is written, or what others wrote may b
     CAPTURE(harmless);
     CHECK(asLaunched("ld.u32 %r1, [%rd1];\n" + std::string(harmless) + "\nld.u32 %r2, [%rd1];\n") ==
           Names{"%r1", "%r2"});
+  }
+}
+
+TEST_CASE("launch memory: without a space only what is proven to be global") {
+  for (const char* address : {"mov.u64 %rd2, %rd1;", "ld.u64 %rd2, [%rd1+8];", "add.u64 %rd2, %rd1, 400;",
+                              "mov.b64 {%r5, %r6}, %rd1;\nshfl.sync.idx.b32 %r7, %r5, 3, 31, -1;\n"
+                              "shfl.sync.idx.b32 %r8, %r6, 3, 31, -1;\nmov.b64 %rd2, {%r7, %r8};"}) {
+    CAPTURE(address);
+    CHECK(asLaunched(std::string(address) + "\nld.u32 %r1, [%rd2+4];\n").contains("%r1"));
+  }
+  for (const char* address :
+       {".shared .b32 s;\nmov.u64 %rd2, s;\ncvta.shared.u64 %rd2, %rd2;", "cvta.shared.u64 %rd2, %rd1;",
+        "cvta.local.u64 %rd2, %rd1;", "cvta.const.u64 %rd2, %rd1;", "mov.b64 %rd2, p;\ncvta.param.u64 %rd2, %rd2;",
+        "mapa.u64 %rd2, %rd1, 0;", "mov.b64 %rd2, {%r5, %r6};", "ld.volatile.u64 %rd2, [%rd1];",
+        "mov.u64 %rd2, 4096;", "cvta.shared.u64 %rd7, %rd6;\nselp.b64 %rd2, %rd1, %rd7, %p1;",
+        "mov.u64 %rd2, %rd1;\n@%p1 cvta.shared.u64 %rd2, %rd7;"}) {
+    CAPTURE(address);
+    CHECK_FALSE(asLaunched(std::string(address) + "\nld.u32 %r1, [%rd2+4];\n").contains("%r1"));
+  }
+  for (const char* load : {"ld.shared::cluster.u32 %r1, [%rd1];", "ld.weak.shared.u32 %r1, [%rd1];",
+                           "ld.param.u32 %r1, [n];", "ld.weak.local.u32 %r1, [%rd1];"}) {
+    CAPTURE(load);
+    CHECK(asLaunched(std::string(load) + "\n") == Names{});
   }
 }
 

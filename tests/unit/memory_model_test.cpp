@@ -13,7 +13,7 @@ using cse::TrackedSpace;
 
 namespace {
 
-MemoryOperation operation(std::string_view opcode) { return cse::memoryOperation(opcode, readOpcode(opcode)); }
+MemoryOperation operation(std::string_view opcode) { return cse::memoryOperation(readOpcode(opcode)); }
 
 }  // namespace
 
@@ -151,7 +151,7 @@ bool areApart(std::string_view body, unsigned bytesOfFirst, unsigned bytesOfSeco
   cse::MemoryAddresses addresses(f, context);
   std::vector<cse::MemoryAddress> found;
   for (const InstrId id : f) {
-    if (!f[id].isInstruction() || p->form(f[id]).row->key != "st") continue;
+    if (!f[id].isInstruction() || p->form(f[id]).op != Op::St) continue;
     const auto a = addresses.of(id, 0);
     REQUIRE(a);
     found.push_back(*a);

@@ -169,7 +169,7 @@ TEST_CASE("reprint: one spelling of each statement") {
   CHECK(statement("mov.u32 %r1, 0b11;") == "mov.u32 %r1, 3;");
   CHECK(statement("mov.u32 %r1, 4U;") == "mov.u32 %r1, 4U;");
   CHECK(statement("mov.u32 %r1, --5;") == "mov.u32 %r1, 5;");
-  CHECK(statement("mov.u32 %r1, ~0;") == "mov.u32 %r1, -1;");
+  CHECK(statement("mov.u32 %r1, ~0;") == "mov.u32 %r1, 18446744073709551615;");  // ~ gives .u64
   CHECK(statement("mov.u32 %r1, !7;") == "mov.u32 %r1, 0;");
   CHECK(statement("mov.u32 %r1, 0xFFFFFFFF;") == "mov.u32 %r1, 0xffffffff;");
   CHECK(statement("mov.u32 %r1, 4294967295;") == "mov.u32 %r1, 4294967295;");

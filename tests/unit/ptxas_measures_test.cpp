@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "ptxas/cache.h"
 #include "ptxas/compare.h"
@@ -186,6 +189,108 @@ TEST_CASE("cache: kept, shared, and never above its size for long") {
     if (entry.is_regular_file()) total += entry.file_size();
   CHECK(total <= 800);
   CHECK(total >= 600);
+}
+
+TEST_CASE("cache: an entry that is not whole is none, and goes") {
+  const TemporaryFolder folder;
+  REQUIRE(folder.isValid());
+  Cache cache(folder.path());
+  const std::string key = Cache::key("one"), other = Cache::key("two");
+  const std::string value = R"({"architecture": "sm_80",)"
+                            "\n"
+                            R"("functions": []})";
+  const auto pathOf = [&](const std::string& k) {
+    return folder.path() + "/" + k.substr(0, 2) + "/" + k.substr(2);
+  };
+  cache.put(key, value);
+  cache.put(other, value + value);
+  const auto read = [&](const std::string& k) {
+    std::ifstream in(pathOf(k), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string whole = read(key);
+  const auto isRefused = [&](const std::string& bytes) {
+    std::ofstream(pathOf(key), std::ios::binary) << bytes;
+    const bool none = !cache.find(key).has_value() && !std::filesystem::exists(pathOf(key));
+    cache.put(key, value);
+    return none && cache.find(key) == value && read(key) == whole;
+  };
+  REQUIRE(whole.size() > value.size());
+  for (std::size_t i = 0; i < whole.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = whole;
+      flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
+      CHECK(isRefused(flipped));
+    }
+  for (std::size_t size = 0; size < whole.size(); ++size) CHECK(isRefused(whole.substr(0, size)));
+  CHECK(isRefused(whole + "x"));
+  CHECK(isRefused(whole + whole));
+  CHECK(isRefused(value));
+  CHECK(isRefused(read(other)));  // right in itself, of another key
+
+  std::filesystem::remove(pathOf(key));
+  std::filesystem::create_directory(pathOf(key));
+  CHECK_FALSE(cache.find(key).has_value());
+  cache.put(key, value);
+  CHECK(cache.find(key) == value);
+  std::filesystem::remove(pathOf(key));
+  REQUIRE(::mkfifo(pathOf(key).c_str(), 0600) == 0);
+  CHECK_FALSE(cache.find(key).has_value());  // and does not wait
+  cache.put(key, value);
+  CHECK(cache.find(key) == value);
+}
+
+TEST_CASE("cache: many writers and readers of one entry") {
+  const TemporaryFolder folder;
+  REQUIRE(folder.isValid());
+  const std::string key = Cache::key("one"), value(100'000, 'x');
+  std::atomic<int> wrong = 0, found = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      Cache cache(folder.path());
+      for (int i = 0; i < 50; ++i) {
+        cache.put(key, value);
+        const auto got = cache.find(key);
+        wrong += got.has_value() && *got != value;
+        found += got.has_value();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+  CHECK(found == 200);
+}
+
+TEST_CASE("find: what is wrong with a variable") {
+  const TemporaryFolder folder;
+  REQUIRE(folder.isValid());
+  std::ofstream(folder.file("file")) << "";
+  CHECK(whyNoProgram("PTXAS", "/bin/sh").empty());
+  CHECK(whyNoProgram("PTXAS", "sh").empty());
+  CHECK(whyNoProgram("PTXAS", "/proc/self/exe").empty());
+  CHECK(whyNoProgram("PTXAS", "/nothing") == "PTXAS is '/nothing': there is no such file");
+  CHECK(whyNoProgram("PTXAS", "no such one") == "PTXAS is 'no such one': there is no such file here or in PATH");
+  CHECK(whyNoProgram("PTXAS", "/tmp") == "PTXAS is '/tmp': it is a folder");
+  CHECK(whyNoProgram("PTXAS", folder.file("file")).ends_with(": it is not executable"));
+  CHECK(whyNoProgram("PTXAS", "/dev/null").ends_with(": it is not a regular file"));
+  std::filesystem::create_directory(folder.file("bin"));
+  CHECK(whyNoToolkit("CUDA_HOME", folder.path(), "ptxas").ends_with(": there is no bin/ptxas in it"));
+  std::ofstream(folder.file("bin/ptxas")) << "";
+  CHECK(whyNoToolkit("CUDA_HOME", folder.path(), "ptxas").ends_with(": of its bin/ptxas: it is not executable"));
+  std::filesystem::permissions(folder.file("bin/ptxas"), std::filesystem::perms::owner_all);
+  CHECK(whyNoToolkit("CUDA_HOME", folder.path(), "ptxas").empty());
+  CHECK(whyNoToolkit("CUDA_HOME", folder.file("none"), "ptxas").ends_with(": there is no such folder"));
+  CHECK(whyNoToolkit("CUDA_HOME", folder.file("file"), "ptxas").ends_with(": it is not a folder"));
+  ::setenv("PTXOPT_PTXAS", "/nothing", 1);
+  ::setenv("PTXAS", "/bin/sh", 1);
+  std::vector<std::string> passedOver;
+  CHECK(findPtxas({}, &passedOver) == "/bin/sh");
+  CHECK(passedOver ==
+        std::vector<std::string>{"PTXOPT_PTXAS is '/nothing': there is no such file; '/bin/sh' is taken instead"});
+  CHECK(findPtxas("given", &passedOver) == "given");
+  CHECK(passedOver.size() == 1);
+  ::unsetenv("PTXOPT_PTXAS");
+  ::unsetenv("PTXAS");
 }
 
 TEST_CASE("cache: a folder that cannot be made is no error") {

@@ -161,6 +161,7 @@ TEST_CASE("value ranges: bits") {
   CHECK(rangeOf("bfe.s32 %r2, %r1, 28, 5;", "%r2") == "32: signed [-8, 7]");
   CHECK(rangeOf("bfe.s32 %r2, %r1, 4, 256;", "%r2") == "32: [0, 0]");
   CHECK(rangeOf("bfe.u32 %r2, %r1, %r3, 5;", "%r2") == "32: full");
+  CHECK(rangeOf("bfe.u64 %rd2, %rd1, 4, 256;", "%rd2") == "64: [0, 1152921504606846975]");  // no byte is cut out
   CHECK(rangeOf("popc.b64 %r2, %rd1;", "%r2") == "32: [0, 64]");
   CHECK(rangeOf("clz.b32 %r2, %r1;", "%r2") == "32: [0, 32]");
   CHECK(rangeOf("cnot.b32 %r2, %r1;", "%r2") == "32: [0, 1]");
@@ -195,6 +196,7 @@ TEST_CASE("value ranges: one of two") {
   CHECK(rangeOf("selp.b32 %r1, 3, 9, %p1;", "%r1") == "32: [3, 9]");
   CHECK(rangeOf("slct.s32.s32 %r1, 3, -9, %r2;", "%r1") == "32: [3, 4294967287] signed [-9, 3]");
   CHECK(rangeOf("set.lt.u32.f32 %r1, %f1, %f2;", "%r1") == "32: signed [-1, 0]");
+  CHECK(rangeOf("set.lt.u32.f16x2 %r1, %r2, %r3;", "%r1") == "32: full");  // 0xffff and 0xffff0000, too
   CHECK(rangeOf("mov.u32 %r1, 3;\n@%p1 mov.u32 %r1, 9;", "%r1") == "32: [3, 9]");
   CHECK(rangeOf("@%p1 mov.u32 %r1, 9;", "%r1") == "32: full");
   CHECK(rangeOf("mov.u32 %r1, 3;\nfrob.u32 %r1, 9;", "%r1") == "32: full");

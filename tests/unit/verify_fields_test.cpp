@@ -125,6 +125,54 @@ TEST_CASE("fields: through the parameters and results of a function") {
                  "ld.u16 %h1, [%rd2];\nst.u16 [%rd2], %h1;\n")) == "x:0/8 pointer to u16, n:8/4 scalar");
 }
 
+namespace {
+// "*p+0+8k -> *(p+0+8k)"
+std::string slotsOf(const std::string& text) {
+  const Found f = use(text);
+  std::string list;
+  for (const Slot& s : f.use.slots) {
+    if (!list.empty()) list += ", ";
+    list += f.use.fields[s.holder].parameter + "+" + std::to_string(s.at);
+    if (s.stride != 0) list += "+" + std::to_string(s.stride) + "k";
+    list += " to " + std::string(s.target <= s.holder ? "its own kind" : info(f.use.fields[s.target].element).name);
+  }
+  return list;
+}
+}  // namespace
+
+TEST_CASE("fields: pointers in memory, with the place and the stride") {
+  const std::string load = "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n";
+  // A table, a structure, an array of structures.
+  CHECK(slotsOf(kernel(".param .u64 p", load + "mul.wide.u32 %rd2, %r1, 8;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                                               "ld.global.u64 %rd4, [%rd3];\nst.global.f32 [%rd4], %f1;\n")) ==
+        "p+0+8k to f32");
+  CHECK(slotsOf(kernel(".param .u64 p", load + "ld.global.u64 %rd4, [%rd1+16];\nld.global.u64 %rd5, [%rd1+8];\n"
+                                               "st.global.u16 [%rd4], %h1;\n")) == "p+16 to u16");
+  CHECK(slotsOf(kernel(".param .u64 p",
+                       load + "mul.lo.s32 %r2, %r1, 3;\nmul.wide.s32 %rd2, %r2, 8;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                              "add.s64 %rd6, %rd3, 8;\nld.global.u64 %rd4, [%rd6+8];\n"
+                              "cvta.to.global.u64 %rd5, %rd4;\nst.global.u32 [%rd5+4], %r1;\n")) ==
+        "p+16+24k to u32");
+  // Tables of tables; two loads of one place are one pointer; a list leads to its own kind.
+  CHECK(slotsOf(kernel(".param .u64 p", load + "mul.wide.u32 %rd2, %r1, 8;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                                               "ld.global.u64 %rd4, [%rd3];\nadd.s64 %rd5, %rd4, %rd2;\n"
+                                               "ld.global.u64 %rd6, [%rd5];\nld.global.u8 %h1, [%rd6];\n")) ==
+        "p+0+8k to u64, *(p+0+8k)+0+8k to u8");
+  CHECK(slotsOf(kernel(".param .u64 p", load + "ld.global.u64 %rd4, [%rd1];\nst.global.u32 [%rd4], %r1;\n"
+                                               "ld.global.u64 %rd5, [%rd1];\nst.global.u32 [%rd5+4], %r1;\n")) ==
+        "p+0 to u32");
+  CHECK(slotsOf(kernel(".param .u64 p", load + "L: ld.global.u32 %r2, [%rd1];\nld.global.u64 %rd1, [%rd1+8];\n"
+                                               "setp.ne.u64 %p1, %rd1, 0;\n@%p1 bra L;\n")) ==
+        "p+8 to u32, *(p+8)+8 to its own kind");
+  // What is loaded and added to a pointer is an offset.
+  const std::string offset =
+      kernel(".param .u64 p, .param .u64 q", load +
+                                                 "ld.param.u64 %rd2, [q];\nld.global.u64 %rd3, [%rd1];\n"
+                                                 "add.s64 %rd4, %rd2, %rd3;\nst.global.u8 [%rd4], %h1;\n");
+  CHECK(slotsOf(offset) == "");
+  CHECK(fieldsOf(offset) == "p:0/8 pointer to u64, q:8/8 pointer to u8");
+}
+
 TEST_CASE("fields: what the shape of a launch should have") {
   const Found f = use(".extern .shared .align 4 .b8 tile[];\n" +
                       kernel(".param .u64 x",

@@ -228,6 +228,13 @@ TEST_CASE("verify: a barrier that is gone, by the race that it leaves") {
   const KernelVerdict v = compare(write + "bar.sync 0;\n" + read, write + "bar.warp.sync -1;\n" + read);
   CHECK(v.verdict == Verdict::Different);
   CHECK(v.detail.find("data race") != std::string::npos);
+  // Likewise in global memory.
+  const auto exchange = [](const std::string& between) {
+    return "st.global.u32 [%rd3], %r5;\n" + between +
+           "setp.eq.u32 %p1, %r2, 0;\n@%p1 ret;\nld.global.u32 %r8, [%rd3+-4];\nst.global.u32 [%rd3+65536], %r8;\n";
+  };
+  CHECK(compare(exchange("bar.sync 0;\n"), exchange("bar.sync 0;\n")).verdict == Verdict::Equal);
+  CHECK(compare(exchange("bar.sync 0;\n"), exchange("bar.warp.sync -1;\n")).verdict == Verdict::Different);
 }
 
 TEST_CASE("verify: the lines that the inputs reach") {
@@ -352,6 +359,95 @@ TEST_CASE("verify: what division by zero leaves is not compared, what it cannot 
   const KernelVerdict none = compare(by + store, "mov.u32 %r6, 3;\n" + store, zero);
   CHECK(none.verdict == Verdict::Inconclusive);
   CHECK(none.detail.find("division by zero") != std::string::npos);
+  // A remainder by zero that only one lane can tell from another, whatever lies where nothing was written.
+  const auto isFive = [](const std::string& remainder) {
+    return remainder + "setp.eq.u32 %p1, %r6, 5;\nselp.u32 %r6, 1, 0, %p1;\nst.global.u32 [%rd3], %r6;\n";
+  };
+  CHECK(compare(isFive("rem.u32 %r6, %r5, %r1;\n"),
+                isFive("div.u32 %r7, %r5, %r1;\nmul.lo.u32 %r7, %r7, %r1;\nsub.u32 %r6, %r5, %r7;\n"))
+            .verdict == Verdict::Equal);
+}
+
+TEST_CASE("verify: a word of global memory that two threads write is not compared") {
+  // Which thread comes last differs; with more words than threads none comes after another.
+  const auto wrapped = [](const std::string& store) {
+    return "max.u32 %r1, %r1, 1;\nrem.u32 %r6, %r5, %r1;\nmul.wide.u32 %rd4, %r6, 4;\nadd.s64 %rd4, %rd4, %rd1;\n" +
+           store;
+  };
+  const std::string once = "st.global.u32 [%rd4], %r5;\n";
+  const std::string twice =
+      "and.b32 %r7, %r5, 1;\nsetp.eq.u32 %p1, %r7, 1;\n@%p1 st.global.u32 [%rd4], %r5;\n@!%p1 st.global.u32 "
+      "[%rd4], %r5;\n";
+  CHECK(compare(wrapped(once), wrapped(twice)).verdict != Verdict::Different);
+  CHECK(compare(wrapped(once), wrapped("add.u32 %r5, %r5, 1;\n" + once)).verdict == Verdict::Different);
+  // The same value is the same in every order.
+  const auto flag = [](const std::string& value) { return "st.global.u32 [%rd1], " + value + ";\n"; };
+  CHECK(compare(flag("5"), flag("5")).verdict == Verdict::Equal);
+  CHECK(compare(flag("5"), flag("7")).verdict == Verdict::Different);
+}
+
+TEST_CASE("verify: pointers that lie in memory") {
+  const std::string follow = "ld.global.u64 %rd5, [%rd4];\nld.global.u32 %r6, [%rd5+8];\n";
+  const auto table = [&](const std::string& change) {
+    return "mul.wide.u32 %rd4, %r5, 8;\nadd.s64 %rd4, %rd4, %rd1;\n" + follow + change +
+           "st.global.u32 [%rd5+8], %r6;\n";
+  };
+  CHECK(compare(table("add.u32 %r6, %r6, 1;\n"), table("add.u32 %r6, %r6, 1;\n")).verdict == Verdict::Equal);
+  CHECK(compare(table("add.u32 %r6, %r6, 1;\n"), table("add.u32 %r6, %r6, 2;\n")).verdict == Verdict::Different);
+  // Another entry's place.
+  CHECK(compare(table(""), table("").replace(table("").find("%r5, 8"), 6, "%r2, 8")).verdict == Verdict::Different);
+  // A list, to its end.
+  const auto list = [](const std::string& next) {
+    return "mov.u64 %rd5, %rd1;\nmov.u32 %r6, 0;\nL: ld.global.u32 %r7, [%rd5];\nadd.u32 %r6, %r6, %r7;\n"
+           "ld.global.u64 %rd5, [%rd5+" +
+           next + "];\nsetp.ne.u64 %p1, %rd5, 0;\n@%p1 bra L;\nst.global.u32 [%rd3+4096], %r6;\n";
+  };
+  CHECK(compare(list("8"), list("8")).verdict == Verdict::Equal);
+  CHECK(compare(list("8"), list("16")).verdict == Verdict::Different);
+}
+
+TEST_CASE("verify: pointers and sizes in constants of the module") {
+  const auto text = [](const std::string& add) {
+    return kHeader +
+           ".const .align 8 .b8 args[24];\n.visible .entry k()\n{\n\t.reg .b32 %r<9>;\n\t.reg .b64 "
+           "%rd<9>;\nld.const.u64 %rd1, [args+8];\ncvta.to.global.u64 %rd2, %rd1;\nld.const.u32 %r1, "
+           "[args+16];\nadd.u32 %r1, %r1, " +
+           add + ";\nst.global.u32 [%rd2], %r1;\nret;\n}\n";
+  };
+  const Parsed x(text("%r1")), y(text("0"));
+  CHECK(verify(*x, *x, {}).at(0).verdict == Verdict::Equal);
+  CHECK(verify(*x, *y, {}).at(0).verdict == Verdict::Different);  // the constant is not always 0
+}
+
+TEST_CASE("verify: textures and surfaces by name and by handle") {
+  const auto text = [](const std::string& object, const std::string& at) {
+    return kHeader +
+           ".global .texref t;\n.visible .entry k(.param .u64 p, .param .u64 h)\n{\n\t.reg .f32 %f<9>;\n"
+           "\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<9>;\nld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [h];\n"
+           "mov.u32 %r1, %tid.x;\nmov.u32 %r2, 1;\nmov.u32 %r3, " +
+           at + ";\ntex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [" + object +
+           ", {%r3, %r2}];\nmul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd3, %rd3, %rd1;\nst.global.f32 [%rd3], "
+           "%f1;\nret;\n}\n";
+  };
+  for (const char* object : {"t", "%rd2"}) {
+    CAPTURE(object);
+    const Parsed x(text(object, "%r1")), y(text(object, "%r2"));
+    CHECK(verify(*x, *x, {}).at(0).verdict == Verdict::Equal);
+    CHECK(verify(*x, *y, {}).at(0).verdict == Verdict::Different);
+  }
+}
+
+TEST_CASE("verify: what is spent is limited, and the same each time") {
+  const std::string body =
+      "mov.u32 %r6, 3000;\nL: sub.u32 %r6, %r6, 1;\nsetp.ne.u32 %p1, %r6, 0;\n@%p1 bra L;\n"
+      "st.global.u32 [%rd3], %r6;\n";
+  VerifyOptions little;
+  little.work = 0;
+  const KernelVerdict all = compare(body, body), few = compare(body, body, little);
+  CHECK(few.verdict == Verdict::Equal);
+  CHECK(few.trials < all.trials);
+  CHECK(few.trials >= 8);
+  CHECK(few.trials == compare(body, body, little).trials);
 }
 
 }  // namespace ptxopt::verify

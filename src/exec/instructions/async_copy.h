@@ -32,7 +32,7 @@ class Warp;
 struct SmallCopy {
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
-  std::array<std::byte, 16> bytes{};  // zeros behind what is read
+  std::array<std::byte, 16> bytes{};  // zeros after what is read
   uint8_t size = 0;
   uint8_t read = 0;
   uint32_t group = 0;

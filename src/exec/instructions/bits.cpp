@@ -1,7 +1,7 @@
 // Bit counts and bit fields: popc, clz, bfind, fns, brev, bfe, bfi, bmsk, szext.
 //
-// Meaning from the PTX ISA's chapter on integer arithmetic. Positions and lengths of bfe and bfi are a byte each; a
-// field may hang over the end. fns with a base beyond 31 finds nothing, which the ISA leaves open.
+// Meaning from the PTX ISA's chapter on integer arithmetic. Positions and lengths of bfe and bfi are a byte each where
+// there are 32 bits; the code that ptxas makes for 64 takes all of them. A field may hang over the end. fns with a base beyond 31 finds nothing, which the ISA leaves open.
 #include <bit>
 
 #include "exec/binder.h"
@@ -67,17 +67,20 @@ constexpr U ones(uint32_t count) {
   return count >= kBits<U> ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << count) - 1);
 }
 
+template <unsigned kWidth>
+inline constexpr uint32_t kFieldMask = kWidth == 64 ? UINT32_MAX : 0xFF;
+
 template <typename T>
 constexpr T extractField(T a, uint32_t position, uint32_t length) {
   using U = std::make_unsigned_t<T>;
-  position &= 0xFF;
-  length &= 0xFF;
+  position &= kFieldMask<kBits<T>>;
+  length &= kFieldMask<kBits<T>>;
   constexpr uint32_t kTop = kBits<T> - 1;
   // A field of a signed value that hangs over the end, or lies beyond it, is filled with the sign.
   if constexpr (std::is_signed_v<T>) {
     if (length == 0) return 0;
     const T shifted = static_cast<T>(a >> (position > kTop ? kTop : position));
-    if (position + length > kTop) return shifted;
+    if (uint64_t{position} + length > kTop) return shifted;
     const uint32_t unused = kBits<T> - length;
     return static_cast<T>(static_cast<T>(static_cast<U>(shifted) << unused) >> unused);
   } else {
@@ -87,8 +90,8 @@ constexpr T extractField(T a, uint32_t position, uint32_t length) {
 
 template <typename U>
 constexpr U insertField(U field, U into, uint32_t position, uint32_t length) {
-  position &= 0xFF;
-  length &= 0xFF;
+  position &= kFieldMask<kBits<U>>;
+  length &= kFieldMask<kBits<U>>;
   if (position >= kBits<U>) return into;
   const U mask = static_cast<U>(ones<U>(length) << position);
   return static_cast<U>((into & ~mask) | (static_cast<U>(field << position) & mask));

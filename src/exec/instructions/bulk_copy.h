@@ -8,7 +8,7 @@ namespace ptxopt::exec {
 AsyncCopies& copiesOf(Warp& w);
 // Key in AsyncCopies::threads.
 uint64_t copyingThread(Warp& w, unsigned lane);
-// The source has been read for good: faults when it is not what it was.
+// The last look at the source of a copy: faults if its bytes changed since the copy was issued.
 void checkSource(BulkCopy& c, unsigned lane);
 // The bytes arrive, the source being read at the latest now.
 void arriveBulk(BulkCopy& c, unsigned lane);

@@ -1,7 +1,7 @@
 // alloca, stacksave, stackrestore and trap.
 //
 // A thread's stack grows upwards here: alloca rounds its top up to the alignment, gives that as an address in local
-// space, and moves the top behind the memory. The alignment is at least 8. stacksave gives the top; stackrestore
+// space, and moves the top after the memory. The alignment is at least 8. stacksave gives the top; stackrestore
 // takes a value between the end of the running function's own variables and the top, and any other is an error,
 // since it can come from no stacksave of this function that still counts. Returning from the function frees what it
 // allocated. trap is an error of the launch, as it is on a device.

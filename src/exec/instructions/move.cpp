@@ -3,7 +3,7 @@
 //     mov.type d, a;            a register, constant, special register
 //     mov.type d, symbol+4;     an address within the symbol's state space
 //     mov.b64 d, {a, b, ...};   the first part is the lowest
-//     mov.b64 {d, e, ...}, a;   `_` drops a part
+//     mov.b64 {d, e, ...}, a;   `_` drops a part; a vector register is such a list
 //     mov.v4.u16 d, a;          vector registers, or lists, lane by lane
 // Types mean their width only. The parts of a pack share the width equally.
 #include <array>
@@ -97,6 +97,13 @@ Handler partHandler(unsigned partBits, std::size_t count) {
         case 16: return H<uint16_t, 4>::kRun;
         case 32: return H<uint32_t, 4>::kRun;
         case 64: return H<uint64_t, 4>::kRun;
+        default: return nullptr;
+      }
+    case 8:
+      switch (partBits) {
+        case 8: return H<uint8_t, 8>::kRun;
+        case 16: return H<uint16_t, 8>::kRun;
+        case 32: return H<uint32_t, 8>::kRun;
         default: return nullptr;
       }
     default: return nullptr;

@@ -58,7 +58,7 @@ struct MmaShape {
   Operand a, b, c, d;
 };
 
-// From the components behind `mma` (sync, aligned, m16n8k16, row, col, ...), and behind `wmma` (mma, sync, ...).
+// From the components after `mma` (sync, aligned, m16n8k16, row, col, ...), and after `wmma` (mma, sync, ...).
 std::optional<MmaShape> mmaShape(std::span<const std::string_view> components);
 std::optional<MmaShape> wmmaShape(std::span<const std::string_view> components);
 

@@ -32,7 +32,7 @@ struct ScaleOperand {
   unsigned byteId = 0, threadId = 0;
 };
 
-// From the components behind `mma`; nothing for forms without scaling.
+// From the components after `mma`; nothing for forms without scaling.
 std::optional<ScaledMmaShape> scaledMmaShape(std::span<const std::string_view> components);
 
 // Whether the selectors are among those listed above; others are undefined behaviour.

@@ -47,7 +47,7 @@ struct MatrixMove {
   Place placeOf(unsigned lane, unsigned registerIndex, unsigned position) const;
 };
 
-// From the components behind the name (sync, aligned, m8n8, x4, trans, shared, b16).
+// From the components after the name (sync, aligned, m8n8, x4, trans, shared, b16).
 std::optional<MatrixMove> ldmatrixShape(std::span<const std::string_view> components);
 std::optional<MatrixMove> stmatrixShape(std::span<const std::string_view> components);
 

@@ -44,7 +44,7 @@ struct WgmmaShape {
   bool hasScale() const { return isFloat(arithmetic.a); }
 };
 
-// From the components behind `wgmma`: mma_async, sync, aligned, m64n128k16, f32, f16, f16.
+// From the components after `wgmma`: mma_async, sync, aligned, m64n128k16, f32, f16, f16.
 std::optional<WgmmaShape> wgmmaShape(std::span<const std::string_view> components);
 
 enum class Major : uint8_t { K, Mn };

@@ -34,7 +34,7 @@ struct WmmaMove {
   uint64_t bitOffset(unsigned lane, unsigned index, uint64_t stride) const;
 };
 
-// From the components behind `wmma`: load, a, sync, aligned, row, m16n16k16, global, f16.
+// From the components after `wmma`: load, a, sync, aligned, row, m16n16k16, global, f16.
 std::optional<WmmaMove> wmmaMove(std::span<const std::string_view> components);
 
 }  // namespace ptxopt::exec::matrix

@@ -120,7 +120,7 @@ class CoalescingCheck {
       return s;
     }
     const OpcodeForm& form = module_.form(i);
-    if (form.row == nullptr || form.row->key != "mov" || operands.size() < 2) return s;
+    if (form.op != Op::Mov || operands.size() < 2) return s;
     const unsigned bits = info(form.type).bits;
     if (operands.size() == 2 && operands[0].isRegister() && isConstant(operands[1])) {
       s.kind = Kind::Constant;
@@ -257,7 +257,7 @@ class CoalescingCheck {
     }
   }
 
-  // What was put in behind the branch that ends a block stands on the way that falls through only.
+  // What was put in after the branch that ends a block stands on the way that falls through only.
   void leaveBlock(BlockId b, InstrId branch) {
     if (isChecking_ && b.value + 1 == cfg_.size() && cfg_[b].returns) checkResults();
     const bool onlyFalls = branch.valid() && !follow_[branch.value].empty();
@@ -411,7 +411,7 @@ class CoalescingCheck {
   const Cfg cfg_;  // of the function before
   const std::size_t registers_;
   std::vector<bool> isLeft_;                  // by InstrId of `before`
-  std::vector<std::vector<InstrId>> follow_;  // by InstrId of `before`: what was put in behind it
+  std::vector<std::vector<InstrId>> follow_;  // by InstrId of `before`: what was put in after it
   std::vector<InstrId> front_;                // ... before everything
   std::map<std::array<uint64_t, 3>, Name> constants_;
   std::optional<NameClasses> classes_;

@@ -21,7 +21,8 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
   std::erase_if(copies_, [&](const Copy& c) { return !cfg_[cfg_.blockOf(c.instruction)].reachable; });
   if (copies_.size() > limits_.mostCopies) copies_.resize(limits_.mostCopies);
   findNestedNames();
-  frozen_ = frozenRegisters(f, context.module);
+  stored_ = findStoredNumbers(context.module, f);
+  frozen_ = frozenRegisters(f, context.module, stored_);
   // The name of a parameter cannot be given up for one that is known in every scope.
   for (std::size_t r = 0; r < f.registers.size(); ++r)
     if (f.registers[r].isParameter && !isVisibleEverywhere(RegId(r))) frozen_[r] = Verdict::Fixed;
@@ -39,7 +40,8 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
   makeWebs();
 }
 
-std::vector<Verdict> Coalescer::frozenRegisters(const Function& f, const Module& module) {
+std::vector<Verdict> Coalescer::frozenRegisters(const Function& f, const Module& module,
+                                                const StoredNumbers& stored) {
   std::vector<Verdict> frozen(f.registers.size(), Verdict::Joined);
   for (const InstrId id : f) {
     const Instruction& i = f[id];
@@ -56,6 +58,8 @@ std::vector<Verdict> Coalescer::frozenRegisters(const Function& f, const Module&
         frozen[o.payload] = std::max(frozen[o.payload], Verdict::Tied);
     }
   }
+  for (std::size_t r = 0; r < frozen.size(); ++r)
+    if (stored.isStoredNarrowly[r] && stored.mayBeNumber[r]) frozen[r] = std::max(frozen[r], Verdict::Classes);
   return frozen;
 }
 
@@ -86,6 +90,8 @@ void Coalescer::makeWebs() {
       web.range.append({s.start, s.end, limits_.byRangeOnly ? n : values_->root(n)});
       web.type = reg.type;
       if (reg.isParameter) web.fixed = r;
+      web.isStoredNarrowly = stored_.isStoredNarrowly[r.value];
+      web.mayBeNumber = stored_.mayBeNumber[r.value];
     }
   }
   for (Number n = 0; n < parent_.size(); ++n) {
@@ -144,7 +150,7 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   Web& from = webs_[b];
   if (to.fixed.valid() && from.fixed.valid()) return Verdict::Fixed;
   const ScalarType type = commonType(to.type, from.type);
-  if (type == ScalarType::None) return Verdict::Classes;
+  if (type == ScalarType::None || convertsAfter(to, from) || convertsAfter(from, to)) return Verdict::Classes;
   // The parameter list says what type a fixed register has.
   if (const RegId fixed = to.fixed.valid() ? to.fixed : from.fixed;
       fixed.valid() && type != f_.registers[fixed.value].type)
@@ -165,6 +171,8 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   to.isPlace = to.isPlace || from.isPlace;
   to.isRobbed = to.isRobbed || from.isRobbed;
   to.hasPhi = to.hasPhi || from.hasPhi;
+  to.isStoredNarrowly = to.isStoredNarrowly || from.isStoredNarrowly;
+  to.mayBeNumber = to.mayBeNumber || from.mayBeNumber;
   to.values += from.values;
   to.joins += from.joins + 1;
   return Verdict::Joined;
@@ -225,8 +233,11 @@ Verdict Coalescer::checkAll(std::span<const Number> values) {
   if (webs.size() < 2) return Verdict::Same;
   ScalarType type = webs_[webs.front()].type;
   RegId fixed;
+  bool isStoredNarrowly = false, mayBeNumber = false;
   for (const Number w : webs) {
     const Web& web = webs_[w];
+    isStoredNarrowly = isStoredNarrowly || web.isStoredNarrowly;
+    mayBeNumber = mayBeNumber || web.mayBeNumber;
     type = commonType(type, web.type);
     if (type == ScalarType::None) return Verdict::Classes;
     if (web.fixed.valid() && fixed.valid()) return Verdict::Fixed;
@@ -234,6 +245,7 @@ Verdict Coalescer::checkAll(std::span<const Number> values) {
     if (isTooLarge(web)) return Verdict::LargeInterval;
     if (!limits_.joinPartial && web.hasPartial) return Verdict::Partial;
   }
+  if (isStoredNarrowly && mayBeNumber) return Verdict::Classes;
   if (fixed.valid() && type != f_.registers[fixed.value].type) return Verdict::Fixed;
   if (limits_.mostJoins - joins_ < webs.size() - 1) return Verdict::Budget;
   // The largest is only looked at, so that the cost is that of the others.
@@ -312,7 +324,8 @@ bool Coalescer::canRead(std::span<const Number> group, Number place) {
   const Web& web = webs_[find(place)];
   const Number root = values_->root(group.front());
   if (web.isRobbed || find(place) == find(group.front())) return false;
-  if (commonType(web.type, webs_[find(group.front())].type) != web.type) return false;
+  const Web& own = webs_[find(group.front())];
+  if (commonType(web.type, own.type) != web.type || convertsAfter(own, web)) return false;
   for (const Number n : group)
     for (const Read& r : readsOf(n)) {
       if (f_.operands[r.operand].role == Role::Mod && !f_[r.instruction].is(Instruction::Guarded)) return false;
@@ -350,11 +363,13 @@ namespace {
 
 bool isUntyped(ScalarType t) { return t == ScalarType::b16 || t == ScalarType::b32 || t == ScalarType::b64; }
 
-// Whether a mov of this form may have the constant for its source.
+// Whether a mov of this form may have the constant for its source. `mov.f64 %fd1, 0f3F800000` and `mov.f32 %f1,
+// 0d3FF0000000000000` exist, but a mov of bits takes floating-point literals of its own size only.
 bool takes(const OpcodeForm& form, const Operand& constant) {
-  if (form.row == nullptr || form.row->key != "mov" || form.vector != 1) return false;
-  if (isUntyped(form.type)) return true;
+  if (form.op != Op::Mov || form.vector != 1) return false;
   const bool isFloat = constant.kind == OperandKind::Float32 || constant.kind == OperandKind::Float64;
+  if (isFloat && (constant.kind == OperandKind::Float64 ? 64 : 32) != info(form.type).bits) return false;
+  if (isUntyped(form.type)) return true;
   return isFloat ? form.type == ScalarType::f32 || form.type == ScalarType::f64 : isIntegerOrBits(form.type);
 }
 
@@ -368,7 +383,7 @@ bool Coalescer::rematerialize(const Copy& c) {
   if ((*values_)[root].kind != ValueKind::Instruction || (*values_)[root].isPartial) return false;
   const Instruction& source = f_[slots_.instructionAt((*values_)[root].def)];
   const OpcodeForm& form = context_.module.form(source);
-  if (form.row == nullptr || form.row->key != "mov" || source.operandCount != 2) return false;
+  if (form.op != Op::Mov || source.operandCount != 2) return false;
   const Operand constant = f_.operandsOf(source)[1];
   switch (constant.kind) {
     case OperandKind::Integer:

@@ -6,7 +6,9 @@
 // `mov r, r` and goes. Webs of one register that were not drawn apart come together again at the end, so that as
 // few names change as may be.
 // Not touched at all: registers of asynchronous and convergent instructions (wgmma, tcgen05), of tied operands, of
-// opcodes that are not in the table, of 8 and 128 bits, and vector registers.
+// opcodes that are not in the table, of 8 and 128 bits, and vector registers; and those that a narrow store may convert
+// (ir/stored_numbers.h). A web that is stored narrowly and one that may hold a number stay apart. A register in
+// `%r1 + 4` is read like any other, and is no copy's source.
 // Cost: making it is linear in the operands and in the live ranges of the registers that copies mention; a join is
 // as large as the smaller side, times a logarithm.
 #pragma once
@@ -14,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "ir/stored_numbers.h"
 #include "passes/coalescing/copy_values.h"
 #include "passes/coalescing/joined_range.h"
 #include "passes/pass.h"
@@ -52,7 +55,7 @@ class Coalescer {
   Coalescer(Function& f, PassContext& context, std::vector<Copy> copies, Limits limits);
 
   // By RegId: Joined where a register may be joined, Tied or Convergent where it may not.
-  static std::vector<Verdict> frozenRegisters(const Function& f, const Module& module);
+  static std::vector<Verdict> frozenRegisters(const Function& f, const Module& module, const StoredNumbers& stored);
 
   std::span<const Copy> copies() const { return copies_; }
   bool isCandidate(RegId r) const { return values_->firstOf(r) != CopyValues::kNone; }
@@ -110,6 +113,8 @@ class Coalescer {
     bool hasPhi = false;
     bool isPlace = false;   // reads were moved here: its definitions stay
     bool isRobbed = false;  // copies into it are gone: its range says too much
+    bool isStoredNarrowly = false;
+    bool mayBeNumber = false;
   };
   // The values of one root in one web: members_[first, last).
   struct Group {
@@ -137,6 +142,10 @@ class Coalescer {
   bool isArgument(RegId r) const;
   Verdict join(Number a, Number b, bool really, bool isLimited = true);
   bool isTooLarge(const Web& web) const;
+  // Whether a narrow store of `stored` would convert what `value` holds.
+  static bool convertsAfter(const Web& stored, const Web& value) {
+    return stored.isStoredNarrowly && value.mayBeNumber;
+  }
   ScalarType commonType(ScalarType a, ScalarType b) const;
   void findReads();
   std::span<const Read> readsOf(Number n) const;
@@ -155,9 +164,10 @@ class Coalescer {
   uint64_t joins_ = 0;
   std::vector<Copy> copies_;
   std::vector<bool> hasSeveralReads_;  // by RegId
-  std::vector<Verdict> frozen_;        // by RegId
-  std::vector<bool> across_;    // by copy: its sides hold the value from where it was read to where it is copied
-  std::vector<Number> byRoot_;  // all values, sorted by root, when a copy was joined across instructions
+  StoredNumbers stored_;
+  std::vector<Verdict> frozen_;  // by RegId
+  std::vector<bool> across_;     // by copy: its sides hold the value from where it was read to where it is copied
+  std::vector<Number> byRoot_;   // all values, sorted by root, when a copy was joined across instructions
   std::vector<RegId> candidates_;
   std::unique_ptr<LiveIntervals> intervals_;  // of the candidates only
   std::unique_ptr<CopyValues> values_;

@@ -37,7 +37,7 @@ void CopyRuns::scan(BlockId b) {
   block_ = b;
   place_ = 0;
   runCount_ = 0;
-  // What is erased behind the iterator keeps its links.
+  // What is erased after the iterator keeps its links.
   for (InstrId id = cfg_[b].first;; id = f_[id].next) {
     const bool isLast = id == cfg_[b].last;
     const Instruction& i = f_[id];

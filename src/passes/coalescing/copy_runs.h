@@ -9,7 +9,7 @@
 // the block begins, from the roots of the values that live there (copy_values.h).
 // Keeps: the order of everything else; registers that the coalescer does not take (coalescer.h); runs that would
 // not become shorter. Not in a run: copies that write or read their own guard, and copies across a scope brace or a
-// declaration, behind which names may mean something else. Cost: n log n in the operands.
+// declaration, after which names may mean something else. Cost: n log n in the operands.
 #pragma once
 
 #include <vector>

@@ -37,7 +37,7 @@ CopyValues::CopyValues(const Function& function, const Cfg& cfg, const SlotIndex
     return std::tie(a.order, a.def, a.number) < std::tie(b.order, b.def, b.number);
   });
   // Roots only become more: each round starts anew from those that there are, takes every other value from what
-  // comes before it, and then looks which phis do not agree with the sides that come behind them. (Going on with
+  // comes before it, and then looks which phis do not agree with the sides that come after them. (Going on with
   // the values of the round before would find false disagreement, between new values and old ones.)
   std::vector<Number> fresh;
   do {

@@ -22,7 +22,7 @@ class JoinedRange {
 
   bool empty() const { return few_.empty() && many_.empty(); }
   std::size_t size() const { return isTree() ? many_.size() : few_.size(); }
-  // Behind everything there is.
+  // After everything there is.
   void append(Piece p);
   // The root of the value held at `i`; UINT32_MAX where none is.
   uint32_t rootAt(SlotIndex i) const;

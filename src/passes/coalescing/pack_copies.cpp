@@ -45,7 +45,7 @@ class PackFinder {
     bool isPack;
   };
 
-  // A pack's register stands before its lanes, an unpack's behind.
+  // A pack's register stands before its lanes, an unpack's after them.
   RegId wholeOf(const Move& m) const {
     const auto operands = f_.operandsOf(f_[m.id]);
     return (m.isPack ? operands.front() : operands.back()).reg();
@@ -61,7 +61,7 @@ class PackFinder {
       const Instruction& i = f_[id];
       if (!i.isInstruction() || i.is(Instruction::Guarded) || i.operandCount < 4) continue;
       const OpcodeForm& form = context_.module.form(i);
-      if (form.row == nullptr || form.row->key != "mov" || form.vector != 1) continue;
+      if (form.op != Op::Mov || form.vector != 1) continue;
       const auto operands = f_.operandsOf(i);
       const bool isPack = operands[1].kind == OperandKind::Vector;
       if (!isPack && operands[0].kind != OperandKind::Vector) continue;
@@ -99,7 +99,8 @@ class PackFinder {
     for (const Move& m : moves_)
       for (const Operand& o : f_.operandsOf(f_[m.id]))
         if (o.isRegister()) isMentioned[o.payload] = true;
-    const std::vector<Verdict> frozen = Coalescer::frozenRegisters(f_, context_.module);
+    const std::vector<Verdict> frozen =
+        Coalescer::frozenRegisters(f_, context_.module, findStoredNumbers(context_.module, f_));
     std::vector<RegId> candidates;
     for (std::size_t r = 0; r < isMentioned.size(); ++r)
       if (isMentioned[r] && frozen[r] == Verdict::Joined) candidates.emplace_back(r);

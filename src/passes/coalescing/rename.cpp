@@ -2,7 +2,7 @@
 //
 // A web takes the name of one of its registers, so that little of the text changes: the fixed one, otherwise the
 // one mentioned most that no other web has taken, of several the one with the shortest name. A name must mean the
-// register at every place of the web: one that some nested scope declares, or that is declared behind the first
+// register at every place of the web: one that some nested scope declares, or that is declared after the first
 // instruction, is only good for a web that never was anything else, and that nothing else reads now. Where no name
 // is left a register is made.
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace ptxopt {
 void Coalescer::findNestedNames() {
   nestedName_.clear();
   std::size_t depth = 0;
-  bool begun = false;  // an instruction or a label came: what is declared now is not known in front of that
+  bool begun = false;  // an instruction or a label came: what is declared now is not known before that
   for (const InstrId id : f_) {
     const Instruction& i = f_[id];
     begun |= i.isInstruction() || i.kind == InstrKind::Label;

@@ -14,7 +14,7 @@ bool mentions(const Function& f, InstrId id, RegId reg, bool onlyWrites) {
   });
 }
 
-// Whether `id` may stand in front of `other`, which comes before it.
+// Whether `id` may stand before `other`, which comes before it.
 bool commutes(const Function& f, InstrId id, InstrId other) {
   for (const Operand& o : f.operandsOf(f[id]))
     if (o.isRegister() && mentions(f, other, o.reg(), !o.writes())) return false;
@@ -26,13 +26,13 @@ bool isPure(const Module& module, const Function& f, InstrId id) {
   return module.form(i).row != nullptr && module.form(i).effects == effect::Pure && isRemovable(module, f, i);
 }
 
-// Moves the reads of `kept` behind the copy above the first instruction that overwrites `other`.
+// Moves the reads of `kept` after the copy above the first instruction that overwrites `other`.
 bool moveReads(const Module& module, Function& f, const SlotIndexes& slots, BlockId block,
                const LiveIntervals& intervals, InstrId copy, RegId kept, RegId other) {
   const Segment* alive = intervals[kept].find(slots[copy].reg());
   if (alive == nullptr || alive->end >= slots.end(block)) return false;
 
-  // The instructions behind the copy up to the last read.
+  // The instructions after the copy up to the last read.
   std::vector<InstrId> between;
   const auto& all = slots.instructions(block);
   auto at = std::find(all.begin(), all.end(), copy);

@@ -1,5 +1,5 @@
-// Which registers hold what lies at which addresses of shared and constant memory, at one place of a way through
-// the function. A lane of a vector is an entry of its own.
+// Which registers hold the contents of which addresses of shared and constant memory, at the current point of a walk
+// over an extended basic block. A lane of a vector is an entry of its own.
 //
 // A load and a store make entries, a store to shared memory ends those that it may overlap, a wall ends all of
 // shared memory. At most kMost entries are kept, those that came last. Cost: linear in the entries for each access.
@@ -18,8 +18,8 @@ struct HeldLane {
   ScalarType type = ScalarType::None;  // as it was accessed
   InstrId from;                        // the load, or the store
   RegId reg;
-  ValueId value;   // of `reg`, directly behind `from`
-  InstrId pragma;  // in front of `from`: it says that not all of the lane is read; none
+  ValueId value;   // of `reg`, directly after `from`
+  InstrId pragma;  // before `from`: it says that not all of the lane is read; none
 };
 
 class AvailableValues {

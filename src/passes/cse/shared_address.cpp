@@ -36,7 +36,7 @@ std::optional<MemoryAddress> MemoryAddresses::of(InstrId at, uint32_t operand) {
   if (const Expr& n = expressions[rest]; n.kind == ExprKind::Value) {
     if (const InstrId definition = evolution_.constantDefinition(n.reg(), n.value()); definition.valid()) {
       const auto sources = f_.operandsOf(f_[definition]);
-      if (sources.size() == 2 && module_.form(f_[definition]).row->key == "mov")
+      if (sources.size() == 2 && module_.form(f_[definition]).op == Op::Mov)
         if (const auto address = named(sources[1], static_cast<uint64_t>(signedAt(offset, width)))) return address;
     }
   }
@@ -53,11 +53,11 @@ const Variable* MemoryAddresses::variable(const MemoryAddress& a) const {
 bool MemoryAddresses::isInside(const MemoryAddress& a, unsigned bytes) const {
   const Variable* const v = variable(a);
   if (v == nullptr) return false;
-  const DeclarationForm& form = module_.declarationForms[v->form];
-  const std::string_view text = module_.text(form.text);
+  const DeclarationForm& declaration = module_.declarationForms[v->form];
+  const std::string_view text = module_.text(declaration.text);
   for (const std::string_view word : {"extern", "weak", "common"})
     if (text.find(word) != std::string_view::npos) return false;
-  const uint64_t size = v->declarator.elements * (info(form.type).bits / 8) * form.lanes;
+  const uint64_t size = v->declarator.elements * (info(declaration.type).bits / 8) * declaration.lanes;
   return v->declarator.elements < (uint64_t{1} << 32) && a.offset < size && bytes <= size - a.offset;
 }
 

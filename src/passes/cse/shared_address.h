@@ -5,8 +5,7 @@
 // base and bytes are; they are apart when
 //   - the bases are the same and the distance is at least what is accessed, modulo 2^32 both ways, or
 //   - they are different variables and both accesses lie inside theirs. Variables that are .extern share their
-//   place,
-//     and of .weak and .common ones the size may be another.
+//     place, and of .weak and .common ones the size may be another.
 // Of everything else nothing is known. What a recurrence or a value of a loop stands for is that of one round: only
 // addresses that are read on a way through the function that goes back nowhere may be compared.
 // Cost: that of scalar evolution, once for each value.

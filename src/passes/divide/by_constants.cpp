@@ -1,14 +1,12 @@
 // What:       Integer divisions and remainders by constants become multiplications, shifts and masks; those of 16
-// bits
-//             are made in 32, those of 64 bits in 32 where both operands are known to fit; signed ones become
+//             bits are made in 32, those of 64 bits in 32 where both operands are known to fit; signed ones become
 //             unsigned where neither operand is negative; a remainder of what is divided too, in the same block, is
 //             taken from the quotient. Float divisions by a power of two become multiplications.
-// Algorithm:  formulas.h; ranges of values (value_range.h) in the block of the division, with the branches above
-// it. Invariants: the results are the same for every divisor but 0, of which PTX promises nothing but that it does
-// not trap:
-//             such a constant is left alone. A guarded division becomes unguarded arithmetic, which cannot trap,
-//             and a guarded copy. Floats: the reciprocal of a power of two is exact, so that both round the same
-//             number; only where both are normal numbers, so that .ftz finds neither.
+// Algorithm:  formulas.h; ranges of values (value_range.h) in the block of the division, with the branches above it.
+// Invariants: the results are the same for every divisor but 0, of which PTX promises nothing but that it does not
+//             trap: a division by such a constant is not optimized. A guarded division becomes unguarded arithmetic,
+//             which cannot trap, and a guarded copy. Floats: the reciprocal of a power of two is exact, so that both
+//             round the same number; only where both are normal numbers, so that .ftz finds neither.
 // Cost:       linear in the divisions and what their ranges cost.
 #include "passes/divide/by_constants.h"
 
@@ -255,7 +253,10 @@ class SingleDivisions {
                                            {MulRzF32, MulRzFtzF32, MulRzF64},
                                            {MulRmF32, MulRmFtzF32, MulRmF64},
                                            {MulRpF32, MulRpFtzF32, MulRpF64}};
-    const std::size_t mode = d.rounding == "rn" ? 0 : d.rounding == "rz" ? 1 : d.rounding == "rm" ? 2 : 3;
+    const std::size_t mode = d.rounding == RoundingMode::Rn   ? 0
+                             : d.rounding == RoundingMode::Rz ? 1
+                             : d.rounding == RoundingMode::Rm ? 2
+                                                              : 3;
     return kOpcodes[mode][kind];
   }
 

@@ -1,6 +1,5 @@
-// What:       The reciprocal of a divisor is computed once, in front of the outermost loop that does not change it
-// or
-//             in front of the first division by it, and each division becomes a high multiplication and a
+// What:       The reciprocal of a divisor is computed once, before the outermost loop that does not change it
+//             or before the first division by it, and each division becomes a high multiplication and a
 //             correction. ptxas makes 17 to 25 machine instructions of a division or remainder, of which it takes
 //             five out of a loop; of the reciprocal 10 and of each division by it 4 to 8.
 // Algorithm:  Divisors are the same where scalar evolution says so, whatever registers hold them. In reverse
@@ -8,8 +7,9 @@
 //             Signed ones divide magnitudes; where value ranges prove a sign, nothing is done about it.
 //             The formulas are those of formulas.h and PtxAlgebra::reciprocal.
 // Invariants: the same results for every divisor but 0; nothing traps, so that it does not matter whether the loop
-// runs. Cost:       linear in the divisions, and in the reciprocals of one divisor. Declines:   single-division (no
-// loop, and no other division by the divisor), divisor-not-available, no-preheader,
+//             runs.
+// Cost:       linear in the divisions, and in the reciprocals of one divisor.
+// Declines:   single-division (no loop, and no other division by the divisor), divisor-not-available, no-preheader,
 //             register-pressure.
 #include "passes/divide/by_reciprocals.h"
 
@@ -71,7 +71,7 @@ class ReciprocalDivisions {
     ExprId divisor;
     bool ofSize = false;  // the reciprocal is that of the divisor's size, which may be negative
     ExpansionPlace place;
-    LoopId loop;  // in front of which it stands; none: in front of the first division
+    LoopId loop;  // before which it stands; none: before the first division
     std::vector<Use> uses;
     RegId value;  // the divisor as it is
     Reciprocal<RegId> reciprocal;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "ir/function.h"
 #include "ir/module.h"
 
 namespace ptxopt::division {
+
+// A quotient or a remainder of whatever type.
+inline bool isDivision(const OpcodeForm& form) { return form.op == Op::Div || form.op == Op::Rem; }
 
 struct Division {
   InstrId at;
@@ -20,6 +22,8 @@ struct Division {
   Operand dividend, divisor;  // registers or numbers
 };
 
+// Operands are integer registers of the width (ir/register_types.h) or literals, of which as many bits count as the
+// division has.
 // The instruction as an integer division; none if it is something else or has operands that are no plain registers
 // and numbers.
 std::optional<Division> integerDivision(const Module& module, const Function& f, InstrId id);
@@ -28,8 +32,8 @@ std::optional<Division> integerDivision(const Module& module, const Function& f,
 struct FloatDivision {
   InstrId at;
   unsigned width = 0;
-  bool flushes = false;       // .ftz
-  std::string_view rounding;  // "rn"
+  bool flushes = false;  // .ftz
+  RoundingMode rounding = RoundingMode::None;
   Operand dividend, divisor;
 };
 std::optional<FloatDivision> floatDivision(const Module& module, const Function& f, InstrId id);

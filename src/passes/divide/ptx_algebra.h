@@ -1,4 +1,4 @@
-// The algebra of formulas.h that puts PTX in front of a place.
+// The algebra of formulas.h that puts PTX before a place.
 #pragma once
 
 #include <initializer_list>

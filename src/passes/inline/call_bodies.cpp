@@ -30,13 +30,11 @@ std::string_view whyNotByInstruction(const Module& module, const Function& f, co
   const OpcodeForm& form = module.form(i);
   if (form.row == nullptr || form.is(effect::Unknown)) return "unknown-opcode";
   if (form.is(effect::IndirectBranch)) return "branch-table";
-  const std::string_view key = form.row->key;
-  if (key == "alloca" || key == "stacksave" || key == "stackrestore") return "stack";
+  if (form.op == Op::Alloca || form.op == Op::Stacksave || form.op == Op::Stackrestore) return "stack";
   const bool isAccess = i.payload < module.made.localAccess.size() && module.made.localAccess[i.payload].valid();
-  const std::string_view text = module.text(form.text);
-  if (!isAccess && (text.find(".param") != text.npos)) return "parameter-access";
+  if (!isAccess && isParameter(form.space)) return "parameter-access";
   for (const Operand& o : f.operandsOf(i))
-    if (o.kind == OperandKind::Variable && f.variables[o.payload].isParameter && !isAccess && key != "mov")
+    if (o.kind == OperandKind::Variable && f.variables[o.payload].isParameter && !isAccess && form.op != Op::Mov)
       return "parameter-access";
   return {};
 }
@@ -54,6 +52,15 @@ std::string_view whyNotByItself(const Module& module, const Knobs& knobs, const 
   return {};
 }
 
+// `cvta.local`
+bool isLocalToGeneric(const OpcodeForm& form) {
+  return form.op == Op::Cvta && form.space == StateSpace::Local && !form.has(ModifierFlag::To);
+}
+
+bool isLoadOrStore(const OpcodeForm& form) {
+  return form.op == Op::Ld || form.op == Op::St || form.op == Op::StAsync || form.op == Op::StBulk;
+}
+
 // Instructions that ptxas has work with. The frame's address and what is a constant away from it: `%SP`.
 uint32_t sizeOf(const Module& module, const Function& f) {
   std::vector<bool> isFrame(f.registers.size());
@@ -61,16 +68,15 @@ uint32_t sizeOf(const Module& module, const Function& f) {
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;
     const OpcodeForm& form = module.form(f[id]);
-    const std::string_view text = module.text(form.text);
     const auto operands = f.operandsOf(f[id]);
-    if (text.starts_with("cvta.local") && !operands.empty() && operands[0].isRegister()) {
+    if (isLocalToGeneric(form) && !operands.empty() && operands[0].isRegister()) {
       isFrame[operands[0].payload] = true;
       continue;
     }
-    if (text.starts_with("mov.") || text.starts_with("bra") || form.is(effect::Return)) continue;
-    const bool isAccess = text.starts_with("ld.") || text.starts_with("st.");
-    if (isAccess && (text.find(".param") != text.npos || text.find(".local") != text.npos)) continue;
-    if (isAccess || text.starts_with("add.")) {
+    if (form.op == Op::Mov || form.op == Op::Bra || form.is(effect::Return)) continue;
+    const bool isAccess = isLoadOrStore(form);
+    if (isAccess && (isParameter(form.space) || form.space == StateSpace::Local)) continue;
+    if (isAccess || form.op == Op::Add) {
       const auto base = std::ranges::find_if(
           operands, [&](const Operand& o) { return o.isRegister() && o.role == Role::Use && isFrame[o.payload]; });
       if (base != operands.end()) {

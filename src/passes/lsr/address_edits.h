@@ -1,5 +1,5 @@
 // Changes of the registers that instructions read, collected and made at once: a constant that comes into an
-// address moves the operands behind it, so what speaks of operands by number holds until apply(). Cost: sorting.
+// address moves the operands after it, so what speaks of operands by number holds until apply(). Cost: sorting.
 #pragma once
 
 #include <vector>

@@ -11,31 +11,39 @@
 #include "passes/lsr/address_rebuild.h"
 
 namespace ptxopt {
+namespace {
+
+bool has64Bits(const OpcodeForm& form) { return info(form.type).bits == 64 || info(form.sourceType).bits == 64; }
+
+// A sum or a difference of whatever type.
+bool isSum(const OpcodeForm& form) { return form.op == Op::Add || form.op == Op::Sub; }
+
+}  // namespace
 
 // Machine instructions that ptxas makes of one.
 unsigned AddressRebuild::weight(InstrId id) const {
-  const std::string_view opcode = text(id);
+  const OpcodeForm& opcode = form(id);
   const auto operands = f_.operandsOf(f_[id]);
-  if (opcode == "cvt.u64.u32" || opcode.starts_with("mov.") || opcode.starts_with("cvta.")) return 0;
-  const bool isWide = opcode.find("64") != opcode.npos;
+  if (opcode.isConversion(ScalarType::u64, ScalarType::u32) || isFreeCopy(opcode)) return 0;
+  const bool isWide = has64Bits(opcode);
   // What is there stands until apply().
-  if (isChanged_[id.value] && (opcode == "shl.b64" || opcode.starts_with("mul."))) return 1;
-  if (opcode.starts_with("mul.wide") || opcode.starts_with("cvt.")) return 1;
-  if (opcode.starts_with("mul.lo") || opcode.starts_with("mad.lo")) {
+  if (isChanged_[id.value] && (isShift(opcode) || opcode.op == Op::Mul)) return 1;
+  if (isWideProduct(opcode) || opcode.op == Op::Cvt) return 1;
+  if ((opcode.op == Op::Mul || opcode.op == Op::Mad) && opcode.half == ProductHalf::Lo) {
     if (!isWide) return 1;
     const auto bits = immediate(f_, operands[2]);
     return bits && std::has_single_bit(*bits) ? 2 : 4;
   }
-  if (opcode == "shl.b64" || opcode.starts_with("add.") || opcode.starts_with("sub.")) {
+  if (isShift(opcode) || isSum(opcode)) {
     if (!isWide) return 1;
     // A sum with a product or a shift of a single use takes that in: IMAD.WIDE; LEA, LEA.HI.X.
-    if (opcode != "shl.b64")
+    if (opcode.op == Op::Add)
       for (const Operand& o : operands.subspan(1)) {
-        if (!o.isRegister() || opcode.starts_with("sub.")) continue;
+        if (!o.isRegister()) continue;
         const ValueKey k = values_.read(o.reg(), id);
         if (!k.valid() || !values_.definition(k).valid() || values_.uses(k).size() != 1) continue;
-        const std::string_view source = text(values_.definition(k));
-        if (source.starts_with("mul.wide") || source == "shl.b64") return 0;
+        const OpcodeForm& source = form(values_.definition(k));
+        if (isWideProduct(source) || isShift(source)) return 0;
       }
     return 2;
   }
@@ -190,7 +198,7 @@ bool AddressRebuild::fromNeighbours() {
     const InstrId id = values_.definition(k);
     if (!id.valid() || isChanged_[id.value] || !values_.isAlone(k) || values_.uses(k).empty()) continue;
     if (info(f_.registers[values_.reg(k).value].type).bits != 64) continue;
-    if (!text(id).starts_with("add.") && !text(id).starts_with("sub.")) continue;
+    if (!isSum(form(id))) continue;
     const LoopId loop = context_.analyses.loops().of(slots_.blockAt(values_.place(k)));
     if (isInvariantAt(k, loop)) continue;
     const unsigned freed = freedWith(k);

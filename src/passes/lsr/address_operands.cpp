@@ -5,21 +5,40 @@
 namespace ptxopt {
 namespace {
 
-// Whether `.word` is among the modifiers, perhaps with `::cta` and its like.
-bool names(std::string_view opcode, std::string_view word) {
-  const std::size_t at = opcode.find(word), end = at + word.size();
-  return at != std::string_view::npos && (end == opcode.size() || opcode[end] == '.' || opcode[end] == ':');
+// Whether its addresses are of the plain kind.
+bool isPlainAccess(Op op) {
+  switch (op) {
+    case Op::Ld:
+    case Op::Ldu:
+    case Op::St:
+    case Op::StBulk:
+    case Op::Atom:
+    case Op::Red:
+    case Op::Prefetch:
+    case Op::Prefetchu:
+    case Op::Ldmatrix:
+    case Op::CpAsync: return true;
+    default: return false;
+  }
 }
 
-MemorySpace spaceOf(std::string_view base, std::string_view opcode, bool isFirst) {
+MemorySpace spaceOf(const OpcodeForm& form, bool isFirst) {
   // First to shared memory, then from global memory.
-  if (base == "cp") return isFirst ? MemorySpace::Shared : MemorySpace::Global;
-  if (base == "ldmatrix") return MemorySpace::Shared;  // where no space is said, too
-  if (names(opcode, ".global")) return MemorySpace::Global;
-  if (names(opcode, ".shared")) return MemorySpace::Shared;
-  if (names(opcode, ".local")) return MemorySpace::Local;
-  if (names(opcode, ".const")) return MemorySpace::Constant;
-  return names(opcode, ".param") ? MemorySpace::Other : MemorySpace::Generic;
+  if (form.op == Op::CpAsync) return isFirst ? MemorySpace::Shared : MemorySpace::Global;
+  if (form.op == Op::Ldmatrix) return MemorySpace::Shared;  // where no space is said, too
+  switch (form.space) {
+    case StateSpace::None: return MemorySpace::Generic;
+    case StateSpace::Global: return MemorySpace::Global;
+    case StateSpace::Shared:
+    case StateSpace::SharedCta:
+    case StateSpace::SharedCluster: return MemorySpace::Shared;
+    case StateSpace::Local: return MemorySpace::Local;
+    case StateSpace::Const: return MemorySpace::Constant;
+    case StateSpace::Param:
+    case StateSpace::ParamEntry:
+    case StateSpace::ParamFunc: break;
+  }
+  return MemorySpace::Other;
 }
 
 }  // namespace
@@ -37,21 +56,17 @@ std::string_view name(MemorySpace space) {
 }
 
 std::vector<AddressOperand> addressOperands(const Module& module, const Function& f, const Instruction& i) {
-  constexpr std::string_view kPlain[] = {"ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "ldmatrix"};
   std::vector<AddressOperand> found;
   if (!i.isInstruction()) return found;
   const auto operands = f.operandsOf(i);
   const auto isMemory = [](const Operand& o) { return o.kind == OperandKind::Memory; };
   if (std::ranges::none_of(operands, isMemory)) return found;
   const OpcodeForm& form = module.form(i);
-  if (form.row == nullptr || form.is(effect::Unknown)) return found;
-  const std::string_view base = form.row->base(), opcode = module.text(form.text);
-  const bool isCopy = opcode.starts_with("cp.async.ca.") || opcode.starts_with("cp.async.cg.");
-  if (!isCopy && (form.is(effect::Async) || std::ranges::find(kPlain, base) == std::end(kPlain))) return found;
+  if (!isPlainAccess(form.op)) return found;
   bool isFirst = true;
   for (uint32_t k = 0; k < operands.size(); ++k) {
     if (!isMemory(operands[k])) continue;
-    AddressOperand a{.operand = k + 1, .space = spaceOf(base, opcode, isFirst)};
+    AddressOperand a{.operand = k + 1, .space = spaceOf(form, isFirst)};
     isFirst = false;
     const uint32_t inside = operands[k].inside();
     if (inside < 1 || inside > 2) continue;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "passes/lsr/address_edits.h"
+#include "passes/lsr/address_opcodes.h"
 #include "passes/lsr/address_values.h"
 #include "passes/room/range_room.h"
 #include "passes/split_places.h"
@@ -30,7 +31,7 @@ class AddressRebuild {
     unsigned shift = 0;
     bool isNegative = false;
   };
-  // `id` becomes something else, with a helper in front of it that makes its last source.
+  // `id` becomes something else, with a helper before it that makes its last source.
   struct Change {
     InstrId id;
     MadeOpcode opcode = MadeOpcode::AddS64;
@@ -40,7 +41,7 @@ class AddressRebuild {
     std::array<Operand, 3> helperOperands{};
   };
 
-  std::string_view text(InstrId id) const { return module_.text(module_.form(f_[id]).text); }
+  const OpcodeForm& form(InstrId id) const { return module_.form(f_[id]); }
   bool isGlobalAddress(ValueKey k) const;
   void note(Change change);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/register_types.h"
+
 namespace ptxopt {
 
 AddressValues::AddressValues(const Function& f, PassContext& context)
@@ -15,8 +17,7 @@ AddressValues::AddressValues(const Function& f, PassContext& context)
       isRetired_(f.instructions.size()) {
   for (uint32_t r = 1; r < f.registers.size(); ++r) {
     const Register& reg = f.registers[r];
-    const RegisterClass c = reg.registerClass();
-    if (reg.lanes != 1 || (c != RegisterClass::B32 && c != RegisterClass::B64)) continue;
+    if (integerBits(reg) < 32) continue;
     first_[r] = static_cast<uint32_t>(values_.size());
     const auto& values = intervals_[RegId(r)].values();
     const bool isAlone = !reg.isParameter && std::ranges::all_of(values, [](const LiveValue& v) {

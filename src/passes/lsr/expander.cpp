@@ -23,7 +23,7 @@ Expander::Expander(Function& f, PassContext& context)
       zones_(context.module, f),
       known_(f.instructions.size()) {}
 
-// In front of what was made since then it is as in front of what follows.
+// A name means before new instructions what it means before the next instruction of the function.
 bool Expander::canBeNamed(RegId r, InstrId place) const {
   while (place.valid() && place.value >= known_) place = f_[place].next;
   return zones_.reaches(occurrences_, r, place);

@@ -2,12 +2,11 @@
 //
 // What is there already is used: a register that holds the expression or a part of it by a value whose definition
 // dominates the place. Where such a register is written again, its value is kept in a register of its own by a copy
-// directly behind the definition, which costs ptxas nothing. Constants of the launch (parameters of kernels,
+// directly after the definition, which costs ptxas nothing. Constants of the launch (parameters of kernels,
 // special registers, addresses of variables) are computed anew where no definition dominates the place. A sum of 64
 // bits is made with its products last, each as mul.wide and add: that is one machine instruction, and the result is
-// an aligned pair. What cannot be computed at the place (a value from elsewhere, a minimum, a quotient) is told by
-// `canExpand`. Cost: linear in the expression; the table of what registers hold is made once, linear in the
-// function.
+// an aligned pair. `canExpand` is false for what cannot be computed at the place: a value from elsewhere, a minimum,
+// a quotient. Cost: linear in the expression; the table of what registers hold is made once, linear in the function.
 #pragma once
 
 #include <map>
@@ -19,7 +18,7 @@
 
 namespace ptxopt {
 
-// In front of `before`, which stands in `block`; no id: at the end of the function.
+// Before `before`, which stands in `block`; no id: at the end of the function.
 struct ExpansionPlace {
   BlockId block;
   InstrId before;
@@ -46,8 +45,8 @@ class Expander {
   // Machine instructions, roughly.
   static constexpr unsigned kImpossible = UINT32_MAX;
   unsigned price(ExprId e, const ExpansionPlace& place) { return price(e, place, 0); }
-  // A register of the expression's width, which holds it at the place: what comes behind may write it. Only after
-  // canExpand.
+  // A register of the expression's width that holds it at the place; what comes after the place may write it. Only
+  // after canExpand.
   RegId emit(ExprId e, const ExpansionPlace& place);
   // One that keeps it: written nowhere else, and named the same everywhere.
   RegId emitToKeep(ExprId e, const ExpansionPlace& place);
@@ -57,7 +56,7 @@ class Expander {
   // Whether a sum of 64 bits ends, computed anew, with a mul.wide and its addition.
   bool endsWide(ExprId e) const;
 
-  // Single instructions, put in front of a place. `width`: 32 or 64 bits.
+  // Single instructions, put before a place. `width`: 32 or 64 bits.
   RegId add(RegId a, RegId b, unsigned width, InstrId before);
   RegId addImmediate(RegId a, int64_t c, unsigned width, InstrId before);
   void addConstantTo(RegId reg, int64_t c, unsigned width, InstrId before);
@@ -67,7 +66,7 @@ class Expander {
   void addTo(RegId to, RegId a, RegId b, unsigned width, InstrId before);
   void copyTo(RegId to, RegId from, InstrId before);
   InstrId instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
-  // Whether a register's name means it in front of a place.
+  // Whether a register's name means it before a place.
   bool canBeNamed(RegId r, InstrId place) const;
   // How many instructions read a register of the function as it was.
   std::size_t readers(RegId reg) const;

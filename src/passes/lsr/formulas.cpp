@@ -8,7 +8,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr int kMostSetup = 24;  // machine instructions in front of a loop, for one group
+constexpr int kMostSetup = 24;  // machine instructions before a loop, for one group
 
 // step == factor * unit, without wrapping.
 bool factorOf(int64_t step, int64_t unit, int64_t& factor) {
@@ -58,7 +58,7 @@ bool stepsOnce(const FormulaTerms& t) {
   });
 }
 
-// Whether a use stands behind the test in front of which the counter is moved on, and finds it wrapped in the last
+// Whether a use stands after the test before which the counter is moved on, and finds it wrapped in the last
 // round.
 bool mayReadWrapped(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group, const Counter& c,
                     bool isSigned) {
@@ -90,7 +90,7 @@ void takeOverTest(FormulaTerms& t, Counter& c) {
   const Loops& loops = t.context.analyses.loops();
   const std::vector<BlockId> latches = loops.latches(t.context.analyses.cfg(), t.loop);
   const BlockId testBlock = t.context.analyses.cfg().blockOf(tests[0].test);
-  // In front of the test only where nothing behind it in the round could read the counter: the latch is the test's
+  // Before the test only where nothing after it in the round could read the counter: the latch is the test's
   // block, or a branch alone.
   const Cfg& cfg = t.context.analyses.cfg();
   const auto isBranchAlone = [&](BlockId b) {

@@ -38,7 +38,7 @@ struct Counter {
   bool isUnsigned = false;
   std::optional<ExitTest> test;  // the test that it takes over
   ExprId limit;                  // what it is compared with
-  bool isAhead = false;          // it is moved on in front of the test, and else at the end of the round
+  bool isAhead = false;          // it is moved on before the test, and else at the end of the round
   uint32_t tested = 0;           // the operand that the test no longer reads
   unsigned setup = 1;
 };
@@ -52,7 +52,7 @@ struct Formula {
   bool isSigned = false;          // Index: how the 32-bit number is extended
   StepProduct product;            // UnitPointer, StridePointer, UnitStep
   double perRound = 0;            // machine instructions
-  int setup = 0;                  // in front of the loop; below 0 where code there is no longer needed
+  int setup = 0;                  // before the loop; below 0 where code there is no longer needed
   int registers = 0;              // 32-bit units that live through the loop
   std::string_view bad;           // why it cannot be chosen; empty when it can
 };

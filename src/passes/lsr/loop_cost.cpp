@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "passes/lsr/address_opcodes.h"
 #include "passes/lsr/machine_prices.h"
 
 namespace ptxopt {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
-
-std::string_view baseOf(const OpcodeForm& form) {
-  return form.row == nullptr ? std::string_view() : form.row->base();
-}
 
 }  // namespace
 
@@ -88,7 +85,7 @@ LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, std::ve
     nodes_[instructions + p].firstSource = first;
     nodes_[instructions + p].sourceCount = static_cast<uint32_t>(sources_.size()) - first;
   }
-  // What is read behind the loop.
+  // What is read after the loop.
   std::vector<SlotIndex> behind;
   for (const Loops::Exit& e : loops.exits(cfg, loop))
     if (e.to.valid()) behind.push_back(slots.start(e.to));
@@ -111,40 +108,45 @@ LoopCost::~LoopCost() {
 }
 
 // Whether the register holds a 64-bit product of 32-bit numbers that is computed in this loop.
-bool LoopCost::isWideProduct(RegId reg, InstrId at) const {
+bool LoopCost::holdsWideProduct(RegId reg, InstrId at) const {
   const InstrId id = context_.analyses.valueRanges().definitionRead(reg, at);
-  return id.valid() && context_.module.text(context_.module.form(f_[id]).text).starts_with("mul.wide.");
+  return id.valid() && isWideProduct(context_.module.form(f_[id]));
 }
 
 double LoopCost::priceOf(InstrId id) const {
-  const Instruction& i = f_[id];
-  const OpcodeForm& form = context_.module.form(i);
-  const std::string_view base = baseOf(form), opcode = context_.module.text(form.text);
-  if (form.row == nullptr || (form.effects != effect::Pure && base != "add")) return 0;
+  const OpcodeForm& form = context_.module.form(f_[id]);
+  if (form.effects != effect::Pure && form.op != Op::Add) return 0;
   const RegisterClass type = info(form.type).registerClass;
   if (type == RegisterClass::F32 || type == RegisterClass::F64 || type == RegisterClass::Pred) return 0;
   const bool isWide = info(form.type).bits == 64;
-  const auto operands = f_.operandsOf(i);
-  if (base == "mov" || base == "cvta") return 0;
-  if (base == "setp") return isWide ? kCompare64 : 1;
-  if (base == "add" || base == "sub") {
-    if (!isWide) return 1;
-    for (const Operand& o : operands)
-      if (o.isRegister() && o.role == Role::Use && isWideProduct(o.reg(), id)) return 0;
-    // A register by a constant, around the loop.
-    const ExprId e =
-        operands[0].isRegister() ? context_.analyses.scalarEvolution().written(operands[0].reg(), id) : ExprId();
-    const ScevExpressions& expressions = context_.analyses.scalarEvolution().expressions();
-    const bool isStep =
-        operands.size() == 3 && operands[1].isRegister() && operands[1].payload == operands[0].payload;
-    return e.valid() && isStep && expressions.isRecurrence(e, loop_) ? kRecurrence64 : kAdd64;
+  switch (form.op) {
+    case Op::Mov:
+    case Op::Cvta: return 0;
+    case Op::Setp: return isWide ? kCompare64 : 1;
+    case Op::Add:
+    case Op::Sub: return isWide ? priceOfSum(id) : 1;
+    case Op::Shl: return isWide ? 0 : 1;
+    case Op::Mul:
+    case Op::Mad:
+      if (form.half == ProductHalf::Wide) return form.op == Op::Mad ? kMultiplyAddWide : kWideProduct;
+      return isWide ? kMultiply64 : 1;
+    case Op::Cvt: return form.isConversion(ScalarType::s64, ScalarType::s32) ? 1 : 0;
+    default: return isWide ? 2 : 1;
   }
-  if (base == "shl") return isWide ? 0 : 1;
-  if (base == "mul" || base == "mad")
-    return opcode.find(".wide") != std::string_view::npos ? (base == "mad" ? kMultiplyAddWide : kWideProduct)
-                                                          : (isWide ? kMultiply64 : 1);
-  if (base == "cvt") return opcode.starts_with("cvt.s64.s32") ? 1 : 0;
-  return isWide ? 2 : 1;
+}
+
+// Of an addition or a subtraction of 64 bits.
+double LoopCost::priceOfSum(InstrId id) const {
+  const auto operands = f_.operandsOf(f_[id]);
+  for (const Operand& o : operands)
+    if (o.isRegister() && o.role == Role::Use && holdsWideProduct(o.reg(), id)) return 0;
+  // A register by a constant, around the loop.
+  const ExprId e =
+      operands[0].isRegister() ? context_.analyses.scalarEvolution().written(operands[0].reg(), id) : ExprId();
+  const ScevExpressions& expressions = context_.analyses.scalarEvolution().expressions();
+  const bool isStep =
+      operands.size() == 3 && operands[1].isRegister() && operands[1].payload == operands[0].payload;
+  return e.valid() && isStep && expressions.isRecurrence(e, loop_) ? kRecurrence64 : kAdd64;
 }
 
 double LoopCost::needed(const std::unordered_set<uint32_t>& replaced) {

@@ -1,12 +1,12 @@
 // What the computations of a loop cost in machine instructions a round, as ptxas makes them, and what is left of
 // that when some addresses no longer need them.
 //
-// Instructions of the loop are nodes; one is needed when it has an effect, when its result is read behind the loop,
+// Instructions of the loop are nodes; one is needed when it has an effect, when its result is read after the loop,
 // or when another needed one reads it, around the loop too. An address register that a choice of forms replaces is
 // not read. So what only those addresses needed, counters included, falls out.
 // Prices (measured on ptxas 13.0, sm_75 to sm_90, loops that are not unrolled): 32-bit operations 1; mul.wide and
 // the 64-bit addition that reads it together 1; other 64-bit additions 2; a 64-bit recurrence by a constant 3, in
-// the uniform registers of the machine 2; shl.b64 in front of an addition is free with it; 64-bit products 4;
+// the uniform registers of the machine 2; shl.b64 before an addition is free with it; 64-bit products 4;
 // 64-bit comparisons 2. Memory accesses, floating point and control are the same in all forms and cost nothing
 // here. Cost: linear in the loop to make, and for each question.
 #pragma once
@@ -46,7 +46,8 @@ class LoopCost {
   };
 
   double priceOf(InstrId id) const;
-  bool isWideProduct(RegId reg, InstrId at) const;
+  double priceOfSum(InstrId id) const;
+  bool holdsWideProduct(RegId reg, InstrId at) const;
 
   const Function& f_;
   PassContext& context_;

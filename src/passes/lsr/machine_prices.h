@@ -1,5 +1,5 @@
 // What forms of addresses cost in machine instructions, as ptxas 13.0 makes them for sm_75 to sm_90 in loops that
-// it does not unroll (step.h and the README say how that was measured).
+// it does not unroll (step.h and docs/ptxas.md say how that was measured).
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ inline constexpr double kWideProduct = 1;      // mul.wide, with the addition th
 inline constexpr double kMultiplyAddWide = 3;  // mad.wide
 inline constexpr double kNewPointer = 0.25;    // of a pointer that was not there: one more register that moves
 
-// ---- in front of the loop ----
+// ---- before the loop ----
 inline constexpr double kUnitSetup = 3;  // for the register that holds 1
 inline constexpr int kStartSaved = 2;    // of the start of a pointer that is no longer needed
 
-inline constexpr double kRounds = 4;       // what a round counts against an instruction in front of the loop
+inline constexpr double kRounds = 4;       // what a round counts against an instruction before the loop
 inline constexpr double kRegister = 0.05;  // what a 32-bit unit counts
 
 // Of immediates of addresses, either way: 24 bits with their sign.

@@ -1,8 +1,8 @@
 // Puts the chosen forms into the function.
 //
-// A pointer gets a register of its own, set in front of the loop and moved on at the end of each latch, in front of
-// the branch; its uses read it with immediates. An index form computes `base + scale * index` in front of the first
-// use in each block, and again behind each change of the index. Old computations stay: live-dead removes what is no
+// A pointer gets a register of its own, set before the loop and moved on at the end of each latch, before
+// the branch; its uses read it with immediates. An index form computes `base + scale * index` before the first
+// use in each block, and again after each change of the index. Old computations stay: live-dead removes what is no
 // longer read. Branches, exit tests and pragmas are not touched: ptxas decides by them what it unrolls.
 // Immediates stay within what a machine instruction takes (kMostImmediate).
 #pragma once
@@ -19,13 +19,13 @@ class GroupRewriter {
   GroupRewriter(Function& f, PassContext& context, Expander& expander, UnitSteps& steps)
       : f_(f), context_(context), expander_(expander), steps_(steps) {}
 
-  // The counter of a loop, in front of the groups that read it.
+  // The counter of a loop, before the groups that read it.
   RegId makeCounter(const Counter& counter, LoopId loop, const ExpansionPlace& preheader);
   // `counter`: its register, where the formula reads one that was made.
   void apply(const UseGroup& group, const Formula& formula, LoopId loop, const ExpansionPlace& preheader,
              const Counter* counter, RegId counterReg);
   // Makes the uses of all groups read what was made for them, when all is applied: constants that come into
-  // addresses move the operands behind them.
+  // addresses move the operands after them.
   void finish() { edits_.apply(f_); }
 
  private:

@@ -1,5 +1,7 @@
 #include "passes/lsr/step.h"
 
+#include "passes/lsr/address_opcodes.h"
+
 namespace ptxopt {
 namespace {
 constexpr unsigned kPaired = 1, kMostAnew = 4;  // machine instructions for a start
@@ -9,7 +11,7 @@ RegId UnitSteps::unit() {
   if (unit_.valid()) return unit_;
   const Module& module = context_.module;
   const Cfg& cfg = context_.analyses.cfg();
-  // Where control enters: behind the label, the declarations and braces of the first block.
+  // Where control enters: after the label, the declarations and braces of the first block.
   InstrId before = cfg[BlockId(0u)].first;
   while (before.valid() && !f_[before].isInstruction()) before = f_[before].next;
   const RegId blocks = f_.makeRegister(ScalarType::b32);
@@ -64,16 +66,15 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
     if (!id.valid()) return std::nullopt;
     const auto operands = f_.operandsOf(f_[id]);
     const OpcodeForm& form = module.form(f_[id]);
-    if (loops.of(cfg.blockOf(id)) != loop || form.row == nullptr || operands.size() < 2 ||
-        !operands[0].isRegister() || !operands[1].isRegister())
+    if (loops.of(cfg.blockOf(id)) != loop || operands.size() < 2 || !operands[0].isRegister() ||
+        !operands[1].isRegister())
       return std::nullopt;
-    if (form.row->key == "mov" && operands.size() == 2) {
+    if (form.op == Op::Mov && operands.size() == 2) {
       reg = operands[1].reg();
       value = ranges.valueRead(reg, id);
       continue;
     }
-    if (form.row->key != "add" || form.effects != effect::Pure || operands.size() != 3 ||
-        info(form.type).bits != 64)
+    if (form.op != Op::Add || form.effects != effect::Pure || operands.size() != 3 || info(form.type).bits != 64)
       return std::nullopt;
     ScalarEvolution& evolution = context_.analyses.scalarEvolution();
     ScevExpressions& e = evolution.expressions();
@@ -99,7 +100,7 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
 bool UnitSteps::isProductOf(const Operand& o, InstrId at, LoopId loop) const {
   const InstrId id = o.isRegister() ? context_.analyses.valueRanges().definitionRead(o.reg(), at) : InstrId();
   return id.valid() && context_.analyses.loops().of(context_.analyses.cfg().blockOf(id)) == loop &&
-         context_.module.text(context_.module.form(f_[id]).text).starts_with("mul.wide.");
+         isWideProduct(context_.module.form(f_[id]));
 }
 
 // Whether the start comes from a mul.wide and its addition, or from a parameter.
@@ -114,10 +115,7 @@ bool UnitSteps::startsAligned(const InductionVariable& iv, LoopId loop, const Ex
       const InstrId id = ranges.definition(reg, v);
       if (!id.valid()) return {};
       const auto operands = f_.operandsOf(f_[id]);
-      const std::string_view opcode = module.text(module.form(f_[id]).text);
-      const bool isCopy = (opcode.starts_with("mov.") || opcode.starts_with("cvta.")) && operands.size() == 2 &&
-                          operands[1].isRegister();
-      if (!isCopy) return id;
+      if (!isFreeCopy(module.form(f_[id])) || operands.size() != 2 || !operands[1].isRegister()) return id;
       reg = operands[1].reg();
       v = ranges.valueRead(reg, id);
     }
@@ -128,14 +126,14 @@ bool UnitSteps::startsAligned(const InductionVariable& iv, LoopId loop, const Ex
   if (!first.valid() || expander_.isReadOutside(iv.reg, first, loop)) return false;
   const InstrId id = definition(iv.reg, first);
   if (!id.valid()) return false;
-  const std::string_view opcode = module.text(module.form(f_[id]).text);
-  if (opcode.starts_with("ld.") || opcode.starts_with("mul.wide.") || opcode.starts_with("mov.")) return true;
-  if (!opcode.starts_with("add.")) return false;
+  const OpcodeForm& form = module.form(f_[id]);
+  if (form.op == Op::Ld || form.op == Op::Mov || isWideProduct(form)) return true;
+  if (form.op != Op::Add) return false;
   for (const Operand& o : f_.operandsOf(f_[id])) {
     if (!o.isRegister() || !o.reads()) continue;
     const InstrId source = definition(o.reg(), ranges.valueRead(o.reg(), id));
     // A product that others read as well is made by itself, and added like any other number.
-    if (source.valid() && module.text(module.form(f_[source]).text).starts_with("mul.wide.") &&
+    if (source.valid() && isWideProduct(module.form(f_[source])) &&
         expander_.readers(f_.operandsOf(f_[source])[0].reg()) == 1)
       return true;
   }

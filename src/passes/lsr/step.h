@@ -33,9 +33,9 @@ class UnitSteps {
   RegId unit();
   // One that holds 0, in the same way.
   RegId zero();
-  // `start` as an aligned pair: with a product of 0 added, in front of a place.
+  // `start` as an aligned pair: with a product of 0 added, before a place.
   void addPaired(RegId to, RegId start, InstrId before);
-  // Machine instructions in front of the loop for the factors; Expander::kImpossible.
+  // Machine instructions before the loop for the factors; Expander::kImpossible.
   unsigned price(const StepProduct& p, const ExpansionPlace& preheader);
   // The factors, in registers that keep them through the loop.
   struct Factors {
@@ -44,7 +44,7 @@ class UnitSteps {
     bool isSigned = true;
   };
   Factors factors(const StepProduct& p, const ExpansionPlace& preheader);
-  // Their product, in front of a place.
+  // Their product, before a place.
   RegId product(const Factors& f, InstrId before);
 
   // The only instruction of the loop that moves an induction variable on: it adds the step to a 64-bit register.
@@ -53,7 +53,7 @@ class UnitSteps {
     uint32_t operand = 0;  // of the step, in Function::operands
   };
   std::optional<Increment> increment(const InductionVariable& iv, LoopId loop) const;
-  // How the start becomes an aligned pair, and with how many machine instructions in front of the loop.
+  // How the start becomes an aligned pair, and with how many machine instructions before the loop.
   enum class Start : uint8_t { Aligned, Anew, Paired };
   Start howToStart(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader, unsigned& price);
   void rewrite(const InductionVariable& iv, const Increment& increment, const StepProduct& step, Start start,
@@ -67,7 +67,7 @@ class UnitSteps {
   PassContext& context_;
   Expander& expander_;
   RegId unit_, zero_;
-  InstrId behindUnit_;  // in front of what the two are made
+  InstrId behindUnit_;  // before what the two are made
 };
 
 }  // namespace ptxopt

@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "passes/lsr/address_edits.h"
+#include "passes/lsr/address_opcodes.h"
 #include "passes/lsr/address_rebuild.h"
 #include "passes/lsr/address_values.h"
 #include "passes/room/range_room.h"
@@ -71,8 +72,6 @@ class AddressReuse {
     for (uint32_t k = 0; k < values_.size(); ++k) {
       const ValueKey key(k);
       const RegId reg = values_.reg(key);
-      const ScalarType type = f_.registers[reg.value].type;
-      if (type == ScalarType::f32 || type == ScalarType::f64) continue;
       const LiveRange& range = intervals_[reg];
       if (range[values_.value(key)].kind == ValueKind::Unused) continue;
       const ExprId e = evolution_.of(reg, values_.value(key));
@@ -130,8 +129,7 @@ class AddressReuse {
     const InstrId id = values_.definition(k);
     if (!id.valid()) return false;
     const OpcodeForm& form = module_.form(f_[id]);
-    return (form.effects & effect::kKeep) == 0 && !form.is(effect::Read) && form.row != nullptr &&
-           form.row->key != "mov" && !form.row->key.starts_with("cvta");
+    return (form.effects & effect::kKeep) == 0 && !form.is(effect::Read) && !isFreeCopy(form);
   }
 
   std::string_view take(const Member& m, const Member& leader) {

@@ -1,10 +1,16 @@
 #include "passes/promote/slot_code.h"
 
-#include "analysis/scev_instructions.h"
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "analysis/plain_operands.h"
 #include "ir/pragmas.h"
 
 namespace ptxopt {
 namespace {
+
+constexpr unsigned kDoubleMantissa = 52, kFloatMantissa = 23;
 
 Operand use(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
 Operand def(RegId r) { return registerOperand(r, Role::Def); }
@@ -42,6 +48,10 @@ MadeOpcode extension(unsigned toBits, unsigned bytes, bool isSigned) {
   return toBits == 64 ? M::MovB64 : M::MovB32;
 }
 
+MadeOpcode moveOf(unsigned bits) {
+  return bits == 64 ? MadeOpcode::MovB64 : bits == 32 ? MadeOpcode::MovB32 : MadeOpcode::MovB16;
+}
+
 // The low bits of a register in a narrower one, or a copy.
 MadeOpcode truncation(unsigned toBits, unsigned fromBits) {
   using M = MadeOpcode;
@@ -62,7 +72,7 @@ void SlotCode::makeRegisters(LocalSlot& slot) {
   for (uint32_t w = 0; w < slot.units(); ++w) slot.registers.push_back(f_.makeRegister(ScalarType::b32));
 }
 
-// In front of the access, under its guard if it writes what the access wrote.
+// Before the access, under its guard if it writes what the access wrote.
 void SlotCode::emit(MadeOpcode opcode, std::span<const Operand> operands, bool isResult) {
   std::vector<Operand> all;
   const bool isGuarded = isResult && f_[at_].is(Instruction::Guarded);
@@ -74,15 +84,51 @@ void SlotCode::emit(MadeOpcode opcode, std::span<const Operand> operands, bool i
   f_.insert(at_, module_.madeOpcode(opcode), all);
 }
 
-uint64_t SlotCode::constantOf(const Operand& o) const {
-  if (o.kind == OperandKind::Float32) return o.payload;
-  if (o.kind == OperandKind::Float64) return f_.constants[o.payload];
-  return immediate(f_, o).value_or(0);
+// Moves of a bit type take registers of every class, of its size; what computes takes no floating-point ones.
+bool SlotCode::isComputable(RegId r) const { return isIntegerOrBits(f_.registers[r.value].type); }
+
+RegId SlotCode::makeBits(unsigned bits) {
+  return f_.makeRegister(bits == 64 ? ScalarType::b64 : bits == 32 ? ScalarType::b32 : ScalarType::b16);
 }
 
 void SlotCode::extend(RegId to, RegId from, unsigned bytes, bool isSigned) {
-  const Operand operands[] = {def(to), use(from)};
-  emit(extension(bitsOf(to), bytes, isSigned), operands);
+  const MadeOpcode opcode = extension(bitsOf(to), bytes, isSigned);
+  const bool isDirect = isComputable(to) || opcode == moveOf(bitsOf(to));
+  const RegId extended = isDirect ? to : makeBits(bitsOf(to));
+  const Operand operands[] = {def(extended), use(from)};
+  emit(opcode, operands, isDirect);
+  if (isDirect) return;
+  const Operand copy[] = {def(to), use(extended)};
+  emit(moveOf(bitsOf(to)), copy);
+}
+
+// The bits that ptxas stores of a literal: a 0f literal is its bits, zero-extended, in 64 bits, too; one of double
+// precision is rounded to the nearest .f32, a NaN made quiet.
+std::optional<uint64_t> SlotCode::literalBits(const Operand& literal, ScalarType type) const {
+  if (literal.kind == OperandKind::Float32) return literal.payload;
+  if (literal.kind != OperandKind::Float64 && literal.kind != OperandKind::Decimal) return immediate(f_, literal);
+  if (literal.is(Operand::Complement) || literal.is(Operand::Not)) return std::nullopt;
+  const uint64_t bits = f_.constants[literal.payload] ^ uint64_t { literal.is(Operand::Negated) } << 63;
+  if (info(type).bits == 64) return bits;
+  const auto value = std::bit_cast<double>(bits);
+  if (std::isnan(value))
+    return (bits >> 63 << 31) | 0x7fc00000u | (bits >> (kDoubleMantissa - kFloatMantissa) & 0x3fffffu);
+  return std::bit_cast<uint32_t>(static_cast<float>(value));
+}
+
+// What is stored as one register or constant. ptxas is left to work out expressions, and what it adds to a register.
+SlotCode::Stored SlotCode::simple(const LocalAccess& access, std::vector<Operand> stored) {
+  const Operand& first = stored.front();
+  if (stored.size() == 1 && first.isRegister()) return {.reg = first.reg()};
+  if (stored.size() == 1)
+    if (const auto bits = literalBits(first, module_.form(f_[at_]).type))
+      return {.constant = *bits, .literal = first};
+  const unsigned bits = first.isRegister() ? bitsOf(first.reg()) : std::max(8u * access.bytes, 16u);
+  const RegId held = makeBits(bits);
+  stored.front().join = Join::Comma;
+  stored.insert(stored.begin(), def(held));
+  emit(moveOf(bits), stored, false);
+  return {.reg = held};
 }
 
 void SlotCode::load(const LocalAccess& access, const LocalSlot& slot, int64_t offset, const Operand& to) {
@@ -95,20 +141,24 @@ void SlotCode::load(const LocalAccess& access, const LocalSlot& slot, int64_t of
     return emit(MadeOpcode::MovB64, operands);
   }
   if (access.bytes == 4) return extend(r, slot.wordAt(offset), 4, access.isSigned);
-  const bool isDirect = bitsOf(r) == 32;
+  const bool isDirect = bitsOf(r) == 32 && isComputable(r);
   const RegId field = isDirect ? r : f_.makeRegister(ScalarType::b32);
   const Operand extract[] = {def(field), use(slot.wordAt(offset)), number(static_cast<uint64_t>(offset % 4) * 8),
                              number(access.bytes * 8u)};
   emit(access.isSigned ? MadeOpcode::BfeS32 : MadeOpcode::BfeU32, extract, isDirect);
   if (isDirect) return;
-  const Operand operands[] = {def(r), use(field)};
-  if (bitsOf(r) == 16) return emit(MadeOpcode::CvtU16U32, operands);
-  emit(access.isSigned ? MadeOpcode::CvtS64S32 : MadeOpcode::CvtU64U32, operands);
+  if (bitsOf(r) != 16) return extend(r, field, 4, access.isSigned);
+  const RegId low = isComputable(r) ? r : makeBits(16);
+  const Operand operands[] = {def(low), use(field)};
+  emit(MadeOpcode::CvtU16U32, operands, low == r);
+  if (low == r) return;
+  const Operand copy[] = {def(r), use(low)};
+  emit(MadeOpcode::MovB16, copy);
 }
 
-void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t offset, const Operand& from) {
-  const bool isConstant = !from.isRegister();
-  const uint64_t constant = isConstant ? constantOf(from) : 0;
+void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t offset, const Stored& from) {
+  const bool isConstant = !from.reg.valid();
+  const uint64_t constant = from.constant;
   const auto put = [&](RegId to, uint64_t bits) {
     const Operand operands[] = {def(to), number(bits)};
     emit(bitsOf(to) == 16 ? MadeOpcode::MovB16 : MadeOpcode::MovB32, operands);
@@ -116,11 +166,12 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
   if (slot.isWhole) {
     const RegId to = slot.registers.front();
     if (!isConstant) {
-      const Operand operands[] = {def(to), use(from.reg())};
-      return emit(truncation(bitsOf(to), bitsOf(from.reg())), operands);
+      const Operand operands[] = {def(to), use(from.reg)};
+      return emit(truncation(bitsOf(to), bitsOf(from.reg)), operands);
     }
     if (access.bytes != 8) return put(to, constant & (~uint64_t{0} >> (64 - 8 * access.bytes)));
-    Operand source = from;
+    Operand source =
+        from.literal.kind == OperandKind::Float32 ? f_.numberOperand(static_cast<int64_t>(constant)) : from.literal;
     source.join = Join::Comma;
     const Operand operands[] = {def(to), source};
     return emit(MadeOpcode::MovB64, operands);
@@ -133,21 +184,27 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
       return put(next, constant >> 32);
     }
     const Operand operands[] = {pair(Join::None), def(word), registerOperand(next, Role::Def, Join::Comma),
-                                use(from.reg())};
+                                use(from.reg)};
     return emit(MadeOpcode::MovB64, operands);
   }
   if (access.bytes == 4) {
     if (isConstant) return put(word, constant & UINT32_MAX);
-    const Operand operands[] = {def(word), use(from.reg())};
-    return emit(truncation(32, bitsOf(from.reg())), operands);
+    const Operand operands[] = {def(word), use(from.reg)};
+    return emit(truncation(32, bitsOf(from.reg)), operands);
   }
   Operand field = number(constant & (access.bytes == 1 ? 0xffu : 0xffffu));
   if (!isConstant) {
-    RegId low = from.reg();
+    RegId low = from.reg;
+    if (!isComputable(low)) {
+      low = makeBits(bitsOf(from.reg));
+      const Operand operands[] = {def(low), use(from.reg)};
+      emit(moveOf(bitsOf(low)), operands, false);
+    }
     if (bitsOf(low) != 32) {
-      low = f_.makeRegister(ScalarType::b32);
-      const Operand operands[] = {def(low), use(from.reg())};
-      emit(truncation(32, bitsOf(from.reg())), operands, false);
+      const RegId whole = makeBits(32);
+      const Operand operands[] = {def(whole), use(low)};
+      emit(truncation(32, bitsOf(low)), operands, false);
+      low = whole;
     }
     field = use(low);
   }
@@ -163,11 +220,13 @@ void SlotCode::replace(const LocalAccess& access, const std::vector<LocalSlot>& 
     const int64_t offset = access.offset + int64_t{k} * access.bytes;
     const LocalSlot& slot = *LocalSlots::find(slots, offset);
     // The list of operands grows while instructions are put in.
-    const Operand element = f_.operandsOf(f_[at_])[access.firstElement + k];
+    const auto operands = f_.operandsOf(f_[at_]);
+    const auto element = access.elements > 1 || !access.isStore ? operands.subspan(access.firstElement + k, 1)
+                                                                : PlainOperands(operands)[1];
     if (access.isStore)
-      store(access, slot, offset, element);
+      store(access, slot, offset, simple(access, {element.begin(), element.end()}));
     else
-      load(access, slot, offset, element);
+      load(access, slot, offset, element[0]);
   }
   f_.erase(at_);
 }

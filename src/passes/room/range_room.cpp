@@ -36,7 +36,7 @@ bool RangeRoom::grant(uint32_t units, SlotIndex from, SlotIndex to) {
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const Loops& loops = context_.analyses.loops();
   // Every point between the two in the text, and all of the loops that hold the end but not the beginning. Where
-  // the text does not follow control, what lies elsewhere is looked at in vain or, in a block behind `to`, not at
+  // the text does not follow control, what lies elsewhere is looked at in vain or, in a block after `to`, not at
   // all: an address that dominates its use from there is rare, and ends between blocks of the same loop.
   std::size_t first = points_->firstFrom(std::min(from, to)), last = points_->firstFrom(std::max(from, to));
   const BlockId begin = slots.blockAt(from);

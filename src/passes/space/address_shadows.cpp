@@ -34,7 +34,7 @@ AddressShadows::How AddressShadows::howTo(const ValueAt& v) const {
   if (isPartial && !i.is(Instruction::Guarded)) return How::Convert;
   const OpcodeForm& form = context_.module.form(i);
   if (!form.knowsOperands()) return How::Convert;
-  switch (addressOperation(context_.module.text(form.text))) {
+  switch (addressOperation(form)) {
     case AddressOperation::ToGeneric: return How::Mirror;
     case AddressOperation::Copy:
     case AddressOperation::Convert:
@@ -67,8 +67,7 @@ void AddressShadows::forEachSource(const ValueAt& v, auto&& visit) const {
   }
   if (how_[spaces_.index(v.reg, v.value)] != How::Mirror) return;
   if (value.isPartial) visit(v.reg, intervals[v.reg].valueIn(slots[id]));
-  const bool isFirst =
-      addressOperation(context_.module.text(context_.module.form(f_[id]).text)) == AddressOperation::ToGeneric;
+  const bool isFirst = addressOperation(context_.module.form(f_[id])) == AddressOperation::ToGeneric;
   for (const Operand& o : f_.operandsOf(f_[id]))
     if (!isFirst && isShadowed(o, id)) visit(o.reg(), intervals[o.reg()].valueIn(slots[id]));
 }
@@ -145,7 +144,7 @@ bool AddressShadows::isWorthIt() {
     const std::size_t index = spaces_.index(v.reg, v.value);
     if (how_[index] == How::Convert) price += kConversionPrice * weightAt(definition(v));
     if (how_[index] != How::Mirror || !isKept_[index]) continue;
-    const auto operation = addressOperation(context_.module.text(context_.module.form(f_[definition(v)]).text));
+    const auto operation = addressOperation(context_.module.form(f_[definition(v)]));
     if (operation != AddressOperation::ToGeneric && operation != AddressOperation::Copy)
       price += weightAt(definition(v));
   }
@@ -163,8 +162,7 @@ void AddressShadows::mirror(const ValueAt& v) {
   const auto source = f_.operandsOf(f_[id]);
   std::vector<Operand> operands(source.begin(), source.end());
   OpcodeId opcode = f_[id].opcode();
-  const bool isFirst =
-      addressOperation(context_.module.text(context_.module.form(f_[id]).text)) == AddressOperation::ToGeneric;
+  const bool isFirst = addressOperation(context_.module.form(f_[id])) == AddressOperation::ToGeneric;
   if (isFirst) opcode = context_.module.madeOpcode(MadeOpcode::MovB64);
   for (Operand& o : operands) {
     if (!o.isRegister() || o.is(Operand::Guard)) continue;

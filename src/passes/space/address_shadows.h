@@ -1,18 +1,15 @@
 // Addresses of one state space beside the generic ones that registers hold.
 //
 // What:       For accesses and conversions of generic addresses that lie in shared, local or constant memory: a
-// second
-//             register, the shadow, for each register that holds such an address; it holds the same address as the
-//             space itself counts. What made the generic address came from `cvta` of the other, so the shadow takes
-//             that by a copy, and follows all arithmetic: each instruction that writes the register gets one like
-//             it in front, on shadows. So the shadow is right wherever the register is, at phis and under guards,
-//             and `cvta.to`, which ptxas does not see through, is needed only behind a parameter.
+//             second register, the shadow, for each register that holds such an address; it holds the same address
+//             as the space itself counts. What made the generic address came from `cvta` of the other, so the
+//             shadow takes that by a copy, and follows all arithmetic: each instruction that writes the register
+//             gets one like it before it, on shadows. So the shadow is right wherever the register is, at phis and
+//             under guards, and `cvta.to`, which ptxas does not see through, is needed only after a parameter.
 // Invariants: a shadow is written where its register is, and only there; registers keep what they hold. A number
-// that
-//             may stand for an address (null) is copied as it is: nothing is accessed through it.
+//             that may stand for an address (null) is copied as it is: nothing is accessed through it.
 // Gain:       what stays of the generic arithmetic, because something else reads it, is computed twice; that is
-// weighed
-//             against the accesses, by the depths of their loops (isWorthIt).
+//             weighed against the accesses, by the depths of their loops (isWorthIt).
 // Cost:       linear in the values and their uses.
 #pragma once
 
@@ -47,9 +44,9 @@ class AddressShadows {
   enum class How : uint8_t {
     Unneeded,
     Nothing,  // a phi, or never written
-    Mirror,   // an instruction like it, in front
-    Copy,     // of the register, behind
-    Convert,  // cvta.to, behind
+    Mirror,   // an instruction like it, before it
+    Copy,     // of the register, after it
+    Convert,  // cvta.to, after it
   };
   struct ValueAt {
     RegId reg;

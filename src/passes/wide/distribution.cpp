@@ -4,7 +4,7 @@
 //             summands; the same modulo two to the 64, whether x + y leaves 32 bits or not. The sum of 64 bits is
 //             two instructions, and goes into one or two IMAD.WIDE. Where one address comes of it the base is added
 //             first, and the summand that is made last goes last: what does not vary in a loop stays outside.
-//             Numbers go in front, too, or last where they become part of an address.
+//             Numbers go first, too, or last where they become part of an address.
 // Declines:   not-extended, sum-needed (something else reads it), sum-elsewhere (in another loop), overwritten (a
 //             summand is no longer there), no-gain, pressure (a loop without a register for the factor).
 #include <algorithm>
@@ -18,16 +18,16 @@ namespace ptxopt {
 // Whether all that reads it are products by constants.
 bool WideProducts::isForProducts(ValueKey k) const {
   return values_.isAlone(k) && std::ranges::all_of(values_.uses(k), [&](const ValueUse& u) {
-           const std::string_view opcode = text(u.at);
+           const OpcodeForm& opcode = form(u.at);
            const auto operands = f_.operandsOf(f_[u.at]);
-           return (opcode == "shl.b64" || isMultiplication(opcode)) && !f_[u.at].is(Instruction::Guarded) &&
+           return (isShift(opcode) || isMultiplication(opcode)) && !f_[u.at].is(Instruction::Guarded) &&
                   operands.size() == 3 && u.operand == 1 && immediate(f_, operands[2]).has_value();
          });
 }
 
 bool WideProducts::isProductForOne(ValueKey k) const {
   return values_.definition(k).valid() && values_.isAlone(k) && values_.uses(k).size() == 1 &&
-         isMultiplication(text(values_.definition(k)));
+         isMultiplication(form(values_.definition(k)));
 }
 
 // The summands of `sum`, as `product` finds them. False when it is none that may be taken apart.
@@ -35,7 +35,7 @@ bool WideProducts::collect(const Operand& sum, InstrId at, bool isSubtracted, st
                            unsigned& additions) {
   const ValueKey k = values_.read(sum.reg(), at);
   const InstrId id = k.valid() ? values_.definition(k) : InstrId();
-  if (!id.valid() || !(isAddition(text(id)) || isSubtraction(text(id)))) return false;
+  if (!id.valid() || !isSum(id)) return false;
   const auto operands = f_.operandsOf(f_[id]);
   if (operands.size() != 3) return false;
   ++additions;
@@ -45,7 +45,7 @@ bool WideProducts::collect(const Operand& sum, InstrId at, bool isSubtracted, st
     Term t{.operand = operand,
            .at = id,
            .narrow = narrow_.of(operand, id),
-           .isSubtracted = isSubtracted != (o == 2 && isSubtraction(text(id))),
+           .isSubtracted = isSubtracted != (o == 2 && isSubtraction(form(id))),
            .place = {}};
     const ValueKey source = values_.read(operand.reg(), id);
     if (!source.valid()) return false;
@@ -55,7 +55,7 @@ bool WideProducts::collect(const Operand& sum, InstrId at, bool isSubtracted, st
     // A sum in the sum, that nothing else needs.
     const InstrId inner = values_.definition(source);
     if (!t.narrow.any() && inner.valid() && terms.size() + 2 < kMostTerms && values_.isAlone(source) &&
-        values_.uses(source).size() == 1 && (isAddition(text(inner)) || isSubtraction(text(inner)))) {
+        values_.uses(source).size() == 1 && isSum(inner)) {
       std::vector<Term> below = terms;
       unsigned more = additions;
       if (collect(operand, id, t.isSubtracted, below, more) &&
@@ -78,14 +78,14 @@ InstrId WideProducts::singleAddition(InstrId id) const {
   if (!k.valid() || !values_.isAlone(k) || values_.uses(k).size() != 1) return {};
   const ValueUse& u = values_.uses(k)[0];
   const auto operands = f_.operandsOf(f_[u.at]);
-  if (u.isAddress || !isAddition(text(u.at)) || f_[u.at].is(Instruction::Guarded) || operands.size() != 3 ||
+  if (u.isAddress || !isAddition(form(u.at)) || f_[u.at].is(Instruction::Guarded) || operands.size() != 3 ||
       isTaken_[u.at.value] || context_.analyses.cfg().blockOf(u.at) != context_.analyses.cfg().blockOf(id))
     return {};
   const Operand& other = operands[u.operand == 1 ? 2 : 1];
   return other.isRegister() && other.flags == 0 && other.reg() != result.reg() ? u.at : InstrId();
 }
 
-// factor * term, in front of `id`
+// factor * term, before `id`
 Operand WideProducts::emitTerm(const Term& t, InstrId id, int64_t factor, unsigned shift) {
   const Operand product = edits_.temporary(ScalarType::b64);
   if (t.narrow.any()) {

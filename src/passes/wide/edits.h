@@ -29,7 +29,7 @@ class Edits {
     o.join = Join::Comma;
     return o;
   }
-  // `{lower, upper}` as a source: in front of the lower half.
+  // `{lower, upper}` as a source: before the lower half.
   static Operand pair() {
     Operand o;
     o.kind = OperandKind::Vector;
@@ -50,7 +50,7 @@ class Edits {
     return o;
   }
 
-  // A new instruction in front of `at`, behind those noted for it before. The first operand is the result.
+  // A new instruction before `at`, after those noted for it before. The first operand is the result.
   void insert(InstrId at, MadeOpcode opcode, std::initializer_list<Operand> operands) {
     note(at, opcode, operands, true);
   }

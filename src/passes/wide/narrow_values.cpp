@@ -1,6 +1,7 @@
 #include "passes/wide/narrow_values.h"
 
 #include "analysis/scev_instructions.h"
+#include "ir/register_types.h"
 
 namespace ptxopt {
 
@@ -11,12 +12,13 @@ Narrow NarrowValues::fits(const IntegerRange& r) {
 
 Narrow NarrowValues::of(const Operand& o, InstrId at) {
   if (const auto c = immediate(f_, o)) return fits(IntegerRange::constant(64, *c));
-  if (!o.isRegister() || o.flags != 0 || info(f_.registers[o.payload].type).bits != 64) return {};
+  // Its lower half is read by an integer instruction, which takes no .f64 register.
+  if (!isIntegerRegister(f_, o, 64)) return {};
   const ValueId v = ranges_.valueRead(o.reg(), at);
   if (!v.valid()) return {};
   const Narrow n = fits(ranges_.at(o.reg(), v, cfg_.blockOf(at)));
   if (n.any()) return n;
-  if (const InstrId id = origin(o, at); id.valid() && widened(id) != nullptr && text(id) == "mov.b64") {
+  if (const InstrId id = origin(o, at); id.valid() && widened(id) != nullptr && form(id).op == Op::Mov) {
     // A pack: of a number and what is above it.
     const auto operands = f_.operandsOf(f_[id]);
     const ValueId high = ranges_.valueRead(operands[3].reg(), id);
@@ -49,8 +51,7 @@ InstrId NarrowValues::origin(const Operand& o, InstrId at) const {
     if (!k.valid() || !values_.definition(k).valid()) return {};
     id = at = values_.definition(k);
     const auto operands = f_.operandsOf(f_[id]);
-    const std::string_view opcode = text(id);
-    if (opcode != "mov.b64" && opcode != "mov.u64" && opcode != "mov.s64") break;
+    if (!isMove64(form(id))) break;
     if (operands.size() != 2 || !operands[1].isRegister() || operands[1].flags != 0) break;
     reg = operands[1].reg();
   }
@@ -58,12 +59,12 @@ InstrId NarrowValues::origin(const Operand& o, InstrId at) const {
 }
 
 const Operand* NarrowValues::widened(InstrId id) const {
-  const std::string_view opcode = text(id);
+  const OpcodeForm& opcode = form(id);
   const auto operands = f_.operandsOf(f_[id]);
   const Operand* source = nullptr;
-  if (opcode == "cvt.s64.s32" || opcode == "cvt.u64.u32" || opcode == "cvt.u64.s32" || opcode == "cvt.s64.u32") {
+  if (isExtension(opcode)) {
     if (operands.size() == 2) source = &operands[1];
-  } else if (opcode == "mov.b64") {
+  } else if (opcode.isExactly(Op::Mov, ScalarType::b64)) {
     if (operands.size() == 4 && operands[1].kind == OperandKind::Vector && operands[3].isRegister() &&
         operands[3].flags == 0)
       source = &operands[2];
@@ -75,13 +76,14 @@ const Operand* NarrowValues::widened(InstrId id) const {
 InstrId NarrowValues::extension(const Operand& o, InstrId at) const {
   if (!o.isRegister()) return {};
   const InstrId id = origin(o, at);
-  return id.valid() && text(id).starts_with("cvt.") && widened(id) != nullptr ? id : InstrId();
+  return id.valid() && form(id).op == Op::Cvt && widened(id) != nullptr ? id : InstrId();
 }
 
 Operand NarrowValues::lower(const Operand& o, InstrId at, InstrId place, Edits& edits) const {
   if (const auto c = immediate(f_, o)) return Edits::number(static_cast<int32_t>(*c));
   if (const InstrId id = origin(o, at); id.valid())
-    if (const Operand* source = widened(id)) {
+    // Of what a pack has in an .f32 register the lower half of the pack is read.
+    if (const Operand* source = widened(id); source != nullptr && isIntegerRegister(f_, *source, 32)) {
       const ValueKey k = values_.read(source->reg(), id);
       bool extends = false;
       if (k.valid() && mayRead(k, place, extends)) return registerOperand(source->reg(), Role::Use, Join::Comma);

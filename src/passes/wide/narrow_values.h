@@ -6,11 +6,13 @@
 // that compare with such values (value_range.h); of counters by the tests of their loops (scalar_evolution.h). The
 // lower half is a register that is there already when the value is the conversion, the copy or the pack of it; else
 // a conversion reads it, which ptxas takes for nothing: it computes halves of 64-bit registers apart and drops
-// those that nobody reads, around loops, too. Cost: that of the analyses, which note their answers.
+// those that nobody reads, around loops, too. Only integer registers of 64 bits are looked at (ir/register_types.h):
+// what reads their halves takes no .f64 register. Cost: that of the analyses, which note their answers.
 #pragma once
 
 #include <optional>
 
+#include "passes/lsr/address_opcodes.h"
 #include "passes/lsr/address_values.h"
 #include "passes/split_places.h"
 #include "passes/wide/edits.h"
@@ -56,7 +58,7 @@ class NarrowValues {
   static constexpr unsigned kMostCopies = 4;
 
   static Narrow fits(const IntegerRange& r);
-  std::string_view text(InstrId id) const { return module_.text(module_.form(f_[id]).text); }
+  const OpcodeForm& form(InstrId id) const { return module_.form(f_[id]); }
   InstrId origin(const Operand& o, InstrId at) const;
   // What the instruction makes 64 bits of, as its lower half; nullptr for other instructions.
   const Operand* widened(InstrId id) const;

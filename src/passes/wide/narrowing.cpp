@@ -1,15 +1,14 @@
 // Operations of 64 bits on extended numbers that 32 bits do as well.
 //
 // setp        of two numbers extended in the same way: of 32 bits one instruction, of 64 two and what extends. An
-// unsigned
-//             comparison of sign-extended numbers is that of their lower halves, as extending keeps the order; one
-//             of zero-extended numbers is unsigned either way.
+//             unsigned comparison of sign-extended numbers is that of their lower halves, as extending keeps the
+//             order; one of zero-extended numbers is unsigned either way.
 // min, max    the same, and the result is extended: one instruction and the extension instead of four.
 // add, sub    where the result lies within 32 bits of the kind of the sources: two instructions become one, and an
 //             extension of the sign that takes the place of one that is no longer needed. What is read by its lower
 //             half only is left alone: ptxas drops the upper one by itself.
-// Declines:   mixed-signs, not-extended; test-of-bits (a mask compared with 0, which ptxas makes one instruction
-// of); of sums also: may-wrap, extension-needed (it would cost what it gains).
+// Declines:   mixed-signs, not-extended; test-of-bits (a mask compared with 0, which ptxas makes one instruction of);
+//             of sums also: may-wrap, extension-needed (it would cost what it gains).
 #include "passes/wide/narrowing.h"
 
 #include <array>
@@ -19,40 +18,37 @@ namespace {
 
 // Of comparisons in signed and unsigned numbers.
 struct Comparison {
-  std::string_view name;
+  ComparisonOperator comparison;
   MadeOpcode asSigned, asUnsigned;
 };
 constexpr std::array<Comparison, 10> kComparisons = {{
-    {"eq", MadeOpcode::SetpEqS32, MadeOpcode::SetpEqS32},
-    {"ne", MadeOpcode::SetpNeS32, MadeOpcode::SetpNeS32},
-    {"lt", MadeOpcode::SetpLtS32, MadeOpcode::SetpLtU32},
-    {"le", MadeOpcode::SetpLeS32, MadeOpcode::SetpLeU32},
-    {"gt", MadeOpcode::SetpGtS32, MadeOpcode::SetpGtU32},
-    {"ge", MadeOpcode::SetpGeS32, MadeOpcode::SetpGeU32},
-    {"lo", MadeOpcode::SetpLtU32, MadeOpcode::SetpLtU32},
-    {"ls", MadeOpcode::SetpLeU32, MadeOpcode::SetpLeU32},
-    {"hi", MadeOpcode::SetpGtU32, MadeOpcode::SetpGtU32},
-    {"hs", MadeOpcode::SetpGeU32, MadeOpcode::SetpGeU32},
+    {ComparisonOperator::Eq, MadeOpcode::SetpEqS32, MadeOpcode::SetpEqS32},
+    {ComparisonOperator::Ne, MadeOpcode::SetpNeS32, MadeOpcode::SetpNeS32},
+    {ComparisonOperator::Lt, MadeOpcode::SetpLtS32, MadeOpcode::SetpLtU32},
+    {ComparisonOperator::Le, MadeOpcode::SetpLeS32, MadeOpcode::SetpLeU32},
+    {ComparisonOperator::Gt, MadeOpcode::SetpGtS32, MadeOpcode::SetpGtU32},
+    {ComparisonOperator::Ge, MadeOpcode::SetpGeS32, MadeOpcode::SetpGeU32},
+    {ComparisonOperator::Lo, MadeOpcode::SetpLtU32, MadeOpcode::SetpLtU32},
+    {ComparisonOperator::Ls, MadeOpcode::SetpLeU32, MadeOpcode::SetpLeU32},
+    {ComparisonOperator::Hi, MadeOpcode::SetpGtU32, MadeOpcode::SetpGtU32},
+    {ComparisonOperator::Hs, MadeOpcode::SetpGeU32, MadeOpcode::SetpGeU32},
 }};
 
 }  // namespace
 
 void Narrowing::look(InstrId id) {
-  const std::string_view opcode = module_.text(module_.form(f_[id]).text);
-  if (!opcode.ends_with("64")) return;
-  if (opcode.starts_with("setp.")) return compare(id, opcode);
-  if (opcode == "min.s64" || opcode == "max.s64") return choose(id, opcode[1] == 'i', true);
-  if (opcode == "min.u64" || opcode == "max.u64") return choose(id, opcode[1] == 'i', false);
+  const OpcodeForm& form = module_.form(f_[id]);
+  if (form.op == Op::Setp) return compare(id, form);
+  if (isExactly64(form, Op::Min) || isExactly64(form, Op::Max))
+    return choose(id, form.op == Op::Min, form.type == ScalarType::s64);
   if (f_[id].is(Instruction::Guarded)) return;
-  if (opcode == "add.s64" || opcode == "add.u64") return sum(id, false);
-  if (opcode == "sub.s64" || opcode == "sub.u64") return sum(id, true);
+  if (isAddition(form)) return sum(id, false);
+  if (isSubtraction(form)) return sum(id, true);
 }
 
-void Narrowing::compare(InstrId id, std::string_view opcode) {
-  const std::string_view rest = opcode.substr(5);
-  const std::size_t dot = rest.find('.');
-  const std::string_view type = rest.substr(dot + 1);
-  if (type != "s64" && type != "u64" && type != "b64") return;  // a combination with another predicate, or a float
+void Narrowing::compare(InstrId id, const OpcodeForm& form) {
+  // Not a combination with another predicate, nor floats.
+  if (!form.hasOnly(field::Comparison) || !isInteger(form.type) || info(form.type).bits != 64) return;
   const auto all = f_.operandsOf(f_[id]);
   auto operands = all.subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
   if (operands.size() > 1 && operands[1].join == Join::Pipe) operands = operands.subspan(1);
@@ -64,9 +60,9 @@ void Narrowing::compare(InstrId id, std::string_view opcode) {
   const Narrow both = x & y;
   if (!both.any()) return declines_.add("mixed-signs");
   for (const Comparison& c : kComparisons) {
-    if (c.name != rest.substr(0, dot)) continue;
+    if (c.comparison != form.comparison) continue;
     if (c.asSigned == c.asUnsigned && isTestOfBits(a, b, id)) return declines_.add("test-of-bits");
-    const MadeOpcode narrow = type == "s64" && both.isSigned ? c.asSigned : c.asUnsigned;
+    const MadeOpcode narrow = form.type == ScalarType::s64 && both.isSigned ? c.asSigned : c.asUnsigned;
     const Operand left = narrow_.lower(a, id, id, edits_), right = narrow_.lower(b, id, id, edits_);
     edits_.replace(id, narrow, {left, right});
     context_.count("comparisons");
@@ -81,8 +77,7 @@ bool Narrowing::isTestOfBits(const Operand& a, const Operand& b, InstrId at) con
   if (!zero || *zero != 0) return false;
   const ValueKey k = values_.read(a.reg(), at);
   const InstrId id = k.valid() ? values_.definition(k) : InstrId();
-  return id.valid() && module_.text(module_.form(f_[id]).text) == "and.b64" && values_.isAlone(k) &&
-         values_.uses(k).size() == 1;
+  return id.valid() && isMask(module_.form(f_[id])) && values_.isAlone(k) && values_.uses(k).size() == 1;
 }
 
 void Narrowing::choose(InstrId id, bool isMin, bool isSigned) {

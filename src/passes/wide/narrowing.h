@@ -20,7 +20,7 @@ class Narrowing {
   void look(InstrId id);
 
  private:
-  void compare(InstrId id, std::string_view opcode);
+  void compare(InstrId id, const OpcodeForm& form);
   bool isTestOfBits(const Operand& a, const Operand& b, InstrId at) const;
   void choose(InstrId id, bool isMin, bool isSigned);
   void sum(InstrId id, bool subtracts);

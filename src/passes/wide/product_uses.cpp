@@ -1,5 +1,7 @@
 #include "passes/wide/product_uses.h"
 
+#include "passes/lsr/address_opcodes.h"
+
 namespace ptxopt {
 
 bool ProductUses::isParameter(RegId reg, InstrId at) const {
@@ -7,10 +9,9 @@ bool ProductUses::isParameter(RegId reg, InstrId at) const {
     const ValueKey k = values_.read(reg, at);
     const InstrId id = k.valid() ? values_.definition(k) : InstrId();
     if (!id.valid()) return false;
-    const std::string_view opcode = module_.text(module_.form(f_[id]).text);
-    if (opcode.starts_with("ld.param")) return true;
-    if (!opcode.starts_with("cvta.") && opcode != "mov.u64" && opcode != "mov.b64" && opcode != "mov.s64")
-      return false;
+    const OpcodeForm& form = module_.form(f_[id]);
+    if (isParameterLoad(form)) return true;
+    if (form.op != Op::Cvta && !isMove64(form)) return false;
     const auto operands = f_.operandsOf(f_[id]);
     if (operands.size() != 2) return false;
     if (!operands[1].isRegister()) return true;  // of a variable
@@ -52,9 +53,8 @@ ProductUses::Counts ProductUses::of(const Operand& result, InstrId id) {
   const BlockId home = context_.analyses.cfg().blockOf(id);
   Counts all;
   for (const ValueUse& u : values_.uses(k)) {
-    const std::string_view opcode = module_.text(module_.form(f_[u.at]).text);
     const auto operands = f_.operandsOf(f_[u.at]);
-    if (u.isAddress || f_[u.at].is(Instruction::Guarded) || (opcode != "add.s64" && opcode != "add.u64") ||
+    if (u.isAddress || f_[u.at].is(Instruction::Guarded) || !isAddition(module_.form(f_[u.at])) ||
         operands.size() != 3) {
       ++all.others;
       continue;

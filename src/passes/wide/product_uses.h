@@ -3,7 +3,7 @@
 // It makes one IMAD.WIDE of mul.wide and each addition that reads it, wherever that addition is, and the product
 // goes into the loop that the addition is in. That is one instruction for two, where the other summand is a pair of
 // registers (the factor is an immediate then) or a parameter (the factor is in a register then, which all that
-// multiply by it share). It is not
+// multiply by it share). It is not:
 //   where the other summand is in uniform registers: IADD3 and LEA read one, IMAD.WIDE reads none, and both halves
 //   are moved first;
 //   where the addition is the step of a recurrence, and the factors are two registers: those may be taken from

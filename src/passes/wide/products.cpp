@@ -8,14 +8,13 @@
 //               loops add in each round becomes its halves, mul.lo and mul.hi.
 // Addition:     add.s64 d, x, y  with x extended becomes  mul.wide t, x', 1 ; add.s64 d, y, t: one IMAD.WIDE
 //               instead of two instructions and a sign. Modulo two to the 64 the sum is what it was.
-// Declines:     trivial (by 0 or 1), shift-out (32 or more), constant (none of 32 bits of the kind), not-extended,
-//               mixed-signs, low-half-only (addresses of shared memory, truncations: ptxas computes the lower half
-//               only), addend-extended (of mad.wide whose product is not uniform: the addend's upper half would be
-//               made to be
-//             added), pressure (a loop
-//               without a register for the factor); of shifts and additions: factor-alone (one instruction less for
-//               one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three (one
-//               instruction adds two), loop-step, offset (accesses of sm_75 add that). Of products of sums see
+// Declines:     trivial (by 0 or 1), float-register (the result of a shift is in an .f64 register), shift-out (32
+//               or more), constant (none of 32 bits of the kind), not-extended, mixed-signs, low-half-only
+//               (addresses of shared memory, truncations: ptxas computes the lower half only), addend-extended (of
+//               mad.wide whose product is not uniform: the addend's upper half would be made to be added), pressure
+//               (a loop without a register for the factor); of shifts and additions: factor-alone (one instruction
+//               less for one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three
+//               (one instruction adds two), loop-step, offset (accesses of sm_75 add that). Of products of sums see
 //               distribution.cpp.
 #include "passes/wide/products.h"
 
@@ -24,6 +23,7 @@
 #include <string>
 
 #include "analysis/scev_instructions.h"
+#include "ir/register_types.h"
 
 namespace ptxopt {
 namespace {
@@ -58,14 +58,14 @@ bool WideProducts::needsUpper(ValueKey k, unsigned depth) const {
       if (u.space != MemorySpace::Shared) return true;
       continue;
     }
-    const std::string_view opcode = text(u.at);
+    const OpcodeForm& reader = form(u.at);
     if (!u.isPlain || f_[u.at].is(Instruction::Guarded)) return true;
-    if (opcode.starts_with("cvt.") && opcode.size() > 7 && opcode.ends_with("64") &&
-        info(module_.form(f_[u.at]).type).bits <= 32)
-      continue;
-    const bool keeps = isAddition(opcode) || isSubtraction(opcode) || isMultiplication(opcode) ||
-                       opcode == "and.b64" || opcode == "mov.u64" || opcode == "mov.b64" ||
-                       opcode == "cvta.to.shared.u64" || (opcode == "shl.b64" && u.operand == 1);
+    if (reader.op == Op::Cvt && info(reader.sourceType).bits == 64 && info(reader.type).bits <= 32) continue;
+    const bool copies =
+        reader.isExactly(Op::Mov, ScalarType::u64) || reader.isExactly(Op::Mov, ScalarType::b64) ||
+        (reader.op == Op::Cvta && reader.has(ModifierFlag::To) && reader.space == StateSpace::Shared);
+    const bool keeps =
+        isSum(u.at) || isMultiplication(reader) || isMask(reader) || copies || (isShift(reader) && u.operand == 1);
     const auto operands = f_.operandsOf(f_[u.at]);
     if (!keeps || !operands[0].isRegister()) return true;
     const ValueKey made = values_.written(operands[0].reg(), u.at);
@@ -88,16 +88,17 @@ bool WideProducts::hasRoom(InstrId id) {
 bool WideProducts::prefersSigned(const Operand& o, InstrId at, Narrow n) const {
   if (n.isSigned != n.isUnsigned) return n.isSigned;
   const InstrId id = narrow_.extension(o, at);
-  return id.valid() && text(id).ends_with("s32");
+  return id.valid() && form(id).sourceType == ScalarType::s32;
 }
 
 bool WideProducts::look(InstrId id) {
-  const std::string_view opcode = text(id);
-  const bool shifts = opcode == "shl.b64", multiplies = isMultiplication(opcode);
-  const bool adds = opcode == "mad.lo.s64" || opcode == "mad.lo.u64";
-  const bool isWide = opcode == "mad.wide.s32" || opcode == "mad.wide.u32";
+  const OpcodeForm& opcode = form(id);
+  const bool shifts = isShift(opcode), multiplies = isMultiplication(opcode);
+  const bool adds = opcode.isExactly(Op::Mad, ProductHalf::Lo, ScalarType::s64) ||
+                    opcode.isExactly(Op::Mad, ProductHalf::Lo, ScalarType::u64);
+  const bool isWide = isExactlyWide(opcode, Op::Mad);
   const auto operands = withoutGuard(f_, id);
-  if (opcode == "mul.wide.s32" || opcode == "mul.wide.u32") {
+  if (isExactlyWide(opcode, Op::Mul)) {
     if (operands.size() != 3 || !operands[0].isRegister()) return false;
     if (const auto factor = immediate(f_, operands[2]))
       needFactor(static_cast<int64_t>(*factor), uses_.of(operands[0], id).parameters);
@@ -121,10 +122,12 @@ bool WideProducts::look(InstrId id) {
     return (o.isRegister() && o.flags == 0) || immediate(f_, o).has_value();
   };
   if (!std::ranges::all_of(operands.subspan(1), isPlain)) return reject("not-extended");
+  // shl.b64 takes it, mul.wide does not.
+  if (!isIntegerRegister(f_, operands[0], 64)) return reject("float-register");
   if (const ValueKey made = values_.written(operands[0].reg(), id); made.valid() && !needsUpper(made, 0))
     return reject("low-half-only");
   if (isWide) {
-    if (!splitWide(id, operands, opcode.ends_with("s32"))) return reject("addend-extended");
+    if (!splitWide(id, operands, opcode.type == ScalarType::s32)) return reject("addend-extended");
     return true;
   }
   Operand a = operands[1], b = operands[2];
@@ -182,9 +185,8 @@ bool WideProducts::isPartOfSum(const Operand& o, InstrId at) const {
   const ValueKey k = values_.read(o.reg(), at);
   const InstrId id = k.valid() ? values_.definition(k) : InstrId();
   if (!id.valid() || !values_.isAlone(k) || values_.uses(k).size() != 1) return false;
-  const std::string_view opcode = text(id);
-  return isAddition(opcode) || isSubtraction(opcode) || isMultiplication(opcode) || opcode == "shl.b64" ||
-         opcode.starts_with("mul.wide") || opcode.starts_with("mad.");
+  const OpcodeForm& opcode = form(id);
+  return isSum(id) || isMultiplication(opcode) || isShift(opcode) || isWideProduct(opcode) || opcode.op == Op::Mad;
 }
 
 // Whether accesses to memory add a uniform base to an offset of 32 bits by themselves. From sm_80 on a descriptor
@@ -205,15 +207,14 @@ void WideProducts::add(InstrId id) {
   const ValueKey made = values_.written(operands[0].reg(), id);
   if (!made.valid() || !needsUpper(made, 0)) return declines_.add("low-half-only");
   // Of three summands one instruction adds the lower halves and one the upper.
-  const bool isSummand =
-      values_.isAlone(made) && values_.uses(made).size() == 1 && !values_.uses(made)[0].isAddress &&
-      (isAddition(text(values_.uses(made)[0].at)) || isSubtraction(text(values_.uses(made)[0].at)));
+  const bool isSummand = values_.isAlone(made) && values_.uses(made).size() == 1 &&
+                         !values_.uses(made)[0].isAddress && isSum(values_.uses(made)[0].at);
   if (isSummand || isPartOfSum(other, id)) return declines_.add("sum-of-three");
   const InstrId extension = narrow_.extension(a, id);
   const ProductUses::Counts c = uses_.ofAddition(other, id, context_.analyses.cfg().blockOf(extension));
   if (c.steps != 0) return declines_.add("loop-step");
   if (c.uniform != 0) return declines_.add("uniform-addend");
-  const bool isSigned = text(extension).ends_with("s32");
+  const bool isSigned = form(extension).sourceType == ScalarType::s32;
   if (!isSigned && c.parameters != 0 && addsInAddresses()) return declines_.add("offset");
   needFactor(1, c.parameters);
   if (c.parameters == 0)

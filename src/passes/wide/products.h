@@ -5,16 +5,13 @@
 #include <optional>
 #include <vector>
 
+#include "passes/lsr/address_opcodes.h"
 #include "passes/room/loop_room.h"
 #include "passes/room/range_room.h"
 #include "passes/wide/narrow_values.h"
 #include "passes/wide/product_uses.h"
 
 namespace ptxopt {
-
-inline bool isAddition(std::string_view opcode) { return opcode == "add.s64" || opcode == "add.u64"; }
-inline bool isSubtraction(std::string_view opcode) { return opcode == "sub.s64" || opcode == "sub.u64"; }
-inline bool isMultiplication(std::string_view opcode) { return opcode == "mul.lo.s64" || opcode == "mul.lo.u64"; }
 
 // Whether mul.wide can multiply by it.
 inline bool fitsKind(int64_t factor, bool isSigned) {
@@ -56,7 +53,8 @@ class WideProducts {
     std::optional<Operand> added;
   };
 
-  std::string_view text(InstrId id) const { return module_.text(module_.form(f_[id]).text); }
+  const OpcodeForm& form(InstrId id) const { return module_.form(f_[id]); }
+  bool isSum(InstrId id) const { return isAddition(form(id)) || isSubtraction(form(id)); }
   bool hasRoom(InstrId id);
   bool prefersSigned(const Operand& o, InstrId at, Narrow n) const;
   bool needsUpper(ValueKey k, unsigned depth) const;

@@ -13,7 +13,7 @@ import subprocess
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 FEATURES = ("arithmetic", "convert", "predicates", "copies", "packs", "carry", "wide", "memory", "vectors", "local", "generic",
             "branches", "switch", "irreducible", "loops", "pointers", "guards", "exits", "scopes", "shared", "exchange", "warp",
-            "atomics", "calls", "dead")
+            "atomics", "calls", "dead", "bits", "expressions", "kept", "sections", "tables", "aggregates", "names")
 TRIALS = 4
 MAX_STEPS = 1_000_000  # warp instructions; what the generator makes runs far shorter
 

@@ -4,7 +4,8 @@
   repeat      a second run writes the same
   jobs        four threads write what one writes
   verbatim    -O0 writes the input
-  reprint     --reprint writes what --reprint of its own output writes, and it computes the same
+  reprint     --reprint writes what --reprint of its own output writes, it computes the same, and ptxas makes the same
+              machine code of it: what the reader takes for something else the interpreter takes for the same
   self        the kernel is equal to itself on every input
   different   the output computes the same
   ptxas       ptxas accepts the output, if it accepts the input
@@ -123,12 +124,13 @@ class Checker:
             if v["verdict"] != "equal":
                 what = "" if (check, v["verdict"]) == ("different", "different") else v["verdict"] + ": "
                 return Failure(f"{check}: {what}{gist_of_verdict(v['detail'])}", v["detail"], shown)
-            if v["dropped"] > 0 and first == second:
+            # Of reads of what nothing wrote verify may say that an input says nothing.
+            if v["dropped"] > 0 and (first == second or "--undefined-reads" not in self.case.generator):
                 return Failure(f"{check}: fails on some inputs", f"it fails on {v['dropped']} inputs", shown)
         return None
 
-    def assembles(self, path):
-        return run([self.ptxas, "-O0", f"-arch={self.architecture()}", path, "-o", os.devnull])
+    def assembles(self, path, output=os.devnull):
+        return run([self.ptxas, "-O0", f"-arch={self.architecture()}", path, "-o", output])
 
     def architecture(self):
         match = re.search(r"^\.target\s+(sm_\w+)", self.source.read_text(), re.M)
@@ -166,7 +168,7 @@ class Checker:
                            shlex.join([str(self.tool), str(self.source), "-O0"]))
         return failure
 
-    def reprint(self):
+    def reprint(self, code=True):
         failure = self.optimize(["-O0", "--reprint"], self.reprinted, "reprint")
         again = self.folder / "other.ptx"
         failure = failure or self.optimize(["-O0", "--reprint"], again, "again", source=self.reprinted)
@@ -176,7 +178,22 @@ class Checker:
         if again.read_bytes() != self.reprinted.read_bytes():
             return Failure("reprint: another text", "--reprint of its own output is another text",
                            shlex.join([str(self.tool), str(self.reprinted), "-O0", "--reprint"]))
-        return self.compare(self.source, self.reprinted, "reprint")
+        return self.compare(self.source, self.reprinted, "reprint") or (self.same_code() if code else None)
+
+    def same_code(self):
+        if not self.ptxas:
+            return None
+        cubins = []
+        for path in (self.source, self.reprinted):
+            done = self.assembles(path, self.folder / "code.cubin")
+            if done.code != 0 and path == self.source:
+                return None
+            if done.code != 0:
+                return Failure(f"reprint: ptxas: {done.ending()}: {gist(done.out)}", done.out, done.command)
+            cubins.append((self.folder / "code.cubin").read_bytes())
+        if cubins[0] == cubins[1]:
+            return None
+        return Failure("reprint: other machine code", "ptxas makes other machine code of --reprint's output", done.command)
 
     def itself(self):
         return self.compare(self.source, self.source, "self")
@@ -185,17 +202,21 @@ class Checker:
         return self.compare(self.source, self.output, "different")
 
     def assembling(self):
-        if not self.ptxas or self.assembles(self.source).code != 0:
+        if not self.ptxas:
             return None
         done = self.assembles(self.output)
-        if done.code == 0:
+        if done.code == 0 or self.assembles(self.source).code != 0:
             return None
         return Failure(f"ptxas: {done.ending()}: {gist(done.out)}", done.out, done.command)
 
-    def first_failure(self, ptxas):
-        for check in (self.exit, self.repeat, self.jobs, self.verbatim, self.itself, self.different, self.reprint):
+    def first_failure(self, ptxas, extra=True):
+        """`extra`: all checks; else those that concern what the passes make of the kernel."""
+        more = (self.repeat, self.jobs, self.verbatim, self.itself) if extra else ()
+        for check in (self.exit, *more, self.different):
             if failure := check():
                 return failure
+        if extra and (failure := self.reprint(code=ptxas)):
+            return failure
         return self.assembling() if ptxas else None
 
     def still(self, kind):

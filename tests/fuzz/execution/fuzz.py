@@ -7,7 +7,9 @@
   fuzz.py --tool PTXOPT --replay DIR/case.json [FILE.ptx]                     a stored case again, or another file like it
 
 What must hold is said in checks.py. What fails is shrunk by `ptxopt reduce` and stored below --keep, with the line that
-shows it again. ptxas (from $PTXAS, the PATH or /usr/local/cuda/bin) assembles the output of every K-th case.
+shows it again. ptxas (from $PTXAS, the PATH or /usr/local/cuda/bin) assembles the output of every K-th case. With
+--extra-every K only every K-th case goes through the checks of the printer and of threads: of the others the output is
+compared and assembled, which takes less than half the time. --shard I/N takes every N-th seed from the I-th on.
 Exit codes: 0 nothing failed, 1 something did, 2 usage, or a tool or generator that cannot be used.
 """
 import argparse
@@ -49,10 +51,10 @@ def run_case(args, lists, seed, scratch):
         source = folder / f"{seed}.ptx"
         generate(case, args.generator, source)
         checker = Checker(args.tool, case, source, folder, args.ptxas)
-        failure = checker.first_failure(args.ptxas_every > 0 and seed % args.ptxas_every == 0)
+        failure = checker.first_failure(args.ptxas_every > 0 and seed % args.ptxas_every == 0, seed % args.extra_every == 0)
         changed = checker.output.exists() and checker.output.read_bytes() != source.read_bytes()
         outcome = Outcome(case, failure, changed, checker.inputs, checker.slowest)
-        if failure:
+        if failure and not args.no_shrink:
             kept = args.keep / str(seed)
             left, message = shrink(args.tool, case, source, failure, kept, ptxas=args.ptxas)
             outcome.stored = f"  {message}\n  stored in {kept}; again:\n  {replay_line(args.tool, kept.resolve())}"
@@ -66,6 +68,8 @@ def fuzz(args):
         print(f"seeds from {args.first} on, for {args.seconds} s", flush=True)
     else:
         seeds = iter(args.seeds)
+    if args.shard:
+        seeds = itertools.islice(seeds, args.shard[0] - 1, None, args.shard[1])
     began, shown = time.monotonic(), time.monotonic()
     outcomes, failures = [], 0
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -100,7 +104,7 @@ def summarize(outcomes, seconds, args):
     if outcomes:
         slowest = max(outcomes, key=lambda o: o.slowest)
         print(f"the slowest comparison: {slowest.slowest:.1f} s, seed {slowest.case.seed}")
-    print(f"{len(outcomes)} cases, {sum(o.changed for o in outcomes)} that the pipeline changed, "
+    print(f"{len(outcomes)} cases ({60 * len(outcomes) / max(seconds, 1e-9):.0f} a minute), {sum(o.changed for o in outcomes)} that the pipeline changed, "
           f"{sum(o.inputs for o in outcomes)} inputs compared, {seconds:.0f} s: {sum(kinds.values())} failures")
 
 
@@ -134,6 +138,13 @@ def seed_range(text):
     return range(int(match[1]), int(match[2]) + 1)
 
 
+def shard(text):
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError("not I/N")
+    return int(match[1]), int(match[2])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tool", required=True, type=lambda p: Path(p).resolve())
@@ -144,6 +155,9 @@ def main():
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--keep", type=Path, default=Path("fuzz-findings"))
     parser.add_argument("--ptxas-every", type=int, default=8, metavar="K", help="0: never")
+    parser.add_argument("--extra-every", type=int, default=1, metavar="K")
+    parser.add_argument("--shard", type=shard, metavar="I/N")
+    parser.add_argument("--no-shrink", action="store_true", help="failures are shown, not shrunk and stored")
     parser.add_argument("--no-ptxas", action="store_true")
     parser.add_argument("--self-test", nargs="*", metavar="PLANT")
     parser.add_argument("--replay", type=Path, metavar="case.json")

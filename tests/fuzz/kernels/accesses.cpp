@@ -4,16 +4,6 @@
 namespace kernels {
 namespace {
 
-const Region* pickRegion(Body& body, bool write, int width) {
-  std::vector<const Region*> usable;
-  for (const Region& region : body.regions) {
-    if (write && !region.writable) continue;
-    if (region.size < width || region.align < width) continue;
-    usable.push_back(&region);
-  }
-  return usable.empty() ? nullptr : body.random.pick(usable);
-}
-
 // Cache operators and the like that change nothing.
 std::string loadHint(Body& body, const Address& address, bool constant) {
   if (!body.random.chance(15)) return "";
@@ -30,8 +20,21 @@ struct Access {
   std::string_view type;
 };
 
+// In a register of any type, which may be wider.
+Access inBits(Random& random, int width) {
+  const Class c = width == 8 || random.chance(30) ? Class::Bits64 : Class::Bits32;
+  switch (width) {
+    case 1: return {c, "b8"};
+    case 2: return {c, "b16"};
+    case 4: return {c, "b32"};
+    default: return {c, "b64"};
+  }
+}
+
 // How `width` bytes may be loaded: the register may be wider.
-Access loadAs(Random& random, int width) {
+Access loadAs(Body& body, int width) {
+  Random& random = body.random;
+  if (body.has(Feature::Bits) && random.chance(15)) return inBits(random, width);
   switch (width) {
     case 1:
       return random.pick<Access>({{Class::I32, "u8"},
@@ -67,7 +70,11 @@ Access loadAs(Random& random, int width) {
   }
 }
 
-Access storeAs(Random& random, int width) {
+Access storeAs(Body& body, int width) {
+  Random& random = body.random;
+  // Not narrow: of a part of a float register ptxas stores what it converts the float to.
+  if (body.has(Feature::Bits) && width >= 4 && random.chance(15))
+    return width == 8 ? Access{Class::Bits64, "b64"} : Access{Class::Bits32, "b32"};
   switch (width) {
     case 1:
       return random.pick<Access>({{Class::I32, "u8"}, {Class::I16, "u8"}, {Class::I16, "b8"}, {Class::I32, "s8"}});
@@ -93,8 +100,18 @@ int pickWidth(Random& random) { return random.pick({1, 2, 4, 4, 4, 4, 8, 8}); }
 
 }  // namespace
 
+const Region* pickRegion(Body& body, bool write, int width) {
+  std::vector<const Region*> usable;
+  for (const Region& region : body.regions) {
+    if (write && !region.writable) continue;
+    if (region.size < width || region.align < width) continue;
+    usable.push_back(&region);
+  }
+  return usable.empty() ? nullptr : body.random.pick(usable);
+}
+
 Reg loadFrom(Body& body, const Address& address, int width, bool constant) {
-  const Access access = loadAs(body.random, width);
+  const Access access = loadAs(body, width);
   const std::string hint = loadHint(body, address, constant);
   const Reg r = body.temporary(access.c);
   const std::string opcode = hint.starts_with(".volatile") ? hint : hint.empty() ? address.space : hint;
@@ -104,11 +121,12 @@ Reg loadFrom(Body& body, const Address& address, int width, bool constant) {
 }
 
 void storeTo(Body& body, const Address& address, int width) {
-  const Access access = storeAs(body.random, width);
+  const Access access = storeAs(body, width);
   const Reg value = body.canonical(body.source(access.c));
   const std::string when = guard(body);
   const char* hint = address.space == ".global" && body.random.chance(5) ? ".volatile" : "";
-  body.line("{}st{}{}.{} [{}], {};", when, hint, address.space, access.type, address.text, body.name(value));
+  const std::string text = body.withAddend(value);
+  body.line("{}st{}{}.{} [{}], {};", when, hint, address.space, access.type, address.text, text);
 }
 
 void emitLoad(Body& body) {
@@ -117,7 +135,7 @@ void emitLoad(Body& body) {
   if (!region) return;
   const Address address = addressIn(body, *region, width);
   if (body.has(Feature::Guards) && body.random.chance(12)) {
-    const Access access = loadAs(body.random, width);
+    const Access access = loadAs(body, width);
     const std::vector<Reg> old = body.regs.writable(access.c, false);
     if (!old.empty()) {
       const Reg p = body.source(Class::Pred), r = body.random.pick(old);
@@ -147,7 +165,10 @@ void emitVector(Body& body) {
   const Region* region = pickRegion(body, store, width * count);
   if (!region) return;
   const Address address = addressIn(body, *region, width * count);
-  const Access access = store ? storeAs(random, width) : loadAs(random, width);
+  Access access = store ? storeAs(body, width) : loadAs(body, width);
+  // Registers of one vector are of one type.
+  while (access.c == Class::Bits32 || access.c == Class::Bits64)
+    access = store ? storeAs(body, width) : loadAs(body, width);
   std::vector<Reg> values;
   for (int i = 0; i < count; ++i) {
     if (store) {

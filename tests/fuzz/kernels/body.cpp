@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "constants.h"
+
 namespace kernels {
 namespace {
 
@@ -22,14 +24,20 @@ void Body::branchIf(const std::string& condition, const std::string& label, bool
 }
 
 std::string Body::immediate(Class c) {
+  if (has(Feature::Expressions) && random.chance(12)) {
+    const std::string unusual = unusualConstant(random, c, ofFloats);
+    if (!unusual.empty()) return unusual;
+  }
   switch (c) {
     case Class::I16:
       return fmt::format("{}", random.chance(50) ? random.between(-9, 40) : random.between(-32768, 32767));
+    case Class::Bits32:
     case Class::I32: {
       if (random.chance(20)) return fmt::format("{}", -random.between(1, 70));
       if (random.chance(20)) return fmt::format("0x{:x}", random.word());
       return fmt::format("{}", kNumbers[static_cast<std::size_t>(random.below(kNumbers.size()))]);
     }
+    case Class::Bits64:
     case Class::I64: {
       if (random.chance(20)) return fmt::format("{}", -random.between(1, 70));
       if (random.chance(20)) {
@@ -90,6 +98,11 @@ Reg Body::source(Class c) {
       line("cvt.u16.u32 {}, {};", name(r), name(x));
     } else if (c == Class::I64) {
       line("cvt.u64.u32 {}, {};", name(r), name(x));
+    } else if (c == Class::Bits32) {
+      line("mov.b32 {}, {};", name(r), name(x));
+    } else if (c == Class::Bits64) {
+      const Reg y = source(Class::I32);
+      line("mov.b64 {}, {{{}, {}}};", name(r), name(x), name(y));
     } else {
       // A number of moderate size: others soon end as infinities.
       const Reg t = masked(x, 1 << random.between(4, 10));
@@ -103,7 +116,15 @@ Reg Body::source(Class c) {
 
 std::string Body::operand(Class c) {
   if (c != Class::F16 && c != Class::Pred && random.chance(25)) return immediate(c);
-  return name(source(c));
+  const Reg r = source(c);
+  return withAddend(r);
+}
+
+std::string Body::withAddend(Reg r) {
+  const Class c = regs.classOf(r);
+  const bool integer = c == Class::I16 || c == Class::I32 || c == Class::I64;
+  if (!integer || !has(Feature::Expressions) || !random.chance(8)) return name(r);
+  return fmt::format("{} + {}", name(r), addend(random, c));
 }
 
 Reg Body::destination(Class c) {
@@ -186,6 +207,10 @@ void Body::fold(Reg r) {
   } else if (bits(c) == 16) {
     const Reg half = canonical(r), t = temporary(Class::I32);
     line("mov.b32 {}, {{{}, {}}};", name(t), name(half), name(half));
+    r = t;
+  } else if (c == Class::Bits32) {
+    const Reg t = temporary(Class::I32);
+    line("mov.b32 {}, {};", name(t), name(r));
     r = t;
   } else if (isFloat(c)) {
     const Reg single = canonical(r), t = temporary(Class::I32);

@@ -43,7 +43,9 @@ struct File {
   std::string globals;  // text before the kernel: variables and functions
   int labels = 0;
   int tables = 0;
-  int reuse, typed;  // as in Registers
+  int kept = 0, stragglers = 0, vectors = 0;
+  bool quiet = false;  // a kernel of sections: see sections.cpp
+  int reuse, typed;    // as in Registers
 };
 
 class Body {
@@ -72,6 +74,8 @@ class Body {
   // A live value or, now and then, a number.
   std::string operand(Class c);
   std::string immediate(Class c);
+  // "%r1" or, now and then, "%r1 + 4", of a class of integers.
+  std::string withAddend(Reg r);
   // The register that the next instruction writes: an old one, which gets a further definition, or a new one.
   // Choose the sources first.
   Reg destination(Class c);
@@ -108,13 +112,16 @@ class Body {
   bool late = false;         // behind the last barrier: threads may leave
   int work = 1;
   int depth = 0;
+  bool ofFloats = false;  // the operation at hand takes literals of any form
   Reg checksum = -1;
+  Reg tid = -1;         // of a kernel, within the block
   Reg words = -1;       // how many words `in` has, at run time
   std::string result;   // where an early exit leaves its checksum: "[%rd1+60]"
   std::string members;  // the mask of the warp's threads
   bool wholeWarps = true;
   int undefined = 0;           // registers that nothing writes, by Options::undefinedReads
   std::string undefinedNames;  // their declarations
+  std::string variables;       // of the function
 };
 
 constexpr int kMostWork = 96;

@@ -64,6 +64,15 @@ std::vector<Reg> loadArray(Body& body, const std::string& name) {
   return result;
 }
 
+// A value as st.param takes it: a register, now and then a constant or a sum with one.
+std::string scalar(Body& body, Class c) {
+  if (!body.has(Feature::Expressions) || body.random.chance(70)) return body.name(body.source(c));
+  body.ofFloats = true;
+  const std::string text = body.operand(c);
+  body.ofFloats = false;
+  return text;
+}
+
 // What the function starts with: its parameters in registers, and memory.
 Reg prologue(Body& body, const DeviceFunction& f) {
   Reg depth = -1;
@@ -98,8 +107,8 @@ void storeResult(Body& body, const DeviceFunction& f, const std::string& name, c
   if (f.result.kind == Kind::None) return;
   if (f.result.kind == Kind::Array) return storeArray(body, name);
   const Class c = f.result.c;
-  const Reg r = c == Class::I32 && body.random.chance(70) ? body.checksum : body.source(c);
-  body.line("{}st.param.{} [{}+0], {};", guard, accessType(c), name, body.name(r));
+  const std::string value = c == Class::I32 && body.random.chance(70) ? body.name(body.checksum) : scalar(body, c);
+  body.line("{}st.param.{} [{}+0], {};", guard, accessType(c), name, value);
 }
 
 }  // namespace
@@ -114,11 +123,12 @@ std::string signature(const DeviceFunction& f, const std::string& result, const 
   return text + ")";
 }
 
-void emitCallOf(Body& body, const DeviceFunction& f, const std::string& depth, const std::string& pointer) {
+void emitCallOf(Body& body, const DeviceFunction& f, const std::string& depth, const std::string& pointer,
+                bool byTable) {
   Random& random = body.random;
   // Values first: what they need is written outside the braces.
-  std::vector<Reg> values;
-  for (const Value& v : f.parameters) values.push_back(v.kind == Kind::Scalar ? body.source(v.c) : -1);
+  std::vector<std::string> values;
+  for (const Value& v : f.parameters) values.push_back(v.kind == Kind::Scalar ? scalar(body, v.c) : "");
   for (int i = 0; i < 4; ++i) body.source(Class::I32);
   body.source(Class::I64);
   std::vector<Reg> results;
@@ -134,13 +144,16 @@ void emitCallOf(Body& body, const DeviceFunction& f, const std::string& depth, c
       case Kind::Array: storeArray(body, name); break;
       case Kind::Pointer: body.line("st.param.b64 [{}+0], {};", name, pointer); break;
       case Kind::Depth: body.line("st.param.b32 [{}+0], {};", name, depth); break;
-      default: body.line("st.param.{} [{}+0], {};", accessType(v.c), name, body.name(values[i])); break;
+      default: body.line("st.param.{} [{}+0], {};", accessType(v.c), name, values[i]); break;
     }
   }
   std::string target = f.name, prototype;
-  if (random.chance(12)) {
+  if (byTable || (f.table.empty() && random.chance(12))) {
     const Reg address = body.temporary(Class::I64);
-    body.line("mov.u64 {}, {};", body.name(address), f.name);
+    if (byTable)
+      body.line("ld.{}.u64 {}, {};", f.table.starts_with("[c") ? "const" : "global", body.name(address), f.table);
+    else
+      body.line("mov.u64 {}, {};", body.name(address), f.name);
     const std::string label = body.label();
     body.text += fmt::format("{}: .callprototype {};\n", label, signature(f, "_", {}, "_ "));
     target = body.name(address);
@@ -168,6 +181,7 @@ void emitCall(Body& body) {
   Random& random = body.random;
   const DeviceFunction f = random.pick(body.file.functions);
   std::string depth, pointer;
+  const bool byTable = !f.table.empty() && random.chance(40);
   for (const Value& v : f.parameters) {
     if (v.kind == Kind::Depth) {
       const Reg x = body.number(false);
@@ -178,12 +192,13 @@ void emitCall(Body& body) {
     std::vector<Reg> usable;
     for (const Region& region : body.regions)
       for (const Base& base : region.bases)
-        if (region.writable && region.size >= 32 && base.reg >= 0 && base.space.empty() && base.offset == 0)
+        if (region.writable && (byTable || f.table.empty() || region.name == f.home) && region.size >= 32 &&
+            base.reg >= 0 && base.space.empty() && base.offset == 0)
           usable.push_back(base.reg);
     if (usable.empty()) return;
     pointer = body.name(random.pick(usable));
   }
-  emitCallOf(body, f, depth, pointer);
+  emitCallOf(body, f, depth, pointer, byTable);
 }
 
 void addFunction(File& file) {
@@ -200,9 +215,18 @@ void addFunction(File& file) {
                                  : scalar();
   for (int i = random.between(1, 4); i > 0; --i)
     f.parameters.push_back(random.chance(15) ? Value{Kind::Array, Class::I32} : scalar());
-  const bool pointer = f.result.kind == Kind::None || random.chance(35), recursive = random.chance(30);
+  const bool tabled = file.options.has(Feature::Tables) && random.chance(50);
+  const bool pointer = f.result.kind == Kind::None || random.chance(tabled ? 70 : 35),
+             recursive = random.chance(30);
   if (pointer) f.parameters.push_back(Value{Kind::Pointer, Class::I64});
   if (recursive) f.parameters.push_back(Value{Kind::Depth, Class::I32});
+
+  const std::string table = fmt::format("{}s{}", random.pick({"call", "ops"}), file.functions.size());
+  const int entries = random.between(1, 3), entry = random.below(entries);
+  if (tabled) {
+    f.table = entry == 0 ? fmt::format("[{}]", table) : fmt::format("[{}+{}]", table, 8 * entry);
+    f.home = random.pick({"slot", "slot", "depot", "static_memory_own"});
+  }
 
   std::vector<std::string> names;
   for (std::size_t i = 0; i < f.parameters.size(); ++i) names.push_back(fmt::format("{}_param_{}", f.name, i));
@@ -238,7 +262,16 @@ void addFunction(File& file) {
   body.regs.endStatement();
 
   file.globals += fmt::format(".func {}\n{{\n", signature(f, resultName, names, f.name));
-  file.globals += body.regs.declarations() + body.undefinedNames + body.text + "}\n\n";
+  file.globals += body.variables + body.regs.declarations() + body.undefinedNames + body.text + "}\n\n";
+  if (tabled) {
+    std::string list;
+    for (int i = 0; i < entries; ++i) {
+      const std::string& other = file.functions.empty() || i == entry ? f.name : random.pick(file.functions).name;
+      list += (i == 0 ? "" : ", ") + (i == entry ? f.name : other);
+    }
+    file.globals += fmt::format(".{} .align 8 .u64 {}[{}] = {{{}}};\n\n", table[0] == 'c' ? "const" : "global",
+                                table, entries, list);
+  }
   file.functions.push_back(std::move(f));
 }
 

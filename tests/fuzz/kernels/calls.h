@@ -23,6 +23,8 @@ struct DeviceFunction {
   std::string name;
   Value result;
   std::vector<Value> parameters;
+  std::string table;  // "[table+8]": where its address lies, "" where in none
+  std::string home;   // the region whose pointers direct calls give it; those through the table give any
 };
 
 // Adds a function to the file; it may call those that are there.
@@ -33,6 +35,7 @@ std::string signature(const DeviceFunction& f, const std::string& result, const 
                       const std::string& between);
 
 // A call with these arguments, which `depth` precedes where the function wants one.
-void emitCallOf(Body& body, const DeviceFunction& f, const std::string& depth, const std::string& pointer);
+void emitCallOf(Body& body, const DeviceFunction& f, const std::string& depth, const std::string& pointer,
+                bool byTable = false);
 
 }  // namespace kernels

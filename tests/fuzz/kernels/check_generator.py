@@ -4,7 +4,7 @@
   check_generator.py --tool PTXOPT --generator BIN [--count N] [--seed S] [-j JOBS] [--table]
 
 A third of the seeds each for sm_75, sm_80 and sm_90: no register is read that some path has not written
-(definite.py); `ptxopt -O0 --reprint --verify-each` is silent; ptxas, where there is one, accepts the kernel. All
+(definite.py, of the same kernel without odd names); `ptxopt -O0 --reprint --verify-each` is silent; ptxas, where there is one, accepts the kernel. All
 seeds together must show every feature of FEATURES and every opcode of the generator's operation table. Exit 1 when
 one of this fails.
 """
@@ -160,6 +160,34 @@ FEATURES = {
     "%ctaid": r"%ctaid",
     "%tid.z": r"%tid\.z",
     "division by a variable": r"div\.[us]32 %\S+, %\S+, %",
+    "bits in .f64": r"\b(and|or|xor|shl|shr|not|selp)\.b64 %fd\d",
+    "bits in .f32": r"\b(and|or|xor|shl|shr|not|selp)\.b32 %f\d",
+    "bits in .f16x2": r"\b(and|or|xor|shl|shr|not|selp)\.b32 %hh\d",
+    "pack into .f64": r"mov\.b64 %fd\d+, \{",
+    "constant expression": r"\b(mov|add|st)\S* [^\n]*, \(.* [<>=!&|^%/?]+ ",
+    "complement": r", ~\d",
+    "register and constant": r", %\w+ \+ -?\d+;",
+    "register and expression": r", %\w+ \+ \(",
+    "0d literal in f32": r"st\S*\.f32 \[[^\n]*, 0d",
+    "decimal literal": r"\.f(32|64) [^\n]*, -?\d+\.\d",
+    "0f literal in f64": r"\.f64 [^\n]*, 0f",
+    "kept address": r"st\S*\.[ubs]64 \[kept\d+_holder\], %rd",
+    "kept address in .f64": r"ld\S*\.f64 %fd\d+, \[kept\d+_holder\]",
+    "kept address in .f32": r"ld\S*\.[bf]32 %f\d+, \[kept\d+_holder\+4\]",
+    "kept address as a vector": r"ld\S*\.v2\.b32 \{%r\d+, %r\d+\}, \[kept\d+_holder\]",
+    "kept addresses": r"ld\S*\.v2\.b64 \{[^\n]*\[kept\d+_holder\]",
+    "kept address under a guard": r"@!?%p\d+ ld\.local\.[ubs]64 %\S+, \[kept\d+_holder\]",
+    "section of one lane": r"@%p\d+ bra [^\n]*\n(  (ld|add)\S* %gap[^\n]*\n)+\S+:\n  bar",
+    "sections in a row": r"(?s)%gap.*ld\.global\.\w+ %gap\d+, \[%rd",
+    "stragglers": r"bar\.warp\.sync %",
+    "function table": r"\.u64 (calls|ops)\d+\[\d\] = \{device_",
+    "call through a table": r"ld\.(const|global)\.u64 %\S+, \[(calls|ops)\d",
+    "vector parameter": r"^\.func \([^)]*\) vector_\d+\([^)]*\.reg \.v[24]",
+    "vector result": r"^\.func \(\.reg \.v[24]",
+    "st.param of an expression": r"st\.param\S* \[[^\n]*, ([(~]|%\w+ \+|\d+ [-+*])",
+    "predicates named %r": r"setp\S* %r\d",
+    "registers without a percent sign": r"add\.u32 [a-z]\d*,",
+    "functions named %f": r"^\.func [^\n]*%(fn|call)\d",
     "division by a number": r"div\.[us]32 %\S+, %\S+, -?\d",
 }
 
@@ -179,10 +207,10 @@ def run(command):
     return done.returncode, done.stdout + done.stderr
 
 
-def check(path, arch, tool, ptxas, folder):
+def check(path, plain, arch, tool, ptxas, folder):
     """What is wrong with the kernel at `path`."""
     problems = []
-    for function in definite.functions(path.read_text()):
+    for function in definite.functions(plain.read_text()):
         problems += [f"may be read before it is written: {m}" for m in definite.undefined_reads(function)]
     reprinted = folder / (path.name + ".out")
     code, text = run([tool, "-O0", "--reprint", "--verify-each", "--warn-unknown", path, "-o", reprinted])
@@ -222,10 +250,11 @@ def main():
                 code, text = run(command + ["--out", out])
                 if code != 0:
                     sys.exit(f"the generator failed: {text}")
+            run([*command, "--plain-names", "--out", folder / f"{arch}-plain"])
             for path in sorted((folder / arch).iterdir()):
                 if path.read_bytes() != (folder / "again" / path.name).read_bytes():
                     failures.append(f"{path.name}: another text at the second time")
-                kernels.append((path, arch))
+                kernels.append((path, folder / f"{arch}-plain" / path.name, arch))
                 texts.append(path.read_text())
         with concurrent.futures.ThreadPoolExecutor(args.j) as pool:
             for problems in pool.map(lambda k: check(*k, args.tool, ptxas, folder), kernels):

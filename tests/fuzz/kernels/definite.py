@@ -5,9 +5,10 @@ together with the next one on the opposite guard. Understands the PTX that gener
 """
 import re
 
-REGISTER = re.compile(r"%[a-z]+[0-9]*[a-z]*[0-9]*(?:\.[xyz])?")
+REGISTER = re.compile(r"%[a-z]+[0-9]*[a-z]*[0-9]*(?:\.[xyzw]\b)?")
 SPECIAL = {"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z",
            "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid"}
+LANES = "%gap"  # registers that one lane writes; the others send what they have to nobody
 NO_RESULT = ("st.", "red.", "bra", "brx", "bar.sync", "bar.warp", "barrier", "ret", "exit", "call")
 
 
@@ -32,9 +33,10 @@ def rename(lines):
         def unique(match):
             if match[0] in SPECIAL:
                 return match[0]
+            register = match[0].partition(".")[0]  # a vector counts as one
             for scope in reversed(scopes):
-                if match[0] in scope:
-                    return scope[match[0]]
+                if register in scope:
+                    return scope[register]
             raise ValueError(f"undeclared {match[0]}: {text}")
         result.append(REGISTER.sub(unique, text))
     return result
@@ -48,6 +50,8 @@ def split(text):
     opcode, _, rest = text.rstrip(";").partition(" ")
     operands = [o.strip() for o in re.findall(r"\{[^}]*\}|\[[^]]*\]|[^,{}\[\]]+", rest) if o.strip()]
     registers = [re.findall(r"%[\w.]+", o) for o in operands]
+    if opcode.startswith("call") and (call := re.fullmatch(r"\((%[^)]*)\), (.*)", rest)):
+        return guard, opcode, re.findall(r"%[\w.]+", call[1]), re.findall(r"%[\w.]+", call[2])
     if opcode.startswith(NO_RESULT):
         return guard, opcode, [], sum(registers, [])
     return guard, opcode, registers[0], sum(registers[1:], [])
@@ -75,7 +79,7 @@ def undefined_reads(function):
         guard, opcode, results, sources = code[at]
         known = state[at]
         reads = sources + ([guard[0]] if guard else [])
-        missing = [r for r in reads if r.startswith("%") and r not in SPECIAL and r not in known]
+        missing = [r for r in reads if r.startswith("%") and r not in SPECIAL and r not in known and not r.startswith(LANES)]
         messages.pop(at, None)
         if missing:
             messages[at] = f"{' '.join(missing)}: {lines[at]}"
@@ -103,14 +107,19 @@ def undefined_reads(function):
 
 
 def functions(text):
-    """The lines of each function body, its outer braces included."""
-    lines, body, depth = text.splitlines(), [], 0
+    """The lines of each function body, its outer braces included; not of those that have registers as parameters."""
+    lines, body, depth, header = text.splitlines(), [], 0, ""
     for line in lines:
         mark = line.strip()
+        if depth == 0 and mark.startswith(".func"):
+            header = line
+        elif depth == 0 and ".entry" in mark:
+            header = ""
         depth += mark == "{"
         if depth:
             body.append(line)
         depth -= mark == "}"
         if body and depth == 0:
-            yield body
+            if "(.reg " not in header:
+                yield body
             body = []

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   app.add_flag("--raw-nan", options.rawNan, "let the payloads of NaNs reach memory");
   app.add_flag("--undefined-reads", options.undefinedReads,
                "also read registers that nothing writes, where no result depends on them");
+  app.add_flag("--plain-names", options.plainNames, "the same kernels without odd names");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

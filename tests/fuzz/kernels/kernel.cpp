@@ -7,7 +7,9 @@
 
 #include "calls.h"
 #include "memory.h"
+#include "names.h"
 #include "phases.h"
+#include "sections.h"
 #include "statements.h"
 
 namespace kernels {
@@ -24,6 +26,19 @@ Options swarm(Random& random, const Options& given) {
   for (std::size_t i = 1; i < kFeatures; ++i)
     if (random.chance(8)) options.weight[i] *= 4;
   return options;
+}
+
+// A kernel that begins with sections of one lane: no barrier comes after a store to global memory.
+void makeQuiet(File& file) {
+  file.quiet = true;
+  Launch& launch = file.launch;
+  launch.block[0] = file.random.pick({32, 64, 64, 96, 128});
+  launch.block[1] = launch.block[2] = 1;
+  for (const Feature feature :
+       {Feature::Memory, Feature::Vectors, Feature::Local, Feature::Shared, Feature::Exchange, Feature::Atomics,
+        Feature::Calls, Feature::Exits, Feature::Kept, Feature::Aggregates})
+    file.options.weight[static_cast<std::size_t>(feature)] = 0;
+  if (file.options.size == 0 && file.random.chance(70)) file.options.size = 8;
 }
 
 Launch drawLaunch(Random& random) {
@@ -152,7 +167,7 @@ void Kernel::threadNumbers() {
     body_.line("mad.lo.s32 {}, {}, {}, {};", name(result), name(z), name(nx), name(result));
     return result;
   };
-  tid_ = linear("%tid", "%ntid", launch.block, false);
+  body_.tid = tid_ = linear("%tid", "%ntid", launch.block, false);
   block_ = linear("%ctaid", "%nctaid", launch.grid, true);
   thread_ = fixed(Class::I32, false);
   body_.line("mad.lo.u32 {}, {}, {}, {};", name(thread_), name(block_), launch.threads(), name(tid_));
@@ -376,6 +391,7 @@ std::string Kernel::text() {
   }
   if (body_.has(Feature::Atomics)) counters();
 
+  if (file_.quiet) emitSections(body_);
   const int size = file_.options.size > 0 ? file_.options.size : random_.between(15, 90);
   emitStatements(body_, size * 3 / 4);
   if (histogram_.size > 0) {
@@ -404,6 +420,8 @@ std::string Kernel::text() {
       fmt::format("// out: {} bytes for each of {} threads, {} columns of a word a thread, {} bytes of counters\n",
                   kSlot, threads, kColumns, kCounterBytes);
   result += fmt::format("// seed: {}\n", file_.options.seed);
+  std::string text;
+  std::swap(text, result);
   result += fmt::format(".version 7.8\n.target sm_{}\n.address_size 64\n\n", file_.options.arch);
   result += file_.globals;
   result +=
@@ -412,8 +430,10 @@ std::string Kernel::text() {
   if (random_.chance(30))
     result += fmt::format(".{} {}, {}, {}\n", random_.pick({"maxntid", "reqntid"}), launch.block[0],
                           launch.block[1], launch.block[2]);
-  result += "{\n" + variables_ + body_.regs.declarations() + body_.undefinedNames + "\n" + body_.text + "}\n";
-  return result;
+  result += "{\n" + variables_ + body_.variables + body_.regs.declarations() + body_.undefinedNames + "\n" +
+            body_.text + "}\n";
+  const bool odd = body_.has(Feature::Names) && random_.chance(30);
+  return text + (odd && !file_.options.plainNames ? withOddNames(random_, result) : result);
 }
 
 }  // namespace
@@ -427,6 +447,7 @@ File::File(uint64_t seed, const Options& given)
 
 std::string generate(const Options& options) {
   File file(options.seed, options);
+  if (file.options.has(Feature::Sections) && file.random.chance(12)) makeQuiet(file);
   if (file.options.has(Feature::Calls))
     for (int i = file.random.between(1, 3); i > 0; --i) addFunction(file);
   return Kernel(file).text();

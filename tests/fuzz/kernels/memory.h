@@ -17,6 +17,8 @@ Address addressIn(Body& body, const Region& region, int width);
 Address at(Body& body, const Base& base, int offset);
 // base + index * width + offset, where index is a 32-bit register below 2^20; one of many ways to compute it.
 Address indexed(Body& body, const Base& base, Reg index, int width, int offset);
+// A region of that many bytes and so aligned, or nullptr.
+const Region* pickRegion(Body& body, bool write, int width);
 // A base of the region; with `inRegister` not the bare variable.
 Base pickBase(Body& body, const Region& region, bool inRegister = false);
 

@@ -38,6 +38,10 @@ Class classOf(char letter) {
     case 'p':
     case 'q':
     case 'P': return Class::Pred;
+    case 'x':
+    case 'X': return Class::Bits32;
+    case 'y':
+    case 'Y': return Class::Bits64;
     default: return Class::I32;
   }
 }
@@ -105,7 +109,9 @@ void emitOperation(Body& body, Feature feature) {
   const bool two = op.operands.starts_with("pq");
   std::string sources;
   bool number = false;
+  body.ofFloats = opcode.ends_with("f32") || opcode.ends_with("f64");
   for (const char letter : op.operands.substr(two ? 2 : 1)) sources += ", " + operandText(body, letter, number);
+  body.ofFloats = false;
 
   // A guarded definition leaves the old value where the guard is false: it needs one.
   const Class c = classOf(op.operands[0]);

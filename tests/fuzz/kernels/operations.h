@@ -3,7 +3,8 @@
 // A pattern is the opcode, with {x|y} where one of several texts may stand, and a letter for each operand, the
 // result first:
 //   s i l h f d p   a value of class I16, I32, I64, F16, F32, F64, Pred; integers and floats may be numbers
-//   I S L F D       the same, but a register
+//   x y             bits of 32, 64, in a register of any type
+//   I S L F D X Y   the same, but a register
 //   P               a predicate or its negation
 //   a               a shift amount or a field's position or length: I32
 //   b               a number of 8 bits

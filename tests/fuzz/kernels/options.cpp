@@ -6,9 +6,11 @@ namespace kernels {
 namespace {
 
 constexpr std::array<std::string_view, kFeatures> kNames = {
-    "arithmetic", "floats",  "halves", "convert", "predicates", "copies", "packs",       "carry", "wide",
-    "memory",     "vectors", "local",  "generic", "branches",   "switch", "irreducible", "loops", "pointers",
-    "guards",     "exits",   "scopes", "shared",  "exchange",   "warp",   "atomics",     "calls", "dead"};
+    "arithmetic",  "floats",      "halves",   "convert",  "predicates", "copies",  "packs",
+    "carry",       "wide",        "memory",   "vectors",  "local",      "generic", "branches",
+    "switch",      "irreducible", "loops",    "pointers", "guards",     "exits",   "scopes",
+    "shared",      "exchange",    "warp",     "atomics",  "calls",      "dead",    "bits",
+    "expressions", "kept",        "sections", "tables",   "aggregates", "names"};
 
 bool parseNumber(std::string_view text, int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

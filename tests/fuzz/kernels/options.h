@@ -37,6 +37,13 @@ enum class Feature : uint8_t {
   Atomics,
   Calls,
   Dead,
+  Bits,         // registers of any type of the width in operations on bits
+  Expressions,  // constant expressions, literals of other types, registers with a constant added
+  Kept,         // addresses kept in memory and loaded again
+  Sections,     // parts that one lane runs, and lanes that leave loops at different rounds
+  Tables,       // functions called through tables
+  Aggregates,   // vector registers as parameters of functions
+  Names,        // odd ones
   kCount,
 };
 constexpr std::size_t kFeatures = static_cast<std::size_t>(Feature::kCount);
@@ -51,6 +58,7 @@ struct Options {
   bool swarm = true;                  // leave some features out of each kernel: rarer meetings of the others
   bool approximate = false;           // also .approx forms, and arithmetic that may be contracted
   bool rawNan = false;                // let the payloads of NaNs reach memory
+  bool plainNames = false;            // no odd names; nothing else changes
   bool undefinedReads = false;        // also read registers that nothing defines, where no result depends on them
 
   Options() { weight.fill(100); }

@@ -19,6 +19,7 @@ constexpr std::array<DeclaredInfo, kDeclared> kInfo = {{{"b16", "%rs"},
                                                         {"u32", "%u"},
                                                         {"s32", "%s"},
                                                         {"f32", "%f"},
+                                                        {"f16x2", "%hh"},
                                                         {"b64", "%rd"},
                                                         {"u64", "%ul"},
                                                         {"s64", "%sl"},
@@ -43,9 +44,11 @@ int bits(Class c) {
     case Class::I16:
     case Class::F16: return 16;
     case Class::I32:
-    case Class::F32: return 32;
+    case Class::F32:
+    case Class::Bits32: return 32;
     case Class::I64:
-    case Class::F64: return 64;
+    case Class::F64:
+    case Class::Bits64: return 64;
     case Class::Pred: return 1;
   }
   return 0;
@@ -63,7 +66,8 @@ std::string_view bitType(Class c) {
 }
 
 std::string_view arithmeticType(Class c) {
-  constexpr std::array<std::string_view, kClasses> kTypes = {"u16", "u32", "u64", "f16", "f32", "f64", "pred"};
+  constexpr std::array<std::string_view, kClasses> kTypes = {"u16", "u32", "u64", "f16", "f32",
+                                                             "f64", "b32", "b64", "pred"};
   return kTypes[static_cast<std::size_t>(c)];
 }
 
@@ -77,6 +81,8 @@ bool canHold(Declared d, Class c) {
     case Class::F16: return d == Declared::B16 || d == Declared::F16;
     case Class::F32: return d == Declared::B32 || d == Declared::F32;
     case Class::F64: return d == Declared::B64 || d == Declared::F64;
+    case Class::Bits32: return d >= Declared::B32 && d <= Declared::F16X2;
+    case Class::Bits64: return d >= Declared::B64 && d <= Declared::F64;
     case Class::Pred: return d == Declared::Pred;
   }
   return false;
@@ -91,6 +97,11 @@ Declared Registers::declaredFor(Class c) {
     case Class::F16: return second ? Declared::F16 : Declared::B16;
     case Class::F32: return second ? Declared::F32 : Declared::B32;
     case Class::F64: return second ? Declared::F64 : Declared::B64;
+    case Class::Bits32:
+      return random_.pick(
+          {Declared::F32, Declared::F32, Declared::F16X2, Declared::B32, Declared::U32, Declared::S32});
+    case Class::Bits64:
+      return random_.pick({Declared::F64, Declared::F64, Declared::B64, Declared::U64, Declared::S64});
     case Class::Pred: return Declared::Pred;
   }
   return Declared::B32;
@@ -125,6 +136,14 @@ Reg Registers::temporary(Class c, bool plain) {
   at(result).state = State::Temporary;
   at(result).held = c;
   at(result).uniform = false;
+  frames_.back().push_back(result);
+  return result;
+}
+
+Reg Registers::declared(Declared d) {
+  const Reg result = create(d, fmt::format("{}{}", info(d).prefix, ++count_[static_cast<int>(d)]));
+  at(result).braces = 0;
+  at(result).state = State::Temporary;
   frames_.back().push_back(result);
   return result;
 }

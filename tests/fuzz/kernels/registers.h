@@ -18,8 +18,9 @@
 namespace kernels {
 
 // What a value is; one .b32 register may hold an I32 here and an F32 there.
-enum class Class : uint8_t { I16, I32, I64, F16, F32, F64, Pred };
-constexpr int kClasses = 7;
+// Bits32 and Bits64 are of any type of that width: only what operates on bits reads and writes them.
+enum class Class : uint8_t { I16, I32, I64, F16, F32, F64, Bits32, Bits64, Pred };
+constexpr int kClasses = 9;
 
 int bits(Class c);
 bool isFloat(Class c);
@@ -29,8 +30,8 @@ std::string_view bitType(Class c);
 std::string_view arithmeticType(Class c);
 
 // The declared type of a register.
-enum class Declared : uint8_t { B16, U16, S16, F16, B32, U32, S32, F32, B64, U64, S64, F64, Pred };
-constexpr int kDeclared = 13;
+enum class Declared : uint8_t { B16, U16, S16, F16, B32, U32, S32, F32, F16X2, B64, U64, S64, F64, Pred };
+constexpr int kDeclared = 14;
 std::string_view text(Declared d);
 bool canHold(Declared d, Class c);
 
@@ -50,6 +51,8 @@ class Registers {
 
   // A register for the current statement, not yet written; `plain`: one that is declared as mere bits.
   Reg temporary(Class c, bool plain = false);
+  // One of this type and a name of its own, whatever it is to hold.
+  Reg declared(Declared d);
   // The value of this temporary now counts: later statements may read it.
   void keep(Reg r, bool uniform = false);
   // As keep, and no statement overwrites it: loop counters, thread numbers.

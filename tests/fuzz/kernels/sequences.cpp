@@ -83,6 +83,28 @@ void emitPack(Body& body) {
   keep(body, parts);
 }
 
+// Halves in registers of any type.
+void emitBitPack(Body& body) {
+  Random& random = body.random;
+  const Class part = random.pick({Class::I32, Class::Bits32});
+  if (random.chance(60)) {
+    // A constant half: what is widened.
+    const Reg low = body.source(part), to = body.destination(Class::Bits64);
+    std::string high = body.name(low);
+    if (random.chance(70)) {
+      const Reg zero = body.regs.temporary(Class::I32, true);
+      body.line("mov.b32 {}, 0;", body.name(zero));
+      high = body.name(zero);
+    }
+    body.line("mov.b64 {}, {{{}, {}}};", body.name(to), body.name(low), high);
+    return;
+  }
+  const Reg from = body.source(Class::Bits64);
+  const std::vector<Reg> halves = fresh(body, Class::I32, 2);
+  body.line("mov.b64 {{{}}}, {};", names(body, halves), body.name(from));
+  keep(body, halves);
+}
+
 // Sums, differences and products of several words. The carry flag lives from the first instruction to the last.
 void emitCarry(Body& body) {
   Random& random = body.random;

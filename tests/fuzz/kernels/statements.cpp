@@ -57,6 +57,12 @@ constexpr Kind kKinds[] = {
     {Atomics, 4, emitSharedAtomic, false, false, true},
     {Calls, 5, emitCall},
     {Dead, 3, emitDead},
+    {Bits, 10, operation<Bits>},
+    {Bits, 3, emitBitPack},
+    {Expressions, 4, emitConstantStores},
+    {Kept, 5, emitKept},
+    {Sections, 2, emitStragglers, false, true, true},
+    {Aggregates, 3, emitVectorCall},
 };
 
 const Kind& pickKind(Body& body) {

@@ -26,11 +26,19 @@ void emitCarry(Body& body);
 void emitWide(Body& body);
 void emitHalfPair(Body& body);
 void emitDead(Body& body);
+void emitBitPack(Body& body);
 // Threads together: warp.cpp, phases.cpp.
 void emitWarp(Body& body);
 void emitExchange(Body& body);
 void emitSharedAtomic(Body& body);
 // Calls: calls.cpp.
 void emitCall(Body& body);
+void emitVectorCall(Body& body);
+// What is stored as a constant or a sum with one: constants.cpp.
+void emitConstantStores(Body& body);
+// Addresses in memory: kept.cpp.
+void emitKept(Body& body);
+// Lanes that part: sections.cpp.
+void emitStragglers(Body& body);
 
 }  // namespace kernels

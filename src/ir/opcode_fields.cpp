@@ -1,0 +1,127 @@
+#include "ir/opcode_fields.h"
+
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+#include "ir/opcodes.h"
+
+namespace ptxopt {
+namespace {
+
+enum class Field : uint8_t { Space, Order, Scope, Cache, Half, Rounding, Comparison, Operation, Lanes, Flag };
+
+// The values of each field, by its name in modifiers.def.
+namespace values {
+using Space = StateSpace;
+using Order = MemoryOrder;
+using Scope = MemoryScope;
+using Cache = CacheOperator;
+using Half = ProductHalf;
+using Rounding = RoundingMode;
+using Comparison = ComparisonOperator;
+using Operation = CombineOperation;
+using Lanes = LaneSelection;
+using Flag = ModifierFlag;
+}  // namespace values
+
+struct Modifier {
+  std::string_view spelling;
+  Field field;
+  uint8_t value;
+};
+
+constexpr Modifier kModifiers[] = {
+#define PTX_MODIFIER(field, value, spelling) {spelling, Field::field, static_cast<uint8_t>(values::field::value)},
+#include "ir/modifiers.def"
+};
+
+// The rows of a spelling: one or two.
+using Rows = std::array<const Modifier*, 2>;
+
+const std::unordered_map<std::string_view, Rows>& modifiersBySpelling() {
+  static const auto index = [] {
+    std::unordered_map<std::string_view, Rows> map;
+    for (const Modifier& m : kModifiers) {
+      Rows& rows = map.try_emplace(m.spelling, Rows{}).first->second;
+      rows[rows[0] != nullptr] = &m;
+    }
+    return map;
+  }();
+  return index;
+}
+
+// Whether a spelling that two fields have means this one in the operation: a comparison has no halves, and only a vote asks
+// for lanes that agree.
+bool isFieldOf(Op op, Field f) {
+  const bool compares = op == Op::Set || op == Op::Setp || op == Op::Vset || op == Op::Vset2 || op == Op::Vset4;
+  switch (f) {
+    case Field::Comparison: return compares;
+    case Field::Half: return !compares;
+    case Field::Lanes: return op == Op::Vote;
+    default: return true;
+  }
+}
+
+const Modifier* find(Op op, std::string_view word) {
+  const auto it = modifiersBySpelling().find(word);
+  if (it == modifiersBySpelling().end()) return nullptr;
+  const auto& [first, second] = it->second;
+  return second == nullptr || isFieldOf(op, first->field) ? first : second;
+}
+
+template <typename T>
+void setOnce(T& field, uint8_t value, uint16_t bit, uint16_t& present) {
+  if ((present & bit) != 0)
+    present |= field::Other;
+  else
+    field = static_cast<T>(value);
+  present = static_cast<uint16_t>(present | bit);
+}
+
+void apply(OpcodeFields& f, const Modifier& m) {
+  const auto bit = static_cast<uint16_t>(1u << static_cast<unsigned>(m.field));
+  switch (m.field) {
+    case Field::Space:
+      if ((f.present & bit) != 0 && f.secondSpace == StateSpace::None)
+        f.secondSpace = static_cast<StateSpace>(m.value);
+      else
+        setOnce(f.space, m.value, bit, f.present);
+      break;
+    case Field::Order: setOnce(f.order, m.value, bit, f.present); break;
+    case Field::Scope: setOnce(f.scope, m.value, bit, f.present); break;
+    case Field::Cache: setOnce(f.cache, m.value, bit, f.present); break;
+    case Field::Half: setOnce(f.half, m.value, bit, f.present); break;
+    case Field::Rounding: setOnce(f.rounding, m.value, bit, f.present); break;
+    case Field::Comparison: setOnce(f.comparison, m.value, bit, f.present); break;
+    case Field::Operation: setOnce(f.operation, m.value, bit, f.present); break;
+    case Field::Lanes: setOnce(f.lanes, m.value, bit, f.present); break;
+    case Field::Flag:
+      f.flags |= 1u << m.value;
+      f.present |= bit;
+      break;
+  }
+}
+
+}  // namespace
+
+OpcodeFields decodeFields(Op op, std::span<const std::string_view> words) {
+  OpcodeFields f;
+  f.op = op;
+  for (const std::string_view word : words) {
+    if (const ScalarType type = scalarType(word); type != ScalarType::None) {
+      if (f.typeCount++ == 0) f.type = type;
+      f.sourceType = type;
+    } else if (word == "v2" || word == "v4" || word == "v8") {
+      f.vector = static_cast<uint8_t>(word[1] - '0');
+      f.present |= field::Vector;
+    } else if (const Modifier* m = find(op, word); m != nullptr) {
+      apply(f, *m);
+    } else {
+      f.present |= field::Other;
+    }
+  }
+  return f;
+}
+
+}  // namespace ptxopt

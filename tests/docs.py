@@ -1,0 +1,405 @@
+#!/usr/bin/env python3
+"""The documentation is what the tool and the tree are.
+
+  tests/docs.py --tool PATH [--update] [--self-test]
+
+Pages: README.md and the other pages of the root, docs/, tests/README.md, and the READMEs of samples/ and of the corpus.
+
+  tables    between `<!-- NAME -->` and `<!-- /NAME -->` a page has what the tool lists, or what a .def file declares: see
+            TABLES. --update writes them
+  options   every --option named in code is one of the command on that line; named alone, one of any command, or of a script
+            that the page names; options of other programs stand in FOREIGN
+  paths     every path and file name in code exists; a script that is run with arguments is executable
+  links     every relative link leads to a file, and its anchor to a heading
+  README    at most 150 lines; its first block of commands names samples/run.sh and tests/run.sh, and both are there; its
+            table has every subcommand
+  subjects  docs/passes.md has a heading for every pass, docs/dumps.md a row for every dump, tests/README.md names every
+            folder of tests/
+  words     "after" and "before", not the words of FORBIDDEN
+
+--self-test plants a mistake of each kind into the pages, in memory, and fails if one is not found.
+"""
+import argparse
+import difflib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ["*.md", "docs/**/*.md", "tests/README.md", "tests/corpus/syntax/README.md", "samples/**/*.md"]
+COMMANDS = ("samples/run.sh", "tests/run.sh")
+MOST_LINES = 150
+FORBIDDEN = re.compile(r"\b(behind|in front of)\b", re.I)
+EDITED = ("README.md", "CONTRIBUTING.md", "docs/", "tests/README.md")  # pages that FORBIDDEN is for
+
+# Programs whose options are not ours, as the first word of a command.
+FOREIGN_PROGRAMS = {"cmake", "ctest", "cpack", "ninja", "git", "clang", "clang++", "nvcc", "pip", "man", "dot", "apt-get"}
+FOREIGN = {"--dryrun": "nvcc", "--ptxas-path": "clang", "--install": "cmake", "--build": "cmake", "--verbose": "cmake",
+           "--xla_gpu_cuda_data_dir": "XLA", "--xla_gpu_enable_libnvptxcompiler": "XLA",
+           "--xla_gpu_enable_libnvjitlink": "XLA"}
+
+
+# ---- what the tool and the tables of the sources say ----
+
+class Facts:
+    def __init__(self, tool):
+        self.tool = os.path.abspath(tool)
+        self.passes = self.listed("--list-passes", r"(\S+)\s+(-O\d|on request)\s+(\S.*)")
+        self.knobs = self.listed("--list-knobs", r"(\S+)\s+(\S+) in (\S+)\s+(\S.*)")
+        self.opcodes = self.listed("--list-opcodes", r"(\S+)\s+(\S+)\s+(\S+)\s+(\S.*)")
+        help_text = self.output("--help-all")
+        self.commands = re.findall(r"^  (\w+) +\S.*", help_text.split("Commands; ")[1].split("\n\n")[0], re.M)
+        self.options = {"": self.options_in(help_text)}
+        for command in self.commands:
+            # The help of these two is that of another program; their own options are those of $PTXOPT_OPTIONS.
+            self.options[command] = None if command in ("as", "nvcc") else self.options_in(self.output(command, "--help"))
+        shim = (ROOT / "src/tool/shim_options.cpp").read_text(encoding="utf-8")
+        self.shim_options = set(re.findall(r"--[a-z][\w-]*", shim))
+        self.dumps = re.search(r"or --passes choose: ([\w,\s]+?)\n +--dump-file", help_text)[1].replace("\n", " ").split(",")
+        self.files = {p.name for folder in ("src", "tests", "include", "samples", "cmake", "grammar", "schemas")
+                      for p in (ROOT / folder).rglob("*") if p.is_file()}
+
+    def output(self, *arguments):
+        environment = {**os.environ, "NO_COLOR": "1"}
+        return subprocess.run([self.tool, *arguments], capture_output=True, text=True, check=True, timeout=60,
+                              env=environment).stdout
+
+    def listed(self, option, pattern):
+        """The rows that the tool lists, taken apart by `pattern`."""
+        matches = [(line, re.fullmatch(pattern, line)) for line in self.output(option).splitlines()]
+        bad = [line for line, match in matches if not match]
+        if bad or not matches:
+            raise SystemExit(f"docs.py: {option} prints what is no row of a table: {bad[:1]}")
+        return [match.groups() for _, match in matches]
+
+    @staticmethod
+    def options_in(help_text):
+        return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", help_text))
+
+    def all_options(self):
+        return set().union(*(o for o in self.options.values() if o), self.shim_options)
+
+
+def declared(path, macro):
+    """The arguments of each use of a macro in a .def file, strings without their quotes."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    uses = re.findall(rf"^{macro}\((.*)\)", text, re.M)
+    rows = [[a.strip('"') for a in re.findall(r'"[^"]*"|[^\s,"][^,"]*', use)] for use in uses]
+    if not rows:
+        raise SystemExit(f"docs.py: {path} has no {macro}")
+    return rows
+
+
+def table(head, rows):
+    escaped = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+    lines = ["| " + " | ".join(cells) + " |" for cells in [head, *escaped]]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+
+
+def passes_table(facts):
+    return table(("pass", "from", "what it does"), [(f"[`{n}`](#{n})", level, what) for n, level, what in facts.passes])
+
+
+def pipeline_table(_):
+    rows, runs = declared("src/passes/pipeline.def", "PTXOPT_STEP"), {}
+    total = {name: sum(r[1] == name for r in rows) for _, name, _ in rows}
+    steps = []
+    for level, name, kind in rows:
+        runs[name] = runs.get(name, 0) + 1
+        steps.append((f"`{name}@{runs[name]}`" if total[name] > 1 else f"`{name}`", f"`-O{level}`", kind))
+    return table(("step", "from", "kind"), steps)
+
+
+def knobs_table(facts):
+    return table(("knob", "default", "range", "what it sets"),
+                 [(f"`--{name}`", default, values.replace("..", " to ").replace("|", ", "), what)
+                  for name, default, values, what in facts.knobs])
+
+
+def opcodes_table(facts):
+    executed = dict(line.split()[:2] for line in facts.output("run", "--list-opcodes").splitlines())
+    rows = [row for row in facts.opcodes if not row[3].startswith("fallback:")]
+    return table(("opcode", "operands", "effects", "executed", "what it is"),
+                 [(f"`{name}`", operands, effects.replace(",", ", "), executed.get(name, "?"), what)
+                  for name, operands, effects, what in rows])
+
+
+def environment_table(_):
+    return table(("variable", "meaning"), [(f"`{n}`", what) for n, what in declared("src/tool/environment.def", "PTXOPT_VARIABLE")])
+
+
+def variants_table(_):
+    rows = []
+    for name, level, skip, also, knobs, what in declared_variants():
+        options = [f"-O{level}"] + [f"--skip-pass={skip}"] * bool(skip) + [f"--{k}" for k in knobs.split(",") if k]
+        rows.append((f"`{name}`", f"`{' '.join(options)}`" + (f", then `{also}`" if also else ""), what))
+    limits = [(f"`{name}`", "the best so far", what) for name, _, what in declared("src/tune/variants.def", "PTXOPT_LIMIT")]
+    return table(("variant", "options", "what it is"), rows + limits)
+
+
+def declared_variants():
+    text = (ROOT / "src/tune/variants.def").read_text(encoding="utf-8")
+    string = r'"([^"]*)"'
+    return re.findall(rf"^PTXOPT_VARIANT\({string}, (\d), {string}, {string}, {string}, {string}\)", text, re.M)
+
+
+TABLES = {
+    "docs/passes.md": {"passes": passes_table, "pipeline": pipeline_table},
+    "docs/knobs.md": {"knobs": knobs_table},
+    "docs/opcodes.md": {"opcodes": opcodes_table},
+    "docs/run.md": {"not-executable": lambda f: f.output("run", "--list-opcodes", "--format", "markdown").rstrip("\n")},
+    "docs/command-line.md": {"environment": environment_table},
+    "docs/tune.md": {"variants": variants_table},
+}
+
+
+# ---- the pages ----
+
+GENERATED = re.compile(r"<!-- ([\w-]+) -->\n.*?<!-- /\1 -->", re.S)
+
+
+def read_pages():
+    found = sorted({p for pattern in PAGES for p in ROOT.glob(pattern)})
+    return {p.relative_to(ROOT).as_posix(): p.read_text(encoding="utf-8") for p in found}
+
+
+def parts(text):
+    """The page as (is_code, line) pairs, with inline code inside the lines of prose."""
+    fenced, after_blank, in_code = False, True, False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            continue
+        indented = line.startswith("    ") and (after_blank or in_code) and not re.match(r"\s+[-*\d]", line)
+        in_code = indented or (in_code and not line.strip())
+        after_blank = not line.strip()
+        yield fenced or indented, line
+
+
+def pieces_of_code(text):
+    """Lines of code blocks and inline code."""
+    joined = ""
+    for is_code, line in parts(text):
+        if is_code:
+            joined += line.strip()
+            if joined.endswith("\\"):
+                joined = joined[:-1]
+                continue
+            yield joined
+            joined = ""
+        else:
+            yield from re.findall(r"`([^`]+)`", line)
+
+
+def headings(text):
+    return [re.sub(r"^#+\s+", "", line) for is_code, line in parts(text) if not is_code and re.match(r"#+\s", line)]
+
+
+def anchor(heading):
+    return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-")
+
+
+# ---- the checks: each yields what is wrong, in words ----
+
+def with_tables(pages, facts):
+    """The pages with tables as the tool has them, and which cannot be."""
+    result, wrong = dict(pages), []
+    for page, tables in TABLES.items():
+        text = pages.get(page, "")
+        for name, make in tables.items():
+            begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+            if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+                wrong.append(f"{page} needs one `{begin}` and, after it, one `{end}`")
+                continue
+            head, rest = text.split(begin)
+            text = f"{head}{begin}\n{make(facts)}\n{end}{rest.split(end)[1]}"
+        result[page] = text
+    return result, wrong
+
+
+def check_tables(pages, facts):
+    wanted, wrong = with_tables(pages, facts)
+    yield from wrong
+    for page, text in wanted.items():
+        if text != pages.get(page):
+            diff = difflib.unified_diff(pages.get(page, "").splitlines(), text.splitlines(), page, "what the tool lists", lineterm="", n=0)
+            yield "\n".join(list(diff)[:12]) + f"\n{page}: tests/docs.py --update rewrites its tables"
+
+
+def scripts_named(code):
+    paths = re.findall(r"(?:tests|samples|cmake)/[\w/.-]+\.(?:py|sh|cpp)\b", code)
+    return [ROOT / path for path in paths if (ROOT / path).exists()]
+
+
+def script_options(script):
+    """Options in the text of a script and, of one in Python, of the modules in its folder."""
+    modules = script.parent.glob("*.py") if script.suffix == ".py" and script.parent != ROOT / "tests" else ()
+    return set().union(*(set(re.findall(r"--[a-z][\w-]*", p.read_text(encoding="utf-8"))) for p in {script, *modules}))
+
+
+def check_options(pages, facts):
+    for page, text in pages.items():
+        alone = facts.all_options().union(*(script_options(s) for s in set(scripts_named(text))), set(FOREIGN))
+        if page.startswith("tests/") or page == "samples/README.md":  # their scripts are named by their folder
+            alone = alone.union(*(script_options(s) for folder in ("tests", "samples") for s in (ROOT / folder).glob("*/*.py")))
+        for code in pieces_of_code(GENERATED.sub("", text)):
+            for command in re.split(r"&&|\|\||[|;]", code.split(" # ")[0]):
+                options = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", command))
+                words = [w for w in command.replace("$ ", "").split() if not re.match(r"[A-Z_]+=", w)]
+                program = os.path.basename(words[0]) if words else ""
+                if not options or program in FOREIGN_PROGRAMS:
+                    continue
+                if scripts := scripts_named(command):
+                    known = set().union(*map(script_options, scripts))
+                elif program == "ptxopt" and len(words) > 1 and words[1] in facts.commands:
+                    known = facts.options[words[1]]
+                elif program == "ptxopt":
+                    known = facts.options[""]
+                else:
+                    known = alone
+                for option in sorted(options - known if known is not None else ()):
+                    yield f"{page}: there is no {option} in `{code.strip()}`"
+
+
+def runs(script):
+    return os.access(script, os.X_OK) and script.read_bytes().startswith(b"#!")
+
+
+def check_paths(pages, facts):
+    for page, text in pages.items():
+        for code in pieces_of_code(GENERATED.sub("", text)):
+            first, *arguments = code.split() or [""]
+            if arguments and first.endswith((".py", ".sh")) and (ROOT / first).exists() and not runs(ROOT / first):
+                yield f"{page}: the script of `{code}` is not executable"
+            for path in re.findall(r"(?<![\w/.$-])((?:src|tests|docs|samples|cmake|grammar|include|schemas)/[\w./*-]*[\w*/])", code):
+                if re.search(r"[A-Z]{3}", path.replace("README", "")) or "..." in path:
+                    continue  # a placeholder
+                if not any(ROOT.glob(path)):
+                    yield f"{page}: there is no {path}"
+            for name in re.findall(r"(?<![\w/.*-])(\w+\.(?:h|cpp|def|py))\b", code):
+                if name == name.lower() and name not in facts.files and not page.startswith("tests/corpus/"):
+                    yield f"{page}: there is no file {name}"
+
+
+def check_links(pages, facts):
+    for page, text in pages.items():
+        prose = "\n".join(line for is_code, line in parts(text) if not is_code)
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", prose)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, name = target.partition("#")
+            file = (ROOT / page).parent / path if path else ROOT / page
+            where = os.path.relpath(file, ROOT)
+            if not file.exists():
+                yield f"{page}: {target} leads nowhere"
+            elif name and where in pages and name not in map(anchor, headings(pages[where])):
+                yield f"{page}: {where} has no heading #{name}"
+
+
+def first_block(text):
+    block = []
+    for is_code, line in parts(text):
+        if is_code:
+            block.append(line)
+        elif block:
+            break
+    return block
+
+
+def check_readme(pages, facts):
+    text = pages["README.md"]
+    if text.count("\n") > MOST_LINES:
+        yield f"README.md has {text.count(chr(10))} lines, more than {MOST_LINES}"
+    for command in COMMANDS:
+        if not any(command in line.split() for line in first_block(text)):
+            yield f"the first block of commands in README.md does not name {command}"
+        if not (ROOT / command).exists():
+            yield f"{command} does not exist"
+    for command in facts.commands:
+        if f"| `ptxopt {command}` |" not in text:
+            yield f"README.md has no row for ptxopt {command}"
+
+
+def check_subjects(pages, facts):
+    found = headings(pages["docs/passes.md"])
+    for name, _, _ in facts.passes:
+        if name not in found:
+            yield f"docs/passes.md has no heading for {name}"
+    for name in facts.dumps:
+        if f"| `{name.strip()}` |" not in pages["docs/dumps.md"]:
+            yield f"docs/dumps.md has no row for {name.strip()}"
+    for folder in sorted(p.name for p in (ROOT / "tests").iterdir() if p.is_dir() and not p.name.startswith("_")):
+        if f"tests/{folder}" not in pages["tests/README.md"]:
+            yield f"tests/README.md does not name tests/{folder}"
+
+
+def check_words(pages, facts):
+    for page, text in pages.items():
+        if not page.startswith(EDITED):
+            continue
+        for is_code, line in parts(GENERATED.sub("", text)):
+            if not is_code and (found := FORBIDDEN.search(re.sub(r"`[^`]*`|\"[^\"]*\"", "", line))):
+                yield f"{page}: \"{found[0]}\" in: {line.strip()}"
+
+
+CHECKS = {"tables": check_tables, "options": check_options, "paths": check_paths, "links": check_links,
+          "README": check_readme, "subjects": check_subjects, "words": check_words}
+
+# A mistake for each check: a page, what is replaced, and by what.
+PLANTS = [
+    ("tables", "docs/knobs.md", "`--tidy`", "`--tidyy`"),
+    ("tables", "docs/passes.md", "<!-- passes -->", ""),
+    ("options", "docs/verify.md", "--trials N", "--trails N"),
+    ("options", "docs/command-line.md", "`--stats`", "`--statistics`"),
+    ("options", "CONTRIBUTING.md", "tests/run.sh --quick", "tests/run.sh --quickly"),
+    ("paths", "docs/adding.md", "src/ir/opcodes.def", "src/ir/opcode.def"),
+    ("paths", "docs/architecture.md", "`cfg.h`", "`cfgs.h`"),
+    ("paths", "docs/guard.md", "`tests/guard/run.py`", "`tests/diff/support.py --all`"),
+    ("links", "docs/README.md", "(guard.md)", "(guards.md)"),
+    ("links", "README.md", "command-line.md#limits", "command-line.md#limit"),
+    ("README", "README.md", "samples/run.sh ", "samples/runs.sh "),
+    ("README", "README.md", "`ptxopt tune`", "`ptxopt tunes`"),
+    ("subjects", "docs/passes.md", "### divide", "### divides"),
+    ("subjects", "docs/dumps.md", "| `scev` |", "| `scv` |"),
+    ("subjects", "tests/README.md", "tests/spaces", "tests/"),
+    ("words", "docs/guard.md", "Functions that", "Behind functions that"),
+]
+
+
+def failures_of(pages, facts, checks=CHECKS):
+    return [failure for name in checks for failure in CHECKS[name](pages, facts)]
+
+
+def self_test(pages, facts):
+    failures = []
+    for check, page, old, new in PLANTS:
+        if old not in pages[page]:
+            failures.append(f"{page} has no `{old}` to plant a mistake at")
+        elif not failures_of({**pages, page: pages[page].replace(old, new)}, facts, [check]):
+            failures.append(f"the check of {check} does not find `{new}` in {page}")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, help="the ptxopt to ask")
+    parser.add_argument("--update", action="store_true", help="write the tables")
+    parser.add_argument("--self-test", action="store_true", help="see that each check finds a mistake")
+    args = parser.parse_args()
+    pages, facts = read_pages(), Facts(args.tool)
+    if args.update:
+        for page, text in with_tables(pages, facts)[0].items():
+            if text != pages.get(page):
+                (ROOT / page).write_text(text, encoding="utf-8")
+        pages = read_pages()
+    failures = self_test(pages, facts) if args.self_test else failures_of(pages, facts)
+    for failure in failures:
+        print(failure)
+    print(f"docs: {len(pages)} pages, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
