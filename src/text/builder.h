@@ -107,6 +107,7 @@ class Builder {
   Operand& push(OperandKind kind, uint32_t payload);
   void markCompound();
   uint32_t elementBytes(const Token& t, const Operand& o) const;
+  bool isNumber(const Operand& o) const;
   bool openIndex(const Token& t);
   void closeIndex(const Token& t);
   bool pushDeclared(const Token& t, NameId name);

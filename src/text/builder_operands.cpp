@@ -29,10 +29,7 @@ Operand& Builder::push(OperandKind kind, uint32_t payload) {
 // The entry before is a register, and what follows belongs to the same data operand.
 void Builder::markCompound() {
   Operand& first = function_->operands.back();
-  // A group that is about to be pushed is no group around the entry before it.
-  auto around = groups_.rbegin();
-  if (around != groups_.rend() && *around == function_->operands.size()) ++around;
-  const bool inAddress = around != groups_.rend() && function_->operands[*around].kind == OperandKind::Memory;
+  const bool inAddress = !groups_.empty() && function_->operands[groups_.back()].kind == OperandKind::Memory;
   if (first.isRegister() && !inAddress) first.flags |= Operand::Compound;
 }
 
@@ -262,6 +259,21 @@ uint32_t Builder::elementBytes(const Token& t, const Operand& o) const {
   return std::max(1u, info(module_.declarationForms[v->form].type).bits / 8);
 }
 
+// Whether an entry may stand in a constant expression.
+bool Builder::isNumber(const Operand& o) const {
+  switch (o.kind) {
+    case OperandKind::Integer:
+    case OperandKind::WideInteger:
+    case OperandKind::Float32:
+    case OperandKind::Float64:
+    case OperandKind::Decimal:
+    case OperandKind::Cast:
+    case OperandKind::Paren: return true;
+    case OperandKind::Builtin: return module_.text(NameId(o.payload)) == "WARP_SZ";
+    default: return false;
+  }
+}
+
 // The `[` of `symbol[4]`, an index of elements: symbol+16 in a mov, [symbol+16] in a load or store.
 bool Builder::openIndex(const Token& t) {
   if (t.type != PtxLexer::LBRACKET || join_ != Join::None || function_->operands.size() == firstOperand_)
@@ -284,9 +296,9 @@ bool Builder::openIndex(const Token& t) {
     groups_.push_back(at);
   }
   join_ = Join::Plus;
-  groups_.push_back(static_cast<uint32_t>(function_->operands.size()));
-  indexGroup_ = groups_.back();
+  indexGroup_ = static_cast<uint32_t>(function_->operands.size());
   push(OperandKind::Paren, 0);
+  groups_.push_back(indexGroup_);
   return true;
 }
 
@@ -299,7 +311,7 @@ void Builder::closeIndex(const Token& t) {
   const bool isMemory =
       !groups_.empty() && operands[groups_.back()].kind == OperandKind::Memory && groups_.back() + 2 == indexGroup_;
   const auto inside = operands.begin() + indexGroup_;
-  if (std::any_of(inside, operands.end(), [](const Operand& o) { return o.isRegister(); })) {
+  if (std::any_of(inside + 1, operands.end(), [&](const Operand& o) { return !isNumber(o); })) {
     // symbol[%r1] stays as it is written: it has no other form.
     *inside = {.kind = OperandKind::Memory, .payload = inside->payload};
     for (auto o = inside; o != operands.end(); ++o)
@@ -360,10 +372,8 @@ void Builder::close(const Token& t) {
   if (inside.empty() && kind == OperandKind::Vector) fail(t, "an empty vector");
   if (kind != OperandKind::Paren || module_.text(NameId(payload_)).starts_with("call")) return;
   // Parentheses are for numbers, except around the lists of a call.
-  for (const Operand& o : inside)
-    if (o.kind <= OperandKind::SpecialRegister ||
-        (o.kind == OperandKind::Builtin && module_.text(NameId(o.payload)) != "WARP_SZ"))
-      fail(t, "parentheses around what is no number");
+  if (!std::ranges::all_of(inside, [&](const Operand& o) { return isNumber(o); }))
+    fail(t, "parentheses around what is no number");
 }
 
 }  // namespace ptxopt::text
