@@ -55,7 +55,7 @@ class Facts:
         for command in self.commands:
             # The help of these two is that of another program; their own options are those of $PTXOPT_OPTIONS.
             self.options[command] = None if command in ("as", "nvcc") else self.options_in(self.output(command, "--help"))
-        shim = (ROOT / "src/tool/shim_options.cpp").read_text(encoding="utf-8")
+        shim = (ROOT / "src/tool/options/wrapper_options.cpp").read_text(encoding="utf-8")
         self.shim_options = set(re.findall(r"--[a-z][\w-]*", shim))
         self.dumps = re.search(r"or --passes choose: ([\w,\s]+?)\n +--dump-file", help_text)[1].replace("\n", " ").split(",")
         self.files = {p.name for folder in ("src", "tests", "include", "samples", "cmake", "grammar", "schemas")
@@ -103,7 +103,7 @@ def passes_table(facts):
 
 
 def pipeline_table(_):
-    rows, runs = declared("src/passes/pipeline.def", "PTXOPT_STEP"), {}
+    rows, runs = declared("src/passes/manager/pipeline.def", "PTXOPT_STEP"), {}
     total = {name: sum(r[1] == name for r in rows) for _, name, _ in rows}
     steps = []
     for level, name, kind in rows:
@@ -127,7 +127,7 @@ def opcodes_table(facts):
 
 
 def environment_table(_):
-    return table(("variable", "meaning"), [(f"`{n}`", what) for n, what in declared("src/tool/environment.def", "PTXOPT_VARIABLE")])
+    return table(("variable", "meaning"), [(f"`{n}`", what) for n, what in declared("src/tool/options/environment.def", "PTXOPT_VARIABLE")])
 
 
 def variants_table(_):

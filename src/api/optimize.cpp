@@ -9,15 +9,15 @@
 #include <unordered_set>
 #include <utility>
 
-#include "analysis/address_facts.h"
-#include "analysis/kernel_needs.h"
+#include "analysis/addresses/address_facts.h"
+#include "analysis/machine/kernel_needs.h"
 #include "api/outcomes.h"
 #include "api/remarks.h"
 #include "api/report.h"
 #include "ir/verify.h"
 #include "passes/inline/call_bodies.h"
-#include "passes/pass.h"
-#include "passes/pipeline.h"
+#include "passes/manager/pass.h"
+#include "passes/manager/pipeline.h"
 #include "ptxopt/ptxopt.h"
 #include "support/parallel.h"
 #include "text/parse.h"

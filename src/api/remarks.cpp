@@ -6,7 +6,7 @@
 #include <charconv>
 #include <map>
 
-#include "analysis/uninitialised.h"
+#include "analysis/dataflow/uninitialised.h"
 
 namespace ptxopt {
 namespace {

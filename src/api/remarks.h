@@ -6,7 +6,7 @@
 
 #include "api/report.h"
 #include "ir/module.h"
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 #include "ptxopt/ptxopt.h"
 
 namespace ptxopt {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 #include "ptxopt/ptxopt.h"
 
 namespace ptxopt {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "analysis/kernel_needs.h"
+#include "analysis/machine/kernel_needs.h"
 #include "dump/dumps.h"
 
 namespace ptxopt {

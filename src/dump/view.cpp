@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/uniform_registers.h"
+#include "analysis/values/uniform_registers.h"
 
 namespace ptxopt {
 

@@ -6,16 +6,16 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/cfg.h"
-#include "analysis/dominators.h"
-#include "analysis/live_intervals.h"
-#include "analysis/liveness.h"
-#include "analysis/loops.h"
-#include "analysis/register_estimate.h"
-#include "analysis/register_pressure.h"
-#include "analysis/scalar_evolution.h"
-#include "analysis/slot_indexes.h"
-#include "analysis/value_range.h"
+#include "analysis/dataflow/cfg.h"
+#include "analysis/dataflow/dominators.h"
+#include "analysis/dataflow/live_intervals.h"
+#include "analysis/dataflow/liveness.h"
+#include "analysis/dataflow/loops.h"
+#include "analysis/dataflow/slot_indexes.h"
+#include "analysis/machine/register_estimate.h"
+#include "analysis/machine/register_pressure.h"
+#include "analysis/values/scalar_evolution.h"
+#include "analysis/values/value_range.h"
 #include "text/instruction_printer.h"
 
 namespace ptxopt {

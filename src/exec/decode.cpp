@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cstring>
 
-#include "analysis/cfg.h"
+#include "analysis/dataflow/cfg.h"
 #include "exec/align.h"
 #include "exec/binder.h"
 #include "exec/builtins.h"

@@ -6,7 +6,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
-#include "analysis/cfg.h"
+#include "analysis/dataflow/cfg.h"
 #include "exec/program.h"
 
 namespace ptxopt::exec {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "analysis/cfg.h"
+#include "analysis/dataflow/cfg.h"
 
 namespace ptxopt::exec {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/kernel_needs.h"
+#include "analysis/machine/kernel_needs.h"
 #include "dump/view.h"
 #include "text/parse.h"
 

@@ -1,4 +1,4 @@
-// What is known of a 64-bit value as an address. See analysis/address_spaces.h, which finds it, and Module, which
+// What is known of a 64-bit value as an address. See analysis/addresses/address_spaces.h, which finds it, and Module, which
 // keeps what it finds of the parameters and results of functions.
 //
 // A lattice, from below: None, Number, the spaces, Mixed, the two kinds of parameters, Unknown.

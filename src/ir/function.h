@@ -67,7 +67,7 @@ struct Variable {
   bool isParameter = false;
 };
 
-// What a function adds to the needs of the kernels that call it (analysis/kernel_needs.h).
+// What a function adds to the needs of the kernels that call it (analysis/machine/kernel_needs.h).
 struct CalledNeeds {
   std::vector<uint32_t> symbols;  // that it mentions: in Module::symbols
   std::vector<Variable> shared;   // its own variables in shared memory, as far as it mentions them
@@ -122,8 +122,8 @@ class Function {
   InstrId first, last;
   uint32_t sourceInstructions = 0;                 // how many of `instructions` come from the source
   bool changed = false;                            // a pass changed it
-  AddressFacts addressFacts;                       // empty until analysis/address_facts.h makes them
-  std::shared_ptr<const CalledNeeds> calledNeeds;  // none until analysis/kernel_needs.h makes them
+  AddressFacts addressFacts;                       // empty until analysis/addresses/address_facts.h makes them
+  std::shared_ptr<const CalledNeeds> calledNeeds;  // none until analysis/machine/kernel_needs.h makes them
 
   static constexpr RegId kCarry{0u};
 

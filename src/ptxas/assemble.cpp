@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/occupancy.h"
+#include "analysis/machine/occupancy.h"
 #include "ptxas/cubin.h"
 #include "ptxas/measures_json.h"
 #include "ptxas/verbose.h"

@@ -11,7 +11,7 @@
 #include <map>
 #include <memory>
 
-#include "analysis/occupancy.h"
+#include "analysis/machine/occupancy.h"
 #include "ptxas/machine_code.h"
 
 namespace ptxopt {

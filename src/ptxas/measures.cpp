@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/occupancy.h"
+#include "analysis/machine/occupancy.h"
 
 namespace ptxopt {
 

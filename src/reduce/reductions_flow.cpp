@@ -1,6 +1,6 @@
 // Control flow: blocks emptied, branches removed, always taken, or led elsewhere. What becomes unreachable by that
 // goes too; what was unreachable before stays, since it may be what the user's command looks for.
-#include "analysis/cfg.h"
+#include "analysis/dataflow/cfg.h"
 #include "reduce/reductions.h"
 
 namespace ptxopt::reduce {

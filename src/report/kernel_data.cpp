@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/kernel_needs.h"
+#include "analysis/machine/kernel_needs.h"
 #include "support/demangle.h"
 
 namespace ptxopt::report {

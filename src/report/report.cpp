@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/occupancy.h"
+#include "analysis/machine/occupancy.h"
 #include "report/kernel_data.h"
 #include "report/page.h"
 

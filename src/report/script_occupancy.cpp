@@ -1,4 +1,4 @@
-// The same computation as analysis/occupancy.cpp, for the reader's own block size: the test of the page compares
+// The same computation as analysis/machine/occupancy.cpp, for the reader's own block size: the test of the page compares
 // the two.
 #include "report/page.h"
 

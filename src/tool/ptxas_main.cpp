@@ -3,8 +3,8 @@
 #include <new>
 
 #include "ptxopt/ptxopt.h"
-#include "tool/as_ptxas.h"
-#include "tool/messages.h"
+#include "tool/commands/as_ptxas.h"
+#include "tool/terminal/messages.h"
 
 int main(int argc, char** argv) {
   using namespace ptxopt;

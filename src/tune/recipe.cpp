@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 
 namespace ptxopt {
 namespace {

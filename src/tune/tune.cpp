@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/occupancy.h"
+#include "analysis/machine/occupancy.h"
 #include "guard/guard.h"
 #include "support/parallel.h"
 #include "tune/choose.h"

@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "passes/pass.h"
-#include "passes/pipeline.h"
+#include "passes/manager/pass.h"
+#include "passes/manager/pipeline.h"
 
 namespace ptxopt {
 namespace {

@@ -9,8 +9,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "analysis/register_estimate.h"
-#include "analysis/uniform_registers.h"
+#include "analysis/machine/register_estimate.h"
+#include "analysis/values/uniform_registers.h"
 #include "text/parse.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/liveness.h"
+#include "analysis/dataflow/liveness.h"
 #include "inserter.h"
 
 namespace coalescing {

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/cfg.h"
+#include "analysis/dataflow/cfg.h"
 #include "copier.h"
 
 namespace coalescing {

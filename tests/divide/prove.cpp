@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "passes/divide/formulas.h"
+#include "passes/arithmetic/divide/formulas.h"
 
 namespace {
 

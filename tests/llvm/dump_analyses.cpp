@@ -13,8 +13,8 @@
 #include <string>
 #include <variant>
 
-#include "analysis/live_intervals.h"
-#include "analysis/loops.h"
+#include "analysis/dataflow/live_intervals.h"
+#include "analysis/dataflow/loops.h"
 #include "text/parse.h"
 
 using namespace ptxopt;

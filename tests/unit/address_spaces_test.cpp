@@ -1,7 +1,7 @@
 // The spaces of addresses: the lattice, the spellings, and what is found in small kernels.
-#include "analysis/address_spaces.h"
+#include "analysis/addresses/address_spaces.h"
 
-#include "analysis/address_facts.h"
+#include "analysis/addresses/address_facts.h"
 #include "ir/spaced_opcodes.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/cfg.h"
+#include "analysis/dataflow/cfg.h"
 
 #include "support.h"
 

@@ -11,7 +11,7 @@
 #include <map>
 #include <random>
 
-#include "analysis/cfg.h"
+#include "analysis/dataflow/cfg.h"
 #include "random_function.h"
 #include "support.h"
 

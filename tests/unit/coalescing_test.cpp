@@ -2,12 +2,12 @@
 // too, and it says so of nothing that is wrong.
 #include <fmt/format.h>
 
-#include "analysis/copies.h"
+#include "analysis/dataflow/copies.h"
 #include "coalescing_model.h"
 #include "ir/verify.h"
 #include "passes/coalescing/check.h"
 #include "passes/coalescing/copy_values.h"
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 #include "sampled.h"
 #include "text/print.h"
 

@@ -1,5 +1,5 @@
 // Which instructions are copies, of which family, and which are none.
-#include "analysis/copies.h"
+#include "analysis/dataflow/copies.h"
 
 #include "support.h"
 

@@ -2,8 +2,8 @@
 #include <map>
 #include <random>
 
-#include "analysis/copies.h"
-#include "passes/pass.h"
+#include "analysis/dataflow/copies.h"
+#include "passes/manager/pass.h"
 #include "sampled.h"
 #include "support.h"
 #include "text/print.h"

@@ -1,17 +1,17 @@
 // A command line as data, and what is made of it: the conventions of describe.h, help in columns, roff, the bar.
-#include "tool/describe.h"
+#include "tool/manual/describe.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
 #include "ptxopt/ptxopt.h"
-#include "tool/completion.h"
-#include "tool/help.h"
-#include "tool/manual.h"
-#include "tool/progress.h"
-#include "tool/subcommands.h"
-#include "tool/terminal.h"
+#include "tool/commands/subcommands.h"
+#include "tool/manual/completion.h"
+#include "tool/manual/help.h"
+#include "tool/manual/manual.h"
+#include "tool/terminal/progress.h"
+#include "tool/terminal/terminal.h"
 
 using namespace ptxopt::tool;
 using Kind = ValueDescription::Kind;

@@ -10,7 +10,7 @@
 #include "diff/names.h"
 #include "diff/output.h"
 #include "diff/ratchet.h"
-#include "tool/diff_output.h"
+#include "tool/commands/diff_output.h"
 
 using namespace ptxopt;
 using namespace ptxopt::diff;

@@ -6,7 +6,7 @@
 #include <bit>
 #include <string>
 
-#include "passes/divide/formulas.h"
+#include "passes/arithmetic/divide/formulas.h"
 
 using namespace ptxopt::division;
 

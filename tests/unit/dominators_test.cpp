@@ -1,5 +1,5 @@
 // Dominators and post-dominators against their definition: a block dominates those that nothing reaches without it.
-#include "analysis/dominators.h"
+#include "analysis/dataflow/dominators.h"
 
 #include "random_function.h"
 #include "random_graph.h"

@@ -1,5 +1,5 @@
 // early-simple-live-dead against a reference on the notes of random functions, and beside live-dead.
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 #include "random_function.h"
 #include "support.h"
 #include "text/print.h"

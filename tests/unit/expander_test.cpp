@@ -1,4 +1,4 @@
-// The instructions that compute an expression, and their price: passes/lsr/expander.h.
+// The instructions that compute an expression, and their price: passes/util/expander.h.
 #include "lsr_support.h"
 
 using namespace ptxopt;

@@ -1,5 +1,5 @@
 // Ranges of integers: every operation against all values, for all ranges of a few bits.
-#include "analysis/integer_range.h"
+#include "analysis/values/integer_range.h"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // What is as it was at the launch: loads, and values that all threads of a block have.
-#include "analysis/launch_values.h"
+#include "analysis/values/launch_values.h"
 
 #include <set>
 
-#include "analysis/address_facts.h"
-#include "analysis/address_spaces.h"
+#include "analysis/addresses/address_facts.h"
+#include "analysis/addresses/address_spaces.h"
 #include "support.h"
 
 using namespace ptxopt;

@@ -1,6 +1,6 @@
 // Live intervals at every slot against a reference that follows paths; phis against iterated dominance frontiers;
 // edits against computing anew.
-#include "analysis/live_intervals.h"
+#include "analysis/dataflow/live_intervals.h"
 
 #include <functional>
 #include <map>

@@ -1,12 +1,12 @@
 // Live ranges and interval unions under random changes, against arrays with one entry a slot.
-#include "analysis/live_range.h"
+#include "analysis/dataflow/live_range.h"
 
 #include <array>
 #include <map>
 #include <random>
 #include <set>
 
-#include "analysis/interval_union.h"
+#include "analysis/dataflow/interval_union.h"
 #include "support.h"
 
 using namespace ptxopt;

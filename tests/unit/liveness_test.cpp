@@ -2,14 +2,14 @@
 //
 // The reference never looks at the IR: the generator that writes the text also notes for each statement what it
 // reads, what it writes in full, whether it could be removed, and where control goes.
-#include "analysis/liveness.h"
+#include "analysis/dataflow/liveness.h"
 
 #include <map>
 #include <random>
 #include <set>
 
 #include "ir/verify.h"
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 #include "random_function.h"
 #include "support.h"
 #include "text/print.h"

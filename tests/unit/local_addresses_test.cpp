@@ -1,9 +1,9 @@
 // Local variables: which accesses reach them, what pins them, and how they fall into slots.
-#include "analysis/local_addresses.h"
+#include "analysis/addresses/local_addresses.h"
 
 #include <fmt/format.h>
 
-#include "passes/promote/local_slots.h"
+#include "passes/memory/local_slots.h"
 #include "support.h"
 
 using namespace ptxopt;

@@ -1,5 +1,5 @@
-// What the computations of a loop cost, and what is left without some addresses: passes/lsr/loop_cost.h.
-#include "passes/lsr/loop_cost.h"
+// What the computations of a loop cost, and what is left without some addresses: passes/loops/loop_cost.h.
+#include "passes/loops/loop_cost.h"
 
 #include "lsr_support.h"
 

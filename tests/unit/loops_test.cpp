@@ -1,12 +1,12 @@
 // Loops against their definition (strongly connected sets of blocks, again without their entries), and against
 // natural loops (back edges to dominators) where the graph is reducible.
-#include "analysis/loops.h"
+#include "analysis/dataflow/loops.h"
 
 #include <functional>
 #include <map>
 #include <set>
 
-#include "analysis/dominators.h"
+#include "analysis/dataflow/dominators.h"
 #include "random_function.h"
 #include "random_graph.h"
 #include "support.h"

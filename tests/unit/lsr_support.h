@@ -1,7 +1,7 @@
 // A kernel with everything that the parts of loop-reduce need, one at a time.
 #pragma once
 
-#include "passes/lsr/expander.h"
+#include "passes/util/expander.h"
 #include "support.h"
 #include "text/print.h"
 

@@ -1,8 +1,8 @@
 // What opcodes mean for values of shared and constant memory, and which addresses are apart.
-#include "passes/cse/memory_model.h"
+#include "passes/arithmetic/cse/memory_model.h"
 
 #include "ir/opcodes.h"
-#include "passes/cse/shared_address.h"
+#include "passes/arithmetic/cse/shared_address.h"
 #include "support.h"
 
 using namespace ptxopt;

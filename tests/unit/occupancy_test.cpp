@@ -1,7 +1,7 @@
 // Occupancy by hand, the steps against every register count, and what is read of a kernel.
-#include "analysis/occupancy.h"
+#include "analysis/machine/occupancy.h"
 
-#include "analysis/kernel_needs.h"
+#include "analysis/machine/kernel_needs.h"
 #include "support.h"
 
 using namespace ptxopt;

@@ -1,5 +1,5 @@
 // Occupancy against the toolkit's own header, where that is installed, over a dense grid of inputs.
-#include "analysis/occupancy.h"
+#include "analysis/machine/occupancy.h"
 
 #include <doctest/doctest.h>
 

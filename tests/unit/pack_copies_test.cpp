@@ -8,7 +8,7 @@
 
 #include <map>
 
-#include "analysis/copies.h"
+#include "analysis/dataflow/copies.h"
 #include "coalescing_model.h"
 #include "ir/verify.h"
 #include "passes/coalescing/pack_copies.h"

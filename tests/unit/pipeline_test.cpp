@@ -1,5 +1,5 @@
 // The pipeline and what stands between passes: names of runs, skipping, kept analyses.
-#include "passes/pipeline.h"
+#include "passes/manager/pipeline.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // The model behind the estimates of register counts: which values are kept, where the fat-point model puts them,
 // what reordering makes of a block; by hand, and that placements are sound on random functions.
-#include "analysis/register_estimate.h"
+#include "analysis/machine/register_estimate.h"
 
-#include "analysis/eager_schedule.h"
-#include "analysis/fat_point.h"
-#include "analysis/uniform_registers.h"
+#include "analysis/machine/eager_schedule.h"
+#include "analysis/machine/fat_point.h"
+#include "analysis/values/uniform_registers.h"
 #include "random_function.h"
 #include "support.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/register_files.h"
+#include "analysis/machine/register_files.h"
 
 #include "support.h"
 

@@ -1,9 +1,9 @@
 // Register pressure by hand, and against a count at every point from the generator's notes of random functions.
-#include "analysis/register_pressure.h"
+#include "analysis/machine/register_pressure.h"
 
 #include <map>
 
-#include "analysis/uniform_registers.h"
+#include "analysis/values/uniform_registers.h"
 #include "random_function.h"
 #include "support.h"
 

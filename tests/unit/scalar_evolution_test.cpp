@@ -1,5 +1,5 @@
 // Scalar evolution of PTX: what registers hold, how often loops go round. Runs compare the same: tests/scev.
-#include "analysis/scalar_evolution.h"
+#include "analysis/values/scalar_evolution.h"
 
 #include "dump/view.h"
 #include "support.h"

@@ -1,5 +1,5 @@
 // Expressions of scalar evolution: their canonical forms, and random ones against plain arithmetic.
-#include "analysis/scev_expressions.h"
+#include "analysis/values/scev_expressions.h"
 
 #include <bit>
 #include <random>

@@ -7,13 +7,13 @@
 #include <atomic>
 #include <fstream>
 
-#include "shim/child.h"
-#include "shim/messages.h"
-#include "shim/nvcc_plan.h"
-#include "shim/ptxas_command.h"
-#include "shim/safety_net.h"
-#include "shim/shell_words.h"
 #include "support/temporary_folder.h"
+#include "wrapper/child.h"
+#include "wrapper/messages.h"
+#include "wrapper/nvcc_plan.h"
+#include "wrapper/ptxas_command.h"
+#include "wrapper/safety_net.h"
+#include "wrapper/shell_words.h"
 
 namespace ptxopt {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/verify.h"
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 #include "random_function.h"
 #include "support.h"
 #include "text/print.h"

@@ -1,5 +1,5 @@
 // SlotIndexes: order, lookups, and the same after random insertions and removals.
-#include "analysis/slot_indexes.h"
+#include "analysis/dataflow/slot_indexes.h"
 
 #include <map>
 #include <random>

@@ -1,5 +1,5 @@
 // Tables and what they stand on: widths, cutting, colours, markdown that means itself.
-#include "tool/table.h"
+#include "tool/terminal/table.h"
 
 #include <doctest/doctest.h>
 

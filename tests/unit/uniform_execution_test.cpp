@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "analysis/uniform_registers.h"
+#include "analysis/values/uniform_registers.h"
 #include "exec/block.h"
 #include "exec/launch.h"
 #include "exec/observer.h"

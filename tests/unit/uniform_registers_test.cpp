@@ -1,5 +1,5 @@
 // Which registers hold one value for a whole block: by hand, and against runs of random functions.
-#include "analysis/uniform_registers.h"
+#include "analysis/values/uniform_registers.h"
 
 #include <set>
 

@@ -1,5 +1,5 @@
 // Reads of what nobody wrote: against all runs of random functions, and by hand.
-#include "analysis/uninitialised.h"
+#include "analysis/dataflow/uninitialised.h"
 
 #include <algorithm>
 #include <map>

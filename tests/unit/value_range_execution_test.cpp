@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/value_range.h"
+#include "analysis/values/value_range.h"
 #include "exec/block.h"
 #include "exec/launch.h"
 #include "exec/observer.h"

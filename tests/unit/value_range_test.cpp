@@ -1,5 +1,5 @@
 // What integers in registers may be, on small kernels.
-#include "analysis/value_range.h"
+#include "analysis/values/value_range.h"
 
 #include "support.h"
 

@@ -1,7 +1,7 @@
 // wide-multiply on single statements: what it does, or why it does not, and that it leaves no stale analysis.
 #include <map>
 
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 #include "support.h"
 #include "text/print.h"
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <set>
 
-#include "analysis/cfg.h"
-#include "analysis/copies.h"
-#include "analysis/liveness.h"
+#include "analysis/dataflow/cfg.h"
+#include "analysis/dataflow/copies.h"
+#include "analysis/dataflow/liveness.h"
 #include "passes/coalescing/check_values.h"
 
 namespace ptxopt {

@@ -26,7 +26,7 @@
 #include <string>
 
 #include "ir/verify.h"
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 
 namespace ptxopt {
 

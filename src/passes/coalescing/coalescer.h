@@ -19,7 +19,7 @@
 #include "ir/stored_numbers.h"
 #include "passes/coalescing/copy_values.h"
 #include "passes/coalescing/joined_range.h"
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 
 namespace ptxopt {
 

@@ -19,8 +19,8 @@
 #include <span>
 #include <vector>
 
-#include "analysis/copies.h"
-#include "analysis/live_intervals.h"
+#include "analysis/dataflow/copies.h"
+#include "analysis/dataflow/live_intervals.h"
 
 namespace ptxopt {
 

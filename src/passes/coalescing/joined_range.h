@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "analysis/slot_indexes.h"
+#include "analysis/dataflow/slot_indexes.h"
 
 namespace ptxopt {
 

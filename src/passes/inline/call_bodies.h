@@ -18,7 +18,7 @@
 #include <functional>
 #include <string_view>
 
-#include "passes/pass.h"
+#include "passes/manager/pass.h"
 
 namespace ptxopt {
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/direct_calls.h"
+#include "analysis/dataflow/direct_calls.h"
 
 namespace ptxopt {
 

@@ -29,11 +29,11 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/live_intervals.h"
-#include "analysis/liveness.h"
-#include "analysis/loops.h"
-#include "analysis/register_pressure.h"
-#include "analysis/uniform_registers.h"
+#include "analysis/dataflow/live_intervals.h"
+#include "analysis/dataflow/liveness.h"
+#include "analysis/dataflow/loops.h"
+#include "analysis/machine/register_pressure.h"
+#include "analysis/values/uniform_registers.h"
 #include "text/parse.h"
 
 using namespace ptxopt;
@@ -217,7 +217,7 @@ class Generator {
 
 // ---- measuring ----
 
-constexpr std::size_t kMostLivenessBytes = std::size_t{1} << 30;  // as passes/knobs.def has it
+constexpr std::size_t kMostLivenessBytes = std::size_t{1} << 30;  // as passes/manager/knobs.def has it
 constexpr std::size_t kParts = 9;
 constexpr const char* kPartNames[kParts] = {"cfg",      "dom",    "pdom",      "loops",   "slots",
                                             "liveness", "needed", "intervals", "pressure"};

@@ -1,0 +1,243 @@
+#include "analysis/addresses/address_facts.h"
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <unordered_map>
+
+#include "analysis/addresses/address_spaces.h"
+#include "analysis/dataflow/direct_calls.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kMostInstructions = 1000000;
+constexpr unsigned kMostRounds = 50;
+constexpr AddressState kUnknown{AddressKind::Unknown, false};
+
+class FactFinder {
+ public:
+  FactFinder(Module& module, bool paramsAreGlobal)
+      : module_(module),
+        paramsAreGlobal_(paramsAreGlobal),
+        isMentioned_(module.functions.size()),
+        isCalled_(module.functions.size()),
+        isLatest_(module.functions.size()),
+        isAliased_(module.names.size()) {
+    for (const Symbol& s : module.symbols) {
+      if (s.kind == SymbolKind::Alias) isAliased_[s.name.value] = true;
+      if (s.kind == SymbolKind::Function) isLatest_[s.index] = true;
+    }
+  }
+
+  void run() {
+    scanBodies();
+    scanInitializers();
+    for (std::size_t k = 0; k < module_.functions.size(); ++k) begin(k);
+    solve();
+  }
+
+ private:
+  // All analyses of one function that AddressSpaces needs; they stay as long as the function does.
+  struct Body {
+    Function& f;
+    Cfg cfg;
+    DominatorTree dominators;
+    SlotIndexes slots;
+    LiveIntervals intervals;
+    Body(const Module& module, Function& function)
+        : f(function),
+          cfg(module, f),
+          dominators(cfg, DominatorTree::Direction::Dominators),
+          slots(f, cfg),
+          intervals(f, cfg, slots, &dominators) {}
+  };
+
+  void scanBodies() {
+    for (std::size_t k = 0; k < module_.functions.size(); ++k) {
+      const Function& f = module_.functions[k];
+      for (const InstrId id : f) {
+        const Instruction& i = f[id];
+        const auto operands = f.operandsOf(i);
+        const bool isCall = i.isInstruction() && module_.form(i).is(effect::Call);
+        const DirectCall call = isCall ? DirectCall(module_, f, i) : DirectCall(module_, f, Instruction());
+        if (isCall && call.callee != nullptr) isCalled_[call.index] = true;
+        for (std::size_t at = 0; at < operands.size(); ++at) {
+          const Operand& o = operands[at];
+          if (o.kind != OperandKind::Symbol || module_.symbols[o.payload].kind != SymbolKind::Function) continue;
+          if (!isCall || call.callee == nullptr || at != call.calleeOperand)
+            isMentioned_[module_.symbols[o.payload].index] = true;
+        }
+      }
+    }
+  }
+
+  // Names in initialisers are those of variables and functions. A name may begin with `%`; `5%f` is no remainder
+  // for ptxas, either.
+  void scanInitializers() {
+    std::unordered_map<std::string_view, uint32_t> functions;
+    for (const Symbol& s : module_.symbols)
+      if (s.kind == SymbolKind::Function) functions.emplace(module_.text(s.name), s.index);
+    const auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; };
+    const auto scan = [&](const Declarator& d) {
+      const std::string_view text = module_.text(d.initializer);
+      for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = at + (text[at] == '%' ? 1 : 0);
+        while (end < text.size() && isWord(text[end])) ++end;
+        if (end > at && !std::isdigit(static_cast<unsigned char>(text[at])))
+          if (const auto found = functions.find(text.substr(at, end - at)); found != functions.end())
+            isMentioned_[found->second] = true;
+        at = std::max(end, at + 1);
+      }
+    };
+    for (const Variable& v : module_.variables) scan(v.declarator);
+    for (const Function& f : module_.functions)
+      for (const Declarator& d : f.declarators) scan(d);
+  }
+
+  // Whether other modules may call it or put another one in its place.
+  bool isSeenOutside(const Function& f) const {
+    const std::string_view header = module_.text(f.header);
+    const std::string_view before = header.substr(0, header.find(".func"));
+    return before.find(".visible") != before.npos || before.find(".common") != before.npos || mayBeReplaced(f);
+  }
+  bool mayBeReplaced(const Function& f) const {
+    const std::string_view header = module_.text(f.header);
+    const std::string_view before = header.substr(0, header.find(".func"));
+    return before.find(".weak") != before.npos || before.find(".extern") != before.npos || isAliased_[f.name.value];
+  }
+
+  const DeclarationForm& formOf(const Function& f, VariableId v) const {
+    return module_.declarationForms[f.variables[v.value].form];
+  }
+
+  AddressState kernelParameter(const Function& f, std::size_t function, VariableId v) const {
+    // `.param .u64 .ptr .global .align 8`
+    const std::string_view text = module_.text(formOf(f, v).text);
+    const std::size_t pointer = text.find(".ptr");
+    if (pointer != text.npos) {
+      const std::string_view behind = text.substr(pointer);
+      if (behind.find(".global") != behind.npos) return {AddressKind::Global, true};
+      if (behind.find(".shared") != behind.npos || behind.find(".local") != behind.npos ||
+          behind.find(".const") != behind.npos)
+        return kUnknown;
+    }
+    if (!paramsAreGlobal_ || isMentioned_[function] || isAliased_[f.name.value])
+      return {AddressKind::LaunchedParameter, false};
+    return {AddressKind::Global, true};
+  }
+
+  void begin(std::size_t k) {
+    Function& f = module_.functions[k];
+    AddressFacts& facts = f.addressFacts;
+    facts.parameters.assign(f.parameters.size(), kUnknown);
+    facts.returns.assign(f.returns.size(), kUnknown);
+    if (f.isEntry) {
+      for (std::size_t p = 0; p < f.parameters.size(); ++p)
+        facts.parameters[p] = kernelParameter(f, k, f.parameters[p]);
+      return;
+    }
+    if (!f.hasBody) return;
+    const auto mayHold = [&](VariableId v) { return info(formOf(f, v).type).bits == 64; };
+    // Calls are noted with the latest declaration, which may be a prototype.
+    if (!isLatest_[k]) return;
+    const bool isOpen = isSeenOutside(f) || isMentioned_[k];
+    for (std::size_t p = 0; p < f.parameters.size(); ++p) {
+      if (!mayHold(f.parameters[p])) continue;
+      facts.parameters[p].kind = isOpen ? AddressKind::FunctionParameter : AddressKind::None;
+      tracks_ |= !isOpen && isCalled_[k];
+    }
+    for (std::size_t r = 0; r < f.returns.size(); ++r) {
+      if (!mayHold(f.returns[r]) || mayBeReplaced(f)) continue;
+      facts.returns[r].kind = AddressKind::None;
+      tracks_ |= isCalled_[k];
+    }
+  }
+
+  // Whether the function passes on, or gets back, what others wait for.
+  bool matters(const Function& f) const {
+    if (!f.hasBody) return false;
+    if (std::ranges::any_of(f.addressFacts.returns, [](AddressState s) { return s.kind == AddressKind::None; }))
+      return true;
+    for (const InstrId id : f) {
+      if (!f[id].isInstruction() || !module_.form(f[id]).is(effect::Call)) continue;
+      const DirectCall call(module_, f, f[id]);
+      if (call.callee != nullptr && !call.callee->addressFacts.parameters.empty()) return true;
+    }
+    return false;
+  }
+
+  void solve() {
+    if (!tracks_) return giveUpWhere([](AddressState s) { return s.kind == AddressKind::None; });
+    std::vector<std::unique_ptr<Body>> bodies;
+    std::size_t instructions = 0;
+    for (Function& f : module_.functions) {
+      if (!matters(f)) continue;
+      instructions += f.instructions.size();
+      if (instructions > kMostInstructions) return giveUpWhere([](AddressState) { return true; });
+      bodies.push_back(std::make_unique<Body>(module_, f));
+      if (!bodies.back()->cfg.complete()) return giveUpWhere([](AddressState) { return true; });
+    }
+    for (unsigned n = 0; n < kMostRounds; ++n) {
+      bool changed = false;
+      for (const auto& body : bodies) changed |= look(*body);
+      if (!changed) return;
+    }
+    giveUpWhere([](AddressState) { return true; });
+  }
+
+  void giveUpWhere(auto&& applies) {
+    for (Function& f : module_.functions) {
+      if (f.isEntry) continue;
+      for (AddressState& s : f.addressFacts.parameters)
+        if (applies(s)) s = kUnknown;
+      for (AddressState& s : f.addressFacts.returns)
+        if (applies(s)) s = kUnknown;
+    }
+  }
+
+  static bool raise(AddressState& state, AddressState by) {
+    const AddressState now = join(state, by);
+    if (now == state) return false;
+    state = now;
+    return true;
+  }
+
+  bool look(const Body& body) {
+    Function& f = body.f;
+    const AddressSpaces spaces(module_, f, body.cfg, body.slots, body.intervals);
+    bool changed = false;
+    if (!f.isEntry)
+      for (std::size_t r = 0; r < f.returns.size(); ++r)
+        changed |= raise(f.addressFacts.returns[r], spaces.stored(f.returns[r]));
+    for (const InstrId id : f) {
+      if (!f[id].isInstruction() || !module_.form(f[id]).is(effect::Call) || !body.slots[id].valid() ||
+          !body.cfg[body.cfg.blockOf(id)].reachable)
+        continue;
+      const DirectCall call(module_, f, f[id]);
+      if (call.callee == nullptr || call.callee->isEntry) continue;
+      std::vector<AddressState>& parameters = module_.functions[call.index].addressFacts.parameters;
+      for (std::size_t p = 0; p < parameters.size(); ++p) {
+        AddressState passed = kUnknown;
+        if (parameters.size() == call.arguments.size())
+          passed = call.arguments[p].kind == OperandKind::Variable
+                       ? spaces.stored(VariableId(call.arguments[p].payload))
+                       : spaces.source(call.arguments[p], id);
+        changed |= raise(parameters[p], passed);
+      }
+    }
+    return changed;
+  }
+
+  Module& module_;
+  const bool paramsAreGlobal_;
+  bool tracks_ = false;
+  std::vector<bool> isMentioned_, isCalled_, isLatest_;  // by function
+  std::vector<bool> isAliased_;                          // by the name: has an alias or is one
+};
+
+}  // namespace
+
+void makeAddressFacts(Module& module, bool paramsAreGlobal) { FactFinder(module, paramsAreGlobal).run(); }
+
+}  // namespace ptxopt

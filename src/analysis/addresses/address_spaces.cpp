@@ -1,0 +1,329 @@
+#include "analysis/addresses/address_spaces.h"
+
+#include <algorithm>
+
+#include "analysis/dataflow/direct_calls.h"
+#include "analysis/values/constant_operand.h"
+#include "analysis/values/plain_operands.h"
+#include "analysis/values/scev_instructions.h"
+#include "analysis/values/sent_halves.h"
+#include "ir/opcode_predicates.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr AddressState kUnknown{AddressKind::Unknown, false}, kNumber{AddressKind::Number, false};
+
+AddressState stateIn(std::string_view space) {
+  if (space == "global") return {AddressKind::Global, false};
+  if (space == "shared") return {AddressKind::SharedOffset, false};
+  if (space == "local") return {AddressKind::LocalOffset, false};
+  if (space == "const") return {AddressKind::ConstOffset, false};
+  return kUnknown;
+}
+
+// The variable that `[v]` or `[v+4]` names; nullptr for others. `offset` is not zero for what is no plain number,
+// too.
+const Operand* namedVariable(const Function& f, std::span<const Operand> operands, std::size_t memory,
+                             uint64_t& offset) {
+  const std::size_t inside = operands[memory].inside();
+  if (inside == 0 || operands[memory + 1].kind != OperandKind::Variable) return nullptr;
+  offset = 0;
+  if (inside > 1) offset = inside == 2 ? immediate(f, operands[memory + 2]).value_or(1) : 1;
+  return &operands[memory + 1];
+}
+
+std::size_t memoryOperand(std::span<const Operand> operands) {
+  std::size_t at = 0;
+  while (at < operands.size() && operands[at].kind != OperandKind::Memory) ++at;
+  return at;
+}
+
+// Whether addresses may come from memory.
+bool loadsAddresses(const Module& module, const Function& f) {
+  for (const InstrId id : f) {
+    if (!f[id].isInstruction()) continue;
+    const OpcodeForm& form = module.form(f[id]);
+    if (form.op == Op::Ld && canHoldPointer(form.type) && !isParameter(form.space)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+AddressSpaces::AddressSpaces(const Module& module, const Function& function, const Cfg& cfg,
+                             const SlotIndexes& slots, const LiveIntervals& intervals, bool memoryIsGlobal)
+    : module_(module),
+      f_(function),
+      cfg_(cfg),
+      slots_(slots),
+      intervals_(intervals),
+      values_(function, cfg, slots, intervals),
+      states_(values_.size()),
+      parameters_(function.variables.size(), kUnknown),
+      stored_(function.variables.size()),
+      operations_(module.opcodes.size()) {
+  collectParameters();
+  if (memoryIsGlobal && takesMemoryAsGlobal()) launch_.emplace(module_, f_, cfg_);
+  unsigned sweeps = 0;
+  while (sweep())
+    if (++sweeps == kMostSweeps) {
+      std::ranges::fill(states_, kUnknown);
+      std::ranges::fill(stored_, kUnknown);
+      break;
+    }
+  // What a call left in a variable, or the caller in a parameter, may be passed on as it is.
+  for (const VariableId v : filled_) stored_[v.value] = join(stored_[v.value], parameters_[v.value]);
+}
+
+AddressState AddressSpaces::of(RegId r, ValueId v) const {
+  return v.valid() && holdsAddresses(r) ? states_[values_(r, v)] : kUnknown;
+}
+
+AddressState AddressSpaces::source(const Operand& o, InstrId id) const {
+  switch (o.kind) {
+    case OperandKind::Register:
+      if (o.flags != 0) return kUnknown;
+      if (holdsAddresses(o.reg())) return read(o.reg(), id);
+      // Of less than 64 bits; a vector register is read whole: `mov.b64 p, v` with v of `.v2 .b32` makes an
+      // address.
+      return f_.registers[o.payload].lanes == 1 && info(f_.registers[o.payload].type).bits < 64 ? kNumber
+                                                                                                : kUnknown;
+    case OperandKind::Integer:
+    case OperandKind::WideInteger:
+    case OperandKind::SpecialRegister:
+    case OperandKind::Builtin: return kNumber;
+    case OperandKind::Variable:
+    case OperandKind::Symbol: return addressOf(o);
+    default: return kUnknown;
+  }
+}
+
+AddressKind AddressSpaces::accessed(InstrId id) const {
+  const auto operands = f_.operandsOf(f_[id]);
+  const std::size_t memory = memoryOperand(operands);
+  const std::size_t inside = memory < operands.size() ? operands[memory].inside() : 0;
+  if (inside == 0 || inside > 2 || (inside == 2 && !immediate(f_, operands[memory + 2])))
+    return AddressKind::Unknown;
+  const AddressKind kind = source(operands[memory + 1], id).kind;
+  return isSpace(kind) ? kind : AddressKind::Unknown;
+}
+
+AddressState AddressSpaces::addressOf(const Operand& o) const {
+  const Variable* variable = nullptr;
+  if (o.kind == OperandKind::Variable) variable = &f_.variables[o.payload];
+  if (o.kind == OperandKind::Symbol && module_.symbols[o.payload].kind == SymbolKind::Variable)
+    variable = &module_.variables[module_.symbols[o.payload].index];
+  if (variable == nullptr) return kUnknown;
+  return stateIn(module_.text(module_.declarationForms[variable->form].space));
+}
+
+void AddressSpaces::collectParameters() {
+  filled_ = f_.parameters;
+  const AddressFacts& own = f_.addressFacts;
+  if (own.parameters.size() == f_.parameters.size())
+    for (std::size_t k = 0; k < own.parameters.size(); ++k) parameters_[f_.parameters[k].value] = own.parameters[k];
+  std::vector<bool> isResult(parameters_.size()), isStored(parameters_.size());
+  for (const InstrId id : f_) {
+    const Instruction& i = f_[id];
+    if (!i.isInstruction()) continue;
+    const auto operands = f_.operandsOf(i);
+    if (module_.form(i).is(effect::Call)) {
+      const DirectCall call(module_, f_, i);
+      for (std::size_t k = 0; k < call.results.size(); ++k) {
+        if (call.results[k].kind != OperandKind::Variable) continue;
+        AddressState state = kUnknown;
+        if (call.callee != nullptr && k < call.callee->addressFacts.returns.size())
+          state = call.callee->addressFacts.returns[k];
+        AddressState& known = parameters_[call.results[k].payload];
+        known = isResult[call.results[k].payload] ? join(known, state) : state;
+        isResult[call.results[k].payload] = true;
+        filled_.push_back(VariableId(call.results[k].payload));
+      }
+      continue;
+    }
+    // A parameter whose address is taken may be written or read without being named.
+    const bool isNamed =
+        std::ranges::any_of(operands, [](const Operand& o) { return o.kind == OperandKind::Variable; });
+    if (isNamed && isParameterStore(module_.form(i)))
+      for (const Operand& o : operands)
+        if (o.kind == OperandKind::Variable) isStored[o.payload] = true;
+    if (!isNamed || memoryOperand(operands) < operands.size()) continue;
+    for (const Operand& o : operands)
+      if (o.kind == OperandKind::Variable) stored_[o.payload] = parameters_[o.payload] = kUnknown;
+  }
+  // A variable that takes the result of a call may be an argument of the next: a load may give what was stored.
+  for (std::size_t v = 0; v < parameters_.size(); ++v)
+    if (isResult[v] && isStored[v]) parameters_[v] = kUnknown;
+}
+
+bool AddressSpaces::raise(AddressState& state, AddressState by) {
+  const AddressState now = join(state, by);
+  if (now == state) return false;
+  state = now;
+  return true;
+}
+
+bool AddressSpaces::sweep() {
+  bool changed = false;
+  const auto& postOrder = cfg_.postOrder();
+  for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
+    if (!cfg_[*b].reachable) continue;
+    for (const PointerValues::Value& v : values_.beginning(*b))
+      changed |= raise(states_[values_(v.reg, v.value)], phi(v, *b));
+    for (const InstrId id : slots_.instructions(*b)) changed |= sweepInstruction(id);
+  }
+  return changed;
+}
+
+// Of a phi, or of an entry value: what is in the register when control comes.
+AddressState AddressSpaces::phi(const PointerValues::Value& v, BlockId b) const {
+  const auto& roots = cfg_.roots();
+  if (std::ranges::find(roots, b) != roots.end())
+    if (b != roots.front() || f_.registers[v.reg.value].isParameter) return kUnknown;
+  AddressState state;
+  for (const BlockId from : cfg_.predecessors(b)) {
+    if (!cfg_[from].reachable) continue;
+    const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
+    if (incoming.valid()) state = join(state, states_[values_(v.reg, incoming)]);
+  }
+  return state;
+}
+
+bool AddressSpaces::sweepInstruction(InstrId id) {
+  const Instruction& i = f_[id];
+  bool changed = noteStore(id);
+  for (const Operand& o : f_.operandsOf(i)) {
+    if (!o.isRegister() || !o.writes() || !holdsAddresses(o.reg())) continue;
+    const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
+    if (!v.valid()) continue;
+    AddressState state = kUnknown;
+    if (o.role == Role::Def)
+      state = result(id, o);
+    else if (i.is(Instruction::Guarded) && module_.form(i).knowsOperands())
+      state = join(result(id, o), read(o.reg(), id));
+    changed |= raise(states_[values_(o.reg(), v)], state);
+  }
+  return changed;
+}
+
+bool AddressSpaces::noteStore(InstrId id) {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (!isParameterStore(form)) return false;
+  const auto operands = f_.operandsOf(i);
+  const std::size_t memory = memoryOperand(operands);
+  uint64_t offset = 0;
+  const Operand* const variable = memory < operands.size() ? namedVariable(f_, operands, memory, offset) : nullptr;
+  if (variable == nullptr) return false;
+  const PlainOperands plain(operands);
+  const bool isPlain = canHoldPointer(form.type) && form.vector == 1 && offset == 0 && plain.single(1) != nullptr;
+  return raise(stored_[variable->payload], isPlain ? source(*plain.single(1), id) : kUnknown);
+}
+
+AddressOperation AddressSpaces::operationOf(OpcodeId opcode) {
+  uint8_t& note = operations_[opcode.value];
+  if (note == 0) {
+    const OpcodeForm& form = module_.opcodes[opcode.value];
+    const AddressOperation operation = form.knowsOperands() ? addressOperation(form) : AddressOperation::Other;
+    note = static_cast<uint8_t>(static_cast<uint8_t>(operation) + 1);
+  }
+  return static_cast<AddressOperation>(note - 1);
+}
+
+// What instruction `id` leaves in the operand `to`, whose register holds addresses.
+AddressState AddressSpaces::result(InstrId id, const Operand& to) {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (!form.knowsOperands() || form.role(0) != 'd') return kUnknown;
+  if (form.op == Op::Ld) return loaded(id);
+  const PlainOperands operands(f_.operandsOf(i));
+  if (operands.size() < 2 || operands.single(0) != &to) return kUnknown;
+  if (const auto halves = sentHalves(module_, f_, cfg_, slots_, intervals_, id); halves.unpack.valid())
+    return source(*halves.whole, halves.unpack);
+  const AddressOperation operation = operationOf(i.opcode());
+  if (operation == AddressOperation::Other) return kUnknown;
+  const auto state = [&](std::size_t k) {
+    if (k >= operands.size()) return kNumber;
+    // The address of a variable, perhaps with an offset.
+    if (operands[k].size() == 2 && operands[k][1].join == Join::Plus) return addressOf(operands[k][0]);
+    return operands.single(k) != nullptr ? source(*operands.single(k), id) : kUnknown;
+  };
+  const AddressState a = state(1);
+  if (operation == AddressOperation::ToGeneric || operation == AddressOperation::FromGeneric) {
+    const AddressKind space = namedSpace(form);
+    // Shared memory of another block of the cluster is addressed alike, and is no .shared without ::cluster.
+    if (space == AddressKind::Shared && module_.made.mapsShared && a.kind != AddressKind::SharedOffset &&
+        a.kind != AddressKind::Shared)
+      return kUnknown;
+    return {operation == AddressOperation::FromGeneric ? offsetKind(space) : space, a.mayBeNumber};
+  }
+  std::optional<uint64_t> constant;
+  if (const Operand* second = operands.single(2); second != nullptr)
+    constant = constantOperand(module_, f_, slots_, intervals_, *second, id);
+  // The factor may stand first.
+  const bool isProduct = operation == AddressOperation::Multiply || operation == AddressOperation::MultiplyAdd;
+  if (const Operand* first = operands.single(1); first != nullptr && isProduct)
+    if (const auto factor = constantOperand(module_, f_, slots_, intervals_, *first, id);
+        factor && (*factor > UINT32_MAX || *factor == 1))
+      constant = factor;
+  if (operation == AddressOperation::ShiftLeft && constant && shiftsBefore(operands, id) + *constant >= 32)
+    return kUnknown;
+  return addressResult(operation, a, state(2), state(3), constant);
+}
+
+// By how much what a left shift takes was shifted before: an upper half may come to its place in several steps. Enough
+// for unknown if there are too many.
+uint64_t AddressSpaces::shiftsBefore(const PlainOperands& operands, InstrId id) {
+  constexpr unsigned kMostSteps = 8;
+  uint64_t all = 0;
+  const Operand* from = operands.single(1);
+  for (unsigned step = 0; step < kMostSteps; ++step) {
+    if (from == nullptr || !from->isRegister() || from->flags != 0 || !holdsAddresses(from->reg())) return all;
+    const LiveRange& range = intervals_[from->reg()];
+    const ValueId v = range.valueIn(slots_[id]);
+    if (!v.valid() || range[v].kind != ValueKind::Instruction || range[v].isPartial) return all;
+    id = slots_.instructionAt(range[v].def);
+    const AddressOperation operation = operationOf(f_[id].opcode());
+    if (operation != AddressOperation::Copy && operation != AddressOperation::ShiftLeft) return all;
+    const PlainOperands sources(f_.operandsOf(f_[id]));
+    if (operation == AddressOperation::ShiftLeft && sources.single(2) != nullptr)
+      all += constantOperand(module_, f_, slots_, intervals_, *sources.single(2), id).value_or(0) & UINT32_MAX;
+    from = sources.single(1);
+  }
+  return UINT32_MAX;
+}
+
+AddressState AddressSpaces::loaded(InstrId id) const {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (info(form.type).bits < 64) return kNumber;
+  const auto operands = f_.operandsOf(i);
+  const std::size_t memory = memoryOperand(operands);
+  if (!canHoldPointer(form.type) || memory == operands.size()) return kUnknown;
+  if (launch_ && launch_->isAsLaunchedIfGlobal(id) && operands[memory].inside() != 0)
+    return fromLaunch(id, operands[memory + 1]);
+  uint64_t offset = 0;
+  const Operand* const variable = namedVariable(f_, operands, memory, offset);
+  if (variable == nullptr || !isParameterLoad(form)) return kUnknown;
+  return parameters_[variable->payload];
+}
+
+// What is loaded at `base` and has been there since before the kernel began. A generic address may be one of
+// another space, whose variables hold nothing then.
+AddressState AddressSpaces::fromLaunch(InstrId id, const Operand& base) const {
+  constexpr AddressState kFromBefore{AddressKind::Global, true};
+  if (module_.form(f_[id]).space == StateSpace::Global) return kFromBefore;
+  const AddressState at = source(base, id);
+  if (at.kind == AddressKind::None) return {};
+  return at.kind == AddressKind::Global ? kFromBefore : kUnknown;
+}
+
+// Of a kernel that device code may launch neither parameters nor memory are known.
+bool AddressSpaces::takesMemoryAsGlobal() const {
+  return f_.isEntry && loadsAddresses(module_, f_) &&
+         std::ranges::none_of(f_.addressFacts.parameters,
+                              [](AddressState s) { return s.kind == AddressKind::LaunchedParameter; });
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,97 @@
+// In which state space the addresses lie that 64-bit registers hold, value by value (live_range.h).
+//
+// What:       Generic addresses come from cvta, the addresses of global variables, parameters of kernels (taken as
+//             pointers to global memory, unless told otherwise) and of functions all of whose calls are known
+//             (address_facts.h). So do pointers that a kernel loads from global memory as it was at its launch
+//             (launch_memory.h), under the same assumption as of parameters; others loaded from memory, packed from
+//             halves or returned by atomics are unknown. mov, selp, phis, guarded definitions and adding a number
+//             keep the space; where two meet it is Mixed. So do halves that are put together again after a way
+//             through copies and shuffles of one block (sent_halves.h).
+// A number:   what is certainly no generic address of shared, local or constant memory: constants, special
+//             registers, what is extended from 32 bits or narrow, products, left shifts of less than 32. Kernel
+//             parameters may be numbers as well as pointers, so what arithmetic makes of two such values is Global:
+//             if anything is accessed through it, it is global memory. An address plus something unknown is
+//             unknown, since that may be the pointer of the two.
+// Registers:  of 64 bits, integers or bits, one by one. What comes through an .f64, a .b128, or a vector register is
+//             unknown, as is `r + 4`; a narrower register holds a number. Other halves of an address that are put
+//             together by a pack, by a shift of 32 or more, or by a product with a multiple of 2^32 are unknown.
+// Elsewhere:  addresses of parameters (cvta.param, mov of a parameter) and of other blocks of the cluster (mapa,
+//             ::cluster; with mapa in the module also what cvta.shared makes of anything but a variable's address)
+//             are unknown: generic accesses stay generic.
+// Null:       counts as a number that may stand for an address. Where it could be accessed the program is wrong.
+// Algorithm:  the lattice of ir/address_state.h, from below, in sweeps over the blocks in reverse post-order until
+//             nothing changes; each value rises a few times at most. Of a function that needs more than kMostSweeps
+//             nothing is known.
+// Invariants: only reachable code counts. A value that nobody wrote is None.
+// Cost:       linear in operands for each sweep; there are as many as loops are deep, and two.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analysis/addresses/address_arithmetic.h"
+#include "analysis/addresses/launch_memory.h"
+#include "analysis/addresses/pointer_values.h"
+#include "analysis/dataflow/dominators.h"
+#include "analysis/values/plain_operands.h"
+
+namespace ptxopt {
+
+class AddressSpaces {
+ public:
+  // All must live as long as this, and stay as they are. Of the parameters and of the results of calls is known
+  // what Function::addressFacts says. `memoryIsGlobal`: pointers that memory held when a kernel was launched are
+  // taken as its parameters are.
+  AddressSpaces(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
+                const LiveIntervals& intervals, bool memoryIsGlobal = false);
+
+  // Unknown for registers that are not of 64 integer bits.
+  AddressState of(RegId r, ValueId v) const;
+  // What instruction `id` reads in `r`, and what is in `r` behind it.
+  AddressState read(RegId r, InstrId id) const { return of(r, intervals_[r].valueIn(slots_[id])); }
+  AddressState written(RegId r, InstrId id) const { return of(r, intervals_[r].valueOut(slots_[id])); }
+  // What a source operand that consists of one entry is; Unknown for a group.
+  AddressState source(const Operand& o, InstrId id) const;
+  // The space of the memory that a generic access `id` is of, by the address `[reg]` or `[reg+imm]`; Unknown for
+  // other forms.
+  AddressKind accessed(InstrId id) const;
+  // Values have numbers, for tables of them.
+  std::size_t size() const { return states_.size(); }
+  std::size_t index(RegId r, ValueId v) const { return values_(r, v); }
+  // Whether registers like `r` hold addresses: of 64 bits, no float, no vector.
+  bool holdsAddresses(RegId r) const { return values_.contains(r); }
+  // What the st.param into a variable put there, together: the argument of a call, or the function's result.
+  AddressState stored(VariableId v) const { return stored_[v.value]; }
+
+ private:
+  static constexpr unsigned kMostSweeps = 100;
+
+  void collectParameters();
+  bool sweep();
+  bool raise(AddressState& state, AddressState by);
+  AddressState phi(const PointerValues::Value& v, BlockId b) const;
+  bool sweepInstruction(InstrId id);
+  bool noteStore(InstrId id);
+  AddressOperation operationOf(OpcodeId opcode);
+  AddressState result(InstrId id, const Operand& to);
+  uint64_t shiftsBefore(const PlainOperands& operands, InstrId id);
+  AddressState loaded(InstrId id) const;
+  AddressState fromLaunch(InstrId id, const Operand& base) const;
+  bool takesMemoryAsGlobal() const;
+  AddressState addressOf(const Operand& o) const;
+
+  const Module& module_;
+  const Function& f_;
+  const Cfg& cfg_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
+  PointerValues values_;
+  std::vector<AddressState> states_;      // by value
+  std::vector<AddressState> parameters_;  // by VariableId: what a load of it gives
+  std::vector<AddressState> stored_;      // by VariableId
+  std::vector<VariableId> filled_;        // own parameters and results of calls
+  std::optional<LaunchMemory> launch_;    // of kernels that load addresses
+  std::vector<uint8_t> operations_;       // by OpcodeId: the operation and one; 0: not read yet
+};
+
+}  // namespace ptxopt

@@ -1,0 +1,513 @@
+#include "analysis/addresses/local_addresses.h"
+
+#include <algorithm>
+
+#include "analysis/values/constant_operand.h"
+
+namespace ptxopt {
+namespace {
+
+// Nothing else can be meant by the address of a local variable.
+bool isLocalOrGeneric(StateSpace s) { return s == StateSpace::None || s == StateSpace::Local; }
+
+bool isFloating(const Operand& o) {
+  return o.kind == OperandKind::Float32 || o.kind == OperandKind::Float64 || o.kind == OperandKind::Decimal;
+}
+
+// Part of a constant expression. No name: it may be an address.
+bool isConstant(const Operand& o) {
+  switch (o.kind) {
+    case OperandKind::Integer:
+    case OperandKind::WideInteger:
+    case OperandKind::Float32:
+    case OperandKind::Float64:
+    case OperandKind::Decimal:
+    case OperandKind::Builtin:
+    case OperandKind::Cast:
+    case OperandKind::Paren: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+LocalAddresses::LocalAddresses(const Module& module, const Function& function, const Cfg& cfg,
+                               const SlotIndexes& slots, const LiveIntervals& intervals)
+    : module_(module),
+      f_(function),
+      stored_(findStoredNumbers(module, function)),
+      cfg_(cfg),
+      slots_(slots),
+      intervals_(intervals),
+      bytes_(function.variables.size()),
+      why_(function.variables.size()),
+      computations_(function.variables.size()),
+      values_(function, cfg, slots, intervals),
+      addresses_(values_.size()),
+      isKept_(function.variables.size()),
+      contents_(function.variables.size()) {
+  collect();
+  if (variables_.empty()) return;
+  do follow();
+  while (distrust());
+}
+
+// From the start, with what is known of the variables that cannot be trusted.
+void LocalAddresses::follow() {
+  std::ranges::fill(addresses_, Address());
+  std::ranges::fill(why_, std::string_view());
+  isKept_.assign(isKept_.size(), false);
+  for (std::vector<InstrId>& all : computations_) all.clear();
+  accesses_.clear();
+  indexed_.clear();
+  unsigned sweeps = 0;
+  while (sweep())
+    if (++sweeps == kMostSweeps) {
+      for (const VariableId v : variables_) why_[v.value] = "too-deep";
+      return;
+    }
+  for (std::size_t b = 0; b < cfg_.size(); ++b)
+    if (cfg_[BlockId(b)].reachable) lookAtPhis(BlockId(b));
+  for (const InstrId id : f_)
+    if (f_[id].isInstruction() && slots_[id].valid() && cfg_[cfg_.blockOf(id)].reachable) lookAtUses(id);
+}
+
+// Variables with addresses in them that somebody else may reach: what is read there may be anything. Whether there
+// are more of these than before.
+bool LocalAddresses::distrust() {
+  bool any = false;
+  for (const VariableId v : variables_) {
+    Contents& c = contents_[v.value];
+    const bool keepsAny = std::ranges::any_of(c.kept, [](const Kept& k) { return k.value.kind == Address::Known; });
+    const bool isNew = keepsAny && !c.isUnknown && !whyPinned(v).empty();
+    c.isUnknown |= isNew;
+    any |= isNew;
+  }
+  if (any)
+    for (Contents& c : contents_) {
+      c.kept.clear();
+      c.others.clear();
+    }
+  return any;
+}
+
+// What 64 bits of a variable hold.
+LocalAddresses::Address LocalAddresses::keptAt(VariableId v, int64_t offset) const {
+  const Contents& c = contents_[v.value];
+  if (c.isUnknown) return {.kind = Address::Lost};
+  Address held;
+  for (const Kept& k : c.kept) {
+    if (k.offset == offset)
+      held = join(held, k.value);
+    else if (k.offset < offset + 8 && offset < k.offset + 8)
+      return {.kind = Address::Lost};
+  }
+  for (const auto& [begin, end] : c.others)
+    if (begin < offset + 8 && offset < end) return {.kind = Address::Lost};
+  return held;
+}
+
+// Notes what a load or store does to what a variable holds; whether that is news.
+bool LocalAddresses::lookAtMemory(InstrId id) {
+  LocalAccess access;
+  uint32_t base = UINT32_MAX, chain = kNoChain;
+  std::string_view whyNot;
+  if (!readAccess(id, access, base, chain, whyNot)) return false;
+  Contents& c = contents_[access.variable.value];
+  if (c.isUnknown) return false;
+  if (chain != kNoChain || access.bytes != 8 || access.elements != 1) {
+    std::pair<int64_t, int64_t> bytes{access.offset, access.offset + int64_t{access.bytes} * access.elements};
+    if (chain != kNoChain) bytes = {INT64_MIN / 2, INT64_MAX / 2};
+    if (std::ranges::find(c.others, bytes) != c.others.end()) return false;
+    c.others.push_back(bytes);
+    return true;
+  }
+  if (!access.isStore) return false;
+  const Operand& from = f_.operandsOf(f_[id])[access.firstElement];
+  // Of `st [p], a + 4` nothing is kept: what is stored is not what the register holds.
+  const bool isWhole = from.isRegister() && from.flags == 0 && values_.contains(from.reg());
+  const Address stored = isWhole ? read(from.reg(), id) : Address{.kind = Address::Lost};
+  auto held = std::ranges::find(c.kept, access.offset, &Kept::offset);
+  if (held == c.kept.end()) held = c.kept.insert(held, {access.offset, {}});
+  const Address now = join(held->value, stored);
+  if (now == held->value) return false;
+  held->value = now;
+  return true;
+}
+
+// What a load leaves in its register.
+LocalAddresses::Address LocalAddresses::loaded(InstrId id) const {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (form.op != Op::Ld || info(form.type).bits != 64 || form.vector != 1) return {.kind = Address::Lost};
+  const auto operands = f_.operandsOf(i);
+  for (std::size_t k = 0; k + 1 < operands.size(); ++k) {
+    const Operand& o = operands[k + 1];
+    if (operands[k].kind == OperandKind::Memory && o.isRegister() && values_.contains(o.reg()) &&
+        read(o.reg(), id).kind == Address::None)
+      return {};
+  }
+  LocalAccess access;
+  uint32_t base = UINT32_MAX, chain = kNoChain;
+  std::string_view whyNot;
+  if (!readAccess(id, access, base, chain, whyNot) || chain != kNoChain) return {.kind = Address::Lost};
+  return keptAt(access.variable, access.offset);
+}
+
+// Whether the address goes to a place where it is all that is ever kept.
+bool LocalAddresses::isKept(InstrId id, const Address& a) const {
+  LocalAccess access;
+  uint32_t base = UINT32_MAX, chain = kNoChain;
+  std::string_view whyNot;
+  return readAccess(id, access, base, chain, whyNot) && access.isStore && access.bytes == 8 &&
+         access.elements == 1 && chain == kNoChain && keptAt(access.variable, access.offset) == a;
+}
+
+void LocalAddresses::collect() {
+  for (std::size_t v = 0; v < f_.variables.size(); ++v) {
+    const Variable& variable = f_.variables[v];
+    const DeclarationForm& form = module_.declarationForms[variable.form];
+    if (variable.isParameter || module_.text(form.space) != "local") continue;
+    bytes_[v] = variable.declarator.elements * form.lanes * info(form.type).bits / 8;
+    if (bytes_[v] == 0 || variable.declarator.isRange || form.isExtern) {
+      bytes_[v] = 0;
+      continue;
+    }
+    variables_.push_back(VariableId(v));
+  }
+}
+
+LocalAddresses::Address LocalAddresses::join(const Address& a, const Address& b) {
+  if (a.kind == Address::None) return b;
+  if (b.kind == Address::None || a == b) return a;
+  return Address{.kind = Address::Lost};
+}
+
+LocalAddresses::Address LocalAddresses::at(RegId r, ValueId v) const {
+  if (!v.valid() || !values_.contains(r)) return Address{.kind = Address::Lost};
+  return addresses_[values_(r, v)];
+}
+
+LocalAddresses::Address LocalAddresses::read(RegId r, InstrId id) const {
+  return at(r, intervals_[r].valueIn(slots_[id]));
+}
+
+bool LocalAddresses::raise(RegId r, ValueId v, const Address& by) {
+  Address& known = addresses_[values_(r, v)];
+  const Address now = join(known, by);
+  if (now == known) return false;
+  known = now;
+  return true;
+}
+
+// `v` or `v+4` of a local variable.
+LocalAddresses::Address LocalAddresses::named(std::span<const Operand> operand) const {
+  if (operand.empty() || operand[0].kind != OperandKind::Variable || bytes_[operand[0].payload] == 0 ||
+      operand.size() > 2)
+    return Address{.kind = Address::Lost};
+  Address a{.kind = Address::Known, .variable = VariableId(operand[0].payload)};
+  if (operand.size() == 1) return a;
+  const auto offset = immediate(f_, operand[1]);
+  if (!offset || operand[1].join != Join::Plus) return Address{.kind = Address::Lost};
+  a.offset = static_cast<int64_t>(*offset);
+  return a;
+}
+
+bool LocalAddresses::sweep() {
+  bool changed = false;
+  const auto& postOrder = cfg_.postOrder();
+  const auto& roots = cfg_.roots();
+  for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
+    if (!cfg_[*b].reachable) continue;
+    const bool isRoot = std::ranges::find(roots, *b) != roots.end();
+    for (const PointerValues::Value& v : values_.beginning(*b)) {
+      if (isRoot && (*b != roots.front() || f_.registers[v.reg.value].isParameter))
+        changed |= raise(v.reg, v.value, Address{.kind = Address::Lost});
+      for (const BlockId from : cfg_.predecessors(*b)) {
+        if (!cfg_[from].reachable) continue;
+        const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
+        if (incoming.valid()) changed |= raise(v.reg, v.value, at(v.reg, incoming));
+      }
+    }
+    for (const InstrId id : slots_.instructions(*b)) {
+      changed |= lookAtMemory(id);
+      for (const Operand& o : f_.operandsOf(f_[id])) {
+        if (!o.isRegister() || !o.writes() || !values_.contains(o.reg())) continue;
+        const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
+        if (!v.valid()) continue;
+        if (o.role == Role::Mod) changed |= raise(o.reg(), v, read(o.reg(), id));
+        changed |= raise(o.reg(), v, isFollowed(id) ? result(id) : loaded(id));
+      }
+    }
+  }
+  return changed;
+}
+
+// Whether the instruction has one result, which may be an address of what it reads.
+bool LocalAddresses::isFollowed(InstrId id) const {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (!form.knowsOperands() || form.role(0) != 'd') return false;
+  const PlainOperands operands(f_.operandsOf(i));
+  if (operands.size() < 2 || operands.single(0) == nullptr) return false;
+  switch (addressOperation(form)) {
+    case AddressOperation::Copy:
+    case AddressOperation::Convert:
+    case AddressOperation::Add:
+    case AddressOperation::Or:
+    case AddressOperation::Subtract: return true;
+    case AddressOperation::ToGeneric:
+    case AddressOperation::FromGeneric: return namedSpace(form) == AddressKind::Local;
+    default: return false;
+  }
+}
+
+LocalAddresses::Address LocalAddresses::result(InstrId id) {
+  const Instruction& i = f_[id];
+  const PlainOperands operands(f_.operandsOf(i));
+  const auto source = [&](std::size_t k) -> Address {
+    const Operand* const single = operands.single(k);
+    if (single != nullptr && single->isRegister() && single->flags == 0 && values_.contains(single->reg()))
+      return read(single->reg(), id);
+    return named(operands[k]);
+  };
+  const AddressOperation operation = addressOperation(module_.form(i));
+  Address a = source(1);
+  const bool isSum = operation == AddressOperation::Add || operation == AddressOperation::Or;
+  if (!isSum && operation != AddressOperation::Subtract) return a;
+  if (operands.size() != 3) return Address{.kind = Address::Lost};
+  auto by = constant(operands.single(2), id);
+  if (!by && isSum) {
+    by = constant(operands.single(1), id);
+    a = source(2);
+  }
+  if (a.kind == Address::None) return a;
+  if (!by && operation == AddressOperation::Add) {
+    const Address first = source(1);
+    if (first.kind == Address::None) return first;
+    if (first.kind == Address::Known)
+      return a.kind == Address::Known ? Address{.kind = Address::Lost} : indexedBy(first, operands.single(2), id);
+    if (a.kind == Address::Known) return indexedBy(a, operands.single(1), id);
+  }
+  if (!by || a.kind == Address::Lost) return Address{.kind = Address::Lost};
+  if (operation == AddressOperation::Or) {
+    if (a.chain != kNoChain || *by >= alignmentOf(a.variable)) return Address{.kind = Address::Lost};
+    a.offset = static_cast<int64_t>(static_cast<uint64_t>(a.offset) | *by);
+    return a;
+  }
+  a.offset = isSum ? a.offset + static_cast<int64_t>(*by) : a.offset - static_cast<int64_t>(*by);
+  return a;
+}
+
+LocalAddresses::Address LocalAddresses::indexedBy(const Address& a, const Operand* index, InstrId id) {
+  if (index == nullptr || !index->isRegister() || index->flags != 0) return {.kind = Address::Lost};
+  const auto [at, isNew] =
+      chainOf_.try_emplace(uint64_t{id.value} << 32 | a.chain, static_cast<uint32_t>(chains_.size()));
+  if (isNew) chains_.push_back({a.chain, {id, index->reg()}});
+  Address sum = a;
+  sum.chain = at->second;
+  return sum;
+}
+
+void LocalAddresses::addIndexed(const LocalAccess& access, uint32_t chain) {
+  IndexedAccess& indexed = indexed_.emplace_back();
+  indexed.at = access.at;
+  indexed.variable = access.variable;
+  indexed.offset = access.offset;
+  indexed.bytes = uint32_t{access.bytes} * access.elements;
+  for (; chain != kNoChain; chain = chains_[chain].before) indexed.addends.push_back(chains_[chain].addend);
+}
+
+std::optional<uint64_t> LocalAddresses::constant(const Operand* o, InstrId id) const {
+  return o != nullptr ? constantOperand(module_, f_, slots_, intervals_, *o, id) : std::nullopt;
+}
+
+uint64_t LocalAddresses::alignmentOf(VariableId v) const {
+  const DeclarationForm& form = module_.declarationForms[f_.variables[v.value].form];
+  return std::min<uint64_t>(form.alignment != 0 ? form.alignment : info(form.type).bits / 8, kWindowAlignment);
+}
+
+void LocalAddresses::pin(const Address& a, std::string_view why) {
+  if (a.kind == Address::Known && why_[a.variable.value].empty()) why_[a.variable.value] = why;
+}
+
+void LocalAddresses::lookAtPhis(BlockId b) {
+  for (const PointerValues::Value& v : values_.beginning(b)) {
+    if (at(v.reg, v.value).kind != Address::Lost) continue;
+    for (const BlockId from : cfg_.predecessors(b))
+      if (cfg_[from].reachable)
+        pin(at(v.reg, intervals_[v.reg].valueAt(slots_.end(from).previous())), "dynamic-index");
+  }
+}
+
+void LocalAddresses::lookAtUses(InstrId id) {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  const auto operands = f_.operandsOf(i);
+  LocalAccess access;
+  uint32_t base = UINT32_MAX;
+  std::string_view whyNot;
+  uint32_t chain = kNoChain;
+  const bool isAccess = readAccess(id, access, base, chain, whyNot);
+  if (isAccess) {
+    if (chain == kNoChain)
+      accesses_.push_back(access);
+    else
+      addIndexed(access, chain);
+  }
+  const Address made = isFollowed(id) ? result(id) : loaded(id);
+  const PlainOperands plain(operands);
+  const Operand* const to = plain.size() > 0 ? plain.single(0) : nullptr;
+  // A definition under a guard leaves one address or the other.
+  const bool keeps = made.kind == Address::Known && to != nullptr && to->isRegister() &&
+                     values_.contains(to->reg()) &&
+                     at(to->reg(), intervals_[to->reg()].valueOut(slots_[id])) == made;
+  for (uint32_t k = 0; k < operands.size(); ++k) {
+    const Operand& o = operands[k];
+    Address a;
+    if (o.kind == OperandKind::Variable && bytes_[o.payload] != 0)
+      a = {.kind = Address::Known, .variable = VariableId(o.payload)};
+    if (o.isRegister() && o.reads() && values_.contains(o.reg())) a = read(o.reg(), id);
+    if (a.kind != Address::Known) continue;
+    if (k == base) {
+      if (!isAccess) pin(a, whyNot.empty() ? "named-otherwise" : whyNot);
+      continue;
+    }
+    // The old value of a register that is written under a guard.
+    if (keeps) continue;
+    if (isKept(id, a)) {
+      isKept_[a.variable.value] = true;
+      continue;
+    }
+    const AddressOperation operation = form.knowsOperands() ? addressOperation(form) : AddressOperation::Other;
+    if (form.is(effect::Unknown))
+      pin(a, "unknown-opcode");
+    else if (form.op == Op::Atom || form.op == Op::Red || form.op == Op::RedAsync)
+      pin(a, "atomic");
+    else if (form.op == Op::Setp || form.op == Op::Set)
+      pin(a, "compared");
+    else if (o.kind == OperandKind::Variable)
+      pin(a, "named-otherwise");
+    else if (operation != AddressOperation::Other && operation != AddressOperation::Copy)
+      pin(a, "dynamic-index");
+    else
+      pin(a, "escapes");
+  }
+  // What a load brings back has no operand that reads it. It is lost in a register that is not followed, or that holds
+  // something else as well when the load is guarded.
+  if (!keeps && to != nullptr && to->isRegister()) pin(made, "escapes");
+  if (keeps && isFollowed(id)) computations_[made.variable.value].push_back(id);
+}
+
+// Whether the entry is a scalar register, as it is, with all the bits of an element; of any class, since a load extends
+// to an .f64 register as it does to a .b64 one; but not one that a narrow store may convert. Not of 128 bits, nor of the
+// types of 8 bits, nor a predicate.
+bool LocalAddresses::isWholeRegister(const Operand& o, unsigned bits) const {
+  if (!o.isRegister() || o.flags != 0) return false;
+  const Register& r = f_.registers[o.payload];
+  const unsigned width = info(r.type).bits;
+  if (stored_.isStoredNarrowly[o.payload] && stored_.mayBeNumber[o.payload]) return false;
+  return r.lanes == 1 && width >= bits && width >= 16 && width <= 64;
+}
+
+// Whether `o` is a register of which a store of `type` takes the low bits. ptxas converts the number, where it stores
+// less than a floating-point register or the upper part of anything as .f32: `st.b32 [a], %fd1` stores an integer.
+bool LocalAddresses::isStorableRegister(const Operand& o, ScalarType type) const {
+  if (!isWholeRegister(o, info(type).bits)) return false;
+  const ScalarType held = f_.registers[o.payload].type;
+  return info(held).bits == info(type).bits || (isIntegerOrBits(held) && isInteger(type));
+}
+
+// Whether what is stored is a register, a constant, a constant expression, or a register of an integer type to which
+// ptxas adds a constant (what it makes of `%f1 + 4` is nothing that one could say). What has several entries is left
+// to ptxas (promote/slot_code.h).
+bool LocalAddresses::isStorable(InstrId id, ScalarType type) const {
+  const PlainOperands operands(f_.operandsOf(f_[id]));
+  if (operands.size() < 2) return false;
+  const auto stored = operands[1];
+  const bool isSum = stored[0].is(Operand::Compound) && stored[0].isRegister();
+  if (isSum) {
+    Operand first = stored[0];
+    first.flags &= static_cast<uint8_t>(~Operand::Compound);
+    if (!isStorableRegister(first, type) || !isIntegerOrBits(f_.registers[first.payload].type)) return false;
+  }
+  // An expression is left to a mov of the bits: it must be one of integers.
+  if (stored.size() > 1 && (!isInteger(type) || std::ranges::any_of(stored, isFloating))) return false;
+  return std::ranges::all_of(stored.subspan(isSum), [&](const Operand& o) {
+    return isConstant(o) || (stored.size() == 1 && isStorableRegister(o, type));
+  });
+}
+
+// Whether the instruction is a load or store of a local variable: then `access` says which. `base`: the entry that
+// holds the address, where there is one. `whyNot`: it is one, of a kind that pins the variable.
+bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base, uint32_t& chain,
+                                std::string_view& whyNot) const {
+  const Instruction& i = f_[id];
+  const OpcodeForm& form = module_.form(i);
+  if (form.op != Op::Ld && form.op != Op::St) return false;
+  const auto operands = f_.operandsOf(i);
+  uint32_t memory = 0;
+  while (memory < operands.size() && operands[memory].kind != OperandKind::Memory) ++memory;
+  if (memory == operands.size()) return false;
+  const std::size_t inside = operands[memory].inside();
+  if (inside == 0 || inside > 2) return false;
+  base = memory + 1;
+  const auto entries = operands.subspan(base, inside);
+  Address a = named(entries);
+  if (entries[0].isRegister() && entries[0].role == Role::Use && entries[0].flags == 0 &&
+      values_.contains(entries[0].reg())) {
+    a = read(entries[0].reg(), id);
+    if (a.kind == Address::Known && inside == 2) {
+      const auto offset = immediate(f_, entries[1]);
+      if (!offset || entries[1].join != Join::Plus) whyNot = "named-otherwise";
+      a.offset += static_cast<int64_t>(offset.value_or(0));
+    }
+  }
+  if (a.kind != Address::Known) return false;
+  const unsigned bits = info(form.type).bits;
+  chain = a.chain;
+  access.at = id;
+  access.variable = a.variable;
+  access.offset = a.offset;
+  access.isStore = form.op == Op::St;
+  access.isSigned = isSignedType(form.type);
+  access.bytes = static_cast<uint8_t>(bits / 8);
+  access.elements = form.vector;
+  // A load names its results first, a store what it stores behind the address.
+  uint32_t first =
+      access.isStore ? memory + 1 + static_cast<uint32_t>(inside) : (i.is(Instruction::Guarded) ? 1 : 0);
+  const auto size = int64_t{access.bytes} * access.elements;
+  if (form.is(effect::Volatile))
+    whyNot = "volatile";
+  else if (!isLocalOrGeneric(form.space))
+    whyNot = "other-space";
+  else if (bits < 8 || bits > 64)
+    whyNot = "wide";
+  else if (chain == kNoChain && (a.offset < 0 || a.offset + size > static_cast<int64_t>(bytes_[a.variable.value])))
+    whyNot = "out-of-bounds";
+  if (first < operands.size() && operands[first].kind == OperandKind::Selector) whyNot = "volatile";  // .unified
+  if (!whyNot.empty()) return false;
+  if (first >= operands.size()) {
+    whyNot = "escapes";
+    return false;
+  }
+  const bool isVector = operands[first].kind == OperandKind::Vector;
+  if (isVector != (access.elements > 1) || (isVector && operands[first].inside() != access.elements)) {
+    whyNot = "lanes";
+    return false;
+  }
+  if (isVector) ++first;
+  access.firstElement = first;
+  for (uint32_t k = first; k < first + access.elements; ++k) {
+    const Operand& o = operands[k];
+    const bool isUsable = !access.isStore ? isWholeRegister(o, bits) || o.kind == OperandKind::Sink
+                          : isVector      ? isStorableRegister(o, form.type) || (isConstant(o) && !o.isGroup())
+                                          : isStorable(id, form.type);
+    if (!isUsable) whyNot = "lanes";
+    for (uint32_t j = first; j < k && !access.isStore; ++j)
+      if (o.isRegister() && operands[j].isRegister() && operands[j].reg() == o.reg()) whyNot = "lanes";
+  }
+  return whyNot.empty();
+}
+
+}  // namespace ptxopt

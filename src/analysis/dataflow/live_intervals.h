@@ -1,0 +1,59 @@
+// The live range of every register of a function.
+//
+// Computed register by register (live_range_calc.h), from lists of where each is read and written that are made in
+// one walk over the instructions. Only reachable code counts. Registers of the parameter list begin with an entry
+// value, as do registers that are read before they are written on some path; result registers are read where the
+// function returns.
+// After instructions were changed, `recompute` makes the ranges of single registers anew.
+// Cost: linear in the operands plus, for each register that lives across blocks, the blocks where it is live.
+#pragma once
+
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/dataflow/dominators.h"
+#include "analysis/dataflow/live_range.h"
+#include "analysis/dataflow/slot_indexes.h"
+
+namespace ptxopt {
+
+class LiveIntervals {
+ public:
+  // `dominators` is made here when there is none; it must live as long as the intervals.
+  LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
+                const DominatorTree* dominators = nullptr);
+  // The ranges of some registers only; those of the others stay empty.
+  LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots, const DominatorTree& dominators,
+                std::span<const RegId> only);
+
+  std::size_t size() const { return ranges_.size(); }
+  const LiveRange& operator[](RegId r) const { return ranges_[r.value]; }
+  LiveRange& range(RegId r) { return ranges_[r.value]; }
+
+  // A register that came into being after the intervals.
+  LiveRange& add(RegId r);
+  // Makes the ranges of these registers anew from the instructions as they are now. Linear in the function.
+  void recompute(std::span<const RegId> registers, const SlotIndexes& slots);
+  // Follows numbers that moved.
+  void moved(const std::vector<SlotIndexes::Move>& moves);
+
+  // An error in words, or an empty string: whether each range is well formed.
+  std::string verify() const;
+
+  friend bool operator==(const LiveIntervals& a, const LiveIntervals& b) { return a.ranges_ == b.ranges_; }
+
+ private:
+  void compute(const SlotIndexes& slots, const std::vector<bool>* only);
+
+  const Function& f_;
+  const Cfg& cfg_;
+  std::unique_ptr<const DominatorTree> ownDominators_;
+  const DominatorTree& dominators_;
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> memory_;
+  std::vector<LiveRange> ranges_;  // by RegId
+};
+
+}  // namespace ptxopt

@@ -1,0 +1,161 @@
+// Where a register holds which value.
+//
+// A live range is a sorted list of segments [start, end) that do not overlap; each carries the number of the value
+// that the register holds there. A value begins at one place: where an instruction writes the register, at the
+// start of a block where different values meet (a phi), or at the function's entry (a parameter's value, or no
+// value at all: a register that is read before it was written holds its entry value, which is undefined but legal).
+// A partial definition (role Mod) ends one value at its Register slot and begins the next there, marked as partial:
+// what it does not write comes from the old one.
+// Segments with the same value that touch are one segment. Storage comes from the memory resource given, so that
+// the many small ranges of a function cost no allocation each.
+#pragma once
+
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+#include <vector>
+
+#include "analysis/dataflow/slot_indexes.h"
+
+namespace ptxopt {
+
+using ValueId = Id<struct ValueTag>;
+
+enum class ValueKind : uint8_t { Instruction, Phi, Entry, Unused };
+
+struct LiveValue {
+  SlotIndex def;  // Register slot of the instruction; Block slot of the block for phis and entry values
+  ValueKind kind = ValueKind::Instruction;
+  bool isPartial = false;
+  friend bool operator==(const LiveValue&, const LiveValue&) = default;
+};
+
+struct Segment {
+  SlotIndex start, end;
+  ValueId value;
+  bool contains(SlotIndex i) const { return start <= i && i < end; }
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+class LiveRange {
+ public:
+  explicit LiveRange(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : segments_(memory), values_(memory) {}
+
+  bool empty() const { return segments_.empty(); }
+  const std::pmr::vector<Segment>& segments() const { return segments_; }
+  const std::pmr::vector<LiveValue>& values() const { return values_; }
+  const LiveValue& operator[](ValueId v) const { return values_[v.value]; }
+  SlotIndex start() const { return segments_.front().start; }
+  SlotIndex end() const { return segments_.back().end; }
+
+  // ---- queries ----
+  // The segment that contains `i`, or nullptr. Cost: logarithmic, as for all queries below.
+  const Segment* find(SlotIndex i) const;
+  bool isLiveAt(SlotIndex i) const { return find(i) != nullptr; }
+  // The value at `i`; none where the register is not live.
+  ValueId valueAt(SlotIndex i) const;
+  // The value that is read by the instruction at `i`, and the one that begins there.
+  ValueId valueIn(SlotIndex i) const { return valueAt(i.base()); }
+  ValueId valueOut(SlotIndex i) const;
+  // Whether the value that instruction `i` reads is read there for the last time on this way through the text: its
+  // segment ends at the instruction.
+  bool isKilledAt(SlotIndex i) const;
+  bool overlaps(const LiveRange& other) const;
+  bool overlaps(SlotIndex start, SlotIndex end) const;
+  // The first place where both are live, holding values that `same` does not accept as equal.
+  template <typename Same>
+  SlotIndex firstConflict(const LiveRange& other, Same&& same) const;
+
+  // ---- changes ----
+  void reserve(std::size_t segments, std::size_t values) {
+    segments_.reserve(segments);
+    values_.reserve(values);
+  }
+  ValueId addValue(const LiveValue& v);
+  // Adds [start, end) with a value; what touches or overlaps must have the same value where it overlaps.
+  void addSegment(Segment s);
+  // Appends after everything there is.
+  void append(Segment s);
+  // Takes [start, end) out, which must lie inside one segment. Values without segments become Unused.
+  void removeSegment(SlotIndex start, SlotIndex end);
+  // Makes the value that reaches `use` inside [blockStart, use) live until `use`. The value; none when there is
+  // none in the block.
+  ValueId extendInBlock(SlotIndex blockStart, SlotIndex use);
+  // Takes over all of `other`. `valueOf[v]` is the value of this range that other's value v is from now on; none:
+  // it becomes a new one. Where both are live they must hold the same value after that.
+  void join(const LiveRange& other, const std::vector<ValueId>& valueOf);
+  // Gives all of value `from` to value `to`.
+  void mergeValues(ValueId from, ValueId to);
+  // Moves all segments of some values out into `into`.
+  template <typename Predicate>
+  void split(LiveRange& into, Predicate&& goes);
+  // Follows numbers that moved; moves are ascending by `from`.
+  void moved(const std::vector<SlotIndexes::Move>& moves);
+  // Drops unused values and numbers the others in the order of their definitions.
+  void renumberValues();
+  void clear() {
+    segments_.clear();
+    values_.clear();
+  }
+
+  // An error in words, or an empty string.
+  std::string verify() const;
+  // "[16r,40r:0) [64B,80r:1) 0@16r 1@64B-phi"
+  std::string toString() const;
+
+  friend bool operator==(const LiveRange& a, const LiveRange& b) {
+    return a.segments_ == b.segments_ && a.values_ == b.values_;
+  }
+
+ private:
+  std::pmr::vector<Segment>::iterator firstEndingAfter(SlotIndex i);
+  std::pmr::vector<Segment>::const_iterator firstEndingAfter(SlotIndex i) const;
+  void dropUnused();
+
+  std::pmr::vector<Segment> segments_;
+  std::pmr::vector<LiveValue> values_;
+};
+
+template <typename Same>
+SlotIndex LiveRange::firstConflict(const LiveRange& other, Same&& same) const {
+  auto a = segments_.begin();
+  auto b = other.segments_.begin();
+  while (a != segments_.end() && b != other.segments_.end()) {
+    if (a->end <= b->start) {
+      ++a;
+    } else if (b->end <= a->start) {
+      ++b;
+    } else {
+      if (!same(a->value, b->value)) return std::max(a->start, b->start);
+      if (a->end < b->end)
+        ++a;
+      else
+        ++b;
+    }
+  }
+  return {};
+}
+
+template <typename Predicate>
+void LiveRange::split(LiveRange& into, Predicate&& goes) {
+  std::vector<ValueId> mapped(values_.size());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const Segment s = segments_[i];
+    if (!goes(s.value)) {
+      segments_[kept++] = s;
+      continue;
+    }
+    ValueId& to = mapped[s.value.value];
+    if (!to.valid()) to = into.addValue(values_[s.value.value]);
+    into.addSegment({s.start, s.end, to});
+  }
+  segments_.resize(kept);
+  dropUnused();
+}
+
+// "16r": the number of an instruction, or of a block's start, and the slot: B e r d.
+std::string toString(SlotIndex i);
+
+}  // namespace ptxopt

@@ -1,0 +1,112 @@
+// Which registers are live at the start of each block, one set for each register file.
+//
+// Two strengths. `Plain`: a register is live where some path reads it before writing it in full. `Needed`: the
+// same, but a read counts only when the instruction that reads has an effect or a needed result itself; so a
+// counter that feeds nothing but itself is dead, and what it alone reads is dead too. `Needed` is the least fixed
+// point of
+//     in(i) = out(i)                        if i may be removed and none of its results is in out(i)
+//           = reads(i) | (out(i) - writes(i))  otherwise
+// where writes(i) are the full definitions (Def) and reads(i) the uses and mods.
+// (Horwitz, Demers and Teitelbaum, "An efficient general iterative algorithm for dataflow analysis", 1987, call
+// such variables truly live.)
+//
+// Only global registers (register_numbers.h) count. Two forms hold the answer:
+//   dense        A bit for each block and global register. Two solvers:
+//     by sets    One backward scan of each block makes gen, what it reads before it writes it, and kill, what it
+//                writes in full. Then, file by file, in(b) = gen(b) | (out(b) - kill(b)) until nothing changes.
+//                gen is where in begins, so it takes no sets of its own. For `Plain`.
+//     by walking Sweeps that walk the instructions of a block instead. `Needed` has no other: whether an
+//                instruction reads depends on what is live after it. `Plain` is solved so where making sets costs
+//                more than it saves: in functions of one block or of up to kFewInstructions, and when the caller
+//                asks for it.
+//     Both visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global
+//     registers / 8 bytes (twice that by sets), times the depth of loops; instructions, by walking times that
+//     depth.
+//   sparse       Runs of blocks for each register (live_runs.h, sparse_liveness.h), where dense would take more
+//                than kDenseBytes an instruction. Cost: that of the answer.
+// Declines (`solved()` is false) when the answer would take more than `mostBytes`, or finding it too many visits of
+// blocks (sparse_liveness.cpp).
+#pragma once
+
+#include <vector>
+
+#include "analysis/dataflow/cfg.h"
+#include "analysis/dataflow/live_runs.h"
+#include "analysis/dataflow/register_numbers.h"
+#include "support/bit_rows.h"
+
+namespace ptxopt {
+
+// Whether an instruction has no effect but its register results, so that it may go when these are dead. Not so
+// where ptxas would tell the difference: see leavesTrace in liveness.cpp.
+bool isRemovable(const Module& module, const Function& function, const Instruction& instruction);
+
+class Liveness {
+ public:
+  enum class Strength { Plain, Needed };
+  static constexpr std::size_t kFewInstructions = 15;
+  static constexpr std::size_t kDenseBytes = 16;
+  enum class Form { BySize, Dense, Sparse };
+
+  struct Limits {
+    std::size_t mostBytes = SIZE_MAX;
+    bool walkOnly = false;  // what is dense is solved by walking
+    Form form = Form::BySize;
+  };
+
+  // `plain`, when there is one, is a solution of strength `Plain` for the same function: what is sparse and
+  // `Needed` begins there.
+  Liveness(const Module& module, const Function& function, const Cfg& cfg, const RegisterFiles& files,
+           Strength strength, Limits limits, const Liveness* plain = nullptr);
+
+  bool solved() const { return solved_; }
+  // How many registers have bits, over all files.
+  std::size_t globals() const { return numbers_.globals(); }
+  bool isSparse() const { return isSparse_; }
+  bool isLiveIn(RegId reg, BlockId block) const;
+  // Calls `visit(reg)` for what is live at the start of a block, in no particular order.
+  template <typename Visit>
+  void forEachLiveIn(BlockId block, Visit visit) const {
+    if (isSparse_) {
+      runs_.forEach(block, [&](uint32_t number) { visit(numbers_.registerOf(number)); });
+      return;
+    }
+    for (const RegisterFile file : kRegisterFiles)
+      rows(file).forEach(block.value, [&](std::size_t bit) { visit(numbers_[file].registers[bit]); });
+  }
+
+  // The live registers while walking a block backward: start at the end, then call `before` for each instruction
+  // from the last to the first; with strength `Needed`, for those that are needed.
+  class Walk : public LivePoint {
+   public:
+    explicit Walk(const Liveness& liveness);
+    void startAtEnd(BlockId block);
+
+   private:
+    const Liveness& liveness_;
+  };
+
+  // Whether two solutions of one function say the same, in whatever form.
+  friend bool operator==(const Liveness& a, const Liveness& b);
+
+ private:
+  BitRows& rows(RegisterFile file) { return liveIn_[static_cast<std::size_t>(file)]; }
+  const BitRows& rows(RegisterFile file) const { return liveIn_[static_cast<std::size_t>(file)]; }
+  bool takesSparse(std::size_t denseBytes, const Limits& limits) const;
+  bool solveSparse(const Module& module, Strength strength, std::size_t mostBytes, const Liveness* plain);
+  void solveBySets();
+  void solveFile(RegisterFile file, const BitRows& kill);
+  void solveByWalking(const Module& module, Strength strength);
+  template <typename Update>
+  void sweep(Update update) const;
+
+  const Function& f_;
+  const Cfg& cfg_;
+  RegisterNumbers numbers_;
+  bool solved_ = false;
+  bool isSparse_ = false;
+  std::array<BitRows, kRegisterFiles.size()> liveIn_;  // by block, when dense
+  LiveRuns runs_;                                      // when sparse
+};
+
+}  // namespace ptxopt

@@ -1,0 +1,330 @@
+#include "analysis/dataflow/loops.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+// Finds the loops among a set of blocks that is marked with `region`, and marks what is inside them anew.
+class Finder {
+ public:
+  Finder(const Cfg& cfg, std::vector<uint32_t>& region)
+      : cfg_(cfg), region_(region), number_(cfg.size(), kNone), low_(cfg.size()), onStack_(cfg.size()) {
+    order_.resize(cfg.size(), kNone);
+    const auto& post = cfg.postOrder();
+    for (std::size_t i = 0; i < post.size(); ++i)
+      order_[post[i].value] = static_cast<uint32_t>(post.size() - 1 - i);
+  }
+
+  // Reverse post-order number.
+  uint32_t order(BlockId b) const { return order_[b.value]; }
+
+  // The cyclic components of the blocks of `region`, each sorted by order.
+  std::vector<std::vector<BlockId>> components(std::span<const BlockId> blocks, uint32_t region) {
+    std::vector<std::vector<BlockId>> found;
+    for (const BlockId b : blocks) {
+      if (region_[b.value] != region) continue;
+      number_[b.value] = kNone;
+    }
+    for (const BlockId b : blocks)
+      if (region_[b.value] == region && number_[b.value] == kNone) search(b, region, found);
+    for (auto& c : found) std::sort(c.begin(), c.end(), [&](BlockId x, BlockId y) { return order(x) < order(y); });
+    std::sort(found.begin(), found.end(), [&](const auto& x, const auto& y) { return order(x[0]) < order(y[0]); });
+    return found;
+  }
+
+ private:
+  void search(BlockId start, uint32_t region, std::vector<std::vector<BlockId>>& found) {
+    std::vector<std::pair<BlockId, std::size_t>> path;
+    const auto visit = [&](BlockId b) {
+      number_[b.value] = low_[b.value] = next_++;
+      stack_.push_back(b);
+      onStack_[b.value] = true;
+      path.push_back({b, 0});
+    };
+    visit(start);
+    while (!path.empty()) {
+      const BlockId b = path.back().first;
+      const auto after = cfg_.successors(b);
+      if (path.back().second < after.size()) {
+        const BlockId s = after[path.back().second++];
+        if (region_[s.value] != region) continue;
+        if (number_[s.value] == kNone)
+          visit(s);
+        else if (onStack_[s.value])
+          low_[b.value] = std::min(low_[b.value], number_[s.value]);
+        continue;
+      }
+      path.pop_back();
+      if (!path.empty()) {
+        const BlockId above = path.back().first;
+        low_[above.value] = std::min(low_[above.value], low_[b.value]);
+      }
+      if (low_[b.value] != number_[b.value]) continue;
+      std::vector<BlockId> component;
+      BlockId member;
+      do {
+        member = stack_.back();
+        stack_.pop_back();
+        onStack_[member.value] = false;
+        component.push_back(member);
+      } while (member != b);
+      const bool cyclic = component.size() > 1 || std::count(after.begin(), after.end(), b) != 0;
+      if (cyclic) found.push_back(std::move(component));
+    }
+  }
+
+  const Cfg& cfg_;
+  std::vector<uint32_t>& region_;
+  std::vector<uint32_t> order_, number_, low_;
+  std::vector<bool> onStack_;
+  std::vector<BlockId> stack_;
+  uint32_t next_ = 0;
+};
+
+}  // namespace
+
+Loops::Loops(const Cfg& cfg) : loopOf_(cfg.size()), place_(cfg.size(), kNone) {
+  if (!findNatural(cfg)) findAll(cfg);
+
+  // Slices. loops_ is in pre-order of the forest: a loop's own blocks, then those of the loops inside.
+  for (const LoopId l : loopOf_)
+    if (l.valid()) ++loops_[l.value].blockCount;
+  std::vector<uint32_t> next;
+  uint32_t total = 0;
+  for (Loop& loop : loops_) {
+    loop.firstBlock = total;
+    next.push_back(total + 1);  // the header stands first
+    total += loop.blockCount;
+  }
+  for (std::size_t l = loops_.size(); l-- > 0;)
+    if (loops_[l].parent.valid()) loops_[loops_[l].parent.value].blockCount += loops_[l].blockCount;
+  blocks_.resize(total);
+  for (auto b = cfg.postOrder().rbegin(); b != cfg.postOrder().rend(); ++b) {
+    const LoopId l = loopOf_[b->value];
+    if (!l.valid()) continue;
+    const uint32_t at = loops_[l.value].header == *b ? loops_[l.value].firstBlock : next[l.value]++;
+    place_[b->value] = at;
+    blocks_[at] = *b;
+  }
+}
+
+// The way for graphs without irreducible regions. Blocks are taken from the last in depth-first order to the first;
+// of one with back edges, what reaches these backward is its loop, where loops found before count as one block
+// each. False when such a region is found. (Havlak, "Nesting of reducible and irreducible loops", 1997, without the
+// part for the latter.)
+bool Loops::findNatural(const Cfg& cfg) {
+  const auto blocks = static_cast<uint32_t>(cfg.size());
+  std::vector<uint32_t> number(blocks, kNone), lastBelow(blocks);
+  std::vector<BlockId> vertex;
+  std::vector<std::pair<BlockId, std::size_t>> path;
+  const auto visit = [&](BlockId b) {
+    if (number[b.value] != kNone) return;
+    number[b.value] = static_cast<uint32_t>(vertex.size());
+    vertex.push_back(b);
+    path.push_back({b, 0});
+  };
+  std::vector<bool> isRoot(blocks);
+  for (const BlockId root : cfg.roots()) {
+    isRoot[root.value] = true;
+    visit(root);
+    while (!path.empty()) {
+      const BlockId b = path.back().first;
+      const auto after = cfg.successors(b);
+      if (path.back().second < after.size()) {
+        visit(after[path.back().second++]);
+      } else {
+        lastBelow[b.value] = static_cast<uint32_t>(vertex.size() - 1);
+        path.pop_back();
+      }
+    }
+  }
+  const auto isBelow = [&](BlockId b, BlockId above) {
+    return number[above.value] <= number[b.value] && number[b.value] <= lastBelow[above.value];
+  };
+
+  // The outermost loop found so far around a block, by its header; with the paths to it made shorter.
+  std::vector<BlockId> outer(blocks);
+  for (uint32_t b = 0; b < blocks; ++b) outer[b] = BlockId(b);
+  const auto outermost = [&](BlockId b) {
+    while (outer[b.value] != b) b = outer[b.value] = outer[outer[b.value].value];
+    return b;
+  };
+  std::vector<BlockId> header(blocks);  // of the loop next around a block, or around the loop whose header it is
+  std::vector<bool> isHeader(blocks);
+  std::vector<BlockId> body;
+  for (std::size_t n = vertex.size(); n-- > 0;) {
+    const BlockId w = vertex[n];
+    body.clear();
+    const auto add = [&](BlockId p) {
+      const BlockId b = outermost(p);
+      if (b == w || header[b.value] == w) return;
+      header[b.value] = w;
+      body.push_back(b);
+    };
+    for (const BlockId p : cfg.predecessors(w)) {
+      if (!cfg[p].reachable || !isBelow(p, w)) continue;
+      isHeader[w.value] = true;
+      add(p);
+    }
+    for (std::size_t k = 0; k < body.size(); ++k) {
+      const BlockId b = body[k];
+      if (isRoot[b.value]) return false;
+      for (const BlockId p : cfg.predecessors(b)) {
+        if (!cfg[p].reachable || isBelow(p, b)) continue;
+        if (!isBelow(outermost(p), w)) return false;
+        add(p);
+      }
+    }
+    for (const BlockId b : body) outer[b.value] = w;
+  }
+
+  // The forest in pre-order, siblings in the order of the graph.
+  std::vector<BlockId> firstChild(blocks), nextSibling(blocks), work;
+  for (const BlockId b : cfg.postOrder()) {
+    if (!isHeader[b.value]) continue;
+    if (!header[b.value].valid()) {
+      work.push_back(b);
+      continue;
+    }
+    BlockId& first = firstChild[header[b.value].value];
+    nextSibling[b.value] = first;
+    first = b;
+  }
+  // In `work` the next one stands last; children and siblings are pushed one at a time.
+  while (!work.empty()) {
+    const BlockId b = work.back();
+    work.pop_back();
+    const LoopId parent = header[b.value].valid() ? loopOf_[header[b.value].value] : LoopId();
+    loopOf_[b.value] = LoopId(loops_.size());
+    loops_.push_back({.header = b,
+                      .parent = parent,
+                      .depth = parent.valid() ? loops_[parent.value].depth + 1 : 1,
+                      .irreducible = false,
+                      .firstBlock = 0,
+                      .blockCount = 0});
+    if (nextSibling[b.value].valid()) work.push_back(nextSibling[b.value]);
+    if (firstChild[b.value].valid()) work.push_back(firstChild[b.value]);
+  }
+  for (const BlockId b : vertex)
+    if (!isHeader[b.value] && header[b.value].valid()) loopOf_[b.value] = loopOf_[header[b.value].value];
+  return true;
+}
+
+// The way for all graphs.
+void Loops::findAll(const Cfg& cfg) {
+  // Blocks carry the number of the region in which loops are still to be found.
+  std::vector<uint32_t> region(cfg.size(), kNone);
+  std::vector<bool> isRoot(cfg.size());
+  for (const BlockId b : cfg.roots()) isRoot[b.value] = true;
+  std::vector<BlockId> all;
+  for (const BlockId b : cfg.postOrder())
+    if (cfg[b].reachable) {
+      region[b.value] = 0;
+      all.push_back(b);
+    }
+  Finder finder(cfg, region);
+  uint32_t regions = 1;
+
+  struct Work {
+    std::vector<BlockId> blocks;  // of a component
+    LoopId parent;
+  };
+  std::vector<Work> work;
+  const auto push = [&](std::span<const BlockId> blocks, uint32_t in, LoopId parent) {
+    auto found = finder.components(blocks, in);
+    for (std::size_t i = found.size(); i-- > 0;) work.push_back({std::move(found[i]), parent});
+  };
+  push(all, 0, LoopId());
+  while (!work.empty()) {
+    const Work w = std::move(work.back());
+    work.pop_back();
+    const uint32_t mine = regions++;
+    for (const BlockId b : w.blocks) region[b.value] = mine;
+    std::vector<BlockId> entries;
+    for (const BlockId b : w.blocks) {
+      const auto before = cfg.predecessors(b);
+      const bool entered = isRoot[b.value] || std::any_of(before.begin(), before.end(), [&](BlockId p) {
+                             return cfg[p].reachable && region[p.value] != mine;
+                           });
+      if (entered) entries.push_back(b);
+    }
+    Loop loop;
+    loop.header = entries.front();
+    loop.parent = w.parent;
+    loop.depth = w.parent.valid() ? loops_[w.parent.value].depth + 1 : 1;
+    loop.irreducible = entries.size() > 1;
+    const LoopId id(loops_.size());
+    loops_.push_back(loop);
+    for (const BlockId b : w.blocks) loopOf_[b.value] = id;
+    for (const BlockId b : entries) region[b.value] = kNone;
+    push(w.blocks, mine, id);
+  }
+}
+
+std::vector<BlockId> Loops::latches(const Cfg& cfg, LoopId l) const {
+  std::vector<BlockId> result;
+  for (const BlockId p : cfg.predecessors(loops_[l.value].header))
+    if (contains(l, p)) result.push_back(p);
+  return result;
+}
+
+BlockId Loops::preheader(const Cfg& cfg, LoopId l) const {
+  const BlockId header = loops_[l.value].header;
+  const auto& roots = cfg.roots();
+  if (loops_[l.value].irreducible || std::find(roots.begin(), roots.end(), header) != roots.end()) return {};
+  BlockId only;
+  for (const BlockId p : cfg.predecessors(header)) {
+    if (contains(l, p)) continue;
+    if (only.valid()) return {};
+    only = p;
+  }
+  const bool fits = only.valid() && cfg.successors(only).size() == 1 && cfg[only].reachable;
+  return fits ? only : BlockId();
+}
+
+BlockId Loops::entry(const Cfg& cfg, LoopId l) const {
+  BlockId from;
+  for (const BlockId p : cfg.predecessors(loops_[l.value].header)) {
+    if (contains(l, p) || !cfg[p].reachable) continue;
+    if (from.valid()) return {};
+    from = p;
+  }
+  return from;
+}
+
+std::vector<BlockId> Loops::entries(const Cfg& cfg, LoopId l) const {
+  std::vector<BlockId> result;
+  for (const BlockId b : blocks(l)) {
+    const auto before = cfg.predecessors(b);
+    const auto& roots = cfg.roots();
+    if (std::any_of(before.begin(), before.end(), [&](BlockId p) { return cfg[p].reachable && !contains(l, p); }) ||
+        std::find(roots.begin(), roots.end(), b) != roots.end())
+      result.push_back(b);
+  }
+  return result;
+}
+
+std::vector<Loops::Exit> Loops::exits(const Cfg& cfg, LoopId l) const {
+  std::vector<Exit> result;
+  for (const BlockId b : blocks(l)) {
+    for (const BlockId s : cfg.successors(b))
+      if (!contains(l, s)) result.push_back({b, s});
+    if (cfg[b].leaves) result.push_back({b, BlockId()});
+  }
+  return result;
+}
+
+bool operator==(const Loops& a, const Loops& b) {
+  const auto same = [](const Loop& x, const Loop& y) {
+    return x.header == y.header && x.parent == y.parent && x.irreducible == y.irreducible &&
+           x.firstBlock == y.firstBlock && x.blockCount == y.blockCount;
+  };
+  return a.blocks_ == b.blocks_ &&
+         std::equal(a.loops_.begin(), a.loops_.end(), b.loops_.begin(), b.loops_.end(), same);
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,22 @@
+// How many registers a block would take if its instructions were reordered for speed only.
+//
+// ptxas moves loads up and interleaves independent chains, as far as registers allow; so where a kernel uses few
+// registers in the order of its text, it gets more than that order needs. The model: a list scheduler that issues
+// one instruction a cycle, of those whose sources are ready the one with the longest way to the end of the block,
+// with rough latencies. Instructions with effects stay in their order; loads do not cross those that write memory
+// or wait; nothing leaves its block. Registers that the block's end needs stay live to it. A register with several
+// definitions in a block counts from the first to the last read of any.
+// Cost: n log n in the instructions of a block; for each kept span, the blocks that it goes through.
+#pragma once
+
+#include <vector>
+
+#include "analysis/values/kept_values.h"
+
+namespace ptxopt {
+
+// The most units live at a time in the new order, for each block. Only what is kept counts.
+std::vector<uint32_t> eagerPressure(const Module& module, const Function& function,
+                                    const RegisterPressure& pressure, const KeptValues& kept);
+
+}  // namespace ptxopt

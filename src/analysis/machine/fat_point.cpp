@@ -1,0 +1,186 @@
+#include "analysis/machine/fat_point.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ptxopt {
+namespace {
+
+using Span = KeptValue::Span;
+constexpr uint32_t kSlots = 255;
+constexpr uint32_t kMostInGroup = 4;
+
+// What lives in one slot: spans apart from each other, ascending.
+class Slot {
+ public:
+  // At how many points something is live that is in one of `spans`. Counts on only until `enough`.
+  uint64_t overlap(std::span<const Span> spans, uint64_t enough) const {
+    uint64_t points = 0;
+    // Values come in the order in which they begin: most are after all that is here.
+    if (spans_.empty() || spans_.back().last < spans.front().first) return 0;
+    auto at = spans_.begin();
+    for (const Span& s : spans) {
+      at =
+          std::lower_bound(at, spans_.end(), s.first, [](const Span& a, uint32_t first) { return a.last < first; });
+      for (auto t = at; t != spans_.end() && t->first <= s.last; ++t) {
+        points += std::min(t->last, s.last) - std::max(t->first, s.first) + 1;
+        if (points >= enough) return points;
+      }
+    }
+    return points;
+  }
+  void add(std::span<const Span> spans) {
+    const bool behind = spans_.empty() || spans_.back().last < spans.front().first;
+    for (const Span& s : spans) {
+      length_ += s.last - s.first + 1;
+      spans_.push_back(s);
+    }
+    if (behind) return;
+    std::ranges::sort(spans_, {}, &Span::first);
+    // Spilled values overlap what is there.
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < spans_.size(); ++i)
+      if (spans_[i].first <= spans_[kept].last)
+        spans_[kept].last = std::max(spans_[kept].last, spans_[i].last);
+      else
+        spans_[++kept] = spans_[i];
+    spans_.resize(kept + 1);
+  }
+  uint64_t length() const { return length_; }
+
+ private:
+  std::vector<Span> spans_;
+  uint64_t length_ = 0;
+};
+
+class Placer {
+ public:
+  Placer(const Function& f, const PressurePoints& points, const KeptValues& kept)
+      : f_(f), values_(kept.values), valueOf_(kept.valueOf), group_(values_.size()) {
+    findGroups(points);
+  }
+
+  FatPointResult run() {
+    result_.slot.assign(values_.size(), FatPointResult::kNone);
+    for (uint32_t v = 0; v < values_.size(); ++v)
+      if (result_.slot[v] == FatPointResult::kNone) {
+        if (group_[v].empty())
+          place(std::array{v});
+        else
+          place(group_[v]);
+      }
+    return std::move(result_);
+  }
+
+ private:
+  // The elements of a vector access stand side by side. A value is in the first such group that it occurs in, if
+  // all the others are in none yet. Also: the other registers that are read with one, for their parity.
+  void findGroups(const PressurePoints& points) {
+    partner_.assign(values_.size(), FatPointResult::kNone);
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      if (!points[p].instruction.valid()) continue;
+      const auto operands = f_.operandsOf(f_[points[p].instruction]);
+      const bool hasMemory =
+          std::ranges::any_of(operands, [](const Operand& o) { return o.kind == OperandKind::Memory; });
+      std::array<uint32_t, 3> read{};
+      std::size_t reads = 0;
+      for (std::size_t at = 0; at < operands.size(); ++at) {
+        const Operand& o = operands[at];
+        if (hasMemory && o.kind == OperandKind::Vector) group(operands.subspan(at + 1, o.inside()));
+        if (o.isRegister() && o.reads() && valueOf_[o.payload] != FatPointResult::kNone && reads < read.size())
+          read[reads++] = valueOf_[o.payload];
+      }
+      if (hasMemory || reads < 2) continue;
+      for (std::size_t i = 0; i < reads; ++i)
+        if (partner_[read[i]] == FatPointResult::kNone) partner_[read[i]] = read[(i + 1) % reads];
+    }
+  }
+
+  void group(std::span<const Operand> elements) {
+    std::vector<uint32_t> members;
+    uint32_t units = 0;
+    for (const Operand& o : elements) {
+      if (!o.isRegister()) return;
+      const uint32_t v = valueOf_[o.payload];
+      if (v == FatPointResult::kNone || !group_[v].empty() || std::ranges::find(members, v) != members.end())
+        return;
+      members.push_back(v);
+      units += unitsOf(v);
+    }
+    if (members.size() < 2 || units > kMostInGroup) return;
+    for (const uint32_t v : members) group_[v] = members;
+  }
+
+  uint32_t unitsOf(uint32_t v) const { return std::max(values_[v].size.units, 1u); }
+
+  struct Weight {
+    uint64_t hard = 0, soft = 0;
+    bool operator<(const Weight& o) const { return hard != o.hard ? hard < o.hard : soft < o.soft; }
+  };
+
+  // What it would weigh to put the members from slot `at` on.
+  Weight weigh(std::span<const uint32_t> members, uint32_t at, uint64_t enough) const {
+    Weight w;
+    for (const uint32_t v : members) {
+      const uint32_t other = partner_[v];
+      if (other != FatPointResult::kNone && result_.slot[other] != FatPointResult::kNone &&
+          result_.slot[other] % 2 == at % 2)
+        w.soft += kParityWeight;
+      for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) {
+        if (at >= opened_) continue;
+        w.hard += slots_[at].overlap(values_[v].spans, enough);
+        w.soft += slots_[at].length();
+        if (w.hard >= enough) return w;
+      }
+    }
+    return w;
+  }
+
+  void place(std::span<const uint32_t> members) {
+    uint32_t units = 0;
+    for (const uint32_t v : members) units += unitsOf(v);
+    const uint32_t step = units > 2 ? 4 : units;
+    const uint32_t openedUp = (opened_ + step - 1) / step * step;
+    uint32_t best = FatPointResult::kNone;
+    Weight least{UINT64_MAX, UINT64_MAX};
+    const auto consider = [&](uint32_t at) {
+      const Weight w = weigh(members, at, std::max<uint64_t>(least.hard, 1));
+      if (!(w < least)) return;
+      least = w;
+      best = at;
+    };
+    for (uint32_t at = 0; at + units <= opened_; at += step) consider(at);
+    // New slots only if no old ones are free; those that are old in part first.
+    if (least.hard != 0)
+      for (uint32_t at = opened_ / step * step; at <= openedUp && at + units <= kSlots && least.hard != 0;
+           at += step)
+        consider(at);
+    if (best == FatPointResult::kNone) best = 0;  // wider than all slots together: cannot be
+    if (least.hard != 0) ++result_.spilled;
+    opened_ = std::max(opened_, best + units);
+    result_.slots = opened_;
+    for (uint32_t at = best; const uint32_t v : members) {
+      result_.slot[v] = at;
+      for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) slots_[at].add(values_[v].spans);
+    }
+  }
+
+  static constexpr uint64_t kParityWeight = 16;  // as much as this many points in the slot
+
+  const Function& f_;
+  const std::vector<KeptValue>& values_;
+  const std::vector<uint32_t>& valueOf_;      // by register
+  std::vector<std::vector<uint32_t>> group_;  // by value
+  std::vector<uint32_t> partner_;             // by value: one that is read together with it
+  std::array<Slot, kSlots + kMostInGroup> slots_;
+  uint32_t opened_ = 0;
+  FatPointResult result_;
+};
+
+}  // namespace
+
+FatPointResult placeValues(const Function& function, const PressurePoints& points, const KeptValues& values) {
+  return Placer(function, points, values).run();
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,127 @@
+// Operations of 64 bits on extended numbers that 32 bits do as well.
+//
+// setp        of two numbers extended in the same way: of 32 bits one instruction, of 64 two and what extends. An
+//             unsigned comparison of sign-extended numbers is that of their lower halves, as extending keeps the
+//             order; one of zero-extended numbers is unsigned either way.
+// min, max    the same, and the result is extended: one instruction and the extension instead of four.
+// add, sub    where the result lies within 32 bits of the kind of the sources: two instructions become one, and an
+//             extension of the sign that takes the place of one that is no longer needed. What is read by its lower
+//             half only is left alone: ptxas drops the upper one by itself.
+// Declines:   mixed-signs, not-extended; test-of-bits (a mask compared with 0, which ptxas makes one instruction of);
+//             of sums also: may-wrap, extension-needed (it would cost what it gains).
+#include "passes/arithmetic/wide/narrowing.h"
+
+#include <array>
+
+namespace ptxopt {
+namespace {
+
+// Of comparisons in signed and unsigned numbers.
+struct Comparison {
+  ComparisonOperator comparison;
+  MadeOpcode asSigned, asUnsigned;
+};
+constexpr std::array<Comparison, 10> kComparisons = {{
+    {ComparisonOperator::Eq, MadeOpcode::SetpEqS32, MadeOpcode::SetpEqS32},
+    {ComparisonOperator::Ne, MadeOpcode::SetpNeS32, MadeOpcode::SetpNeS32},
+    {ComparisonOperator::Lt, MadeOpcode::SetpLtS32, MadeOpcode::SetpLtU32},
+    {ComparisonOperator::Le, MadeOpcode::SetpLeS32, MadeOpcode::SetpLeU32},
+    {ComparisonOperator::Gt, MadeOpcode::SetpGtS32, MadeOpcode::SetpGtU32},
+    {ComparisonOperator::Ge, MadeOpcode::SetpGeS32, MadeOpcode::SetpGeU32},
+    {ComparisonOperator::Lo, MadeOpcode::SetpLtU32, MadeOpcode::SetpLtU32},
+    {ComparisonOperator::Ls, MadeOpcode::SetpLeU32, MadeOpcode::SetpLeU32},
+    {ComparisonOperator::Hi, MadeOpcode::SetpGtU32, MadeOpcode::SetpGtU32},
+    {ComparisonOperator::Hs, MadeOpcode::SetpGeU32, MadeOpcode::SetpGeU32},
+}};
+
+}  // namespace
+
+void Narrowing::look(InstrId id) {
+  const OpcodeForm& form = module_.form(f_[id]);
+  if (form.op == Op::Setp) return compare(id, form);
+  if (isExactly64(form, Op::Min) || isExactly64(form, Op::Max))
+    return choose(id, form.op == Op::Min, form.type == ScalarType::s64);
+  if (f_[id].is(Instruction::Guarded)) return;
+  if (isAddition(form)) return sum(id, false);
+  if (isSubtraction(form)) return sum(id, true);
+}
+
+void Narrowing::compare(InstrId id, const OpcodeForm& form) {
+  // Not a combination with another predicate, nor floats.
+  if (!form.hasOnly(field::Comparison) || !isInteger(form.type) || info(form.type).bits != 64) return;
+  const auto all = f_.operandsOf(f_[id]);
+  auto operands = all.subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
+  if (operands.size() > 1 && operands[1].join == Join::Pipe) operands = operands.subspan(1);
+  if (operands.size() != 3) return;
+  const Operand &a = operands[1], &b = operands[2];
+  if (!a.isRegister()) return;
+  const Narrow x = narrow_.of(a, id), y = x.any() ? narrow_.of(b, id) : Narrow();
+  if (!y.any()) return declines_.add("not-extended");
+  const Narrow both = x & y;
+  if (!both.any()) return declines_.add("mixed-signs");
+  for (const Comparison& c : kComparisons) {
+    if (c.comparison != form.comparison) continue;
+    if (c.asSigned == c.asUnsigned && isTestOfBits(a, b, id)) return declines_.add("test-of-bits");
+    const MadeOpcode narrow = form.type == ScalarType::s64 && both.isSigned ? c.asSigned : c.asUnsigned;
+    const Operand left = narrow_.lower(a, id, id, edits_), right = narrow_.lower(b, id, id, edits_);
+    edits_.replace(id, narrow, {left, right});
+    context_.count("comparisons");
+    return;
+  }
+}
+
+// Whether it is and.b64 with a mask, for nothing but a comparison with 0: one LOP3 for ptxas, which makes it
+// of 64 bits only.
+bool Narrowing::isTestOfBits(const Operand& a, const Operand& b, InstrId at) const {
+  const auto zero = immediate(f_, b);
+  if (!zero || *zero != 0) return false;
+  const ValueKey k = values_.read(a.reg(), at);
+  const InstrId id = k.valid() ? values_.definition(k) : InstrId();
+  return id.valid() && isMask(module_.form(f_[id])) && values_.isAlone(k) && values_.uses(k).size() == 1;
+}
+
+void Narrowing::choose(InstrId id, bool isMin, bool isSigned) {
+  const auto operands = f_.operandsOf(f_[id]).subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
+  if (operands.size() != 3 || !operands[0].isRegister() || !operands[1].isRegister()) return;
+  const Narrow x = narrow_.of(operands[1], id), y = x.any() ? narrow_.of(operands[2], id) : Narrow();
+  if (!y.any()) return declines_.add("not-extended");
+  const Narrow both = x & y;
+  if (!both.any()) return declines_.add("mixed-signs");
+  const bool extendsSign = !both.isUnsigned, comparesSigned = isSigned && both.isSigned;
+  const MadeOpcode narrow = isMin ? (comparesSigned ? MadeOpcode::MinS32 : MadeOpcode::MinU32)
+                                  : (comparesSigned ? MadeOpcode::MaxS32 : MadeOpcode::MaxU32);
+  const Operand result = edits_.temporary(ScalarType::b32);
+  const Operand left = narrow_.lower(operands[1], id, id, edits_);
+  const Operand right = narrow_.lower(operands[2], id, id, edits_);
+  edits_.insert(id, narrow, {result, left, right});
+  edits_.replace(id, extendsSign ? MadeOpcode::CvtS64S32 : MadeOpcode::CvtU64U32, {Edits::asUse(result)});
+  context_.count("minima");
+}
+
+void Narrowing::sum(InstrId id, bool subtracts) {
+  const auto operands = f_.operandsOf(f_[id]);
+  if (operands.size() != 3 || !operands[0].isRegister() || !operands[1].isRegister()) return;
+  // Extensions only: what else is narrow may be so by its upper half, which something else needs.
+  const InstrId left = narrow_.extension(operands[1], id), right = narrow_.extension(operands[2], id);
+  if (!left.valid() || (!right.valid() && operands[2].isRegister())) return;
+  const Narrow x = narrow_.of(operands[1], id), y = narrow_.of(operands[2], id);
+  const Narrow made = narrow_.made(operands[0], id);
+  const Narrow all = x & y & made;
+  if (!made.any()) return declines_.add("may-wrap");
+  if (!all.any()) return declines_.add("mixed-signs");
+  if (!all.isUnsigned) {
+    // One extension must go for the one that comes.
+    const auto dies = [&](const Operand& o) {
+      const ValueKey k = o.isRegister() ? values_.read(o.reg(), id) : ValueKey();
+      return k.valid() && values_.isAlone(k) && values_.uses(k).size() == 1;
+    };
+    if (!dies(operands[1]) && !dies(operands[2])) return declines_.add("extension-needed");
+  }
+  const Operand result = edits_.temporary(ScalarType::b32);
+  const Operand a = narrow_.lower(operands[1], id, id, edits_), b = narrow_.lower(operands[2], id, id, edits_);
+  edits_.insert(id, subtracts ? MadeOpcode::SubS32 : MadeOpcode::AddS32, {result, a, b});
+  edits_.replace(id, all.isUnsigned ? MadeOpcode::CvtU64U32 : MadeOpcode::CvtS64S32, {Edits::asUse(result)});
+  context_.count("sums");
+}
+
+}  // namespace ptxopt

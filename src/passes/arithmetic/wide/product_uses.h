@@ -1,0 +1,54 @@
+// What ptxas makes of a product of 64 bits depends on the additions that read it.
+//
+// It makes one IMAD.WIDE of mul.wide and each addition that reads it, wherever that addition is, and the product
+// goes into the loop that the addition is in. That is one instruction for two, where the other summand is a pair of
+// registers (the factor is an immediate then) or a parameter (the factor is in a register then, which all that
+// multiply by it share). It is not:
+//   where the other summand is in uniform registers: IADD3 and LEA read one, IMAD.WIDE reads none, and both halves
+//   are moved first;
+//   where the addition is the step of a recurrence, and the factors are two registers: those may be taken from
+//   where they are kept and the halves of the sum be moved in each round.
+// A product of two registers that is needed as it is there is written as its two halves, which are two instructions
+// where the product of 64 bits is four, and are not taken into additions.
+//
+// Cost: linear in the uses of products; uniform registers once, when first asked for.
+#pragma once
+
+#include "analysis/values/uniform_registers.h"
+#include "passes/loops/address_values.h"
+
+namespace ptxopt {
+
+class ProductUses {
+ public:
+  ProductUses(const Function& f, PassContext& context, const AddressValues& values)
+      : f_(f), context_(context), module_(context.module), values_(values) {}
+
+  struct Counts {
+    unsigned pairs = 0;       // additions to a pair of registers
+    unsigned parameters = 0;  // additions to a parameter
+    unsigned uniform = 0;     // additions to uniform registers
+    unsigned steps = 0;       // steps of recurrences, in loops around which the product is made
+    unsigned others = 0;      // all else that reads it
+  };
+  // Of the result of product `id`.
+  Counts of(const Operand& result, InstrId id);
+  // Of one addition, to `other`, of a product made in block `home`.
+  Counts ofAddition(const Operand& other, InstrId at, BlockId home);
+  // Whether it holds one value for all threads of a block.
+  bool isUniform(RegId reg);
+
+ private:
+  static constexpr unsigned kMostCopies = 4;
+
+  bool isParameter(RegId reg, InstrId at) const;
+  bool isRecurrence(RegId reg, InstrId at, BlockId outside);
+
+  const Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  const AddressValues& values_;
+  BitVector uniform_;
+};
+
+}  // namespace ptxopt

@@ -1,0 +1,275 @@
+#include "passes/loops/formulas.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "passes/util/machine_prices.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr int kMostSetup = 24;  // machine instructions before a loop, for one group
+
+// step == factor * unit, without wrapping.
+bool factorOf(int64_t step, int64_t unit, int64_t& factor) {
+  if (unit == 0 || step == INT64_MIN || unit == INT64_MIN || step % unit != 0) return false;
+  factor = step / unit;
+  return factor != INT64_MIN && factor * unit == step;
+}
+
+// Whether the register of the index holds it, a constant number of steps further at most, and does not wrap, at
+// each use.
+bool canRead(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group, const InductionVariable& iv,
+             bool isSigned, int64_t scale) {
+  ScevExpressions& e = evolution.expressions();
+  const auto extend = [&](ExprId x) {
+    return isSigned ? evolution.signExtend(x, 64) : evolution.zeroExtend(x, 64);
+  };
+  const LiveRange& range = t.context.analyses.liveIntervals()[iv.reg];
+  const ExprId first = extend(iv.expr);
+  ValueId good;
+  for (const AddressUse& use : group.uses) {
+    const ValueId v = range.valueIn(t.context.analyses.slotIndexes()[use.instruction]);
+    if (!v.valid()) return false;
+    if (v == good) continue;
+    const ExprId now = evolution.of(iv.reg, v);
+    if (!now.valid() || !e.isRecurrence(now, t.loop)) return false;
+    const uint64_t ahead32 = e.constantPart(e.subtract(now, iv.expr));
+    uint64_t ahead = 0;
+    if (!e.differByConstant(extend(now), first, ahead) || ahead != static_cast<uint64_t>(signedAt(ahead32, 32)))
+      return false;
+    // It goes into the immediates.
+    if (std::abs(signedAt(ahead32, 32) * scale) > kMostImmediate) return false;
+    if (!t.expander.canBeNamed(iv.reg, placeBefore(t.context.module, t.f, use.instruction))) return false;
+    good = v;
+  }
+  return true;
+}
+
+// Whether what stands at the ends of the latches runs once between two rounds: a latch that may go on inside the
+// loop, or that is in a loop further in, runs more often.
+bool stepsOnce(const FormulaTerms& t) {
+  const Cfg& cfg = t.context.analyses.cfg();
+  const Loops& loops = t.context.analyses.loops();
+  return std::ranges::all_of(loops.latches(cfg, t.loop), [&](BlockId latch) {
+    return loops.of(latch) == t.loop && std::ranges::all_of(cfg.successors(latch), [&](BlockId to) {
+             return to == loops[t.loop].header || !loops.contains(t.loop, to);
+           });
+  });
+}
+
+// Whether a use stands after the test before which the counter is moved on, and finds it wrapped in the last
+// round.
+bool mayReadWrapped(ScalarEvolution& evolution, FormulaTerms& t, const UseGroup& group, const Counter& c,
+                    bool isSigned) {
+  if (!c.isAhead) return false;
+  const Cfg& cfg = t.context.analyses.cfg();
+  const SlotIndexes& slots = t.context.analyses.slotIndexes();
+  const bool isBehind = std::ranges::any_of(group.uses, [&](const AddressUse& u) {
+    return cfg.blockOf(u.instruction) == cfg.blockOf(c.test->test) && slots[u.instruction] > slots[c.test->test];
+  });
+  if (!isBehind) return false;
+  ScevExpressions& e = evolution.expressions();
+  const auto extend = [&](ExprId x) {
+    return isSigned ? evolution.signExtend(x, 64) : evolution.zeroExtend(x, 64);
+  };
+  uint64_t ahead = 0;
+  return !e.differByConstant(extend(e.addConstant(c.expr, 1)), extend(c.expr), ahead) || ahead != 1;
+}
+
+// The test that ends the loop, if it counts all rounds, can be one of the counter: the loop goes on while the
+// rounds that were are not as many as the trip count says.
+void takeOverTest(FormulaTerms& t, Counter& c) {
+  ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
+  ScevExpressions& e = evolution.expressions();
+  const TripCount& trip = evolution.tripCount(t.loop);
+  const auto tests = evolution.exitTests(t.loop);
+  if (!trip.exact.valid() || tests.size() != 1) return;
+  if (e[trip.exact].width > 32 && (!trip.most || *trip.most >= UINT32_MAX)) return;
+  if (e[trip.exact].width < 32) return;
+  const Loops& loops = t.context.analyses.loops();
+  const std::vector<BlockId> latches = loops.latches(t.context.analyses.cfg(), t.loop);
+  const BlockId testBlock = t.context.analyses.cfg().blockOf(tests[0].test);
+  // Before the test only where nothing after it in the round could read the counter: the latch is the test's
+  // block, or a branch alone.
+  const Cfg& cfg = t.context.analyses.cfg();
+  const auto isBranchAlone = [&](BlockId b) {
+    return t.context.analyses.slotIndexes().instructions(b).size() == 1 && cfg.predecessors(b).size() == 1 &&
+           cfg.predecessors(b)[0] == testBlock;
+  };
+  c.isAhead = latches.size() == 1 && (testBlock == latches[0] || isBranchAlone(latches[0]));
+  const Instruction& i = t.f[tests[0].test];
+  const auto operands = t.f.operandsOf(i);
+  const uint32_t at = tests[0].swapped ? 2 : 1;
+  const ExprId last = e.add(c.start, e.truncate(trip.exact, 32));
+  c.limit = c.isAhead ? e.addConstant(last, 1) : last;
+  const unsigned price = t.expander.price(c.limit, t.preheader);
+  if (price == Expander::kImpossible || price > 6 || operands.size() != 3 || !operands[at].isRegister()) {
+    c.limit = ExprId();
+    c.isAhead = false;
+    return;
+  }
+  c.test = tests[0];
+  c.tested = i.firstOperand + at;
+  c.setup += price;
+}
+
+}  // namespace
+
+std::string_view name(FormulaKind kind) {
+  switch (kind) {
+    case FormulaKind::Keep: return "keep";
+    case FormulaKind::Pointer: return "pointer";
+    case FormulaKind::UnitPointer: return "unit-pointer";
+    case FormulaKind::StridePointer: return "stride-pointer";
+    case FormulaKind::UnitStep: return "unit-step";
+    case FormulaKind::Index: break;
+  }
+  return "index";
+}
+
+std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs,
+                                  std::span<const Counter> counters, FormulaTerms& t) {
+  ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
+  ScevExpressions& e = evolution.expressions();
+  std::vector<Formula> all(1);
+  const bool isWide = group.width == 64;
+
+  const bool isOutside = group.least < -kMostImmediate || group.most > kMostImmediate;
+  const bool isFarApart =
+      static_cast<uint64_t>(group.most) - static_cast<uint64_t>(group.least) > uint64_t{kMostImmediate};
+  const bool canStep = stepsOnce(t);
+  const auto finish = [&](Formula f) {
+    const bool isPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
+                           f.kind == FormulaKind::StridePointer;
+    if (isOutside && (!isPointer || isFarApart)) f.bad = "immediate";
+    if (isPointer && !canStep) f.bad = "latch";
+    const unsigned price = t.expander.price(f.base, t.preheader);
+    if (price == Expander::kImpossible) {
+      f.bad = "base-not-available";
+    } else {
+      f.setup += static_cast<int>(price);
+      if (t.filters && f.setup > kMostSetup) f.bad = "setup";
+    }
+    all.push_back(f);
+  };
+
+  // A pointer for the group; the constant parts are left to the immediates.
+  Formula pointer;
+  pointer.kind = FormulaKind::Pointer;
+  pointer.base = group.start;
+  pointer.registers = group.width / 32;
+  if (e.isConstant(group.step)) {
+    pointer.perRound = isWide ? kRecurrence64 : kRecurrence32;
+    if (!t.may64 && isWide) pointer.bad = "64-bit";
+    finish(pointer);
+    const auto product = isWide ? stepProduct(evolution, group.step, t.loop) : std::nullopt;
+    if (product) {
+      pointer.kind = FormulaKind::UnitPointer;
+      pointer.product = *product;
+      pointer.perRound = kProductStep;
+      pointer.setup = 1;
+      finish(pointer);
+    }
+  } else if (const auto product = isWide ? stepProduct(evolution, group.step, t.loop) : std::nullopt) {
+    pointer.kind = FormulaKind::StridePointer;
+    pointer.product = *product;
+    pointer.perRound = kProductStep;
+    const unsigned price = t.steps.price(*product, t.preheader);
+    if (price == Expander::kImpossible || !t.may64) {
+      pointer.bad = t.may64 ? "base-not-available" : "64-bit";
+      all.push_back(pointer);
+    } else {
+      pointer.setup = static_cast<int>(price);
+      finish(pointer);
+    }
+  }
+
+  // Each 32-bit counter whose step divides that of the group; the bounds of a counter go into the base.
+  if (isWide && t.extends && e.isConstant(group.step)) {
+    const int64_t step = signedAt(e[group.step].constant, 64);
+    const auto scaleOf = [&](ExprId index, Formula& f) {
+      return factorOf(step, signedAt(e[e[index].step()].constant, 32), f.scale) && fitsSigned32(f.scale);
+    };
+    const auto baseOf = [&](ExprId index, Formula& f) {
+      const ExprId start = e[index].start();
+      const ExprId wide = f.isSigned ? evolution.signExtend(start, 64) : evolution.zeroExtend(start, 64);
+      f.base = e.subtract(group.start, e.scale(wide, static_cast<uint64_t>(f.scale)));
+      const Expr base = e[f.base];
+      const bool isParameter =
+          base.kind == ExprKind::Value && evolution.constantDefinition(base.reg(), base.value()).valid();
+      f.registers = isParameter ? 0 : 2;
+      if (!t.creditsExtensions) f.registers += 1;
+      if (isParameter && f.base != group.start) f.setup = -kStartSaved;
+    };
+    for (const InductionVariable& iv : ivs) {
+      const Expr n = e[iv.expr];
+      if (n.width != 32 || !e.isConstant(n.step())) continue;
+      Formula f;
+      f.kind = FormulaKind::Index;
+      f.index = iv;
+      f.perRound = kWideProduct;
+      if (!scaleOf(iv.expr, f)) continue;
+      f.isSigned = evolution.whyNoWrap(iv.expr, true).has_value();
+      if (!f.isSigned && (f.scale < 0 || !evolution.whyNoWrap(iv.expr, false))) continue;
+      baseOf(iv.expr, f);
+      if (!canRead(evolution, t, group, iv, f.isSigned, f.scale)) f.bad = "index-not-available";
+      finish(f);
+    }
+    for (uint32_t c = 0; c < counters.size(); ++c) {
+      Formula f;
+      f.kind = FormulaKind::Index;
+      f.counter = c;
+      f.perRound = kWideProduct;
+      if (!scaleOf(counters[c].expr, f)) continue;
+      f.isSigned = counters[c].isSigned;
+      if (!f.isSigned && f.scale < 0) continue;
+      baseOf(counters[c].expr, f);
+      if (mayReadWrapped(evolution, t, group, counters[c], f.isSigned)) f.bad = "index-not-available";
+      finish(f);
+    }
+  }
+  return all;
+}
+
+namespace {
+
+void addCounter(ExprId start, FormulaTerms& t, std::vector<Counter>& counters) {
+  ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
+  ScevExpressions& e = evolution.expressions();
+  if (std::ranges::any_of(counters, [&](const Counter& c) { return c.start == start; })) return;
+  Counter c;
+  c.start = start;
+  c.expr = e.recurrence(t.loop, start, e.constant(1, 32));
+  c.isSigned = evolution.whyNoWrap(c.expr, true).has_value();
+  c.isUnsigned = evolution.whyNoWrap(c.expr, false).has_value();
+  const unsigned startPrice = t.expander.price(start, t.preheader);
+  if ((!c.isSigned && !c.isUnsigned) || startPrice == Expander::kImpossible) return;
+  c.setup = 1 + startPrice;
+  takeOverTest(t, c);
+  counters.push_back(c);
+}
+
+}  // namespace
+
+std::vector<Counter> makeCounters(std::span<const UseGroup> groups, FormulaTerms& t) {
+  constexpr std::size_t kMostCounters = 4;
+  ScevExpressions& e = t.context.analyses.scalarEvolution().expressions();
+  std::vector<Counter> counters;
+  if (!stepsOnce(t)) return counters;
+  addCounter(e.constant(0, 32), t, counters);
+  for (const UseGroup& g : groups) {
+    const Expr n = e[g.start];
+    if (g.width != 64 || !e.isConstant(g.step) || n.kind != ExprKind::Sum) continue;
+    for (uint32_t k = 0; k < n.termCount && counters.size() < kMostCounters; ++k) {
+      const ExprTerm term = e.terms(g.start)[k];
+      const Expr x = e[term.expr];
+      if ((x.kind == ExprKind::SignExtend || x.kind == ExprKind::ZeroExtend) && e[x.operand()].width == 32 &&
+          term.factor == e[g.step].constant)
+        addCounter(x.operand(), t, counters);
+    }
+  }
+  return counters;
+}
+
+}  // namespace ptxopt

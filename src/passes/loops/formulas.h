@@ -1,0 +1,85 @@
+// The forms that a group of addresses may take, and what each costs.
+//
+//   Keep           as it is
+//   Pointer        a pointer of its own that goes a constant further each round
+//   UnitPointer    the same, its step multiplied by a register that holds 1 (step.h): one machine instruction
+//   StridePointer  a pointer that goes a product of 32-bit numbers further, which do not vary: by mul.wide + add
+//   UnitStep       the pointer that there is, its step written as such a product
+//   Index          base + scale * index, where the index is a 32-bit induction variable that does not wrap, by
+//                  mul.wide + add; the base does not vary
+// A pointer starts at the group's start; its uses differ by immediates.
+// The order is that of the phases of cicc's solver: initial forms, for each group as a whole; offsets, which go to
+// the immediates, or to the base where these would not hold them, and the bounds of the loop, which go to the base
+// of an index that counts down; strides, where that of an index must divide the group's without wrapping or meeting
+// the least number; and reuse of the induction variables that there are. Not built: chains (a group computed from
+// another one, two instructions where a product step takes one), and a table of formulas that several groups share,
+// since a group takes up all that differs by constants. What is too dear or cannot be made is filtered here.
+#pragma once
+
+#include <string_view>
+
+#include "passes/loops/loop_uses.h"
+#include "passes/loops/step.h"
+#include "passes/util/expander.h"
+
+namespace ptxopt {
+
+enum class FormulaKind : uint8_t { Keep, Pointer, UnitPointer, StridePointer, UnitStep, Index };
+std::string_view name(FormulaKind kind);
+
+constexpr uint32_t kNoCounter = UINT32_MAX;
+
+// A 32-bit counter that may be made for a loop, from `start` by ones. It takes over the test that ends the loop
+// where that lets another counter go.
+struct Counter {
+  ExprId start;           // of 32 bits
+  ExprId expr;            // {start,+,1}
+  bool isSigned = false;  // it passes the end of the signed numbers, or of the unsigned ones, in no round
+  bool isUnsigned = false;
+  std::optional<ExitTest> test;  // the test that it takes over
+  ExprId limit;                  // what it is compared with
+  bool isAhead = false;          // it is moved on before the test, and else at the end of the round
+  uint32_t tested = 0;           // the operand that the test no longer reads
+  unsigned setup = 1;
+};
+
+struct Formula {
+  FormulaKind kind = FormulaKind::Keep;
+  ExprId base;  // Pointer*: in the first round; Index: what the index is added to
+  InductionVariable index;
+  uint32_t counter = kNoCounter;  // Index: which of the counters that may be made, instead of `index`
+  int64_t scale = 0;              // Index
+  bool isSigned = false;          // Index: how the 32-bit number is extended
+  StepProduct product;            // UnitPointer, StridePointer, UnitStep
+  double perRound = 0;            // machine instructions
+  int setup = 0;                  // before the loop; below 0 where code there is no longer needed
+  int registers = 0;              // 32-bit units that live through the loop
+  std::string_view bad;           // why it cannot be chosen; empty when it can
+};
+
+inline bool needsUnitRegister(const Formula& f) {
+  return (f.kind == FormulaKind::UnitPointer || f.kind == FormulaKind::UnitStep) && f.product.needsUnit();
+}
+
+struct FormulaTerms {
+  const Function& f;
+  PassContext& context;
+  Expander& expander;
+  UnitSteps& steps;
+  LoopId loop;
+  ExpansionPlace preheader;
+  bool may64 = true;              // 64-bit recurrences may be made
+  bool filters = true;            // what is too dear is not offered
+  bool extends = true;            // indexes of 32 bits, extended to 64 by mul.wide, are offered
+  bool creditsExtensions = true;  // a register that an index saves because it is of 32 bits counts
+};
+
+// The formulas of a group, Keep first (its cost is told by LoopCost).
+// `counters`: those that may be made.
+std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs,
+                                  std::span<const Counter> counters, FormulaTerms& t);
+
+// The counters that are worth a try in a loop: from 0, and from the numbers that group starts scale by their steps.
+std::vector<Counter> makeCounters(std::span<const UseGroup> groups, FormulaTerms& t);
+
+}  // namespace ptxopt

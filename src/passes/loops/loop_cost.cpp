@@ -1,0 +1,180 @@
+#include "passes/loops/loop_cost.h"
+
+#include <algorithm>
+
+#include "passes/loops/address_opcodes.h"
+#include "passes/util/machine_prices.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+}  // namespace
+
+LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, std::vector<uint32_t>& nodeOf)
+    : f_(f), context_(context), loop_(loop), numbers_(context.analyses.valueRanges().numbers()), nodeOf_(nodeOf) {
+  const Loops& loops = context.analyses.loops();
+  const Cfg& cfg = context.analyses.cfg();
+  const SlotIndexes& slots = context.analyses.slotIndexes();
+  const LiveIntervals& intervals = context.analyses.liveIntervals();
+
+  const auto note = [&](RegId reg, ValueId v, uint32_t node) {
+    const uint32_t key = numbers_(reg, v);
+    nodeOf_[key] = node;
+    noted_.push_back(key);
+  };
+  // Nodes: instructions, then phis as they are met.
+  for (const BlockId b : loops.blocks(loop)) {
+    if (!cfg[b].reachable) continue;
+    for (const InstrId id : slots.instructions(b)) {
+      Node n;
+      n.instruction = id;
+      n.isRoot = !isRemovable(context.module, f, f[id]);
+      n.price = priceOf(id);
+      for (const Operand& o : f.operandsOf(f[id])) {
+        if (!o.isRegister() || !o.writes()) continue;
+        const ValueId v = intervals[o.reg()].valueOut(slots[id]);
+        if (!v.valid()) continue;
+        note(o.reg(), v, static_cast<uint32_t>(nodes_.size()));
+      }
+      nodes_.push_back(n);
+    }
+  }
+  const std::size_t instructions = nodes_.size();
+  // The node of a value, made for a phi of the loop; kNone for what comes from outside.
+  struct Phi {
+    RegId reg;
+    BlockId block;
+  };
+  std::vector<Phi> phis;
+  const auto nodeFor = [&](RegId reg, ValueId v) -> uint32_t {
+    if (!v.valid()) return kNone;
+    const uint32_t key = numbers_(reg, v);
+    if (nodeOf_[key] != kNone) return nodeOf_[key];
+    const LiveValue& value = intervals[reg][v];
+    if (value.kind != ValueKind::Phi) return kNone;
+    const BlockId b = slots.blockAt(value.def);
+    if (!loops.contains(loop, b)) return kNone;
+    note(reg, v, static_cast<uint32_t>(nodes_.size()));
+    nodes_.push_back({});
+    phis.push_back({reg, b});
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  };
+  for (std::size_t n = 0; n < instructions; ++n) {
+    const InstrId id = nodes_[n].instruction;
+    const auto first = static_cast<uint32_t>(sources_.size());
+    const Instruction& i = f[id];
+    for (uint32_t k = 0; k < i.operandCount; ++k) {
+      const Operand& o = f.operands[i.firstOperand + k];
+      if (!o.isRegister() || !o.reads()) continue;
+      if (const uint32_t s = nodeFor(o.reg(), intervals[o.reg()].valueIn(slots[id])); s != kNone)
+        sources_.push_back({i.firstOperand + k, s});
+    }
+    nodes_[n].firstSource = first;
+    nodes_[n].sourceCount = static_cast<uint32_t>(sources_.size()) - first;
+  }
+  for (std::size_t p = 0; p < phis.size(); ++p) {
+    const Phi phi = phis[p];
+    const auto first = static_cast<uint32_t>(sources_.size());
+    for (const BlockId from : cfg.predecessors(phi.block)) {
+      if (!cfg[from].reachable || !loops.contains(loop, from)) continue;
+      const ValueId v = intervals[phi.reg].valueAt(slots.end(from).previous());
+      if (const uint32_t s = nodeFor(phi.reg, v); s != kNone) sources_.push_back({kNone, s});
+    }
+    nodes_[instructions + p].firstSource = first;
+    nodes_[instructions + p].sourceCount = static_cast<uint32_t>(sources_.size()) - first;
+  }
+  // What is read after the loop.
+  std::vector<SlotIndex> behind;
+  for (const Loops::Exit& e : loops.exits(cfg, loop))
+    if (e.to.valid()) behind.push_back(slots.start(e.to));
+  for (std::size_t n = 0; n < instructions; ++n) {
+    const InstrId id = nodes_[n].instruction;
+    for (const Operand& o : f.operandsOf(f[id])) {
+      if (!o.isRegister() || !o.writes()) continue;
+      const ValueId v = intervals[o.reg()].valueOut(slots[id]);
+      if (v.valid() && std::ranges::any_of(behind, [&](SlotIndex s) { return intervals[o.reg()].isLiveAt(s); }))
+        nodes_[nodeOf_[numbers_(o.reg(), v)]].isRoot = true;
+    }
+  }
+  for (std::size_t p = 0; p < phis.size(); ++p)
+    if (std::ranges::any_of(behind, [&](SlotIndex s) { return intervals[phis[p].reg].isLiveAt(s); }))
+      nodes_[instructions + p].isRoot = true;
+}
+
+LoopCost::~LoopCost() {
+  for (const uint32_t key : noted_) nodeOf_[key] = kNone;
+}
+
+// Whether the register holds a 64-bit product of 32-bit numbers that is computed in this loop.
+bool LoopCost::holdsWideProduct(RegId reg, InstrId at) const {
+  const InstrId id = context_.analyses.valueRanges().definitionRead(reg, at);
+  return id.valid() && isWideProduct(context_.module.form(f_[id]));
+}
+
+double LoopCost::priceOf(InstrId id) const {
+  const OpcodeForm& form = context_.module.form(f_[id]);
+  if (form.effects != effect::Pure && form.op != Op::Add) return 0;
+  const RegisterClass type = info(form.type).registerClass;
+  if (type == RegisterClass::F32 || type == RegisterClass::F64 || type == RegisterClass::Pred) return 0;
+  const bool isWide = info(form.type).bits == 64;
+  switch (form.op) {
+    case Op::Mov:
+    case Op::Cvta: return 0;
+    case Op::Setp: return isWide ? kCompare64 : 1;
+    case Op::Add:
+    case Op::Sub: return isWide ? priceOfSum(id) : 1;
+    case Op::Shl: return isWide ? 0 : 1;
+    case Op::Mul:
+    case Op::Mad:
+      if (form.half == ProductHalf::Wide) return form.op == Op::Mad ? kMultiplyAddWide : kWideProduct;
+      return isWide ? kMultiply64 : 1;
+    case Op::Cvt: return form.isConversion(ScalarType::s64, ScalarType::s32) ? 1 : 0;
+    default: return isWide ? 2 : 1;
+  }
+}
+
+// Of an addition or a subtraction of 64 bits.
+double LoopCost::priceOfSum(InstrId id) const {
+  const auto operands = f_.operandsOf(f_[id]);
+  for (const Operand& o : operands)
+    if (o.isRegister() && o.role == Role::Use && holdsWideProduct(o.reg(), id)) return 0;
+  // A register by a constant, around the loop.
+  const ExprId e =
+      operands[0].isRegister() ? context_.analyses.scalarEvolution().written(operands[0].reg(), id) : ExprId();
+  const ScevExpressions& expressions = context_.analyses.scalarEvolution().expressions();
+  const bool isStep =
+      operands.size() == 3 && operands[1].isRegister() && operands[1].payload == operands[0].payload;
+  return e.valid() && isStep && expressions.isRecurrence(e, loop_) ? kRecurrence64 : kAdd64;
+}
+
+double LoopCost::needed(const std::unordered_set<uint32_t>& replaced) {
+  for (Node& n : nodes_) n.isMarked = false;
+  work_.clear();
+  for (uint32_t n = 0; n < nodes_.size(); ++n) {
+    if (!nodes_[n].isRoot) continue;
+    nodes_[n].isMarked = true;
+    work_.push_back(n);
+  }
+  double all = 0;
+  while (!work_.empty()) {
+    const Node n = nodes_[work_.back()];
+    work_.pop_back();
+    all += n.price;
+    for (uint32_t s = n.firstSource; s < n.firstSource + n.sourceCount; ++s) {
+      const Source& source = sources_[s];
+      if (nodes_[source.node].isMarked || (source.operand != kNone && replaced.contains(source.operand))) continue;
+      nodes_[source.node].isMarked = true;
+      work_.push_back(source.node);
+    }
+  }
+  return all;
+}
+
+bool LoopCost::isNeeded(RegId reg, ValueId v) const {
+  const uint32_t n = nodeOf_[numbers_(reg, v)];
+  return n != kNone && nodes_[n].isMarked;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,84 @@
+#include "passes/loops/loop_report.h"
+
+#include <fmt/format.h>
+
+namespace ptxopt {
+
+std::string LoopReports::text(ExprId e) const {
+  return context_.analyses.scalarEvolution().toString(e, [&](RegId r, ValueId v) {
+    const Register& reg = f_.registers[r.value];
+    const std::string_view spelled = reg.name.valid() ? context_.module.text(reg.name) : "made";
+    return fmt::format("{}:{}", spelled, v.value);
+  });
+}
+
+LoopReport& LoopReports::begin(LoopId l) {
+  const Cfg& cfg = context_.analyses.cfg();
+  const Loops& loops = context_.analyses.loops();
+  LoopReport& report = context_.report.loops.emplace_back();
+  const Block& header = cfg[loops[l].header];
+  if (f_[header.first].kind == InstrKind::Label && f_.labels[f_[header.first].payload].name.valid())
+    report.header = context_.module.text(f_.labels[f_[header.first].payload].name);
+  for (InstrId id = header.first; id.valid(); id = id == header.last ? InstrId() : f_[id].next) {
+    if (f_[id].kind == InstrKind::Loc && report.line.line == 0) report.line = f_.locs[f_[id].payload];
+    if (f_[id].isInstruction()) {
+      report.sourceBegin = f_[id].sourceBegin;
+      break;
+    }
+  }
+  report.depth = loops[l].depth;
+  const TripCount& trip = context_.analyses.scalarEvolution().tripCount(l);
+  report.tripCount = trip.exact.valid() ? text(trip.exact) : fmt::format("unknown ({})", trip.unknown);
+  if (trip.most) report.tripCount += fmt::format(", at most {}", *trip.most);
+  return report;
+}
+
+void LoopReports::decline(LoopId l, std::string_view reason) {
+  begin(l).declined = reason;
+  ++loops_[reason];
+}
+
+LoopReport::Group& LoopReports::describe(LoopReport& report, const UseGroup& group) const {
+  LoopReport::Group& to = report.groups.emplace_back();
+  to.space = name(group.space);
+  to.uses = group.uses.size();
+  to.address = text(group.uses.front().address);
+  to.sourceBegin = f_[group.uses.front().instruction].sourceBegin;
+  return to;
+}
+
+void LoopReports::tell(LoopId l, std::span<const GroupForms> groups, std::span<const SkippedGroup> skipped,
+                       bool stepsChange, const SelectionResult& result) {
+  LoopReport& report = begin(l);
+  report.before = result.before;
+  report.after = result.after;
+  bool any = stepsChange;
+  for (const GroupForms& g : groups) {
+    LoopReport::Group& to = describe(report, *g.group);
+    for (std::size_t k = 0; k < g.formulas.size(); ++k) {
+      const Formula& f = g.formulas[k];
+      to.forms.push_back({name(f.kind), f.perRound, f.setup, f.registers, f.bad, k == g.chosen});
+    }
+    any |= g.chosen != 0;
+  }
+  for (const SkippedGroup& g : skipped) {
+    describe(report, *g.group).declined = g.why;
+    ++groups_[g.why];
+  }
+  if (any) return;
+  // Where all groups were skipped, each is counted by itself already.
+  if (groups.empty() && !skipped.empty()) {
+    report.declined = skipped.front().why;
+    return;
+  }
+  report.declined = groups.empty() ? "no-uses" : "not-better";
+  ++loops_[report.declined];
+}
+
+void LoopReports::tellDeclines() {
+  for (const auto& [reason, n] : loops_) context_.decline(reason, fmt::format("{} loop{}", n, n == 1 ? "" : "s"));
+  for (const auto& [reason, n] : groups_)
+    context_.decline(reason, fmt::format("{} group{} of addresses", n, n == 1 ? "" : "s"));
+}
+
+}  // namespace ptxopt

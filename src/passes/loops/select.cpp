@@ -1,0 +1,200 @@
+#include "passes/loops/select.h"
+
+#include <algorithm>
+
+#include "passes/util/machine_prices.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking groups back
+
+class Selector {
+ public:
+  Selector(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
+           bool discountsComplexity, double unitSetup)
+      : groups_(groups),
+        counters_(counters),
+        cost_(cost),
+        discountsComplexity_(discountsComplexity),
+        unitSetup_(unitSetup) {}
+
+  uint32_t counter() const { return counter_; }
+
+  double priceOf(const GroupForms& g, const Formula& f) const {
+    double price = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
+    // The discount of forms that compute no address in the loop makes up for the register that moves.
+    const bool isNewPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
+                              f.kind == FormulaKind::StridePointer;
+    if (isNewPointer && !discountsComplexity_) price += kNewPointer;
+    return price;
+  }
+
+  // The best new form of a group; 0 when there is none.
+  std::size_t best(const GroupForms& g) const {
+    std::size_t at = 0;
+    double least = 0;
+    for (std::size_t k = 1; k < g.formulas.size(); ++k) {
+      const Formula& f = g.formulas[k];
+      if (!f.bad.empty() || (f.counter != kNoCounter && f.counter != counter_)) continue;
+      if (!allowsUnits_ && needsUnitRegister(f)) continue;
+      // What a better step saves is said against the step that there is.
+      const double round = priceOf(g, f) + (f.kind == FormulaKind::UnitStep ? kRecurrence64 : 0);
+      const double price = round * kRounds + f.setup + kRegister * f.registers;
+      if (at == 0 || price < least) {
+        at = k;
+        least = price;
+      }
+    }
+    return at;
+  }
+
+  double rounds() {
+    std::unordered_set<uint32_t> replaced;
+    double all = 0;
+    for (const GroupForms& g : groups_) {
+      if (g.chosen == 0) continue;
+      all += priceOf(g, g.formulas[g.chosen]);
+      if (g.formulas[g.chosen].kind == FormulaKind::UnitStep) continue;
+      for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
+    }
+    if (usesCounter()) {
+      all += 1;
+      if (counters_[counter_].test) replaced.insert(counters_[counter_].tested);
+    }
+    return all + cost_.needed(replaced);
+  }
+
+  bool usesCounter() const {
+    return counter_ != kNoCounter && std::ranges::any_of(groups_, [&](const GroupForms& g) {
+             return g.chosen != 0 && g.formulas[g.chosen].counter == counter_;
+           });
+  }
+
+  double total(double round) const {
+    double all = round * kRounds;
+    bool needsUnit = false;
+    for (const GroupForms& g : groups_) {
+      if (g.chosen == 0) continue;
+      all += g.formulas[g.chosen].setup;
+      needsUnit |= needsUnitRegister(g.formulas[g.chosen]);
+    }
+    if (usesCounter()) all += counters_[counter_].setup;
+    all += kRegister * registers();
+    return needsUnit ? all + unitSetup_ : all;
+  }
+
+  int registers() const {
+    int all = 0;
+    for (const GroupForms& g : groups_)
+      if (g.chosen != 0) all += g.formulas[g.chosen].registers;
+    return all;
+  }
+
+  // Without a new counter, and with each of them; with unit steps and without.
+  void bySass() {
+    const double before = total(rounds());
+    std::vector<std::size_t> best(groups_.size());
+    double least = before;
+    uint32_t counter = kNoCounter;
+    for (uint32_t c = 0; c < 2 * (counters_.size() + 1); ++c) {
+      counter_ = c < 2 ? kNoCounter : c / 2 - 1;
+      allowsUnits_ = c % 2 == 0;
+      const double found = tryAll();
+      if (found >= least) continue;
+      least = found;
+      counter = usesCounter() ? counter_ : kNoCounter;
+      for (std::size_t g = 0; g < groups_.size(); ++g) best[g] = groups_[g].chosen;
+    }
+    counter_ = counter;
+    for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].chosen = best[g];
+  }
+
+  // All groups in their best forms; then back with those that are not missed.
+  double tryAll() {
+    for (GroupForms& g : groups_) g.chosen = best(g);
+    double least = total(rounds());
+    std::size_t work = 0;
+    for (GroupForms& g : groups_) {
+      if (g.chosen == 0 || (work += cost_.size() + groups_.size()) > kMostWork) continue;
+      const std::size_t chosen = g.chosen;
+      g.chosen = 0;
+      const double without = total(rounds());
+      if (without <= least)
+        least = without;
+      else
+        g.chosen = chosen;
+    }
+    return least;
+  }
+
+  // The price of leaving a group as it is: what falls away without it.
+  double keepPrice(const GroupForms& g, double all) {
+    std::unordered_set<uint32_t> replaced;
+    for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
+    return all - cost_.needed(replaced);
+  }
+
+  // These rules look at one group at a time: a counter that several would share is none of their forms.
+  static bool isAllowed(const Formula& f) { return f.bad.empty() && f.counter == kNoCounter; }
+
+  void byPrice(bool median) {
+    const double all = cost_.needed({});
+    std::vector<double> prices;
+    for (GroupForms& g : groups_) {
+      g.formulas[0].perRound = keepPrice(g, all);
+      for (const Formula& f : g.formulas)
+        if (isAllowed(f)) prices.push_back(priceOf(g, f));
+    }
+    std::ranges::sort(prices);
+    double sum = 0, half = 0;
+    for (const double p : prices) sum += p;
+    double at = prices.empty() ? 0 : prices.back();
+    for (const double p : prices) {
+      half += p;
+      if (half < sum / 2) continue;
+      at = p;
+      break;
+    }
+    for (GroupForms& g : groups_) {
+      std::size_t chosen = SIZE_MAX;
+      const auto better = [&](double p, double q) {
+        if (!median) return p < q;
+        if ((p >= at) != (q >= at)) return p >= at;
+        return p >= at ? p < q : p > q;
+      };
+      for (std::size_t k = 0; k < g.formulas.size(); ++k)
+        if (isAllowed(g.formulas[k]) &&
+            (chosen == SIZE_MAX || better(priceOf(g, g.formulas[k]), priceOf(g, g.formulas[chosen]))))
+          chosen = k;
+      g.chosen = chosen == SIZE_MAX ? 0 : chosen;
+    }
+  }
+
+ private:
+  std::vector<GroupForms>& groups_;
+  std::span<const Counter> counters_;
+  uint32_t counter_ = kNoCounter;
+  bool allowsUnits_ = true;
+  LoopCost& cost_;
+  const bool discountsComplexity_;
+  const double unitSetup_;
+};
+
+}  // namespace
+
+SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
+                       Selection how, bool discountsComplexity, double unitSetup) {
+  SelectionResult result;
+  Selector selector(groups, counters, cost, discountsComplexity, unitSetup);
+  result.before = cost.needed({});
+  if (how == Selection::Sass)
+    selector.bySass();
+  else
+    selector.byPrice(how == Selection::Median);
+  result.after = selector.rounds();
+  result.counter = selector.counter();
+  return result;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,115 @@
+#include "passes/manager/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace ptxopt {
+namespace {
+
+struct TableRow {
+  int level;
+  std::string_view pass;
+  StepKind kind;
+};
+
+constexpr TableRow kTable[] = {
+#define PTXOPT_STEP(level, pass, kind) {level, pass, StepKind::kind},
+#include "passes/manager/pipeline.def"
+#undef PTXOPT_STEP
+};
+
+std::size_t runsOf(std::string_view pass) {
+  return static_cast<std::size_t>(
+      std::count_if(std::begin(kTable), std::end(kTable), [&](const TableRow& row) { return row.pass == pass; }));
+}
+
+std::string_view passPart(std::string_view name) { return name.substr(0, name.find('@')); }
+
+// The n of `pass@n`; 0 when there is none or it is no number.
+std::size_t numberPart(std::string_view name) {
+  const std::string_view digits = name.substr(std::min(name.size(), passPart(name).size() + 1));
+  std::size_t n = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+  return code == std::errc() && end == digits.data() + digits.size() ? n : 0;
+}
+
+// The n-th run is called `pass@n` when there are several; n counts also the runs of higher levels and skipped ones.
+std::string stepName(std::string_view pass, std::size_t n, std::size_t runs) {
+  return runs > 1 ? fmt::format("{}@{}", pass, n) : std::string(pass);
+}
+
+std::vector<Step> standardPipeline(int level) {
+  std::vector<Step> steps;
+  for (const TableRow* row = std::begin(kTable); row != std::end(kTable); ++row) {
+    if (row->level > level) continue;
+    const auto n =
+        std::count_if(std::begin(kTable), row + 1, [&](const TableRow& r) { return r.pass == row->pass; });
+    steps.push_back(
+        {findPass(row->pass), stepName(row->pass, static_cast<std::size_t>(n), runsOf(row->pass)), row->kind});
+  }
+  return steps;
+}
+
+std::vector<Step> chosenPipeline(std::span<const std::string> names) {
+  std::vector<Step> steps;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const std::string_view name = names[k];
+    if (name.find('@') != std::string_view::npos) {
+      steps.push_back({findPass(passPart(name)), std::string(name)});
+      continue;
+    }
+    const auto all = std::count(names.begin(), names.end(), name);
+    const auto n = std::count(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(k) + 1, name);
+    steps.push_back({findPass(name), stepName(name, static_cast<std::size_t>(n), static_cast<std::size_t>(all))});
+  }
+  return steps;
+}
+
+// What is wrong with a name that is neither a pass nor one of the runs of `steps` or of the whole pipeline.
+std::string checkName(const std::string& name, std::span<const Step> steps) {
+  const std::string_view pass = passPart(name);
+  if (findPass(pass) == nullptr) return fmt::format("there is no pass '{}'", pass);
+  if (pass.size() == name.size()) return {};
+  const std::size_t n = numberPart(name), runs = runsOf(pass);
+  if (n >= 1 && n <= runs) return {};
+  if (std::any_of(steps.begin(), steps.end(), [&](const Step& step) { return isNamed(step, {&name, 1}); }))
+    return {};
+  return fmt::format("there is no '{}': the pipeline runs {} {} time{}", name, pass, runs, runs == 1 ? "" : "s");
+}
+
+}  // namespace
+
+int levelOf(std::string_view pass) {
+  int lowest = kOnRequest;
+  for (const TableRow& row : kTable)
+    if (row.pass == pass) lowest = std::min(lowest, row.level);
+  return lowest;
+}
+
+bool isNamed(const Step& step, std::span<const std::string> names) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name == step.name || name == step.pass->name ||
+           // `pass@1` of a pass that runs once
+           (step.name == step.pass->name && passPart(name) == step.name && numberPart(name) == 1);
+  });
+}
+
+std::vector<Step> makePipeline(const PipelineChoice& choice, std::span<const std::string> alsoNames,
+                               std::string& error) {
+  std::vector<Step> steps;
+  const auto check = [&](std::span<const std::string> names) {
+    for (const std::string& name : names)
+      if (std::string wrong = checkName(name, steps); !wrong.empty() && error.empty()) error = std::move(wrong);
+  };
+  if (choice.passes != nullptr) check(*choice.passes);
+  if (!error.empty()) return {};
+  steps = choice.passes != nullptr ? chosenPipeline(*choice.passes) : standardPipeline(choice.level);
+  check(choice.skip);
+  check(alsoNames);
+  std::erase_if(steps, [&](const Step& step) { return isNamed(step, choice.skip); });
+  return steps;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,44 @@
+// Which passes run in which order, and what each run is called.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "passes/manager/pass.h"
+
+namespace ptxopt {
+
+// Of a pass that is in no pipeline.
+constexpr int kOnRequest = 100;
+
+// The lowest -O level whose pipeline has the pass.
+int levelOf(std::string_view pass);
+
+// What a step of the pipeline is for (pipeline.def).
+enum class StepKind : uint8_t { Gains, Copies, Tidy };
+
+// One run of a pass.
+struct Step {
+  const PassInfo* pass = nullptr;
+  std::string name;                 // the pass, with `@n` when the pipeline has several runs of it
+  StepKind kind = StepKind::Gains;  // of a pass that is named by the user: Gains
+};
+
+// What the user chose: see Options of the same names.
+struct PipelineChoice {
+  int level = 2;
+  const std::vector<std::string>* passes = nullptr;  // instead of the pipeline of `level`
+  std::span<const std::string> skip;
+};
+
+// The steps that are to run. A name is that of a pass, which stands for all its runs, or `pass@n`. In `passes`,
+// where each name is one run, `pass@n` is the n-th run of the whole pipeline put there, and keeps its name.
+// `alsoNames` are names of steps that the caller has other uses for: they are checked like the rest. An error in
+// words comes back in `error`.
+std::vector<Step> makePipeline(const PipelineChoice& choice, std::span<const std::string> alsoNames,
+                               std::string& error);
+// Whether `names` has the step or its pass.
+bool isNamed(const Step& step, std::span<const std::string> names);
+
+}  // namespace ptxopt

@@ -1,0 +1,129 @@
+#include "passes/splitting/split_shared.h"
+
+#include <algorithm>
+
+#include "passes/util/split_places.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr uint64_t kSlack = 16;  // for alignment between the variables
+
+Operand operand(OperandKind kind, uint32_t payload, Join join = Join::Comma) {
+  Operand o;
+  o.kind = kind;
+  o.payload = payload;
+  o.join = join;
+  return o;
+}
+
+// .reqntid with nothing but x.
+bool isFlat(const Module& module, const Function& f) {
+  return std::ranges::any_of(f.directives, [&](const FunctionDirective& d) {
+    return module.text(d.name) == ".reqntid" && d.valueCount > 0 &&
+           std::all_of(d.values.begin() + 1, d.values.begin() + d.valueCount, [](uint32_t n) { return n == 1; });
+  });
+}
+
+RegId readSpecial(const Module& module, Function& f, NameId name, InstrId place) {
+  const RegId r = f.makeRegister(ScalarType::b32);
+  const Operand operands[] = {registerOperand(r, Role::Def), operand(OperandKind::SpecialRegister, name.value)};
+  f.insert(place, module.madeOpcode(MadeOpcode::MovU32), operands);
+  return r;
+}
+
+RegId multiplyAdd(const Module& module, Function& f, RegId a, Operand b, RegId c, InstrId place) {
+  const RegId r = f.makeRegister(ScalarType::b32);
+  const Operand operands[] = {registerOperand(r, Role::Def), registerOperand(a, Role::Use, Join::Comma), b,
+                              registerOperand(c, Role::Use, Join::Comma)};
+  f.insert(place, module.madeOpcode(MadeOpcode::MadLoU32), operands);
+  return r;
+}
+
+RegId threadNumber(const Module& module, Function& f, InstrId place) {
+  const MadeParts& made = module.made;
+  if (isFlat(module, f)) return readSpecial(module, f, made.tid[0], place);
+  RegId number = readSpecial(module, f, made.tid[2], place);
+  for (const std::size_t d : {std::size_t{1}, std::size_t{0}}) {
+    const RegId size = readSpecial(module, f, made.ntid[d], place);
+    const RegId at = readSpecial(module, f, made.tid[d], place);
+    number = multiplyAdd(module, f, number, registerOperand(size, Role::Use, Join::Comma), at, place);
+  }
+  return number;
+}
+
+// Whether a function can be reached that is not seen.
+bool callsUnseen(const Module& module, const Function& kernel) {
+  std::vector<const Function*> seen{&kernel};
+  for (std::size_t at = 0; at < seen.size(); ++at) {
+    const Function& f = *seen[at];
+    if (!f.hasBody) return true;
+    for (const InstrId id : f) {
+      if (!f[id].isInstruction() || !module.form(f[id]).is(effect::Call | effect::Unknown)) continue;
+      const Function* callee = nullptr;
+      for (const Operand& o : f.operandsOf(f[id]))
+        if (o.kind == OperandKind::Symbol && module.symbols[o.payload].kind == SymbolKind::Function)
+          callee = &module.functions[module.symbols[o.payload].index];
+      if (callee == nullptr) return true;
+      if (std::ranges::find(seen, callee) == seen.end()) seen.push_back(callee);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view whyNoSlots(const Module& module, const Function& f, const KernelNeeds& needs) {
+  if (!needs.threads || *needs.threads > Architecture::kMostThreadsPerBlock) return "no-launch-bound";
+  if (needs.dynamicShared) return "dynamic-shared";
+  for (const InstrId id : f)
+    for (const Operand& o : f.operandsOf(f[id]))
+      if (o.kind == OperandKind::SpecialRegister &&
+          module.text(NameId(o.payload)).find("smem") != std::string_view::npos)
+        return "dynamic-shared";
+  return callsUnseen(module, f) ? "unknown-callee" : std::string_view();
+}
+
+uint64_t SharedSlots::allBytes() const {
+  return bytes() == 0 ? taken_ : (taken_ + kSlack - 1) / kSlack * kSlack + bytes();
+}
+
+bool SharedSlots::hasRoom(uint32_t words) const {
+  return (taken_ + kSlack - 1) / kSlack * kSlack +
+             bytes(slots_[0] + (words == 1 ? 1u : 0u), slots_[1] + (words == 2 ? 1u : 0u)) <=
+         kMostBytes;
+}
+
+void SharedSlots::declare(const Module& module, Function& f) {
+  const std::array<uint32_t, 2> forms{module.made.sharedWords, module.made.sharedPairs};
+  for (std::size_t w = 0; w < 2; ++w)
+    if (slots_[w] != 0) arrays_[w] = f.makeVariable(forms[w], threads_ * slots_[w]);
+}
+
+RegId SharedSlots::address(const Module& module, Function& f, uint32_t words, InstrId place) {
+  RegId& at = addresses_[words - 1];
+  if (at.valid()) return at;
+  const RegId base = f.makeRegister(ScalarType::b32);
+  const Operand operands[] = {registerOperand(base, Role::Def),
+                              operand(OperandKind::Variable, arrays_[words - 1].value)};
+  f.insert(place, module.madeOpcode(MadeOpcode::MovU32), operands);
+  return at = multiplyAdd(module, f, threadNumber(module, f, place), operand(OperandKind::Integer, 4 * words), base,
+                          place);
+}
+
+void SharedSlots::access(const Module& module, Function& f, RegId r, uint32_t slot, bool isStore, InstrId place) {
+  const uint32_t words = info(f.registers[r.value].type).bits / 32;
+  const RegId base = address(module, f, words, place);
+  const auto offset = static_cast<uint32_t>(4 * words * threads_ * slot);
+  std::vector<Operand> operands;
+  if (!isStore) operands.push_back(registerOperand(r, Role::Def));
+  operands.push_back(operand(OperandKind::Memory, offset == 0 ? 1 : 2, isStore ? Join::None : Join::Comma));
+  operands.push_back(registerOperand(base, Role::Use));
+  if (offset != 0) operands.push_back(operand(OperandKind::Integer, offset, Join::Plus));
+  if (isStore) operands.push_back(registerOperand(r, Role::Use, Join::Comma));
+  const MadeOpcode opcode = isStore ? (words == 1 ? MadeOpcode::StSharedB32 : MadeOpcode::StSharedB64)
+                                    : (words == 1 ? MadeOpcode::LdSharedB32 : MadeOpcode::LdSharedB64);
+  f.insert(place, module.madeOpcode(opcode), operands);
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,332 @@
+#include "passes/util/expander.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kMostHolders = 16;
+
+}  // namespace
+
+Expander::Expander(Function& f, PassContext& context)
+    : f_(f),
+      context_(context),
+      evolution_(context.analyses.scalarEvolution()),
+      e_(evolution_.expressions()),
+      cfg_(context.analyses.cfg()),
+      dominators_(context.analyses.dominators()),
+      slots_(context.analyses.slotIndexes()),
+      intervals_(context.analyses.liveIntervals()),
+      occurrences_(f),
+      zones_(context.module, f),
+      known_(f.instructions.size()) {}
+
+// A name means before new instructions what it means before the next instruction of the function.
+bool Expander::canBeNamed(RegId r, InstrId place) const {
+  while (place.valid() && place.value >= known_) place = f_[place].next;
+  return zones_.reaches(occurrences_, r, place);
+}
+
+// What each value holds. A value that is a recurrence holds its expression only in the round in which it begins.
+void Expander::findValues() {
+  values_.resize(cfg_.size());
+  isSearched_.resize(cfg_.size());
+  for (uint32_t r = 0; r < intervals_.size(); ++r) {
+    if (RegId(r) == Function::kCarry || f_.registers[r].lanes != 1) continue;
+    const auto& values = intervals_[RegId(r)].values();
+    for (uint32_t v = 0; v < values.size(); ++v)
+      if (values[v].kind != ValueKind::Unused)
+        values_[slots_.blockAt(values[v].def).value].push_back({RegId(r), ValueId(v)});
+  }
+}
+
+void Expander::findHolders(BlockId b) {
+  isSearched_[b.value] = true;
+  for (const Value& known : values_[b.value]) {
+    const LiveValue& v = intervals_[known.reg][known.value];
+    const ExprId e = evolution_.of(known.reg, known.value);
+    if (!e.valid() || e_.isConstant(e)) continue;
+    const InstrId definition = v.kind == ValueKind::Instruction ? slots_.instructionAt(v.def) : InstrId();
+    if (v.kind == ValueKind::Instruction && !definition.valid()) continue;
+    const int64_t constant = signedAt(e_.constantPart(e), e_[e].width);
+    std::vector<Holder>& holders = holders_[e_.withoutConstant(e).value];
+    if (holders.size() < kMostHolders) holders.push_back({known.reg, known.value, b, definition, constant});
+  }
+}
+
+bool Expander::dominates(const Holder& h, const ExpansionPlace& place) const {
+  if (h.block != place.block) return dominators_.dominates(h.block, place.block);
+  if (!h.definition.valid()) return true;
+  if (!place.before.valid() || cfg_.blockOf(place.before) != place.block) return true;  // the block's end
+  const SlotIndex at = slots_[place.before];
+  return !at.valid() || slots_[h.definition] < at;
+}
+
+// A recurrence varies with the rounds: the place must be in its loops, and in the round of the definition, which is
+// so where the definition dominates it and the loops around both are the same.
+bool Expander::canName(const Holder& h, const ExpansionPlace& place) const {
+  if (!dominates(h, place)) return false;
+  const Loops& loops = context_.analyses.loops();
+  for (LoopId l = loops.of(h.block); l.valid(); l = loops[l].parent)
+    if (!loops.contains(l, place.block)) return false;
+  // A copy of a phi would stand at the start of its block.
+  if (!h.definition.valid() && !canBeNamed(h.reg, placeAtStart(context_.module, f_, cfg_[h.block]))) return false;
+  return canBeNamed(h.reg, place.before);
+}
+
+template <typename Accept>
+const Expander::Holder* Expander::findHolder(ExprId e, const ExpansionPlace& place, Accept&& accept) {
+  // Only what dominates the place holds anything there: what was searched for one place need not be for the next.
+  if (values_.empty()) findValues();
+  for (BlockId b = place.block; b.valid() && !isSearched_[b.value]; b = dominators_.parent(b)) findHolders(b);
+  const auto known = holders_.find(e_.withoutConstant(e).value);
+  if (known == holders_.end()) return nullptr;
+  const Holder* best = nullptr;
+  for (const Holder& h : known->second)
+    if (accept(h) && canName(h, place) &&
+        (best == nullptr || dominators_.depth(h.block) > dominators_.depth(best->block)))
+      best = &h;
+  return best;
+}
+
+const Expander::Holder* Expander::holderAt(ExprId e, const ExpansionPlace& place) {
+  const int64_t constant = signedAt(e_.constantPart(e), e_[e].width);
+  return findHolder(e, place, [&](const Holder& h) { return h.constant == constant; });
+}
+
+const Expander::Holder* Expander::nearAt(ExprId e, const ExpansionPlace& place) {
+  return findHolder(e, place, [](const Holder&) { return true; });
+}
+
+RegId Expander::make(unsigned width) {
+  return f_.makeRegister(width == 64 ? ScalarType::b64 : width == 32 ? ScalarType::b32 : ScalarType::b16);
+}
+
+RegId Expander::use(const Holder& h, const ExpansionPlace& place) {
+  const LiveRange& range = intervals_[h.reg];
+  const auto used =
+      std::ranges::count_if(range.values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
+  if (used == 1) return h.reg;
+  const SlotIndex at =
+      place.before.valid() && slots_[place.before].valid() && cfg_.blockOf(place.before) == place.block
+          ? slots_[place.before].base()
+          : slots_.end(place.block).previous();
+  if (range.valueAt(at) == h.value) return h.reg;
+  RegId& copy = copies_[{h.reg.value, h.value.value}];
+  if (!copy.valid()) {
+    copy = f_.makeRegister(f_.registers[h.reg.value].type);
+    const InstrId behind =
+        h.definition.valid() ? f_[h.definition].next : placeAtStart(context_.module, f_, cfg_[h.block]);
+    insertCopy(context_.module, f_, copy, h.reg, behind);
+    ++inserted_;
+  }
+  return copy;
+}
+
+std::size_t Expander::readers(RegId reg) const {
+  if (reg.value >= intervals_.size()) return 0;
+  return static_cast<std::size_t>(
+      std::ranges::count_if(occurrences_.of(reg), [](const Occurrence& o) { return o.reads; }));
+}
+
+bool Expander::isReadOutside(RegId reg, ValueId value, LoopId loop) const {
+  return std::ranges::any_of(occurrences_.of(reg), [&](const Occurrence& o) {
+    return o.reads && intervals_[reg].valueIn(slots_[o.instruction]) == value &&
+           !context_.analyses.loops().contains(loop, cfg_.blockOf(o.instruction));
+  });
+}
+
+InstrId Expander::instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before) {
+  ++inserted_;
+  return f_.insert(before, context_.module.madeOpcode(opcode), std::vector<Operand>(operands));
+}
+
+namespace {
+Operand def(RegId r) { return registerOperand(r, Role::Def); }
+Operand source(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
+}  // namespace
+
+void Expander::addTo(RegId to, RegId a, RegId b, unsigned width, InstrId before) {
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), source(b)}, before);
+}
+
+RegId Expander::add(RegId a, RegId b, unsigned width, InstrId before) {
+  const RegId to = make(width);
+  addTo(to, a, b, width, before);
+  return to;
+}
+
+RegId Expander::addImmediate(RegId a, int64_t c, unsigned width, InstrId before) {
+  if (c == 0) return a;
+  if (!fitsSigned32(c)) {
+    const RegId constant = make(width);
+    instruction(MadeOpcode::MovB64, {def(constant), f_.numberOperand(c)}, before);
+    return add(a, constant, width, before);
+  }
+  const RegId to = make(width);
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), f_.numberOperand(c)},
+              before);
+  return to;
+}
+
+void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId before) {
+  if (!fitsSigned32(c)) {
+    addTo(reg, reg, emit(e_.constant(static_cast<uint64_t>(c), width), {BlockId(), before}), width, before);
+    return;
+  }
+  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(reg), source(reg), f_.numberOperand(c)},
+              before);
+}
+
+RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before) {
+  const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
+  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
+              {def(to), source(a), f_.numberOperand(factor)}, before);
+  return to;
+}
+
+RegId Expander::multiplyWide(RegId a, RegId b, bool isSigned, InstrId before) {
+  const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
+  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), source(b)}, before);
+  return to;
+}
+
+RegId Expander::subtract(RegId a, RegId b, InstrId before) {
+  const RegId to = make(64);
+  instruction(MadeOpcode::SubS64, {def(to), source(a), source(b)}, before);
+  return to;
+}
+
+void Expander::copyTo(RegId to, RegId from, InstrId before) {
+  insertCopy(context_.module, f_, to, from, before);
+  ++inserted_;
+}
+
+RegId Expander::constantDefinition(const Expr& n, const ExpansionPlace& place) {
+  const InstrId id = evolution_.constantDefinition(n.reg(), n.value());
+  const Instruction i = f_[id];
+  const auto operands = f_.operandsOf(i);
+  std::vector<Operand> copy(operands.begin(), operands.end());
+  const RegId to = f_.makeRegister(f_.registers[n.reg().value].type);
+  copy[0] = def(to);
+  f_.insert(place.before, i.opcode(), copy);
+  ++inserted_;
+  return to;
+}
+
+RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
+  if (const Holder* h = holderAt(e, place)) return use(*h, place);
+  if (const RegId known = emitted_[{e.value, place.before.value}]; known.valid()) return known;
+  const Expr n = e_[e];
+  if (n.kind != ExprKind::Constant) {
+    if (const Holder* h = nearAt(e, place)) {
+      const int64_t constant = signedAt(e_.constantPart(e), n.width) - h->constant;
+      return emitted_[{e.value, place.before.value}] =
+                 addImmediate(use(*h, place), constant, n.width, place.before);
+    }
+  }
+  RegId result;
+  switch (n.kind) {
+    case ExprKind::Constant: {
+      result = make(n.width);
+      instruction(n.width == 64 ? MadeOpcode::MovB64 : MadeOpcode::MovB32,
+                  {def(result), f_.numberOperand(signedAt(n.constant, n.width))}, place.before);
+      break;
+    }
+    case ExprKind::Value: result = constantDefinition(n, place); break;
+    case ExprKind::Sum: result = emitSum(e, place); break;
+    case ExprKind::Product: {
+      for (uint32_t k = 0; k < n.termCount; ++k) {
+        const ExprId expr = e_.terms(e)[k].expr;
+        const RegId factor = emit(expr, place);
+        if (!result.valid()) {
+          result = factor;
+          continue;
+        }
+        const RegId product = make(n.width);
+        instruction(n.width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32,
+                    {def(product), source(result), source(factor)}, place.before);
+        result = product;
+      }
+      break;
+    }
+    case ExprKind::SignExtend:
+    case ExprKind::ZeroExtend: {
+      const RegId inner = emit(n.operand(), place);
+      result = make(64);
+      instruction(n.kind == ExprKind::SignExtend ? MadeOpcode::CvtS64S32 : MadeOpcode::CvtU64U32,
+                  {def(result), source(inner)}, place.before);
+      break;
+    }
+    default: {  // Truncate
+      const RegId inner = emit(n.operand(), place);
+      result = make(32);
+      instruction(MadeOpcode::CvtU32U64, {def(result), source(inner)}, place.before);
+    }
+  }
+  emitted_[{e.value, place.before.value}] = result;
+  return result;
+}
+
+RegId Expander::emitToKeep(ExprId e, const ExpansionPlace& place) {
+  const RegId r = emit(e, place);
+  if (r.value >= intervals_.size()) return r;  // made here
+  const auto used =
+      std::ranges::count_if(intervals_[r].values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
+  if (used == 1 && !zones_.areMany()) return r;
+  const RegId copy = f_.makeRegister(f_.registers[r.value].type);
+  copyTo(copy, r, place.before);
+  return copy;
+}
+
+RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& place) {
+  const unsigned width = e_[e].width;
+  const RegId x = emit(e, place);
+  if (factor == 1) return x;
+  const RegId to = make(width);
+  if (std::has_single_bit(factor)) {
+    instruction(width == 64 ? MadeOpcode::ShlB64 : MadeOpcode::ShlB32,
+                {def(to), source(x), integerOperand(std::countr_zero(factor))}, place.before);
+    return to;
+  }
+  const int64_t c = signedAt(factor, width);
+  if (c == -1) {
+    instruction(width == 64 ? MadeOpcode::NegS64 : MadeOpcode::NegS32, {def(to), source(x)}, place.before);
+    return to;
+  }
+  if (fitsSigned32(c)) {
+    instruction(width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32,
+                {def(to), source(x), f_.numberOperand(c)}, place.before);
+    return to;
+  }
+  const RegId constant = emit(e_.constant(factor, width), place);
+  instruction(MadeOpcode::MulLoS64, {def(to), source(x), source(constant)}, place.before);
+  return to;
+}
+
+RegId Expander::emitSum(ExprId e, const ExpansionPlace& place) {
+  const Expr n = e_[e];
+  const int64_t constant = signedAt(n.constant, n.width);
+  std::vector<WideProduct> wides;
+  RegId all;
+  const auto take = [&](RegId r) { all = all.valid() ? add(all, r, n.width, place.before) : r; };
+  for (uint32_t k = 0; k < n.termCount; ++k) {
+    const ExprTerm t = e_.terms(e)[k];
+    if (const auto wide = wideTerm(n, t))
+      wides.push_back(*wide);
+    else
+      take(emitProduct(t.expr, t.factor, place));
+  }
+  if (constant != 0 && all.valid()) all = addImmediate(all, constant, n.width, place.before);
+  const bool constantLast = constant != 0 && !all.valid();
+  for (const WideProduct& w : wides) {
+    const RegId left = emit(w.left, place);
+    take(w.right.valid() ? multiplyWide(left, emit(w.right, place), w.isSigned, place.before)
+                         : multiplyWide(left, w.constant, w.isSigned, place.before));
+  }
+  return constantLast ? addImmediate(all, constant, n.width, place.before) : all;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,42 @@
+// Whether the registers of a kernel have room for a value that lives longer.
+//
+// An estimate of what ptxas will give the kernel (register_estimate.h) stands against the last number of registers
+// with as many resident blocks (room/kernel_steps.h). What lies between, less what the estimate is wrong by, is
+// room. Of device functions and of targets that the tables do not have nothing is known: no room. Made when first
+// asked for. Cost: that of the estimate; then linear in the points that are looked at.
+#pragma once
+
+#include <vector>
+
+#include "passes/manager/pass.h"
+
+namespace ptxopt {
+
+class RangeRoom {
+ public:
+  enum class Estimate : uint8_t {
+    // By the pressure of the PTX. The room is above its highest point: below that, values may be added for nothing.
+    Plain,
+    // By the model that follows the scheduler. ptxas orders loads anew and takes registers for speed, which the
+    // pressure of the PTX does not show: the room is all that may be added at any point.
+    FatPoint,
+  };
+  RangeRoom(const Function& f, PassContext& context, Estimate estimate)
+      : f_(f), context_(context), estimate_(estimate) {}
+
+  // Whether a register of `units` may be live from `from` to `to` as well, where it is not live today. What was
+  // granted before counts.
+  bool grant(uint32_t units, SlotIndex from, SlotIndex to);
+
+ private:
+  void make();
+
+  const Function& f_;
+  PassContext& context_;
+  const Estimate estimate_;
+  const PressurePoints* points_ = nullptr;  // none: not made yet
+  uint32_t limit_ = 0;                      // units at a point
+  std::vector<uint32_t> taken_;             // by point: what counts there today, and what was granted
+};
+
+}  // namespace ptxopt

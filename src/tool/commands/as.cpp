@@ -1,0 +1,29 @@
+// `ptxopt as ARGUMENTS...`, and the same under the name ptxas: the drop-in ptxas.
+#include "tool/commands/as_ptxas.h"
+#include "tool/commands/subcommands.h"
+#include "tool/options/parse_arguments.h"
+#include "tool/options/wrapper_options.h"
+
+namespace ptxopt::tool {
+
+int asCommand(int argc, char** argv) {
+  CLI::App app(
+      "ptxopt as ARGUMENTS...\n"
+      "Is ptxas: takes its arguments, optimizes each PTX input for the architecture asked for, and calls the real\n"
+      "ptxas with it. Output, messages and exit code are those of ptxas; so are --help and --version. Where\n"
+      "something goes wrong the PTX is left as it is, with a warning. ptxopt under the name ptxas does the same, "
+      "and\n"
+      "so does the program ptxopt-ptxas, which starts faster.\n"
+      "\n"
+      "The real one is that of $PTXOPT_PTXAS or $PTXAS, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of\n"
+      "/usr/local/cuda. Debug code (-g), -O0 and code for tools are left alone.\n"
+      "\n"
+      "Exit codes: 0 ok, 2 there is no ptxas. Others are those of ptxas.",
+      "ptxopt as");
+  app.set_help_flag();  // that is an argument of theirs
+  app.footer(kShimOptionsHelp);
+  if (DescribeInstead::takes(app)) return 0;
+  return runAsPtxas(argc, argv);
+}
+
+}  // namespace ptxopt::tool

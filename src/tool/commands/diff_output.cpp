@@ -1,0 +1,321 @@
+#include "tool/commands/diff_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "diff/output.h"
+#include "tool/terminal/table.h"
+
+namespace ptxopt::tool {
+namespace {
+
+using diff::Change;
+using diff::Result;
+using diff::Row;
+using diff::Summary;
+
+constexpr std::size_t kMostCommentBytes = 60'000;
+constexpr std::size_t kRowsBeforeFold = 20;
+constexpr std::size_t kMostLines = 20;  // of notes, of problems
+constexpr std::size_t kMostLineBytes = 600;
+constexpr std::string_view kMark = "<!-- ptxopt-diff -->";
+
+std::string plural(std::size_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+// ---- cells ----
+
+// "32 -> 40 (+8)", "100 -> 98 (-2.0%)", "32", "? -> 4".
+class FigureCells {
+ public:
+  explicit FigureCells(std::string_view arrow) : arrow_(arrow) {}
+
+  // `sign`: > 0: more is worse, < 0: more is better, 0: neither.
+  Table::Cell cell(std::optional<uint64_t> before, std::optional<uint64_t> after, const Row& row, bool isPercent,
+                   int sign, bool failed) const {
+    if (!row.isCompared()) return plain(row.after ? after : before);
+    if (before == after) return plain(after);
+    if (!before && !after) return "";
+    std::string text = fmt::format("{}{}{}", shown(before), arrow_, shown(after));
+    if (!before || !after) return text;
+    const bool isMore = *after > *before;
+    const uint64_t change = isMore ? *after - *before : *before - *after;
+    if (isPercent && *before != 0)
+      text += fmt::format(" ({}{:.1f}%)", isMore ? '+' : '-',
+                          100.0 * static_cast<double>(change) / static_cast<double>(*before));
+    else
+      text += fmt::format(" ({}{})", isMore ? '+' : '-', change);
+    const bool isWorse = sign != 0 && isMore == (sign > 0);
+    return {text, failed ? Style::Bad : sign == 0 ? Style::Plain : isWorse ? Style::Doubtful : Style::Good};
+  }
+
+ private:
+  static std::string shown(std::optional<uint64_t> v) { return v ? std::to_string(*v) : "?"; }
+  static Table::Cell plain(std::optional<uint64_t> v) { return v ? std::to_string(*v) : std::string(); }
+
+  std::string_view arrow_;
+};
+
+Table::Cell changeCell(const Row& row) {
+  switch (row.change) {
+    case Change::Regression: return {row.isCompared() ? "REGRESSION" : "MISSING", Style::Bad};
+    case Change::Worse: return {"worse", Style::Doubtful};
+    case Change::Missing: return {"missing", Style::Doubtful};
+    case Change::New: return {"new"};
+    case Change::Better: return {"better", Style::Good};
+    case Change::Same:
+      return row.hasSameCode().value_or(true) ? Table::Cell("same", Style::Faint)
+                                              : Table::Cell("other code", Style::Faint);
+  }
+  return "";
+}
+
+// ---- the table ----
+
+struct Figure {
+  std::string_view head;
+  Measure measure;
+  bool isPercent;
+  bool alwaysShown;
+};
+constexpr Figure kFigures[] = {
+    {"registers", Measure::Registers, false, true}, {"spills", Measure::Spills, false, true},
+    {"stack", Measure::Stack, false, false},        {"instructions", Measure::Instructions, true, true},
+    {"inner loops", Measure::Inner, true, false},   {"warps", Measure::Warps, false, true},
+};
+
+struct Columns {
+  bool files = false, architectures = false, shared = false;
+  std::vector<Figure> figures;
+};
+
+Columns columnsFor(const Result& result, const std::vector<std::size_t>& rows) {
+  Columns columns;
+  std::set<std::string> files, architectures;
+  for (const Row& row : result.rows) {
+    files.insert(row.file);
+    architectures.insert(row.architecture);
+    columns.architectures = columns.architectures || !row.oldArchitecture.empty();
+  }
+  columns.files = files.size() > 1;
+  columns.architectures = columns.architectures || architectures.size() > 1;
+  const auto any = [&](const auto& isThere) {
+    return std::any_of(rows.begin(), rows.end(), [&](std::size_t i) {
+      const Row& row = result.rows[i];
+      return (row.before && isThere(*row.before)) || (row.after && isThere(*row.after));
+    });
+  };
+  for (const Figure& figure : kFigures)
+    if (figure.alwaysShown ||
+        any([&](const FunctionMeasures& f) { return value(f, figure.measure).value_or(0) != 0; }))
+      columns.figures.push_back(figure);
+  // Shared memory is the source's business: only where it changes.
+  columns.shared = std::any_of(rows.begin(), rows.end(), [&](std::size_t i) {
+    const Row& row = result.rows[i];
+    return row.isCompared() && row.before->shared != row.after->shared;
+  });
+  return columns;
+}
+
+std::string fromTo(const std::string& from, const std::string& to, std::string_view arrow) {
+  return from.empty() ? to : from + std::string(arrow) + to;
+}
+
+Table makeTable(const Result& result, const Columns& columns, const std::vector<std::string>& names,
+                std::span<const std::size_t> rows, std::string_view arrow) {
+  std::vector<Table::Column> heads = {{""}, {"kernel", Table::Align::Left, true}};
+  if (columns.files) heads.push_back({"file", Table::Align::Left, true});
+  if (columns.architectures) heads.push_back({"for"});
+  for (const Figure& figure : columns.figures) heads.push_back({std::string(figure.head), Table::Align::Right});
+  if (columns.shared) heads.push_back({"shared", Table::Align::Right});
+  Table table(std::move(heads));
+  const FigureCells figures(arrow);
+  for (const std::size_t i : rows) {
+    const Row& row = result.rows[i];
+    std::vector<Table::Cell> cells = {changeCell(row), {names[i], Style::Plain, true}};
+    if (columns.files) cells.push_back({fromTo(row.oldFile, row.file, arrow), Style::Plain, true});
+    if (columns.architectures) cells.emplace_back(fromTo(row.oldArchitecture, row.architecture, arrow));
+    for (const Figure& figure : columns.figures) {
+      const auto of = [&](const std::optional<FunctionMeasures>& f) {
+        return f ? value(*f, figure.measure) : std::nullopt;
+      };
+      const bool failed = std::any_of(row.regressions.begin(), row.regressions.end(),
+                                      [&](const auto& r) { return r.limit.measure == figure.measure; });
+      cells.push_back(figures.cell(of(row.before), of(row.after), row, figure.isPercent,
+                                   isMoreBetter(figure.measure) ? -1 : 1, failed));
+    }
+    if (columns.shared)
+      cells.push_back(figures.cell(row.before ? std::optional(row.before->shared) : std::nullopt,
+                                   row.after ? std::optional(row.after->shared) : std::nullopt, row, false, 0,
+                                   false));
+    table.addRow(std::move(cells));
+  }
+  return table;
+}
+
+std::vector<std::size_t> shownRows(const Result& result, bool all) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < result.rows.size(); ++i)
+    if (all || result.rows[i].change != Change::Same) rows.push_back(i);
+  return rows;
+}
+
+// ---- sums ----
+
+std::string countsOf(const Summary& s) {
+  std::string out = fmt::format("{} compared", plural(s.compared, "kernel"));
+  std::string parts;
+  const auto add = [&](std::size_t n, std::string_view text) {
+    if (n != 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", n, text);
+  };
+  add(s.count(Change::Regression), s.count(Change::Regression) == 1 ? "regression" : "regressions");
+  add(s.count(Change::Worse), "worse");
+  add(s.count(Change::Better), "better");
+  add(s.count(Change::Same), "the same");
+  if (s.sameCode != 0) parts += fmt::format(" ({} with the same machine code)", s.sameCode);
+  add(s.count(Change::New), "new");
+  add(s.count(Change::Missing), "missing");
+  if (!parts.empty()) out += ": " + parts;
+  if (s.functions != 0) out += fmt::format("; and {}", plural(s.functions, "device function"));
+  return out;
+}
+
+std::string meansOf(const Summary& s, std::string_view arrow) {
+  std::string out;
+  const auto add = [&](std::string_view name, const std::optional<double>& mean) {
+    if (mean)
+      out += fmt::format("{}{} {:.3f}", out.empty() ? "geometric means of after / before: " : ", ", name, *mean);
+  };
+  add("registers", s.registers);
+  add("instructions", s.instructions);
+  add("innermost loops", s.inner);
+  add("warps", s.warps);
+  if (s.spillsBefore && s.spillsAfter && (*s.spillsBefore != 0 || *s.spillsAfter != 0))
+    out += fmt::format("{}spills of all {}{}{} bytes", out.empty() ? "" : "; ", *s.spillsBefore, arrow,
+                       *s.spillsAfter);
+  return out;
+}
+
+std::vector<std::string> summaryLines(const Result& result, std::string_view arrow) {
+  std::vector<std::string> lines;
+  const auto add = [&](const Summary& s, const std::string& prefix) {
+    lines.push_back(prefix + countsOf(s));
+    if (const std::string means = meansOf(s, arrow); !means.empty()) lines.push_back(prefix + means);
+  };
+  for (const Summary& s : result.architectures) add(s, s.architecture + ": ");
+  add(result.all, result.architectures.empty() ? "" : "all: ");
+  return lines;
+}
+
+// ---- markdown ----
+
+// Lines in a block of code, which nothing in them can end: file names and what ptxas says mean nothing there.
+std::string codeBlock(const std::vector<std::string>& lines) {
+  std::string body;
+  std::size_t longest = 2, now = 0;
+  for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) {
+    std::string line = lines[i];
+    if (line.size() > kMostLineBytes) line = line.substr(0, kMostLineBytes) + "...";
+    body += line + "\n";
+  }
+  if (lines.size() > kMostLines) body += fmt::format("and {} more\n", lines.size() - kMostLines);
+  for (const char c : body) {
+    now = c == '`' ? now + 1 : 0;
+    longest = std::max(longest, now);
+  }
+  const std::string fence(longest + 1, '`');
+  return fmt::format("{}text\n{}{}\n", fence, body, fence);
+}
+
+std::string folded(std::string_view summary, const std::string& body) {
+  return fmt::format("<details>\n<summary>{}</summary>\n\n{}\n</details>\n\n", summary, body);
+}
+
+std::string codeSpan(std::string_view text) {
+  std::string body;
+  for (const char c : text) body += c == '`' || static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  return "`" + body + "`";
+}
+
+}  // namespace
+
+std::string diffHeadline(const Result& result) {
+  const Summary& s = result.all;
+  const std::size_t regressions = static_cast<std::size_t>(std::count_if(
+      result.rows.begin(), result.rows.end(), [](const Row& r) { return r.change == Change::Regression; }));
+  if (s.compared == 0 && s.functions == 0) return "nothing was compared";
+  const std::string in = plural(s.compared, "kernel");
+  std::string out = regressions == 0 ? "no regression in " + in : plural(regressions, "regression") + " in " + in;
+  if (!result.problems.empty()) out += "; not everything could be compared";
+  return out;
+}
+
+std::string diffText(const Result& result, const DiffOutputOptions& options) {
+  constexpr std::string_view kArrow = " -> ";
+  std::string out;
+  const auto rows = shownRows(result, options.all);
+  if (!rows.empty()) {
+    const auto names = displayNames(result.rows, {options.mangled, options.nameWidth});
+    const Table table = makeTable(result, columnsFor(result, rows), names, rows, kArrow);
+    out += table.text({options.colours, options.width}) + "\n";
+  }
+  for (const std::string& line : summaryLines(result, kArrow)) out += line + "\n";
+  for (std::size_t i = 0; i < std::min(result.notes.size(), kMostLines); ++i)
+    out += styled("note: ", Style::Strong, options.colours) + printable(result.notes[i]) + "\n";
+  if (result.notes.size() > kMostLines) out += fmt::format("and {} notes more\n", result.notes.size() - kMostLines);
+  const auto verdict = result.verdict();
+  out += styled(diffHeadline(result), verdict == Result::Verdict::Ok ? Style::Good : Style::Bad, options.colours);
+  out += fmt::format(" (--fail-on {})\n", result.failOn.text());
+  return out;
+}
+
+std::string diffMarkdown(const Result& result, const DiffOutputOptions& options) {
+  constexpr std::string_view kArrow = "\u00a0→\u00a0";  // figures are not to be torn apart
+  const char* const sign = result.verdict() == Result::Verdict::Ok ? "✅" : "❌";
+  std::string head = fmt::format("{}\n### {} ptxopt diff: {}\n\n", kMark, sign, diffHeadline(result));
+  if (!result.problems.empty()) {
+    std::vector<std::string> lines;
+    for (const diff::Problem& p : result.problems) lines.push_back(text(p));
+    head += "Not compared:\n\n" + codeBlock(lines) + "\n";
+  }
+
+  std::string tail;
+  for (const std::string& line : summaryLines(result, kArrow)) tail += "- " + line + "\n";
+  tail += "\n";
+  if (!result.notes.empty()) tail += folded(plural(result.notes.size(), "note"), codeBlock(result.notes));
+  tail += fmt::format("<sub>before: {}, after: {}", codeSpan(result.before), codeSpan(result.after));
+  const std::string& ptxas = result.ptxasAfter.empty() ? result.ptxasBefore : result.ptxasAfter;
+  if (!ptxas.empty()) tail += fmt::format("; ptxas {}", codeSpan(ptxas));
+  tail += fmt::format(
+      "; fails on {}; registers a thread, spills and stack in bytes, resident warps of a multiprocessor"
+      "</sub>\n",
+      codeSpan(result.failOn.text()));
+
+  const auto rows = shownRows(result, options.all);
+  const auto names = displayNames(result.rows, {options.mangled, options.nameWidth});
+  const Columns columns = columnsFor(result, rows);
+  const auto body = [&](std::size_t count) {
+    if (count == 0) return std::string();
+    const std::span<const std::size_t> shown = std::span(rows).first(count);
+    const std::size_t open = std::min(count, kRowsBeforeFold);
+    std::string out = makeTable(result, columns, names, shown.first(open), kArrow).markdown() + "\n";
+    if (count > open)
+      out += folded(fmt::format("{} more", count - open),
+                    makeTable(result, columns, names, shown.subspan(open), kArrow).markdown());
+    return out;
+  };
+  std::size_t count = rows.size();
+  std::string table = body(count);
+  while (head.size() + table.size() + tail.size() > kMostCommentBytes && count != 0) {
+    count = count * 3 / 4;
+    table = body(count);
+  }
+  if (count != rows.size()) table += fmt::format("{} more rows are left out.\n\n", rows.size() - count);
+  return head + table + tail;
+}
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,242 @@
+// Files are independent of each other: a worker reads, optimizes and replaces one, and keeps only the figures and
+// messages of it. Those are shown as soon as all files before it are done. A file whose text stays the same is not
+// written, so that its time stamp stays, for make. Cost: that of the files, and the memory of -j of them.
+#include "tool/commands/in_place.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "tool/commands/optimize_text.h"
+#include "tool/files.h"
+#include "tool/manual/lists.h"
+#include "tool/terminal/messages.h"
+#include "tool/terminal/progress.h"
+#include "tool/terminal/table.h"
+#include "tool/terminal/terminal.h"
+
+namespace ptxopt::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FileResult {
+  std::string name;
+  Status status = Status::Ok;
+  bool isReplaced = false;
+  uint64_t functions = 0, functionsChanged = 0, instructions = 0, instructionsAfter = 0;
+  std::string messages;
+  std::string error;
+  std::string reportJson;
+};
+
+// All *.ptx below a folder, sorted. Folders that are symbolic links are not entered: they may go round.
+std::vector<std::string> ptxBelow(const fs::path& folder, std::error_code& error) {
+  std::vector<std::string> found;
+  fs::recursive_directory_iterator it(folder, error), end;
+  while (!error && it != end) {
+    std::error_code ignored;
+    if (it->path().extension() == ".ptx" && it->is_regular_file(ignored)) found.push_back(it->path().string());
+    it.increment(error);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+FileResult optimizeOne(const std::string& name, const CommandLine& line, unsigned jobs) {
+  FileResult file;
+  file.name = name;
+  const auto fail = [&](Status status, std::string_view place, std::string_view reason) {
+    file.status = status;
+    file.error = fmt::format("{}: error: {}\n", place, reason);
+    return file;
+  };
+  try {
+    FileText text;
+    std::string error = whyNotReplaceable(name);
+    if (!error.empty() || !readFile(name, text, error)) return fail(Status::Usage, "ptxopt", error);
+    Options options = line.options;
+    options.fileName = name;
+    options.jobs = jobs;
+    Optimized optimized = optimizeText(text, line, options);
+    Result& result = optimized.result;
+    file.messages = std::move(optimized.messages);
+    file.status = optimized.status;
+    file.error = std::move(optimized.error);
+    if (file.status != Status::Ok) return file;
+    if (result.output != std::string_view(text)) {
+      if (!writeFiles({{name, result.output}}, error)) return fail(Status::Usage, "ptxopt", error);
+      file.isReplaced = true;
+    }
+    file.functions = result.functions;
+    file.functionsChanged = result.functionsChanged;
+    file.instructions = result.instructions;
+    file.instructionsAfter = result.instructionsAfter;
+    if (line.stats) file.messages += fmt::format("{}: {}", name, statistics(result));
+    file.reportJson = std::move(result.reportJson);
+  } catch (const std::bad_alloc&) {
+    return fail(Status::Usage, name, "out of memory");
+  } catch (const std::exception& e) {
+    return fail(Status::Internal, name, e.what());
+  }
+  return file;
+}
+
+// Optimizes the files and says what is to be said of each, in their order.
+std::vector<FileResult> optimizeAll(const std::vector<std::string>& names, const CommandLine& line) {
+  unsigned jobs = line.options.jobs;
+  if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<FileResult> results(names.size());
+  std::vector<bool> isDone(names.size(), false);
+  std::size_t said = 0;
+  std::mutex mutex;
+  Progress progress(names.size());
+  const auto work = [&](std::size_t i, unsigned threads) {
+    FileResult result = optimizeOne(names[i], line, threads);
+    const std::scoped_lock lock(mutex);
+    results[i] = std::move(result);
+    isDone[i] = true;
+    for (; said < names.size() && isDone[said]; ++said) {
+      if (!results[said].messages.empty()) progress.say(results[said].messages);
+      if (!results[said].error.empty()) progress.say(results[said].error);
+    }
+    progress.done(names[i]);
+  };
+  if (jobs == 1 || names.size() < 2) {
+    for (std::size_t i = 0; i < names.size(); ++i) work(i, jobs);
+    return results;
+  }
+  // As in the library: TBB warns when it is asked for more threads than there are cores.
+  const auto cores = std::max(1u, std::thread::hardware_concurrency());
+  tbb::task_arena arena(static_cast<int>(std::min(jobs, cores)));
+  arena.execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, names.size(), 1),
+        [&](const tbb::blocked_range<std::size_t>& range) {
+          for (std::size_t i = range.begin(); i < range.end(); ++i) work(i, 1);
+        },
+        tbb::simple_partitioner());
+  });
+  return results;
+}
+
+std::string change(uint64_t before, uint64_t after) {
+  if (before == 0 || before == after) return "";
+  return fmt::format(
+      "{:+.1f}%", 100 * (static_cast<double>(after) - static_cast<double>(before)) / static_cast<double>(before));
+}
+
+void printTable(const std::vector<FileResult>& files, bool all) {
+  using Align = Table::Align;
+  Table table({{"file", Align::Left, true},
+               {"functions", Align::Right},
+               {"changed", Align::Right},
+               {"instructions", Align::Right},
+               {"after", Align::Right},
+               {"", Align::Right}});
+  const auto row = [&](Table::Cell name, const FileResult& f, Style plain) {
+    const Style style = f.instructionsAfter < f.instructions   ? Style::Good
+                        : f.instructionsAfter > f.instructions ? Style::Doubtful
+                                                               : plain;
+    table.addRow({std::move(name),
+                  {fmt::format("{}", f.functions), plain},
+                  {fmt::format("{}", f.functionsChanged), plain},
+                  {fmt::format("{}", f.instructions), plain},
+                  {fmt::format("{}", f.instructionsAfter), style},
+                  {change(f.instructions, f.instructionsAfter), style}});
+  };
+  FileResult sum;
+  std::size_t replaced = 0, failed = 0;
+  for (const FileResult& f : files) {
+    replaced += f.isReplaced;
+    failed += f.status != Status::Ok;
+    sum.functions += f.functions;
+    sum.functionsChanged += f.functionsChanged;
+    sum.instructions += f.instructions;
+    sum.instructionsAfter += f.instructionsAfter;
+    const Style plain = f.isReplaced ? Style::Plain : Style::Faint;
+    if (f.status != Status::Ok && all)
+      table.addRow({{f.name, Style::Bad}, {"failed", Style::Bad}});
+    else if (f.status == Status::Ok && (f.isReplaced || all))
+      row({f.name, plain}, f, plain);
+  }
+  if (!table.empty()) {
+    table.addRule();
+    row({fmt::format("{} file{}", files.size(), files.size() == 1 ? "" : "s"), Style::Strong}, sum, Style::Plain);
+    print(stderr, table.text({.colours = hasColours(stderr), .width = terminalWidth(stderr, 0)}));
+  }
+  print(stderr, fmt::format("ptxopt: {} of {} files changed", replaced, files.size()));
+  if (failed != 0) print(stderr, styled(fmt::format(", {} failed", failed), Style::Bad, hasColours(stderr)));
+  print(stderr, "\n");
+}
+
+std::string reportOfAll(const std::vector<FileResult>& files) {
+  using nlohmann::ordered_json;
+  ordered_json all = {{"ptxopt", version()}, {"files", ordered_json::array()}};
+  for (const FileResult& f : files) {
+    ordered_json entry = {{"file", f.name}, {"status", static_cast<int>(f.status)}, {"replaced", f.isReplaced}};
+    if (!f.error.empty()) entry["error"] = f.error;
+    if (!f.reportJson.empty()) entry["report"] = ordered_json::parse(f.reportJson);
+    all["files"].push_back(std::move(entry));
+  }
+  return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::vector<std::string> inputFiles(const std::vector<std::string>& names, std::vector<std::string>& errors) {
+  std::vector<std::string> files;
+  // By what it is: one file may have several names.
+  std::set<std::pair<dev_t, ino_t>> seen;
+  const auto add = [&](const std::string& file) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0 || seen.emplace(status.st_dev, status.st_ino).second)
+      files.push_back(file);
+  };
+  for (const std::string& name : names) {
+    std::error_code error;
+    if (!fs::is_directory(name, error)) {
+      add(name);
+      continue;
+    }
+    const std::vector<std::string> below = ptxBelow(name, error);
+    if (error)
+      errors.push_back(fmt::format("cannot read '{}': {}", name, error.message()));
+    else if (below.empty())
+      errors.push_back(fmt::format("there is no *.ptx below '{}'", name));
+    for (const std::string& file : below) add(file);
+  }
+  return files;
+}
+
+int optimizeInPlace(const CommandLine& line) {
+  std::vector<std::string> errors;
+  const std::vector<std::string> names = inputFiles(line.inputs, errors);
+  std::error_code ignored;
+  for (const std::string& name : names)
+    if (!line.report.empty() && (name == line.report || fs::equivalent(name, line.report, ignored)))
+      return fail(Status::Usage, fmt::format("the input and the report are one file, '{}'", name));
+  // What is wrong with the options is said once, not of each file.
+  if (const Result none = optimize("", line.options); none.status == Status::Usage) {
+    printMessage("ptxopt: error: " + none.error);
+    return static_cast<int>(Status::Usage);
+  }
+
+  Status worst = errors.empty() ? Status::Ok : Status::Usage;
+  for (const std::string& error : errors) fail(Status::Usage, error);
+  const std::vector<FileResult> results = optimizeAll(names, line);
+  if (!results.empty()) printTable(results, line.verbose);
+  for (const FileResult& f : results) worst = std::max(worst, f.status);
+  if (std::string error; !line.report.empty() && !writeFiles({{line.report, reportOfAll(results)}}, error))
+    return std::max(fail(Status::Usage, error), static_cast<int>(worst));
+  return static_cast<int>(worst);
+}
+
+}  // namespace ptxopt::tool

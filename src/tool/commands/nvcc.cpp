@@ -1,0 +1,64 @@
+// `ptxopt nvcc ARGUMENTS...`: nvcc, with PTX optimized before ptxas. Also as a compiler launcher, which is called
+// with the program to launch first.
+#include "wrapper/nvcc.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ptxas/find.h"
+#include "tool/commands/subcommands.h"
+#include "tool/options/parse_arguments.h"
+#include "tool/options/wrapper_options.h"
+#include "tool/terminal/messages.h"
+
+namespace ptxopt::tool {
+namespace {
+
+// The drop-in that stands beside `self` starts faster; where it is not, `self` is one too.
+std::string dropInBeside(const std::string& self) {
+  std::error_code error;
+  const std::filesystem::path drop = std::filesystem::path(self).replace_filename("ptxopt-ptxas");
+  return std::filesystem::exists(drop, error) ? drop.string() : self;
+}
+
+}  // namespace
+
+int nvccCommand(int argc, char** argv) {
+  CLI::App app(
+      "ptxopt nvcc ARGUMENTS...\n"
+      "ptxopt nvcc NVCC ARGUMENTS...\n"
+      "Is nvcc, with the PTX optimized between cicc and ptxas (ptxopt as). NVCC is the program to call, as of a\n"
+      "compiler launcher; else it is that of $PTXOPT_NVCC, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of\n"
+      "/usr/local/cuda. Output, messages and exit code are those of nvcc. With -keep the optimized PTX stays too, "
+      "as\n"
+      "NAME.ptxopt.ptx. Left alone: debug code (-G), -dlto, PTX that is asked for or embedded.\n"
+      "\n"
+      "Exit codes: 0 ok, 2 there is no nvcc. Others are those of nvcc.",
+      "ptxopt nvcc");
+  app.set_help_flag();  // that is an argument of theirs
+  app.footer(kShimOptionsHelp);
+  if (DescribeInstead::takes(app)) return 0;
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::string nvcc;
+  if (!arguments.empty() && isNvcc(arguments.front())) {
+    nvcc = arguments.front();
+    arguments.erase(arguments.begin());
+  } else {
+    std::vector<std::string> passedOver;
+    nvcc = findNvcc(passedOver);
+    for (const std::string& why : passedOver) print(stderr, fmt::format("ptxopt: warning: {}; passed over\n", why));
+    if (const char* const named = std::getenv("PTXOPT_NVCC"); named != nullptr && *named != '\0')
+      if (const std::string why = whyNoProgram("PTXOPT_NVCC", named); !why.empty()) return fail(Status::Usage, why);
+  }
+  if (nvcc.empty()) return fail(Status::Usage, "there is no nvcc: set PTXOPT_NVCC, CUDA_HOME or PATH");
+  std::error_code error;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  if (error) return fail(Status::Usage, "/proc/self/exe: " + error.message());
+  return fail(Status::Usage, nvcc + ": " + runNvcc(nvcc, arguments, dropInBeside(self)));
+}
+
+}  // namespace ptxopt::tool

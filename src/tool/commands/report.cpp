@@ -1,0 +1,126 @@
+// ptxopt report K.ptx -o report.html: the register pressure of each kernel as a page.
+#include "report/report.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "analysis/machine/occupancy.h"
+#include "ptxas/assemble.h"
+#include "ptxopt/ptxopt.h"
+#include "text/parse.h"
+#include "tool/commands/subcommands.h"
+#include "tool/files.h"
+#include "tool/options/environment.h"
+#include "tool/options/parse_arguments.h"
+#include "tool/terminal/messages.h"
+
+namespace ptxopt::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportLine {
+  std::string input, output, architecture, ptxas;
+  double timeout = 600;
+  bool noPtxas = false, noSource = false;
+};
+
+bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
+  CLI::App app(
+      "ptxopt report INPUT -o OUTPUT.html [OPTIONS]\n"
+      "Writes one page that shows the register pressure along each kernel, what is live at a point, the loops, "
+      "the\n"
+      "PTX with its source lines, and the occupancy. It needs no network; any browser shows it from a file.\n"
+      "Exit codes: 0 ok, 2 usage or I/O, 3 not valid PTX, 4 internal error.",
+      "ptxopt report");
+  app.add_option("INPUT", line.input, "PTX file; - is standard input")->required();
+  app.add_option("-o,--output", line.output, "where the page goes; - is standard output")
+      ->type_name("FILE.html")
+      ->required();
+  app.add_option("--arch", line.architecture, "for this one instead of the file's .target")->type_name("sm_XX");
+  CLI::Option* const ptxas =
+      app.add_option("--ptxas", line.ptxas, "the ptxas to ask for real counts [of PATH, or of the CUDA toolkit]")
+          ->type_name("PROGRAM");
+  app.add_flag("--no-ptxas", line.noPtxas, "do not ask ptxas")->excludes(ptxas);
+  app.add_option("--ptxas-timeout", line.timeout, "give up on ptxas after so long")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--no-source", line.noSource, "leave out the text of source lines");
+  if (!parseArguments(app, argc, argv, exitCode)) return false;
+  std::error_code error;
+  if (line.output != "-" && fs::equivalent(line.input, line.output, error)) {
+    fmt::print(stderr, "ptxopt report: the input and the output are one file, '{}'\n", line.output);
+    exitCode = static_cast<int>(Status::Usage);
+    return false;
+  }
+  return true;
+}
+
+// A source file by its name in the PTX: as it is, from the folder of the PTX if it is relative, and beside the PTX.
+std::optional<std::string> readSource(const fs::path& folder, const std::string& name) {
+  const fs::path path = name;
+  for (const fs::path& candidate : {folder / path, folder / path.filename()}) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(candidate, ignored)) continue;
+    FileText text;
+    std::string error;
+    if (readFile(candidate.string(), text, error)) return std::string(std::string_view(text));
+  }
+  return std::nullopt;
+}
+
+// Asks ptxas if there is one. What keeps it from an answer is for the reader of the page to know.
+void ask(const ReportLine& line, std::string_view text, ReportOptions& options) {
+  if (line.noPtxas) return;
+  PtxasSettings settings;
+  settings.program = findPtxasAloud(line.ptxas);
+  settings.timeoutSeconds = line.timeout;
+  settings.cache = &Cache::user();
+  if (settings.program.empty()) {
+    options.notes.emplace_back("There is no ptxas to ask: register counts are estimates.");
+    return;
+  }
+  Assembly assembly = assemble(text, options.architecture, settings);
+  if (!assembly) {
+    options.notes.push_back(fmt::format("ptxas gave no counts: {}", assembly.error));
+    print(stderr, fmt::format("ptxopt: warning: no counts from ptxas: {}\n", assembly.error));
+    return;
+  }
+  options.ptxas = std::move(assembly.measures);
+  options.ptxasVersion = versionOfPtxas(settings.program);
+}
+
+}  // namespace
+
+int reportCommand(int argc, char** argv) {
+  ReportLine line;
+  int exitCode = 0;
+  if (!readReportLine(argc, argv, line, exitCode)) return exitCode;
+  FileText text;
+  std::string error;
+  if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
+  const std::string fileName = line.input == "-" ? "<stdin>" : line.input;
+  const auto parsed = parse(text, fileName);
+  if (const auto* wrong = std::get_if<ParseError>(&parsed)) {
+    printMessage(render(*wrong, fileName));
+    return static_cast<int>(Status::InvalidInput);
+  }
+  const Module& module = *std::get<0>(parsed);
+  ReportOptions options;
+  options.architecture = line.architecture.empty() ? std::string(module.architecture()) : line.architecture;
+  if (!line.architecture.empty() && architecture(line.architecture) == nullptr)
+    return fail(Status::Usage, fmt::format("the architecture '{}' is not known", line.architecture));
+  options.version = version();
+  ask(line, text, options);
+  if (!line.noSource)
+    options.readSource = [folder = fs::path(line.input == "-" ? "" : line.input).parent_path()](
+                             const std::string& name) { return readSource(folder, name); };
+  const std::string page = makeReport(module, options);
+  if (!writeFiles({{line.output, page}}, error)) return fail(Status::Usage, error);
+  return 0;
+}
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,47 @@
+// The buffers of `ptxopt run`, and the arguments that name them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/machine.h"
+#include "tool/commands/run_values.h"
+
+namespace ptxopt::tool {
+
+// Everything throws RunError, or ExecError where a kernel cannot be run.
+class RunMemory {
+ public:
+  RunMemory(exec::Machine& machine, uint64_t seed) : machine_(machine), seed_(seed) {}
+
+  // "x=buf:f32:16:iota"
+  void declare(const std::string& text);
+  // The parameters' bytes for arguments as the command line has them, which are checked against the kernel's.
+  std::vector<std::byte> parameters(const std::string& kernel, const std::vector<std::string>& arguments);
+
+  struct View {
+    ScalarType type = ScalarType::b8;
+    exec::Allocation* allocation = nullptr;
+  };
+  // A buffer, or a variable of the module.
+  View find(const std::string& name) const;
+  bool isBuffer(const std::string& name) const { return buffers_.contains(name); }
+
+ private:
+  struct Argument {
+    enum class Kind { Scalar, Bytes, Address } kind = Kind::Scalar;
+    ScalarType type = ScalarType::b64;
+    std::vector<std::byte> bytes;
+  };
+  uint64_t makeBuffer(const std::string& name, const std::string& spec);
+  Argument argument(const std::string& text, std::size_t number);
+  static void check(const exec::KernelParameter& parameter, const Argument& argument, const std::string& where);
+
+  exec::Machine& machine_;
+  uint64_t seed_;
+  std::map<std::string, View> buffers_;
+};
+
+}  // namespace ptxopt::tool

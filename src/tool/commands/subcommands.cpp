@@ -1,0 +1,41 @@
+#include "tool/commands/subcommands.h"
+
+#include <fmt/format.h>
+
+#include "tool/manual/help.h"
+
+namespace ptxopt::tool {
+namespace {
+
+// In the order of --help.
+constexpr Subcommand kSubcommands[] = {
+    {"run", "run kernels of a PTX file in the interpreter", runCommand},
+    {"verify", "run the kernels of two PTX files on the same data and compare", verifyCommand},
+    {"reduce", "shrink a PTX file as long as a command says that it still shows what it is to show", reduceCommand},
+    {"tune", "try variants of the passes on each kernel and keep what ptxas makes most of", tuneCommand},
+    {"report", "show the register pressure of kernels in a page for the browser", reportCommand},
+    {"diff", "compare what ptxas makes of two sets of kernels, for CI", diffCommand},
+    {"baseline", "write what ptxas makes of kernels into a file, to compare with later", baselineCommand},
+    {"as", "be ptxas, with the PTX optimized in between; so is ptxopt under the names ptxas and ptxopt-ptxas",
+     asCommand},
+    {"nvcc", "be nvcc, with the PTX optimized before ptxas", nvccCommand},
+};
+
+}  // namespace
+
+std::span<const Subcommand> subcommands() { return kSubcommands; }
+
+const Subcommand* findSubcommand(std::string_view name) {
+  for (const Subcommand& command : kSubcommands)
+    if (command.name == name) return &command;
+  return nullptr;
+}
+
+std::string subcommandHelp() {
+  std::string out = "Commands; ptxopt COMMAND --help says more:\n";
+  for (const Subcommand& command : kSubcommands)
+    out += fmt::format("  {:<8}  {}\n", command.name, filled(command.summary, 80, 12, 12));
+  return out;
+}
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,238 @@
+// ptxopt verify A.ptx B.ptx, and the check behind `ptxopt IN -o OUT --verify`.
+#include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "text/parse.h"
+#include "tool/commands/shape.h"
+#include "tool/commands/subcommands.h"
+#include "tool/commands/verify_output.h"
+#include "tool/files.h"
+#include "tool/options/parse_arguments.h"
+#include "tool/terminal/messages.h"
+#include "tool/terminal/terminal.h"
+#include "verify/verify.h"
+
+namespace ptxopt::tool {
+namespace {
+
+using verify::KernelVerdict;
+using verify::Verdict;
+
+const char* name(Verdict v) {
+  return v == Verdict::Equal ? "equal" : v == Verdict::Different ? "different" : "not compared";
+}
+
+std::string indented(const std::string& text) {
+  std::string out = "    ";
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += "    ";
+  }
+  return out + "\n";
+}
+
+// How many kernels were not compared, by the reason.
+void printNotCompared(const std::vector<KernelVerdict>& verdicts) {
+  std::map<std::string, unsigned> reasons;
+  unsigned all = 0;
+  for (const KernelVerdict& v : verdicts) {
+    if (v.verdict != Verdict::Inconclusive) continue;
+    ++reasons[v.reason];
+    ++all;
+  }
+  if (all == 0) return;
+  std::string list;
+  for (const auto& [reason, count] : reasons)
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, reason);
+  fmt::print("{} of {} kernels {} not compared: {}\n", all, verdicts.size(), all == 1 ? "was" : "were", list);
+}
+
+void printVerdicts(const std::vector<KernelVerdict>& verdicts) {
+  const bool colours = hasColours(stdout);
+  for (const KernelVerdict& v : verdicts) {
+    const Style style = v.verdict == Verdict::Equal       ? Style::Good
+                        : v.verdict == Verdict::Different ? Style::Bad
+                                                          : Style::Doubtful;
+    const std::string word = styled(fmt::format("{:<12}", name(v.verdict)), style, colours);
+    fmt::print("{}  {}  ({} inputs", word, v.kernel, v.trials);
+    if (v.dropped != 0) fmt::print(", {} more on which the first file fails", v.dropped);
+    fmt::print(")\n");
+    if (!v.detail.empty()) print(stdout, indented(v.detail));
+  }
+  printNotCompared(verdicts);
+}
+
+void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const KernelVerdict& v : verdicts) {
+    all.push_back({{"kernel", v.kernel},
+                   {"verdict", name(v.verdict)},
+                   {"inputs", v.trials},
+                   {"dropped", v.dropped},
+                   {"detail", v.detail}});
+    if (v.verdict == Verdict::Inconclusive) all.back()["reason"] = v.reason;
+    if (coverage)
+      all.back().update({{"reached", v.reached},
+                         {"executed", v.executed},
+                         {"changed", v.changed},
+                         {"undetermined", v.undetermined}});
+  }
+  fmt::print("{}\n", all.dump(2));
+}
+
+// 42, -1, 0x2a, 0f3F800000, 0d...
+bool readBits(std::string_view text, uint64_t& bits) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  int base = 10;
+  const std::string_view prefix = text.substr(0, 2);
+  if (prefix == "0x" || prefix == "0X" || prefix == "0f" || prefix == "0F" || prefix == "0d" || prefix == "0D") {
+    if (negative && prefix[1] != 'x' && prefix[1] != 'X') return false;
+    base = 16;
+    text.remove_prefix(2);
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, base);
+  if (negative) bits = 0 - bits;
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// Launches take and give back the same memory again and again: that the C library keeps it saves most of the time
+// that the system takes.
+void keepFreedMemory() {
+#ifdef __GLIBC__
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  mallopt(M_MMAP_THRESHOLD, 64 << 20);
+#endif
+}
+
+std::unique_ptr<Module> load(std::string_view text, const std::string& path, int& exitCode) {
+  auto parsed = parse(text, path);
+  if (const auto* error = std::get_if<ParseError>(&parsed)) {
+    printMessage(render(*error, path));
+    exitCode = static_cast<int>(Status::InvalidInput);
+    return nullptr;
+  }
+  return std::move(std::get<0>(parsed));
+}
+
+}  // namespace
+
+int verifyCommand(int argc, char** argv) {
+  CLI::App app(
+      "Runs the kernels of two PTX files on the same made-up inputs and compares what they leave in memory, bit "
+      "for bit.\n"
+      "Exit codes: 0 equal, 1 different, 2 some kernel could not be compared (or usage, or I/O), 3 not valid PTX.",
+      "ptxopt verify");
+  std::string pathA, pathB, nan = "exact", format = "text";
+  verify::VerifyOptions options;
+  app.add_option("A", pathA, "the PTX file that is right")->type_name("FILE.ptx")->required();
+  app.add_option("B", pathB, "the one to compare with it")->type_name("FILE.ptx")->required();
+  app.add_option("--kernel", options.kernel, "only this kernel")->type_name("NAME");
+  app.add_option("--trials", options.trials,
+                 "inputs for each kernel, before twelve times as many that run for a short time only [24]")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1000000u));
+  app.add_option("--seed", options.seed, "what the inputs are made from [1]")->type_name("S");
+  const char* const kFixed = "What is not to be made up";
+  std::string grid, block, cluster;
+  std::vector<std::string> scalars;
+  uint32_t shared = 0;
+  app.add_option("--grid", grid, "blocks")->type_name("X[,Y,Z]")->group(kFixed);
+  app.add_option("--block", block, "threads of a block")->type_name("X[,Y,Z]")->group(kFixed);
+  app.add_option("--cluster", cluster, "blocks of a cluster")->type_name("X[,Y,Z]")->group(kFixed);
+  CLI::Option* const sharedOption =
+      app.add_option("--shared", shared, "dynamic shared memory")->type_name("BYTES")->group(kFixed);
+  app.add_option("--set", scalars, "a scalar parameter: an integer, or 0f.../0d... for the bits of a float")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->group(kFixed);
+  app.add_option("--max-steps", options.stepLimit, "warp instructions of a launch at most [4000000]")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--nan", nan, "exact: the bits of NaNs count; any: one NaN is like another, in memory of floats")
+      ->type_name("exact|any")
+      ->check(CLI::IsMember({"exact", "any"}));
+  app.add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
+  app.add_flag(
+      "--coverage", options.coverage,
+      "with --format json: the lines of A that the inputs reach, those that some thread executes, and those that "
+      "compute something else in B");
+  app.add_option("-j,--jobs", options.jobs, "kernels in parallel; 0: one a core; the verdicts do not depend on it")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024));
+  int exitCode = 0;
+  if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
+  options.anyNan = nan == "any";
+  if (sharedOption->count() != 0) options.dynamicShared = shared;
+  const struct {
+    const char* option;
+    const std::string& text;
+    std::optional<exec::Dim3>& shape;
+  } shapes[] = {
+      {"--grid", grid, options.grid}, {"--block", block, options.block}, {"--cluster", cluster, options.cluster}};
+  for (const auto& s : shapes) {
+    if (app.get_option(s.option)->count() == 0) continue;
+    s.shape = parseShape(s.text);
+    if (!s.shape) return fail(Status::Usage, shapeError(s.option, s.text));
+  }
+  for (const std::string& s : scalars) {
+    const std::size_t equal = s.find('=');
+    uint64_t bits = 0;
+    if (equal == std::string::npos || !readBits(std::string_view(s).substr(equal + 1), bits))
+      return fail(Status::Usage, fmt::format("'{}' is not NAME=VALUE with an integer or 0f... or 0d...", s));
+    options.scalars[s.substr(0, equal)] = bits;
+  }
+
+  FileText textA, textB;
+  std::string error;
+  if (!readFile(pathA, textA, error) || !readFile(pathB, textB, error)) return fail(Status::Usage, error);
+  const auto a = load(textA, pathA, exitCode);
+  const auto b = a == nullptr ? nullptr : load(textB, pathB, exitCode);
+  if (b == nullptr) return exitCode;
+
+  keepFreedMemory();
+  const auto verdicts = verify::verify(*a, *b, options);
+  if (verdicts.empty())
+    return fail(Status::Usage, options.kernel.empty()
+                                   ? fmt::format("'{}' has no kernels", pathA)
+                                   : fmt::format("'{}' has no kernel '{}'", pathA, options.kernel));
+  if (format == "json")
+    printJson(verdicts, options.coverage);
+  else
+    printVerdicts(verdicts);
+  const auto any = [&](Verdict v) {
+    return std::any_of(verdicts.begin(), verdicts.end(), [&](const auto& k) { return k.verdict == v; });
+  };
+  return any(Verdict::Different)      ? static_cast<int>(Status::CheckFailed)
+         : any(Verdict::Inconclusive) ? static_cast<int>(Status::Usage)
+                                      : 0;
+}
+
+OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output,
+                         unsigned jobs) {
+  OutputCheck check;
+  auto a = parse(input, fileName), b = parse(output, "the output");
+  if (const auto* error = std::get_if<ParseError>(&b)) {
+    check.difference = "the output is not valid PTX: " + error->message;
+    return check;
+  }
+  verify::VerifyOptions options;
+  options.jobs = jobs;
+  keepFreedMemory();
+  for (const KernelVerdict& v : verify::verify(*std::get<0>(a), *std::get<0>(b), options)) {
+    if (v.verdict == Verdict::Different)
+      check.difference += fmt::format("kernel '{}' computes something else:\n{}", v.kernel, indented(v.detail));
+    if (v.verdict == Verdict::Inconclusive)
+      check.notCompared.push_back(fmt::format("kernel '{}' could not be verified: {}", v.kernel, v.detail));
+  }
+  return check;
+}
+
+}  // namespace ptxopt::tool

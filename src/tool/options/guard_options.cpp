@@ -1,0 +1,51 @@
+#include "tool/options/guard_options.h"
+
+#include <fmt/format.h>
+
+#include "ptxas/find.h"
+
+namespace ptxopt::tool {
+
+void addGuardOptions(CLI::App& app, GuardLine& line) {
+  const char* const kGuard = "Never worse";
+  app.add_option("--guard", line.mode,
+                 "keep the text of functions that get worse by spills, then resident warps, then machine "
+                 "instructions: as ptxas counts them (the default for -O2 where there is a ptxas), by the "
+                 "estimate of registers, or off. What cannot be judged is kept too; ptxas, where it is asked for, "
+                 "fails if nothing can")
+      ->type_name("auto|ptxas|estimate|off")
+      ->check(CLI::IsMember({"auto", "ptxas", "estimate", "off"}))
+      ->envname("PTXOPT_GUARD")
+      ->take_last()
+      ->group(kGuard);
+  app.add_option("--ptxas", line.ptxas, "the ptxas to ask [$PTXOPT_PTXAS, of the CUDA toolkit, or of PATH]")
+      ->type_name("PROGRAM")
+      ->take_last()
+      ->group(kGuard);
+  app.add_option("--ptxas-timeout", line.timeoutSeconds, "give up on ptxas after so long")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(kGuard);
+}
+
+bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& guard, std::string& error,
+                  std::vector<std::string>* passedOver) {
+  guard.ptxas.timeoutSeconds = line.timeoutSeconds;
+  guard.ptxas.cache = &Cache::user();
+  const bool wants = line.mode == "ptxas";
+  const bool may = (line.mode.empty() || line.mode == "auto") && options.level >= 2 && !options.passes;
+  if (line.mode == "estimate") guard.mode = GuardMode::Estimate;
+  if (!wants && !may) return true;
+  guard.ptxas.program = findPtxas(line.ptxas, passedOver);
+  if (!guard.ptxas.program.empty()) {
+    guard.mode = GuardMode::Ptxas;
+    guard.isInsistent = wants;
+  } else if (wants) {
+    error = "--guard=ptxas: there is no ptxas; --ptxas names one";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace ptxopt::tool

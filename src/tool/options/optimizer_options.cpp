@@ -1,0 +1,55 @@
+#include "tool/options/optimizer_options.h"
+
+#include <fmt/format.h>
+
+#include "tool/manual/help.h"
+
+namespace ptxopt::tool {
+
+void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
+  levelOption_ =
+      app.add_option("-O", level_, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
+          ->type_name("LEVEL")
+          ->check(CLI::Range(0, 2))
+          ->group(group);
+  passesOption_ = app.add_option("--passes", passes_, "exactly these passes, in this order")
+                      ->type_name("PASS,...")
+                      ->delimiter(',')
+                      ->allow_extra_args(false)
+                      ->group(group);
+  app.add_option("--skip-pass", options_.skip, "not these; live-dead@2 is the second run of live-dead")
+      ->type_name("PASS,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
+void OptimizerOptions::addKnobs(CLI::App& app) {
+  for (const KnobDescription& knob : describeKnobs()) {
+    const std::string name(knob.name);
+    const std::vector<std::string> values = CLI::detail::split(std::string(knob.values), '|');
+    const bool isNumber = knob.values.empty();
+    CLI::Option* const option =
+        app.add_option("--" + name, knobValues_[name],
+                       fmt::format("{} [{}]", knob.summary,
+                                   isNumber ? std::to_string(knob.defaultValue) : std::string(knob.defaultName)))
+            ->group(std::string(kKnobGroup));
+    if (isNumber) {
+      option->type_name("N")->check(CLI::Range(knob.least, knob.most));
+    } else {
+      std::map<std::string, int64_t> numbers;
+      for (std::size_t v = 0; v < values.size(); ++v) numbers[values[v]] = static_cast<int64_t>(v);
+      option->type_name(std::string(knob.values))->transform(CLI::CheckedTransformer(numbers).description(""));
+    }
+    knobOptions_.emplace_back(name, option);
+  }
+}
+
+void OptimizerOptions::finish(int usualLevel) {
+  options_.level = levelOption_->count() != 0 ? level_ : usualLevel;
+  if (passesOption_->count() != 0) options_.passes = passes_;
+  for (const auto& [name, option] : knobOptions_)
+    if (option->count() != 0) options_.knobs[name] = knobValues_[name];
+}
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,80 @@
+#include "tool/options/parse_arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ptxopt/ptxopt.h"
+#include "tool/manual/describe.h"
+#include "tool/manual/help.h"
+#include "tool/options/environment.h"
+#include "tool/terminal/messages.h"
+#include "tool/terminal/terminal.h"
+
+namespace ptxopt::tool {
+namespace {
+
+CommandDescription* descriptionWanted = nullptr;
+
+ColourChoice choiceOf(const std::string& when) {
+  return when == "always" ? ColourChoice::Always : when == "never" ? ColourChoice::Never : ColourChoice::Auto;
+}
+
+// The variable that a message about an option is really about, with a colon.
+std::string ofVariable(std::string_view message) {
+  constexpr const char* kGuard = "PTXOPT_GUARD";
+  const char* const value = std::getenv(kGuard);
+  const bool isIt = value != nullptr && message.starts_with(fmt::format("--guard: {} not in", value));
+  return isIt ? fmt::format("{}: ", kGuard) : std::string();
+}
+
+}  // namespace
+
+DescribeInstead::DescribeInstead(CommandDescription& to) { descriptionWanted = &to; }
+DescribeInstead::~DescribeInstead() { descriptionWanted = nullptr; }
+
+bool DescribeInstead::takes(const CLI::App& app) {
+  if (descriptionWanted == nullptr) return false;
+  *descriptionWanted = describe(app);
+  return true;
+}
+
+bool parseArguments(CLI::App& app, int argc, char** argv, int& exitCode) {
+  return parseArguments(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), exitCode);
+}
+
+bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode,
+                    const std::function<void()>& behind) {
+  exitCode = 0;
+  std::string colour = "auto";
+  app.add_option("--color", colour,
+                 "colours: always, never, or auto (the default): on a terminal, unless $NO_COLOR is set")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.get_help_ptr()->description("say this and end");
+  if (DescribeInstead::takes(app)) return false;
+  try {
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
+    chooseColours(choiceOf(colour));
+    for (const std::string& warning : environmentWarnings())
+      print(stderr, fmt::format("ptxopt: warning: {}\n", warning));
+    if (behind) behind();
+    return true;
+  } catch (const CLI::CallForHelp&) {
+    chooseColours(choiceOf(colour));
+    print(stdout, helpText(describe(app), false));
+  } catch (const CLI::CallForAllHelp&) {
+    print(stdout, helpText(describe(app), true));
+  } catch (const CLI::CallForVersion& e) {
+    fmt::print("{}\n", e.what());
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "{0}: {1}{2}\n{0} --help lists the options.\n", app.get_name(), ofVariable(e.what()),
+               e.what());
+    exitCode = static_cast<int>(Status::Usage);
+  }
+  return false;
+}
+
+}  // namespace ptxopt::tool

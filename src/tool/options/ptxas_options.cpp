@@ -1,0 +1,79 @@
+#include "tool/options/ptxas_options.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "tool/options/environment.h"
+
+namespace ptxopt::tool {
+namespace {
+
+constexpr const char* kPtxas = "How PTX is assembled";
+
+// "sm_90a": as -arch of ptxas takes it.
+std::string checkArchitecture(const std::string& text) {
+  const bool isFine = text.size() > 3 && text.starts_with("sm_") && text[3] >= '0' && text[3] <= '9' &&
+                      text.find_first_not_of("0123456789af", 3) == std::string::npos;
+  return isFine ? std::string() : "'" + text + "' is not an architecture such as sm_80";
+}
+
+}  // namespace
+
+void PtxasLine::addTo(CLI::App& app) {
+  app.add_option("--arch", architectures,
+                 "for these, one after the other, instead of each file's .target; cubins for others are left out")
+      ->type_name("sm_XX[,...]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(checkArchitecture, ""))
+      ->group(kPtxas);
+  app.add_option("--ptxas", program, "the ptxas to ask [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
+      ->type_name("PROGRAM")
+      ->group(kPtxas);
+  app.add_option("--ptxas-timeout", timeout, "give up on a file after so long [600]")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->group(kPtxas);
+  app.add_option("--ptxas-option", arguments, "one more argument of ptxas, such as --ptxas-option=-maxrregcount=64")
+      ->type_name("OPTION")
+      ->allow_extra_args(false)
+      ->group(kPtxas);
+  app.add_option("-j,--jobs", jobs, "runs of ptxas at a time; 0: one a core, which is usual")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024))
+      ->group(kPtxas);
+}
+
+diff::MeasureOptions PtxasLine::options() const {
+  diff::MeasureOptions options;
+  options.ptxas.program = findPtxasAloud(program);
+  options.ptxas.arguments = arguments;
+  options.ptxas.timeoutSeconds = timeout;
+  options.ptxas.cache = &Cache::user();
+  options.architectures = architectures;
+  std::sort(options.architectures.begin(), options.architectures.end());
+  options.architectures.erase(std::unique(options.architectures.begin(), options.architectures.end()),
+                              options.architectures.end());
+  options.jobs = jobs != 0 ? jobs : std::max(std::thread::hardware_concurrency(), 1u);
+  return options;
+}
+
+std::string whyNoPtxas(std::span<const diff::Collected> sides, const diff::MeasureOptions& options) {
+  if (!options.ptxas.program.empty() || !diff::needsPtxas(sides)) return {};
+  return "there is no ptxas to assemble PTX with; --ptxas names one";
+}
+
+void addFailOn(CLI::App& app, std::string& text) {
+  app.add_option(
+         "--fail-on", text,
+         "what counts as a regression: spills, warps, sass (machine instructions), inner (those of innermost "
+         "loops), regs, stack, each with what is tolerated (regs:1, sass:2%), and missing; or none "
+         "[spills,warps]")
+      ->type_name("MEASURE[:N[%]],...");
+}
+
+std::optional<diff::FailOn> failOnOf(const CLI::App& app, const std::string& text, std::string& error) {
+  return app.get_option("--fail-on")->count() == 0 ? diff::usualFailOn() : diff::parseFailOn(text, error);
+}
+
+}  // namespace ptxopt::tool

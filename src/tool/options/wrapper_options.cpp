@@ -1,0 +1,75 @@
+#include "tool/options/wrapper_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+
+#include "tool/options/guard_options.h"
+#include "tool/options/optimizer_options.h"
+#include "wrapper/shell_words.h"
+
+namespace ptxopt::tool {
+namespace {
+
+// Nobody reads the text on its way to ptxas, unless it is kept; who wants no more than tidy text gets that.
+void leaveUntidy(ShimOptions& options) {
+  if (!options.keepsPtx && options.optimizer.level >= 2) options.optimizer.knobs.try_emplace("tidy", 0);
+}
+
+}  // namespace
+
+const char* const kShimOptionsHelp =
+    "Options of ptxopt stand in $PTXOPT_OPTIONS, split as by a shell: -O, --passes, --skip-pass, -j, "
+    "--verify-each, the "
+    "knobs (of which tidy is 0 here) and those of the guard as of ptxopt itself, and:\n"
+    "  --report=FILE    write a JSON report; into a folder, which ends in /, one for each input\n"
+    "  --keep-ptx       write the optimized PTX beside its input, as NAME.ptxopt.ptx\n"
+    "  -v               say what is done, and why something is not\n"
+    "A mistake there is a warning, and the PTX is left as it is.";
+
+ShimOptions readShimOptions() {
+  constexpr const char *kVariable = "PTXOPT_OPTIONS", *kGuardVariable = "PTXOPT_GUARD";
+  ShimOptions options;
+  const char* const text = std::getenv(kVariable);
+  GuardLine guard;
+  // Most have none, and to make the tables below takes a tenth of the time for a short file.
+  const bool hasWords = text != nullptr && *text != '\0';
+  if (!hasWords && std::getenv(kGuardVariable) == nullptr) {
+    resolveGuard(guard, options.optimizer, options.guard, options.mistake);
+    leaveUntidy(options);
+    return options;
+  }
+  std::optional<std::vector<std::string>> words = splitShellWords(hasWords ? text : "");
+  if (!words) {
+    options.mistake = fmt::format("{}: a quote without its end", kVariable);
+    return options;
+  }
+  CLI::App app("", kVariable);
+  app.set_help_flag();
+  OptimizerOptions optimizer(options.optimizer);
+  optimizer.addPasses(app, "");
+  if (hasWords) optimizer.addKnobs(app);
+  addGuardOptions(app, guard);
+  app.add_option("-j,--jobs", options.optimizer.jobs)->check(CLI::Range(0, 1024));
+  app.add_flag("--verify-each", options.optimizer.verifyEach);
+  app.add_option("--report", options.report);
+  app.add_flag("--keep-ptx", options.keepsPtx);
+  app.add_flag("-v,--verbose", options.verbose);
+  std::reverse(words->begin(), words->end());  // the order that CLI11 takes
+  try {
+    app.parse(*words);
+    optimizer.finish();
+    options.ptxas = guard.ptxas;
+    if (std::string error; !resolveGuard(guard, options.optimizer, options.guard, error))
+      throw CLI::ValidationError(error);
+    leaveUntidy(options);
+  } catch (const CLI::ParseError& e) {
+    options = {};
+    options.mistake = fmt::format("{}: {}", hasWords ? kVariable : kGuardVariable, e.what());
+  }
+  return options;
+}
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,14 @@
+// $PTXOPT_OPTIONS: the options of the drop-in ptxas, whose own arguments are those of ptxas.
+#pragma once
+
+#include "wrapper/optimize_input.h"
+
+namespace ptxopt::tool {
+
+// Split like a shell does. A mistake is noted in the result and not fatal.
+ShimOptions readShimOptions();
+
+// What the variable may hold, for the manual.
+extern const char* const kShimOptionsHelp;
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,248 @@
+#include "wrapper/drop_in.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "support/temporary_folder.h"
+#include "wrapper/child.h"
+#include "wrapper/io.h"
+#include "wrapper/messages.h"
+#include "wrapper/ptxas_command.h"
+#include "wrapper/safety_net.h"
+#include "wrapper/wrapper_input.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kLongestArgument = 128 * 1024 - 1;  // of one argument, on Linux
+constexpr const char* kUsualArchitecture = "sm_75";       // of ptxas 13
+constexpr const char* kLeft = "; the PTX is left as it is";
+constexpr double kMostCpuSeconds = 600;  // the largest files take seconds
+
+void say(std::string_view text) { writeBytes(STDERR_FILENO, fmt::format("ptxopt: {}\n", text)); }
+
+std::string baseName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+class DropIn {
+ public:
+  DropIn(const std::string& ptxas, const std::vector<std::string>& arguments, const ShimOptions& options)
+      : ptxas_(ptxas), arguments_(arguments), options_(options), command_(readPtxasCommand(arguments)) {}
+
+  std::string run() {
+    if (options_.leavesAlone) return become(call(arguments_));
+    if (!command_.leftAlone.empty()) {
+      if (options_.verbose) say(command_.leftAlone + ": left alone");
+      if (!command_.inputs.empty()) tellWarnings();
+    } else if (findInputs()) {
+      if (const std::optional<Child> child = assemble()) {
+        if (!child->error.empty()) return child->error;
+        endLike(*child);
+      }
+    }
+    return become(call(arguments_));
+  }
+
+ private:
+  std::vector<std::string> call(const std::vector<std::string>& words) const {
+    std::vector<std::string> out{ptxas_};
+    out.insert(out.end(), words.begin(), words.end());
+    return out;
+  }
+
+  // Reads nothing yet. False where something is not there: ptxas has to say so.
+  bool findInputs() {
+    int fromStandardInput = 0;
+    for (const PtxasCommand::Input& place : command_.inputs) {
+      ShimInput input;
+      input.place = place;
+      if (place.isString) {
+        input.text = command_.words[place.word].substr(place.prefix);
+      } else {
+        input.path = command_.words[place.word];
+        if (input.isStandardInput())
+          ++fromStandardInput;
+        else if (::access(input.path.c_str(), R_OK) != 0 || std::filesystem::is_directory(input.path))
+          return false;
+      }
+      inputs_.push_back(std::move(input));
+    }
+    return fromStandardInput <= 1;
+  }
+
+  // Nothing where ptxas may as well take our place. Whatever is made here is gone at its end.
+  std::optional<Child> assemble() {
+    const TemporaryFolder folder;
+    if (!folder.isValid()) {
+      trouble_.push_back(folder.error() + kLeft);
+      return assembleGiven();
+    }
+    if (!load(folder)) return assembleGiven();
+    optimizeAll();
+    if (std::any_of(inputs_.begin(), inputs_.end(), [](const ShimInput& i) { return i.result.changed; })) {
+      if (std::optional<Child> child = assembleOptimized(folder)) return child;
+    } else if (trouble_.empty() && options_.warnings.empty() && standardInput_.empty() && !hasCopies_) {
+      writeSides();
+      return std::nullopt;
+    }
+    return assembleGiven();
+  }
+
+  // Keeps a copy of what can be read once only. False where that is not possible.
+  bool load(const TemporaryFolder& folder) {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      ShimInput& input = inputs_[i];
+      if (input.isString()) continue;
+      std::optional<std::string> text = readBytes(input.path);
+      if (!text) return false;
+      input.text = std::move(*text);
+      std::error_code ignored;
+      if (!input.isStandardInput() && std::filesystem::is_regular_file(input.path, ignored)) continue;
+      input.copy = folder.file(fmt::format("given{}/{}", i, baseName(input.path)));
+      if (!writeBytes(input.copy, input.text)) return false;
+      if (input.isStandardInput())
+        standardInput_ = input.copy;
+      else
+        hasCopies_ = true;
+    }
+    return true;
+  }
+
+  // The call with the PTX as it was given.
+  std::vector<std::string> givenCall() const {
+    return call(hasCopies_ ? withPaths(command_.words, &ShimInput::copy) : arguments_);
+  }
+
+  // Puts other paths in the places of the inputs that have some.
+  std::vector<std::string> withPaths(std::vector<std::string> words, std::string ShimInput::*path) const {
+    for (const ShimInput& input : inputs_)
+      if (!input.isString() && !input.isStandardInput() && !(input.*path).empty())
+        words[input.place.word] = input.*path;
+    return words;
+  }
+
+  Child assembleGiven() {
+    ChildOptions options;
+    options.input = standardInput_;
+    Child child = runChild(givenCall(), options);
+    if (child.succeeded()) tell();
+    return child;
+  }
+
+  void optimizeAll() {
+    for (ShimInput& input : inputs_) input.result.text = input.text;
+    if (!options_.mistake.empty()) return trouble_.push_back(options_.mistake + kLeft);
+    ShimOptions options = options_;
+    options.guard.architecture = command_.architecture.empty() ? kUsualArchitecture : command_.architecture;
+    options.guard.ptxas.program = ptxas_;
+    options.guard.isWholeCall = true;
+    if (command_.isLinked) options.optimizer.knobs.try_emplace("inline-weak", 0);
+    options.guard.ptxas.arguments = command_.settings;
+    const SafetyNet net(givenCall(), standardInput_, kMostCpuSeconds);
+    for (ShimInput& input : inputs_) {
+      input.result = optimizeInput(input.text, input.name(), command_.architecture, options);
+      if (!input.result.trouble.empty()) trouble_.push_back(input.result.trouble);
+      if (!options_.verbose) continue;
+      for (const std::string& note : input.result.notes) say(note);
+    }
+  }
+
+  // Nothing where the PTX as given has to be tried.
+  std::optional<Child> assembleOptimized(const TemporaryFolder& folder) {
+    ChildOptions options;
+    options.capturesOutput = true;
+    options.input = standardInput_;
+    std::vector<std::string> words = withPaths(command_.words, &ShimInput::copy);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      ShimInput& input = inputs_[i];
+      if (!input.result.changed) continue;
+      if (input.isString()) {
+        std::string& word = words[input.place.word];
+        if (input.place.prefix + input.result.text.size() <= kLongestArgument)
+          word.replace(input.place.prefix, std::string::npos, input.result.text);
+        continue;
+      }
+      input.resultFile = folder.file(fmt::format("{}/{}", i, baseName(input.path)));
+      if (!writeBytes(input.resultFile, input.result.text)) {
+        trouble_.push_back(fmt::format("cannot write '{}'{}", input.resultFile, kLeft));
+        return std::nullopt;
+      }
+      if (input.isStandardInput()) options.input = input.resultFile;
+    }
+    Child child = runChild(call(withPaths(std::move(words), &ShimInput::resultFile)), options);
+    if (child.isInterrupted) {
+      writeBytes(STDOUT_FILENO, child.out);
+      writeBytes(STDERR_FILENO, child.err);
+      return child;
+    }
+    if (!child.succeeded()) {
+      const std::string& said = child.err.empty() ? child.out : child.err;
+      trouble_.push_back(fmt::format("ptxas refuses the optimized PTX ({}{}{}){}", child.describe(),
+                                     said.empty() ? "" : ": ", said.substr(0, said.find('\n')), kLeft));
+      return std::nullopt;
+    }
+    writeBytes(STDOUT_FILENO, asGiven(child, &Child::out));
+    writeBytes(STDERR_FILENO, asGiven(child, &Child::err));
+    tell();
+    writeSides();
+    return child;
+  }
+
+  // What was written to a stream, as of the PTX that was given.
+  std::string asGiven(const Child& child, std::string Child::*stream) const {
+    std::vector<RenamedInput> names;
+    for (const ShimInput& input : inputs_)
+      if (!input.resultFile.empty())
+        names.push_back({input.resultFile, input.copy.empty() ? input.path : input.copy, input.path});
+    return asOfOriginal(child.*stream, names, [&]() -> std::string {
+      ChildOptions options;
+      options.capturesOutput = true;
+      options.input = standardInput_;
+      std::vector<std::string> words = command_.wordsToReadOnly();
+      if (words.empty()) return {};
+      const Child reading = runChild(call(withPaths(std::move(words), &ShimInput::copy)), options);
+      return reading.succeeded() ? reading.*stream : std::string();
+    });
+  }
+
+  // Who asks for the version, or for help, reads what ptxas says and no more: these are for calls with an input.
+  void tellWarnings() const {
+    for (const std::string& warning : options_.warnings) say("warning: " + warning);
+  }
+
+  // One warning, whatever happened, and those of the environment.
+  void tell() const {
+    tellWarnings();
+    if (trouble_.empty()) return;
+    const std::string more = trouble_.size() > 1 ? fmt::format(" (and {} more)", trouble_.size() - 1) : "";
+    say(fmt::format("warning: {}{}", trouble_.front(), more));
+  }
+
+  void writeSides() const {
+    for (const std::string& path : writeSideFiles(inputs_, command_.architecture, options_))
+      say(fmt::format("warning: cannot write '{}'", path));
+  }
+
+  const std::string& ptxas_;
+  const std::vector<std::string>& arguments_;
+  const ShimOptions& options_;
+  PtxasCommand command_;
+  std::vector<ShimInput> inputs_;
+  std::string standardInput_;  // a copy of it, where it is an input
+  bool hasCopies_ = false;     // of other inputs
+  std::vector<std::string> trouble_;
+};
+
+}  // namespace
+
+std::string runDropIn(const std::string& ptxas, const std::vector<std::string>& arguments,
+                      const ShimOptions& options) {
+  return DropIn(ptxas, arguments, options).run();
+}
+
+}  // namespace ptxopt

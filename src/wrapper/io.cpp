@@ -1,0 +1,66 @@
+#include "wrapper/io.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+namespace ptxopt {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> readBytes(const std::string& path) {
+  const int fd = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  std::string bytes;
+  struct stat status {};
+  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) bytes.reserve(static_cast<std::size_t>(status.st_size));
+  std::array<char, 64 * 1024> buffer;
+  ssize_t n = 0;
+  while ((n = ::read(fd, buffer.data(), buffer.size())) != 0) {
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) break;
+    bytes.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  ::close(fd);
+  if (n < 0) return std::nullopt;
+  return bytes;
+}
+
+void writeBytes(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+bool writeBytes(const fs::path& path, std::string_view bytes) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  std::FILE* const file = std::fopen(path.c_str(), "wbe");
+  if (file == nullptr) return false;
+  const bool wrote = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  return std::fclose(file) == 0 && wrote;
+}
+
+bool writeWhole(const fs::path& path, std::string_view bytes) {
+  // A device or a pipe has no place to put another file into.
+  if (std::error_code none; fs::exists(path, none) && !fs::is_regular_file(path, none))
+    return writeBytes(path, bytes);
+  const fs::path temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
+  std::error_code error;
+  if (writeBytes(temporary, bytes)) {
+    fs::rename(temporary, path, error);
+    if (!error) return true;
+  }
+  fs::remove(temporary, error);
+  return false;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,140 @@
+#include "wrapper/nvcc.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "ptxas/find.h"
+#include "support/process.h"
+#include "support/temporary_folder.h"
+#include "wrapper/child.h"
+#include "wrapper/io.h"
+#include "wrapper/nvcc_plan.h"
+#include "wrapper/nvcc_toolkit.h"
+
+namespace ptxopt {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kOutputCap = std::size_t{64} << 20;
+constexpr const char* kOptions = "PTXOPT_OPTIONS";
+
+void say(std::string_view text) { writeBytes(STDERR_FILENO, fmt::format("ptxopt: {}\n", text)); }
+
+bool isSet(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+bool isUsable(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0 && !isThisProgram(path);
+}
+
+std::vector<std::string> call(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> out{program};
+  out.insert(out.end(), arguments.begin(), arguments.end());
+  return out;
+}
+
+std::optional<NvccPlan> planOf(const std::string& nvcc, std::vector<std::string> arguments) {
+  arguments.emplace_back("--dryrun");
+  ProcessOptions options;
+  options.outputCap = kOutputCap;
+  const ProcessResult run = runProcess(call(nvcc, arguments), options);
+  if (!run.succeeded()) return std::nullopt;
+  return readNvccPlan(run.err + run.out);
+}
+
+void addOption(const std::string& option) {
+  const char* const before = std::getenv(kOptions);
+  ::setenv(kOptions, (before == nullptr ? option : before + (' ' + option)).c_str(), 1);
+}
+
+// Runs it in the toolkit. Nothing, with the reason, where it would not do the same there.
+std::optional<Child> runInToolkit(const NvccPlan& plan, const std::vector<std::string>& arguments,
+                                  const std::string& dropIn, std::string& why) {
+  const auto here = plan.variables.find("_HERE_");
+  if (here == plan.variables.end()) {
+    why = "the plan of nvcc does not name its folder";
+    return std::nullopt;
+  }
+  const std::string bin = fs::absolute(here->second).string();
+  const TemporaryFolder folder;
+  why = folder.error();
+  if (!folder.isValid()) return std::nullopt;
+  const std::string nvcc = makeToolkit(folder.path(), bin, dropIn, why);
+  if (nvcc.empty()) return std::nullopt;
+  const std::vector<std::string> folders{"_HERE_", "_THERE_", "PATH"};
+  const std::optional<NvccPlan> ours = planOf(nvcc, arguments);
+  const std::string ourBin = fs::path(nvcc).parent_path().string();
+  if (!ours || ours->comparable(folders, ourBin, bin) != plan.comparable(folders, bin, bin)) {
+    why = "the plan of nvcc is another one in a toolkit of ours";
+    return std::nullopt;
+  }
+  // Which ptxas is the user's to say, and otherwise nvcc's own. What is wrong is said once, not by each ptxas.
+  for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"}) {
+    if (!isSet(variable) || std::getenv(variable) == std::string_view("none")) continue;
+    const std::string wrong = whyNoProgram(variable, std::getenv(variable));
+    if (wrong.empty()) continue;
+    say(fmt::format("warning: {}; passed over", wrong));
+    ::unsetenv(variable);
+  }
+  if (!isSet("PTXOPT_PTXAS") && !isSet("PTXAS")) ::setenv("PTXOPT_PTXAS", (bin + "/ptxas").c_str(), 1);
+  if (plan.keepsPtx()) addOption("--keep-ptx");
+  return runChild(call(nvcc, arguments));
+}
+
+}  // namespace
+
+bool isNvcc(const std::string& argument) {
+  return !argument.starts_with('-') && fs::path(argument).filename().string().starts_with("nvcc") &&
+         !fs::path(argument).has_extension();
+}
+
+std::string findNvcc(std::vector<std::string>& passedOver) {
+  if (isSet("PTXOPT_NVCC")) return std::getenv("PTXOPT_NVCC");
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (!isSet(variable)) continue;
+    const std::string home = std::getenv(variable);
+    if (const std::string file = home + "/bin/nvcc"; isUsable(file)) return file;
+    if (std::string why = whyNoToolkit(variable, home, "nvcc"); !why.empty()) passedOver.push_back(std::move(why));
+  }
+  if (const char* path = std::getenv("PATH")) {
+    std::string_view rest = path;
+    while (!rest.empty()) {
+      const std::string_view folder = rest.substr(0, rest.find(':'));
+      rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+      if (const std::string file = std::string(folder.empty() ? "." : folder) + "/nvcc"; isUsable(file))
+        return file;
+    }
+  }
+  if (const std::string file = "/usr/local/cuda/bin/nvcc"; isUsable(file)) return file;
+  return {};
+}
+
+std::string runNvcc(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::string& dropIn) {
+  // A relative folder would be another one in the plan.
+  const std::string nvcc = program.find('/') == std::string::npos ? program : fs::absolute(program).string();
+  const std::vector<std::string> plain = call(nvcc, arguments);
+  const std::optional<NvccPlan> plan = planOf(nvcc, arguments);
+  if (!plan) return become(plain);
+  if (plan->optimizesWhenLinking()) say("remark: -dlto: the linker makes the code, and not from PTX; left alone");
+  if (!plan->runsPtxas()) return become(plain);
+  std::string why;
+  const std::optional<Child> child = runInToolkit(*plan, arguments, dropIn, why);
+  if (!child) {
+    say(fmt::format("warning: {}; the PTX is left as it is", why));
+    return become(plain);
+  }
+  if (!child->error.empty()) return child->error;
+  endLike(*child);
+}
+
+}  // namespace ptxopt

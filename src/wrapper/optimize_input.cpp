@@ -1,0 +1,65 @@
+#include "wrapper/optimize_input.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "guard/report.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr const char* kLeft = "; the PTX is left as it is";
+
+std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+OptimizedInput optimizeIt(std::string_view text, const Options& options, const GuardOptions& guard) {
+  OptimizedInput out;
+  GuardedResult guarded = optimizeGuarded(text, options, guard);
+  Result& result = guarded.result;
+  if (result.status != Status::Ok) {
+    out.trouble = firstLine(result.error) + kLeft;
+    return out;
+  }
+  out.notes.push_back(fmt::format("{}: {} functions, {} instructions -> {}, for {}", options.fileName,
+                                  result.functions, result.instructions, result.instructionsAfter,
+                                  result.architecture));
+  for (const Remark& remark : result.remarks)
+    if (remark.pass.empty())
+      out.notes.push_back(fmt::format("{}: {} [{}]", remark.place, remark.message, remark.name));
+  for (const KeptFunction& f : guarded.guard.kept)
+    out.notes.push_back(fmt::format("{}: {}: kept as it was: {}{}{} [guard]", options.fileName, f.name, f.reason,
+                                    f.detail.empty() ? "" : " ", f.detail));
+  if (!guarded.guard.trouble.empty())
+    out.trouble = fmt::format("{}: {}: {}", options.fileName,
+                              guarded.guard.refused ? "ptxas refuses the optimized PTX, which is left as it was"
+                                                    : "the PTX cannot be compared and is left as it was",
+                              firstLine(guarded.guard.trouble));
+  else if (const std::string unjudged = unjudgedFunctions(guarded.guard); !unjudged.empty())
+    out.trouble = fmt::format("{}: {}", options.fileName, unjudged);
+  out.changed = result.output != text;
+  out.text = std::move(result.output);
+  out.reportJson = std::move(result.reportJson);
+  return out;
+}
+
+}  // namespace
+
+OptimizedInput optimizeInput(std::string_view text, const std::string& name, const std::string& architecture,
+                             const ShimOptions& options) {
+  OptimizedInput out;
+  try {
+    Options o = options.optimizer;
+    o.fileName = name;
+    o.architecture = architecture;
+    o.report = !options.report.empty();
+    out = optimizeIt(text, o, options.guard);
+  } catch (const std::exception& e) {
+    out = {};
+    out.trouble = fmt::format("{}: {}{}", name, e.what(), kLeft);
+  }
+  if (!out.changed) out.text.assign(text);
+  return out;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,29 @@
+// An input of the drop-in ptxas on its way.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wrapper/optimize_input.h"
+#include "wrapper/ptxas_command.h"
+
+namespace ptxopt {
+
+struct ShimInput {
+  PtxasCommand::Input place;
+  std::string path;  // as given, "-" for standard input; empty: it is a string
+  std::string copy;  // a file of the same text, where the input can be read once only
+  std::string text;  // as given
+  OptimizedInput result;
+  std::string resultFile;  // where the optimized text is for ptxas
+
+  bool isString() const { return path.empty(); }
+  bool isStandardInput() const { return path == "-"; }
+  std::string name() const { return isString() ? "<string>" : isStandardInput() ? "<stdin>" : path; }
+};
+
+// Writes the report and the optimized PTX of each input where `options` want them. What could not be written.
+std::vector<std::string> writeSideFiles(const std::vector<ShimInput>& inputs, const std::string& architecture,
+                                        const ShimOptions& options);
+
+}  // namespace ptxopt
