@@ -52,8 +52,8 @@ struct Options {
   std::string architecture;
   // For messages.
   std::string fileName = "<input>";
-  // The text of each function after these passes, or after all, is appended to Result::dumps.
-  std::vector<std::string> printAfter;
+  // The text of each function before and after these passes, or after all, is appended to Result::dumps.
+  std::vector<std::string> printBefore, printAfter;
   bool printAfterAll = false;
   // Make Result::reportJson.
   bool report = false;
@@ -95,7 +95,7 @@ struct Result {
   Status status = Status::Ok;
   std::string output;  // the optimized text; empty unless status is Ok
   std::string error;   // what went wrong, ready to print, with place, line and caret
-  std::string dumps;   // what printAfter asked for
+  std::string dumps;   // what printBefore and printAfter asked for
   std::vector<Remark> remarks;
   std::vector<PassSummary> passes;        // in the order of the pipeline
   std::vector<FunctionOutcome> outcomes;  // of those with a body, in the order of the text, if Options::outcomes

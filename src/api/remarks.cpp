@@ -74,7 +74,7 @@ std::vector<UninitialisedRegister> findUninitialised(const Module& module, const
   UninitialisedReads found{.complete = false, .reads = {}};
   if (liveness != nullptr && liveness->solved())
     found = findUninitialisedReads(module, f, cfg, *liveness,
-                                   static_cast<std::size_t>(knobs["liveness-memory-mb"]) << 20);
+                                   static_cast<std::size_t>(knobs[Knob::LivenessMemoryMb]) << 20);
   tooLarge = !found.complete;
   std::vector<UninitialisedRegister> result;
   const Loc* line = nullptr;

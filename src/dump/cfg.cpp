@@ -21,7 +21,7 @@ std::string guardOfBranch(const FunctionView& view, const Instruction& i) {
 }
 
 void appendBlock(std::string& out, FunctionView& view, BlockId b) {
-  const Block& block = view.cfg()[b];
+  const Block& block = view.analyses.cfg()[b];
   out += fmt::format("  B{} [label=\"{}\\l", b.value, view.blockTitle(b));
   for (InstrId id = block.first; id.valid(); id = view.function[id].next) {
     const Instruction& i = view.function[id];
@@ -39,7 +39,7 @@ void appendBlock(std::string& out, FunctionView& view, BlockId b) {
 }
 
 void appendEdges(std::string& out, FunctionView& view, BlockId b) {
-  const Cfg& cfg = view.cfg();
+  const Cfg& cfg = view.analyses.cfg();
   if (!cfg[b].last.valid()) return;  // an empty function
   const std::string guard = guardOfBranch(view, view.function[cfg[b].last]);
   const auto successors = cfg.successors(b);
@@ -58,7 +58,7 @@ void appendEdges(std::string& out, FunctionView& view, BlockId b) {
 }  // namespace
 
 void appendCfg(std::string& out, FunctionView& view) {
-  const Cfg& cfg = view.cfg();
+  const Cfg& cfg = view.analyses.cfg();
   out += "digraph \"";
   appendQuoted(out, view.name());
   out += "\" {\n  label=\"";

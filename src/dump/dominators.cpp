@@ -15,15 +15,15 @@ void appendTree(std::string& out, FunctionView& view, const DominatorTree& tree,
     out.append(2 * std::min(depth, kDeepest), ' ');
     out += fmt::format("[{}] {}\n", depth, view.blockTitle(b));
   }
-  for (uint32_t b = 0; b < view.cfg().size(); ++b)
+  for (uint32_t b = 0; b < view.analyses.cfg().size(); ++b)
     if (!tree.contains(BlockId(b))) out += fmt::format("  not in the tree: {}\n", view.blockTitle(BlockId(b)));
 }
 
 }  // namespace
 
 void appendDominators(std::string& out, FunctionView& view) {
-  appendTree(out, view, view.dominators(), "dominators");
-  appendTree(out, view, view.postDominators(), "post-dominators");
+  appendTree(out, view, view.analyses.dominators(), "dominators");
+  appendTree(out, view, view.analyses.postDominators(), "post-dominators");
 }
 
 }  // namespace ptxopt

@@ -5,7 +5,7 @@
 namespace ptxopt {
 
 void appendIntervals(std::string& out, FunctionView& view) {
-  const LiveIntervals& intervals = view.intervals();
+  const LiveIntervals& intervals = view.analyses.liveIntervals();
   out += fmt::format("{}: live intervals, [start,end:value) by slot, and value@definition\n", view.name());
   for (uint32_t r = 0; r < intervals.size(); ++r)
     if (!intervals[RegId(r)].empty())

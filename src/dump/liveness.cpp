@@ -26,8 +26,8 @@ void appendSet(std::string& out, const FunctionView& view, const RegisterFiles& 
 }  // namespace
 
 void appendLiveness(std::string& out, FunctionView& view) {
-  const Cfg& cfg = view.cfg();
-  const Liveness& liveness = view.liveness();
+  const Cfg& cfg = view.analyses.cfg();
+  const Liveness& liveness = view.analyses.liveness(Liveness::Strength::Plain);
   out += fmt::format("{}: liveness\n", view.name());
   if (!view.function.returnRegisters.empty()) {
     out += "  live where it returns:";
@@ -40,8 +40,8 @@ void appendLiveness(std::string& out, FunctionView& view) {
     std::vector<RegId> in, atEnd;
     liveness.forEachLiveIn(b, [&](RegId r) { in.push_back(r); });
     for (const BlockId to : cfg.successors(b)) liveness.forEachLiveIn(to, [&](RegId r) { atEnd.push_back(r); });
-    appendSet(out, view, view.registerFiles(), "in ", std::move(in));
-    appendSet(out, view, view.registerFiles(), "out", std::move(atEnd));
+    appendSet(out, view, view.analyses.registerFiles(), "in ", std::move(in));
+    appendSet(out, view, view.analyses.registerFiles(), "out", std::move(atEnd));
   }
 }
 

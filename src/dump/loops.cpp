@@ -12,8 +12,8 @@ std::string names(std::span<const BlockId> blocks) {
 }
 
 void appendLoop(std::string& out, FunctionView& view, LoopId id) {
-  const Cfg& cfg = view.cfg();
-  const Loops& loops = view.loops();
+  const Cfg& cfg = view.analyses.cfg();
+  const Loops& loops = view.analyses.loops();
   const Loop& loop = loops[id];
   const std::string indent(2 * std::min<std::size_t>(loop.depth, 40), ' ');
   out += fmt::format("{}L{} depth {}{}: header {}, {} block{}: {}\n", indent, id.value, loop.depth,
@@ -32,7 +32,7 @@ void appendLoop(std::string& out, FunctionView& view, LoopId id) {
 }  // namespace
 
 void appendLoops(std::string& out, FunctionView& view) {
-  const Loops& loops = view.loops();
+  const Loops& loops = view.analyses.loops();
   out += fmt::format("{}: {} loop{}\n", view.name(), loops.size(), loops.size() == 1 ? "" : "s");
   // Depth first, in the order of the numbers: parents have smaller ones than their children.
   std::vector<std::vector<LoopId>> inside(loops.size() + 1);

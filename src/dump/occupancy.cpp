@@ -14,7 +14,7 @@ void appendOccupancy(std::string& out, FunctionView& view) {
                        target.empty() ? "the architecture" : target);
     return;
   }
-  const RegisterEstimate& estimate = view.estimate();
+  const RegisterEstimate& estimate = view.analyses.registerEstimate();
   out += fmt::format("{}: {}", view.name(), toString(estimate));
   if (!out.ends_with('\n')) out += '\n';
   out += dumpOccupancy(view.module, view.function, *a, estimate.fatPoint);

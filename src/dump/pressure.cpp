@@ -11,7 +11,7 @@ std::string units(const RegisterPressure::Units& u) {
 
 // "at most 6 behind line 19: %rd1(2) %r9 %h1(half)"
 void appendMaximum(std::string& out, FunctionView& view, RegisterFile file) {
-  const RegisterPressure& pressure = view.pressure();
+  const RegisterPressure& pressure = view.analyses.registerPressure();
   out += fmt::format("  {}: at most {}", name(file), pressure.maximum()[file]);
   if (pressure.maximum()[file] != 0) {
     const std::size_t place = pressure.place(file);
@@ -30,12 +30,12 @@ void appendMaximum(std::string& out, FunctionView& view, RegisterFile file) {
 }  // namespace
 
 void appendPressure(std::string& out, FunctionView& view) {
-  const RegisterPressure& pressure = view.pressure();
-  const Loops& loops = view.loops();
+  const RegisterPressure& pressure = view.analyses.registerPressure();
+  const Loops& loops = view.analyses.loops();
   out += fmt::format("{}: register pressure (estimate), in 32-bit registers and predicates\n", view.name());
   for (const RegisterFile file : kRegisterFiles) appendMaximum(out, view, file);
   out += "  at most, in each block (estimate)\n";
-  for (uint32_t b = 0; b < view.cfg().size(); ++b)
+  for (uint32_t b = 0; b < view.analyses.cfg().size(); ++b)
     out += fmt::format("    {}: {}\n", view.blockTitle(BlockId(b)), units(pressure.maximumOf(BlockId(b))));
   if (loops.size() != 0) out += "  at most, in each loop (estimate)\n";
   for (uint32_t l = 0; l < loops.size(); ++l) {

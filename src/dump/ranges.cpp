@@ -25,15 +25,15 @@ std::string operandText(const FunctionView& view, const ConditionOperand& o, con
 }  // namespace
 
 void appendRanges(std::string& out, FunctionView& view) {
-  const LiveIntervals& intervals = view.intervals();
-  ValueRanges& ranges = view.ranges();
+  const LiveIntervals& intervals = view.analyses.liveIntervals();
+  ValueRanges& ranges = view.analyses.valueRanges();
   out += fmt::format("{}: value ranges, register:value with its bits, and why\n", view.name());
   for (uint32_t r = 0; r < intervals.size(); ++r)
     for (uint32_t v = 0; v < intervals[RegId(r)].values().size(); ++v)
       if (const KnownRange known = ranges.explain(RegId(r), ValueId(v)); !known.range.isFull())
         out += fmt::format("  {} {} ({})\n", valueName(view, RegId(r), ValueId(v)), known.range.toString(),
                            reasonText(view, known));
-  for (uint32_t b = 0; b < view.cfg().size(); ++b) {
+  for (uint32_t b = 0; b < view.analyses.cfg().size(); ++b) {
     bool isFirst = true;
     for (const BranchCondition& c : ranges.conditionsAt(BlockId(b))) {
       if (c.block != BlockId(b)) break;  // the others are those of a block above

@@ -7,10 +7,10 @@ namespace {
 
 class ScevDump {
  public:
-  ScevDump(std::string& out, FunctionView& view) : out_(out), view_(view), evolution_(view.evolution()) {}
+  ScevDump(std::string& out, FunctionView& view) : out_(out), view_(view), evolution_(view.analyses.scalarEvolution()) {}
 
   void run() {
-    const Loops& loops = view_.loops();
+    const Loops& loops = view_.analyses.loops();
     out_ += fmt::format("{}: scalar evolution, register:value for what is not looked into\n", view_.name());
     for (uint32_t l = 0; l < loops.size(); ++l) appendLoop(LoopId(l));
   }
@@ -28,26 +28,26 @@ class ScevDump {
   }
 
   void appendLoop(LoopId l) {
-    const Loop& loop = view_.loops()[l];
+    const Loop& loop = view_.analyses.loops()[l];
     const std::string indent(2 * std::min<std::size_t>(loop.depth, 40), ' ');
     out_ += fmt::format("{}L{} depth {}: header {}\n{}  backedges taken: {}\n", indent, l.value, loop.depth,
                         view_.blockTitle(loop.header), indent, tripText(evolution_.tripCount(l)));
     for (const ExitTest& t : evolution_.exitTests(l))
       out_ += fmt::format("{}  goes on while {} {} {}{} (line {})\n", indent, text(t.tested), name(t.comparison),
                           text(t.limit), t.isSigned ? ", signed" : "", view_.line(t.test));
-    for (const BlockId b : view_.loops().blocks(l)) {
-      if (view_.loops().of(b) != l) continue;
+    for (const BlockId b : view_.analyses.loops().blocks(l)) {
+      if (view_.analyses.loops().of(b) != l) continue;
       appendPhis(b, indent);
-      for (const InstrId id : view_.slots().instructions(b)) appendInstruction(id, indent);
+      for (const InstrId id : view_.analyses.slotIndexes().instructions(b)) appendInstruction(id, indent);
     }
   }
 
   void appendPhis(BlockId b, const std::string& indent) {
-    const LiveIntervals& intervals = view_.intervals();
+    const LiveIntervals& intervals = view_.analyses.liveIntervals();
     for (uint32_t r = 0; r < intervals.size(); ++r)
       for (uint32_t v = 0; v < intervals[RegId(r)].values().size(); ++v) {
         const LiveValue& value = intervals[RegId(r)].values()[v];
-        if (value.kind != ValueKind::Phi || view_.slots().start(b) != value.def.base()) continue;
+        if (value.kind != ValueKind::Phi || view_.analyses.slotIndexes().start(b) != value.def.base()) continue;
         appendValue(RegId(r), ValueId(v), fmt::format("B{}", b.value), indent);
       }
   }
@@ -55,7 +55,7 @@ class ScevDump {
   void appendInstruction(InstrId id, const std::string& indent) {
     for (const Operand& o : view_.function.operandsOf(view_.function[id])) {
       if (!o.isRegister() || !o.writes()) continue;
-      const ValueId v = view_.intervals()[o.reg()].valueOut(view_.slots()[id]);
+      const ValueId v = view_.analyses.liveIntervals()[o.reg()].valueOut(view_.analyses.slotIndexes()[id]);
       if (v.valid()) appendValue(o.reg(), v, fmt::format("line {}", view_.line(id)), indent);
     }
   }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/values/uniform_registers.h"
-
 namespace ptxopt {
 
 // ---- the module ----
@@ -40,7 +38,7 @@ std::string FunctionView::spelling(const Register& reg) const {
 }
 
 FunctionView::FunctionView(const ModuleView& moduleView, const Function& f)
-    : view(moduleView), module(moduleView.module), function(f) {
+    : view(moduleView), module(moduleView.module), function(f), analyses(module, f) {
   std::unordered_map<std::string, unsigned> seen;
   names_.reserve(f.registers.size());
   for (const Register& reg : f.registers) {
@@ -61,8 +59,8 @@ std::size_t FunctionView::line(InstrId id) const {
   return i.hasSource() ? view.line(i.sourceBegin) : 0;
 }
 
-std::size_t FunctionView::firstLine(BlockId block) const {
-  const Block& b = (*cfg_)[block];
+std::size_t FunctionView::firstLine(BlockId block) {
+  const Block& b = analyses.cfg()[block];
   for (InstrId id = b.first; id.valid(); id = function[id].next) {
     if (const std::size_t at = line(id); at != 0) return at;
     if (id == b.last) break;
@@ -70,8 +68,8 @@ std::size_t FunctionView::firstLine(BlockId block) const {
   return 0;
 }
 
-std::size_t FunctionView::lastLine(BlockId block) const {
-  const Block& b = (*cfg_)[block];
+std::size_t FunctionView::lastLine(BlockId block) {
+  const Block& b = analyses.cfg()[block];
   for (InstrId id = b.last; id.valid(); id = function[id].previous) {
     if (function[id].hasSource()) return view.line(function[id].sourceEnd - 1);
     if (id == b.first) break;
@@ -81,62 +79,11 @@ std::size_t FunctionView::lastLine(BlockId block) const {
 
 std::string FunctionView::blockName(BlockId block) { return fmt::format("B{}", block.value); }
 
-std::string FunctionView::blockTitle(BlockId block) const {
+std::string FunctionView::blockTitle(BlockId block) {
   const std::size_t first = firstLine(block), last = lastLine(block);
   if (first == 0) return blockName(block);
   if (first == last) return fmt::format("{} (line {})", blockName(block), first);
   return fmt::format("{} (lines {}-{})", blockName(block), first, last);
-}
-
-// ---- analyses ----
-
-const Cfg& FunctionView::cfg() { return cfg_ ? *cfg_ : cfg_.emplace(module, function); }
-
-const DominatorTree& FunctionView::dominators() {
-  return dominators_ ? *dominators_ : dominators_.emplace(cfg(), DominatorTree::Direction::Dominators);
-}
-
-const DominatorTree& FunctionView::postDominators() {
-  return postDominators_ ? *postDominators_
-                         : postDominators_.emplace(cfg(), DominatorTree::Direction::PostDominators);
-}
-
-const Loops& FunctionView::loops() { return loops_ ? *loops_ : loops_.emplace(cfg()); }
-
-const SlotIndexes& FunctionView::slots() { return slots_ ? *slots_ : slots_.emplace(function, cfg()); }
-
-const LiveIntervals& FunctionView::intervals() {
-  return intervals_ ? *intervals_ : intervals_.emplace(function, cfg(), slots(), &dominators());
-}
-
-ValueRanges& FunctionView::ranges() {
-  return ranges_ ? *ranges_ : ranges_.emplace(module, function, cfg(), dominators(), slots(), intervals());
-}
-
-ScalarEvolution& FunctionView::evolution() {
-  if (!evolution_)
-    evolution_.emplace(module, function, cfg(), dominators(), loops(), slots(), intervals(), ranges());
-  return *evolution_;
-}
-
-const RegisterFiles& FunctionView::registerFiles() {
-  if (!files_) files_ = findRegisterFiles(module, function, cfg(), dominators());
-  return *files_;
-}
-
-const Liveness& FunctionView::liveness() {
-  if (!liveness_)
-    liveness_.emplace(module, function, cfg(), registerFiles(), Liveness::Strength::Plain, Liveness::Limits{});
-  return *liveness_;
-}
-
-const RegisterPressure& FunctionView::pressure() {
-  return pressure_ ? *pressure_ : pressure_.emplace(module, function, cfg(), slots(), intervals(), registerFiles());
-}
-
-const RegisterEstimate& FunctionView::estimate() {
-  if (!estimate_) estimate_ = estimateRegisters(module, function, pressure());
-  return *estimate_;
 }
 
 }  // namespace ptxopt

@@ -1,21 +1,11 @@
-// A module and a function as dumps and reports show them: names, lines, and analyses made when first asked for.
+// A module and a function as dumps and reports show them: names and lines, beside their analyses.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analysis/dataflow/cfg.h"
-#include "analysis/dataflow/dominators.h"
-#include "analysis/dataflow/live_intervals.h"
-#include "analysis/dataflow/liveness.h"
-#include "analysis/dataflow/loops.h"
-#include "analysis/dataflow/slot_indexes.h"
-#include "analysis/machine/register_estimate.h"
-#include "analysis/machine/register_pressure.h"
-#include "analysis/values/scalar_evolution.h"
-#include "analysis/values/value_range.h"
+#include "analysis/manager/analyses.h"
 #include "text/instruction_printer.h"
 
 namespace ptxopt {
@@ -58,44 +48,21 @@ class FunctionView {
   // The line where it begins; 0 for what has no source.
   std::size_t line(InstrId id) const;
   // Of the first and the last thing in the block that has a source.
-  std::size_t firstLine(BlockId block) const;
-  std::size_t lastLine(BlockId block) const;
+  std::size_t firstLine(BlockId block);
+  std::size_t lastLine(BlockId block);
   // "B3 (lines 12-20)"
-  std::string blockTitle(BlockId block) const;
+  std::string blockTitle(BlockId block);
   static std::string blockName(BlockId block);
 
-  // False when the graph has too many edges to be used: the analyses below must not be asked for then.
-  bool usable() { return cfg().complete(); }
-  const Cfg& cfg();
-  const DominatorTree& dominators();
-  const DominatorTree& postDominators();
-  const Loops& loops();
-  const SlotIndexes& slots();
-  const LiveIntervals& intervals();
-  ValueRanges& ranges();
-  ScalarEvolution& evolution();
-  // With the uniform file filled as far as it is known.
-  const RegisterFiles& registerFiles();
-  // Plain strength.
-  const Liveness& liveness();
-  const RegisterPressure& pressure();
-  const RegisterEstimate& estimate();
+  // Made when first asked for.
+  Analyses analyses;
+  // False when the graph has too many edges to be used: no other analysis must be asked for then.
+  bool usable() { return analyses.cfg().complete(); }
 
  private:
   std::string spelling(const Register& reg) const;
 
   std::vector<std::string> names_;  // by RegId
-  std::optional<Cfg> cfg_;
-  std::optional<DominatorTree> dominators_, postDominators_;
-  std::optional<Loops> loops_;
-  std::optional<SlotIndexes> slots_;
-  std::optional<LiveIntervals> intervals_;
-  std::optional<ValueRanges> ranges_;
-  std::optional<ScalarEvolution> evolution_;
-  std::optional<RegisterFiles> files_;
-  std::optional<Liveness> liveness_;
-  std::optional<RegisterPressure> pressure_;
-  std::optional<RegisterEstimate> estimate_;
 };
 
 }  // namespace ptxopt

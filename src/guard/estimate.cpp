@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/machine/kernel_needs.h"
-#include "dump/view.h"
+#include "analysis/manager/analyses.h"
 #include "text/parse.h"
 
 namespace ptxopt {
@@ -14,16 +14,15 @@ Measures estimateMeasures(std::string_view text, std::string_view architecture) 
   const auto parsed = parse(text, {});
   if (std::holds_alternative<ParseError>(parsed)) return measures;
   const Module& module = *std::get<0>(parsed);
-  const ModuleView view(module, architecture);
   for (const Function& f : module.functions) {
     if (!f.hasBody || !f.isEntry) continue;
-    FunctionView function(view, f);
-    if (!function.usable()) continue;
+    Analyses analyses(module, f);
+    if (!analyses.cfg().complete()) continue;
     const KernelNeeds needs = kernelNeeds(module, f);
     FunctionMeasures& m = measures.functions.emplace_back();
-    m.name = function.name();
+    m.name = module.text(f.name);
     m.isKernel = true;
-    m.registers = plainRegisters(module, f, function.pressure());
+    m.registers = analyses.plainRegisters();
     m.shared = needs.sharedBytes;
     m.barriers = needs.barriers;
     m.threads = needs.threads.value_or(0);

@@ -1,12 +1,9 @@
-// What is known of a 64-bit value as an address. See analysis/addresses/address_spaces.h, which finds it, and Module, which
-// keeps what it finds of the parameters and results of functions.
+// What is known of a 64-bit value as an address. See analysis/addresses/address_spaces.h, which finds it.
 //
 // A lattice, from below: None, Number, the spaces, Mixed, the two kinds of parameters, Unknown.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
-#include <vector>
 
 namespace ptxopt {
 
@@ -55,10 +52,5 @@ constexpr AddressState join(AddressState a, AddressState b) {
   if (b.kind < AddressKind::Mixed) return {AddressKind::Mixed, mayBeNumber};
   return {a.kind <= AddressKind::Mixed ? b.kind : AddressKind::Unknown, mayBeNumber};
 }
-
-// Of one function: what its parameters and results hold, in their order. Of a kernel there are parameters only.
-struct AddressFacts {
-  std::vector<AddressState> parameters, returns;
-};
 
 }  // namespace ptxopt

@@ -67,13 +67,6 @@ struct Variable {
   bool isParameter = false;
 };
 
-// What a function adds to the needs of the kernels that call it (analysis/machine/kernel_needs.h).
-struct CalledNeeds {
-  std::vector<uint32_t> symbols;  // that it mentions: in Module::symbols
-  std::vector<Variable> shared;   // its own variables in shared memory, as far as it mentions them
-  uint32_t barriers = 0;
-};
-
 struct Declaration {
   uint32_t form = 0;
   uint32_t firstDeclarator = 0;
@@ -101,6 +94,7 @@ struct FunctionDirective {
 class Function {
  public:
   NameId name;
+  uint32_t index = 0;  // in Module::functions; a copy has that of its original
   bool isEntry = false;
   bool hasBody = false;
   SourceRange source;  // from the first modifier to the closing brace
@@ -122,8 +116,6 @@ class Function {
   InstrId first, last;
   uint32_t sourceInstructions = 0;                 // how many of `instructions` come from the source
   bool changed = false;                            // a pass changed it
-  AddressFacts addressFacts;                       // empty until analysis/addresses/address_facts.h makes them
-  std::shared_ptr<const CalledNeeds> calledNeeds;  // none until analysis/machine/kernel_needs.h makes them
 
   static constexpr RegId kCarry{0u};
 

@@ -23,7 +23,7 @@ std::vector<const Loc*> locations(const Function& f) {
 }
 
 void addPoints(Json& data, FunctionView& view, Sources& sources) {
-  const RegisterPressure& pressure = view.pressure();
+  const RegisterPressure& pressure = view.analyses.registerPressure();
   const PressurePoints& points = pressure.points();
   const std::vector<const Loc*> locs = locations(view.function);
   std::vector<std::size_t> line, starts;
@@ -60,9 +60,9 @@ void addPoints(Json& data, FunctionView& view, Sources& sources) {
 }
 
 void addShape(Json& data, FunctionView& view) {
-  const Cfg& cfg = view.cfg();
-  const Loops& loops = view.loops();
-  const RegisterPressure& pressure = view.pressure();
+  const Cfg& cfg = view.analyses.cfg();
+  const Loops& loops = view.analyses.loops();
+  const RegisterPressure& pressure = view.analyses.registerPressure();
   Json& blocks = data["blocks"] = Json::array();
   for (uint32_t n = 0; n < cfg.size(); ++n) {
     const BlockId b(n);
@@ -87,7 +87,7 @@ void addShape(Json& data, FunctionView& view) {
 }
 
 void addRegisters(Json& data, FunctionView& view) {
-  const RegisterPressure& pressure = view.pressure();
+  const RegisterPressure& pressure = view.analyses.registerPressure();
   Json& registers = data["registers"] = Json::array();
   RegId last;
   for (const RegisterPressure::Span& span : pressure.spans()) {
@@ -161,7 +161,7 @@ Json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* pt
   data["barriers"] = ptxas != nullptr ? ptxas->barriers : needs.barriers;
   data["estimates"] = Json::array();
   if (view.usable()) {
-    const RegisterEstimate& estimate = view.estimate();
+    const RegisterEstimate& estimate = view.analyses.registerEstimate();
     data["estimates"].push_back(Json::array({"plain maximum", estimate.plain}));
     data["estimates"].push_back(Json::array({"fat-point model", estimate.fatPoint}));
   }

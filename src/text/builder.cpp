@@ -136,6 +136,7 @@ void Builder::function(const Token& keyword) {
   itemKind_ = ItemKind::Function;
   itemIndex_ = static_cast<uint32_t>(module_.functions.size());
   function_ = &module_.functions.emplace_back();
+  function_->index = itemIndex_;
   function_->isEntry = keyword.type == PtxLexer::ENTRY;
   function_->registers.push_back({.type = ScalarType::pred});  // the carry flag, Function::kCarry
   names_.startFunction(*function_);

@@ -190,7 +190,7 @@ TEST_CASE("optimize: kept analyses hold after every pass, on random functions") 
     REQUIRE_MESSAGE(r.status == Status::Ok, r.error);
     // fast-compile: the same text and the same remarks.
     Options fast = options;
-    fast.knobs["fast-compile"] = 1;
+    fast.knobs[Knob::FastCompile] = 1;
     const Result same = optimize(text, fast);
     CHECK(same.output == r.output);
     CHECK(same.remarks.size() == r.remarks.size());

@@ -17,7 +17,7 @@ constexpr AddressState kUnknown{AddressKind::Unknown, false};
 
 class FactFinder {
  public:
-  FactFinder(Module& module, bool paramsAreGlobal)
+  FactFinder(const Module& module, bool paramsAreGlobal)
       : module_(module),
         paramsAreGlobal_(paramsAreGlobal),
         isMentioned_(module.functions.size()),
@@ -30,22 +30,24 @@ class FactFinder {
     }
   }
 
-  void run() {
+  ModuleAddressFacts run() {
+    facts_.functions.resize(module_.functions.size());
     scanBodies();
     scanInitializers();
     for (std::size_t k = 0; k < module_.functions.size(); ++k) begin(k);
     solve();
+    return std::move(facts_);
   }
 
  private:
   // All analyses of one function that AddressSpaces needs; they stay as long as the function does.
   struct Body {
-    Function& f;
+    const Function& f;
     Cfg cfg;
     DominatorTree dominators;
     SlotIndexes slots;
     LiveIntervals intervals;
-    Body(const Module& module, Function& function)
+    Body(const Module& module, const Function& function)
         : f(function),
           cfg(module, f),
           dominators(cfg, DominatorTree::Direction::Dominators),
@@ -128,8 +130,8 @@ class FactFinder {
   }
 
   void begin(std::size_t k) {
-    Function& f = module_.functions[k];
-    AddressFacts& facts = f.addressFacts;
+    const Function& f = module_.functions[k];
+    AddressFacts& facts = facts_.functions[k];
     facts.parameters.assign(f.parameters.size(), kUnknown);
     facts.returns.assign(f.returns.size(), kUnknown);
     if (f.isEntry) {
@@ -157,12 +159,13 @@ class FactFinder {
   // Whether the function passes on, or gets back, what others wait for.
   bool matters(const Function& f) const {
     if (!f.hasBody) return false;
-    if (std::ranges::any_of(f.addressFacts.returns, [](AddressState s) { return s.kind == AddressKind::None; }))
+    if (std::ranges::any_of(facts_.functions[f.index].returns,
+                            [](AddressState s) { return s.kind == AddressKind::None; }))
       return true;
     for (const InstrId id : f) {
       if (!f[id].isInstruction() || !module_.form(f[id]).is(effect::Call)) continue;
       const DirectCall call(module_, f, f[id]);
-      if (call.callee != nullptr && !call.callee->addressFacts.parameters.empty()) return true;
+      if (call.callee != nullptr && !facts_.functions[call.index].parameters.empty()) return true;
     }
     return false;
   }
@@ -171,7 +174,7 @@ class FactFinder {
     if (!tracks_) return giveUpWhere([](AddressState s) { return s.kind == AddressKind::None; });
     std::vector<std::unique_ptr<Body>> bodies;
     std::size_t instructions = 0;
-    for (Function& f : module_.functions) {
+    for (const Function& f : module_.functions) {
       if (!matters(f)) continue;
       instructions += f.instructions.size();
       if (instructions > kMostInstructions) return giveUpWhere([](AddressState) { return true; });
@@ -187,11 +190,11 @@ class FactFinder {
   }
 
   void giveUpWhere(auto&& applies) {
-    for (Function& f : module_.functions) {
+    for (const Function& f : module_.functions) {
       if (f.isEntry) continue;
-      for (AddressState& s : f.addressFacts.parameters)
+      for (AddressState& s : facts_.functions[f.index].parameters)
         if (applies(s)) s = kUnknown;
-      for (AddressState& s : f.addressFacts.returns)
+      for (AddressState& s : facts_.functions[f.index].returns)
         if (applies(s)) s = kUnknown;
     }
   }
@@ -204,19 +207,19 @@ class FactFinder {
   }
 
   bool look(const Body& body) {
-    Function& f = body.f;
-    const AddressSpaces spaces(module_, f, body.cfg, body.slots, body.intervals);
+    const Function& f = body.f;
+    const AddressSpaces spaces(module_, f, body.cfg, body.slots, body.intervals, &facts_);
     bool changed = false;
     if (!f.isEntry)
       for (std::size_t r = 0; r < f.returns.size(); ++r)
-        changed |= raise(f.addressFacts.returns[r], spaces.stored(f.returns[r]));
+        changed |= raise(facts_.functions[f.index].returns[r], spaces.stored(f.returns[r]));
     for (const InstrId id : f) {
       if (!f[id].isInstruction() || !module_.form(f[id]).is(effect::Call) || !body.slots[id].valid() ||
           !body.cfg[body.cfg.blockOf(id)].reachable)
         continue;
       const DirectCall call(module_, f, f[id]);
       if (call.callee == nullptr || call.callee->isEntry) continue;
-      std::vector<AddressState>& parameters = module_.functions[call.index].addressFacts.parameters;
+      std::vector<AddressState>& parameters = facts_.functions[call.index].parameters;
       for (std::size_t p = 0; p < parameters.size(); ++p) {
         AddressState passed = kUnknown;
         if (parameters.size() == call.arguments.size())
@@ -229,7 +232,8 @@ class FactFinder {
     return changed;
   }
 
-  Module& module_;
+  const Module& module_;
+  ModuleAddressFacts facts_;
   const bool paramsAreGlobal_;
   bool tracks_ = false;
   std::vector<bool> isMentioned_, isCalled_, isLatest_;  // by function
@@ -238,6 +242,8 @@ class FactFinder {
 
 }  // namespace
 
-void makeAddressFacts(Module& module, bool paramsAreGlobal) { FactFinder(module, paramsAreGlobal).run(); }
+ModuleAddressFacts makeAddressFacts(const Module& module, bool paramsAreGlobal) {
+  return FactFinder(module, paramsAreGlobal).run();
+}
 
 }  // namespace ptxopt

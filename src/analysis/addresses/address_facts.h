@@ -15,12 +15,25 @@
 //             mostly two.
 #pragma once
 
+#include <vector>
+
+#include "ir/address_state.h"
 #include "ir/module.h"
 
 namespace ptxopt {
 
-// Fills Function::addressFacts, before passes change any function. What holds then holds after passes, too, since
-// they keep what functions do.
-void makeAddressFacts(Module& module, bool paramsAreGlobal);
+// Of one function: what its parameters and results hold, in their order. Of a kernel there are parameters only.
+struct AddressFacts {
+  std::vector<AddressState> parameters, returns;
+};
+
+// Of all functions, by Function::index.
+struct ModuleAddressFacts {
+  std::vector<AddressFacts> functions;
+};
+
+// Of the module before passes change any function. What holds then holds after passes, too, since they keep what functions
+// do.
+ModuleAddressFacts makeAddressFacts(const Module& module, bool paramsAreGlobal);
 
 }  // namespace ptxopt

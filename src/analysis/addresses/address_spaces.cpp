@@ -52,12 +52,14 @@ bool loadsAddresses(const Module& module, const Function& f) {
 }  // namespace
 
 AddressSpaces::AddressSpaces(const Module& module, const Function& function, const Cfg& cfg,
-                             const SlotIndexes& slots, const LiveIntervals& intervals, bool memoryIsGlobal)
+                             const SlotIndexes& slots, const LiveIntervals& intervals,
+                             const ModuleAddressFacts* facts, bool memoryIsGlobal)
     : module_(module),
       f_(function),
       cfg_(cfg),
       slots_(slots),
       intervals_(intervals),
+      facts_(facts),
       values_(function, cfg, slots, intervals),
       states_(values_.size()),
       parameters_(function.variables.size(), kUnknown),
@@ -120,9 +122,10 @@ AddressState AddressSpaces::addressOf(const Operand& o) const {
 
 void AddressSpaces::collectParameters() {
   filled_ = f_.parameters;
-  const AddressFacts& own = f_.addressFacts;
-  if (own.parameters.size() == f_.parameters.size())
-    for (std::size_t k = 0; k < own.parameters.size(); ++k) parameters_[f_.parameters[k].value] = own.parameters[k];
+  if (facts_ != nullptr) {
+    const std::vector<AddressState>& own = facts_->functions[f_.index].parameters;
+    for (std::size_t k = 0; k < own.size(); ++k) parameters_[f_.parameters[k].value] = own[k];
+  }
   std::vector<bool> isResult(parameters_.size()), isStored(parameters_.size());
   for (const InstrId id : f_) {
     const Instruction& i = f_[id];
@@ -133,8 +136,8 @@ void AddressSpaces::collectParameters() {
       for (std::size_t k = 0; k < call.results.size(); ++k) {
         if (call.results[k].kind != OperandKind::Variable) continue;
         AddressState state = kUnknown;
-        if (call.callee != nullptr && k < call.callee->addressFacts.returns.size())
-          state = call.callee->addressFacts.returns[k];
+        if (call.callee != nullptr && facts_ != nullptr && k < facts_->functions[call.index].returns.size())
+          state = facts_->functions[call.index].returns[k];
         AddressState& known = parameters_[call.results[k].payload];
         known = isResult[call.results[k].payload] ? join(known, state) : state;
         isResult[call.results[k].payload] = true;
@@ -321,8 +324,8 @@ AddressState AddressSpaces::fromLaunch(InstrId id, const Operand& base) const {
 
 // Of a kernel that device code may launch neither parameters nor memory are known.
 bool AddressSpaces::takesMemoryAsGlobal() const {
-  return f_.isEntry && loadsAddresses(module_, f_) &&
-         std::ranges::none_of(f_.addressFacts.parameters,
+  return f_.isEntry && facts_ != nullptr && loadsAddresses(module_, f_) &&
+         std::ranges::none_of(facts_->functions[f_.index].parameters,
                               [](AddressState s) { return s.kind == AddressKind::LaunchedParameter; });
 }
 

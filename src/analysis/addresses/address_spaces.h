@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "analysis/addresses/address_arithmetic.h"
+#include "analysis/addresses/address_facts.h"
 #include "analysis/addresses/launch_memory.h"
 #include "analysis/addresses/pointer_values.h"
 #include "analysis/dataflow/dominators.h"
@@ -40,10 +41,10 @@ namespace ptxopt {
 class AddressSpaces {
  public:
   // All must live as long as this, and stay as they are. Of the parameters and of the results of calls is known
-  // what Function::addressFacts says. `memoryIsGlobal`: pointers that memory held when a kernel was launched are
+  // what `facts` says; nothing without. `memoryIsGlobal`: pointers that memory held when a kernel was launched are
   // taken as its parameters are.
   AddressSpaces(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
-                const LiveIntervals& intervals, bool memoryIsGlobal = false);
+                const LiveIntervals& intervals, const ModuleAddressFacts* facts, bool memoryIsGlobal = false);
 
   // Unknown for registers that are not of 64 integer bits.
   AddressState of(RegId r, ValueId v) const;
@@ -85,6 +86,7 @@ class AddressSpaces {
   const Cfg& cfg_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
+  const ModuleAddressFacts* const facts_;
   PointerValues values_;
   std::vector<AddressState> states_;      // by value
   std::vector<AddressState> parameters_;  // by VariableId: what a load of it gives

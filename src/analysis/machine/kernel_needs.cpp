@@ -46,7 +46,8 @@ CalledNeeds mentionsOf(const Module& module, const Function& f) {
 
 class Collector {
  public:
-  explicit Collector(const Module& module) : module_(module), seenSymbols_(module.symbols.size()) {}
+  Collector(const Module& module, const ModuleCalledNeeds* called)
+      : module_(module), called_(called), seenSymbols_(module.symbols.size()) {}
 
   KernelNeeds run(const Function& kernel) {
     seen_.push_back(&kernel);
@@ -54,8 +55,8 @@ class Collector {
     while (!work_.empty()) {
       const Function& f = *work_.back();
       work_.pop_back();
-      if (f.calledNeeds)
-        add(*f.calledNeeds);
+      if (called_ != nullptr && !called_->functions.empty())
+        add(called_->functions[f.index]);
       else
         add(mentionsOf(module_, f));
     }
@@ -111,6 +112,7 @@ class Collector {
   }
 
   const Module& module_;
+  const ModuleCalledNeeds* const called_;
   KernelNeeds needs_;
   std::vector<bool> seenSymbols_;
   std::vector<const Function*> work_, seen_;
@@ -126,13 +128,18 @@ std::string limits(const Occupancy& o) {
 
 }  // namespace
 
-void makeCalledNeeds(Module& module) {
-  if (std::ranges::none_of(module.opcodes, [](const OpcodeForm& o) { return o.is(effect::Call); })) return;
-  for (Function& f : module.functions)
-    if (f.hasBody && !f.isEntry) f.calledNeeds = std::make_shared<const CalledNeeds>(mentionsOf(module, f));
+ModuleCalledNeeds makeCalledNeeds(const Module& module) {
+  ModuleCalledNeeds needs;
+  if (std::ranges::none_of(module.opcodes, [](const OpcodeForm& o) { return o.is(effect::Call); })) return needs;
+  needs.functions.resize(module.functions.size());
+  for (const Function& f : module.functions)
+    if (f.hasBody) needs.functions[f.index] = mentionsOf(module, f);
+  return needs;
 }
 
-KernelNeeds kernelNeeds(const Module& module, const Function& kernel) { return Collector(module).run(kernel); }
+KernelNeeds kernelNeeds(const Module& module, const Function& kernel, const ModuleCalledNeeds* called) {
+  return Collector(module, called).run(kernel);
+}
 
 std::string dumpOccupancy(const Module& module, const Function& kernel, const Architecture& a, uint32_t registers) {
   const KernelNeeds needs = kernelNeeds(module, kernel);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "analysis/machine/occupancy.h"
 #include "ir/module.h"
@@ -28,11 +29,25 @@ struct KernelNeeds {
     return {registers, threads.value_or(kUsualThreads), sharedBytes, barriers};
   }
 };
-KernelNeeds kernelNeeds(const Module& module, const Function& kernel);
 
-// Fills Function::calledNeeds of all but kernels, before passes change any function: other threads may work on
-// these while the needs of a kernel that calls them are asked for.
-void makeCalledNeeds(Module& module);
+// What a function adds to the needs of the kernels that call it.
+struct CalledNeeds {
+  std::vector<uint32_t> symbols;  // that it mentions: in Module::symbols
+  std::vector<Variable> shared;   // its own variables in shared memory, as far as it mentions them
+  uint32_t barriers = 0;
+};
+
+// Of all functions, by Function::index; empty in a module without calls.
+struct ModuleCalledNeeds {
+  std::vector<CalledNeeds> functions;
+};
+
+// Of the module before passes change any function: other threads may work on functions while the needs of a kernel that
+// calls them are asked for.
+ModuleCalledNeeds makeCalledNeeds(const Module& module);
+
+// `called`: what is known of the functions that the kernel calls; without it they are read as they are now.
+KernelNeeds kernelNeeds(const Module& module, const Function& kernel, const ModuleCalledNeeds* called = nullptr);
 
 // The occupancy of a kernel in stable text, for one block size if the PTX gives it and for several otherwise.
 // `registers`: an estimate of what ptxas will give it.

@@ -33,6 +33,7 @@ struct RegisterEstimate {
   uint32_t plain = 0, fatPoint = 0;  // registers: the estimates
   uint32_t limit = 0;                // the most that the kernel's directives allow
   bool hasCalls = false;
+  friend bool operator==(const RegisterEstimate&, const RegisterEstimate&) = default;
 };
 
 RegisterEstimate estimateRegisters(const Module& module, const Function& function,

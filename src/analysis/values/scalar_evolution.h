@@ -95,6 +95,9 @@ class ScalarEvolution {
   ExprId signExtend(ExprId a, unsigned width);
   ExprId zeroExtend(ExprId a, unsigned width);
 
+  // Whether each expression and trip count that was given is what an analysis made anew gives.
+  bool answersHold() const;
+
   // How the loop's registers can be named in text: by `spell` for a Value.
   template <typename Spell>
   std::string toString(ExprId e, Spell&& spell) const;

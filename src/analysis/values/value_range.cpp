@@ -8,7 +8,7 @@ namespace ptxopt {
 
 namespace {
 
-constexpr uint32_t kUnknown = 0, kOpen = 1, kFull = 2, kFirst = 3;
+constexpr uint32_t kOpen = 1, kFull = 2, kFirst = 3;
 
 using Kind = RangeOperation::Kind;
 
@@ -42,6 +42,7 @@ ValueRanges::ValueRanges(const Module& module, const Function& function, const C
     : module_(module),
       f_(function),
       cfg_(cfg),
+      dominators_(dominators),
       slots_(slots),
       intervals_(intervals),
       conditions_(module, function, cfg, dominators, slots, intervals),
@@ -128,7 +129,7 @@ ValueRanges::Definition ValueRanges::definitionOf(const Value& v) {
 
 std::optional<ValueRanges::Value> ValueRanges::nextNeeded(const Value& v, std::size_t& next) {
   const LiveValue& value = intervals_[v.reg][v.value];
-  const auto isNew = [&](const Value& needed) { return needed.value.valid() && notes_[index(needed)] == kUnknown; };
+  const auto isNew = [&](const Value& needed) { return needed.value.valid() && notes_[index(needed)] == kUnasked; };
   if (value.kind == ValueKind::Phi) {
     const BlockId b = slots_.blockAt(value.def);
     for (const auto from = cfg_.predecessors(b); next < from.size(); ++next) {
@@ -150,7 +151,7 @@ std::optional<ValueRanges::Value> ValueRanges::nextNeeded(const Value& v, std::s
 }
 
 void ValueRanges::settle(const Value& asked) {
-  if (notes_[index(asked)] != kUnknown) return;
+  if (notes_[index(asked)] != kUnasked) return;
   notes_[index(asked)] = kOpen;
   work_.push_back({asked, 0});
   while (!work_.empty()) {

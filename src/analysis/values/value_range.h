@@ -50,6 +50,7 @@ struct KnownRange {
   IntegerRange range;
   RangeReason reason = RangeReason::None;
   InstrId where;  // the instruction that computes or compares; none for a phi
+  friend bool operator==(const KnownRange&, const KnownRange&) = default;
 };
 
 class ValueRanges {
@@ -81,7 +82,11 @@ class ValueRanges {
   }
   const ValueNumbers& numbers() const { return numbers_; }
 
+  // Whether each answer that was given is what an analysis made anew gives.
+  bool answersHold() const;
+
  private:
+  static constexpr uint32_t kUnasked = 0;
   static constexpr std::size_t kMostEdges = 64, kMostAsked = 64;
   static constexpr unsigned kMostDepth = 4, kMostCopies = 16;
 
@@ -154,12 +159,13 @@ class ValueRanges {
   const Module& module_;
   const Function& f_;
   const Cfg& cfg_;
+  const DominatorTree& dominators_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   BranchConditions conditions_;
   std::vector<uint32_t> order_;  // of blocks in reverse post-order
   const ValueNumbers numbers_;
-  // By value: 0: not asked; 1: being asked; 2: full; n + 3: known_[n].
+  // By value: kUnasked; 1: being asked; 2: full; n + 3: known_[n].
   std::vector<uint32_t> notes_;
   std::vector<KnownRange> known_;
   std::vector<std::optional<Value>> originals_;  // by value, the one that it copies or itself

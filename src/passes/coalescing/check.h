@@ -37,7 +37,7 @@ std::string checkCoalescing(const Module& module, const Function& before, const 
 // Runs a coalescing pass, `run() -> bool`, and with knob verify-coalescing the checks before and after it.
 template <typename Run>
 bool withCoalescingCheck(Function& f, PassContext& context, Run run) {
-  if (context.knobs["verify-coalescing"] == 0) return run();
+  if (context.knobs[Knob::VerifyCoalescing] == 0) return run();
   if (std::string error = verify(context.module, f); !error.empty()) {
     context.error = fmt::format("{}: before the pass: {}", context.module.text(f.name), error);
     return false;

@@ -35,7 +35,7 @@ class CssaCoalesce {
     for (int round = 0; round < kMostRounds; ++round) {
       std::vector<Decline> kept;
       const bool isShorter = shortenRuns();
-      const bool isJoined = knob("cssa-coalesce") && joinPhis(kept);
+      const bool isJoined = knob(Knob::CssaCoalesce) && joinPhis(kept);
       changed |= isShorter | isJoined;
       // What is gone may leave shorter sequences and fewer values in each other's way.
       if ((isShorter || isJoined) && round + 1 < kMostRounds) continue;
@@ -49,8 +49,8 @@ class CssaCoalesce {
  private:
   static constexpr int kMostRounds = 8;
 
-  bool knob(std::string_view name) const { return context_.knobs[name] != 0; }
-  int64_t verbosity() const { return context_.knobs["cssa-verbosity"]; }
+  bool knob(Knob k) const { return context_.knobs[k] != 0; }
+  int64_t verbosity() const { return context_.knobs[Knob::CssaVerbosity]; }
 
   // That of the function as it is, made once.
   Coalescer& coalescer() {
@@ -69,15 +69,15 @@ class CssaCoalesce {
       if (const auto copy = readCopy(context_.module, f_, id); copy && copy->family == CopyFamily::Plain)
         copies.push_back(*copy);
     return Coalescer(f_, context_, std::move(copies),
-                     {.mostCopies = static_cast<uint64_t>(context_.knobs["copy-limit"]),
-                      .mostJoins = static_cast<uint64_t>(context_.knobs["coalesce-limit"]),
-                      .joinPartial = knob("join-guarded-definitions"),
-                      .byRangeOnly = knob("usedessa")});
+                     {.mostCopies = static_cast<uint64_t>(context_.knobs[Knob::CopyLimit]),
+                      .mostJoins = static_cast<uint64_t>(context_.knobs[Knob::CoalesceLimit]),
+                      .joinPartial = knob(Knob::JoinGuardedDefinitions),
+                      .byRangeOnly = knob(Knob::Usedessa)});
   }
 
   bool shortenRuns() {
     CopyRuns runs(f_, context_, coalescer(),
-                  {.usesRoots = !knob("usedessa"), .takesGuarded = knob("join-guarded-definitions")});
+                  {.usesRoots = !knob(Knob::Usedessa), .takesGuarded = knob(Knob::JoinGuardedDefinitions)});
     const bool isShorter = runs.shorten([&](BlockId b, std::size_t before, std::size_t after) {
       if (verbosity() < 2) return;
       context_.decline("shortened", fmt::format("{}: {} {} are {} now", nameOf(b), before,

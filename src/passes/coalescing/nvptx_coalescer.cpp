@@ -76,12 +76,12 @@ class NvptxCoalescer {
   using Heap = std::priority_queue<Entry, std::vector<Entry>, ComesLater>;
 
   Coalescer::Limits limits() const {
-    return {static_cast<uint64_t>(context_.knobs["large-interval-size-threshold"]),
-            static_cast<uint64_t>(context_.knobs["large-interval-freq-threshold"]),
-            static_cast<uint64_t>(context_.knobs["copy-limit"]),
-            static_cast<uint64_t>(context_.knobs["coalesce-limit"]),
-            context_.knobs["join-guarded-definitions"] != 0,
-            context_.knobs["join-critical-edges"] != 0};
+    return {static_cast<uint64_t>(context_.knobs[Knob::LargeIntervalSizeThreshold]),
+            static_cast<uint64_t>(context_.knobs[Knob::LargeIntervalFreqThreshold]),
+            static_cast<uint64_t>(context_.knobs[Knob::CopyLimit]),
+            static_cast<uint64_t>(context_.knobs[Knob::CoalesceLimit]),
+            context_.knobs[Knob::JoinGuardedDefinitions] != 0,
+            context_.knobs[Knob::JoinCriticalEdges] != 0};
   }
 
   // Ours first: the limit is for them.
@@ -103,7 +103,7 @@ class NvptxCoalescer {
       context_.decline("packs-across-blocks", "packs and unpacks of what another block unpacked or packed");
     }
     if (isFirst) findParamMemory();
-    if (context_.knobs["join-packs"] == 0) {
+    if (context_.knobs[Knob::JoinPacks] == 0) {
       if (isFirst && !packs.copies.empty()) context_.count("packs-left", packs.copies.size());
       packs.copies.clear();
     }

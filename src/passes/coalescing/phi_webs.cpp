@@ -93,7 +93,7 @@ bool PhiWebs::isInIrreducible(BlockId b) const {
 std::string_view PhiWebs::keptByRule(const Class& of, const Copy& c) {
   if (isInIrreducible(of.block)) return "irreducible";
   if (isSecond(c)) return "shared-value";
-  const bool stays = context_.knobs["join-critical-edges"] == 0 && coalescer_.isOnCriticalEdge(c);
+  const bool stays = context_.knobs[Knob::JoinCriticalEdges] == 0 && coalescer_.isOnCriticalEdge(c);
   return stays ? "critical-edge" : std::string_view();
 }
 

@@ -32,7 +32,7 @@ class RegisterCoalescer {
 
   bool run() {
     bool changed = runRounds();
-    for (int k = 0; knob("twoaddr-reschedule") && k < kMostRounds && reschedule(); ++k) {
+    for (int k = 0; knob(Knob::TwoaddrReschedule) && k < kMostRounds && reschedule(); ++k) {
       context_.analyses.invalidate();
       changed = runRounds() || changed;
     }
@@ -74,15 +74,15 @@ class RegisterCoalescer {
     return moved;
   }
 
-  bool knob(std::string_view name) const { return context_.knobs[name] != 0; }
+  bool knob(Knob k) const { return context_.knobs[k] != 0; }
 
   Coalescer::Limits limits() const {
-    return {static_cast<uint64_t>(context_.knobs["large-interval-size-threshold"]),
-            static_cast<uint64_t>(context_.knobs["large-interval-freq-threshold"]),
-            static_cast<uint64_t>(context_.knobs["copy-limit"]),
-            static_cast<uint64_t>(context_.knobs["coalesce-limit"]),
-            knob("join-guarded-definitions"),
-            knob("join-critical-edges")};
+    return {static_cast<uint64_t>(context_.knobs[Knob::LargeIntervalSizeThreshold]),
+            static_cast<uint64_t>(context_.knobs[Knob::LargeIntervalFreqThreshold]),
+            static_cast<uint64_t>(context_.knobs[Knob::CopyLimit]),
+            static_cast<uint64_t>(context_.knobs[Knob::CoalesceLimit]),
+            knob(Knob::JoinGuardedDefinitions),
+            knob(Knob::JoinCriticalEdges)};
   }
 
   std::vector<Copy> findCopies() const {
@@ -116,8 +116,8 @@ class RegisterCoalescer {
     std::vector<Key> keys;
     for (const Copy& c : coalescer.copies()) {
       const BlockId b = cfg.blockOf(c.instruction);
-      keys.push_back({UINT32_MAX - loops.depth(b), !(knob("join-splitedges") && isSplitEdge(b)),
-                      knob("join-globalcopies") && !coalescer.isLocal(c), slots[c.instruction], &c});
+      keys.push_back({UINT32_MAX - loops.depth(b), !(knob(Knob::JoinSplitedges) && isSplitEdge(b)),
+                      knob(Knob::JoinGlobalcopies) && !coalescer.isLocal(c), slots[c.instruction], &c});
     }
     std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
       return std::tie(a.shallowness, a.isGlobal, a.isNotSplit, a.at) <
@@ -131,7 +131,7 @@ class RegisterCoalescer {
   // Whether a copy should wait: one of its sides has no other copy, and is in the way of another copy of the other
   // side in this block.
   bool mustWait(Coalescer& coalescer, const Copy& c) {
-    if (!knob("terminal-rule")) return false;
+    if (!knob(Knob::TerminalRule)) return false;
     for (const auto& [end, inner] : {std::pair(c.to, c.from), std::pair(c.from, c.to)}) {
       if (degree_[end.value] != 1 || degree_[inner.value] < 2) continue;
       const auto endValue = end == c.to ? coalescer.written(c) : coalescer.read(c);
@@ -183,10 +183,10 @@ class RegisterCoalescer {
   bool once(Coalescer& coalescer) {
     again_ = false;
     report_.startRound(coalescer.copies());
-    if (knob("join-liveintervals")) joinAll(coalescer);
+    if (knob(Knob::JoinLiveintervals)) joinAll(coalescer);
     bool moved = false, rematerialized = false, isLate = false;
     std::unordered_map<CopyValues::Number, int64_t> copiesOfConstant;
-    const int64_t lateThreshold = context_.knobs["late-remat-update-threshold"];
+    const int64_t lateThreshold = context_.knobs[Knob::LateRematUpdateThreshold];
     for (const Copy& c : coalescer.copies()) {
       const Verdict v = coalescer.check(c);
       if (v == Verdict::Same) {

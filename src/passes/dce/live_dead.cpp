@@ -96,7 +96,7 @@ bool liveDead(Function& f, PassContext& context) {
   // More than once only where a dead instruction held the address of a label.
   for (bool again = true; again;) {
     again = false;
-    if (context.knobs["remove-unreachable"] != 0) {
+    if (context.knobs[Knob::RemoveUnreachable] != 0) {
       const Removed removed = removeUnreachable(f, context);
       unreachable += removed.instructions;
       changed |= removed.any;

@@ -42,7 +42,7 @@ std::string_view whyNotByInstruction(const Module& module, const Function& f, co
 // Why calls of a function cannot be replaced, but for what it calls.
 std::string_view whyNotByItself(const Module& module, const Knobs& knobs, const Function& f) {
   if (!f.hasBody || f.isEntry) return "no-body";
-  if (knobs["inline-weak"] == 0 && isWeak(module, f)) return "weak";
+  if (knobs[Knob::InlineWeak] == 0 && isWeak(module, f)) return "weak";
   if (!f.returnRegisters.empty() || std::ranges::any_of(f.registers, &Register::isParameter))
     return "register-parameters";
   for (const Variable& v : f.variables) {
@@ -97,15 +97,17 @@ uint32_t instructionsOf(const Function& f) {
 
 class BodyMaker {
  public:
-  BodyMaker(Module& module, const Knobs& knobs) : module_(module), knobs_(knobs), isDone_(module.functions.size()) {
-    module_.callBodies.assign(module.functions.size(), {nullptr, "no-body"});
+  BodyMaker(const Module& module, const Knobs& knobs)
+      : module_(module), knobs_(knobs), isDone_(module.functions.size()) {
+    bodies_.functions.assign(module.functions.size(), {nullptr, "no-body"});
     for (std::size_t k = 0; k < module.functions.size(); ++k)
       if (module.functions[k].hasBody) definition_.emplace(module.functions[k].name.value, k);
   }
 
-  void run() {
+  CallBodies run() {
     for (std::size_t k = 0; k < module_.functions.size(); ++k)
       if (module_.functions[k].hasBody) makeCallees(k, 0);
+    return std::move(bodies_);
   }
 
  private:
@@ -117,14 +119,14 @@ class BodyMaker {
       const auto at = definition_.find(call.callee->name.value);
       if (at == definition_.end()) continue;
       make(at->second, depth);
-      module_.callBodies[call.index] = module_.callBodies[at->second];
+      bodies_.functions[call.index] = bodies_.functions[at->second];
     }
   }
 
   void make(std::size_t k, uint32_t depth) {
     if (isDone_[k]) return;
     isDone_[k] = true;
-    CallBody& made = module_.callBodies[k];
+    CallBody& made = bodies_.functions[k];
     const Function& f = module_.functions[k];
     made.whyNot = whyNotByItself(module_, knobs_, f);
     for (InstrId id = f.first; id.valid() && made.whyNot.empty(); id = f[id].next)
@@ -134,7 +136,7 @@ class BodyMaker {
     made.whyNot = "recursive";  // as long as what it calls is looked at
     makeCallees(k, depth + 1);
     auto copy = std::make_shared<Function>(f);
-    replaceCalls(*copy, module_, knobs_, [](std::string_view, NameId) {});
+    replaceCalls(*copy, module_, bodies_, knobs_, [](std::string_view, NameId) {});
     const std::vector<InstrId> left = callsOf(module_, *copy);
     const bool callsItself = std::ranges::any_of(left, [&](InstrId id) {
       const DirectCall call(module_, *copy, (*copy)[id]);
@@ -146,28 +148,29 @@ class BodyMaker {
     made.body = std::move(copy);
   }
 
-  Module& module_;
+  const Module& module_;
   const Knobs& knobs_;
+  CallBodies bodies_;
   std::vector<bool> isDone_;
   std::unordered_map<uint32_t, std::size_t> definition_;  // by the name
 };
 
 }  // namespace
 
-void makeCallBodies(Module& module, const Knobs& knobs) {
-  if (std::ranges::any_of(module.opcodes, [](const OpcodeForm& o) { return o.is(effect::Call); }))
-    BodyMaker(module, knobs).run();
+CallBodies makeCallBodies(const Module& module, const Knobs& knobs) {
+  if (std::ranges::none_of(module.opcodes, [](const OpcodeForm& o) { return o.is(effect::Call); })) return {};
+  return BodyMaker(module, knobs).run();
 }
 
-uint64_t replaceCalls(Function& f, const Module& module, const Knobs& knobs, const CallDecline& decline) {
-  if (module.callBodies.empty()) return 0;
+uint64_t replaceCalls(Function& f, const Module& module, const CallBodies& bodies, const Knobs& knobs,
+                      const CallDecline& decline) {
   const std::vector<InstrId> calls = callsOf(module, f);
   if (calls.empty()) return 0;
   std::unordered_map<uint32_t, uint32_t> timesCalled;  // by the name
   for (const InstrId id : calls)
     if (const DirectCall call(module, f, f[id]); call.callee != nullptr) ++timesCalled[call.callee->name.value];
-  const auto most = static_cast<uint64_t>(knobs["inline-size"]),
-             mostOnce = static_cast<uint64_t>(knobs["inline-once-size"]);
+  const auto most = static_cast<uint64_t>(knobs[Knob::InlineSize]),
+             mostOnce = static_cast<uint64_t>(knobs[Knob::InlineOnceSize]);
   uint64_t replaced = 0, instructions = instructionsOf(f);
   CallInliner inliner(f, module);
   for (const InstrId id : calls) {
@@ -177,7 +180,7 @@ uint64_t replaceCalls(Function& f, const Module& module, const Knobs& knobs, con
       continue;
     }
     const NameId name = call.callee->name;
-    const CallBody& found = module.callBodies[call.index];
+    const CallBody& found = bodies.functions[call.index];
     std::string_view why = found.whyNot;
     if (found.body == nullptr && why.empty()) why = "no-body";
     if (why.empty() && found.size > (timesCalled[name.value] == 1 ? std::max(most, mostOnce) : most))

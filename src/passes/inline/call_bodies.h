@@ -16,18 +16,32 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string_view>
+#include <vector>
 
-#include "passes/manager/pass.h"
+#include "ir/module.h"
+#include "passes/manager/knobs.h"
 
 namespace ptxopt {
 
-// Fills Module::callBodies.
-void makeCallBodies(Module& module, const Knobs& knobs);
+// What a call of a function may be replaced by.
+struct CallBody {
+  std::shared_ptr<const Function> body;  // as it was before any pass, with the bodies of what it calls in it
+  std::string_view whyNot;               // where there is none
+  uint32_t size = 0;                     // instructions that ptxas has work with
+};
+
+// Of all functions, by Function::index; empty in a module without calls.
+struct CallBodies {
+  std::vector<CallBody> functions;
+};
+CallBodies makeCallBodies(const Module& module, const Knobs& knobs);
 
 // Replaces the calls of a function that the rule says; how many. `decline` is told of the others: why, and the
 // callee.
 using CallDecline = std::function<void(std::string_view why, NameId callee)>;
-uint64_t replaceCalls(Function& f, const Module& module, const Knobs& knobs, const CallDecline& decline);
+uint64_t replaceCalls(Function& f, const Module& module, const CallBodies& bodies, const Knobs& knobs,
+                      const CallDecline& decline);
 
 }  // namespace ptxopt

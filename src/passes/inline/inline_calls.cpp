@@ -12,18 +12,24 @@
 #include <map>
 
 #include "passes/inline/call_bodies.h"
+#include "passes/manager/pass.h"
 
 namespace ptxopt {
 
-bool inlineCalls(Function& f, PassContext& context) {
-  std::map<std::pair<std::string_view, std::string_view>, uint64_t> declined;
-  const uint64_t replaced =
-      replaceCalls(f, context.module, context.knobs, [&](std::string_view why, NameId callee) {
-        ++declined[{why, callee.valid() ? context.module.text(callee) : std::string_view()}];
-      });
-  for (const auto& [what, times] : declined) context.decline(what.first, std::string(what.second));
-  if (replaced != 0) context.count("calls", replaced);
-  return replaced != 0;
+void inlineCalls(Module& module, ModulePassContext& context) {
+  const CallBodies& bodies = context.moduleAnalyses.get<CallBodies>();
+  context.forEachFunction([&](Function& f, PassReport& report) {
+    std::map<std::pair<std::string_view, std::string_view>, uint64_t> declined;
+    const uint64_t replaced =
+        replaceCalls(f, module, bodies, context.knobs, [&](std::string_view why, NameId callee) {
+          ++declined[{why, callee.valid() ? module.text(callee) : std::string_view()}];
+        });
+    for (const auto& [what, times] : declined) report.declines.push_back({what.first, std::string(what.second)});
+    if (replaced != 0) report.counters["calls"] += replaced;
+    return replaced != 0;
+  });
 }
+
+bool mayInlineCalls(const ModuleAnalyses& analyses) { return !analyses.get<CallBodies>().functions.empty(); }
 
 }  // namespace ptxopt

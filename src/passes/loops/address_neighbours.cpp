@@ -187,7 +187,7 @@ bool AddressRebuild::rebuildFrom(ValueKey k, ValueKey base, int freed) {
 }
 
 bool AddressRebuild::fromNeighbours() {
-  if (context_.knobs["lsr-common-strides"] == 0) return false;
+  if (context_.knobs[Knob::LsrCommonStrides] == 0) return false;
   std::vector<ValueKey> order(values_.addresses().begin(), values_.addresses().end());
   std::erase_if(order, [&](ValueKey k) { return values_.uses(k).empty() || !isGlobalAddress(k); });
   std::ranges::sort(order, [&](ValueKey a, ValueKey b) { return values_.place(a) < values_.place(b); });

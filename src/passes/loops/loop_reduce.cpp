@@ -104,7 +104,7 @@ class LoopReducer {
 
   // Asked last, since the estimate is dear.
   bool hasRoom(const LoopPlan& plan) {
-    if (context_.knobs["lsr-check-rp"] == 0) return true;
+    if (context_.knobs[Knob::LsrCheckRp] == 0) return true;
     int added = 0;
     for (const GroupForms& g : plan.groups) added += std::max(g.formulas[g.chosen].registers, 0);
     return room_.has(plan.loop, std::max(kLeastRoom, added));
@@ -133,10 +133,10 @@ class LoopReducer {
   std::string_view whyNotLooked(LoopId l) const {
     const Knobs& knobs = context_.knobs;
     const uint32_t height = height_[l.value];
-    const int64_t level = knobs["lsr-loop-level"];
+    const int64_t level = knobs[Knob::LsrLoopLevel];
     if (level != 0 && level != int64_t{height}) return "loop-level";
-    if (knobs["lsr-skip-outer-loop"] != 0 && height > 1) return "outer-loop";
-    if (knobs["disable-unknown-trip-lsr"] != 0 && !evolution_.tripCount(l).exact.valid()) return "unknown-trip";
+    if (knobs[Knob::LsrSkipOuterLoop] != 0 && height > 1) return "outer-loop";
+    if (knobs[Knob::DisableUnknownTripLsr] != 0 && !evolution_.tripCount(l).exact.valid()) return "unknown-trip";
     return {};
   }
 
@@ -147,14 +147,14 @@ class LoopReducer {
       case MemorySpace::Constant: return "constant-memory";
       case MemorySpace::Shared:
         if (group.width == 64) return "shared-64-bit";
-        return context_.knobs["disable-lsr-for-sharedmem32-ptr"] != 0 ? "shared-off" : "";
+        return context_.knobs[Knob::DisableLsrForSharedmem32Ptr] != 0 ? "shared-off" : "";
       default: return {};
     }
   }
 
   // 64-bit recurrences are slow where 64-bit additions are.
   bool may64() const {
-    const int64_t knob = context_.knobs["do-lsr-64-bit"];
+    const int64_t knob = context_.knobs[Knob::DoLsr64Bit];
     if (knob != 2) return knob == 1;
     const std::string_view target = context_.architecture();
     const std::size_t digits = target.find('_');
@@ -176,10 +176,10 @@ class LoopReducer {
     if (height_[l.value] == 1 && mayUnroll(f_, context_, l)) return reports_.decline(l, "unrolled");
     if (dividesSlowly(l)) return reports_.decline(l, "slow-division");
     FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, may64()};
-    terms.filters = context_.knobs["filter-bad-formula"] != 0;
-    terms.extends = context_.knobs["lsr-sxtopt"] != 0;
-    terms.creditsExtensions = context_.knobs["count-sxt-opt-for-reg-pressure"] != 0;
-    const auto selection = static_cast<Selection>(context_.knobs["lsr-selection"]);
+    terms.filters = context_.knobs[Knob::FilterBadFormula] != 0;
+    terms.extends = context_.knobs[Knob::LsrSxtopt] != 0;
+    terms.creditsExtensions = context_.knobs[Knob::CountSxtOptForRegPressure] != 0;
+    const auto selection = static_cast<Selection>(context_.knobs[Knob::LsrSelection]);
     const std::vector<Counter> counters =
         selection == Selection::Sass && terms.extends ? makeCounters(uses.groups, terms) : std::vector<Counter>();
     std::vector<GroupForms>& groups = plan.groups;
@@ -215,7 +215,7 @@ class LoopReducer {
       groups.push_back(std::move(g));
     }
     LoopCost cost(f_, context_, l, nodeOf_);
-    const bool discounts = context_.knobs["disable-lsr-complexity-discount"] == 0;
+    const bool discounts = context_.knobs[Knob::DisableLsrComplexityDiscount] == 0;
     const SelectionResult result =
         select(groups, counters, cost, selection, discounts, needsUnit_ ? 0 : kUnitSetup);
     for (std::size_t k = 0; k < groups.size(); ++k)

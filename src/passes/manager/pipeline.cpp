@@ -10,19 +10,20 @@ namespace {
 
 struct TableRow {
   int level;
-  std::string_view pass;
+  PassId pass;
   StepKind kind;
 };
 
 constexpr TableRow kTable[] = {
-#define PTXOPT_STEP(level, pass, kind) {level, pass, StepKind::kind},
+#define PTXOPT_STEP(level, pass, kind) {level, PassId::pass, StepKind::kind},
 #include "passes/manager/pipeline.def"
 #undef PTXOPT_STEP
 };
 
-std::size_t runsOf(std::string_view pass) {
-  return static_cast<std::size_t>(
-      std::count_if(std::begin(kTable), std::end(kTable), [&](const TableRow& row) { return row.pass == pass; }));
+std::size_t runsOf(const PassInfo& pass) {
+  return static_cast<std::size_t>(std::count_if(std::begin(kTable), std::end(kTable), [&](const TableRow& row) {
+    return &passInfo(row.pass) == &pass;
+  }));
 }
 
 std::string_view passPart(std::string_view name) { return name.substr(0, name.find('@')); }
@@ -46,8 +47,8 @@ std::vector<Step> standardPipeline(int level) {
     if (row->level > level) continue;
     const auto n =
         std::count_if(std::begin(kTable), row + 1, [&](const TableRow& r) { return r.pass == row->pass; });
-    steps.push_back(
-        {findPass(row->pass), stepName(row->pass, static_cast<std::size_t>(n), runsOf(row->pass)), row->kind});
+    const PassInfo& pass = passInfo(row->pass);
+    steps.push_back({&pass, stepName(pass.name, static_cast<std::size_t>(n), runsOf(pass)), row->kind});
   }
   return steps;
 }
@@ -70,9 +71,10 @@ std::vector<Step> chosenPipeline(std::span<const std::string> names) {
 // What is wrong with a name that is neither a pass nor one of the runs of `steps` or of the whole pipeline.
 std::string checkName(const std::string& name, std::span<const Step> steps) {
   const std::string_view pass = passPart(name);
-  if (findPass(pass) == nullptr) return fmt::format("there is no pass '{}'", pass);
+  const PassInfo* const info = findPass(pass);
+  if (info == nullptr) return fmt::format("there is no pass '{}'", pass);
   if (pass.size() == name.size()) return {};
-  const std::size_t n = numberPart(name), runs = runsOf(pass);
+  const std::size_t n = numberPart(name), runs = runsOf(*info);
   if (n >= 1 && n <= runs) return {};
   if (std::any_of(steps.begin(), steps.end(), [&](const Step& step) { return isNamed(step, {&name, 1}); }))
     return {};
@@ -81,10 +83,10 @@ std::string checkName(const std::string& name, std::span<const Step> steps) {
 
 }  // namespace
 
-int levelOf(std::string_view pass) {
+int levelOf(const PassInfo& pass) {
   int lowest = kOnRequest;
   for (const TableRow& row : kTable)
-    if (row.pass == pass) lowest = std::min(lowest, row.level);
+    if (&passInfo(row.pass) == &pass) lowest = std::min(lowest, row.level);
   return lowest;
 }
 

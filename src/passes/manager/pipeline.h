@@ -13,16 +13,16 @@ namespace ptxopt {
 constexpr int kOnRequest = 100;
 
 // The lowest -O level whose pipeline has the pass.
-int levelOf(std::string_view pass);
+int levelOf(const PassInfo& pass);
 
 // What a step of the pipeline is for (pipeline.def).
-enum class StepKind : uint8_t { Gains, Copies, Tidy };
+enum class StepKind : uint8_t { Optimize, LeavesCopies, Cleanup };
 
 // One run of a pass.
 struct Step {
   const PassInfo* pass = nullptr;
-  std::string name;                 // the pass, with `@n` when the pipeline has several runs of it
-  StepKind kind = StepKind::Gains;  // of a pass that is named by the user: Gains
+  std::string name;                    // the pass, with `@n` when the pipeline has several runs of it
+  StepKind kind = StepKind::Optimize;  // of a pass that is named by the user: Optimize
 };
 
 // What the user chose: see Options of the same names.

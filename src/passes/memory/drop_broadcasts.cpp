@@ -131,7 +131,8 @@ class DropBroadcasts {
     for (const InstrId id : f_)
       if (isGenericLoad(id))
         return std::optional<AddressSpaces>(std::in_place, module_, f_, cfg_, slots_, intervals_,
-                                            context_.knobs["assume-param-global"] != 0);
+                                            &context_.moduleAnalyses.get<ModuleAddressFacts>(),
+                                            context_.knobs[Knob::AssumeParamGlobal] != 0);
     return {};
   }
 
@@ -201,7 +202,7 @@ class DropBroadcasts {
   }
 
   bool isOneWarp() const {
-    const auto threads = kernelNeeds(module_, f_).threads;
+    const auto threads = kernelNeeds(module_, f_, &context_.moduleAnalyses.get<ModuleCalledNeeds>()).threads;
     return threads && *threads <= kLanes;
   }
 

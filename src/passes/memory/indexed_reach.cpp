@@ -58,7 +58,7 @@ bool IndexedReach::add(VariableId v, Bytes bytes) {
 bool IndexedReach::widen(const Function& f) {
   if (std::ranges::none_of(addresses_.indexed(), [&](const IndexedAccess& a) { return isOpen(a.variable); }))
     return false;
-  Analyses analyses(context_.module, f, context_.knobs);
+  Analyses analyses(context_.module, f, livenessLimits(context_.knobs));
   if (!analyses.cfg().complete() || !analyses.mayHaveLiveIntervals()) return takeAll();
   bool any = false;
   for (const IndexedAccess& a : addresses_.indexed())

@@ -47,7 +47,8 @@ class SpaceInference {
         context_(context),
         module_(context.module),
         spaces_(module_, f, context.analyses.cfg(), context.analyses.slotIndexes(),
-                context.analyses.liveIntervals(), context.knobs["assume-param-global"] != 0),
+                context.analyses.liveIntervals(), &context.moduleAnalyses.get<ModuleAddressFacts>(),
+                context.knobs[Knob::AssumeParamGlobal] != 0),
         shadows_{{f, context, spaces_, AddressKind::Shared},
                  {f, context, spaces_, AddressKind::Local},
                  {f, context, spaces_, AddressKind::Const}} {}

@@ -81,7 +81,7 @@ class LocalPromotion {
   // Makes slots that no indexed access reaches registers in `result`, which is as the function is.
   bool promote(Function& result) {
     makeGroups();
-    std::size_t groups = groupsWithin(static_cast<uint32_t>(context_.knobs["promote-local-words"]));
+    std::size_t groups = groupsWithin(static_cast<uint32_t>(context_.knobs[Knob::PromoteLocalWords]));
     choose(groups);
     bool changed = apply(result);
     if (const uint32_t before = blocksOf(f_); changed && blocksOf(result) < before) {
@@ -140,13 +140,15 @@ class LocalPromotion {
     // Without what is dead by now: addresses that were kept in slots.
     Function clean = f;
     {
-      Analyses analyses(context_.module, clean, context_.knobs);
+      Analyses analyses(context_.module, clean, livenessLimits(context_.knobs));
       PassReport unused;
-      PassContext context{context_.module, context_.knobs, analyses, unused, context_.target};
+      PassContext context{context_.module, context_.knobs,  analyses, context_.moduleAnalyses, unused,
+                          context_.target};
       liveDead(clean, context);
     }
-    Analyses analyses(context_.module, clean, context_.knobs);
-    return occupancy(*machine, kernelNeeds(context_.module, clean).block(analyses.plainRegisters())).blocks;
+    Analyses analyses(context_.module, clean, livenessLimits(context_.knobs));
+    const KernelNeeds needs = kernelNeeds(context_.module, clean, &context_.moduleAnalyses.get<ModuleCalledNeeds>());
+    return occupancy(*machine, needs.block(analyses.plainRegisters())).blocks;
   }
 
   void decline(VariableId v, std::string_view why) {

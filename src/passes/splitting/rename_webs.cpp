@@ -94,7 +94,7 @@ class WebRenamer {
   }
 
   bool makeBlockValues(const Liveness& liveness) {
-    const auto most = static_cast<std::size_t>(context_.knobs["rename-webs-memory-mb"]) << 20;
+    const auto most = static_cast<std::size_t>(context_.knobs[Knob::RenameWebsMemoryMb]) << 20;
     liveStart_.push_back(0);
     for (uint32_t b = 0; b < cfg_.size(); ++b) {
       liveness.forEachLiveIn(BlockId(b), [&](RegId reg) {
@@ -177,7 +177,7 @@ class WebRenamer {
   Function& f_;
   PassContext& context_;
   const Cfg& cfg_;
-  const bool keepTied_ = context_.knobs["rename-webs-keep-tied"] != 0;
+  const bool keepTied_ = context_.knobs[Knob::RenameWebsKeepTied] != 0;
   std::vector<uint8_t> isCandidate_;  // by RegId
   std::size_t candidates_ = 0;
   UnionFind values_;

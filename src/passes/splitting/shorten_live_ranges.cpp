@@ -293,7 +293,7 @@ bool shortenLiveRanges(Function& f, PassContext& context) {
     context.decline("too-large", "the live registers would take too much memory");
     return false;
   }
-  return Shortener(f, context, context.knobs["shorten-order"] == 0 ? Order::Late : Order::Pressure).run();
+  return Shortener(f, context, context.knobs[Knob::ShortenOrder] == 0 ? Order::Late : Order::Pressure).run();
 }
 
 }  // namespace ptxopt

@@ -19,7 +19,7 @@ SplitGoal findSplitGoal(const Function& f, PassContext& context, uint32_t wanted
     goal.why = "unknown-architecture";
   if (!goal.why.empty()) return goal;
 
-  goal.needs = kernelNeeds(module, f);
+  goal.needs = kernelNeeds(module, f, &context.moduleAnalyses.get<ModuleCalledNeeds>());
   const RegisterPressure& pressure = context.analyses.registerPressure();
   goal.estimate = estimateRegisters(module, f, pressure);
   goal.block = goal.needs.block(goal.estimate.fatPoint);

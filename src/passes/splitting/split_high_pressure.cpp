@@ -51,9 +51,9 @@ class PressureSplitter {
         intervals_(context.analyses.liveIntervals()),
         pressure_(context.analyses.registerPressure()),
         points_(pressure_.points()),
-        goal_(findSplitGoal(f, context, static_cast<uint32_t>(context.knobs["split-registers"]))),
-        remat_(context.knobs["split-remat"] != 0),
-        demote_(context.knobs["demote-shared"] != 0) {}
+        goal_(findSplitGoal(f, context, static_cast<uint32_t>(context.knobs[Knob::SplitRegisters]))),
+        remat_(context.knobs[Knob::SplitRemat] != 0),
+        demote_(context.knobs[Knob::DemoteShared] != 0) {}
 
   bool run() {
     if (!goal_.why.empty()) {
@@ -261,7 +261,7 @@ class PressureSplitter {
     if (!demote_) return best;
     for (std::size_t k = 1; k < goal_.registers.size(); ++k)
       if (Plan plan = makePlan(goal_.registers[k]); plan.blocks > best.blocks) best = std::move(plan);
-    const bool forced = context_.knobs["split-registers"] != 0;
+    const bool forced = context_.knobs[Knob::SplitRegisters] != 0;
     if (best.slots->bytes() == 0 || forced || best.blocks > occupancy(*goal_.machine, goal_.block).blocks)
       return best;
     context_.decline("step-not-reached",

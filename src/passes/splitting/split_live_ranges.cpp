@@ -67,7 +67,7 @@ class LoopSplitter {
       context_.decline("no-loop-through-values", "no value lives through a loop without being used in it");
     const std::size_t before = f_.instructions.size();
     mostCopies_ = kMostCopies * before + kMostCopies;
-    if (found_ && context_.knobs["split-remat"] != 0) setGoal();
+    if (found_ && context_.knobs[Knob::SplitRemat] != 0) setGoal();
     for (uint32_t l = 0; l < loops_.size(); ++l) splitLoop(LoopId(l));
     apply();
     declines_.tell(context_, "time");
@@ -292,7 +292,7 @@ class LoopSplitter {
 
   void setGoal() {
     const RegisterPressure& pressure = context_.analyses.registerPressure();
-    goal_ = findSplitGoal(f_, context_, static_cast<uint32_t>(context_.knobs["split-registers"]));
+    goal_ = findSplitGoal(f_, context_, static_cast<uint32_t>(context_.knobs[Knob::SplitRegisters]));
     if (!goal_->why.empty()) {
       context_.decline(goal_->why, "nothing is recomputed");
       goal_.reset();

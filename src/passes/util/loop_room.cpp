@@ -8,7 +8,7 @@ namespace ptxopt {
 
 int LoopRoom::make() const {
   const uint32_t estimate = context_.analyses.fatPointRegisters();
-  if (const int64_t limit = context_.knobs["lsr-rp-limit"]; limit != 0)
+  if (const int64_t limit = context_.knobs[Knob::LsrRpLimit]; limit != 0)
     return static_cast<int>(limit) - static_cast<int>(estimate);
   const KernelSteps steps(f_, context_);
   return static_cast<int>((steps.areKnown() ? steps.last(estimate) : (estimate + 7) / 8 * 8) - estimate);
@@ -18,7 +18,7 @@ bool LoopRoom::has(LoopId l, int units) {
   const RegisterPressure& pressure = context_.analyses.registerPressure();
   const int below = static_cast<int>(pressure.maximum().data) -
                     static_cast<int>(pressure.maximumOf(context_.analyses.loops(), l).data);
-  if (!room_ && units <= below && context_.knobs["lsr-rp-limit"] == 0) return true;
+  if (!room_ && units <= below && context_.knobs[Knob::LsrRpLimit] == 0) return true;
   if (!room_) room_ = make();
   return units <= *room_ + below;
 }

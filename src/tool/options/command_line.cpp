@@ -90,6 +90,13 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
   app.add_flag("--verify-each", o.verifyEach, "check the internal representation after each pass")->group(kInside);
   app.add_flag("--verify-analyses", o.verifyAnalyses, "make each kept analysis anew after each pass and compare")
       ->group(kInside);
+  app.add_option("--print-before", o.printBefore, "show each function before these passes, on standard error")
+      ->type_name("PASS,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kInside);
+  // What the knob of this name did.
+  app.add_flag_callback("--dump-before-cssa{1}", [&o] { o.printBefore.emplace_back("cssa-coalesce"); })->group("");
   app.add_option("--print-after", o.printAfter, "show each function after these passes, on standard error")
       ->type_name("PASS,...")
       ->delimiter(',')

@@ -1,0 +1,153 @@
+#include "analysis/manager/analyses.h"
+
+#include <algorithm>
+
+#include "analysis/values/uniform_registers.h"
+
+namespace ptxopt {
+
+using Direction = DominatorTree::Direction;
+using Strength = Liveness::Strength;
+
+const Cfg& Analyses::cfg() {
+  return keptControlFlow_ ? *keptControlFlow_ : keptControlFlow_.emplace(module_, function_);
+}
+
+const RegisterFiles& Analyses::registerFiles() {
+  if (!keptFiles_) keptFiles_ = findRegisterFiles(module_, function_, cfg(), dominators());
+  return *keptFiles_;
+}
+
+Liveness Analyses::makeLiveness(Strength strength, const Cfg& cfg, const RegisterFiles& files) const {
+  return {module_, function_, cfg, files, strength, limits_, keptPlainLiveness_ ? &*keptPlainLiveness_ : nullptr};
+}
+
+const Liveness& Analyses::liveness(Strength strength) {
+  std::optional<Liveness>& liveness = strength == Strength::Plain ? keptPlainLiveness_ : keptNeededLiveness_;
+  if (!liveness) liveness.emplace(makeLiveness(strength, cfg(), registerFiles()));
+  return *liveness;
+}
+
+const DominatorTree& Analyses::dominators() {
+  return keptDominators_ ? *keptDominators_ : keptDominators_.emplace(cfg(), Direction::Dominators);
+}
+
+const DominatorTree& Analyses::postDominators() {
+  return keptPostDominators_ ? *keptPostDominators_ : keptPostDominators_.emplace(cfg(), Direction::PostDominators);
+}
+
+const Loops& Analyses::loops() { return keptLoopNest_ ? *keptLoopNest_ : keptLoopNest_.emplace(cfg()); }
+
+const SlotIndexes& Analyses::slotIndexes() {
+  return keptSlots_ ? *keptSlots_ : keptSlots_.emplace(function_, cfg());
+}
+
+const LiveIntervals& Analyses::liveIntervals() {
+  if (!keptIntervals_) keptIntervals_.emplace(function_, cfg(), slotIndexes(), &dominators());
+  return *keptIntervals_;
+}
+
+bool Analyses::mayHaveLiveIntervals() {
+  constexpr std::size_t kSmall = 50000;  // instructions: of fewer, live ranges are never too much
+  return function_.instructions.size() < kSmall || liveness(Strength::Plain).solved();
+}
+
+ValueRanges& Analyses::valueRanges() {
+  if (!keptRanges_) keptRanges_.emplace(module_, function_, cfg(), dominators(), slotIndexes(), liveIntervals());
+  return *keptRanges_;
+}
+
+ScalarEvolution& Analyses::scalarEvolution() {
+  if (!keptEvolution_)
+    keptEvolution_.emplace(module_, function_, cfg(), dominators(), loops(), slotIndexes(), liveIntervals(),
+                           valueRanges());
+  return *keptEvolution_;
+}
+
+const RegisterPressure& Analyses::registerPressure() {
+  if (!keptPressure_)
+    keptPressure_.emplace(module_, function_, cfg(), slotIndexes(), liveIntervals(), registerFiles());
+  return *keptPressure_;
+}
+
+uint32_t Analyses::plainRegisters() {
+  if (!keptPlainRegisters_) keptPlainRegisters_ = ptxopt::plainRegisters(module_, function_, registerPressure());
+  return *keptPlainRegisters_;
+}
+
+uint32_t Analyses::fatPointRegisters() {
+  if (!keptFatPointRegisters_)
+    keptFatPointRegisters_ = ptxopt::fatPointRegisters(module_, function_, registerPressure());
+  return *keptFatPointRegisters_;
+}
+
+const RegisterEstimate& Analyses::registerEstimate() {
+  if (!keptEstimate_) keptEstimate_ = estimateRegisters(module_, function_, registerPressure());
+  return *keptEstimate_;
+}
+
+void Analyses::makeAll() {
+  if (!cfg().complete()) return;
+  liveness(Strength::Plain);
+  liveness(Strength::Needed);
+  dominators();
+  postDominators();
+  loops();
+  liveIntervals();
+}
+
+// The table has what an analysis uses above it: that is gone, or known to stay, when its users are looked at.
+void Analyses::invalidate(AnalysisSet preserved) {
+  using enum AnalysisId;
+  constexpr auto set = [](auto... ids) { return AnalysisSet{ids...}; };
+  AnalysisSet stays;
+#define PTXOPT_ANALYSIS(id, type, name, uses)      \
+  if (preserved.has(id) && stays.includes(uses)) { \
+    stays.insert(id);                              \
+  } else {                                         \
+    kept##id##_.reset();                           \
+  }
+#include "analysis/manager/analyses.def"
+#undef PTXOPT_ANALYSIS
+}
+
+// Of one whose `uses` are not stale.
+bool Analyses::isStale(AnalysisId id) const {
+  const Cfg& cfg = *keptControlFlow_;
+  switch (id) {
+    case AnalysisId::ControlFlow: return cfg != Cfg(module_, function_);
+    case AnalysisId::Dominators: return *keptDominators_ != DominatorTree(cfg, Direction::Dominators);
+    case AnalysisId::PostDominators: return *keptPostDominators_ != DominatorTree(cfg, Direction::PostDominators);
+    case AnalysisId::LoopNest: return *keptLoopNest_ != Loops(cfg);
+    case AnalysisId::Files: return *keptFiles_ != findRegisterFiles(module_, function_, cfg, *keptDominators_);
+    case AnalysisId::PlainLiveness: return *keptPlainLiveness_ != makeLiveness(Strength::Plain, cfg, *keptFiles_);
+    case AnalysisId::NeededLiveness:
+      return *keptNeededLiveness_ != makeLiveness(Strength::Needed, cfg, *keptFiles_);
+    case AnalysisId::Slots: return *keptSlots_ != SlotIndexes(function_, cfg);
+    case AnalysisId::Intervals:
+      return *keptIntervals_ != LiveIntervals(function_, cfg, *keptSlots_, &*keptDominators_) ||
+             !keptIntervals_->verify().empty();
+    case AnalysisId::Ranges: return !keptRanges_->answersHold();
+    case AnalysisId::Evolution: return !keptEvolution_->answersHold();
+    case AnalysisId::Pressure: {
+      const RegisterPressure anew(module_, function_, cfg, *keptSlots_, *keptIntervals_, *keptFiles_);
+      return !std::ranges::equal(keptPressure_->along(), anew.along());
+    }
+    case AnalysisId::PlainRegisters:
+      return *keptPlainRegisters_ != ptxopt::plainRegisters(module_, function_, *keptPressure_);
+    case AnalysisId::FatPointRegisters:
+      return *keptFatPointRegisters_ != ptxopt::fatPointRegisters(module_, function_, *keptPressure_);
+    case AnalysisId::Estimate: return *keptEstimate_ != estimateRegisters(module_, function_, *keptPressure_);
+  }
+  return false;
+}
+
+std::string_view Analyses::stale() const {
+#define PTXOPT_ANALYSIS(id, type, name, uses) \
+  if (kept##id##_ && isStale(AnalysisId::id)) return name;
+#include "analysis/manager/analyses.def"
+#undef PTXOPT_ANALYSIS
+  return {};
+}
+
+}  // namespace ptxopt

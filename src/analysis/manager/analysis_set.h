@@ -1,0 +1,38 @@
+// The analyses of a function, as names and as sets.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace ptxopt {
+
+enum class AnalysisId : uint8_t {
+#define PTXOPT_ANALYSIS(id, type, name, uses) id,
+#include "analysis/manager/analyses.def"
+#undef PTXOPT_ANALYSIS
+};
+
+class AnalysisSet {
+ public:
+  constexpr AnalysisSet() = default;
+  constexpr AnalysisSet(std::initializer_list<AnalysisId> ids) {
+    for (const AnalysisId id : ids) insert(id);
+  }
+
+  constexpr void insert(AnalysisId id) { bits_ |= bit(id); }
+  constexpr bool has(AnalysisId id) const { return (bits_ & bit(id)) != 0; }
+  // Whether all of `other` is in it.
+  constexpr bool includes(AnalysisSet other) const { return (other.bits_ & ~bits_) == 0; }
+  friend constexpr bool operator==(AnalysisSet, AnalysisSet) = default;
+
+ private:
+  static constexpr uint32_t bit(AnalysisId id) { return 1u << static_cast<unsigned>(id); }
+  uint32_t bits_ = 0;
+};
+
+// What a pass may say that it preserves: the blocks, their edges, and where each begins and ends.
+inline constexpr AnalysisSet kNoAnalyses;
+inline constexpr AnalysisSet kControlFlow{AnalysisId::ControlFlow, AnalysisId::Dominators,
+                                          AnalysisId::PostDominators, AnalysisId::LoopNest};
+
+}  // namespace ptxopt

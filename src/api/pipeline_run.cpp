@@ -1,0 +1,172 @@
+#include "api/pipeline_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <thread>
+#include <utility>
+
+#include "ir/verify.h"
+#include "support/parallel.h"
+#include "text/print.h"
+
+namespace ptxopt {
+namespace {
+
+double threadSeconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+// As many as functions, at most, and as cores: this is all computation.
+unsigned threadsFor(unsigned jobs, std::size_t functions) {
+  if (jobs == 1 || functions < 2) return 1;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return jobs == 0 ? cores : std::min(jobs, cores);
+}
+
+}  // namespace
+
+PipelineRun::PipelineRun(Module& module, const Plan& plan, const Options& options,
+                         std::function<bool(const Function&)> mayChange)
+    : module_(module),
+      plan_(plan),
+      options_(options),
+      mayChange_(std::move(mayChange)),
+      threads_(threadsFor(options.jobs, module.functions.size())) {}
+
+bool PipelineRun::divides(const Step& step) const {
+  return step.pass->runOnModule != nullptr && step.pass->hasWork(analyses_);
+}
+
+std::span<const Step> PipelineRun::nextSegment(std::span<const Step> left) const {
+  const auto end = std::ranges::find_if(left, [&](const Step& step) { return divides(step); });
+  return left.first(static_cast<std::size_t>(end - left.begin()));
+}
+
+void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before, const Visit& after) {
+  const std::size_t functions = module_.functions.size();
+  std::span<const Step> left = plan_.steps;
+  if (std::ranges::none_of(module_.functions, mayChange_)) left = {};
+  if (!left.empty()) {
+    module_.makeParts();
+    ModuleFactSet facts;
+    for (const Step& step : left) facts |= step.pass->needs;
+    makeModuleFacts(module_, plan_.knobs, facts, analyses_);
+  }
+  const bool isDivided = std::ranges::any_of(left, [&](const Step& step) { return divides(step); });
+  std::vector<Progress> progress(isDivided ? functions : 0);  // there may be very many functions
+  for (bool isFirst = true, isLast = false; !isLast; isFirst = false) {
+    const std::span<const Step> segment = nextSegment(left);
+    left = left.subspan(segment.size());
+    isLast = left.empty();
+    inParallel(threads_, functions, [&](std::size_t i) {
+      Function& f = module_.functions[i];
+      if (!f.hasBody) return;
+      Analyses analyses(module_, f, livenessLimits(plan_.knobs));
+      if (isFirst) before(f, analyses, reports[i]);
+      Progress own;
+      if (mayChange_(f)) runSteps(segment, f, analyses, isDivided ? progress[i] : own, reports[i]);
+      if (isLast) after(f, analyses, reports[i]);
+    });
+    if (isLast) return;
+    runModulePass(left.front(), progress, reports);
+    left = left.subspan(1);
+  }
+}
+
+void PipelineRun::runSteps(std::span<const Step> steps, Function& f, Analyses& analyses, Progress& progress,
+                           FunctionReport& report) const {
+  report.passes.reserve(plan_.steps.size());
+  for (const Step& step : steps)
+    if (!report.error.empty() || !runStep(step, f, analyses, progress, report)) return;
+}
+
+bool PipelineRun::isDone(const Step& step, const Progress& progress) const {
+  const auto done = progress.doneAt.find(step.pass);
+  const bool cleansUp = progress.cleansUp || plan_.knobs[Knob::Tidy] != 0;
+  return (step.kind == StepKind::Cleanup && !cleansUp) ||
+         (done != progress.doneAt.end() && done->second == progress.changes);
+}
+
+bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Progress& progress,
+                          FunctionReport& report) const {
+  PassReport& passReport = report.passes.emplace_back();
+  passReport.pass = step.name;
+  std::string error;
+  if (isDone(step, progress)) {
+    passReport.skipped = true;
+  } else if (step.pass->run != nullptr) {
+    dump("before", step, f, report);
+    if (options_.verifyAnalyses) analyses.makeAll();
+    if (plan_.knobs[Knob::EarlyLiveIntervals] != 0 && analyses.cfg().complete()) analyses.liveIntervals();
+    PassContext context{module_, plan_.knobs, analyses, analyses_, passReport, options_.architecture};
+    const double start = threadSeconds();
+    passReport.changed = step.pass->run(f, context);
+    passReport.seconds = threadSeconds() - start;
+    progress.changes += passReport.changed;
+    progress.cleansUp |= passReport.changed && step.kind == StepKind::LeavesCopies;
+    if (step.pass->again == Again::Idempotent) progress.doneAt[step.pass] = progress.changes;
+    if (passReport.changed) analyses.invalidate(step.pass->preserves);
+    error = std::move(context.error);
+    if (error.empty()) error = check(f, analyses);
+  }
+  return finish(step, f, std::move(error), report);
+}
+
+void PipelineRun::runModulePass(const Step& step, std::vector<Progress>& progress,
+                                std::vector<FunctionReport>& reports) {
+  ModulePassContext context{plan_.knobs, analyses_, {}};
+  context.forEachFunction = [&](const std::function<bool(Function&, PassReport&)>& work) {
+    inParallel(threads_, module_.functions.size(), [&](std::size_t i) {
+      Function& f = module_.functions[i];
+      if (!f.hasBody || !mayChange_(f) || !reports[i].error.empty()) return;
+      PassReport& passReport = reports[i].passes.emplace_back();
+      passReport.pass = step.name;
+      if (isDone(step, progress[i])) {
+        passReport.skipped = true;
+      } else {
+        dump("before", step, f, reports[i]);
+        const double start = threadSeconds();
+        passReport.changed = work(f, passReport);
+        passReport.seconds = threadSeconds() - start;
+        progress[i].changes += passReport.changed;
+        progress[i].cleansUp |= passReport.changed && step.kind == StepKind::LeavesCopies;
+        progress[i].doneAt[step.pass] = progress[i].changes;
+      }
+      finish(step, f, options_.verifyEach ? verify(module_, f) : std::string(), reports[i]);
+    });
+  };
+  step.pass->runOnModule(module_, context);
+}
+
+// What a check that was asked for finds wrong after a pass; empty: nothing.
+std::string PipelineRun::check(const Function& f, const Analyses& analyses) const {
+  std::string error;
+  if (options_.verifyEach) error = verify(module_, f);
+  if (error.empty() && options_.verifyAnalyses)
+    if (const std::string_view name = analyses.stale(); !name.empty())
+      error = fmt::format("the {} that was kept is not that of the function", name);
+  return error;
+}
+
+bool PipelineRun::finish(const Step& step, const Function& f, std::string error, FunctionReport& report) const {
+  if (!error.empty()) {
+    report.error = fmt::format("after {}: {}", step.name, error);
+    return false;
+  }
+  dump("after", step, f, report);
+  return true;
+}
+
+void PipelineRun::dump(std::string_view when, const Step& step, const Function& f, FunctionReport& report) const {
+  const bool isBefore = when == "before";
+  if (isBefore ? !isNamed(step, options_.printBefore)
+               : !options_.printAfterAll && !isNamed(step, options_.printAfter))
+    return;
+  report.dumps += fmt::format("// {} {} {}\n{}", module_.text(f.name), when, step.name, printFunction(module_, f));
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,67 @@
+// Running a pipeline on a module.
+//
+// Functions are worked on at the same time, each through all the function passes that stand between two module passes; a
+// module pass that has nothing to do in the module divides nothing. Reports come out in the order of the steps.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "analysis/manager/module_analyses.h"
+#include "api/report.h"
+#include "ir/module.h"
+#include "passes/manager/pipeline.h"
+#include "ptxopt/ptxopt.h"
+
+namespace ptxopt {
+
+// What is to run, and how.
+struct Plan {
+  std::vector<Step> steps;
+  Knobs knobs;
+  std::string error;  // of the user, in words; empty: none
+};
+
+class PipelineRun {
+ public:
+  // All must live as long as this. `mayChange` says which functions passes may work on.
+  PipelineRun(Module& module, const Plan& plan, const Options& options,
+              std::function<bool(const Function&)> mayChange);
+
+  // `before` and `after` are called for each function with a body, by the thread that works on it, before the first step and
+  // after the last. `reports` is by Function::index; what goes wrong inside ptxopt is in FunctionReport::error.
+  using Visit = std::function<void(Function&, Analyses&, FunctionReport&)>;
+  void run(std::vector<FunctionReport>& reports, const Visit& before, const Visit& after);
+
+ private:
+  // What the steps of one function need to know of those before.
+  struct Progress {
+    std::size_t changes = 0;                        // passes that changed the function so far
+    std::map<const PassInfo*, std::size_t> doneAt;  // of idempotent ones: `changes` after the last run
+    bool cleansUp = false;
+  };
+
+  // The steps up to the next module pass that has work.
+  std::span<const Step> nextSegment(std::span<const Step> left) const;
+  bool divides(const Step& step) const;
+  void runSteps(std::span<const Step> steps, Function& f, Analyses& analyses, Progress& progress,
+                FunctionReport& report) const;
+  // Whether the function is as it should be after the step.
+  bool runStep(const Step& step, Function& f, Analyses& analyses, Progress& progress, FunctionReport& report) const;
+  void runModulePass(const Step& step, std::vector<Progress>& progress, std::vector<FunctionReport>& reports);
+  bool finish(const Step& step, const Function& f, std::string error, FunctionReport& report) const;
+  std::string check(const Function& f, const Analyses& analyses) const;
+  void dump(std::string_view when, const Step& step, const Function& f, FunctionReport& report) const;
+  bool isDone(const Step& step, const Progress& progress) const;
+
+  Module& module_;
+  const Plan& plan_;
+  const Options& options_;
+  const std::function<bool(const Function&)> mayChange_;
+  ModuleAnalyses analyses_;
+  unsigned threads_;
+};
+
+}  // namespace ptxopt
