@@ -113,13 +113,19 @@ Result optimize(std::string_view text, const Options& options = {});
 
 struct PassDescription {
   std::string_view name, summary;
-  int level;  // the lowest Options::level that runs it; above 2: only on request
+  int level;                              // the lowest Options::level that runs it; above 2: only on request
+  std::vector<std::string_view> aliases;  // names that it had before, or has elsewhere
 };
 struct KnobDescription {
   std::string_view name, summary;
   int64_t defaultValue, least, most;
   std::string_view values;       // the names of the numbers from `least` on, "a|b|c"; empty: it is a number
   std::string_view defaultName;  // among these
+  struct Alias {
+    std::string_view name;
+    bool isInverted;  // of an on/off knob: its 0 is the knob's 1
+  };
+  std::vector<Alias> aliases;
 };
 struct OpcodeDescription {
   std::string_view name;      // base opcode and the modifiers that tell the row

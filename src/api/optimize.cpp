@@ -116,8 +116,7 @@ Result optimize(std::string_view text, const Options& options) {
     report.instructions = countInstructions(f);
     if (options.report) report.names = countNames(f);
     if (warns)
-      uninitialised[f.index] =
-          findUninitialised(module, f, plan.knobs, analyses, report.uninitialisedUnknown);
+      uninitialised[f.index] = findUninitialised(module, f, plan.knobs, analyses, report.uninitialisedUnknown);
   };
   const auto after = [&](Function& f, Analyses&, FunctionReport& report) {
     report.instructionsAfter = countInstructions(f);
@@ -159,14 +158,19 @@ Result optimize(std::string_view text, const Options& options) {
 
 std::vector<PassDescription> describePasses() {
   std::vector<PassDescription> all;
-  for (const PassInfo& p : passTable()) all.push_back({p.name, p.summary, levelOf(p)});
+  for (const PassInfo& p : passTable()) all.push_back({p.name, p.summary, levelOf(p), {}});
+  for (const PassAlias& alias : passAliases())
+    all[static_cast<std::size_t>(alias.pass)].aliases.push_back(alias.name);
   return all;
 }
 
 std::vector<KnobDescription> describeKnobs() {
   std::vector<KnobDescription> all;
   for (const KnobInfo& k : knobTable())
-    all.push_back({k.name, k.summary, k.defaultValue, k.least, k.most, k.values, knobValueName(k, k.defaultValue)});
+    all.push_back(
+        {k.name, k.summary, k.defaultValue, k.least, k.most, k.values, knobValueName(k, k.defaultValue), {}});
+  for (const KnobAlias& alias : knobAliases())
+    all[static_cast<std::size_t>(alias.knob)].aliases.push_back({alias.name, alias.isInverted});
   return all;
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 class ScevDump {
  public:
-  ScevDump(std::string& out, FunctionView& view) : out_(out), view_(view), evolution_(view.analyses.scalarEvolution()) {}
+  ScevDump(std::string& out, FunctionView& view)
+      : out_(out), view_(view), evolution_(view.analyses.scalarEvolution()) {}
 
   void run() {
     const Loops& loops = view_.analyses.loops();

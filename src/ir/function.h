@@ -114,8 +114,8 @@ class Function {
   std::vector<uint64_t> constants;
   std::vector<RegId> returnRegisters;  // `.func (.reg .b32 %r) f`: live at every return
   InstrId first, last;
-  uint32_t sourceInstructions = 0;                 // how many of `instructions` come from the source
-  bool changed = false;                            // a pass changed it
+  uint32_t sourceInstructions = 0;  // how many of `instructions` come from the source
+  bool changed = false;             // a pass changed it
 
   static constexpr RegId kCarry{0u};
 

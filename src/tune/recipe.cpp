@@ -12,15 +12,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const KnobInfo* findKnob(std::string_view name) {
-  for (const KnobInfo& knob : knobTable())
-    if (knob.name == name) return &knob;
-  return nullptr;
-}
-
 // As it is given on the command line.
 std::string valueText(const std::string& name, int64_t value) {
-  const KnobInfo* const knob = findKnob(name);
+  const KnobInfo* const knob = findKnob(name).knob;
   return knob == nullptr || knob->values.empty() ? std::to_string(value) : std::string(knobValueName(*knob, value));
 }
 
@@ -65,7 +59,7 @@ ordered_json toJson(const Recipe& recipe) {
   if (!recipe.knobs.empty()) {
     ordered_json& knobs = json["knobs"] = ordered_json::object();
     for (const auto& [name, value] : recipe.knobs) {
-      const KnobInfo* const knob = findKnob(name);
+      const KnobInfo* const knob = findKnob(name).knob;
       if (knob != nullptr && !knob->values.empty())
         knobs[name] = valueText(name, value);
       else
@@ -90,16 +84,17 @@ Recipe recipeFrom(const ordered_json& json) {
       if (recipe.limit == 0 || recipe.limit > 255) throw std::invalid_argument("'maxnreg' is 1 to 255");
     } else if (key == "knobs") {
       for (const auto& [name, setting] : value.items()) {
-        const KnobInfo* const knob = findKnob(name);
+        const auto [knob, isInverted] = findKnob(name);
         if (knob == nullptr) throw std::invalid_argument(fmt::format("there is no knob '{}'", name));
         if (setting.is_string()) {
           int64_t number = 0;
           while (number <= knob->most && knobValueName(*knob, number) != setting.get<std::string>()) ++number;
           if (knob->values.empty() || number > knob->most)
             throw std::invalid_argument(fmt::format("{} cannot be '{}'", name, setting.get<std::string>()));
-          recipe.knobs[name] = number;
+          recipe.knobs[std::string(knob->name)] = number;
         } else {
-          recipe.knobs[name] = setting.get<int64_t>();
+          const auto number = setting.get<int64_t>();
+          recipe.knobs[std::string(knob->name)] = isInverted ? 1 - number : number;
         }
       }
     } else {

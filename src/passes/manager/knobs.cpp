@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ptxopt {
 namespace {
 
@@ -9,7 +11,19 @@ constexpr KnobInfo kKnobs[] = {
 #define PTXOPT_KNOB(id, name, defaultValue, least, most, summary) {name, defaultValue, least, most, summary, {}},
 #define PTXOPT_NAMED_KNOB(id, name, defaultValue, most, values, summary) \
   {name, defaultValue, 0, most, summary, values},
+#define PTXOPT_KNOB_ALIAS(alias, id, isInverted)
 #include "passes/manager/knobs.def"
+#undef PTXOPT_KNOB_ALIAS
+#undef PTXOPT_NAMED_KNOB
+#undef PTXOPT_KNOB
+};
+
+constexpr KnobAlias kAliases[] = {
+#define PTXOPT_KNOB(id, name, defaultValue, least, most, summary)
+#define PTXOPT_NAMED_KNOB(id, name, defaultValue, most, values, summary)
+#define PTXOPT_KNOB_ALIAS(alias, id, isInverted) {alias, Knob::id, isInverted},
+#include "passes/manager/knobs.def"
+#undef PTXOPT_KNOB_ALIAS
 #undef PTXOPT_NAMED_KNOB
 #undef PTXOPT_KNOB
 };
@@ -28,15 +42,22 @@ Knobs::Knobs() : values_() {
   for (std::size_t i = 0; i < kCount; ++i) values_[i] = kKnobs[i].defaultValue;
 }
 
+std::span<const KnobAlias> knobAliases() { return kAliases; }
+
+KnobName findKnob(std::string_view name) {
+  for (const KnobAlias& alias : kAliases)
+    if (alias.name == name) return {&kKnobs[static_cast<std::size_t>(alias.knob)], alias.isInverted};
+  const auto knob = std::ranges::find(kKnobs, name, &KnobInfo::name);
+  return {knob == std::end(kKnobs) ? nullptr : knob, false};
+}
+
 std::string Knobs::set(std::string_view name, int64_t value) {
-  for (std::size_t i = 0; i < kCount; ++i) {
-    if (kKnobs[i].name != name) continue;
-    if (value < kKnobs[i].least || value > kKnobs[i].most)
-      return fmt::format("{} is {} to {}, not {}", name, kKnobs[i].least, kKnobs[i].most, value);
-    values_[i] = value;
-    return {};
-  }
-  return fmt::format("there is no knob '{}'", name);
+  const auto [knob, isInverted] = findKnob(name);
+  if (knob == nullptr) return fmt::format("there is no knob '{}'", name);
+  if (value < knob->least || value > knob->most)
+    return fmt::format("{} is {} to {}, not {}", name, knob->least, knob->most, value);
+  values_[static_cast<std::size_t>(knob - kKnobs)] = isInverted ? 1 - value : value;
+  return {};
 }
 
 }  // namespace ptxopt

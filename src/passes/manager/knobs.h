@@ -12,7 +12,9 @@ namespace ptxopt {
 enum class Knob : uint8_t {
 #define PTXOPT_KNOB(id, name, defaultValue, least, most, summary) id,
 #define PTXOPT_NAMED_KNOB(id, name, defaultValue, most, values, summary) id,
+#define PTXOPT_KNOB_ALIAS(alias, id, isInverted)
 #include "passes/manager/knobs.def"
+#undef PTXOPT_KNOB_ALIAS
 #undef PTXOPT_NAMED_KNOB
 #undef PTXOPT_KNOB
 };
@@ -25,6 +27,19 @@ struct KnobInfo {
 };
 // By Knob.
 std::span<const KnobInfo> knobTable();
+// A name that a knob had before, or has elsewhere. Of an on/off knob it may mean the opposite.
+struct KnobAlias {
+  std::string_view name;
+  Knob knob;
+  bool isInverted;
+};
+std::span<const KnobAlias> knobAliases();
+// By name or alias; `knob` is null where there is none.
+struct KnobName {
+  const KnobInfo* knob = nullptr;
+  bool isInverted = false;
+};
+KnobName findKnob(std::string_view name);
 // The name of a value of a knob whose values have names.
 std::string_view knobValueName(const KnobInfo& knob, int64_t value);
 
@@ -33,15 +48,17 @@ class Knobs {
  public:
   Knobs();
   int64_t operator[](Knob knob) const { return values_[static_cast<std::size_t>(knob)]; }
-  // As the user names it. An error in words, or an empty string.
+  // As the user names it, by name or alias. An error in words, or an empty string.
   std::string set(std::string_view name, int64_t value);
 
  private:
 #define PTXOPT_KNOB(id, name, defaultValue, least, most, summary) +1
 #define PTXOPT_NAMED_KNOB(id, name, defaultValue, most, values, summary) +1
+#define PTXOPT_KNOB_ALIAS(alias, id, isInverted)
   static constexpr std::size_t kCount = 0
 #include "passes/manager/knobs.def"
       ;
+#undef PTXOPT_KNOB_ALIAS
 #undef PTXOPT_NAMED_KNOB
 #undef PTXOPT_KNOB
   std::array<int64_t, kCount> values_;  // by Knob

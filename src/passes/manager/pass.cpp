@@ -13,7 +13,19 @@ constexpr PassInfo kPasses[] = {
   {name, function, nullptr, nullptr, preserves, Again::again, needs, summary},
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) \
   {name, nullptr, function, hasWork, kNoAnalyses, Again::Idempotent, needs, summary},
+#define PTXOPT_PASS_ALIAS(alias, id)
 #include "passes/manager/passes.def"
+#undef PTXOPT_PASS_ALIAS
+#undef PTXOPT_MODULE_PASS
+#undef PTXOPT_PASS
+};
+
+constexpr PassAlias kAliases[] = {
+#define PTXOPT_PASS(id, name, function, preserves, again, needs, summary)
+#define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary)
+#define PTXOPT_PASS_ALIAS(alias, id) {alias, PassId::id},
+#include "passes/manager/passes.def"
+#undef PTXOPT_PASS_ALIAS
 #undef PTXOPT_MODULE_PASS
 #undef PTXOPT_PASS
 };
@@ -40,9 +52,12 @@ std::span<const PassInfo> passTable() { return kPasses; }
 const PassInfo& passInfo(PassId id) { return kPasses[static_cast<std::size_t>(id)]; }
 
 const PassInfo* findPass(std::string_view name) {
-  const auto it =
-      std::find_if(std::begin(kPasses), std::end(kPasses), [&](const PassInfo& p) { return p.name == name; });
+  for (const PassAlias& alias : kAliases)
+    if (alias.name == name) return &passInfo(alias.pass);
+  const auto it = std::ranges::find(kPasses, name, &PassInfo::name);
   return it == std::end(kPasses) ? nullptr : it;
 }
+
+std::span<const PassAlias> passAliases() { return kAliases; }
 
 }  // namespace ptxopt

@@ -62,9 +62,9 @@ enum class Again : uint8_t {
 struct PassInfo {
   std::string_view name;
   FunctionPass run = nullptr;
-  ModulePass runOnModule = nullptr;  // one of the two is there
+  ModulePass runOnModule = nullptr;                  // one of the two is there
   bool (*hasWork)(const ModuleAnalyses&) = nullptr;  // of a module pass: whether it may change anything
-  AnalysisSet preserves;             // which still hold when the pass changed the function
+  AnalysisSet preserves;                             // which still hold when the pass changed the function
   Again again;
   ModuleFactSet needs;  // analyses of the module that it asks for
   std::string_view summary;
@@ -73,7 +73,9 @@ struct PassInfo {
 enum class PassId : uint8_t {
 #define PTXOPT_PASS(id, name, function, preserves, again, needs, summary) id,
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) id,
+#define PTXOPT_PASS_ALIAS(alias, id)
 #include "passes/manager/passes.def"
+#undef PTXOPT_PASS_ALIAS
 #undef PTXOPT_MODULE_PASS
 #undef PTXOPT_PASS
 };
@@ -81,14 +83,23 @@ enum class PassId : uint8_t {
 // By PassId.
 std::span<const PassInfo> passTable();
 const PassInfo& passInfo(PassId id);
-// By name; null: there is none.
+// By name or alias; null: there is none.
 const PassInfo* findPass(std::string_view name);
+
+// A name that a pass had before, or has elsewhere.
+struct PassAlias {
+  std::string_view name;
+  PassId pass;
+};
+std::span<const PassAlias> passAliases();
 
 #define PTXOPT_PASS(id, name, function, preserves, again, needs, summary) bool function(Function&, PassContext&);
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) \
-  void function(Module&, ModulePassContext&);                             \
+  void function(Module&, ModulePassContext&);                           \
   bool hasWork(const ModuleAnalyses&);
+#define PTXOPT_PASS_ALIAS(alias, id)
 #include "passes/manager/passes.def"
+#undef PTXOPT_PASS_ALIAS
 #undef PTXOPT_MODULE_PASS
 #undef PTXOPT_PASS
 

@@ -21,9 +21,8 @@ constexpr TableRow kTable[] = {
 };
 
 std::size_t runsOf(const PassInfo& pass) {
-  return static_cast<std::size_t>(std::count_if(std::begin(kTable), std::end(kTable), [&](const TableRow& row) {
-    return &passInfo(row.pass) == &pass;
-  }));
+  return static_cast<std::size_t>(std::count_if(std::begin(kTable), std::end(kTable),
+                                                [&](const TableRow& row) { return &passInfo(row.pass) == &pass; }));
 }
 
 std::string_view passPart(std::string_view name) { return name.substr(0, name.find('@')); }
@@ -54,16 +53,18 @@ std::vector<Step> standardPipeline(int level) {
 }
 
 std::vector<Step> chosenPipeline(std::span<const std::string> names) {
+  const auto isPlain = [](std::string_view name) { return name.find('@') == std::string_view::npos; };
   std::vector<Step> steps;
   for (std::size_t k = 0; k < names.size(); ++k) {
-    const std::string_view name = names[k];
-    if (name.find('@') != std::string_view::npos) {
-      steps.push_back({findPass(passPart(name)), std::string(name)});
+    const PassInfo* const pass = findPass(passPart(names[k]));
+    if (!isPlain(names[k])) {
+      steps.push_back({pass, fmt::format("{}@{}", pass->name, numberPart(names[k]))});
       continue;
     }
-    const auto all = std::count(names.begin(), names.end(), name);
-    const auto n = std::count(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(k) + 1, name);
-    steps.push_back({findPass(name), stepName(name, static_cast<std::size_t>(n), static_cast<std::size_t>(all))});
+    const auto isRun = [&](const std::string& name) { return isPlain(name) && findPass(name) == pass; };
+    const auto all = std::ranges::count_if(names, isRun);
+    const auto n = std::ranges::count_if(names.first(k + 1), isRun);
+    steps.push_back({pass, stepName(pass->name, static_cast<std::size_t>(n), static_cast<std::size_t>(all))});
   }
   return steps;
 }
@@ -90,11 +91,12 @@ int levelOf(const PassInfo& pass) {
   return lowest;
 }
 
+// A pass that runs once is its own `pass@1`.
 bool isNamed(const Step& step, std::span<const std::string> names) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return name == step.name || name == step.pass->name ||
-           // `pass@1` of a pass that runs once
-           (step.name == step.pass->name && passPart(name) == step.name && numberPart(name) == 1);
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    if (findPass(passPart(name)) != step.pass) return false;
+    return name.find('@') == std::string::npos ||
+           numberPart(name) == std::max<std::size_t>(1, numberPart(step.name));
   });
 }
 

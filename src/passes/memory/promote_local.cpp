@@ -142,12 +142,13 @@ class LocalPromotion {
     {
       Analyses analyses(context_.module, clean, livenessLimits(context_.knobs));
       PassReport unused;
-      PassContext context{context_.module, context_.knobs,  analyses, context_.moduleAnalyses, unused,
-                          context_.target};
+      PassContext context{context_.module,         context_.knobs, analyses,
+                          context_.moduleAnalyses, unused,         context_.target};
       liveDead(clean, context);
     }
     Analyses analyses(context_.module, clean, livenessLimits(context_.knobs));
-    const KernelNeeds needs = kernelNeeds(context_.module, clean, &context_.moduleAnalyses.get<ModuleCalledNeeds>());
+    const KernelNeeds needs =
+        kernelNeeds(context_.module, clean, &context_.moduleAnalyses.get<ModuleCalledNeeds>());
     return occupancy(*machine, needs.block(analyses.plainRegisters())).blocks;
   }
 

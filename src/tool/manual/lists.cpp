@@ -1,14 +1,24 @@
 #include "tool/manual/lists.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace ptxopt::tool {
+
+namespace {
+
+// " (also: live-dead)"
+std::string also(const std::vector<std::string_view>& aliases) {
+  return aliases.empty() ? "" : fmt::format(" (also: {})", fmt::join(aliases, ", "));
+}
+
+}  // namespace
 
 std::string listPasses() {
   std::string out;
   for (const PassDescription& p : describePasses())
-    out += fmt::format("{:<24}{:<12}{}\n", p.name, p.level <= 2 ? fmt::format("-O{}", p.level) : "on request",
-                       p.summary);
+    out += fmt::format("{:<24}{:<12}{}{}\n", p.name, p.level <= 2 ? fmt::format("-O{}", p.level) : "on request",
+                       p.summary, also(p.aliases));
   return out;
 }
 

@@ -42,7 +42,18 @@ void OptimizerOptions::addKnobs(CLI::App& app) {
       option->type_name(std::string(knob.values))->transform(CLI::CheckedTransformer(numbers).description(""));
     }
     knobOptions_.emplace_back(name, option);
+    for (const KnobDescription::Alias& alias : knob.aliases) addAlias(app, name, knob, alias);
   }
+}
+
+// Not shown: it takes the numbers of the knob.
+void OptimizerOptions::addAlias(CLI::App& app, const std::string& name, const KnobDescription& knob,
+                                const KnobDescription::Alias& alias) {
+  CLI::Option* const option = app.add_option_function<int64_t>(
+      "--" + std::string(alias.name), [this, name, isInverted = alias.isInverted](int64_t value) {
+        options_.knobs[name] = isInverted ? 1 - value : value;
+      });
+  option->type_name("N")->check(CLI::Range(knob.least, knob.most))->group("");
 }
 
 void OptimizerOptions::finish(int usualLevel) {

@@ -27,6 +27,9 @@ class OptimizerOptions {
   void finish(int usualLevel = 2);
 
  private:
+  void addAlias(CLI::App& app, const std::string& name, const KnobDescription& knob,
+                const KnobDescription::Alias& alias);
+
   Options& options_;
   int level_ = 2;
   std::vector<std::string> passes_;
