@@ -28,7 +28,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ["*.md", "docs/**/*.md", "tests/README.md", "tests/corpus/syntax/README.md", "samples/**/*.md"]
+GROUPS = {"inputs", "semantics", "codegen", "cli"}  # folders of tests/ that have a folder for each kind
+PAGES = ["*.md", "docs/**/*.md", "tests/README.md", "tests/inputs/syntax/README.md", "samples/**/*.md"]
 COMMANDS = ("samples/run.sh", "tests/run.sh")
 MOST_LINES = 150
 FORBIDDEN = re.compile(r"\b(behind|in front of)\b", re.I)
@@ -243,7 +244,7 @@ def check_options(pages, facts):
     for page, text in pages.items():
         alone = facts.all_options().union(*(script_options(s) for s in set(scripts_named(text))), set(FOREIGN))
         if page.startswith("tests/") or page == "samples/README.md":  # their scripts are named by their folder
-            alone = alone.union(*(script_options(s) for folder in ("tests", "samples") for s in (ROOT / folder).glob("*/*.py")))
+            alone = alone.union(*(script_options(s) for folder in ("tests", "samples") for s in (ROOT / folder).glob("*/**/*.py")))
         for code in pieces_of_code(GENERATED.sub("", text)):
             for command in re.split(r"&&|\|\||[|;]", code.split(" # ")[0]):
                 options = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", command))
@@ -279,7 +280,7 @@ def check_paths(pages, facts):
                 if not any(ROOT.glob(path)):
                     yield f"{page}: there is no {path}"
             for name in re.findall(r"(?<![\w/.*-])(\w+\.(?:h|cpp|def|py))\b", code):
-                if name == name.lower() and name not in facts.files and not page.startswith("tests/corpus/"):
+                if name == name.lower() and name not in facts.files and not page.startswith("tests/inputs/syntax/"):
                     yield f"{page}: there is no file {name}"
 
 
@@ -322,6 +323,14 @@ def check_readme(pages, facts):
             yield f"README.md has no row for ptxopt {command}"
 
 
+def test_folders():
+    """Those of tests/ and, where these are groups of tests, the folders in them."""
+    for folder in sorted(p for p in (ROOT / "tests").iterdir() if p.is_dir() and not p.name.startswith("_")):
+        yield f"tests/{folder.name}"
+        if folder.name in GROUPS:
+            yield from sorted(f"tests/{folder.name}/{p.name}" for p in folder.iterdir() if p.is_dir() and not p.name.startswith("_"))
+
+
 def check_subjects(pages, facts):
     found = headings(pages["docs/passes.md"])
     for name, _, _ in facts.passes:
@@ -330,9 +339,9 @@ def check_subjects(pages, facts):
     for name in facts.dumps:
         if f"| `{name.strip()}` |" not in pages["docs/dumps.md"]:
             yield f"docs/dumps.md has no row for {name.strip()}"
-    for folder in sorted(p.name for p in (ROOT / "tests").iterdir() if p.is_dir() and not p.name.startswith("_")):
-        if f"tests/{folder}" not in pages["tests/README.md"]:
-            yield f"tests/README.md does not name tests/{folder}"
+    for folder in test_folders():
+        if folder not in pages["tests/README.md"]:
+            yield f"tests/README.md does not name {folder}"
 
 
 def check_words(pages, facts):
@@ -356,14 +365,14 @@ PLANTS = [
     ("options", "CONTRIBUTING.md", "tests/run.sh --quick", "tests/run.sh --quickly"),
     ("paths", "docs/adding.md", "src/ir/opcodes.def", "src/ir/opcode.def"),
     ("paths", "docs/architecture.md", "`cfg.h`", "`cfgs.h`"),
-    ("paths", "docs/guard.md", "`tests/guard/run.py`", "`tests/diff/support.py --all`"),
+    ("paths", "docs/guard.md", "`tests/cli/guard/run.py`", "`tests/cli/diff/support.py --all`"),
     ("links", "docs/README.md", "(guard.md)", "(guards.md)"),
     ("links", "README.md", "command-line.md#limits", "command-line.md#limit"),
     ("README", "README.md", "samples/run.sh ", "samples/runs.sh "),
     ("README", "README.md", "`ptxopt tune`", "`ptxopt tunes`"),
     ("subjects", "docs/passes.md", "### divide", "### divides"),
     ("subjects", "docs/dumps.md", "| `scev` |", "| `scv` |"),
-    ("subjects", "tests/README.md", "tests/spaces", "tests/"),
+    ("subjects", "tests/README.md", "tests/codegen/spaces", "tests/"),
     ("words", "docs/guard.md", "Functions that", "Behind functions that"),
 ]
 

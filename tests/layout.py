@@ -3,7 +3,7 @@
 
   layout.py --tool PTXOPT [FILE.ptx ...]
 
-Each file (by default those of opcodes/, hazards/ and corpus/syntax/accepted/) is written anew with other white space and
+Each file (by default those of inputs/opcodes/, inputs/hazards/ and inputs/syntax/accepted/) is written anew with other white space and
 comments between the same tokens, in three ways with fixed seeds. All must print the same.
 """
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 HERE = Path(__file__).resolve().parent
-FOLDERS = ["opcodes", "hazards", "corpus/syntax/accepted"]
+FOLDERS = ["inputs/opcodes", "inputs/hazards", "inputs/syntax/accepted"]
 PIECE = re.compile(rb'"[^"]*"|//[^\n]*|/\*.*?\*/|\s+|[^\s"/]+|/', re.S)
 TRIVIA = [b" ", b"\n", b"\t", b"\r\n", b" /* { ; \" */ ", b" // } @p bra L;\n", b"\n\n  \f"]
 LINE_MARK = re.compile(rb"^[ \t]*#", re.M)  # `# 12 "a.h"` must stay on a line of its own: such files are left out

@@ -7,7 +7,7 @@
 // forms: one that just does it, and one `...IfChanged` that tells whether a bit changed and does not write before
 // the first word that does; a solver that is near its fixed point reads much and writes little. The loops over
 // words are kept so simple that the compiler makes vector instructions of them: those that look for a difference
-// take sixteen words at a time and branch once for these. tests/bench/bit_vector.cpp measures that.
+// take sixteen words at a time and branch once for these. tests/perf/bit_vector.cpp measures that.
 #pragma once
 
 #include <algorithm>

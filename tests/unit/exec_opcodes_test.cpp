@@ -1,4 +1,4 @@
-// Does the list of what the interpreter executes tell the truth? Every instruction of tests/opcodes is decoded, and
+// Does the list of what the interpreter executes tell the truth? Every instruction of tests/inputs/opcodes is decoded, and
 // a row counts as refused where the decoder refuses all its forms, as partly refused where some.
 #include <doctest/doctest.h>
 
@@ -58,7 +58,7 @@ void count(const std::string& path, std::map<std::string, Forms>& rows) {
 TEST_CASE("exec: the list of opcodes that cannot be executed is that of the decoder") {
   std::map<std::string, Forms> rows;
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(PTXOPT_TESTS_DIR "/opcodes"))
+  for (const auto& entry : std::filesystem::directory_iterator(PTXOPT_TESTS_DIR "/inputs/opcodes"))
     if (entry.path().extension() == ".ptx") files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   REQUIRE(files.size() > 50);
@@ -76,7 +76,7 @@ TEST_CASE("exec: the list of opcodes that cannot be executed is that of the deco
     listed.insert(key);
     CAPTURE(key);
     const auto found = rows.find(key);
-    CHECK_MESSAGE(found != rows.end(), "no line in tests/opcodes");
+    CHECK_MESSAGE(found != rows.end(), "no line in tests/inputs/opcodes");
     if (found == rows.end()) continue;
     const Forms& f = found->second;
     CAPTURE(f.good);

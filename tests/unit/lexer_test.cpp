@@ -128,10 +128,10 @@ std::string types(std::string_view source) {
 
 TEST_CASE("lexer: the same tokens as ANTLR's on the whole corpus") {
   const std::filesystem::path tests = PTXOPT_TESTS_DIR;
-  CHECK(compare(tests / "corpus/syntax/accepted") >= 467);
-  CHECK(compare(tests / "corpus/syntax/rejected") >= 200);
-  CHECK(compare(tests / "corpus/syntax/lenient") >= 10);
-  CHECK(compare(tests / "opcodes") >= 60);
+  CHECK(compare(tests / "inputs/syntax/accepted") >= 467);
+  CHECK(compare(tests / "inputs/syntax/rejected") >= 200);
+  CHECK(compare(tests / "inputs/syntax/lenient") >= 10);
+  CHECK(compare(tests / "inputs/opcodes") >= 60);
 }
 
 TEST_CASE("lexer: what is one token") {

@@ -1,4 +1,4 @@
-// Every rule about names and scopes in tests/corpus/syntax/README.md, by what operands come to mean.
+// Every rule about names and scopes in tests/inputs/syntax/README.md, by what operands come to mean.
 #include "text/names.h"
 
 #include "support.h"

@@ -226,7 +226,7 @@ TEST_CASE("reprint: a whole module") {
 
 TEST_CASE("reprint: parse(print(x)) is a fixed point, and -O0 changes no byte, on all accepted files") {
   std::size_t files = 0;
-  for (const char* folder : {"corpus/syntax/accepted", "corpus/syntax/lenient", "opcodes"}) {
+  for (const char* folder : {"inputs/syntax/accepted", "inputs/syntax/lenient", "inputs/opcodes"}) {
     for (const auto& entry :
          std::filesystem::directory_iterator(std::filesystem::path(PTXOPT_TESTS_DIR) / folder)) {
       if (entry.path().extension() != ".ptx") continue;

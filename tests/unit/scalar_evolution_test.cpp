@@ -1,4 +1,4 @@
-// Scalar evolution of PTX: what registers hold, how often loops go round. Runs compare the same: tests/scev.
+// Scalar evolution of PTX: what registers hold, how often loops go round. Runs compare the same: tests/semantics/scev.
 #include "analysis/values/scalar_evolution.h"
 
 #include "dump/view.h"

@@ -117,7 +117,7 @@ std::string read(const std::filesystem::path& path) {
 
 TEST_CASE("value ranges: as the interpreter sees it, on the samples and the hazards") {
   std::size_t kernels = 0, always = 0, inBlocks = 0, conditions = 0;
-  for (const char* name : {"../samples", "hazards"}) {
+  for (const char* name : {"../samples", "inputs/hazards"}) {
     const std::filesystem::path folder = std::filesystem::path(PTXOPT_TESTS_DIR) / name;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
       if (entry.path().extension() != ".ptx") continue;

@@ -11,7 +11,7 @@
 namespace ptxopt {
 namespace {
 
-// What is added to a count, from the fit over test kernels (tests/calibration/run.py). ptxas is generous up to
+// What is added to a count, from the fit over test kernels (tests/codegen/calibration/run.py). ptxas is generous up to
 // kFree registers, where most machines still hold all their warps: there the scheduler gets what it asks for.
 constexpr uint32_t kBeyondKept = 10, kBeyondSlots = 6, kBeyondEager = 8, kFree = 32;
 // What kernels with calls get: registers that the ABI keeps for callers and callees are taken whether used or not.

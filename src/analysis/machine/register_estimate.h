@@ -10,7 +10,7 @@
 //              and the elements of a vector access a slot that is a multiple of four (of two for two) and those
 //              after it. A slot that was never used is taken only when no used one has hard weight 0; when all 255
 //              are taken, the one with the least weight is, and the value counts as spilled.
-// Each gets what ptxas needs beyond the values, fitted over test kernels (tests/calibration/run.py; the constants
+// Each gets what ptxas needs beyond the values, fitted over test kernels (tests/codegen/calibration/run.py; the constants
 // are in register_estimate.cpp). The fat-point estimate also follows the scheduler: up to 32 registers ptxas spends
 // what reordering for speed asks for (eager_schedule.h), beyond that it keeps to what it needs. Both heed the
 // limits that the kernel states (.maxnreg, .maxntid with .minnctapersm) and the least that a kernel with calls

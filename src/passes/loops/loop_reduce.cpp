@@ -15,7 +15,7 @@
 //             slow-division, too-deep, no-uses, not-better; by function: too-large; by group of addresses:
 //             local-memory (it may become registers, as long as ptxas sees which slot is meant), constant-memory
 //             (not measured), shared-64-bit (ptxas computes the lower half only, and adds up what is invariant by
-//             itself: 32-bit pointers helped 6 of 1,770 kernels of tests/loops), shared-off (the knob).
+//             itself: 32-bit pointers helped 6 of 1,770 kernels of tests/codegen/loops), shared-off (the knob).
 #include <algorithm>
 
 #include "analysis/values/uniform_registers.h"

@@ -58,7 +58,7 @@ class PtxAlgebra {
   // ---- beyond the formulas ----
   Value divide(Value a, Value b, bool isSigned);
   // 2^32 / d less what rounding takes: what estimate() asks for, from a float reciprocal and one step of Newton's.
-  // 32 bits; checked for every d by tests/divide.
+  // 32 bits; checked for every d by tests/semantics/divide.
   Reciprocal<Value> reciprocal(Value d);
   // A new register that an instruction writes.
   RegId make(MadeOpcode opcode, ScalarType type, std::initializer_list<Source> sources);

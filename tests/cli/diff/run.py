@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""ptxopt diff and ptxopt baseline from the outside.
+
+  tests/cli/diff/run.py --tool PATH [NAME...]
+
+Rules are tested on baselines that are made up, and need no ptxas; files.py has what does, ci.py the scripts of samples/ci.
+What cannot run here is left out, with a message. Every comparison is written in all formats, which must agree; the JSON and
+the baselines must be what schemas/ says, where python3-jsonschema is installed, and the markdown a table to GitHub's
+cmark-gfm, where that is.
+"""
+import argparse
+import inspect
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import support
+from ci import Ci
+from files import Files
+from rules import Rules
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("names", nargs="*", help="only tests whose names contain one of these")
+    args = parser.parse_args()
+    os.environ.pop("NO_COLOR", None)
+    counts = dict(passed=0, failed=0, skipped=0)
+    with tempfile.TemporaryDirectory() as base:
+        os.environ["PTXOPT_CACHE_DIR"] = str(Path(base) / "cache")
+        for suite in (Rules, Files, Ci):
+            for name, _ in inspect.getmembers(suite, inspect.isfunction):
+                if not name.startswith("test_") or (args.names and not any(n in name for n in args.names)):
+                    continue
+                folder = Path(base) / name
+                folder.mkdir()
+                try:
+                    getattr(suite(args.tool, folder), name)()
+                    counts["passed"] += 1
+                except support.Skipped as why:
+                    counts["skipped"] += 1
+                    print(f"{name}: skipped: {why}")
+                except Exception as why:  # a test that ends in any other way has failed too
+                    counts["failed"] += 1
+                    print(f"{name}: {type(why).__name__}: {why}")
+    if support.jsonschema is None:
+        print("no schema was checked: there is no python3-jsonschema")
+    print("diff: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""The drop-in ptxas against ptxas: exit codes, messages and files to the letter, for the ways to call it.
+
+  tests/cli/wrapper/drop_in.py --tool PATH
+
+Each call is made twice, in two folders with the same files. The cubins are compared too: with -O1, only what ptxas does
+not see changes in the PTX. Another ptxas, a script that notes how it was called, shows what the real one gets.
+Skipped (77) without ptxas.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import common
+from common import SAMPLES, environment, run
+
+WARNS = """.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+ .reg .b32 r, s; .reg .b64 d;
+ mov.b32 s, 4; // not used
+ ld.param.u64 d,[p];
+ mov.b32 r, 1;
+ shfl.down.b32 r,r,1,31;
+ st.global.u32 [d],r;
+ ret;
+}
+"""
+
+# What is called: arguments, and the standard input if any. In each folder: a.ptx and b.ptx for sm_80, "d d/x y.ptx",
+# w.ptx with something to warn of, bad.ptx, empty.ptx, and options files.
+CALLS = [
+    "a.ptx -arch=sm_80", "a.ptx -arch sm_80 -o out.cubin", "a.ptx --gpu-name=sm_90 --output-file=out.cubin",
+    "--gpu-name sm_86 --output-file out.cubin a.ptx", "-arch=sm_80 -m64 -v -O3 a.ptx -o out.cubin",
+    "-arch=sm_80 -m 64 --machine=64 --verbose --opt-level 2 a.ptx", "-arch=sm_80 -O1 a.ptx", "-arch=sm_80 -O0 a.ptx",
+    "-arch=sm_80 -O a.ptx", "-arch=sm_80 -O=3 a.ptx", "-arch=sm_80 -O 3 a.ptx", "-arch=sm_80 -g a.ptx",
+    "-arch=sm_80 -c a.ptx", "-arch=sm_80 -ewp a.ptx", "-arch=sm_80 -e saxpy a.ptx", "-arch=sm_80 -e=nothing a.ptx",
+    "-arch=sm_80 -maxrregcount 16 a.ptx", "-arch=sm_80 -maxrregcount32 a.ptx", "-arch=sm_80 -regUsageLevel=3 a.ptx",
+    "-arch=sm_80 -fmad false a.ptx", "-arch=sm_80 -pic true a.ptx", "-arch=sm_80 -w -Werror -warn-spills a.ptx",
+    "-arch=sm_80 -dlcm cg -dscm=wt a.ptx", "-arch=sm_80 -astoolspatch a.ptx", "-arch=sm_80 -sanitize memcheck a.ptx",
+    "-arch=sm_80 -split-compile 2 a.ptx", "-arch=sm_80 -Ofc max a.ptx", "-arch=sm_80 -no-bb-merge a.ptx",
+    "-arch=sm_80 -arch=sm_90 a.ptx", "-arch=compute_80 a.ptx -v", "-arch=lto_80 a.ptx", "a.ptx", "a.ptx -arch",
+    "-arch=nothing a.ptx", "-arch=sm_75 a.ptx", "-arch=sm_80 a.ptx b.ptx -o out.cubin", "-arch=sm_80 a.ptx a.ptx",
+    "-arch=sm_80 -bogus a.ptx", "--bogus=1 -arch=sm_80 a.ptx", "-arch=sm_80 nothing.ptx", "-arch=sm_80 .",
+    "-arch=sm_80 a.ptx nothing.ptx", "-arch=sm_80 a.ptx -o nothing/out.cubin", "-arch=sm_80 bad.ptx",
+    "-arch=sm_80 empty.ptx", "-arch=sm_80 a.ptx bad.ptx", "-arch=sm_80 'd d/x y.ptx' -o 'd d/o u t'", "--version", "-V",
+    "--help", "-h", "--list-version", "", "a.ptx --version", "-arch=sm_75 w.ptx -o out.cubin", "-arch=sm_75 w.ptx -w",
+    "-arch=sm_75 w.ptx -Werror", "-v -arch=sm_75 w.ptx -maxrregcount=16", "w.ptx", "-optf of.txt", "--options-file=of.txt -v",
+    "-optf of.txt,of2.txt", "-optf nothing.txt a.ptx", "-optf round.txt a.ptx", "-optf blank.txt",
+    ("-arch=sm_80 - -o out.cubin", "a.ptx"), ("-arch=sm_80 /dev/stdin -o out.cubin", "a.ptx"), ("-arch=sm_75 -", "w.ptx"),
+    ("-arch=sm_80 -", "bad.ptx"), ("-arch=sm_80 - a.ptx", "b.ptx"), ("-arch=sm_80 a.ptx", "b.ptx"),
+]
+
+
+def prepare(folder):
+    folder.mkdir()
+    shutil.copy(SAMPLES / "saxpy.ptx", folder / "a.ptx")
+    shutil.copy(SAMPLES / "softmax.ptx", folder / "b.ptx")
+    (folder / "d d").mkdir()
+    shutil.copy(SAMPLES / "histogram.ptx", folder / "d d" / "x y.ptx")
+    (folder / "w.ptx").write_text(WARNS)
+    (folder / "bad.ptx").write_text((SAMPLES / "saxpy.ptx").read_text().replace("mul.wide.s32", "mul.wide.s99"))
+    (folder / "empty.ptx").write_text("")
+    (folder / "of.txt").write_text("-arch=sm_80\n  b.ptx -o \"out.cubin\"")
+    (folder / "of2.txt").write_text("-v -w")
+    (folder / "round.txt").write_text("-optf round2.txt")
+    (folder / "round2.txt").write_text("-v")
+    (folder / "blank.txt").write_text("-arch=sm_80 d\\ d/x\\ y.ptx -o \"d d/out\"")
+
+
+def made(folder):
+    """The files, but for the PTX that was there."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def words_of(call):
+    return [word.strip("'") for word in re.findall(r"'[^']*'|\S+", call)]
+
+
+def without_names(text):
+    """ptxas names its copy of standard input by the number of the process."""
+    return re.sub(rb"tmpxft_\w+-\d+_stdin", b"stdin", common.without_times(text))
+
+
+def to_the_letter(checks, shim, ptxas, folder):
+    for number, call in enumerate(CALLS):
+        call, source = call if isinstance(call, tuple) else (call, None)
+        results = []
+        for program, options in ((ptxas, None), (shim, "-O1"), (shim, "-O2")):
+            place = folder / str(number) / f"{len(results)}"
+            place.parent.mkdir(exist_ok=True)
+            prepare(place)
+            data = (place / source).read_bytes() if source else b""
+            result = run([program, *words_of(call)], cwd=place, input=data, env=environment(ptxas, options, TMPDIR=folder))
+            results.append((result.returncode, without_names(result.stdout), without_names(result.stderr), made(place)))
+        plain = results[0]
+        for (code, out, err, files), level in zip(results[1:], ("-O1", "-O2")):
+            what = f"ptxas {call} at {level}"
+            checks.equal(code, plain[0], what + ": exit code")
+            checks.equal(out, plain[1], what + ": standard output")
+            checks.equal(err if level == "-O1" else figures_gone(err), plain[2] if level == "-O1" else figures_gone(plain[2]),
+                         what + ": standard error")
+            checks.equal(sorted(files), sorted(plain[3]), what + ": files")
+            if level == "-O1" and "-lineinfo" not in call:
+                different = [name for name in files if files[name] != plain[3].get(name)]
+                checks.equal(different, [], what + ": bytes of files")
+    checks.equal([p.name for p in folder.glob("ptxopt-*")], [], "temporary folders left behind")
+
+
+def figures_gone(text):
+    return re.sub(rb"\d+", b"N", text)
+
+
+RECORDER = """#!/bin/sh
+for word; do printf '%s\\n' "$word" >> {log}; case "$word" in *.ptx) cat "$word" >> {text};; esac; done
+exec {real} "$@"
+"""
+
+
+def what_ptxas_gets(checks, tool, shim, ptxas, folder):
+    folder.mkdir()
+    log, text = folder / "log", folder / "text"
+    recorder = common.script(folder / "recorder", RECORDER.format(log=log, text=text, real=ptxas))
+    kernel = SAMPLES / "kernels" / "softmax.ptx"
+
+    def call(arguments, options=None, **keywords):
+        for file in (log, text):
+            file.unlink(missing_ok=True)
+        result = run([shim, *arguments], env=environment(recorder, options), cwd=folder, **keywords)
+        return result, log.read_text().splitlines() if log.exists() else [], text.read_bytes() if text.exists() else b""
+
+    arguments = ["-arch=sm_90", "-v", str(kernel), "-lineinfo", "-o", "out.cubin"]
+    result, words, got = call(arguments)
+    checks.equal(result.returncode, 0, "recorder: exit code")
+    checks.equal([w if not w.endswith(".ptx") else Path(w).name for w in words],
+                 [w if not w.endswith(".ptx") else Path(w).name for w in arguments], "the same arguments but for the path")
+    wanted = common.optimized(tool, kernel, "sm_90", "--tidy=0")
+    checks.check(wanted != kernel.read_bytes() and got == wanted, "ptxas gets what the tool makes for the architecture")
+    checks.check(b"softmax" in result.stderr and b"ptxopt" not in result.stderr, "messages of ptxas alone", result.stderr)
+
+    for options, expected in (("-O0", kernel.read_bytes()), ("-O1", common.optimized(tool, kernel, "sm_90", "-O1")),
+                              ("--passes=live-dead", common.optimized(tool, kernel, "sm_90", "--passes=live-dead")),
+                              ("--skip-pass loop-reduce --lsr-loop-level=1",
+                               common.optimized(tool, kernel, "sm_90", "--skip-pass=loop-reduce", "--tidy=0")),
+                              ("--tidy=1", common.optimized(tool, kernel, "sm_90"))):
+        checks.equal(call(arguments, options)[2], expected, f"PTXOPT_OPTIONS={options}")
+    for mistake in ("--bogus", "'quote", "-O7", "--passes=nothing", "--guard=maybe", "positional"):
+        result, words, got = call(arguments, mistake)
+        checks.equal((result.returncode, got), (0, kernel.read_bytes()), f"PTXOPT_OPTIONS={mistake}: the PTX as it was")
+        warnings = [line for line in result.stderr.splitlines() if line.startswith(b"ptxopt: warning: ")]
+        checks.equal(len(warnings), 1, f"PTXOPT_OPTIONS={mistake}: one warning")
+    result = call(arguments, "-v")[0]
+    checks.check(b"ptxopt: " in result.stderr and b"instructions -> " in result.stderr, "-v says what is done", result.stderr)
+
+    for untouched in ("-g", "-O0", "--device-debug", "--opt-level=0", "-astoolspatch", "-sanitize=memcheck"):
+        checks.equal(call([*arguments, untouched])[2], kernel.read_bytes(), f"{untouched}: left alone")
+
+    # Options files are taken apart, as the input in one has to be another.
+    (folder / "options").write_text(f'-arch=sm_90 "{kernel}" -o out.cubin')
+    result, words, got = call(["-optf", "options", "-v"])
+    checks.equal((result.returncode, got), (0, wanted), "an input in an options file")
+
+    # A report of one input, and of each in a folder; the PTX beside its input.
+    checks.equal(call(arguments, "--report=r.json")[0].stderr.count(b"ptxopt"), 0, "--report=FILE")
+    weak = folder / "weak.ptx"
+    weak.write_text(".version 8.0\n.target sm_80\n.address_size 64\n.weak .func f() { membar.gl; ret; }\n"
+                    ".visible .entry k() { call.uni f, (); ret; }\n")
+    for more, stays in (([], False), (["-c"], True), (["--compile-only"], True)):
+        got = call(["-arch=sm_80", *more, str(weak), "-o", "out.cubin"])[2]
+        checks.check((b"call" in got) == stays and b"membar" in got, f"{more}: a weak function may be another one after linking", got)
+
+    checks.check((folder / "r.json").read_text().startswith("{"), "--report=FILE: a report")
+    copy = folder / "tmpxft_0000abcd_00000000-6_copy.ptx"
+    shutil.copy(kernel, copy)
+    call(["-arch=sm_90", str(copy), "-o", "out.cubin"], "--report=reports/ --keep-ptx")
+    checks.check([p for p in (folder / "reports").iterdir() if re.fullmatch(r"copy\.sm_90\.\w{8}\.json", p.name)],
+                 "--report=FOLDER/: named by input, architecture and text", str(list((folder / "reports").iterdir())))
+    checks.equal(copy.with_suffix(".ptxopt.ptx").read_bytes(), common.optimized(tool, kernel, "sm_90"), "--keep-ptx: tidy")
+
+
+def tidy_or_not(checks, tool, ptxas, folder):
+    """The drop-in leaves steps out that only tidy: ptxas makes the same of it, byte for byte."""
+    folder.mkdir()
+    paths = [*SAMPLES.glob("*.ptx"), *(SAMPLES / "kernels").glob("*.ptx")]
+    checks.check(len(paths) > 5, "there are samples", str(paths))
+    for path in paths:
+        cubins = []
+        for options in (None, "--tidy=1"):
+            out = folder / "k.cubin"
+            result = run([common.drop_in_of(tool), path, "-arch=sm_80", "-o", out], env=environment(ptxas, options))
+            checks.equal(result.returncode, 0, f"{path.name} {options}")
+            cubins.append(out.read_bytes())
+        checks.check(cubins[0] == cubins[1], f"{path.name}: other machine code without tidying")
+
+
+def ways_in(checks, tool, ptxas, folder):
+    """Names, subcommand, pipes and strings: all the same cubin."""
+    folder.mkdir()
+    kernel = SAMPLES / "kernels" / "softmax.ptx"
+    text = kernel.read_bytes()
+    ways = {
+        "as": ([tool, "as"], kernel, b""),
+        "ptxas": ([common.link_as(tool, folder / "1")], kernel, b""),
+        "ptxopt-ptxas": ([common.drop_in_of(tool)], kernel, b""),
+        "-": ([tool, "as"], "-", text),
+        "/dev/stdin": ([tool, "as"], "/dev/stdin", text),
+        "-ias": ([tool, "as", "-ias"], text.decode(), b""),
+        "--input-as-string=": ([tool, "as"], "--input-as-string=" + text.decode(), b""),
+    }
+    cubins = {}
+    for way, (program, source, data) in ways.items():
+        out = folder / f"{len(cubins)}.cubin"
+        result = run([*program, source, "-arch=sm_80", "-o", out], env=environment(ptxas), input=data)
+        checks.equal((result.returncode, result.stderr), (0, b""), f"by {way}")
+        cubins[way] = out.read_bytes() if out.exists() else b""
+    fifo, out = folder / "pipe", folder / "fifo.cubin"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["sh", "-c", f"cat '{kernel}' > '{fifo}'"]):
+        result = run([tool, "as", fifo, "-arch=sm_80", "-o", out], env=environment(ptxas))
+    checks.equal((result.returncode, result.stderr), (0, b""), "by a named pipe")
+    cubins["pipe"] = out.read_bytes()
+    checks.check(cubins["as"] and len(set(cubins.values())) == 1, "one cubin by all ways", str({k: len(v) for k, v in cubins.items()}))
+    checks.equal(common.kernels(folder / "0.cubin"), ["softmax"], "the kernel is in it")
+    both = subprocess.run([tool, "as", "w.ptx", "-arch=sm_75", "-v"], cwd=prepared(folder / "one"), env=environment(ptxas),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    checks.check(both.stdout.count(b"w.ptx, line 10; warning") == 2, "both streams in one file", both.stdout)
+
+
+def prepared(folder):
+    prepare(folder)
+    return folder
+
+
+def table_of_options(checks, ptxas):
+    """Every option of `ptxas --help` is in the table, and takes a value there if it takes one."""
+    rows = re.findall(r'^PTXAS_OPTION\("([^"]+)", "([^"]+)", (\w+), (\w+)\)',
+                      (common.ROOT / "src" / "wrapper" / "ptxas_options.def").read_text(), re.M)
+    table = {("--" + long, "-" + short): follows for long, short, follows, _ in rows}
+    listed = re.findall(r"^(--[\w-]+).*?\((-[\w-]+)\)", run([ptxas, "--help"]).stdout.decode(), re.M)
+    checks.check(len(listed) > 50, "options in ptxas --help")
+    for pair in listed:
+        if not checks.check(pair in table, f"{pair[0]} ({pair[1]}) is in ptxas_options.def"):
+            continue
+        for name in pair:
+            asks = b"argument expected after" in run([ptxas, name]).stderr
+            joined = name.startswith("--") or table[pair] != "Level"
+            checks.equal(table[pair] != "Flag" and joined, asks, f"{name}: whether a value follows")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    tool = str(Path(parser.parse_args().tool).resolve())
+    ptxas = common.real_ptxas()
+    if not ptxas:
+        print("drop_in: skipped: there is no ptxas")
+        return common.SKIPPED
+    checks = common.Checks("drop_in")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shim = common.link_as(tool, folder / "bin")
+        (folder / "letter").mkdir()
+        to_the_letter(checks, shim, ptxas, folder / "letter")
+        what_ptxas_gets(checks, tool, shim, ptxas, folder / "gets")
+        tidy_or_not(checks, tool, ptxas, folder / "tidy")
+        ways_in(checks, tool, ptxas, folder / "ways")
+        table_of_options(checks, ptxas)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""The kernels that naive passes break.
+
+  tests/inputs/hazards/run.py --tool PATH [names]
+
+For each kernel: -O0 gives back its bytes; --reprint is a fixed point; after each pipeline the rules of rules.txt hold; and,
+where there is a ptxas, each clean-up pipeline's output becomes the same machine code as the kernel itself; after others
+`ptxopt verify` finds no difference. $PTXAS names another ptxas than that of the PATH.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "lib"))
+import machine_code  # noqa: E402
+
+os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
+
+REFUSED = {"t1_s32_on_f32reg", "t2_f32_on_u32reg"}  # by ptxas: the declared type of a register matters
+PIPELINES = {
+    "reprint": ["-O0", "--reprint"],
+    "live-dead": ["--passes=live-dead", "--verify-each"],
+    "rename-webs": ["--passes=rename-webs", "--verify-each"],
+    "both": ["--passes=live-dead,rename-webs,live-dead", "--verify-each"],
+    "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
+    "clean-up": ["--skip-pass=inline-calls,promote-local,drop-broadcasts,infer-address-space,divide,hoist-slow-arithmetic,wide-multiply,"
+                 "local-cse,straight-line-reduce,loop-reduce", "--verify-each"],
+    "default": ["--verify-each"],
+    "cse": ["--passes=local-cse,live-dead", "--verify-each"],
+    "hoist": ["--passes=hoist-slow-arithmetic,live-dead", "--verify-each"],
+    "divide": ["--passes=divide,live-dead", "--verify-each"],
+    "broadcasts": ["--passes=drop-broadcasts,live-dead", "--verify-each"],
+    "spaces": ["--passes=promote-local,infer-address-space,live-dead,infer-address-space,live-dead", "--verify-each"],
+    "inline": ["--passes=inline-calls,promote-local,live-dead", "--verify-each"],
+    "loop-reduce": ["--passes=straight-line-reduce,live-dead,loop-reduce,live-dead", "--verify-each"],
+    "wide-multiply": ["--passes=wide-multiply,live-dead", "--verify-each"],
+}
+# These change the machine code; `ptxopt verify` runs the kernel before and after instead.
+EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "inline", "loop-reduce", "spaces", "wide-multiply"}
+# These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
+INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
+
+
+def read_rules(text):
+    """name -> [(words, must, pattern)]"""
+    rules, name, words = {}, None, None
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not line.startswith(" "):
+            name, words = line.strip(), None
+            rules[name] = []
+        elif line[2] in "+-" and line[3] == " ":
+            if words is None:
+                raise SystemExit(f"rules.txt:{number}: a pattern without words")
+            rules[name].append((words, line[2] == "+", re.compile(line[4:].replace(" ... ", r"(?s:.*?)"), re.MULTILINE)))
+        else:
+            words = line.strip()
+    return rules
+
+
+def run(tool, path, arguments):
+    result = subprocess.run([tool, str(path), "-o", "-", *arguments], capture_output=True, timeout=60)
+    if result.returncode != 0 or result.stderr:
+        raise RuntimeError(f"{' '.join(arguments)}: exit {result.returncode}: {result.stderr.decode(errors='replace')}")
+    return result.stdout
+
+
+def flat(text):
+    return "\n".join(line.strip() for line in text.decode().splitlines())
+
+
+def check(tool, path, rules, with_ptxas):
+    """(number of checks, failures in words)"""
+    failures, checks = [], 0
+
+    def expect(holds, words):
+        nonlocal checks
+        checks += 1
+        if not holds:
+            failures.append(f"{path.stem}: {words}")
+
+    try:
+        source = path.read_bytes()
+        expect(run(tool, path, ["-O0"]) == source, "-O0 changes bytes")
+        with tempfile.TemporaryDirectory() as folder:
+            again = Path(folder, "again.ptx")
+            again.write_bytes(run(tool, path, PIPELINES["reprint"]))
+            expect(run(tool, again, PIPELINES["reprint"]) == again.read_bytes(), "--reprint is no fixed point")
+            machine = with_ptxas and path.stem not in REFUSED
+            arch = machine_code.read_target(path)
+            before = machine_code.fingerprint(machine_code.assemble(path, arch)) if machine else None
+            verified = {}  # text -> what verify says of it: pipelines come to the same ones
+            for name, arguments in PIPELINES.items():
+                text = flat(run(tool, path, [*arguments, "--reprint"]))
+                for words, must, pattern in rules if path.stem != OF_CALLS or name not in INLINING else []:
+                    expect(bool(pattern.search(text)) == must, f"after {name}: {words}\n{text}\n")
+                if not machine and name not in EXECUTED:
+                    continue
+                out = Path(folder, f"{name}.ptx")
+                out.write_bytes(run(tool, path, arguments))
+                if name in EXECUTED:
+                    done = verified.get(out.read_bytes())
+                    if not done:
+                        done = subprocess.run([tool, "verify", str(path), str(out), "--trials", "4", "-j", "1"],
+                                              capture_output=True, text=True, errors="replace", timeout=120)
+                        verified[out.read_bytes()] = done
+                    expect(done.returncode != 1, f"after {name}: {done.stdout}")
+                    continue
+                try:
+                    bad = machine_code.differing(before, machine_code.fingerprint(machine_code.assemble(out, arch)))
+                    expect(not bad, f"after {name}: other machine code ({', '.join(bad)})")
+                except machine_code.AssemblyError as error:
+                    expect(False, f"after {name}: ptxas refuses it: {error}")
+    except (RuntimeError, machine_code.AssemblyError, subprocess.TimeoutExpired) as error:
+        failures.append(f"{path.stem}: {error}")
+    return checks, failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, help="the ptxopt to test")
+    parser.add_argument("names", nargs="*", help="kernels; default: all")
+    args = parser.parse_args()
+    tool = os.path.abspath(args.tool)
+    rules = read_rules((HERE / "rules.txt").read_text())
+    paths = sorted(p for p in HERE.glob("*.ptx") if not args.names or p.stem in args.names)
+    failures = [f"{p.stem}: no rules" for p in paths if not rules.get(p.stem)]
+    failures += [f"{name}: rules, but no kernel" for name in rules if not (HERE / f"{name}.ptx").exists()]
+    with_ptxas = machine_code.find_ptxas() is not None
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda p: check(tool, p, rules.get(p.stem, []), with_ptxas), paths))
+    for _, found in results:
+        failures += found
+    for failure in failures:
+        print(failure)
+    if not with_ptxas:
+        print("no ptxas: the comparison of machine code was skipped")
+    print(f"{len(paths)} kernels, {sum(n for n, _ in results)} checks, {len(failures)} failed")
+    return 1 if failures or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

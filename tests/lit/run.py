@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Text tests: each .ptx file beside this script holds its input, its command and what must come out.
+
+  tests/lit/run.py --tool PATH [--update] [files]      default: all files in the folders beside this script
+
+A file:
+
+    // What is tested, in words.
+    // RUN: ptxopt %s -o - --passes=live-dead
+    <the input>
+    // EXPECT
+    //| a line of standard output, or
+    //> a line of the file %t, or
+    //! a line of standard error
+    // EXIT: 3
+
+The comment lines at the top become empty lines before the tool sees the input, so that its line numbers are those of the
+file; as many empty lines at the start of what it prints are dropped. A comment that belongs to the input stands behind
+an empty line. In the command %s is the input and %t a file to write; `< %s` at the end feeds standard input. Several RUN
+lines have an EXPECT block each, in order.
+
+`// EXPECT: same` asks that standard output be the input, byte for byte. A single line `//| ...`, `//> ...` or `//! ...`
+takes any text that is not empty. A block without EXIT expects 0, one without `//!` lines an empty standard error.
+`//\\` behind a line says that it has no newline. --update writes the blocks anew from what the tool does; look at the
+difference before you commit it.
+"""
+import argparse
+import concurrent.futures
+import difflib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
+
+HERE = Path(__file__).resolve().parent
+EXPECT = re.compile(rb"^// EXPECT\b", re.MULTILINE)
+BOM = b"\xef\xbb\xbf"
+SECONDS = 120
+
+
+class BadTest(Exception):
+    """The file does not say what to test."""
+
+
+def split(content):
+    """(commands, input, text of the blocks): the parts of a test file."""
+    match = EXPECT.search(content)
+    body, blocks = (content[:match.start()], content[match.start():]) if match else (content, b"")
+    mark, body = (BOM, body[len(BOM):]) if body.startswith(BOM) else (b"", body)
+    lines = body.splitlines(keepends=True)
+    top = 0
+    while top < len(lines) and lines[top].startswith(b"//"):
+        top += 1
+    commands = [m[1].strip().decode() for m in (re.match(rb"// RUN:(.*)", line) for line in lines[:top]) if m]
+    if not commands:
+        raise BadTest("no `// RUN:` line at the top")
+    return commands, mark + b"\n" * top + b"".join(lines[top:]), top, blocks
+
+
+def lines_with(prefix, data, replace=()):
+    for old, new in replace:
+        data = data.replace(old, new)
+    text = data.decode("utf-8", "surrogateescape")
+    rows = [f"{prefix} {line}".rstrip(" ") for line in text.split("\n")]
+    if text.endswith("\n") or not text:
+        rows.pop()
+    else:
+        rows.append("//\\")
+    return rows
+
+
+def execute(tool, command, source, top, folder, number):
+    """One command: the rows of its block, and whether its standard output was the input."""
+    words = shlex.split(command)
+    if not words or words[0] != "ptxopt":
+        raise BadTest(f"a command begins with ptxopt: {command}")
+    path, out = os.path.join(folder, "input.ptx"), os.path.join(folder, f"out{number}")
+    Path(path).write_bytes(source)
+    stdin = subprocess.DEVNULL
+    if words[-2:] == ["<", "%s"]:
+        stdin, words = open(path, "rb"), words[:-2]
+    words = [tool] + [w.replace("%s", path).replace("%t", out) for w in words[1:]]
+    run = subprocess.run(words, stdin=stdin, capture_output=True, timeout=SECONDS)
+    names = ((path.encode(), b"%s"), (out.encode(), b"%t"))
+    stdout = run.stdout
+    for _ in range(top):
+        if stdout.startswith(b"\n"):
+            stdout = stdout[1:]
+    rows = lines_with("//|", stdout)
+    if os.path.exists(out):
+        rows += lines_with("//>", Path(out).read_bytes().lstrip(b"\n"), names)
+    rows += lines_with("//!", run.stderr, names)
+    if run.returncode != 0:
+        rows.append(f"// EXIT: {run.returncode}")
+    return rows, run.stdout == source
+
+
+def matches(expected, actual, is_same):
+    """The rows that are compared: those of `actual`, with `same` and `...` of `expected` where they hold."""
+    rows = list(actual)
+    if expected and expected[0] == "// EXPECT: same":
+        head = "// EXPECT: same" if is_same else "// EXPECT: same, but it is not"
+        return [head] + [r for r in rows if is_same is False or not r.startswith(("//|", "//\\"))]
+    for prefix in ("//|", "//>", "//!"):
+        if [r for r in expected if r.startswith(prefix)] != [f"{prefix} ..."]:
+            continue
+        first = next((i for i, r in enumerate(rows) if r.startswith(prefix)), None)
+        if first is not None:
+            rows = [r for r in rows[:first] if r != "//\\"] + [f"{prefix} ..."] + [r for r in rows[first:] if not r.startswith(prefix) and r != "//\\"]
+    return ["// EXPECT"] + rows
+
+
+def test(tool, path, update):
+    """A message when the file's test fails, else nothing; and the number of commands."""
+    content = path.read_bytes()
+    try:
+        commands, source, top, blocks = split(content)
+        text = blocks.decode("utf-8", "surrogateescape")
+        wanted = ["// EXPECT" + b for b in text.split("// EXPECT")[1:]] if text else []
+        wanted = [b.rstrip("\n").split("\n") for b in wanted]
+        actual = []
+        with tempfile.TemporaryDirectory() as folder:
+            for number, command in enumerate(commands):
+                rows, is_same = execute(tool, command, source, top, folder, number)
+                actual.append(matches(wanted[number] if number < len(wanted) else [], rows, is_same))
+    except (BadTest, subprocess.TimeoutExpired) as error:
+        return f"{path}: {error}", 0
+    if actual == wanted:
+        return None, len(commands)
+    flat = ["\n".join("\n".join(b) for b in blocks_).split("\n") for blocks_ in (wanted, actual)]
+    if update:
+        head = content[:len(content) - len(blocks)]
+        if not head.endswith(b"\n"):
+            return f"{path}: the input needs a newline at its end", 0
+        path.write_bytes(head + ("\n".join(flat[1]) + "\n").encode("utf-8", "surrogateescape"))
+        return None, len(commands)
+    diff = "\n".join(difflib.unified_diff(*flat, f"{path.name}: expected", "what came", lineterm="", n=2))
+    return f"{path}\n{diff}", len(commands)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, help="the ptxopt to test")
+    parser.add_argument("--update", action="store_true", help="write what comes out into the files")
+    parser.add_argument("files", nargs="*", type=Path)
+    args = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
+    tool = os.path.abspath(args.tool)
+    files = sorted(args.files or HERE.glob("*/*.ptx"))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda path: test(tool, path, args.update), files))
+    failures = [message for message, _ in results if message]
+    for message in failures:
+        print(message, end="\n\n")
+    print(f"{len(files)} files, {sum(n for _, n in results)} commands, {len(failures)} failed")
+    return 1 if failures or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
