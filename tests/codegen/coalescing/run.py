@@ -18,8 +18,8 @@ compiles with nvcc. Seeds are fixed. For each input and each way of inserting (C
 The baseline is the input itself; where inserting splits critical edges, the input with the same edges split and no
 copies there, so that branches do not count. (Its machine code is nearly always that of the input; not where a loop has
 the pragma "nounroll" and its back edge is split.) The first three bounds hold for the sum over all inputs of one configuration,
-and for each input alone with a slack of a few instructions and bytes, because 1% of a small file is nothing. Prints a
-table; exit 1 when a bound fails. What fails stays in WORK/failed.
+and for each input alone with a slack of a few instructions and bytes, because 1% of a small file is nothing; but for
+those of KEEPS_COPIES, where copies have to stay. Prints a table; exit 1 when a bound fails. What fails stays in WORK/failed.
 """
 import argparse
 import concurrent.futures
@@ -97,6 +97,11 @@ CONFIGURATIONS = {
 }
 MOST_LEFT = 0.03
 SLACK_COPIES, SLACK_INSTRUCTIONS, SLACK_BYTES = 2, 3, 300  # of one input
+# Inputs in which copies have to stay: bounds on copies, instructions and bytes are not asked of each of these alone.
+KEEPS_COPIES = {
+    "hazards/n1_stored_numbers": "narrow stores of what may be the number of a floating-point instruction: ptxas converts "
+                                 "such a number, and stores bits where a copy lies between (src/ir/stored_numbers.h)",
+}
 LIMIT = 300  # seconds
 
 
@@ -180,7 +185,7 @@ def safe_check(setup, name, path, configuration):
             outcome = check(setup, path, CONFIGURATIONS[configuration], folder)
         except (RuntimeError, machine_code.AssemblyError, subprocess.TimeoutExpired) as error:
             outcome = Outcome(problem=str(error))
-        if failures(outcome, CONFIGURATIONS[configuration]):
+        if failures(name, outcome, CONFIGURATIONS[configuration]):
             target = os.path.join(setup.work, "failed", f"{name}-{configuration}".replace("/", "-").replace(" ", "_").replace(",", ""))
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree(folder, target)
@@ -188,18 +193,25 @@ def safe_check(setup, name, path, configuration):
     return outcome
 
 
-def failures(outcome, configuration):
+def failures(name, outcome, configuration):
     """What is wrong with the result of one input, in words."""
     found = [outcome.problem] if outcome.problem else []
     if not configuration.bounds_inputs:
         return found
+    if name not in KEEPS_COPIES:
+        found += excesses(outcome, configuration)
+    if outcome.other:
+        found.append("other machine code for " + ", ".join(outcome.other))
+    return found
+
+
+def excesses(outcome, configuration):
+    found = []
     if outcome.left > MOST_LEFT * outcome.inserted + SLACK_COPIES:
         found.append(f"{outcome.left} of {outcome.inserted} copies left")
     for what, (before, after), slack in (("instructions", outcome.instructions, SLACK_INSTRUCTIONS), ("bytes", outcome.sizes, SLACK_BYTES)):
         if after - before > configuration.most_growth * before + slack:
             found.append(f"{after} {what}, {before} without the copies")
-    if outcome.other:
-        found.append("other machine code for " + ", ".join(outcome.other))
     return found
 
 
@@ -275,7 +287,7 @@ def main():
         for c, futures in jobs.items():
             outcomes = [f.result() for f in futures]
             for (name, _), outcome in zip(chosen, outcomes):
-                for failure in failures(outcome, CONFIGURATIONS[c]):
+                for failure in failures(name, outcome, CONFIGURATIONS[c]):
                     bad += 1
                     print(f"FAILED {c}: {name}: {failure}", flush=True)
             t = summarise(outcomes)
