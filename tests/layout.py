@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The text of --reprint depends on the program alone: not on blanks, line breaks or comments of the input.
 
-  layout.py --tool PTXOPT [FILE.ptx ...]
+  layout.py --tool PTXOPT [--sample N] [FILE.ptx ...]
 
 Each file (by default those of inputs/opcodes/, inputs/hazards/ and inputs/syntax/accepted/) is written anew with other white space and
 comments between the same tokens, in three ways with fixed seeds. All must print the same.
@@ -15,9 +15,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "lib"))
+import sample  # noqa: E402
+
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
-HERE = Path(__file__).resolve().parent
 FOLDERS = ["inputs/opcodes", "inputs/hazards", "inputs/syntax/accepted"]
 PIECE = re.compile(rb'"[^"]*"|//[^\n]*|/\*.*?\*/|\s+|[^\s"/]+|/', re.S)
 TRIVIA = [b" ", b"\n", b"\t", b"\r\n", b" /* { ; \" */ ", b" // } @p bra L;\n", b"\n\n  \f"]
@@ -37,9 +40,11 @@ def reprint(tool, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
+    sample.add_option(parser)
     parser.add_argument("files", nargs="*", type=Path)
     args = parser.parse_args()
     files = args.files or sorted(f for folder in FOLDERS for f in (HERE / folder).glob("*.ptx"))
+    files = sample.sampled(files, args.sample, lambda f: f.stem)
     checked, wrong = 0, 0
     with tempfile.TemporaryDirectory() as folder:
         other = Path(folder) / "relaid.ptx"

@@ -1,17 +1,22 @@
 #!/bin/sh
-# Builds and tests everything on Debian 12, installing what is missing (as root, or with sudo).
+# Builds and tests on Debian 12, installing what is missing (as root, or with sudo).
 #
-#   tests/run.sh            all of it: also the sanitizer build, the corpus, and a minute of fuzzing
+#   tests/run.sh --fast     the release build and the tests for the work of the day: two minutes after the build
 #   tests/run.sh --quick    the release build and its tests, without the corpus
+#   tests/run.sh            what CI runs: also the sanitizer build, the corpus, and a minute of fuzzing; of the longest
+#                           tests a fixed sample
+#   tests/run.sh --whole    the same without samples; also with PTXOPT_WHOLE=1 in the environment
 #
 # The exit code is ctest's, and its closing line the last one.
 set -eu
 cd "$(dirname "$0")/.."
 
-quick=
-case ${1-} in
-  "") ;;
-  --quick) quick=yes ;;
+tier=${1---ci}
+whole=OFF
+[ -z "${PTXOPT_WHOLE-}" ] || whole=ON
+case $tier in
+  --fast | --quick | --ci) ;;
+  --whole) whole=ON ;;
   *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
@@ -32,22 +37,24 @@ build() {  # PRESET [TARGET...]
 }
 
 cmake/install-packages.sh build
-cmake/install-packages.sh producers || skip "compilers whose PTX is tested (clang-19 or gcc-12-offload-nvptx cannot be installed)"
+if [ "$tier" != --fast ]; then
+  cmake/install-packages.sh producers || skip "compilers whose PTX is tested (clang-19 or gcc-12-offload-nvptx cannot be installed)"
+fi
 build ci
 
-asan='' fuzz='' exclude='^$'
-if [ -n "$quick" ]; then
-  exclude='^corpus$'
-  skip "the corpus, the sanitizer build and the fuzzer (--quick)"
-else
-  build asan ptxopt_tool ptxopt_unit
+asan=''
+case $tier in
+  --fast) set -- -L '^fast$' ;;
+  --quick) set -- -LE '^(corpus|sample)$' ;;
+  *) set -- -LE '^sample$' ;;
+esac
+if [ "$tier" = --fast ] || [ "$tier" = --quick ]; then
+  skip "the corpus, the sanitizer build and the fuzzer ($tier)"
+elif cmake/install-packages.sh fuzz; then
+  build asan ptxopt_tool ptxopt_unit parse_fuzzer
   asan=$PWD/build/asan
-  if cmake/install-packages.sh fuzz; then
-    build fuzz
-    fuzz=$PWD/build/fuzz
-  else
-    skip "the fuzzer (clang-19 cannot be installed)"
-  fi
+else
+  skip "the sanitizer build and the fuzzer (clang-19 cannot be installed)"
 fi
 
 PATH=$PATH:/usr/local/cuda/bin
@@ -55,6 +62,6 @@ for program in ptxas nvcc; do
   command -v "$program" >/dev/null || skip "what needs $program (it is not there)"
 done
 
-cmake --preset ci -D PTXOPT_ASAN_BUILD="$asan" -D PTXOPT_FUZZ_BUILD="$fuzz" >/dev/null
+cmake --preset ci -D PTXOPT_ASAN_BUILD="$asan" -D PTXOPT_WHOLE="$whole" >/dev/null
 say "tests$skipped"
-exec ctest --preset ci -LE "$exclude"
+exec ctest --preset ci -j "$(nproc)" "$@"

@@ -28,6 +28,7 @@ LONGEST_LINE = 200
 CONSTANT = 64 * MIB     # memory that any run may take
 SMALLEST_TIME = 0.3     # seconds below which growth says nothing
 MOST_GROWTH = 3.0
+SANITIZED_TIMES = 6     # of the CPU time: by clang, with the instrumentation of libFuzzer, too
 
 
 class Runner:
@@ -50,7 +51,7 @@ class Runner:
     def run(self, arguments, cpu_seconds):
         # An address space far above what is asked for: a run-away ends early, the bound itself is on resident memory.
         space = None if self.sanitized else 6 << 30
-        return self.starter().run([self.tool, *arguments], int(cpu_seconds) * (4 if self.sanitized else 1), space)
+        return self.starter().run([self.tool, *arguments], int(cpu_seconds) * (SANITIZED_TIMES if self.sanitized else 1), space)
 
     def size(self, case):
         return max(1, case.size // 20) if self.sanitized else case.size

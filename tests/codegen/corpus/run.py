@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs ptxopt over a corpus of PTX and checks that the machine code stays the same.
 
-  run.py [--tool build/release/ptxopt] [--work build/corpus] [--only GLOB] [--checks NAME,...] [--quick] [--list] [-j N]
+  run.py [--tool build/release/ptxopt] [--work build/corpus] [--only GLOB] [--checks NAME,...] [--quick] [--sample N] [--list] [-j N]
 
 The corpus: kernels/ compiled by nvcc, clang and llc for several architectures and modes, a kernel for every overload of
 cuda::ptx (wrappers.py writes those from the installed headers), and syntax/, one oddity of PTX a file. For each PTX file:
@@ -42,6 +42,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "lib")]
 import machine_code  # noqa: E402
 from compilers import Compilation, Skip, compiled, digest, find, first_line, prepare, read, run, stem, version, write  # noqa: E402
+import sample  # noqa: E402
 import wrappers  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
@@ -330,13 +331,14 @@ def main():
     parser.add_argument("--checks", metavar="NAME,...", help="only these of " + ", ".join(CHECKS))
     parser.add_argument("--only", metavar="GLOB", help="only the items whose name matches, such as 'calls.*' or 'syntax/*'")
     parser.add_argument("--quick", action="store_true", help="one variant of each light kernel, and the syntax files")
+    sample.add_option(parser)
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     work = os.path.abspath(args.work)
     prepare(work)
     items = [item for item in all_items(work, args.quick) if not args.only or fnmatch.fnmatch(item.name, args.only)]
-    items.sort(key=lambda item: -item.weight)
+    items = sorted(sample.sampled(items, args.sample, lambda item: item.name), key=lambda item: -item.weight)
     if args.list:
         print(*(item.name for item in items), sep="\n")
         return 0

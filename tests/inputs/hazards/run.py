@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The kernels that naive passes break.
 
-  tests/inputs/hazards/run.py --tool PATH [names]
+  tests/inputs/hazards/run.py --tool PATH [--sample N] [-j N] [names]
 
 For each kernel: -O0 gives back its bytes; --reprint is a fixed point; after each pipeline the rules of rules.txt hold; and,
 where there is a ptxas, each clean-up pipeline's output becomes the same machine code as the kernel itself; after others
@@ -19,6 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 import machine_code  # noqa: E402
+import sample  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
@@ -126,6 +127,8 @@ def check(tool, path, rules, with_ptxas):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, help="the ptxopt to test")
+    sample.add_option(parser)
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     parser.add_argument("names", nargs="*", help="kernels; default: all")
     args = parser.parse_args()
     tool = os.path.abspath(args.tool)
@@ -133,8 +136,9 @@ def main():
     paths = sorted(p for p in HERE.glob("*.ptx") if not args.names or p.stem in args.names)
     failures = [f"{p.stem}: no rules" for p in paths if not rules.get(p.stem)]
     failures += [f"{name}: rules, but no kernel" for name in rules if not (HERE / f"{name}.ptx").exists()]
+    paths = sample.sampled(paths, args.sample, lambda p: p.stem)
     with_ptxas = machine_code.find_ptxas() is not None
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         results = list(pool.map(lambda p: check(tool, p, rules.get(p.stem, []), with_ptxas), paths))
     for _, found in results:
         failures += found
