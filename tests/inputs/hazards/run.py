@@ -3,9 +3,18 @@
 
   tests/inputs/hazards/run.py --tool PATH [--sample N] [-j N] [names]
 
-For each kernel: -O0 gives back its bytes; --reprint is a fixed point; after each pipeline the rules of rules.txt hold; and,
-where there is a ptxas, each clean-up pipeline's output becomes the same machine code as the kernel itself; after others
+For each kernel: -O0 gives back its bytes; --reprint is a fixed point; after each pipeline its rules hold; and, where
+there is a ptxas, each clean-up pipeline's output becomes the same machine code as the kernel itself; after others
 `ptxopt verify` finds no difference. $PTXAS names another ptxas than that of the PATH.
+
+The comment at the head of a kernel has a line `// Breaks ...`, the naive pass, and rules:
+
+    // RULE: what must hold, in words
+    //   + a pattern that must be found
+    //   - one that must not
+
+Patterns are Python's regular expressions on the output of --reprint without indentation; ` ... ` is any text, also over
+several lines.
 """
 import argparse
 import concurrent.futures
@@ -48,21 +57,25 @@ EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "inline", "loop-r
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
 
 
+class BadRules(Exception):
+    """The head of a kernel does not say what it breaks, or what must hold."""
+
+
 def read_rules(text):
-    """name -> [(words, must, pattern)]"""
-    rules, name, words = {}, None, None
+    """[(words, must, pattern)] of the comment at the head of a kernel."""
+    rules, words, breaks = [], None, False
     for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        if not line.startswith(" "):
-            name, words = line.strip(), None
-            rules[name] = []
-        elif line[2] in "+-" and line[3] == " ":
+        if not line.startswith("//"):
+            break
+        breaks = breaks or line.startswith("// Breaks ")
+        if line.startswith("// RULE: "):
+            words = line[len("// RULE: "):]
+        elif match := re.match(r"//   ([+-]) (.*)", line):
             if words is None:
-                raise SystemExit(f"rules.txt:{number}: a pattern without words")
-            rules[name].append((words, line[2] == "+", re.compile(line[4:].replace(" ... ", r"(?s:.*?)"), re.MULTILINE)))
-        else:
-            words = line.strip()
+                raise BadRules(f"line {number}: a pattern without words")
+            rules.append((words, match[1] == "+", re.compile(match[2].replace(" ... ", r"(?s:.*?)"), re.MULTILINE)))
+    if not rules or not breaks:
+        raise BadRules("no rules" if breaks else "no line `// Breaks ...`")
     return rules
 
 
@@ -77,7 +90,7 @@ def flat(text):
     return "\n".join(line.strip() for line in text.decode().splitlines())
 
 
-def check(tool, path, rules, with_ptxas):
+def check(tool, path, with_ptxas):
     """(number of checks, failures in words)"""
     failures, checks = [], 0
 
@@ -89,6 +102,7 @@ def check(tool, path, rules, with_ptxas):
 
     try:
         source = path.read_bytes()
+        rules = read_rules(source.decode())
         expect(run(tool, path, ["-O0"]) == source, "-O0 changes bytes")
         with tempfile.TemporaryDirectory() as folder:
             again = Path(folder, "again.ptx")
@@ -119,7 +133,7 @@ def check(tool, path, rules, with_ptxas):
                     expect(not bad, f"after {name}: other machine code ({', '.join(bad)})")
                 except machine_code.AssemblyError as error:
                     expect(False, f"after {name}: ptxas refuses it: {error}")
-    except (RuntimeError, machine_code.AssemblyError, subprocess.TimeoutExpired) as error:
+    except (BadRules, RuntimeError, machine_code.AssemblyError, subprocess.TimeoutExpired) as error:
         failures.append(f"{path.stem}: {error}")
     return checks, failures
 
@@ -132,14 +146,12 @@ def main():
     parser.add_argument("names", nargs="*", help="kernels; default: all")
     args = parser.parse_args()
     tool = os.path.abspath(args.tool)
-    rules = read_rules((HERE / "rules.txt").read_text())
     paths = sorted(p for p in HERE.glob("*.ptx") if not args.names or p.stem in args.names)
-    failures = [f"{p.stem}: no rules" for p in paths if not rules.get(p.stem)]
-    failures += [f"{name}: rules, but no kernel" for name in rules if not (HERE / f"{name}.ptx").exists()]
+    failures = []
     paths = sample.sampled(paths, args.sample, lambda p: p.stem)
     with_ptxas = machine_code.find_ptxas() is not None
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        results = list(pool.map(lambda p: check(tool, p, rules.get(p.stem, []), with_ptxas), paths))
+        results = list(pool.map(lambda p: check(tool, p, with_ptxas), paths))
     for _, found in results:
         failures += found
     for failure in failures:
