@@ -1,18 +1,15 @@
-// The fixed parts of the report's page: its style and its program. Neither asks the network for anything, and
-// both are written so that no `</` stands in them.
+// The fixed parts of the report's page, made of src/report/page/ by cmake/report_page.cmake: the frame, the style and
+// the scripts. The page asks the network for nothing. `</` would end its elements: neither style nor scripts have it.
+//
+// page/occupancy.js computes what analysis/machine/occupancy.cpp does, for the reader's own block size: the test of the
+// page compares the two.
 #pragma once
 
 #include <string_view>
 
 namespace ptxopt::report {
 
-std::string_view pageStyle();
-std::string_view pageBody();
-
-// The parts of the program, in the order that they must have in the page.
-std::string_view occupancyScript();
-std::string_view chartScript();
-std::string_view listingScript();
-std::string_view mainScript();
+std::string_view pageBeforeData();
+std::string_view pageAfterData();
 
 }  // namespace ptxopt::report

@@ -70,22 +70,9 @@ std::string scriptJson(const Json& data) {
 }  // namespace
 
 std::string makeReport(const Module& module, const ReportOptions& options) {
-  std::string page =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'unsafe-inline'\">\n<title>ptxopt report</title>\n<style>";
-  page += report::pageStyle();
-  page += "</style>\n</head>\n<body>";
-  page += report::pageBody();
-  page += "<script type=\"application/json\" id=\"data\">";
+  std::string page(report::pageBeforeData());
   page += scriptJson(reportData(module, options));
-  page += "</script>\n<script>'use strict';\n";
-  page += report::occupancyScript();
-  page += report::chartScript();
-  page += report::listingScript();
-  page += report::mainScript();
-  page += "</script>\n</body>\n</html>\n";
+  page += report::pageAfterData();
   return page;
 }
 

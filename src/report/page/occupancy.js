@@ -1,11 +1,3 @@
-// The same computation as analysis/machine/occupancy.cpp, for the reader's own block size: the test of the page compares
-// the two.
-#include "report/page.h"
-
-namespace ptxopt::report {
-
-std::string_view occupancyScript() {
-  return R"js(
 const UNLIMITED = Infinity;
 const roundUp = (value, unit) => Math.ceil(value / unit) * unit;
 
@@ -41,7 +33,3 @@ function occupancySteps(a, need) {
   }
   return steps;
 }
-)js";
-}
-
-}  // namespace ptxopt::report

@@ -1,9 +1,3 @@
-#include "report/page.h"
-
-namespace ptxopt::report {
-
-std::string_view mainScript() {
-  return R"js(
 const $ = id => document.getElementById(id);
 const report = JSON.parse($('data').textContent);
 const FILES = ['data', 'predicate', 'uniform'];
@@ -257,7 +251,3 @@ function start() {
   readHash();
 }
 start();
-)js";
-}
-
-}  // namespace ptxopt::report

@@ -1,9 +1,3 @@
-#include "report/page.h"
-
-namespace ptxopt::report {
-
-std::string_view listingScript() {
-  return R"js(
 function make(parent, tag, properties = {}, ...children) {
   const e = Object.assign(document.createElement(tag), properties);
   e.append(...children);
@@ -119,7 +113,3 @@ class Listing {
     return row;
   }
 }
-)js";
-}
-
-}  // namespace ptxopt::report

@@ -1,9 +1,3 @@
-#include "report/page.h"
-
-namespace ptxopt::report {
-
-std::string_view chartScript() {
-  return R"js(
 const SVG = 'http://www.w3.org/2000/svg';  // a name, nothing to load
 function svg(parent, tag, attributes, text) {
   const e = document.createElementNS(SVG, tag);
@@ -130,7 +124,3 @@ class Chart {
     svg(this.cursor, 'text', {x: right ? x - 6 : x + 6, y: this.top + 10, 'text-anchor': right ? 'end' : 'start', 'font-size': 12, fill: 'var(--text)'}, v);
   }
 }
-)js";
-}
-
-}  // namespace ptxopt::report
