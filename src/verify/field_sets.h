@@ -1,4 +1,4 @@
-// Where values may point: the lattice of the analysis in fields.cpp.
+// Where values may point: the lattice of the analysis of fields.h.
 #pragma once
 
 #include <cstdint>
