@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,63 +14,18 @@
 #include <cstring>
 #include <utility>
 
-extern char** environ;
+#include "support/spawn.h"
 
 namespace ptxopt {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
-  void open(int fd) {
-    close();
-    fd_ = fd;
-  }
-  void close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-  int get() const { return fd_; }
-  bool isOpen() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
-
-struct Pipe {
-  Descriptor read, write;
-  // Closed in children by themselves: another thread may be starting one.
-  bool open() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-    read.open(ends[0]);
-    write.open(ends[1]);
-    return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
-  }
-};
-
-// posix_spawn's two structures, freed in any case.
-struct SpawnSettings {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  SpawnSettings() {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-};
+// For reading what is there, and no more.
+bool openForDraining(Pipe& pipe) { return pipe.open() && ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) == 0; }
 
 // Starts it; 0 or an errno.
-int spawn(const std::vector<std::string>& arguments, const Pipe& out, const Pipe& err, pid_t& pid) {
+int start(const std::vector<std::string>& arguments, const Pipe& out, const Pipe& err, pid_t& pid) {
   SpawnSettings s;
   constexpr const char* kNull = "/dev/null";
   posix_spawn_file_actions_addopen(&s.actions, STDIN_FILENO, kNull, O_RDONLY, 0);
@@ -92,11 +45,7 @@ int spawn(const std::vector<std::string>& arguments, const Pipe& out, const Pipe
   posix_spawnattr_setsigdefault(&s.attributes, &usual);
   posix_spawnattr_setpgroup(&s.attributes, 0);
   posix_spawnattr_setflags(&s.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  return ::posix_spawnp(&pid, argv[0], &s.actions, &s.attributes, argv.data(), environ);
+  return spawn(arguments, s, pid);
 }
 
 // Reads what is there. Closes the pipe at its end.
@@ -106,20 +55,14 @@ void drain(Pipe& pipe, std::string& text, std::size_t cap, bool& truncated) {
     const ssize_t n = ::read(pipe.read.get(), buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    if (n <= 0) return pipe.read.close();
+    if (n <= 0) {
+      pipe.read.close();
+      return;
+    }
     const std::size_t kept = std::min(static_cast<std::size_t>(n), cap - std::min(cap, text.size()));
     text.append(buffer.data(), kept);
     if (kept < static_cast<std::size_t>(n)) truncated = true;
   }
-}
-
-int openPidDescriptor(pid_t pid) {
-#ifdef SYS_pidfd_open
-  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-#else
-  static_cast<void>(pid);
-  return -1;
-#endif
 }
 
 // Whether it has ended. It stays a zombie, so that its id, and its group's, still mean it.
@@ -139,14 +82,14 @@ ProcessResult runProcess(const std::vector<std::string>& arguments, const Proces
     result.error = "no command";
     return result;
   }
-  const auto start = Clock::now();
+  const auto begun = Clock::now();
   Pipe out, err;
   pid_t pid = -1;
-  if (options.outputCap != 0 && (!out.open() || !err.open())) {
+  if (options.outputCap != 0 && (!openForDraining(out) || !openForDraining(err))) {
     result.error = std::strerror(errno);
     return result;
   }
-  if (const int error = spawn(arguments, out, err, pid); error != 0) {
+  if (const int error = start(arguments, out, err, pid); error != 0) {
     result.error = std::strerror(error);
     return result;
   }
@@ -161,7 +104,7 @@ ProcessResult runProcess(const std::vector<std::string>& arguments, const Proces
       result.end = End::Cancelled;
       break;
     }
-    const double left = options.timeoutSeconds - secondsSince(start);
+    const double left = options.timeoutSeconds - secondsSince(begun);
     if (options.timeoutSeconds > 0 && left <= 0) {
       result.end = End::TimedOut;
       break;
@@ -179,7 +122,7 @@ ProcessResult runProcess(const std::vector<std::string>& arguments, const Proces
   }
   drain(out, result.out, options.outputCap, result.truncated);
   drain(err, result.err, options.outputCap, result.truncated);
-  result.seconds = secondsSince(start);
+  result.seconds = secondsSince(begun);
   if (result.end != End::Exited) return result;
   if (WIFSIGNALED(status)) {
     result.end = End::Signalled;

@@ -17,27 +17,10 @@
 #include <functional>
 #include <utility>
 
+#include "support/descriptor.h"
+
 namespace ptxopt::tool {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ > STDERR_FILENO) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  // Closing may tell of a late write error.
-  bool close() {
-    const int fd = std::exchange(fd_, -1);
-    return ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
 
 std::string reason() { return std::strerror(errno); }
 
@@ -280,16 +263,17 @@ class Pending {
 }  // namespace
 
 bool readFile(const std::string& path, FileText& text, std::string& error) {
-  const Descriptor file(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor opened(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const int file = path == "-" ? STDIN_FILENO : opened.get();
   const auto fail = [&] {
     error = fmt::format("cannot read '{}': {}", path, reason());
     return false;
   };
-  if (file.get() < 0) return fail();
+  if (file < 0) return fail();
   struct stat status {};
   std::size_t capacity = 65536;
   // One byte more than expected tells the end of the file without growing.
-  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode))
+  if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode))
     capacity = static_cast<std::size_t>(status.st_size) + 1;
   text = {std::make_unique_for_overwrite<char[]>(capacity), 0};
   for (;;) {
@@ -299,7 +283,7 @@ bool readFile(const std::string& path, FileText& text, std::string& error) {
       text.data = std::move(larger);
       capacity *= 2;
     }
-    const ssize_t n = ::read(file.get(), text.data.get() + text.size, capacity - text.size);
+    const ssize_t n = ::read(file, text.data.get() + text.size, capacity - text.size);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail();
     if (n == 0) return true;

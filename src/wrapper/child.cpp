@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +16,7 @@
 #include <cstring>
 #include <utility>
 
-extern char** environ;
+#include "support/spawn.h"
 
 namespace ptxopt {
 namespace {
@@ -71,45 +69,6 @@ class SignalsSentOn {
   std::array<struct sigaction, kSentOn.size()> before_{};
 };
 
-struct Spawn {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  Spawn() {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-  }
-  Spawn(const Spawn&) = delete;
-  Spawn& operator=(const Spawn&) = delete;
-  ~Spawn() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-};
-
-struct Pipe {
-  int read = -1, write = -1;
-  Pipe() = default;
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe() {
-    closeRead();
-    closeWrite();
-  }
-  bool open() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-    read = ends[0];
-    write = ends[1];
-    return true;
-  }
-  void closeRead() {
-    if (read >= 0) ::close(std::exchange(read, -1));
-  }
-  void closeWrite() {
-    if (write >= 0) ::close(std::exchange(write, -1));
-  }
-};
-
 bool areOneFile(int a, int b) {
   struct stat first {
   }, second{};
@@ -122,40 +81,29 @@ bool areOneFile(int a, int b) {
 void readAll(pid_t pid, Pipe& first, std::string& firstText, Pipe& second, std::string& secondText) {
   const std::pair<Pipe*, std::string*> streams[] = {{&first, &firstText}, {&second, &secondText}};
   std::array<char, 16 * 1024> buffer;
-  int ended = -1;
-#ifdef SYS_pidfd_open
-  ended = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-#endif
+  Descriptor ended(openPidDescriptor(pid));
   bool hasEnded = false;
-  while (first.read >= 0 || second.read >= 0) {
-    pollfd polled[] = {{first.read, POLLIN, 0}, {second.read, POLLIN, 0}, {ended, POLLIN, 0}};
+  while (first.read.isOpen() || second.read.isOpen()) {
+    pollfd polled[] = {{first.read.get(), POLLIN, 0}, {second.read.get(), POLLIN, 0}, {ended.get(), POLLIN, 0}};
     const int ready = ::poll(polled, std::size(polled), hasEnded ? 0 : -1);
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) break;
     // What it wrote before its end is in the pipes by now.
     if (polled[2].revents != 0) {
       hasEnded = true;
-      ::close(std::exchange(ended, -1));
+      ended.close();
       continue;
     }
     for (std::size_t i = 0; i < std::size(streams); ++i) {
       const auto& [pipe, text] = streams[i];
-      if (pipe->read < 0 || polled[i].revents == 0) continue;
-      const ssize_t n = ::read(pipe->read, buffer.data(), buffer.size());
+      if (!pipe->read.isOpen() || polled[i].revents == 0) continue;
+      const ssize_t n = ::read(pipe->read.get(), buffer.data(), buffer.size());
       if (n > 0)
         text->append(buffer.data(), static_cast<std::size_t>(n));
       else if (n == 0 || errno != EINTR)
-        pipe->closeRead();
+        pipe->read.close();
     }
   }
-  if (ended >= 0) ::close(ended);
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& arguments) {
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  return argv;
 }
 
 }  // namespace
@@ -168,34 +116,33 @@ std::string Child::describe() const {
 
 Child runChild(const std::vector<std::string>& arguments, const ChildOptions& options) {
   Child child;
-  Spawn spawn;
+  SpawnSettings settings;
   Pipe out, err;
   if (!options.input.empty())
-    posix_spawn_file_actions_addopen(&spawn.actions, STDIN_FILENO, options.input.c_str(), O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, options.input.c_str(), O_RDONLY, 0);
   if (options.capturesOutput) {
     const bool isOne = areOneFile(STDOUT_FILENO, STDERR_FILENO);
     if (!out.open() || (!isOne && !err.open())) {
       child.error = std::strerror(errno);
       return child;
     }
-    posix_spawn_file_actions_adddup2(&spawn.actions, out.write, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&spawn.actions, isOne ? out.write : err.write, STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&settings.actions, out.write.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&settings.actions, (isOne ? out : err).write.get(), STDERR_FILENO);
   }
   ::signal(SIGCHLD, SIG_DFL);  // whoever ignores it gets no status
   SignalsSentOn signals;
   wasSentOn = 0;
-  posix_spawnattr_setsigmask(&spawn.attributes, &signals.mask());
-  posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETSIGMASK);
-  std::vector<char*> argv = pointers(arguments);
+  posix_spawnattr_setsigmask(&settings.attributes, &signals.mask());
+  posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, argv[0], &spawn.actions, &spawn.attributes, argv.data(), environ);
+  const int error = spawn(arguments, settings, pid);
   signals.started(error == 0 ? pid : 0);
   if (error != 0) {
     child.error = std::strerror(error);
     return child;
   }
-  out.closeWrite();
-  err.closeWrite();
+  out.write.close();
+  err.write.close();
   if (options.capturesOutput) readAll(pid, out, child.out, err, child.err);
   while (::waitpid(pid, &child.status, 0) < 0 && errno == EINTR) {
   }
@@ -219,7 +166,7 @@ void endLike(const Child& child) {
 }
 
 std::string become(const std::vector<std::string>& arguments) {
-  std::vector<char*> argv = pointers(arguments);
+  const std::vector<char*> argv = argumentPointers(arguments);
   ::execvp(argv[0], argv.data());
   return std::strerror(errno);
 }

@@ -5,19 +5,17 @@
 // tool then dies by that signal, as its caller expects.
 #include <fmt/format.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <thread>
 
 #include "reduce/reducer.h"
 #include "support/process.h"
+#include "support/temporary_folder.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/options/parse_arguments.h"
@@ -63,32 +61,6 @@ void catchSignals() {
 }
 
 // ---- the user's command ----
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "ptxopt-reduce-XXXXXX").string();
-    if (error)
-      error_ = fmt::format("there is no folder for temporary files: {}", error.message());
-    else if (::mkdtemp(name.data()) == nullptr)
-      error_ = fmt::format("cannot make the folder '{}': {}", name, std::strerror(errno));
-    else
-      path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-  const std::string& error() const { return error_; }
-
- private:
-  fs::path path_;
-  std::string error_;
-};
 
 // Each `{}` of the arguments becomes the file; without any the file is one more argument.
 std::vector<std::string> withFile(const std::vector<std::string>& command, const std::string& file) {
@@ -238,7 +210,7 @@ int run(const ReduceLine& line) {
   if (!text.error.empty()) return fail(Status::Usage, text.error);
 
   const TemporaryFolder folder;
-  if (!folder.error().empty()) return fail(Status::Usage, folder.error());
+  if (!folder.isValid()) return fail(Status::Usage, folder.error());
   Tester tester(line, folder.path());
 
   // The input as it is (unless kernels go at once), then as it is reprinted.
