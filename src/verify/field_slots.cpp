@@ -1,5 +1,6 @@
 #include <numeric>
 
+#include "support/union_find.h"
 #include "verify/field_facts.h"
 
 namespace ptxopt::verify {
@@ -27,12 +28,8 @@ bool overlap(const Slot& a, const Slot& b) {
 }  // namespace
 
 std::vector<Slot> joinSlots(FieldFacts& facts) {
-  std::vector<uint32_t> same(facts.fields.size());
-  std::iota(same.begin(), same.end(), 0u);
-  const auto of = [&](uint32_t k) {
-    while (same[k] != k) k = same[k];
-    return k;
-  };
+  UnionFind same(facts.fields.size());
+  const auto of = [&](uint32_t k) { return same.find(k); };
   std::vector<Slot> slots = slotsOf(facts);
   for (bool changed = true; changed;) {
     changed = false;
@@ -41,7 +38,7 @@ std::vector<Slot> joinSlots(FieldFacts& facts) {
         Slot &a = slots[x], &b = slots[y];
         if (of(a.holder) != of(b.holder) || !overlap(a, b)) continue;
         const uint32_t first = std::min(of(a.target), of(b.target)), last = std::max(of(a.target), of(b.target));
-        same[last] = first;
+        same.unite(first, last);
         if (first != last)
           for (const auto& [type, count] : facts.elements[last]) facts.elements[first][type] += count;
         const Spot all = together({a.at, a.stride}, {b.at, b.stride});

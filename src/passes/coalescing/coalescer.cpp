@@ -64,19 +64,14 @@ std::vector<Verdict> Coalescer::frozenRegisters(const Function& f, const Module&
 }
 
 void Coalescer::makeWebs() {
-  parent_.resize(values_->size());
-  for (Number n = 0; n < parent_.size(); ++n) parent_[n] = n;
-  const auto unite = [&](Number a, Number b) {
-    a = find(a);
-    b = find(b);
-    if (a != b) parent_[std::max(a, b)] = std::min(a, b);
-  };
-  for (Number n = 0; n < parent_.size(); ++n) {
-    values_->forEachSource(n, [&](Number s) { unite(n, s); });
+  sets_ = UnionFind(values_->size());
+  for (Number n = 0; n < sets_.size(); ++n) {
+    values_->forEachSource(n, [&](Number s) { sets_.unite(n, s); });
     // What is called from outside by one name stays one.
-    if (f_.registers[values_->registerOf(n).value].isParameter) unite(n, values_->firstOf(values_->registerOf(n)));
+    if (f_.registers[values_->registerOf(n).value].isParameter)
+      sets_.unite(n, values_->firstOf(values_->registerOf(n)));
   }
-  webs_.resize(parent_.size());
+  webs_.resize(sets_.size());
   for (const RegId r : candidates_) {
     const Register& reg = f_.registers[r.value];
     const LiveRange& range = (*intervals_)[r];
@@ -94,23 +89,18 @@ void Coalescer::makeWebs() {
       web.mayBeNumber = stored_.mayBeNumber[r.value];
     }
   }
-  for (Number n = 0; n < parent_.size(); ++n) {
+  for (Number n = 0; n < sets_.size(); ++n) {
     Web& web = webs_[find(n)];
     ++web.values;
     web.hasPartial = web.hasPartial || (*values_)[n].isPartial;
     web.hasPhi = web.hasPhi || (*values_)[n].kind == ValueKind::Phi;
   }
-  moved_.assign(parent_.size(), CopyValues::kNone);
+  moved_.assign(sets_.size(), CopyValues::kNone);
 }
 
 bool Coalescer::isArgument(RegId r) const {
   return f_.registers[r.value].isParameter &&
          std::find(f_.returnRegisters.begin(), f_.returnRegisters.end(), r) == f_.returnRegisters.end();
-}
-
-Coalescer::Number Coalescer::find(Number n) {
-  while (parent_[n] != n) n = parent_[n] = parent_[parent_[n]];
-  return n;
 }
 
 Coalescer::Number Coalescer::written(const Copy& c) const {
@@ -163,7 +153,7 @@ Verdict Coalescer::join(Number a, Number b, bool really, bool isLimited) {
   if (isLimited && joins_ >= limits_.mostJoins) return Verdict::Budget;
   if (!really) return Verdict::Joined;
   joins_ += isLimited;
-  parent_[b] = a;
+  sets_.unite(a, b);
   to.range.join(std::move(from.range));
   to.type = type;
   if (from.fixed.valid()) to.fixed = from.fixed;

@@ -20,6 +20,7 @@
 #include "passes/coalescing/copy_values.h"
 #include "passes/coalescing/joined_range.h"
 #include "passes/manager/pass.h"
+#include "support/union_find.h"
 
 namespace ptxopt {
 
@@ -82,7 +83,7 @@ class Coalescer {
   // A value that the copy writes, and the one that it reads.
   CopyValues::Number written(const Copy& copy) const;
   CopyValues::Number read(const Copy& copy) const;
-  CopyValues::Number find(CopyValues::Number n);
+  CopyValues::Number find(CopyValues::Number n) { return sets_.find(n); }
   const JoinedRange& range(CopyValues::Number n) { return webs_[find(n)].range; }
   ScalarType typeOf(CopyValues::Number n) { return webs_[find(n)].type; }
 
@@ -171,8 +172,8 @@ class Coalescer {
   std::vector<RegId> candidates_;
   std::unique_ptr<LiveIntervals> intervals_;  // of the candidates only
   std::unique_ptr<CopyValues> values_;
-  std::vector<Number> parent_;   // by Number: union-find
-  std::vector<Web> webs_;        // by Number; meaningful at the roots of the union-find
+  UnionFind sets_;               // of values in one web
+  std::vector<Web> webs_;        // by Number; meaningful at the roots of the sets
   std::vector<Number> moved_;    // by Number: reads of it were moved to the web of that value
   std::vector<Read> reads_;      // sorted by value
   std::vector<Number> members_;  // all values, sorted by web and root, when reads_ were found

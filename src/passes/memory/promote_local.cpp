@@ -21,11 +21,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "analysis/machine/kernel_needs.h"
 #include "passes/memory/indexed_reach.h"
 #include "passes/memory/slot_code.h"
+#include "support/union_find.h"
 
 namespace ptxopt {
 namespace {
@@ -183,24 +183,17 @@ class LocalPromotion {
     groups_.clear();
     for (const VariableId v : addresses_.variables()) {
       std::vector<LocalSlot>& slots = slots_[v.value];
-      std::vector<std::size_t> leader(slots.size());
-      std::iota(leader.begin(), leader.end(), std::size_t{0});
-      const auto find = [&](std::size_t k) {
-        while (leader[k] != k) k = leader[k] = leader[leader[k]];
-        return k;
-      };
+      UnionFind together(slots.size());
       const auto indexAt = [&](int64_t offset) {
-        return static_cast<std::size_t>(LocalSlots::find(slots, offset) - slots.data());
+        return static_cast<uint32_t>(LocalSlots::find(slots, offset) - slots.data());
       };
       for (const LocalAccess& a : addresses_.accesses())
         if (a.variable == v && !slots.empty())
-          for (int64_t k = 1; k < a.elements; ++k) {
-            const std::size_t x = find(indexAt(a.offset)), y = find(indexAt(a.offset + k * a.bytes));
-            leader[std::max(x, y)] = std::min(x, y);
-          }
+          for (int64_t k = 1; k < a.elements; ++k)
+            together.unite(indexAt(a.offset), indexAt(a.offset + k * a.bytes));
       std::vector<std::size_t> groupOf(slots.size());
-      for (std::size_t k = 0; k < slots.size(); ++k) {
-        const std::size_t first = find(k);
+      for (uint32_t k = 0; k < slots.size(); ++k) {
+        const uint32_t first = together.find(k);
         if (first == k) {
           groupOf[k] = groups_.size();
           groups_.emplace_back();

@@ -20,31 +20,10 @@
 #include <vector>
 
 #include "passes/manager/pass.h"
+#include "support/union_find.h"
 
 namespace ptxopt {
 namespace {
-
-class UnionFind {
- public:
-  uint32_t add() {
-    parent_.push_back(static_cast<uint32_t>(parent_.size()));
-    return parent_.back();
-  }
-  uint32_t find(uint32_t x) {
-    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
-    return x;
-  }
-  // The smaller id stays the root, so that nothing depends on the order of unions.
-  void unite(uint32_t a, uint32_t b) {
-    a = find(a);
-    b = find(b);
-    if (a != b) parent_[std::max(a, b)] = std::min(a, b);
-  }
-  std::size_t size() const { return parent_.size(); }
-
- private:
-  std::vector<uint32_t> parent_;
-};
 
 class WebRenamer {
  public:
