@@ -19,7 +19,7 @@
 #include <map>
 
 #include "passes/loops/address_opcodes.h"
-#include "passes/manager/pass.h"
+#include "passes/util/function_pass.h"
 #include "passes/util/loop_room.h"
 #include "passes/util/split_places.h"
 
@@ -43,17 +43,12 @@ bool isSlow(const OpcodeForm& form) {
   }
 }
 
-class HoistSlowArithmetic {
+class HoistSlowArithmetic : FunctionPass {
  public:
   HoistSlowArithmetic(Function& f, PassContext& context)
-      : f_(f),
-        context_(context),
-        module_(context.module),
-        cfg_(context.analyses.cfg()),
+      : FunctionPass(f, context),
         loops_(context.analyses.loops()),
         dominators_(context.analyses.dominators()),
-        slots_(context.analyses.slotIndexes()),
-        intervals_(context.analyses.liveIntervals()),
         room_(f, context),
         granted_(loops_.size()) {}
 
@@ -250,14 +245,8 @@ class HoistSlowArithmetic {
     return made;
   }
 
-  Function& f_;
-  PassContext& context_;
-  const Module& module_;
-  const Cfg& cfg_;
   const Loops& loops_;
   const DominatorTree& dominators_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
   LoopRoom room_;
   Declines declines_;
   std::optional<Occurrences> occurrences_;

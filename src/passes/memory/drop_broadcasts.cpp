@@ -47,7 +47,7 @@
 #include "ir/opcode_predicates.h"
 #include "ir/spaced_opcodes.h"
 #include "ir/stored_numbers.h"
-#include "passes/manager/pass.h"
+#include "passes/util/function_pass.h"
 #include "passes/util/split_places.h"
 
 namespace ptxopt {
@@ -75,16 +75,11 @@ bool isBlockBarrier(const OpcodeForm& form) {
 
 bool isInteger32(ScalarType t) { return isIntegerOrBits(t) && info(t).bits == 32; }
 
-class DropBroadcasts {
+class DropBroadcasts : FunctionPass {
  public:
   DropBroadcasts(Function& f, PassContext& context)
-      : f_(f),
-        context_(context),
-        module_(context.module),
+      : FunctionPass(f, context),
         stored_(findStoredNumbers(context.module, f)),
-        cfg_(context.analyses.cfg()),
-        slots_(context.analyses.slotIndexes()),
-        intervals_(context.analyses.liveIntervals()),
         spaces_(makeSpaces()),
         memory_(context.module, f, cfg_, spaces_ ? &*spaces_ : nullptr) {}
 
@@ -442,13 +437,7 @@ class DropBroadcasts {
     context_.count("votes");
   }
 
-  Function& f_;
-  PassContext& context_;
-  const Module& module_;
   const StoredNumbers stored_;
-  const Cfg& cfg_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
   const std::optional<AddressSpaces> spaces_;
   const LaunchMemory memory_;
   std::vector<Section> triangles_, sections_;

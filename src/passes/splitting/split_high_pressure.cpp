@@ -34,21 +34,17 @@
 #include "passes/splitting/split_goal.h"
 #include "passes/splitting/split_remat.h"
 #include "passes/splitting/split_shared.h"
+#include "passes/util/function_pass.h"
 #include "passes/util/split_places.h"
 #include "support/range_max.h"
 
 namespace ptxopt {
 namespace {
 
-class PressureSplitter {
+class PressureSplitter : FunctionPass {
  public:
   PressureSplitter(Function& f, PassContext& context)
-      : f_(f),
-        context_(context),
-        module_(context.module),
-        cfg_(context.analyses.cfg()),
-        slots_(context.analyses.slotIndexes()),
-        intervals_(context.analyses.liveIntervals()),
+      : FunctionPass(f, context),
         pressure_(context.analyses.registerPressure()),
         points_(pressure_.points()),
         goal_(findSplitGoal(f, context, static_cast<uint32_t>(context.knobs[Knob::SplitRegisters]))),
@@ -423,12 +419,6 @@ class PressureSplitter {
                               goal_.estimate.fatPoint, after, again, slots, plan.slots ? plan.slots->bytes() : 0));
   }
 
-  Function& f_;
-  PassContext& context_;
-  const Module& module_;
-  const Cfg& cfg_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
   const RegisterPressure& pressure_;
   const PressurePoints& points_;
   const SplitGoal goal_;

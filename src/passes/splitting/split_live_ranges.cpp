@@ -30,6 +30,7 @@
 
 #include "passes/splitting/split_goal.h"
 #include "passes/splitting/split_remat.h"
+#include "passes/util/function_pass.h"
 #include "passes/util/split_places.h"
 
 namespace ptxopt {
@@ -48,18 +49,10 @@ struct Ways {
   std::vector<Out> out;
 };
 
-class LoopSplitter {
+class LoopSplitter : FunctionPass {
  public:
   LoopSplitter(Function& f, PassContext& context)
-      : f_(f),
-        context_(context),
-        module_(context.module),
-        cfg_(context.analyses.cfg()),
-        loops_(context.analyses.loops()),
-        slots_(context.analyses.slotIndexes()),
-        intervals_(context.analyses.liveIntervals()),
-        occurrences_(f),
-        zones_(module_, f) {}
+      : FunctionPass(f, context), loops_(context.analyses.loops()), occurrences_(f), zones_(module_, f) {}
 
   bool run() {
     collect();
@@ -355,13 +348,7 @@ class LoopSplitter {
     for (const Copy& c : in_) insertCopy(module_, f_, c.to, c.from, c.place);
   }
 
-  Function& f_;
-  PassContext& context_;
-  const Module& module_;
-  const Cfg& cfg_;
   const Loops& loops_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
   const Occurrences occurrences_;
   const Zones zones_;
   Declines declines_;

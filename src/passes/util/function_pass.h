@@ -1,0 +1,26 @@
+// What a pass that moves or replaces the values of one function asks for first: the base of its class.
+#pragma once
+
+#include "passes/manager/pass.h"
+
+namespace ptxopt {
+
+class FunctionPass {
+ protected:
+  FunctionPass(Function& f, PassContext& context)
+      : f_(f),
+        context_(context),
+        module_(context.module),
+        cfg_(context.analyses.cfg()),
+        slots_(context.analyses.slotIndexes()),
+        intervals_(context.analyses.liveIntervals()) {}
+
+  Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  const Cfg& cfg_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
+};
+
+}  // namespace ptxopt
