@@ -16,4 +16,26 @@ inline bool isGlobalConversion(const OpcodeForm& form) {
 // Of memory that is global or may be.
 inline bool isGlobalOrGeneric(StateSpace s) { return s == StateSpace::None || s == StateSpace::Global; }
 
+// Whether it neither writes memory nor orders accesses to it. Loads do not.
+inline bool hasNoMemoryEffect(const OpcodeForm& form) {
+  switch (form.op) {
+    // Of these, effect::Side means no more than that ptxas keeps them when dead, or that their result depends on which
+    // threads run.
+    case Op::Div:
+    case Op::Rem:
+    case Op::Rcp:
+    case Op::Rsqrt:
+    case Op::Sqrt:
+    case Op::Isspacep:
+    case Op::Activemask:
+    case Op::Elect:
+    case Op::Prefetch:
+    case Op::Prefetchu: return true;
+    default: break;
+  }
+  constexpr uint32_t kOther = effect::Read | effect::CarryIn | effect::CarryOut | effect::Convergent |
+                              effect::Branch | effect::IndirectBranch | effect::Return | effect::Exit;
+  return !form.is(~kOther);
+}
+
 }  // namespace ptxopt

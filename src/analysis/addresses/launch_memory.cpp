@@ -87,25 +87,12 @@ GlobalEffect LaunchMemory::effectOf(const OpcodeForm& form) const {
     case Op::Barrier:
     case Op::BarrierCluster:
     case Op::BarrierRed: return GlobalEffect::Barrier;
-    // Kept by ptxas when dead, which is all that Side means here; or of no memory.
-    case Op::Div:
-    case Op::Rem:
-    case Op::Rcp:
-    case Op::Rsqrt:
-    case Op::Sqrt:
-    case Op::Isspacep:
-    case Op::Activemask:
-    case Op::Elect:
-    case Op::Prefetch:
-    case Op::Prefetchu: return GlobalEffect::None;
     case Op::St:
       if (!form.is(~uint32_t{effect::Write}) && !isGlobalOrGeneric(form.space)) return GlobalEffect::None;
       break;
     default: break;
   }
-  constexpr uint32_t kNothing = effect::Read | effect::CarryIn | effect::CarryOut | effect::Convergent |
-                                effect::Branch | effect::IndirectBranch | effect::Return | effect::Exit;
-  return form.is(~kNothing) ? GlobalEffect::Changes : GlobalEffect::None;
+  return hasNoMemoryEffect(form) ? GlobalEffect::None : GlobalEffect::Changes;
 }
 
 }  // namespace ptxopt

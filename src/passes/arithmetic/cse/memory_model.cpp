@@ -1,29 +1,9 @@
 #include "passes/arithmetic/cse/memory_model.h"
 
+#include "ir/opcode_predicates.h"
+
 namespace ptxopt::cse {
 namespace {
-
-// Orders no memory and writes none, whatever its row says else.
-bool isHarmless(const OpcodeForm& form) {
-  switch (form.op) {
-    // Kept by ptxas when dead, which is all that Side means here; their result depends on which threads run.
-    case Op::Div:
-    case Op::Rem:
-    case Op::Rcp:
-    case Op::Rsqrt:
-    case Op::Sqrt:
-    case Op::Isspacep:
-    case Op::Activemask:
-    case Op::Elect:
-    case Op::Prefetch:
-    case Op::Prefetchu:
-    case Op::Trap: return true;
-    default: break;
-  }
-  constexpr uint32_t kNoMemoryEffects = effect::Read | effect::CarryIn | effect::CarryOut | effect::Convergent |
-                                        effect::Branch | effect::IndirectBranch | effect::Return | effect::Exit;
-  return !form.is(~kNoMemoryEffects);
-}
 
 // Says nothing but a space, a vector and a type; `.weak` is the default.
 bool isPlain(const OpcodeForm& form) {
@@ -38,7 +18,8 @@ MemoryOperation memoryOperation(const OpcodeForm& form) {
   if (form.op == Op::Unknown) return o;
   const bool isStore = form.op == Op::St;
   if ((!isStore && form.op != Op::Ld) || form.is(effect::Volatile | effect::Ordering)) {
-    o.effect = isHarmless(form) ? MemoryEffect::None : MemoryEffect::Wall;
+    // Nothing is executed after a trap.
+    o.effect = form.op == Op::Trap || hasNoMemoryEffect(form) ? MemoryEffect::None : MemoryEffect::Wall;
     return o;
   }
   const bool isTracked = isPlain(form) && form.type != ScalarType::None && info(form.type).bits % 8 == 0;
