@@ -7,6 +7,7 @@
 
 #include "exec/constant_expression.h"
 #include "exec/machine.h"
+#include "ir/operand_predicates.h"
 
 namespace ptxopt::exec {
 
@@ -114,30 +115,21 @@ Binder::OperandRun& Binder::operand(std::size_t i) {
 
 Shape Binder::shape(std::size_t i) const {
   if (i >= operands_.size()) return Shape::None;
-  switch (operands_[i].entries.front().kind) {
-    case OperandKind::Register: {
-      const auto entries = operands_[i].entries;
+  const auto entries = operands_[i].entries;
+  if (isConstantExpression(entries.front())) return Shape::Immediate;
+  switch (entries.front().kind) {
+    case OperandKind::Register:
       return function_.registers[entries.front().payload].lanes > 1 && entries.size() == 1 ? Shape::Vector
                                                                                            : Shape::Register;
-    }
     case OperandKind::SpecialRegister: return Shape::Special;
-    case OperandKind::Integer:
-    case OperandKind::WideInteger:
-    case OperandKind::Float32:
-    case OperandKind::Float64:
-    case OperandKind::Decimal:
-    case OperandKind::Builtin:
-    case OperandKind::Paren:
-    case OperandKind::Cast: return Shape::Immediate;
     case OperandKind::Label:
     case OperandKind::Variable:
     case OperandKind::Symbol: return Shape::Address;
     case OperandKind::Sink: return Shape::Sink;
     case OperandKind::Vector: return Shape::Vector;
     case OperandKind::Memory: return Shape::Memory;
-    case OperandKind::Selector: return Shape::Other;
+    default: return Shape::Other;
   }
-  return Shape::Other;
 }
 
 bool Binder::isPair(std::size_t i) const {

@@ -119,13 +119,15 @@ void launchMemory(Draft& d) {
 
 void dirtyMemory(Draft& d) { d.t.dirty = true; }
 
-struct ShapeStrategy {
+template <typename Function>
+struct Strategy {
   const char* name;
   unsigned period, phase;  // it is for the trials whose number is `phase` modulo `period`
-  void (*apply)(Draft&);
+  Function* apply;
+  bool isFor(unsigned number) const { return number % period == phase; }
 };
 
-constexpr ShapeStrategy kShapes[] = {
+constexpr Strategy<void(Draft&)> kShapes[] = {
     {"whole warps and odd ones", 1, 0, warps},
     {"planes and cubes", 1, 0, planesAndCubes},
     {"one thread, or seven", 16, 5, fewThreads},
@@ -201,13 +203,7 @@ Value anySize(Draft& d, const Scalar& s) {
   return s.sizes[at < kWild ? at : at + 2];
 }
 
-struct ScalarStrategy {
-  const char* name;
-  unsigned period, phase;
-  Value (*value)(Draft&, const Scalar&);
-};
-
-constexpr ScalarStrategy kScalars[] = {
+constexpr Strategy<Value(Draft&, const Scalar&)> kScalars[] = {
     {"the number of threads, at first", 1, 0, threadCount},
     {"any magnitude", 8, 7, anyMagnitude},
     {"no bound at the far end", 1, 0, noBound},
@@ -219,11 +215,6 @@ constexpr ScalarStrategy kScalars[] = {
     {"the sizes in their order", 1, 0, nextSize},
     {"any size", 1, 0, anySize},
 };
-
-template <typename Strategy>
-bool isFor(const Strategy& s, unsigned number) {
-  return number % s.period == s.phase;
-}
 
 // For the bounds that kernels test.
 std::vector<uint64_t> sizesAround(const Draft& d) {
@@ -291,8 +282,8 @@ uint64_t cutTo(const Field& f, uint64_t bits) {
 Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number,
                 const std::vector<exec::Dim3>& blocks) {
   Draft d{use, limits, seed, number, blocks, mix(seed, number), {}};
-  for (const ShapeStrategy& s : kShapes)
-    if (isFor(s, number)) s.apply(d);
+  for (const auto& s : kShapes)
+    if (s.isFor(number)) s.apply(d);
   const std::vector<uint64_t> sizes = sizesAround(d), around = aroundConstants(d);
   // One scalar of each trial takes the sizes in their order, so that it meets all of them soon.
   const auto isSize = [](const Field& f) { return f.use == Field::Use::Scalar && !f.isFloat; };
@@ -314,8 +305,8 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
     } else {
       const Scalar wanted{f, inOrder, number / std::max(1u, scalars), sizes, around};
       Value value;
-      for (const ScalarStrategy& s : kScalars)
-        if (!value && isFor(s, number)) value = s.value(d, wanted);
+      for (const auto& s : kScalars)
+        if (!value && s.isFor(number)) value = s.apply(d, wanted);
       v.bits = *value;
     }
     v.bits = cutTo(f, v.bits);

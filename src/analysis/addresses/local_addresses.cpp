@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/values/constant_operand.h"
+#include "ir/operand_predicates.h"
 
 namespace ptxopt {
 namespace {
@@ -12,21 +13,6 @@ bool isLocalOrGeneric(StateSpace s) { return s == StateSpace::None || s == State
 
 bool isFloating(const Operand& o) {
   return o.kind == OperandKind::Float32 || o.kind == OperandKind::Float64 || o.kind == OperandKind::Decimal;
-}
-
-// Part of a constant expression. No name: it may be an address.
-bool isConstant(const Operand& o) {
-  switch (o.kind) {
-    case OperandKind::Integer:
-    case OperandKind::WideInteger:
-    case OperandKind::Float32:
-    case OperandKind::Float64:
-    case OperandKind::Decimal:
-    case OperandKind::Builtin:
-    case OperandKind::Cast:
-    case OperandKind::Paren: return true;
-    default: return false;
-  }
 }
 
 }  // namespace
@@ -434,7 +420,7 @@ bool LocalAddresses::isStorable(InstrId id, ScalarType type) const {
   // An expression is left to a mov of the bits: it must be one of integers.
   if (stored.size() > 1 && (!isInteger(type) || std::ranges::any_of(stored, isFloating))) return false;
   return std::ranges::all_of(stored.subspan(isSum), [&](const Operand& o) {
-    return isConstant(o) || (stored.size() == 1 && isStorableRegister(o, type));
+    return isConstantExpression(o) || (stored.size() == 1 && isStorableRegister(o, type));
   });
 }
 
@@ -501,8 +487,8 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
   for (uint32_t k = first; k < first + access.elements; ++k) {
     const Operand& o = operands[k];
     const bool isUsable = !access.isStore ? isWholeRegister(o, bits) || o.kind == OperandKind::Sink
-                          : isVector      ? isStorableRegister(o, form.type) || (isConstant(o) && !o.isGroup())
-                                          : isStorable(id, form.type);
+                          : isVector ? isStorableRegister(o, form.type) || (isConstantExpression(o) && !o.isGroup())
+                                     : isStorable(id, form.type);
     if (!isUsable) whyNot = "lanes";
     for (uint32_t j = first; j < k && !access.isStore; ++j)
       if (o.isRegister() && operands[j].isRegister() && operands[j].reg() == o.reg()) whyNot = "lanes";

@@ -56,15 +56,16 @@ class Items:
         if depth == 0 or r.random() < 0.15:
             return self.number()
         part = lambda: self.expression(depth - 1)  # noqa: E731
+        number = lambda least, most: f"{r.randint(least, most)}{r.choice(['', 'U'])}"  # noqa: E731
         kind = r.randint(0, 9)
         if kind == 0:
             return f"~{r.choice([str(r.randint(0, 99)), '(' + part() + ')'])}"
         if kind == 1:
             return f"{r.choice('-!')}({part()})"
         if kind == 2:
-            return f"(({part()}) {r.choice('/%')} {r.randint(1, 30)}{r.choice(['', 'U'])})"
+            return f"(({part()}) {r.choice('/%')} {number(1, 30)})"
         if kind == 3:
-            return f"(({part()}) {r.choice(['<<', '>>'])} {r.randint(0, 63)}{r.choice(['', 'U'])})"
+            return f"(({part()}) {r.choice(['<<', '>>'])} {number(0, 63)})"
         if kind == 4:
             return f"(({part()}) {r.choice(['<', '<=', '>', '>=', '==', '!='])} ({part()}))"
         if kind == 5:
