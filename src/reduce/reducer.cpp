@@ -1,14 +1,16 @@
 #include "reduce/reducer.h"
 
+#define XXH_INLINE_ALL  // no library is needed
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,28 +30,13 @@ std::unique_ptr<Module> parsed(std::string_view text) {
 
 std::string reprinted(const Module& module) { return print(module, {.reprint = true}); }
 
-// A hash of 128 bits that stands for a text. Two texts with one hash would be taken for one; that is unlikely enough.
-struct Digest {
-  uint64_t a = 0, b = 0;
-  friend auto operator<=>(const Digest&, const Digest&) = default;
-};
+// Stands for a text that was tried. Two texts with one hash would be taken for one, and the second would not be tried;
+// of 128 bits that is unlikely enough.
+using Digest = std::pair<XXH64_hash_t, XXH64_hash_t>;
 
 Digest digestOf(std::string_view text) {
-  const auto mix = [](uint64_t h) {
-    h ^= h >> 33;
-    h *= 0xff51afd7ed558ccdull;
-    h ^= h >> 33;
-    h *= 0xc4ceb9fe1a85ec53ull;
-    return h ^ (h >> 33);
-  };
-  Digest d{text.size(), ~text.size()};
-  for (std::size_t at = 0; at < text.size(); at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, std::min<std::size_t>(8, text.size() - at));
-    d.a = mix(d.a ^ word);
-    d.b = mix(d.b + word * 0x9E3779B97F4A7C15ull) ^ d.a;
-  }
-  return d;
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {hash.high64, hash.low64};
 }
 
 // The text with the chosen opportunities taken, in the form of --reprint; none when it is not PTX.
