@@ -3,27 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <set>
-#include <thread>
 
 #include "ptxas/cubin.h"
+#include "support/parallel.h"
 
 namespace ptxopt::diff {
 namespace {
-
-// Calls work(0), ..., work(n - 1) on so many threads.
-template <class Work>
-void inParallel(unsigned jobs, std::size_t n, const Work& work) {
-  std::atomic<std::size_t> next = 0;
-  const auto worker = [&] {
-    for (std::size_t i; (i = next++) < n;) work(i);
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < std::min<std::size_t>(jobs, n); ++i) threads.emplace_back(worker);
-  worker();
-  for (std::thread& thread : threads) thread.join();
-}
 
 // What a source is, before ptxas is asked.
 struct Survey {
