@@ -1,14 +1,14 @@
 #include "verify/verify.h"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include "exec/machine.h"
+#include "support/parallel.h"
 #include "verify/counterexample.h"
 #include "verify/coverage.h"
 #include "verify/determinacy.h"
@@ -384,8 +384,7 @@ std::vector<KernelVerdict> verify(const Module& a, const Module& b, const Verify
   VerifyOptions each = options;
   each.work = std::max(options.work / std::max<std::size_t>(1, kernels.size()), kLeastWork);
   const auto one = [&](std::size_t i) { verdicts[i] = KernelCheck(a, b, *kernels[i], each).run(); };
-  tbb::task_arena arena(options.jobs == 0 ? tbb::task_arena::automatic : static_cast<int>(options.jobs));
-  arena.execute([&] { tbb::parallel_for(std::size_t{0}, kernels.size(), one); });
+  inParallel(options.jobs != 0 ? options.jobs : std::thread::hardware_concurrency(), kernels.size(), one);
   return verdicts;
 }
 

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -14,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "support/parallel.h"
 #include "tool/commands/optimize_text.h"
 #include "tool/files.h"
 #include "tool/manual/lists.h"
@@ -113,17 +112,9 @@ std::vector<FileResult> optimizeAll(const std::vector<std::string>& names, const
     for (std::size_t i = 0; i < names.size(); ++i) work(i, jobs);
     return results;
   }
-  // As in the library: TBB warns when it is asked for more threads than there are cores.
+  // More threads than cores would only take memory.
   const auto cores = std::max(1u, std::thread::hardware_concurrency());
-  tbb::task_arena arena(static_cast<int>(std::min(jobs, cores)));
-  arena.execute([&] {
-    tbb::parallel_for(
-        tbb::blocked_range<std::size_t>(0, names.size(), 1),
-        [&](const tbb::blocked_range<std::size_t>& range) {
-          for (std::size_t i = range.begin(); i < range.end(); ++i) work(i, 1);
-        },
-        tbb::simple_partitioner());
-  });
+  inParallel(std::min(jobs, cores), names.size(), [&](std::size_t i) { work(i, 1); });
   return results;
 }
 
