@@ -10,6 +10,7 @@
 
 #include "PtxLexer.h"
 #include "PtxParser.h"
+#include "support/printable.h"
 #include "text/builder.h"
 #include "text/syntax_error.h"
 #include "text/token_window.h"
@@ -38,7 +39,7 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
     if (token.type == PtxLexer::ERROR || source_.substr(offset).starts_with("/*"))
       throw SyntaxError(offset, describeError(token, source_));
     constexpr std::size_t kLongest = 40;
-    const std::string found = token.type == Token::kEnd ? "the end of the file"
+    const std::string found = token.type == Token::kEnd ? "end of file"
                               : token.length > kLongest ? fmt::format("'{}...'", token.view().substr(0, kLongest))
                                                         : fmt::format("'{}'", token.view());
     throw SyntaxError(offset, fmt::format("unexpected {}{}", found, expectation(parser)));
@@ -54,7 +55,7 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
     const auto types = expected.toList();
     for (std::size_t i = 0; i < types.size(); ++i) {
       text += i == 0 ? ", expected " : i + 1 == types.size() ? " or " : ", ";
-      text += types[i] < 0 ? "the end of the file"
+      text += types[i] < 0 ? "end of file"
                            : describe(parser->getVocabulary().getDisplayName(static_cast<std::size_t>(types[i])));
     }
     return text;
@@ -141,18 +142,26 @@ std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source,
   return module;
 }
 
+// As wide as printable(text), with its tabs.
+static std::string blanksBelow(std::string_view text) {
+  std::string blanks;
+  while (!text.empty()) {
+    const std::size_t bytes = printablePrefix(text);
+    blanks += bytes == 0 ? "    " : text.front() == '\t' ? "\t" : " ";
+    text.remove_prefix(std::max<std::size_t>(1, bytes));
+  }
+  return blanks;
+}
+
 std::string render(const ParseError& error, std::string_view fileName) {
   // A line may have a hundred million columns: show what stands around the place.
   constexpr std::size_t kBefore = 60, kAfter = 40;
   const SourcePosition& p = error.position;
   const std::size_t from = p.column > kBefore ? p.column - 1 - kBefore : 0;
-  std::string line(p.lineText.substr(std::min(from, p.lineText.size()), kBefore + kAfter));
-  std::string caret;
-  for (std::size_t i = from; i + 1 < p.column && i - from < line.size(); ++i)
-    caret += line[i - from] == '\t' ? '\t' : ' ';
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
-  return fmt::format("{}:{}:{}: error: {}\n{}\n{}^\n", fileName, p.line, p.column, error.message, line, caret);
+  const std::string_view shown = p.lineText.substr(std::min(from, p.lineText.size()), kBefore + kAfter);
+  const std::string caret = blanksBelow(shown.substr(0, p.column - 1 - from));
+  return fmt::format("{}:{}:{}: error: {}\n{}\n{}^\n", fileName, p.line, p.column, printable(error.message),
+                     printable(shown), caret);
 }
 
 }  // namespace ptxopt

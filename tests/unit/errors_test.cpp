@@ -134,7 +134,7 @@ TEST_CASE("errors: files that end too early") {
   CHECK(refused(kHeader + ".entry kernel()\n{\n\tret;\n") == "7:1 the file ends inside the body of 'kernel'");
   CHECK(refused(kHeader + ".entry kernel()\n{\n{ ret; }\n") == "7:1 the file ends inside the body of 'kernel'");
   CHECK(refused(kHeader + ".section .debug_x\n{\n.b8 1\n") == "7:1 the file ends inside a section");
-  CHECK(refused(kHeader + ".entry k()\n{\n mov") == "6:5 unexpected the end of the file");
+  CHECK(refused(kHeader + ".entry k()\n{\n mov") == "6:5 unexpected end of file");
   CHECK(refused(kHeader + ".file 1 \"abc\n\n") == "4:9 unterminated string");
 }
 
@@ -177,8 +177,14 @@ TEST_CASE("errors: rendered with the line and a caret below the place") {
   CHECK(render(errorOf(text), "dir/a.ptx") ==
         "dir/a.ptx:6:10: error: undefined register '%r1'\n\tmov.u32\t%r1, 1;\n\t       \t^\n");
   CHECK(render(errorOf(""), "-") == "-:1:1: error: no .version directive\n\n^\n");
-  // Of a long line, what stands around the place; control characters as question marks.
+  // Of a long line, what stands around the place; control characters as escapes.
   const std::string wide = kHeader + std::string(500, ' ') + "\x01" + std::string(500, ' ');
-  CHECK(render(errorOf(wide), "w") == "w:4:501: error: unexpected byte 0x01\n" + std::string(60, ' ') + "?" +
+  CHECK(render(errorOf(wide), "w") == "w:4:501: error: unexpected byte 0x01\n" + std::string(60, ' ') + "\\x01" +
                                           std::string(39, ' ') + "\n" + std::string(60, ' ') + "^\n");
+  // UTF-8 stays, and the caret counts its characters. What only looks like it is escaped: too long, a surrogate, cut off.
+  const std::string mixed = "// \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xc0\x80 \xed\xa0\x80 \xe2\x82\x7f\n\x7f";
+  CHECK(render({0, {1, 20, std::string_view(mixed).substr(0, mixed.find('\n'))}, "a\tb\x9b"}, "m") ==
+        "m:1:20: error: a\tb\\x9b\n// \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \\xc0\\x80 \\xed\\xa0\\x80 "
+        "\\xe2\\x82\\x7f\n" +
+            std::string(22, ' ') + "^\n");
 }

@@ -18,6 +18,7 @@
 #include "support/temporary_folder.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
+#include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 
@@ -172,10 +173,10 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
       ->check(CLI::Range(0, 1024));
   app.add_option("--timeout", line.timeout, "a test that takes longer is killed, and not interesting")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(positiveNumber());
   app.add_flag("--timeout-interesting", line.timeoutInteresting,
                "a test that is killed by --timeout is interesting");
-  app.add_option("--max-tests", line.maxTests, "stop after so many")->type_name("N")->check(CLI::PositiveNumber);
+  app.add_option("--max-tests", line.maxTests, "stop after so many")->type_name("N")->check(positiveNumber());
   app.add_flag("-v,--verbose", line.verbose, "say what each reduction achieved");
 
   const auto usage = [&](std::string_view message) {

@@ -13,6 +13,7 @@
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/options/environment.h"
+#include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 
@@ -46,7 +47,7 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
   app.add_flag("--no-ptxas", line.noPtxas, "do not ask ptxas")->excludes(ptxas);
   app.add_option("--ptxas-timeout", line.timeout, "give up on ptxas after so long")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(positiveNumber())
       ->capture_default_str();
   app.add_flag("--no-source", line.noSource, "leave out the text of source lines");
   if (!parseArguments(app, argc, argv, exitCode)) return false;

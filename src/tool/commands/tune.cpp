@@ -13,6 +13,7 @@
 #include "tool/commands/verify_output.h"
 #include "tool/files.h"
 #include "tool/options/environment.h"
+#include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 #include "tool/terminal/progress.h"
@@ -60,12 +61,12 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
                  "begin nothing after so long and stop what runs; what was not tried by then is not chosen. The "
                  "output then depends on the machine")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(numberNotNegative());
   app.add_option("--ptxas", line.ptxas, "the ptxas to ask [$PTXOPT_PTXAS, of the CUDA toolkit, or of PATH]")
       ->type_name("PROGRAM");
   app.add_option("--timeout", line.timeoutSeconds, "give up on a run of ptxas after so long")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(positiveNumber())
       ->capture_default_str();
   app.add_flag("--verify", line.verify,
                "run the result and the input on made-up data and write nothing if they differ");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ptxas/find.h"
+#include "tool/options/number_checks.h"
 
 namespace ptxopt::tool {
 
@@ -24,7 +25,7 @@ void addGuardOptions(CLI::App& app, GuardLine& line) {
       ->group(kGuard);
   app.add_option("--ptxas-timeout", line.timeoutSeconds, "give up on ptxas after so long")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(positiveNumber())
       ->capture_default_str()
       ->group(kGuard);
 }

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tool/options/environment.h"
+#include "tool/options/number_checks.h"
 
 namespace ptxopt::tool {
 namespace {
@@ -32,7 +33,7 @@ void PtxasLine::addTo(CLI::App& app) {
       ->group(kPtxas);
   app.add_option("--ptxas-timeout", timeout, "give up on a file after so long [600]")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(positiveNumber())
       ->group(kPtxas);
   app.add_option("--ptxas-option", arguments, "one more argument of ptxas, such as --ptxas-option=-maxrregcount=64")
       ->type_name("OPTION")
