@@ -13,6 +13,8 @@ inline bool isConstantLoad(const OpcodeForm& form) { return form.op == Op::Ld &&
 inline bool isGlobalConversion(const OpcodeForm& form) {
   return form.op == Op::Cvta && form.space == StateSpace::Global;
 }
+// A shuffle of lanes. Without `.sync` it is deprecated: ptxas says so, and its user should hear that.
+inline bool isSyncShuffle(const OpcodeForm& form) { return form.op == Op::Shfl && form.has(ModifierFlag::Sync); }
 // Of memory that is global or may be.
 inline bool isGlobalOrGeneric(StateSpace s) { return s == StateSpace::None || s == StateSpace::Global; }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "analysis/values/plain_operands.h"
+#include "ir/opcode_predicates.h"
 
 namespace ptxopt {
 namespace {
@@ -63,7 +64,7 @@ class Tracer {
         return way;
       }
       const OpcodeForm& form = module_.form(f_[at]);
-      const bool isShuffle = form.op == Op::Shfl && form.has(ModifierFlag::Sync) && operands.size() == 5;
+      const bool isShuffle = isSyncShuffle(form) && operands.size() == 5;
       const bool isCopy = form.op == Op::Mov && operands.size() == 2;
       if ((!isShuffle && !isCopy) || !isWholeRegister(operands.single(0)) || !isWholeRegister(operands.single(1)))
         return {};
