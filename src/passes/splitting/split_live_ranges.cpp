@@ -12,7 +12,7 @@
 //             Ways in: the end of a block that leads nowhere else, or a new block between two that follow each
 //             other in the text. Ways out: the start of a block that only the loop leads to.
 // Modes:      by default copies only. Knob split-remat: in loops whose pressure is above the next step of the
-//             occupancy (split_goal.h), a value with a cheap definition (split_remat.h) whose operands hold the
+//             occupancy (split_goal.h), a value with a cheap definition (cheap_definitions.h) whose operands hold the
 //             same values behind the loop is computed anew there instead of carried.
 // Machine code of ptxas: identical by default. It joins most copies, but not where a value and its copy meet, nor a
 //             copy of what it computes anew: both are declined. Copies make PTX larger, so the pass runs on request
@@ -28,9 +28,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "passes/splitting/cheap_definitions.h"
 #include "passes/splitting/split_goal.h"
-#include "passes/splitting/split_remat.h"
-#include "passes/util/function_pass.h"
 #include "passes/util/split_places.h"
 
 namespace ptxopt {
@@ -49,10 +48,18 @@ struct Ways {
   std::vector<Out> out;
 };
 
-class LoopSplitter : FunctionPass {
+class LoopSplitter {
  public:
   LoopSplitter(Function& f, PassContext& context)
-      : FunctionPass(f, context), loops_(context.analyses.loops()), occurrences_(f), zones_(module_, f) {}
+      : f_(f),
+        context_(context),
+        module_(context.module),
+        cfg_(context.analyses.cfg()),
+        loops_(context.analyses.loops()),
+        slots_(context.analyses.slotIndexes()),
+        intervals_(context.analyses.liveIntervals()),
+        occurrences_(f),
+        zones_(module_, f) {}
 
   bool run() {
     collect();
@@ -348,7 +355,13 @@ class LoopSplitter : FunctionPass {
     for (const Copy& c : in_) insertCopy(module_, f_, c.to, c.from, c.place);
   }
 
+  Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  const Cfg& cfg_;
   const Loops& loops_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
   const Occurrences occurrences_;
   const Zones zones_;
   Declines declines_;

@@ -1,4 +1,4 @@
-#include "passes/splitting/split_remat.h"
+#include "passes/splitting/cheap_definitions.h"
 
 #include <algorithm>
 

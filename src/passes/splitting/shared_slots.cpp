@@ -1,4 +1,4 @@
-#include "passes/splitting/split_shared.h"
+#include "passes/splitting/shared_slots.h"
 
 #include <algorithm>
 
