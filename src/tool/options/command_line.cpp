@@ -17,127 +17,182 @@
 #include "tool/terminal/messages.h"
 
 namespace ptxopt::tool {
+namespace {
 
-bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
-  CLI::App app(
-      "ptxopt INPUT -o OUTPUT [OPTIONS]\n"
-      "ptxopt --in-place FILE|FOLDER... [OPTIONS]\n"
-      "ptxopt COMMAND ...\n"
-      "Reads PTX, optimizes it for ptxas, and writes PTX.\n"
-      "Exit codes: 0 ok, 1 a check failed, 2 usage or I/O, 3 not valid PTX, 4 internal error.",
-      "ptxopt");
-  app.set_version_flag("--version", versionText(), "say the version, with the git revision, and end");
-  app.set_help_all_flag("--help-all", "also the knobs, the figures inside the passes");
-  app.footer(subcommandHelp() +
-             "Examples:\n"
-             "  ptxopt kernel.ptx -o better.ptx              the default pipeline\n"
-             "  ptxopt kernel.ptx -o - -O1 --stats           figures on standard error\n"
-             "  ptxopt --in-place keep/ -j0 --verify         what nvcc -keep left, checked\n" +
-             "\n" + environmentHelp());
-  Options& o = line.options;
-  OptimizerOptions optimizer(o);
-  std::vector<std::string> remarks, warnings;
-  bool listPasses = false, listKnobs = false, listOpcodes = false;
-  using Action = CommandLine::Action;
+class CommandLineReader {
+ public:
+  explicit CommandLineReader(CommandLine& line);
 
-  app.add_option("INPUT", line.inputs, "PTX file; - is standard input; with --in-place also several, and folders");
-  CLI::Option* const outputOption =
-      app.add_option("-o,--output", line.output, "where the result goes; - (the default) is standard output")
+  // As readCommandLine.
+  bool read(int argc, char** argv, int& exitCode);
+
+ private:
+  // ---- declaring the options: a function for each group of --help, in the order there ----
+
+  void addFiles();
+  void addPipeline();
+  void addOutput();
+  void addInside();
+
+  // ---- what was said ----
+
+  bool takeRemarks(int& exitCode);
+  void takeWarnings();
+  CommandLine::Action action() const;
+
+  // ---- what does not go together; false with a message ----
+
+  bool check();
+  bool takeGuard();
+  bool checkInPlace() const;
+  bool checkFiles() const;
+
+  CommandLine& line_;
+  CLI::App app_;
+  OptimizerOptions optimizer_;
+  GuardLine guard_;
+  CLI::Option* outputOption_ = nullptr;
+  CLI::Option* dumpFileOption_ = nullptr;
+  std::vector<std::string> remarks_, warnings_;
+  bool listPasses_ = false, listKnobs_ = false, listOpcodes_ = false;
+};
+
+CommandLineReader::CommandLineReader(CommandLine& line)
+    : line_(line),
+      app_(
+          "ptxopt INPUT -o OUTPUT [OPTIONS]\n"
+          "ptxopt --in-place FILE|FOLDER... [OPTIONS]\n"
+          "ptxopt COMMAND ...\n"
+          "Reads PTX, optimizes it for ptxas, and writes PTX.\n"
+          "Exit codes: 0 ok, 1 a check failed, 2 usage or I/O, 3 not valid PTX, 4 internal error.",
+          "ptxopt"),
+      optimizer_(line.options) {
+  app_.set_version_flag("--version", versionText(), "say the version, with the git revision, and end");
+  app_.set_help_all_flag("--help-all", "also the knobs, the figures inside the passes");
+  app_.footer(subcommandHelp() +
+              "Examples:\n"
+              "  ptxopt kernel.ptx -o better.ptx              the default pipeline\n"
+              "  ptxopt kernel.ptx -o - -O1 --stats           figures on standard error\n"
+              "  ptxopt --in-place keep/ -j0 --verify         what nvcc -keep left, checked\n" +
+              "\n" + environmentHelp());
+  addFiles();
+  addPipeline();
+  addGuardOptions(app_, guard_);
+  addOutput();
+  addInside();
+  optimizer_.addKnobs(app_);
+}
+
+void CommandLineReader::addFiles() {
+  app_.add_option("INPUT", line_.inputs,
+                  "PTX file; - is standard input; with --in-place also several, and folders");
+  outputOption_ =
+      app_.add_option("-o,--output", line_.output, "where the result goes; - (the default) is standard output")
           ->type_name("FILE");
-  app.add_flag("--in-place", line.inPlace, "replace each file by its result; of folders, all *.ptx below")
-      ->excludes(outputOption);
+  app_.add_flag("--in-place", line_.inPlace, "replace each file by its result; of folders, all *.ptx below")
+      ->excludes(outputOption_);
+}
 
+void CommandLineReader::addPipeline() {
   const char* const kPipeline = "Which passes run";
-  optimizer.addPasses(app, kPipeline);
-  app.add_option("--arch", o.architecture, "optimize for this one instead of the file's .target")
+  optimizer_.addPasses(app_, kPipeline);
+  app_.add_option("--arch", line_.options.architecture, "optimize for this one instead of the file's .target")
       ->type_name("sm_XX")
       ->group(kPipeline);
-  app.add_option("-j,--jobs", o.jobs, "threads; 0: one a core; the output does not depend on it")
+  app_.add_option("-j,--jobs", line_.options.jobs, "threads; 0: one a core; the output does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
       ->group(kPipeline);
+}
 
-  GuardLine guard;
-  addGuardOptions(app, guard);
-
+void CommandLineReader::addOutput() {
   const char* const kOutput = "What comes out";
-  app.add_flag("--reprint", o.reprint, "print everything anew, one instruction a line, without comments")
+  app_.add_flag("--reprint", line_.options.reprint,
+                "print everything anew, one instruction a line, without comments")
       ->group(kOutput);
-  app.add_flag("--verify", line.verify,
-               "run the result and the input on made-up data and write nothing if they differ")
+  app_.add_flag("--verify", line_.verify,
+                "run the result and the input on made-up data and write nothing if they differ")
       ->group(kOutput);
-  app.add_option("--report", line.report, "write a JSON report")->type_name("FILE.json")->group(kOutput);
-  app.add_flag("--stats", line.stats, "say what each pass did")->group(kOutput);
-  app.add_flag("--time-report", line.timeReport, "say where the time went")->group(kOutput);
-  app.add_option("-W", warnings,
-                 "warn of: uninitialised (registers that may be read before they are written; also -v does), "
-                 "unknown-opcode, all")
+  app_.add_option("--report", line_.report, "write a JSON report")->type_name("FILE.json")->group(kOutput);
+  app_.add_flag("--stats", line_.stats, "say what each pass did")->group(kOutput);
+  app_.add_flag("--time-report", line_.timeReport, "say where the time went")->group(kOutput);
+  app_.add_option("-W", warnings_,
+                  "warn of: uninitialised (registers that may be read before they are written; also -v does), "
+                  "unknown-opcode, all")
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"uninitialised", "uninitialized", "unknown-opcode", "all"}))
       ->group(kOutput);
-  app.add_option(
-         "-R", remarks,
-         "say of each loop what a pass did: pass=NAME, or pass-missed=NAME for why it did nothing; NAME is a "
-         "regular expression")
+  app_.add_option(
+          "-R", remarks_,
+          "say of each loop what a pass did: pass=NAME, or pass-missed=NAME for why it did nothing; NAME is a "
+          "regular expression")
       ->type_name("KIND=NAME")
       ->allow_extra_args(false)
       ->group(kOutput);
-  app.add_flag("--warn-unknown", line.warnUnknown, "the same as -Wunknown-opcode")->group(kOutput);
-  app.add_flag("-v,--verbose", line.verbose, "say what is done, and why something is not")->group(kOutput);
+  app_.add_flag("--warn-unknown", line_.warnUnknown, "the same as -Wunknown-opcode")->group(kOutput);
+  app_.add_flag("-v,--verbose", line_.verbose, "say what is done, and why something is not")->group(kOutput);
+}
 
+void CommandLineReader::addInside() {
   const char* const kInside = "Looking inside";
-  app.add_flag("--verify-each", o.verifyEach, "check the internal representation after each pass")->group(kInside);
-  app.add_flag("--verify-analyses", o.verifyAnalyses, "make each kept analysis anew after each pass and compare")
+  app_.add_flag("--verify-each", line_.options.verifyEach, "check the internal representation after each pass")
       ->group(kInside);
-  app.add_option("--print-before", o.printBefore, "show each function before these passes, on standard error")
+  app_.add_flag("--verify-analyses", line_.options.verifyAnalyses,
+                "make each kept analysis anew after each pass and compare")
+      ->group(kInside);
+  app_.add_option("--print-after", line_.options.printAfter,
+                  "show each function after these passes, on standard error")
       ->type_name("PASS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kInside);
-  // What the knob of this name did.
-  app.add_flag_callback("--dump-before-cssa{1}", [&o] { o.printBefore.emplace_back("cssa-coalesce"); })->group("");
-  app.add_option("--print-after", o.printAfter, "show each function after these passes, on standard error")
-      ->type_name("PASS,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
+  app_.add_flag("--print-after-all", line_.options.printAfterAll, "show each function after every pass")
       ->group(kInside);
-  app.add_flag("--print-after-all", o.printAfterAll, "show each function after every pass")->group(kInside);
-  app.add_option(
-         "--dump", line.dumps,
-         fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or behind "
-                     "the passes that -O or --passes choose: {}",
-                     CLI::detail::find_and_replace(dumpNames(), ",", ", ")))
+  app_.add_option(
+          "--dump", line_.dumps,
+          fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or behind "
+                      "the passes that -O or --passes choose: {}",
+                      CLI::detail::find_and_replace(dumpNames(), ",", ", ")))
       ->type_name("ANALYSIS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kInside);
-  CLI::Option* const dumpFileOption =
-      app.add_option("--dump-file", line.dumpFile, "where --dump writes; - (the default) is standard output")
+  dumpFileOption_ =
+      app_.add_option("--dump-file", line_.dumpFile, "where --dump writes; - (the default) is standard output")
           ->type_name("FILE")
           ->group(kInside);
-  app.add_flag("--list-passes", listPasses, "list the passes")->group(kInside);
-  app.add_flag("--list-knobs", listKnobs, "list the knobs of the passes")->group(kInside);
-  app.add_flag("--list-opcodes", listOpcodes, "list what is known of each opcode")->group(kInside);
-  app.add_option("--completion", line.shell, "print what completes commands: source it in the shell, or install it")
+  app_.add_flag("--list-passes", listPasses_, "list the passes")->group(kInside);
+  app_.add_flag("--list-knobs", listKnobs_, "list the knobs of the passes")->group(kInside);
+  app_.add_flag("--list-opcodes", listOpcodes_, "list what is known of each opcode")->group(kInside);
+  app_.add_option("--completion", line_.shell,
+                  "print what completes commands: source it in the shell, or install it")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->type_name("SHELL")
       ->group(kInside);
-  app.add_option("--write-manual", line.manualFolder, "write the pages of the manual, ptxopt.1 and so on")
+  app_.add_option("--write-manual", line_.manualFolder, "write the pages of the manual, ptxopt.1 and so on")
       ->type_name("FOLDER")
       ->group(kInside);
+}
 
-  optimizer.addKnobs(app);
-
-  if (!parseArguments(app, argc, argv, exitCode)) return false;
-
+bool CommandLineReader::read(int argc, char** argv, int& exitCode) {
+  if (!parseArguments(app_, argc, argv, exitCode)) return false;
   // Who looks at analyses wants those of what he wrote, unless he names passes.
-  optimizer.finish(line.dumps.empty() ? 2 : 0);
-  line.writesOutput = line.dumps.empty() || outputOption->count() != 0;
-  for (const std::string& remark : remarks) {
+  optimizer_.finish(line_.dumps.empty() ? 2 : 0);
+  line_.writesOutput = line_.dumps.empty() || outputOption_->count() != 0;
+  if (!takeRemarks(exitCode)) return false;
+  takeWarnings();
+  line_.options.report = !line_.report.empty();
+  line_.action = action();
+  exitCode = static_cast<int>(Status::Usage);
+  return check();
+}
+
+bool CommandLineReader::takeRemarks(int& exitCode) {
+  for (const std::string& remark : remarks_) {
     const std::size_t equals = remark.find('=');
     const std::string kind = remark.substr(0, equals);
-    std::string& to = kind == "pass-missed" ? line.remarksMissed : line.remarks;
+    std::string& to = kind == "pass-missed" ? line_.remarksMissed : line_.remarks;
     try {
       if (equals == std::string::npos || (kind != "pass" && kind != "pass-missed"))
         throw std::regex_error(std::regex_constants::error_complexity);
@@ -147,55 +202,80 @@ bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
       exitCode = fail(Status::Usage, fmt::format("-R{}: say -Rpass=NAME or -Rpass-missed=NAME", remark));
       return false;
     }
-    o.loopRemarks = true;
+    line_.options.loopRemarks = true;
   }
-  for (const std::string& warning : warnings) {
-    line.warnUnknown |= warning == "unknown-opcode" || warning == "all";
-    line.warnUninitialised |= warning != "unknown-opcode";
+  return true;
+}
+
+void CommandLineReader::takeWarnings() {
+  for (const std::string& warning : warnings_) {
+    line_.warnUnknown |= warning == "unknown-opcode" || warning == "all";
+    line_.warnUninitialised |= warning != "unknown-opcode";
   }
-  line.warnUninitialised |= line.verbose;
-  o.warnUninitialised = line.warnUninitialised;
-  o.report = !line.report.empty();
-  line.action = listPasses                   ? Action::ListPasses
-                : listKnobs                  ? Action::ListKnobs
-                : listOpcodes                ? Action::ListOpcodes
-                : !line.shell.empty()        ? Action::PrintCompletion
-                : !line.manualFolder.empty() ? Action::WriteManual
-                                             : Action::Optimize;
-  if (line.action == Action::Optimize && line.inputs.empty()) {
-    fmt::print(stderr, "ptxopt: no input file\nUsage: ptxopt INPUT -o OUTPUT; ptxopt --help lists the options.\n");
-    exitCode = static_cast<int>(Status::Usage);
-    return false;
-  }
-  if (!line.inputs.empty()) line.input = line.inputs.front();
-  const auto usage = [&](const std::string& message) {
-    fmt::print(stderr, "ptxopt: {}\n", message);
-    exitCode = static_cast<int>(Status::Usage);
-    return false;
-  };
-  const auto oneFile = [&](std::string_view a, std::string_view b, const std::string& file) {
-    return usage(fmt::format("the {} and the {} are one file, '{}'", a, b, file));
-  };
+  line_.warnUninitialised |= line_.verbose;
+  line_.options.warnUninitialised = line_.warnUninitialised;
+}
+
+CommandLine::Action CommandLineReader::action() const {
+  using Action = CommandLine::Action;
+  return listPasses_                   ? Action::ListPasses
+         : listKnobs_                  ? Action::ListKnobs
+         : listOpcodes_                ? Action::ListOpcodes
+         : !line_.shell.empty()        ? Action::PrintCompletion
+         : !line_.manualFolder.empty() ? Action::WriteManual
+                                       : Action::Optimize;
+}
+
+bool usage(const std::string& message) {
+  fmt::print(stderr, "ptxopt: {}\n", message);
+  return false;
+}
+
+bool oneFile(std::string_view a, std::string_view b, const std::string& file) {
+  return usage(fmt::format("the {} and the {} are one file, '{}'", a, b, file));
+}
+
+bool CommandLineReader::check() {
+  if (line_.action == CommandLine::Action::Optimize && line_.inputs.empty())
+    return usage("no input file\nUsage: ptxopt INPUT -o OUTPUT; ptxopt --help lists the options.");
+  if (!line_.inputs.empty()) line_.input = line_.inputs.front();
+  if (!takeGuard()) return false;
+  if (line_.inPlace) return checkInPlace();
+  if (!checkFiles()) return false;
+  line_.options.fileName = line_.input == "-" ? "<stdin>" : line_.input;
+  return true;
+}
+
+bool CommandLineReader::takeGuard() {
   std::vector<std::string> passedOver;
   std::string error;
-  const bool hasGuard = resolveGuard(guard, o, line.guard, error, &passedOver);
+  const bool hasGuard = resolveGuard(guard_, line_.options, line_.guard, error, &passedOver);
   for (const std::string& why : passedOver) print(stderr, fmt::format("ptxopt: warning: {}\n", why));
-  if (!hasGuard) return usage(error);
-  if (line.inPlace) {
-    if (!line.dumps.empty() || line.timeReport) return usage("--dump and --time-report are not for --in-place");
-    if (std::ranges::find(line.inputs, "-") != line.inputs.end()) return usage("standard input has no place");
-    return true;
-  }
-  if (line.inputs.size() > 1)
-    return usage(fmt::format("'{}' and '{}': several files need --in-place", line.inputs[0], line.inputs[1]));
-  if (std::string error; findDumps(line.dumps, error).size() != line.dumps.size()) return usage(error);
-  if (line.dumps.empty() && dumpFileOption->count() != 0) return usage("--dump-file without --dump");
-  if (line.writesOutput && line.report == line.output) return oneFile("output", "report", line.output);
-  if (!line.dumps.empty() && line.writesOutput && line.dumpFile == line.output)
-    return oneFile("output", "dump", line.output);
-  if (!line.dumps.empty() && line.dumpFile == line.report) return oneFile("report", "dump", line.report);
-  o.fileName = line.input == "-" ? "<stdin>" : line.input;
+  return hasGuard || usage(error);
+}
+
+bool CommandLineReader::checkInPlace() const {
+  if (!line_.dumps.empty() || line_.timeReport) return usage("--dump and --time-report are not for --in-place");
+  if (std::ranges::find(line_.inputs, "-") != line_.inputs.end()) return usage("standard input has no place");
   return true;
+}
+
+bool CommandLineReader::checkFiles() const {
+  const CommandLine& l = line_;
+  if (l.inputs.size() > 1)
+    return usage(fmt::format("'{}' and '{}': several files need --in-place", l.inputs[0], l.inputs[1]));
+  if (std::string error; findDumps(l.dumps, error).size() != l.dumps.size()) return usage(error);
+  if (l.dumps.empty() && dumpFileOption_->count() != 0) return usage("--dump-file without --dump");
+  if (l.writesOutput && l.report == l.output) return oneFile("output", "report", l.output);
+  if (!l.dumps.empty() && l.writesOutput && l.dumpFile == l.output) return oneFile("output", "dump", l.output);
+  if (!l.dumps.empty() && l.dumpFile == l.report) return oneFile("report", "dump", l.report);
+  return true;
+}
+
+}  // namespace
+
+bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
+  return CommandLineReader(line).read(argc, argv, exitCode);
 }
 
 }  // namespace ptxopt::tool
