@@ -36,18 +36,55 @@ std::vector<std::string> singleValued(int argc, char** argv) {
   return words;
 }
 
-}  // namespace
+class RunLineReader {
+ public:
+  explicit RunLineReader(RunLine& line);
 
-bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
-  CLI::App app(
-      "ptxopt run INPUT [--buffer NAME=BUFFER]... \\\n"
-      "    [--kernel NAME] --grid X[,Y,Z] --block X[,Y,Z] [--arg ARGUMENT...] [--kernel ...]... [OPTIONS]\n"
-      "Runs kernels of a PTX file in the interpreter, one launch after the other over the same memory.\n"
-      "Exit codes: 0 ok, 1 a kernel failed, 2 usage, I/O, a launch that makes no sense or an instruction that is "
-      "not\n"
-      "supported, 3 not valid PTX, 4 internal error.",
-      "ptxopt run");
-  app.footer(
+  // As readRunLine.
+  bool read(int argc, char** argv, int& exitCode);
+
+ private:
+  // ---- declaring the options: a function for each group of --help, in the order there ----
+
+  void addLaunches();
+  void addMemory();
+  void addWatch();
+  void addOthers();
+  CLI::Option* addInOrder(const std::string& name, const std::string& what, const std::string& type);
+
+  // ---- what was said ----
+
+  void take();
+  void takeLaunches();
+  void takeLaunchOption(const CLI::Option* o, const std::string& value, RunLaunch& launch) const;
+
+  // ---- what is missing or does not go together; false with a message ----
+
+  bool check();
+  bool checkLaunches() const;
+  bool takeDumps();
+
+  RunLine& line_;
+  CLI::App app_;
+  std::vector<CLI::Option*> ordered_;  // those that belong to launches
+  CLI::Option *kernel_ = nullptr, *grid_ = nullptr, *block_ = nullptr, *cluster_ = nullptr, *shared_ = nullptr,
+              *argument_ = nullptr;
+  CLI::Option *profile_ = nullptr, *trace_ = nullptr;
+  std::vector<std::string> dumps_;
+  std::string format_ = "text";
+};
+
+RunLineReader::RunLineReader(RunLine& line)
+    : line_(line),
+      app_(
+          "ptxopt run INPUT [--buffer NAME=BUFFER]... \\\n"
+          "    [--kernel NAME] --grid X[,Y,Z] --block X[,Y,Z] [--arg ARGUMENT...] [--kernel ...]... [OPTIONS]\n"
+          "Runs kernels of a PTX file in the interpreter, one launch after the other over the same memory.\n"
+          "Exit codes: 0 ok, 1 a kernel failed, 2 usage, I/O, a launch that makes no sense or an instruction that "
+          "is not\n"
+          "supported, 3 not valid PTX, 4 internal error.",
+          "ptxopt run") {
+  app_.footer(
       "Arguments, in the order of the kernel's parameters:\n"
       "  u32:5 s64:-1 f32:1.5 f64:inf     scalars\n"
       "  f32:0f3F800000 b32:0x3f800000    ... by their bits\n"
@@ -60,110 +97,147 @@ bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
       "Example:\n"
       "  ptxopt run saxpy.ptx --grid 2 --block 32 --dump y \\\n"
       "      --arg u32:40 f32:2 buf:f32:40:iota y=buf:f32:40:fill=1");
-  RunLine& l = line;
-  app.add_option("INPUT", l.input, "PTX file; - is standard input");
+  app_.add_option("INPUT", line_.input, "PTX file; - is standard input");
+  addLaunches();
+  addMemory();
+  addWatch();
+  addOthers();
+}
 
-  const char* const kLaunch = "Launches: each --kernel begins the next; these belong to the latest";
-  std::vector<CLI::Option*> ordered;
-  const auto inOrder = [&](const std::string& name, const std::string& what, const std::string& type) {
-    CLI::Option* const o = app.add_option(name, what)->type_name(type)->group(kLaunch);
-    o->expected(1)->take_all();
-    o->allow_extra_args(false);
-    ordered.push_back(o);
-    return o;
-  };
-  CLI::Option* const kernel = inOrder("--kernel", "the kernel; a file with one needs none", "NAME");
-  CLI::Option* const grid = inOrder("--grid", "blocks", "X[,Y,Z]");
-  CLI::Option* const block = inOrder("--block", "threads of a block", "X[,Y,Z]");
-  CLI::Option* const cluster = inOrder("--cluster", "blocks of a cluster", "X[,Y,Z]");
-  CLI::Option* const shared = inOrder("--shared", "dynamic shared memory", "BYTES");
-  CLI::Option* const argument = inOrder("--arg", "arguments", "ARGUMENT...");
+// An option that may come again and again; its place among the others counts.
+CLI::Option* RunLineReader::addInOrder(const std::string& name, const std::string& what, const std::string& type) {
+  CLI::Option* const o = app_.add_option(name, what)->type_name(type);
+  o->group("Launches: each --kernel begins the next; these belong to the latest");
+  o->expected(1)->take_all();
+  o->allow_extra_args(false);
+  ordered_.push_back(o);
+  return o;
+}
 
+void RunLineReader::addLaunches() {
+  kernel_ = addInOrder("--kernel", "the kernel; a file with one needs none", "NAME");
+  grid_ = addInOrder("--grid", "blocks", "X[,Y,Z]");
+  block_ = addInOrder("--block", "threads of a block", "X[,Y,Z]");
+  cluster_ = addInOrder("--cluster", "blocks of a cluster", "X[,Y,Z]");
+  shared_ = addInOrder("--shared", "dynamic shared memory", "BYTES");
+  argument_ = addInOrder("--arg", "arguments", "ARGUMENT...");
+}
+
+void RunLineReader::addMemory() {
   const char* const kMemory = "Memory";
-  app.add_option("--buffer", l.buffers, "a buffer, for arguments to name: NAME=buf:TYPE:COUNT:INIT")
+  app_.add_option("--buffer", line_.buffers, "a buffer, for arguments to name: NAME=buf:TYPE:COUNT:INIT")
       ->type_name("BUFFER")
       ->allow_extra_args(false)
       ->group(kMemory);
-  app.add_option("--seed", l.seed, "of random buffers [0]")->type_name("N")->group(kMemory);
-  std::vector<std::string> dumps;
-  app.add_option("--dump", dumps, "print a buffer or module variable behind the last launch, or write its bytes")
+  app_.add_option("--seed", line_.seed, "of random buffers [0]")->type_name("N")->group(kMemory);
+  app_.add_option("--dump", dumps_, "print a buffer or module variable behind the last launch, or write its bytes")
       ->type_name("NAME[=FILE]")
       ->allow_extra_args(false)
       ->group(kMemory);
+}
 
+void RunLineReader::addWatch() {
   const char* const kWatch = "What is watched";
-  CLI::Option* const profile =
-      app.add_flag("--profile{}", l.profileFile, "count instructions, divergence, loads and stores; FILE gets JSON")
-          ->type_name("FILE.json")
-          ->group(kWatch);
-  CLI::Option* const trace =
-      app.add_flag("--trace{}", l.traceFile, "a line for each instruction that a warp executes")
-          ->type_name("FILE")
-          ->group(kWatch);
-  app.add_flag("--trace-lanes", l.traceLanes, "... with the values of all lanes, not of one")->group(kWatch);
-  app.add_flag("--check-races", l.checkRaces, "fail at data races in shared and global memory")->group(kWatch);
-  app.add_flag("--check-uninit", l.checkUninitialised, "fail when what nothing has written is read")->group(kWatch);
+  profile_ = app_.add_flag("--profile{}", line_.profileFile,
+                           "count instructions, divergence, loads and stores; FILE gets JSON")
+                 ->type_name("FILE.json")
+                 ->group(kWatch);
+  trace_ = app_.add_flag("--trace{}", line_.traceFile, "a line for each instruction that a warp executes")
+               ->type_name("FILE")
+               ->group(kWatch);
+  app_.add_flag("--trace-lanes", line_.traceLanes, "... with the values of all lanes, not of one")->group(kWatch);
+  app_.add_flag("--check-races", line_.checkRaces, "fail at data races in shared and global memory")->group(kWatch);
+  app_.add_flag("--check-uninit", line_.checkUninitialised, "fail when what nothing has written is read")
+      ->group(kWatch);
+}
 
-  app.add_option("--max-steps", l.maxSteps, "fail when a launch runs more warp instructions")->type_name("N");
-  app.add_option("-j,--jobs", l.jobs, "blocks at a time; 0: one a core")
+void RunLineReader::addOthers() {
+  app_.add_option("--max-steps", line_.maxSteps, "fail when a launch runs more warp instructions")->type_name("N");
+  app_.add_option("-j,--jobs", line_.jobs, "blocks at a time; 0: one a core")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));
-  app.add_flag("--list-opcodes", l.listOpcodes, "list the opcodes, and whether the interpreter has them");
-  std::string format = "text";
-  app.add_option("--format", format, "of the list: text, or markdown for those that it does not have")
+  app_.add_flag("--list-opcodes", line_.listOpcodes, "list the opcodes, and whether the interpreter has them");
+  app_.add_option("--format", format_, "of the list: text, or markdown for those that it does not have")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "markdown"}));
+}
 
-  const auto usage = [&](std::string_view message) {
-    fmt::print(stderr, "ptxopt run: {}\nptxopt run --help lists the options.\n", message);
-    return false;
-  };
-  const auto take = [&] {
-    line.markdown = format == "markdown";
-    line.profile = profile->count() != 0;
-    line.trace = trace->count() != 0;
-    if (line.profileFile == "true") line.profileFile.clear();
-    if (line.traceFile == "true") line.traceFile.clear();
-
-    std::map<const CLI::Option*, std::size_t> used;
-    line.launches.emplace_back();
-    bool named = false;
-    for (const CLI::Option* o : app.parse_order()) {
-      if (std::find(ordered.begin(), ordered.end(), o) == ordered.end()) continue;
-      const std::string value = o->results().at(used[o]++);
-      if (o == kernel && named) line.launches.emplace_back();
-      named = named || o == kernel;
-      RunLaunch& launch = line.launches.back();
-      if (o == kernel) launch.kernel = value;
-      if (o == argument) launch.arguments.push_back(value);
-      if (o == grid) launch.grid = readShape("--grid", value), launch.hasGrid = true;
-      if (o == block) launch.block = readShape("--block", value), launch.hasBlock = true;
-      if (o == cluster) launch.cluster = readShape("--cluster", value), launch.hasCluster = true;
-      if (o == shared) {
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), launch.shared);
-        if (error != std::errc() || end != value.data() + value.size())
-          throw CLI::ValidationError("--shared", fmt::format("'{}' is no number of bytes", value));
-      }
-    }
-  };
-  if (!parseArguments(app, singleValued(argc, argv), exitCode, take)) return false;
+bool RunLineReader::read(int argc, char** argv, int& exitCode) {
+  if (!parseArguments(app_, singleValued(argc, argv), exitCode, [&] { take(); })) return false;
   exitCode = static_cast<int>(Status::Usage);
-  if (line.listOpcodes) return true;
-  if (line.input.empty()) return usage("INPUT is required");
-  for (const RunLaunch& launch : line.launches) {
+  return line_.listOpcodes || check();
+}
+
+void RunLineReader::take() {
+  line_.markdown = format_ == "markdown";
+  line_.profile = profile_->count() != 0;
+  line_.trace = trace_->count() != 0;
+  if (line_.profileFile == "true") line_.profileFile.clear();
+  if (line_.traceFile == "true") line_.traceFile.clear();
+  takeLaunches();
+}
+
+void RunLineReader::takeLaunches() {
+  std::map<const CLI::Option*, std::size_t> used;
+  line_.launches.emplace_back();
+  bool named = false;
+  for (const CLI::Option* o : app_.parse_order()) {
+    if (std::find(ordered_.begin(), ordered_.end(), o) == ordered_.end()) continue;
+    const std::string value = o->results().at(used[o]++);
+    if (o == kernel_ && named) line_.launches.emplace_back();
+    named = named || o == kernel_;
+    takeLaunchOption(o, value, line_.launches.back());
+  }
+}
+
+void RunLineReader::takeLaunchOption(const CLI::Option* o, const std::string& value, RunLaunch& launch) const {
+  if (o == kernel_) launch.kernel = value;
+  if (o == argument_) launch.arguments.push_back(value);
+  if (o == grid_) launch.grid = readShape("--grid", value), launch.hasGrid = true;
+  if (o == block_) launch.block = readShape("--block", value), launch.hasBlock = true;
+  if (o == cluster_) launch.cluster = readShape("--cluster", value), launch.hasCluster = true;
+  if (o != shared_) return;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), launch.shared);
+  if (error != std::errc() || end != value.data() + value.size())
+    throw CLI::ValidationError("--shared", fmt::format("'{}' is no number of bytes", value));
+}
+
+bool usage(std::string_view message) {
+  fmt::print(stderr, "ptxopt run: {}\nptxopt run --help lists the options.\n", message);
+  return false;
+}
+
+bool RunLineReader::check() {
+  if (line_.input.empty()) return usage("INPUT is required");
+  if (!checkLaunches() || !takeDumps()) return false;
+  if ((line_.profile || line_.trace) && line_.jobs != 1)
+    return usage("--profile and --trace run one block at a time: no -j");
+  if (line_.traceLanes && !line_.trace) return usage("--trace-lanes needs --trace");
+  return true;
+}
+
+bool RunLineReader::checkLaunches() const {
+  for (const RunLaunch& launch : line_.launches) {
     const std::string of = launch.kernel.empty() ? "the kernel" : fmt::format("'{}'", launch.kernel);
     if (!launch.hasGrid) return usage(fmt::format("{} has no --grid", of));
     if (!launch.hasBlock) return usage(fmt::format("{} has no --block", of));
   }
-  for (const std::string& dump : dumps) {
+  return true;
+}
+
+bool RunLineReader::takeDumps() {
+  for (const std::string& dump : dumps_) {
     const std::size_t at = dump.find('=');
-    line.dumps.push_back({dump.substr(0, at), at == std::string::npos ? "" : dump.substr(at + 1)});
+    line_.dumps.push_back({dump.substr(0, at), at == std::string::npos ? "" : dump.substr(at + 1)});
     if (at + 1 == dump.size()) return usage(fmt::format("--dump {}: no file", dump));
   }
-  if ((line.profile || line.trace) && line.jobs != 1)
-    return usage("--profile and --trace run one block at a time: no -j");
-  if (line.traceLanes && !line.trace) return usage("--trace-lanes needs --trace");
   return true;
+}
+
+}  // namespace
+
+bool readRunLine(int argc, char** argv, RunLine& line, int& exitCode) {
+  return RunLineReader(line).read(argc, argv, exitCode);
 }
 
 }  // namespace ptxopt::tool
