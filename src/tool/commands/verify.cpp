@@ -14,7 +14,6 @@
 #include "tool/commands/subcommands.h"
 #include "tool/commands/verify_output.h"
 #include "tool/files.h"
-#include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 #include "tool/terminal/terminal.h"
@@ -123,97 +122,144 @@ std::unique_ptr<Module> load(std::string_view text, const std::string& path, int
   return std::move(std::get<0>(parsed));
 }
 
-}  // namespace
+// The command line of `ptxopt verify`, as written.
+struct VerifyLine {
+  std::string pathA, pathB;
+  std::string grid, block, cluster;
+  std::vector<std::string> scalars;
+  uint32_t shared = 0;
+  std::string nan = "exact", format = "text";
+  verify::VerifyOptions options;
+};
 
-int verifyCommand(int argc, char** argv) {
+void addFiles(CLI::App& app, VerifyLine& line) {
+  app.add_option("A", line.pathA, "the PTX file that is right")->type_name("FILE.ptx")->required();
+  app.add_option("B", line.pathB, "the one to compare with it")->type_name("FILE.ptx")->required();
+  app.add_option("--kernel", line.options.kernel, "only this kernel")->type_name("NAME");
+  app.add_option("--trials", line.options.trials,
+                 "inputs for each kernel, before twelve times as many that run for a short time only [24]")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1000000u));
+  app.add_option("--seed", line.options.seed, "what the inputs are made from [1]")->type_name("S");
+}
+
+void addFixed(CLI::App& app, VerifyLine& line) {
+  const char* const kFixed = "What is not to be made up";
+  app.add_option("--grid", line.grid, "blocks")->type_name("X[,Y,Z]")->group(kFixed);
+  app.add_option("--block", line.block, "threads of a block")->type_name("X[,Y,Z]")->group(kFixed);
+  app.add_option("--cluster", line.cluster, "blocks of a cluster")->type_name("X[,Y,Z]")->group(kFixed);
+  app.add_option("--shared", line.shared, "dynamic shared memory")->type_name("BYTES")->group(kFixed);
+  app.add_option("--set", line.scalars, "a scalar parameter: an integer, or 0f.../0d... for the bits of a float")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->group(kFixed);
+}
+
+void addOthers(CLI::App& app, VerifyLine& line) {
+  app.add_option("--max-steps", line.options.stepLimit, "warp instructions of a launch at most [4000000]")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--nan", line.nan,
+                 "exact: the bits of NaNs count; any: one NaN is like another, in memory of floats")
+      ->type_name("exact|any")
+      ->check(CLI::IsMember({"exact", "any"}));
+  app.add_option("--format", line.format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+  app.add_flag(
+      "--coverage", line.options.coverage,
+      "with --format json: the lines of A that the inputs reach, those that some thread executes, and those that "
+      "compute something else in B");
+  app.add_option("-j,--jobs", line.options.jobs,
+                 "kernels in parallel; 0: one a core; the verdicts do not depend on it")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024));
+}
+
+// False with a message.
+bool takeShapes(const CLI::App& app, VerifyLine& line) {
+  const struct {
+    const char* option;
+    const std::string& text;
+    std::optional<exec::Dim3>& shape;
+  } shapes[] = {{"--grid", line.grid, line.options.grid},
+                {"--block", line.block, line.options.block},
+                {"--cluster", line.cluster, line.options.cluster}};
+  for (const auto& s : shapes) {
+    if (app.get_option(s.option)->count() == 0) continue;
+    s.shape = parseShape(s.text);
+    if (s.shape) continue;
+    fail(Status::Usage, shapeError(s.option, s.text));
+    return false;
+  }
+  return true;
+}
+
+// False with a message.
+bool takeScalars(VerifyLine& line) {
+  for (const std::string& s : line.scalars) {
+    const std::size_t equal = s.find('=');
+    uint64_t bits = 0;
+    if (equal == std::string::npos || !readBits(std::string_view(s).substr(equal + 1), bits)) {
+      fail(Status::Usage, fmt::format("'{}' is not NAME=VALUE with an integer or 0f... or 0d...", s));
+      return false;
+    }
+    line.options.scalars[s.substr(0, equal)] = bits;
+  }
+  return true;
+}
+
+// False when there is nothing to compare, with the exit code; what is wrong has been said.
+bool readVerifyLine(int argc, char** argv, VerifyLine& line, int& exitCode) {
   CLI::App app(
       "Runs the kernels of two PTX files on the same made-up inputs and compares what they leave in memory, bit "
       "for bit.\n"
       "Exit codes: 0 equal, 1 different, 2 some kernel could not be compared (or usage, or I/O), 3 not valid PTX.",
       "ptxopt verify");
-  std::string pathA, pathB, nan = "exact", format = "text";
-  verify::VerifyOptions options;
-  app.add_option("A", pathA, "the PTX file that is right")->type_name("FILE.ptx")->required();
-  app.add_option("B", pathB, "the one to compare with it")->type_name("FILE.ptx")->required();
-  app.add_option("--kernel", options.kernel, "only this kernel")->type_name("NAME");
-  app.add_option("--trials", options.trials,
-                 "inputs for each kernel, before twelve times as many that run for a short time only [24]")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 1000000u));
-  app.add_option("--seed", options.seed, "what the inputs are made from [1]")->type_name("S");
-  const char* const kFixed = "What is not to be made up";
-  std::string grid, block, cluster;
-  std::vector<std::string> scalars;
-  uint32_t shared = 0;
-  app.add_option("--grid", grid, "blocks")->type_name("X[,Y,Z]")->group(kFixed);
-  app.add_option("--block", block, "threads of a block")->type_name("X[,Y,Z]")->group(kFixed);
-  app.add_option("--cluster", cluster, "blocks of a cluster")->type_name("X[,Y,Z]")->group(kFixed);
-  CLI::Option* const sharedOption =
-      app.add_option("--shared", shared, "dynamic shared memory")->type_name("BYTES")->group(kFixed);
-  app.add_option("--set", scalars, "a scalar parameter: an integer, or 0f.../0d... for the bits of a float")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false)
-      ->group(kFixed);
-  app.add_option("--max-steps", options.stepLimit, "warp instructions of a launch at most [4000000]")
-      ->type_name("N")
-      ->check(positiveNumber());
-  app.add_option("--nan", nan, "exact: the bits of NaNs count; any: one NaN is like another, in memory of floats")
-      ->type_name("exact|any")
-      ->check(CLI::IsMember({"exact", "any"}));
-  app.add_option("--format", format, "text or json")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
-  app.add_flag(
-      "--coverage", options.coverage,
-      "with --format json: the lines of A that the inputs reach, those that some thread executes, and those that "
-      "compute something else in B");
-  app.add_option("-j,--jobs", options.jobs, "kernels in parallel; 0: one a core; the verdicts do not depend on it")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1024));
-  int exitCode = 0;
-  if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
-  options.anyNan = nan == "any";
-  if (sharedOption->count() != 0) options.dynamicShared = shared;
-  const struct {
-    const char* option;
-    const std::string& text;
-    std::optional<exec::Dim3>& shape;
-  } shapes[] = {
-      {"--grid", grid, options.grid}, {"--block", block, options.block}, {"--cluster", cluster, options.cluster}};
-  for (const auto& s : shapes) {
-    if (app.get_option(s.option)->count() == 0) continue;
-    s.shape = parseShape(s.text);
-    if (!s.shape) return fail(Status::Usage, shapeError(s.option, s.text));
-  }
-  for (const std::string& s : scalars) {
-    const std::size_t equal = s.find('=');
-    uint64_t bits = 0;
-    if (equal == std::string::npos || !readBits(std::string_view(s).substr(equal + 1), bits))
-      return fail(Status::Usage, fmt::format("'{}' is not NAME=VALUE with an integer or 0f... or 0d...", s));
-    options.scalars[s.substr(0, equal)] = bits;
-  }
+  addFiles(app, line);
+  addFixed(app, line);
+  addOthers(app, line);
+  if (!parseArguments(app, argc, argv, exitCode)) return false;
+  line.options.anyNan = line.nan == "any";
+  if (app.get_option("--shared")->count() != 0) line.options.dynamicShared = line.shared;
+  exitCode = static_cast<int>(Status::Usage);
+  return takeShapes(app, line) && takeScalars(line);
+}
 
-  FileText textA, textB;
-  std::string error;
-  if (!readFile(pathA, textA, error) || !readFile(pathB, textB, error)) return fail(Status::Usage, error);
-  const auto a = load(textA, pathA, exitCode);
-  const auto b = a == nullptr ? nullptr : load(textB, pathB, exitCode);
-  if (b == nullptr) return exitCode;
-
-  keepFreedMemory();
-  const auto verdicts = verify::verify(*a, *b, options);
-  if (verdicts.empty())
-    return fail(Status::Usage, options.kernel.empty()
-                                   ? fmt::format("'{}' has no kernels", pathA)
-                                   : fmt::format("'{}' has no kernel '{}'", pathA, options.kernel));
-  if (format == "json")
-    printJson(verdicts, options.coverage);
-  else
-    printVerdicts(verdicts);
+int exitCodeOf(const std::vector<KernelVerdict>& verdicts) {
   const auto any = [&](Verdict v) {
     return std::any_of(verdicts.begin(), verdicts.end(), [&](const auto& k) { return k.verdict == v; });
   };
   return any(Verdict::Different)      ? static_cast<int>(Status::CheckFailed)
          : any(Verdict::Inconclusive) ? static_cast<int>(Status::Usage)
                                       : 0;
+}
+
+}  // namespace
+
+int verifyCommand(int argc, char** argv) {
+  VerifyLine line;
+  int exitCode = 0;
+  if (!readVerifyLine(argc, argv, line, exitCode)) return exitCode;
+
+  FileText textA, textB;
+  std::string error;
+  if (!readFile(line.pathA, textA, error) || !readFile(line.pathB, textB, error)) return fail(Status::Usage, error);
+  const auto a = load(textA, line.pathA, exitCode);
+  const auto b = a == nullptr ? nullptr : load(textB, line.pathB, exitCode);
+  if (b == nullptr) return exitCode;
+
+  keepFreedMemory();
+  const auto verdicts = verify::verify(*a, *b, line.options);
+  if (verdicts.empty())
+    return fail(Status::Usage, line.options.kernel.empty()
+                                   ? fmt::format("'{}' has no kernels", line.pathA)
+                                   : fmt::format("'{}' has no kernel '{}'", line.pathA, line.options.kernel));
+  if (line.format == "json")
+    printJson(verdicts, line.options.coverage);
+  else
+    printVerdicts(verdicts);
+  return exitCodeOf(verdicts);
 }
 
 OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output,
