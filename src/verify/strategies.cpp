@@ -119,15 +119,13 @@ void launchMemory(Draft& d) {
 
 void dirtyMemory(Draft& d) { d.t.dirty = true; }
 
-template <typename Function>
-struct Strategy {
+struct ShapeStrategy {
   const char* name;
   unsigned period, phase;  // it is for the trials whose number is `phase` modulo `period`
-  Function* apply;
-  bool isFor(unsigned number) const { return number % period == phase; }
+  void (*apply)(Draft&);
 };
 
-constexpr Strategy<void(Draft&)> kShapes[] = {
+constexpr ShapeStrategy kShapes[] = {
     {"whole warps and odd ones", 1, 0, warps},
     {"planes and cubes", 1, 0, planesAndCubes},
     {"one thread, or seven", 16, 5, fewThreads},
@@ -203,7 +201,13 @@ Value anySize(Draft& d, const Scalar& s) {
   return s.sizes[at < kWild ? at : at + 2];
 }
 
-constexpr Strategy<Value(Draft&, const Scalar&)> kScalars[] = {
+struct ScalarStrategy {
+  const char* name;
+  unsigned period, phase;
+  Value (*value)(Draft&, const Scalar&);
+};
+
+constexpr ScalarStrategy kScalars[] = {
     {"the number of threads, at first", 1, 0, threadCount},
     {"any magnitude", 8, 7, anyMagnitude},
     {"no bound at the far end", 1, 0, noBound},
@@ -215,6 +219,11 @@ constexpr Strategy<Value(Draft&, const Scalar&)> kScalars[] = {
     {"the sizes in their order", 1, 0, nextSize},
     {"any size", 1, 0, anySize},
 };
+
+template <typename Strategy>
+bool isFor(const Strategy& s, unsigned number) {
+  return number % s.period == s.phase;
+}
 
 // For the bounds that kernels test.
 std::vector<uint64_t> sizesAround(const Draft& d) {
@@ -277,41 +286,65 @@ uint64_t cutTo(const Field& f, uint64_t bits) {
   return f.bytes < 8 ? bits & ((uint64_t{1} << (f.bytes * 8)) - 1) : bits;
 }
 
+bool isSize(const Field& f) { return f.use == Field::Use::Scalar && !f.isFloat; }
+
+uint64_t integerScalar(Draft& d, const Scalar& wanted) {
+  Value value;
+  for (const ScalarStrategy& s : kScalars)
+    if (!value && isFor(s, d.number)) value = s.value(d, wanted);
+  return *value;
+}
+
+FieldValue pointer(Draft& d, const Field& f, std::size_t k) {
+  FieldValue v;
+  v.isPointer = true;
+  v.contents.element = f.element == ScalarType::None ? ScalarType::b32 : f.element;
+  v.contents.kind = contentsKind(holdsFloats(v.contents.element), d.number, d.random(UINT64_MAX));
+  v.contents.seed = mix(d.seed, mix(d.number, k));
+  return v;
+}
+
+// One scalar of each trial takes the sizes in their order, so that it meets all of them soon.
+void fillFields(Draft& d) {
+  const std::vector<Field>& fields = d.use.fields;
+  const std::vector<uint64_t> sizes = sizesAround(d), around = aroundConstants(d);
+  const auto scalars = static_cast<unsigned>(std::count_if(fields.begin(), fields.end(), isSize));
+  unsigned scalar = 0;
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const Field& f = fields[k];
+    const bool inOrder = isSize(f) && scalar++ == d.number % scalars;
+    FieldValue v;
+    if (isPointer(f, d.number))
+      v = pointer(d, f, k);
+    else if (f.use == Field::Use::Handle)
+      v.bits = 0;  // TrialMemory knows the images
+    else if (f.isFloat)
+      v.bits = floatScalar(d, f);
+    else
+      v.bits = integerScalar(d, {f, inOrder, d.number / std::max(1u, scalars), sizes, around});
+    v.bits = cutTo(f, v.bits);
+    d.t.fields.push_back(v);
+  }
+}
+
+// A scalar of another trial, a little changed or equal to another one.
+uint64_t nearScalar(uint64_t bits, const Trial& t, const KernelUse& use, const auto& random) {
+  const auto threads = static_cast<uint64_t>(t.block.count());
+  const uint64_t c = use.constants.empty() ? 2 : use.constants[random(use.constants.size())];
+  const uint64_t another = t.fields[random(t.fields.size())].bits;
+  const uint64_t choices[] = {bits + 1, bits - 1, bits * 2,          bits / 2, bits + threads, c,
+                              c + 1,    c - 1,    bits ^ random(16), another,  random(64),     bits};
+  return choices[random(std::size(choices))];
+}
+
 }  // namespace
 
 Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number,
                 const std::vector<exec::Dim3>& blocks) {
   Draft d{use, limits, seed, number, blocks, mix(seed, number), {}};
-  for (const auto& s : kShapes)
-    if (s.isFor(number)) s.apply(d);
-  const std::vector<uint64_t> sizes = sizesAround(d), around = aroundConstants(d);
-  // One scalar of each trial takes the sizes in their order, so that it meets all of them soon.
-  const auto isSize = [](const Field& f) { return f.use == Field::Use::Scalar && !f.isFloat; };
-  const auto scalars = static_cast<unsigned>(std::count_if(use.fields.begin(), use.fields.end(), isSize));
-  unsigned scalar = 0;
-  for (std::size_t k = 0; k < use.fields.size(); ++k) {
-    const Field& f = use.fields[k];
-    const bool inOrder = isSize(f) && scalar++ == number % scalars;
-    FieldValue v;
-    v.isPointer = isPointer(f, number);
-    if (v.isPointer) {
-      v.contents.element = f.element == ScalarType::None ? ScalarType::b32 : f.element;
-      v.contents.kind = contentsKind(holdsFloats(v.contents.element), number, d.random(UINT64_MAX));
-      v.contents.seed = mix(seed, mix(number, k));
-    } else if (f.use == Field::Use::Handle) {
-      v.bits = 0;  // TrialMemory knows the images
-    } else if (f.isFloat) {
-      v.bits = floatScalar(d, f);
-    } else {
-      const Scalar wanted{f, inOrder, number / std::max(1u, scalars), sizes, around};
-      Value value;
-      for (const auto& s : kScalars)
-        if (!value && s.isFor(number)) value = s.apply(d, wanted);
-      v.bits = *value;
-    }
-    v.bits = cutTo(f, v.bits);
-    d.t.fields.push_back(v);
-  }
+  for (const ShapeStrategy& s : kShapes)
+    if (isFor(s, number)) s.apply(d);
+  fillFields(d);
   d.t.imageSeed = mix(seed, ~uint64_t{number});
   return std::move(d.t);
 }
@@ -341,13 +374,7 @@ Trial nearTrial(const Trial& other, const KernelUse& use, uint64_t seed, unsigne
       v.bits = floatBits(f, contentsKind(true, number, random(UINT64_MAX)), random(UINT64_MAX));
       continue;
     }
-    const auto threads = static_cast<uint64_t>(t.block.count());
-    const uint64_t c = use.constants.empty() ? 2 : use.constants[random(use.constants.size())];
-    const uint64_t another = t.fields[random(t.fields.size())].bits;
-    const uint64_t choices[] = {v.bits + 1, v.bits - 1, v.bits * 2,          v.bits / 2, v.bits + threads, c,
-                                c + 1,      c - 1,      v.bits ^ random(16), another,    random(64),       v.bits};
-    v.bits = choices[random(std::size(choices))];
-    v.bits = cutTo(f, v.bits);
+    v.bits = cutTo(f, nearScalar(v.bits, t, use, random));
   }
   return t;
 }
