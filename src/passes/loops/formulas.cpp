@@ -128,108 +128,150 @@ std::string_view name(FormulaKind kind) {
   return "index";
 }
 
-std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs,
-                                  std::span<const Counter> counters, FormulaTerms& t) {
-  ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
-  ScevExpressions& e = evolution.expressions();
-  std::vector<Formula> all(1);
-  const bool isWide = group.width == 64;
+namespace {
 
-  const bool isOutside = group.least < -kMostImmediate || group.most > kMostImmediate;
-  const bool isFarApart =
-      static_cast<uint64_t>(group.most) - static_cast<uint64_t>(group.least) > uint64_t{kMostImmediate};
-  const bool canStep = stepsOnce(t);
-  const auto finish = [&](Formula f) {
-    const bool isPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
-                           f.kind == FormulaKind::StridePointer;
-    if (isOutside && (!isPointer || isFarApart)) f.bad = "immediate";
-    if (isPointer && !canStep) f.bad = "latch";
-    const unsigned price = t.expander.price(f.base, t.preheader);
-    if (price == Expander::kImpossible) {
-      f.bad = "base-not-available";
-    } else {
-      f.setup += static_cast<int>(price);
-      if (t.filters && f.setup > kMostSetup) f.bad = "setup";
+// Makes the formulas of one group, in the order of the phases (formulas.h).
+class FormulaMaker {
+ public:
+  FormulaMaker(const UseGroup& group, FormulaTerms& t)
+      : group_(group),
+        t_(t),
+        evolution_(t.context.analyses.scalarEvolution()),
+        e_(evolution_.expressions()),
+        isWide_(group.width == 64),
+        isOutside_(group.least < -kMostImmediate || group.most > kMostImmediate),
+        isFarApart_(static_cast<uint64_t>(group.most) - static_cast<uint64_t>(group.least) >
+                    uint64_t{kMostImmediate}),
+        canStep_(stepsOnce(t)) {}
+
+  std::vector<Formula> make(std::span<const InductionVariable> ivs, std::span<const Counter> counters) {
+    addPointers();
+    // Each 32-bit counter whose step divides that of the group; the bounds of a counter go into the base.
+    if (isWide_ && t_.extends && e_.isConstant(group_.step)) {
+      for (const InductionVariable& iv : ivs) addIndex(iv);
+      for (uint32_t c = 0; c < counters.size(); ++c) addCounter(counters[c], c);
     }
-    all.push_back(f);
-  };
+    return std::move(all_);
+  }
 
+ private:
   // A pointer for the group; the constant parts are left to the immediates.
-  Formula pointer;
-  pointer.kind = FormulaKind::Pointer;
-  pointer.base = group.start;
-  pointer.registers = group.width / 32;
-  if (e.isConstant(group.step)) {
-    pointer.perRound = isWide ? kRecurrence64 : kRecurrence32;
-    if (!t.may64 && isWide) pointer.bad = "64-bit";
-    finish(pointer);
-    const auto product = isWide ? stepProduct(evolution, group.step, t.loop) : std::nullopt;
-    if (product) {
-      pointer.kind = FormulaKind::UnitPointer;
-      pointer.product = *product;
-      pointer.perRound = kProductStep;
-      pointer.setup = 1;
+  void addPointers() {
+    Formula pointer;
+    pointer.kind = FormulaKind::Pointer;
+    pointer.base = group_.start;
+    pointer.registers = group_.width / 32;
+    const bool isConstant = e_.isConstant(group_.step);
+    if (isConstant) {
+      pointer.perRound = isWide_ ? kRecurrence64 : kRecurrence32;
+      if (!t_.may64 && isWide_) pointer.bad = "64-bit";
       finish(pointer);
     }
-  } else if (const auto product = isWide ? stepProduct(evolution, group.step, t.loop) : std::nullopt) {
-    pointer.kind = FormulaKind::StridePointer;
-    pointer.product = *product;
+    const auto product = isWide_ ? stepProduct(evolution_, group_.step, t_.loop) : std::nullopt;
+    if (product) isConstant ? addUnitPointer(pointer, *product) : addStridePointer(pointer, *product);
+  }
+
+  void addUnitPointer(Formula pointer, const StepProduct& product) {
+    pointer.kind = FormulaKind::UnitPointer;
+    pointer.product = product;
     pointer.perRound = kProductStep;
-    const unsigned price = t.steps.price(*product, t.preheader);
-    if (price == Expander::kImpossible || !t.may64) {
-      pointer.bad = t.may64 ? "base-not-available" : "64-bit";
-      all.push_back(pointer);
+    pointer.setup = 1;
+    finish(pointer);
+  }
+
+  void addStridePointer(Formula pointer, const StepProduct& product) {
+    pointer.kind = FormulaKind::StridePointer;
+    pointer.product = product;
+    pointer.perRound = kProductStep;
+    const unsigned price = t_.steps.price(product, t_.preheader);
+    if (price == Expander::kImpossible || !t_.may64) {
+      pointer.bad = t_.may64 ? "base-not-available" : "64-bit";
+      all_.push_back(pointer);
     } else {
       pointer.setup = static_cast<int>(price);
       finish(pointer);
     }
   }
 
-  // Each 32-bit counter whose step divides that of the group; the bounds of a counter go into the base.
-  if (isWide && t.extends && e.isConstant(group.step)) {
-    const int64_t step = signedAt(e[group.step].constant, 64);
-    const auto scaleOf = [&](ExprId index, Formula& f) {
-      return factorOf(step, signedAt(e[e[index].step()].constant, 32), f.scale) && fitsSigned32(f.scale);
-    };
-    const auto baseOf = [&](ExprId index, Formula& f) {
-      const ExprId start = e[index].start();
-      const ExprId wide = f.isSigned ? evolution.signExtend(start, 64) : evolution.zeroExtend(start, 64);
-      f.base = e.subtract(group.start, e.scale(wide, static_cast<uint64_t>(f.scale)));
-      const Expr base = e[f.base];
-      const bool isParameter =
-          base.kind == ExprKind::Value && evolution.constantDefinition(base.reg(), base.value()).valid();
-      f.registers = isParameter ? 0 : 2;
-      if (!t.creditsExtensions) f.registers += 1;
-      if (isParameter && f.base != group.start) f.setup = -kStartSaved;
-    };
-    for (const InductionVariable& iv : ivs) {
-      const Expr n = e[iv.expr];
-      if (n.width != 32 || !e.isConstant(n.step())) continue;
-      Formula f;
-      f.kind = FormulaKind::Index;
-      f.index = iv;
-      f.perRound = kWideProduct;
-      if (!scaleOf(iv.expr, f)) continue;
-      f.isSigned = evolution.whyNoWrap(iv.expr, true).has_value();
-      if (!f.isSigned && (f.scale < 0 || !evolution.whyNoWrap(iv.expr, false))) continue;
-      baseOf(iv.expr, f);
-      if (!canRead(evolution, t, group, iv, f.isSigned, f.scale)) f.bad = "index-not-available";
-      finish(f);
-    }
-    for (uint32_t c = 0; c < counters.size(); ++c) {
-      Formula f;
-      f.kind = FormulaKind::Index;
-      f.counter = c;
-      f.perRound = kWideProduct;
-      if (!scaleOf(counters[c].expr, f)) continue;
-      f.isSigned = counters[c].isSigned;
-      if (!f.isSigned && f.scale < 0) continue;
-      baseOf(counters[c].expr, f);
-      if (mayReadWrapped(evolution, t, group, counters[c], f.isSigned)) f.bad = "index-not-available";
-      finish(f);
-    }
+  // An induction variable that there is.
+  void addIndex(const InductionVariable& iv) {
+    const Expr n = e_[iv.expr];
+    if (n.width != 32 || !e_.isConstant(n.step())) return;
+    Formula f;
+    f.kind = FormulaKind::Index;
+    f.index = iv;
+    f.perRound = kWideProduct;
+    if (!findScale(iv.expr, f)) return;
+    f.isSigned = evolution_.whyNoWrap(iv.expr, true).has_value();
+    if (!f.isSigned && (f.scale < 0 || !evolution_.whyNoWrap(iv.expr, false))) return;
+    findBase(iv.expr, f);
+    if (!canRead(evolution_, t_, group_, iv, f.isSigned, f.scale)) f.bad = "index-not-available";
+    finish(f);
   }
-  return all;
+
+  // A counter that may be made.
+  void addCounter(const Counter& counter, uint32_t number) {
+    Formula f;
+    f.kind = FormulaKind::Index;
+    f.counter = number;
+    f.perRound = kWideProduct;
+    if (!findScale(counter.expr, f)) return;
+    f.isSigned = counter.isSigned;
+    if (!f.isSigned && f.scale < 0) return;
+    findBase(counter.expr, f);
+    if (mayReadWrapped(evolution_, t_, group_, counter, f.isSigned)) f.bad = "index-not-available";
+    finish(f);
+  }
+
+  bool findScale(ExprId index, Formula& f) const {
+    return factorOf(signedAt(e_[group_.step].constant, 64), signedAt(e_[e_[index].step()].constant, 32), f.scale) &&
+           fitsSigned32(f.scale);
+  }
+
+  void findBase(ExprId index, Formula& f) {
+    const ExprId start = e_[index].start();
+    const ExprId wide = f.isSigned ? evolution_.signExtend(start, 64) : evolution_.zeroExtend(start, 64);
+    f.base = e_.subtract(group_.start, e_.scale(wide, static_cast<uint64_t>(f.scale)));
+    const Expr base = e_[f.base];
+    const bool isParameter =
+        base.kind == ExprKind::Value && evolution_.constantDefinition(base.reg(), base.value()).valid();
+    f.registers = isParameter ? 0 : 2;
+    if (!t_.creditsExtensions) f.registers += 1;
+    if (isParameter && f.base != group_.start) f.setup = -kStartSaved;
+  }
+
+  // What it costs before the loop, and why it cannot be chosen.
+  void finish(Formula f) {
+    const bool isPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
+                           f.kind == FormulaKind::StridePointer;
+    if (isOutside_ && (!isPointer || isFarApart_)) f.bad = "immediate";
+    if (isPointer && !canStep_) f.bad = "latch";
+    const unsigned price = t_.expander.price(f.base, t_.preheader);
+    if (price == Expander::kImpossible) {
+      f.bad = "base-not-available";
+    } else {
+      f.setup += static_cast<int>(price);
+      if (t_.filters && f.setup > kMostSetup) f.bad = "setup";
+    }
+    all_.push_back(f);
+  }
+
+  const UseGroup& group_;
+  FormulaTerms& t_;
+  ScalarEvolution& evolution_;
+  ScevExpressions& e_;
+  bool isWide_;
+  bool isOutside_;                       // the constant parts of some uses do not fit into immediates
+  bool isFarApart_;                      // ... whatever the base is
+  bool canStep_;                         // something may be moved on at the ends of the latches
+  std::vector<Formula> all_{Formula()};  // Keep
+};
+
+}  // namespace
+
+std::vector<Formula> makeFormulas(const UseGroup& group, std::span<const InductionVariable> ivs,
+                                  std::span<const Counter> counters, FormulaTerms& t) {
+  return FormulaMaker(group, t).make(ivs, counters);
 }
 
 namespace {
