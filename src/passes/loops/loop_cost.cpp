@@ -13,94 +13,109 @@ constexpr uint32_t kNone = UINT32_MAX;
 }  // namespace
 
 LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, std::vector<uint32_t>& nodeOf)
-    : f_(f), context_(context), loop_(loop), numbers_(context.analyses.valueRanges().numbers()), nodeOf_(nodeOf) {
-  const Loops& loops = context.analyses.loops();
-  const Cfg& cfg = context.analyses.cfg();
-  const SlotIndexes& slots = context.analyses.slotIndexes();
-  const LiveIntervals& intervals = context.analyses.liveIntervals();
+    : f_(f),
+      context_(context),
+      slots_(context.analyses.slotIndexes()),
+      intervals_(context.analyses.liveIntervals()),
+      loop_(loop),
+      numbers_(context.analyses.valueRanges().numbers()),
+      nodeOf_(nodeOf) {
+  addInstructions();
+  const std::size_t instructions = nodes_.size();
+  std::vector<Phi> phis;
+  for (std::size_t n = 0; n < instructions; ++n) addSources(nodes_[n].instruction, n, phis);
+  for (std::size_t p = 0; p < phis.size(); ++p) addSources(phis[p], instructions + p, phis);
+  markReadAfter(instructions, phis);
+}
 
-  const auto note = [&](RegId reg, ValueId v, uint32_t node) {
-    const uint32_t key = numbers_(reg, v);
-    nodeOf_[key] = node;
-    noted_.push_back(key);
-  };
-  // Nodes: instructions, then phis as they are met.
-  for (const BlockId b : loops.blocks(loop)) {
+void LoopCost::setNode(RegId reg, ValueId v, std::size_t node) {
+  const uint32_t key = numbers_(reg, v);
+  nodeOf_[key] = static_cast<uint32_t>(node);
+  noted_.push_back(key);
+}
+
+void LoopCost::addInstructions() {
+  const Cfg& cfg = context_.analyses.cfg();
+  for (const BlockId b : context_.analyses.loops().blocks(loop_)) {
     if (!cfg[b].reachable) continue;
-    for (const InstrId id : slots.instructions(b)) {
+    for (const InstrId id : slots_.instructions(b)) {
       Node n;
       n.instruction = id;
-      n.isRoot = !isRemovable(context.module, f, f[id]);
+      n.isRoot = !isRemovable(context_.module, f_, f_[id]);
       n.price = priceOf(id);
-      for (const Operand& o : f.operandsOf(f[id])) {
+      for (const Operand& o : f_.operandsOf(f_[id])) {
         if (!o.isRegister() || !o.writes()) continue;
-        const ValueId v = intervals[o.reg()].valueOut(slots[id]);
-        if (!v.valid()) continue;
-        note(o.reg(), v, static_cast<uint32_t>(nodes_.size()));
+        const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
+        if (v.valid()) setNode(o.reg(), v, nodes_.size());
       }
       nodes_.push_back(n);
     }
   }
-  const std::size_t instructions = nodes_.size();
-  // The node of a value, made for a phi of the loop; kNone for what comes from outside.
-  struct Phi {
-    RegId reg;
-    BlockId block;
-  };
-  std::vector<Phi> phis;
-  const auto nodeFor = [&](RegId reg, ValueId v) -> uint32_t {
-    if (!v.valid()) return kNone;
-    const uint32_t key = numbers_(reg, v);
-    if (nodeOf_[key] != kNone) return nodeOf_[key];
-    const LiveValue& value = intervals[reg][v];
-    if (value.kind != ValueKind::Phi) return kNone;
-    const BlockId b = slots.blockAt(value.def);
-    if (!loops.contains(loop, b)) return kNone;
-    note(reg, v, static_cast<uint32_t>(nodes_.size()));
-    nodes_.push_back({});
-    phis.push_back({reg, b});
-    return static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+// The node of a value, made for a phi of the loop; kNone for what comes from outside.
+uint32_t LoopCost::nodeFor(RegId reg, ValueId v, std::vector<Phi>& phis) {
+  if (!v.valid()) return kNone;
+  const uint32_t key = numbers_(reg, v);
+  if (nodeOf_[key] != kNone) return nodeOf_[key];
+  const LiveValue& value = intervals_[reg][v];
+  if (value.kind != ValueKind::Phi) return kNone;
+  const BlockId b = slots_.blockAt(value.def);
+  if (!context_.analyses.loops().contains(loop_, b)) return kNone;
+  setNode(reg, v, nodes_.size());
+  nodes_.push_back({});
+  phis.push_back({reg, b});
+  return static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+// What instruction `id` reads.
+void LoopCost::addSources(InstrId id, std::size_t node, std::vector<Phi>& phis) {
+  const auto first = static_cast<uint32_t>(sources_.size());
+  const Instruction& i = f_[id];
+  for (uint32_t k = 0; k < i.operandCount; ++k) {
+    const Operand& o = f_.operands[i.firstOperand + k];
+    if (!o.isRegister() || !o.reads()) continue;
+    if (const uint32_t s = nodeFor(o.reg(), intervals_[o.reg()].valueIn(slots_[id]), phis); s != kNone)
+      sources_.push_back({i.firstOperand + k, s});
+  }
+  setSources(node, first);
+}
+
+// What comes into a phi from inside the loop. By value: `phis` grows.
+void LoopCost::addSources(Phi phi, std::size_t node, std::vector<Phi>& phis) {
+  const Cfg& cfg = context_.analyses.cfg();
+  const auto first = static_cast<uint32_t>(sources_.size());
+  for (const BlockId from : cfg.predecessors(phi.block)) {
+    if (!cfg[from].reachable || !context_.analyses.loops().contains(loop_, from)) continue;
+    const ValueId v = intervals_[phi.reg].valueAt(slots_.end(from).previous());
+    if (const uint32_t s = nodeFor(phi.reg, v, phis); s != kNone) sources_.push_back({kNone, s});
+  }
+  setSources(node, first);
+}
+
+void LoopCost::setSources(std::size_t node, uint32_t first) {
+  nodes_[node].firstSource = first;
+  nodes_[node].sourceCount = static_cast<uint32_t>(sources_.size()) - first;
+}
+
+// What is read after the loop is needed. The nodes of `phis` follow those of the instructions.
+void LoopCost::markReadAfter(std::size_t instructions, const std::vector<Phi>& phis) {
+  std::vector<SlotIndex> after;
+  for (const Loops::Exit& e : context_.analyses.loops().exits(context_.analyses.cfg(), loop_))
+    if (e.to.valid()) after.push_back(slots_.start(e.to));
+  const auto isLiveAfter = [&](RegId r) {
+    return std::ranges::any_of(after, [&](SlotIndex s) { return intervals_[r].isLiveAt(s); });
   };
   for (std::size_t n = 0; n < instructions; ++n) {
     const InstrId id = nodes_[n].instruction;
-    const auto first = static_cast<uint32_t>(sources_.size());
-    const Instruction& i = f[id];
-    for (uint32_t k = 0; k < i.operandCount; ++k) {
-      const Operand& o = f.operands[i.firstOperand + k];
-      if (!o.isRegister() || !o.reads()) continue;
-      if (const uint32_t s = nodeFor(o.reg(), intervals[o.reg()].valueIn(slots[id])); s != kNone)
-        sources_.push_back({i.firstOperand + k, s});
-    }
-    nodes_[n].firstSource = first;
-    nodes_[n].sourceCount = static_cast<uint32_t>(sources_.size()) - first;
-  }
-  for (std::size_t p = 0; p < phis.size(); ++p) {
-    const Phi phi = phis[p];
-    const auto first = static_cast<uint32_t>(sources_.size());
-    for (const BlockId from : cfg.predecessors(phi.block)) {
-      if (!cfg[from].reachable || !loops.contains(loop, from)) continue;
-      const ValueId v = intervals[phi.reg].valueAt(slots.end(from).previous());
-      if (const uint32_t s = nodeFor(phi.reg, v); s != kNone) sources_.push_back({kNone, s});
-    }
-    nodes_[instructions + p].firstSource = first;
-    nodes_[instructions + p].sourceCount = static_cast<uint32_t>(sources_.size()) - first;
-  }
-  // What is read after the loop.
-  std::vector<SlotIndex> behind;
-  for (const Loops::Exit& e : loops.exits(cfg, loop))
-    if (e.to.valid()) behind.push_back(slots.start(e.to));
-  for (std::size_t n = 0; n < instructions; ++n) {
-    const InstrId id = nodes_[n].instruction;
-    for (const Operand& o : f.operandsOf(f[id])) {
+    for (const Operand& o : f_.operandsOf(f_[id])) {
       if (!o.isRegister() || !o.writes()) continue;
-      const ValueId v = intervals[o.reg()].valueOut(slots[id]);
-      if (v.valid() && std::ranges::any_of(behind, [&](SlotIndex s) { return intervals[o.reg()].isLiveAt(s); }))
-        nodes_[nodeOf_[numbers_(o.reg(), v)]].isRoot = true;
+      const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
+      if (v.valid() && isLiveAfter(o.reg())) nodes_[nodeOf_[numbers_(o.reg(), v)]].isRoot = true;
     }
   }
   for (std::size_t p = 0; p < phis.size(); ++p)
-    if (std::ranges::any_of(behind, [&](SlotIndex s) { return intervals[phis[p].reg].isLiveAt(s); }))
-      nodes_[instructions + p].isRoot = true;
+    if (isLiveAfter(phis[p].reg)) nodes_[instructions + p].isRoot = true;
 }
 
 LoopCost::~LoopCost() {

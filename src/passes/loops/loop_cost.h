@@ -45,12 +45,28 @@ class LoopCost {
     uint32_t node;
   };
 
+  struct Phi {
+    RegId reg;
+    BlockId block;
+  };
+
+  // The nodes: instructions, then phis as they are met.
+  void addInstructions();
+  void setNode(RegId reg, ValueId v, std::size_t node);
+  uint32_t nodeFor(RegId reg, ValueId v, std::vector<Phi>& phis);
+  void addSources(InstrId id, std::size_t node, std::vector<Phi>& phis);
+  void addSources(Phi phi, std::size_t node, std::vector<Phi>& phis);
+  void setSources(std::size_t node, uint32_t first);
+  void markReadAfter(std::size_t instructions, const std::vector<Phi>& phis);
+
   double priceOf(InstrId id) const;
   double priceOfSum(InstrId id) const;
   bool holdsWideProduct(RegId reg, InstrId at) const;
 
   const Function& f_;
   PassContext& context_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
   const LoopId loop_;
   const ValueNumbers& numbers_;
   std::vector<uint32_t>& nodeOf_;  // by value
