@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/dataflow/natural_loops.h"
+
 namespace ptxopt {
 
 namespace {
@@ -112,93 +114,16 @@ Loops::Loops(const Cfg& cfg) : loopOf_(cfg.size()), place_(cfg.size(), kNone) {
   }
 }
 
-// The way for graphs without irreducible regions. Blocks are taken from the last in depth-first order to the first;
-// of one with back edges, what reaches these backward is its loop, where loops found before count as one block
-// each. False when such a region is found. (Havlak, "Nesting of reducible and irreducible loops", 1997, without the
-// part for the latter.)
+// False when there is an irreducible region.
 bool Loops::findNatural(const Cfg& cfg) {
-  const auto blocks = static_cast<uint32_t>(cfg.size());
-  std::vector<uint32_t> number(blocks, kNone), lastBelow(blocks);
-  std::vector<BlockId> vertex;
-  std::vector<std::pair<BlockId, std::size_t>> path;
-  const auto visit = [&](BlockId b) {
-    if (number[b.value] != kNone) return;
-    number[b.value] = static_cast<uint32_t>(vertex.size());
-    vertex.push_back(b);
-    path.push_back({b, 0});
+  NaturalLoops finder(cfg);
+  if (!finder.find()) return false;
+  const auto loopAround = [&](BlockId b) {
+    const BlockId header = finder.headerAround(b);
+    return header.valid() ? loopOf_[header.value] : LoopId();
   };
-  std::vector<bool> isRoot(blocks);
-  for (const BlockId root : cfg.roots()) {
-    isRoot[root.value] = true;
-    visit(root);
-    while (!path.empty()) {
-      const BlockId b = path.back().first;
-      const auto after = cfg.successors(b);
-      if (path.back().second < after.size()) {
-        visit(after[path.back().second++]);
-      } else {
-        lastBelow[b.value] = static_cast<uint32_t>(vertex.size() - 1);
-        path.pop_back();
-      }
-    }
-  }
-  const auto isBelow = [&](BlockId b, BlockId above) {
-    return number[above.value] <= number[b.value] && number[b.value] <= lastBelow[above.value];
-  };
-
-  // The outermost loop found so far around a block, by its header; with the paths to it made shorter.
-  std::vector<BlockId> outer(blocks);
-  for (uint32_t b = 0; b < blocks; ++b) outer[b] = BlockId(b);
-  const auto outermost = [&](BlockId b) {
-    while (outer[b.value] != b) b = outer[b.value] = outer[outer[b.value].value];
-    return b;
-  };
-  std::vector<BlockId> header(blocks);  // of the loop next around a block, or around the loop whose header it is
-  std::vector<bool> isHeader(blocks);
-  std::vector<BlockId> body;
-  for (std::size_t n = vertex.size(); n-- > 0;) {
-    const BlockId w = vertex[n];
-    body.clear();
-    const auto add = [&](BlockId p) {
-      const BlockId b = outermost(p);
-      if (b == w || header[b.value] == w) return;
-      header[b.value] = w;
-      body.push_back(b);
-    };
-    for (const BlockId p : cfg.predecessors(w)) {
-      if (!cfg[p].reachable || !isBelow(p, w)) continue;
-      isHeader[w.value] = true;
-      add(p);
-    }
-    for (std::size_t k = 0; k < body.size(); ++k) {
-      const BlockId b = body[k];
-      if (isRoot[b.value]) return false;
-      for (const BlockId p : cfg.predecessors(b)) {
-        if (!cfg[p].reachable || isBelow(p, b)) continue;
-        if (!isBelow(outermost(p), w)) return false;
-        add(p);
-      }
-    }
-    for (const BlockId b : body) outer[b.value] = w;
-  }
-
-  // The forest in pre-order, siblings in the order of the graph.
-  std::vector<BlockId> firstChild(blocks), nextSibling(blocks), work;
-  for (const BlockId b : cfg.postOrder()) {
-    if (!isHeader[b.value]) continue;
-    if (!header[b.value].valid()) {
-      work.push_back(b);
-      continue;
-    }
-    BlockId& first = firstChild[header[b.value].value];
-    nextSibling[b.value] = first;
-    first = b;
-  }
-  // In `work` the next one stands last; children and siblings are pushed one at a time.
-  while (!work.empty()) {
-    const BlockId b = work.back();
-    work.pop_back();
-    const LoopId parent = header[b.value].valid() ? loopOf_[header[b.value].value] : LoopId();
+  for (const BlockId b : finder.headers()) {
+    const LoopId parent = loopAround(b);
     loopOf_[b.value] = LoopId(loops_.size());
     loops_.push_back({.header = b,
                       .parent = parent,
@@ -206,11 +131,9 @@ bool Loops::findNatural(const Cfg& cfg) {
                       .irreducible = false,
                       .firstBlock = 0,
                       .blockCount = 0});
-    if (nextSibling[b.value].valid()) work.push_back(nextSibling[b.value]);
-    if (firstChild[b.value].valid()) work.push_back(firstChild[b.value]);
   }
-  for (const BlockId b : vertex)
-    if (!isHeader[b.value] && header[b.value].valid()) loopOf_[b.value] = loopOf_[header[b.value].value];
+  for (const BlockId b : finder.blocks())
+    if (!finder.isHeader(b) && finder.headerAround(b).valid()) loopOf_[b.value] = loopAround(b);
   return true;
 }
 
