@@ -48,74 +48,107 @@ void Cfg::findBlocks(const Module& module, const Function& f) {
   if (blocks_.empty()) blocks_.push_back({});
 }
 
-void Cfg::findEdges(const Module& module, const Function& f) {
-  const LabelTables tables(f);
-  std::vector<std::pair<uint32_t, uint32_t>> edges;
-  std::vector<uint32_t> edgeFrom(blocks_.size(), UINT32_MAX);  // by target: the last block with an edge to it
-  std::vector<uint8_t> isRoot(blocks_.size());
-  isRoot[0] = 1;
-  const auto blockOfLabel = [&](LabelId label) { return blockOf_[f.labels[label.value].place.value].value; };
+// The edges as they are found, each once: brx.idx may name a label again and again.
+class Cfg::EdgeList {
+ public:
+  EdgeList(const Module& module, const Function& f, Cfg& cfg)
+      : module_(module), f_(f), cfg_(cfg), tables_(f), latest_(cfg.size(), UINT32_MAX) {}
 
-  for (uint32_t b = 0; b < blocks_.size() && complete_; ++b) {
-    Block& block = blocks_[b];
+  // In the order of their sources.
+  const std::vector<std::pair<uint32_t, uint32_t>>& edges() const { return edges_; }
+  const LabelTables& tables() const { return tables_; }
+
+  void addBlock(uint32_t b) {
+    source_ = b;
+    Block& block = cfg_.blocks_[b];
     if (!block.last.valid()) {
       block.leaves = block.returns = true;
-      continue;
+      return;
     }
-    // Each edge once: brx.idx may name a label again and again.
-    const auto toBlock = [&](uint32_t target) {
-      if (edgeFrom[target] == b) return;
-      edgeFrom[target] = b;
-      if (edges.size() < kMostEdges)
-        edges.emplace_back(b, target);
-      else
-        complete_ = false;
-    };
-    const auto to = [&](LabelId label) { toBlock(blockOfLabel(label)); };
-    const Instruction& last = f[block.last];
-    const bool ends = endsBlock(module, last);
-    const uint32_t effects = ends ? module.form(last).effects : 0;
-    const bool guarded = last.is(Instruction::Guarded);
-    if (effects & (effect::Branch | effect::IndirectBranch | effect::Unknown)) {
-      bool known = (effects & effect::Unknown) != 0;
-      for (const Operand& o : f.operandsOf(last)) {
-        if (o.kind != OperandKind::Label) continue;
-        if (!(effects & effect::IndirectBranch)) {
-          to(LabelId(o.payload));
-          known = true;
-        } else {
-          for (const Operand& target : tables.targets(f, LabelId(o.payload))) {
-            if (target.kind != OperandKind::Label) continue;
-            if (!complete_) break;
-            to(LabelId(target.payload));
-            known = true;
-          }
-        }
-      }
-      if (!known)
-        for (std::size_t l = 0; l < f.labels.size(); ++l)
-          if (!f[f.labels[l].place].is(Instruction::Erased)) to(LabelId(l));
-    }
+    const Instruction& last = f_[block.last];
+    const bool ends = endsBlock(module_, last);
+    const uint32_t effects = ends ? module_.form(last).effects : 0;
+    if (effects & (effect::Branch | effect::IndirectBranch | effect::Unknown)) addTargets(last, effects);
     if (effects & (effect::Return | effect::Exit | effect::NoReturn)) {
       block.leaves = true;
       block.returns = (effects & effect::Return) != 0;
     }
-    const bool fallsThrough = !ends || guarded || (effects & effect::Unknown);
-    if (fallsThrough && b + 1 < blocks_.size()) toBlock(b + 1);
-    if (fallsThrough && b + 1 == blocks_.size()) block.leaves = block.returns = true;
+    const bool fallsThrough = !ends || last.is(Instruction::Guarded) || (effects & effect::Unknown);
+    if (fallsThrough && b + 1 < cfg_.size()) add(b + 1);
+    if (fallsThrough && b + 1 == cfg_.size()) block.leaves = block.returns = true;
   }
 
+ private:
+  void addTargets(const Instruction& branch, uint32_t effects) {
+    bool known = (effects & effect::Unknown) != 0;
+    for (const Operand& o : f_.operandsOf(branch)) {
+      if (o.kind != OperandKind::Label) continue;
+      if (effects & effect::IndirectBranch) {
+        known |= addTable(LabelId(o.payload));
+      } else {
+        add(LabelId(o.payload));
+        known = true;
+      }
+    }
+    if (!known)
+      for (std::size_t l = 0; l < f_.labels.size(); ++l)
+        if (!f_[f_.labels[l].place].is(Instruction::Erased)) add(LabelId(l));
+  }
+
+  // False when the table names no label.
+  bool addTable(LabelId table) {
+    bool known = false;
+    for (const Operand& target : tables_.targets(f_, table)) {
+      if (target.kind != OperandKind::Label) continue;
+      if (!cfg_.complete_) break;
+      add(LabelId(target.payload));
+      known = true;
+    }
+    return known;
+  }
+
+  void add(LabelId label) { add(cfg_.blockOfLabel(f_, label)); }
+  void add(uint32_t target) {
+    if (latest_[target] == source_) return;
+    latest_[target] = source_;
+    if (edges_.size() < kMostEdges)
+      edges_.emplace_back(source_, target);
+    else
+      cfg_.complete_ = false;
+  }
+
+  const Module& module_;
+  const Function& f_;
+  Cfg& cfg_;
+  const LabelTables tables_;
+  uint32_t source_ = 0;
+  std::vector<uint32_t> latest_;  // by target: the last block with an edge to it
+  std::vector<std::pair<uint32_t, uint32_t>> edges_;
+};
+
+void Cfg::findEdges(const Module& module, const Function& f) {
+  EdgeList list(module, f, *this);
+  for (uint32_t b = 0; b < blocks_.size() && complete_; ++b) list.addBlock(b);
+  findRoots(module, f, list.tables());
+  storeEdges(list.edges());
+}
+
+void Cfg::findRoots(const Module& module, const Function& f, const LabelTables& tables) {
+  std::vector<uint8_t> isRoot(blocks_.size());
+  isRoot[0] = 1;
   for (const InstrId id : f) {
     const Instruction& i = f[id];
     if (!i.isInstruction() || module.form(i).is(effect::Branch | effect::IndirectBranch)) continue;
     for (const Operand& o : f.operandsOf(i))
       if (o.kind == OperandKind::Label && !tables.has(LabelId(o.payload)))
-        isRoot[blockOfLabel(LabelId(o.payload))] = 1;
+        isRoot[blockOfLabel(f, LabelId(o.payload))] = 1;
   }
   for (uint32_t b = 0; b < blocks_.size(); ++b)
     if (isRoot[b]) roots_.emplace_back(b);
+}
 
-  // Both directions as compressed rows. Edges come in the order of their source already.
+// Both directions as compressed rows. Edges come in the order of their source already.
+void Cfg::storeEdges(std::span<const std::pair<uint32_t, uint32_t>> edges) {
   successorStart_.assign(blocks_.size() + 1, 0);
   predecessorStart_.assign(blocks_.size() + 1, 0);
   for (const auto& [from, target] : edges) {

@@ -57,6 +57,7 @@ class Cfg {
 
  private:
   static constexpr std::size_t kMostEdges = 1u << 22;
+  class EdgeList;
 
   static std::span<const BlockId> edges(const std::vector<BlockId>& all, const std::vector<uint32_t>& start,
                                         BlockId b) {
@@ -64,6 +65,11 @@ class Cfg {
   }
   void findBlocks(const Module& module, const Function& f);
   void findEdges(const Module& module, const Function& f);
+  void findRoots(const Module& module, const Function& f, const LabelTables& tables);
+  void storeEdges(std::span<const std::pair<uint32_t, uint32_t>> edges);
+  uint32_t blockOfLabel(const Function& f, LabelId label) const {
+    return blockOf_[f.labels[label.value].place.value].value;
+  }
   void findReachable();
 
   bool complete_ = true;
