@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/util/expander.h"
+#include "passes/util/insertion_places.h"
 #include "support.h"
 #include "text/print.h"
 

@@ -30,9 +30,10 @@
 #include "ir/pragmas.h"
 #include "ir/stored_numbers.h"
 #include "passes/arithmetic/cse/available_values.h"
-#include "passes/util/function_pass.h"
+#include "passes/util/insert_copy.h"
+#include "passes/util/missed_remarks.h"
 #include "passes/util/range_room.h"
-#include "passes/util/split_places.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 namespace {
@@ -46,10 +47,15 @@ using cse::TrackedSpace;
 
 constexpr std::size_t kMostLanes = 8;
 
-class LocalCse : FunctionPass {
+class LocalCse {
  public:
   LocalCse(Function& f, PassContext& context)
-      : FunctionPass(f, context),
+      : f_(f),
+        context_(context),
+        module_(context.module),
+        cfg_(context.analyses.cfg()),
+        slots_(context.analyses.slotIndexes()),
+        intervals_(context.analyses.liveIntervals()),
         model_(context.module),
         addresses_(f, context),
         room_(f, context, RangeRoom::Estimate::FatPoint),
@@ -75,7 +81,7 @@ class LocalCse : FunctionPass {
           if (continues(next)) work.push_back({next, now.available});
       }
     }
-    declines_.tell(context_, "load");
+    missed_.tell(context_, "load");
     apply();
     return !replacements_.empty();
   }
@@ -119,7 +125,7 @@ class LocalCse : FunctionPass {
     }
     if (!address) return;
     if (!lanes.problem.empty()) {
-      if (!isStore && isKnown(*address, o, available)) declines_.add(lanes.problem);
+      if (!isStore && isKnown(*address, o, available)) missed_.add(lanes.problem);
       return;
     }
     if (!isStore && replace(id, o, lanes, *address, available)) context_.count("loads-replaced");
@@ -218,7 +224,7 @@ class LocalCse : FunctionPass {
     for (const Source& s : r.sources) {
       if (isAt(s.held, id)) continue;
       if (mayExtend(s.held, id)) continue;
-      declines_.add("register-pressure");
+      missed_.add("register-pressure");
       return false;
     }
     for (const Source& s : r.sources)
@@ -233,9 +239,9 @@ class LocalCse : FunctionPass {
     if (intervals_[h.reg].valueIn(slots_[id]) != h.value) return false;
     if (!occurrences_) {
       occurrences_.emplace(f_);
-      zones_.emplace(module_, f_);
+      scopes_.emplace(module_, f_);
     }
-    return zones_->reaches(*occurrences_, h.reg, id);
+    return scopes_->reaches(*occurrences_, h.reg, id);
   }
 
   bool mayExtend(const HeldLane& h, InstrId id) {
@@ -273,13 +279,19 @@ class LocalCse : FunctionPass {
       if (!f_[pragma].is(Instruction::Erased)) f_.erase(pragma);
   }
 
+  Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  const Cfg& cfg_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
   cse::MemoryModel model_;
   cse::MemoryAddresses addresses_;
   RangeRoom room_;
   const StoredNumbers stored_;
-  Declines declines_;
+  MissedRemarks missed_;
   std::optional<Occurrences> occurrences_;
-  std::optional<Zones> zones_;
+  std::optional<RegisterScopes> scopes_;
   std::vector<Replacement> replacements_;
   std::vector<InstrId> pragmas_;  // that no longer hold, or have no load any more
 };

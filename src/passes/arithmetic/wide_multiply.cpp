@@ -15,6 +15,7 @@
 // Declines:   too-large, and by instruction what products.cpp and narrowing.cpp name.
 #include "passes/arithmetic/wide/narrowing.h"
 #include "passes/arithmetic/wide/products.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 
@@ -24,18 +25,18 @@ bool wideMultiply(Function& f, PassContext& context) {
   const AddressValues values(f, context);
   NarrowValues narrow(f, context, values);
   Edits edits;
-  Declines declines;
-  WideProducts products(f, context, values, narrow, edits, declines);
+  MissedRemarks missed;
+  WideProducts products(f, context, values, narrow, edits, missed);
   std::vector<InstrId> others;
   for (const InstrId id : f) {
     if (!f[id].isInstruction() || !slots[id].valid()) continue;
     if (!products.look(id)) others.push_back(id);
   }
   products.finish();
-  Narrowing narrowing(f, context, values, narrow, edits, declines);
+  Narrowing narrowing(f, context, values, narrow, edits, missed);
   for (const InstrId id : others)
     if (!products.isTaken(id)) narrowing.look(id);
-  declines.tell(context, "instruction");
+  missed.tell(context, "instruction");
   if (edits.empty()) return false;
   edits.apply(context.module, f);
   return true;

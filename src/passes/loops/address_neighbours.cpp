@@ -141,15 +141,15 @@ bool AddressRebuild::rebuildFrom(ValueKey k, ValueKey base, int freed) {
   const bool isFree = loop.valid() && expressions_.isInvariant(d.step, loop);
   const int cost = 2 + (d.isNegative && d.shift != 0 && !isFree ? 2 : 0);
   if (cost >= freed) return false;
-  if (!zones_.reaches(occurrences_, from, id) || !zones_.reaches(occurrences_, step.reg(), id)) {
-    declines_.add("scope");
+  if (!scopes_.reaches(occurrences_, from, id) || !scopes_.reaches(occurrences_, step.reg(), id)) {
+    missed_.add("scope");
     return false;
   }
   if (constant != 0)
     for (const ValueUse& u : values_.uses(k))
       if (!u.isAddress || !AddressValues::fits(u.immediate + constant)) return false;
   if (extends && !room_.grant(2, values_.place(base), slots_[id])) {
-    declines_.add("pressure");
+    missed_.add("pressure");
     return false;
   }
   const Operand result = f_.operandsOf(f_[id])[0];

@@ -14,7 +14,7 @@
 namespace ptxopt {
 
 AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits,
-                               RangeRoom& room, Declines& declines)
+                               RangeRoom& room, MissedRemarks& missed)
     : f_(f),
       context_(context),
       module_(context.module),
@@ -24,9 +24,9 @@ AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues&
       values_(values),
       edits_(edits),
       room_(room),
-      declines_(declines),
+      missed_(missed),
       occurrences_(f),
-      zones_(context.module, f),
+      scopes_(context.module, f),
       isMoved_(values.size()),
       isChanged_(f.instructions.size()) {}
 

@@ -8,15 +8,16 @@
 #include "passes/loops/address_edits.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/loops/address_values.h"
+#include "passes/util/missed_remarks.h"
 #include "passes/util/range_room.h"
-#include "passes/util/split_places.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 
 class AddressRebuild {
  public:
   AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits, RangeRoom& room,
-                 Declines& declines);
+                 MissedRemarks& missed);
 
   // Whether anything changed. Values that are needed no more are retired.
   bool fromNeighbours();
@@ -62,9 +63,9 @@ class AddressRebuild {
   AddressValues& values_;
   AddressEdits& edits_;
   RangeRoom& room_;
-  Declines& declines_;
+  MissedRemarks& missed_;
   const Occurrences occurrences_;
-  const Zones zones_;
+  const RegisterScopes scopes_;
   std::vector<bool> isMoved_;    // by ValueKey: holds another value than its expression says
   std::vector<bool> isChanged_;  // by InstrId
   std::vector<Change> changes_;

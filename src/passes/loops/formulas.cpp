@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "passes/util/insertion_places.h"
 #include "passes/util/machine_prices.h"
 
 namespace ptxopt {

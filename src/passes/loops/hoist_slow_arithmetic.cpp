@@ -19,9 +19,12 @@
 #include <map>
 
 #include "passes/loops/address_opcodes.h"
-#include "passes/util/function_pass.h"
+#include "passes/manager/pass.h"
+#include "passes/util/insert_copy.h"
+#include "passes/util/insertion_places.h"
 #include "passes/util/loop_room.h"
-#include "passes/util/split_places.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 namespace {
@@ -43,12 +46,17 @@ bool isSlow(const OpcodeForm& form) {
   }
 }
 
-class HoistSlowArithmetic : FunctionPass {
+class HoistSlowArithmetic {
  public:
   HoistSlowArithmetic(Function& f, PassContext& context)
-      : FunctionPass(f, context),
+      : f_(f),
+        context_(context),
+        module_(context.module),
+        cfg_(context.analyses.cfg()),
         loops_(context.analyses.loops()),
         dominators_(context.analyses.dominators()),
+        slots_(context.analyses.slotIndexes()),
+        intervals_(context.analyses.liveIntervals()),
         room_(f, context),
         granted_(loops_.size()) {}
 
@@ -58,7 +66,7 @@ class HoistSlowArithmetic : FunctionPass {
       for (const InstrId id : slots_.instructions(BlockId(b)))
         if (isSlow(module_.form(f_[id]))) look(id, BlockId(b));
     }
-    declines_.tell(context_, "instruction");
+    missed_.tell(context_, "instruction");
     apply();
     return !moves_.empty();
   }
@@ -72,8 +80,8 @@ class HoistSlowArithmetic : FunctionPass {
   // ---- which, and how far ----
 
   void look(InstrId id, BlockId block) {
-    if (f_[id].is(Instruction::Guarded)) return declines_.add("guarded");
-    if (!isCopyable(f_[id])) return declines_.add("operands");
+    if (f_[id].is(Instruction::Guarded)) return missed_.add("guarded");
+    if (!isCopyable(f_[id])) return missed_.add("operands");
     LoopId best;
     std::string_view why = "varies";
     BlockId site = block;
@@ -86,9 +94,9 @@ class HoistSlowArithmetic : FunctionPass {
       best = l;
       site = loops_[l].header;
     }
-    if (!best.valid()) return declines_.add(why);
+    if (!best.valid()) return missed_.add(why);
     const int units = info(f_.registers[f_.operandsOf(f_[id])[0].payload].type).bits == 64 ? 2 : 1;
-    if (!room_.has(best, granted_[best.value] + units + kSpareRoom)) return declines_.add("register-pressure");
+    if (!room_.has(best, granted_[best.value] + units + kSpareRoom)) return missed_.add("register-pressure");
     granted_[best.value] += units;
     moves_.push_back({id, best});
   }
@@ -180,7 +188,7 @@ class HoistSlowArithmetic : FunctionPass {
       const ValueId v = intervals_[o.reg()].valueIn(slots_[id]);
       if (!v.valid()) return "varies";
       if (isBefore(o.reg(), v, l)) {
-        if (!zones().reaches(*occurrences_, o.reg(), place)) return "scope";
+        if (!scopes().reaches(*occurrences_, o.reg(), place)) return "scope";
         continue;
       }
       const InstrId from = maker(o.reg(), v);
@@ -191,12 +199,12 @@ class HoistSlowArithmetic : FunctionPass {
     return {};
   }
 
-  const Zones& zones() {
-    if (!zones_) {
+  const RegisterScopes& scopes() {
+    if (!scopes_) {
       occurrences_.emplace(f_);
-      zones_.emplace(module_, f_);
+      scopes_.emplace(module_, f_);
     }
-    return *zones_;
+    return *scopes_;
   }
 
   // ---- the edits ----
@@ -245,12 +253,18 @@ class HoistSlowArithmetic : FunctionPass {
     return made;
   }
 
+  Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  const Cfg& cfg_;
   const Loops& loops_;
   const DominatorTree& dominators_;
+  const SlotIndexes& slots_;
+  const LiveIntervals& intervals_;
   LoopRoom room_;
-  Declines declines_;
+  MissedRemarks missed_;
   std::optional<Occurrences> occurrences_;
-  std::optional<Zones> zones_;
+  std::optional<RegisterScopes> scopes_;
   std::vector<int> granted_;                     // units, by LoopId
   std::vector<Move> moves_;                      // in the order of the text
   std::vector<RegId> sources_;                   // by move

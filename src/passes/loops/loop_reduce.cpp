@@ -24,6 +24,7 @@
 #include "passes/loops/rewrite.h"
 #include "passes/loops/select.h"
 #include "passes/loops/unrolling.h"
+#include "passes/util/insertion_places.h"
 #include "passes/util/loop_room.h"
 #include "passes/util/machine_prices.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/util/insertion_places.h"
+
 namespace ptxopt {
 
 void GroupRewriter::apply(const UseGroup& group, const Formula& formula, LoopId loop,

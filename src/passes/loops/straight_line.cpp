@@ -21,8 +21,9 @@
 #include "passes/loops/address_opcodes.h"
 #include "passes/loops/address_rebuild.h"
 #include "passes/loops/address_values.h"
+#include "passes/util/missed_remarks.h"
 #include "passes/util/range_room.h"
-#include "passes/util/split_places.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 namespace {
@@ -46,7 +47,7 @@ class AddressReuse {
       for (std::size_t k = members_.size(); k-- > 0;) reuse(members_[k]);
       rebuild();
     }
-    declines_.tell(context_, "value");
+    missed_.tell(context_, "value");
     if (reused_ != 0) context_.count("addresses-reused", reused_);
     if (replaced_ != 0) context_.count("values-replaced", replaced_);
     return !edits_.empty() || rebuilt_;
@@ -97,7 +98,7 @@ class AddressReuse {
   }
 
   void rebuild() {
-    AddressRebuild rebuild(f_, context_, values_, edits_, room_, declines_);
+    AddressRebuild rebuild(f_, context_, values_, edits_, room_, missed_);
     rebuilt_ = rebuild.fromNeighbours();
     edits_.apply(f_);
     rebuild.apply();
@@ -121,7 +122,7 @@ class AddressReuse {
       if (whyNot.empty()) return;
       if (whyNot != "no-leader-here") why = whyNot;
     }
-    if (isAddress && tried != 0) declines_.add(why);
+    if (isAddress && tried != 0) missed_.add(why);
   }
 
   // Whether the definition goes when nobody reads it, and computes something: a copy or a constant is nothing.
@@ -150,7 +151,7 @@ class AddressReuse {
       if (evolution_.seenFrom(to, values_.value(leader.key), block) != whole ||
           evolution_.seenFrom(values_.reg(m.key), values_.value(m.key), block) != own)
         return "no-leader-here";
-      if (!zones().reaches(*occurrences_, to, u.at)) return "scope";
+      if (!scopes().reaches(*occurrences_, to, u.at)) return "scope";
       if (extends && (!last.valid() || last < slots_[u.at])) last = slots_[u.at];
     }
     if (last.valid() && !mayExtend(m, leader, last)) return "pressure";
@@ -197,12 +198,12 @@ class AddressReuse {
     return room_.grant(widthOf(m.key) / 32, end, to);
   }
 
-  const Zones& zones() {
-    if (!zones_) {
+  const RegisterScopes& scopes() {
+    if (!scopes_) {
       occurrences_.emplace(f_);
-      zones_.emplace(module_, f_);
+      scopes_.emplace(module_, f_);
     }
-    return *zones_;
+    return *scopes_;
   }
 
   Function& f_;
@@ -214,9 +215,9 @@ class AddressReuse {
   ScevExpressions& expressions_;
   AddressValues values_;
   RangeRoom room_;
-  Declines declines_;
+  MissedRemarks missed_;
   std::optional<Occurrences> occurrences_;
-  std::optional<Zones> zones_;
+  std::optional<RegisterScopes> scopes_;
   std::vector<Member> members_;  // in the order of the text
   std::vector<std::vector<uint32_t>> groups_;
   AddressEdits edits_;

@@ -5,6 +5,7 @@
 #include "analysis/values/plain_operands.h"
 #include "analysis/values/sent_halves.h"
 #include "ir/opcode_predicates.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 namespace {
@@ -20,7 +21,7 @@ bool haveRun(const LaneSection& s, const LaneSection& runner) {
 }  // namespace
 
 BroadcastValues::BroadcastValues(const Function& f, PassContext& context, const LaunchMemory& memory,
-                                 std::vector<LaneSection> candidates, Declines& declines)
+                                 std::vector<LaneSection> candidates, MissedRemarks& missed)
     : f_(f),
       module_(context.module),
       cfg_(context.analyses.cfg()),
@@ -29,19 +30,19 @@ BroadcastValues::BroadcastValues(const Function& f, PassContext& context, const 
       memory_(memory),
       stored_(findStoredNumbers(context.module, f)),
       sections_(std::move(candidates)) {
-  eliminate(declines);
+  eliminate(missed);
 }
 
 // ---- the sections ----
 
-void BroadcastValues::eliminate(Declines& declines) {
+void BroadcastValues::eliminate(MissedRemarks& missed) {
   for (unsigned round = 0; round < kMostRounds; ++round) {
     evaluate();
     const std::size_t before = sections_.size();
     const std::vector<LaneSection> all = sections_;
     std::erase_if(sections_, [&](const LaneSection& s) {
       const bool varies = loadsVary(s, all);
-      if (varies) declines.add("address-varies");
+      if (varies) missed.add("address-varies");
       return varies || !isSent(s);
     });
     if (sections_.size() == before) return;

@@ -27,6 +27,7 @@
 #include "analysis/values/launch_values.h"
 #include "ir/stored_numbers.h"
 #include "passes/memory/lane_sections.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 
@@ -34,7 +35,7 @@ class BroadcastValues {
  public:
   // Keeps those of `candidates` whose branches go, or become votes. Counts why others do not.
   BroadcastValues(const Function& f, PassContext& context, const LaunchMemory& memory,
-                  std::vector<LaneSection> candidates, Declines& declines);
+                  std::vector<LaneSection> candidates, MissedRemarks& missed);
 
   const std::vector<LaneSection>& sections() const { return sections_; }
   // Whether the shuffle's result, all that it writes, is one value for all lanes.
@@ -48,7 +49,7 @@ class BroadcastValues {
   static constexpr unsigned kMostRounds = 8;
 
   const OpcodeForm& form(InstrId id) const { return module_.form(f_[id]); }
-  void eliminate(Declines& declines);
+  void eliminate(MissedRemarks& missed);
   void evaluate();
   bool loadsVary(const LaneSection& s, std::span<const LaneSection> all) const;
   bool loadsVary(const LaneSection& s, const LaunchValues& values) const;

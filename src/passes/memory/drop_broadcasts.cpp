@@ -21,7 +21,8 @@
 #include "passes/manager/pass.h"
 #include "passes/memory/broadcast_values.h"
 #include "passes/memory/lane_sections.h"
-#include "passes/util/split_places.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 namespace {
@@ -49,11 +50,11 @@ class DropBroadcasts {
         module_(context.module),
         spaces_(makeSpaces(f, context)),
         memory_(context.module, f, context.analyses.cfg(), spaces_ ? &*spaces_ : nullptr),
-        values_(f, context, memory_, LaneSections(f, context, memory_).find(declines_), declines_) {}
+        values_(f, context, memory_, LaneSections(f, context, memory_).find(missed_), missed_) {}
 
   bool run() {
     findCopies();
-    declines_.tell(context_, "place");
+    missed_.tell(context_, "place");
     copyWholes();
     copyShuffled();
     const auto& sections = values_.sections();
@@ -80,7 +81,7 @@ class DropBroadcasts {
           if (values_.isOneForAll(id))
             shuffles_.push_back(id);
           else if (isBroadcast(id))
-            declines_.add("varies");
+            missed_.add("varies");
         }
         if (const RegId from = values_.wholeOf(id); from.valid()) wholes_.push_back({id, from});
       }
@@ -94,7 +95,7 @@ class DropBroadcasts {
   }
 
   void copyWholes() {
-    const Zones zones(module_, f_);
+    const RegisterScopes scopes(module_, f_);
     for (const Whole& w : wholes_) {
       const RegId to = f_.operandsOf(f_[w.pack])[0].reg();
       if (to == w.from) {
@@ -102,7 +103,7 @@ class DropBroadcasts {
         continue;
       }
       // The name may mean another register there.
-      if (zones.areMany()) continue;
+      if (scopes.areMany()) continue;
       const Operand operands[] = {registerOperand(to, Role::Def), registerOperand(w.from, Role::Use, Join::Comma)};
       f_.setOperands(w.pack, operands);
       f_.touch(w.pack);
@@ -142,7 +143,7 @@ class DropBroadcasts {
   Function& f_;
   PassContext& context_;
   const Module& module_;
-  Declines declines_;  // before `values_`, which adds to it
+  MissedRemarks missed_;  // before `values_`, which adds to it
   const std::optional<AddressSpaces> spaces_;
   const LaunchMemory memory_;
   const BroadcastValues values_;

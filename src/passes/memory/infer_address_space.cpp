@@ -21,7 +21,7 @@
 
 #include "analysis/values/plain_operands.h"
 #include "passes/memory/address_shadows.h"
-#include "passes/util/split_places.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 namespace {
@@ -67,7 +67,7 @@ class SpaceInference {
         lookAtConversion(id);
     }
     rewrite();
-    declines_.tell(context_, "operand");
+    missed_.tell(context_, "operand");
     for (std::size_t n = 0; n < std::size(counts_); ++n)
       if (counts_[n] != 0) context_.count(kCounters[n], counts_[n]);
     return changed_;
@@ -97,13 +97,13 @@ class SpaceInference {
     const std::size_t behind = memory + 1 + inside;
     const Operand& base = operands[memory + (inside != 0)];
     if (inside == 0 || inside > 2 || !base.isRegister() || base.flags != 0 || !spaces_.holdsAddresses(base.reg()))
-      return declines_.add("address-form");
+      return missed_.add("address-form");
     const AddressKind space = spaces_.read(base.reg(), id).kind;
-    if (!isSpace(space)) return declines_.add(whyUnknown(space));
+    if (!isSpace(space)) return missed_.add(whyUnknown(space));
     const OpcodeId opcode = module_.spacedOpcode(f_[id].opcode(), space);
     // `[a].unified` is of global memory.
     const bool isUnified = behind < operands.size() && operands[behind].kind == OperandKind::Selector;
-    if (!opcode.valid() || (isUnified && space != AddressKind::Global)) return declines_.add("no-such-form");
+    if (!opcode.valid() || (isUnified && space != AddressKind::Global)) return missed_.add("no-such-form");
     if (space == AddressKind::Global) {
       global_.push_back({id, opcode});
       return;
@@ -156,7 +156,7 @@ class SpaceInference {
         planned.push_back(&s);
         continue;
       }
-      for (std::size_t n = 0; n < s.uses().size(); ++n) declines_.add("not-cheaper");
+      for (std::size_t n = 0; n < s.uses().size(); ++n) missed_.add("not-cheaper");
     }
     for (AddressShadows* s : planned) {
       for (const ShadowUse& u : s->uses())
@@ -194,7 +194,7 @@ class SpaceInference {
   AddressShadows shadows_[3];
   std::vector<std::pair<InstrId, OpcodeId>> global_;
   std::vector<std::pair<InstrId, bool>> tests_;
-  Declines declines_;
+  MissedRemarks missed_;
   uint64_t counts_[std::size(kCounters)]{};
   bool changed_ = false;
 };

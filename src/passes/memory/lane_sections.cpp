@@ -6,6 +6,7 @@
 #include "analysis/values/launch_values.h"
 #include "analysis/values/plain_operands.h"
 #include "ir/opcode_predicates.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 namespace {
@@ -43,7 +44,7 @@ LaneSections::LaneSections(const Function& f, PassContext& context, const Launch
     if (auto s = triangleAt(BlockId(b))) triangles_.push_back(*s);
 }
 
-std::vector<LaneSection> LaneSections::find(Declines& declines) const {
+std::vector<LaneSection> LaneSections::find(MissedRemarks& missed) const {
   std::vector<LaneSection> sections;
   for (LaneSection s : triangles_) {
     if (!hasShuffles(s.join)) continue;
@@ -51,7 +52,7 @@ std::vector<LaneSection> LaneSections::find(Declines& declines) const {
     if (why.empty())
       sections.push_back(s);
     else
-      declines.add(why);
+      missed.add(why);
   }
   return sections;
 }

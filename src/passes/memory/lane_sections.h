@@ -26,7 +26,7 @@
 
 #include "analysis/addresses/launch_memory.h"
 #include "passes/manager/pass.h"
-#include "passes/util/split_places.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 
@@ -45,7 +45,7 @@ class LaneSections {
   LaneSections(const Function& f, PassContext& context, const LaunchMemory& memory);
 
   // Those that all lanes could run, by their own instructions and the way to them. Counts why others are not.
-  std::vector<LaneSection> find(Declines& declines) const;
+  std::vector<LaneSection> find(MissedRemarks& missed) const;
 
  private:
   enum class Barrier : uint8_t { None, Warp, Block };

@@ -1,6 +1,7 @@
 #include "passes/splitting/copy_mode.h"
 
 #include "passes/splitting/cheap_definitions.h"
+#include "passes/util/insert_copy.h"
 
 namespace ptxopt {
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "passes/splitting/splittable.h"
+
 namespace ptxopt {
 
 LoopCandidates::LoopCandidates(const Function& f, PassContext& context, const Occurrences& occurrences,
-                               const Zones& zones, Declines& declines)
+                               const RegisterScopes& scopes, MissedRemarks& missed)
     : f_(f),
       context_(context),
       cfg_(context.analyses.cfg()),
@@ -13,13 +15,13 @@ LoopCandidates::LoopCandidates(const Function& f, PassContext& context, const Oc
       slots_(context.analyses.slotIndexes()),
       intervals_(context.analyses.liveIntervals()),
       occurrences_(occurrences),
-      zones_(zones),
+      scopes_(scopes),
       ways_(loops_.size()),
       candidates_(loops_.size()) {
-  if (loops_.size() != 0) collect(declines);
+  if (loops_.size() != 0) collect(missed);
 }
 
-void LoopCandidates::collect(Declines& declines) {
+void LoopCandidates::collect(MissedRemarks& missed) {
   why_ = whyUnsplittable(context_.module, f_, intervals_);
   std::vector<std::pair<SlotIndex, LoopId>> headers;
   for (uint32_t l = 0; l < loops_.size(); ++l) headers.emplace_back(slots_.start(loops_[LoopId(l)].header), l);
@@ -37,11 +39,11 @@ void LoopCandidates::collect(Declines& declines) {
         marked = true;
         if (mentions[h->second.value] != reg) through.push_back(h->second);
       }
-    if (lookups_ > kMostLookups * (f_.instructions.size() + kMostLookups)) return declines.add("budget");
+    if (lookups_ > kMostLookups * (f_.instructions.size() + kMostLookups)) return missed.add("budget");
     if (through.empty()) continue;
     found_ = true;
     std::ranges::sort(through);  // parents first
-    chooseLoops(reg, through, declines);
+    chooseLoops(reg, through, missed);
   }
 }
 
@@ -52,15 +54,15 @@ void LoopCandidates::markMentions(RegId reg, std::vector<RegId>& mentions) const
       mentions[l.value] = reg;
 }
 
-void LoopCandidates::chooseLoops(RegId reg, const std::vector<LoopId>& through, Declines& declines) {
-  if (!why_[reg.value].empty()) return declines.add(why_[reg.value]);
-  if (isOnlyCopied(context_.module, f_, occurrences_, reg)) return declines.add("carried-already");
+void LoopCandidates::chooseLoops(RegId reg, const std::vector<LoopId>& through, MissedRemarks& missed) {
+  if (!why_[reg.value].empty()) return missed.add(why_[reg.value]);
+  if (isOnlyCopied(context_.module, f_, occurrences_, reg)) return missed.add("carried-already");
   std::vector<LoopId> chosen;  // ascending
   for (const LoopId l : through) {
     if (isInsideChosen(l, chosen)) continue;
     const std::string_view why = whyNot(reg, makeWays(l));
     if (!why.empty()) {
-      declines.add(why);
+      missed.add(why);
     } else {
       chosen.push_back(l);
       candidates_[l.value].push_back(reg);
@@ -79,11 +81,11 @@ std::string_view LoopCandidates::whyNot(RegId reg, const LoopWays& ways) {
   for (const LoopWays::Out& o : ways.out) {
     if (!isNeeded(reg, o)) continue;
     if (!o.isAlone) return "shared-exit";
-    if (!zones_.reaches(occurrences_, reg, o.place)) return "scope";
+    if (!scopes_.reaches(occurrences_, reg, o.place)) return "scope";
     if (meetsItself(reg, o.to)) return "meets-itself";
   }
   const bool reachesIn =
-      std::ranges::all_of(ways.in, [&](InstrId p) { return zones_.reaches(occurrences_, reg, p); });
+      std::ranges::all_of(ways.in, [&](InstrId p) { return scopes_.reaches(occurrences_, reg, p); });
   return reachesIn ? "" : "scope";
 }
 

@@ -13,14 +13,16 @@
 #include <vector>
 
 #include "passes/splitting/loop_ways.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 
 class LoopCandidates {
  public:
   // The registers that may be taken out of each loop. Counts why others may not.
-  LoopCandidates(const Function& f, PassContext& context, const Occurrences& occurrences, const Zones& zones,
-                 Declines& declines);
+  LoopCandidates(const Function& f, PassContext& context, const Occurrences& occurrences,
+                 const RegisterScopes& scopes, MissedRemarks& missed);
 
   // Whether any register lives through a loop.
   bool found() const { return found_; }
@@ -33,9 +35,9 @@ class LoopCandidates {
  private:
   static constexpr std::size_t kMostLookups = 64;  // an instruction
 
-  void collect(Declines& declines);
+  void collect(MissedRemarks& missed);
   void markMentions(RegId reg, std::vector<RegId>& mentions) const;
-  void chooseLoops(RegId reg, const std::vector<LoopId>& through, Declines& declines);
+  void chooseLoops(RegId reg, const std::vector<LoopId>& through, MissedRemarks& missed);
   bool isInsideChosen(LoopId l, const std::vector<LoopId>& chosen) const;
   std::string_view whyNot(RegId reg, const LoopWays& ways);
   bool meetsItself(RegId reg, BlockId to);
@@ -48,7 +50,7 @@ class LoopCandidates {
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   const Occurrences& occurrences_;
-  const Zones& zones_;
+  const RegisterScopes& scopes_;
   bool found_ = false;
   std::size_t lookups_ = 0;
   std::vector<std::string_view> why_;           // it may not be split, by RegId

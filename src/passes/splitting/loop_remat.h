@@ -14,6 +14,7 @@
 
 #include "passes/splitting/loop_candidates.h"
 #include "passes/splitting/split_goal.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 
@@ -23,8 +24,8 @@ class LoopRemat {
     InstrId definition, place;
   };
 
-  LoopRemat(const Function& f, PassContext& context, const Occurrences& occurrences, const Zones& zones)
-      : f_(f), context_(context), occurrences_(occurrences), zones_(zones) {}
+  LoopRemat(const Function& f, PassContext& context, const Occurrences& occurrences, const RegisterScopes& scopes)
+      : f_(f), context_(context), occurrences_(occurrences), scopes_(scopes) {}
 
   // Looks for a step to reach. Without one nothing is recomputed.
   void findGoal();
@@ -48,7 +49,7 @@ class LoopRemat {
   const Function& f_;
   PassContext& context_;
   const Occurrences& occurrences_;
-  const Zones& zones_;
+  const RegisterScopes& scopes_;
   std::optional<SplitGoal> goal_;
   std::vector<bool> isPressed_;            // by LoopId
   std::vector<bool> isOperand_, isSplit_;  // by RegId, with a goal

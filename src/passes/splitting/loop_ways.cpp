@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/util/insertion_places.h"
+
 namespace ptxopt {
 namespace {
 

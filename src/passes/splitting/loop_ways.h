@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "passes/util/split_places.h"
+#include "passes/manager/pass.h"
 
 namespace ptxopt {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "ir/opcode_predicates.h"
+#include "passes/splitting/splittable.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 
@@ -14,7 +16,7 @@ SplitSource::SplitSource(const Function& function, PassContext& context)
       intervals(context.analyses.liveIntervals()),
       pressure(context.analyses.registerPressure()),
       points(pressure.points()),
-      zones(module, f),
+      scopes(module, f),
       occurrences(f) {
   const Loops& loops = context.analyses.loops();
   depth.reserve(cfg.size());
@@ -54,14 +56,14 @@ void SplitFinder::findLenders(const KeptValues& kept) {
   }
 }
 
-std::optional<RegisterSplit> SplitFinder::find(RegId reg, const HighPoints& high, Declines& declines) const {
+std::optional<RegisterSplit> SplitFinder::find(RegId reg, const HighPoints& high, MissedRemarks& missed) const {
   uint64_t live = 0;
   for (const Segment& g : source_.intervals[reg].segments())
     live += high.between(source_.firstOf(g), source_.endOf(g));
   if (live == 0) return {};
   if (std::string_view why = why_[reg.value];
       !why.empty() || isOnlyCopied(source_.module, source_.f, source_.occurrences, reg)) {
-    declines.add(why.empty() ? "carried-already" : why);
+    missed.add(why.empty() ? "carried-already" : why);
     return {};
   }
   RegisterSplit s = walk(reg, high);

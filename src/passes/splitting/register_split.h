@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "passes/splitting/high_points.h"
-#include "passes/util/split_places.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 
@@ -36,7 +37,7 @@ struct SplitSource {
   const LiveIntervals& intervals;
   const RegisterPressure& pressure;
   const PressurePoints& points;
-  const Zones zones;
+  const RegisterScopes scopes;
   const Occurrences occurrences;
   std::vector<uint8_t> depth;  // of loops, by BlockId, HighPoints::kDepths at most
 };
@@ -59,7 +60,7 @@ class SplitFinder {
   SplitFinder(const SplitSource& source, const KeptValues& kept);
 
   // Nothing when it relieves no point, or too few for its accesses, or the register may not be split.
-  std::optional<RegisterSplit> find(RegId reg, const HighPoints& high, Declines& declines) const;
+  std::optional<RegisterSplit> find(RegId reg, const HighPoints& high, MissedRemarks& missed) const;
 
  private:
   static constexpr uint32_t kShort = 8;  // high points between two mentions, or for each access, that do not pay

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/splitting/cheap_definitions.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 
@@ -19,11 +20,11 @@ std::string_view RematMode::whyNot(const RegisterSplit& s, const HighPoints&) co
 
 bool RematMode::operandsReach(InstrId definition, InstrId place) const {
   return std::ranges::all_of(source_.f.operandsOf(source_.f[definition]), [&](const Operand& o) {
-    return !o.isRegister() || source_.zones.reaches(source_.occurrences, o.reg(), place);
+    return !o.isRegister() || source_.scopes.reaches(source_.occurrences, o.reg(), place);
   });
 }
 
-bool RematMode::mayPick(const RegisterSplit& s, const PickedRegisters& picked, Declines&) const {
+bool RematMode::mayPick(const RegisterSplit& s, const PickedRegisters& picked, MissedRemarks&) const {
   return std::ranges::none_of(source_.f.operandsOf(source_.f[s.defs[0]]), [&](const Operand& o) {
     return o.isRegister() && o.reads() && picked.isSplit[o.payload];
   });

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "passes/splitting/split_mode.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 
@@ -15,7 +16,7 @@ class RematMode : public SplitMode {
   explicit RematMode(const SplitSource& source) : SplitMode(Kind::Remat), source_(source) {}
 
   std::string_view whyNot(const RegisterSplit& s, const HighPoints& high) const override;
-  bool mayPick(const RegisterSplit& s, const PickedRegisters& picked, Declines& declines) const override;
+  bool mayPick(const RegisterSplit& s, const PickedRegisters& picked, MissedRemarks& missed) const override;
   void pick(RegisterSplit& s, PickedRegisters& picked) override;
   void beginSplit(Function& f, RegisterSplit& s) override;
   bool takesOver() const override { return false; }

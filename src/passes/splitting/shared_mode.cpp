@@ -16,11 +16,11 @@ bool SharedMode::relievesDeeper(const RegisterSplit& s, const HighPoints& high) 
   });
 }
 
-bool SharedMode::mayPick(const RegisterSplit& s, const PickedRegisters&, Declines& declines) const {
+bool SharedMode::mayPick(const RegisterSplit& s, const PickedRegisters&, MissedRemarks& missed) const {
   const std::string_view why = !slots_.hasRoom(s.units) ? "no-shared-memory"
                                : !fitsTogether(s)       ? "loads-together"
                                                         : "";
-  if (!why.empty()) declines.add(why);
+  if (!why.empty()) missed.add(why);
   return why.empty();
 }
 

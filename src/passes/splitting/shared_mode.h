@@ -7,6 +7,7 @@
 
 #include "passes/splitting/shared_slots.h"
 #include "passes/splitting/split_mode.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 
@@ -23,7 +24,7 @@ class SharedMode : public SplitMode {
   const SharedSlots& slots() const { return slots_; }
 
   std::string_view whyNot(const RegisterSplit& s, const HighPoints& high) const override;
-  bool mayPick(const RegisterSplit& s, const PickedRegisters& picked, Declines& declines) const override;
+  bool mayPick(const RegisterSplit& s, const PickedRegisters& picked, MissedRemarks& missed) const override;
   void pick(RegisterSplit& s, PickedRegisters& picked) override;
   void begin(Function& f) override { slots_.declare(source_.module, f); }
   void beginBlock() override { slots_.startBlock(); }

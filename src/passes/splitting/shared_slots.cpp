@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "passes/util/split_places.h"
-
 namespace ptxopt {
 namespace {
 

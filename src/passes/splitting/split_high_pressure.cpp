@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "passes/splitting/split_plan.h"
+#include "passes/util/insertion_places.h"
 
 namespace ptxopt {
 namespace {
@@ -50,7 +51,7 @@ class PressureSplitter {
       apply(plan, source);
       tell(plan);
     }
-    plan.declines.tell(context_, "register");
+    plan.missed.tell(context_, "register");
     return !plan.picks.empty();
   }
 

@@ -20,7 +20,9 @@
 #include "passes/splitting/cheap_definitions.h"
 #include "passes/splitting/loop_candidates.h"
 #include "passes/splitting/loop_remat.h"
-#include "passes/util/split_places.h"
+#include "passes/util/insert_copy.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 namespace {
@@ -34,9 +36,9 @@ class LoopSplitter {
         slots_(context.analyses.slotIndexes()),
         intervals_(context.analyses.liveIntervals()),
         occurrences_(f),
-        zones_(module_, f),
-        candidates_(f, context, occurrences_, zones_, declines_),
-        remat_(f, context, occurrences_, zones_) {}
+        scopes_(module_, f),
+        candidates_(f, context, occurrences_, scopes_, missed_),
+        remat_(f, context, occurrences_, scopes_) {}
 
   bool run() {
     if (!candidates_.found())
@@ -46,7 +48,7 @@ class LoopSplitter {
     if (candidates_.found() && context_.knobs[Knob::SplitRemat] != 0) remat_.findGoal();
     for (uint32_t l = 0; l < context_.analyses.loops().size(); ++l) splitLoop(LoopId(l));
     apply();
-    declines_.tell(context_, "time");
+    missed_.tell(context_, "time");
     const std::size_t made = f_.instructions.size() - before, recomputed = remat_.places().size();
     context_.count("ranges-split", split_);
     context_.count("rematerialized", recomputed);
@@ -90,7 +92,7 @@ class LoopSplitter {
 
   bool carry(RegId reg, const LoopWays& ways, std::vector<Carried>& all) {
     if (const std::string_view why = whyNotCarried(reg); !why.empty()) {
-      declines_.add(why);
+      missed_.add(why);
       return false;
     }
     const RegId carrier = carrierOf(all, reg);
@@ -145,8 +147,8 @@ class LoopSplitter {
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   const Occurrences occurrences_;
-  const Zones zones_;
-  Declines declines_;  // before `candidates_`, which adds to it
+  const RegisterScopes scopes_;
+  MissedRemarks missed_;  // before `candidates_`, which adds to it
   const LoopCandidates candidates_;
   LoopRemat remat_;
   std::vector<uint32_t> indexOf_;  // by RegId: among the candidates of the loop at hand

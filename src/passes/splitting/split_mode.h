@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "passes/splitting/register_split.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 
@@ -32,7 +33,7 @@ class SplitMode {
   // Why the register cannot be split in this mode; empty when it can.
   virtual std::string_view whyNot(const RegisterSplit& s, const HighPoints& high) const = 0;
   // Whether the split still fits with those that were picked. Counts why not, if that is worth telling.
-  virtual bool mayPick(const RegisterSplit&, const PickedRegisters&, Declines&) const { return true; }
+  virtual bool mayPick(const RegisterSplit&, const PickedRegisters&, MissedRemarks&) const { return true; }
   virtual void pick(RegisterSplit&, PickedRegisters&) {}
 
   // ---- rewriting, in this order ----

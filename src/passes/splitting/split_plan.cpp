@@ -40,10 +40,10 @@ SplitPlan SplitPlanner::make(uint32_t step) const {
   for (RegisterSplit& s : candidates(plan, high)) {
     if (units.most() <= high.most()) break;
     if (picked.isOperand[s.reg.value]) {
-      plan.declines.add("operand-of-recomputed");
+      plan.missed.add("operand-of-recomputed");
       continue;
     }
-    if (!s.mode->mayPick(s, picked, plan.declines) || !relieve(s, high.most(), units)) continue;
+    if (!s.mode->mayPick(s, picked, plan.missed) || !relieve(s, high.most(), units)) continue;
     picked.isSplit[s.reg.value] = true;
     s.mode->pick(s, picked);
     plan.picks.push_back(std::move(s));
@@ -67,14 +67,14 @@ void SplitPlanner::addModes(SplitPlan& plan, uint32_t mostUnits) const {
 std::vector<RegisterSplit> SplitPlanner::candidates(SplitPlan& plan, const HighPoints& high) const {
   std::vector<RegisterSplit> all;
   for (const KeptValue& v : goal_.kept.values) {
-    std::optional<RegisterSplit> s = finder_.find(v.reg, high, plan.declines);
+    std::optional<RegisterSplit> s = finder_.find(v.reg, high, plan.missed);
     if (!s) continue;
     std::string_view why;
     s->mode = chooseMode(plan, *s, high, why);
     if (s->mode != nullptr)
       all.push_back(std::move(*s));
     else
-      plan.declines.add(why);
+      plan.missed.add(why);
   }
   std::ranges::stable_sort(all, std::ranges::greater(), &RegisterSplit::relieved);
   return all;

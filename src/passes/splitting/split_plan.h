@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "passes/splitting/shared_mode.h"
+#include "passes/util/missed_remarks.h"
 #include "support/range_max.h"
 
 namespace ptxopt {
@@ -23,7 +24,7 @@ struct SplitPlan {
   const SharedMode* shared = nullptr;             // of `modes`, if it is one of them
   uint32_t registers = 0;                         // that the kernel is expected to need
   uint32_t blocks = 0;
-  Declines declines;
+  MissedRemarks missed;
 
   uint64_t sharedBytes() const { return shared == nullptr ? 0 : shared->slots().bytes(); }
 };

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "passes/util/insert_copy.h"
+#include "passes/util/insertion_places.h"
+
 namespace ptxopt {
 namespace {
 
@@ -20,13 +23,13 @@ Expander::Expander(Function& f, PassContext& context)
       slots_(context.analyses.slotIndexes()),
       intervals_(context.analyses.liveIntervals()),
       occurrences_(f),
-      zones_(context.module, f),
+      scopes_(context.module, f),
       known_(f.instructions.size()) {}
 
 // A name means before new instructions what it means before the next instruction of the function.
 bool Expander::canBeNamed(RegId r, InstrId place) const {
   while (place.valid() && place.value >= known_) place = f_[place].next;
-  return zones_.reaches(occurrences_, r, place);
+  return scopes_.reaches(occurrences_, r, place);
 }
 
 // What each value holds. A value that is a recurrence holds its expression only in the round in which it begins.
@@ -275,7 +278,7 @@ RegId Expander::emitToKeep(ExprId e, const ExpansionPlace& place) {
   if (r.value >= intervals_.size()) return r;  // made here
   const auto used =
       std::ranges::count_if(intervals_[r].values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
-  if (used == 1 && !zones_.areMany()) return r;
+  if (used == 1 && !scopes_.areMany()) return r;
   const RegId copy = f_.makeRegister(f_.registers[r.value].type);
   copyTo(copy, r, place.before);
   return copy;

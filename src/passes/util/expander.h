@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #include "passes/loops/loop_uses.h"
-#include "passes/util/split_places.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 
@@ -112,8 +112,8 @@ class Expander {
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   Occurrences occurrences_;
-  Zones zones_;
-  const std::size_t known_;  // instructions of the function as it was: zones know no others
+  RegisterScopes scopes_;
+  const std::size_t known_;  // instructions of the function as it was: the register scopes know no others
   struct Value {
     RegId reg;
     ValueId value;

@@ -16,7 +16,8 @@
 
 #include "passes/arithmetic/divide/division.h"
 #include "passes/arithmetic/divide/ptx_algebra.h"
-#include "passes/util/split_places.h"
+#include "passes/util/insertion_places.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt::division {
 namespace {
@@ -42,7 +43,7 @@ class SingleDivisions {
           replace(*real);
       }
     }
-    declines_.tell(context_, "division");
+    missed_.tell(context_, "division");
     return changed_;
   }
 
@@ -58,8 +59,8 @@ class SingleDivisions {
 
   void replace(const Division& d) {
     const IntegerRange x = rangeOf(d, d.dividend), y = rangeOf(d, d.divisor);
-    if (x.isConstant() && y.isConstant()) return declines_.add("constant");  // ptxas folds it
-    if (y.isConstant() && y.least() == 0) return declines_.add("zero-divisor");
+    if (x.isConstant() && y.isConstant()) return missed_.add("constant");  // ptxas folds it
+    if (y.isConstant() && y.least() == 0) return missed_.add("zero-divisor");
     if (y.isConstant()) return byConstant(d, x, y);
     if (d.width == 16) return in32(d, x, y, true);
     if (d.width == 64 && x.most() <= UINT32_MAX && y.most() <= UINT32_MAX) return in32(d, x, y, false);
@@ -176,13 +177,13 @@ class SingleDivisions {
 
   // A division of 64 bits is a call of a routine: the second of a pair takes the quotient of the first.
   void share(const Division& d) {
-    if (!d.dividend.isRegister() || !d.divisor.isRegister()) return declines_.add("variable-divisor");
+    if (!d.dividend.isRegister() || !d.divisor.isRegister()) return missed_.add("variable-divisor");
     const ValueId x = ranges_.valueRead(d.dividend.reg(), d.at), y = ranges_.valueRead(d.divisor.reg(), d.at);
     const auto key = std::tuple(d.dividend.payload, x.value, d.divisor.payload, y.value, d.isSigned);
-    if (!x.valid() || !y.valid()) return declines_.add("variable-divisor");
+    if (!x.valid() || !y.valid()) return missed_.add("variable-divisor");
     const auto it = shared_.find(key);
     if (it == shared_.end() || block_ != it->second.block) {
-      if (!hasPartner(d, x, y)) return declines_.add("variable-divisor");
+      if (!hasPartner(d, x, y)) return missed_.add("variable-divisor");
       PtxAlgebra a = algebra(d);
       shared_[key] = {block_, a.divide(d.dividend.reg(), d.divisor.reg(), d.isSigned)};
     }
@@ -226,13 +227,13 @@ class SingleDivisions {
 
   void replace(const FloatDivision& d) {
     const auto bits = floatBits(d);
-    if (!bits) return declines_.add("variable-divisor");
+    if (!bits) return missed_.add("variable-divisor");
     const unsigned fraction = d.width == 32 ? 23 : 52, exponents = d.width == 32 ? 8 : 11;
     const uint64_t sign = *bits & uint64_t{1} << (d.width - 1);
     const uint64_t exponent = *bits >> fraction & maskOf(exponents), bias = maskOf(exponents - 1);
-    if ((*bits & maskOf(fraction)) != 0) return declines_.add("no-power-of-two");
+    if ((*bits & maskOf(fraction)) != 0) return missed_.add("no-power-of-two");
     // The exponent of the reciprocal is 2 * bias - exponent.
-    if (exponent == 0 || exponent >= 2 * bias) return declines_.add("subnormal-reciprocal");
+    if (exponent == 0 || exponent >= 2 * bias) return missed_.add("subnormal-reciprocal");
     const uint64_t reciprocal = sign | (2 * bias - exponent) << fraction;
     std::vector<Operand> operands;
     for (const Operand& o : f_.operandsOf(f_[d.at])) operands.push_back(o);
@@ -270,7 +271,7 @@ class SingleDivisions {
   const Module& module_;
   const Cfg& cfg_;
   ValueRanges& ranges_;
-  Declines declines_;
+  MissedRemarks missed_;
   BlockId block_;
   std::map<std::tuple<uint32_t, uint32_t, uint64_t, bool>, RegId> quotients_;  // of this block
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, bool>, Shared> shared_;

@@ -19,10 +19,10 @@
 #include "passes/arithmetic/divide/division.h"
 #include "passes/arithmetic/divide/ptx_algebra.h"
 #include "passes/util/expander.h"
-#include "passes/util/function_pass.h"
+#include "passes/util/insertion_places.h"
 #include "passes/util/loop_room.h"
+#include "passes/util/missed_remarks.h"
 #include "passes/util/range_room.h"
-#include "passes/util/split_places.h"
 
 namespace ptxopt::division {
 namespace {
@@ -31,12 +31,16 @@ constexpr std::size_t kMostReciprocals = 64;  // of one divisor that are looked 
 constexpr int kRegisters = 2;                 // that a reciprocal takes; one more for the size of a signed divisor
 constexpr int kLeastRoom = 3;                 // registers: what the estimate is wrong by more often than not
 
-class ReciprocalDivisions : FunctionPass {
+class ReciprocalDivisions {
  public:
   ReciprocalDivisions(Function& f, PassContext& context)
-      : FunctionPass(f, context),
+      : f_(f),
+        context_(context),
+        module_(context.module),
+        cfg_(context.analyses.cfg()),
         loops_(context.analyses.loops()),
         dominators_(context.analyses.dominators()),
+        slots_(context.analyses.slotIndexes()),
         ranges_(context.analyses.valueRanges()),
         evolution_(context.analyses.scalarEvolution()),
         expander_(f, context),
@@ -53,7 +57,7 @@ class ReciprocalDivisions : FunctionPass {
     for (Group& g : groups_) settle(g);
     for (Group& g : groups_)
       for (const Use& u : g.uses) rewrite(g, u);
-    declines_.tell(context_, "division");
+    missed_.tell(context_, "division");
     return changed_;
   }
 
@@ -86,11 +90,11 @@ class ReciprocalDivisions : FunctionPass {
     const IntegerRange y = rangeOf(d.divisor);
     if (y.isConstant() || y.width() != 32) return;
     const ExprId e = evolution_.read(d.divisor.reg(), d.at);
-    if (!e.valid()) return declines_.add("divisor-not-available");
+    if (!e.valid()) return missed_.add("divisor-not-available");
     Use use{d, b, d.isSigned && rangeOf(d.dividend).isNeverNegative()};
     const bool ofSize = d.isSigned && !y.isNeverNegative();
     std::vector<std::size_t>& mine = byDivisor_[{e.value, ofSize}];
-    if (mine.size() > kMostReciprocals) return declines_.add("too-many");
+    if (mine.size() > kMostReciprocals) return missed_.add("too-many");
     for (const std::size_t g : mine)
       if (dominates(groups_[g], use)) {
         groups_[g].uses.push_back(use);
@@ -121,7 +125,7 @@ class ReciprocalDivisions : FunctionPass {
       g.place = place;
       g.loop = l;
     }
-    if (wantsLoop && !g.loop.valid()) declines_.add("no-preheader");
+    if (wantsLoop && !g.loop.valid()) missed_.add("no-preheader");
     return g;
   }
 
@@ -134,7 +138,7 @@ class ReciprocalDivisions : FunctionPass {
   // Leaves alone what does not pay or does not fit.
   void settle(Group& g) {
     const auto drop = [&](std::string_view reason) {
-      for (std::size_t n = 0; n < g.uses.size(); ++n) declines_.add(reason);
+      for (std::size_t n = 0; n < g.uses.size(); ++n) missed_.add(reason);
       g.uses.clear();
     };
     if (g.loop.valid()) {
@@ -180,14 +184,19 @@ class ReciprocalDivisions : FunctionPass {
     changed_ = true;
   }
 
+  Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  const Cfg& cfg_;
   const Loops& loops_;
   const DominatorTree& dominators_;
+  const SlotIndexes& slots_;
   ValueRanges& ranges_;
   ScalarEvolution& evolution_;
   Expander expander_;
   LoopRoom loopRoom_;
   RangeRoom rangeRoom_;
-  Declines declines_;
+  MissedRemarks missed_;
   std::vector<Group> groups_;
   std::map<std::pair<uint32_t, bool>, std::vector<std::size_t>> byDivisor_;  // of groups_
   bool changed_ = false;

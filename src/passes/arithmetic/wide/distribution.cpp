@@ -109,7 +109,7 @@ bool WideProducts::isOnlyAddress(InstrId addition) const {
 
 bool WideProducts::distribute(InstrId id, const Operand& sum, int64_t factor, unsigned shift) {
   const auto reject = [&](std::string_view why) {
-    declines_.add(why);
+    missed_.add(why);
     return false;
   };
   std::vector<Term> terms;

@@ -15,7 +15,7 @@
 #include "passes/arithmetic/wide/edits.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/loops/address_values.h"
-#include "passes/util/split_places.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 
@@ -36,7 +36,7 @@ class NarrowValues {
         analyses_(context.analyses),
         values_(values),
         occurrences_(f),
-        zones_(context.module, f) {}
+        scopes_(context.module, f) {}
 
   // Of a register or an immediate that instruction `at` reads.
   Narrow of(const Operand& o, InstrId at);
@@ -51,7 +51,7 @@ class NarrowValues {
 
   // Whether `at` may read the value.
   bool mayRead(ValueKey k, InstrId at, bool& extends) const {
-    return values_.reaches(k, at, extends) && zones_.reaches(occurrences_, values_.reg(k), at);
+    return values_.reaches(k, at, extends) && scopes_.reaches(occurrences_, values_.reg(k), at);
   }
 
  private:
@@ -70,7 +70,7 @@ class NarrowValues {
   Analyses& analyses_;
   const AddressValues& values_;
   const Occurrences occurrences_;
-  const Zones zones_;
+  const RegisterScopes scopes_;
 };
 
 }  // namespace ptxopt

@@ -56,12 +56,12 @@ void Narrowing::compare(InstrId id, const OpcodeForm& form) {
   const Operand &a = operands[1], &b = operands[2];
   if (!a.isRegister()) return;
   const Narrow x = narrow_.of(a, id), y = x.any() ? narrow_.of(b, id) : Narrow();
-  if (!y.any()) return declines_.add("not-extended");
+  if (!y.any()) return missed_.add("not-extended");
   const Narrow both = x & y;
-  if (!both.any()) return declines_.add("mixed-signs");
+  if (!both.any()) return missed_.add("mixed-signs");
   for (const Comparison& c : kComparisons) {
     if (c.comparison != form.comparison) continue;
-    if (c.asSigned == c.asUnsigned && isTestOfBits(a, b, id)) return declines_.add("test-of-bits");
+    if (c.asSigned == c.asUnsigned && isTestOfBits(a, b, id)) return missed_.add("test-of-bits");
     const MadeOpcode narrow = form.type == ScalarType::s64 && both.isSigned ? c.asSigned : c.asUnsigned;
     const Operand left = narrow_.lower(a, id, id, edits_), right = narrow_.lower(b, id, id, edits_);
     edits_.replace(id, narrow, {left, right});
@@ -84,9 +84,9 @@ void Narrowing::choose(InstrId id, bool isMin, bool isSigned) {
   const auto operands = f_.operandsOf(f_[id]).subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
   if (operands.size() != 3 || !operands[0].isRegister() || !operands[1].isRegister()) return;
   const Narrow x = narrow_.of(operands[1], id), y = x.any() ? narrow_.of(operands[2], id) : Narrow();
-  if (!y.any()) return declines_.add("not-extended");
+  if (!y.any()) return missed_.add("not-extended");
   const Narrow both = x & y;
-  if (!both.any()) return declines_.add("mixed-signs");
+  if (!both.any()) return missed_.add("mixed-signs");
   const bool extendsSign = !both.isUnsigned, comparesSigned = isSigned && both.isSigned;
   const MadeOpcode narrow = isMin ? (comparesSigned ? MadeOpcode::MinS32 : MadeOpcode::MinU32)
                                   : (comparesSigned ? MadeOpcode::MaxS32 : MadeOpcode::MaxU32);
@@ -107,15 +107,15 @@ void Narrowing::sum(InstrId id, bool subtracts) {
   const Narrow x = narrow_.of(operands[1], id), y = narrow_.of(operands[2], id);
   const Narrow made = narrow_.made(operands[0], id);
   const Narrow all = x & y & made;
-  if (!made.any()) return declines_.add("may-wrap");
-  if (!all.any()) return declines_.add("mixed-signs");
+  if (!made.any()) return missed_.add("may-wrap");
+  if (!all.any()) return missed_.add("mixed-signs");
   if (!all.isUnsigned) {
     // One extension must go for the one that comes.
     const auto dies = [&](const Operand& o) {
       const ValueKey k = o.isRegister() ? values_.read(o.reg(), id) : ValueKey();
       return k.valid() && values_.isAlone(k) && values_.uses(k).size() == 1;
     };
-    if (!dies(operands[1]) && !dies(operands[2])) return declines_.add("extension-needed");
+    if (!dies(operands[1]) && !dies(operands[2])) return missed_.add("extension-needed");
   }
   const Operand result = edits_.temporary(ScalarType::b32);
   const Operand a = narrow_.lower(operands[1], id, id, edits_), b = narrow_.lower(operands[2], id, id, edits_);

@@ -2,20 +2,21 @@
 #pragma once
 
 #include "passes/arithmetic/wide/narrow_values.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 
 class Narrowing {
  public:
   Narrowing(const Function& f, PassContext& context, const AddressValues& values, NarrowValues& narrow,
-            Edits& edits, Declines& declines)
+            Edits& edits, MissedRemarks& missed)
       : f_(f),
         context_(context),
         module_(context.module),
         values_(values),
         narrow_(narrow),
         edits_(edits),
-        declines_(declines) {}
+        missed_(missed) {}
 
   void look(InstrId id);
 
@@ -31,7 +32,7 @@ class Narrowing {
   const AddressValues& values_;
   NarrowValues& narrow_;
   Edits& edits_;
-  Declines& declines_;
+  MissedRemarks& missed_;
 };
 
 }  // namespace ptxopt

@@ -24,6 +24,7 @@
 
 #include "analysis/values/scev_instructions.h"
 #include "ir/register_types.h"
+#include "passes/util/missed_remarks.h"
 
 namespace ptxopt {
 namespace {
@@ -35,7 +36,7 @@ std::span<const Operand> withoutGuard(const Function& f, InstrId id) {
 }  // namespace
 
 WideProducts::WideProducts(const Function& f, PassContext& context, const AddressValues& values,
-                           NarrowValues& narrow, Edits& edits, Declines& declines)
+                           NarrowValues& narrow, Edits& edits, MissedRemarks& missed)
     : f_(f),
       context_(context),
       module_(context.module),
@@ -43,7 +44,7 @@ WideProducts::WideProducts(const Function& f, PassContext& context, const Addres
       values_(values),
       narrow_(narrow),
       edits_(edits),
-      declines_(declines),
+      missed_(missed),
       uses_(f, context, values),
       room_(f, context, RangeRoom::Estimate::Plain),
       loopRoom_(f, context),
@@ -115,7 +116,7 @@ bool WideProducts::look(InstrId id) {
   if (operands.size() != (shifts || multiplies ? 3u : 4u) || !operands[0].isRegister() || !operands[0].writes())
     return false;
   const auto reject = [&](std::string_view why) {
-    declines_.add(why);
+    missed_.add(why);
     return true;
   };
   const auto isPlain = [&](const Operand& o) {
@@ -171,7 +172,7 @@ bool WideProducts::look(InstrId id) {
 void WideProducts::shift(InstrId id, const Operand& a, int64_t factor, bool isSigned) {
   const ProductUses::Counts uses = uses_.of(withoutGuard(f_, id)[0], id);
   const bool gains = uses.pairs + uses.steps + (uses.others != 0 ? 1 : 0) > uses.uniform;
-  if (!gains && (uses.uniform != 0 || uses.parameters == 0)) return declines_.add("uniform-addend");
+  if (!gains && (uses.uniform != 0 || uses.parameters == 0)) return missed_.add("uniform-addend");
   const bool isInLoop = context_.analyses.loops().of(context_.analyses.cfg().blockOf(id)).valid();
   needFactor(factor, isInLoop ? 2 * uses.parameters : uses.parameters);
   if (gains)
@@ -205,24 +206,24 @@ void WideProducts::add(InstrId id) {
   const Operand &a = operands[isFirst ? 1 : 2], &other = operands[isFirst ? 2 : 1];
   if (!other.isRegister() || narrow_.of(other, id).any()) return;  // see narrowing.cpp
   const ValueKey made = values_.written(operands[0].reg(), id);
-  if (!made.valid() || !needsUpper(made, 0)) return declines_.add("low-half-only");
+  if (!made.valid() || !needsUpper(made, 0)) return missed_.add("low-half-only");
   // Of three summands one instruction adds the lower halves and one the upper.
   const bool isSummand = values_.isAlone(made) && values_.uses(made).size() == 1 &&
                          !values_.uses(made)[0].isAddress && isSum(values_.uses(made)[0].at);
-  if (isSummand || isPartOfSum(other, id)) return declines_.add("sum-of-three");
+  if (isSummand || isPartOfSum(other, id)) return missed_.add("sum-of-three");
   const InstrId extension = narrow_.extension(a, id);
   const ProductUses::Counts c = uses_.ofAddition(other, id, context_.analyses.cfg().blockOf(extension));
-  if (c.steps != 0) return declines_.add("loop-step");
-  if (c.uniform != 0) return declines_.add("uniform-addend");
+  if (c.steps != 0) return missed_.add("loop-step");
+  if (c.uniform != 0) return missed_.add("uniform-addend");
   const bool isSigned = form(extension).sourceType == ScalarType::s32;
-  if (!isSigned && c.parameters != 0 && addsInAddresses()) return declines_.add("offset");
+  if (!isSigned && c.parameters != 0 && addsInAddresses()) return missed_.add("offset");
   needFactor(1, c.parameters);
   if (c.parameters == 0)
     emitProduct(id, a, Edits::number(1), isSigned, &other, false);
   else if (hasRoom(id))
     waiting_.push_back({id, a, 1, isSigned, other});
   else
-    return declines_.add("pressure");
+    return missed_.add("pressure");
   isTaken_[id.value] = true;
 }
 
@@ -234,7 +235,7 @@ void WideProducts::finish() {
     if (needs_[w.factor] > 1)
       emitProduct(w.id, w.operand, Edits::number(w.factor), w.isSigned, w.added ? &*w.added : nullptr, false);
     else
-      declines_.add("factor-alone");
+      missed_.add("factor-alone");
   }
 }
 

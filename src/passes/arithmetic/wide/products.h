@@ -9,6 +9,7 @@
 #include "passes/arithmetic/wide/product_uses.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/util/loop_room.h"
+#include "passes/util/missed_remarks.h"
 #include "passes/util/range_room.h"
 
 namespace ptxopt {
@@ -21,7 +22,7 @@ inline bool fitsKind(int64_t factor, bool isSigned) {
 class WideProducts {
  public:
   WideProducts(const Function& f, PassContext& context, const AddressValues& values, NarrowValues& narrow,
-               Edits& edits, Declines& declines);
+               Edits& edits, MissedRemarks& missed);
 
   // Whether the instruction is a product, whatever becomes of it.
   bool look(InstrId id);
@@ -82,7 +83,7 @@ class WideProducts {
   const AddressValues& values_;
   NarrowValues& narrow_;
   Edits& edits_;
-  Declines& declines_;
+  MissedRemarks& missed_;
   ProductUses uses_;
   std::map<int64_t, unsigned> needs_;  // by factor: the additions to parameters that it is multiplied for
   std::vector<Waiting> waiting_;

@@ -1,0 +1,60 @@
+#include "passes/util/register_scopes.h"
+
+#include <algorithm>
+
+namespace ptxopt {
+
+Occurrences::Occurrences(const Function& f) : start_(f.registers.size() + 1), count_(f.registers.size()) {
+  std::vector<InstrId> latest(f.registers.size());
+  const auto forEach = [&](const auto& visit) {
+    latest.assign(f.registers.size(), InstrId());
+    for (const InstrId id : f) {
+      if (!f[id].isInstruction()) continue;
+      for (const Operand& o : f.operandsOf(f[id])) {
+        if (!o.isRegister()) continue;
+        visit(id, o, latest[o.payload] != id);
+        latest[o.payload] = id;
+      }
+    }
+  };
+  forEach([&](InstrId, const Operand& o, bool first) { start_[o.payload + 1] += first; });
+  for (std::size_t r = 0; r < count_.size(); ++r) start_[r + 1] += start_[r];
+  all_.resize(start_.back());
+  forEach([&](InstrId id, const Operand& o, bool first) {
+    Occurrence* const of = all_.data() + start_[o.payload];
+    if (first) of[count_[o.payload]++].instruction = id;
+    Occurrence& latestOf = of[count_[o.payload] - 1];
+    latestOf.reads |= o.reads();
+    latestOf.writes |= o.writes();
+  });
+}
+
+RegisterScopes::RegisterScopes(const Module& module, const Function& f) {
+  std::vector<uint32_t> scope(f.instructions.size()), outer;
+  uint32_t current = 0, latest = 0;
+  bool nested = false;
+  for (const InstrId id : f) {
+    const Instruction& i = f[id];
+    scope[id.value] = current;
+    if (i.kind == InstrKind::ScopeOpen) outer.push_back(current);
+    if (i.kind == InstrKind::ScopeClose) {
+      current = outer.back();
+      outer.pop_back();
+    }
+    const bool isDeclaration = i.kind == InstrKind::Declaration &&
+                               module.text(module.declarationForms[f.declarations[i.payload].form].space) == "reg";
+    // Declarations at the top of the function begin no scope of their own: nothing is named before them.
+    if (isDeclaration && (nested || !outer.empty())) current = ++latest;
+    nested |= i.isInstruction();
+  }
+  if (latest != 0) scope_ = std::move(scope);
+}
+
+bool RegisterScopes::reaches(const Occurrences& occurrences, RegId r, InstrId place) const {
+  if (scope_.empty()) return true;
+  const uint32_t wanted = before(place);
+  return std::ranges::any_of(occurrences.of(r),
+                             [&](const Occurrence& o) { return scope_[o.instruction.value] == wanted; });
+}
+
+}  // namespace ptxopt

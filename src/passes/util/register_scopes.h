@@ -1,0 +1,46 @@
+// Where registers are mentioned, and where they may be named.
+//
+// A register may be named at a place only if it is mentioned in the same register scope. The scopes of PTX nest and
+// may declare a name anew, so an instruction that is put into one could name another register than was meant. A
+// register scope ends at a `.reg`, and at the end of a PTX scope that has one.
+// Cost: linear in operands.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace ptxopt {
+
+// An instruction that names a register, once however often it does.
+struct Occurrence {
+  InstrId instruction;
+  bool reads = false, writes = false;
+};
+
+class Occurrences {
+ public:
+  explicit Occurrences(const Function& f);
+  // In the order of the text.
+  std::span<const Occurrence> of(RegId r) const { return {all_.data() + start_[r.value], count_[r.value]}; }
+
+ private:
+  std::vector<Occurrence> all_;
+  std::vector<uint32_t> start_, count_;  // by RegId
+};
+
+class RegisterScopes {
+ public:
+  RegisterScopes(const Module& module, const Function& f);
+  // Whether there is more than one: else every register may be named everywhere.
+  bool areMany() const { return !scope_.empty(); }
+  // Whether `r` may be named before `place`; no id is the end of the function.
+  bool reaches(const Occurrences& occurrences, RegId r, InstrId place) const;
+
+ private:
+  uint32_t before(InstrId place) const { return place.valid() ? scope_[place.value] : 0; }
+  std::vector<uint32_t> scope_;  // by InstrId: the scope before it; empty when there is only one
+};
+
+}  // namespace ptxopt
