@@ -21,7 +21,7 @@ struct Estimated {
   DominatorTree dominators;
   LiveIntervals intervals;
   RegisterPressure pressure;
-  KeptValues kept;
+  AllocatedValues kept;
 
   explicit Estimated(const Parsed& parsed, std::size_t index = 0)
       : p(parsed),
@@ -31,19 +31,19 @@ struct Estimated {
         dominators(cfg, DominatorTree::Direction::Dominators),
         intervals(f, cfg, slots, &dominators),
         pressure(*p, f, cfg, slots, intervals, findRegisterFiles(*p, f, cfg, dominators)),
-        kept(keptValues(*p, f, pressure)) {}
+        kept(allocatedValues(*p, f, pressure)) {}
 
   // "%r1 %rd2"
   std::string names() const {
     std::vector<std::string> sorted;
-    for (const KeptValue& v : kept.values) sorted.emplace_back(p.name(f.registers[v.reg.value].name));
+    for (const AllocatedValue& v : kept.values) sorted.emplace_back(p.name(f.registers[v.reg.value].name));
     std::ranges::sort(sorted);
     std::string text;
     for (const std::string& n : sorted) text += (text.empty() ? "" : " ") + n;
     return text;
   }
-  const KeptValue& value(std::string_view name) const {
-    for (const KeptValue& v : kept.values)
+  const AllocatedValue& value(std::string_view name) const {
+    for (const AllocatedValue& v : kept.values)
       if (p.name(f.registers[v.reg.value].name) == name) return v;
     FAIL("not kept");
     return kept.values.front();
@@ -81,7 +81,7 @@ TEST_CASE("what lends its range") {
              "\tst.shared.u32 [4], %r2;\n"));
   const Estimated c(copy);
   CHECK(c.names() == "%r1");
-  CHECK(c.value("%r1").spans == std::vector<KeptValue::Span>{{1, 3}});
+  CHECK(c.value("%r1").spans == std::vector<AllocatedValue::Span>{{1, 3}});
   // A sum that is only an address; one that is read otherwise stays.
   CHECK(keptOf("\tmov.u64 %rd1, %clock64;\n\tadd.s64 %rd2, %rd1, 16;\n\tld.global.u32 %r1, [%rd2];\n"
                "\tst.global.u32 [%rd2+4], %r1;\n") == "%r1 %rd1");
@@ -149,7 +149,7 @@ TEST_CASE("more values than slots") {
   const FatPointResult r = e.placed();
   CHECK(r.slots == 255);
   CHECK(r.spilled == 301 - 255);
-  CHECK(e.estimate().mostKept == 301);
+  CHECK(e.estimate().mostAllocated == 301);
   CHECK(e.estimate().plain == 255);
   CHECK(e.estimate().fatPoint == 255);
 }
@@ -166,7 +166,7 @@ TEST_CASE("placements on random functions") {
     std::vector<std::vector<uint32_t>> at(e.pressure.points().size(), std::vector<uint32_t>(r.slots, UINT32_MAX));
     uint32_t highest = 0;
     for (uint32_t v = 0; v < e.kept.values.size(); ++v) {
-      const KeptValue& value = e.kept.values[v];
+      const AllocatedValue& value = e.kept.values[v];
       const uint32_t units = std::max(value.size.units, 1u);
       REQUIRE(r.slot[v] % (units > 2 ? 4 : units) == 0);
       REQUIRE(r.slot[v] + units <= r.slots);
@@ -182,8 +182,8 @@ TEST_CASE("placements on random functions") {
       }
     }
     CHECK(highest == r.slots);
-    CHECK(e.estimate().slots >= e.estimate().mostKept);
-    CHECK(e.estimate().mostKept <= e.estimate().mostUnits);
+    CHECK(e.estimate().slots >= e.estimate().mostAllocated);
+    CHECK(e.estimate().mostAllocated <= e.estimate().mostUnits);
     values += e.kept.values.size();
   }
   CHECK(values > 500);
@@ -198,7 +198,7 @@ TEST_CASE("reordering for speed") {
             (i == 0 ? std::string("%r1") : "%r" + std::to_string(19 + i)) + ";\n";
   const Parsed p(kernel(body + "\tst.global.u32 [0], %r27;\n"));
   const Estimated e(p);
-  CHECK(e.estimate().mostKept == 2);
+  CHECK(e.estimate().mostAllocated == 2);
   CHECK(e.estimate().eager == 9);
   // A barrier behind each load keeps them where they are.
   std::string fenced;
@@ -209,7 +209,7 @@ TEST_CASE("reordering for speed") {
   }
   const Parsed q(kernel(fenced + "\tst.global.u32 [0], %r27;\n"));
   const Estimated barred(q);
-  CHECK(barred.estimate().mostKept == 2);
+  CHECK(barred.estimate().mostAllocated == 2);
   CHECK(barred.estimate().eager <= 3);
   const std::vector<uint32_t> blocks = eagerPressure(*p, e.f, e.pressure, e.kept);
   CHECK(blocks == std::vector<uint32_t>{9});
@@ -236,7 +236,7 @@ TEST_CASE("limits, calls and empty kernels") {
 
 TEST_CASE("the text of an estimate says that it is one") {
   RegisterEstimate e;
-  e.mostUnits = 20, e.mostKept = 12, e.eager = 17, e.slots = 14, e.plain = 22, e.fatPoint = 25;
+  e.mostUnits = 20, e.mostAllocated = 12, e.eager = 17, e.slots = 14, e.plain = 22, e.fatPoint = 25;
   CHECK(toString(e) ==
         "registers (estimate): 22 by the plain maximum, 25 by the fat-point model; units live 20, kept 12, "
         "reordered 17, "

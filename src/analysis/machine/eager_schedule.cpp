@@ -6,7 +6,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr uint32_t kNone = KeptValues::kNone;
+constexpr uint32_t kNone = AllocatedValues::kNone;
 
 // Cycles until a result can be read.
 uint32_t latencyOf(const OpcodeForm& form) {
@@ -31,12 +31,13 @@ uint32_t latencyOf(const OpcodeForm& form) {
 
 class Scheduler {
  public:
-  Scheduler(const Module& module, const Function& f, const RegisterPressure& pressure, const KeptValues& kept)
+  Scheduler(const Module& module, const Function& f, const RegisterPressure& pressure,
+            const AllocatedValues& allocated)
       : module_(module),
         f_(f),
         points_(pressure.points()),
-        values_(kept.values),
-        valueOf_(kept.valueOf),
+        values_(allocated.values),
+        valueOf_(allocated.valueOf),
         writer_(f.registers.size(), kNone),
         readers_(f.registers.size(), kNone),
         reads_(values_.size()),
@@ -186,7 +187,7 @@ class Scheduler {
   const Module& module_;
   const Function& f_;
   const PressurePoints& points_;
-  const std::vector<KeptValue>& values_;
+  const std::vector<AllocatedValue>& values_;
   const std::vector<uint32_t>& valueOf_;  // by register
   std::vector<uint32_t> writer_;          // by register: the last in the block so far
   std::vector<uint32_t> readers_;         // by register: the chain of those that read what that wrote
@@ -201,16 +202,16 @@ class Scheduler {
 }  // namespace
 
 std::vector<uint32_t> eagerPressure(const Module& module, const Function& function,
-                                    const RegisterPressure& pressure, const KeptValues& kept) {
+                                    const RegisterPressure& pressure, const AllocatedValues& allocated) {
   const PressurePoints& points = pressure.points();
   std::vector<std::vector<uint32_t>> in(points.blocks()), out(points.blocks());
-  for (uint32_t v = 0; v < kept.values.size(); ++v)
-    for (const KeptValue::Span& s : kept.values[v].spans)
+  for (uint32_t v = 0; v < allocated.values.size(); ++v)
+    for (const AllocatedValue::Span& s : allocated.values[v].spans)
       for (uint32_t b = points[s.first].block.value; b <= points[s.last].block.value; ++b) {
         if (s.first <= points.firstOf(BlockId(b))) in[b].push_back(v);
         if (s.last + 1 >= points.endOf(BlockId(b))) out[b].push_back(v);
       }
-  Scheduler scheduler(module, function, pressure, kept);
+  Scheduler scheduler(module, function, pressure, allocated);
   std::vector<uint32_t> result;
   for (uint32_t b = 0; b < points.blocks(); ++b) result.push_back(scheduler.block(BlockId(b), in[b], out[b]));
   return result;

@@ -6,17 +6,17 @@
 // with rough latencies. Instructions with effects stay in their order; loads do not cross those that write memory
 // or wait; nothing leaves its block. Registers that the block's end needs stay live to it. A register with several
 // definitions in a block counts from the first to the last read of any.
-// Cost: n log n in the instructions of a block; for each kept span, the blocks that it goes through.
+// Cost: n log n in the instructions of a block; for each allocated span, the blocks that it goes through.
 #pragma once
 
 #include <vector>
 
-#include "analysis/values/kept_values.h"
+#include "analysis/values/allocated_values.h"
 
 namespace ptxopt {
 
-// The most units live at a time in the new order, for each block. Only what is kept counts.
+// The most units live at a time in the new order, for each block. Only what is allocated counts.
 std::vector<uint32_t> eagerPressure(const Module& module, const Function& function,
-                                    const RegisterPressure& pressure, const KeptValues& kept);
+                                    const RegisterPressure& pressure, const AllocatedValues& allocated);
 
 }  // namespace ptxopt

@@ -6,7 +6,7 @@
 namespace ptxopt {
 namespace {
 
-using Span = KeptValue::Span;
+using Span = AllocatedValue::Span;
 constexpr uint32_t kSlots = 255;
 constexpr uint32_t kMostInGroup = 4;
 
@@ -55,8 +55,8 @@ class Slot {
 
 class Placer {
  public:
-  Placer(const Function& f, const PressurePoints& points, const KeptValues& kept)
-      : f_(f), values_(kept.values), valueOf_(kept.valueOf), group_(values_.size()) {
+  Placer(const Function& f, const PressurePoints& points, const AllocatedValues& allocated)
+      : f_(f), values_(allocated.values), valueOf_(allocated.valueOf), group_(values_.size()) {
     findGroups(points);
   }
 
@@ -168,7 +168,7 @@ class Placer {
   static constexpr uint64_t kParityWeight = 16;  // as much as this many points in the slot
 
   const Function& f_;
-  const std::vector<KeptValue>& values_;
+  const std::vector<AllocatedValue>& values_;
   const std::vector<uint32_t>& valueOf_;      // by register
   std::vector<std::vector<uint32_t>> group_;  // by value
   std::vector<uint32_t> partner_;             // by value: one that is read together with it
@@ -179,7 +179,7 @@ class Placer {
 
 }  // namespace
 
-FatPointResult placeValues(const Function& function, const PressurePoints& points, const KeptValues& values) {
+FatPointResult placeValues(const Function& function, const PressurePoints& points, const AllocatedValues& values) {
   return Placer(function, points, values).run();
 }
 

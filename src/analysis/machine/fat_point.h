@@ -1,7 +1,7 @@
 // The fat-point model of register allocation: see register_estimate.h.
 #pragma once
 
-#include "analysis/values/kept_values.h"
+#include "analysis/values/allocated_values.h"
 
 namespace ptxopt {
 
@@ -13,6 +13,6 @@ struct FatPointResult {
 };
 
 // `values` in the order in which they are to be placed.
-FatPointResult placeValues(const Function& function, const PressurePoints& points, const KeptValues& values);
+FatPointResult placeValues(const Function& function, const PressurePoints& points, const AllocatedValues& values);
 
 }  // namespace ptxopt

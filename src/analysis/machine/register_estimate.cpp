@@ -13,7 +13,7 @@ namespace {
 
 // What is added to a count, from the fit over test kernels (tests/codegen/calibration/run.py). ptxas is generous up to
 // kFree registers, where most machines still hold all their warps: there the scheduler gets what it asks for.
-constexpr uint32_t kBeyondKept = 10, kBeyondSlots = 6, kBeyondEager = 8, kFree = 32;
+constexpr uint32_t kBeyondAllocated = 10, kBeyondSlots = 6, kBeyondEager = 8, kFree = 32;
 // What kernels with calls get: registers that the ABI keeps for callers and callees are taken whether used or not.
 constexpr uint32_t kBeyondSlotsWithCalls = 16, kLeastWithCalls = 24;
 constexpr uint32_t kEmpty = 4;  // a kernel without values
@@ -49,27 +49,28 @@ uint32_t statedLimit(const Module& module, const Function& f) {
 
 // Above what is free ptxas mostly ends at a multiple of the step, since a warp is handed that many anyway.
 uint32_t registers(uint32_t count, const RegisterEstimate& e) {
-  if (e.mostKept == 0 && !e.hasCalls) return kEmpty;
+  if (e.mostAllocated == 0 && !e.hasCalls) return kEmpty;
   const uint32_t least = e.hasCalls ? kLeastWithCalls : kLeast;
   if (count > kFree) count = (count + kRegisterStep / 2) / kRegisterStep * kRegisterStep;
   return std::max(std::min(count, e.limit), least);
 }
 
 RegisterEstimate plainEstimate(const Module& module, const Function& function, const RegisterPressure& pressure,
-                               const KeptValues& kept) {
+                               const AllocatedValues& allocated) {
   RegisterEstimate e;
   for (const RegisterPressure::Units& u : pressure.along()) e.mostUnits = std::max(e.mostUnits, u.data + u.uniform);
-  for (const uint32_t u : keptUnits(kept, pressure.points().size())) e.mostKept = std::max(e.mostKept, u);
+  for (const uint32_t u : allocatedUnits(allocated, pressure.points().size()))
+    e.mostAllocated = std::max(e.mostAllocated, u);
   e.limit = statedLimit(module, function);
   e.hasCalls = hasCalls(module, function);
-  e.plain = registers(e.mostKept + kBeyondKept, e);
+  e.plain = registers(e.mostAllocated + kBeyondAllocated, e);
   return e;
 }
 
 uint32_t mostEager(const Module& module, const Function& function, const RegisterPressure& pressure,
-                   const KeptValues& kept) {
+                   const AllocatedValues& allocated) {
   uint32_t most = 0;
-  for (const uint32_t u : eagerPressure(module, function, pressure, kept)) most = std::max(most, u);
+  for (const uint32_t u : eagerPressure(module, function, pressure, allocated)) most = std::max(most, u);
   return most;
 }
 
@@ -82,15 +83,15 @@ uint32_t fatPoint(const RegisterEstimate& e) {
 }  // namespace
 
 uint32_t plainRegisters(const Module& module, const Function& function, const RegisterPressure& pressure) {
-  return plainEstimate(module, function, pressure, keptValues(module, function, pressure)).plain;
+  return plainEstimate(module, function, pressure, allocatedValues(module, function, pressure)).plain;
 }
 
 RegisterEstimate estimateRegisters(const Module& module, const Function& function,
                                    const RegisterPressure& pressure) {
-  const KeptValues kept = keptValues(module, function, pressure);
-  RegisterEstimate e = plainEstimate(module, function, pressure, kept);
-  const FatPointResult placed = placeValues(function, pressure.points(), kept);
-  e.eager = mostEager(module, function, pressure, kept);
+  const AllocatedValues allocated = allocatedValues(module, function, pressure);
+  RegisterEstimate e = plainEstimate(module, function, pressure, allocated);
+  const FatPointResult placed = placeValues(function, pressure.points(), allocated);
+  e.eager = mostEager(module, function, pressure, allocated);
   e.slots = placed.slots;
   e.spilled = placed.spilled;
   e.fatPoint = fatPoint(e);
@@ -98,11 +99,11 @@ RegisterEstimate estimateRegisters(const Module& module, const Function& functio
 }
 
 uint32_t fatPointRegisters(const Module& module, const Function& function, const RegisterPressure& pressure) {
-  const KeptValues kept = keptValues(module, function, pressure);
-  RegisterEstimate e = plainEstimate(module, function, pressure, kept);
-  e.slots = placeValues(function, pressure.points(), kept).slots;
+  const AllocatedValues allocated = allocatedValues(module, function, pressure);
+  RegisterEstimate e = plainEstimate(module, function, pressure, allocated);
+  e.slots = placeValues(function, pressure.points(), allocated).slots;
   // The scheduler is followed only where what it asks for may count.
-  if (!e.hasCalls && e.slots + kBeyondSlots < kFree) e.eager = mostEager(module, function, pressure, kept);
+  if (!e.hasCalls && e.slots + kBeyondSlots < kFree) e.eager = mostEager(module, function, pressure, allocated);
   return fatPoint(e);
 }
 
@@ -111,7 +112,7 @@ std::string toString(const RegisterEstimate& e) {
       "registers (estimate): {} by the plain maximum, {} by the fat-point model; units live {}, kept {}, reordered "
       "{}, "
       "slots {}{}\n",
-      e.plain, e.fatPoint, e.mostUnits, e.mostKept, e.eager, e.slots,
+      e.plain, e.fatPoint, e.mostUnits, e.mostAllocated, e.eager, e.slots,
       e.spilled == 0 ? "" : fmt::format(", {} values without a slot", e.spilled));
 }
 

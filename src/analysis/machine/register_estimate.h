@@ -1,6 +1,6 @@
 // Two estimates of how many registers ptxas will give a kernel.
 //
-// Both look at the values that ptxas is expected to keep (kept_values.h).
+// Both look at the values that ptxas is expected to keep (allocated_values.h).
 //   Plain      the most units that are live at a point
 //   FatPoint   slots taken when values are put, one after the other in the order of the text, into the slot that
 //              has gathered the least weight. A slot's hard weight counts the points where values already in it
@@ -15,18 +15,18 @@
 // what reordering for speed asks for (eager_schedule.h), beyond that it keeps to what it needs. Both heed the
 // limits that the kernel states (.maxnreg, .maxntid with .minnctapersm) and the least that a kernel with calls
 // gets. What neither knows: loops that ptxas unrolls, and how far it goes beyond 32 registers for speed. Cost:
-// Plain is linear in the kept spans; FatPoint tries up to 255 slots for each kept value.
+// Plain is linear in the allocated spans; FatPoint tries up to 255 slots for each allocated value.
 #pragma once
 
 #include <string>
 
-#include "analysis/values/kept_values.h"
+#include "analysis/values/allocated_values.h"
 
 namespace ptxopt {
 
 struct RegisterEstimate {
   uint32_t mostUnits = 0;            // of all registers of the PTX, as they are
-  uint32_t mostKept = 0;             // of those that ptxas is expected to keep
+  uint32_t mostAllocated = 0;        // of those that ptxas is expected to keep
   uint32_t eager = 0;                // of those, if the scheduler minds no registers (eager_schedule.h)
   uint32_t slots = 0;                // the fat-point model's: the highest slot and one
   uint32_t spilled = 0;              // values that found no slot

@@ -24,10 +24,10 @@ SplitSource::SplitSource(const Function& function, PassContext& context)
     depth.push_back(static_cast<uint8_t>(std::min<std::size_t>(loops.depth(BlockId(b)), HighPoints::kDepths)));
 }
 
-SplitFinder::SplitFinder(const SplitSource& source, const KeptValues& kept)
+SplitFinder::SplitFinder(const SplitSource& source, const AllocatedValues& allocated)
     : source_(source), why_(whyUnsplittable(source.module, source.f, source.intervals)) {
   findCallSequences();
-  findLenders(kept);
+  findLenders(allocated);
 }
 
 // What is passed to a call and comes back has to stay beside it.
@@ -47,11 +47,11 @@ void SplitFinder::findCallSequences() {
   }
 }
 
-void SplitFinder::findLenders(const KeptValues& kept) {
+void SplitFinder::findLenders(const AllocatedValues& allocated) {
   for (uint32_t r = 0; r < source_.f.registers.size(); ++r) {
-    const uint32_t v = kept.valueOf[r];
-    if (v == KeptValues::kNone || source_.intervals[RegId(r)].empty()) continue;
-    const RegId lender = kept.values[v].reg;
+    const uint32_t v = allocated.valueOf[r];
+    if (v == AllocatedValues::kNone || source_.intervals[RegId(r)].empty()) continue;
+    const RegId lender = allocated.values[v].reg;
     if (lender.value != r && why_[lender.value].empty()) why_[lender.value] = "lent";
   }
 }
@@ -69,7 +69,7 @@ std::optional<RegisterSplit> SplitFinder::find(RegId reg, const HighPoints& high
   RegisterSplit s = walk(reg, high);
   if (live < kShort * (s.defs.size() + s.uses.size())) return {};
   uint64_t held = 0;
-  for (const KeptValue::Span& h : s.held) held += high.between(h.first, h.last);
+  for (const AllocatedValue::Span& h : s.held) held += high.between(h.first, h.last);
   if (s.units == 0 || live <= held || s.uses.empty()) return {};
   s.relieved = (live - held) * s.units;
   return s;

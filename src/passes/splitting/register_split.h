@@ -48,16 +48,16 @@ struct RegisterSplit {
   uint32_t carrier = 0;       // a register or a slot, as the mode has it
   uint64_t relieved = 0;      // high points times units
   uint32_t units = 0;
-  uint8_t deepest = 0;                // loop that mentions the register, HighPoints::kDepths at most
-  bool definitionDies = false;        // the first mention after each definition writes the register again
-  std::vector<InstrId> defs;          // after these it is taken over
-  std::vector<InstrId> uses;          // before these it is written again
-  std::vector<KeptValue::Span> held;  // points where it stays
+  uint8_t deepest = 0;                     // loop that mentions the register, HighPoints::kDepths at most
+  bool definitionDies = false;             // the first mention after each definition writes the register again
+  std::vector<InstrId> defs;               // after these it is taken over
+  std::vector<InstrId> uses;               // before these it is written again
+  std::vector<AllocatedValue::Span> held;  // points where it stays
 };
 
 class SplitFinder {
  public:
-  SplitFinder(const SplitSource& source, const KeptValues& kept);
+  SplitFinder(const SplitSource& source, const AllocatedValues& allocated);
 
   // Nothing when it relieves no point, or too few for its accesses, or the register may not be split.
   std::optional<RegisterSplit> find(RegId reg, const HighPoints& high, MissedRemarks& missed) const;
@@ -66,7 +66,7 @@ class SplitFinder {
   static constexpr uint32_t kShort = 8;  // high points between two mentions, or for each access, that do not pay
 
   void findCallSequences();
-  void findLenders(const KeptValues& kept);
+  void findLenders(const AllocatedValues& allocated);
   RegisterSplit walk(RegId reg, const HighPoints& high) const;
 
   const SplitSource& source_;

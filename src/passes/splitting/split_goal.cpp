@@ -6,7 +6,7 @@ namespace ptxopt {
 
 uint32_t SplitGoal::mostUnits(uint32_t step) const {
   const uint32_t above = block.registersPerThread - std::min(step, block.registersPerThread);
-  return std::max(estimate.mostKept, above + 1) - above;
+  return std::max(estimate.mostAllocated, above + 1) - above;
 }
 
 SplitGoal findSplitGoal(const Function& f, PassContext& context, uint32_t wanted) {
@@ -35,8 +35,8 @@ SplitGoal findSplitGoal(const Function& f, PassContext& context, uint32_t wanted
     goal.why = "full-occupancy";
     return goal;
   }
-  goal.kept = keptValues(module, f, pressure);
-  goal.units = keptUnits(goal.kept, pressure.points().size());
+  goal.allocated = allocatedValues(module, f, pressure);
+  goal.units = allocatedUnits(goal.allocated, pressure.points().size());
   return goal;
 }
 

@@ -2,7 +2,7 @@
 //
 // What counts is the estimate of the registers that ptxas will give (register_estimate.h) against the steps of the
 // occupancy (occupancy.h): only below a step an SM holds more warps. A step of so many registers is met, as far as
-// can be said, where the kept units are everywhere at most as many fewer as the estimate is above the step.
+// can be said, where the allocated units are everywhere at most as many fewer as the estimate is above the step.
 // Cost: that of the estimate.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include "analysis/machine/kernel_needs.h"
 #include "analysis/machine/register_estimate.h"
-#include "analysis/values/kept_values.h"
+#include "analysis/values/allocated_values.h"
 #include "passes/manager/pass.h"
 
 namespace ptxopt {
@@ -26,11 +26,11 @@ struct SplitGoal {
   KernelNeeds needs;
   BlockNeeds block;  // with the estimated registers
   RegisterEstimate estimate;
-  KeptValues kept;
-  std::vector<uint32_t> units;      // of the kept values, by point
+  AllocatedValues allocated;
+  std::vector<uint32_t> units;      // of the allocated values, by point
   std::vector<uint32_t> registers;  // the steps below the estimate, the nearest first
 
-  // The most kept units at any point with which the estimate would be `step` registers.
+  // The most allocated units at any point with which the estimate would be `step` registers.
   uint32_t mostUnits(uint32_t step) const;
 };
 

@@ -1,6 +1,6 @@
 // split-high-pressure: takes values out of the stretches where too much is live.
 //
-// What:       where the kept units of a kernel are above what the next step of its occupancy allows (split_goal.h),
+// What:       where the allocated units of a kernel are above what the next step of its occupancy allows (split_goal.h),
 //             the registers that live longest through those points without being mentioned are split around them.
 // Algorithm:  register_split.h finds how a register would be split; split_plan.h picks registers and the step;
 //             this file inserts what the modes ask for, in the order of the text.

@@ -66,7 +66,7 @@ void SplitPlanner::addModes(SplitPlan& plan, uint32_t mostUnits) const {
 
 std::vector<RegisterSplit> SplitPlanner::candidates(SplitPlan& plan, const HighPoints& high) const {
   std::vector<RegisterSplit> all;
-  for (const KeptValue& v : goal_.kept.values) {
+  for (const AllocatedValue& v : goal_.allocated.values) {
     std::optional<RegisterSplit> s = finder_.find(v.reg, high, plan.missed);
     if (!s) continue;
     std::string_view why;

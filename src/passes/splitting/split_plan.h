@@ -1,6 +1,6 @@
 // Which registers of a kernel are split, and in which mode.
 //
-// Algorithm:  for each kept register the split that relieves the most (register_split.h). Most units first; a
+// Algorithm:  for each allocated register the split that relieves the most (register_split.h). Most units first; a
 //             register that leaves no point that is still too high is not split; done when no such point remains.
 // Steps:      the nearest step of the occupancy; with slots the step that can be reached with the most resident
 //             blocks, the slots counted, and none if there would be no more blocks than now.
@@ -36,7 +36,7 @@ class SplitPlanner {
     bool shared = false;  // instead of copies
   };
   SplitPlanner(const SplitSource& source, const SplitGoal& goal, Modes modes)
-      : source_(source), goal_(goal), modes_(modes), finder_(source, goal.kept) {}
+      : source_(source), goal_(goal), modes_(modes), finder_(source, goal.allocated) {}
 
   // Of the best step.
   SplitPlan best() const;

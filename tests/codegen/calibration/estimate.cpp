@@ -28,7 +28,7 @@ void printKernel(const std::string& file, const Module& module, const Function& 
   const nlohmann::json line{{"file", file},
                             {"kernel", module.text(f.name)},
                             {"units", e.mostUnits},
-                            {"kept", e.mostKept},
+                            {"kept", e.mostAllocated},
                             {"eager", e.eager},
                             {"slots", e.slots},
                             {"spilled", e.spilled},

@@ -25,7 +25,7 @@
 namespace ptxopt {
 
 // What goes to one register, pair or quad of the machine.
-struct KeptValue {
+struct AllocatedValue {
   RegId reg;
   RegisterSize size;
   // Points where it is live, ascending and apart from each other.
@@ -36,15 +36,15 @@ struct KeptValue {
   std::vector<Span> spans;
 };
 
-struct KeptValues {
-  std::vector<KeptValue> values;  // in the order of the first point where each is live
+struct AllocatedValues {
+  std::vector<AllocatedValue> values;  // in the order of the first point where each is live
   // By register: which of `values` is read where it is read; kNone for one that costs nothing.
   static constexpr uint32_t kNone = UINT32_MAX;
   std::vector<uint32_t> valueOf;
 };
-KeptValues keptValues(const Module& module, const Function& function, const RegisterPressure& pressure);
+AllocatedValues allocatedValues(const Module& module, const Function& function, const RegisterPressure& pressure);
 
-// Units of the kept values at each point.
-std::vector<uint32_t> keptUnits(const KeptValues& kept, std::size_t points);
+// Units of the allocated values at each point.
+std::vector<uint32_t> allocatedUnits(const AllocatedValues& allocated, std::size_t points);
 
 }  // namespace ptxopt

@@ -1,4 +1,4 @@
-#include "analysis/values/kept_values.h"
+#include "analysis/values/allocated_values.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ class Chooser {
   Chooser(const Module& module, const Function& f, const RegisterPressure& pressure)
       : module_(module), f_(f), pressure_(pressure), fates_(f.registers.size()), definition_(f.registers.size()) {}
 
-  KeptValues run() {
+  AllocatedValues run() {
     findUses();
     for (uint32_t r = 0; r < f_.registers.size(); ++r) {
       const RegisterClass c = f_.registers[r].registerClass();
@@ -152,10 +152,10 @@ class Chooser {
     return {};
   }
 
-  KeptValues collect() {
+  AllocatedValues collect() {
     struct Piece {
       RegId reg;
-      KeptValue::Span span;
+      AllocatedValue::Span span;
     };
     std::vector<Piece> pieces;
     for (const RegisterPressure::Span& s : pressure_.spans())
@@ -163,23 +163,23 @@ class Chooser {
     std::ranges::sort(pieces, [](const Piece& a, const Piece& b) {
       return a.reg != b.reg ? a.reg < b.reg : a.span.first < b.span.first;
     });
-    KeptValues result;
-    std::vector<KeptValue>& values = result.values;
+    AllocatedValues result;
+    std::vector<AllocatedValue>& values = result.values;
     for (const Piece& p : pieces) {
       if (values.empty() || values.back().reg != p.reg) values.push_back({p.reg, sizeOf(p.reg), {}});
-      std::vector<KeptValue::Span>& spans = values.back().spans;
+      std::vector<AllocatedValue::Span>& spans = values.back().spans;
       if (!spans.empty() && p.span.first <= spans.back().last + 1)
         spans.back().last = std::max(spans.back().last, p.span.last);
       else
         spans.push_back(p.span);
     }
-    std::ranges::stable_sort(values, {}, [](const KeptValue& v) { return v.spans.front().first; });
+    std::ranges::stable_sort(values, {}, [](const AllocatedValue& v) { return v.spans.front().first; });
 
-    std::vector<uint32_t> number(f_.registers.size(), KeptValues::kNone);
+    std::vector<uint32_t> number(f_.registers.size(), AllocatedValues::kNone);
     for (uint32_t v = 0; v < values.size(); ++v) number[values[v].reg.value] = v;
-    result.valueOf.assign(f_.registers.size(), KeptValues::kNone);
+    result.valueOf.assign(f_.registers.size(), AllocatedValues::kNone);
     for (uint32_t r = 0; r < f_.registers.size(); ++r)
-      if (const RegId kept = keptFor(RegId(r)); kept.valid()) result.valueOf[r] = number[kept.value];
+      if (const RegId allocated = keptFor(RegId(r)); allocated.valid()) result.valueOf[r] = number[allocated.value];
     return result;
   }
 
@@ -196,14 +196,14 @@ class Chooser {
 
 }  // namespace
 
-KeptValues keptValues(const Module& module, const Function& function, const RegisterPressure& pressure) {
+AllocatedValues allocatedValues(const Module& module, const Function& function, const RegisterPressure& pressure) {
   return Chooser(module, function, pressure).run();
 }
 
-std::vector<uint32_t> keptUnits(const KeptValues& kept, std::size_t points) {
+std::vector<uint32_t> allocatedUnits(const AllocatedValues& allocated, std::size_t points) {
   std::vector<uint32_t> units(points + 1), halves(points + 1);  // first what begins and ends; wraps around and back
-  for (const KeptValue& v : kept.values)
-    for (const KeptValue::Span& s : v.spans) {
+  for (const AllocatedValue& v : allocated.values)
+    for (const AllocatedValue::Span& s : v.spans) {
       std::vector<uint32_t>& which = v.size.isHalf ? halves : units;
       const uint32_t size = v.size.isHalf ? 1 : v.size.units;
       which[s.first] += size;
