@@ -7,10 +7,10 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::string_view kMadeOpcodes[] = {
-#define PTX_MADE_OPCODE(id, text) text,
-#include "ir/made_opcodes.def"
-#undef PTX_MADE_OPCODE
+constexpr std::string_view kSynthOpcodes[] = {
+#define PTX_SYNTH_OPCODE(id, text) text,
+#include "ir/synth_opcodes.def"
+#undef PTX_SYNTH_OPCODE
 };
 
 uint32_t addForm(Module& module, std::string_view text, std::string_view space, ScalarType type,
@@ -36,8 +36,8 @@ std::string localAccess(std::string_view opcode) {
 
 }  // namespace
 
-void Module::makeParts() {
-  if (!made.opcodes.empty()) return;
+void Module::makeSynthParts() {
+  if (!synth.opcodes.empty()) return;
   std::vector<OpcodeId> known(names.size());
   for (uint32_t o = 0; o < opcodes.size(); ++o) known[opcodes[o].text.value] = OpcodeId(o);
   const auto make = [&](NameId text) {
@@ -48,30 +48,30 @@ void Module::makeParts() {
     opcodes.back().text = text;
     return id = OpcodeId(opcodes.size() - 1);
   };
-  for (const std::string_view text : kMadeOpcodes) made.opcodes.push_back(make(names.intern(text)));
+  for (const std::string_view text : kSynthOpcodes) synth.opcodes.push_back(make(names.intern(text)));
   constexpr AddressKind kSpaces[] = {AddressKind::Global, AddressKind::Shared, AddressKind::Local,
                                      AddressKind::Const};
   const std::size_t generic = opcodes.size();
-  made.spaced.resize(generic);
+  synth.spaced.resize(generic);
   for (std::size_t o = 0; o < generic; ++o) {
     const std::string_view text = names[opcodes[o].text];
-    made.mapsShared |= opcodes[o].op == Op::Mapa;
+    synth.mapsShared |= opcodes[o].op == Op::Mapa;
     if (!isGenericAccess(opcodes[o])) continue;
     for (std::size_t s = 0; s < std::size(kSpaces); ++s)
       if (const std::string spaced = ptxopt::spacedOpcode(text, kSpaces[s]); !spaced.empty())
-        made.spaced[o][s] = make(names.internCopy(spaced));
+        synth.spaced[o][s] = make(names.internCopy(spaced));
   }
-  made.tid = {names.intern("%tid.x"), names.intern("%tid.y"), names.intern("%tid.z")};
-  made.ntid = {names.intern("%ntid.x"), names.intern("%ntid.y"), names.intern("%ntid.z")};
-  made.nctaid = names.intern("%nctaid.x");
-  made.localAccess.resize(generic);
+  synth.tid = {names.intern("%tid.x"), names.intern("%tid.y"), names.intern("%tid.z")};
+  synth.ntid = {names.intern("%ntid.x"), names.intern("%ntid.y"), names.intern("%ntid.z")};
+  synth.nctaid = names.intern("%nctaid.x");
+  synth.localAccess.resize(generic);
   for (std::size_t o = 0; o < generic; ++o)
     if (const std::string local = localAccess(names[opcodes[o].text]); opcodes[o].row != nullptr && !local.empty())
-      made.localAccess[o] = make(names.internCopy(local));
-  made.sharedWords = addForm(*this, ".shared .align 4 .b32", "shared", ScalarType::b32, 4);
-  made.sharedPairs = addForm(*this, ".shared .align 8 .b64", "shared", ScalarType::b64, 8);
-  for (std::size_t k = 0; k < made.localBytes.size(); ++k)
-    made.localBytes[k] = addForm(*this, kLocalForms[k], "local", ScalarType::b8, 1u << k);
+      synth.localAccess[o] = make(names.internCopy(local));
+  synth.sharedWords = addForm(*this, ".shared .align 4 .b32", "shared", ScalarType::b32, 4);
+  synth.sharedPairs = addForm(*this, ".shared .align 8 .b64", "shared", ScalarType::b64, 8);
+  for (std::size_t k = 0; k < synth.localBytes.size(); ++k)
+    synth.localBytes[k] = addForm(*this, kLocalForms[k], "local", ScalarType::b8, 1u << k);
 }
 
 SourcePosition locate(std::string_view source, std::size_t offset) {

@@ -30,15 +30,15 @@ struct Item {
   SourceRange source;
 };
 
-enum class MadeOpcode : uint8_t {
-#define PTX_MADE_OPCODE(id, text) id,
-#include "ir/made_opcodes.def"
-#undef PTX_MADE_OPCODE
+enum class SynthOpcode : uint8_t {
+#define PTX_SYNTH_OPCODE(id, text) id,
+#include "ir/synth_opcodes.def"
+#undef PTX_SYNTH_OPCODE
 };
 
-// What passes may put into functions although the source does not have it. See made_opcodes.def.
-struct MadeParts {
-  std::vector<OpcodeId> opcodes;              // by MadeOpcode; empty until Module::makeParts
+// What passes may put into functions although the source does not have it. See synth_opcodes.def.
+struct SynthParts {
+  std::vector<OpcodeId> opcodes;              // by SynthOpcode; empty until Module::makeSynthParts
   std::array<NameId, 3> tid, ntid;            // %tid.x and so on
   NameId nctaid;                              // %nctaid.x
   uint32_t sharedWords = 0, sharedPairs = 0;  // declaration forms: `.shared .align 4 .b32`, `.shared .align 8 .b64`
@@ -49,6 +49,13 @@ struct MadeParts {
   std::vector<OpcodeId> localAccess;
   std::array<uint32_t, 5> localBytes{};  // declaration forms: `.local .align 1 .b8`, 2, 4, 8, 16
   bool mapsShared = false;               // the module asks for the shared memory of other blocks: mapa
+};
+
+// What a call of a function may be replaced by: see passes/inline/call_bodies.h.
+struct CallBody {
+  std::shared_ptr<const Function> body;  // as it was before any pass, with the bodies of what it calls in it
+  std::string_view whyNot;               // where there is none
+  uint32_t size = 0;                     // instructions that ptxas has work with
 };
 
 class Module {
@@ -70,15 +77,16 @@ class Module {
   std::vector<OpcodeForm> opcodes;    // by OpcodeId
   std::vector<Symbol> symbols;        // by SymbolId
   std::vector<bool> namedInSections;  // by NameId; may be shorter
-  MadeParts made;
+  SynthParts synth;
+  std::vector<CallBody> callBodies;  // by function; empty where nothing asked for them
 
   // Fills `made`, once. Not while functions are worked on.
-  void makeParts();
-  OpcodeId madeOpcode(MadeOpcode o) const { return made.opcodes[static_cast<std::size_t>(o)]; }
+  void makeSynthParts();
+  OpcodeId synthOpcode(SynthOpcode o) const { return synth.opcodes[static_cast<std::size_t>(o)]; }
   // The same access in a space; none when it is no generic access or has no such form.
   OpcodeId spacedOpcode(OpcodeId o, AddressKind space) const {
-    if (o.value >= made.spaced.size() || !isSpace(space)) return {};
-    return made.spaced[o.value][static_cast<std::size_t>(space) - static_cast<std::size_t>(AddressKind::Global)];
+    if (o.value >= synth.spaced.size() || !isSpace(space)) return {};
+    return synth.spaced[o.value][static_cast<std::size_t>(space) - static_cast<std::size_t>(AddressKind::Global)];
   }
   const OpcodeForm& form(const Instruction& i) const { return opcodes[i.payload]; }
   std::string_view text(NameId id) const { return names[id]; }

@@ -47,7 +47,7 @@ std::string at(const Parsed& p, std::string_view reg, std::size_t function = 0) 
 std::string holds(std::string_view body, bool paramsAreGlobal = true) {
   const Parsed p(kHeader + ".global .b32 g;\n.shared .b32 s;\n.const .b32 c;\n" +
                  kernel(std::string(body) + "st.global.u64 [%rd97], %rd1;\n").substr(kHeader.size()));
-  p->makeParts();
+  p->makeSynthParts();
   makeAddressFacts(*p, paramsAreGlobal);
   return at(p, "%rd1");
 }
@@ -216,7 +216,7 @@ TEST_CASE("address facts: parameters of functions come from all of their calls")
   };
   const auto found = [&](std::string_view linkage, std::string_view more) {
     const Parsed p(text(linkage, more));
-    p->makeParts();
+    p->makeSynthParts();
     makeAddressFacts(*p, true);
     return at(p, "%rd1");
   };

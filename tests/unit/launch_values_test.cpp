@@ -15,7 +15,7 @@ namespace {
 using Names = std::set<std::string>;
 
 const Function& withFacts(const Parsed& p) {
-  p->makeParts();
+  p->makeSynthParts();
   makeAddressFacts(*p, true);
   return p.function();
 }

@@ -73,7 +73,7 @@ class Reducible {
   // What passes make is made of these.
   static Parsed withParts(std::string text) {
     Parsed parsed(std::move(text));
-    parsed->makeParts();
+    parsed->makeSynthParts();
     return parsed;
   }
   std::vector<std::string> lines() const {

@@ -20,33 +20,33 @@ TEST_CASE("opcodes that the module has are found, the others made, once") {
   auto parsed = parse(kText, "a.ptx");
   Module& module = *std::get<0>(parsed);
   const std::size_t before = module.opcodes.size();
-  module.makeParts();
+  module.makeSynthParts();
   const std::size_t after = module.opcodes.size();
-  CHECK(module.text(module.opcodes[module.madeOpcode(MadeOpcode::MovU32).value].text) == "mov.u32");
-  CHECK(module.madeOpcode(MadeOpcode::MovU32).value < before);
-  CHECK(module.madeOpcode(MadeOpcode::StSharedB64).value >= before);
-  CHECK(module.opcodes[module.madeOpcode(MadeOpcode::StSharedB64).value].is(effect::Write));
-  module.makeParts();
+  CHECK(module.text(module.opcodes[module.synthOpcode(SynthOpcode::MovU32).value].text) == "mov.u32");
+  CHECK(module.synthOpcode(SynthOpcode::MovU32).value < before);
+  CHECK(module.synthOpcode(SynthOpcode::StSharedB64).value >= before);
+  CHECK(module.opcodes[module.synthOpcode(SynthOpcode::StSharedB64).value].is(effect::Write));
+  module.makeSynthParts();
   CHECK(module.opcodes.size() == after);
 }
 
 TEST_CASE("made variables and instructions are printed, under names that nothing has") {
   auto parsed = parse(kText, "a.ptx");
   Module& module = *std::get<0>(parsed);
-  module.makeParts();
+  module.makeSynthParts();
   Function& f = module.functions[0];
-  const VariableId array = f.makeVariable(module.made.sharedWords, 96);
+  const VariableId array = f.makeVariable(module.synth.sharedWords, 96);
   const RegId to = f.makeRegister(ScalarType::b32);
   Operand address;
   address.kind = OperandKind::Variable;
   address.join = Join::Comma;
   address.payload = array.value;
   const Operand move[] = {registerOperand(to, Role::Def), address};
-  const InstrId last = f.insert(InstrId(), module.madeOpcode(MadeOpcode::MovU32), move);
+  const InstrId last = f.insert(InstrId(), module.synthOpcode(SynthOpcode::MovU32), move);
   CHECK(f.last == last);
   const Operand copy[] = {registerOperand(to, Role::Def), registerOperand(RegId(1u), Role::Use, Join::Comma)};
   const InstrId behind = f[f.first].next;  // the declaration of %r comes first
-  const InstrId inserted = f.insert(behind, module.madeOpcode(MadeOpcode::MovB32), copy);
+  const InstrId inserted = f.insert(behind, module.synthOpcode(SynthOpcode::MovB32), copy);
   CHECK(f[f.first].next == inserted);
   CHECK(f[inserted].next == behind);
   CHECK(verify(module).empty());

@@ -142,7 +142,7 @@ namespace {
 bool areApart(std::string_view body, unsigned bytesOfFirst, unsigned bytesOfSecond) {
   const Parsed p(kHeader + ".shared .b8 a[64];\n.shared .b8 b[64];\n.extern .shared .b8 x[];\n" +
                  kernel(std::string(body)).substr(kHeader.size()));
-  p->makeParts();
+  p->makeSynthParts();
   const Function& f = p.function(0);
   const Knobs knobs;
   Analyses analyses(*p, f, knobs);

@@ -23,7 +23,7 @@ Outcome apply(std::string_view body) {
              "\tmov.u32 %r3, %tid.x;\n\tcvt.s64.s32 %rd2, %r1;\n\tcvt.s64.s32 %rd3, %r2;\n"
              "\tcvt.u64.u32 %rd4, %r1;\n\tcvt.u64.u32 %rd5, %r2;\n\tcvt.u64.u32 %rd6, %r3;\n" +
              std::string(body) + "\tret;\n"));
-  p.module->makeParts();
+  p.module->makeSynthParts();
   Function& f = p.function();
   const Knobs knobs;
   Analyses analyses(*p, f, knobs);

@@ -256,7 +256,7 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
   if (operation == AddressOperation::ToGeneric || operation == AddressOperation::FromGeneric) {
     const AddressKind space = namedSpace(form);
     // Shared memory of another block of the cluster is addressed alike, and is no .shared without ::cluster.
-    if (space == AddressKind::Shared && module_.made.mapsShared && a.kind != AddressKind::SharedOffset &&
+    if (space == AddressKind::Shared && module_.synth.mapsShared && a.kind != AddressKind::SharedOffset &&
         a.kind != AddressKind::Shared)
       return kUnknown;
     return {operation == AddressOperation::FromGeneric ? offsetKind(space) : space, a.mayBeNumber};

@@ -31,7 +31,7 @@ std::string_view whyNotByInstruction(const Module& module, const Function& f, co
   if (form.row == nullptr || form.is(effect::Unknown)) return "unknown-opcode";
   if (form.is(effect::IndirectBranch)) return "branch-table";
   if (form.op == Op::Alloca || form.op == Op::Stacksave || form.op == Op::Stackrestore) return "stack";
-  const bool isAccess = i.payload < module.made.localAccess.size() && module.made.localAccess[i.payload].valid();
+  const bool isAccess = i.payload < module.synth.localAccess.size() && module.synth.localAccess[i.payload].valid();
   if (!isAccess && isParameter(form.space)) return "parameter-access";
   for (const Operand& o : f.operandsOf(i))
     if (o.kind == OperandKind::Variable && f.variables[o.payload].isParameter && !isAccess && form.op != Op::Mov)

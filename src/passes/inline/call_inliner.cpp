@@ -25,8 +25,8 @@ CallInliner::CallInliner(Function& caller, const Module& module) : f_(caller), m
       if (operands[k].kind != OperandKind::Variable) continue;
       const Variable& v = f_.variables[operands[k].payload];
       if (v.isParameter || module_.text(module_.declarationForms[v.form].space) != "param") continue;
-      const bool isAccess = i.isInstruction() && i.payload < module_.made.localAccess.size() &&
-                            module_.made.localAccess[i.payload].valid() && k > 0 &&
+      const bool isAccess = i.isInstruction() && i.payload < module_.synth.localAccess.size() &&
+                            module_.synth.localAccess[i.payload].valid() && k > 0 &&
                             operands[k - 1].kind == OperandKind::Memory;
       uses_.push_back({VariableId(operands[k].payload), id, isAccess});
     }
@@ -78,12 +78,12 @@ std::string_view CallInliner::check(InstrId call, const DirectCall& parts, const
 VariableId CallInliner::makeLocal(VariableId actual, VariableId formal, const Function& body) {
   const uint32_t alignment = std::max(alignmentOf(f_, actual), alignmentOf(body, formal));
   const auto form = static_cast<std::size_t>(std::countr_zero(std::bit_ceil(alignment)));
-  const VariableId local = f_.makeVariable(module_.made.localBytes[form], bytesOf(f_, actual));
+  const VariableId local = f_.makeVariable(module_.synth.localBytes[form], bytesOf(f_, actual));
   for (const Use& u : usesOf(actual)) {
     if (!u.isAccess) continue;
     for (Operand& o : f_.operandsOf(f_[u.at]))
       if (o.kind == OperandKind::Variable && o.payload == actual.value) o.payload = local.value;
-    f_[u.at].payload = module_.made.localAccess[f_[u.at].payload].value;
+    f_[u.at].payload = module_.synth.localAccess[f_[u.at].payload].value;
     f_.touch(u.at);
   }
   return local;
@@ -141,11 +141,11 @@ void CallInliner::copyInstruction(const Function& body, InstrId from, bool isLas
   if (isReturn) {
     if (!copies.end.valid()) copies.end = f_.makeLabel();
     operands.push_back({.kind = OperandKind::Label, .payload = copies.end.value});
-    f_.insert(where, module_.madeOpcode(MadeOpcode::Bra), operands);
+    f_.insert(where, module_.synthOpcode(SynthOpcode::Bra), operands);
     return;
   }
   const OpcodeId local =
-      i.payload < module_.made.localAccess.size() ? module_.made.localAccess[i.payload] : OpcodeId();
+      i.payload < module_.synth.localAccess.size() ? module_.synth.localAccess[i.payload] : OpcodeId();
   f_.insert(where, local.valid() ? local : i.opcode(), operands);
 }
 

@@ -158,12 +158,12 @@ bool AddressRebuild::rebuildFrom(ValueKey k, ValueKey base, int freed) {
     if (o.isRegister() && o.reads())
       if (const ValueKey source = values_.read(o.reg(), id); source.valid()) sources.push_back(source);
   Change change{.id = id,
-                .opcode = d.isNegative ? MadeOpcode::SubS64 : MadeOpcode::AddS64,
+                .opcode = d.isNegative ? SynthOpcode::SubS64 : SynthOpcode::AddS64,
                 .operands = {result, registerOperand(from, Role::Use, Join::Comma),
                              registerOperand(step.reg(), Role::Use, Join::Comma)}};
   if (d.shift != 0) {
     change.hasHelper = true;
-    change.helper = MadeOpcode::ShlB64;
+    change.helper = SynthOpcode::ShlB64;
     change.helperOperands = {registerOperand({}, Role::Def), registerOperand(step.reg(), Role::Use, Join::Comma),
                              integerOperand(static_cast<int32_t>(d.shift))};
   }

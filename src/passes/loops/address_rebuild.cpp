@@ -47,9 +47,9 @@ void AddressRebuild::apply() {
       const RegId made = f_.makeRegister(ScalarType::b64);
       c.helperOperands[0].payload = made.value;
       c.operands[2].payload = made.value;
-      f_.insert(c.id, module_.madeOpcode(c.helper), c.helperOperands);
+      f_.insert(c.id, module_.synthOpcode(c.helper), c.helperOperands);
     }
-    f_[c.id].payload = module_.madeOpcode(c.opcode).value;
+    f_[c.id].payload = module_.synthOpcode(c.opcode).value;
     f_.setOperands(c.id, c.operands);
   }
 }

@@ -35,10 +35,10 @@ class AddressRebuild {
   // `id` becomes something else, with a helper before it that makes its last source.
   struct Change {
     InstrId id;
-    MadeOpcode opcode = MadeOpcode::AddS64;
+    SynthOpcode opcode = SynthOpcode::AddS64;
     std::array<Operand, 3> operands{};
     bool hasHelper = false;
-    MadeOpcode helper = MadeOpcode::ShlB64;
+    SynthOpcode helper = SynthOpcode::ShlB64;
     std::array<Operand, 3> helperOperands{};
   };
 

@@ -35,7 +35,7 @@ RegId GroupRewriter::makeCounter(const Counter& counter, LoopId loop, const Expa
   Instruction& i = f_[t.test];
   const Operand predicate = f_.operandsOf(i)[0];
   const bool trueGoesOn = t.trueGoesOn;
-  i.payload = context_.module.madeOpcode(trueGoesOn ? MadeOpcode::SetpNeS32 : MadeOpcode::SetpEqS32).value;
+  i.payload = context_.module.synthOpcode(trueGoesOn ? SynthOpcode::SetpNeS32 : SynthOpcode::SetpEqS32).value;
   const Operand operands[] = {predicate, registerOperand(reg, Role::Use, Join::Comma),
                               registerOperand(limit, Role::Use, Join::Comma)};
   f_.setOperands(t.test, operands);

@@ -19,10 +19,10 @@ RegId UnitSteps::unit() {
   Operand grid;
   grid.kind = OperandKind::SpecialRegister;
   grid.join = Join::Comma;
-  grid.payload = module.made.nctaid.value;
-  expander_.instruction(MadeOpcode::MovU32, {registerOperand(blocks, Role::Def), grid}, before);
+  grid.payload = module.synth.nctaid.value;
+  expander_.instruction(SynthOpcode::MovU32, {registerOperand(blocks, Role::Def), grid}, before);
   expander_.instruction(
-      MadeOpcode::MinU32,
+      SynthOpcode::MinU32,
       {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma), integerOperand(1)},
       before);
   behindUnit_ = before;
@@ -34,7 +34,7 @@ RegId UnitSteps::zero() {
   const RegId one = unit();
   zero_ = f_.makeRegister(ScalarType::b32, 1, Purpose::Zero);
   expander_.instruction(
-      MadeOpcode::AddS32,
+      SynthOpcode::AddS32,
       {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma), integerOperand(-1)},
       behindUnit_);
   return zero_;

@@ -163,7 +163,7 @@ void AddressShadows::mirror(const ValueAt& v) {
   std::vector<Operand> operands(source.begin(), source.end());
   OpcodeId opcode = f_[id].opcode();
   const bool isFirst = addressOperation(context_.module.form(f_[id])) == AddressOperation::ToGeneric;
-  if (isFirst) opcode = context_.module.madeOpcode(MadeOpcode::MovB64);
+  if (isFirst) opcode = context_.module.synthOpcode(SynthOpcode::MovB64);
   for (Operand& o : operands) {
     if (!o.isRegister() || o.is(Operand::Guard)) continue;
     if (o.writes() || (!isFirst && isShadowed(o, id))) o.payload = shadowOf(o.reg()).value;
@@ -186,14 +186,14 @@ void AddressShadows::apply() {
     const SlotIndex at = intervals[a.reg][a.value].def, bt = intervals[b.reg][b.value].def;
     return at != bt ? at < bt : a.reg < b.reg;
   });
-  const MadeOpcode conversion = space_ == AddressKind::Shared  ? MadeOpcode::CvtaToSharedU64
-                                : space_ == AddressKind::Local ? MadeOpcode::CvtaToLocalU64
-                                                               : MadeOpcode::CvtaToConstU64;
+  const SynthOpcode conversion = space_ == AddressKind::Shared  ? SynthOpcode::CvtaToSharedU64
+                                 : space_ == AddressKind::Local ? SynthOpcode::CvtaToLocalU64
+                                                                : SynthOpcode::CvtaToConstU64;
   for (const ValueAt& v : needed_) {
     switch (how_[spaces_.index(v.reg, v.value)]) {
       case How::Mirror: mirror(v); break;
-      case How::Copy: insertBehind(v, context_.module.madeOpcode(MadeOpcode::MovB64)); break;
-      case How::Convert: insertBehind(v, context_.module.madeOpcode(conversion)); break;
+      case How::Copy: insertBehind(v, context_.module.synthOpcode(SynthOpcode::MovB64)); break;
+      case How::Convert: insertBehind(v, context_.module.synthOpcode(conversion)); break;
       case How::Nothing:
       case How::Unneeded: break;
     }

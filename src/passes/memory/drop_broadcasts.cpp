@@ -114,7 +114,7 @@ class DropBroadcasts {
     for (const InstrId id : shuffles_) {
       const auto all = f_.operandsOf(f_[id]);
       const Operand operands[] = {all[0], all[1]};
-      f_[id].payload = module_.madeOpcode(MadeOpcode::MovB32).value;
+      f_[id].payload = module_.synthOpcode(SynthOpcode::MovB32).value;
       f_.setOperands(id, operands);
       f_.touch(id);
     }
@@ -131,10 +131,10 @@ class DropBroadcasts {
   void vote(InstrId branch) {
     const Operand guard = f_.operandsOf(f_[branch])[0];
     const RegId together = f_.makeRegister(ScalarType::pred);
-    const MadeOpcode opcode = guard.is(Operand::Not) ? MadeOpcode::VoteSyncAnyPred : MadeOpcode::VoteSyncAllPred;
+    const SynthOpcode opcode = guard.is(Operand::Not) ? SynthOpcode::VoteSyncAnyPred : SynthOpcode::VoteSyncAllPred;
     const Operand operands[] = {registerOperand(together, Role::Def),
                                 registerOperand(guard.reg(), Role::Use, Join::Comma), integerOperand(-1)};
-    f_.insert(branch, module_.madeOpcode(opcode), operands);
+    f_.insert(branch, module_.synthOpcode(opcode), operands);
     f_.operandsOf(f_[branch])[0].payload = together.value;
     f_.touch(branch);
     context_.count("votes");

@@ -78,8 +78,8 @@ class SpaceInference {
   enum Counter : std::size_t { Tests = 4, Conversions = 5 };
 
   bool isGeneric(OpcodeId o) const {
-    return o.value < module_.made.spaced.size() &&
-           std::ranges::any_of(module_.made.spaced[o.value], [](OpcodeId s) { return s.valid(); });
+    return o.value < module_.synth.spaced.size() &&
+           std::ranges::any_of(module_.synth.spaced[o.value], [](OpcodeId s) { return s.valid(); });
   }
   AddressShadows& shadowsOf(AddressKind k) {
     return shadows_[static_cast<std::size_t>(k) - static_cast<std::size_t>(AddressKind::Shared)];
@@ -121,7 +121,7 @@ class SpaceInference {
         !operands[source].isRegister() || !spaces_.holdsAddresses(operands[source].reg()) ||
         spaces_.read(operands[source].reg(), id).kind != space)
       return;
-    shadowsOf(space).add({id, static_cast<uint32_t>(source), module_.madeOpcode(MadeOpcode::MovB64)});
+    shadowsOf(space).add({id, static_cast<uint32_t>(source), module_.synthOpcode(SynthOpcode::MovB64)});
   }
 
   // Null lies in no window, so isspacep takes it for global.
@@ -182,7 +182,7 @@ class SpaceInference {
     constant.join = Join::Comma;
     constant.payload = known ? 1 : 0;
     to.push_back(constant);
-    f_[id].payload = module_.madeOpcode(MadeOpcode::MovPred).value;
+    f_[id].payload = module_.synthOpcode(SynthOpcode::MovPred).value;
     f_.setOperands(id, to);
     f_.touch(id);
   }
@@ -204,8 +204,8 @@ bool hasGeneric(const Module& module, const Function& f) {
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;
     const OpcodeId o = f[id].opcode();
-    if (o.value < module.made.spaced.size())
-      for (const OpcodeId s : module.made.spaced[o.value])
+    if (o.value < module.synth.spaced.size())
+      for (const OpcodeId s : module.synth.spaced[o.value])
         if (s.valid()) return true;
     const OpcodeForm& form = module.form(f[id]);
     if (isTest(form) || (isToSpace(form) && form.space != StateSpace::Global)) return true;

@@ -32,8 +32,8 @@ Operand pair(Join join) {
 }
 
 // From the low bytes of a register to a register of 16, 32 or 64 bits.
-MadeOpcode extension(unsigned toBits, unsigned bytes, bool isSigned) {
-  using M = MadeOpcode;
+SynthOpcode extension(unsigned toBits, unsigned bytes, bool isSigned) {
+  using M = SynthOpcode;
   if (bytes == 1) {
     if (toBits == 16) return isSigned ? M::CvtS16S8 : M::CvtU16U8;
     if (toBits == 32) return isSigned ? M::CvtS32S8 : M::CvtU32U8;
@@ -48,13 +48,13 @@ MadeOpcode extension(unsigned toBits, unsigned bytes, bool isSigned) {
   return toBits == 64 ? M::MovB64 : M::MovB32;
 }
 
-MadeOpcode moveOf(unsigned bits) {
-  return bits == 64 ? MadeOpcode::MovB64 : bits == 32 ? MadeOpcode::MovB32 : MadeOpcode::MovB16;
+SynthOpcode moveOf(unsigned bits) {
+  return bits == 64 ? SynthOpcode::MovB64 : bits == 32 ? SynthOpcode::MovB32 : SynthOpcode::MovB16;
 }
 
 // The low bits of a register in a narrower one, or a copy.
-MadeOpcode truncation(unsigned toBits, unsigned fromBits) {
-  using M = MadeOpcode;
+SynthOpcode truncation(unsigned toBits, unsigned fromBits) {
+  using M = SynthOpcode;
   if (toBits == 16) return fromBits == 16 ? M::MovB16 : fromBits == 32 ? M::CvtU16U32 : M::CvtU16U64;
   if (toBits == 32) return fromBits == 16 ? M::CvtU32U16 : fromBits == 32 ? M::MovB32 : M::CvtU32U64;
   return M::MovB64;
@@ -73,7 +73,7 @@ void SlotCode::makeRegisters(LocalSlot& slot) {
 }
 
 // Before the access, under its guard if it writes what the access wrote.
-void SlotCode::emit(MadeOpcode opcode, std::span<const Operand> operands, bool isResult) {
+void SlotCode::emit(SynthOpcode opcode, std::span<const Operand> operands, bool isResult) {
   std::vector<Operand> all;
   const bool isGuarded = isResult && f_[at_].is(Instruction::Guarded);
   if (isGuarded) all.push_back(f_.operandsOf(f_[at_])[0]);
@@ -81,7 +81,7 @@ void SlotCode::emit(MadeOpcode opcode, std::span<const Operand> operands, bool i
     all.push_back(o);
     if (isGuarded && o.role == Role::Def) all.back().role = Role::Mod;
   }
-  f_.insert(at_, module_.madeOpcode(opcode), all);
+  f_.insert(at_, module_.synthOpcode(opcode), all);
 }
 
 // Moves of a bit type take registers of every class, of its size; what computes takes no floating-point ones.
@@ -92,7 +92,7 @@ RegId SlotCode::makeBits(unsigned bits) {
 }
 
 void SlotCode::extend(RegId to, RegId from, unsigned bytes, bool isSigned) {
-  const MadeOpcode opcode = extension(bitsOf(to), bytes, isSigned);
+  const SynthOpcode opcode = extension(bitsOf(to), bytes, isSigned);
   const bool isDirect = isComputable(to) || opcode == moveOf(bitsOf(to));
   const RegId extended = isDirect ? to : makeBits(bitsOf(to));
   const Operand operands[] = {def(extended), use(from)};
@@ -138,22 +138,22 @@ void SlotCode::load(const LocalAccess& access, const LocalSlot& slot, int64_t of
   if (access.bytes == 8) {
     const Operand operands[] = {def(r), pair(Join::Comma), registerOperand(slot.wordAt(offset), Role::Use),
                                 use(slot.wordAt(offset + 4))};
-    return emit(MadeOpcode::MovB64, operands);
+    return emit(SynthOpcode::MovB64, operands);
   }
   if (access.bytes == 4) return extend(r, slot.wordAt(offset), 4, access.isSigned);
   const bool isDirect = bitsOf(r) == 32 && isComputable(r);
   const RegId field = isDirect ? r : f_.makeRegister(ScalarType::b32);
   const Operand extract[] = {def(field), use(slot.wordAt(offset)), number(static_cast<uint64_t>(offset % 4) * 8),
                              number(access.bytes * 8u)};
-  emit(access.isSigned ? MadeOpcode::BfeS32 : MadeOpcode::BfeU32, extract, isDirect);
+  emit(access.isSigned ? SynthOpcode::BfeS32 : SynthOpcode::BfeU32, extract, isDirect);
   if (isDirect) return;
   if (bitsOf(r) != 16) return extend(r, field, 4, access.isSigned);
   const RegId low = isComputable(r) ? r : makeBits(16);
   const Operand operands[] = {def(low), use(field)};
-  emit(MadeOpcode::CvtU16U32, operands, low == r);
+  emit(SynthOpcode::CvtU16U32, operands, low == r);
   if (low == r) return;
   const Operand copy[] = {def(r), use(low)};
-  emit(MadeOpcode::MovB16, copy);
+  emit(SynthOpcode::MovB16, copy);
 }
 
 void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t offset, const Stored& from) {
@@ -161,7 +161,7 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
   const uint64_t constant = from.constant;
   const auto put = [&](RegId to, uint64_t bits) {
     const Operand operands[] = {def(to), number(bits)};
-    emit(bitsOf(to) == 16 ? MadeOpcode::MovB16 : MadeOpcode::MovB32, operands);
+    emit(bitsOf(to) == 16 ? SynthOpcode::MovB16 : SynthOpcode::MovB32, operands);
   };
   if (slot.isWhole) {
     const RegId to = slot.registers.front();
@@ -174,7 +174,7 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
         from.literal.kind == OperandKind::Float32 ? f_.numberOperand(static_cast<int64_t>(constant)) : from.literal;
     source.join = Join::Comma;
     const Operand operands[] = {def(to), source};
-    return emit(MadeOpcode::MovB64, operands);
+    return emit(SynthOpcode::MovB64, operands);
   }
   const RegId word = slot.wordAt(offset);
   if (access.bytes == 8) {
@@ -185,7 +185,7 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
     }
     const Operand operands[] = {pair(Join::None), def(word), registerOperand(next, Role::Def, Join::Comma),
                                 use(from.reg)};
-    return emit(MadeOpcode::MovB64, operands);
+    return emit(SynthOpcode::MovB64, operands);
   }
   if (access.bytes == 4) {
     if (isConstant) return put(word, constant & UINT32_MAX);
@@ -210,7 +210,7 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
   }
   const Operand insert[] = {def(word), field, use(word), number(static_cast<uint64_t>(offset % 4) * 8),
                             number(access.bytes * 8u)};
-  emit(MadeOpcode::BfiB32, insert);
+  emit(SynthOpcode::BfiB32, insert);
 }
 
 void SlotCode::replace(const LocalAccess& access, const std::vector<LocalSlot>& slots) {

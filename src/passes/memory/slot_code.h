@@ -41,7 +41,7 @@ class SlotCode {
   std::optional<uint64_t> literalBits(const Operand& literal, ScalarType type) const;
   bool isComputable(RegId r) const;
   RegId makeBits(unsigned bits);
-  void emit(MadeOpcode opcode, std::span<const Operand> operands, bool isResult = true);
+  void emit(SynthOpcode opcode, std::span<const Operand> operands, bool isResult = true);
   unsigned bitsOf(RegId r) const { return info(f_.registers[r.value].type).bits; }
 
   Function& f_;

@@ -26,7 +26,7 @@ bool isFlat(const Module& module, const Function& f) {
 RegId readSpecial(const Module& module, Function& f, NameId name, InstrId place) {
   const RegId r = f.makeRegister(ScalarType::b32);
   const Operand operands[] = {registerOperand(r, Role::Def), operand(OperandKind::SpecialRegister, name.value)};
-  f.insert(place, module.madeOpcode(MadeOpcode::MovU32), operands);
+  f.insert(place, module.synthOpcode(SynthOpcode::MovU32), operands);
   return r;
 }
 
@@ -34,17 +34,17 @@ RegId multiplyAdd(const Module& module, Function& f, RegId a, Operand b, RegId c
   const RegId r = f.makeRegister(ScalarType::b32);
   const Operand operands[] = {registerOperand(r, Role::Def), registerOperand(a, Role::Use, Join::Comma), b,
                               registerOperand(c, Role::Use, Join::Comma)};
-  f.insert(place, module.madeOpcode(MadeOpcode::MadLoU32), operands);
+  f.insert(place, module.synthOpcode(SynthOpcode::MadLoU32), operands);
   return r;
 }
 
 RegId threadNumber(const Module& module, Function& f, InstrId place) {
-  const MadeParts& made = module.made;
-  if (isFlat(module, f)) return readSpecial(module, f, made.tid[0], place);
-  RegId number = readSpecial(module, f, made.tid[2], place);
+  const SynthParts& synth = module.synth;
+  if (isFlat(module, f)) return readSpecial(module, f, synth.tid[0], place);
+  RegId number = readSpecial(module, f, synth.tid[2], place);
   for (const std::size_t d : {std::size_t{1}, std::size_t{0}}) {
-    const RegId size = readSpecial(module, f, made.ntid[d], place);
-    const RegId at = readSpecial(module, f, made.tid[d], place);
+    const RegId size = readSpecial(module, f, synth.ntid[d], place);
+    const RegId at = readSpecial(module, f, synth.tid[d], place);
     number = multiplyAdd(module, f, number, registerOperand(size, Role::Use, Join::Comma), at, place);
   }
   return number;
@@ -93,7 +93,7 @@ bool SharedSlots::hasRoom(uint32_t words) const {
 }
 
 void SharedSlots::declare(const Module& module, Function& f) {
-  const std::array<uint32_t, 2> forms{module.made.sharedWords, module.made.sharedPairs};
+  const std::array<uint32_t, 2> forms{module.synth.sharedWords, module.synth.sharedPairs};
   for (std::size_t w = 0; w < 2; ++w)
     if (slots_[w] != 0) arrays_[w] = f.makeVariable(forms[w], threads_ * slots_[w]);
 }
@@ -104,7 +104,7 @@ RegId SharedSlots::address(const Module& module, Function& f, uint32_t words, In
   const RegId base = f.makeRegister(ScalarType::b32);
   const Operand operands[] = {registerOperand(base, Role::Def),
                               operand(OperandKind::Variable, arrays_[words - 1].value)};
-  f.insert(place, module.madeOpcode(MadeOpcode::MovU32), operands);
+  f.insert(place, module.synthOpcode(SynthOpcode::MovU32), operands);
   return at = multiplyAdd(module, f, threadNumber(module, f, place), operand(OperandKind::Integer, 4 * words), base,
                           place);
 }
@@ -119,9 +119,9 @@ void SharedSlots::access(const Module& module, Function& f, RegId r, uint32_t sl
   operands.push_back(registerOperand(base, Role::Use));
   if (offset != 0) operands.push_back(operand(OperandKind::Integer, offset, Join::Plus));
   if (isStore) operands.push_back(registerOperand(r, Role::Use, Join::Comma));
-  const MadeOpcode opcode = isStore ? (words == 1 ? MadeOpcode::StSharedB32 : MadeOpcode::StSharedB64)
-                                    : (words == 1 ? MadeOpcode::LdSharedB32 : MadeOpcode::LdSharedB64);
-  f.insert(place, module.madeOpcode(opcode), operands);
+  const SynthOpcode opcode = isStore ? (words == 1 ? SynthOpcode::StSharedB32 : SynthOpcode::StSharedB64)
+                                     : (words == 1 ? SynthOpcode::LdSharedB32 : SynthOpcode::LdSharedB64);
+  f.insert(place, module.synthOpcode(opcode), operands);
 }
 
 }  // namespace ptxopt

@@ -141,9 +141,9 @@ bool Expander::isReadOutside(RegId reg, ValueId value, LoopId loop) const {
   });
 }
 
-InstrId Expander::instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before) {
+InstrId Expander::instruction(SynthOpcode opcode, std::initializer_list<Operand> operands, InstrId before) {
   ++inserted_;
-  return f_.insert(before, context_.module.madeOpcode(opcode), std::vector<Operand>(operands));
+  return f_.insert(before, context_.module.synthOpcode(opcode), std::vector<Operand>(operands));
 }
 
 namespace {
@@ -152,7 +152,7 @@ Operand source(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
 }  // namespace
 
 void Expander::addTo(RegId to, RegId a, RegId b, unsigned width, InstrId before) {
-  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), source(b)}, before);
+  instruction(width == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32, {def(to), source(a), source(b)}, before);
 }
 
 RegId Expander::add(RegId a, RegId b, unsigned width, InstrId before) {
@@ -165,11 +165,11 @@ RegId Expander::addImmediate(RegId a, int64_t c, unsigned width, InstrId before)
   if (c == 0) return a;
   if (!fitsSigned32(c)) {
     const RegId constant = make(width);
-    instruction(MadeOpcode::MovB64, {def(constant), f_.numberOperand(c)}, before);
+    instruction(SynthOpcode::MovB64, {def(constant), f_.numberOperand(c)}, before);
     return add(a, constant, width, before);
   }
   const RegId to = make(width);
-  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(to), source(a), f_.numberOperand(c)},
+  instruction(width == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32, {def(to), source(a), f_.numberOperand(c)},
               before);
   return to;
 }
@@ -179,26 +179,27 @@ void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId befor
     addTo(reg, reg, emit(e_.constant(static_cast<uint64_t>(c), width), {BlockId(), before}), width, before);
     return;
   }
-  instruction(width == 64 ? MadeOpcode::AddS64 : MadeOpcode::AddS32, {def(reg), source(reg), f_.numberOperand(c)},
+  instruction(width == 64 ? SynthOpcode::AddS64 : SynthOpcode::AddS32, {def(reg), source(reg), f_.numberOperand(c)},
               before);
 }
 
 RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before) {
   const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
-  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
+  instruction(isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
               {def(to), source(a), f_.numberOperand(factor)}, before);
   return to;
 }
 
 RegId Expander::multiplyWide(RegId a, RegId b, bool isSigned, InstrId before) {
   const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
-  instruction(isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32, {def(to), source(a), source(b)}, before);
+  instruction(isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32, {def(to), source(a), source(b)},
+              before);
   return to;
 }
 
 RegId Expander::subtract(RegId a, RegId b, InstrId before) {
   const RegId to = make(64);
-  instruction(MadeOpcode::SubS64, {def(to), source(a), source(b)}, before);
+  instruction(SynthOpcode::SubS64, {def(to), source(a), source(b)}, before);
   return to;
 }
 
@@ -234,7 +235,7 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
   switch (n.kind) {
     case ExprKind::Constant: {
       result = make(n.width);
-      instruction(n.width == 64 ? MadeOpcode::MovB64 : MadeOpcode::MovB32,
+      instruction(n.width == 64 ? SynthOpcode::MovB64 : SynthOpcode::MovB32,
                   {def(result), f_.numberOperand(signedAt(n.constant, n.width))}, place.before);
       break;
     }
@@ -249,7 +250,7 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
           continue;
         }
         const RegId product = make(n.width);
-        instruction(n.width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32,
+        instruction(n.width == 64 ? SynthOpcode::MulLoS64 : SynthOpcode::MulLoS32,
                     {def(product), source(result), source(factor)}, place.before);
         result = product;
       }
@@ -259,14 +260,14 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
     case ExprKind::ZeroExtend: {
       const RegId inner = emit(n.operand(), place);
       result = make(64);
-      instruction(n.kind == ExprKind::SignExtend ? MadeOpcode::CvtS64S32 : MadeOpcode::CvtU64U32,
+      instruction(n.kind == ExprKind::SignExtend ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32,
                   {def(result), source(inner)}, place.before);
       break;
     }
     default: {  // Truncate
       const RegId inner = emit(n.operand(), place);
       result = make(32);
-      instruction(MadeOpcode::CvtU32U64, {def(result), source(inner)}, place.before);
+      instruction(SynthOpcode::CvtU32U64, {def(result), source(inner)}, place.before);
     }
   }
   emitted_[{e.value, place.before.value}] = result;
@@ -290,22 +291,22 @@ RegId Expander::emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& pla
   if (factor == 1) return x;
   const RegId to = make(width);
   if (std::has_single_bit(factor)) {
-    instruction(width == 64 ? MadeOpcode::ShlB64 : MadeOpcode::ShlB32,
+    instruction(width == 64 ? SynthOpcode::ShlB64 : SynthOpcode::ShlB32,
                 {def(to), source(x), integerOperand(std::countr_zero(factor))}, place.before);
     return to;
   }
   const int64_t c = signedAt(factor, width);
   if (c == -1) {
-    instruction(width == 64 ? MadeOpcode::NegS64 : MadeOpcode::NegS32, {def(to), source(x)}, place.before);
+    instruction(width == 64 ? SynthOpcode::NegS64 : SynthOpcode::NegS32, {def(to), source(x)}, place.before);
     return to;
   }
   if (fitsSigned32(c)) {
-    instruction(width == 64 ? MadeOpcode::MulLoS64 : MadeOpcode::MulLoS32,
+    instruction(width == 64 ? SynthOpcode::MulLoS64 : SynthOpcode::MulLoS32,
                 {def(to), source(x), f_.numberOperand(c)}, place.before);
     return to;
   }
   const RegId constant = emit(e_.constant(factor, width), place);
-  instruction(MadeOpcode::MulLoS64, {def(to), source(x), source(constant)}, place.before);
+  instruction(SynthOpcode::MulLoS64, {def(to), source(x), source(constant)}, place.before);
   return to;
 }
 

@@ -65,7 +65,7 @@ class Expander {
   RegId multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before);
   void addTo(RegId to, RegId a, RegId b, unsigned width, InstrId before);
   void copyTo(RegId to, RegId from, InstrId before);
-  InstrId instruction(MadeOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
+  InstrId instruction(SynthOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
   // Whether a register's name means it before a place.
   bool canBeNamed(RegId r, InstrId place) const;
   // How many instructions read a register of the function as it was.

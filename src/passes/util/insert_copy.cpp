@@ -6,18 +6,18 @@ namespace ptxopt {
 
 void insertCopy(const Module& module, Function& f, RegId to, RegId from, InstrId place,
                 const std::optional<Operand>& guard) {
-  MadeOpcode opcode = MadeOpcode::MovB32;
+  SynthOpcode opcode = SynthOpcode::MovB32;
   switch (f.registers[from.value].registerClass()) {
-    case RegisterClass::Pred: opcode = MadeOpcode::MovPred; break;
-    case RegisterClass::B16: opcode = MadeOpcode::MovB16; break;
+    case RegisterClass::Pred: opcode = SynthOpcode::MovPred; break;
+    case RegisterClass::B16: opcode = SynthOpcode::MovB16; break;
     case RegisterClass::B64:
-    case RegisterClass::F64: opcode = MadeOpcode::MovB64; break;
+    case RegisterClass::F64: opcode = SynthOpcode::MovB64; break;
     default: break;
   }
   // Under a guard the register keeps what it holds where that is false.
   const Operand operands[] = {guard.value_or(Operand()), registerOperand(to, guard ? Role::Mod : Role::Def),
                               registerOperand(from, Role::Use, Join::Comma)};
-  f.insert(place, module.madeOpcode(opcode), std::span(operands).subspan(guard ? 0 : 1));
+  f.insert(place, module.synthOpcode(opcode), std::span(operands).subspan(guard ? 0 : 1));
 }
 
 }  // namespace ptxopt

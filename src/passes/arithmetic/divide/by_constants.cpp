@@ -84,13 +84,13 @@ class SingleDivisions {
     if (!o.isRegister())
       return a.constant(d.isSigned ? static_cast<uint64_t>(static_cast<int16_t>(*immediate(f_, o)))
                                    : *immediate(f_, o) & 0xffff);
-    return a.make(d.isSigned ? MadeOpcode::CvtS32S16 : MadeOpcode::CvtU32U16, ScalarType::b32, {o.reg()});
+    return a.make(d.isSigned ? SynthOpcode::CvtS32S16 : SynthOpcode::CvtU32U16, ScalarType::b32, {o.reg()});
   }
 
   void finish(const Division& d, PtxAlgebra& a, RegId result, std::string_view counter) {
-    const MadeOpcode copy = d.width == 16   ? MadeOpcode::CvtU16U32
-                            : d.width == 32 ? MadeOpcode::MovB32
-                                            : MadeOpcode::MovB64;
+    const SynthOpcode copy = d.width == 16   ? SynthOpcode::CvtU16U32
+                             : d.width == 32 ? SynthOpcode::MovB32
+                                             : SynthOpcode::MovB64;
     a.put(copy, d.result, {result}, d.isGuarded ? &d.guard : nullptr);
     f_.erase(d.at);
     context_.count(counter);
@@ -140,13 +140,13 @@ class SingleDivisions {
     const bool isSigned = extends && d.isSigned && !(x.isNeverNegative() && y.isNeverNegative());
     const auto part = [&](const Operand& o) {
       if (extends) return widened(a, d, o);
-      return o.isRegister() ? a.make(MadeOpcode::CvtU32U64, ScalarType::b32, {o.reg()})
+      return o.isRegister() ? a.make(SynthOpcode::CvtU32U64, ScalarType::b32, {o.reg()})
                             : a.constant(*immediate(f_, o));
     };
     const RegId left = part(d.dividend), right = part(d.divisor);
     const RegId q = a.divide(left, right, isSigned);
     RegId result = d.isRemainder ? a.subtract(left, a.multiply(q, right)) : q;
-    if (!extends) result = a.make(MadeOpcode::CvtU64U32, ScalarType::b64, {result});
+    if (!extends) result = a.make(SynthOpcode::CvtU64U32, ScalarType::b64, {result});
     finish(d, a, result, extends ? "from-16-bits" : "from-64-bits");
   }
 
@@ -155,16 +155,16 @@ class SingleDivisions {
     const InstrId place = placeBefore(module_, f_, d.at);
     PtxAlgebra a(f_, module_, 32, place), whole(f_, module_, 64, place);
     const auto part = [&](const Operand& o) {
-      return o.isRegister() ? a.make(MadeOpcode::CvtU32U64, ScalarType::b32, {o.reg()})
+      return o.isRegister() ? a.make(SynthOpcode::CvtU32U64, ScalarType::b32, {o.reg()})
                             : a.constant(*immediate(f_, o));
     };
     const RegId left = part(d.dividend), right = part(d.divisor);
     const RegId leftSize = a.absolute(left), rightSize = a.absolute(right);
     const RegId q = a.divide(leftSize, rightSize, false);
     const RegId size = d.isRemainder ? a.subtract(leftSize, a.multiply(q, rightSize)) : q;
-    const RegId wide = a.make(MadeOpcode::CvtU64U32, ScalarType::b64, {size});
+    const RegId wide = a.make(SynthOpcode::CvtU64U32, ScalarType::b64, {size});
     const RegId sign =
-        whole.make(MadeOpcode::CvtS64S32, ScalarType::b64, {d.isRemainder ? left : a.differ(left, right)});
+        whole.make(SynthOpcode::CvtS64S32, ScalarType::b64, {d.isRemainder ? left : a.differ(left, right)});
     finish(d, a, whole.negateIfNegative(wide, sign), "from-64-bits");
   }
 
@@ -241,19 +241,19 @@ class SingleDivisions {
     last = {.kind = d.width == 32 ? OperandKind::Float32 : OperandKind::Float64, .join = Join::Comma};
     last.payload = static_cast<uint32_t>(d.width == 32 ? reciprocal : f_.constants.size());
     if (d.width == 64) f_.constants.push_back(reciprocal);
-    f_.insert(placeBefore(module_, f_, d.at), module_.madeOpcode(multiplication(d)), operands);
+    f_.insert(placeBefore(module_, f_, d.at), module_.synthOpcode(multiplication(d)), operands);
     f_.erase(d.at);
     context_.count("float-by-power-of-two");
     changed_ = true;
   }
 
-  static MadeOpcode multiplication(const FloatDivision& d) {
-    using enum MadeOpcode;
+  static SynthOpcode multiplication(const FloatDivision& d) {
+    using enum SynthOpcode;
     const std::size_t kind = d.width == 64 ? 2 : d.flushes ? 1 : 0;
-    constexpr MadeOpcode kOpcodes[4][3] = {{MulRnF32, MulRnFtzF32, MulRnF64},
-                                           {MulRzF32, MulRzFtzF32, MulRzF64},
-                                           {MulRmF32, MulRmFtzF32, MulRmF64},
-                                           {MulRpF32, MulRpFtzF32, MulRpF64}};
+    constexpr SynthOpcode kOpcodes[4][3] = {{MulRnF32, MulRnFtzF32, MulRnF64},
+                                            {MulRzF32, MulRzFtzF32, MulRzF64},
+                                            {MulRmF32, MulRmFtzF32, MulRmF64},
+                                            {MulRpF32, MulRpFtzF32, MulRpF64}};
     const std::size_t mode = d.rounding == RoundingMode::Rn   ? 0
                              : d.rounding == RoundingMode::Rz ? 1
                              : d.rounding == RoundingMode::Rm ? 2

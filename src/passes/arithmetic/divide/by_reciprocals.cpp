@@ -178,7 +178,7 @@ class ReciprocalDivisions {
       else if (byDividend || byDivisor)
         result = a.negateIfNegative(result, byDividend ? x : g.value);
     }
-    a.put(MadeOpcode::MovB32, d.result, {result}, d.isGuarded ? &d.guard : nullptr);
+    a.put(SynthOpcode::MovB32, d.result, {result}, d.isGuarded ? &d.guard : nullptr);
     f_.erase(d.at);
     context_.count("by-reciprocal");
     changed_ = true;

@@ -29,29 +29,29 @@ class PtxAlgebra {
   unsigned width() const { return width_; }
   std::size_t inserted() const { return inserted_; }
 
-  Value constant(uint64_t c) { return one(MadeOpcode::MovB32, MadeOpcode::MovB64, {number(c)}); }
-  Value add(Value a, Value b) { return one(MadeOpcode::AddS32, MadeOpcode::AddS64, {a, b}); }
-  Value subtract(Value a, Value b) { return one(MadeOpcode::SubS32, MadeOpcode::SubS64, {a, b}); }
-  Value negate(Value a) { return one(MadeOpcode::NegS32, MadeOpcode::NegS64, {a}); }
-  Value absolute(Value a) { return one(MadeOpcode::AbsS32, MadeOpcode::AbsS64, {a}); }
-  Value bitAnd(Value a, uint64_t c) { return one(MadeOpcode::AndB32, MadeOpcode::AndB64, {a, number(c)}); }
-  Value multiply(Value a, uint64_t c) { return one(MadeOpcode::MulLoS32, MadeOpcode::MulLoS64, {a, number(c)}); }
-  Value multiply(Value a, Value b) { return one(MadeOpcode::MulLoS32, MadeOpcode::MulLoS64, {a, b}); }
+  Value constant(uint64_t c) { return one(SynthOpcode::MovB32, SynthOpcode::MovB64, {number(c)}); }
+  Value add(Value a, Value b) { return one(SynthOpcode::AddS32, SynthOpcode::AddS64, {a, b}); }
+  Value subtract(Value a, Value b) { return one(SynthOpcode::SubS32, SynthOpcode::SubS64, {a, b}); }
+  Value negate(Value a) { return one(SynthOpcode::NegS32, SynthOpcode::NegS64, {a}); }
+  Value absolute(Value a) { return one(SynthOpcode::AbsS32, SynthOpcode::AbsS64, {a}); }
+  Value bitAnd(Value a, uint64_t c) { return one(SynthOpcode::AndB32, SynthOpcode::AndB64, {a, number(c)}); }
+  Value multiply(Value a, uint64_t c) { return one(SynthOpcode::MulLoS32, SynthOpcode::MulLoS64, {a, number(c)}); }
+  Value multiply(Value a, Value b) { return one(SynthOpcode::MulLoS32, SynthOpcode::MulLoS64, {a, b}); }
   Value multiplyHigh(Value a, uint64_t c) {
-    return one(MadeOpcode::MulHiU32, MadeOpcode::MulHiU64, {a, number(c)});
+    return one(SynthOpcode::MulHiU32, SynthOpcode::MulHiU64, {a, number(c)});
   }
-  Value multiplyHigh(Value a, Value b) { return one(MadeOpcode::MulHiU32, MadeOpcode::MulHiU64, {a, b}); }
+  Value multiplyHigh(Value a, Value b) { return one(SynthOpcode::MulHiU32, SynthOpcode::MulHiU64, {a, b}); }
   Value multiplyHighSigned(Value a, uint64_t c) {
-    return one(MadeOpcode::MulHiS32, MadeOpcode::MulHiS64, {a, number(c)});
+    return one(SynthOpcode::MulHiS32, SynthOpcode::MulHiS64, {a, number(c)});
   }
   Value shiftRight(Value a, unsigned n) {
-    return one(MadeOpcode::ShrU32, MadeOpcode::ShrU64, {a, static_cast<int64_t>(n)});
+    return one(SynthOpcode::ShrU32, SynthOpcode::ShrU64, {a, static_cast<int64_t>(n)});
   }
   Value shiftRightSigned(Value a, unsigned n) {
-    return one(MadeOpcode::ShrS32, MadeOpcode::ShrS64, {a, static_cast<int64_t>(n)});
+    return one(SynthOpcode::ShrS32, SynthOpcode::ShrS64, {a, static_cast<int64_t>(n)});
   }
-  Value least(Value a, Value b) { return one(MadeOpcode::MinU32, MadeOpcode::MinU64, {a, b}); }
-  Value differ(Value a, Value b) { return one(MadeOpcode::XorB32, MadeOpcode::XorB64, {a, b}); }
+  Value least(Value a, Value b) { return one(SynthOpcode::MinU32, SynthOpcode::MinU64, {a, b}); }
+  Value differ(Value a, Value b) { return one(SynthOpcode::XorB32, SynthOpcode::XorB64, {a, b}); }
   Value increaseIfNotBelow(Value q, Value a, Value b);
   Value negateIfNegative(Value a, Value sign);
 
@@ -61,12 +61,12 @@ class PtxAlgebra {
   // 32 bits; checked for every d by tests/semantics/divide.
   Reciprocal<Value> reciprocal(Value d);
   // A new register that an instruction writes.
-  RegId make(MadeOpcode opcode, ScalarType type, std::initializer_list<Source> sources);
+  RegId make(SynthOpcode opcode, ScalarType type, std::initializer_list<Source> sources);
   // An instruction that writes a register that is there, under a guard if one is given.
-  void put(MadeOpcode opcode, RegId to, std::initializer_list<Source> sources, const Operand* guard = nullptr);
+  void put(SynthOpcode opcode, RegId to, std::initializer_list<Source> sources, const Operand* guard = nullptr);
 
  private:
-  RegId one(MadeOpcode narrow, MadeOpcode wide, std::initializer_list<Source> sources) {
+  RegId one(SynthOpcode narrow, SynthOpcode wide, std::initializer_list<Source> sources) {
     return make(width_ == 64 ? wide : narrow, width_ == 64 ? ScalarType::b64 : ScalarType::b32, sources);
   }
   // As the algebra has it, sign-extended.

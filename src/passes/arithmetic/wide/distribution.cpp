@@ -91,12 +91,12 @@ Operand WideProducts::emitTerm(const Term& t, InstrId id, int64_t factor, unsign
   if (t.narrow.any()) {
     const bool isSigned = prefersSigned(t.operand, t.at, t.narrow);
     const Operand left = narrow_.lower(t.operand, t.at, id, edits_);
-    edits_.insert(id, isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
+    edits_.insert(id, isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
                   {product, left, Edits::number(t.isSubtracted ? -factor : factor)});
   } else if (shift != 0) {
-    edits_.insert(id, MadeOpcode::ShlB64, {product, Edits::asUse(t.operand), Edits::number(shift)});
+    edits_.insert(id, SynthOpcode::ShlB64, {product, Edits::asUse(t.operand), Edits::number(shift)});
   } else {
-    edits_.insert(id, MadeOpcode::MulLoS64, {product, Edits::asUse(t.operand), Edits::number(factor)});
+    edits_.insert(id, SynthOpcode::MulLoS64, {product, Edits::asUse(t.operand), Edits::number(factor)});
   }
   return Edits::asUse(product);
 }
@@ -178,10 +178,10 @@ bool WideProducts::distribute(InstrId id, const Operand& sum, int64_t factor, un
     const Operand product =
         terms[t].constant ? Edits::number(*terms[t].constant) : emitTerm(terms[t], id, factor, shift);
     if (t + 1 == terms.size()) {
-      edits_.replace(addition.valid() ? addition : id, MadeOpcode::AddS64, {at, product});
+      edits_.replace(addition.valid() ? addition : id, SynthOpcode::AddS64, {at, product});
     } else {
       const Operand partial = edits_.temporary(ScalarType::b64);
-      edits_.insert(addition.valid() ? addition : id, MadeOpcode::AddS64, {partial, at, product});
+      edits_.insert(addition.valid() ? addition : id, SynthOpcode::AddS64, {partial, at, product});
       at = Edits::asUse(partial);
     }
   }

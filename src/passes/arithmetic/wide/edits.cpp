@@ -4,7 +4,7 @@
 
 namespace ptxopt {
 
-void Edits::note(InstrId at, MadeOpcode opcode, std::initializer_list<Operand> operands, bool isNew) {
+void Edits::note(InstrId at, SynthOpcode opcode, std::initializer_list<Operand> operands, bool isNew) {
   Edit e{at, opcode, isNew, static_cast<uint8_t>(operands.size()), {}};
   std::copy(operands.begin(), operands.end(), e.operands.begin());
   edits_.push_back(e);
@@ -32,9 +32,9 @@ void Edits::apply(const Module& module, Function& f) {
       with.push_back(o);
     }
     if (e.isNew) {
-      f.insert(e.at, module.madeOpcode(e.opcode), with);
+      f.insert(e.at, module.synthOpcode(e.opcode), with);
     } else {
-      f[e.at].payload = module.madeOpcode(e.opcode).value;
+      f[e.at].payload = module.synthOpcode(e.opcode).value;
       f.setOperands(e.at, with);
       f.touch(e.at);
     }

@@ -51,11 +51,11 @@ class Edits {
   }
 
   // A new instruction before `at`, after those noted for it before. The first operand is the result.
-  void insert(InstrId at, MadeOpcode opcode, std::initializer_list<Operand> operands) {
+  void insert(InstrId at, SynthOpcode opcode, std::initializer_list<Operand> operands) {
     note(at, opcode, operands, true);
   }
   // `at` computes its result in another way; its guard stays.
-  void replace(InstrId at, MadeOpcode opcode, std::initializer_list<Operand> sources) {
+  void replace(InstrId at, SynthOpcode opcode, std::initializer_list<Operand> sources) {
     note(at, opcode, sources, false);
   }
   void apply(const Module& module, Function& f);
@@ -65,13 +65,13 @@ class Edits {
 
   struct Edit {
     InstrId at;
-    MadeOpcode opcode;
+    SynthOpcode opcode;
     bool isNew;
     uint8_t count;
     Operands operands;
   };
 
-  void note(InstrId at, MadeOpcode opcode, std::initializer_list<Operand> operands, bool isNew);
+  void note(InstrId at, SynthOpcode opcode, std::initializer_list<Operand> operands, bool isNew);
 
   std::vector<Edit> edits_;
   std::vector<ScalarType> types_;  // of the temporaries

@@ -89,7 +89,7 @@ Operand NarrowValues::lower(const Operand& o, InstrId at, InstrId place, Edits& 
       if (k.valid() && mayRead(k, place, extends)) return registerOperand(source->reg(), Role::Use, Join::Comma);
     }
   const Operand half = edits.temporary(ScalarType::b32);
-  edits.insert(place, MadeOpcode::CvtU32U64, {half, registerOperand(o.reg(), Role::Use, Join::Comma)});
+  edits.insert(place, SynthOpcode::CvtU32U64, {half, registerOperand(o.reg(), Role::Use, Join::Comma)});
   return Edits::asUse(half);
 }
 

@@ -19,19 +19,19 @@ namespace {
 // Of comparisons in signed and unsigned numbers.
 struct Comparison {
   ComparisonOperator comparison;
-  MadeOpcode asSigned, asUnsigned;
+  SynthOpcode asSigned, asUnsigned;
 };
 constexpr std::array<Comparison, 10> kComparisons = {{
-    {ComparisonOperator::Eq, MadeOpcode::SetpEqS32, MadeOpcode::SetpEqS32},
-    {ComparisonOperator::Ne, MadeOpcode::SetpNeS32, MadeOpcode::SetpNeS32},
-    {ComparisonOperator::Lt, MadeOpcode::SetpLtS32, MadeOpcode::SetpLtU32},
-    {ComparisonOperator::Le, MadeOpcode::SetpLeS32, MadeOpcode::SetpLeU32},
-    {ComparisonOperator::Gt, MadeOpcode::SetpGtS32, MadeOpcode::SetpGtU32},
-    {ComparisonOperator::Ge, MadeOpcode::SetpGeS32, MadeOpcode::SetpGeU32},
-    {ComparisonOperator::Lo, MadeOpcode::SetpLtU32, MadeOpcode::SetpLtU32},
-    {ComparisonOperator::Ls, MadeOpcode::SetpLeU32, MadeOpcode::SetpLeU32},
-    {ComparisonOperator::Hi, MadeOpcode::SetpGtU32, MadeOpcode::SetpGtU32},
-    {ComparisonOperator::Hs, MadeOpcode::SetpGeU32, MadeOpcode::SetpGeU32},
+    {ComparisonOperator::Eq, SynthOpcode::SetpEqS32, SynthOpcode::SetpEqS32},
+    {ComparisonOperator::Ne, SynthOpcode::SetpNeS32, SynthOpcode::SetpNeS32},
+    {ComparisonOperator::Lt, SynthOpcode::SetpLtS32, SynthOpcode::SetpLtU32},
+    {ComparisonOperator::Le, SynthOpcode::SetpLeS32, SynthOpcode::SetpLeU32},
+    {ComparisonOperator::Gt, SynthOpcode::SetpGtS32, SynthOpcode::SetpGtU32},
+    {ComparisonOperator::Ge, SynthOpcode::SetpGeS32, SynthOpcode::SetpGeU32},
+    {ComparisonOperator::Lo, SynthOpcode::SetpLtU32, SynthOpcode::SetpLtU32},
+    {ComparisonOperator::Ls, SynthOpcode::SetpLeU32, SynthOpcode::SetpLeU32},
+    {ComparisonOperator::Hi, SynthOpcode::SetpGtU32, SynthOpcode::SetpGtU32},
+    {ComparisonOperator::Hs, SynthOpcode::SetpGeU32, SynthOpcode::SetpGeU32},
 }};
 
 }  // namespace
@@ -62,7 +62,7 @@ void Narrowing::compare(InstrId id, const OpcodeForm& form) {
   for (const Comparison& c : kComparisons) {
     if (c.comparison != form.comparison) continue;
     if (c.asSigned == c.asUnsigned && isTestOfBits(a, b, id)) return missed_.add("test-of-bits");
-    const MadeOpcode narrow = form.type == ScalarType::s64 && both.isSigned ? c.asSigned : c.asUnsigned;
+    const SynthOpcode narrow = form.type == ScalarType::s64 && both.isSigned ? c.asSigned : c.asUnsigned;
     const Operand left = narrow_.lower(a, id, id, edits_), right = narrow_.lower(b, id, id, edits_);
     edits_.replace(id, narrow, {left, right});
     context_.count("comparisons");
@@ -88,13 +88,13 @@ void Narrowing::choose(InstrId id, bool isMin, bool isSigned) {
   const Narrow both = x & y;
   if (!both.any()) return missed_.add("mixed-signs");
   const bool extendsSign = !both.isUnsigned, comparesSigned = isSigned && both.isSigned;
-  const MadeOpcode narrow = isMin ? (comparesSigned ? MadeOpcode::MinS32 : MadeOpcode::MinU32)
-                                  : (comparesSigned ? MadeOpcode::MaxS32 : MadeOpcode::MaxU32);
+  const SynthOpcode narrow = isMin ? (comparesSigned ? SynthOpcode::MinS32 : SynthOpcode::MinU32)
+                                   : (comparesSigned ? SynthOpcode::MaxS32 : SynthOpcode::MaxU32);
   const Operand result = edits_.temporary(ScalarType::b32);
   const Operand left = narrow_.lower(operands[1], id, id, edits_);
   const Operand right = narrow_.lower(operands[2], id, id, edits_);
   edits_.insert(id, narrow, {result, left, right});
-  edits_.replace(id, extendsSign ? MadeOpcode::CvtS64S32 : MadeOpcode::CvtU64U32, {Edits::asUse(result)});
+  edits_.replace(id, extendsSign ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32, {Edits::asUse(result)});
   context_.count("minima");
 }
 
@@ -119,8 +119,8 @@ void Narrowing::sum(InstrId id, bool subtracts) {
   }
   const Operand result = edits_.temporary(ScalarType::b32);
   const Operand a = narrow_.lower(operands[1], id, id, edits_), b = narrow_.lower(operands[2], id, id, edits_);
-  edits_.insert(id, subtracts ? MadeOpcode::SubS32 : MadeOpcode::AddS32, {result, a, b});
-  edits_.replace(id, all.isUnsigned ? MadeOpcode::CvtU64U32 : MadeOpcode::CvtS64S32, {Edits::asUse(result)});
+  edits_.insert(id, subtracts ? SynthOpcode::SubS32 : SynthOpcode::AddS32, {result, a, b});
+  edits_.replace(id, all.isUnsigned ? SynthOpcode::CvtU64U32 : SynthOpcode::CvtS64S32, {Edits::asUse(result)});
   context_.count("sums");
 }
 

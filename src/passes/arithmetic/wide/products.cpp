@@ -241,21 +241,21 @@ void WideProducts::finish() {
 
 void WideProducts::emitProduct(InstrId id, const Operand& a, const Operand& b, bool isSigned, const Operand* added,
                                bool isKept) {
-  const MadeOpcode opcode = isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32;
+  const SynthOpcode opcode = isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32;
   const Operand left = narrow_.lower(a, id, id, edits_);
   const Operand right = b.isRegister() ? narrow_.lower(b, id, id, edits_) : b;
   if (isKept) {
     const Operand low = edits_.temporary(ScalarType::b32), high = edits_.temporary(ScalarType::b32);
-    edits_.insert(id, MadeOpcode::MulLoS32, {low, left, right});
-    edits_.insert(id, isSigned ? MadeOpcode::MulHiS32 : MadeOpcode::MulHiU32, {high, left, right});
-    edits_.replace(id, MadeOpcode::MovB64, {Edits::pair(), Edits::asFirst(low), Edits::asUse(high)});
+    edits_.insert(id, SynthOpcode::MulLoS32, {low, left, right});
+    edits_.insert(id, isSigned ? SynthOpcode::MulHiS32 : SynthOpcode::MulHiU32, {high, left, right});
+    edits_.replace(id, SynthOpcode::MovB64, {Edits::pair(), Edits::asFirst(low), Edits::asUse(high)});
     context_.count("kept");
   } else if (added == nullptr) {
     edits_.replace(id, opcode, {left, right});
   } else {
     const Operand product = edits_.temporary(ScalarType::b64);
     edits_.insert(id, opcode, {product, left, right});
-    edits_.replace(id, MadeOpcode::AddS64, {Edits::asUse(*added), Edits::asUse(product)});
+    edits_.replace(id, SynthOpcode::AddS64, {Edits::asUse(*added), Edits::asUse(product)});
   }
   context_.count("products");
 }
@@ -266,9 +266,9 @@ bool WideProducts::splitWide(InstrId id, std::span<const Operand> operands, bool
   const auto isUniform = [&](const Operand& o) { return !o.isRegister() || uses_.isUniform(o.reg()); };
   if (narrow_.of(operands[3], id).any() && !(isUniform(operands[1]) && isUniform(operands[2]))) return false;
   const Operand product = edits_.temporary(ScalarType::b64);
-  edits_.insert(id, isSigned ? MadeOpcode::MulWideS32 : MadeOpcode::MulWideU32,
+  edits_.insert(id, isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
                 {product, Edits::asUse(operands[1]), Edits::asUse(operands[2])});
-  edits_.replace(id, MadeOpcode::AddS64, {Edits::asUse(operands[3]), Edits::asUse(product)});
+  edits_.replace(id, SynthOpcode::AddS64, {Edits::asUse(operands[3]), Edits::asUse(product)});
   context_.count("split");
   return true;
 }
