@@ -32,7 +32,7 @@
 #include "passes/arithmetic/cse/available_values.h"
 #include "passes/util/insert_copy.h"
 #include "passes/util/missed_remarks.h"
-#include "passes/util/range_room.h"
+#include "passes/util/range_register_budget.h"
 #include "passes/util/register_scopes.h"
 
 namespace ptxopt {
@@ -58,7 +58,7 @@ class LocalCse {
         intervals_(context.analyses.liveIntervals()),
         model_(context.module),
         addresses_(f, context),
-        room_(f, context, RangeRoom::Estimate::FatPoint),
+        budget_(f, context, RangeRegisterBudget::Estimate::FatPoint),
         stored_(findStoredNumbers(context.module, f)) {}
 
   bool run() {
@@ -249,7 +249,7 @@ class LocalCse {
     SlotIndex from = slots_[h.from];
     if (const Segment* const s = intervals_[h.reg].find(from.dead()); s != nullptr && s->value == h.value)
       from = std::min(s->end, to);
-    return room_.grant(info(f_.registers[h.reg.value].type).bits == 64 ? 2 : 1, from, to);
+    return budget_.grant(info(f_.registers[h.reg.value].type).bits == 64 ? 2 : 1, from, to);
   }
 
   // ---- the edits ----
@@ -287,7 +287,7 @@ class LocalCse {
   const LiveIntervals& intervals_;
   cse::MemoryModel model_;
   cse::MemoryAddresses addresses_;
-  RangeRoom room_;
+  RangeRegisterBudget budget_;
   const StoredNumbers stored_;
   MissedRemarks missed_;
   std::optional<Occurrences> occurrences_;

@@ -148,7 +148,7 @@ bool AddressRebuild::rebuildFrom(ValueKey k, ValueKey base, int freed) {
   if (constant != 0)
     for (const ValueUse& u : values_.uses(k))
       if (!u.isAddress || !AddressValues::fits(u.immediate + constant)) return false;
-  if (extends && !room_.grant(2, values_.place(base), slots_[id])) {
+  if (extends && !budget_.grant(2, values_.place(base), slots_[id])) {
     missed_.add("pressure");
     return false;
   }

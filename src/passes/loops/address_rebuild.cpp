@@ -14,7 +14,7 @@
 namespace ptxopt {
 
 AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits,
-                               RangeRoom& room, MissedRemarks& missed)
+                               RangeRegisterBudget& budget, MissedRemarks& missed)
     : f_(f),
       context_(context),
       module_(context.module),
@@ -23,7 +23,7 @@ AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues&
       expressions_(evolution_.expressions()),
       values_(values),
       edits_(edits),
-      room_(room),
+      budget_(budget),
       missed_(missed),
       occurrences_(f),
       scopes_(context.module, f),

@@ -9,15 +9,15 @@
 #include "passes/loops/address_opcodes.h"
 #include "passes/loops/address_values.h"
 #include "passes/util/missed_remarks.h"
-#include "passes/util/range_room.h"
+#include "passes/util/range_register_budget.h"
 #include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 
 class AddressRebuild {
  public:
-  AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits, RangeRoom& room,
-                 MissedRemarks& missed);
+  AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits,
+                 RangeRegisterBudget& budget, MissedRemarks& missed);
 
   // Whether anything changed. Values that are needed no more are retired.
   bool fromNeighbours();
@@ -62,7 +62,7 @@ class AddressRebuild {
   ScevExpressions& expressions_;
   AddressValues& values_;
   AddressEdits& edits_;
-  RangeRoom& room_;
+  RangeRegisterBudget& budget_;
   MissedRemarks& missed_;
   const Occurrences occurrences_;
   const RegisterScopes scopes_;

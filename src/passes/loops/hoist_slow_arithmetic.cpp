@@ -22,7 +22,7 @@
 #include "passes/manager/pass.h"
 #include "passes/util/insert_copy.h"
 #include "passes/util/insertion_places.h"
-#include "passes/util/loop_room.h"
+#include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/register_scopes.h"
 
@@ -57,7 +57,7 @@ class HoistSlowArithmetic {
         dominators_(context.analyses.dominators()),
         slots_(context.analyses.slotIndexes()),
         intervals_(context.analyses.liveIntervals()),
-        room_(f, context),
+        budget_(f, context),
         granted_(loops_.size()) {}
 
   bool run() {
@@ -96,7 +96,7 @@ class HoistSlowArithmetic {
     }
     if (!best.valid()) return missed_.add(why);
     const int units = info(f_.registers[f_.operandsOf(f_[id])[0].payload].type).bits == 64 ? 2 : 1;
-    if (!room_.has(best, granted_[best.value] + units + kSpareRoom)) return missed_.add("register-pressure");
+    if (!budget_.has(best, granted_[best.value] + units + kSpareRoom)) return missed_.add("register-pressure");
     granted_[best.value] += units;
     moves_.push_back({id, best});
   }
@@ -261,7 +261,7 @@ class HoistSlowArithmetic {
   const DominatorTree& dominators_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
-  LoopRoom room_;
+  LoopRegisterBudget budget_;
   MissedRemarks missed_;
   std::optional<Occurrences> occurrences_;
   std::optional<RegisterScopes> scopes_;

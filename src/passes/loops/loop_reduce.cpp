@@ -25,7 +25,7 @@
 #include "passes/loops/select.h"
 #include "passes/loops/unrolling.h"
 #include "passes/util/insertion_places.h"
-#include "passes/util/loop_room.h"
+#include "passes/util/loop_register_budget.h"
 #include "passes/util/machine_prices.h"
 
 namespace ptxopt {
@@ -48,7 +48,7 @@ class LoopReducer {
         expander_(f, context),
         steps_(f, context, expander_),
         rewriter_(f, context, expander_, steps_),
-        room_(f, context),
+        budget_(f, context),
         reports_(f, context) {}
 
   bool run() {
@@ -108,7 +108,7 @@ class LoopReducer {
     if (context_.knobs[Knob::LsrCheckRp] == 0) return true;
     int added = 0;
     for (const GroupForms& g : plan.groups) added += std::max(g.formulas[g.chosen].registers, 0);
-    return room_.has(plan.loop, std::max(kLeastRoom, added));
+    return budget_.has(plan.loop, std::max(kLeastRoom, added));
   }
 
   bool isUniform(ExprId e) {
@@ -311,7 +311,7 @@ class LoopReducer {
   Expander expander_;
   UnitSteps steps_;
   GroupRewriter rewriter_;
-  LoopRoom room_;
+  LoopRegisterBudget budget_;
   BitVector uniform_;
   std::vector<uint32_t> height_;  // by loop: 1 for innermost ones
   std::size_t work_ = 0;          // blocks looked at

@@ -22,7 +22,7 @@
 #include "passes/loops/address_rebuild.h"
 #include "passes/loops/address_values.h"
 #include "passes/util/missed_remarks.h"
-#include "passes/util/range_room.h"
+#include "passes/util/range_register_budget.h"
 #include "passes/util/register_scopes.h"
 
 namespace ptxopt {
@@ -39,7 +39,7 @@ class AddressReuse {
         evolution_(context.analyses.scalarEvolution()),
         expressions_(evolution_.expressions()),
         values_(f, context),
-        room_(f, context, RangeRoom::Estimate::Plain) {}
+        budget_(f, context, RangeRegisterBudget::Estimate::Plain) {}
 
   bool run() {
     if (!values_.addresses().empty()) {
@@ -98,7 +98,7 @@ class AddressReuse {
   }
 
   void rebuild() {
-    AddressRebuild rebuild(f_, context_, values_, edits_, room_, missed_);
+    AddressRebuild rebuild(f_, context_, values_, edits_, budget_, missed_);
     rebuilt_ = rebuild.fromNeighbours();
     edits_.apply(f_);
     rebuild.apply();
@@ -195,7 +195,7 @@ class AddressReuse {
     const bool isNear = slots_.blockAt(m.place) == slots_.blockAt(last.base());
     const SlotIndex to = isNear ? m.place : last;
     if (to <= end) return true;
-    return room_.grant(widthOf(m.key) / 32, end, to);
+    return budget_.grant(widthOf(m.key) / 32, end, to);
   }
 
   const RegisterScopes& scopes() {
@@ -214,7 +214,7 @@ class AddressReuse {
   ScalarEvolution& evolution_;
   ScevExpressions& expressions_;
   AddressValues values_;
-  RangeRoom room_;
+  RangeRegisterBudget budget_;
   MissedRemarks missed_;
   std::optional<Occurrences> occurrences_;
   std::optional<RegisterScopes> scopes_;

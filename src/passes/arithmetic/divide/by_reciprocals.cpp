@@ -20,9 +20,9 @@
 #include "passes/arithmetic/divide/ptx_algebra.h"
 #include "passes/util/expander.h"
 #include "passes/util/insertion_places.h"
-#include "passes/util/loop_room.h"
+#include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
-#include "passes/util/range_room.h"
+#include "passes/util/range_register_budget.h"
 
 namespace ptxopt::division {
 namespace {
@@ -44,8 +44,8 @@ class ReciprocalDivisions {
         ranges_(context.analyses.valueRanges()),
         evolution_(context.analyses.scalarEvolution()),
         expander_(f, context),
-        loopRoom_(f, context),
-        rangeRoom_(f, context, RangeRoom::Estimate::Plain) {}
+        loopBudget_(f, context),
+        rangeBudget_(f, context, RangeRegisterBudget::Estimate::Plain) {}
 
   bool run() {
     const std::vector<BlockId>& order = cfg_.postOrder();
@@ -145,14 +145,14 @@ class ReciprocalDivisions {
       // ptxas moves such a division out of the loop as it is.
       if (g.uses.size() == 1 && isInvariant(g.uses.front().division, g.loop)) return drop("invariant-dividend");
       const int registers = kRegisters + (g.ofSize ? 1 : 0);
-      if (!loopRoom_.has(g.loop, std::max(kLeastRoom, registers))) return drop("register-pressure");
+      if (!loopBudget_.has(g.loop, std::max(kLeastRoom, registers))) return drop("register-pressure");
       return;
     }
     if (g.uses.size() < 2) return drop("single-division");
     if (!expander_.canExpand(g.divisor, g.place)) return drop("divisor-not-available");
     const SlotIndex first = slots_[g.uses.front().division.at];
     const SlotIndex last = slots_[g.uses.back().division.at];
-    if (first < last && !rangeRoom_.grant(kRegisters, first, last)) return drop("register-pressure");
+    if (first < last && !rangeBudget_.grant(kRegisters, first, last)) return drop("register-pressure");
   }
 
   // ---- making it ----
@@ -194,8 +194,8 @@ class ReciprocalDivisions {
   ValueRanges& ranges_;
   ScalarEvolution& evolution_;
   Expander expander_;
-  LoopRoom loopRoom_;
-  RangeRoom rangeRoom_;
+  LoopRegisterBudget loopBudget_;
+  RangeRegisterBudget rangeBudget_;
   MissedRemarks missed_;
   std::vector<Group> groups_;
   std::map<std::pair<uint32_t, bool>, std::vector<std::size_t>> byDivisor_;  // of groups_

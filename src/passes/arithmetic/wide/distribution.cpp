@@ -153,7 +153,7 @@ bool WideProducts::distribute(InstrId id, const Operand& sum, int64_t factor, un
     const ValueKey source = values_.read(t.operand.reg(), t.at);
     bool extends = false;
     if (!narrow_.mayRead(source, id, extends)) return reject("overwritten");
-    if (extends && cfg.blockOf(t.at) != block && !room_.grant(t.narrow.any() ? 1 : 2, slots_[t.at], slots_[id]))
+    if (extends && cfg.blockOf(t.at) != block && !budget_.grant(t.narrow.any() ? 1 : 2, slots_[t.at], slots_[id]))
       return reject("pressure");
   }
   // Numbers go where they are part of an address, or out of the loop.

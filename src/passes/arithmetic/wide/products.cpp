@@ -46,8 +46,8 @@ WideProducts::WideProducts(const Function& f, PassContext& context, const Addres
       edits_(edits),
       missed_(missed),
       uses_(f, context, values),
-      room_(f, context, RangeRoom::Estimate::Plain),
-      loopRoom_(f, context),
+      budget_(f, context, RangeRegisterBudget::Estimate::Plain),
+      loopBudget_(f, context),
       isGone_(f.instructions.size()),
       isTaken_(f.instructions.size()) {}
 
@@ -81,7 +81,7 @@ bool WideProducts::hasRoom(InstrId id) {
   if (!l.valid()) return true;
   if (hasRoom_.empty()) hasRoom_.resize(context_.analyses.loops().size());
   std::optional<bool>& known = hasRoom_[l.value];
-  if (!known) known = loopRoom_.has(l, 1);
+  if (!known) known = loopBudget_.has(l, 1);
   return *known;
 }
 

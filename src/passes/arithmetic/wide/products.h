@@ -8,9 +8,9 @@
 #include "passes/arithmetic/wide/narrow_values.h"
 #include "passes/arithmetic/wide/product_uses.h"
 #include "passes/loops/address_opcodes.h"
-#include "passes/util/loop_room.h"
+#include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
-#include "passes/util/range_room.h"
+#include "passes/util/range_register_budget.h"
 
 namespace ptxopt {
 
@@ -88,8 +88,8 @@ class WideProducts {
   std::map<int64_t, unsigned> needs_;  // by factor: the additions to parameters that it is multiplied for
   std::vector<Waiting> waiting_;
   std::vector<InstrId> additions_;  // of an extended number
-  RangeRoom room_;
-  LoopRoom loopRoom_;
+  RangeRegisterBudget budget_;
+  LoopRegisterBudget loopBudget_;
   std::vector<std::optional<bool>> hasRoom_;  // by loop, as far as asked
   std::vector<bool> isGone_;                  // by InstrId: a sum that was taken apart
   std::vector<bool> isTaken_;                 // by InstrId: an addition that is replaced with a product

@@ -2,7 +2,7 @@
 //
 // The estimate of what ptxas will give the kernel (register_estimate.h), less what the kernel's highest pressure is
 // above that of the loop, stands against the limit: the knob lsr-rp-limit, or the last number of registers
-// with as many resident blocks (room/kernel_steps.h). Of device functions, of targets that the tables do not
+// with as many resident blocks (kernel_steps.h). Of device functions, of targets that the tables do not
 // have nothing is known: the estimate stands against the next multiple of 8, which a warp is handed anyway.
 // The estimate is made only for questions that what a loop is below the highest pressure does not answer: whatever
 // it is, it is within its step. Cost: that of the estimate; then a lookup for each point of the loop.
@@ -14,9 +14,9 @@
 
 namespace ptxopt {
 
-class LoopRoom {
+class LoopRegisterBudget {
  public:
-  LoopRoom(const Function& f, PassContext& context) : f_(f), context_(context) {}
+  LoopRegisterBudget(const Function& f, PassContext& context) : f_(f), context_(context) {}
 
   // Whether there are `units` of 32 bits.
   bool has(LoopId l, int units);

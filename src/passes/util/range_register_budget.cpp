@@ -1,4 +1,4 @@
-#include "passes/util/range_room.h"
+#include "passes/util/range_register_budget.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ constexpr uint32_t kSparePlain = 3, kSpareFatPoint = 6;
 
 }  // namespace
 
-void RangeRoom::make() {
+void RangeRegisterBudget::make() {
   Analyses& analyses = context_.analyses;
   const RegisterPressure& pressure = analyses.registerPressure();
   points_ = &pressure.points();
@@ -30,7 +30,7 @@ void RangeRoom::make() {
   limit_ += last > needed ? last - needed : 0;
 }
 
-bool RangeRoom::grant(uint32_t units, SlotIndex from, SlotIndex to) {
+bool RangeRegisterBudget::grant(uint32_t units, SlotIndex from, SlotIndex to) {
   if (points_ == nullptr) make();
   if (units > limit_) return false;
   const SlotIndexes& slots = context_.analyses.slotIndexes();

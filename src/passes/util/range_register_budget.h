@@ -1,7 +1,7 @@
 // Whether the registers of a kernel have room for a value that lives longer.
 //
 // An estimate of what ptxas will give the kernel (register_estimate.h) stands against the last number of registers
-// with as many resident blocks (room/kernel_steps.h). What lies between, less what the estimate is wrong by, is
+// with as many resident blocks (kernel_steps.h). What lies between, less what the estimate is wrong by, is
 // room. Of device functions and of targets that the tables do not have nothing is known: no room. Made when first
 // asked for. Cost: that of the estimate; then linear in the points that are looked at.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace ptxopt {
 
-class RangeRoom {
+class RangeRegisterBudget {
  public:
   enum class Estimate : uint8_t {
     // By the pressure of the PTX. The room is above its highest point: below that, values may be added for nothing.
@@ -21,7 +21,7 @@ class RangeRoom {
     // pressure of the PTX does not show: the room is all that may be added at any point.
     FatPoint,
   };
-  RangeRoom(const Function& f, PassContext& context, Estimate estimate)
+  RangeRegisterBudget(const Function& f, PassContext& context, Estimate estimate)
       : f_(f), context_(context), estimate_(estimate) {}
 
   // Whether a register of `units` may be live from `from` to `to` as well, where it is not live today. What was

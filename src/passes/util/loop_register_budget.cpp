@@ -1,4 +1,4 @@
-#include "passes/util/loop_room.h"
+#include "passes/util/loop_register_budget.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace ptxopt {
 
-int LoopRoom::make() const {
+int LoopRegisterBudget::make() const {
   const uint32_t estimate = context_.analyses.fatPointRegisters();
   if (const int64_t limit = context_.knobs[Knob::LsrRpLimit]; limit != 0)
     return static_cast<int>(limit) - static_cast<int>(estimate);
@@ -14,7 +14,7 @@ int LoopRoom::make() const {
   return static_cast<int>((steps.areKnown() ? steps.last(estimate) : (estimate + 7) / 8 * 8) - estimate);
 }
 
-bool LoopRoom::has(LoopId l, int units) {
+bool LoopRegisterBudget::has(LoopId l, int units) {
   const RegisterPressure& pressure = context_.analyses.registerPressure();
   const int below = static_cast<int>(pressure.maximum().data) -
                     static_cast<int>(pressure.maximumOf(context_.analyses.loops(), l).data);
