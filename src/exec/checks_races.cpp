@@ -21,9 +21,9 @@
 #include <map>
 #include <unordered_map>
 
-#include "exec/checks_births.h"
 #include "exec/checks_made.h"
 #include "exec/checks_races_global.h"
+#include "exec/checks_warp_ids.h"
 #include "exec/launch.h"
 #include "exec/race_events.h"
 
@@ -129,7 +129,7 @@ class RaceCheck final : public Checks {
  public:
   RaceCheck(bool inShared, bool inGlobal) : inShared_(inShared), inGlobal_(inGlobal) {}
 
-  void newFrame(Frame& frame) override { births_.newFrame(frame); }
+  void newFrame(Frame& frame) override { warpIds_.newFrame(frame); }
   void copied(Warp&, unsigned, const ParameterPlace&, Frame&, const ParameterPlace&, Frame&) override {}
   void local(Warp&, unsigned, uint32_t, unsigned, Access) override {}
 
@@ -309,7 +309,7 @@ class RaceCheck final : public Checks {
   ClusterState& stateOf(Warp& warp) {
     Block& b = warp.block();
     ClusterState& c = states_[&b.cluster()];
-    const uint64_t birth = births_.ofCluster(warp);
+    const uint64_t birth = warpIds_.ofCluster(warp);
     if (c.birth == birth) return c;
     c = {};
     c.birth = birth;
@@ -417,7 +417,7 @@ class RaceCheck final : public Checks {
   }
 
   const bool inShared_, inGlobal_;
-  Births births_;
+  WarpIds warpIds_;
   GlobalRaces global_;
   std::vector<Dim3> firstBlocks_;  // of each cluster, by its number
   uint32_t sequence_ = 0;          // of the last event in global memory

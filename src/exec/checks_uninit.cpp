@@ -13,9 +13,9 @@
 #include <bit>
 #include <unordered_map>
 
-#include "exec/checks_births.h"
 #include "exec/checks_made.h"
 #include "exec/checks_touched.h"
+#include "exec/checks_warp_ids.h"
 #include "exec/launch.h"
 
 namespace ptxopt::exec {
@@ -43,7 +43,7 @@ uint32_t stackBase(const Frame& frame, unsigned lane) {
 class UninitialisedCheck final : public Checks {
  public:
   void newFrame(Frame& frame) override {
-    births_.newFrame(frame);
+    warpIds_.newFrame(frame);
     const Routine& r = *frame.routine;
     std::vector<Mask>& bits = registers_[&frame];
     bits.assign(r.registers.size() * kComponents, 0);
@@ -117,7 +117,7 @@ class UninitialisedCheck final : public Checks {
 
   void shared(Warp& warp, unsigned lane, Block& owner, uint32_t offset, unsigned bytes, Access access) override {
     Shared& s = shared_[&owner];
-    if (const uint64_t birth = births_.ofCluster(warp); s.birth != birth) s = {birth, Bytes(owner.shared.size())};
+    if (const uint64_t birth = warpIds_.ofCluster(warp); s.birth != birth) s = {birth, Bytes(owner.shared.size())};
     touch(s.written, lane, offset, bytes, access, "shared");
   }
 
@@ -199,11 +199,11 @@ class UninitialisedCheck final : public Checks {
 
   Bytes& stackOf(Warp& warp, unsigned lane) {
     Stacks& s = stacks_[&warp];
-    if (const uint64_t birth = births_.of(warp); s.birth != birth) s = {birth, {}};
+    if (const uint64_t birth = warpIds_.of(warp); s.birth != birth) s = {birth, {}};
     return s.written[lane];
   }
 
-  Births births_;
+  WarpIds warpIds_;
   std::unordered_map<const Frame*, std::vector<Mask>> registers_;
   std::unordered_map<const Routine*, std::unordered_map<uint32_t, std::size_t>> bitOf_;
   std::unordered_map<const Op*, Touched> touched_;

@@ -8,7 +8,7 @@
 
 namespace ptxopt::exec {
 
-class Births {
+class WarpIds {
  public:
   // To be told of each new frame.
   void newFrame(const Frame& frame) {
