@@ -71,7 +71,7 @@ const Profile::Place& Profile::place(const Routine& routine, const Op& op) {
 }
 
 void Profile::op(Warp& warp, const Routine& routine, const Op& op, Mask mask, Mask active) {
-  const Mask fresh = trail_.arriving(warp, op, mask);
+  const Mask fresh = arrivals_.arriving(warp, op, mask);
   const Place& p = place(routine, op);
   if (p.opcode == nullptr || fresh == 0) return;
   if (p.beginsBlock) p.block->count.add(static_cast<unsigned>(std::popcount(fresh)));

@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exec/first_arrival_filter.h"
 #include "exec/memory.h"
 #include "exec/observer.h"
-#include "exec/trail.h"
 #include "ir/module.h"
 
 namespace ptxopt::exec {
@@ -74,7 +74,7 @@ class Profile final : public Observer {
   void findTraffic(const OpcodeForm& form, Place& place);
 
   const Module& module_;
-  Trail trail_;
+  FirstArrivalFilter arrivals_;
   Count total_;
   uint64_t skipped_ = 0, branches_ = 0, divergent_ = 0;
   std::map<std::string, Count> opcodes_;

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "exec/first_arrival_filter.h"
 #include "exec/observer.h"
-#include "exec/trail.h"
 #include "ir/module.h"
 
 namespace ptxopt::exec {

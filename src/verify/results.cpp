@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "exec/trail.h"
+#include "exec/first_arrival_filter.h"
 #include "exec/warp.h"
 #include "text/parse.h"
 #include "text/print.h"

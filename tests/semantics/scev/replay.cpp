@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "exec/block.h"
-#include "exec/trail.h"
+#include "exec/first_arrival_filter.h"
 #include "exec/warp.h"
 
 namespace ptxopt::testing {

@@ -12,7 +12,7 @@
 
 namespace ptxopt::exec {
 
-class Trail {
+class FirstArrivalFilter {
  public:
   // The lanes of `mask` for which this is not a second look. To be told of every op.
   Mask arriving(const Warp& warp, const Op& op, Mask mask) {
