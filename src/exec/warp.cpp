@@ -409,7 +409,7 @@ Warp::Leave Warp::runPath() {
           }
           if (--branchesLeft_ == 0) {
             paths_[current_].pc = pc;
-            return Leave::Tired;
+            return Leave::QuantumExpired;
           }
           break;
         case OpKind::BranchIndexed:
@@ -437,7 +437,7 @@ Warp::Leave Warp::runPath() {
           paths_[current_].pc = pc;
           call(*op, active);
           load();
-          if (--branchesLeft_ == 0) return Leave::Tired;
+          if (--branchesLeft_ == 0) return Leave::QuantumExpired;
           break;
         case OpKind::Return:
           if (active == 0) {
@@ -528,7 +528,7 @@ Warp::Progress Warp::run() {
     // The others get their turn first next time.
     std::rotate(paths_.begin(), paths_.begin() + static_cast<std::ptrdiff_t>(current_),
                 paths_.begin() + static_cast<std::ptrdiff_t>(current_) + 1);
-    if (left == Leave::Tired) return Progress::Some;
+    if (left == Leave::QuantumExpired) return Progress::Some;
     if (++spins_ % kSpins == 0) breakConvergences();
     return any ? Progress::Some : Progress::Spinning;
   }

@@ -141,7 +141,7 @@ class Warp {
     bool inUse = false;
   };
 
-  enum class Leave : uint8_t { Ended, Waiting, StillWaiting, Spinning, Tired };
+  enum class Leave : uint8_t { Ended, Waiting, StillWaiting, Spinning, QuantumExpired };
   template <bool kObserved>
   Leave runPath();
   void observe(const Op& op, Mask mask, Mask active);
