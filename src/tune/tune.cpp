@@ -7,7 +7,7 @@
 #include "analysis/machine/occupancy.h"
 #include "guard/guard.h"
 #include "support/parallel.h"
-#include "tune/choose.h"
+#include "tune/select.h"
 #include "tune/variants.h"
 
 namespace ptxopt {

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "support.h"
-#include "tune/choice.h"
-#include "tune/choose.h"
 #include "tune/pieces.h"
+#include "tune/select.h"
+#include "tune/tuning_file.h"
 #include "tune/units.h"
 #include "tune/variants.h"
 

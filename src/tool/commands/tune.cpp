@@ -18,7 +18,7 @@
 #include "tool/terminal/messages.h"
 #include "tool/terminal/progress.h"
 #include "tool/terminal/table.h"
-#include "tune/choice.h"
+#include "tune/tuning_file.h"
 #include "tune/variants.h"
 
 namespace ptxopt::tool {

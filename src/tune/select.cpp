@@ -1,4 +1,4 @@
-#include "tune/choose.h"
+#include "tune/select.h"
 
 namespace ptxopt {
 namespace {

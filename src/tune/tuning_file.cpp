@@ -1,4 +1,4 @@
-#include "tune/choice.h"
+#include "tune/tuning_file.h"
 
 #include <fmt/format.h>
 
