@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "diff/side.h"
+#include "diff/measurements.h"
 
 namespace ptxopt::diff {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diff/side.h"
+#include "diff/measurements.h"
 
 namespace ptxopt::diff {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "diff/side.h"
+#include "diff/measurements.h"
 
 namespace ptxopt::diff {
 
