@@ -51,7 +51,7 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
   std::span<const Step> left = plan_.steps;
   if (std::ranges::none_of(module_.functions, mayChange_)) left = {};
   if (!left.empty()) {
-    module_.makeParts();
+    module_.makeSynthParts();
     ModuleFactSet facts;
     for (const Step& step : left) facts |= step.pass->needs;
     makeModuleFacts(module_, plan_.knobs, facts, analyses_);

@@ -51,13 +51,6 @@ struct SynthParts {
   bool mapsShared = false;               // the module asks for the shared memory of other blocks: mapa
 };
 
-// What a call of a function may be replaced by: see passes/inline/call_bodies.h.
-struct CallBody {
-  std::shared_ptr<const Function> body;  // as it was before any pass, with the bodies of what it calls in it
-  std::string_view whyNot;               // where there is none
-  uint32_t size = 0;                     // instructions that ptxas has work with
-};
-
 class Module {
  public:
   std::string_view source;  // must outlive the module
@@ -78,7 +71,6 @@ class Module {
   std::vector<Symbol> symbols;        // by SymbolId
   std::vector<bool> namedInSections;  // by NameId; may be shorter
   SynthParts synth;
-  std::vector<CallBody> callBodies;  // by function; empty where nothing asked for them
 
   // Fills `made`, once. Not while functions are worked on.
   void makeSynthParts();

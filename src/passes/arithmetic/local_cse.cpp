@@ -30,6 +30,7 @@
 #include "ir/pragmas.h"
 #include "ir/stored_numbers.h"
 #include "passes/arithmetic/cse/available_values.h"
+#include "passes/util/function_pass.h"
 #include "passes/util/insert_copy.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/range_register_budget.h"
@@ -47,15 +48,10 @@ using cse::TrackedSpace;
 
 constexpr std::size_t kMostLanes = 8;
 
-class LocalCse {
+class LocalCse : FunctionPass {
  public:
   LocalCse(Function& f, PassContext& context)
-      : f_(f),
-        context_(context),
-        module_(context.module),
-        cfg_(context.analyses.cfg()),
-        slots_(context.analyses.slotIndexes()),
-        intervals_(context.analyses.liveIntervals()),
+      : FunctionPass(f, context),
         model_(context.module),
         addresses_(f, context),
         budget_(f, context, RangeRegisterBudget::Estimate::FatPoint),
@@ -279,12 +275,6 @@ class LocalCse {
       if (!f_[pragma].is(Instruction::Erased)) f_.erase(pragma);
   }
 
-  Function& f_;
-  PassContext& context_;
-  const Module& module_;
-  const Cfg& cfg_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
   cse::MemoryModel model_;
   cse::MemoryAddresses addresses_;
   RangeRegisterBudget budget_;

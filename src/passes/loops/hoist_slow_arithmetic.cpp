@@ -19,7 +19,7 @@
 #include <map>
 
 #include "passes/loops/address_opcodes.h"
-#include "passes/manager/pass.h"
+#include "passes/util/function_pass.h"
 #include "passes/util/insert_copy.h"
 #include "passes/util/insertion_places.h"
 #include "passes/util/loop_register_budget.h"
@@ -46,17 +46,12 @@ bool isSlow(const OpcodeForm& form) {
   }
 }
 
-class HoistSlowArithmetic {
+class HoistSlowArithmetic : FunctionPass {
  public:
   HoistSlowArithmetic(Function& f, PassContext& context)
-      : f_(f),
-        context_(context),
-        module_(context.module),
-        cfg_(context.analyses.cfg()),
+      : FunctionPass(f, context),
         loops_(context.analyses.loops()),
         dominators_(context.analyses.dominators()),
-        slots_(context.analyses.slotIndexes()),
-        intervals_(context.analyses.liveIntervals()),
         budget_(f, context),
         granted_(loops_.size()) {}
 
@@ -253,14 +248,8 @@ class HoistSlowArithmetic {
     return made;
   }
 
-  Function& f_;
-  PassContext& context_;
-  const Module& module_;
-  const Cfg& cfg_;
   const Loops& loops_;
   const DominatorTree& dominators_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
   LoopRegisterBudget budget_;
   MissedRemarks missed_;
   std::optional<Occurrences> occurrences_;

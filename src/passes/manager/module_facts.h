@@ -36,7 +36,7 @@ class ModuleFactSet {
   uint8_t bits_ = 0;
 };
 
-// Makes those of `facts` that `analyses` does not have yet. Module::makeParts has been called.
+// Makes those of `facts` that `analyses` does not have yet. Module::makeSynthParts has been called.
 void makeModuleFacts(const Module& module, const Knobs& knobs, ModuleFactSet facts, ModuleAnalyses& analyses);
 
 }  // namespace ptxopt

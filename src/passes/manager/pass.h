@@ -42,7 +42,7 @@ struct PassContext {
 };
 
 // Whether the pass changed the function; if it did, the analyses that it does not preserve are made anew.
-using FunctionPass = bool (*)(Function&, PassContext&);
+using RunOnFunction = bool (*)(Function&, PassContext&);
 
 struct ModulePassContext {
   const Knobs& knobs;
@@ -51,7 +51,7 @@ struct ModulePassContext {
   // the report is that of the function.
   std::function<void(const std::function<bool(Function&, PassReport&)>& work)> forEachFunction;
 };
-using ModulePass = void (*)(Module&, ModulePassContext&);
+using RunOnModule = void (*)(Module&, ModulePassContext&);
 
 // What a pass leaves for itself.
 enum class Again : uint8_t {
@@ -61,8 +61,8 @@ enum class Again : uint8_t {
 
 struct PassInfo {
   std::string_view name;
-  FunctionPass run = nullptr;
-  ModulePass runOnModule = nullptr;                  // one of the two is there
+  RunOnFunction run = nullptr;
+  RunOnModule runOnModule = nullptr;                  // one of the two is there
   bool (*hasWork)(const ModuleAnalyses&) = nullptr;  // of a module pass: whether it may change anything
   AnalysisSet preserves;                             // which still hold when the pass changed the function
   Again again;

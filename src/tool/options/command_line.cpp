@@ -141,6 +141,16 @@ void CommandLineReader::addInside() {
   app_.add_flag("--verify-analyses", line_.options.verifyAnalyses,
                 "make each kept analysis anew after each pass and compare")
       ->group(kInside);
+  app_.add_option("--print-before", line_.options.printBefore,
+                  "show each function before these passes, on standard error")
+      ->type_name("PASS,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(kInside);
+  // What a knob of this name did.
+  app_.add_flag_callback("--dump-before-cssa{1}",
+                         [this] { line_.options.printBefore.emplace_back("cssa-coalesce"); })
+      ->group("");
   app_.add_option("--print-after", line_.options.printAfter,
                   "show each function after these passes, on standard error")
       ->type_name("PASS,...")

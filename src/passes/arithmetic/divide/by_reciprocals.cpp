@@ -19,6 +19,7 @@
 #include "passes/arithmetic/divide/division.h"
 #include "passes/arithmetic/divide/ptx_algebra.h"
 #include "passes/util/expander.h"
+#include "passes/util/function_pass.h"
 #include "passes/util/insertion_places.h"
 #include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
@@ -31,16 +32,12 @@ constexpr std::size_t kMostReciprocals = 64;  // of one divisor that are looked 
 constexpr int kRegisters = 2;                 // that a reciprocal takes; one more for the size of a signed divisor
 constexpr int kLeastRoom = 3;                 // registers: what the estimate is wrong by more often than not
 
-class ReciprocalDivisions {
+class ReciprocalDivisions : FunctionPass {
  public:
   ReciprocalDivisions(Function& f, PassContext& context)
-      : f_(f),
-        context_(context),
-        module_(context.module),
-        cfg_(context.analyses.cfg()),
+      : FunctionPass(f, context),
         loops_(context.analyses.loops()),
         dominators_(context.analyses.dominators()),
-        slots_(context.analyses.slotIndexes()),
         ranges_(context.analyses.valueRanges()),
         evolution_(context.analyses.scalarEvolution()),
         expander_(f, context),
@@ -184,13 +181,8 @@ class ReciprocalDivisions {
     changed_ = true;
   }
 
-  Function& f_;
-  PassContext& context_;
-  const Module& module_;
-  const Cfg& cfg_;
   const Loops& loops_;
   const DominatorTree& dominators_;
-  const SlotIndexes& slots_;
   ValueRanges& ranges_;
   ScalarEvolution& evolution_;
   Expander expander_;
