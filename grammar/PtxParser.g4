@@ -61,7 +61,7 @@ item
   | ADDRESS INT {b->addressSize(prev());}
   | file
   | pragma
-  | ALIAS (WORD | REG) {b->alias(prev());} COMMA (WORD | REG) {b->alias(prev());} SEMI
+  | ALIAS (WORD | REG) {b->alias(prev());} COMMA (WORD | REG) {b->aliased(prev());} SEMI
   | SECTION DIRECTIVE LBRACE {b->openSection();}
   | (LINKAGE attribute* | attribute+) (function | declaration)
   | function

@@ -76,7 +76,7 @@ Arg Binder::symbolAddress(const Operand& o, int64_t offset, unsigned bytes) {
     if (shared != program_.sharedSymbols_.end()) {
       address = shared->second;
     } else if (s.kind == SymbolKind::Function) {
-      const auto routine = program_.routineOf_.find(&m.functions[s.index]);
+      const auto routine = program_.routineOf_.find(&program_.calledFunction(s));
       if (routine == program_.routineOf_.end())
         unsupported(fmt::format("the address of '{}', which has no body", m.text(s.name)));
       address = kCodeWindow + 16 * routine->second->index;

@@ -76,7 +76,7 @@ class Decoder {
         const bool isCall = module_.form(i).is(effect::Call);
         for (const Operand& o : f.operandsOf(i)) {
           if (o.kind == OperandKind::Symbol && module_.symbols[o.payload].kind == SymbolKind::Function)
-            add(module_.functions[module_.symbols[o.payload].index]);
+            add(program_.calledFunction(module_.symbols[o.payload]));
           if (o.kind == OperandKind::Register && isCall && !indirect && isCallee(f, i, o)) {
             // The address may come from anywhere, a table in memory included.
             indirect = true;
@@ -457,7 +457,7 @@ class Decoder {
     std::vector<ScalarType> types;
     if (callee.kind != OperandKind::Symbol || module_.symbols[callee.payload].kind != SymbolKind::Function)
       return types;
-    const Function& f = module_.functions[module_.symbols[callee.payload].index];
+    const Function& f = program_.calledFunction(module_.symbols[callee.payload]);
     const auto routine = program_.routineOf_.find(&f);
     if (routine == program_.routineOf_.end()) return types;
     std::size_t variable = 0;
@@ -496,8 +496,8 @@ class Decoder {
     b.op_.kind = OpKind::Call;
     if (callee.kind == OperandKind::Symbol) {
       const Symbol& s = module_.symbols[callee.payload];
-      if (s.kind != SymbolKind::Function) b.unsupported("a call through an alias");
-      const Function& f = module_.functions[s.index];
+      if (s.kind != SymbolKind::Function) b.unsupported("this callee");
+      const Function& f = program_.calledFunction(s);
       const auto routine = program_.routineOf_.find(&f);
       if (routine != program_.routineOf_.end()) {
         site.callee = routine->second;
@@ -542,6 +542,10 @@ Program::Program(Machine& machine, const Function& kernel)
 }
 
 Program::~Program() = default;
+
+const Function& Program::calledFunction(const Symbol& function) const {
+  return module_.functions[machine_.calledFunction(function)];
+}
 
 const Routine* Program::routineAt(uint64_t address) const {
   const uint64_t offset = address - kCodeWindow;

@@ -8,11 +8,13 @@
 #include "exec/heap.h"
 #include "exec/initializer.h"
 #include "exec/launch.h"
+#include "ir/aliases.h"
 
 namespace ptxopt::exec {
 
 Machine::Machine(const Module& module)
     : module_(module),
+      calledFunctions_(findCalledFunctions(module)),
       symbolAddress_(module.symbols.size()),
       heapMemory_(memory_.allocate("the device heap", kHeapBytes)),
       heap_(std::make_unique<Heap>(heapMemory_)) {
@@ -26,7 +28,7 @@ void Machine::layOutVariables() {
   for (std::size_t i = 0; i < module_.symbols.size(); ++i) {
     const Symbol& s = module_.symbols[i];
     if (s.kind == SymbolKind::Function) {
-      symbolAddress_[i] = kCodeWindow + 16 * uint64_t{s.index};
+      symbolAddress_[i] = kCodeWindow + 16 * uint64_t{calledFunction(s)};
     } else if (s.kind == SymbolKind::Variable) {
       const Variable& v = module_.variables[s.index];
       const std::string_view space = module_.text(module_.declarationForms[v.form].space);

@@ -77,6 +77,8 @@ class Machine {
 
   // The address of a module variable or function; 0 when it has none (yet).
   uint64_t addressOf(SymbolId symbol) const { return symbolAddress_[symbol.value]; }
+  // The index of the function that a call of this one runs: of an alias, that of what it stands for.
+  uint32_t calledFunction(const Symbol& function) const { return calledFunctions_[function.index]; }
   Allocation* variable(std::string_view name);
   // Module variables and the heap as they were at first. Other allocations stay.
   void reset();
@@ -105,7 +107,8 @@ class Machine {
 
   const Module& module_;
   GlobalMemory memory_;
-  std::vector<uint64_t> symbolAddress_;  // by SymbolId
+  std::vector<uint32_t> calledFunctions_;  // by function
+  std::vector<uint64_t> symbolAddress_;    // by SymbolId
   std::vector<Placed> variables_;
   uint64_t lastSteps_ = 0;
   Allocation& heapMemory_;

@@ -96,6 +96,8 @@ class Program {
   const std::deque<std::unique_ptr<Routine>>& routines() const { return routines_; }
   // The routine at a code address, or nullptr.
   const Routine* routineAt(uint64_t address) const;
+  // What a call of this function runs.
+  const Function& calledFunction(const Symbol& function) const;
 
   std::byte* constants() const { return constantLanes_; }
   const std::vector<SpecialUse>& specials() const { return specials_; }

@@ -18,7 +18,8 @@ enum class SymbolKind : uint8_t { Variable, Function, Alias };
 struct Symbol {
   NameId name;
   SymbolKind kind = SymbolKind::Variable;
-  uint32_t index = 0;  // Variable: in Module::variables; Function: the latest in Module::functions
+  uint32_t index =
+      0;  // Variable: in Module::variables; Function: the latest in Module::functions; Alias: ir/aliases.h
 };
 
 enum class ItemKind : uint8_t { Directive, Declaration, Function, Section };

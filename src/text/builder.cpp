@@ -92,12 +92,20 @@ void Builder::addressSize(const Token& t) {
 }
 
 // Both names of an alias. Their functions stand before it, as ptxas wants it: then the name stays the function's, and
-// another symbol says that it has an alias, or is one.
+// another symbol says that it has an alias, or is one (ir/aliases.h).
 void Builder::alias(const Token& t) {
-  if (symbol(intern(t)).valid())
-    module_.symbols.push_back({intern(t), SymbolKind::Alias, 0});
+  const NameId name = intern(t);
+  if (symbol(name).valid())
+    module_.symbols.push_back({name, SymbolKind::Alias, name.value});
   else
-    declareSymbol(intern(t), SymbolKind::Alias, 0);
+    declareSymbol(name, SymbolKind::Alias, name.value);
+  alias_ = module_.symbols.size() - 1;
+}
+
+void Builder::aliased(const Token& t) {
+  const std::size_t first = alias_;
+  alias(t);
+  module_.symbols[first].index = intern(t).value;
 }
 
 void Builder::openSection() {

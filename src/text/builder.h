@@ -31,6 +31,7 @@ class Builder {
   void moduleTarget(const Token& t);
   void addressSize(const Token& t);
   void alias(const Token& t);
+  void aliased(const Token& t);
   void openSection();
   void closeSection();
   void nameInSection(const Token& t);
@@ -177,6 +178,7 @@ class Builder {
 
   std::vector<uint32_t> opcodeOf_;  // OpcodeId by NameId
   std::vector<uint32_t> symbolOf_;  // SymbolId by NameId
+  std::size_t alias_ = 0;           // in Module::symbols, of the .alias that is being read
   std::vector<bool> isDefined_;     // functions with a body, by NameId
   std::vector<uint32_t> formOf_;    // declaration form by NameId of its raw text
   std::vector<Pending> pending_;

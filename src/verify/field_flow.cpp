@@ -250,7 +250,7 @@ class Flow {
   std::vector<const Function*> calleesOf(const Operand* o) const {
     const auto& symbols = context_.module.symbols;
     if (o != nullptr && o->kind == OperandKind::Symbol && symbols[o->payload].kind == SymbolKind::Function) {
-      const Function* callee = &context_.module.functions[symbols[o->payload].index];
+      const Function* callee = &context_.program.calledFunction(symbols[o->payload]);
       if (!facts_.functions.contains(callee)) return {};
       return {callee};
     }
