@@ -54,8 +54,8 @@ std::string difference(const RandomFunction& notes, const Parsed& p, const Funct
 }
 
 bool runPass(const Parsed& p, Function& f, const Knobs& knobs, PassReport& report, const char* pass) {
-  Analyses analyses(*p, f, knobs);
-  PassContext context{*p, knobs, analyses, report};
+  Analyses analyses(*p, f, livenessLimits(knobs));
+  PassContext context{*p, knobs, analyses, facts.of(*p), report};
   return findPass(pass)->run(f, context);
 }
 

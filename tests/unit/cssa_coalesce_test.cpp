@@ -108,9 +108,9 @@ struct Outcome {
 
 Outcome apply(const Parsed& p, const Knobs& knobs) {
   Function& f = p.function();
-  Analyses analyses(*p, f, knobs);
+  Analyses analyses(*p, f, livenessLimits(knobs));
   PassReport report;
-  PassContext context{*p, knobs, analyses, report};
+  PassContext context{*p, knobs, analyses, facts.of(*p), report};
   Outcome outcome;
   outcome.changed = findPass("cssa-coalesce")->run(f, context);
   if (!outcome.changed) CHECK(analyses.stale().empty());

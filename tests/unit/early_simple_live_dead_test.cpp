@@ -68,10 +68,10 @@ std::string after(const std::string& text, std::vector<std::string> passes) {
   const Parsed p(text);
   Function& f = p.function(1);
   Knobs knobs;
-  Analyses analyses(*p, f, knobs);
+  Analyses analyses(*p, f, livenessLimits(knobs));
   for (const std::string& name : passes) {
     PassReport report;
-    PassContext context{*p, knobs, analyses, report};
+    PassContext context{*p, knobs, analyses, facts.of(*p), report};
     const PassInfo* pass = findPass(name);
     REQUIRE(pass != nullptr);
     const bool changed = pass->run(f, context);
@@ -94,9 +94,9 @@ TEST_CASE("early-simple-live-dead: removes just what its definition says, on ran
     const Cfg cfg(*p, f);
     const std::vector<bool> expected = expectedDead(g, f, cfg);
     Knobs knobs;
-    Analyses analyses(*p, f, knobs);
+    Analyses analyses(*p, f, livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, report};
+    PassContext context{*p, knobs, analyses, facts.of(*p), report};
     const bool changed = earlySimpleLiveDead(f, context);
     std::size_t n = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -135,9 +135,9 @@ TEST_CASE("early-simple-live-dead: a long chain over blocks, along the text and 
     }
     const Parsed p(kernel(".reg .b32 %c<" + std::to_string(n + 1) + ">;\nmov.u32 %c0, %ctaid.x;\n" + body));
     Knobs knobs;
-    Analyses analyses(*p, p.function(), knobs);
+    Analyses analyses(*p, p.function(), livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, report};
+    PassContext context{*p, knobs, analyses, facts.of(*p), report};
     CHECK(earlySimpleLiveDead(p.function(), context));
     CHECK(report.counters["dead"] == static_cast<uint64_t>(n) + 1);
   }

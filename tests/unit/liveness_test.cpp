@@ -225,9 +225,9 @@ TEST_CASE("live-dead: removes just what the reference does not need, on random f
     const Reference reference(g, true);
     Knobs knobs;
     REQUIRE(knobs.set("remove-unreachable", 0).empty());
-    Analyses analyses(*p, f, knobs);
+    Analyses analyses(*p, f, livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, report};
+    PassContext context{*p, knobs, analyses, facts.of(*p), report};
     std::vector<bool> expected(g.statements.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
       expected[i] = !reference.isNeeded(i) && cfg[cfg.blockOf(InstrId(i))].reachable;
@@ -291,9 +291,9 @@ TEST_CASE("rename-webs: each use reads from the same definitions as before, on r
     const auto before = readsFrom(f, g);
     Knobs knobs;
     if (seed % 2 == 0) REQUIRE(knobs.set("rename-webs-keep-tied", 1).empty());
-    Analyses analyses(*p, f, knobs);
+    Analyses analyses(*p, f, livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, report};
+    PassContext context{*p, knobs, analyses, facts.of(*p), report};
     const bool changed = renameWebs(f, context);
     CHECK(changed == f.changed);
     renamed += report.counters["webs-renamed"];

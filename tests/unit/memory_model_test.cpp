@@ -145,9 +145,9 @@ bool areApart(std::string_view body, unsigned bytesOfFirst, unsigned bytesOfSeco
   p->makeSynthParts();
   const Function& f = p.function(0);
   const Knobs knobs;
-  Analyses analyses(*p, f, knobs);
+  Analyses analyses(*p, f, livenessLimits(knobs));
   PassReport report;
-  PassContext context{*p, knobs, analyses, report};
+  PassContext context{*p, knobs, analyses, facts.of(*p), report};
   cse::MemoryAddresses addresses(f, context);
   std::vector<cse::MemoryAddress> found;
   for (const InstrId id : f) {

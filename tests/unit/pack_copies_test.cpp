@@ -29,8 +29,8 @@ struct Found {
     const Knobs knobs;
     PassReport report;
     Function& f = p.function();
-    Analyses analyses(*p, f, knobs);
-    PassContext context{*p, knobs, analyses, report};
+    Analyses analyses(*p, f, livenessLimits(knobs));
+    PassContext context{*p, knobs, analyses, facts.of(*p), report};
     std::vector<Copy> known;
     for (const InstrId id : f)
       if (const auto copy = readCopy(*p, f, id)) known.push_back(*copy);
@@ -289,8 +289,8 @@ TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads wh
     REQUIRE(knobs.set("join-packs", 1) == "");
     REQUIRE(knobs.set("join-guarded-definitions", seed % 2) == "");
     PassReport report;
-    Analyses analyses(*p, f, knobs);
-    PassContext context{*p, knobs, analyses, report};
+    Analyses analyses(*p, f, livenessLimits(knobs));
+    PassContext context{*p, knobs, analyses, facts.of(*p), report};
     findPass("nvptx-coalescer")->run(f, context);
     for (const auto& [name, n] : report.counters)
       if (name == "removed-pack" || name == "removed-unpack")

@@ -106,9 +106,9 @@ TEST_CASE("live-dead: a second run finds nothing, also where addresses of labels
     const Parsed p(kernel(body));
     Function& f = p.function();
     Knobs knobs;
-    Analyses analyses(*p, f, knobs);
+    Analyses analyses(*p, f, livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, report};
+    PassContext context{*p, knobs, analyses, facts.of(*p), report};
     CHECK(liveDead(f, context));
     analyses.invalidate();
     CHECK_FALSE(liveDead(f, context));
@@ -122,7 +122,7 @@ TEST_CASE("analyses: what is kept is compared with what the function is") {
   const Parsed p(kernel("mov.u32 %r1, 5;\nL:\nst.global.u32 [0], %r1;\nadd.s32 %r1, %r1, 1;\n@%p1 bra L;\nret;\n"));
   Function& f = p.function();
   Knobs knobs;
-  Analyses analyses(*p, f, knobs);
+  Analyses analyses(*p, f, livenessLimits(knobs));
   CHECK(analyses.stale() == "");
   analyses.liveness(Liveness::Strength::Plain);
   CHECK(analyses.stale() == "");
@@ -145,7 +145,7 @@ TEST_CASE("analyses: uniform values have their own file, as long as they are uni
              "st.global.u32 [0], %r2;\nret;\n"));
   Function& f = p.function();
   Knobs knobs;
-  Analyses analyses(*p, f, knobs);
+  Analyses analyses(*p, f, livenessLimits(knobs));
   const RegId first = f.operandsOf(f[p.at(0)])[0].reg();
   CHECK(analyses.registerFiles().of(first) == RegisterFile::Uniform);
   const Liveness& liveness = analyses.liveness(Liveness::Strength::Plain);
@@ -167,7 +167,7 @@ TEST_CASE("analyses: the intervals go with the dominators that they refer to, an
   const Parsed p(kernel("mov.u32 %r1, 5;\nL:\nst.global.u32 [0], %r1;\nadd.s32 %r1, %r1, 1;\n@%p1 bra L;\nret;\n"));
   Function& f = p.function();
   Knobs knobs;
-  Analyses analyses(*p, f, knobs);
+  Analyses analyses(*p, f, livenessLimits(knobs));
   for (const Preserves preserved : {Preserves::ControlFlow, Preserves::Nothing, Preserves::ControlFlow}) {
     analyses.liveIntervals();
     analyses.makeAll();

@@ -27,9 +27,9 @@ struct Run {
 Run run(const Parsed& p, Function& f, int64_t order) {
   Knobs knobs;
   REQUIRE(knobs.set("shorten-order", order).empty());
-  Analyses analyses(*p, f, knobs);
+  Analyses analyses(*p, f, livenessLimits(knobs));
   PassReport report;
-  PassContext context{*p, knobs, analyses, report};
+  PassContext context{*p, knobs, analyses, facts.of(*p), report};
   Run result;
   result.changed = shortenLiveRanges(f, context);
   result.counters = report.counters;

@@ -26,9 +26,9 @@ Outcome apply(std::string_view body) {
   p.module->makeSynthParts();
   Function& f = p.function();
   const Knobs knobs;
-  Analyses analyses(*p, f, knobs);
+  Analyses analyses(*p, f, livenessLimits(knobs));
   PassReport report;
-  PassContext context{*p, knobs, analyses, report};
+  PassContext context{*p, knobs, analyses, facts.of(*p), report};
   Outcome outcome;
   outcome.changed = findPass("wide-multiply")->run(f, context);
   if (!outcome.changed) CHECK(analyses.stale().empty());

@@ -14,7 +14,8 @@
 //             unknown, since that may be the pointer of the two.
 // Registers:  of 64 bits, integers or bits, one by one. What comes through an .f64, a .b128, or a vector register is
 //             unknown, as is `r + 4`; a narrower register holds a number. Other halves of an address that are put
-//             together by a pack, by a shift of 32 or more, or by a product with a multiple of 2^32 are unknown.
+//             together by a pack are unknown. So is what shifts, constant factors and doublings (x + x) multiply by
+//             2^32, in any number of steps or rounds of a loop. Other factors count as sizes.
 // Elsewhere:  addresses of parameters (cvta.param, mov of a parameter) and of other blocks of the cluster (mapa,
 //             ::cluster; with mapa in the module also what cvta.shared makes of anything but a variable's address)
 //             are unknown: generic accesses stay generic.
@@ -23,7 +24,8 @@
 //             nothing changes; each value rises a few times at most. Of a function that needs more than kMostSweeps
 //             nothing is known.
 // Invariants: only reachable code counts. A value that nobody wrote is None.
-// Cost:       linear in operands for each sweep; there are as many as loops are deep, and two.
+// Cost:       linear in operands for each sweep; there are as many as loops are deep, and two. Where a loop doubles a
+//             number that stays one there may be 32 more.
 #pragma once
 
 #include <optional>
@@ -75,7 +77,9 @@ class AddressSpaces {
   bool noteStore(InstrId id);
   AddressOperation operationOf(OpcodeId opcode);
   AddressState result(InstrId id, const Operand& to);
-  uint64_t shiftsBefore(const PlainOperands& operands, InstrId id);
+  unsigned shiftBy(InstrId id) const;
+  unsigned shiftOfPhi(const PointerValues::Value& v, BlockId b) const;
+  bool raiseShift(std::size_t value, unsigned shift);
   AddressState loaded(InstrId id) const;
   AddressState fromLaunch(InstrId id, const Operand& base) const;
   bool takesMemoryAsGlobal() const;
@@ -88,7 +92,10 @@ class AddressSpaces {
   const LiveIntervals& intervals_;
   const ModuleAddressFacts* const facts_;
   PointerValues values_;
-  std::vector<AddressState> states_;      // by value
+  std::vector<AddressState> states_;  // by value
+  // By value, of numbers: by how many bits shifts, factors and doublings have moved what it was made of to the left, at
+  // most. With 32 it may be the upper half of an address in its place.
+  std::vector<uint8_t> shifts_;
   std::vector<AddressState> parameters_;  // by VariableId: what a load of it gives
   std::vector<AddressState> stored_;      // by VariableId
   std::vector<VariableId> filled_;        // own parameters and results of calls
