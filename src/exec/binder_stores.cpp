@@ -1,6 +1,6 @@
 // What a store narrower than its register stores: the low bits, or the number that the register holds, converted.
 //
-// ptxas decides by the instructions that write the register (ir/stored_numbers.h). A number is converted as by cvt.rzi to an
+// ptxas decides by what its block wrote to the register, or by what that is declared for (ir/stored_numbers.h). A number is converted as by cvt.rzi to an
 // integer of the store's width, signed if its type is: an op before the store puts it into a place of its own in the frame.
 // Declines: registers of which it is not certain what ptxas takes them for; st.f32 of 64 bits, which converts too.
 #include "exec/binder.h"
@@ -54,11 +54,8 @@ Arg Binder::narrowed(const Arg& a, std::span<const Operand> entries, ScalarType 
   if (routine_.heldTypes.empty()) routine_.heldTypes = findHeldTypes(program_.module(), function_);
   const RegId reg = entries.front().reg();
   HeldType held = routine_.heldTypes[reg.value];
-  // Registers are used for one value after another. Where ways join, one that is declared for integers is taken for bits.
-  if (held.kind == HeldType::Kind::Unclear) {
-    if (isInteger(function_.registers[reg.value].type)) held = {};
-    held = heldTypeBefore(program_.module(), function_, instruction_, reg).value_or(held);
-  }
+  const bool isAlwaysBits = held.kind == HeldType::Kind::Bits && isInteger(function_.registers[reg.value].type);
+  if (!isAlwaysBits) held = heldTypeAt(program_.module(), function_, instruction_, reg);
   const bool isSum = entries.size() > 1 && entries[1].kind != OperandKind::Selector;
   if (held.kind == HeldType::Kind::Bits) return isSum ? sum(a, entries) : a;
   if (held.kind == HeldType::Kind::Unclear || isSum)

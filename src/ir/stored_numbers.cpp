@@ -74,6 +74,27 @@ HeldType madeBy(const OpcodeForm& form, const Register& r) {
   return {Kind::Number, form.type};
 }
 
+HeldType declaredFor(const Register& r) {
+  if (isInteger(r.type)) return {};
+  const bool isKnown = r.type == ScalarType::f16 || r.type == ScalarType::f32 || r.type == ScalarType::f64;
+  return isKnown ? HeldType{HeldType::Kind::Number, r.type} : HeldType{HeldType::Kind::Unclear};
+}
+
+// Those of which ptxas was asked, or which are like one of them.
+bool staysInBlock(Op op) {
+  switch (op) {
+    case Op::And:
+    case Op::Cvta:
+    case Op::Or:
+    case Op::Setp:
+    case Op::Shl:
+    case Op::Shr:
+    case Op::St:
+    case Op::Xor: return true;
+    default: return makesWhatItNames(op);
+  }
+}
+
 }  // namespace
 
 std::vector<HeldType> findHeldTypes(const Module& module, const Function& f) {
@@ -94,18 +115,26 @@ std::vector<HeldType> findHeldTypes(const Module& module, const Function& f) {
   return held;
 }
 
-std::optional<HeldType> heldTypeBefore(const Module& module, const Function& f, const Instruction& use, RegId reg) {
+HeldType heldTypeAt(const Module& module, const Function& f, const Instruction& use, RegId reg) {
+  const Register& r = f.registers[reg.value];
+  const HeldType declared = declaredFor(r);
+  bool isSameBlock = !use.is(Instruction::Guarded);
   for (InstrId at = use.previous; at.valid(); at = f[at].previous) {
     const Instruction& i = f[at];
-    if (i.kind == InstrKind::Label) break;
+    if (i.kind == InstrKind::Label) return declared;
     if (!i.isInstruction()) continue;
+    const OpcodeForm& form = module.form(i);
+    if (form.is(effect::Branch | effect::IndirectBranch)) return declared;
     for (const Operand& o : f.operandsOf(i)) {
       if (!o.isRegister() || o.reg() != reg || !o.writes()) continue;
-      if (o.role == Role::Mod) return std::nullopt;
-      return madeBy(module.form(i), f.registers[reg.value]);
+      const HeldType made = madeBy(form, r);
+      if (made != declared && (o.role == Role::Mod || !isSameBlock)) return {HeldType::Kind::Unclear};
+      if (o.role != Role::Mod) return made;
     }
+    isSameBlock = isSameBlock && !i.is(Instruction::Guarded) && staysInBlock(form.op);
   }
-  return std::nullopt;
+  // What a function gets in a register was not asked of ptxas.
+  return r.isParameter && !isInteger(r.type) ? HeldType{HeldType::Kind::Unclear} : declared;
 }
 
 }  // namespace ptxopt

@@ -9,12 +9,16 @@
 // st.param, sust); conversions, shifts and all the others take bits. (Read from the machine code that ptxas 13.0 makes
 // for sm_80, sm_90 and sm_120.)
 //
+// It knows this within a block only. Where ways join, and after every label and branch, a register holds what it is
+// declared for: bits a .b32 one, also where an add.f32 on each way wrote it, and a number an .f32 one, also after ld.b32.
+// Guarded stores, calls, barriers, votes, fences and divisions end a block for ptxas, too; other guarded instructions and
+// atomics do not.
+//
 // So a pass that moves such a store to another register, or removes or inserts a copy before it, changes what is stored
 // if one of the values is a number. What passes ask here is by register, and in the doubt a value is a number.
 // Cost: linear in the operands.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "ir/module.h"
@@ -33,7 +37,7 @@ bool mayMakeNumber(const OpcodeForm& form, const Register& r);
 
 StoredNumbers findStoredNumbers(const Module& module, const Function& f);
 
-// What ptxas takes a register for, by all instructions that write it: `Number` where each makes one of `type`, which is as
+// What the instructions that write a register make it: `Number` where each makes one of `type`, which is as
 // wide as the register, and `Bits` where each makes bits; `Unclear` where they differ, or one was not asked of ptxas.
 struct HeldType {
   enum class Kind : uint8_t { Bits, Number, Unclear };
@@ -43,8 +47,8 @@ struct HeldType {
 };
 // By RegId.
 std::vector<HeldType> findHeldTypes(const Module& module, const Function& f);
-// What the register holds for certain at instruction `use`: what the block before it wrote last, without a guard. None where
-// ways join before that. Cost: linear in the instructions of the block.
-std::optional<HeldType> heldTypeBefore(const Module& module, const Function& f, const Instruction& use, RegId reg);
+// What ptxas takes the register for at instruction `use`: what the block wrote last, or what the register is declared for.
+// Unclear where it may have ended the block in between, and the two differ. Cost: linear in the instructions of the block.
+HeldType heldTypeAt(const Module& module, const Function& f, const Instruction& use, RegId reg);
 
 }  // namespace ptxopt

@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "ir/pragmas.h"
