@@ -27,7 +27,8 @@ std::string at(const Parsed& p, std::string_view reg, std::size_t function = 0) 
   const DominatorTree dominators(cfg, DominatorTree::Direction::Dominators);
   const SlotIndexes slots(f, cfg);
   const LiveIntervals intervals(f, cfg, slots, &dominators);
-  const AddressSpaces spaces(*p, f, cfg, slots, intervals);
+  const ModuleAddressFacts facts = makeAddressFacts(*p, true);
+  const AddressSpaces spaces(*p, f, cfg, slots, intervals, &facts);
   // The last instruction that reads it.
   for (std::size_t n = f.instructions.size(); n-- > 0;) {
     const InstrId id(n);

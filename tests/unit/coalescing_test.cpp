@@ -55,7 +55,7 @@ std::string difference(const RandomFunction& notes, const Parsed& p, const Funct
 
 bool runPass(const Parsed& p, Function& f, const Knobs& knobs, PassReport& report, const char* pass) {
   Analyses analyses(*p, f, livenessLimits(knobs));
-  PassContext context{*p, knobs, analyses, facts.of(*p), report};
+  PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
   return findPass(pass)->run(f, context);
 }
 

@@ -110,7 +110,7 @@ Outcome apply(const Parsed& p, const Knobs& knobs) {
   Function& f = p.function();
   Analyses analyses(*p, f, livenessLimits(knobs));
   PassReport report;
-  PassContext context{*p, knobs, analyses, facts.of(*p), report};
+  PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
   Outcome outcome;
   outcome.changed = findPass("cssa-coalesce")->run(f, context);
   if (!outcome.changed) CHECK(analyses.stale().empty());

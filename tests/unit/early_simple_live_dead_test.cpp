@@ -71,7 +71,7 @@ std::string after(const std::string& text, std::vector<std::string> passes) {
   Analyses analyses(*p, f, livenessLimits(knobs));
   for (const std::string& name : passes) {
     PassReport report;
-    PassContext context{*p, knobs, analyses, facts.of(*p), report};
+    PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
     const PassInfo* pass = findPass(name);
     REQUIRE(pass != nullptr);
     const bool changed = pass->run(f, context);
@@ -96,7 +96,7 @@ TEST_CASE("early-simple-live-dead: removes just what its definition says, on ran
     Knobs knobs;
     Analyses analyses(*p, f, livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, facts.of(*p), report};
+    PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
     const bool changed = earlySimpleLiveDead(f, context);
     std::size_t n = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -137,7 +137,7 @@ TEST_CASE("early-simple-live-dead: a long chain over blocks, along the text and 
     Knobs knobs;
     Analyses analyses(*p, p.function(), livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, facts.of(*p), report};
+    PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
     CHECK(earlySimpleLiveDead(p.function(), context));
     CHECK(report.counters["dead"] == static_cast<uint64_t>(n) + 1);
   }

@@ -14,24 +14,25 @@ namespace {
 
 using Names = std::set<std::string>;
 
-const Function& withFacts(const Parsed& p) {
+const Function& withParts(const Parsed& p) {
   p->makeSynthParts();
-  makeAddressFacts(*p, true);
   return p.function();
 }
 
 struct Analysed {
   explicit Analysed(std::string_view text)
       : p(std::string(text)),
-        f(withFacts(p)),
+        f(withParts(p)),
+        facts(makeAddressFacts(*p, true)),
         cfg(*p, f),
         dominators(cfg, DominatorTree::Direction::Dominators),
         slots(f, cfg),
         intervals(f, cfg, slots, &dominators),
-        spaces(*p, f, cfg, slots, intervals, true),
+        spaces(*p, f, cfg, slots, intervals, &facts, true),
         memory(*p, f, cfg, &spaces) {}
   Parsed p;
   const Function& f;
+  ModuleAddressFacts facts;
   Cfg cfg;
   DominatorTree dominators;
   SlotIndexes slots;

@@ -227,7 +227,7 @@ TEST_CASE("live-dead: removes just what the reference does not need, on random f
     REQUIRE(knobs.set("remove-unreachable", 0).empty());
     Analyses analyses(*p, f, livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, facts.of(*p), report};
+    PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
     std::vector<bool> expected(g.statements.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
       expected[i] = !reference.isNeeded(i) && cfg[cfg.blockOf(InstrId(i))].reachable;
@@ -293,7 +293,7 @@ TEST_CASE("rename-webs: each use reads from the same definitions as before, on r
     if (seed % 2 == 0) REQUIRE(knobs.set("rename-webs-keep-tied", 1).empty());
     Analyses analyses(*p, f, livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, facts.of(*p), report};
+    PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
     const bool changed = renameWebs(f, context);
     CHECK(changed == f.changed);
     renamed += report.counters["webs-renamed"];

@@ -24,8 +24,8 @@ class Reducible {
   explicit Reducible(std::string_view body)
       : parsed_(withParts(kernel(body))),
         f(parsed_.function()),
-        analyses(*parsed_, f, knobs_),
-        context{*parsed_, knobs_, analyses, report_},
+        analyses(*parsed_, f, livenessLimits(knobs_)),
+        context{*parsed_, knobs_, analyses, facts_, report_},
         before_(lines()) {}
 
   RegId reg(std::string_view name) const {
@@ -92,6 +92,7 @@ class Reducible {
   Parsed parsed_;
   Knobs knobs_;
   PassReport report_;
+  ModuleAnalyses facts_ = moduleFacts(*parsed_, knobs_);
 
  public:
   Function& f;

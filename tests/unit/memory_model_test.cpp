@@ -147,7 +147,7 @@ bool areApart(std::string_view body, unsigned bytesOfFirst, unsigned bytesOfSeco
   const Knobs knobs;
   Analyses analyses(*p, f, livenessLimits(knobs));
   PassReport report;
-  PassContext context{*p, knobs, analyses, facts.of(*p), report};
+  PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
   cse::MemoryAddresses addresses(f, context);
   std::vector<cse::MemoryAddress> found;
   for (const InstrId id : f) {

@@ -118,16 +118,15 @@ TEST_CASE("what a kernel needs does not change with what becomes of the function
                  ".func helper() {\n\t.reg .b32 %r<3>;\n\t.shared .align 16 .b8 deep[32];\n"
                  "\tmov.u32 %r1, deep;\n\tbar.sync 3;\n\tret;\n}\n"
                  ".visible .entry k()\n{\n\tcall helper;\n\tret;\n}\n");
-  makeCalledNeeds(*p);
+  const ModuleCalledNeeds called = makeCalledNeeds(*p);
   Function& helper = p.function(0);
   std::vector<InstrId> all;
   for (const InstrId id : helper)
     if (helper[id].isInstruction()) all.push_back(id);
   for (const InstrId id : all) helper.erase(id);
-  const KernelNeeds k = kernelNeeds(*p, p.function(1));
+  const KernelNeeds k = kernelNeeds(*p, p.function(1), &called);
   CHECK(k.sharedBytes == 32);
   CHECK(k.barriers == 4);
-  helper.calledNeeds.reset();
   CHECK(kernelNeeds(*p, p.function(1)).barriers == 0);
 }
 

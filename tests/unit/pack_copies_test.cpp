@@ -30,7 +30,7 @@ struct Found {
     PassReport report;
     Function& f = p.function();
     Analyses analyses(*p, f, livenessLimits(knobs));
-    PassContext context{*p, knobs, analyses, facts.of(*p), report};
+    PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
     std::vector<Copy> known;
     for (const InstrId id : f)
       if (const auto copy = readCopy(*p, f, id)) known.push_back(*copy);
@@ -290,7 +290,7 @@ TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads wh
     REQUIRE(knobs.set("join-guarded-definitions", seed % 2) == "");
     PassReport report;
     Analyses analyses(*p, f, livenessLimits(knobs));
-    PassContext context{*p, knobs, analyses, facts.of(*p), report};
+    PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
     findPass("nvptx-coalescer")->run(f, context);
     for (const auto& [name, n] : report.counters)
       if (name == "removed-pack" || name == "removed-unpack")

@@ -108,7 +108,7 @@ TEST_CASE("live-dead: a second run finds nothing, also where addresses of labels
     Knobs knobs;
     Analyses analyses(*p, f, livenessLimits(knobs));
     PassReport report;
-    PassContext context{*p, knobs, analyses, facts.of(*p), report};
+    PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
     CHECK(liveDead(f, context));
     analyses.invalidate();
     CHECK_FALSE(liveDead(f, context));

@@ -29,7 +29,7 @@ Run run(const Parsed& p, Function& f, int64_t order) {
   REQUIRE(knobs.set("shorten-order", order).empty());
   Analyses analyses(*p, f, livenessLimits(knobs));
   PassReport report;
-  PassContext context{*p, knobs, analyses, facts.of(*p), report};
+  PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
   Run result;
   result.changed = shortenLiveRanges(f, context);
   result.counters = report.counters;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "passes/manager/module_facts.h"
 #include "text/parse.h"
 
 namespace ptxopt::testing {
@@ -84,6 +85,13 @@ inline std::string roles(const Parsed& p, const Function& f, InstrId id) {
 inline std::string rolesOf(std::string_view statement) {
   const Parsed p(kernel(std::string(statement) + "\n"));
   return roles(p, p.function(), p.at(0));
+}
+
+// What passes may ask of a module.
+inline ModuleAnalyses moduleFacts(const Module& module, const Knobs& knobs = {}) {
+  ModuleAnalyses analyses;
+  makeModuleFacts(module, knobs, {ModuleFact::AddressFacts, ModuleFact::CalledNeeds}, analyses);
+  return analyses;
 }
 
 }  // namespace ptxopt::testing

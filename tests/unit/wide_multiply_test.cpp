@@ -28,7 +28,7 @@ Outcome apply(std::string_view body) {
   const Knobs knobs;
   Analyses analyses(*p, f, livenessLimits(knobs));
   PassReport report;
-  PassContext context{*p, knobs, analyses, facts.of(*p), report};
+  PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
   Outcome outcome;
   outcome.changed = findPass("wide-multiply")->run(f, context);
   if (!outcome.changed) CHECK(analyses.stale().empty());

@@ -39,6 +39,7 @@ std::optional<AddressSpaces> makeSpaces(const Function& f, PassContext& context)
     if (isGenericLoad(id))
       return std::optional<AddressSpaces>(std::in_place, module, f, context.analyses.cfg(),
                                           context.analyses.slotIndexes(), context.analyses.liveIntervals(),
+                                          &context.moduleAnalyses.get<ModuleAddressFacts>(),
                                           context.knobs[Knob::AssumeParamGlobal] != 0);
   return {};
 }
