@@ -60,7 +60,7 @@ bool LoopRemat::holdsAfter(InstrId definition, RegId reg, LoopId l, const LoopCa
   return std::ranges::all_of(candidates.ways(l).out, [&](const LoopWays::Out& o) {
     return !candidates.isNeeded(reg, o) ||
            (readsSameAt(f_, analyses.liveIntervals(), analyses.slotIndexes(), definition, o.start) &&
-            readsAllSuch(f_, definition, [&](RegId r) { return zones_.reaches(occurrences_, r, o.place); }));
+            readsAllSuch(f_, definition, [&](RegId r) { return scopes_.reaches(occurrences_, r, o.place); }));
   });
 }
 
