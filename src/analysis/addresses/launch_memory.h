@@ -5,14 +5,14 @@
 //             ordered or volatile access, call, asynchronous operation or unknown opcode on any way from the
 //             kernel's entry. What another thread writes without such an order may not be what a weak load reads:
 //             that would be a race, and the program wrong. ld.global.nc reads what never changes.
-// Spaces:     A load that names no space may read global memory, but as well shared memory (of this block or of
-//             another one of the cluster), local memory or parameters, which all change by what is not looked at
-//             here and are not the same for all threads. It counts only where `spaces` shows that its address is
-//             one of global memory. Loads that name another space than .global never count; those of constant
-//             memory and of kernel parameters, which nothing changes, are the caller's affair.
-// Barriers:   order what those have written that wait at one, too. None of them wrote anything if no barrier of
-//             the kernel can be met after a write; otherwise, and where there are calls, which may hide barriers,
-//             each barrier ends what is as launched.
+// Spaces:     A load that names no space may read global memory, but also shared memory (of this block or of
+//             another one of the cluster), local memory or parameters. These change in ways that are not examined
+//             here, and are not the same for all threads. So it counts only where `spaces` shows that its address
+//             lies in global memory. Loads that name a space other than .global never count; callers handle
+//             constant memory and kernel parameters, which nothing changes, themselves.
+// Barriers:   a barrier also orders what the other threads at it have written. If no barrier of the kernel can be
+//             reached after a write, none of them has written anything. Otherwise, and in kernels with calls,
+//             which may hide barriers, memory does not count as launched after a barrier.
 // Cost:       linear, each block twice for each of two rounds at most.
 #pragma once
 

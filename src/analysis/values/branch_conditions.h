@@ -1,10 +1,10 @@
 // The comparisons of integers that must have held for control to be in a block.
 //
-// A block that is entered by one edge only, ways around a loop that it heads aside, from a guarded branch whose two
-// ways are different blocks, or from a guarded exit, ret or the like, and every block that it dominates, run only
-// after the guard had one value. What that says of integers is found by going back through what computed the guard:
-// setp with its second result and its .and and .or, and.pred, or.pred, not.pred, mov.pred. What is one of two (an `or`
-// that is true) says nothing. Operands are whole registers of the comparison's width, float registers of .b32 and .b64
+// Take a block whose only entry, back edges aside, is an edge from a guarded branch with two different targets, or
+// from a guarded exit, ret or the like. The block, and all that it dominates, run only after the guard had one known
+// value. What that says of integers is found by going back through what computed the guard: setp with its second
+// result and its .and and .or, and.pred, or.pred, not.pred, mov.pred. A disjunction (an `or` that is true) says
+// nothing. Operands are whole registers of the comparison's width, float registers of .b32 and .b64
 // comparisons among them, and literals, of which as many bits count as the comparison has; not `r + 1`, `10 + 4`, or
 // `v.x`. They are values, not registers: a register that is written anew after the branch holds another value. A guard
 // that is a phi or was written under a guard itself is not used. At a block where a condition holds, the values it

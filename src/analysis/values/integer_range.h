@@ -1,10 +1,10 @@
 // What an integer of 1 to 64 bits may be: an interval of its unsigned value and one of its signed value, each made
 // as narrow as the other allows.
 //
-// The two say together: it lies in an interval of the lower half of all values (sign bit 0) or in one of the upper
-// half, either of which may be missing; all four ends of the intervals are values that it may have. Arithmetic goes
-// half by half: of two halves the result is an interval of whole numbers, which is folded modulo 2^width into the
-// halves again. So results hold whatever overflows; they are the tightest of their kind where nothing overflows.
+// Together they mean: the integer lies in an interval of the lower half of all values (sign bit 0) or in one of the
+// upper half. Either may be missing, and all four ends are values that it may have. Arithmetic goes half by half: for
+// a pair of halves the result is an interval of whole numbers, which is folded modulo 2^width into the halves
+// again. So results hold whatever overflows; they are the tightest of their kind where nothing overflows.
 // What an operation leaves open (a divisor of 0) gives the full range. An empty range gives an empty one.
 // Width 0 stands for what is no integer of up to 64 bits: such a range is full, and so is what is made of it where
 // the result's width comes from it.

@@ -5,14 +5,14 @@
 // states (.reqntid for each dimension, .maxntid for the product), narrow loads and conversions, masks, shifts,
 // fields, arithmetic that does not wrap. A definition under a guard may also leave the value that was there before;
 // a phi is one of its incoming values. What comes around a loop (over an edge against reverse post-order) is known
-// only by the instruction that computes it, as if nothing were known of its sources: counters are no affair of
-// this analysis. So each answer depends on values further up only, and not on what was asked before.
+// only by the instruction that computes it, as if nothing were known of its sources: this analysis does not follow
+// counters. So each answer depends only on values further up, and not on earlier questions.
 // In a block, more is known from the branches that lead to it: see branch_conditions.h. They say something of the
 // values that they compare, of copies of these, and, a few instructions deep, of what is computed from them.
 // Values that are no integer of 8 to 64 bits in a plain register have width 0: those of predicates, of vector
 // registers with their lanes, and of 128 bits. Float registers count as their bits, which a mov carries to an
 // integer register. Operands are whole registers and literals, of which as many bits count as the operand has; `r + 1`,
-// `10 + 4`, and `v.x` are full. Values that nobody wrote, parameters of functions and results of calls and loads are full.
+// `10 + 4`, and `v.x` are full. So are values that nobody wrote, parameters of functions, and results of calls and loads.
 // Contradictory conditions, in code that never runs, are left out: no answer is an empty range.
 // Algorithm: on demand, with a work list and a note of each answer. Cost: constant for each value on average, but
 // for the operands of phis; `at`: the branches above a block, up to kMostEdges, for each of up to kMostAsked

@@ -11,17 +11,17 @@
 // Invariants: the value is taken where it was loaded or stored: from its register if that still holds it, else from
 //             a copy of it. Types match: a lane that fills its register is bits, whatever type names them; of a
 //             narrower load type and register must be those of the other one. Loads under a guard become copies
-//             under that guard, and are no source, since they may leave what was there. A lane of which
-//             `used_bytes_mask` says that it is not used is read after all, and the pragma goes, only for a load of
-//             the same block, which would have read it anyway. A copy is made before the
+//             under that guard, and are no source, since they may leave what was there. The pragma
+//             `used_bytes_mask` marks lanes as unused; such a lane becomes used, and the pragma goes, only for a
+//             later load in the same block, which would have read the lane anyway. A copy is made before the
 //             register can be written again, so neither register reuse nor swapped vectors matter.
-// Registers:  of scalars of 16 to 64 bits, of any class, copied as bits. What a store has besides a whole register as wide as
-//             itself (a constant, `%r1 + 4`, `%v.x`, a wider register, which ptxas may convert) is only known to be
-//             overwritten.
+// Registers:  of scalars of 16 to 64 bits, of any class, copied as bits. A store makes its value available only if the
+//             value is a whole register of the store's width. Otherwise (a constant, `%r1 + 4`, `%v.x`, a wider
+//             register, which ptxas may convert) the store only ends what was known of the bytes.
 // Cost:       linear in operands, plus accesses times the entries that are kept.
-// Declines:   too-large; for loads: register-class (lanes of other types, `.v2` registers, registers that a narrow store
-//             may convert: ir/stored_numbers.h), repeated-register (one register in two lanes), register-pressure (the
-//             value would live longer than what costs no resident block).
+// Declines:   too-large; for loads: register-class (lanes of other types, `.v2` registers, registers that a narrow
+//             store may convert: ir/stored_numbers.h), repeated-register (one register in two lanes),
+//             register-pressure (the value would live longer than what costs no resident block).
 #include <algorithm>
 #include <array>
 #include <map>

@@ -2,14 +2,14 @@
 //
 // What:       products become mul.wide, with an addition that reads them, which ptxas makes one instruction of;
 //             sums of extended numbers that are multiplied are multiplied one by one; comparisons, minima and
-//             sums are done in 32 bits. ptxas does none of that by itself, though it computes halves that
-//             nobody reads never.
-// Algorithm:  what is extended is known by ranges of values, block by block (wide/narrow_values.h); then one
-//             look at each instruction (wide/products.cpp, wide/narrowing.cpp), all on the function as it is,
-//             and the edits at once.
-// Invariants: each register holds at each place what it held before: a value is computed in another way where
-//             it was computed, and what is needed no more goes with live-dead. Extended is what is proved for
-//             every execution.
+//             sums are done in 32 bits. ptxas does none of that by itself; it only leaves out halves of
+//             results that nobody reads.
+// Algorithm:  ranges of values say, block by block, which numbers are extended (wide/narrow_values.h). Each
+//             instruction is then looked at once (wide/products.cpp, wide/narrowing.cpp). All plans are made on
+//             the unchanged function, and all edits at the end.
+// Invariants: each register holds at each place what it held before: a value is computed in another way at the
+//             same place, and live-dead removes what is no longer needed. A number counts as extended only if
+//             that is proved for every execution.
 // Cost:       linear, times that of ranges and scalar evolution, which are asked for operands of such
 //             instructions only.
 // Declines:   too-large, and by instruction what products.cpp and narrowing.cpp name.

@@ -4,10 +4,10 @@
 //             sequence become variables of the caller that both sides load and store, which is what PTX makes
 //             of parameters whose address is taken; promote-local makes registers of them. Registers, labels
 //             and variables of the body are new ones of the caller, so its braces, declarations and line
-//             numbers stay behind; `ret` goes to a label behind the body, or falls through.
+//             numbers are not copied; `ret` goes to a label after the body, or falls through.
 // Registers:  operands are copied entry by entry with their signs, constants and components, registers with their types
-//             and lanes; what ptxas makes of data in st.param (expressions, sums, conversions) it makes of the same data in
-//             st.local.
+//             and lanes. ptxas treats data in st.local (expressions, sums, conversions) as it treats data in
+//             st.param.
 // Invariants: the caller computes what it did. Call sequences stand as one before and are gone as one; nothing
 //             else of the caller moves. Machine code counts for the line of the call.
 // Cost:       linear in the caller, once; and in the body for each call.

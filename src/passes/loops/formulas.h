@@ -8,12 +8,15 @@
 //   Index          base + scale * index, where the index is a 32-bit induction variable that does not wrap, by
 //                  mul.wide + add; the base does not vary
 // A pointer starts at the group's start; its uses differ by immediates.
-// The order is that of the phases of cicc's solver: initial forms, for each group as a whole; offsets, which go to
-// the immediates, or to the base where these would not hold them, and the bounds of the loop, which go to the base
-// of an index that counts down; strides, where that of an index must divide the group's without wrapping or meeting
-// the least number; and reuse of the induction variables that there are. Not built: chains (a group computed from
-// another one, two instructions where a product step takes one), and a table of formulas that several groups share,
-// since a group takes up all that differs by constants. What is too dear or cannot be made is filtered here.
+// The order is that of the phases of cicc's solver:
+//   1. initial forms, for each group as a whole;
+//   2. offsets: they go to the immediates, or to the base if they do not fit; loop bounds go to the base of an index
+//      that counts down;
+//   3. strides: that of an index must divide the group's, without wrapping and without the least number;
+//   4. reuse of existing induction variables.
+// Not built: chains (a group computed from another one takes two instructions, a product step one), and formulas that
+// several groups share, since all addresses that differ by constants are one group already. Forms that are too
+// expensive or cannot be made are filtered here.
 #pragma once
 
 #include <string_view>

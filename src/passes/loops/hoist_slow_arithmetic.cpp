@@ -1,8 +1,8 @@
 // hoist-slow-arithmetic: divisions and roots that a loop does not change are computed before it.
 //
 // What:       div, rem, rcp, sqrt and rsqrt of the kinds that ptxas makes a call of: rounded as IEEE asks, of f64,
-//             of 16-bit and of 64-bit integers. What it makes a few instructions of ptxas moves out of loops by
-//             itself; these never, for they are branches when it looks at loops.
+//             of 16-bit and of 64-bit integers. Operations that become a few instructions ptxas moves out of
+//             loops by itself. It never moves these, because they contain branches by the time it looks at loops.
 // Algorithm:  each such instruction, in the order of the text: the outermost loop before which it may stand,
 //             going outwards. Its sources have to have values from before the loop, or such that a few instructions
 //             without effects make of those, which are repeated before the loop. There the result gets a

@@ -1,9 +1,9 @@
 // What the computations of a loop cost in machine instructions a round, as ptxas makes them, and what is left of
 // that when some addresses no longer need them.
 //
-// Instructions of the loop are nodes; one is needed when it has an effect, when its result is read after the loop,
-// or when another needed one reads it, around the loop too. An address register that a choice of forms replaces is
-// not read. So what only those addresses needed, counters included, falls out.
+// Instructions of the loop are nodes. A node is needed if it has an effect, if its result is read after the loop, or
+// if a needed node reads it, also in the next round. An operand that a choice of forms replaces is not read. So what
+// only replaced addresses needed, counters included, costs nothing.
 // Prices (measured on ptxas 13.0, sm_75 to sm_90, loops that are not unrolled): 32-bit operations 1; mul.wide and
 // the 64-bit addition that reads it together 1; other 64-bit additions 2; a 64-bit recurrence by a constant 3, in
 // the uniform registers of the machine 2; shl.b64 before an addition is free with it; 64-bit products 4;

@@ -4,13 +4,12 @@
 //             address anew, and writes the steps of 64-bit induction variables so that ptxas needs one instruction
 //             for them. A loop stays as it is when no form is better by the cost.
 // Algorithm:  scalar evolution of all addresses (scalar_evolution.h), in groups that differ by constants
-//             (lsr/loop_uses.h); forms for each group in phases after cicc's solver (lsr/formulas.h), their cost
-//             (lsr/loop_cost.h), the choice (lsr/select.h), and the rewriting (lsr/rewrite.h, lsr/step.h). Inner
-//             loops first.
+//             (loop_uses.h); forms for each group in phases after cicc's solver (formulas.h), their cost
+//             (loop_cost.h), the choice (select.h), and the rewriting (rewrite.h, step.h). Inner loops first.
 // Keeps:      branches, exit tests, pragmas, the order and number of memory accesses. All arithmetic is modulo two
 //             to the width; extensions go inside a recurrence only with a proof that it does not wrap.
 // Leaves:     what nothing reads any longer, to live-dead.
-// Cost:       scalar evolution's, and linear in the loops but for what lsr/select.h budgets.
+// Cost:       scalar evolution's, and linear in the loops but for what select.h budgets.
 // Declines, by loop: irreducible, no-preheader, unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
 //             slow-division, too-deep, no-uses, not-better; by function: too-large; by group of addresses:
 //             local-memory (it may become registers, as long as ptxas sees which slot is meant), constant-memory

@@ -110,7 +110,7 @@ class Selector {
     for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].chosen = best[g];
   }
 
-  // All groups in their best forms; then back with those that are not missed.
+  // All groups in their best forms; then each goes back to its old form if the total does not rise.
   double tryAll() {
     for (GroupForms& g : groups_) g.chosen = best(g);
     double least = total(rounds());

@@ -1,8 +1,8 @@
 // Which form each group of a loop gets.
 //
-//   sass      the choice with the fewest machine instructions, a round counted kRounds times and what stands in
-//             front of the loop once: from all groups in their best new forms, those are taken back that are not
-//             missed; nothing changes where that is not less than what there is
+//   sass      the choice with the fewest machine instructions, where a round counts kRounds times and the code
+//             before the loop once. All groups begin in their best new forms; a group goes back to its old form if
+//             the total does not rise. If the result is not less than what there is now, nothing changes
 //   cheapest  each group by itself gets the form that is cheapest in a round, the first of equals
 //   median    the forms of all groups in the order of their costs; each group gets its cheapest form at or above
 //             the place where the sum of costs passes half, or its dearest below: neither the fewest instructions

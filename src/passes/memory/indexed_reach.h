@@ -1,15 +1,15 @@
 // Which bytes of local variables the accesses with an index may touch.
 //
-// What:       of each variable the bytes that indexed accesses of it may reach: what is apart from them may
-//             become registers. Indexes of code that keeps its counters in memory are known only once those are
-//             in registers, so the answer is found by assuming it.
-// Algorithm:  the caller makes registers of all that no access is known to reach yet, and `widen` looks at the
-//             result: ranges of the values that are added (value_range.h, scalar_evolution.h) say where each
-//             access goes. When no access goes further than was assumed, that holds for the function itself: up
-//             to the first access that went further, both would have computed the same, so that its address was
-//             one of these. Else more is taken as reached, and the caller starts again.
-// Invariants: what is reached only grows. An access outside of its variable has no meaning, so nothing goes
-//             beyond.
+// What:       for each variable the bytes that its indexed accesses may reach; the other bytes may become
+//             registers. Unoptimized code keeps its loop counters in memory too, and an index is known only
+//             once the counters are in registers. So the answer is assumed first, and then checked.
+// Algorithm:  the caller puts all bytes into registers that no access is known to reach yet, in a copy of the
+//             function. `widen` asks there, by ranges of the added values (value_range.h, scalar_evolution.h),
+//             where each access goes. If none goes further than was assumed, that holds for the function itself:
+//             up to a first access that goes further both compute the same, so the copy would show it, too.
+//             Otherwise the reached bytes grow, and the caller starts again.
+// Invariants: the reached bytes only grow. An access outside of its variable has no defined meaning, so they end
+//             at the variable's end.
 // Cost:       nothing without such accesses; else the analyses of a function, for each round.
 #pragma once
 

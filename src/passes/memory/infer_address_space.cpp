@@ -5,7 +5,7 @@
 //             through its arithmetic, and a generic access is slower and knows no alias. A generic address of
 //             global memory is the same number as the global one (cvta.global is a copy), so only the opcode
 //             changes. For shared, local and constant memory the address as the space counts it is computed beside
-//             the generic one (space/address_shadows.h). `isspacep` of a known address becomes a constant, and
+//             the generic one (address_shadows.h). `isspacep` of a known address becomes a constant, and
 //             `cvta.to` of one a copy of what `cvta` was given.
 // Algorithm:  address_spaces.h, with what address_facts.h found for parameters and results.
 // Keeps:      everything else about the access: order, scope, cache operators and hints, where the space has them

@@ -1,10 +1,10 @@
 // The instructions that stand for loads and stores of slots in registers.
 //
 // Keeps:  guards, on every instruction that writes what the access wrote; what a narrow load extends, by zero or
-//         sign; the bytes that a narrow store leaves alone.
-// Types:  slots have registers of bit types. What computes (cvt, bfe, bfi) gets integer registers only; a mov of bits
-//         stands between and one of another class. Literals have the bits that ptxas stores; a mov of the same text
-//         works out expressions and what is added to a register.
+//         sign; the bytes that a narrow store does not write.
+// Types:  slots have registers of bit types. Instructions that compute (cvt, bfe, bfi) get integer registers only; a
+//         mov of bits connects them with registers of other classes. Literals have the bits that ptxas stores. A mov
+//         of the same text evaluates constant expressions and sums of a register and a constant.
 // Cost:   linear in the elements of the access.
 #pragma once
 

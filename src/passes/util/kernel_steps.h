@@ -1,7 +1,7 @@
 // The numbers of registers at which a kernel loses resident blocks.
 //
-// Known of kernels on targets that the tables have (occupancy.h): a device function has the registers of its
-// callers. Cost: a walk over the functions that the kernel reaches (kernel_needs.h).
+// They are known for kernels, on targets that the tables have (occupancy.h): a device function has the registers of
+// its callers. Cost: a walk over the functions that the kernel reaches (kernel_needs.h).
 #pragma once
 
 #include "analysis/machine/kernel_needs.h"

@@ -1,11 +1,11 @@
 // How many registers a thread may need more inside a loop before the kernel loses a resident block.
 //
-// The estimate of what ptxas will give the kernel (register_estimate.h), less what the kernel's highest pressure is
-// above that of the loop, stands against the limit: the knob lsr-rp-limit, or the last number of registers
-// with as many resident blocks (kernel_steps.h). Of device functions, of targets that the tables do not
-// have nothing is known: the estimate stands against the next multiple of 8, which a warp is handed anyway.
-// The estimate is made only for questions that what a loop is below the highest pressure does not answer: whatever
-// it is, it is within its step. Cost: that of the estimate; then a lookup for each point of the loop.
+// What the loop takes is the estimate of what ptxas will give the kernel (register_estimate.h), less the difference
+// between the kernel's highest pressure and that of the loop. It is compared with a limit: the knob lsr-rp-limit, or
+// the largest number of registers that keeps the resident blocks (kernel_steps.h). For device functions and for
+// targets that the tables do not have, the limit is the estimate rounded up to 8 registers, the unit of allocation.
+// The difference alone is often enough room, as the estimate never exceeds its own limit; only otherwise is the
+// estimate made. Cost: that of the estimate; then a lookup for each point of the loop.
 #pragma once
 
 #include <optional>

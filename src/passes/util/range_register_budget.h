@@ -1,9 +1,9 @@
 // Whether the registers of a kernel have room for a value that lives longer.
 //
-// An estimate of what ptxas will give the kernel (register_estimate.h) stands against the last number of registers
-// with as many resident blocks (kernel_steps.h). What lies between, less what the estimate is wrong by, is
-// room. Of device functions and of targets that the tables do not have nothing is known: no room. Made when first
-// asked for. Cost: that of the estimate; then linear in the points that are looked at.
+// The room is the difference between an estimate of what ptxas will give the kernel (register_estimate.h) and the
+// largest number of registers that keeps the resident blocks (kernel_steps.h), less a margin for the estimate's error.
+// Device functions, and targets that the tables do not have, have no room. The estimate is made when it is first
+// needed. Cost: that of the estimate; then linear in the points of the value's new range.
 #pragma once
 
 #include <vector>

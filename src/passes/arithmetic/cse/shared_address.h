@@ -1,13 +1,13 @@
 // Where loads and stores access shared or constant memory, so that two of them can be compared.
 //
-// An address is a base and bytes: the base is a variable, or what scalar evolution says of a register but for its
-// constant; a register that was given the address of a variable is that variable. Two addresses are the same when
-// base and bytes are; they are apart when
+// An address is a base and a byte offset. The base is a variable, or the expression that scalar evolution has for a
+// register, without its constant, which is the offset; a register that was given a variable's address has that
+// variable as its base. Two addresses are the same when base and offset are. They are apart when
 //   - the bases are the same and the distance is at least what is accessed, modulo 2^32 both ways, or
 //   - they are different variables and both accesses lie inside theirs. Variables that are .extern share their
 //     place, and of .weak and .common ones the size may be another.
-// Of everything else nothing is known. What a recurrence or a value of a loop stands for is that of one round: only
-// addresses that are read on a way through the function that goes back nowhere may be compared.
+// Of everything else nothing is known. An expression that varies in a loop stands for its value in one iteration: two
+// addresses may be compared only along a path that follows no back edge.
 // Cost: that of scalar evolution, once for each value.
 #pragma once
 

@@ -4,9 +4,9 @@
 // it is the extension of its lower half, whatever computed it. That is known of what conversions, masks, shifts and
 // narrow loads make, of phis of such values, of sums and products that cannot leave 32 bits, and below branches
 // that compare with such values (value_range.h); of counters by the tests of their loops (scalar_evolution.h). The
-// lower half is a register that is there already when the value is the conversion, the copy or the pack of it; else
-// a conversion reads it, which ptxas takes for nothing: it computes halves of 64-bit registers apart and drops
-// those that nobody reads, around loops, too. Only integer registers of 64 bits are looked at (ir/register_types.h):
+// lower half is a register that is there already when the value is the conversion, the copy or the pack of it. Else
+// a conversion reads it. That is free: ptxas computes the halves of 64-bit registers separately and drops those that
+// nobody reads, around loops, too. Only integer registers of 64 bits are looked at (ir/register_types.h):
 // what reads their halves takes no .f64 register. Cost: that of the analyses, which note their answers.
 #pragma once
 

@@ -1,13 +1,13 @@
 // What ptxas makes of a product of 64 bits depends on the additions that read it.
 //
-// It makes one IMAD.WIDE of mul.wide and each addition that reads it, wherever that addition is, and the product
-// goes into the loop that the addition is in. That is one instruction for two, where the other summand is a pair of
-// registers (the factor is an immediate then) or a parameter (the factor is in a register then, which all that
-// multiply by it share). It is not:
-//   where the other summand is in uniform registers: IADD3 and LEA read one, IMAD.WIDE reads none, and both halves
+// It fuses mul.wide with each addition that reads it into one IMAD.WIDE, wherever that addition is; so the product
+// moves into the loop that the addition is in. That saves an instruction where the other summand is a pair of
+// registers (the factor is an immediate then) or a parameter (the factor is in a register then, which all products
+// with it share). It saves none
+//   where the other summand is in uniform registers: IADD3 and LEA can read one, IMAD.WIDE cannot, and both halves
 //   are moved first;
-//   where the addition is the step of a recurrence, and the factors are two registers: those may be taken from
-//   where they are kept and the halves of the sum be moved in each round.
+//   where the addition is the step of a recurrence and both factors are registers: ptxas may copy the factors, and
+//   move the halves of the sum, in each round.
 // A product of two registers that is needed as it is there is written as its two halves, which are two instructions
 // where the product of 64 bits is four, and are not taken into additions.
 //
