@@ -11,7 +11,7 @@ Compared are the instructions of every function (.text.*), the constant banks, t
 their sizes, the attributes that the driver reads (.nv.info.*) and the relocations of all these. Not compared: names and
 symbol order, debug sections, and the note with the command line.
 
-ptxas comes from $PTXAS, then the PATH, then /usr/local/cuda/bin. Where $PTXOPT_KEPT names a folder, what ptxas made of a
+toolkit.py finds ptxas. Where $PTXOPT_KEPT names a folder, what ptxas made of a
 text is kept there, under the hash of all that it depends on, and no text is assembled twice: tests of one build that
 come to the same text, such as those of the sanitized one and their twins, share it.
 """
@@ -20,13 +20,14 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import zlib
 from dataclasses import dataclass, field
+
+from toolkit import find_ptxas
 
 COMPARED = (".text.", ".nv.constant", ".nv.global", ".nv.shared", ".nv.local", ".nv.info.", ".rel.text.", ".rela.text.",
             ".rel.nv.", ".rela.nv.")
@@ -45,13 +46,6 @@ class AssemblyError(Exception):
 class Assembled:
     sections: dict = field(default_factory=dict)  # name -> bytes
     log: str = ""  # what ptxas -v printed
-
-
-def find_ptxas():
-    for candidate in (os.environ.get("PTXAS"), shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas"):
-        if candidate and os.path.exists(candidate):
-            return candidate
-    return None
 
 
 def target_words(path):

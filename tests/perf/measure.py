@@ -1,6 +1,10 @@
 """Runs a command and says what CPU time and memory it took; makes PTX of a given size."""
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
+from tables import table  # noqa: E402, F401  what uses this prints tables, too
 
 MIB = 1 << 20
 
@@ -109,9 +113,3 @@ def measure(command, times=1):
         if best is None or float(seconds) < best[0]:
             best = (float(seconds), int(memory))
     return best
-
-
-def table(header, rows):
-    widths = [max(len(str(r[i])) for r in [header, *rows]) for i in range(len(header))]
-    for row in [header, *rows]:
-        print("  ".join(str(c).ljust(w) if i == 0 else str(c).rjust(w) for i, (c, w) in enumerate(zip(row, widths))), flush=True)

@@ -21,6 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "lib"))
+from toolkit import real_ptxas  # noqa: E402
+
 SOURCES = ["samples/*.cu", "samples/kernels/*.cu", "tests/codegen/loops/kernels/*.cu", "tests/codegen/corpus/kernels/*.cu"]
 ARCHITECTURES = ["sm_80", "sm_90", "sm_86", "sm_75", "sm_89", "sm_100", "sm_120"]
 CALLS = 200
@@ -99,7 +102,7 @@ def main():
     parser.add_argument("--keep", type=Path, help="where the PTX is kept for another run")
     args = parser.parse_args()
     os.environ["PATH"] += ":/usr/local/cuda/bin"
-    ptxas = os.environ.get("PTXAS") or next(p for p in ("/usr/local/cuda/bin/ptxas", shutil.which("ptxas")) if p and os.path.exists(p))
+    ptxas = real_ptxas()
     plain = {k: v for k, v in os.environ.items() if not k.startswith("PTXOPT_")}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -5,18 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+from toolkit import find_ptxas, real_ptxas  # noqa: E402, F401
+
 ROOT = Path(__file__).resolve().parents[3]
 CLUSTER = ROOT / "samples" / "cluster"
 EXTRA = {"build.ninja", ".ninja_log", ".ninja_deps"}
 NO_PTXAS = 77
-
-
-def has_ptxas():
-    return bool(os.environ.get("PTXAS") or shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"))
-
-
-def real_ptxas():
-    return os.environ.get("PTXAS") or shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
 
 
 def make_input(folder):

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import NO_PTXAS, assert_same, finished, has_ptxas, make_input, real_ptxas, script
+from common import NO_PTXAS, assert_same, find_ptxas, finished, make_input, real_ptxas, script
 
 MARK = "PTXOPT_CLUSTER_TEST"
 
@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--tool", required=True)
     parser.add_argument("--python", default=sys.executable)
     args = parser.parse_args()
-    if subprocess.run([args.python, "-c", "import ray"], capture_output=True).returncode != 0 or not has_ptxas():
+    if subprocess.run([args.python, "-c", "import ray"], capture_output=True).returncode != 0 or not find_ptxas():
         print("skipped: no Ray, or no ptxas")
         return NO_PTXAS
     tool = os.path.abspath(args.tool)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import NO_PTXAS, assert_same, contents, has_ptxas, make_input, script
+from common import NO_PTXAS, assert_same, contents, find_ptxas, make_input, script
 
 
 def check_results(source, names, out):
@@ -85,7 +85,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
     args = parser.parse_args()
-    if not has_ptxas():
+    if not find_ptxas():
         print("skipped: no ptxas")
         return NO_PTXAS
     tool = os.path.abspath(args.tool)

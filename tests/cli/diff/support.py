@@ -3,8 +3,12 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+from checking import Failure, Skipped, check  # noqa: E402, F401
 
 ROOT = Path(__file__).resolve().parents[3]
 MARK = "<!-- ptxopt-diff -->"
@@ -13,19 +17,6 @@ try:
     import jsonschema
 except ImportError:
     jsonschema = None
-
-
-class Failure(Exception):
-    pass
-
-
-class Skipped(Exception):
-    pass
-
-
-def check(condition, message):
-    if not condition:
-        raise Failure(message)
 
 
 def validate(document, name):

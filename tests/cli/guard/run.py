@@ -16,6 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+from toolkit import find_ptxas  # noqa: E402
+
 FAILURES, CHECKS = [], 0
 
 # Each function: what stands in it, and what is added if the dead `mov` is gone from the text that ptxas gets.
@@ -431,7 +434,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
     args = parser.parse_args()
-    real = os.environ.get("PTXAS") or shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+    real = find_ptxas()
     if not real:
         print("guard: no ptxas: skipped")
         return 77

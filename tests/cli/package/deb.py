@@ -17,6 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+from checking import Counted  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[3]
 TOOL_FILES = {"usr/bin/ptxopt", "usr/bin/ptxopt-ptxas", "usr/share/man/man1/ptxopt.1.gz",
               "usr/share/man/man1/ptxopt-run.1.gz", "usr/share/man/man1/ptxopt-ptxas.1.gz",
@@ -28,16 +31,7 @@ DEV_FILES = {"usr/include/ptxopt/ptxopt.h", "usr/lib/libptxopt.a", "usr/lib/cmak
              "usr/share/doc/libptxopt-dev/copyright"}
 
 
-class Test:
-    def __init__(self):
-        self.checks, self.wrong = 0, 0
-
-    def check(self, holds, what):
-        self.checks += 1
-        if not holds:
-            self.wrong += 1
-            print(f"deb: {what}")
-
+class Test(Counted):
     def run(self, *command, **options):
         run = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=500, **options)
         self.check(run.returncode == 0, f"{command[0]}: {run.stdout[-2000:]}{run.stderr[-2000:]}")
@@ -108,7 +102,7 @@ def main():
     if not shutil.which("dpkg-shlibdeps"):
         print("deb: skipped: there is no dpkg-shlibdeps (package dpkg-dev)")
         return 77
-    test = Test()
+    test = Test("deb")
     with tempfile.TemporaryDirectory() as scratch:
         test.all(args.tool, args.build, Path(scratch).resolve())
     print(f"deb: {test.checks - test.wrong} passed, {test.wrong} failed")

@@ -17,11 +17,15 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+from checking import Failure, Skipped, check  # noqa: E402
+from toolkit import find_ptxas  # noqa: E402
+
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-NVCC, PTXAS = (shutil.which(os.environ.get(name.upper(), name)) for name in ("nvcc", "ptxas"))
+NVCC, PTXAS = shutil.which(os.environ.get("NVCC", "nvcc")), find_ptxas()
 
 # A shfl between a label and a branch back to it.
 SHFL_IN_LOOP = r"""
@@ -56,19 +60,6 @@ def big_kernel():
             out.append(f"\tsetp.lt.s32 %p1, %r3, {1000 + i};\n\t@%p1 bra LOOP{i};\n")
         out.append("\tst.global.u32 [%rd1+4], %r3;\n\tret;\n}\n")
     return "".join(out)
-
-
-class Failure(Exception):
-    pass
-
-
-class Skipped(Exception):
-    pass
-
-
-def check(condition, message):
-    if not condition:
-        raise Failure(message)
 
 
 class Tests:

@@ -20,6 +20,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+from toolkit import find_ptxas  # noqa: E402
+
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 FAILURES = []
@@ -193,7 +196,7 @@ def test_page(tool, folder):
 def test_ptxas(tool, folder):
     """ptxas's messages, from a script in its place."""
     ptx, out = folder / "kernels.ptx", folder / "ptxas.html"
-    real = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+    real = find_ptxas()
     fake = folder / "fake ptxas"
     if real is not None:
         # The real one, but for its version and what it says of spills.

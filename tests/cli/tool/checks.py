@@ -5,18 +5,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+from checking import Counted  # noqa: E402
 
-class Checks:
-    """A test with its checks; `name` stands in front of what is wrong."""
+
+class Checks(Counted):
+    """A test of the tool with a scratch folder."""
 
     def __init__(self, name, tool, scratch):
-        self.name, self.tool, self.scratch, self.checks, self.wrong = name, tool, scratch, 0, 0
-
-    def check(self, holds, what):
-        self.checks += 1
-        if not holds:
-            self.wrong += 1
-            print(f"{self.name}: {what}")
+        super().__init__(name)
+        self.tool, self.scratch = tool, scratch
 
 
 def run_test(test_class, methods):

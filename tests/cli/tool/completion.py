@@ -12,7 +12,6 @@ import select
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
 from checks import Checks, run_test
 

@@ -13,6 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+from checking import Counted  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[3]
 FILES = ["cmake/revision.cmake", "cmake/revision.txt", ".gitattributes"]
 PROJECT = """cmake_minimum_required(VERSION 3.25)
@@ -26,18 +29,13 @@ set_source_files_properties(main.cpp PROPERTIES INCLUDE_DIRECTORIES ${PTXOPT_GEN
 MAIN = '#include <cstdio>\n#include "git_revision.h"\nint main() { std::puts(PTXOPT_REVISION "/" PTXOPT_REVISION_DATE); }\n'
 
 
-class Test:
+class Test(Counted):
     def __init__(self, scratch):
-        self.scratch, self.checks, self.wrong = scratch, 0, 0
+        super().__init__("revision")
+        self.scratch = scratch
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
         self.env.update(GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@b", GIT_COMMITTER_NAME="a", GIT_COMMITTER_EMAIL="a@b",
                         GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
-
-    def check(self, holds, what):
-        self.checks += 1
-        if not holds:
-            self.wrong += 1
-            print(f"revision: {what}")
 
     def run(self, *command, cwd=None):
         run = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300, cwd=cwd, env=self.env)

@@ -23,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 import machine_code  # noqa: E402
+from checking import Failure, check  # noqa: E402
 from compilers import find  # noqa: E402
 
 LIMIT = 300  # seconds
@@ -60,15 +61,6 @@ CALLER = """.visible .entry NAME(.param .u64 p)
 	ret;
 }
 """
-
-
-class Failure(Exception):
-    pass
-
-
-def check(condition, *what):
-    if not condition:
-        raise Failure(" ".join(map(str, what)))
 
 
 class Tuned:

@@ -1,7 +1,6 @@
 """What the tests of the drop-in ptxas share: checks that are counted, links named ptxas, runs, cubins."""
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ ROOT = HERE.parents[2]
 SAMPLES = ROOT / "samples"
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 import machine_code  # noqa: E402
+from toolkit import real_ptxas  # noqa: E402, F401
 
 SKIPPED = 77
 LIMIT = 300  # seconds
@@ -34,14 +34,6 @@ class Checks:
     def end(self):
         print(f"{self.name}: {self.passed} passed, {self.failed} failed")
         return 1 if self.failed or not self.passed else 0
-
-
-def real_ptxas():
-    """The program itself, not a script in front of it: scripts may look at their name."""
-    for candidate in (os.environ.get("PTXAS"), "/usr/local/cuda/bin/ptxas", shutil.which("ptxas")):
-        if candidate and os.path.exists(candidate):
-            return candidate
-    return None
 
 
 def link_as(tool, folder, name="ptxas"):

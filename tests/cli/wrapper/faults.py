@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import common
-from common import SAMPLES, environment, run
+from common import environment, run
 
 SLOW = "div.u32 %r2, %r1, 12345;"  # which -O2 makes a multiplication
 GARBAGE = bytes(range(256)) * 40

@@ -27,8 +27,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parents[1]
 ROOT = TESTS.parent
-sys.path[:0] = [str(TESTS / "perf")]
-from measure import table  # noqa: E402
+sys.path.insert(0, str(TESTS / "lib"))
+from tables import table  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 

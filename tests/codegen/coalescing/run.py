@@ -36,9 +36,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-sys.path[:0] = [str(HERE.parents[1] / "lib"), str(HERE.parent / "corpus"), str(HERE.parents[1] / "perf")]
+sys.path[:0] = [str(HERE.parents[1] / "lib"), str(HERE.parent / "corpus")]
 import machine_code  # noqa: E402
-from measure import table  # noqa: E402
+from tables import table  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 

@@ -37,12 +37,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-sys.path[:0] = [str(HERE.parents[1] / "lib"), str(HERE.parents[1] / "perf")]
+sys.path.insert(0, str(HERE.parents[1] / "lib"))
 import machine_code  # noqa: E402
 from code_figures import mean_ratio, measured  # noqa: E402
 from compilers import (CUDA_HEADER, Compilation, Skip, compiled, cuda_by_clang, digest, find, first_line, prepare,  # noqa: E402
                        read, run, stem, version, write)
-from measure import table  # noqa: E402
+from tables import table  # noqa: E402
 from nounroll import backward_branches, without_unrolling  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard

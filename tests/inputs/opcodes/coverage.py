@@ -11,13 +11,12 @@
 
 Rows whose summary begins with "fallback:" stand for sub-operations that have no row; they need no line, and a line that
 ends in one counts as a line without a row, but for brx, whose every form is brx.idx.
-ptxas comes from $PTXAS, the PATH, or /usr/local/cuda/bin.
+tests/lib/toolkit.py finds ptxas.
 """
 import argparse
 import concurrent.futures
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 import machine_code  # noqa: E402
+from toolkit import find_ptxas  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
@@ -103,13 +103,6 @@ def opcodes(path):
                     s = s[g.end():]
                 if m := OPCODE.match(s):
                     yield number, m.group()
-
-
-def find_ptxas():
-    for p in (os.environ.get("PTXAS"), shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas"):
-        if p and os.path.exists(p):
-            return p
-    return None
 
 
 def assemble(ptxas, path):

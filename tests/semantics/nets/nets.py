@@ -31,12 +31,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "fuzz" / "execution"))
+sys.path[:0] = [str(HERE.parent / "fuzz" / "execution"), str(HERE.parents[1] / "lib")]
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 from broken_tool import NetError, broken_tool  # noqa: E402
 from case import Lists, ToolError, draw, generate  # noqa: E402
-from checks import Checker, find_ptxas  # noqa: E402
+from checks import Checker  # noqa: E402
+from toolkit import find_ptxas  # noqa: E402
 
 MOST_KERNELS = 2000
 CONSTANTS = HERE.parent / "fuzz" / "constants" / "constants.py"

@@ -24,10 +24,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "execution"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "lib"))
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
-from checks import find_ptxas  # noqa: E402
+from toolkit import find_ptxas  # noqa: E402
 
 ITEMS = 24
 HEADER = ".version 7.8\n.target sm_80\n.address_size 64\n"

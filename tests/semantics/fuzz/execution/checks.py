@@ -17,7 +17,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -26,13 +25,6 @@ from pathlib import Path
 import plants
 
 SECONDS = 120  # more is a hang
-
-
-def find_ptxas():
-    for candidate in (os.environ.get("PTXAS"), shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas"):
-        if candidate and os.path.exists(candidate):
-            return candidate
-    return None
 
 
 @dataclass

@@ -27,9 +27,12 @@ from pathlib import Path
 
 import selftest
 from case import Case, Lists, ToolError, draw, generate
-from checks import Checker, find_ptxas
+from checks import Checker
 from judge import still_fails
 from shrink import replay_line, shrink
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "lib"))
+from toolkit import find_ptxas  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 

@@ -13,13 +13,14 @@ import collections
 import concurrent.futures
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import definite
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "lib"))
+import definite  # noqa: E402
+from toolkit import find_ptxas  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
@@ -234,7 +235,7 @@ def main():
     parser.add_argument("-j", type=int, default=2)
     parser.add_argument("--table", action="store_true", help="show how many kernels have each feature and opcode")
     args = parser.parse_args()
-    ptxas = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+    ptxas = find_ptxas()
     if not ptxas:
         print("no ptxas: its part is left out")
 
