@@ -2,6 +2,7 @@
 """Text tests: each .ptx file beside this script holds its input, its command and what must come out.
 
   tests/lit/run.py --tool PATH [--update] [files]      default: all files in the folders beside this script
+  tests/lit/run.py --tool PATH --self-test             tests that must fail do
 
 A file:
 
@@ -23,6 +24,15 @@ lines have an EXPECT block each, in order.
 takes any text that is not empty. A block without EXIT expects 0, one without `//!` lines an empty standard error.
 `//\\` behind a line says that it has no newline. --update writes the blocks anew from what the tool does; look at the
 difference before you commit it.
+
+Where a test is about few lines, its block has, instead of the `//|` lines,
+
+    // CHECK: a part of a line of standard output
+    // CHECK: a part of a later line
+    // CHECK-NOT: what is in no line
+
+Spaces and tabs of any number are one space. The other lines of the block are compared as ever. --update leaves these
+lines as they are, and a test of which one does not hold fails.
 """
 import argparse
 import concurrent.futures
@@ -39,6 +49,8 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 
 HERE = Path(__file__).resolve().parent
 EXPECT = re.compile(rb"^// EXPECT\b", re.MULTILINE)
+CHECK = re.compile(r"// (CHECK|CHECK-NOT): (.*)")
+FAILED = "  <- does not hold"
 BOM = b"\xef\xbb\xbf"
 SECONDS = 120
 
@@ -100,9 +112,28 @@ def execute(tool, command, source, top, folder, number):
     return rows, run.stdout == source
 
 
+def checked(expected, rows):
+    """`rows` with the CHECK lines of `expected` in the place of standard output; those that do not hold say so."""
+    output, at, found = [" ".join(r[3:].split()) for r in rows if r.startswith("//|")], 0, []
+    for row in (r for r in expected if CHECK.fullmatch(r)):
+        kind, text = CHECK.fullmatch(row).groups()
+        lines = [i for i, line in enumerate(output) if " ".join(text.split()) in line]
+        if kind == "CHECK-NOT":
+            holds = not lines
+        else:
+            lines = [i for i in lines if i >= at]
+            holds = bool(lines)
+            at = lines[0] + 1 if lines else at
+        found.append(row if holds else row + FAILED)
+    ends_whole = [r for i, r in enumerate(rows) if not (r == "//\\" and i and rows[i - 1].startswith("//|"))]
+    return ["// EXPECT"] + found + [r for r in ends_whole if not r.startswith("//|")]
+
+
 def matches(expected, actual, is_same):
     """The rows that are compared: those of `actual`, with `same` and `...` of `expected` where they hold."""
     rows = list(actual)
+    if any(CHECK.fullmatch(r) for r in expected):
+        return checked(expected, rows)
     if expected and expected[0] == "// EXPECT: same":
         head = "// EXPECT: same" if is_same else "// EXPECT: same, but it is not"
         return [head] + [r for r in rows if is_same is False or not r.startswith(("//|", "//\\"))]
@@ -133,7 +164,7 @@ def test(tool, path, update):
     if actual == wanted:
         return None, len(commands)
     flat = ["\n".join("\n".join(b) for b in blocks_).split("\n") for blocks_ in (wanted, actual)]
-    if update:
+    if update and not any(row.endswith(FAILED) for block in actual for row in block):
         head = content[:len(content) - len(blocks)]
         if not head.endswith(b"\n"):
             return f"{path}: the input needs a newline at its end", 0
@@ -143,14 +174,49 @@ def test(tool, path, update):
     return f"{path}\n{diff}", len(commands)
 
 
+GOOD = """// A test of the runner.
+// RUN: ptxopt %s -o - -O0
+.version 8.5
+.target sm_80
+.address_size 64
+// EXPECT
+"""
+WHOLE = "//| .version 8.5\n//| .target sm_80\n//| .address_size 64\n"
+PASSING = [WHOLE, "//| ...\n", "// CHECK: .version\n// CHECK: .address_size   64\n// CHECK-NOT: .entry\n"]
+FAILING = [WHOLE.replace("80", "90"), WHOLE + "// EXIT: 3\n", WHOLE + "//! ...\n", "",
+           "// CHECK: .entry\n", "// CHECK: .address_size\n// CHECK: .version\n", "// CHECK: .target\n// CHECK: .target\n",
+           "// CHECK: .version\n// CHECK-NOT: .target\n", "// CHECK: .version\n//! a message\n",
+           "// CHECK: .version\n// EXIT: 3\n"]
+
+
+def self_test(tool):
+    """What is wrong, in words: a test that must pass and does not, or the other way around."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "test.ptx"
+        for block, passes in [(b, True) for b in PASSING] + [(b, False) for b in FAILING]:
+            path.write_text(GOOD + block)
+            if (test(tool, path, False)[0] is None) != passes:
+                wrong.append(f"{'fails' if passes else 'passes'}:\n{block}")
+        path.write_text(GOOD + "// CHECK: .entry\n")
+        if test(tool, path, True)[0] is None or path.read_text() != GOOD + "// CHECK: .entry\n":
+            wrong.append("--update passes, or changes, a CHECK that does not hold")
+    return len(PASSING) + len(FAILING) + 1, wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, help="the ptxopt to test")
     parser.add_argument("--update", action="store_true", help="write what comes out into the files")
+    parser.add_argument("--self-test", action="store_true", help="see that tests fail that must")
     parser.add_argument("files", nargs="*", type=Path)
     args = parser.parse_args()
     sys.stdout.reconfigure(errors="backslashreplace")
     tool = os.path.abspath(args.tool)
+    if args.self_test:
+        checks, wrong = self_test(tool)
+        print(*wrong, f"lit: {checks} checks of the runner, {len(wrong)} failed", sep="\n")
+        return 1 if wrong else 0
     files = sorted(args.files or HERE.glob("*/*.ptx"))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda path: test(tool, path, args.update), files))
