@@ -141,9 +141,10 @@ class Warp {
     bool inUse = false;
   };
 
-  enum class Leave : uint8_t { Ended, Waiting, StillWaiting, Spinning, QuantumExpired };
+  // Why a path stopped running, if it did.
+  enum class Leave : uint8_t { GoesOn, Ended, Waiting, StillWaiting, Spinning, QuantumExpired };
   template <bool kObserved>
-  Leave runPath();
+  class PathRun;  // warp_run.cpp
   void observe(const Op& op, Mask mask, Mask active);
   void observeAfter(const Op& op, Mask active);
   [[noreturn]] void fail(const Op& op, FaultKind kind, std::string message, int lane);
@@ -162,7 +163,7 @@ class Warp {
   void fillSpecials();
   void fillSpecial(const SpecialUse& use);
 
-  // Paths.
+  // Paths, warp_paths.cpp.
   void switchTo(std::size_t path);
   void endPath();
   void splitOff(Mask lanes, uint32_t pc);
