@@ -58,8 +58,8 @@ std::string explain(const Trial& trial, const Difference& d, const KernelUse& us
   if (trial.dirty)
     text += fmt::format(", registers, shared memory and stacks full of {:#x} at first",
                         static_cast<unsigned>(kUnwritten));
-  static constexpr const char* kKinds[] = {"small",  "mixed", "arbitrary", "special",
-                                           "rising", "tiny",  "wide",      "few"};
+  static constexpr const char* kKinds[] = {"small", "mixed", "arbitrary", "special", "rising",
+                                           "tiny",  "wide",  "few",       "coarse",  "literal"};
   for (std::size_t k = 0; k < trial.fields.size(); ++k) {
     const FieldValue& v = trial.fields[k];
     const Field& f = use.fields[k];

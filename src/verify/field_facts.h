@@ -42,6 +42,8 @@ struct FieldFacts {
   std::set<uint32_t> handles;
   ShapeUse shape;
   std::set<uint64_t> constants;
+  std::set<int64_t> integers;  // that values are compared with
+  std::set<double> numbers;
   bool usesShared = false;
 };
 

@@ -1,3 +1,6 @@
+#include <bit>
+#include <cmath>
+
 #include "verify/field_facts.h"
 
 namespace ptxopt::verify {
@@ -30,6 +33,17 @@ bool takesConstants(std::string_view text) {
          text.starts_with("set.") || text.starts_with("mov.");
 }
 
+void noteLiteral(const Function& f, const Operand& o, FieldFacts& facts) {
+  const auto number = [&](double x) {
+    if (!std::isnan(x)) facts.numbers.insert(x);
+  };
+  if (o.kind == OperandKind::Integer) facts.integers.insert(static_cast<int32_t>(o.payload));
+  if (o.kind == OperandKind::WideInteger) facts.integers.insert(static_cast<int64_t>(f.constants[o.payload]));
+  if (o.kind == OperandKind::Float32) number(std::bit_cast<float>(o.payload));
+  if (o.kind == OperandKind::Float64 || o.kind == OperandKind::Decimal)
+    number(std::bit_cast<double>(f.constants[o.payload]));
+}
+
 }  // namespace
 
 void collectReads(const FieldContext& context, const Function& f, FieldFacts& facts) {
@@ -44,6 +58,7 @@ void collectReads(const FieldContext& context, const Function& f, FieldFacts& fa
     for (const Operand& o : withoutGuard(f, i)) {
       if (compares && o.kind == OperandKind::Integer && o.payload >= 2 && o.payload <= kMostConstant)
         facts.constants.insert(o.payload);
+      if (compares) noteLiteral(f, o, facts);
       if (o.kind == OperandKind::Memory) inAddress = o.inside() + 1;
       if (inAddress > 0) {
         --inAddress;

@@ -74,6 +74,8 @@ KernelUse resultOf(const FieldContext& context, FieldFacts& facts) {
   use.shape = facts.shape;
   use.shape.bareShared = facts.usesShared && !facts.shape.dynamicShared && context.program.staticShared() == 0;
   use.constants.assign(facts.constants.begin(), facts.constants.end());
+  use.literals.integers.assign(facts.integers.begin(), facts.integers.end());
+  use.literals.numbers.assign(facts.numbers.begin(), facts.numbers.end());
   use.slots = joinSlots(facts);
   for (uint32_t k = 0; k < facts.fields.size(); ++k) describe(context, facts, k);
   std::map<uint32_t, uint32_t> numberOf;

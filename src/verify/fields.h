@@ -64,6 +64,13 @@ struct ShapeUse {
   bool bareShared = false;
 };
 
+// The numbers that values are compared with, of any size, rising. Memory that holds them, and what lies next to them, takes
+// both sides of a branch.
+struct Literals {
+  std::vector<int64_t> integers;
+  std::vector<double> numbers;
+};
+
 struct KernelUse {
   std::vector<Field> fields;  // those in parameters by offset, then the others
   std::vector<Slot> slots;
@@ -71,6 +78,7 @@ struct KernelUse {
   ShapeUse shape;
   // Integers that values are compared with, rising; scalars around them take both sides of a branch.
   std::vector<uint64_t> constants;
+  Literals literals;
 };
 
 KernelUse findUse(const Module& module, const Function& kernel, const exec::Program& program);

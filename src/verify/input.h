@@ -17,10 +17,24 @@ struct Contents {
   // Small: integers from 0 to 15, floats from -1 to 1. Mixed: all magnitudes, mostly small. Any: any bits.
   // Special: limits, zeros, infinities, NaNs. Rising: in order, as offsets into other arrays are; floats, too.
   // Tiny: floats near the smallest normal one; integers as Small. Wide: every power of two alike, up to the 40th of
-  // floats and the width of integers. Few: one to three values, each of one of the other kinds.
-  enum class Kind : uint8_t { Small, Mixed, Any, Special, Rising, Tiny, Wide, Few } kind = Kind::Small;
+  // floats and the width of integers. Few: one to three values, each of one of the other kinds. Coarse: floats of few
+  // bits, whose sums, products and quotients are exact or ties; integers as Small. Literal: what the kernel compares with,
+  // and what lies next to it, among mixed ones.
+  enum class Kind : uint8_t {
+    Small,
+    Mixed,
+    Any,
+    Special,
+    Rising,
+    Tiny,
+    Wide,
+    Few,
+    Coarse,
+    Literal
+  } kind = Kind::Small;
   ScalarType element = ScalarType::u32;
   uint64_t seed = 0;
+  const Literals* literals = nullptr;  // of the kernel, for Literal
   // Writes the bytes of [offset, offset + 4096), a page; offset counts from where the pointer points.
   void fillPage(int64_t offset, std::byte* page) const;
 };

@@ -301,6 +301,7 @@ FieldValue pointer(Draft& d, const Field& f, std::size_t k) {
   v.contents.element = f.element == ScalarType::None ? ScalarType::b32 : f.element;
   v.contents.kind = contentsKind(holdsFloats(v.contents.element), d.number, d.random(UINT64_MAX));
   v.contents.seed = mix(d.seed, mix(d.number, k));
+  v.contents.literals = &d.use.literals;
   return v;
 }
 
@@ -337,6 +338,20 @@ uint64_t nearScalar(uint64_t bits, const Trial& t, const KernelUse& use, const a
   return choices[random(std::size(choices))];
 }
 
+constexpr unsigned kFirstAlike = 8;
+
+// Arrays of the same type hold the same, for what compares them, or takes one from the other.
+void makeAlike(Trial& t) {
+  for (std::size_t k = 0; k < t.fields.size(); ++k)
+    for (std::size_t first = 0; first < k; ++first) {
+      const FieldValue& other = t.fields[first];
+      if (!t.fields[k].isPointer || !other.isPointer || other.contents.element != t.fields[k].contents.element)
+        continue;
+      t.fields[k].contents = other.contents;
+      break;
+    }
+}
+
 }  // namespace
 
 Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, unsigned number,
@@ -346,6 +361,7 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
     if (isFor(s, number)) s.apply(d);
   fillFields(d);
   d.t.imageSeed = mix(seed, ~uint64_t{number});
+  if (number >= kFirstAlike && d.random(8) == 0) makeAlike(d.t);
   return std::move(d.t);
 }
 
@@ -376,6 +392,7 @@ Trial nearTrial(const Trial& other, const KernelUse& use, uint64_t seed, unsigne
     }
     v.bits = cutTo(f, nearScalar(v.bits, t, use, random));
   }
+  if (!sameContents && random(8) == 0) makeAlike(t);
   return t;
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "exec/value/half.h"
 
@@ -36,7 +37,9 @@ uint64_t integerValue(Contents::Kind kind, unsigned bits, uint64_t r) {
     }
     case Contents::Kind::Rising:
     case Contents::Kind::Tiny:
-    case Contents::Kind::Few: return r % 16;
+    case Contents::Kind::Few:
+    case Contents::Kind::Coarse:
+    case Contents::Kind::Literal: return r % 16;
   }
   return 0;
 }
@@ -50,20 +53,32 @@ uint64_t risingValue(const Contents& c, uint64_t index) {
   return index * step + mix(c.seed, index) % step;
 }
 
+// One to four bits, mostly with an exponent that halves have, too.
+float coarseValue(uint64_t r) {
+  const auto significand = static_cast<float>(static_cast<int>(r % 31) - 15);
+  const bool isFar = r / 32 % 8 == 0;
+  const int exponent = isFar ? static_cast<int>(r / 256 % 280) - 152 : static_cast<int>(r / 256 % 40) - 27;
+  return std::ldexp(significand, exponent);
+}
+
 float floatValue(Contents::Kind kind, uint64_t r) {
   static constexpr uint32_t kSpecial[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
                                           0x7fc00000, 0x00000001, 0x807fffff, 0x00800000, 0x7f7fffff, 0x4b000001};
-  const double unit = static_cast<double>(mix(r) >> 11) * 0x1p-53;
+  const auto unit = [r] { return static_cast<double>(mix(r) >> 11) * 0x1p-53; };
   switch (kind) {
-    case Contents::Kind::Small: return static_cast<float>(unit * 2 - 1);
+    case Contents::Kind::Small: return static_cast<float>(unit() * 2 - 1);
     case Contents::Kind::Mixed: return static_cast<float>(static_cast<int64_t>(mix(r) % 2001) - 1000) / 8;
     case Contents::Kind::Any: return std::bit_cast<float>(static_cast<uint32_t>(mix(r)));
     case Contents::Kind::Special: return std::bit_cast<float>(kSpecial[r % std::size(kSpecial)]);
-    case Contents::Kind::Rising: return static_cast<float>(unit);
-    case Contents::Kind::Tiny: return static_cast<float>(std::ldexp(unit * 2 - 1, -125 - static_cast<int>(r % 4)));
+    case Contents::Kind::Rising: return static_cast<float>(unit());
+    case Contents::Kind::Tiny:
+      return static_cast<float>(std::ldexp(unit() * 2 - 1, -125 - static_cast<int>(r % 4)));
     case Contents::Kind::Wide:
-      return static_cast<float>(std::ldexp(r / 128 % 2 == 0 ? 1 + unit : -1 - unit, static_cast<int>(r % 81) - 40));
-    case Contents::Kind::Few: return static_cast<float>(unit);
+      return static_cast<float>(
+          std::ldexp(r / 128 % 2 == 0 ? 1 + unit() : -1 - unit(), static_cast<int>(r % 81) - 40));
+    case Contents::Kind::Few:
+    case Contents::Kind::Literal: return static_cast<float>(unit());
+    case Contents::Kind::Coarse: return coarseValue(mix(r));
   }
   return 0;
 }
@@ -80,6 +95,7 @@ double doubleValue(Contents::Kind kind, uint64_t r) {
     case Contents::Kind::Tiny:
       return std::ldexp(static_cast<double>(mix(r) >> 11) * 0x1p-52 - 1, -1021 - static_cast<int>(r % 4));
     case Contents::Kind::Mixed:
+    case Contents::Kind::Coarse:
     case Contents::Kind::Rising: return static_cast<double>(floatValue(kind, r));
     default: {
       const auto v = static_cast<double>(floatValue(kind, r));
@@ -92,17 +108,54 @@ uint16_t halfBits(float f, bool brain) {
   return brain ? exec::roundToNearest<exec::Bf16>(f) : exec::roundToNearest<exec::F16>(f);
 }
 
-}  // namespace
+// Bits that a number moves by one either way, or not at all.
+uint64_t nextTo(uint64_t bits, uint64_t r) { return bits + r % 3 - 1; }
 
-uint64_t elementValue(const Contents& c, uint64_t index) {
-  const uint64_t r = mix(c.seed, index);
+// A number that the kernel compares with, or the bits of an integer that it compares with, as the upper half of a double.
+std::optional<uint64_t> literalFloat(const Literals& literals, ScalarType element, uint64_t r) {
+  const bool takesInteger = literals.numbers.empty() || r % 4 == 0;
+  if (takesInteger && literals.integers.empty()) return std::nullopt;
+  r = mix(r);
+  if (takesInteger) {
+    const auto bits = static_cast<uint64_t>(literals.integers[r % literals.integers.size()]);
+    return element == ScalarType::f64 && bits >> 32 == 0 ? bits << 32 | (mix(~r) & 0xFFFF'FFFF)
+                                                         : nextTo(bits, r >> 32);
+  }
+  const double number = literals.numbers[r % literals.numbers.size()] * (r >> 40 & 1 ? -1 : 1);
+  const auto single = static_cast<float>(number);
+  switch (element) {
+    case ScalarType::f64: return nextTo(std::bit_cast<uint64_t>(number), r >> 32);
+    case ScalarType::f32: return nextTo(std::bit_cast<uint32_t>(single), r >> 32);
+    case ScalarType::f16: return nextTo(halfBits(single, false), r >> 32);
+    case ScalarType::bf16: return nextTo(halfBits(single, true), r >> 32);
+    default: return std::nullopt;
+  }
+}
+
+std::optional<uint64_t> literalValue(const Contents& c, uint64_t r) {
+  if (c.literals == nullptr || r % 2 == 0) return std::nullopt;
+  if (holdsFloats(c.element)) return literalFloat(*c.literals, c.element, mix(r));
+  const auto& integers = c.literals->integers;
+  if (integers.empty()) return std::nullopt;
+  const auto bits = static_cast<uint64_t>(integers[mix(r) % integers.size()]);
+  return nextTo(bits, mix(~r));
+}
+
+// Element `index`, of which `r` is the random number.
+uint64_t valueOf(const Contents& c, uint64_t index, uint64_t r) {
+  if (c.kind == Contents::Kind::Literal) {
+    if (const auto value = literalValue(c, r)) return *value;
+    Contents other = c;
+    other.kind = Contents::Kind::Mixed;
+    return valueOf(other, index, r);
+  }
   if (c.kind == Contents::Kind::Few) {
     using Kind = Contents::Kind;
     static constexpr Kind kKinds[] = {Kind::Special, Kind::Mixed, Kind::Small, Kind::Special, Kind::Wide};
     Contents one = c;
     one.seed = mix(c.seed, r % (1 + c.seed % 3));
     one.kind = kKinds[one.seed % std::size(kKinds)];
-    return elementValue(one, 0);
+    return valueOf(one, 0, mix(one.seed, 0));
   }
   const unsigned bits = std::max(8u, info(c.element).bits);
   const bool isFloat = c.element == ScalarType::f32 || c.element == ScalarType::f64;
@@ -129,6 +182,10 @@ uint64_t elementValue(const Contents& c, uint64_t index) {
   }
 }
 
+}  // namespace
+
+uint64_t elementValue(const Contents& c, uint64_t index) { return valueOf(c, index, mix(c.seed, index)); }
+
 bool holdsFloats(ScalarType type) {
   switch (type) {
     case ScalarType::f16:
@@ -150,10 +207,11 @@ Contents::Kind contentsKind(bool floats, unsigned number, uint64_t r) {
                                           Kind::Small, Kind::Tiny,  Kind::Special};
   static constexpr Kind kFirstIntegers[] = {Kind::Small, Kind::Rising, Kind::Mixed,
                                             Kind::Any,   Kind::Small,  Kind::Special};
-  static constexpr Kind kFloats[] = {Kind::Small, Kind::Mixed,  Kind::Small,   Kind::Any,  Kind::Tiny, Kind::Mixed,
-                                     Kind::Wide,  Kind::Rising, Kind::Special, Kind::Wide, Kind::Few};
-  static constexpr Kind kIntegers[] = {Kind::Small, Kind::Rising,  Kind::Mixed, Kind::Any,
-                                       Kind::Small, Kind::Special, Kind::Few,   Kind::Wide};
+  static constexpr Kind kFloats[] = {Kind::Small, Kind::Mixed,  Kind::Small,  Kind::Any,     Kind::Tiny,
+                                     Kind::Mixed, Kind::Wide,   Kind::Rising, Kind::Special, Kind::Wide,
+                                     Kind::Few,   Kind::Coarse, Kind::Literal};
+  static constexpr Kind kIntegers[] = {Kind::Small,   Kind::Rising, Kind::Mixed, Kind::Any,    Kind::Small,
+                                       Kind::Special, Kind::Few,    Kind::Wide,  Kind::Literal};
   if (number < std::size(kFirstFloats)) return floats ? kFirstFloats[number] : kFirstIntegers[number];
   return floats ? kFloats[r % std::size(kFloats)] : kIntegers[r % std::size(kIntegers)];
 }
@@ -169,8 +227,10 @@ uint64_t floatBits(const Field& f, Contents::Kind kind, uint64_t r) {
 
 void Contents::fillPage(int64_t offset, std::byte* page) const {
   const unsigned bytes = std::clamp(info(element).bits / 8, 1u, 8u);
+  const uint64_t mixedSeed = mix(seed);
   for (unsigned at = 0; at < TrialMemory::kPage; at += bytes) {
-    const uint64_t v = elementValue(*this, static_cast<uint64_t>((offset + at) / bytes));
+    const auto index = static_cast<uint64_t>((offset + at) / bytes);
+    const uint64_t v = valueOf(*this, index, mix(mixedSeed ^ index));  // elementValue
     std::memcpy(page + at, &v, bytes);
   }
 }

@@ -71,11 +71,11 @@ class KernelCheck {
       Trial trial = shortOnes_ / 8 % 2 == 1 && !good_.empty()
                         ? nearTrial(good_[number_ / 2 % good_.size()], use_, options_.seed, number_)
                         : makeTrial(use_, limits, options_.seed, number_, blocks);
-      if (result_.trials == 0 && tooLongInputs_ % 2 == 1) makeSmall(trial);
+      if (!hasRun_ && tooLongInputs_ % 2 == 1) makeSmall(trial);
       pin(trial);
       observes_ = options_.coverage && shortOnes_ <= options_.trials * kObservedRounds;
       if (tryOut(trial)) return;
-      if (result_.trials == 0 && isHopeless()) break;
+      if (!hasRun_ && isHopeless()) break;
     }
     conclude();
   }
@@ -133,12 +133,14 @@ class KernelCheck {
         lastUndetermined_ = drop;
         lastReason_ = "not determined";
         ++(reason.isRace ? raced_ : unwritten_);
+        ++result_.undeterminedDifferences;
+        hasRun_ = true;
       }
     }
     if (drop.empty()) return accept(trial);
     if (shortOnes_ == 0) ++result_.dropped;
     lastDrop_ = drop;
-    if (result_.trials == 0 && tooLong_ && ++tooLongInputs_ % 4 == 0)
+    if (!hasRun_ && tooLong_ && ++tooLongInputs_ % 4 == 0)
       stepLimit_ = std::min(options_.stepLimit, stepLimit_ * 4);
     return false;
   }
@@ -146,6 +148,7 @@ class KernelCheck {
   // The two leave the same.
   bool accept(Trial& trial) {
     ++result_.trials;
+    hasRun_ = true;
     if (options_.coverage && result_.trials <= kLookedAt && (result_.trials == 1 || !result_.undetermined.empty()))
       result_.undetermined = own_->ownUndetermined(trial, stepLimit_);
     if (good_.size() < kMostGood) good_.push_back(trial);
@@ -361,6 +364,7 @@ class KernelCheck {
   uint64_t work_ = 0;  // as VerifyOptions::work counts it
   unsigned number_ = 0, shortOnes_ = 0, raceTrials_ = 0;
   unsigned tooLongInputs_ = 0;
+  bool hasRun_ = false;  // the first file, on some input
   // Inputs on which the two differ, but the first races, or uses what nothing has written.
   unsigned raced_ = 0, unwritten_ = 0;
   std::string lastDrop_, lastUndetermined_, lastReason_;

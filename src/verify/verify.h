@@ -45,6 +45,8 @@ struct KernelVerdict {
   Verdict verdict = Verdict::Inconclusive;
   unsigned trials = 0;   // that said something
   unsigned dropped = 0;  // inputs on which the first module fails
+  // Inputs on which the two differ, but the first module's own result is not determined.
+  unsigned undeterminedDifferences = 0;
   // Of a kernel that was not compared, in a word or two: the fault on the last input, such as "step-limit", or what
   // else is in the way.
   std::string reason;

@@ -302,8 +302,8 @@ TEST_CASE("rename-webs: each use reads from the same definitions as before, on r
     // Twice is once, also through the text.
     const Parsed again(print(*p));
     Function& h = again.function(1);
-    Analyses more(*again, h, knobs);
-    PassContext second{*again, knobs, more, report};
+    Analyses more(*again, h, livenessLimits(knobs));
+    PassContext second{*again, knobs, more, moduleFacts(*again, knobs), report};
     CHECK_FALSE(renameWebs(h, second));
   }
   CHECK(renamed > 1000);

@@ -21,7 +21,7 @@ class Evolution {
   std::string read(std::string_view name) { return text(find(name, true)); }
   // Of the loop with this number: backedges, the bound, or why it is not known.
   std::string trips(uint32_t loop = 0) {
-    const TripCount& t = view_.evolution().tripCount(LoopId(loop));
+    const TripCount& t = view_.analyses.scalarEvolution().tripCount(LoopId(loop));
     std::string out = t.exact.valid() ? text(t.exact) : std::string(t.unknown);
     if (t.most) out += " <= " + std::to_string(*t.most);
     return out;
@@ -30,18 +30,18 @@ class Evolution {
     const ExprId e = find(name, false);
     std::string out;
     for (const bool isSigned : {true, false})
-      if (const auto why = view_.evolution().whyNoWrap(e, isSigned))
+      if (const auto why = view_.analyses.scalarEvolution().whyNoWrap(e, isSigned))
         out += (out.empty() ? "" : ", ") + std::string(isSigned ? "s: " : "u: ") +
                std::string(ptxopt::name(why->kind));
     return out;
   }
-  std::string range(std::string_view name) { return view_.evolution().range(find(name, false)).toString(); }
+  std::string range(std::string_view name) { return view_.analyses.scalarEvolution().range(find(name, false)).toString(); }
 
  private:
   std::string text(ExprId e) {
     if (!e.valid()) return "none";
-    return view_.evolution().toString(e, [&](RegId r, ValueId v) {
-      const std::size_t values = view_.intervals()[r].values().size();
+    return view_.analyses.scalarEvolution().toString(e, [&](RegId r, ValueId v) {
+      const std::size_t values = view_.analyses.liveIntervals()[r].values().size();
       return std::string(view_.registerName(r)) + (values == 1 ? "" : ":" + std::to_string(v.value));
     });
   }
@@ -51,8 +51,8 @@ class Evolution {
     for (const InstrId id : f)
       for (const Operand& o : f.operandsOf(f[id])) {
         if (!o.isRegister() || view_.registerName(o.reg()) != name || !(reads ? o.reads() : o.writes())) continue;
-        if (view_.slots()[id].valid())
-          found = reads ? view_.evolution().read(o.reg(), id) : view_.evolution().written(o.reg(), id);
+        if (view_.analyses.slotIndexes()[id].valid())
+          found = reads ? view_.analyses.scalarEvolution().read(o.reg(), id) : view_.analyses.scalarEvolution().written(o.reg(), id);
       }
     return found;
   }

@@ -82,6 +82,7 @@ void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
       all.back().update({{"reached", v.reached},
                          {"executed", v.executed},
                          {"changed", v.changed},
+                         {"undetermined_differences", v.undeterminedDifferences},
                          {"undetermined", v.undetermined}});
   }
   fmt::print("{}\n", all.dump(2));

@@ -8,8 +8,8 @@ clang where they are installed. mutants.py has the operators. A mutant counts wh
 
   - ptxas accepts it and makes other machine code of it,
   - the changed instruction is executed by the earlier inputs of `ptxopt verify` (a guard: reached); verify --coverage says so,
-  - the original's own result is determined: no race, and the same whatever lies where nothing was written,
-    Mutants that differ only on inputs where the original races are reported apart,
+  - the original's own result is determined: no race, and the same whatever lies where nothing was written.
+    Mutants that differ only on inputs where it is not are reported apart (verify --coverage counts such inputs),
   - it is not a removed barrier, whose effect may need another order of the threads. These are reported apart.
 
 Of those that count some do nothing else on any input: mul.wide.s32 for mul.wide.u32 of what is never negative, or a move of
@@ -202,8 +202,10 @@ def is_reached(base, mutant):
 
 def missed(tool, base, path, kernel, line):
     """Of a mutant that verify calls equal: has its instruction ever done something else?"""
-    said = run([tool, "verify", base.path, path, *kernel, "--format", "json", "--coverage"]).stdout
-    changed = set().union(*(verdict["changed"] for verdict in json.loads(said)))
+    verdicts = json.loads(run([tool, "verify", base.path, path, *kernel, "--format", "json", "--coverage"]).stdout)
+    if differing := sum(verdict["undetermined_differences"] for verdict in verdicts):
+        return RACES, f"they differ on {differing} inputs on which the original's result is not determined"
+    changed = set().union(*(verdict["changed"] for verdict in verdicts))
     return (MISSED, f"and {len(changed) - 1} more lines compute something else") if line in changed else (UNINFECTED, "")
 
 
@@ -220,22 +222,22 @@ def examine(tool, work, base, mutant):
         except machine_code.AssemblyError as error:
             return REFUSED, str(error)
         kernel = ["--kernel", mutant.kernel] if mutant.kernel else []
-        verify = run([tool, "verify", base.path, path, *kernel])
+        verify = run([tool, "verify", base.path, path, *kernel, "--format", "json"])
         said = verify.stdout + verify.stderr
-        if verify.returncode not in (0, 1, 2):
+        if verify.returncode not in (0, 1, 2) or not verify.stdout:
             raise SystemExit(f"mutation: verify ends with status {verify.returncode} on {base.name}:{mutant.line}: {mutant.new}\n{said}")
         different = verify.returncode == 1
         if machine_code.same(base.fingerprint, fingerprint):
             undefined = "the second file fails: " in said  # the machine code does not care
             return (FALSE_ALARM if different and not undefined else SAME), said
-        if not different and verify.returncode == 2 and "not compared" in said and not mutant.kernel:
-            # A function: kernels that cannot be compared say nothing, the others were found equal.
-            return missed(tool, base, path, kernel, mutant.line)
-        if verify.returncode == 0:
-            return missed(tool, base, path, kernel, mutant.line)
-        if not different and "the first file's result is not determined" in said:
+        if different:
+            return DETECTED, said
+        # A function may be called by kernels that cannot be compared even with themselves.
+        open_ones = {verdict["reason"] for verdict in json.loads(verify.stdout)
+                     if verdict["kernel"] in base.kernels and verdict["verdict"] != "equal"}
+        if "not determined" in open_ones:
             return RACES, said
-        return (DETECTED if different else UNDECIDED), said
+        return (UNDECIDED, said) if open_ones else missed(tool, base, path, kernel, mutant.line)
 
 
 def keep(work, base, mutant, outcome, said):

@@ -21,12 +21,12 @@ constexpr std::size_t kMostTold = 20;
 EvolutionReplay::EvolutionReplay(FunctionView& view)
     : view_(view),
       f_(view.function),
-      cfg_(view.cfg()),
-      loops_(view.loops()),
-      slots_(view.slots()),
-      intervals_(view.intervals()),
-      numbers_(view.ranges().numbers()),
-      evolution_(view.evolution()),
+      cfg_(view.analyses.cfg()),
+      loops_(view.analyses.loops()),
+      slots_(view.analyses.slotIndexes()),
+      intervals_(view.analyses.liveIntervals()),
+      numbers_(view.analyses.valueRanges().numbers()),
+      evolution_(view.analyses.scalarEvolution()),
       position_(f_.instructions.size()),
       phis_(cfg_.size()) {
   for (uint32_t r = 0; r < intervals_.size(); ++r) {
