@@ -21,13 +21,13 @@ std::vector<AddressState> allStates() {
 }
 
 // What a register holds behind the last instruction of the body, in words.
-std::string at(const Parsed& p, std::string_view reg, std::size_t function = 0) {
-  const Function& f = p.function(function);
+std::string at(const Parsed& p, std::string_view reg, bool paramsAreGlobal = true) {
+  const Function& f = p.function();
   const Cfg cfg(*p, f);
   const DominatorTree dominators(cfg, DominatorTree::Direction::Dominators);
   const SlotIndexes slots(f, cfg);
   const LiveIntervals intervals(f, cfg, slots, &dominators);
-  const ModuleAddressFacts facts = makeAddressFacts(*p, true);
+  const ModuleAddressFacts facts = makeAddressFacts(*p, paramsAreGlobal);
   const AddressSpaces spaces(*p, f, cfg, slots, intervals, &facts);
   // The last instruction that reads it.
   for (std::size_t n = f.instructions.size(); n-- > 0;) {
@@ -49,8 +49,7 @@ std::string holds(std::string_view body, bool paramsAreGlobal = true) {
   const Parsed p(kHeader + ".global .b32 g;\n.shared .b32 s;\n.const .b32 c;\n" +
                  kernel(std::string(body) + "st.global.u64 [%rd97], %rd1;\n").substr(kHeader.size()));
   p->makeSynthParts();
-  makeAddressFacts(*p, paramsAreGlobal);
-  return at(p, "%rd1");
+  return at(p, "%rd1", paramsAreGlobal);
 }
 
 }  // namespace
@@ -218,7 +217,6 @@ TEST_CASE("address facts: parameters of functions come from all of their calls")
   const auto found = [&](std::string_view linkage, std::string_view more) {
     const Parsed p(text(linkage, more));
     p->makeSynthParts();
-    makeAddressFacts(*p, true);
     return at(p, "%rd1");
   };
   CHECK(found("", "") == "shared");

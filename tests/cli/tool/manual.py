@@ -14,11 +14,7 @@ from pathlib import Path
 
 from checks import Checks, run_test
 
-<<<<<<< HEAD:tests/cli/tool/manual.py
 ROOT = Path(__file__).resolve().parents[3]
-=======
-ROOT = Path(__file__).resolve().parent.parent.parent
->>>>>>> a6deb7b (tests/tool/manual.py reads the table of variables where it lies now):tests/tool/manual.py
 TABLE = ROOT / "src" / "tool" / "options" / "environment.def"
 
 
