@@ -28,11 +28,11 @@ enum class Status {
 struct Options {
   // 0: parse and print. 1: clean-up. 2: everything that pays. Ignored when `passes` is set.
   int level = 2;
-  // Exactly these passes, in this order. `live-dead@2` is the second live-dead of the pipeline: the same pass,
+  // Exactly these passes, in this order. `dce@2` is the second dce of the pipeline: the same pass,
   // reported under that name.
   std::optional<std::vector<std::string>> passes;
   // These not, whichever way the others were chosen. The name of a pass means all its runs; where a pipeline has
-  // several they are called `live-dead@1`, `live-dead@2`, ...
+  // several they are called `dce@1`, `dce@2`, ...
   std::vector<std::string> skip;
   // Functions that no pass touches, by name.
   std::vector<std::string> leave;

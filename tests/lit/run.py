@@ -7,7 +7,7 @@
 A file:
 
     // What is tested, in words.
-    // RUN: ptxopt %s -o - --passes=live-dead
+    // RUN: ptxopt %s -o - --passes=dce
     <the input>
     // EXPECT
     //| a line of standard output, or

@@ -35,7 +35,7 @@ from measure import function, measure, table
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 HEADER = '.version 8.0\n.target sm_80\n.address_size 64\n\n\t.file	1 "synthetic.cu"\n'
-PASSES = ["cssa-coalesce", "register-coalescer", "nvptx-coalescer", "split-live-ranges", "split-high-pressure"]
+PASSES = ["cssa-coalesce", "register-coalescer", "cross-type-coalescer", "split-live-ranges", "split-high-pressure"]
 SIZES = [1_000, 10_000, 100_000, 1_000_000]
 BOUND = 2000  # nanoseconds an instruction
 NOISE = 1.6
@@ -164,7 +164,7 @@ def time_ptxas(options, passes, folder):
     with open(original, "w") as file:
         file.write(HEADER + function(0, 700))
     run(options.inserter, original, "-o", bloated, "--mode=definitions", "--times=10")
-    run(options.tool, bloated, "-o", clean, "--passes=" + ",".join(["live-dead", *passes, "live-dead"]))
+    run(options.tool, bloated, "-o", clean, "--passes=" + ",".join(["dce", *passes, "dce"]))
     rows, first = [], None
     for name, path in (("original", original), ("ten copies a definition", bloated), ("after the passes", clean)):
         taken = measure(["ptxas", "-O3", "-arch=sm_80", path, "-o", "/dev/null"], options.best)

@@ -50,7 +50,7 @@ TEST_CASE("api: the default does the clean-up") {
   CHECK(r.instructionsAfter == 4);
   CHECK(r.architecture == "sm_90a");
   REQUIRE(r.passes.size() >= 1);
-  CHECK(r.passes[0].name == "early-simple-live-dead");
+  CHECK(r.passes[0].name == "local-dce");
   CHECK(r.passes[0].changedFunctions == 1);
   CHECK(r.passes[0].counters.at("dead") == 1);
 }
@@ -62,21 +62,21 @@ TEST_CASE("api: levels, passes and skip") {
     return names;
   };
   CHECK(ran({.level = 0}) == "");
-  CHECK(contains(ran({.level = 1}), "live-dead"));
+  CHECK(contains(ran({.level = 1}), "dce"));
   CHECK_FALSE(contains(ran({.level = 2}), "rename-webs"));
-  CHECK(ran({.passes = {{"rename-webs", "live-dead", "rename-webs"}}}) == "rename-webs@1 live-dead rename-webs@2 ");
-  CHECK(ran({.level = 0, .passes = {{"live-dead"}}}) == "live-dead ");
+  CHECK(ran({.passes = {{"rename-webs", "dce", "rename-webs"}}}) == "rename-webs@1 dce rename-webs@2 ");
+  CHECK(ran({.level = 0, .passes = {{"dce"}}}) == "dce ");
   CHECK(ran({.passes = std::vector<std::string>{}}) == "");
-  CHECK(ran({.passes = {{"rename-webs", "live-dead"}}, .skip = {"rename-webs"}}) == "live-dead ");
-  CHECK(ran({.skip = {"live-dead"}}) ==
-        "early-simple-live-dead inline-calls promote-local drop-broadcasts infer-address-space cssa-coalesce "
+  CHECK(ran({.passes = {{"rename-webs", "dce"}}, .skip = {"rename-webs"}}) == "dce ");
+  CHECK(ran({.skip = {"dce"}}) ==
+        "local-dce inline-calls sroa uniformize-broadcasts infer-address-space cssa-coalesce "
         "register-coalescer "
-        "nvptx-coalescer "
-        "divide hoist-slow-arithmetic wide-multiply local-cse straight-line-reduce loop-reduce ");
-  CHECK(ran({.skip = {"early-simple-live-dead", "live-dead@1"}}) ==
-        "inline-calls promote-local drop-broadcasts infer-address-space cssa-coalesce register-coalescer "
-        "nvptx-coalescer divide "
-        "hoist-slow-arithmetic wide-multiply local-cse straight-line-reduce loop-reduce live-dead@2 ");
+        "cross-type-coalescer "
+        "divide licm-slow-ops wide-multiply local-cse slsr lsr ");
+  CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
+        "inline-calls sroa uniformize-broadcasts infer-address-space cssa-coalesce register-coalescer "
+        "cross-type-coalescer divide "
+        "licm-slow-ops wide-multiply local-cse slsr lsr dce@2 ");
   CHECK(optimize(kDead, {.level = 0}).output == kDead);
   CHECK(optimize(kDead, {.passes = std::vector<std::string>{}}).output == kDead);
 }
@@ -120,7 +120,7 @@ TEST_CASE("api: knobs reach the passes") {
   CHECK(r.status == Status::Ok);
   CHECK(r.instructionsAfter == 4);  // no register is live between blocks: that takes no memory
   const Result declined = optimize(kernel("mov.u32 %r1, 1;\nL:\nst.global.u32 [%rd1], %r2;\n"),
-                                   {.skip = {"early-simple-live-dead"}, .knobs = {{"liveness-memory-mb", 0}}});
+                                   {.skip = {"local-dce"}, .knobs = {{"liveness-memory-mb", 0}}});
   CHECK(declined.instructionsAfter == 2);
   REQUIRE(declined.remarks.size() == 1);
   CHECK(declined.remarks[0].name == "too-large");
@@ -167,18 +167,18 @@ TEST_CASE("api: a byte order mark stays, and is no part of a reprint") {
 
 TEST_CASE("api: dumps") {
   const std::string two = kDead + ".entry second()\n{\n\tret;\n}\n";
-  const Result r = optimize(two, {.passes = {{"live-dead", "rename-webs"}}, .printAfter = {"live-dead"}});
-  CHECK(contains(r.dumps, "// k after live-dead\n.visible .entry k("));
-  CHECK(contains(r.dumps, "// second after live-dead\n"));
+  const Result r = optimize(two, {.passes = {{"dce", "rename-webs"}}, .printAfter = {"dce"}});
+  CHECK(contains(r.dumps, "// k after dce\n.visible .entry k("));
+  CHECK(contains(r.dumps, "// second after dce\n"));
   CHECK_FALSE(contains(r.dumps, "after rename-webs"));
   CHECK(r.dumps.find("// k ") < r.dumps.find("// second "));
-  const Result all = optimize(two, {.passes = {{"live-dead", "rename-webs"}}, .printAfterAll = true});
+  const Result all = optimize(two, {.passes = {{"dce", "rename-webs"}}, .printAfterAll = true});
   CHECK(contains(all.dumps, "// second after rename-webs\n"));
 }
 
 TEST_CASE("api: the output does not depend on the number of threads") {
   const std::string text = manyFunctions(400);
-  Options options{.passes = {{"live-dead", "rename-webs", "live-dead"}},
+  Options options{.passes = {{"dce", "rename-webs", "dce"}},
                   .verifyEach = true,
                   .jobs = 1,
                   .printAfterAll = true,
@@ -200,7 +200,7 @@ TEST_CASE("api: the output does not depend on the number of threads") {
 TEST_CASE("api: passes are idempotent") {
   const std::string text = manyFunctions(60);
   for (const std::vector<std::string>& passes :
-       {std::vector<std::string>{"live-dead"}, {"rename-webs"}, {"live-dead", "rename-webs"}}) {
+       {std::vector<std::string>{"dce"}, {"rename-webs"}, {"dce", "rename-webs"}}) {
     const Options options{.passes = passes, .verifyEach = true};
     const Result once = optimize(text, options);
     REQUIRE(once.status == Status::Ok);
@@ -217,8 +217,8 @@ TEST_CASE("api: a pass sees what the pass before it left") {
   const std::string text = kernel(
       "\tld.param.u64 %rd1, [p];\n\tbra M;\nU:\n\t.loc 1 2 3\nM:\n\tmov.u32 %r1, 1;\n\tst.global.u32 [%rd1], %r1;\n"
       "\tmov.u32 %r1, 2;\n\tst.global.u32 [%rd1+4], %r1;\n\tret;\n");
-  const Result both = optimize(text, {.passes = {{"live-dead", "rename-webs"}}, .verifyEach = true});
-  const Result first = optimize(text, {.passes = {{"live-dead"}}});
+  const Result both = optimize(text, {.passes = {{"dce", "rename-webs"}}, .verifyEach = true});
+  const Result first = optimize(text, {.passes = {{"dce"}}});
   const Result second = optimize(first.output, {.passes = {{"rename-webs"}}});
   CHECK(both.output == second.output);
   CHECK(both.passes.at(1).counters.at("webs-renamed") == 1);
@@ -227,10 +227,9 @@ TEST_CASE("api: a pass sees what the pass before it left") {
 
 TEST_CASE("api: the JSON report") {
   const std::string text = kDead + ".func f()\n{\n\tret;\n\ttrap;\n\tfrob.x;\n}\n.func proto()\n;\n";
-  const Result r = optimize(text, {.passes = {{"live-dead"}},
-                                   .knobs = {{"rename-webs-keep-tied", 1}},
-                                   .fileName = "a\xff.ptx",
-                                   .report = true});
+  const Result r = optimize(
+      text,
+      {.passes = {{"dce"}}, .knobs = {{"rename-webs-keep-tied", 1}}, .fileName = "a\xff.ptx", .report = true});
   REQUIRE(r.status == Status::Ok);
   CHECK(r.reportJson.ends_with("}\n"));
   const auto json = nlohmann::json::parse(r.reportJson);
@@ -244,7 +243,7 @@ TEST_CASE("api: the JSON report") {
   CHECK(json.at("knobs").at("rename-webs-keep-tied") == 1);
   CHECK(json.at("knobs").at("remove-unreachable") == 1);
   REQUIRE(json.at("passes").size() == 1);
-  CHECK(json.at("passes")[0].at("name") == "live-dead");
+  CHECK(json.at("passes")[0].at("name") == "dce");
   CHECK(json.at("passes")[0].at("changed-functions") == 2);
   CHECK(json.at("passes")[0].at("counters").at("unreachable") == 2);
   CHECK(json.at("passes")[0].at("counters").at("dead") == 1);
@@ -310,9 +309,9 @@ L:
   const Result renamed = optimize(text, {.passes = {{"rename-webs"}}, .verifyEach = true});
   REQUIRE(renamed.status == Status::Ok);
   REQUIRE(renamed.passes.at(0).changedFunctions >= 1);
-  const Result apart = optimize(renamed.output, {.passes = {{"live-dead"}}, .verifyEach = true});
+  const Result apart = optimize(renamed.output, {.passes = {{"dce"}}, .verifyEach = true});
   REQUIRE(apart.status == Status::Ok);
   REQUIRE(apart.passes.at(0).counters.at("dead") >= 2);
-  const Result together = optimize(text, {.passes = {{"rename-webs", "live-dead"}}, .verifyEach = true});
+  const Result together = optimize(text, {.passes = {{"rename-webs", "dce"}}, .verifyEach = true});
   CHECK(together.output == apart.output);
 }

@@ -130,7 +130,7 @@ TEST_CASE("cssa-coalesce: random copies, run before and after") {
       CAPTURE(ranges);
       INFO(text);
       Knobs knobs;
-      knobs.set("usedessa", ranges);
+      knobs.set("cssa-interference", ranges);
       knobs.set("join-guarded-definitions", seed % 2);
       const std::vector<uint32_t> expected = stores(*p, p.function());
       const std::size_t copiesBefore = copies(*p, p.function());

@@ -32,7 +32,7 @@ constexpr std::string_view kText = R"(.version 8.0
 
 Result run(std::vector<std::string> leave = {}) {
   Options options;
-  options.passes = {"live-dead"};
+  options.passes = {"dce"};
   options.outcomes = true;
   options.leave = std::move(leave);
   return optimize(kText, options);
@@ -147,7 +147,7 @@ TEST_CASE("guard: no ptxas to ask keeps the input and says so") {
   guard.mode = GuardMode::Ptxas;
   guard.ptxas.program = "/nothing/here/ptxas";
   Options options;
-  options.passes = {"live-dead"};
+  options.passes = {"dce"};
   options.report = true;
   const GuardedResult done = optimizeGuarded(kText, options, guard);
   CHECK(done.result.output == kText);

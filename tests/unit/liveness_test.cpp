@@ -213,7 +213,7 @@ TEST_CASE("liveness: both solvers, however registers are split into files") {
   for (uint64_t seed = 1; seed <= 60; ++seed) compareSolvers(seed, {.mostBlocks = 60, .mostStatements = 12});
 }
 
-TEST_CASE("live-dead: removes just what the reference does not need, on random functions") {
+TEST_CASE("dce: removes just what the reference does not need, on random functions") {
   std::size_t removed = 0;
   for (uint32_t seed = 5001; seed <= 6000; ++seed) {
     RandomFunction g(seed);
@@ -231,7 +231,7 @@ TEST_CASE("live-dead: removes just what the reference does not need, on random f
     std::vector<bool> expected(g.statements.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
       expected[i] = !reference.isNeeded(i) && cfg[cfg.blockOf(InstrId(i))].reachable;
-    liveDead(f, context);
+    dce(f, context);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (f.instructions[i].is(Instruction::Erased) != expected[i]) FAIL("differs at " << g.statements[i].text);
       removed += expected[i];

@@ -1,4 +1,4 @@
-// A kernel with everything that the parts of loop-reduce need, one at a time.
+// A kernel with everything that the parts of lsr need, one at a time.
 #pragma once
 
 #include "passes/util/expander.h"

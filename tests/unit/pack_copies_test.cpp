@@ -279,7 +279,7 @@ TEST_CASE("pack copies: what is found holds on every walk") {
   CHECK(copies > sampled(3000));
 }
 
-TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads what it read") {
+TEST_CASE("cross-type-coalescer: joined across packs and unpacks, every walk reads what it read") {
   uint64_t removed = 0, constants = 0;
   for (uint64_t seed = 0; seed < sampled(6000); ++seed) {
     const Parsed p(PackFunction(seed, 1 + seed % 5).text());
@@ -291,7 +291,7 @@ TEST_CASE("nvptx-coalescer: joined across packs and unpacks, every walk reads wh
     PassReport report;
     Analyses analyses(*p, f, livenessLimits(knobs));
     PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
-    findPass("nvptx-coalescer")->run(f, context);
+    findPass("cross-type-coalescer")->run(f, context);
     for (const auto& [name, n] : report.counters)
       if (name == "removed-pack" || name == "removed-unpack")
         removed += n;

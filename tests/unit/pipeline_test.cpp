@@ -27,35 +27,35 @@ std::string steps(const PipelineChoice& choice, const Names& also = {}) {
 
 TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 0}) == "");
-  CHECK(steps({.level = 1}) == "early-simple-live-dead live-dead@1 ");
+  CHECK(steps({.level = 1}) == "local-dce dce@1 ");
   CHECK(steps({.level = 2}) ==
-        "early-simple-live-dead live-dead@1 inline-calls promote-local drop-broadcasts infer-address-space "
+        "local-dce dce@1 inline-calls sroa uniformize-broadcasts infer-address-space "
         "cssa-coalesce "
         "register-coalescer "
-        "nvptx-coalescer divide hoist-slow-arithmetic wide-multiply local-cse straight-line-reduce "
-        "loop-reduce live-dead@2 ");
-  CHECK(levelOf(*findPass("live-dead")) == 1);
+        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
+        "lsr dce@2 ");
+  CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
 }
 
 TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
-  const Names all{"live-dead"}, second{"live-dead@2"}, once{"early-simple-live-dead@1"};
+  const Names all{"dce"}, second{"dce@2"}, once{"local-dce@1"};
   CHECK(steps({.skip = all}) ==
-        "early-simple-live-dead inline-calls promote-local drop-broadcasts infer-address-space cssa-coalesce "
+        "local-dce inline-calls sroa uniformize-broadcasts infer-address-space cssa-coalesce "
         "register-coalescer "
-        "nvptx-coalescer "
-        "divide hoist-slow-arithmetic wide-multiply local-cse straight-line-reduce loop-reduce ");
+        "cross-type-coalescer "
+        "divide licm-slow-ops wide-multiply local-cse slsr lsr ");
   CHECK(steps({.skip = second}) ==
-        "early-simple-live-dead live-dead@1 inline-calls promote-local drop-broadcasts infer-address-space "
+        "local-dce dce@1 inline-calls sroa uniformize-broadcasts infer-address-space "
         "cssa-coalesce "
         "register-coalescer "
-        "nvptx-coalescer divide hoist-slow-arithmetic wide-multiply local-cse straight-line-reduce "
-        "loop-reduce ");
-  CHECK(steps({.level = 1, .skip = second}) == "early-simple-live-dead live-dead@1 ");
-  CHECK(steps({.level = 1, .skip = once}) == "live-dead@1 ");
-  const Names chosen{"live-dead@2", "rename-webs", "live-dead", "rename-webs"}, last{"rename-webs@2"};
-  CHECK(steps({.passes = &chosen}) == "live-dead@2 rename-webs@1 live-dead rename-webs@2 ");
-  CHECK(steps({.passes = &chosen, .skip = last}) == "live-dead@2 rename-webs@1 live-dead ");
+        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
+        "lsr ");
+  CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
+  CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");
+  const Names chosen{"dce@2", "rename-webs", "dce", "rename-webs"}, last{"rename-webs@2"};
+  CHECK(steps({.passes = &chosen}) == "dce@2 rename-webs@1 dce rename-webs@2 ");
+  CHECK(steps({.passes = &chosen, .skip = last}) == "dce@2 rename-webs@1 dce ");
   CHECK(steps({.passes = &chosen, .skip = all}) == "rename-webs@1 rename-webs@2 ");
 }
 
@@ -69,16 +69,15 @@ TEST_CASE("pipeline: names that are none") {
   CHECK(skip("nope") == "there is no pass 'nope'");
   CHECK(skip("nope@1") == "there is no pass 'nope'");
   CHECK(skip("") == "there is no pass ''");
-  for (const char* name :
-       {"live-dead@5", "live-dead@0", "live-dead@", "live-dead@-1", "live-dead@2x", "live-dead@1@2"})
-    CHECK(skip(name) == "there is no '" + std::string(name) + "': the pipeline runs live-dead 2 times");
+  for (const char* name : {"dce@5", "dce@0", "dce@", "dce@-1", "dce@2x", "dce@1@2"})
+    CHECK(skip(name) == "there is no '" + std::string(name) + "': the pipeline runs dce 2 times");
   const Names once{"rename-webs"}, second{"rename-webs@2"};
   CHECK(steps({.passes = &once, .skip = second}) ==
         "there is no 'rename-webs@2': the pipeline runs rename-webs 0 times");
   CHECK(steps({.passes = &second}) == "there is no 'rename-webs@2': the pipeline runs rename-webs 0 times");
 }
 
-TEST_CASE("pipeline: live-dead is skipped until another pass changes something") {
+TEST_CASE("pipeline: dce is skipped until another pass changes something") {
   const std::string text = kernel(
       "mov.u32 %r1, 5;\nmov.u32 %r1, 6;\nst.global.u32 [0], %r1;\nadd.s32 %r1, %r1, 1;\n"
       "st.global.u32 [0], %r1;\nret;\n");
@@ -90,12 +89,12 @@ TEST_CASE("pipeline: live-dead is skipped until another pass changes something")
       marks += p.skippedFunctions != 0 ? 's' : p.changedFunctions != 0 ? 'c' : '-';
     return marks;
   };
-  CHECK(ran({"live-dead", "live-dead", "live-dead"}) == "css");
-  CHECK(ran({"live-dead", "rename-webs", "live-dead", "rename-webs", "live-dead@2"}) == "cc--s");
-  CHECK(ran({"early-simple-live-dead", "live-dead", "live-dead"}) == "c-s");
+  CHECK(ran({"dce", "dce", "dce"}) == "css");
+  CHECK(ran({"dce", "rename-webs", "dce", "rename-webs", "dce@2"}) == "cc--s");
+  CHECK(ran({"local-dce", "dce", "dce"}) == "c-s");
 }
 
-TEST_CASE("live-dead: a second run finds nothing, also where addresses of labels die") {
+TEST_CASE("dce: a second run finds nothing, also where addresses of labels die") {
   for (const char* body : {// The address is dead, and with it the block.
                            "mov.u64 %rd1, L;\nret;\nL:\nst.global.u32 [0], 1;\nret;\n",
                            // It is taken in a block that goes, and in one that goes because of that.
@@ -107,9 +106,9 @@ TEST_CASE("live-dead: a second run finds nothing, also where addresses of labels
     Analyses analyses(*p, f, livenessLimits(knobs));
     PassReport report;
     PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
-    CHECK(liveDead(f, context));
+    CHECK(dce(f, context));
     analyses.invalidate();
-    CHECK_FALSE(liveDead(f, context));
+    CHECK_FALSE(dce(f, context));
     std::size_t n = 0;
     for (const InstrId id : f) n += f[id].isInstruction();
     CHECK(n == 1);
@@ -180,7 +179,7 @@ TEST_CASE("optimize: kept analyses hold after every pass, on random functions") 
   for (uint64_t seed = 1; seed <= 150; ++seed) {
     const std::string text = randomFunction(seed);
     CAPTURE(text);
-    const Options options{.passes = Names{"early-simple-live-dead", "live-dead", "rename-webs", "live-dead"},
+    const Options options{.passes = Names{"local-dce", "dce", "rename-webs", "dce"},
                           .verifyEach = true,
                           .verifyAnalyses = true,
                           .warnUninitialised = true};

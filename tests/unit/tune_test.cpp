@@ -131,11 +131,11 @@ TEST_CASE("tune: recipes are spelled as on the command line") {
   r.limit = 40;
   CHECK(r.spelled() == ".maxnreg 40");
   r.level = 2;
-  r.skip = {"loop-reduce", "divide"};
+  r.skip = {"lsr", "divide"};
   r.knobs = {{"lsr-check-rp", 0}, {"lsr-selection", 1}};
-  CHECK(r.spelled() == "-O2 --skip-pass=loop-reduce,divide --lsr-check-rp=0 --lsr-selection=cheapest, .maxnreg 40");
+  CHECK(r.spelled() == "-O2 --skip-pass=lsr,divide --lsr-check-rp=0 --lsr-selection=cheapest, .maxnreg 40");
   CHECK(toJson(r).dump() ==
-        R"({"level":2,"skip":["loop-reduce","divide"],"knobs":{"lsr-check-rp":0,"lsr-selection":"cheapest"},)"
+        R"({"level":2,"skip":["lsr","divide"],"knobs":{"lsr-check-rp":0,"lsr-selection":"cheapest"},)"
         R"("maxnreg":40})");
   CHECK(recipeFrom(toJson(r)) == r);
 }

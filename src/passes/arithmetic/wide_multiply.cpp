@@ -8,7 +8,7 @@
 //             instruction is then looked at once (wide/products.cpp, wide/narrowing.cpp). All plans are made on
 //             the unchanged function, and all edits at the end.
 // Invariants: each register holds at each place what it held before: a value is computed in another way at the
-//             same place, and live-dead removes what is no longer needed. A number counts as extended only if
+//             same place, and dce removes what is no longer needed. A number counts as extended only if
 //             that is proved for every execution.
 // Cost:       linear, times that of ranges and scalar evolution, which are asked for operands of such
 //             instructions only.

@@ -6,7 +6,7 @@
 //             values that meet at a phi, and what is made of it at its block's start, become one register, all of a
 //             phi at once where that may be (phi_webs.h). Both again until nothing changes.
 // Algorithm:  two ways to tell what may be one register. By values, the default: two may, unless they hold
-//             different values where both live (Boissinot et al., 2009). With usedessa: only where they do not both
+//             different values where both live (Boissinot et al., 2009). With cssa-interference: only where they do not both
 //             live (Sreedhar et al., 1999); then more copies stay, and what a register holds is not known across
 //             blocks.
 // Keeps:      swaps, rotations and lost copies; registers of tied operands and of wgmma; names in parameter lists;
@@ -72,12 +72,12 @@ class CssaCoalesce {
                      {.mostCopies = static_cast<uint64_t>(context_.knobs[Knob::CopyLimit]),
                       .mostJoins = static_cast<uint64_t>(context_.knobs[Knob::CoalesceLimit]),
                       .joinPartial = knob(Knob::JoinGuardedDefinitions),
-                      .byRangeOnly = knob(Knob::Usedessa)});
+                      .byRangeOnly = knob(Knob::CssaInterference)});
   }
 
   bool shortenRuns() {
     CopyRuns runs(f_, context_, coalescer(),
-                  {.usesRoots = !knob(Knob::Usedessa), .takesGuarded = knob(Knob::JoinGuardedDefinitions)});
+                  {.usesRoots = !knob(Knob::CssaInterference), .takesGuarded = knob(Knob::JoinGuardedDefinitions)});
     const bool isShorter = runs.shorten([&](BlockId b, std::size_t before, std::size_t after) {
       if (verbosity() < 2) return;
       context_.decline("shortened", fmt::format("{}: {} {} are {} now", nameOf(b), before,

@@ -6,7 +6,7 @@
 // Rule:       a body of at most `inline-size` instructions goes to all calls, one of at most `inline-once-size`
 //             where its caller has one call of it. Counted are those that ptxas has work with: not moves,
 //             branches, returns, and accesses of parameters and of the function's own frame, which
-//             promote-local takes away. A function grows to kMostInstructions.
+//             sroa takes away. A function grows to kMostInstructions.
 // Cost:       nothing in a module without calls; else linear in what is called and in what is copied.
 // Declines:   by callee: no-body, weak (where `inline-weak` is 0), recursive, calls (it calls what has no body to
 //             put there, or through a pointer), register-parameters, static-variable (of shared or global memory,

@@ -2,7 +2,7 @@
 //
 // What:       what passes through .param space passes through local memory then: the variables of the call
 //             sequence become variables of the caller that both sides load and store, which is what PTX makes
-//             of parameters whose address is taken; promote-local makes registers of them. Registers, labels
+//             of parameters whose address is taken; sroa makes registers of them. Registers, labels
 //             and variables of the body are new ones of the caller, so its braces, declarations and line
 //             numbers are not copied; `ret` goes to a label after the body, or falls through.
 // Registers:  operands are copied entry by entry with their signs, constants and components, registers with their types

@@ -3,7 +3,7 @@
 // What:       ptxas leaves calls as they are: one costs moves into the registers that its convention names, the
 //             registers that it does not save, and hides what it does with pointers. Compilers that do not
 //             optimize leave a call for each accessor of an index; here such a body is put in its place, with
-//             its parameters in local variables that promote-local makes registers of.
+//             its parameters in local variables that sroa makes registers of.
 // Algorithm:  from the leaves of the call graph up, on copies of the functions as they were
 //             (inline/call_bodies.h); one call by the other (inline/call_inliner.h).
 // Keeps:      the functions themselves: other modules, and calls that stay, may want them.

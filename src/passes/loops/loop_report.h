@@ -1,4 +1,4 @@
-// What loop-reduce says of each loop: which forms its groups of addresses could take and took, and why nothing was
+// What lsr says of each loop: which forms its groups of addresses could take and took, and why nothing was
 // done. The reports go to PassReport::loops, and the reasons, counted, to its declines.
 #pragma once
 

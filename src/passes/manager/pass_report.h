@@ -52,7 +52,7 @@ struct LoopReport {
 };
 
 struct PassReport {
-  std::string_view pass;  // as the step of the pipeline is called: "live-dead@2"
+  std::string_view pass;  // as the step of the pipeline is called: "dce@2"
   bool changed = false;
   bool skipped = false;  // nothing had changed since it ran last, or it only tidies
   std::map<std::string_view, uint64_t> counters;

@@ -10,7 +10,7 @@
 // Algorithm:  address_spaces.h, with what address_facts.h found for parameters and results.
 // Keeps:      everything else about the access: order, scope, cache operators and hints, where the space has them
 //             (ir/spaced_opcodes.h).
-// Leaves:     what nothing reads any longer, to live-dead.
+// Leaves:     what nothing reads any longer, to dce.
 // Cost:       nothing without a generic access; else live intervals, and linear in operands for each sweep.
 // Declines:   unknown-source (loaded from memory that may have changed since the launch, put together from halves,
 //             ...), mixed-spaces (addresses of several meet), function-parameter (of a function with calls that are

@@ -7,7 +7,7 @@
 // Modes:      a file for each (split_mode.h).
 //             by default     copy_mode.h: the carrier is another register, and the value is copied.
 //             split-remat    remat_mode.h: a cheap definition is computed anew at each place.
-//             demote-shared  shared_mode.h: the carrier is a slot in .shared memory.
+//             spill-to-shared  shared_mode.h: the carrier is a slot in .shared memory.
 // Machine code of ptxas: identical by default. Copies make PTX larger, so the pass runs on request only.
 // Cost:       linear in operands, and logarithmic in points for each stretch, for each step tried.
 // Declines:   too-large, those of SplitGoal, nothing-to-split, with slots those of whyNoSlots, and those of
@@ -59,7 +59,7 @@ class PressureSplitter {
   // By the knobs; nothing if only slots are asked for, and there may be none.
   std::optional<SplitPlanner::Modes> findModes() {
     SplitPlanner::Modes modes{.remat = context_.knobs[Knob::SplitRemat] != 0,
-                              .shared = context_.knobs[Knob::DemoteShared] != 0};
+                              .shared = context_.knobs[Knob::SpillToShared] != 0};
     if (!modes.shared) return modes;
     const std::string_view why = whyNoSlots(context_.module, f_, goal_.needs);
     if (why.empty()) return modes;

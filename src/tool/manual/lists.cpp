@@ -7,7 +7,7 @@ namespace ptxopt::tool {
 
 namespace {
 
-// " (also: live-dead)"
+// " (also: dce)"
 std::string also(const std::vector<std::string_view>& aliases) {
   return aliases.empty() ? "" : fmt::format(" (also: {})", fmt::join(aliases, ", "));
 }

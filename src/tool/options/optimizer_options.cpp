@@ -17,7 +17,7 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
                       ->delimiter(',')
                       ->allow_extra_args(false)
                       ->group(group);
-  app.add_option("--skip-pass", options_.skip, "not these; live-dead@2 is the second run of live-dead")
+  app.add_option("--skip-pass", options_.skip, "not these; dce@2 is the second run of dce")
       ->type_name("PASS,...")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -112,7 +112,7 @@ class Bench:
         for old in (out, report, self.log):
             old.unlink(missing_ok=True)
         source.write_text(HEAD + text)
-        done = run(self.tool, source, "-o", out, "--report", report, "--passes=live-dead", "--guard=ptxas", "-v",
+        done = run(self.tool, source, "-o", out, "--report", report, "--passes=dce", "--guard=ptxas", "-v",
                    "--ptxas", self.fake(watch, refuse), *arguments, env=env)
         runs = len(self.log.read_text().splitlines()) if self.log.exists() else 0
         output = out.read_text() if out.exists() else None
@@ -231,7 +231,7 @@ def test_no_verdict(bench, folder):
         else:
             check(code == 1 and output == "what was there" and "error: --guard=ptxas" in messages and words in messages,
                   f"{program}: --guard=ptxas fails: {code} {messages}")
-        code, output, messages = plain(bench.tool, given, out, "--guard=ptxas", "--passes=live-dead", *options)
+        code, output, messages = plain(bench.tool, given, out, "--guard=ptxas", "--passes=dce", *options)
         check(code == (0 if some else 1), f"{program}: ... with named passes too: {code} {messages}")
         for mode in ("off", "estimate"):
             code, output, messages = plain(bench.tool, given, out, f"--guard={mode}", *options)
@@ -373,7 +373,7 @@ def test_choice(bench, folder):
 
     check(is_kept(), "on by default at -O2")
     check(not is_kept("-O1"), "off at -O1")
-    check(not is_kept("--passes=live-dead"), "off for named passes")
+    check(not is_kept("--passes=dce"), "off for named passes")
     check(not is_kept("--guard=off"), "--guard=off")
     check(not is_kept(PTXOPT_GUARD="off"), "$PTXOPT_GUARD")
     check(is_kept("--guard=ptxas", "-O1"), "--guard=ptxas")
@@ -394,12 +394,12 @@ def test_cache(bench, folder):
     check(first[4] == 2 and second[4] == 2, "a ptxas that was written anew is another one")
     source, out = folder / "in.ptx", folder / "again.ptx"
     bench.log.unlink()
-    done = run(bench.tool, source, "-o", out, "--passes=live-dead", "--guard=ptxas", "--ptxas", folder / "fake ptxas", env=env)
+    done = run(bench.tool, source, "-o", out, "--passes=dce", "--guard=ptxas", "--ptxas", folder / "fake ptxas", env=env)
     check(done.returncode == 0 and not bench.log.exists(), "the second time nobody is asked")
     check(out.read_text() == second[1], "... and the result is the same")
     # Whatever becomes of the entries, the result is the same: those that are damaged are made again.
     shutil.rmtree(cache)
-    run(bench.tool, source, "-o", out, "--passes=live-dead", "--guard=ptxas", "--ptxas", folder / "fake ptxas", env=env)
+    run(bench.tool, source, "-o", out, "--passes=dce", "--guard=ptxas", "--ptxas", folder / "fake ptxas", env=env)
     entries = sorted(path for path in Path(cache).rglob("*") if path.is_file())
     check(len(entries) == 2, f"an entry for the input, one for the result: {entries}")
     whole = {path: path.read_bytes() for path in entries}
@@ -423,7 +423,7 @@ def test_cache(bench, folder):
         for path in entries:
             damage(path)
         bench.log.unlink(missing_ok=True)
-        done = run(bench.tool, source, "-o", out, "--passes=live-dead", "--guard=ptxas", "--ptxas", folder / "fake ptxas", env=env)
+        done = run(bench.tool, source, "-o", out, "--passes=dce", "--guard=ptxas", "--ptxas", folder / "fake ptxas", env=env)
         asked = len(bench.log.read_text().splitlines()) if bench.log.exists() else 0
         check(done.returncode == 0 and out.read_text() == second[1] and asked == 2, f"{what}: asked {asked} times, {done.stderr}")
         check({path: path.read_bytes() for path in entries} == whole, f"{what}: the entries are as they were")

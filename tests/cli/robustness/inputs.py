@@ -12,7 +12,7 @@ REGISTERS = (b"\t.reg .pred %p<9>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<9>;\n\t.
 COPY = ("-O0",)
 REPRINT = ("-O0", "--reprint")
 OPTIMIZE = ("-O2",)
-WEBS = ("--passes", "live-dead,rename-webs", "--verify-each")
+WEBS = ("--passes", "dce,rename-webs", "--verify-each")
 
 OK, INVALID = 0, 3
 

@@ -24,7 +24,7 @@ CASES = [
     ("ptxopt a\\ b", {"a b.ptx"}, set()),
     ("ptxopt --in", {"--in-place"}, {"--list-passes"}),
     ("ptxopt kernel.ptx --rep", {"--report", "--reprint"}, {"--passes"}),
-    ("ptxopt --passes live", {"live-dead"}, {"cssa-coalesce"}),
+    ("ptxopt --passes live", {"dce"}, {"cssa-coalesce"}),
     ("ptxopt --lsr-selection ", {"median", "cheapest", "sass"}, {"kernel.ptx"}),
     ("ptxopt --lsr-selection m", {"median"}, {"cheapest"}),
     ("ptxopt --fast-compile ", {"0", "1"}, {"2", "kernel.ptx"}),
@@ -49,7 +49,7 @@ JOINED = [
 ]
 LISTS = [
     ("ptxopt diff a.ptx b.ptx --arch sm_80,sm_9", {"sm_80,sm_90"}, {"sm_80,sm_80"}),
-    ("ptxopt --passes live-dead,cssa", {"live-dead,cssa-coalesce"}, set()),
+    ("ptxopt --passes dce,cssa", {"dce,cssa-coalesce"}, set()),
     ("ptxopt --dump cfg,dom,oc", {"cfg,dom,occupancy"}, set()),
 ]
 FILES = ["kernel.ptx", "kernel.cubin", "a b.ptx", "notes.txt", "report.json", "readme.ptx", "vertex.ptx", "version.txt",
@@ -170,8 +170,8 @@ print READY
                 ("ptxopt veri\t", "ptxopt verify "), ("ptxopt kernel\t", "ptxopt kernel.ptx "),
                 ("ptxopt keep/\t", "ptxopt keep/inner.ptx "), ("ptxopt --in-p\t", "ptxopt --in-place "),
                 ("ptxopt --lsr-sel\tm\t", "ptxopt --lsr-selection=median "),
-                ("ptxopt --passes nv\t", "ptxopt --passes nvptx-coalescer"),
-                ("ptxopt --passes live-dead,nv\t", "ptxopt --passes live-dead,nvptx-coalescer"),
+                ("ptxopt --passes nv\t", "ptxopt --passes cross-type-coalescer"),
+                ("ptxopt --passes dce,nv\t", "ptxopt --passes dce,cross-type-coalescer"),
                 ("ptxopt kernel.ptx --report rep\t", "ptxopt kernel.ptx --report report.json "),
                 ("ptxopt run --forma\tm\t", "ptxopt run --format=markdown "),
                 ("ptxopt run --forma\tx\t", "ptxopt run --format=x"),

@@ -146,9 +146,9 @@ def what_ptxas_gets(checks, tool, shim, ptxas, folder):
     checks.check(b"softmax" in result.stderr and b"ptxopt" not in result.stderr, "messages of ptxas alone", result.stderr)
 
     for options, expected in (("-O0", kernel.read_bytes()), ("-O1", common.optimized(tool, kernel, "sm_90", "-O1")),
-                              ("--passes=live-dead", common.optimized(tool, kernel, "sm_90", "--passes=live-dead")),
-                              ("--skip-pass loop-reduce --lsr-loop-level=1",
-                               common.optimized(tool, kernel, "sm_90", "--skip-pass=loop-reduce", "--tidy=0")),
+                              ("--passes=dce", common.optimized(tool, kernel, "sm_90", "--passes=dce")),
+                              ("--skip-pass lsr --lsr-loop-level=1",
+                               common.optimized(tool, kernel, "sm_90", "--skip-pass=lsr", "--tidy=0")),
                               ("--tidy=1", common.optimized(tool, kernel, "sm_90"))):
         checks.equal(call(arguments, options)[2], expected, f"PTXOPT_OPTIONS={options}")
     for mistake in ("--bogus", "'quote", "-O7", "--passes=nothing", "--guard=maybe", "positional"):

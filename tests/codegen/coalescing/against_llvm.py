@@ -33,7 +33,7 @@ from tables import table  # noqa: E402
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 MOST_MORE = 3
-PASSES = "live-dead,cssa-coalesce,register-coalescer,nvptx-coalescer,live-dead"
+PASSES = "dce,cssa-coalesce,register-coalescer,cross-type-coalescer,dce"
 LLC = ["llc-19", "llc"]
 CLANG = ["clang-19", "clang"]
 CUDA = ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-fdeclspec", "--cuda-gpu-arch=sm_80"]

@@ -53,7 +53,7 @@ def load(name, path):
 
 corpus = load("corpus_run", HERE.parent / "corpus" / "run.py")
 
-PASSES = "live-dead,cssa-coalesce,register-coalescer,nvptx-coalescer,live-dead"
+PASSES = "dce,cssa-coalesce,register-coalescer,cross-type-coalescer,dce"
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90a"]
 SAME = "--types=mov,declared,cvt,cvta"  # these leave ptxas's code as it is; packing and widening do not
 

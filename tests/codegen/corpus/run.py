@@ -10,12 +10,12 @@ cuda::ptx (wrappers.py writes those from the installed headers), and syntax/, on
   reprint   -O0 --reprint assembles to the same machine code, and printing its output again changes nothing
   rename    --passes=rename-webs assembles to the same machine code, if need be with --rename-webs-keep-tied=1 (ptxas
             takes it as a hint when one instruction reads and writes a register; the summary counts these)
-  dead      --passes=live-dead assembles to the same machine code, and a second run finds nothing to remove
-  early     the same of --passes=early-simple-live-dead
+  dead      --passes=dce assembles to the same machine code, and a second run finds nothing to remove
+  early     the same of --passes=local-dce
   cssa      --passes=cssa-coalesce assembles to the same machine code
   coalesce  --passes=register-coalescer, too
-  nvptx     --passes=nvptx-coalescer, too
-  all-copies  the three of them between two runs of live-dead, too
+  nvptx     --passes=cross-type-coalescer, too
+  all-copies  the three of them between two runs of dce, too
   split     --passes=split-live-ranges, too
   pressure  --passes=split-high-pressure, aiming at 16 registers so that it has much to do, too
   refused   (syntax/rejected only) the tool ends with status 3
@@ -50,9 +50,9 @@ ARCHITECTURES = ["75", "80", "90a", "100a", "120a"]
 CLANG_ARCHITECTURES = ["75", "80", "90a"]
 MODES = {"plain": [], "lineinfo": ["-lineinfo"], "debug": ["-G"], "rdc": ["-rdc=true"]}
 CLANG_MODES = {"O0": ["-O0"], "O2": ["-O2"], "lines": ["-O2", "-gline-tables-only"]}
-PASSES = {"rename": "rename-webs", "dead": "live-dead", "early": "early-simple-live-dead", "cssa": "cssa-coalesce",
-          "coalesce": "register-coalescer", "nvptx": "nvptx-coalescer",
-          "all-copies": "live-dead,cssa-coalesce,register-coalescer,nvptx-coalescer,live-dead",
+PASSES = {"rename": "rename-webs", "dead": "dce", "early": "local-dce", "cssa": "cssa-coalesce",
+          "coalesce": "register-coalescer", "nvptx": "cross-type-coalescer",
+          "all-copies": "dce,cssa-coalesce,register-coalescer,cross-type-coalescer,dce",
           "split": "split-live-ranges", "pressure": "split-high-pressure --split-registers=16"}  # and knobs
 DONE_AT_ONCE = ("dead", "early")  # a second run changes nothing
 # What ptxas does with registers that were split at high pressure is the same but for ties that it breaks by the order in

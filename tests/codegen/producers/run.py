@@ -6,7 +6,7 @@
                          [--check] [--verify] [--quick] [--work build/producers] [-j N]
 
 producers.py says what makes PTX of which kernels; what is not installed is named and skipped. Each -O2 pass that is not for
-cleaning up runs alone (with live-dead behind it), then all of -O2; without the guard and with it. Every loop has the pragma
+cleaning up runs alone (with dce behind it), then all of -O2; without the guard and with it. Every loop has the pragma
 "nounroll" before anything runs, so that both sides and the guard see loops that ptxas leaves as they are; --unroll leaves
 unrolling to ptxas. ptxas assembles whole programs where it can. Compared are of each function
   SASS       machine instructions
@@ -41,7 +41,7 @@ from summary import HEADINGS, PATTERNS, Outcome, cells, counted, has, short, sum
 
 TOOL_LIMIT, VERIFY_LIMIT = 600, 1200  # seconds
 TRIALS = 3  # of --verify
-CLEAN_UPS = {"early-simple-live-dead", "live-dead", "cssa-coalesce", "register-coalescer", "nvptx-coalescer"}
+CLEAN_UPS = {"local-dce", "dce", "cssa-coalesce", "register-coalescer", "cross-type-coalescer"}
 TOGETHER = "-O2"
 
 
@@ -117,7 +117,7 @@ def prepared(item, setup):
 
 def optimized(path, variant, guard, setup, *more):
     """(path of the result, report)"""
-    options = ["-O2" if variant == TOGETHER else f"--passes={variant},live-dead", *more]
+    options = ["-O2" if variant == TOGETHER else f"--passes={variant},dce", *more]
     stem = os.path.join(setup.work, "after", f"{digest(path, *options, guard, setup.arch)}")
     command = [setup.tool, path, "-o", stem + ".ptx", "--report", stem + ".json", f"--arch={setup.arch}", f"--guard={guard}",
                "-j", "1", *options]

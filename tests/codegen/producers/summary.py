@@ -99,7 +99,7 @@ PATTERNS = {
     "invariant divisions": ("divide", ("by-reciprocal",)),
     "divisions by constants": ("divide", ("by-constant", "float-by-power-of-two")),
     "generic addresses": ("infer-address-space", ()),
-    "local slots": ("promote-local", ()),
+    "local slots": ("sroa", ()),
 }
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The modes of the splitting passes that change the machine code: split-remat and demote-shared.
+"""The modes of the splitting passes that change the machine code: split-remat and spill-to-shared.
 
   tests/codegen/split/run.py --tool build/release/ptxopt [-j N] [PTX...]
 
   samples   each kernel of samples/, or of the files named, computes the same (`ptxopt verify`) after each mode, and where
             there is a ptxas none takes more registers or spills more; what changed is printed
   press     a kernel made here, in which many loaded values wait behind a loop that needs registers of its own: with
-            demote-shared it computes the same, and ptxas must give it at least 15% fewer registers than before
+            spill-to-shared it computes the same, and ptxas must give it at least 15% fewer registers than before
   machine   in their default mode, split-high-pressure and split-live-ranges leave the machine code of the made kernel
 """
 import argparse
@@ -25,9 +25,9 @@ import machine_code  # noqa: E402
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 MODES = {
-    "split-remat": ["--passes=split-live-ranges,split-high-pressure,live-dead", "--split-remat=1"],
-    "demote-shared": ["--passes=split-high-pressure", "--demote-shared=1"],
-    "both": ["--passes=split-live-ranges,split-high-pressure,live-dead", "--split-remat=1", "--demote-shared=1"],
+    "split-remat": ["--passes=split-live-ranges,split-high-pressure,dce", "--split-remat=1"],
+    "spill-to-shared": ["--passes=split-high-pressure", "--demote-shared=1"],
+    "both": ["--passes=split-live-ranges,split-high-pressure,dce", "--split-remat=1", "--demote-shared=1"],
     # As far as it goes, whether it pays or not.
     "forced": ["--passes=split-high-pressure", "--demote-shared=1", "--split-remat=1", "--split-registers=16"],
 }
@@ -111,7 +111,7 @@ class Checker:
         what = f"press {waiting} + {busy} values, {threads} threads, {group} in a block, {arch}"
         source = self.folder / f"press.{waiting}.{busy}.{threads}.{group}.{arch}.ptx"
         source.write_text(press(waiting, busy, threads, group, arch))
-        output, expected = self.optimize(source, source.name + ".demoted", MODES["demote-shared"])
+        output, expected = self.optimize(source, source.name + ".demoted", MODES["spill-to-shared"])
         self.expect(len(expected) == 1, f"{what}: nothing was demoted")
         self.verify(source, output, what)
         copied, _ = self.optimize(source, source.name + ".copied", COPIES)

@@ -35,24 +35,24 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 REFUSED = {"t1_s32_on_f32reg", "t2_f32_on_u32reg"}  # by ptxas: the declared type of a register matters
 PIPELINES = {
     "reprint": ["-O0", "--reprint"],
-    "live-dead": ["--passes=live-dead", "--verify-each"],
+    "dce": ["--passes=dce", "--verify-each"],
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
-    "both": ["--passes=live-dead,rename-webs,live-dead", "--verify-each"],
+    "both": ["--passes=dce,rename-webs,dce", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
-    "clean-up": ["--skip-pass=inline-calls,promote-local,drop-broadcasts,infer-address-space,divide,hoist-slow-arithmetic,wide-multiply,"
-                 "local-cse,straight-line-reduce,loop-reduce", "--verify-each"],
+    "clean-up": ["--skip-pass=inline-calls,sroa,uniformize-broadcasts,infer-address-space,divide,licm-slow-ops,wide-multiply,"
+                 "local-cse,slsr,lsr", "--verify-each"],
     "default": ["--verify-each"],
-    "cse": ["--passes=local-cse,live-dead", "--verify-each"],
-    "hoist": ["--passes=hoist-slow-arithmetic,live-dead", "--verify-each"],
-    "divide": ["--passes=divide,live-dead", "--verify-each"],
-    "broadcasts": ["--passes=drop-broadcasts,live-dead", "--verify-each"],
-    "spaces": ["--passes=promote-local,infer-address-space,live-dead,infer-address-space,live-dead", "--verify-each"],
-    "inline": ["--passes=inline-calls,promote-local,live-dead", "--verify-each"],
-    "loop-reduce": ["--passes=straight-line-reduce,live-dead,loop-reduce,live-dead", "--verify-each"],
-    "wide-multiply": ["--passes=wide-multiply,live-dead", "--verify-each"],
+    "cse": ["--passes=local-cse,dce", "--verify-each"],
+    "hoist": ["--passes=licm-slow-ops,dce", "--verify-each"],
+    "divide": ["--passes=divide,dce", "--verify-each"],
+    "broadcasts": ["--passes=uniformize-broadcasts,dce", "--verify-each"],
+    "spaces": ["--passes=sroa,infer-address-space,dce,infer-address-space,dce", "--verify-each"],
+    "inline": ["--passes=inline-calls,sroa,dce", "--verify-each"],
+    "lsr": ["--passes=slsr,dce,lsr,dce", "--verify-each"],
+    "wide-multiply": ["--passes=wide-multiply,dce", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "inline", "loop-reduce", "spaces", "wide-multiply"}
+EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "inline", "lsr", "spaces", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
 

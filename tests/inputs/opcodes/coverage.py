@@ -3,7 +3,7 @@
 
   coverage.py [--def FILE] [FILE.ptx ...]       exit 1 when a row has no line, a line has no row or a match is a tie
   coverage.py --tool PTXOPT [-j N] [FILE.ptx]   ptxopt knows every opcode; what it makes of each file is taken by ptxas:
-                                                --reprint as the same machine code, rename-webs and live-dead at all
+                                                --reprint as the same machine code, rename-webs and dce at all
                                                 (in code this dense ptxas orders and allocates by what registers and
                                                 dead loads are there; tests/codegen/corpus compares code); ptxopt only without ptxas
   coverage.py --assemble [-j N] [FILE.ptx ...]  ptxas takes every file for its .target; skipped, with a message, without ptxas
@@ -120,7 +120,7 @@ def check_tool(tool, path, has_ptxas):
     wrong = []
     with tempfile.TemporaryDirectory() as d:
         before = machine_code.fingerprint(machine_code.assemble(str(path))) if has_ptxas else None
-        for flags, same in ((["-O0", "--reprint"], True), (["--passes=live-dead"], False), (["--passes=rename-webs"], False)):
+        for flags, same in ((["-O0", "--reprint"], True), (["--passes=dce"], False), (["--passes=rename-webs"], False)):
             out = os.path.join(d, "out.ptx")
             r = subprocess.run([tool, str(path), "-o", out, "--warn-unknown", "--verify-each", *flags],
                                capture_output=True, text=True)

@@ -79,9 +79,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   require(again.output == printed.output, "--reprint is no fixed point", printed.output + "----\n" + again.output);
   require(again.instructions == copy.instructions, "--reprint changed the number of instructions", printed.output);
 
-  checkPasses(text, {"live-dead"});
+  checkPasses(text, {"dce"});
   checkPasses(text, {"rename-webs"});
-  checkPasses(text, {"live-dead", "rename-webs", "live-dead"});
+  checkPasses(text, {"dce", "rename-webs", "dce"});
   return 0;
 }
 

@@ -43,15 +43,15 @@ MEMORY = ["b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b6
 CONSTANTS = ["3", "-7", "0x1234", "300", "0x123456789", "10 + 4", "(2 - 5) * 3", "WARP_SZ", "0f3FC00000", "0d4008000000000000",
              "1.5"]
 # The pipelines; `verify` makes the inputs itself.
-PIPELINES = [["-O2"], ["--passes=promote-local,live-dead"], ["--passes=inline-calls,promote-local,live-dead"],
-             ["--passes=local-cse,live-dead"], ["--passes=register-coalescer"], ["--passes=nvptx-coalescer"],
-             ["--passes=cssa-coalesce"], ["--passes=rename-webs,nvptx-coalescer,register-coalescer"],
+PIPELINES = [["-O2"], ["--passes=sroa,dce"], ["--passes=inline-calls,sroa,dce"],
+             ["--passes=local-cse,dce"], ["--passes=register-coalescer"], ["--passes=cross-type-coalescer"],
+             ["--passes=cssa-coalesce"], ["--passes=rename-webs,cross-type-coalescer,register-coalescer"],
              ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8"],
              ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--split-remat=1"],
-             ["--passes=shorten-live-ranges"], ["--passes=early-simple-live-dead,live-dead"],
-             ["--passes=drop-broadcasts,live-dead"], ["--passes=infer-address-space,live-dead"],
-             ["--passes=divide,live-dead"], ["--passes=hoist-slow-arithmetic,live-dead"], ["--passes=wide-multiply,live-dead"],
-             ["--passes=straight-line-reduce,live-dead,loop-reduce,live-dead"]]
+             ["--passes=schedule-pressure"], ["--passes=local-dce,dce"],
+             ["--passes=uniformize-broadcasts,dce"], ["--passes=infer-address-space,dce"],
+             ["--passes=divide,dce"], ["--passes=licm-slow-ops,dce"], ["--passes=wide-multiply,dce"],
+             ["--passes=slsr,dce,lsr,dce"]]
 
 
 def declarations():

@@ -31,7 +31,7 @@ from toolkit import find_ptxas  # noqa: E402
 
 ITEMS = 24
 HEADER = ".version 7.8\n.target sm_80\n.address_size 64\n"
-PIPELINES = (["-O2"], ["--passes=inline-calls,promote-local"], ["-O2", "--reprint"])
+PIPELINES = (["-O2"], ["--passes=inline-calls,sroa"], ["-O2", "--reprint"])
 
 
 @dataclass

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Loops that walk through memory in ways that a strength reduction gets wrong, run before and after loop-reduce.
+"""Loops that walk through memory in ways that a strength reduction gets wrong, run before and after lsr.
 
   streams.py --tool PTXOPT --seeds A..B [-j N] [--keep DIR] [--trials N] [--options '--passes=...']
   streams.py --print SEED
@@ -27,7 +27,7 @@ from pathlib import Path
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
-PASSES = "--passes=cssa-coalesce,register-coalescer,nvptx-coalescer,straight-line-reduce,live-dead,loop-reduce,live-dead"
+PASSES = "--passes=cssa-coalesce,register-coalescer,cross-type-coalescer,slsr,dce,lsr,dce"
 KERNELS = 6  # in a file
 MOST_ROUNDS = 16
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -448,13 +448,13 @@ def run(command, **more):
 
 
 def check(args, seed, folder):
-    """(kernels equal, kernels that cannot be run, changed by loop-reduce, [what is wrong])"""
+    """(kernels equal, kernels that cannot be run, changed by lsr, [what is wrong])"""
     source, out = Path(folder, f"{seed}.ptx"), Path(folder, f"{seed}.out.ptx")
     source.write_text(file_of(seed))
     done = run([args.tool, str(source), "-o", str(out), "--verify-each", "--stats", *args.options.split()], timeout=120)
     if done.returncode != 0:
         return 0, 0, 0, [f"exit {done.returncode}: {done.stderr[:400]}"]
-    changed = sum(int(n) for n in re.findall(r"loop-reduce +(\d+) functions changed", done.stdout + done.stderr))
+    changed = sum(int(n) for n in re.findall(r"lsr +(\d+) functions changed", done.stdout + done.stderr))
     done = run([args.tool, "verify", str(source), str(out), "--trials", str(args.trials), "-j", "1", "--seed", str(seed + 1)], timeout=600)
     verdicts = re.findall(r"^(equal|different|not compared) +(k\d+) +(.*(?:\n +.*)*)", done.stdout, re.MULTILINE)
     wrong = [f"{kernel}: {detail}" for verdict, kernel, detail in verdicts if verdict == "different"]
@@ -489,7 +489,7 @@ def main():
                     args.keep.mkdir(parents=True, exist_ok=True)
                     (args.keep / f"{seed}.ptx").write_text(file_of(seed))
     kernels = (last - first + 1) * KERNELS
-    print(f"streams: {kernels} kernels, {changed} that loop-reduce changes, {equal} equal, {other} not comparable, {failures} failures")
+    print(f"streams: {kernels} kernels, {changed} that lsr changes, {equal} equal, {other} not comparable, {failures} failures")
     # What compares little has lost what it is there for.
     return 1 if failures or equal < 0.9 * kernels or changed < 0.3 * kernels else 0
 

@@ -1,0 +1,277 @@
+// licm-slow-ops: divisions and roots that a loop does not change are computed before it.
+//
+// What:       div, rem, rcp, sqrt and rsqrt of the kinds that ptxas makes a call of: rounded as IEEE asks, of f64,
+//             of 16-bit and of 64-bit integers. Operations that become a few instructions ptxas moves out of
+//             loops by itself. It never moves these, because they contain branches by the time it looks at loops.
+// Algorithm:  each such instruction, in the order of the text: the outermost loop before which it may stand,
+//             going outwards. Its sources have to have values from before the loop, or such that a few instructions
+//             without effects make of those, which are repeated before the loop. There the result gets a
+//             register of its own; in the loop a copy of that takes the instruction's place. Equal ones share.
+// Invariants: nothing in PTX traps or sets flags, so that the results are the same whatever the loop does. An
+//             instruction leaves a loop only if its block, or the loop around it that it left before, runs in every
+//             round: it is executed more often than before only where a loop runs no round at all. Before a
+//             loop is where only ways into it lead.
+// Cost:       linear, plus the sources of such instructions times the loops around them.
+// Declines:   too-large; for instructions in loops: guarded, operands (other than registers and numbers), varies,
+//             not-every-round (a way through the loop avoids it), no-preheader, scope (a name means something else
+//             before the loop), register-pressure.
+#include <algorithm>
+#include <map>
+
+#include "passes/loops/address_opcodes.h"
+#include "passes/util/function_pass.h"
+#include "passes/util/insert_copy.h"
+#include "passes/util/insertion_places.h"
+#include "passes/util/loop_register_budget.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/register_scopes.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr unsigned kMostDepth = 6;         // of instructions that sources are made of
+constexpr std::size_t kMostRepeated = 12;  // instructions before a loop, for one that is slow
+constexpr int kSpareRoom = 3;              // registers: what the estimate is wrong by more often than not
+
+// What ptxas makes a call of. It keeps these when they are dead, so their rows say Side, though they only compute.
+bool isSlow(const OpcodeForm& form) {
+  if (form.effects != effect::Side) return false;
+  switch (form.op) {
+    case Op::Div:
+    case Op::Rem:
+    case Op::Rcp:
+    case Op::Rsqrt:
+    case Op::Sqrt: return true;
+    default: return false;
+  }
+}
+
+class LicmSlowOps : FunctionPass {
+ public:
+  LicmSlowOps(Function& f, PassContext& context)
+      : FunctionPass(f, context),
+        loops_(context.analyses.loops()),
+        dominators_(context.analyses.dominators()),
+        budget_(f, context),
+        granted_(loops_.size()) {}
+
+  bool run() {
+    for (uint32_t b = 0; b < cfg_.size(); ++b) {
+      if (!loops_.of(BlockId(b)).valid()) continue;
+      for (const InstrId id : slots_.instructions(BlockId(b)))
+        if (isSlow(module_.form(f_[id]))) look(id, BlockId(b));
+    }
+    missed_.tell(context_, "instruction");
+    apply();
+    return !moves_.empty();
+  }
+
+ private:
+  struct Move {
+    InstrId slow;
+    LoopId loop;
+  };
+
+  // ---- which, and how far ----
+
+  void look(InstrId id, BlockId block) {
+    if (f_[id].is(Instruction::Guarded)) return missed_.add("guarded");
+    if (!isCopyable(f_[id])) return missed_.add("operands");
+    LoopId best;
+    std::string_view why = "varies";
+    BlockId site = block;
+    for (LoopId l = loops_.of(block); l.valid(); l = loops_[l].parent) {
+      const std::string_view whyNot = whyNotOutOf(id, l, site);
+      if (!whyNot.empty()) {
+        why = whyNot;
+        break;
+      }
+      best = l;
+      site = loops_[l].header;
+    }
+    if (!best.valid()) return missed_.add(why);
+    const int units = info(f_.registers[f_.operandsOf(f_[id])[0].payload].type).bits == 64 ? 2 : 1;
+    if (!budget_.has(best, granted_[best.value] + units + kSpareRoom)) return missed_.add("register-pressure");
+    granted_[best.value] += units;
+    moves_.push_back({id, best});
+  }
+
+  std::string_view whyNotOutOf(InstrId id, LoopId l, BlockId site) {
+    if (loops_[l].irreducible) return "no-preheader";
+    for (const BlockId latch : loops_.latches(cfg_, l))
+      if (!dominators_.dominates(site, latch)) return "not-every-round";
+    InstrId place;
+    if (!placeInFrontOf(l, place)) return "no-preheader";
+    std::size_t repeated = 0;
+    const std::string_view why = whyNotSources(id, l, place, 0, repeated);
+    if (!why.empty()) return why;
+    return repeated > kMostRepeated ? "varies" : "";
+  }
+
+  // Where all that comes from outside into the loop passes, and nothing else.
+  bool placeInFrontOf(LoopId l, InstrId& place) const {
+    const BlockId entry = loops_.entry(cfg_, l), header = loops_[l].header;
+    if (!entry.valid()) return false;
+    const auto& roots = cfg_.roots();
+    if (std::ranges::find(roots, header) != roots.end()) return false;
+    if (loops_.preheader(cfg_, l) == entry) {
+      place = placeAtEnd(module_, f_, cfg_[entry]);
+      return true;
+    }
+    return placeBetween(module_, f_, cfg_, entry, header, place);
+  }
+
+  // ---- sources ----
+
+  // One whole register is made of registers, numbers and constants of the launch.
+  bool isCopyable(const Instruction& i) const {
+    const auto operands = f_.operandsOf(i);
+    if (i.is(Instruction::Guarded) || operands.empty() || !operands[0].isRegister() ||
+        operands[0].role != Role::Def || operands[0].flags != 0)
+      return false;
+    const Register& to = f_.registers[operands[0].payload];
+    if (to.lanes != 1 || to.registerClass() == RegisterClass::B128 || to.registerClass() == RegisterClass::Carry)
+      return false;
+    return std::ranges::all_of(operands.subspan(1), [&](const Operand& o) {
+      if (o.is(Operand::Implicit) || o.writes()) return false;
+      switch (o.kind) {
+        case OperandKind::Register: return f_.registers[o.payload].lanes == 1;
+        case OperandKind::SpecialRegister: return !o.is(Operand::VolatileRead);
+        case OperandKind::Integer:
+        case OperandKind::WideInteger:
+        case OperandKind::Float32:
+        case OperandKind::Float64:
+        case OperandKind::Decimal:
+        case OperandKind::Symbol:
+        case OperandKind::Builtin:
+        case OperandKind::Vector:
+        case OperandKind::Memory: return true;
+        // Others have names of an inner scope, or change, as the parameters of calls do.
+        case OperandKind::Variable: return f_.variables[o.payload].isParameter;
+        default: return false;
+      }
+    });
+  }
+
+  // Computes something of its sources alone; a parameter of a kernel at a fixed place is one, too. Where a register
+  // says the place, a loop that runs no round may be what keeps it within the parameters.
+  bool isRepeatable(InstrId id) const {
+    const OpcodeForm& form = module_.form(f_[id]);
+    if (form.row == nullptr || !isCopyable(f_[id])) return false;
+    if (form.effects == effect::Pure || isSlow(form)) return true;
+    return form.effects == effect::Read && f_.isEntry && form.vector == 1 && isParameterLoad(form) &&
+           std::ranges::none_of(f_.operandsOf(f_[id]).subspan(1), &Operand::isRegister);
+  }
+
+  bool isBefore(RegId r, ValueId v, LoopId l) const {
+    return v.valid() && intervals_[r].valueAt(slots_.end(loops_.entry(cfg_, l)).previous()) == v &&
+           !loops_.contains(l, slots_.blockAt(intervals_[r][v].def));
+  }
+
+  // Where a source is made in the loop: the instruction. None if that cannot be repeated.
+  InstrId maker(RegId r, ValueId v) const {
+    const LiveValue& value = intervals_[r][v];
+    if (value.kind != ValueKind::Instruction || value.isPartial) return {};
+    const InstrId id = slots_.instructionAt(value.def);
+    return isRepeatable(id) ? id : InstrId();
+  }
+
+  std::string_view whyNotSources(InstrId id, LoopId l, InstrId place, unsigned depth, std::size_t& repeated) {
+    if (++repeated > kMostRepeated || depth > kMostDepth) return "varies";
+    for (const Operand& o : f_.operandsOf(f_[id]).subspan(1)) {
+      if (!o.isRegister()) continue;
+      const ValueId v = intervals_[o.reg()].valueIn(slots_[id]);
+      if (!v.valid()) return "varies";
+      if (isBefore(o.reg(), v, l)) {
+        if (!scopes().reaches(*occurrences_, o.reg(), place)) return "scope";
+        continue;
+      }
+      const InstrId from = maker(o.reg(), v);
+      if (!from.valid() || !loops_.contains(l, cfg_.blockOf(from))) return "varies";
+      const std::string_view why = whyNotSources(from, l, place, depth + 1, repeated);
+      if (!why.empty()) return why;
+    }
+    return {};
+  }
+
+  const RegisterScopes& scopes() {
+    if (!scopes_) {
+      occurrences_.emplace(f_);
+      scopes_.emplace(module_, f_);
+    }
+    return *scopes_;
+  }
+
+  // ---- the edits ----
+
+  void apply() {
+    // One place for a loop, so that what comes later stands after what it uses.
+    std::map<uint32_t, InstrId> places;
+    for (const Move& m : moves_) {
+      const auto [at, isNew] = places.try_emplace(m.loop.value);
+      if (isNew) placeInFrontOf(m.loop, at->second);
+      sources_.push_back(repeat(m.slow, m.loop, at->second));
+    }
+    for (std::size_t k = 0; k < moves_.size(); ++k) {
+      const InstrId slow = moves_[k].slow;
+      insertCopy(module_, f_, f_.operandsOf(f_[slow])[0].reg(), sources_[k], placeBefore(module_, f_, slow));
+      f_.erase(slow);
+      context_.count("hoisted");
+    }
+  }
+
+  // Puts the instruction, and what makes its sources, before the loop. The register of its result.
+  RegId repeat(InstrId id, LoopId l, InstrId place) {
+    const auto old = f_.operandsOf(f_[id]);
+    std::vector<Operand> operands(old.begin(), old.end());
+    std::vector<uint64_t> key{l.value, f_[id].payload};
+    for (Operand& o : std::span(operands).subspan(1)) {
+      uint32_t value = UINT32_MAX;
+      if (o.isRegister()) {
+        const ValueId v = intervals_[o.reg()].valueIn(slots_[id]);
+        if (isBefore(o.reg(), v, l))
+          value = v.value;
+        else
+          o.payload = repeat(maker(o.reg(), v), l, place).value;
+      }
+      const bool isWide =
+          o.kind == OperandKind::WideInteger || o.kind == OperandKind::Float64 || o.kind == OperandKind::Decimal;
+      key.push_back(uint64_t{static_cast<uint8_t>(o.kind)} << 40 | uint64_t{static_cast<uint8_t>(o.join)} << 48 |
+                    uint64_t{o.flags} << 32 | value);
+      key.push_back(isWide ? f_.constants[o.payload] : o.payload);
+    }
+    RegId& made = made_[key];
+    if (made.valid()) return made;
+    made = f_.makeRegister(f_.registers[operands[0].payload].type);
+    operands[0].payload = made.value;
+    f_.insert(place, f_[id].opcode(), operands);
+    return made;
+  }
+
+  const Loops& loops_;
+  const DominatorTree& dominators_;
+  LoopRegisterBudget budget_;
+  MissedRemarks missed_;
+  std::optional<Occurrences> occurrences_;
+  std::optional<RegisterScopes> scopes_;
+  std::vector<int> granted_;                     // units, by LoopId
+  std::vector<Move> moves_;                      // in the order of the text
+  std::vector<RegId> sources_;                   // by move
+  std::map<std::vector<uint64_t>, RegId> made_;  // by loop, opcode and operands
+};
+
+bool hasCandidates(const Module& module, const Function& f) {
+  for (const InstrId id : f)
+    if (f[id].isInstruction() && isSlow(module.form(f[id]))) return true;
+  return false;
+}
+
+}  // namespace
+
+bool licmSlowOps(Function& f, PassContext& context) {
+  if (!hasCandidates(context.module, f) || !context.hasUsableIntervals()) return false;
+  if (context.analyses.loops().size() == 0) return false;
+  return LicmSlowOps(f, context).run();
+}
+
+}  // namespace ptxopt

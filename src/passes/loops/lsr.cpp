@@ -1,0 +1,334 @@
+// lsr: addresses and induction variables of loops in the forms that cost ptxas least.
+//
+// What:       takes back pointers that move where an index does better, makes pointers where each round computes an
+//             address anew, and writes the steps of 64-bit induction variables so that ptxas needs one instruction
+//             for them. A loop stays as it is when no form is better by the cost.
+// Algorithm:  scalar evolution of all addresses (scalar_evolution.h), in groups that differ by constants
+//             (loop_uses.h); forms for each group in phases after cicc's solver (formulas.h), their cost
+//             (loop_cost.h), the choice (select.h), and the rewriting (rewrite.h, step.h). Inner loops first.
+// Keeps:      branches, exit tests, pragmas, the order and number of memory accesses. All arithmetic is modulo two
+//             to the width; extensions go inside a recurrence only with a proof that it does not wrap.
+// Leaves:     what nothing reads any longer, to dce.
+// Cost:       scalar evolution's, and linear in the loops but for what select.h budgets.
+// Declines, by loop: irreducible, no-preheader, unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
+//             slow-division, too-deep, no-uses, not-better; by function: too-large; by group of addresses:
+//             local-memory (it may become registers, as long as ptxas sees which slot is meant), constant-memory
+//             (not measured), shared-64-bit (ptxas computes the lower half only, and adds up what is invariant by
+//             itself: 32-bit pointers helped 6 of 1,770 kernels of tests/codegen/loops), shared-off (the knob).
+#include <algorithm>
+
+#include "analysis/values/uniform_registers.h"
+#include "passes/arithmetic/divide/division.h"
+#include "passes/loops/loop_report.h"
+#include "passes/loops/rewrite.h"
+#include "passes/loops/select.h"
+#include "passes/loops/unrolling.h"
+#include "passes/util/insertion_places.h"
+#include "passes/util/loop_register_budget.h"
+#include "passes/util/machine_prices.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kMostWork = 1u << 16, kMostDepth = 16;  // blocks, and times the blocks of the function
+constexpr int kLeastRoom = 3;  // registers: what the estimate is wrong by more often than not
+
+class LoopReducer {
+ public:
+  LoopReducer(Function& f, PassContext& context)
+      : f_(f),
+        context_(context),
+        loops_(context.analyses.loops()),
+        cfg_(context.analyses.cfg()),
+        evolution_(context.analyses.scalarEvolution()),
+        e_(evolution_.expressions()),
+        nodeOf_(context.analyses.valueRanges().numbers().size(), UINT32_MAX),
+        phis_(findPhis(cfg_, context.analyses.slotIndexes(), context.analyses.liveIntervals())),
+        expander_(f, context),
+        steps_(f, context, expander_),
+        rewriter_(f, context, expander_, steps_),
+        budget_(f, context),
+        reports_(f, context) {}
+
+  bool run() {
+    // Children have larger numbers than their parents.
+    height_.assign(loops_.size(), 1);
+    for (std::size_t l = loops_.size(); l-- > 0;)
+      if (const LoopId p = loops_[LoopId(l)].parent; p.valid())
+        height_[p.value] = std::max(height_[p.value], height_[l] + 1);
+    for (std::size_t l = loops_.size(); l-- > 0;) plan(LoopId(l));
+    // All is planned on the function as it is; then it is rewritten, inner loops first.
+    for (const LoopPlan& p : plans_) {
+      RegId counterReg;
+      if (p.counter) counterReg = rewriter_.makeCounter(*p.counter, p.loop, p.preheader);
+      for (const GroupForms& g : p.groups) {
+        const Formula& formula = g.formulas[g.chosen];
+        const Counter* counter = formula.counter != kNoCounter ? &*p.counter : nullptr;
+        rewriter_.apply(*g.group, formula, p.loop, p.preheader, counter, counterReg);
+      }
+      for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
+    }
+    rewriter_.finish();
+    reports_.tellDeclines();
+    return expander_.inserted() != 0;
+  }
+
+ private:
+  struct StepPlan {
+    InductionVariable iv;
+    UnitSteps::Increment increment;
+    StepProduct product;
+    UnitSteps::Start start;
+    unsigned price = 0;
+  };
+  struct LoopPlan {
+    LoopId loop;
+    ExpansionPlace preheader;
+    LoopUses uses;
+    std::vector<GroupForms> groups;     // of uses.groups
+    std::vector<SkippedGroup> skipped;  // the others
+    std::vector<StepPlan> steps;
+    std::optional<Counter> counter;
+  };
+
+  // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what
+  // is saved of a few instructions is lost or gained by chance.
+  bool dividesSlowly(LoopId l) const {
+    for (const BlockId b : loops_.blocks(l))
+      for (const InstrId id : context_.analyses.slotIndexes().instructions(b)) {
+        const OpcodeForm& form = context_.module.form(f_[id]);
+        if (division::isDivision(form) && info(form.type).registerClass == RegisterClass::B64) return true;
+      }
+    return false;
+  }
+
+  // Asked last, since the estimate is dear.
+  bool hasRoom(const LoopPlan& plan) {
+    if (context_.knobs[Knob::LsrCheckRp] == 0) return true;
+    int added = 0;
+    for (const GroupForms& g : plan.groups) added += std::max(g.formulas[g.chosen].registers, 0);
+    return budget_.has(plan.loop, std::max(kLeastRoom, added));
+  }
+
+  bool isUniform(ExprId e) {
+    if (uniform_.size() == 0) uniform_ = findUniform(context_.module, f_, cfg_, context_.analyses.dominators());
+    const Expr n = e_[e];
+    switch (n.kind) {
+      case ExprKind::Constant: return true;
+      case ExprKind::Value: return n.reg().value < uniform_.size() && uniform_.test(n.reg().value);
+      case ExprKind::Sum:
+      case ExprKind::Product: {
+        for (uint32_t k = 0; k < n.termCount; ++k)
+          if (!isUniform(e_.terms(e)[k].expr)) return false;
+        return true;
+      }
+      case ExprKind::SignExtend:
+      case ExprKind::ZeroExtend:
+      case ExprKind::Truncate: return isUniform(n.operand());
+      default: return isUniform(n.left()) && isUniform(n.right());
+    }
+  }
+
+  // Whether the knobs let the pass look at the loop; else why not.
+  std::string_view whyNotLooked(LoopId l) const {
+    const Knobs& knobs = context_.knobs;
+    const uint32_t height = height_[l.value];
+    const int64_t level = knobs[Knob::LsrLoopLevel];
+    if (level != 0 && level != int64_t{height}) return "loop-level";
+    if (knobs[Knob::LsrSkipOuterLoop] != 0 && height > 1) return "outer-loop";
+    if (knobs[Knob::LsrUnknownTrip] == 0 && !evolution_.tripCount(l).exact.valid()) return "unknown-trip";
+    return {};
+  }
+
+  // Whether a group may be given another form; else why not.
+  std::string_view whyNotFormed(const UseGroup& group) const {
+    switch (group.space) {
+      case MemorySpace::Local: return "local-memory";
+      case MemorySpace::Constant: return "constant-memory";
+      case MemorySpace::Shared:
+        if (group.width == 64) return "shared-64-bit";
+        return context_.knobs[Knob::LsrSharedmem32Ptr] == 0 ? "shared-off" : "";
+      default: return {};
+    }
+  }
+
+  // 64-bit recurrences are slow where 64-bit additions are.
+  bool may64() const {
+    const int64_t knob = context_.knobs[Knob::DoLsr64Bit];
+    if (knob != 2) return knob == 1;
+    const std::string_view target = context_.architecture();
+    const std::size_t digits = target.find('_');
+    return digits == std::string_view::npos || std::atoi(std::string(target.substr(digits + 1)).c_str()) >= 60;
+  }
+
+  void plan(LoopId l) {
+    if (const std::string_view why = whyNotLooked(l); !why.empty()) return reports_.decline(l, why);
+    if (loops_[l].irreducible) return reports_.decline(l, "irreducible");
+    // The loops of a deep nest hold the same blocks over and over.
+    work_ += loops_[l].blockCount;
+    if (work_ > kMostWork + kMostDepth * cfg_.size()) return reports_.decline(l, "too-deep");
+    const BlockId entry = loops_.entry(cfg_, l);
+    if (!entry.valid() || loops_.contains(l, entry)) return reports_.decline(l, "no-preheader");
+    const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
+    LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}, {}};
+    const LoopUses& uses = plan.uses;
+    if (uses.ivs.empty() && uses.groups.empty()) return reports_.decline(l, "no-uses");
+    if (height_[l.value] == 1 && mayUnroll(f_, context_, l)) return reports_.decline(l, "unrolled");
+    if (dividesSlowly(l)) return reports_.decline(l, "slow-division");
+    FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, may64()};
+    terms.filters = context_.knobs[Knob::FilterBadFormula] != 0;
+    terms.extends = context_.knobs[Knob::LsrSxtopt] != 0;
+    terms.creditsExtensions = context_.knobs[Knob::CountSxtOptForRegPressure] != 0;
+    const auto selection = static_cast<Selection>(context_.knobs[Knob::LsrSelection]);
+    const std::vector<Counter> counters =
+        selection == Selection::Sass && terms.extends ? makeCounters(uses.groups, terms) : std::vector<Counter>();
+    std::vector<GroupForms>& groups = plan.groups;
+    std::vector<std::optional<StepPlan>> steps;  // of groups: the step of the pointer that each reads
+    for (const UseGroup& group : uses.groups) {
+      if (const std::string_view why = whyNotFormed(group); !why.empty()) {
+        plan.skipped.push_back({&group, why});
+        continue;
+      }
+      GroupForms g;
+      g.group = &group;
+      g.formulas = makeFormulas(group, uses.ivs, counters, terms);
+      steps.emplace_back();
+      if (const InductionVariable* iv = readInductionVariable(group, uses.ivs)) {
+        // The pointer is there: another one like it is none of the forms.
+        for (Formula& f : g.formulas)
+          if (f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index) f.bad = "has-pointer";
+        if (const auto step = planStep(*iv, plan)) {
+          Formula f;
+          f.kind = FormulaKind::UnitStep;
+          f.perRound = kProductStep - kRecurrence64;  // against what is there
+          f.setup = static_cast<int>(step->price);
+          f.product = step->product;
+          g.formulas.push_back(f);
+          steps.back() = step;
+        }
+      }
+      std::vector<BlockId> blocks;
+      for (const AddressUse& u : group.uses)
+        if (const BlockId b = cfg_.blockOf(u.instruction); std::ranges::find(blocks, b) == blocks.end())
+          blocks.push_back(b);
+      g.sites = static_cast<uint32_t>(blocks.size());
+      groups.push_back(std::move(g));
+    }
+    LoopCost cost(f_, context_, l, nodeOf_);
+    const bool discounts = context_.knobs[Knob::LsrComplexityDiscount] != 0;
+    const SelectionResult result =
+        select(groups, counters, cost, selection, discounts, needsUnit_ ? 0 : kUnitSetup);
+    for (std::size_t k = 0; k < groups.size(); ++k)
+      if (groups[k].formulas[groups[k].chosen].kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
+    if (result.counter != kNoCounter) plan.counter = counters[result.counter];
+    planOtherSteps(plan, cost, groups);
+    const bool changes =
+        !plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
+    if (changes && !hasRoom(plan)) return reports_.decline(l, "register-pressure");
+    countForms(plan);
+    reports_.tell(l, groups, plan.skipped, !plan.steps.empty(), result);
+    if (changes) plans_.push_back(std::move(plan));
+  }
+
+  void countForms(const LoopPlan& plan) {
+    for (const GroupForms& g : plan.groups) {
+      const Formula& formula = g.formulas[g.chosen];
+      needsUnit_ |= needsUnitRegister(formula);
+      if (formula.kind != FormulaKind::Keep && formula.kind != FormulaKind::UnitStep)
+        context_.count(name(formula.kind));
+    }
+    for (const StepPlan& step : plan.steps) needsUnit_ |= step.product.needsUnit();
+    if (!plan.steps.empty()) context_.count(name(FormulaKind::UnitStep), plan.steps.size());
+    if (!plan.counter) return;
+    context_.count("counters");
+    if (plan.counter->test) context_.count("tests-taken-over");
+  }
+
+  // The register that the group is read through, if it moves with it already.
+  const InductionVariable* readInductionVariable(const UseGroup& group, std::span<const InductionVariable> ivs) {
+    for (const InductionVariable& iv : ivs)
+      if (movesWith(iv, group)) return &iv;
+    return nullptr;
+  }
+  bool movesWith(const InductionVariable& iv, const UseGroup& group) {
+    uint64_t difference = 0;
+    return e_[iv.expr].width == group.width && e_[iv.expr].step() == group.step &&
+           e_.differByConstant(e_[iv.expr].start(), group.start, difference);
+  }
+
+  std::optional<StepPlan> planStep(const InductionVariable& iv, const LoopPlan& plan) {
+    if (e_[iv.expr].width != 64) return std::nullopt;
+    const auto product = stepProduct(evolution_, e_[iv.expr].step(), plan.loop);
+    const auto increment = steps_.increment(iv, plan.loop);
+    if (!increment || !product) return std::nullopt;
+    StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0};
+    step.start = steps_.howToStart(iv, plan.loop, plan.preheader, step.price);
+    const unsigned price = steps_.price(*product, plan.preheader);
+    if (price == Expander::kImpossible) return std::nullopt;
+    step.price += price;
+    return step;
+  }
+
+  // 64-bit induction variables that are no address, but differ from thread to thread.
+  void planOtherSteps(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups) {
+    std::unordered_set<uint32_t> replaced;
+    for (const GroupForms& g : groups)
+      if (g.chosen != 0 && g.formulas[g.chosen].kind != FormulaKind::UnitStep)
+        for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
+    if (plan.counter && plan.counter->test) replaced.insert(plan.counter->tested);
+    cost.needed(replaced);
+    double gain = 0;
+    unsigned setup = 0;
+    std::vector<StepPlan> found;
+    for (const InductionVariable& iv : plan.uses.ivs) {
+      if (e_[iv.expr].width != 64 || !cost.isNeeded(iv.reg, iv.phi)) continue;
+      if (std::ranges::any_of(plan.uses.groups, [&](const UseGroup& g) { return movesWith(iv, g); })) continue;
+      if (isUniform(e_[iv.expr].start())) continue;
+      const auto step = planStep(iv, plan);
+      if (!step) continue;
+      gain += 1;
+      setup += step->price;
+      found.push_back(*step);
+    }
+    const bool needsUnit = std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
+    // Alone it is not worth what ptxas may do otherwise for it.
+    const bool isAlone =
+        plan.steps.empty() && std::ranges::all_of(groups, [](const GroupForms& g) { return g.chosen == 0; });
+    if (isAlone) return;
+    if (found.empty() || gain * kRounds < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
+    plan.steps.insert(plan.steps.end(), found.begin(), found.end());
+  }
+
+  Function& f_;
+  PassContext& context_;
+  const Loops& loops_;
+  const Cfg& cfg_;
+  ScalarEvolution& evolution_;
+  ScevExpressions& e_;
+  std::vector<uint32_t> nodeOf_;                      // by the number of a value
+  std::vector<std::vector<InductionVariable>> phis_;  // by block
+  Expander expander_;
+  UnitSteps steps_;
+  GroupRewriter rewriter_;
+  LoopRegisterBudget budget_;
+  BitVector uniform_;
+  std::vector<uint32_t> height_;  // by loop: 1 for innermost ones
+  std::size_t work_ = 0;          // blocks looked at
+  std::vector<LoopPlan> plans_;
+  bool needsUnit_ = false;
+  LoopReports reports_;
+};
+
+}  // namespace
+
+bool loopStrengthReduction(Function& f, PassContext& context) {
+  if (!context.analyses.cfg().complete()) {
+    context.decline("too-large", "the control-flow graph has too many edges");
+    return false;
+  }
+  if (context.analyses.loops().size() == 0) return false;
+  if (!context.hasUsableIntervals()) return false;
+  return LoopReducer(f, context).run();
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,166 @@
+// uniformize-broadcasts: what one lane computes and sends to the others is computed by all of them.
+//
+// What:       gcc makes of the sequential parts of an OpenACC or OpenMP region
+//                 @p bra L;  ...loads, arithmetic...  L: bar.warp.sync -1;  shfl.sync.idx of each result
+//             with p true in all lanes but the first. Where the results are made of what is known at the launch
+//             (launch_values.h), every lane computes the same. The branch goes, and shuffles of a value that all
+//             lanes have become copies; a 64-bit value that was sent in halves is copied as a whole. Shuffles of
+//             such values go elsewhere, too.
+// Algorithm:  lane_sections.h finds the sections that branches jump over, and which of them all lanes could run;
+//             broadcast_values.h keeps those whose branches may go, and says which values all lanes have then. This
+//             file rewrites: shuffles to copies, packs of two halves to copies, and branches away, or to a vote.
+// Cost:       nothing without a shuffle; else live intervals, and linear in operands for each sweep and round.
+// Declines:   too-large; of sections those of lane_sections.h and broadcast_values.h; of shuffles that send a lane's
+//             value to all: varies.
+#include <algorithm>
+#include <optional>
+
+#include "analysis/addresses/address_spaces.h"
+#include "analysis/values/plain_operands.h"
+#include "ir/opcode_predicates.h"
+#include "ir/spaced_opcodes.h"
+#include "passes/manager/pass.h"
+#include "passes/memory/broadcast_values.h"
+#include "passes/memory/lane_sections.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/register_scopes.h"
+
+namespace ptxopt {
+namespace {
+
+// Address spaces matter for loads that name none, and only in kernels: elsewhere nothing is as launched.
+std::optional<AddressSpaces> makeSpaces(const Function& f, PassContext& context) {
+  const Module& module = context.module;
+  const auto isGenericLoad = [&](InstrId id) {
+    return f[id].isInstruction() && module.form(f[id]).op == Op::Ld && isGenericAccess(module.form(f[id]));
+  };
+  if (!f.isEntry || module.addressSize != 64) return {};
+  for (const InstrId id : f)
+    if (isGenericLoad(id))
+      return std::optional<AddressSpaces>(std::in_place, module, f, context.analyses.cfg(),
+                                          context.analyses.slotIndexes(), context.analyses.liveIntervals(),
+                                          &context.moduleAnalyses.get<ModuleAddressFacts>(),
+                                          context.knobs[Knob::AssumeParamGlobal] != 0);
+  return {};
+}
+
+class UniformizeBroadcasts {
+ public:
+  UniformizeBroadcasts(Function& f, PassContext& context)
+      : f_(f),
+        context_(context),
+        module_(context.module),
+        spaces_(makeSpaces(f, context)),
+        memory_(context.module, f, context.analyses.cfg(), spaces_ ? &*spaces_ : nullptr),
+        values_(f, context, memory_, LaneSections(f, context, memory_).find(missed_), missed_) {}
+
+  bool run() {
+    findCopies();
+    missed_.tell(context_, "place");
+    copyWholes();
+    copyShuffled();
+    const auto& sections = values_.sections();
+    for (const LaneSection& s : sections) removeBranch(s);
+    if (!sections.empty()) context_.count("sections", sections.size());
+    if (!shuffles_.empty()) context_.count("shuffles", shuffles_.size());
+    return !sections.empty() || !shuffles_.empty();
+  }
+
+ private:
+  struct Whole {
+    InstrId pack;
+    RegId from;
+  };
+
+  const OpcodeForm& form(InstrId id) const { return module_.form(f_[id]); }
+
+  void findCopies() {
+    const Cfg& cfg = context_.analyses.cfg();
+    for (uint32_t b = 0; b < cfg.size(); ++b) {
+      if (!cfg[BlockId(b)].reachable) continue;
+      for (const InstrId id : context_.analyses.slotIndexes().instructions(BlockId(b))) {
+        if (isSyncShuffle(form(id))) {
+          if (values_.isOneForAll(id))
+            shuffles_.push_back(id);
+          else if (isBroadcast(id))
+            missed_.add("varies");
+        }
+        if (const RegId from = values_.wholeOf(id); from.valid()) wholes_.push_back({id, from});
+      }
+    }
+  }
+
+  bool isBroadcast(InstrId id) const {
+    const PlainOperands operands(f_.operandsOf(f_[id]));
+    return form(id).lanes == LaneSelection::Index && operands.single(2) != nullptr &&
+           immediate(f_, *operands.single(2)).has_value();
+  }
+
+  void copyWholes() {
+    const RegisterScopes scopes(module_, f_);
+    for (const Whole& w : wholes_) {
+      const RegId to = f_.operandsOf(f_[w.pack])[0].reg();
+      if (to == w.from) {
+        f_.erase(w.pack);
+        continue;
+      }
+      // The name may mean another register there.
+      if (scopes.areMany()) continue;
+      const Operand operands[] = {registerOperand(to, Role::Def), registerOperand(w.from, Role::Use, Join::Comma)};
+      f_.setOperands(w.pack, operands);
+      f_.touch(w.pack);
+    }
+  }
+
+  void copyShuffled() {
+    for (const InstrId id : shuffles_) {
+      const auto all = f_.operandsOf(f_[id]);
+      const Operand operands[] = {all[0], all[1]};
+      f_[id].payload = module_.synthOpcode(SynthOpcode::MovB32).value;
+      f_.setOperands(id, operands);
+      f_.touch(id);
+    }
+  }
+
+  void removeBranch(const LaneSection& s) {
+    if (s.votes)
+      vote(s.branch);
+    else
+      f_.erase(s.branch);
+  }
+
+  // The branch is taken where all lanes take it.
+  void vote(InstrId branch) {
+    const Operand guard = f_.operandsOf(f_[branch])[0];
+    const RegId together = f_.makeRegister(ScalarType::pred);
+    const SynthOpcode opcode = guard.is(Operand::Not) ? SynthOpcode::VoteSyncAnyPred : SynthOpcode::VoteSyncAllPred;
+    const Operand operands[] = {registerOperand(together, Role::Def),
+                                registerOperand(guard.reg(), Role::Use, Join::Comma), integerOperand(-1)};
+    f_.insert(branch, module_.synthOpcode(opcode), operands);
+    f_.operandsOf(f_[branch])[0].payload = together.value;
+    f_.touch(branch);
+    context_.count("votes");
+  }
+
+  Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  MissedRemarks missed_;  // before `values_`, which adds to it
+  const std::optional<AddressSpaces> spaces_;
+  const LaunchMemory memory_;
+  const BroadcastValues values_;
+  std::vector<InstrId> shuffles_;
+  std::vector<Whole> wholes_;
+};
+
+}  // namespace
+
+bool uniformizeBroadcasts(Function& f, PassContext& context) {
+  if (std::ranges::none_of(context.module.opcodes, isSyncShuffle)) return false;
+  for (const InstrId id : f)
+    if (f[id].isInstruction() && isSyncShuffle(context.module.form(f[id])))
+      return context.hasUsableIntervals() && UniformizeBroadcasts(f, context).run();
+  return false;
+}
+
+}  // namespace ptxopt
