@@ -9,7 +9,7 @@ clang where they are installed. mutants.py has the operators. A mutant counts wh
   - ptxas accepts it and makes other machine code of it,
   - the changed instruction is executed by the earlier inputs of `ptxopt verify` (a guard: reached); verify --coverage says so,
   - the original's own result is determined: no race, and the same whatever lies where nothing was written.
-    Mutants that differ only on inputs where it is not are reported apart (verify --coverage counts such inputs),
+    Mutants of a kernel that verify calls not determined are reported apart,
   - it is not a removed barrier, whose effect may need another order of the threads. These are reported apart.
 
 Of those that count some do nothing else on any input: mul.wide.s32 for mul.wide.u32 of what is never negative, or a move of
@@ -203,10 +203,13 @@ def is_reached(base, mutant):
 def missed(tool, base, path, kernel, line):
     """Of a mutant that verify calls equal: has its instruction ever done something else?"""
     verdicts = json.loads(run([tool, "verify", base.path, path, *kernel, "--format", "json", "--coverage"]).stdout)
-    if differing := sum(verdict["undetermined_differences"] for verdict in verdicts):
-        return RACES, f"they differ on {differing} inputs on which the original's result is not determined"
     changed = set().union(*(verdict["changed"] for verdict in verdicts))
-    return (MISSED, f"and {len(changed) - 1} more lines compute something else") if line in changed else (UNINFECTED, "")
+    if line not in changed:
+        return UNINFECTED, ""
+    said = f"and {len(changed) - 1} more lines compute something else"
+    if differing := sum(verdict["undetermined_differences"] for verdict in verdicts):
+        said += f"; they differ on {differing} inputs on which the original's result is not determined"
+    return MISSED, said
 
 
 def examine(tool, work, base, mutant):
