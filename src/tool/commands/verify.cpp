@@ -14,6 +14,7 @@
 #include "tool/commands/subcommands.h"
 #include "tool/commands/verify_output.h"
 #include "tool/files.h"
+#include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 #include "tool/terminal/terminal.h"
@@ -159,7 +160,7 @@ void addFixed(CLI::App& app, VerifyLine& line) {
 void addOthers(CLI::App& app, VerifyLine& line) {
   app.add_option("--max-steps", line.options.stepLimit, "warp instructions of a launch at most [4000000]")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(positiveNumber());
   app.add_option("--nan", line.nan,
                  "exact: the bits of NaNs count; any: one NaN is like another, in memory of floats")
       ->type_name("exact|any")

@@ -6,6 +6,22 @@
 
 namespace ptxopt::tool {
 
+namespace {
+
+// What the knob takes: a number, or one of its names.
+void checkKnob(CLI::Option& option, const KnobDescription& knob) {
+  if (knob.values.empty()) {
+    option.type_name("N")->check(CLI::Range(knob.least, knob.most));
+    return;
+  }
+  std::map<std::string, int64_t> numbers;
+  for (const std::string& value : CLI::detail::split(std::string(knob.values), '|'))
+    numbers.emplace(value, static_cast<int64_t>(numbers.size()));
+  option.type_name(std::string(knob.values))->transform(CLI::CheckedTransformer(numbers).description(""));
+}
+
+}  // namespace
+
 void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
   levelOption_ =
       app.add_option("-O", level_, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
@@ -27,33 +43,23 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
 void OptimizerOptions::addKnobs(CLI::App& app) {
   for (const KnobDescription& knob : describeKnobs()) {
     const std::string name(knob.name);
-    const std::vector<std::string> values = CLI::detail::split(std::string(knob.values), '|');
-    const bool isNumber = knob.values.empty();
-    CLI::Option* const option =
-        app.add_option("--" + name, knobValues_[name],
-                       fmt::format("{} [{}]", knob.summary,
-                                   isNumber ? std::to_string(knob.defaultValue) : std::string(knob.defaultName)))
-            ->group(std::string(kKnobGroup));
-    if (isNumber) {
-      option->type_name("N")->check(CLI::Range(knob.least, knob.most));
-    } else {
-      std::map<std::string, int64_t> numbers;
-      for (std::size_t v = 0; v < values.size(); ++v) numbers[values[v]] = static_cast<int64_t>(v);
-      option->type_name(std::string(knob.values))->transform(CLI::CheckedTransformer(numbers).description(""));
-    }
+    CLI::Option* const option = app.add_option(
+        "--" + name, knobValues_[name],
+        fmt::format("{} [{}]", knob.summary,
+                    knob.values.empty() ? std::to_string(knob.defaultValue) : std::string(knob.defaultName)));
+    checkKnob(*option->group(std::string(kKnobGroup)), knob);
     knobOptions_.emplace_back(name, option);
     for (const KnobDescription::Alias& alias : knob.aliases) addAlias(app, name, knob, alias);
   }
 }
 
-// Not shown: it takes the numbers of the knob.
+// It takes the values of the knob, and is not shown.
 void OptimizerOptions::addAlias(CLI::App& app, const std::string& name, const KnobDescription& knob,
                                 const KnobDescription::Alias& alias) {
-  CLI::Option* const option = app.add_option_function<int64_t>(
-      "--" + std::string(alias.name), [this, name, isInverted = alias.isInverted](int64_t value) {
-        options_.knobs[name] = isInverted ? 1 - value : value;
-      });
-  option->type_name("N")->check(CLI::Range(knob.least, knob.most))->group("");
+  const auto set = [this, name, isInverted = alias.isInverted](int64_t value) {
+    options_.knobs[name] = isInverted ? 1 - value : value;
+  };
+  checkKnob(*app.add_option_function<int64_t>("--" + std::string(alias.name), set)->group(""), knob);
 }
 
 void OptimizerOptions::finish(int usualLevel) {

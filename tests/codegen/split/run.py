@@ -26,10 +26,10 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 
 MODES = {
     "split-remat": ["--passes=split-live-ranges,split-high-pressure,dce", "--split-remat=1"],
-    "spill-to-shared": ["--passes=split-high-pressure", "--demote-shared=1"],
-    "both": ["--passes=split-live-ranges,split-high-pressure,dce", "--split-remat=1", "--demote-shared=1"],
+    "spill-to-shared": ["--passes=split-high-pressure", "--spill-to-shared=1"],
+    "both": ["--passes=split-live-ranges,split-high-pressure,dce", "--split-remat=1", "--spill-to-shared=1"],
     # As far as it goes, whether it pays or not.
-    "forced": ["--passes=split-high-pressure", "--demote-shared=1", "--split-remat=1", "--split-registers=16"],
+    "forced": ["--passes=split-high-pressure", "--spill-to-shared=1", "--split-remat=1", "--split-registers=16"],
 }
 COPIES = ["--passes=split-live-ranges,split-high-pressure"]
 PRESSED = [(64, 24, 128, 64), (40, 32, 256, 40), (32, 60, 64, 32), (64, 24, 128, 8)]  # waiting values, busy ones, threads, in a block
