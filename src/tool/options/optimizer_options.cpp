@@ -8,16 +8,15 @@ namespace ptxopt::tool {
 
 namespace {
 
+std::string typeName(const KnobDescription& knob) { return knob.values.empty() ? "N" : std::string(knob.values); }
+
 // What the knob takes: a number, or one of its names.
-void checkKnob(CLI::Option& option, const KnobDescription& knob) {
-  if (knob.values.empty()) {
-    option.type_name("N")->check(CLI::Range(knob.least, knob.most));
-    return;
-  }
+CLI::Validator validator(const KnobDescription& knob) {
+  if (knob.values.empty()) return CLI::Range(knob.least, knob.most).description("");
   std::map<std::string, int64_t> numbers;
   for (const std::string& value : CLI::detail::split(std::string(knob.values), '|'))
     numbers.emplace(value, static_cast<int64_t>(numbers.size()));
-  option.type_name(std::string(knob.values))->transform(CLI::CheckedTransformer(numbers).description(""));
+  return CLI::CheckedTransformer(numbers).description("");
 }
 
 }  // namespace
@@ -47,7 +46,7 @@ void OptimizerOptions::addKnobs(CLI::App& app) {
         "--" + name, knobValues_[name],
         fmt::format("{} [{}]", knob.summary,
                     knob.values.empty() ? std::to_string(knob.defaultValue) : std::string(knob.defaultName)));
-    checkKnob(*option->group(std::string(kKnobGroup)), knob);
+    option->type_name(typeName(knob))->transform(validator(knob))->group(std::string(kKnobGroup));
     knobOptions_.emplace_back(name, option);
     for (const KnobDescription::Alias& alias : knob.aliases) addAlias(app, name, knob, alias);
   }
@@ -59,7 +58,13 @@ void OptimizerOptions::addAlias(CLI::App& app, const std::string& name, const Kn
   const auto set = [this, name, isInverted = alias.isInverted](int64_t value) {
     options_.knobs[name] = isInverted ? 1 - value : value;
   };
-  checkKnob(*app.add_option_function<int64_t>("--" + std::string(alias.name), set)->group(""), knob);
+  const std::string flag = "--" + std::string(alias.name);
+  // CLI11 does not name hidden options in its messages.
+  const auto check = [flag, base = validator(knob)](std::string& text) {
+    const std::string error = base(text);
+    return error.empty() ? error : fmt::format("{}: {}", flag, error);
+  };
+  app.add_option_function<int64_t>(flag, set)->transform(CLI::Validator(check, ""))->group("");
 }
 
 void OptimizerOptions::finish(int usualLevel) {

@@ -70,8 +70,10 @@ bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode
   } catch (const CLI::CallForVersion& e) {
     fmt::print("{}\n", e.what());
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "{0}: {1}{2}\n{0} --help lists the options.\n", app.get_name(), ofVariable(e.what()),
-               e.what());
+    std::string_view message = e.what();
+    if (message.starts_with(": ")) message.remove_prefix(2);  // of a hidden option, which has no name for CLI11
+    fmt::print(stderr, "{0}: {1}{2}\n{0} --help lists the options.\n", app.get_name(), ofVariable(message),
+               message);
     exitCode = static_cast<int>(Status::Usage);
   }
   return false;
