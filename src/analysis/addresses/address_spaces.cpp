@@ -1,7 +1,6 @@
 #include "analysis/addresses/address_spaces.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "analysis/dataflow/direct_calls.h"
 #include "analysis/values/constant_operand.h"
@@ -14,7 +13,6 @@ namespace ptxopt {
 namespace {
 
 constexpr AddressState kUnknown{AddressKind::Unknown, false}, kNumber{AddressKind::Number, false};
-constexpr unsigned kHalf = 32;  // bits of half an address
 
 AddressState stateIn(std::string_view space) {
   if (space == "global") return {AddressKind::Global, false};
@@ -199,23 +197,6 @@ AddressState AddressSpaces::phi(const PointerValues::Value& v, BlockId b) const 
   return state;
 }
 
-unsigned AddressSpaces::shiftOfPhi(const PointerValues::Value& v, BlockId b) const {
-  unsigned shift = 0;
-  for (const BlockId from : cfg_.predecessors(b)) {
-    if (!cfg_[from].reachable) continue;
-    const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
-    if (incoming.valid()) shift = std::max<unsigned>(shift, shifts_[values_(v.reg, incoming)]);
-  }
-  return shift;
-}
-
-bool AddressSpaces::raiseShift(std::size_t value, unsigned shift) {
-  const auto now = static_cast<uint8_t>(std::min(shift, kHalf));
-  if (now <= shifts_[value]) return false;
-  shifts_[value] = now;
-  return true;
-}
-
 bool AddressSpaces::sweepInstruction(InstrId id) {
   const Instruction& i = f_[id];
   bool changed = noteStore(id);
@@ -300,51 +281,6 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
         factor && (*factor > UINT32_MAX || *factor == 1))
       constant = factor;
   return addressResult(operation, a, state(2), state(3), constant);
-}
-
-// Of what instruction `id` makes, a number: shifts_.
-unsigned AddressSpaces::shiftBy(InstrId id) const {
-  const Instruction& i = f_[id];
-  const PlainOperands operands(f_.operandsOf(i));
-  const auto constant = [&](std::size_t k) -> std::optional<uint64_t> {
-    const Operand* const o = operands.single(k);
-    return o != nullptr ? constantOperand(module_, f_, slots_, intervals_, *o, id) : std::nullopt;
-  };
-  const auto shift = [&](std::size_t k) -> unsigned {
-    const Operand* const o = operands.single(k);
-    if (o == nullptr || !o->isRegister() || o->flags != 0 || !holdsAddresses(o->reg())) return 0;
-    const ValueId v = intervals_[o->reg()].valueIn(slots_[id]);
-    return v.valid() ? shifts_[values_(o->reg(), v)] : 0;
-  };
-  const auto factor = [&](std::size_t k) -> unsigned {
-    const uint64_t by = constant(k).value_or(1);
-    return by == 0 ? 0 : static_cast<unsigned>(std::countr_zero(by));
-  };
-  const auto isTwice = [&] {
-    const Operand *const a = operands.single(1), *const b = operands.single(2);
-    return a != nullptr && b != nullptr && a->isRegister() && b->isRegister() && a->reg() == b->reg();
-  };
-  const unsigned sources = std::max(shift(1), shift(2));
-  switch (addressOperation(module_.form(i))) {
-    case AddressOperation::Copy:
-    case AddressOperation::Convert:
-    case AddressOperation::Choose:
-    case AddressOperation::Subtract:
-    case AddressOperation::Or:
-    case AddressOperation::Mix: return sources;
-    case AddressOperation::Add: return sources + (isTwice() ? 1 : 0);
-    case AddressOperation::And: return constant(2).value_or(UINT64_MAX) <= UINT32_MAX ? 0 : sources;
-    case AddressOperation::ShiftLeft: return shift(1) + static_cast<unsigned>(constant(2).value_or(0) & UINT32_MAX);
-    case AddressOperation::ShiftRight: return constant(2).value_or(0) >= kHalf ? 0 : shift(1);
-    case AddressOperation::Multiply:
-    case AddressOperation::MultiplyWide:
-    case AddressOperation::MultiplyAdd:
-    case AddressOperation::MultiplyAddWide: {
-      const bool isHigh = module_.form(i).half == ProductHalf::Hi;
-      return std::max(shift(3), shift(1) + shift(2) + (isHigh ? 0 : factor(1) + factor(2)));
-    }
-    default: return 0;
-  }
 }
 
 AddressState AddressSpaces::loaded(InstrId id) const {

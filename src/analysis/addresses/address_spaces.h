@@ -14,7 +14,7 @@
 //             unknown, since that may be the pointer of the two.
 // Registers:  of 64 bits, integers or bits, one by one. What comes through an .f64, a .b128, or a vector register is
 //             unknown, as is `r + 4`; a narrower register holds a number. Other halves of an address that are put
-//             together by a pack are unknown. So is what shifts, constant factors and doublings (x + x) multiply by
+//             together by a pack are unknown. So is what shifts, constant factors and doublings (x + x, x - (-x)) multiply by
 //             2^32, in any number of steps or rounds of a loop. Other factors count as sizes.
 // Elsewhere:  addresses of parameters (cvta.param, mov of a parameter) and of other blocks of the cluster (mapa,
 //             ::cluster; with mapa in the module also what cvta.shared makes of anything but a variable's address)
@@ -68,6 +68,8 @@ class AddressSpaces {
 
  private:
   static constexpr unsigned kMostSweeps = 100;
+  static constexpr unsigned kHalf = 32;  // bits of half an address
+  static constexpr std::size_t kMostWalked = 24;
 
   void collectParameters();
   bool sweep();
@@ -80,6 +82,8 @@ class AddressSpaces {
   unsigned shiftBy(InstrId id) const;
   unsigned shiftOfPhi(const PointerValues::Value& v, BlockId b) const;
   bool raiseShift(std::size_t value, unsigned shift);
+  std::vector<std::size_t> sourcesOf(InstrId id, const Operand& o) const;
+  bool mayDouble(InstrId id, const Operand& a, const Operand& b) const;
   AddressState loaded(InstrId id) const;
   AddressState fromLaunch(InstrId id, const Operand& base) const;
   bool takesMemoryAsGlobal() const;
