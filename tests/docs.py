@@ -104,7 +104,11 @@ def passes_table(facts):
 
 
 def pipeline_table(_):
-    rows, runs = declared("src/passes/manager/pipeline.def", "PTXOPT_STEP"), {}
+    passes = (ROOT / "src/passes/manager/passes.def").read_text(encoding="utf-8")
+    names = dict(re.findall(r'^PTXOPT_(?:MODULE_)?PASS\((\w+), "([\w-]+)"', passes, re.MULTILINE))
+    rows = [(level, names[step], kind)
+            for level, step, kind in declared("src/passes/manager/pipeline.def", "PTXOPT_STEP")]
+    runs = {}
     total = {name: sum(r[1] == name for r in rows) for _, name, _ in rows}
     steps = []
     for level, name, kind in rows:
