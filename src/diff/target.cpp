@@ -18,10 +18,10 @@ void skipBlanks(std::string_view text, std::size_t& at) {
     const std::string_view rest = text.substr(std::min(at, text.size()));
     std::size_t n = rest.find_first_not_of(" \t\r\n\v\f");
     if (n == std::string_view::npos) n = rest.size();
-    if (const std::string_view behind = rest.substr(n); behind.starts_with("//"))
-      n += std::min(behind.size(), behind.find('\n'));
-    else if (behind.starts_with("/*"))
-      n += std::min(behind.size() - 2, behind.find("*/", 2)) + 2;
+    if (const std::string_view tail = rest.substr(n); tail.starts_with("//"))
+      n += std::min(tail.size(), tail.find('\n'));
+    else if (tail.starts_with("/*"))
+      n += std::min(tail.size() - 2, tail.find("*/", 2)) + 2;
     if (n == 0) return;
     at += n;
   }
@@ -45,9 +45,9 @@ std::optional<Number> numberOf(std::string_view target) {
   const std::string_view digits = target.substr(at + 1);
   Number result;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result.number);
-  const std::string_view behind(end, static_cast<std::size_t>(digits.data() + digits.size() - end));
-  if (error != std::errc() || behind.size() > 1) return std::nullopt;
-  if (!behind.empty()) result.letter = behind[0];
+  const std::string_view tail(end, static_cast<std::size_t>(digits.data() + digits.size() - end));
+  if (error != std::errc() || tail.size() > 1) return std::nullopt;
+  if (!tail.empty()) result.letter = tail[0];
   return result;
 }
 

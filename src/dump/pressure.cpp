@@ -9,14 +9,14 @@ std::string units(const RegisterPressure::Units& u) {
   return fmt::format("data {}, predicate {}, uniform {}", u.data, u.predicate, u.uniform);
 }
 
-// "at most 6 behind line 19: %rd1(2) %r9 %h1(half)"
+// "at most 6 after line 19: %rd1(2) %r9 %h1(half)"
 void appendMaximum(std::string& out, FunctionView& view, RegisterFile file) {
   const RegisterPressure& pressure = view.analyses.registerPressure();
   out += fmt::format("  {}: at most {}", name(file), pressure.maximum()[file]);
   if (pressure.maximum()[file] != 0) {
     const std::size_t place = pressure.place(file);
     const PressurePoints::Point& point = pressure.points()[place];
-    out += point.instruction.valid() ? fmt::format(" behind line {}:", view.line(point.instruction))
+    out += point.instruction.valid() ? fmt::format(" after line {}:", view.line(point.instruction))
                                      : fmt::format(" at the start of {}:", view.blockTitle(point.block));
     for (const RegId r : pressure.liveAt(place, file)) {
       out += fmt::format(" {}", view.registerName(r));
@@ -43,7 +43,7 @@ void appendPressure(std::string& out, FunctionView& view) {
     out += fmt::format("    L{} depth {}, header {}: {}\n", l, loop.depth, view.blockTitle(loop.header),
                        units(pressure.maximumOf(loops, LoopId(l))));
   }
-  out += "  behind each instruction (estimate): data, predicate, uniform\n";
+  out += "  after each instruction (estimate): data, predicate, uniform\n";
   for (std::size_t p = 0; p < pressure.points().size(); ++p) {
     const PressurePoints::Point& point = pressure.points()[p];
     const RegisterPressure::Units& u = pressure.at(p);

@@ -37,7 +37,7 @@ struct AddressArg {
   Space space =
       Space::Generic;  // after what the operand says: a variable of this function may move .param to Local
   // Where the operand names a variable of the stack frame: how many bytes from the address on are that variable's,
-  // and the variable. What lies behind it, or before, is another one's, and an access there is an error.
+  // and the variable. What lies after it, or before, is another one's, and an access there is an error.
   int64_t available = INT64_MAX;
   std::string_view variable;
 };

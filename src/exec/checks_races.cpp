@@ -8,10 +8,10 @@
 //     a thread's exit counts as an arrival, at barriers for a number of threads only together with its warp's;
 //   - collective instructions (.sync, .aligned ones of warps): all lanes that run one together;
 //   - atomic accesses: acquire and release ones by the byte they meet at, relaxed ones with fences before the write
-//     and behind the read. ld and st with .relaxed, .volatile, .acquire, .release are atomic; mbarrier operations
+//     and after the read. ld and st with .relaxed, .volatile, .acquire, .release are atomic; mbarrier operations
 //     and what signals an mbarrier acquire and release.
 // Threads of a cluster's other blocks take part. Asynchronous copies count as done when issued. An order that rests
-// on an mbarrier or a location met earlier is kept, so some races behind such a meeting are not seen; none is
+// on an mbarrier or a location met earlier is kept, so some races after such a meeting are not seen; none is
 // reported that is none by these rules.
 #include <fmt/format.h>
 

@@ -22,7 +22,7 @@ namespace ptxopt::exec {
 
 namespace {
 
-using Bytes = std::vector<bool>;  // which are written; what lies behind the end is not
+using Bytes = std::vector<bool>;  // which are written; what lies after the end is not
 
 bool isWritten(const Bytes& b, uint64_t at) { return at < b.size() && b[at]; }
 

@@ -26,7 +26,7 @@ class Reader {
   void run() {
     list();
     blank();
-    if (at_ != text_.size()) fail("something behind the initializer");
+    if (at_ != text_.size()) fail("something after the initializer");
   }
 
  private:

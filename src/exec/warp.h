@@ -81,7 +81,7 @@ class Warp {
   void setValue(const Arg& a, unsigned lane, uint64_t v) const;
 
   // ---- for handlers: memory ----
-  // The bytes behind an address in a space: checked for bounds, alignment (to `alignment`, a power of two) and
+  // The bytes at an address in a space: checked for bounds, alignment (to `alignment`, a power of two) and
   // permission. Throws LaneFault. `bytes` is at most 32 unless the whole range lies in one allocation.
   std::byte* memory(Space space, unsigned lane, uint64_t address, unsigned bytes, unsigned alignment,
                     Access access) {

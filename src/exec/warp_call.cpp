@@ -118,7 +118,7 @@ void Warp::enter(const CallSite& site, const Routine& callee, Mask active) {
     throw ExecError(FaultKind::StackOverflow, "calls nested too deeply");
   if (site.arguments.size() != callee.parameters.size() || site.results.size() != callee.returns.size())
     throw ExecError(FaultKind::BadBranch, "a call with more or fewer arguments than the function has");
-  // All lanes of the path are awaited behind the call; those whose guard was false are there at once.
+  // All lanes of the path are awaited after the call; those whose guard was false are there at once.
   Path& p = paths_[current_];
   Frame* const caller = p.frame;
   const uint32_t after = p.pc + 1;
@@ -158,7 +158,7 @@ void Warp::call(const Op& op, Mask active) {
     throw LaneFault{FaultKind::BadBranch, first, fmt::format("no function is at {:#x}", address)};
   const Mask same = collectMask(active, [&](unsigned i) { return value(op.args[0], i) == address; });
   if (same != active) {
-    // They are awaited behind the call, once for all of them.
+    // They are awaited after the call, once for all of them.
     const uint32_t pc = paths_[current_].pc;
     const int c =
         makeConvergence(paths_[current_].frame, pc + 1, paths_[current_].mask, paths_[current_].convergence);

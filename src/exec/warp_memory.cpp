@@ -86,7 +86,7 @@ std::byte* Warp::globalMemory(unsigned lane, uint64_t address, unsigned bytes, u
         FaultKind::OutOfBounds, lane,
         fmt::format("{} of {} bytes at {:#x}, which is in no allocation{}", verb(access), bytes, address,
                     near == nullptr || near->size == 0 ? ""
-                                                       : fmt::format("; {} bytes behind the beginning of {}",
+                                                       : fmt::format("; {} bytes after the beginning of {}",
                                                                      address - near->base, describe(*near)))};
   }
   checkAlignment(lane, address, bytes, alignment, access);
@@ -94,7 +94,7 @@ std::byte* Warp::globalMemory(unsigned lane, uint64_t address, unsigned bytes, u
   if (!a->contains(address, bytes)) {
     if (!a->grows || bytes > a->reserved - offset)
       throw LaneFault{FaultKind::OutOfBounds, lane,
-                      fmt::format("{} of {} bytes at {:#x}, {} bytes behind the beginning of {}", verb(access),
+                      fmt::format("{} of {} bytes at {:#x}, {} bytes after the beginning of {}", verb(access),
                                   bytes, address, offset, describe(*a))};
     const uint64_t before = a->size;
     a->size = offset + bytes;

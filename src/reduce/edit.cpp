@@ -64,7 +64,7 @@ std::string Edit::cutText() const {
   return out;
 }
 
-std::size_t behindEntry(std::span<const Operand> operands, std::size_t at) {
+std::size_t afterEntry(std::span<const Operand> operands, std::size_t at) {
   at += 1 + operands[at].inside();
   while (at < operands.size() && operands[at].kind == OperandKind::Selector) ++at;
   return at;

@@ -65,7 +65,7 @@ class Edit {
 };
 
 // The first index after the entry at `at` with all that is inside it; a register's selector counts as inside.
-std::size_t behindEntry(std::span<const Operand> operands, std::size_t at);
+std::size_t afterEntry(std::span<const Operand> operands, std::size_t at);
 // Index of the first operand that is not the guard.
 inline std::size_t firstAfterGuard(const Instruction& i) { return i.is(Instruction::Guarded) ? 1 : 0; }
 

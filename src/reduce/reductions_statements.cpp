@@ -22,7 +22,7 @@ const Operand* onlyResult(const Function& f, const Instruction& i) {
   const std::size_t at = firstAfterGuard(i);
   if (result == nullptr || result != operands.data() + at || f.registers[result->payload].lanes != 1)
     return nullptr;
-  const std::size_t next = behindEntry(operands, at);
+  const std::size_t next = afterEntry(operands, at);
   const bool whole = next == at + 1 && (next == operands.size() || operands[next].is(Operand::Implicit) ||
                                         operands[next].join == Join::Comma);
   return whole ? result : nullptr;

@@ -227,7 +227,7 @@ uint32_t Builder::declarationForm(SourceRange range) {
     const std::string_view name = token.view().substr(token.view().starts_with('.') ? 1 : 0);
     if (token.type == PtxLexer::SPACE && !pastPointer) form.space = module_.names.intern(name);
     if (token.type == PtxLexer::ALIGN && form.type != ScalarType::None && !pastPointer)
-      throw SyntaxError(range.begin, "'.align' behind the type");
+      throw SyntaxError(range.begin, "'.align' after the type");
     if (token.type == PtxLexer::LINKAGE && name == "extern") form.isExtern = true;
     if (left.type == PtxLexer::ALIGN && !pastPointer) {
       uint64_t value = 0;
@@ -239,7 +239,7 @@ uint32_t Builder::declarationForm(SourceRange range) {
     if (name.size() == 2 && name[0] == 'v') {
       if (name != "v2" && name != "v4")
         throw SyntaxError(range.begin, fmt::format("there are no vectors '.{}'", name));
-      if (form.type != ScalarType::None) throw SyntaxError(range.begin, fmt::format("'.{}' behind the type", name));
+      if (form.type != ScalarType::None) throw SyntaxError(range.begin, fmt::format("'.{}' after the type", name));
       form.lanes = name == "v2" ? 2 : 4;
     }
     if (const ScalarType type = scalarType(name); type != ScalarType::None) form.type = type;

@@ -84,7 +84,7 @@ void Builder::checkJoin(const Token& t, OperandKind kind) const {
   const bool isNumber = kind == OperandKind::Integer || kind == OperandKind::Decimal ||
                         kind == OperandKind::Paren || kind == OperandKind::Cast ||
                         (kind == OperandKind::Builtin && t.view() == "WARP_SZ");
-  if (!isNumber) fail(t, fmt::format("'{}' cannot stand behind an operator", t.view()));
+  if (!isNumber) fail(t, fmt::format("'{}' cannot follow an operator", t.view()));
 }
 
 void Builder::binary(const Token& t) {
@@ -162,7 +162,7 @@ void Builder::floating(const Token& t) {
 bool Builder::pushDeclared(const Token& t, NameId name) {
   const Meaning meaning = names_.find(name);
   if (meaning.kind != Meaning::Register && meaning.kind != Meaning::Variable) return false;
-  if (join_ >= Join::Plus) fail(t, fmt::format("'{}' cannot stand behind an operator", t.view()));
+  if (join_ >= Join::Plus) fail(t, fmt::format("'{}' cannot follow an operator", t.view()));
   push(meaning.kind == Meaning::Register ? OperandKind::Register : OperandKind::Variable, meaning.id);
   return true;
 }

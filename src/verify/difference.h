@@ -1,4 +1,4 @@
-// What two runs on the same input left that is not the same: memory behind pointers, bit for bit, variables of the
+// What two runs on the same input left that is not the same: memory that pointers lead to, bit for bit, variables of the
 // module, and what was printed. The first difference, in that order.
 #pragma once
 

@@ -4,7 +4,7 @@
 
 namespace ptxopt::verify {
 
-// Pointers behind pointers behind pointers ...: beyond this they count as leading to their own kind.
+// Pointers to pointers to pointers ...: beyond this they count as leading to their own kind.
 constexpr unsigned kMostDepth = 4;
 
 uint32_t FieldTable::inParameters(uint32_t offset, uint32_t bytes, bool isFloat) {

@@ -32,7 +32,7 @@ class FieldTable {
   std::size_t countOfLoaded() const { return loadedOf_.size(); }
 
  private:
-  // Where a pointer in memory comes from: the load, the element of its vector, and the field behind which it lies.
+  // Where a pointer in memory comes from: the load, the element of its vector, and the field whose pointer leads to it.
   struct Origin {
     const Instruction* load = nullptr;
     std::size_t element = 0;

@@ -7,7 +7,7 @@
 // it on; multiplications, shifts and narrowings do not, for scaled values are indices. A field that reaches the
 // base of an access alone, or through cvta, is a pointer; one that only reaches it together with others may be one.
 // With each field goes where in its memory the value points, as far as that is known: at + k * stride. So a loaded
-// value that becomes the base of an access tells that a pointer lies there; what lies behind it is found likewise,
+// value that becomes the base of an access tells that a pointer lies there; what it leads to is found likewise,
 // and a list is a pointer that leads to its own kind. Pointers in variables of the module are found from the names.
 // It only guides the choice of inputs: a wrong guess makes an input fail, not a wrong verdict.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace ptxopt::verify {
 
-// A pointer that lies in memory: behind the pointer that field `holder` is, or in the variable it stands for, every
+// A pointer that lies in memory: where the pointer leads that field `holder` is, or in the variable it stands for, every
 // `stride` bytes from `at` on; only there if the stride is 0. It points to what field `target` stands for.
 struct Slot {
   uint32_t holder = 0, target = 0;
@@ -45,7 +45,7 @@ struct Field {
   enum class Place : uint8_t { Parameter, Memory, Variable } place = Place::Parameter;
   uint32_t offset = 0;  // in the parameter space
   uint32_t bytes = 4;
-  std::string parameter;  // its name, and the offset in it if it is an array; what a pointer in memory is behind
+  std::string parameter;  // its name, and the offset in it if it is an array; what leads to a pointer in memory
   enum class Use : uint8_t { Scalar, MaybePointer, Pointer, Handle } use = Use::Scalar;
   bool isFloat = false;                   // a scalar that is read as a floating-point number
   ScalarType element = ScalarType::None;  // a pointer: what it mostly points to

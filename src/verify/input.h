@@ -75,7 +75,7 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
 // another, another grid. The block stays.
 Trial nearTrial(const Trial& other, const KernelUse& use, uint64_t seed, unsigned number);
 
-// The memory behind the pointers of one trial in one machine: pages of 4 KB filled when first touched, from 8 GB
+// The memory that the pointers of one trial lead to in one machine: pages of 4 KB filled when first touched, from 8 GB
 // below the pointer to 24 GB above it: the product of an unsigned index of 32 bits and 4 bytes stays inside. It lies
 // at the same addresses in every machine, so that stored pointers can be compared.
 //
@@ -105,7 +105,7 @@ class TrialMemory {
     const std::byte* page(int64_t offset) const { return allocation->data + kBelow + offset; }
   };
   const std::vector<std::unique_ptr<Region>>& regions() const { return regions_; }
-  // What a page of the memory behind a field's pointer holds at first.
+  // What a page of the memory that a field's pointer leads to holds at first.
   void fillPage(std::size_t field, int64_t offset, std::byte* page) const;
   // Textures and surfaces, by KernelUse::images.
   const std::vector<std::shared_ptr<exec::TextureBinding>>& images() const { return images_; }

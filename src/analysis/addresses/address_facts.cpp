@@ -118,10 +118,10 @@ class FactFinder {
     const std::string_view text = module_.text(formOf(f, v).text);
     const std::size_t pointer = text.find(".ptr");
     if (pointer != text.npos) {
-      const std::string_view behind = text.substr(pointer);
-      if (behind.find(".global") != behind.npos) return {AddressKind::Global, true};
-      if (behind.find(".shared") != behind.npos || behind.find(".local") != behind.npos ||
-          behind.find(".const") != behind.npos)
+      const std::string_view qualifiers = text.substr(pointer);
+      if (qualifiers.find(".global") != qualifiers.npos) return {AddressKind::Global, true};
+      if (qualifiers.find(".shared") != qualifiers.npos || qualifiers.find(".local") != qualifiers.npos ||
+          qualifiers.find(".const") != qualifiers.npos)
         return kUnknown;
     }
     if (!paramsAreGlobal_ || isMentioned_[function] || isAliased_[f.name.value])

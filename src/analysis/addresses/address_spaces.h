@@ -50,7 +50,7 @@ class AddressSpaces {
 
   // Unknown for registers that are not of 64 integer bits.
   AddressState of(RegId r, ValueId v) const;
-  // What instruction `id` reads in `r`, and what is in `r` behind it.
+  // What instruction `id` reads in `r`, and what is in `r` after it.
   AddressState read(RegId r, InstrId id) const { return of(r, intervals_[r].valueIn(slots_[id])); }
   AddressState written(RegId r, InstrId id) const { return of(r, intervals_[r].valueOut(slots_[id])); }
   // What a source operand that consists of one entry is; Unknown for a group.

@@ -459,7 +459,7 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
   access.isSigned = isSignedType(form.type);
   access.bytes = static_cast<uint8_t>(bits / 8);
   access.elements = form.vector;
-  // A load names its results first, a store what it stores behind the address.
+  // A load names its results first, a store what it stores after the address.
   uint32_t first =
       access.isStore ? memory + 1 + static_cast<uint32_t>(inside) : (i.is(Instruction::Guarded) ? 1 : 0);
   const auto size = int64_t{access.bytes} * access.elements;

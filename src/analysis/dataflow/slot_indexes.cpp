@@ -168,7 +168,7 @@ std::string SlotIndexes::verify() const {
     follows(start_[b], "block", b);
     for (const InstrId id : instructions_[b]) follows((*this)[id], "instruction", id.value);
   }
-  follows(start_.back(), "the end behind block", instructions_.size());
+  follows(start_.back(), "the end after block", instructions_.size());
   return error;
 }
 

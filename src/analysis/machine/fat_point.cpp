@@ -30,12 +30,12 @@ class Slot {
     return points;
   }
   void add(std::span<const Span> spans) {
-    const bool behind = spans_.empty() || spans_.back().last < spans.front().first;
+    const bool isAfter = spans_.empty() || spans_.back().last < spans.front().first;
     for (const Span& s : spans) {
       length_ += s.last - s.first + 1;
       spans_.push_back(s);
     }
-    if (behind) return;
+    if (isAfter) return;
     std::ranges::sort(spans_, {}, &Span::first);
     // Spilled values overlap what is there.
     std::size_t kept = 0;

@@ -10,7 +10,7 @@
 //
 // Registers are those of integers and bits (.b8 to .b64, .u8 to .s64), one by one: a float register, an .f16x2, a
 // predicate, and a vector register with its lanes have no expression, and a value that a mov carries through one of
-// these is a Value of its own behind it. Operands are whole registers and literals, of which the instruction takes
+// these is a Value of its own after it. Operands are whole registers and literals, of which the instruction takes
 // as many bits as its operand has; of `r + 1`, `10 + 4`, `v.x`, and what is negated nothing is known.
 //
 // Everything is modulo two to the width. An extension of a sum or of a recurrence is taken inside only with a proof

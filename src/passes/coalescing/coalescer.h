@@ -182,7 +182,7 @@ class Coalescer {
   std::vector<InstrId> gone_;      // copies that `forward` made superfluous
   std::vector<RegId> nameOf_;      // by Number, at the roots
   std::vector<bool> nestedName_;   // by NameId: declared, alone or as the prefix of a range, in a
-                                   // nested scope or behind an instruction; empty: none
+                                   // nested scope or after an instruction; empty: none
 };
 
 }  // namespace ptxopt

@@ -42,7 +42,7 @@ class CallInliner {
     std::vector<RegId> registers;
     std::vector<VariableId> variables;
     std::vector<LabelId> labels;
-    LabelId end;  // behind the body; made where something goes there
+    LabelId end;  // after the body; made where something goes there
   };
 
   std::string_view check(InstrId call, const DirectCall& parts, const Function& body) const;

@@ -9,17 +9,17 @@ namespace {
 void setAddress(Function& f, const AddressEdit& e) {
   std::vector<Operand> operands(f.operandsOf(f[e.at]).begin(), f.operandsOf(f[e.at]).end());
   Operand& memory = operands[e.operand - 1];
-  const auto behind = operands.begin() + e.operand + 1;
+  const auto next = operands.begin() + e.operand + 1;
   const bool hasNumber = memory.inside() == 2;
   const Operand number = integerOperand(e.immediate, Join::Plus);
   memory.payload = e.immediate != 0 ? 2 : 1;
   operands[e.operand].payload = e.reg.value;
   if (hasNumber && e.immediate != 0)
-    *behind = number;
+    *next = number;
   else if (hasNumber)
-    operands.erase(behind);
+    operands.erase(next);
   else if (e.immediate != 0)
-    operands.insert(behind, number);
+    operands.insert(next, number);
   f.setOperands(e.at, operands);
 }
 

@@ -25,7 +25,7 @@ RegId UnitSteps::unit() {
       SynthOpcode::MinU32,
       {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma), integerOperand(1)},
       before);
-  behindUnit_ = before;
+  afterUnit_ = before;
   return unit_;
 }
 
@@ -36,7 +36,7 @@ RegId UnitSteps::zero() {
   expander_.instruction(
       SynthOpcode::AddS32,
       {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma), integerOperand(-1)},
-      behindUnit_);
+      afterUnit_);
   return zero_;
 }
 

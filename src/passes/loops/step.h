@@ -67,7 +67,7 @@ class UnitSteps {
   PassContext& context_;
   Expander& expander_;
   RegId unit_, zero_;
-  InstrId behindUnit_;  // before what the two are made
+  InstrId afterUnit_;  // before what the two are made
 };
 
 }  // namespace ptxopt

@@ -94,7 +94,7 @@ class SpaceInference {
     while (memory < operands.size() && operands[memory].kind != OperandKind::Memory) ++memory;
     if (memory == operands.size()) return;
     const std::size_t inside = operands[memory].inside();
-    const std::size_t behind = memory + 1 + inside;
+    const std::size_t next = memory + 1 + inside;
     const Operand& base = operands[memory + (inside != 0)];
     if (inside == 0 || inside > 2 || !base.isRegister() || base.flags != 0 || !spaces_.holdsAddresses(base.reg()))
       return missed_.add("address-form");
@@ -102,7 +102,7 @@ class SpaceInference {
     if (!isSpace(space)) return missed_.add(whyUnknown(space));
     const OpcodeId opcode = module_.spacedOpcode(f_[id].opcode(), space);
     // `[a].unified` is of global memory.
-    const bool isUnified = behind < operands.size() && operands[behind].kind == OperandKind::Selector;
+    const bool isUnified = next < operands.size() && operands[next].kind == OperandKind::Selector;
     if (!opcode.valid() || (isUnified && space != AddressKind::Global)) return missed_.add("no-such-form");
     if (space == AddressKind::Global) {
       global_.push_back({id, opcode});

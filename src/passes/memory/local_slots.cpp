@@ -31,9 +31,9 @@ std::vector<LocalSlot> LocalSlots::make(std::vector<Element> elements, std::stri
 }
 
 const LocalSlot* LocalSlots::find(const std::vector<LocalSlot>& slots, int64_t offset) {
-  const auto behind = std::ranges::upper_bound(slots, offset, {}, &LocalSlot::begin);
-  if (behind == slots.begin()) return nullptr;
-  const LocalSlot& slot = *std::prev(behind);
+  const auto after = std::ranges::upper_bound(slots, offset, {}, &LocalSlot::begin);
+  if (after == slots.begin()) return nullptr;
+  const LocalSlot& slot = *std::prev(after);
   return offset < slot.end ? &slot : nullptr;
 }
 

@@ -81,7 +81,7 @@ class Run {
  private:
   struct Node {
     std::vector<uint32_t> reads, writes, mods;  // registers; a mod is among the reads, too
-    std::vector<uint32_t> before, behind;       // nodes that must be; those before: the last of the text first
+    std::vector<uint32_t> before, after;       // nodes that must be; those before: the last of the text first
   };
 
   static void addOnce(std::vector<uint32_t>& all, uint32_t one) {
@@ -104,7 +104,7 @@ class Run {
     const auto edge = [&](uint32_t a, uint32_t b) {
       if (a == kNone || a == b || std::ranges::find(nodes_[b].before, a) != nodes_[b].before.end()) return;
       nodes_[b].before.push_back(a);
-      nodes_[a].behind.push_back(b);
+      nodes_[a].after.push_back(b);
     };
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
       const Node& node = nodes_[i];
@@ -134,7 +134,7 @@ class Run {
     };
     std::vector<Visit> stack;
     for (uint32_t root = 0; root < nodes_.size(); ++root) {
-      if (!nodes_[root].behind.empty()) continue;
+      if (!nodes_[root].after.empty()) continue;
       stack.push_back({root, 0});
       while (!stack.empty()) {
         Visit& top = stack.back();
@@ -162,7 +162,7 @@ class Run {
     std::vector<std::size_t> waits(nodes_.size());
     std::vector<uint32_t> ready, order;
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
-      waits[i] = nodes_[i].behind.size();
+      waits[i] = nodes_[i].after.size();
       if (waits[i] == 0) ready.push_back(i);
     }
     while (!ready.empty()) {

@@ -120,9 +120,9 @@ RegId Expander::use(const Holder& h, const ExpansionPlace& place) {
   RegId& copy = copies_[{h.reg.value, h.value.value}];
   if (!copy.valid()) {
     copy = f_.makeRegister(f_.registers[h.reg.value].type);
-    const InstrId behind =
+    const InstrId after =
         h.definition.valid() ? f_[h.definition].next : placeAtStart(context_.module, f_, cfg_[h.block]);
-    insertCopy(context_.module, f_, copy, h.reg, behind);
+    insertCopy(context_.module, f_, copy, h.reg, after);
     ++inserted_;
   }
   return copy;

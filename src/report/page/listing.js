@@ -12,7 +12,7 @@ function loopChain(kernel, loop) {
   return chain;
 }
 
-// By line of the kernel's text: its loop, and the point behind its first instruction, or the start of a block whose
+// By line of the kernel's text: its loop, and the point after its first instruction, or the start of a block whose
 // label stands there (-1: none).
 function placeLines(kernel) {
   const n = kernel.text.length, loop = new Int32Array(n).fill(-2), instruction = new Int32Array(n).fill(-1);
@@ -50,7 +50,7 @@ class Listing {
       if (row) this.chooseLine(+row.dataset.line);
     });
   }
-  // The point of the line, or the next one behind it, or the last.
+  // The point of the line, or the next one after it, or the last.
   chooseLine(line) {
     const k = this.kernel;
     if (!k.count) return;

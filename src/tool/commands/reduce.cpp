@@ -188,7 +188,7 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
   while (own < argc && std::string_view(argv[own]) != "--") ++own;
   for (int i = own + 1; i < argc; ++i) line.command.emplace_back(argv[i]);
   if (!parseArguments(app, own, argv, exitCode)) return false;
-  if (line.command.empty()) return usage("no command; it follows behind --");
+  if (line.command.empty()) return usage("no command; it follows --");
   if (line.timeoutInteresting && line.timeout == 0) return usage("--timeout-interesting needs --timeout");
   std::error_code error;
   if (line.output != "-" && fs::equivalent(line.input, line.output, error))

@@ -1,6 +1,6 @@
 // ptxopt run: kernels of a PTX file in the interpreter (exec/machine.h).
 //
-// All arguments are read before anything runs. Files are written together behind the last launch, or none is; when
+// All arguments are read before anything runs. Files are written together after the last launch, or none is; when
 // a kernel fails, only the profile and the trace up to there.
 #include <fmt/format.h>
 

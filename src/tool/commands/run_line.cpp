@@ -130,7 +130,7 @@ void RunLineReader::addMemory() {
       ->allow_extra_args(false)
       ->group(kMemory);
   app_.add_option("--seed", line_.seed, "of random buffers [0]")->type_name("N")->group(kMemory);
-  app_.add_option("--dump", dumps_, "print a buffer or module variable behind the last launch, or write its bytes")
+  app_.add_option("--dump", dumps_, "print a buffer or module variable after the last launch, or write its bytes")
       ->type_name("NAME[=FILE]")
       ->allow_extra_args(false)
       ->group(kMemory);

@@ -161,7 +161,7 @@ void CommandLineReader::addInside() {
       ->group(kInside);
   app_.add_option(
           "--dump", line_.dumps,
-          fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or behind "
+          fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or after "
                       "the passes that -O or --passes choose: {}",
                       CLI::detail::find_and_replace(dumpNames(), ",", ", ")))
       ->type_name("ANALYSIS,...")

@@ -45,7 +45,7 @@ bool parseArguments(CLI::App& app, int argc, char** argv, int& exitCode) {
 }
 
 bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode,
-                    const std::function<void()>& behind) {
+                    const std::function<void()>& then) {
   exitCode = 0;
   std::string colour = "auto";
   app.add_option("--color", colour,
@@ -60,7 +60,7 @@ bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode
     chooseColours(choiceOf(colour));
     for (const std::string& warning : environmentWarnings())
       print(stderr, fmt::format("ptxopt: warning: {}\n", warning));
-    if (behind) behind();
+    if (then) then();
     return true;
   } catch (const CLI::CallForHelp&) {
     chooseColours(choiceOf(colour));

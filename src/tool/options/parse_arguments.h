@@ -13,9 +13,9 @@ struct CommandDescription;
 // Adds the options that all have and parses. False when the program is to end with `exitCode`. Mistakes begin with
 // the app's name.
 bool parseArguments(CLI::App& app, int argc, char** argv, int& exitCode);
-// The same of words, without the program's name. Validation errors that `behind` throws count as mistakes too.
+// The same of words, without the program's name. Validation errors that `then` throws count as mistakes too.
 bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode,
-                    const std::function<void()>& behind = {});
+                    const std::function<void()>& then = {});
 
 // While one of these lives, parseArguments does not parse: it describes the app and returns false, to end with 0.
 class DescribeInstead {

@@ -42,7 +42,7 @@ Narrow NarrowValues::made(const Operand& result, InstrId at) {
   return k.valid() ? fits(ranges_.at(values_.reg(k), values_.value(k), cfg_.blockOf(at))) : Narrow();
 }
 
-// The instruction that computes what `at` reads there, behind copies.
+// The instruction that computes what `at` reads there, through copies.
 InstrId NarrowValues::origin(const Operand& o, InstrId at) const {
   RegId reg = o.reg();
   InstrId id;
