@@ -24,7 +24,7 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 
 PLACE = re.compile(rb"^(.*):(\d+):(\d+): error: (.+)$")
 LONGEST_MESSAGE = 1000
-LONGEST_LINE = 200
+LONGEST_LINE = 400     # of 100 bytes, each of which may be shown as \xNN
 CONSTANT = 64 * MIB     # memory that any run may take
 SMALLEST_TIME = 0.3     # seconds below which growth says nothing
 MOST_GROWTH = 3.0
@@ -183,7 +183,7 @@ def judge_message(path, text, message):
     for _ in range(line - 1):
         begin = text.find(b"\n", begin) + 1
         if begin == 0:
-            yield f"line {line} is behind the end"
+            yield f"line {line} is after the end"
             return
     end = text.find(b"\n", begin)
     source = text[begin:end if end >= 0 else len(text)]
@@ -192,9 +192,10 @@ def judge_message(path, text, message):
         return
     at = column - 1
     if at < len(source) and len(caret) <= len(shown):
-        wanted = source[at] if source[at] >= 0x20 or source[at] == 9 else ord("?")
-        if shown[len(caret) - 1] != wanted and source[at] < 0x7f:
-            yield f"the caret is below {shown[len(caret) - 1:len(caret)]!r}, the place holds {source[at:at + 1]!r}"
+        byte = source[at]
+        wanted = source[at:at + 1] if byte >= 0x20 or byte == 9 else b"\\x%02x" % byte
+        if not shown[len(caret) - 1:].lower().startswith(wanted.lower()) and byte < 0x7f:
+            yield f"the caret is below {shown[len(caret) - 1:len(caret) + 3]!r}, the place holds {source[at:at + 1]!r}"
 
 
 def main():
