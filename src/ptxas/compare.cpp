@@ -3,7 +3,15 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::array<std::string_view, kMeasures> kNames{"spills", "warps", "sass", "inner", "regs", "stack"};
+struct MeasureInfo {
+  std::string_view name;
+  bool moreIsBetter;
+};
+constexpr MeasureInfo kInfos[] = {
+#define PTXOPT_MEASURE(id, name, moreIsBetter) {name, moreIsBetter},
+#include "ptxas/measures.def"
+#undef PTXOPT_MEASURE
+};
 constexpr std::array<std::string_view, 4> kObjectives{"warps", "sass", "inner", "regs"};
 
 // The guard's order first wherever it would find a loss that matters more than the gain.
@@ -14,15 +22,15 @@ constexpr std::array kForRegs{Measure::Spills, Measure::Registers, Measure::Inst
 
 }  // namespace
 
-std::string_view name(Measure m) { return kNames[static_cast<std::size_t>(m)]; }
+std::string_view name(Measure m) { return kInfos[static_cast<std::size_t>(m)].name; }
 
 std::optional<Measure> measureNamed(std::string_view name) {
   for (std::size_t i = 0; i < kMeasures; ++i)
-    if (kNames[i] == name) return static_cast<Measure>(i);
+    if (kInfos[i].name == name) return static_cast<Measure>(i);
   return std::nullopt;
 }
 
-bool isMoreBetter(Measure m) { return m == Measure::Warps; }
+bool isMoreBetter(Measure m) { return kInfos[static_cast<std::size_t>(m)].moreIsBetter; }
 
 std::optional<uint64_t> value(const FunctionMeasures& f, Measure m) {
   // Of a function that ptxas put into the section of its caller, messages tell the frame and the spills only.

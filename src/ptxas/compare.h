@@ -12,9 +12,17 @@
 
 namespace ptxopt {
 
-enum class Measure : uint8_t { Spills, Warps, Instructions, Inner, Registers, Stack };
-inline constexpr std::size_t kMeasures = 6;
-std::string_view name(Measure m);  // "spills", "warps", "sass", "inner", "regs", "stack"
+enum class Measure : uint8_t {
+#define PTXOPT_MEASURE(id, name, moreIsBetter) id,
+#include "ptxas/measures.def"
+#undef PTXOPT_MEASURE
+};
+inline constexpr std::size_t kMeasures = 0
+#define PTXOPT_MEASURE(id, name, moreIsBetter) +1
+#include "ptxas/measures.def"
+#undef PTXOPT_MEASURE
+    ;
+std::string_view name(Measure m);  // "spills"
 std::optional<Measure> measureNamed(std::string_view name);
 bool isMoreBetter(Measure m);
 // The figure; none where it is not known: no spills of a cubin, no registers or instructions of a function that has
