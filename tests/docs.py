@@ -58,6 +58,11 @@ class Facts:
             self.options[command] = None if command in ("as", "nvcc") else self.options_in(self.output(command, "--help"))
         shim = (ROOT / "src/tool/options/wrapper_options.cpp").read_text(encoding="utf-8")
         self.shim_options = set(re.findall(r"--[a-z][\w-]*", shim))
+        # Hidden options: aliases of knobs, and flags that stand for another option.
+        knobs = (ROOT / "src/passes/manager/knobs.def").read_text(encoding="utf-8")
+        flags = (ROOT / "src/tool/options/command_line.cpp").read_text(encoding="utf-8")
+        self.hidden_options = {f"--{name}" for name in re.findall(r'^PTXOPT_KNOB_ALIAS\("([\w-]+)"', knobs, re.M)}
+        self.hidden_options |= set(re.findall(r'add_flag_callback\("(--[\w-]+)\{', flags))
         self.dumps = re.search(r"or --passes choose: ([\w,\s]+?)\n +--dump-file", help_text)[1].replace("\n", " ").split(",")
         self.files = {p.name for folder in ("src", "tests", "include", "samples", "cmake", "grammar", "schemas")
                       for p in (ROOT / folder).rglob("*") if p.is_file()}
@@ -80,7 +85,7 @@ class Facts:
         return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", help_text))
 
     def all_options(self):
-        return set().union(*(o for o in self.options.values() if o), self.shim_options)
+        return set().union(*(o for o in self.options.values() if o), self.shim_options, self.hidden_options)
 
 
 def declared(path, macro):

@@ -35,7 +35,9 @@ class Evolution {
                std::string(ptxopt::name(why->kind));
     return out;
   }
-  std::string range(std::string_view name) { return view_.analyses.scalarEvolution().range(find(name, false)).toString(); }
+  std::string range(std::string_view name) {
+    return view_.analyses.scalarEvolution().range(find(name, false)).toString();
+  }
 
  private:
   std::string text(ExprId e) {
@@ -52,7 +54,8 @@ class Evolution {
       for (const Operand& o : f.operandsOf(f[id])) {
         if (!o.isRegister() || view_.registerName(o.reg()) != name || !(reads ? o.reads() : o.writes())) continue;
         if (view_.analyses.slotIndexes()[id].valid())
-          found = reads ? view_.analyses.scalarEvolution().read(o.reg(), id) : view_.analyses.scalarEvolution().written(o.reg(), id);
+          found = reads ? view_.analyses.scalarEvolution().read(o.reg(), id)
+                        : view_.analyses.scalarEvolution().written(o.reg(), id);
       }
     return found;
   }

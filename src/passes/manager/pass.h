@@ -62,7 +62,7 @@ enum class Again : uint8_t {
 struct PassInfo {
   std::string_view name;
   RunOnFunction run = nullptr;
-  RunOnModule runOnModule = nullptr;                  // one of the two is there
+  RunOnModule runOnModule = nullptr;                 // one of the two is there
   bool (*hasWork)(const ModuleAnalyses&) = nullptr;  // of a module pass: whether it may change anything
   AnalysisSet preserves;                             // which still hold when the pass changed the function
   Again again;

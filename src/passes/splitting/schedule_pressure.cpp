@@ -81,7 +81,7 @@ class Run {
  private:
   struct Node {
     std::vector<uint32_t> reads, writes, mods;  // registers; a mod is among the reads, too
-    std::vector<uint32_t> before, after;       // nodes that must be; those before: the last of the text first
+    std::vector<uint32_t> before, after;        // nodes that must be; those before: the last of the text first
   };
 
   static void addOnce(std::vector<uint32_t>& all, uint32_t one) {

@@ -12,7 +12,7 @@ std::string typeName(const KnobDescription& knob) { return knob.values.empty() ?
 
 // What the knob takes: a number, or one of its names.
 CLI::Validator validator(const KnobDescription& knob) {
-  if (knob.values.empty()) return CLI::Range(knob.least, knob.most).description("");
+  if (knob.values.empty()) return CLI::Range(knob.least, knob.most);
   std::map<std::string, int64_t> numbers;
   for (const std::string& value : CLI::detail::split(std::string(knob.values), '|'))
     numbers.emplace(value, static_cast<int64_t>(numbers.size()));

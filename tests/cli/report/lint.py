@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "src/report/page"
+PAGE = Path(__file__).resolve().parents[3] / "src/report/page"
 FRAME = "page.html"
 
 

@@ -24,7 +24,7 @@ CASES = [
     ("ptxopt a\\ b", {"a b.ptx"}, set()),
     ("ptxopt --in", {"--in-place"}, {"--list-passes"}),
     ("ptxopt kernel.ptx --rep", {"--report", "--reprint"}, {"--passes"}),
-    ("ptxopt --passes live", {"dce"}, {"cssa-coalesce"}),
+    ("ptxopt --passes dc", {"dce"}, {"cssa-coalesce"}),
     ("ptxopt --lsr-selection ", {"median", "cheapest", "sass"}, {"kernel.ptx"}),
     ("ptxopt --lsr-selection m", {"median"}, {"cheapest"}),
     ("ptxopt --fast-compile ", {"0", "1"}, {"2", "kernel.ptx"}),

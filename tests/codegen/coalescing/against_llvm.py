@@ -60,7 +60,7 @@ def sources():
     for path in sorted((TESTS / "codegen" / "corpus" / "kernels" / "opencl").glob("*.cl")):
         yield path.stem + ".cl", path, [*OPENCL, "-cl-std=CL2.0"]
     for path in sorted((TESTS / "semantics" / "exec" / "opencl" / "kernels").glob("*.cl")):
-        yield path.stem + ".cl", path, [*OPENCL, "-cl-std=CL1.2", "-cl-no-stdinc", "-include", TESTS / "exec/opencl/nvptx.h"]
+        yield path.stem + ".cl", path, [*OPENCL, "-cl-std=CL1.2", "-cl-no-stdinc", "-include", TESTS / "semantics/exec/opencl/nvptx.h"]
     for path in sorted((TESTS / "codegen" / "corpus" / "kernels" / "llvm").glob("*.ll")):
         yield path.stem + ".ll", path, None
 
