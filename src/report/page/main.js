@@ -173,7 +173,7 @@ function showPoint() {
   // Halves fill a unit by two.
   const units = ['data', 'uniform'].reduce((n, file) => n + Math.ceil(alive.reduce((u, r) => u + (r.file === file ? r.units : 0), 0)), 0);
   const predicates = alive.filter(r => r.file === 'predicate').length;
-  make(side, 'div', {id: 'point'}, `${k.starts.has(at) ? `Start of B${blockAt(k, at)}, line` : 'Behind line'} ${k.line[at]}: ${plural(units, 'live unit')}, ${plural(predicates, 'predicate')}`);
+  make(side, 'div', {id: 'point'}, `${k.starts.has(at) ? `Start of B${blockAt(k, at)}, line` : 'After line'} ${k.line[at]}: ${plural(units, 'live unit')}, ${plural(predicates, 'predicate')}`);
   make(side, 'pre', {}, k.line[at] ? k.text[k.line[at] - k.first].trim() : '');
   if (k.source[at] >= 0) {
     make(side, 'div', {className: 'dim'}, sourceName(k.source[at], true));

@@ -304,7 +304,7 @@ def test_points(browser, page):
     dom = browser.see(page, f"kernel=nest&line={line}")
     # Behind the addition: the address, the count, both counters, the table's address, and the sum.
     check(alive_names(dom) == ["%fd2", "%r1", "%r2", "%r3", "%r7", "%rd1"], f"live at line {line}: {alive_names(dom)}")
-    check(text_of(dom, "point").startswith(f"Behind line {line}: 8 live units"), f"the point is {text_of(dom, 'point')}")
+    check(text_of(dom, "point").startswith(f"After line {line}: 8 live units"), f"the point is {text_of(dom, 'point')}")
     check('class="row at"' in dom and f'data-line="{line}"' in dom, "the line is not marked")
     check(dom.count('<svg class="chart"') == 1 and "<polyline" in dom, "there is no chart")
     check('class="step"' in dom, "the chart has no step")
@@ -312,7 +312,7 @@ def test_points(browser, page):
     check(text_of(dom, "source") == ("  line two " + HOSTILE).strip(), f"the source line is {text_of(dom, 'source')}")
     line = line_of("mov.b32 {%rs1, %rs2}, %r2;")  # first in a block without a label
     dom = browser.see(page, f"kernel=nest&line={line}")
-    check(text_of(dom, "point").startswith(f"Behind line {line}:"), f"the point is {text_of(dom, 'point')}")
+    check(text_of(dom, "point").startswith(f"After line {line}:"), f"the point is {text_of(dom, 'point')}")
     dom = browser.see(page, "kernel=small")
     check(text_of(dom, "name") == "small" and "&lt;/script&gt;&lt;script&gt;window.broken=1" in dom, "the comment is not shown as text")
     check("<img" not in dom, "text of the module became an element")
@@ -349,7 +349,7 @@ document.getElementById('result').textContent = JSON.stringify(seen);
         check(f": {total} live unit" in text and total == nest["data"][point] + nest["uniform"][point], f"at point {point}: {text}")
         alive = sum(1 for r in nest["registers"] if any(a <= point < b for a, b in zip(r[4][::2], r[4][1::2])))
         check(rows == alive, f"at point {point}: {rows} values instead of {alive}")
-    check(seen[10][0].startswith(f"Behind line {line}:"), f"a click on a line: {seen[10]}")
+    check(seen[10][0].startswith(f"After line {line}:"), f"a click on a line: {seen[10]}")
     check(f": {nest['maximum']} live units" in seen[11][0], f"the key m: {seen[11]}")
     check("kernel=nest" in seen[12] and seen[13] == "undefined", f"the address is {seen[12]}")
 
