@@ -28,10 +28,6 @@ class ModuleAnalyses {
     if (found == nullptr) std::abort();
     return *found;
   }
-  template <typename Analysis>
-  void drop() {
-    made_.erase(typeid(Analysis));
-  }
 
  private:
   std::unordered_map<std::type_index, std::shared_ptr<const void>> made_;
