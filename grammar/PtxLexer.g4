@@ -1,4 +1,4 @@
-// Tokens of PTX ISA 9.0.
+// Tokens of PTX ISA 9.5.
 //
 // Tokens are coarse on purpose: a whole opcode with its modifiers, a register with its lane selector, and a
 // guard are one token each, so that the parser sees about four tokens an instruction. No opcode has a rule
@@ -45,6 +45,9 @@ FUNC       : '.func' ;
 ENTRY      : '.entry' ;
 FILE       : '.file' ;
 LOC        : '.loc' ;
+LOC_INTERMEDIATE     : '.loc_intermediate' ;
+INTERMEDIATE_SOURCES : '.nv_intermediate_source_section' ;
+SOURCE_TEXT          : '.source_begin' ;   // the token loop extends it to the line `.source_end`: what is between is no PTX
 SECTION    : '.section' ;
 PRAGMA     : '.pragma' ;
 ALIAS      : '.alias' ;
@@ -55,12 +58,13 @@ ALIGN      : '.align' ;
 ATTRIBUTE  : '.attribute' ;
 PROTOTYPE  : '.callprototype' ;
 TARGETS    : '.calltargets' | '.branchtargets' ;
-DIRECTIVE  : '.' [a-zA-Z0-9_$]+ ( '::' [a-zA-Z0-9_$]+ )* ;   // .b32 .u64 .ptr .maxntid .shared::cta ...
+DIRECTIVE  : '.' [a-zA-Z0-9_$]+ ( '::' [a-zA-Z0-9_$]+ | SPARSITY )* ;   // .b32 .u64 .ptr .maxntid .shared::cta ...
 
 ERROR      : . ;
 
 fragment TRIVIA   : [ \t\r\n\f] | '//' ~[\n]* | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' ;
 fragment INSIDE   : [ \t\r\n\f] | '//' ~[\n]* '\n' | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' ;   // inside a token a comment ends
 fragment EXPONENT : [eE] [+\-]? [0-9]+ ;
-fragment SUFFIX   : ( '.' | '::' ) [a-zA-Z0-9_$]+ | '.const[' [0-9]+ ']' ;   // ld.const[2].u32: PTX 1.x
+fragment SUFFIX   : ( '.' | '::' ) [a-zA-Z0-9_$]+ | SPARSITY | '.const[' [0-9]+ ']' ;   // ld.const[2].u32: PTX 1.x
+fragment SPARSITY : '::' [0-9]+ ':' [0-9]+ ;   // .sp::2:4
 fragment HEX8     : [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] [0-9a-fA-F] ;

@@ -1,4 +1,4 @@
-// The syntax of PTX ISA 9.0: one rule for each context, none for an opcode.
+// The syntax of PTX ISA 9.5: one rule for each context, none for an opcode.
 //
 // The grammar is LL(1): the generated parser looks one token ahead and never calls adaptivePredict (a test
 // counts). Actions feed the module builder (src/text/builder.h); no parse tree is built. The driver
@@ -63,6 +63,7 @@ item
   | pragma
   | ALIAS (WORD | REG) {b->alias(prev());} COMMA (WORD | REG) {b->aliased(prev());} SEMI
   | SECTION DIRECTIVE LBRACE {b->openSection();}
+  | INTERMEDIATE_SOURCES LBRACE (DIRECTIVE LBRACE (DIRECTIVE COLON (STRING | INT))* SOURCE_TEXT RBRACE)* RBRACE
   | (LINKAGE attribute* | attribute+) (function | declaration)
   | function
   | declaration
@@ -93,7 +94,8 @@ parameter
 
 functionDirective
   : {b->functionDirective(next());}
-    ( DIRECTIVE (INT {b->functionDirectiveValue(prev());} (COMMA INT {b->functionDirectiveValue(prev());})*)?
+    ( DIRECTIVE ( (INT {b->functionDirectiveValue(prev());} | STRING)
+        (COMMA (INT {b->functionDirectiveValue(prev());} | STRING))* )?
     | PRAGMA STRING (COMMA STRING)* SEMI
     ) {b->functionDirectiveEnd(prev());}
   ;
@@ -235,6 +237,7 @@ parenthesized
 loc
   : LOC {b->loc();} INT {b->locValue(prev());} INT {b->locValue(prev());} INT {b->locValue(prev());}
     (COMMA WORD (WORD (PLUS INT)? | INT+))*
+    (LOC_INTERMEDIATE INT INT INT)?   // of the same instruction: one statement, so that no pass parts them
   ;
 
 file

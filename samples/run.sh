@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what is missing (as root, or with sudo), builds ptxopt, optimizes samples and shows what changed.
+# Installs what is missing (as root, or with sudo), builds ptxopt, optimizes samples and shows what changed. The first
+# build takes about 8 minutes of CPU time; later runs take seconds.
 #
 #   samples/run.sh [NAME...]     NAME: saxpy, matmul, softmax or histogram (the default)
 set -eu
@@ -12,10 +13,34 @@ for name in "$@"; do
   [ -f "samples/$name.ptx" ] || { echo "run.sh: there is no samples/$name.ptx" >&2; exit 2; }
 done
 
+secondsPerStep=1.2 # of CPU time, on a machine of 2023
+
+build() {
+  cmake --preset release >$out/build.log 2>&1 || { cat $out/build.log; return 1; }
+  steps=$(ninja -C build/release -n ptxopt_tool | grep -c '^\[[0-9]') || { echo "  it is up to date"; return 0; }
+  echo "$steps $(nproc)" | awk -v each=$secondsPerStep '{
+    minutes = $1 * each / $2 / 60
+    printf "  %d steps on %d cores: about %s\n", $1, $2, minutes < 1 ? "a minute" : sprintf("%.0f minutes", minutes) }'
+  started=$(date +%s)
+  if [ -t 1 ]; then
+    NINJA_STATUS='  %p, %es: ' ninja -C build/release ptxopt_tool || return 1
+  else
+    # A line for each tenth. What fails is printed whole.
+    { NINJA_STATUS='@%f %t ' ninja -C build/release ptxopt_tool || echo '@failed'; } | awk '
+      /^@failed/ { failed = 1; next }
+      /^@[0-9]+ [0-9]+ / { tenth = int(10 * substr($1, 2) / $2)
+                           if (tenth > shown) { printf "  %d%%\n", 10 * tenth; fflush(); shown = tenth } next }
+      !/^ninja: Entering/ { print }
+      END { exit failed }' || return 1
+  fi
+  echo "  built in $(($(date +%s) - started)) s"
+}
+
+echo "1 of 3: packages that the build needs"
 cmake/install-packages.sh build
-echo "building build/release/ptxopt ..."
-{ cmake --preset release && cmake --build --preset release --target ptxopt_tool; } >$out/build.log 2>&1 ||
-  { cat $out/build.log; exit 1; }
+echo "2 of 3: building build/release/ptxopt"
+build
+echo "3 of 3: optimizing samples/*.ptx"
 
 PATH=$PATH:/usr/local/cuda/bin
 ptxas=$(command -v ptxas || true)

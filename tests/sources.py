@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Analyses and passes ask what an opcode is, not how it is spelled.
+"""Code asks what an opcode is, not how it is spelled.
 
   tests/sources.py [--self-test]
 
-No file of FOLDERS reads the spelling of an opcode (READS): its operation and its fields are decoded once
-(src/ir/opcode_fields.h). ALLOWED has the files that may, how often, and what for.
+An instruction is decoded once: its operation and its fields are in src/ir/opcode_fields.h. Only the code under READERS
+reads the spelling of an opcode (READS); ALLOWED has the other places that do, how often, and what for.
 
 --self-test plants each kind of reading, in memory, and fails if one is not found.
 """
@@ -14,51 +14,69 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ["src/analysis", "src/passes", "src/api", "src/guard", "src/dump"]
+READERS = {
+    "src/text/": "from text to representation and back",
+    "src/ir/": "the tables, and what decodes and makes opcodes",
+    "src/exec/binder": "the binding: an instruction of the interpreter gets its handler by the words of its opcode",
+    "src/exec/instructions": "the binding, by base opcode",
+    "src/exec/matrix/": "the binding: the words of matrix instructions, which the binder passes on",
+    "src/exec/opcode_support": "the binding: which rows have one",
+}
 ALLOWED = {
-    "src/analysis/addresses/address_facts.cpp": (1, "the text of a declaration"),
+    "src/api/optimize.cpp": (1, "--list-opcodes prints the table"),
     "src/api/remarks.cpp": (1, "a message"),
+    "src/exec/block.cpp": (1, "a message"),
+    "src/exec/profile.cpp": (1, "the profile has a line for each opcode as it is spelled"),
+    "src/exec/trace.cpp": (1, "the trace shows instructions"),
     "src/passes/coalescing/check.cpp": (1, "a message"),
+    "src/report/kernel_data.cpp": (1, "the report counts opcodes as they are spelled"),
+    "src/tool/commands/run_list.cpp": (2, "run --list-opcodes prints the table"),
+    "src/verify/results.cpp": (1, "an instruction is found again in the other module by a hash of its text"),
 }
 
 COMMENT = re.compile(r"//[^\n]*")
 ROWS = (ROOT / "src/ir/opcodes.def").read_text(encoding="utf-8")
 BASES = "|".join(sorted(set(re.findall(r'^PTX_OPCODE\w*\(\w+, "(\w+)', ROWS, re.M))))
 READS = [re.compile(pattern) for pattern in (
-    r"\brow\s*->\s*(?:key|base)\b",  # the row's words
-    r"\btext\((?![^;{}]*?[dD]eclaration)[^;{}]*?\.text\)",  # module.text(form.text); a declaration has a text, too
-    r"\bnames\[[^;{}\]]*(?:\[[^\]]*\])?\.text\]",
+    r"\brow\s*(?:->|\.)\s*(?:key|base)\b",  # the row's words
+    r"\.spelling\b(?!\s*\()",  # OpcodeForm::spelling
+    r"\bprintedOpcode\(",
+    r"\bprintInstruction\(",
     r"\bstring_view opcode\b",
-    rf'(?<!\.space\) )[=!]= "(?:{BASES})(?:\.[^"]*)?"',
+    rf'(?<!space\) )(?<!space )[=!]= "(?:{BASES})(?:\.[^"]*)?"',  # a declaration has a space .tex
     rf'\bstarts_with\("(?:{BASES})[."]',
 )]
-PLANTED = ['form.row->key == wanted', 'form.row->base()', 'm.text(m.form(f[id]).text)', 'module_.text(form.text)',
-           'names[opcodes[o].text]', 'bool isSum(std::string_view opcode)', 'text(id) == "add.s64"', 'x != "mov"',
-           'text(id).starts_with("mul.wide.")']
-INNOCENT = ['// row->key', 'module.text(form.space) == "tex"', 'module.text(declaration.text)',
-            'text.starts_with(".file")', 'name == "%tid.x"', 'form.op == Op::Mov']
+PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
+           'names[opcodes[o].spelling]', 'm.printedOpcode(f[id]).starts_with(wanted)',
+           'printInstruction(module, f, i)', 'bool isSum(std::string_view opcode)', 'text(id) == "add.s64"',
+           'base == "ld"', 'x != "mov"', 'text(id).starts_with("mul.wide.")', 'text.starts_with("wgmma")']
+INNOCENT = ['// row->key', 'module.text(form.space) == "tex"', 'space != "tex"', 'module.text(declaration.text)',
+            'text.starts_with(".file")', 'name == "%tid.x"', 'form.op == Op::Mov', 'words.spelling()']
 
 
 def readings(text):
-    """The numbers of the lines that read a spelling."""
+    """The number of the line of each reading of a spelling."""
     text = COMMENT.sub("", text)
-    return sorted({text.count("\n", 0, m.start()) + 1 for pattern in READS for m in pattern.finditer(text)})
+    return sorted(text.count("\n", 0, m.start()) + 1 for pattern in READS for m in pattern.finditer(text))
 
 
 def check():
-    wrong, files = [], 0
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix not in (".cpp", ".h", ".def"):
-                continue
-            files += 1
-            name = path.relative_to(ROOT).as_posix()
-            lines = readings(path.read_text(encoding="utf-8"))
-            allowed = ALLOWED.get(name, (0, ""))[0]
-            if len(lines) != allowed:
-                where = f"in lines {', '.join(map(str, lines))}" if lines else "nowhere"
-                wrong.append(f"{name}: reads the spelling of opcodes {where}; allowed: {allowed}")
-    return files, wrong
+    wrong, files, unused = [], 0, set(READERS)
+    for path in sorted((ROOT / "src").rglob("*")):
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix not in (".cpp", ".h", ".def"):
+            continue
+        if reader := [prefix for prefix in READERS if name.startswith(prefix)]:
+            unused -= set(reader)
+            continue
+        files += 1
+        lines = readings(path.read_text(encoding="utf-8"))
+        allowed = ALLOWED.get(name, (0, ""))[0]
+        if len(lines) != allowed:
+            where = f"in lines {', '.join(map(str, lines))}" if lines else "nowhere"
+            wrong.append(f"{name}: reads the spelling of opcodes {where}; allowed: {allowed}")
+    wrong += [f"{name}: there is no such file" for name in ALLOWED if not (ROOT / name).is_file()]
+    return files, wrong + [f"{prefix}: there are no such files" for prefix in sorted(unused)]
 
 
 def self_test():

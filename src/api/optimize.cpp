@@ -141,7 +141,7 @@ Result optimize(std::string_view text, const Options& options) {
   start = threadSeconds();
   const bool keepAll = decline && !options.reprint;
   // The byte order mark is not part of the module.
-  const std::string_view mark = text.substr(0, text.size() - module.source.size());
+  const std::string_view mark = text.substr(0, static_cast<std::size_t>(module.source.data() - text.data()));
   if (!options.reprint) result.output = mark;
   std::vector<std::size_t> functionBytes;
   result.output += keepAll ? std::string(module.source)

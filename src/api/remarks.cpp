@@ -62,7 +62,7 @@ void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks) {
       told[i.payload] = true;
       remarks.push_back({"unknown-opcode", places.of(i.sourceBegin),
                          fmt::format("'{}' is not known; it is kept as it is, and nothing moves over it",
-                                     module.text(module.form(i).text))});
+                                     module.printedOpcode(i))});
     }
   }
 }

@@ -56,7 +56,7 @@ std::vector<std::span<const Operand>> Binder::split(std::span<const Operand> ent
   return runs;
 }
 
-std::string_view Binder::text() const { return program_.module().text(program_.module().form(instruction_).text); }
+std::string_view Binder::text() const { return program_.module().printedOpcode(instruction_); }
 
 void Binder::unsupported(const std::string& reason) const {
   throw ExecError(FaultKind::Unsupported, fmt::format("{}: {}", text(), reason));

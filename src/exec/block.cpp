@@ -111,7 +111,7 @@ void Cluster::failDeadlock() {
         }
         places.push_back({i.sourceBegin,
                           fmt::format("at line {} ({}), {} first", locate(m.source, i.sourceBegin).line,
-                                      m.text(m.form(i).text), thread),
+                                      m.printedOpcode(i), thread),
                           lanes});
       }
   }

@@ -34,10 +34,9 @@ Meaning meaningOf(const Module& module, const Routine& routine, const Op& op) {
   if (op.kind == OpKind::Plain && op.args == nullptr) return m;
   m.touched = touchedBy(module, routine, op);
   const OpcodeForm& form = module.form(i);
-  const std::string_view text = module.text(form.text), base = text.substr(0, text.find('.'));
   const bool isFloat = form.type == ScalarType::f16 || form.type == ScalarType::f32 || form.type == ScalarType::f64;
-  if ((base == "div" || base == "rem") && !isFloat) m.divisorBytes = op.args[2].bytes;
-  m.isSelection = base == "selp";
+  if ((form.op == ptxopt::Op::Div || form.op == ptxopt::Op::Rem) && !isFloat) m.divisorBytes = op.args[2].bytes;
+  m.isSelection = form.op == ptxopt::Op::Selp;
   m.acrossLanes = op.kind == OpKind::Collective || form.is(effect::Convergent);
   m.comesToSomething =
       m.touched.writes.empty() || form.is(effect::kKeep & ~static_cast<uint32_t>(effect::Convergent));

@@ -16,109 +16,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <map>
 #include <unordered_map>
 
 #include "exec/checks_made.h"
 #include "exec/checks_races_global.h"
 #include "exec/checks_warp_ids.h"
 #include "exec/launch.h"
-#include "exec/race_events.h"
+#include "exec/race_meaning.h"
+#include "exec/race_state.h"
 
 namespace ptxopt::exec {
 
 namespace {
-
-// What an op means for the order of things.
-struct Meaning {
-  bool atomic = false;  // its reads and writes are, not only what are atomic accesses anyway
-  bool acquires = false, releases = false;
-  bool fence = false, exits = false, joinsLanes = false;
-  bool arrives = false, waits = false;  // at a barrier of the block
-  bool clusterArrives = false, clusterWaits = false;
-};
-
-Meaning meaningOf(const Module& module, const Routine& routine, const Op& op) {
-  Meaning m;
-  const Instruction& i = routine.function->instructions[op.instruction];
-  m.exits = op.kind == OpKind::Exit;
-  m.joinsLanes = op.kind == OpKind::Collective;
-  if (!i.isInstruction() || (op.kind == OpKind::Plain && op.args == nullptr)) return m;
-  const std::string_view text = module.text(module.form(i).text);
-  const std::string_view base = text.substr(0, text.find('.'));
-  const auto has = [&](std::string_view modifier) {
-    for (std::size_t at = text.find(modifier); at != std::string_view::npos; at = text.find(modifier, at + 1)) {
-      const std::size_t end = at + modifier.size();
-      if (at > 0 && text[at - 1] == '.' && (end == text.size() || text[end] == '.')) return true;
-    }
-    return false;
-  };
-  if (base == "bar" || base == "barrier") {
-    if (has("cluster")) {
-      m.clusterArrives = has("arrive");
-      m.clusterWaits = has("wait");
-    } else if (!has("warp")) {
-      m.arrives = true;
-      m.waits = !has("arrive");
-    }
-  } else if (base == "fence" || base == "membar") {
-    m.fence = true;
-  } else if (base == "mbarrier" || base == "cp" || text.starts_with("st.async") || text.starts_with("red.async")) {
-    m.acquires = m.releases = true;  // by way of the mbarrier; what they copy is plain
-  } else if (base == "atom" || base == "red") {
-    m.acquires = has("acquire") || has("acq_rel");
-    m.releases = has("release") || has("acq_rel");
-  } else if (base == "ld" || base == "st") {
-    m.acquires = has("acquire");
-    m.releases = has("release");
-    m.atomic = m.acquires || m.releases || has("relaxed") || has("volatile") || has("mmio");
-  } else if (has("sync") || has("aligned")) {
-    m.joinsLanes = true;
-  }
-  return m;
-}
-
-struct Byte {
-  Event write;
-  Events reads, atomicWrites, atomicReads;
-};
-
-constexpr uint32_t kPage = 256;
-using Page = std::array<Byte, kPage>;
-
-// A block's shared memory.
-struct SharedState {
-  std::vector<std::unique_ptr<Page>> pages;
-  std::unordered_map<uint32_t, std::shared_ptr<const ClockTable>> published;  // by offset of an atomic access
-};
-
-struct Thread {
-  VectorClock clock;
-  uint32_t fencedAt = 0;                                // number of the last event before its last fence
-  std::shared_ptr<const ClockTable> fenced;             // what it knew at its last fence, itself included
-  std::vector<std::shared_ptr<const ClockTable>> seen;  // by relaxed reads since its last fence
-};
-
-struct Arrival {
-  std::shared_ptr<const ClockTable> known;
-  bool waits = false;
-};
-
-struct ClusterState {
-  uint64_t birth = 0;
-  uint32_t number = 0;  // in the order in which they are made
-  GlobalRaces::Others others;
-  std::unordered_map<uint64_t, std::shared_ptr<const ClockTable>> published;  // by global address
-  uint32_t blockThreads = 0;
-  std::vector<Thread> threads;
-  std::vector<SharedState> shared;                            // by rank
-  std::map<std::pair<uint32_t, uint64_t>, Arrival> arrivals;  // by thread and barrier
-  std::map<uint32_t, ClockJoin> clusterArrivals;              // by generation
-  std::vector<ClockJoin> exited;                              // by rank
-  std::vector<std::vector<ClockJoin>> exitedOfWarp;           // by rank and warp
-};
 
 template <typename F>
 void forEach(Mask lanes, F&& f) {
@@ -137,8 +47,8 @@ class RaceCheck final : public Checks {
     meaning_ = &meaning(warp, routine, op);
     source_ = routine.function->instructions[op.instruction].sourceBegin;
     if (active == 0) return;
-    const Meaning& m = *meaning_;
-    ClusterState& c = stateOf(warp);
+    const RaceMeaning& m = *meaning_;
+    ClusterRaces& c = stateOf(warp);
     if (m.fence) forEach(active, [&](unsigned lane) { fence(threadOf(c, warp, lane)); });
     if (m.exits)
       forEach(active, [&](unsigned lane) {
@@ -149,7 +59,7 @@ class RaceCheck final : public Checks {
     if (m.arrives && warp.path().waitState == 0) {
       const auto exited = ClockJoin(c.exitedOfWarp[warp.block().rank()][warp.index()]).take();
       forEach(active, [&](unsigned lane) {
-        Thread& t = threadOf(c, warp, lane);
+        RaceThread& t = threadOf(c, warp, lane);
         c.arrivals[{t.clock.thread(), warp.value(op.args[0], lane)}] = {whatItKnows(t, exited), m.waits};
         t.clock.tick();
       });
@@ -161,22 +71,22 @@ class RaceCheck final : public Checks {
     }
     if (m.clusterArrives)
       forEach(active, [&](unsigned lane) {
-        Thread& t = threadOf(c, warp, lane);
+        RaceThread& t = threadOf(c, warp, lane);
         c.clusterArrivals[warp.block().cluster().generation + 1].add(t.clock);
         t.clock.tick();
       });
   }
 
   void after(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
-    const Meaning& m = meaning(warp, routine, op);
-    ClusterState& c = stateOf(warp);
+    const RaceMeaning& m = meaning(warp, routine, op);
+    ClusterRaces& c = stateOf(warp);
     finishWrites(c, warp);
     if (m.joinsLanes) {
       ClockJoin all;
       forEach(active, [&](unsigned lane) { all.add(threadOf(c, warp, lane).clock); });
       const auto known = all.take();
       forEach(active, [&](unsigned lane) {
-        Thread& t = threadOf(c, warp, lane);
+        RaceThread& t = threadOf(c, warp, lane);
         t.clock.learn(known);
         t.clock.tick();
       });
@@ -193,8 +103,8 @@ class RaceCheck final : public Checks {
   void global(Warp& warp, unsigned lane, Allocation& allocation, uint64_t offset, unsigned bytes,
               Access access) override {
     if (!inGlobal_ || allocation.readOnly) return;
-    ClusterState& c = stateOf(warp);
-    Thread& t = threadOf(c, warp, lane);
+    ClusterRaces& c = stateOf(warp);
+    RaceThread& t = threadOf(c, warp, lane);
     const uint64_t address = allocation.base + offset;
     const bool atomic = access == Access::Atomic || meaning_->atomic;
     const Event now = eventOf(c, t);
@@ -214,15 +124,15 @@ class RaceCheck final : public Checks {
 
   void shared(Warp& warp, unsigned lane, Block& owner, uint32_t offset, unsigned bytes, Access access) override {
     if (!inShared_) return;
-    ClusterState& c = stateOf(warp);
-    Thread& t = threadOf(c, warp, lane);
-    SharedState& s = c.shared[owner.rank()];
-    if (s.pages.empty()) s.pages.resize(owner.shared.size() / kPage + 1);
+    ClusterRaces& c = stateOf(warp);
+    RaceThread& t = threadOf(c, warp, lane);
+    SharedRaces& s = c.shared[owner.rank()];
+    if (s.pages.empty()) s.pages.resize(owner.shared.size() / kRacePage + 1);
     const bool atomic = access == Access::Atomic || meaning_->atomic;
     for (uint32_t at = offset; at < offset + bytes; ++at) {
-      auto& page = s.pages[at / kPage];
-      if (page == nullptr) page = std::make_unique<Page>();
-      touch(c, warp, lane, t, (*page)[at % kPage], at, access, atomic);
+      auto& page = s.pages[at / kRacePage];
+      if (page == nullptr) page = std::make_unique<RacePage>();
+      touch(c, warp, lane, t, (*page)[at % kRacePage], at, access, atomic);
     }
     if (atomic) order(t, s.published[offset], access);
   }
@@ -230,7 +140,7 @@ class RaceCheck final : public Checks {
   void barrier(Block& block, const std::vector<uint32_t>& threads) override {
     const auto found = states_.find(&block.cluster());
     if (found == states_.end()) return;
-    ClusterState& c = found->second;
+    ClusterRaces& c = found->second;
     const uint32_t first = block.rank() * c.blockThreads;
     ClockJoin all;
     if (barrierOfAll_) all = c.exited[block.rank()];
@@ -258,7 +168,7 @@ class RaceCheck final : public Checks {
   };
 
   // What an atomic access of `t` learns and tells where others of its cluster meet it.
-  void order(Thread& t, std::shared_ptr<const ClockTable>& published, Access access) const {
+  void order(RaceThread& t, std::shared_ptr<const ClockTable>& published, Access access) const {
     const bool reads = access != Access::Write, writes = access != Access::Read;
     if (reads && published != nullptr) {
       if (meaning_->acquires)
@@ -277,7 +187,7 @@ class RaceCheck final : public Checks {
   }
 
   // Likewise of other clusters.
-  void tellOthers(ClusterState& c, const Thread& t, uint64_t address, Access access) {
+  void tellOthers(ClusterRaces& c, const RaceThread& t, uint64_t address, Access access) {
     if (access != Access::Write && global_.hasTold(address)) GlobalRaces::learn(c.others, global_.told(address));
     const uint32_t until = meaning_->releases ? sequence_ : t.fencedAt;
     if (access == Access::Read || until == 0) return;
@@ -286,11 +196,11 @@ class RaceCheck final : public Checks {
     told[c.number] = std::max(told[c.number], until);
   }
 
-  Event eventOf(const ClusterState& c, const Thread& t) {
+  Event eventOf(const ClusterRaces& c, const RaceThread& t) {
     return {c.number, t.clock.thread(), t.clock.now(), ++sequence_, source_};
   }
 
-  void finishWrites(const ClusterState& c, Warp& warp) {
+  void finishWrites(const ClusterRaces& c, Warp& warp) {
     for (const GlobalWrite& w : writes_) {
       const Knowledge knows{c.number, &c.threads[w.event.thread].clock, &c.others};
       const auto conflict =
@@ -300,15 +210,15 @@ class RaceCheck final : public Checks {
     writes_.clear();
   }
 
-  const Meaning& meaning(Warp& warp, const Routine& routine, const Op& op) {
+  const RaceMeaning& meaning(Warp& warp, const Routine& routine, const Op& op) {
     const auto [known, isNew] = meanings_.try_emplace(&op);
-    if (isNew) known->second = meaningOf(warp.block().program().module(), routine, op);
+    if (isNew) known->second = raceMeaningOf(warp.block().program().module(), routine, op);
     return known->second;
   }
 
-  ClusterState& stateOf(Warp& warp) {
+  ClusterRaces& stateOf(Warp& warp) {
     Block& b = warp.block();
-    ClusterState& c = states_[&b.cluster()];
+    ClusterRaces& c = states_[&b.cluster()];
     const uint64_t birth = warpIds_.ofCluster(warp);
     if (c.birth == birth) return c;
     c = {};
@@ -324,11 +234,11 @@ class RaceCheck final : public Checks {
     return c;
   }
 
-  static Thread& threadOf(ClusterState& c, Warp& warp, unsigned lane) {
+  static RaceThread& threadOf(ClusterRaces& c, Warp& warp, unsigned lane) {
     return c.threads[warp.block().rank() * c.blockThreads + warp.threadIndex(lane)];
   }
 
-  static std::shared_ptr<const ClockTable> whatItKnows(const Thread& t,
+  static std::shared_ptr<const ClockTable> whatItKnows(const RaceThread& t,
                                                        const std::shared_ptr<const ClockTable>& more = nullptr) {
     ClockJoin join;
     join.add(more);
@@ -336,14 +246,14 @@ class RaceCheck final : public Checks {
     return join.take();
   }
 
-  static void learn(Thread& t, const std::shared_ptr<const ClockTable>& news) {
+  static void learn(RaceThread& t, const std::shared_ptr<const ClockTable>& news) {
     ClockJoin join;
     join.add(t.clock.table());
     join.add(news);
     t.clock.learn(join.take());
   }
 
-  void fence(Thread& t) const {
+  void fence(RaceThread& t) const {
     for (const auto& news : t.seen) learn(t, news);
     t.seen.clear();
     t.fenced = whatItKnows(t);
@@ -351,8 +261,8 @@ class RaceCheck final : public Checks {
     t.clock.tick();
   }
 
-  void touch(const ClusterState& c, Warp& warp, unsigned lane, const Thread& t, Byte& b, uint32_t at, Access access,
-             bool atomic) const {
+  void touch(const ClusterRaces& c, Warp& warp, unsigned lane, const RaceThread& t, RaceByte& b, uint32_t at,
+             Access access, bool atomic) const {
     const Event now{c.number, t.clock.thread(), t.clock.now(), 0, source_};
     const Knowledge clock{c.number, &t.clock, nullptr};
     const bool writes = access != Access::Read;
@@ -400,7 +310,7 @@ class RaceCheck final : public Checks {
                     conflict.kind, who, locate(m.source, e.source).line)};
   }
 
-  [[noreturn]] void fail(const ClusterState& c, Warp& warp, unsigned lane, uint32_t at, bool writes, bool atomic,
+  [[noreturn]] void fail(const ClusterRaces& c, Warp& warp, unsigned lane, uint32_t at, bool writes, bool atomic,
                          const Event& other, const char* kind) const {
     Block& block = warp.block();
     const Module& m = block.program().module();
@@ -421,11 +331,11 @@ class RaceCheck final : public Checks {
   GlobalRaces global_;
   std::vector<Dim3> firstBlocks_;  // of each cluster, by its number
   uint32_t sequence_ = 0;          // of the last event in global memory
-  std::unordered_map<const Cluster*, ClusterState> states_;
-  std::unordered_map<const Op*, Meaning> meanings_;
+  std::unordered_map<const Cluster*, ClusterRaces> states_;
+  std::unordered_map<const Op*, RaceMeaning> meanings_;
   // Of the op that is being executed
   std::vector<GlobalWrite> writes_;
-  const Meaning* meaning_ = nullptr;
+  const RaceMeaning* meaning_ = nullptr;
   uint32_t source_ = 0;
   uint64_t barrierNumber_ = 0;
   bool barrierOfAll_ = false;

@@ -6,8 +6,6 @@ namespace ptxopt::exec {
 
 namespace {
 
-std::string_view baseOf(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
-
 unsigned componentOf(std::string_view selector) {
   const std::size_t at = std::string_view("xyzw").find(selector);
   return static_cast<unsigned>(at != std::string_view::npos ? at : std::string_view("rgba").find(selector));
@@ -21,12 +19,12 @@ Touched touchedBy(const Module& module, const Routine& routine, const Op& op) {
   Touched t;
   if (!i.isInstruction()) return t;  // the end of a function
   const OpcodeForm& form = module.form(i);
-  const std::string_view opcode = module.text(form.text), base = baseOf(opcode);
   // Ops without a handler's arguments are control flow, refusals, and what prepares the next op.
   if (op.kind == OpKind::Plain && op.args == nullptr) return t;
   if (op.kind == OpKind::Plain && form.is(effect::Call)) t.builtin = static_cast<const CallSite*>(op.data);
-  t.takesStack = op.kind == OpKind::Call || base == "alloca";
-  t.readsAtomically = (base == "atom" || base == "red") && opcode.find(".exch") == std::string_view::npos;
+  t.takesStack = op.kind == OpKind::Call || form.op == ptxopt::Op::Alloca;
+  t.readsAtomically = (form.family == ptxopt::Op::Atom || form.family == ptxopt::Op::Red) &&
+                      form.operation != CombineOperation::Exchange;
 
   const std::span<const Operand> operands = f.operandsOf(i);
   std::size_t index = 0, depth = 0;  // of the operand, counted from the left without the guard

@@ -48,6 +48,11 @@ struct Allocation {
   bool watched = false;  // accesses go through `watch`
   // Called before each access if `watched`: who, at what offset, how many bytes.
   std::function<void(const Warp&, unsigned lane, uint64_t offset, unsigned bytes, Access)> watch;
+  // The bytes whose reads, and perhaps writes, `watch` has seen enough of: a warp may access them without a call.
+  struct Quiet {
+    uint64_t begin = 0, bytes = 0;
+    bool writes = false;
+  } quiet;
   // Called when `size` has grown, with the old and the new size, to fill the new bytes (which are 0).
   std::function<void(uint64_t, uint64_t)> grown;
 

@@ -10,6 +10,37 @@
 #include "exec/program.h"
 
 namespace ptxopt::exec {
+namespace {
+
+// Nothing for what counts as no access: asynchronous and bulk copies, too.
+const char* accessOf(ptxopt::Op op) {
+  switch (op) {
+    case ptxopt::Op::Ld:
+    case ptxopt::Op::Ldu: return "load";
+    case ptxopt::Op::St: return "store";
+    case ptxopt::Op::Atom:
+    case ptxopt::Op::Red: return "atomic";
+    default: return nullptr;
+  }
+}
+
+const char* spaceOf(StateSpace s) {
+  switch (s) {
+    case StateSpace::None: return "generic";
+    case StateSpace::Global: return "global";
+    case StateSpace::Shared:
+    case StateSpace::SharedCta:
+    case StateSpace::SharedCluster: return "shared";
+    case StateSpace::Local: return "local";
+    case StateSpace::Const: return "const";
+    case StateSpace::Param:
+    case StateSpace::ParamEntry:
+    case StateSpace::ParamFunc: return "param";
+  }
+  return "generic";
+}
+
+}  // namespace
 
 void Profile::findBlocks(const Routine& routine) {
   const Function& f = *routine.function;
@@ -35,21 +66,9 @@ void Profile::findBlocks(const Routine& routine) {
 }
 
 void Profile::findTraffic(const OpcodeForm& form, Place& place) {
-  const std::string_view text = module_.text(form.text);
-  const std::string_view base = text.substr(0, text.find('.'));
-  const bool loads = base == "ld" || base == "ldu", stores = base == "st", atomic = base == "atom" || base == "red";
-  if ((!loads && !stores && !atomic) || form.is(effect::Async) || text.starts_with("st.bulk")) return;
-  const auto has = [&](std::string_view modifier) {
-    const std::size_t at = text.find(modifier);
-    return at != std::string_view::npos;
-  };
-  const char* const space = has(".global")   ? "global"
-                            : has(".shared") ? "shared"
-                            : has(".local")  ? "local"
-                            : has(".const")  ? "const"
-                            : has(".param")  ? "param"
-                                             : "generic";
-  place.traffic = &traffic_[fmt::format("{} {}", loads ? "load" : stores ? "store" : "atomic", space)];
+  const char* const access = accessOf(form.op);
+  if (access == nullptr) return;
+  place.traffic = &traffic_[fmt::format("{} {}", access, spaceOf(form.space))];
   place.bytes = std::max(1u, info(form.type).bits / 8) * form.vector;
 }
 
@@ -61,7 +80,7 @@ const Profile::Place& Profile::place(const Routine& routine, const Op& op) {
   if (!blockOf_.contains(&f)) findBlocks(routine);
   const Instruction& i = f.instructions[op.instruction];
   const OpcodeForm& form = module_.form(i);
-  p.opcode = &opcodes_[std::string(module_.text(form.text))];
+  p.opcode = &opcodes_[std::string(module_.printedOpcode(i))];
   const uint32_t block = blockOf_[&f][op.instruction];
   p.block = &blocks_.at(block);
   p.beginsBlock = block == i.sourceBegin;

@@ -105,11 +105,12 @@ std::byte* Warp::globalMemory(unsigned lane, uint64_t address, unsigned bytes, u
                     fmt::format("{} of {} bytes in {}, which is read-only", verb(access), bytes, describe(*a))};
   if (a->watched && a->watch) a->watch(*this, lane, offset, bytes, access);
   if (checks_ != nullptr) checks_->global(*this, lane, *a, offset, bytes, access);
-  if (!a->watched && checks_ == nullptr) {
-    cachedBase_ = a->base;
-    cachedSize_ = a->size;
-    cachedData_ = a->data;
-    cachedWritable_ = !a->readOnly;
+  if (checks_ == nullptr) {
+    const Allocation::Quiet open = a->watched ? a->quiet : Allocation::Quiet{0, a->size, true};
+    cachedBase_ = a->base + open.begin;
+    cachedSize_ = open.bytes;
+    cachedData_ = a->data + open.begin;
+    cachedWritable_ = open.writes && !a->readOnly;
   }
   return a->data + offset;
 }

@@ -36,17 +36,21 @@ std::string localAccess(std::string_view opcode) {
 
 }  // namespace
 
+OpcodeId Module::addOpcode(NameId spelling) {
+  opcodes.push_back(readOpcode(names[spelling]));
+  opcodes.back().spelling = spelling;
+  return OpcodeId(opcodes.size() - 1);
+}
+
 void Module::makeSynthParts() {
   if (!synth.opcodes.empty()) return;
   std::vector<OpcodeId> known(names.size());
-  for (uint32_t o = 0; o < opcodes.size(); ++o) known[opcodes[o].text.value] = OpcodeId(o);
+  for (uint32_t o = 0; o < opcodes.size(); ++o) known[opcodes[o].spelling.value] = OpcodeId(o);
   const auto make = [&](NameId text) {
     if (known.size() <= text.value) known.resize(text.value + std::size_t{1});
     OpcodeId& id = known[text.value];
     if (id.valid()) return id;
-    opcodes.push_back(readOpcode(names[text]));
-    opcodes.back().text = text;
-    return id = OpcodeId(opcodes.size() - 1);
+    return id = addOpcode(text);
   };
   for (const std::string_view text : kSynthOpcodes) synth.opcodes.push_back(make(names.intern(text)));
   constexpr AddressKind kSpaces[] = {AddressKind::Global, AddressKind::Shared, AddressKind::Local,
@@ -54,7 +58,7 @@ void Module::makeSynthParts() {
   const std::size_t generic = opcodes.size();
   synth.spaced.resize(generic);
   for (std::size_t o = 0; o < generic; ++o) {
-    const std::string_view text = names[opcodes[o].text];
+    const std::string_view text = names[opcodes[o].spelling];
     synth.mapsShared |= opcodes[o].op == Op::Mapa;
     if (!isGenericAccess(opcodes[o])) continue;
     for (std::size_t s = 0; s < std::size(kSpaces); ++s)
@@ -66,7 +70,8 @@ void Module::makeSynthParts() {
   synth.nctaid = names.intern("%nctaid.x");
   synth.localAccess.resize(generic);
   for (std::size_t o = 0; o < generic; ++o)
-    if (const std::string local = localAccess(names[opcodes[o].text]); opcodes[o].row != nullptr && !local.empty())
+    if (const std::string local = localAccess(names[opcodes[o].spelling]);
+        opcodes[o].row != nullptr && !local.empty())
       synth.localAccess[o] = make(names.internCopy(local));
   synth.sharedWords = addForm(*this, ".shared .align 4 .b32", "shared", ScalarType::b32, 4);
   synth.sharedPairs = addForm(*this, ".shared .align 8 .b64", "shared", ScalarType::b64, 8);

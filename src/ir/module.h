@@ -73,7 +73,9 @@ class Module {
   std::vector<bool> namedInSections;  // by NameId; may be shorter
   SynthParts synth;
 
-  // Fills `made`, once. Not while functions are worked on.
+  // Decodes an opcode that the module does not have yet. Not while functions are worked on.
+  OpcodeId addOpcode(NameId spelling);
+  // Fills `synth`, once. Not while functions are worked on.
   void makeSynthParts();
   OpcodeId synthOpcode(SynthOpcode o) const { return synth.opcodes[static_cast<std::size_t>(o)]; }
   // The same access in a space; none when it is no generic access or has no such form.
@@ -82,6 +84,9 @@ class Module {
     return synth.spaced[o.value][static_cast<std::size_t>(space) - static_cast<std::size_t>(AddressKind::Global)];
   }
   const OpcodeForm& form(const Instruction& i) const { return opcodes[i.payload]; }
+  // The opcode as the source spells it, to be shown to a user. What it does, its form says: code outside ir and text
+  // reads no spelling (tests/sources.py).
+  std::string_view printedOpcode(const Instruction& i) const { return names[form(i).spelling]; }
   std::string_view text(NameId id) const { return names[id]; }
   std::string_view text(SourceRange r) const { return source.substr(r.begin, r.end - r.begin); }
   bool isNamedInSection(NameId id) const { return id.value < namedInSections.size() && namedInSections[id.value]; }

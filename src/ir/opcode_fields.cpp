@@ -9,7 +9,20 @@
 namespace ptxopt {
 namespace {
 
-enum class Field : uint8_t { Space, Order, Scope, Cache, Half, Rounding, Comparison, Operation, Lanes, Flag };
+// In the order of the bits in opcode_fields.h.
+enum class Field : uint8_t {
+  Space,
+  Order,
+  Scope,
+  Cache,
+  Half,
+  Rounding,
+  Comparison,
+  Operation,
+  Lanes,
+  Flag,
+  Geometry
+};
 
 // The values of each field, by its name in modifiers.def.
 namespace values {
@@ -23,6 +36,7 @@ using Comparison = ComparisonOperator;
 using Operation = CombineOperation;
 using Lanes = LaneSelection;
 using Flag = ModifierFlag;
+using Geometry = ptxopt::Geometry;
 }  // namespace values
 
 struct Modifier {
@@ -96,6 +110,7 @@ void apply(OpcodeFields& f, const Modifier& m) {
     case Field::Comparison: setOnce(f.comparison, m.value, bit, f.present); break;
     case Field::Operation: setOnce(f.operation, m.value, bit, f.present); break;
     case Field::Lanes: setOnce(f.lanes, m.value, bit, f.present); break;
+    case Field::Geometry: setOnce(f.geometry, m.value, bit, f.present); break;
     case Field::Flag:
       f.flags |= 1u << m.value;
       f.present |= bit;
@@ -117,6 +132,8 @@ OpcodeFields decodeFields(Op op, std::span<const std::string_view> words) {
       f.present |= field::Vector;
     } else if (const Modifier* m = find(op, word); m != nullptr) {
       apply(f, *m);
+    } else if (word.starts_with("L1::") || word.starts_with("L2::")) {
+      f.present |= field::CacheHint;
     } else {
       f.present |= field::Other;
     }

@@ -1,7 +1,8 @@
 // What the words of an opcode say: `mul.wide.s32` is Op::Mul with ProductHalf::Wide of ScalarType::s32.
 //
-// An opcode is decoded once, when a module first contains its spelling; passes and analyses ask for the operation and
-// for fields, and never read the spelling. The rows are in opcodes.def and modifiers.def.
+// An opcode is decoded once, when a module first contains its spelling; what is not text, ir or the interpreter's
+// binding asks for the operation and for fields, and never reads the spelling (tests/sources.py). The rows are in
+// opcodes.def and modifiers.def.
 //
 // Exact forms: modifiers that a pass does not know may change what an instruction does (`min.relu.s32`), and new ones come
 // with each version of PTX. So code that relies on the meaning asks with `isExactly` or `hasOnly`, which fail where the
@@ -98,6 +99,21 @@ enum class CombineOperation : uint8_t {
   Count
 };
 enum class LaneSelection : uint8_t { None, Up, Down, Butterfly, Index, All, Any, Uniform, Ballot };
+// Of a texture, a surface or a tensor.
+enum class Geometry : uint8_t {
+  None,
+  D1,
+  D2,
+  D3,
+  D4,
+  D5,
+  Cube,
+  ArrayD1,
+  ArrayD2,
+  ArrayCube,
+  MultisampleD2,
+  MultisampleArrayD2
+};
 enum class ModifierFlag : uint8_t {
   NonCoherent,
   FlushToZero,
@@ -134,8 +150,10 @@ enum : uint16_t {
   Operation = 1u << 7,
   Lanes = 1u << 8,
   Flag = 1u << 9,
-  Vector = 1u << 10,
-  Other = 1u << 11,  // a word that is not in the tables, or a second one of a field
+  Geometry = 1u << 10,
+  Vector = 1u << 11,
+  CacheHint = 1u << 12,  // L1::, L2::
+  Other = 1u << 13,      // a word that is not in the tables, or a second one of a field
 };
 }  // namespace field
 
@@ -156,6 +174,7 @@ struct OpcodeFields {
   ComparisonOperator comparison = ComparisonOperator::None;
   CombineOperation operation = CombineOperation::None;
   LaneSelection lanes = LaneSelection::None;
+  Geometry geometry = Geometry::None;
   uint32_t flags = 0;
 
   bool has(ModifierFlag f) const { return (flags >> static_cast<unsigned>(f) & 1u) != 0; }

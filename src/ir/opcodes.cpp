@@ -84,6 +84,7 @@ OpcodeForm readOpcode(std::string_view text) {
   const auto parts = split(text);
   const std::span modifiers(parts.begin() + 1, parts.end());
   const OpcodeRow* row = nullptr;
+  Op family = Op::Unknown;
   if (const auto it = rowsByBase().find(parts.front()); it != rowsByBase().end()) {
     for (const Key& key : it->second) {
       if (std::all_of(key.modifiers.begin(), key.modifiers.end(), [&](std::string_view wanted) {
@@ -93,8 +94,10 @@ OpcodeForm readOpcode(std::string_view text) {
         break;
       }
     }
+    if (const Key& last = it->second.back(); last.modifiers.empty()) family = last.row->op;
   }
   OpcodeForm form{decodeFields(row != nullptr ? row->op : Op::Unknown, modifiers)};
+  form.family = family;
   form.row = row;
   if (row != nullptr)
     form.effects = form.row->effects;

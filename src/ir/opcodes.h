@@ -60,7 +60,8 @@ std::span<const OpcodeRow> opcodeTable();
 
 // A full opcode, decoded once.
 struct OpcodeForm : OpcodeFields {
-  NameId text;                     // as written, modifiers in the order of the source: for printing
+  Op family = Op::Unknown;         // the operation of the base opcode alone: Op::St of `st.async.b32`
+  NameId spelling;                 // as written, modifiers in the order of the source: Module::printedOpcode
   const OpcodeRow* row = nullptr;  // nullptr: unknown
   uint32_t effects = 0;            // of the row and of the modifiers
 

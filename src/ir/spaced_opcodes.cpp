@@ -67,7 +67,7 @@ bool hasForm(const Parts& parts, const Access& access, AddressKind space) {
   const bool isWide = parts.back().ends_with("64") && std::ranges::find(parts, "v4") != parts.end();
   if (isWide || std::ranges::find(parts, "v8") != parts.end()) return false;
   for (const std::string_view p : parts) {
-    if (p.starts_with("L1::") || p.starts_with("L2::") || p == "mmio") return false;
+    if (p.starts_with("L1::") || p.starts_with("L2::") || p.starts_with("proxy::") || p == "mmio") return false;
     if (isAtomic && (p == "v2" || p == "v4" || p == "v8")) return false;
     // Weak is what there is without a word; local memory knows nothing else.
     if (space != AddressKind::Shared && isOrder(p) && p != "weak") return false;

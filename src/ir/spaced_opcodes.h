@@ -2,9 +2,9 @@
 // `ld.relaxed.gpu.global.u32`.
 //
 // Declines, with an empty string: what is no generic access; forms that ptxas does not take in the space (tried for
-// all of them by tests/codegen/spaces/forms.py): of shared, local and constant memory the L1 and L2 hints, .mmio and
-// vectors of atomics; of local memory also .volatile, every order and every scope; writes of constant memory;
-// opcodes that are generic by nature, such as prefetchu. Cost: linear in the spelling.
+// all of them by tests/codegen/spaces/forms.py): of shared, local and constant memory the L1 and L2 hints, .mmio,
+// .proxy::readonly and vectors of atomics; of local memory also .volatile, every order and every scope; writes of
+// constant memory; opcodes that are generic by nature, such as prefetchu. Cost: linear in the spelling.
 #pragma once
 
 #include <string>

@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 
-#include "analysis/machine/occupancy.h"
 #include "ptxas/cubin.h"
 #include "ptxas/measures_json.h"
 #include "ptxas/verbose.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;  // the messages of some 100,000 kernels
 constexpr uint32_t kOldestTarget = 75;
-constexpr int kCacheFormat = 3;
+constexpr int kCacheFormat = 4;
 
 // The lines with an error in them, or the first line; at most about 1000 characters.
 std::string complaint(std::string_view text) {
@@ -135,10 +135,12 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
 }  // namespace
 
 std::string architectureToAssemble(std::string_view target) {
-  const Architecture* const a = architecture(target);
-  if (a == nullptr || a->number < kOldestTarget) return fmt::format("sm_{}", kOldestTarget);
+  // Not only those whose occupancy is known: ptxas says what it does not know.
   const std::size_t at = target.find('_');
-  return fmt::format("sm_{}", at == std::string_view::npos ? target : target.substr(at + 1));
+  const std::string_view variant = at == std::string_view::npos ? std::string_view() : target.substr(at + 1);
+  uint32_t number = 0;
+  std::from_chars(variant.data(), variant.data() + variant.size(), number);
+  return number < kOldestTarget ? fmt::format("sm_{}", kOldestTarget) : fmt::format("sm_{}", variant);
 }
 
 Assembly assemble(std::string_view text, std::string_view architecture, const PtxasSettings& settings) {

@@ -10,24 +10,32 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "analysis/machine/occupancy.h"
 #include "ptxas/machine_code.h"
+#include "sass/decode.h"
 
 namespace ptxopt {
 namespace {
 
-constexpr unsigned kMachineCuda = 190;      // EM_CUDA
-constexpr unsigned char kEntry = 0x10;      // of st_other
-constexpr unsigned char kNewFlagsAbi = 8;   // the ABI version from which on the architecture is in bits 8 to 15
-constexpr uint8_t kFormatSized = 4;         // an attribute of .nv.info with a size; others hold 16 bits or less
-constexpr uint32_t kLeastInstruction = 70;  // the first architecture of 16-byte instructions
-constexpr uint32_t kReservesShared = 90;    // the first whose sections of shared memory begin with what is reserved
+constexpr unsigned kMachineCuda = 190;     // EM_CUDA
+constexpr unsigned char kEntry = 0x10;     // of st_other
+constexpr unsigned char kNewFlagsAbi = 8;  // the ABI version from which on the architecture is in bits 8 to 15
+constexpr uint8_t kFormatSized = 4;        // an attribute of .nv.info with a size; others hold 16 bits or less
+constexpr uint32_t kReservesShared = 90;   // the first whose sections of shared memory begin with what is reserved
 
 constexpr const char* kToolInfo = ".note.nv.tkinfo";  // who made the file, and how
 
 // Attributes of .nv.info.
-enum : uint8_t { kMostThreads = 0x05, kThreadsNeeded = 0x10, kFrame = 0x11, kRegisters = 0x2f, kBarriers = 0x4c };
+enum : uint8_t {
+  kMostThreads = 0x05,
+  kThreadsNeeded = 0x10,
+  kFrame = 0x11,
+  kRegisters = 0x2f,
+  kIndirectBranches = 0x34,
+  kBarriers = 0x4c
+};
 
 struct ElfCloser {
   void operator()(Elf* elf) const { ::elf_end(elf); }
@@ -44,6 +52,25 @@ class CubinReader {
   explicit CubinReader(std::string_view bytes) : bytes_(bytes) {}
 
   std::variant<Measures, CubinError> read() {
+    if (std::optional<CubinError> error = open()) return *std::move(error);
+    measures_.architecture = fmt::format("sm_{}", number_);
+    if (const Section* info = find(kToolInfo)) setVariant(info->bytes);
+    addFunctions();
+    return std::move(measures_);
+  }
+
+  std::variant<CubinCode, CubinError> readCode() {
+    if (std::optional<CubinError> error = open()) return *std::move(error);
+    CubinCode code;
+    code.architecture = number_;
+    forEachFunction([&](uint32_t, const GElf_Sym&, const std::string& name, const Section& text) {
+      code.functions.push_back({name, text.bytes, branchesOf(name)});
+    });
+    return code;
+  }
+
+ private:
+  std::optional<CubinError> open() {
     if (!isElf(bytes_)) return CubinError{"not an ELF file"};
     ::elf_version(EV_CURRENT);
     // libelf only reads from it.
@@ -53,14 +80,10 @@ class CubinReader {
       return broken();
     if (header.e_machine != kMachineCuda) return CubinError{"not for NVIDIA's machines"};
     number_ = header.e_ident[EI_ABIVERSION] >= kNewFlagsAbi ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
-    measures_.architecture = fmt::format("sm_{}", number_);
     if (!readSections()) return broken();
-    if (const Section* info = find(kToolInfo)) setVariant(info->bytes);
-    addFunctions();
-    return std::move(measures_);
+    return std::nullopt;
   }
 
- private:
   // The number of the architecture stands in the header, the letter after it only in the command line of ptxas.
   void setVariant(std::string_view toolInfo) {
     const std::string option = "-arch " + measures_.architecture;
@@ -128,6 +151,39 @@ class CubinReader {
     return it == sections_.end() ? nullptr : &it->second;
   }
 
+  // Calls visit(number of the symbol, symbol, name, section) for each function that has a section of its own.
+  template <class Visit>
+  void forEachFunction(Visit visit) const {
+    for (uint32_t n = 0; n < symbolCount_; ++n) {
+      GElf_Sym symbol;
+      if (::gelf_getsym(symbols_, static_cast<int>(n), &symbol) == nullptr) continue;
+      if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+      const char* const name = ::elf_strptr(elf_.get(), symbolNames_, symbol.st_name);
+      const Section* const text = name == nullptr ? nullptr : find(std::string(".text.") + name);
+      if (text != nullptr) visit(n, symbol, std::string(name), *text);
+    }
+  }
+
+  // The attribute has for each branch its place, a zero, the number of its targets, and these.
+  std::vector<sass::IndirectBranch> branchesOf(const std::string& function) const {
+    std::vector<sass::IndirectBranch> branches;
+    const Section* const info = find(".nv.info." + function);
+    if (info == nullptr) return branches;
+    forEachAttribute(info->bytes, [&](uint8_t attribute, std::string_view bytes) {
+      if (attribute != kIndirectBranches) return;
+      constexpr std::size_t kWords = 3;
+      for (std::size_t n = 0, left = bytes.size() / 4; left >= kWords;) {
+        sass::IndirectBranch branch{wordAt(bytes, n), {}};
+        const std::size_t count = std::min<std::size_t>(wordAt(bytes, n + 2), left - kWords);
+        for (std::size_t i = 0; i < count; ++i) branch.targets.push_back(wordAt(bytes, n + kWords + i));
+        branches.push_back(std::move(branch));
+        n += kWords + count;
+        left -= kWords + count;
+      }
+    });
+    return branches;
+  }
+
   void addFunctions() {
     std::map<uint32_t, uint32_t> registers, frames;  // by symbol
     if (const Section* info = find(".nv.info"))
@@ -135,22 +191,16 @@ class CubinReader {
         if (attribute == kRegisters) registers[wordAt(bytes, 0)] = wordAt(bytes, 1);
         if (attribute == kFrame) frames[wordAt(bytes, 0)] = wordAt(bytes, 1);
       });
-    for (uint32_t n = 0; n < symbolCount_; ++n) {
-      GElf_Sym symbol;
-      if (::gelf_getsym(symbols_, static_cast<int>(n), &symbol) == nullptr) continue;
-      if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-      const char* const name = ::elf_strptr(elf_.get(), symbolNames_, symbol.st_name);
-      const Section* const text = name == nullptr ? nullptr : find(std::string(".text.") + name);
-      if (text == nullptr) continue;
+    forEachFunction([&](uint32_t n, const GElf_Sym& symbol, const std::string& name, const Section& text) {
       FunctionMeasures f;
       f.name = name;
       f.isKernel = (symbol.st_other & kEntry) != 0;
       f.registers = registers[n];
       f.stack = frames[n];
-      addSections(f, *text);
+      addSections(f, text);
       setWarps(f, measures_.architecture);
       measures_.functions.push_back(std::move(f));
-    }
+    });
     std::sort(measures_.functions.begin(), measures_.functions.end(),
               [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
   }
@@ -170,8 +220,8 @@ class CubinReader {
         if (attribute == kMostThreads || attribute == kThreadsNeeded)
           f.threads = wordAt(bytes, 0) * std::max(1u, wordAt(bytes, 1)) * std::max(1u, wordAt(bytes, 2));
       });
-    if (number_ >= kLeastInstruction) {
-      const MachineCodeCounts counts = countMachineCode(text.bytes);
+    if (number_ >= sass::kOldestArchitecture) {
+      const MachineCodeCounts counts = countMachineCode(text.bytes, number_, branchesOf(f.name));
       f.instructions = counts.instructions;
       f.inner = counts.inner;
       f.innerLoops = counts.innerLoops;
@@ -205,5 +255,7 @@ std::string ptxasVersionOfCubin(std::string_view bytes) {
 }
 
 std::variant<Measures, CubinError> readCubin(std::string_view bytes) { return CubinReader(bytes).read(); }
+
+std::variant<CubinCode, CubinError> readCubinCode(std::string_view bytes) { return CubinReader(bytes).readCode(); }
 
 }  // namespace ptxopt

@@ -1,13 +1,13 @@
-// Counting machine instructions (sm_70 and newer: 16 bytes each).
+// Counting machine instructions and loops in what ptxas made (sm_70 and newer), by the decoder in src/sass.
 //
-// A function ends in a branch to itself and padding, which do not count. A branch is told by the low 12 bits; its
-// offset, in bytes / 4 from the next instruction, stands in the bits from 34 on; from sm_90 on the offset's low
-// byte is apart, in the bits from 16 on: the branch to itself at the end shows which it is. A loop is what lies
-// from the target of a branch backwards to that branch; an innermost one has no other such stretch within.
+// The branch to itself and the NOPs that pad a function's end do not count. src/sass/control_flow.h says what a loop is.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
+
+#include "sass/control_flow.h"
 
 namespace ptxopt {
 
@@ -17,7 +17,8 @@ struct MachineCodeCounts {
   uint32_t innerLoops = 0;
 };
 
-// Of the bytes of a .text section. Linear but for innermost loops, which are sorted.
-MachineCodeCounts countMachineCode(std::string_view text);
+// Of the bytes of a .text section; `architecture` is the number of sm_NUMBER.
+MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
+                                   std::span<const sass::IndirectBranch> branches = {});
 
 }  // namespace ptxopt

@@ -34,11 +34,7 @@ void Edit::dropGuard(Function& f, InstrId id) {
 }
 
 void Edit::setOpcode(Function& f, InstrId id, std::string_view text) {
-  const NameId name = module.names.internCopy(text);
-  OpcodeForm form = readOpcode(module.text(name));
-  form.text = name;
-  f[id].payload = static_cast<uint32_t>(module.opcodes.size());
-  module.opcodes.push_back(form);
+  f[id].payload = module.addOpcode(module.names.internCopy(text)).value;
   f.touch(id);
 }
 

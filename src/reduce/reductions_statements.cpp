@@ -1,9 +1,7 @@
 // Statements of function bodies: dropped, or turned into something simpler.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string>
 
+#include "ir/opcode_words.h"
 #include "reduce/literals.h"
 #include "reduce/reductions.h"
 
@@ -57,12 +55,12 @@ void replaceByMove(Edit& edit, Choices& choices, bool ofSource) {
   edit.forEachInstruction([&](Function& f, InstrId id) {
     const Instruction i = f[id];
     const OpcodeForm& form = edit.module.form(i);
-    if (edit.module.text(form.text).starts_with("mov.") || form.is(effect::kControl)) return;
+    if (form.op == Op::Mov || form.is(effect::kControl)) return;
     const Operand* result = onlyResult(f, i);
     if (result == nullptr) return;
     const Register& reg = f.registers[result->payload];
-    const std::string_view opcode = moveFor(reg.registerClass());
-    if (opcode.empty()) return;
+    const std::string_view move = moveFor(reg.registerClass());
+    if (move.empty()) return;
     std::vector<Operand> operands(f.operandsOf(i).begin(), f.operandsOf(i).begin() + 1);
     if (i.is(Instruction::Guarded)) operands.push_back(*result);
     operands.back().join = Join::None;
@@ -77,37 +75,23 @@ void replaceByMove(Edit& edit, Choices& choices, bool ofSource) {
     source.join = Join::Comma;
     operands.push_back(source);
     edit.setOperands(f, id, operands);
-    edit.setOpcode(f, id, opcode);
+    edit.setOpcode(f, id, move);
   });
 }
 
-std::vector<std::string_view> components(std::string_view opcode) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0;;) {
-    const std::size_t dot = opcode.find('.', at);
-    parts.push_back(opcode.substr(at, dot - at));
-    if (dot == std::string_view::npos) return parts;
-    at = dot + 1;
+// Whether a word is one that most opcodes can do without. The others make an opcode what it is.
+bool isOptional(const OpcodeFields& word) {
+  switch (word.present) {
+    case field::Flag:
+      return word.has(ModifierFlag::FlushToZero) || word.has(ModifierFlag::Saturate) ||
+             word.has(ModifierFlag::NonCoherent) || word.has(ModifierFlag::CarryOut) ||
+             word.has(ModifierFlag::Uniform);
+    case field::Order: return word.order == MemoryOrder::Volatile || word.order == MemoryOrder::Weak;
+    case field::Lanes: return word.lanes == LaneSelection::Uniform;
+    case field::Cache:
+    case field::CacheHint: return true;
+    default: return false;
   }
-}
-
-// Those that most opcodes can do without. The others make an opcode what it is.
-bool isOptionalModifier(std::string_view part) {
-  constexpr std::string_view kNames[] = {"ftz", "sat", "volatile", "weak", "nc", "ca", "cg",
-                                         "cs",  "lu",  "cv",       "wb",   "wt", "cc", "uni"};
-  return std::find(std::begin(kNames), std::end(kNames), part) != std::end(kNames) || part.starts_with("L1::") ||
-         part.starts_with("L2::");
-}
-
-std::string without(std::span<const std::string_view> parts, std::size_t left, std::string_view instead) {
-  std::string text;
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    const std::string_view part = p == left ? instead : parts[p];
-    if (part.empty()) continue;
-    if (!text.empty()) text += '.';
-    text += part;
-  }
-  return text;
 }
 
 }  // namespace
@@ -199,16 +183,12 @@ void shortenVectors(Edit& edit, Choices& choices) {
     const Instruction i = f[id];
     const OpcodeForm& form = edit.module.form(i);
     if (form.vector < 2) return;
-    const std::vector<std::string_view> parts = components(edit.module.text(form.text));
-    const auto part = std::find(parts.begin(), parts.end(), fmt::format("v{}", form.vector));
     std::vector<Operand> operands(f.operandsOf(i).begin(), f.operandsOf(i).end());
     const auto isVector = [&](const Operand& o) {
       return o.kind == OperandKind::Vector && o.inside() == form.vector;
     };
     const auto group = std::find_if(operands.begin(), operands.end(), isVector);
-    if (part == parts.end() || group == operands.end() ||
-        std::count_if(operands.begin(), operands.end(), isVector) != 1)
-      return;
+    if (group == operands.end() || std::count_if(operands.begin(), operands.end(), isVector) != 1) return;
     if (!choices.take()) return;
     const uint8_t half = form.vector / 2;
     const auto at = group - operands.begin();
@@ -219,24 +199,23 @@ void shortenVectors(Edit& edit, Choices& choices) {
     } else {
       operands[static_cast<std::size_t>(at)].payload = half;
     }
-    const std::string opcode = without(parts, static_cast<std::size_t>(part - parts.begin()),
-                                       half == 1 ? std::string() : fmt::format("v{}", half));
+    OpcodeWords words(edit.module, i);
+    words.setVector(half);
     edit.setOperands(f, id, operands);
-    edit.setOpcode(f, id, opcode);
+    edit.setOpcode(f, id, words.spelling());
   });
 }
 
 void dropModifiers(Edit& edit, Choices& choices) {
   edit.forEachInstruction([&](Function& f, InstrId id) {
-    const std::string text(edit.module.text(edit.module.form(f[id]).text));
-    std::vector<std::string_view> parts = components(text);
+    OpcodeWords words(edit.module, f[id]);
     bool any = false;
-    for (std::size_t p = 1; p < parts.size(); ++p) {
-      if (!isOptionalModifier(parts[p]) || !choices.take()) continue;
-      parts[p] = {};
+    for (std::size_t k = 0; k < words.size(); ++k) {
+      if (!isOptional(words.fields(k)) || !choices.take()) continue;
+      words.drop(k);
       any = true;
     }
-    if (any) edit.setOpcode(f, id, without(parts, parts.size(), {}));
+    if (any) edit.setOpcode(f, id, words.spelling());
   });
 }
 

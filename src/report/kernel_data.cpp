@@ -112,8 +112,7 @@ void addRegisters(Json& data, FunctionView& view) {
 void addOpcodes(Json& data, const FunctionView& view) {
   std::map<std::string_view, uint64_t> counts;
   for (const InstrId id : view.function)
-    if (const Instruction& i = view.function[id]; i.isInstruction())
-      ++counts[view.module.text(view.module.form(i).text)];
+    if (const Instruction& i = view.function[id]; i.isInstruction()) ++counts[view.module.printedOpcode(i)];
   std::vector<std::pair<std::string_view, uint64_t>> sorted(counts.begin(), counts.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   data["opcodes"] = sorted;

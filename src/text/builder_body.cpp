@@ -170,11 +170,7 @@ void Builder::finishInstruction() {
   if (opcodeOf_.size() <= text.value)
     opcodeOf_.resize(module_.names.size() + module_.names.size() / 2, OpcodeId::kNone);
   uint32_t& id = opcodeOf_[text.value];
-  if (id == OpcodeId::kNone) {
-    id = static_cast<uint32_t>(module_.opcodes.size());
-    module_.opcodes.push_back(readOpcode(module_.text(text)));
-    module_.opcodes.back().text = text;
-  }
+  if (id == OpcodeId::kNone) id = module_.addOpcode(text).value;
   payload_ = id;
   const OpcodeForm form = module_.opcodes[id];
   assignRoles(form);

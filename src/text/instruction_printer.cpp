@@ -159,7 +159,7 @@ void InstructionPrinter::printReal(const Instruction& instruction) {
     operands = operands.subspan(1);
   }
   while (!operands.empty() && operands.back().is(Operand::Implicit)) operands = operands.first(operands.size() - 1);
-  put(module_.opcodes[instruction.payload].text);
+  put(module_.opcodes[instruction.payload].spelling);
   if (!operands.empty()) {
     put(" ");
     printOperands(operands);
@@ -175,7 +175,10 @@ void InstructionPrinter::printLoc(const Instruction& instruction) {
   appendNumber(out_, loc.line);
   put(" ");
   appendNumber(out_, loc.column);
+  // What is canonical begins with a comma or with the word of a directive.
+  const std::size_t at = out_.size();
   appendCanonical(out_, module_.text(SourceRange{loc.rest, instruction.sourceEnd}));
+  if (at < out_.size() && out_[at] != ',' && out_[at] != ' ') out_.insert(at, 1, ' ');
 }
 
 void InstructionPrinter::printLabel(LabelId id) {

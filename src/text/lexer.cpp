@@ -16,6 +16,19 @@ constexpr uint16_t kSkip = 0xffff;
 constexpr std::size_t kDead = 0, kStart = 1;
 #include "lexer_table.inc"
 
+// Where a text goes on after the first line that is `.source_end` and nothing else; npos where there is none.
+std::size_t pastSourceEnd(std::string_view source, std::size_t at) {
+  constexpr std::string_view kEnd = ".source_end", kBlanks = " \t\r";
+  for (at = source.find('\n', at); at != std::string_view::npos; at = source.find('\n', at)) {
+    at = std::min(source.find_first_not_of(kBlanks, at + 1), source.size());
+    if (!source.substr(at).starts_with(kEnd)) continue;
+    const std::size_t past = at + kEnd.size();
+    const std::size_t next = source.find_first_not_of(kBlanks, past);
+    if (next == std::string_view::npos || source[next] == '\n') return past;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 void Lexer::next(Token& token) {
@@ -49,6 +62,13 @@ void Lexer::next(Token& token) {
       while (p > source_.data() && (p[-1] == ' ' || p[-1] == '\t')) --p;
       if (p == source_.data() || p[-1] == '\n') continue;
       type = PtxLexer::ERROR;
+    }
+    if (type == PtxLexer::SOURCE_TEXT) {
+      const std::size_t past = pastSourceEnd(source_, static_cast<std::size_t>(at_ - source_.data()));
+      if (past == std::string_view::npos)
+        type = PtxLexer::ERROR;
+      else
+        at_ = source_.data() + past;
     }
     if (type == PtxLexer::FLOAT && after[-1] == '.' && after < end &&
         (std::isalpha(static_cast<unsigned char>(*after)) || *after == '_')) {  // `.align 4.b8` is 4 and .b8

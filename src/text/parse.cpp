@@ -130,6 +130,8 @@ std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source,
   std::string_view body = source;
   const std::size_t skipped = body.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   body.remove_prefix(skipped);
+  // The driver's loaders take text that ends in NUL, and producers pass its whole buffer on (Warp's files).
+  while (body.ends_with('\0')) body.remove_suffix(1);
 
   auto module = std::make_unique<Module>();
   module->source = body;

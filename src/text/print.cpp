@@ -43,7 +43,11 @@ std::string reprint(const Module& module, const MadeNames& made, std::vector<std
     switch (item.kind) {
       case ItemKind::Directive:
       case ItemKind::Declaration:
-        text::appendCanonical(out, source);
+        // Lines mean something inside this one.
+        if (source.starts_with(".nv_intermediate_source_section"))
+          out += source;
+        else
+          text::appendCanonical(out, source);
         out += '\n';
         break;
       case ItemKind::Section:

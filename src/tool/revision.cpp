@@ -8,7 +8,7 @@ namespace ptxopt::tool {
 std::string versionText() {
   const std::string revision = PTXOPT_REVISION;
   return "ptxopt " + std::string(version()) + (revision.empty() ? " (" : " (git " + revision + ", ") +
-         "PTX ISA 9.0)";
+         "PTX ISA 9.5)";
 }
 
 std::string revisionDate() { return PTXOPT_REVISION_DATE; }

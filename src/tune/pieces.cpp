@@ -76,7 +76,7 @@ std::optional<Pieces> cut(std::string_view text) {
   const Module& module = *std::get<0>(parsed);
   Pieces pieces;
   pieces.text = module.source;
-  pieces.mark = text.substr(0, text.size() - module.source.size());
+  pieces.mark = text.substr(0, static_cast<std::size_t>(module.source.data() - text.data()));
   pieces.architecture = module.architecture();
   pieces.isDebug = module.isDebug;
   pieces.kernelsNamed = mayNameKernels(module);

@@ -5,6 +5,14 @@
 #include <bit>
 
 namespace ptxopt::verify {
+namespace {
+
+std::string nameOf(const std::optional<TrialMemory::Writer>& writer) {
+  if (!writer) return "nobody";
+  return fmt::format("thread {} of block {}", toString(writer->thread), toString(writer->block));
+}
+
+}  // namespace
 
 std::vector<Trial> smallerTrials(const Trial& t, const KernelUse& use, const ShapeLimits& limits,
                                  const VerifyOptions& options) {
@@ -29,6 +37,7 @@ std::vector<Trial> smallerTrials(const Trial& t, const KernelUse& use, const Sha
   }
   for (std::size_t k = 0; k < t.fields.size(); ++k) {
     if (t.fields[k].isPointer) {
+      if (t.fields[k].contents.skip != 0) add([&](Trial& s) { s.fields[k].contents.skip = 0; });
       if (t.fields[k].contents.kind != Contents::Kind::Small)
         add([&](Trial& s) { s.fields[k].contents.kind = Contents::Kind::Small; });
       continue;
@@ -43,13 +52,13 @@ std::vector<Trial> smallerTrials(const Trial& t, const KernelUse& use, const Sha
 }
 
 std::string explain(const Trial& trial, const Difference& d, const KernelUse& use,
-                    const std::pair<std::string, std::string>& writers) {
+                    const std::optional<Comparison::Writers>& writers) {
   std::string text = d.where;
   if (!d.values.empty()) text += fmt::format(": {}", d.values);
-  if (!writers.first.empty()) {
-    text += fmt::format("\n  written by {}", writers.first);
-    if (writers.first != writers.second)
-      text += fmt::format(" in the first file, by {} in the second", writers.second);
+  if (writers) {
+    const std::string first = nameOf(writers->first), second = nameOf(writers->second);
+    text += fmt::format("\n  written by {}", first);
+    if (first != second) text += fmt::format(" in the first file, by {} in the second", second);
   }
   text += fmt::format("\n  grid {}, block {}", toString(trial.grid), toString(trial.block));
   if (trial.cluster.count() > 1) text += fmt::format(", cluster {}", toString(trial.cluster));
@@ -58,8 +67,8 @@ std::string explain(const Trial& trial, const Difference& d, const KernelUse& us
   if (trial.dirty)
     text += fmt::format(", registers, shared memory and stacks full of {:#x} at first",
                         static_cast<unsigned>(kUnwritten));
-  static constexpr const char* kKinds[] = {"small", "mixed", "arbitrary", "special", "rising",
-                                           "tiny",  "wide",  "few",       "coarse",  "literal"};
+  static constexpr const char* kKinds[] = {"small", "mixed",  "arbitrary", "special", "rising",   "tiny",    "wide",
+                                           "few",   "coarse", "literal",   "scaled",  "shuffled", "constant"};
   for (std::size_t k = 0; k < trial.fields.size(); ++k) {
     const FieldValue& v = trial.fields[k];
     const Field& f = use.fields[k];
@@ -68,7 +77,8 @@ std::string explain(const Trial& trial, const Difference& d, const KernelUse& us
     else if (v.isPointer)
       text += fmt::format("\n  {} = memory of {} {} values, seed {:#x}", f.parameter,
                           kKinds[static_cast<unsigned>(v.contents.kind)], info(v.contents.element).name,
-                          v.contents.seed);
+                          v.contents.seed) +
+              (v.contents.skip == 0 ? "" : fmt::format(", from number {} on", v.contents.skip));
     else if (f.isFloat && f.bytes == 4)
       text += fmt::format("\n  {} = {}", f.parameter, std::bit_cast<float>(static_cast<uint32_t>(v.bits)));
     else if (f.isFloat && f.bytes == 8)

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "verify/comparison.h"
 #include "verify/difference.h"
 #include "verify/input.h"
 #include "verify/verify.h"
@@ -16,8 +17,8 @@ std::vector<Trial> smallerTrials(const Trial& t, const KernelUse& use, const Sha
                                  const VerifyOptions& options);
 
 // Where the two differ and on which input; several lines. `writers` are those of the byte in question in the first
-// and the second file, or empty.
+// and the second file.
 std::string explain(const Trial& trial, const Difference& d, const KernelUse& use,
-                    const std::pair<std::string, std::string>& writers);
+                    const std::optional<Comparison::Writers>& writers);
 
 }  // namespace ptxopt::verify

@@ -15,7 +15,7 @@ constexpr std::byte kPatterns[] = {std::byte{0}, kUnwritten, std::byte{0x3F}, st
 
 Run Determinacy::run(const Trial& trial, uint64_t stepLimit, Checking checks,
                      std::optional<std::byte> unwritten) const {
-  return runTrial(machine_, kernel_, use_, trial, stepLimit, checks, {}, nullptr, unwritten);
+  return runTrial(machine_, kernel_, use_, trial, stepLimit, {.checks = checks, .unwritten = unwritten});
 }
 
 std::string Determinacy::dividesByZero(const Trial& trial, uint64_t stepLimit) const {

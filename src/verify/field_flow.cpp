@@ -15,30 +15,30 @@ uint64_t multipleOf(const FunctionFacts& s, const Operand& o) {
   return o.isRegister() ? s.multiples[o.payload] : 1;
 }
 
-uint64_t multipleOfResult(const FunctionFacts& s, std::string_view base, std::span<const Operand> o) {
+uint64_t multipleOfResult(const FunctionFacts& s, Op op, std::span<const Operand> o) {
   const auto of = [&](std::size_t k) { return multipleOf(s, o[k]); };
   const auto product = [&] { return std::min(of(1) * of(2), kMostConstant); };
-  if (o.size() == 2 && (base == "mov" || base == "cvt")) return of(1);
-  if (o.size() == 4 && (base == "mad" || base == "fma")) return std::gcd(product(), of(3));
+  if (o.size() == 2 && (op == Op::Mov || op == Op::Cvt)) return of(1);
+  if (o.size() == 4 && (op == Op::Mad || op == Op::Fma)) return std::gcd(product(), of(3));
   if (o.size() != 3) return 1;
-  if (base == "add" || base == "sub" || base == "or") return std::gcd(of(1), of(2));
-  if (base == "mul") return product();
+  if (op == Op::Add || op == Op::Sub || op == Op::Or) return std::gcd(of(1), of(2));
+  if (op == Op::Mul) return product();
   if (o[2].kind != OperandKind::Integer) return 1;
-  if (base == "shl") return o[2].payload < 16 ? of(1) << o[2].payload : 1;
-  if (base == "and") return o[2].payload != 0 ? o[2].payload & (~o[2].payload + 1) : 1;
+  if (op == Op::Shl) return o[2].payload < 16 ? of(1) << o[2].payload : 1;
+  if (op == Op::And) return o[2].payload != 0 ? o[2].payload & (~o[2].payload + 1) : 1;
   return 1;
 }
 
 // The fields of one term of a sum, moved by the others.
-FieldSet termOfSum(const FunctionFacts& s, std::string_view base, std::span<const Operand> o, const Operand& term) {
+FieldSet termOfSum(const FunctionFacts& s, Op op, std::span<const Operand> o, const Operand& term) {
   FieldSet result = s.registers[term.payload];
   for (const Operand& x : o) {
     if (&x == &term || (x.isRegister() && !x.reads())) continue;
-    if (x.kind == OperandKind::Integer && base != "and") {
+    if (x.kind == OperandKind::Integer && op != Op::And) {
       const auto by = static_cast<int64_t>(static_cast<int32_t>(x.payload));
-      result = moved(result, base == "sub" ? -by : by, 0);
+      result = moved(result, op == Op::Sub ? -by : by, 0);
     } else {
-      result = moved(result, 0, base == "and" ? 1 : multipleOf(s, x));
+      result = moved(result, 0, op == Op::And ? 1 : multipleOf(s, x));
       if (x.isRegister() && !s.registers[x.payload].empty())
         for (auto& [field, spot] : result) spot.isTerm = true;
     }
@@ -46,10 +46,10 @@ FieldSet termOfSum(const FunctionFacts& s, std::string_view base, std::span<cons
   return result;
 }
 
-bool addsUp(std::string_view base) { return base == "add" || base == "sub" || base == "or" || base == "and"; }
+bool addsUp(Op op) { return op == Op::Add || op == Op::Sub || op == Op::Or || op == Op::And; }
 
-bool passesPointersOn(std::string_view base) {
-  return addsUp(base) || base == "mov" || base == "cvta" || base == "selp" || base == "cvt" || base == "shfl";
+bool passesPointersOn(Op op) {
+  return addsUp(op) || op == Op::Mov || op == Op::Cvta || op == Op::Selp || op == Op::Cvt || op == Op::Shfl;
 }
 
 bool isUsedAsFloat(const FunctionFacts& s, uint32_t reg) {
@@ -88,32 +88,30 @@ class Flow {
       const Instruction& i = f[id];
       if (!i.isInstruction()) continue;
       const OpcodeForm& form = context_.module.form(i);
-      const std::string_view text = context_.module.text(form.text);
-      const std::string_view base = text.substr(0, text.find('.'));
       const auto o = withoutGuard(f, i);
-      multiples(s, base, o);
-      if (base == "ld" || base == "ldu" || base == "st") {
-        memory(f, s, i, base != "st", o);
+      multiples(s, form.op, o);
+      if (form.op == Op::Ld || form.op == Op::Ldu || form.family == Op::St) {
+        memory(f, s, i, form.family != Op::St, o);
       } else if (form.is(effect::Call)) {
         call(s, o);
-      } else if (passesPointersOn(base)) {
-        values(f, s, base, o);
-      } else if (base == "mad" || base == "fma") {
+      } else if (passesPointersOn(form.op)) {
+        values(f, s, form.op, o);
+      } else if (form.op == Op::Mad || form.op == Op::Fma) {
         addend(f, s, o);
       }
     }
   }
 
   // Strides come from the factors in an index.
-  void multiples(FunctionFacts& s, std::string_view base, std::span<const Operand> o) {
+  void multiples(FunctionFacts& s, Op op, std::span<const Operand> o) {
     if (o.empty() || !o[0].isRegister() || !o[0].writes()) return;
     uint64_t& known = s.multiples[o[0].payload];
-    const uint64_t all = std::gcd(known, multipleOfResult(s, base, o));
+    const uint64_t all = std::gcd(known, multipleOfResult(s, op, o));
     changed_ = changed_ || all != known;
     known = all;
   }
 
-  void values(const Function& f, FunctionFacts& s, std::string_view base, std::span<const Operand> o) {
+  void values(const Function& f, FunctionFacts& s, Op op, std::span<const Operand> o) {
     FieldSet all;
     bool stack = false, narrow = false;
     for (const Operand& x : o) {
@@ -122,9 +120,9 @@ class Flow {
       if (const Variable* v = context_.sharedVariable(x)) merge(all, {{variableField(*v), {}}});
       if (!x.isRegister()) continue;
       if (x.reads()) {
-        merge(all, addsUp(base) ? termOfSum(s, base, o, x) : s.registers[x.payload]);
+        merge(all, addsUp(op) ? termOfSum(s, op, o, x) : s.registers[x.payload]);
         stack = stack || s.isStack[x.payload];
-        if (base == "cvta")
+        if (op == Op::Cvta)
           for (const auto& [field, spot] : s.registers[x.payload]) facts_.viaCvta.insert(field);
       } else {
         narrow = narrow || info(f.registers[x.payload].type).bits < 64;
@@ -164,8 +162,8 @@ class Flow {
     while (at < o.size() && o[at].kind != OperandKind::Memory) ++at;
     if (at == o.size()) return;
     const OpcodeForm& form = context_.module.form(i);
-    const bool isLocal = context_.module.text(form.text).find(".local") != std::string_view::npos;
-    const Access access{i, form, isLoad, isLocal, addressOf(o, at), std::max(1u, info(form.type).bits / 8)};
+    const Access access{
+        i, form, isLoad, form.space == StateSpace::Local, addressOf(o, at), std::max(1u, info(form.type).bits / 8)};
     if (access.address.base == nullptr) return;
     // The registers that are loaded or stored, in order.
     std::size_t number = 0;

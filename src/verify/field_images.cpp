@@ -11,22 +11,38 @@ struct ImageAccess {
   bool isQuery = false;  // a query does not say how texels are read
 };
 
+bool isArray(Geometry g) {
+  switch (g) {
+    case Geometry::ArrayD1:
+    case Geometry::ArrayD2:
+    case Geometry::ArrayCube:
+    case Geometry::MultisampleArrayD2: return true;
+    default: return false;
+  }
+}
+
+bool isCube(Geometry g) { return g == Geometry::Cube || g == Geometry::ArrayCube; }
+
+// A query says none: of two, as most images have.
+unsigned dimensionsOf(Geometry g) {
+  return g == Geometry::D1 || g == Geometry::ArrayD1 ? 1 : g == Geometry::D3 ? 3 : 2;
+}
+
 // Nothing for what is no access to a texture or surface.
-std::optional<ImageAccess> imageAccess(const OpcodeForm& form, std::string_view text) {
-  const std::string_view name = text.substr(0, text.find('.'));
-  const bool isTexture = name == "tex" || name == "tld4" || name == "txq";
-  if (!isTexture && name != "suld" && name != "sust" && name != "sured" && name != "suq") return std::nullopt;
+std::optional<ImageAccess> imageAccess(const OpcodeForm& form) {
+  const bool isTexture = form.op == Op::Tex || form.op == Op::Tld4 || form.op == Op::Txq;
+  if (!isTexture && form.op != Op::Suld && form.op != Op::Sust && form.op != Op::Sured && form.op != Op::Suq)
+    return std::nullopt;
   Image image;
   image.kind = isTexture ? Image::Kind::Texture : Image::Kind::Surface;
-  const auto has = [&](const char* modifier) { return text.find(modifier) != std::string_view::npos; };
-  image.isArray = has(".a1d") || has(".a2d") || has(".acube");
-  image.isCube = has("cube");
-  image.dimensions = has("1d") ? 1 : has(".3d") ? 3 : 2;
+  image.isArray = isArray(form.geometry);
+  image.isCube = isCube(form.geometry);
+  image.dimensions = dimensionsOf(form.geometry);
   image.type = isTexture && (form.type == ScalarType::s32 || form.type == ScalarType::u32) ? form.type
                : isTexture                                                                 ? ScalarType::f32
                                                                                            : ScalarType::u32;
   image.byTexels = isTexture && form.sourceType == ScalarType::s32;
-  return ImageAccess{std::move(image), name == "txq" || name == "suq"};
+  return ImageAccess{std::move(image), form.op == Op::Txq || form.op == Op::Suq};
 }
 
 void note(const ImageAccess& access, std::vector<Image>& images) {
@@ -44,7 +60,7 @@ void note(const ImageAccess& access, std::vector<Image>& images) {
 bool noteImage(const FieldContext& context, const FunctionFacts& s, const OpcodeForm& form, const Operand& base,
                FieldFacts& facts) {
   const Module& m = context.module;
-  std::optional<ImageAccess> access = imageAccess(form, m.text(form.text));
+  std::optional<ImageAccess> access = imageAccess(form);
   if (!access) return false;
   if (base.kind == OperandKind::Symbol) {
     access->image.variable = m.text(m.symbols[base.payload].name);

@@ -21,16 +21,19 @@ bool isDynamicShared(const Module& module, const Function& f, const Operand& o) 
          module.text(module.declarationForms[v->form].space) == "shared";
 }
 
-void noteOpcode(const OpcodeForm& form, std::string_view text, FieldFacts& facts) {
-  if (text.starts_with("wgmma") || text.find(".shared") != std::string_view::npos) facts.usesShared = true;
-  if (text.starts_with("bar") || text.starts_with("mbarrier")) facts.shape.barrier = true;
-  if (text.starts_with("wgmma")) facts.shape.warpGroup = true;
-  if (form.is(effect::Convergent) && !text.starts_with("bar")) facts.shape.warp = true;
+bool isShared(StateSpace s) { return isOwnShared(s) || s == StateSpace::SharedCluster; }
+
+void noteOpcode(const OpcodeForm& form, FieldFacts& facts) {
+  const bool ofWarpGroup = form.family == Op::Wgmma;
+  const bool isBarrier = form.family == Op::Bar || form.family == Op::Barrier;
+  if (ofWarpGroup || isShared(form.space) || isShared(form.secondSpace)) facts.usesShared = true;
+  if (isBarrier || form.family == Op::Mbarrier) facts.shape.barrier = true;
+  if (ofWarpGroup) facts.shape.warpGroup = true;
+  if (form.is(effect::Convergent) && !isBarrier) facts.shape.warp = true;
 }
 
-bool takesConstants(std::string_view text) {
-  return text.starts_with("setp") || text.starts_with("min.") || text.starts_with("max.") ||
-         text.starts_with("set.") || text.starts_with("mov.");
+bool takesConstants(Op op) {
+  return op == Op::Setp || op == Op::Min || op == Op::Max || op == Op::Set || op == Op::Mov;
 }
 
 void noteLiteral(const Function& f, const Operand& o, FieldFacts& facts) {
@@ -52,8 +55,7 @@ void collectReads(const FieldContext& context, const Function& f, FieldFacts& fa
     const Instruction& i = f[id];
     if (!i.isInstruction()) continue;
     const OpcodeForm& form = context.module.form(i);
-    const std::string_view text = context.module.text(form.text);
-    const bool compares = takesConstants(text);
+    const bool compares = takesConstants(form.op);
     std::size_t inAddress = 0;
     for (const Operand& o : withoutGuard(f, i)) {
       if (compares && o.kind == OperandKind::Integer && o.payload >= 2 && o.payload <= kMostConstant)
@@ -70,7 +72,7 @@ void collectReads(const FieldContext& context, const Function& f, FieldFacts& fa
         noteSpecialRegister(context.module.text(NameId(o.payload)), facts.shape);
       if (isDynamicShared(context.module, f, o)) facts.shape.dynamicShared = true;
     }
-    noteOpcode(form, text, facts);
+    noteOpcode(form, facts);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ struct Contents {
   // Tiny: floats near the smallest normal one; integers as Small. Wide: every power of two alike, up to the 40th of
   // floats and the width of integers. Few: one to three values, each of one of the other kinds. Coarse: floats of few
   // bits, whose sums, products and quotients are exact or ties; integers as Small. Literal: what the kernel compares with,
-  // and what lies next to it, among mixed ones.
+  // and what lies next to it, among mixed ones. Scaled: below a power of two, which differs from array to array; floats
+  // of all bits, in some arrays none negative. Shuffled: each number once, neighbors in another order, as indices of
+  // which no two are the same. Same: one value, mostly a zero.
   enum class Kind : uint8_t {
     Small,
     Mixed,
@@ -30,11 +33,15 @@ struct Contents {
     Wide,
     Few,
     Coarse,
-    Literal
+    Literal,
+    Scaled,
+    Shuffled,
+    Same
   } kind = Kind::Small;
   ScalarType element = ScalarType::u32;
   uint64_t seed = 0;
   const Literals* literals = nullptr;  // of the kernel, for Literal
+  uint64_t skip = 0;                   // elements: where the pointer points lies the one of this number
   // Writes the bytes of [offset, offset + 4096), a page; offset counts from where the pointer points.
   void fillPage(int64_t offset, std::byte* page) const;
 };
@@ -75,6 +82,11 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
 // another, another grid. The block stays.
 Trial nearTrial(const Trial& other, const KernelUse& use, uint64_t seed, unsigned number);
 
+// Arrays of the same type hold the same, for what compares them, or takes one from the other.
+void makeAlike(Trial& t);
+// Arrays of floats, and some of the others, hold one value each: sums and products are what one of zeros or ones is.
+void makeConstant(Trial& t, uint64_t seed);
+
 // The memory that the pointers of one trial lead to in one machine: pages of 4 KB filled when first touched, from 8 GB
 // below the pointer to 24 GB above it: the product of an unsigned index of 32 bits and 4 bytes stays inside. It lies
 // at the same addresses in every machine, so that stored pointers can be compared.
@@ -88,7 +100,8 @@ class TrialMemory {
   static constexpr uint64_t kBelow = uint64_t{8} << 30, kAbove = uint64_t{24} << 30;
   static constexpr std::size_t kMostPages = 16384;  // 64 MB
 
-  TrialMemory(exec::Machine& machine, const KernelUse& use, const Trial& trial);
+  // `known`: of another launch of the same trial, whose pages that it did not write need not be filled again.
+  TrialMemory(exec::Machine& machine, const KernelUse& use, const Trial& trial, const TrialMemory* known = nullptr);
   ~TrialMemory();
   TrialMemory(const TrialMemory&) = delete;
   TrialMemory& operator=(const TrialMemory&) = delete;
@@ -109,23 +122,29 @@ class TrialMemory {
   void fillPage(std::size_t field, int64_t offset, std::byte* page) const;
   // Textures and surfaces, by KernelUse::images.
   const std::vector<std::shared_ptr<exec::TextureBinding>>& images() const { return images_; }
+  struct Writer {
+    exec::Dim3 thread, block;
+  };
   // Watches one byte: who wrote it last. `field` is its region's.
   void watchByte(std::size_t field, int64_t offset) {
     watchedField_ = field;
     watchedOffset_ = offset;
   }
-  const std::string& lastWriter() const { return lastWriter_; }
+  const std::optional<Writer>& lastWriter() const { return lastWriter_; }
 
  private:
   void touch(Region& region, const exec::Warp& warp, unsigned lane, uint64_t offset, unsigned bytes,
              exec::Access access);
   void fillVariable(std::size_t field);
+  // A page that the other launch filled and did not write, or nullptr.
+  const std::byte* knownPage(std::size_t field, int64_t offset) const;
   void putPointers(std::size_t holder, int64_t offset, std::byte* at, uint64_t bytes) const;
   void bindImages();
 
   exec::Machine& machine_;
   const KernelUse& use_;
   const Trial trial_;
+  const TrialMemory* const known_;
   std::vector<uint64_t> base_;  // by field: where its pointer points, 0: nowhere
   std::vector<std::byte> parameters_;
   std::vector<std::unique_ptr<Region>> regions_;
@@ -134,7 +153,7 @@ class TrialMemory {
   std::size_t pages_ = 0;
   std::size_t watchedField_ = SIZE_MAX;
   int64_t watchedOffset_ = 0;
-  std::string lastWriter_;
+  std::optional<Writer> lastWriter_;
 };
 
 }  // namespace ptxopt::verify

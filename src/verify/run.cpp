@@ -7,12 +7,11 @@
 namespace ptxopt::verify {
 
 Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse& use, const Trial& trial,
-             uint64_t stepLimit, Checking checks, std::optional<std::pair<std::size_t, int64_t>> watch,
-             exec::Observer* observer, std::optional<std::byte> unwritten) {
+             uint64_t stepLimit, const RunOptions& options) {
   Run run;
   machine.reset();
-  run.memory = std::make_unique<TrialMemory>(machine, use, trial);
-  if (watch) run.memory->watchByte(watch->first, watch->second);
+  run.memory = std::make_unique<TrialMemory>(machine, use, trial, options.known);
+  if (options.watch) run.memory->watchByte(options.watch->first, options.watch->second);
   machine.print = [&](std::string_view text) { run.printed += text; };
   exec::LaunchConfig config;
   config.grid = trial.grid;
@@ -23,12 +22,12 @@ Run runTrial(exec::Machine& machine, const std::string& kernel, const KernelUse&
   config.parameters = run.memory->parameters();
   config.parameters.resize(machine.kernel(kernel).parameterBytes());
   config.stepLimit = stepLimit;
-  config.checkRaces = checks.races;
-  config.checkGlobalRaces = checks.globalRaces;
-  config.checkUninitialised = checks.uninitialised;
-  config.checkDivisions = checks.divisions;
-  config.unwritten = unwritten.value_or(trial.dirty ? kUnwritten : std::byte{0});
-  config.observer = observer;
+  config.checkRaces = options.checks.races;
+  config.checkGlobalRaces = options.checks.globalRaces;
+  config.checkUninitialised = options.checks.uninitialised;
+  config.checkDivisions = options.checks.divisions;
+  config.unwritten = options.unwritten.value_or(trial.dirty ? kUnwritten : std::byte{0});
+  config.observer = options.observer;
   try {
     machine.launch(kernel, config);
   } catch (const exec::ExecError& e) {

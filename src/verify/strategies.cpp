@@ -282,10 +282,6 @@ uint64_t floatScalar(Draft& d, const Field& f) {
                         : exec::roundToNearest<exec::F16>(1.5f);
 }
 
-uint64_t cutTo(const Field& f, uint64_t bits) {
-  return f.bytes < 8 ? bits & ((uint64_t{1} << (f.bytes * 8)) - 1) : bits;
-}
-
 bool isSize(const Field& f) { return f.use == Field::Use::Scalar && !f.isFloat; }
 
 uint64_t integerScalar(Draft& d, const Scalar& wanted) {
@@ -328,29 +324,7 @@ void fillFields(Draft& d) {
   }
 }
 
-// A scalar of another trial, a little changed or equal to another one.
-uint64_t nearScalar(uint64_t bits, const Trial& t, const KernelUse& use, const auto& random) {
-  const auto threads = static_cast<uint64_t>(t.block.count());
-  const uint64_t c = use.constants.empty() ? 2 : use.constants[random(use.constants.size())];
-  const uint64_t another = t.fields[random(t.fields.size())].bits;
-  const uint64_t choices[] = {bits + 1, bits - 1, bits * 2,          bits / 2, bits + threads, c,
-                              c + 1,    c - 1,    bits ^ random(16), another,  random(64),     bits};
-  return choices[random(std::size(choices))];
-}
-
 constexpr unsigned kFirstAlike = 8;
-
-// Arrays of the same type hold the same, for what compares them, or takes one from the other.
-void makeAlike(Trial& t) {
-  for (std::size_t k = 0; k < t.fields.size(); ++k)
-    for (std::size_t first = 0; first < k; ++first) {
-      const FieldValue& other = t.fields[first];
-      if (!t.fields[k].isPointer || !other.isPointer || other.contents.element != t.fields[k].contents.element)
-        continue;
-      t.fields[k].contents = other.contents;
-      break;
-    }
-}
 
 }  // namespace
 
@@ -362,38 +336,8 @@ Trial makeTrial(const KernelUse& use, const ShapeLimits& limits, uint64_t seed, 
   fillFields(d);
   d.t.imageSeed = mix(seed, ~uint64_t{number});
   if (number >= kFirstAlike && d.random(8) == 0) makeAlike(d.t);
+  if (number >= kFirstAlike && d.random(16) == 0) makeConstant(d.t, d.random(UINT64_MAX));
   return std::move(d.t);
-}
-
-Trial nearTrial(const Trial& other, const KernelUse& use, uint64_t seed, unsigned number) {
-  Trial t = other;
-  uint64_t state = mix(~seed, number);
-  const auto random = [&](uint64_t below) {
-    state = mix(state);
-    return state % below;
-  };
-  t.dirty = number % 2 == 1;
-  if (t.firstCluster == 0 && random(4) == 0) t.grid.x = t.cluster.x * static_cast<uint32_t>(1 + random(4));
-  const bool sameContents = random(4) == 0;
-  for (std::size_t k = 0; k < t.fields.size(); ++k) {
-    FieldValue& v = t.fields[k];
-    const Field& f = use.fields[k];
-    if (v.isPointer) {
-      if (!sameContents) v.contents.seed = mix(seed, mix(number, k));
-      if (random(3) == 0)
-        v.contents.kind = contentsKind(holdsFloats(v.contents.element), number, random(UINT64_MAX));
-      continue;
-    }
-    if (f.use == Field::Use::Handle) continue;
-    if (random(2 + t.fields.size() / 4) != 0) continue;
-    if (f.isFloat) {
-      v.bits = floatBits(f, contentsKind(true, number, random(UINT64_MAX)), random(UINT64_MAX));
-      continue;
-    }
-    v.bits = cutTo(f, nearScalar(v.bits, t, use, random));
-  }
-  if (!sameContents && random(8) == 0) makeAlike(t);
-  return t;
 }
 
 }  // namespace ptxopt::verify

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -23,8 +21,8 @@ int64_t floorMod(int64_t a, int64_t b) { return (a % b + b) % b; }
 
 }  // namespace
 
-TrialMemory::TrialMemory(exec::Machine& machine, const KernelUse& use, const Trial& trial)
-    : machine_(machine), use_(use), trial_(trial), base_(use.fields.size()) {
+TrialMemory::TrialMemory(exec::Machine& machine, const KernelUse& use, const Trial& trial, const TrialMemory* known)
+    : machine_(machine), use_(use), trial_(trial), known_(known), base_(use.fields.size()) {
   uint32_t bytes = 0;
   for (const Field& f : use.fields)
     if (f.place == Field::Place::Parameter) bytes = std::max(bytes, f.offset + f.bytes);
@@ -76,6 +74,16 @@ void TrialMemory::fillVariable(std::size_t field) {
 void TrialMemory::fillPage(std::size_t field, int64_t offset, std::byte* page) const {
   trial_.fields[field].contents.fillPage(offset, page);
   putPointers(field, offset, page, kPage);
+}
+
+const std::byte* TrialMemory::knownPage(std::size_t field, int64_t offset) const {
+  if (known_ == nullptr) return nullptr;
+  for (const auto& region : known_->regions_) {
+    if (region->field != field) continue;
+    const auto page = region->pages.find(offset);
+    return page == region->pages.end() || page->second ? nullptr : region->page(offset);
+  }
+  return nullptr;
 }
 
 // Into the bytes at `offset` from where a field's pointer points.
@@ -170,17 +178,21 @@ void TrialMemory::touch(Region& region, const exec::Warp& warp, unsigned lane, u
     if (isNew) {
       if (++pages_ > kMostPages)
         throw exec::LaneFault{exec::FaultKind::OutOfBounds, lane, "the kernel touches more than 64 MB"};
-      fillPage(region.field, page, region.allocation->data + kBelow + page);
+      std::byte* const to = region.allocation->data + kBelow + page;
+      if (const std::byte* same = knownPage(region.field, page))
+        std::memcpy(to, same, kPage);
+      else
+        fillPage(region.field, page, to);
     }
     at->second = at->second || writes;
     region.lastPage = page;
     region.lastWritten = at->second;
   }
+  if (!isWatched)
+    region.allocation->quiet = {kBelow + static_cast<uint64_t>(region.lastPage), kPage, region.lastWritten};
   if (writes && isWatched && first <= watchedOffset_ && watchedOffset_ <= last) {
     auto& w = const_cast<exec::Warp&>(warp);
-    lastWriter_ = fmt::format("thread {} of block {}",
-                              toString(positionIn(w.block().launch().config().block, warp.threadIndex(lane))),
-                              toString(w.block().id()));
+    lastWriter_ = Writer{positionIn(w.block().launch().config().block, warp.threadIndex(lane)), w.block().id()};
   }
 }
 

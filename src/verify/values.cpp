@@ -39,7 +39,10 @@ uint64_t integerValue(Contents::Kind kind, unsigned bits, uint64_t r) {
     case Contents::Kind::Tiny:
     case Contents::Kind::Few:
     case Contents::Kind::Coarse:
-    case Contents::Kind::Literal: return r % 16;
+    case Contents::Kind::Literal:
+    case Contents::Kind::Scaled:
+    case Contents::Kind::Shuffled:
+    case Contents::Kind::Same: return r % 16;
   }
   return 0;
 }
@@ -77,7 +80,10 @@ float floatValue(Contents::Kind kind, uint64_t r) {
       return static_cast<float>(
           std::ldexp(r / 128 % 2 == 0 ? 1 + unit() : -1 - unit(), static_cast<int>(r % 81) - 40));
     case Contents::Kind::Few:
-    case Contents::Kind::Literal: return static_cast<float>(unit());
+    case Contents::Kind::Literal:
+    case Contents::Kind::Scaled:
+    case Contents::Kind::Shuffled:
+    case Contents::Kind::Same: return static_cast<float>(unit());
     case Contents::Kind::Coarse: return coarseValue(mix(r));
   }
   return 0;
@@ -106,6 +112,48 @@ double doubleValue(Contents::Kind kind, uint64_t r) {
 
 uint16_t halfBits(float f, bool brain) {
   return brain ? exec::roundToNearest<exec::Bf16>(f) : exec::roundToNearest<exec::F16>(f);
+}
+
+// A number in a format; in both halves of a pair.
+uint64_t bitsOf(ScalarType type, double x) {
+  const auto single = static_cast<float>(x);
+  switch (type) {
+    case ScalarType::f64: return std::bit_cast<uint64_t>(x);
+    case ScalarType::f32: return std::bit_cast<uint32_t>(single);
+    case ScalarType::f16:
+    case ScalarType::f16x2: return halfBits(single, false) * 0x10001u;
+    default: return halfBits(single, true) * 0x10001u;
+  }
+}
+
+// Below a power of two.
+uint64_t scaledValue(const Contents& c, uint64_t r) {
+  const uint64_t scale = mix(~c.seed);
+  if (!holdsFloats(c.element)) return mix(r) & ((uint64_t{2} << scale % 11) - 1);
+  const double unit = static_cast<double>(mix(r) >> 11) * 0x1p-53;
+  const bool isSigned = scale / 16 % 4 != 0;
+  return bitsOf(c.element, std::ldexp(isSigned ? unit * 2 - 1 : unit, static_cast<int>(scale % 9) - 1));
+}
+
+// A permutation of the numbers below each multiple of a power of two.
+uint64_t shuffledValue(const Contents& c, uint64_t index) {
+  const uint64_t scale = mix(~c.seed);
+  const auto width = static_cast<unsigned>(5 + scale % 6);
+  const uint64_t mask = (uint64_t{1} << width) - 1;
+  uint64_t low = index & mask;
+  low = (low * (scale >> 16 | 1) + (scale >> 8)) & mask;
+  low = ((low ^ low >> width / 2) * (scale >> 32 | 1)) & mask;
+  const uint64_t v = (index & ~mask) | low;
+  return holdsFloats(c.element) ? bitsOf(c.element, static_cast<double>(static_cast<int64_t>(v)) / 4) : v;
+}
+
+// A zero of either sign in every second array.
+uint64_t sameValue(const Contents& c) {
+  static constexpr double kOthers[] = {1, -1, 2, -0.75, 3, 1e-40, HUGE_VAL, -HUGE_VAL};
+  const uint64_t r = mix(~c.seed);
+  if (!holdsFloats(c.element)) return r % 2 == 0 ? 0 : r / 2 % 4 == 0 ? ~uint64_t{0} : r / 8 % 4;
+  const double zero = r / 2 % 2 == 0 ? 0.0 : -0.0;
+  return bitsOf(c.element, r % 2 == 0 ? zero : kOthers[r / 4 % std::size(kOthers)]);
 }
 
 // Bits that a number moves by one either way, or not at all.
@@ -157,6 +205,9 @@ uint64_t valueOf(const Contents& c, uint64_t index, uint64_t r) {
     one.kind = kKinds[one.seed % std::size(kKinds)];
     return valueOf(one, 0, mix(one.seed, 0));
   }
+  if (c.kind == Contents::Kind::Scaled) return scaledValue(c, r);
+  if (c.kind == Contents::Kind::Shuffled) return shuffledValue(c, index);
+  if (c.kind == Contents::Kind::Same) return sameValue(c);
   const unsigned bits = std::max(8u, info(c.element).bits);
   const bool isFloat = c.element == ScalarType::f32 || c.element == ScalarType::f64;
   if (c.kind == Contents::Kind::Rising) {
@@ -207,11 +258,13 @@ Contents::Kind contentsKind(bool floats, unsigned number, uint64_t r) {
                                           Kind::Small, Kind::Tiny,  Kind::Special};
   static constexpr Kind kFirstIntegers[] = {Kind::Small, Kind::Rising, Kind::Mixed,
                                             Kind::Any,   Kind::Small,  Kind::Special};
-  static constexpr Kind kFloats[] = {Kind::Small, Kind::Mixed,  Kind::Small,  Kind::Any,     Kind::Tiny,
-                                     Kind::Mixed, Kind::Wide,   Kind::Rising, Kind::Special, Kind::Wide,
-                                     Kind::Few,   Kind::Coarse, Kind::Literal};
-  static constexpr Kind kIntegers[] = {Kind::Small,   Kind::Rising, Kind::Mixed, Kind::Any,    Kind::Small,
-                                       Kind::Special, Kind::Few,    Kind::Wide,  Kind::Literal};
+  static constexpr Kind kFloats[] = {Kind::Small,   Kind::Mixed,  Kind::Small,  Kind::Any,
+                                     Kind::Tiny,    Kind::Mixed,  Kind::Wide,   Kind::Rising,
+                                     Kind::Special, Kind::Wide,   Kind::Few,    Kind::Coarse,
+                                     Kind::Literal, Kind::Scaled, Kind::Scaled, Kind::Shuffled};
+  static constexpr Kind kIntegers[] = {Kind::Small,   Kind::Rising,  Kind::Mixed,   Kind::Any,
+                                       Kind::Small,   Kind::Special, Kind::Few,     Kind::Wide,
+                                       Kind::Literal, Kind::Scaled,  Kind::Shuffled};
   if (number < std::size(kFirstFloats)) return floats ? kFirstFloats[number] : kFirstIntegers[number];
   return floats ? kFloats[r % std::size(kFloats)] : kIntegers[r % std::size(kIntegers)];
 }
@@ -229,7 +282,7 @@ void Contents::fillPage(int64_t offset, std::byte* page) const {
   const unsigned bytes = std::clamp(info(element).bits / 8, 1u, 8u);
   const uint64_t mixedSeed = mix(seed);
   for (unsigned at = 0; at < TrialMemory::kPage; at += bytes) {
-    const auto index = static_cast<uint64_t>((offset + at) / bytes);
+    const auto index = static_cast<uint64_t>((offset + at) / bytes) + skip;
     const uint64_t v = valueOf(*this, index, mix(mixedSeed ^ index));  // elementValue
     std::memcpy(page + at, &v, bytes);
   }

@@ -20,5 +20,9 @@ bool holdsFloats(ScalarType type);
 Contents::Kind contentsKind(bool floats, unsigned number, uint64_t r);
 // A scalar that is a floating-point number.
 uint64_t floatBits(const Field& f, Contents::Kind kind, uint64_t r);
+// The low bits, as many as the field has.
+inline uint64_t cutTo(const Field& f, uint64_t bits) {
+  return f.bytes < 8 ? bits & ((uint64_t{1} << (f.bytes * 8)) - 1) : bits;
+}
 
 }  // namespace ptxopt::verify

@@ -26,6 +26,9 @@ struct VerifyOptions {
   unsigned trials = 24;  // that say something, for each kernel; then some more that take few steps
   uint64_t seed = 1;
   uint64_t stepLimit = 4'000'000;  // warp instructions of a launch
+  // The limit at first. Most inputs on which a kernel runs long are nonsense, such as an array of indices that are not
+  // in order: the limit only rises to stepLimit as long as no input ends within it.
+  uint64_t firstStepLimit = 250'000;
   // Warp instructions of all launches that compare, shared by the kernels; each has at least some. What is over ends
   // the trials of a kernel early, once a few have said something.
   uint64_t work = 96'000'000;
@@ -43,8 +46,9 @@ enum class Verdict : uint8_t { Equal, Different, Inconclusive };
 struct KernelVerdict {
   std::string kernel;
   Verdict verdict = Verdict::Inconclusive;
-  unsigned trials = 0;   // that said something
-  unsigned dropped = 0;  // inputs on which the first module fails
+  unsigned trials = 0;      // that said something
+  unsigned dropped = 0;     // inputs on which the first module fails, or which say nothing for another reason
+  std::string lastDropped;  // why the last of them, if any
   // Inputs on which the two differ, but the first module's own result is not determined.
   unsigned undeterminedDifferences = 0;
   // Of a kernel that was not compared, in a word or two: the fault on the last input, such as "step-limit", or what

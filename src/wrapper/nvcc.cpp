@@ -70,7 +70,7 @@ std::optional<Child> runInToolkit(const NvccPlan& plan, const std::vector<std::s
   if (!folder.isValid()) return std::nullopt;
   const std::string nvcc = makeToolkit(folder.path(), bin, dropIn, why);
   if (nvcc.empty()) return std::nullopt;
-  const std::vector<std::string> folders{"_HERE_", "_THERE_", "PATH"};
+  const std::vector<std::string> folders{"_HERE_", "_THERE_", "CUDA_ROOT", "PATH"};  // CUDA_ROOT: since 13.5
   const std::optional<NvccPlan> ours = planOf(nvcc, arguments);
   const std::string ourBin = fs::path(nvcc).parent_path().string();
   if (!ours || ours->comparable(folders, ourBin, bin) != plan.comparable(folders, bin, bin)) {
@@ -99,12 +99,7 @@ bool isNvcc(const std::string& argument) {
 
 std::string findNvcc(std::vector<std::string>& passedOver) {
   if (isSet("PTXOPT_NVCC")) return std::getenv("PTXOPT_NVCC");
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (!isSet(variable)) continue;
-    const std::string home = std::getenv(variable);
-    if (const std::string file = home + "/bin/nvcc"; isUsable(file)) return file;
-    if (std::string why = whyNoToolkit(variable, home, "nvcc"); !why.empty()) passedOver.push_back(std::move(why));
-  }
+  // Before the variables: it is the nvcc that would run without us.
   if (const char* path = std::getenv("PATH")) {
     std::string_view rest = path;
     while (!rest.empty()) {
@@ -113,6 +108,12 @@ std::string findNvcc(std::vector<std::string>& passedOver) {
       if (const std::string file = std::string(folder.empty() ? "." : folder) + "/nvcc"; isUsable(file))
         return file;
     }
+  }
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (!isSet(variable)) continue;
+    const std::string home = std::getenv(variable);
+    if (const std::string file = home + "/bin/nvcc"; isUsable(file)) return file;
+    if (std::string why = whyNoToolkit(variable, home, "nvcc"); !why.empty()) passedOver.push_back(std::move(why));
   }
   if (const std::string file = "/usr/local/cuda/bin/nvcc"; isUsable(file)) return file;
   return {};

@@ -13,9 +13,9 @@
 
 namespace ptxopt {
 
-// The nvcc to call: `first` if that names one (as a compiler launcher is called), else $PTXOPT_NVCC, of $CUDA_HOME
-// or $CUDA_PATH, of PATH, of /usr/local/cuda. Empty: there is none. Never this program. `passedOver` gets what
-// is wrong with a variable of a toolkit.
+// The nvcc to call: $PTXOPT_NVCC, else the first in PATH, as without us, else that of $CUDA_HOME, of $CUDA_PATH, of
+// /usr/local/cuda. Empty: there is none. Never this program. `passedOver` gets what is wrong with a variable of a
+// toolkit that was looked at.
 std::string findNvcc(std::vector<std::string>& passedOver);
 bool isNvcc(const std::string& argument);
 

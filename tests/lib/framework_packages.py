@@ -7,14 +7,17 @@ import venv
 from pathlib import Path
 
 PACKAGES = {"frameworks": ["triton==3.9.0", "numba-cuda[cu13]==0.30.4", "nvidia-nvvm==13.0.*", "setuptools"],
-            "jax": ["jax==0.10.2", "jax-cuda12-plugin==0.10.2"]}
+            "jax": ["jax==0.10.2", "jax-cuda12-plugin==0.10.2"],
+            "ptxas": ["nvidia-cuda-nvcc==13.5.*"]}
+# ptxas and nvdisasm, 0.2 GB, for tests/codegen/sass.
+TOOLS = {"cuda-tools": ["nvidia-cuda-nvdisasm==13.5.*", "nvidia-cuda-nvcc==13.5.*"]}
 MOST_SECONDS = 1200
 
 
 def python_with(name, install=True):
     """The interpreter of the environment of that name; None, with the reason, where that cannot be made or, without
     `install`, is not there."""
-    packages = PACKAGES[name]
+    packages = {**PACKAGES, **TOOLS}[name]
     folder = Path(os.environ.get("PTXOPT_TEST_CACHE", Path.home() / ".cache" / "ptxopt-tests")) / name
     python, done = folder / "bin" / "python", folder / "packages.json"
     if done.exists() and json.loads(done.read_text()) == packages:
@@ -30,3 +33,10 @@ def python_with(name, install=True):
         return None, result.stderr.decode(errors="replace").strip().splitlines()[-1]
     done.write_text(json.dumps(packages))
     return str(python), ""
+
+
+def newest_ptxas():
+    """The ptxas of the newest toolkit, of PTX ISA 9.5; None, with the reason, where it cannot be had."""
+    python, reason = python_with("ptxas")
+    found = sorted(Path(python).parents[1].glob("lib/python*/site-packages/nvidia/cu13/bin/ptxas")) if python else []
+    return (str(found[0]), "") if found else (None, reason or "the package has no ptxas")

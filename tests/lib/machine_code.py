@@ -27,13 +27,18 @@ import tempfile
 import zlib
 from dataclasses import dataclass, field
 
+import natural_loops
 from toolkit import find_ptxas
 
 COMPARED = (".text.", ".nv.constant", ".nv.global", ".nv.shared", ".nv.local", ".nv.info.", ".rel.text.", ".rela.text.",
             ".rel.nv.", ".rela.nv.")
 NOBITS = (8, 0x70000007, 0x70000009, 0x7000000A, 0x70000015)  # section types without bytes in the file: .bss, and NVIDIA's
 RELOCATIONS = (4, 9)
-BRANCH, NOP = 0x947, 0x918  # the low 12 bits of a machine instruction
+# The low 12 bits of machine instructions. A branch on a uniform predicate is of sm_100 and newer.
+BRANCH, UNIFORM_BRANCH, NOP = 0x947, 0x547, 0x918
+BRANCHES = (BRANCH, UNIFORM_BRANCH)
+ENDS = (0x94D, 0x949, 0x958, 0x950)  # EXIT, BRX, BRXU, RET
+NEVER = 15  # a guard, !PT
 
 
 class AssemblyError(Exception):
@@ -247,17 +252,35 @@ def branch_target(low, high, at, wide):
     return at + 1 + offset // 4 if offset % 4 == 0 else None
 
 
-def inner_loops(text):
-    """Machine instructions of each innermost loop: from the target of a branch backwards to that branch, where no other
-    such stretch lies within."""
+def always(low, high):
+    """Whether a branch or an exit is always taken: its guard and its other predicate are PT, or the uniform one is UPT, and it
+    does not ask whether the warp diverged."""
+    if low >> 12 & 15 != 7 or high >> 23 & 15 != 7:
+        return False
+    return low >> 24 & 15 == 7 if low & 0xFFF == UNIFORM_BRANCH else not low >> 33 & 1
+
+
+def follows(text):
+    """instruction -> those that may follow it. Where indirect branches go is not known here."""
     count = instruction_count(text)
     words = [struct.unpack_from("<QQ", text, at) for at in range(0, len(text) // 16 * 16, 16)]
-    # The branch to itself behind the code shows how this architecture writes an offset of -16 bytes.
+    # The branch to itself after the code shows how this architecture writes an offset of -16 bytes.
     wide = len(words) > count and words[count][0] & 0xFFF == BRANCH and words[count][0] >> 16 & 0xFF == 0xFC
-    targets = [(branch_target(low, high, at, wide), at) for at, (low, high) in enumerate(words[:count]) if low & 0xFFF == BRANCH]
-    loops = [(first, last) for first, last in targets if first is not None and 0 <= first <= last]
-    return [last - first + 1 for first, last in loops
-            if not any((a, b) != (first, last) and first <= a and b <= last for a, b in loops)]
+    graph = {}
+    for at, (low, high) in enumerate(words[:count]):
+        opcode, targets = low & 0xFFF, []
+        if low >> 12 & 15 == NEVER or opcode not in (*ENDS, *BRANCHES) or not always(low, high):
+            targets.append(at + 1)
+        if opcode in BRANCHES and low >> 12 & 15 != NEVER and (targets or branch_target(low, high, at, wide) != at):
+            targets.append(branch_target(low, high, at, wide))
+        graph[at] = [to for to in targets if to is not None and 0 <= to < count]
+    return graph
+
+
+def inner_loops(text):
+    """Machine instructions of each innermost natural loop. src/sass finds the same ones in another way."""
+    found, _ = natural_loops.loops(follows(text))
+    return [len(body) for header, body in found.items() if not any(other in body for other in found if other != header)]
 
 
 def resident_warps(registers, arch):

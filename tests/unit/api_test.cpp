@@ -165,6 +165,18 @@ TEST_CASE("api: a byte order mark stays, and is no part of a reprint") {
   CHECK(optimize(mark + kDead, {.reprint = true}).output == optimize(kDead, {.reprint = true}).output);
 }
 
+TEST_CASE("api: NUL bytes at the end are dropped, and are an error elsewhere") {
+  const std::string nuls(3, '\0');
+  for (const int level : {0, 2}) {
+    const Result r = optimize(kDead + nuls, {.level = level});
+    CHECK(r.status == Status::Ok);
+    CHECK(r.output == optimize(kDead, {.level = level}).output);
+  }
+  CHECK(optimize(kDead + nuls, {.reprint = true}).output == optimize(kDead, {.reprint = true}).output);
+  CHECK(optimize(kDead + nuls + "\n").status != Status::Ok);
+  CHECK(optimize(nuls).status != Status::Ok);
+}
+
 TEST_CASE("api: dumps") {
   const std::string two = kDead + ".entry second()\n{\n\tret;\n}\n";
   const Result r = optimize(two, {.passes = {{"dce", "rename-webs"}}, .printAfter = {"dce"}});

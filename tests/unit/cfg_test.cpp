@@ -19,7 +19,7 @@ std::string describe(const Parsed& p, std::size_t function = 0) {
     for (InstrId id = block.first; id.valid(); id = id == block.last ? InstrId() : f[id].next) {
       CHECK(cfg.blockOf(id) == BlockId(b));
       if (f[id].kind == InstrKind::Label) text += " " + std::string(p.name(f.labels[f[id].payload].name)) + ":";
-      if (f[id].isInstruction()) text += " " + std::string(p.name(p->form(f[id]).text));
+      if (f[id].isInstruction()) text += " " + std::string(p->printedOpcode(f[id]));
     }
     for (const BlockId s : cfg.successors(BlockId(b))) {
       text += (s == cfg.successors(BlockId(b)).front() ? " -> " : ",") + std::to_string(s.value);

@@ -53,7 +53,7 @@ TEST_CASE("errors: what is no text") {
   CHECK(refused("BC\xc0\xde") == "1:1 this is LLVM bitcode, not PTX text");
   CHECK(refused("\xff\xfe.\0v\0"sv) == "1:1 this is UTF-16, not PTX text");
   CHECK(refused("\xfe\xff\0.\0v"sv) == "1:1 this is UTF-16, not PTX text");
-  CHECK(refused("\0"sv) == "1:1 a module begins with .version");
+  CHECK(refused("\0"sv) == "1:1 no .version directive");
   CHECK(refused(std::string(kHeader) + std::string("a\0b", 3)).starts_with("4:1 unexpected 'a'"));
   CHECK(refused(kHeader + std::string(".global .b32 \0;", 15)) == "4:14 unexpected byte 0x00");
   CHECK(refused(kHeader + "\x01").starts_with("4:1 unexpected byte 0x01"));

@@ -263,3 +263,33 @@ TEST_CASE("exec ld, st: faults") {
   CHECK(faultOf("mov.u64 %rd1, c;\nst.global.u32 [%rd1], 1;", ".const .b32 c = 1;\n") == FaultKind::ReadOnly);
   CHECK(faultOf("ld.const.u32 %r1, [c+4];", ".const .b32 c = 1;\n") == FaultKind::OutOfBounds);
 }
+
+TEST_CASE("exec ld, st: who watches sees each access, but for those that it wants no more of") {
+  // A warp reads in twice and writes it, word by word.
+  ExecTest t(
+      kernel("mul.wide.u32 %rd1, %t, 4;\n add.u64 %rd2, %in, %rd1;\n ld.global.u32 %r1, [%rd2];\n"
+             "ld.global.u32 %r2, [%rd2];\n add.u32 %r1, %r1, %r2;\n st.global.u32 [%rd2], %r1;"));
+  t.zeros<uint32_t>("out", 1);
+  t.buffer<uint32_t>("in", std::vector<uint32_t>(32, 5));
+  Allocation& in = t.allocation("in");
+  in.watched = true;
+  unsigned reads = 0, writes = 0;
+  Allocation::Quiet quiet;
+  in.watch = [&](const Warp&, unsigned, uint64_t, unsigned, Access access) {
+    ++(access == Access::Read ? reads : writes);
+    in.quiet = quiet;
+  };
+  const auto callsWith = [&](const Allocation::Quiet& q) {
+    reads = writes = 0;
+    in.quiet = {};
+    quiet = q;
+    t.run({"out", "in"}, {.grid = {1}, .block = {32}});
+    return std::pair(reads, writes);
+  };
+  CHECK(callsWith({}) == std::pair(64u, 32u));
+  CHECK(callsWith({0, 128, false}) == std::pair(1u, 32u));
+  CHECK(callsWith({0, 128, true}) == std::pair(1u, 0u));
+  // Of each instruction half the lanes are inside.
+  CHECK(callsWith({64, 64, false}).first == 32);
+  CHECK(t.values<uint32_t>("in") == std::vector<uint32_t>(32, 5 * 16));
+}

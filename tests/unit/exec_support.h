@@ -52,6 +52,7 @@ class ExecTest {
     return v;
   }
   uint64_t address(const std::string& name) const { return buffers_.at(name)->base; }
+  Allocation& allocation(const std::string& name) { return *buffers_.at(name); }
 
   using Argument = std::variant<const char*, uint32_t, int32_t, uint64_t, float, double>;
   struct Shape {

@@ -19,8 +19,7 @@ Lines addresses(std::string_view body) {
   Lines found;
   for (const InstrId id : f)
     for (const AddressOperand& a : addressOperands(*p, f, f[id]))
-      found.push_back(
-          fmt::format("{}: {}{:+} {}", p->text(p->form(f[id]).text), a.operand, a.immediate, name(a.space)));
+      found.push_back(fmt::format("{}: {}{:+} {}", p->printedOpcode(f[id]), a.operand, a.immediate, name(a.space)));
   return found;
 }
 

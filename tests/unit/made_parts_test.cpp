@@ -22,7 +22,7 @@ TEST_CASE("opcodes that the module has are found, the others made, once") {
   const std::size_t before = module.opcodes.size();
   module.makeSynthParts();
   const std::size_t after = module.opcodes.size();
-  CHECK(module.text(module.opcodes[module.synthOpcode(SynthOpcode::MovU32).value].text) == "mov.u32");
+  CHECK(module.text(module.opcodes[module.synthOpcode(SynthOpcode::MovU32).value].spelling) == "mov.u32");
   CHECK(module.synthOpcode(SynthOpcode::MovU32).value < before);
   CHECK(module.synthOpcode(SynthOpcode::StSharedB64).value >= before);
   CHECK(module.opcodes[module.synthOpcode(SynthOpcode::StSharedB64).value].is(effect::Write));

@@ -34,6 +34,36 @@ TEST_CASE("opcode fields: variants have the operation of their base") {
   CHECK(readOpcode("cp.async.bulk.tensor.2d.shared::cluster.global.tile").op == Op::CpAsyncBulkTensor);
 }
 
+TEST_CASE("opcode fields: the family is the operation of the base opcode") {
+  CHECK(readOpcode("st.global.u32").family == Op::St);
+  CHECK(readOpcode("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32").family == Op::St);
+  CHECK(readOpcode("barrier.cluster.wait.aligned").family == Op::Barrier);
+  CHECK(readOpcode("mbarrier.try_wait.shared.b64").family == Op::Mbarrier);
+  CHECK((readOpcode("frobnicate.global").family == Op::Unknown));
+  for (const OpcodeRow& row : opcodeTable()) {
+    CAPTURE(row.key);
+    CHECK(readOpcode(row.key).family == readOpcode(row.base()).op);
+    CHECK((readOpcode(row.key).family != Op::Unknown));
+  }
+}
+
+TEST_CASE("opcode fields: the geometry of textures, surfaces and tensors") {
+  CHECK(readOpcode("tex.1d.v4.f32.s32").geometry == Geometry::D1);
+  CHECK(readOpcode("tex.a2dms.v4.f32.s32").geometry == Geometry::MultisampleArrayD2);
+  CHECK(readOpcode("tld4.r.acube.v4.f32.f32").geometry == Geometry::ArrayCube);
+  CHECK(readOpcode("sust.b.3d.b32.trap").geometry == Geometry::D3);
+  CHECK(readOpcode("txq.width.b32").geometry == Geometry::None);
+  CHECK(readOpcode("cp.async.bulk.tensor.5d.shared::cluster.global.tile").geometry == Geometry::D5);
+  CHECK_FALSE(readOpcode("tex.1d.v4.f32.s32").hasOnly(field::Vector));
+}
+
+TEST_CASE("opcode fields: hints for caches are neither cache operators nor unknown words") {
+  const OpcodeForm form = readOpcode("ld.global.L1::no_allocate.L2::128B.u32");
+  CHECK(form.hasOnly(field::Space | field::CacheHint));
+  CHECK_FALSE(form.hasOnly(field::Space));
+  CHECK_FALSE(readOpcode("prefetch.global.L2").hasOnly(field::Space | field::CacheHint));
+}
+
 TEST_CASE("opcode fields: spaces, in whatever order the words stand") {
   CHECK(readOpcode("ld.u32").space == StateSpace::None);
   CHECK(readOpcode("ld.volatile.global.u32").space == StateSpace::Global);

@@ -137,7 +137,7 @@ class Values {
     const bool isGuarded = i.is(Instruction::Guarded);
     if (isGuarded && drawn % 2 == 0) return;
     const auto o = f_.operandsOf(i).subspan(isGuarded);
-    const std::string_view opcode = module_.text(module_.form(i).text);
+    const std::string_view opcode = module_.printedOpcode(i);
     const bool isMove = opcode.starts_with("mov.");
     if (opcode.starts_with("ld.")) {
       set(o[0], opcode.ends_with("32") ? drawn & 0xFFFFFFFF : drawn);
@@ -190,7 +190,7 @@ std::size_t copiesAtLeast(const Module& module, const Function& f) {
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;
     const auto o = f.operandsOf(f[id]);
-    const bool isMove = module.text(module.form(f[id]).text).starts_with("mov.") && !f[id].is(Instruction::Guarded);
+    const bool isMove = module.printedOpcode(f[id]).starts_with("mov.") && !f[id].is(Instruction::Guarded);
     std::vector<std::pair<uint32_t, Value>> written;
     if (isMove && o[0].kind == OperandKind::Vector) {
       for (std::size_t k = 1; k <= 2; ++k) {
@@ -308,7 +308,7 @@ TEST_CASE("cross-type-coalescer: joined across packs and unpacks, every walk rea
       walk(old, cfg, random, [&](InstrId id, uint64_t drawn) {
         const auto was = old.operandsOf(old[id]);
         const auto is = f.operandsOf(f[id]);
-        const bool compares = old[id].isInstruction() && !isMove(p->text(p->form(old[id]).text));
+        const bool compares = old[id].isInstruction() && !isMove(p->printedOpcode(old[id]));
         for (std::size_t o = 0; compares && o < was.size(); ++o)
           if (was[o].isRegister() && was[o].reads()) REQUIRE(before[was[o].reg()] == after[is[o].reg()]);
         before.step(id, drawn);

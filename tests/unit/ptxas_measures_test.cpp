@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "ptxas/assemble.h"
 #include "ptxas/cache.h"
 #include "ptxas/compare.h"
 #include "ptxas/cubin.h"
@@ -61,6 +62,13 @@ FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instructions) 
 
 }  // namespace
 
+TEST_CASE("the architecture to assemble for: the text's own, whether its occupancy is known or not") {
+  for (const char* target : {"sm_75", "sm_90a", "sm_100f", "sm_107a", "sm_121", "sm_130"})
+    CHECK(architectureToAssemble(target) == target);
+  CHECK(architectureToAssemble("compute_107f") == "sm_107f");
+  for (const char* old : {"", "sm", "sm_", "sm_20", "sm_70", "90"}) CHECK(architectureToAssemble(old) == "sm_75");
+}
+
 TEST_CASE("machine code: instructions and innermost loops") {
   for (const bool wide : {false, true}) {
     CAPTURE(wide);
@@ -75,13 +83,13 @@ TEST_CASE("machine code: instructions and innermost loops") {
     code.branch(-8);        // at 21, to 14: holds 17..19
     code.branch(1);         // forwards
     code.end();
-    const MachineCodeCounts counts = countMachineCode(code.bytes);
+    const MachineCodeCounts counts = countMachineCode(code.bytes, wide ? 90 : 80);
     CHECK(counts.instructions == 23);
     CHECK(counts.innerLoops == 2);
     CHECK(counts.inner == 11 + 3);
   }
-  CHECK(countMachineCode("").instructions == 0);
-  CHECK(countMachineCode("abc").instructions == 0);
+  CHECK(countMachineCode("", 90).instructions == 0);
+  CHECK(countMachineCode("abc", 90).instructions == 0);
 }
 
 TEST_CASE("cubin: what is none") {

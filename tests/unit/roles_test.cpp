@@ -68,6 +68,38 @@ TEST_CASE("roles: addresses are uses") {
   CHECK(rolesOf("mov.u32 %r1, %r2+4;") == "%r1:d %r2:u");
 }
 
+TEST_CASE("roles: addresses of several registers") {
+  CHECK(
+      rolesOf(
+          "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 "
+          "[%r1], [%r2, %rd1], %r3, [%r4];") == "%r1:u %r2:u %rd1:u %r3:u %r4:u");
+  CHECK(rolesOf(
+            "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes.override::global_address."
+            "override::global_dim_stride [%r1], [%rd1, %rd2, {%h1, %h2}, {%r2}, %h3, {%r3, %r4}], [%r5];") ==
+        "%r1:u %rd1:u %rd2:u %h1:u %h2:u %r2:u %h3:u %r3:u %r4:u %r5:u");
+  CHECK(rolesOf("createpolicy.range.fabric.L2::evict_last.b64 %rd1, [%r1, %rd2], %r2, %r3;") ==
+        "%rd1:d %r1:u %rd2:u %r2:u %r3:u");
+}
+
+TEST_CASE("roles: results before an address") {
+  CHECK(rolesOf("mbarrier.test_wait.shared.b64 %p1, [%r1], %rd1;") == "%p1:d %r1:u %rd1:u");
+  CHECK(rolesOf(
+            "mbarrier.try_wait.phase_type::primary.acquire.cta.shared::cta.b64 %p1|%p2, %h1, [%r1], %rd1, %r2;") ==
+        "%p1:d %p2:d %h1:d %r1:u %rd1:u %r2:u");
+  CHECK(rolesOf("tcgen05.ld.spcompress.sync.aligned.32x32b.x4.max.sp::2:4.f32.b2 {%r1}, {%r2, %r3}, [%r4];") ==
+        "%r1:d %r2:d %r3:d %r4:u");
+  CHECK(rolesOf(
+            "tcgen05.ld.red.spcompress.sync.aligned.32x32b.x4.max.sp::2:4.f32.b2 {%r1}, {%r2, %r3}, %f1, [%r4];") ==
+        "%r1:d %r2:d %r3:d %f1:d %r4:u");
+}
+
+// ISA: results and sources may not overlap, so that the sources count as written.
+TEST_CASE("roles: vectors that may not overlap") {
+  CHECK(rolesOf("spcompress.b8.b2.sp::2:4.x2 {%r1}, {%r2, %r3}, {%r4, %r5, %r6, %r7}, %r8;") ==
+        "%r1:d %r2:d %r3:d %r4:m %r5:m %r6:m %r7:m %r8:u");
+  CHECK(rolesOf("spdecompress.b16.b2.sp::2:4.x1 {%r1, %r2}, {%r3}, {%r4};") == "%r1:d %r2:d %r3:m %r4:m");
+}
+
 TEST_CASE("roles: accumulators in place are mods, the others are not") {
   CHECK(
       rolesOf(

@@ -80,7 +80,7 @@ TEST_CASE("uniform: as the interpreter sees it, on the sample kernels") {
         Written written(f);
         const verify::Trial trial = verify::makeTrial(use, verify::shapeLimits(*p, f), 1, number);
         // Runs that fail or take too long say something up to there.
-        verify::runTrial(machine, name, use, trial, 50'000, {}, {}, &written);
+        verify::runTrial(machine, name, use, trial, 50'000, {.observer = &written});
         for (uint32_t r = 0; r < f.registers.size(); ++r) {
           if (written.differs.test(r)) {
             CAPTURE(p.name(f.registers[r].name));

@@ -133,7 +133,7 @@ TEST_CASE("value ranges: as the interpreter sees it, on the samples and the haza
         Checker checker(*p, f);
         for (unsigned number = 0; number < 3; ++number)
           verify::runTrial(machine, kernel, use, verify::makeTrial(use, verify::shapeLimits(*p, f), 1, number),
-                           20'000, {}, {}, &checker);
+                           20'000, {.observer = &checker});
         CHECK(checker.error == "");
         always += checker.always;
         inBlocks += checker.inBlocks;

@@ -36,7 +36,7 @@ struct Analysed {
   // The `membar`s of the kernel mark places: what is read in the block of the `index`-th.
   InstrId mark(std::size_t index) const {
     for (const InstrId id : f)
-      if (f[id].isInstruction() && parsed->text(parsed->form(f[id]).text) == "membar.gl" && index-- == 0) return id;
+      if (f[id].isInstruction() && parsed->printedOpcode(f[id]) == "membar.gl" && index-- == 0) return id;
     FAIL("no such mark");
     return {};
   }

@@ -4,14 +4,10 @@
 #include <cstring>
 #include <set>
 
-#include "support.h"
-#include "verify/verify.h"
+#include "verify_support.h"
 
 namespace ptxopt::verify {
 namespace {
-
-using ptxopt::testing::kHeader;
-using ptxopt::testing::Parsed;
 
 KernelUse usePointerAndSize() {
   KernelUse use;
@@ -25,21 +21,6 @@ KernelUse usePointerAndSize() {
   n.parameter = "n";
   use.fields = {p, n};
   return use;
-}
-
-std::string kernel(const std::string& body, const std::string& directives = "") {
-  return kHeader + ".visible .entry k(.param .u64 p, .param .u32 n)\n" + directives + "{\n" +
-         "\t.reg .pred %p<9>;\n\t.reg .b32 %r<20>;\n\t.reg .b64 %rd<20>;\n\t.reg .f32 %f<9>;\n"
-         "\t.shared .align 4 .b8 tile[4096];\n"
-         "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, %ctaid.x;\n"
-         "mov.u32 %r4, %ntid.x;\nmad.lo.s32 %r5, %r3, %r4, %r2;\nmul.wide.u32 %rd2, %r5, 4;\nadd.s64 %rd3, %rd1, "
-         "%rd2;\n" +
-         body + "ret;\n}\n";
-}
-
-KernelVerdict compare(const std::string& a, const std::string& b, VerifyOptions options = {}) {
-  const Parsed x(kernel(a)), y(kernel(b));
-  return verify(*x, *y, options).at(0);
 }
 
 // The result of the first text is determined, and the second leaves something else.
@@ -102,47 +83,6 @@ TEST_CASE("input: shapes keep to the directives") {
   }
 }
 
-TEST_CASE("input: memory is a function of the place, whatever page is asked for first") {
-  for (const auto kind : {Contents::Kind::Small, Contents::Kind::Mixed, Contents::Kind::Any,
-                          Contents::Kind::Special, Contents::Kind::Wide})
-    for (const ScalarType type : {ScalarType::u8, ScalarType::s16, ScalarType::u32, ScalarType::f32,
-                                  ScalarType::f64, ScalarType::f16, ScalarType::bf16x2, ScalarType::b64}) {
-      const Contents c{kind, type, 99};
-      std::vector<std::byte> a(4096), b(4096), other(4096);
-      c.fillPage(-4096, a.data());
-      c.fillPage(8192, other.data());
-      c.fillPage(-4096, b.data());
-      CHECK(std::memcmp(a.data(), b.data(), 4096) == 0);
-      CHECK(std::memcmp(a.data(), other.data(), 4096) != 0);
-    }
-}
-
-TEST_CASE("input: memory of few values has one to three, which differ from seed to seed") {
-  std::set<uint64_t> all;
-  std::set<std::size_t> counts;
-  for (uint64_t seed = 0; seed < 60; ++seed) {
-    const Contents c{Contents::Kind::Few, ScalarType::f64, seed};
-    std::vector<uint64_t> page(512);
-    c.fillPage(0, reinterpret_cast<std::byte*>(page.data()));
-    const std::set<uint64_t> distinct(page.begin(), page.end());
-    counts.insert(distinct.size());
-    all.insert(distinct.begin(), distinct.end());
-  }
-  CHECK(counts == std::set<std::size_t>{1, 2, 3});
-  CHECK(all.size() > 40);
-}
-
-TEST_CASE("input: doubles use all their bits") {
-  for (const auto kind : {Contents::Kind::Small, Contents::Kind::Wide, Contents::Kind::Tiny, Contents::Kind::Any}) {
-    const Contents c{kind, ScalarType::f64, 5};
-    std::vector<uint64_t> page(512);
-    c.fillPage(0, reinterpret_cast<std::byte*>(page.data()));
-    uint64_t ones = 0, zeros = 0;
-    for (const uint64_t v : page) ones |= v, zeros |= ~v;
-    CHECK((ones & zeros & 0xFFFFFFFFull) == 0xFFFFFFFFull);
-  }
-}
-
 TEST_CASE("input: near an input that ran stay the block and what points, and scalars move by little") {
   const KernelUse use = usePointerAndSize();
   const Trial t = makeTrial(use, {}, 1, 3);
@@ -202,7 +142,7 @@ TEST_CASE("verify: a kernel equals itself, whatever it does with its inputs") {
       "st.global.f32 [%rd3], %f1;\n";
   const KernelVerdict v = compare(body, body);
   CHECK(v.verdict == Verdict::Equal);
-  CHECK(v.trials == 13 * VerifyOptions{}.trials);  // it ends soon
+  CHECK(v.trials == 21 * VerifyOptions{}.trials);  // it ends soon
 }
 
 TEST_CASE("verify: bounds that are one off") {
@@ -223,25 +163,6 @@ TEST_CASE("verify: signs and roundings") {
   CHECK(differ("mul.hi.u32 %r6, %r6, %r6;\n", "mul.hi.s32 %r6, %r6, %r6;\n"));
   CHECK(differ("add.rn.f32 %f1, %f1, 0f3DCCCCCD;\n", "add.rz.f32 %f1, %f1, 0f3DCCCCCD;\n", "f32 %f1"));
   CHECK(differ("add.f32 %f1, %f1, %f1;\n", "add.ftz.f32 %f1, %f1, %f1;\n", "f32 %f1"));
-}
-
-TEST_CASE("verify: a barrier that is gone, by the race that it leaves") {
-  // Each thread writes its place and reads that of the one before: in the order of the warps that works by itself.
-  const std::string write =
-      "shl.b32 %r6, %r2, 2;\nmov.u32 %r7, tile;\nadd.s32 %r7, %r7, %r6;\nst.shared.u32 [%r7], %r5;\n";
-  const std::string read =
-      "setp.eq.u32 %p1, %r2, 0;\n@%p1 ret;\nld.shared.u32 %r8, [%r7+-4];\nst.global.u32 [%rd3], %r8;\n";
-  CHECK(compare(write + "bar.sync 0;\n" + read, write + "bar.sync 0;\n" + read).verdict == Verdict::Equal);
-  const KernelVerdict v = compare(write + "bar.sync 0;\n" + read, write + "bar.warp.sync -1;\n" + read);
-  CHECK(v.verdict == Verdict::Different);
-  CHECK(v.detail.find("data race") != std::string::npos);
-  // Likewise in global memory.
-  const auto exchange = [](const std::string& between) {
-    return "st.global.u32 [%rd3], %r5;\n" + between +
-           "setp.eq.u32 %p1, %r2, 0;\n@%p1 ret;\nld.global.u32 %r8, [%rd3+-4];\nst.global.u32 [%rd3+65536], %r8;\n";
-  };
-  CHECK(compare(exchange("bar.sync 0;\n"), exchange("bar.sync 0;\n")).verdict == Verdict::Equal);
-  CHECK(compare(exchange("bar.sync 0;\n"), exchange("bar.warp.sync -1;\n")).verdict == Verdict::Different);
 }
 
 TEST_CASE("verify: the lines that the inputs reach") {
@@ -373,24 +294,6 @@ TEST_CASE("verify: what division by zero leaves is not compared, what it cannot 
             .verdict == Verdict::Equal);
 }
 
-TEST_CASE("verify: a word of global memory that two threads write is not compared") {
-  // Which thread comes last differs; with more words than threads none comes after another.
-  const auto wrapped = [](const std::string& store) {
-    return "max.u32 %r1, %r1, 1;\nrem.u32 %r6, %r5, %r1;\nmul.wide.u32 %rd4, %r6, 4;\nadd.s64 %rd4, %rd4, %rd1;\n" +
-           store;
-  };
-  const std::string once = "st.global.u32 [%rd4], %r5;\n";
-  const std::string twice =
-      "and.b32 %r7, %r5, 1;\nsetp.eq.u32 %p1, %r7, 1;\n@%p1 st.global.u32 [%rd4], %r5;\n@!%p1 st.global.u32 "
-      "[%rd4], %r5;\n";
-  CHECK(compare(wrapped(once), wrapped(twice)).verdict != Verdict::Different);
-  CHECK(compare(wrapped(once), wrapped("add.u32 %r5, %r5, 1;\n" + once)).verdict == Verdict::Different);
-  // The same value is the same in every order.
-  const auto flag = [](const std::string& value) { return "st.global.u32 [%rd1], " + value + ";\n"; };
-  CHECK(compare(flag("5"), flag("5")).verdict == Verdict::Equal);
-  CHECK(compare(flag("5"), flag("7")).verdict == Verdict::Different);
-}
-
 TEST_CASE("verify: pointers that lie in memory") {
   const std::string follow = "ld.global.u64 %rd5, [%rd4];\nld.global.u32 %r6, [%rd5+8];\n";
   const auto table = [&](const std::string& change) {
@@ -449,6 +352,32 @@ TEST_CASE("verify: what is spent is limited, and the same each time") {
   CHECK(few.trials < all.trials);
   CHECK(few.trials >= 8);
   CHECK(few.trials == compare(body, body, little).trials);
+}
+
+TEST_CASE("verify: inputs on which the first file has no end, among others") {
+  // It ends where the last bits of an element are 13.
+  const std::string body =
+      "ld.global.u32 %r6, [%rd1+4096];\nand.b32 %r6, %r6, 15;\nL: setp.eq.u32 %p1, %r6, 13;\n@!%p1 bra L;\n";
+  const std::string tail = "st.global.u32 [%rd3], %r6;\n";
+  CHECK(compare(body + tail, body + tail).verdict == Verdict::Equal);
+  CHECK(compare(body + tail, body + "add.u32 %r6, %r6, 1;\n" + tail).verdict == Verdict::Different);
+}
+
+TEST_CASE("verify: a limit for the first inputs too") {
+  // 300,000 instructions of one warp.
+  const std::string body =
+      "mov.u32 %r6, 100000;\nL: sub.u32 %r6, %r6, 1;\nsetp.ne.u32 %p1, %r6, 0;\n@%p1 bra L;\n"
+      "st.global.u32 [%rd3], %r6;\n";
+  VerifyOptions options;
+  options.trials = 1;
+  options.grid = options.block = exec::Dim3{1, 1, 1};
+  const KernelVerdict low = compare(body, body, options);
+  CHECK(low.dropped > 0);
+  CHECK(low.lastDropped.find("step-limit") != std::string::npos);
+  options.firstStepLimit = options.stepLimit;
+  const KernelVerdict high = compare(body, body, options);
+  CHECK(high.dropped == 0);
+  CHECK(high.trials == 1);
 }
 
 }  // namespace ptxopt::verify

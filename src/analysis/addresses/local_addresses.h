@@ -109,13 +109,10 @@ class LocalAddresses {
     std::vector<std::pair<int64_t, int64_t>> others;  // bytes of accesses of other kinds
     bool isUnknown = false;                           // what happens to it is not all seen
   };
+
+  // Following addresses through values, local_addresses.cpp.
   void collect();
   void follow();
-  bool distrust();
-  Address keptAt(VariableId v, int64_t offset) const;
-  bool lookAtMemory(InstrId id);
-  Address loaded(InstrId id) const;
-  bool isKept(InstrId id, const Address& a) const;
   bool sweep();
   bool raise(RegId r, ValueId v, const Address& by);
   static Address join(const Address& a, const Address& b);
@@ -129,12 +126,19 @@ class LocalAddresses {
   bool isFollowed(InstrId id) const;
   void lookAtUses(InstrId id);
   void lookAtPhis(BlockId b);
+  void pin(const Address& a, std::string_view why);
+
+  // Loads and stores, local_addresses_memory.cpp.
   bool readAccess(InstrId id, LocalAccess& access, uint32_t& base, uint32_t& chain, std::string_view& whyNot) const;
   bool isWholeRegister(const Operand& o, unsigned bits) const;
   bool isStorableRegister(const Operand& o, ScalarType type) const;
   bool isStorable(InstrId id, ScalarType type) const;
   void addIndexed(const LocalAccess& access, uint32_t chain);
-  void pin(const Address& a, std::string_view why);
+  bool distrust();
+  Address keptAt(VariableId v, int64_t offset) const;
+  bool lookAtMemory(InstrId id);
+  Address loaded(InstrId id) const;
+  bool isKept(InstrId id, const Address& a) const;
 
   const Module& module_;
   const Function& f_;

@@ -9,34 +9,21 @@
 #include <set>
 
 #include "analysis/dataflow/cfg.h"
-#include "analysis/dataflow/copies.h"
 #include "analysis/dataflow/liveness.h"
+#include "passes/coalescing/check_steps.h"
 #include "passes/coalescing/check_values.h"
 
 namespace ptxopt {
 namespace {
 
 using coalescing::Class;
+using coalescing::kMostParts;
 using coalescing::KnownNames;
 using coalescing::Name;
 using coalescing::NameClasses;
-
-// Packing and unpacking take registers into this many parts.
-constexpr std::size_t kMostParts = 4;
-
-enum class Kind : uint8_t { None, Opaque, Move, Constant, Pack, Unpack };
-
-// What an instruction does, as far as the check looks into it.
-struct Step {
-  Kind kind = Kind::None;
-  InstrId id;
-  bool isGuarded = false, isNot = false;
-  RegId guard;
-  RegId whole;                            // what is written; of Unpack: what is read
-  std::array<RegId, kMostParts> parts{};  // Move: the source; invalid: nothing there
-  uint32_t count = 0;
-  std::array<uint64_t, 3> constant{};  // bits, kind, value
-};
+using coalescing::readStep;
+using coalescing::Step;
+using coalescing::StepKind;
 
 class CoalescingCheck {
  public:
@@ -85,85 +72,13 @@ class CoalescingCheck {
     }
   }
 
-  // ---- reading instructions ----
-
-  static bool isConstant(const Operand& o) {
-    return (o.kind == OperandKind::Integer || o.kind == OperandKind::WideInteger ||
-            o.kind == OperandKind::Float32 || o.kind == OperandKind::Float64) &&
-           (o.flags & (Operand::Negated | Operand::Not | Operand::Complement)) == 0;
-  }
-
-  static uint64_t valueOf(const Function& f, const Operand& o, unsigned bits) {
-    uint64_t value = o.payload;
-    if (o.kind == OperandKind::Integer)
-      value = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(o.payload)));
-    else if (o.kind != OperandKind::Float32)
-      value = f.constants[o.payload];
-    return bits < 64 ? value & ((uint64_t{1} << bits) - 1) : value;
-  }
-
-  Step read(const Function& f, InstrId id) const {
-    const Instruction& i = f[id];
-    Step s{.kind = i.isInstruction() ? Kind::Opaque : Kind::None, .id = id};
-    if (s.kind == Kind::None) return s;
-    auto operands = f.operandsOf(i);
-    if (i.is(Instruction::Guarded)) {
-      s.isGuarded = true;
-      s.isNot = operands[0].is(Operand::Not);
-      s.guard = operands[0].reg();
-      operands = operands.subspan(1);
-    }
-    if (const auto copy = readCopy(module_, f, id)) {
-      s.kind = Kind::Move;
-      s.whole = copy->to;
-      s.parts[0] = copy->from;
-      return s;
-    }
-    const OpcodeForm& form = module_.form(i);
-    if (form.op != Op::Mov || operands.size() < 2) return s;
-    const unsigned bits = info(form.type).bits;
-    if (operands.size() == 2 && operands[0].isRegister() && isConstant(operands[1])) {
-      s.kind = Kind::Constant;
-      s.whole = operands[0].reg();
-      const uint64_t kind = operands[1].kind == OperandKind::WideInteger
-                                ? static_cast<uint64_t>(OperandKind::Integer)
-                                : static_cast<uint64_t>(operands[1].kind);
-      s.constant = {bits, kind, valueOf(f, operands[1], bits)};
-      return s;
-    }
-    if (s.isGuarded) return s;
-    if (operands[0].isRegister() && operands[1].kind == OperandKind::Vector)
-      readParts(f, operands.subspan(2), operands[0], bits, Kind::Pack, s);
-    else if (operands[0].kind == OperandKind::Vector && operands.back().isRegister())
-      readParts(f, operands.subspan(1, operands.size() - 2), operands.back(), bits, Kind::Unpack, s);
-    return s;
-  }
-
-  // `mov.b64 d, {x, y}` and back. Each part is a plain register that is as wide as it must be, or `_`.
-  static void readParts(const Function& f, std::span<const Operand> parts, const Operand& whole, unsigned bits,
-                        Kind kind, Step& s) {
-    if ((parts.size() != 2 && parts.size() != 4) || info(f.registers[whole.payload].type).bits != bits) return;
-    std::array<RegId, kMostParts> regs{};
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      if (parts[k].kind == OperandKind::Sink) continue;
-      if (!parts[k].isRegister() || (parts[k].flags & ~Operand::Positive) != 0) return;
-      const Register& r = f.registers[parts[k].payload];
-      if (r.lanes != 1 || info(r.type).bits * parts.size() != bits) return;
-      regs[k] = parts[k].reg();
-      if (kind == Kind::Unpack && std::count(regs.begin(), regs.end(), regs[k]) != 1) return;
-    }
-    s.kind = kind;
-    s.whole = whole.reg();
-    s.parts = regs;
-    s.count = static_cast<uint32_t>(parts.size());
-  }
-
   // ---- names ----
 
   void findConstants() {
     for (const Function* f : {&before_, &after_})
       for (const InstrId id : *f)
-        if (const Step s = read(*f, id); s.kind == Kind::Constant) constants_.try_emplace(s.constant, 0);
+        if (const Step s = readStep(module_, *f, id); s.kind == StepKind::Constant)
+          constants_.try_emplace(s.constant, 0);
     Name next = static_cast<Name>(2 * registers_);
     for (auto& [key, name] : constants_) name = next++;
   }
@@ -285,10 +200,11 @@ class CoalescingCheck {
   // ---- one instruction on both sides, or on one ----
 
   void step(InstrId old, InstrId now) {
-    const Step a = old.valid() ? read(before_, old) : Step();
-    const Step b = now.valid() ? read(after_, now) : Step();
-    if (a.kind == Kind::None && b.kind == Kind::None) return;
-    if (a.kind == Kind::Opaque || b.kind == Kind::Opaque || (old.valid() && now.valid() && a.kind == b.kind)) {
+    const Step a = old.valid() ? readStep(module_, before_, old) : Step();
+    const Step b = now.valid() ? readStep(module_, after_, now) : Step();
+    if (a.kind == StepKind::None && b.kind == StepKind::None) return;
+    if (a.kind == StepKind::Opaque || b.kind == StepKind::Opaque ||
+        (old.valid() && now.valid() && a.kind == b.kind)) {
       if (!now.valid()) return fail(before_, old, "is no copy and is gone");
       if (!old.valid()) return fail(after_, now, "is no copy and was put in");
       if (!compare(old, now)) return;
@@ -299,7 +215,7 @@ class CoalescingCheck {
       if (evaluate(before_, a) != evaluate(after_, b))
         return fail(after_, now, "need not write the value that was written before");
     }
-    if (a.kind == Kind::Opaque) return define(old, now);
+    if (a.kind == StepKind::Opaque) return define(old, now);
     const Values va = evaluate(before_, a), vb = evaluate(after_, b);
     assign(before_, a, va);
     assign(after_, b, vb);
@@ -310,17 +226,17 @@ class CoalescingCheck {
   Values evaluate(const Function& f, const Step& s) {
     Values v{};
     switch (s.kind) {
-      case Kind::None:
-      case Kind::Opaque: return v;
-      case Kind::Move: v[0] = classOf(f, s.parts[0]); break;
-      case Kind::Constant: v[0] = (*classes_)[constants_.at(s.constant)]; break;
-      case Kind::Pack: {
+      case StepKind::None:
+      case StepKind::Opaque: return v;
+      case StepKind::Move: v[0] = classOf(f, s.parts[0]); break;
+      case StepKind::Constant: v[0] = (*classes_)[constants_.at(s.constant)]; break;
+      case StepKind::Pack: {
         std::array<Class, kMostParts> parts{};
         for (uint32_t k = 0; k < s.count; ++k) parts[k] = classOf(f, s.parts[k]);
         v[0] = classes_->pack({parts.data(), s.count});
         break;
       }
-      case Kind::Unpack:
+      case StepKind::Unpack:
         for (uint32_t k = 0; k < s.count; ++k) v[k] = classes_->part(classOf(f, s.whole), s.count, k);
         break;
     }
@@ -332,8 +248,8 @@ class CoalescingCheck {
   }
 
   void assign(const Function& f, const Step& s, const Values& v) {
-    if (s.kind == Kind::None) return;
-    if (s.kind != Kind::Unpack) return classes_->set(nameOf(f, s.whole), v[0]);
+    if (s.kind == StepKind::None) return;
+    if (s.kind != StepKind::Unpack) return classes_->set(nameOf(f, s.whole), v[0]);
     for (uint32_t k = 0; k < s.count; ++k)
       if (s.parts[k].valid()) classes_->set(nameOf(f, s.parts[k]), v[k]);
   }
@@ -362,7 +278,7 @@ class CoalescingCheck {
     if (!isChecking_) return true;
     const OpcodeForm& form = module_.form(i);
     const bool keepsNames = !form.knowsOperands() || (form.is(effect::Async) && form.is(effect::Convergent));
-    const bool isMove = read(before_, old).kind != Kind::Opaque;
+    const bool isMove = readStep(module_, before_, old).kind != StepKind::Opaque;
     for (std::size_t k = 0; k < a.size(); ++k) {
       if (!a[k].isRegister()) continue;
       const RegId x = a[k].reg(), y = b[k].reg();
@@ -403,7 +319,7 @@ class CoalescingCheck {
     }
     const bool isInstruction = id.valid() && f[id].isInstruction();
     error_ = fmt::format("instruction {} {}({}): {}", place, isBefore(f) ? "before coalescing " : "",
-                         isInstruction ? module_.text(module_.form(f[id]).text) : "no instruction", what);
+                         isInstruction ? module_.printedOpcode(f[id]) : "no instruction", what);
   }
 
   const Module& module_;

@@ -171,7 +171,7 @@ void AddressShadows::mirror(const ValueAt& v) {
   f_.insert(id, opcode, operands);
 }
 
-void AddressShadows::insertBehind(const ValueAt& v, OpcodeId opcode) {
+void AddressShadows::insertAfter(const ValueAt& v, OpcodeId opcode) {
   const InstrId id = definition(v);
   const Operand operands[] = {registerOperand(shadowOf(v.reg), Role::Def),
                               registerOperand(v.reg, Role::Use, Join::Comma)};
@@ -192,8 +192,8 @@ void AddressShadows::apply() {
   for (const ValueAt& v : needed_) {
     switch (how_[spaces_.index(v.reg, v.value)]) {
       case How::Mirror: mirror(v); break;
-      case How::Copy: insertBehind(v, context_.module.synthOpcode(SynthOpcode::MovB64)); break;
-      case How::Convert: insertBehind(v, context_.module.synthOpcode(conversion)); break;
+      case How::Copy: insertAfter(v, context_.module.synthOpcode(SynthOpcode::MovB64)); break;
+      case How::Convert: insertAfter(v, context_.module.synthOpcode(conversion)); break;
       case How::Nothing:
       case How::Unneeded: break;
     }

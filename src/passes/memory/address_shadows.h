@@ -64,7 +64,7 @@ class AddressShadows {
   uint64_t weightAt(InstrId id) const;
   RegId shadowOf(RegId r);
   void mirror(const ValueAt& v);
-  void insertBehind(const ValueAt& v, OpcodeId opcode);
+  void insertAfter(const ValueAt& v, OpcodeId opcode);
 
   Function& f_;
   PassContext& context_;

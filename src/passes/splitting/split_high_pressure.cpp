@@ -73,15 +73,21 @@ class PressureSplitter {
     bool isAfter;  // the instruction of the point, or before it
     const RegisterSplit* split;
     InstrId instruction;
+    InstrId place;  // what is inserted goes before it
   };
 
   // In the order of the text; at one point what comes before the instruction comes first.
-  static std::vector<Edit> findEdits(const SplitPlan& plan, const SplitSource& source) {
+  // The places are found before anything is inserted: of an instruction with two results the second is taken over after
+  // what the first one needed, an address that both share.
+  std::vector<Edit> findEdits(const SplitPlan& plan, const SplitSource& source) const {
     std::vector<Edit> edits;
     for (const RegisterSplit& s : plan.picks) {
       if (s.mode->takesOver())
-        for (const InstrId id : s.defs) edits.push_back({static_cast<uint32_t>(source.pointOf(id)), true, &s, id});
-      for (const InstrId id : s.uses) edits.push_back({static_cast<uint32_t>(source.pointOf(id)), false, &s, id});
+        for (const InstrId id : s.defs)
+          edits.push_back({static_cast<uint32_t>(source.pointOf(id)), true, &s, id, f_[id].next});
+      for (const InstrId id : s.uses)
+        edits.push_back({static_cast<uint32_t>(source.pointOf(id)), false, &s, id,
+                         placeBefore(context_.module, f_, id)});
     }
     std::ranges::stable_sort(edits, {}, [](const Edit& e) { return 2 * uint64_t{e.point} + e.isAfter; });
     return edits;
@@ -98,9 +104,9 @@ class PressureSplitter {
         block = b;
       }
       if (e.isAfter)
-        e.split->mode->takeOver(f_, *e.split, f_[e.instruction].next);
+        e.split->mode->takeOver(f_, *e.split, e.place);
       else
-        e.split->mode->writeAgain(f_, *e.split, placeBefore(context_.module, f_, e.instruction));
+        e.split->mode->writeAgain(f_, *e.split, e.place);
     }
     for (const auto& mode : plan.modes) mode->end(f_);
   }

@@ -4,6 +4,8 @@
 #include "tool/options/parse_arguments.h"
 #include "tool/options/wrapper_options.h"
 
+#include <CLI/CLI.hpp>
+
 namespace ptxopt::tool {
 
 int asCommand(int argc, char** argv) {

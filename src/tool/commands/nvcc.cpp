@@ -3,6 +3,7 @@
 #include "wrapper/nvcc.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 #include <filesystem>

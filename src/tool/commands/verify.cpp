@@ -78,6 +78,7 @@ void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
                    {"inputs", v.trials},
                    {"dropped", v.dropped},
                    {"detail", v.detail}});
+    if (v.dropped != 0) all.back()["last_dropped"] = v.lastDropped;
     if (v.verdict == Verdict::Inconclusive) all.back()["reason"] = v.reason;
     if (coverage)
       all.back().update({{"reached", v.reached},
@@ -139,7 +140,7 @@ void addFiles(CLI::App& app, VerifyLine& line) {
   app.add_option("B", line.pathB, "the one to compare with it")->type_name("FILE.ptx")->required();
   app.add_option("--kernel", line.options.kernel, "only this kernel")->type_name("NAME");
   app.add_option("--trials", line.options.trials,
-                 "inputs for each kernel, before twelve times as many that run for a short time only [24]")
+                 "inputs for each kernel, before twenty times as many that run for a short time only [24]")
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
   app.add_option("--seed", line.options.seed, "what the inputs are made from [1]")->type_name("S");
@@ -158,7 +159,8 @@ void addFixed(CLI::App& app, VerifyLine& line) {
 }
 
 void addOthers(CLI::App& app, VerifyLine& line) {
-  app.add_option("--max-steps", line.options.stepLimit, "warp instructions of a launch at most [4000000]")
+  app.add_option("--max-steps", line.options.stepLimit,
+                 "warp instructions of a launch at most [250000, up to 4000000 where no input ends within them]")
       ->type_name("N")
       ->check(positiveNumber());
   app.add_option("--nan", line.nan,
@@ -224,6 +226,7 @@ bool readVerifyLine(int argc, char** argv, VerifyLine& line, int& exitCode) {
   if (!parseArguments(app, argc, argv, exitCode)) return false;
   line.options.anyNan = line.nan == "any";
   if (app.get_option("--shared")->count() != 0) line.options.dynamicShared = line.shared;
+  if (app.get_option("--max-steps")->count() != 0) line.options.firstStepLimit = line.options.stepLimit;
   exitCode = static_cast<int>(Status::Usage);
   return takeShapes(app, line) && takeScalars(line);
 }

@@ -1,6 +1,7 @@
 #include "tool/manual/describe.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -12,11 +12,14 @@
 //   IsMember, and Range with few numbers, list theirs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace ptxopt::tool {
 

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <regex>
 
 #include "dump/dump.h"
 #include "tool/commands/subcommands.h"
@@ -202,14 +201,12 @@ bool CommandLineReader::takeRemarks(int& exitCode) {
   for (const std::string& remark : remarks_) {
     const std::size_t equals = remark.find('=');
     const std::string kind = remark.substr(0, equals);
-    std::string& to = kind == "pass-missed" ? line_.remarksMissed : line_.remarks;
-    try {
-      if (equals == std::string::npos || (kind != "pass" && kind != "pass-missed"))
-        throw std::regex_error(std::regex_constants::error_complexity);
-      to = remark.substr(equals + 1);
-      (void)std::regex(to);
-    } catch (const std::regex_error&) {
-      exitCode = fail(Status::Usage, fmt::format("-R{}: say -Rpass=NAME or -Rpass-missed=NAME", remark));
+    const bool isKnown = equals != std::string::npos && (kind == "pass" || kind == "pass-missed");
+    const std::string wrong =
+        isKnown ? (kind == "pass" ? line_.remarks : line_.remarksMissed).compile(remark.substr(equals + 1))
+                : "say -Rpass=NAME or -Rpass-missed=NAME";
+    if (!wrong.empty()) {
+      exitCode = fail(Status::Usage, fmt::format("-R{}: {}", remark, wrong));
       return false;
     }
     line_.options.loopRemarks = true;

@@ -6,6 +6,7 @@
 
 #include "guard/guard.h"
 #include "ptxopt/ptxopt.h"
+#include "tool/options/pass_pattern.h"
 
 namespace ptxopt::tool {
 
@@ -30,7 +31,7 @@ struct CommandLine {
   bool verbose = false;
   std::string shell;                   // of --completion
   std::string manualFolder;            // of --write-manual
-  std::string remarks, remarksMissed;  // names of passes, as regular expressions; empty: none
+  PassPattern remarks, remarksMissed;  // passes whose remarks are printed
 };
 
 // Reads the arguments. False when the program is to end with `exitCode`: after --help, or with a message on

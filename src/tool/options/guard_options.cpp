@@ -1,6 +1,7 @@
 #include "tool/options/guard_options.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "ptxas/find.h"
 #include "tool/options/number_checks.h"

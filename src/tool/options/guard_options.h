@@ -1,11 +1,14 @@
 // The options of the guard, for every command that optimizes.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "guard/guard.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ptxopt::tool {
 

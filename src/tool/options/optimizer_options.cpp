@@ -1,6 +1,7 @@
 #include "tool/options/optimizer_options.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "tool/manual/help.h"
 

@@ -1,7 +1,6 @@
 // The options that say how the optimizer works: those of the command line and of $PTXOPT_OPTIONS are the same.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -9,6 +8,11 @@
 #include <vector>
 
 #include "ptxopt/ptxopt.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace ptxopt::tool {
 

@@ -2,9 +2,13 @@
 // subcommands.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace ptxopt::tool {
 

@@ -1,5 +1,6 @@
 #include "tool/options/ptxas_options.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <thread>
 

@@ -1,12 +1,17 @@
 // Options of the commands that ask ptxas about many files.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "diff/fail_on.h"
 #include "diff/measure.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ptxopt::tool {
 

@@ -130,7 +130,7 @@ def main():
         test = Test(Path(scratch).resolve())
         test.all()
         says = subprocess.run([args.tool, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
-        test.check(re.fullmatch(r"ptxopt \d+\.\d+\.\d+ \((git [0-9a-f]{7,}, )?PTX ISA 9\.0\)\n", says), f"--version: {says}")
+        test.check(re.fullmatch(r"ptxopt \d+\.\d+\.\d+ \((git [0-9a-f]{7,}, )?PTX ISA 9\.5\)\n", says), f"--version: {says}")
     print(f"revision: {test.checks - test.wrong} passed, {test.wrong} failed")
     return 1 if test.wrong else 0
 

@@ -1,5 +1,7 @@
 #include "copier.h"
 
+#include "ir/opcode_predicates.h"
+
 namespace coalescing {
 
 using ptxopt::isIntegerOrBits;
@@ -41,7 +43,7 @@ void Copier::findGlobalAddresses() {
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;
     const auto& form = editor_.module().form(f[id]);
-    const bool isAddress = editor_.module().text(form.text).starts_with("cvta.to.global");
+    const bool isAddress = ptxopt::isGlobalConversion(form) && form.has(ptxopt::ModifierFlag::To);
     for (const Operand& o : f.operandsOf(f[id])) {
       if (!o.isRegister() || !o.writes()) continue;
       isGlobalAddress_[o.payload] = isAddress && !written[o.payload] && o.role == ptxopt::Role::Def;

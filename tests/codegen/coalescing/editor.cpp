@@ -19,12 +19,7 @@ Operand vectorOfTwo(Join join) { return {.kind = OperandKind::Vector, .join = jo
 
 OpcodeId Editor::opcode(std::string_view text) {
   const auto [it, isNew] = opcodes_.try_emplace(std::string(text));
-  if (isNew) {
-    it->second = OpcodeId(module_.opcodes.size());
-    ptxopt::OpcodeForm form = ptxopt::readOpcode(text);
-    form.text = module_.names.internCopy(text);
-    module_.opcodes.push_back(form);
-  }
+  if (isNew) it->second = module_.addOpcode(module_.names.internCopy(text));
   return it->second;
 }
 

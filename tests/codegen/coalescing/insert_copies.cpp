@@ -44,14 +44,13 @@ int fail(int status, const std::string& message) {
 
 // Whether an instruction does, or may do, no more than copy registers.
 bool mayBeCopy(const ptxopt::Module& module, const ptxopt::Function& f, const ptxopt::Instruction& i) {
-  const std::string_view opcode = module.text(module.form(i).text);
-  const std::string_view base = opcode.substr(0, opcode.find('.'));
-  if (base != "mov" && base != "cvt" && base != "cvta") return false;
-  if (base == "cvt") {
+  const ptxopt::OpcodeForm& form = module.form(i);
+  if (form.op != ptxopt::Op::Mov && form.op != ptxopt::Op::Cvt && form.op != ptxopt::Op::Cvta) return false;
+  if (form.op == ptxopt::Op::Cvt) {
     const auto isInteger = [](ptxopt::ScalarType t) {
       return ptxopt::info(t).name.starts_with('u') || ptxopt::info(t).name.starts_with('s');
     };
-    if (!isInteger(module.form(i).type) || !isInteger(module.form(i).sourceType)) return false;
+    if (!isInteger(form.type) || !isInteger(form.sourceType)) return false;
   }
   for (const ptxopt::Operand& o : f.operandsOf(i))
     if (!o.isRegister() && o.kind != ptxopt::OperandKind::Vector && o.kind != ptxopt::OperandKind::Sink)
@@ -71,7 +70,7 @@ void count(const ptxopt::Module& module) {
       const auto operands = f.operandsOf(f[id]);
       const bool plain =
           std::all_of(operands.begin(), operands.end(), [](const auto& o) { return o.isRegister(); });
-      moves += plain && module.text(module.form(f[id]).text).starts_with("mov.");
+      moves += plain && module.form(f[id]).op == ptxopt::Op::Mov;
     }
   fmt::print("{{\"instructions\": {}, \"copies\": {}, \"moves\": {}, \"labels\": {}}}\n", instructions, copies,
              moves, labels);

@@ -3,15 +3,16 @@
 
   coverage.py [--def FILE] [FILE.ptx ...]       exit 1 when a row has no line, a line has no row or a match is a tie
   coverage.py --tool PTXOPT [-j N] [FILE.ptx]   ptxopt knows every opcode; what it makes of each file is taken by ptxas:
-                                                --reprint as the same machine code, rename-webs and dce at all
+                                                --reprint as the same machine code, rename-webs, dce and -O2 at all
                                                 (in code this dense ptxas orders and allocates by what registers and
                                                 dead loads are there; tests/codegen/corpus compares code); ptxopt only without ptxas
   coverage.py --assemble [-j N] [FILE.ptx ...]  ptxas takes every file for its .target; skipped, with a message, without ptxas
+  coverage.py --tool PTXOPT --newest [-j N]     the same with the newest ptxas of PyPI, which is downloaded; exit 77 without it
   coverage.py --opcodes LIST.tsv                which opcodes of a list (first column) no line spells; never fails
 
 Rows whose summary begins with "fallback:" stand for sub-operations that have no row; they need no line, and a line that
 ends in one counts as a line without a row, but for brx, whose every form is brx.idx.
-tests/lib/toolkit.py finds ptxas.
+tests/lib/toolkit.py finds ptxas. A file whose .version is newer than ptxas takes is not assembled, and counted.
 """
 import argparse
 import concurrent.futures
@@ -26,7 +27,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 import machine_code  # noqa: E402
-from toolkit import find_ptxas  # noqa: E402
+from framework_packages import newest_ptxas  # noqa: E402
+from toolkit import find_ptxas, needed_ptx, newest_ptx  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
@@ -35,7 +37,7 @@ FLAGS = set("Pure Read Write Side Convergent Async Volatile CarryIn Branch Indir
 ROW = re.compile(r'^PTX_OPCODE(?:_VARIANT)?\(\w+, "([^"]*)",\s*"([^"]*)",\s*([A-Za-z|]+),\s*"([^"]*)"\)', re.M)
 LABEL = re.compile(r"^[A-Za-z_$%][\w$]*\s*:(?!:)\s*")
 GUARD = re.compile(r"^@\s*!?\s*[\w$%.]+\s+")
-OPCODE = re.compile(r"^[a-z][a-z0-9_]*(?:(?:\.|::)[A-Za-z0-9_]+)*(?=[\s;]|$)")
+OPCODE = re.compile(r"^[a-z][a-z0-9_]*(?:\.[A-Za-z0-9_]+|::[A-Za-z0-9_]+(?::\d+)?)*(?=[\s;]|$)")
 
 
 class Row:
@@ -105,6 +107,10 @@ def opcodes(path):
                     yield number, m.group()
 
 
+def too_new(ptxas, path):
+    return needed_ptx(path.read_text()) > newest_ptx(ptxas)
+
+
 def assemble(ptxas, path):
     target = re.search(r"^\s*\.target\s+(sm_\w+)", path.read_text(), re.M)
     if not target:
@@ -120,7 +126,8 @@ def check_tool(tool, path, has_ptxas):
     wrong = []
     with tempfile.TemporaryDirectory() as d:
         before = machine_code.fingerprint(machine_code.assemble(str(path))) if has_ptxas else None
-        for flags, same in ((["-O0", "--reprint"], True), (["--passes=dce"], False), (["--passes=rename-webs"], False)):
+        for flags, same in ((["-O0", "--reprint"], True), (["--passes=dce"], False), (["--passes=rename-webs"], False),
+                            (["-O2"], False)):
             out = os.path.join(d, "out.ptx")
             r = subprocess.run([tool, str(path), "-o", out, "--warn-unknown", "--verify-each", *flags],
                                capture_output=True, text=True)
@@ -148,31 +155,41 @@ def main():
     ap.add_argument("--tool", metavar="PTXOPT")
     ap.add_argument("--opcodes", type=Path, metavar="LIST.tsv")
     ap.add_argument("-j", type=int, default=1)
+    ap.add_argument("--newest", action="store_true")
     ap.add_argument("-v", action="store_true", help="lines per row")
     a = ap.parse_args()
     files = a.files or sorted(HERE.glob("*.ptx"))
+    if a.newest:
+        ptxas, reason = newest_ptxas()
+        if not ptxas:
+            print(f"coverage: no newest ptxas: {reason}")
+            return 77
+        os.environ["PTXAS"] = ptxas
     if a.assemble:
         ptxas = find_ptxas()
         if not ptxas:
             print("coverage: no ptxas found, assembling skipped (set PTXAS)")
             return 0
         failed = 0
+        old = [f for f in files if not too_new(ptxas, f)]
         with concurrent.futures.ThreadPoolExecutor(max(a.j, 1)) as pool:
-            for path, error in pool.map(lambda f: assemble(ptxas, f), files):
+            for path, error in pool.map(lambda f: assemble(ptxas, f), old):
                 if error:
                     failed += 1
                     print(f"{path.name}: ptxas refuses\n{error}")
-        print(f"coverage: ptxas takes {len(files) - failed} of {len(files)} files")
+        print(f"coverage: ptxas takes {len(old) - failed} of {len(old)} files, {len(files) - len(old)} are too new for it")
         return 1 if failed else 0
 
     if a.tool:
-        has_ptxas = find_ptxas() is not None
-        if not has_ptxas:
+        ptxas = find_ptxas()
+        if not ptxas:
             print("coverage: no ptxas found, machine code is not compared (set PTXAS)")
+        compared = {f for f in files if ptxas and not too_new(ptxas, f)}
         with concurrent.futures.ThreadPoolExecutor(max(a.j, 1)) as pool:
-            wrong = [w for ws in pool.map(lambda f: check_tool(a.tool, f, has_ptxas), files) for w in ws]
+            wrong = [w for ws in pool.map(lambda f: check_tool(a.tool, f, f in compared), files) for w in ws]
         print(*wrong, sep="\n", end="\n" if wrong else "")
-        print(f"coverage: {len(files)} files through ptxopt, {len(wrong)} failures")
+        print(f"coverage: {len(files)} files through ptxopt, {len(wrong)} failures; "
+              f"machine code of {len(compared)}, {len(files) - len(compared)} without a ptxas that takes them")
         return 1 if wrong else 0
 
     rows, by_base, bad = read_rows(a.table)

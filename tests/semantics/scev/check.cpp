@@ -91,7 +91,7 @@ void runKernel(const std::string& path, const std::string& text, const Module& m
     verify::Trial trial = verify::makeTrial(use, verify::shapeLimits(module, f), 1, number);
     readLaunch(text, use, trial);
     replay.restart();
-    verify::runTrial(machine, name, use, trial, options.steps, {}, {}, &replay);
+    verify::runTrial(machine, name, use, trial, options.steps, {.observer = &replay});
   }
   for (const std::string& w : replay.wrong) fmt::print("{}: {}: {}\n", path, name, w);
   auto& all = total.counts;

@@ -118,7 +118,8 @@ class Checker:
                 return Failure(f"{check}: {what}{gist_of_verdict(v['detail'])}", v["detail"], shown)
             # Of reads of what nothing wrote verify may say that an input says nothing.
             if v["dropped"] > 0 and (first == second or "--undefined-reads" not in self.case.generator):
-                return Failure(f"{check}: fails on some inputs", f"it fails on {v['dropped']} inputs", shown)
+                detail = f"it fails on {v['dropped']} inputs; the last: {v['last_dropped']}"
+                return Failure(f"{check}: fails on some inputs", detail, shown)
         return None
 
     def assembles(self, path, output=os.devnull):

@@ -1,0 +1,82 @@
+#include "passes/coalescing/check_steps.h"
+
+#include <algorithm>
+
+#include "analysis/dataflow/copies.h"
+
+namespace ptxopt::coalescing {
+namespace {
+
+bool isConstant(const Operand& o) {
+  return (o.kind == OperandKind::Integer || o.kind == OperandKind::WideInteger || o.kind == OperandKind::Float32 ||
+          o.kind == OperandKind::Float64) &&
+         (o.flags & (Operand::Negated | Operand::Not | Operand::Complement)) == 0;
+}
+
+uint64_t valueOf(const Function& f, const Operand& o, unsigned bits) {
+  uint64_t value = o.payload;
+  if (o.kind == OperandKind::Integer)
+    value = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(o.payload)));
+  else if (o.kind != OperandKind::Float32)
+    value = f.constants[o.payload];
+  return bits < 64 ? value & ((uint64_t{1} << bits) - 1) : value;
+}
+
+// `mov.b64 d, {x, y}` and back. Each part is a plain register that is as wide as it must be, or `_`.
+void readParts(const Function& f, std::span<const Operand> parts, const Operand& whole, unsigned bits,
+               StepKind kind, Step& s) {
+  if ((parts.size() != 2 && parts.size() != 4) || info(f.registers[whole.payload].type).bits != bits) return;
+  std::array<RegId, kMostParts> regs{};
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    if (parts[k].kind == OperandKind::Sink) continue;
+    if (!parts[k].isRegister() || (parts[k].flags & ~Operand::Positive) != 0) return;
+    const Register& r = f.registers[parts[k].payload];
+    if (r.lanes != 1 || info(r.type).bits * parts.size() != bits) return;
+    regs[k] = parts[k].reg();
+    if (kind == StepKind::Unpack && std::count(regs.begin(), regs.end(), regs[k]) != 1) return;
+  }
+  s.kind = kind;
+  s.whole = whole.reg();
+  s.parts = regs;
+  s.count = static_cast<uint32_t>(parts.size());
+}
+
+}  // namespace
+
+Step readStep(const Module& module, const Function& f, InstrId id) {
+  const Instruction& i = f[id];
+  Step s{.kind = i.isInstruction() ? StepKind::Opaque : StepKind::None, .id = id};
+  if (s.kind == StepKind::None) return s;
+  auto operands = f.operandsOf(i);
+  if (i.is(Instruction::Guarded)) {
+    s.isGuarded = true;
+    s.isNot = operands[0].is(Operand::Not);
+    s.guard = operands[0].reg();
+    operands = operands.subspan(1);
+  }
+  if (const auto copy = readCopy(module, f, id)) {
+    s.kind = StepKind::Move;
+    s.whole = copy->to;
+    s.parts[0] = copy->from;
+    return s;
+  }
+  const OpcodeForm& form = module.form(i);
+  if (form.op != Op::Mov || operands.size() < 2) return s;
+  const unsigned bits = info(form.type).bits;
+  if (operands.size() == 2 && operands[0].isRegister() && isConstant(operands[1])) {
+    s.kind = StepKind::Constant;
+    s.whole = operands[0].reg();
+    const uint64_t kind = operands[1].kind == OperandKind::WideInteger ? static_cast<uint64_t>(OperandKind::Integer)
+                                                                       : static_cast<uint64_t>(operands[1].kind);
+    s.constant = {bits, kind, valueOf(f, operands[1], bits)};
+    return s;
+  }
+  if (s.isGuarded) return s;
+  if (operands[0].isRegister() && operands[1].kind == OperandKind::Vector)
+    readParts(f, operands.subspan(2), operands[0], bits, StepKind::Pack, s);
+  else if (operands[0].kind == OperandKind::Vector && operands.back().isRegister())
+    readParts(f, operands.subspan(1, operands.size() - 2), operands.back(), bits, StepKind::Unpack, s);
+  return s;
+}
+
+}  // namespace ptxopt::coalescing

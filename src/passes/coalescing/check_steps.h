@@ -1,0 +1,29 @@
+// What an instruction does, as far as checkCoalescing looks into it: copies, constants, packing and unpacking.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "ir/module.h"
+
+namespace ptxopt::coalescing {
+
+// Packing and unpacking take registers into this many parts.
+inline constexpr std::size_t kMostParts = 4;
+
+enum class StepKind : uint8_t { None, Opaque, Move, Constant, Pack, Unpack };
+
+struct Step {
+  StepKind kind = StepKind::None;
+  InstrId id;
+  bool isGuarded = false, isNot = false;
+  RegId guard;
+  RegId whole;                            // what is written; of Unpack: what is read
+  std::array<RegId, kMostParts> parts{};  // Move: the source; invalid: nothing there
+  uint32_t count = 0;
+  std::array<uint64_t, 3> constant{};  // bits, kind, value
+};
+
+Step readStep(const Module& module, const Function& f, InstrId id);
+
+}  // namespace ptxopt::coalescing
