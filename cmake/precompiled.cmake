@@ -1,9 +1,10 @@
-# Headers of others that most files of a target include, compiled once for the target: about a third of the time to
-# compile it. Ours are not among them, so that a change to one compiles only what includes it.
+# Headers that most files of a target include, compiled once for the target: about half of the time to compile it. They are
+# those of libraries, and of ours those that nearly every file of the target includes: a change to one of these compiles the
+# target anyway.
 #
 # A file still includes what it uses; -D PTXOPT_PCH=OFF shows whether it does: otherwise the compiler is given these headers
 # for every file of the target, asked for or not.
-option(PTXOPT_PCH "Compile the headers of libraries once for each target" ON)
+option(PTXOPT_PCH "Compile the headers that most files include once for each target" ON)
 
 # ptxopt_precompile(TARGET HEADER...): the headers, and those of the standard library that all targets use.
 function(ptxopt_precompile target)

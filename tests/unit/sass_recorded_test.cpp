@@ -106,7 +106,7 @@ TEST_CASE("sass, recorded: an instruction for each encoding that ptxas made, of 
     }
     std::string high, guard, mnemonic;
     in >> high >> guard >> mnemonic;
-    const Instruction i = decoder.decode(wordOf(first, high), 0);
+    const sass::Instruction i = decoder.decode(wordOf(first, high), 0);
     CAPTURE(architecture);
     CAPTURE(first);
     CHECK(mnemonicOf(i.opcode) == mnemonic);
@@ -126,7 +126,7 @@ TEST_CASE("sass, recorded: instructions, targets and loops of functions") {
   for (const Recorded& f : functions) {
     CAPTURE(f.name);
     CAPTURE(f.architecture);
-    const std::vector<Instruction> code = Decoder(f.architecture).decode(f.text);
+    const std::vector<sass::Instruction> code = Decoder(f.architecture).decode(f.text);
     REQUIRE(code.size() == f.instructions.size());
     for (std::size_t n = 0; n < code.size(); ++n) {
       CAPTURE(n);
@@ -154,7 +154,7 @@ TEST_CASE("sass, recorded: loops that end in a branch on a uniform predicate") {
   for (const Recorded& f : readFunctions()) {
     if (f.name != "attention" || f.architecture < 100) continue;
     CAPTURE(f.architecture);
-    const std::vector<Instruction> code = Decoder(f.architecture).decode(f.text);
+    const std::vector<sass::Instruction> code = Decoder(f.architecture).decode(f.text);
     constexpr uint16_t kOnUniformPredicate = 0x1547;
     std::size_t backwards = 0;
     for (std::size_t n = 0; n < code.size(); ++n)

@@ -16,7 +16,7 @@ constexpr uint64_t kNoPredicate = uint64_t{7} << (87 - 64);                     
 constexpr uint32_t kArchitecture = 90;
 
 struct Code {
-  std::vector<Instruction> instructions;
+  std::vector<sass::Instruction> instructions;
   uint32_t architecture = kArchitecture;
 
   void add(uint64_t low, uint64_t high = kNoPredicate) {
@@ -50,7 +50,7 @@ TEST_CASE("sass: guard and control bits") {
   // @!P3 IADD3 with a stall of 5, the scoreboards 2 and 1, waits for 0 and 4, and reuse of the first source.
   const uint64_t control = uint64_t{5} << (105 - 64) | uint64_t{2} << (110 - 64) | uint64_t{1} << (113 - 64) |
                            uint64_t{0x11} << (116 - 64) | uint64_t{1} << (122 - 64);
-  const Instruction i = decoder.decode({0x210 | 0xb000, control}, 0);
+  const sass::Instruction i = decoder.decode({0x210 | 0xb000, control}, 0);
   CHECK(i.opcode == Opcode::IADD3);
   CHECK(pipeOf(i.opcode) == Pipe::Alu);
   CHECK(i.guard == Predicate{3, true});
@@ -100,7 +100,7 @@ TEST_CASE("sass: targets and conditions of branches") {
     code.branch(5, kAlways, 0x947, 0, 0);  // a second predicate, P0
     code.branch(-1, kNotP0);
     code.exit();
-    const std::vector<Instruction>& i = code.instructions;
+    const std::vector<sass::Instruction>& i = code.instructions;
     CHECK(i[100].target == 3 * 16);
     CHECK_FALSE(i[100].isConditional);
     CHECK(i[101].target == 2000 * 16);
@@ -117,7 +117,7 @@ TEST_CASE("sass: targets and conditions of branches") {
   code.branch(0, kAlways, 0x547, uint64_t{1} << 24, page);
   code.branch(0, kAlways, 0x547, uint64_t{7} << 24, page);
   code.branch(0, kAlways, 0x947, uint64_t{2} << 32, page);
-  for (const Instruction& i : code.instructions) {
+  for (const sass::Instruction& i : code.instructions) {
     CHECK(i.opcode == Opcode::BRA);
     CHECK(i.target == 0);
   }

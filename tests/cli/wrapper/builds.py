@@ -84,6 +84,8 @@ class Builds:
     def __init__(self, tool, nvcc, ptxas, folder, jobs):
         self.tool, self.nvcc, self.ptxas, self.folder, self.jobs = tool, nvcc, ptxas, folder, jobs
         self.checks = common.Checks("builds")
+        # A tool that is given no nvcc takes that of the PATH, and nvcc names its headers as it was called.
+        self.path = f"{Path(nvcc).parent}:{os.environ['PATH']}"
         self.log = folder / "log"
         self.logger = common.script(folder / "logger", LOGGER.format(ptxas=ptxas))
 
@@ -96,7 +98,8 @@ class Builds:
             words = [place / line[1:]] if line.startswith("!") else [*launcher, *shlex.split(line), *(["-no-compress"] if line else [])]
             if "--version" in line:
                 words.remove("-no-compress")
-            result = run(words, cwd=place, env=environment(self.logger, OPTIONS, PTXAS_LOG=log, TMPDIR=self.folder / "tmp"))
+            result = run(words, cwd=place, env=environment(self.logger, OPTIONS, PTXAS_LOG=log, TMPDIR=self.folder / "tmp",
+                                                                                PATH=self.path))
             text = result.stdout + result.stderr
             results.append((result.returncode, text))
         return results

@@ -18,13 +18,13 @@ LIMIT = 300  # seconds
 
 class Checks:
     def __init__(self, name):
-        self.name, self.passed, self.failed = name, 0, 0
+        self.name, self.passed, self.failures = name, 0, []
 
     def check(self, ok, what, detail=""):
         if ok:
             self.passed += 1
         else:
-            self.failed += 1
+            self.failures.append(what)
             print(f"FAILED: {what}" + (f"\n  {detail}" if detail else ""))
         return ok
 
@@ -32,8 +32,9 @@ class Checks:
         return self.check(got == wanted, what, f"got    {got!r}\n  wanted {wanted!r}")
 
     def end(self):
-        print(f"{self.name}: {self.passed} passed, {self.failed} failed")
-        return 1 if self.failed or not self.passed else 0
+        # The last line is what a log of many tests may be cut to.
+        print(f"{self.name}: {self.passed} passed, {len(self.failures)} failed" + "".join(f"; {what}" for what in self.failures[:3]))
+        return 1 if self.failures or not self.passed else 0
 
 
 def link_as(tool, folder, name="ptxas"):
