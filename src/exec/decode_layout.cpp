@@ -88,16 +88,17 @@ void Decoder::layOutVariables(Routine& r) {
   for (std::size_t i = 0; i < f.variables.size(); ++i) {
     const Variable& v = f.variables[i];
     const DeclarationForm& form = module_.declarationForms[v.form];
-    const std::string_view space = module_.text(form.space);
+    const DeclaredSpace space = form.space;
     const Placement p = measure(module_, v);
     auto& place = places[i];
-    if (space == "shared") {
+    if (space == DeclaredSpace::Shared) {
       place = {Space::Shared, false, placeShared(v, p)};
-    } else if (space == "global" || space == "const") {
-      place = {space == "const" ? Space::Const : Space::Global, false, program_.machine_.placeVariable(v)};
+    } else if (space == DeclaredSpace::Global || space == DeclaredSpace::Const) {
+      place = {space == DeclaredSpace::Const ? Space::Const : Space::Global, false,
+               program_.machine_.placeVariable(v)};
     } else if (f.isEntry && v.isParameter) {
       place = {Space::Param, false, 0};  // layOutKernelParameters
-    } else if (space == "local" || space == "param") {
+    } else if (space == DeclaredSpace::Local || space == DeclaredSpace::Param) {
       stack = roundUp(stack, std::max(1u, p.alignment));
       r.stackAlignment = std::max(r.stackAlignment, p.alignment);
       place = {Space::Local, true, stack};
@@ -164,7 +165,7 @@ void Decoder::placeSharedSymbols() {
         if (s.kind != SymbolKind::Variable) continue;
         const Variable& v = module_.variables[s.index];
         const DeclarationForm& form = module_.declarationForms[v.form];
-        if (module_.text(form.space) != "shared") continue;
+        if (form.space != DeclaredSpace::Shared) continue;
         program_.sharedSymbols_[o.payload] = static_cast<uint32_t>(placeShared(v, measure(module_, v)));
       }
     }
@@ -192,7 +193,7 @@ void Decoder::layOutKernelParameters() {
     p.type = form.type;
     p.isArray = v.declarator.dimensions.begin != v.declarator.dimensions.end;
     p.elements = v.declarator.elements * form.lanes;
-    p.isPointer = module_.text(form.text).find(".ptr") != std::string_view::npos;
+    p.isPointer = form.isPointer;
     p.place = measure(module_, v);
     // .ptr .align is about what the pointer points to.
     if (p.isPointer) p.place.alignment = std::max(1u, info(form.type).bits / 8);

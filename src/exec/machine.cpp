@@ -31,8 +31,8 @@ void Machine::layOutVariables() {
       symbolAddress_[i] = kCodeWindow + 16 * uint64_t{calledFunction(s)};
     } else if (s.kind == SymbolKind::Variable) {
       const Variable& v = module_.variables[s.index];
-      const std::string_view space = module_.text(module_.declarationForms[v.form].space);
-      if (space != "global" && space != "const" && space != "tex") continue;
+      const DeclaredSpace space = module_.declarationForms[v.form].space;
+      if (space != DeclaredSpace::Global && space != DeclaredSpace::Const && space != DeclaredSpace::Tex) continue;
       Allocation& a = allocateVariable(v);
       symbolAddress_[i] = a.base;
       variables_.push_back({&v, &a, {}});
@@ -70,7 +70,7 @@ void Machine::initialiseVariable(Placed& placed) {
                });
   if (std::any_of(a.data, a.data + a.size, [](std::byte b) { return b != std::byte{0}; }))
     placed.initial.assign(a.data, a.data + a.size);
-  a.readOnly = module_.text(form.space) == "const";
+  a.readOnly = form.space == DeclaredSpace::Const;
 }
 
 void Machine::reset() {

@@ -39,8 +39,10 @@ Space Program::spaceOf(const Function& f, const Operand& o) const {
   if (o.kind == OperandKind::Variable) return variablePlaces_.at(&f)[o.payload].space;
   const Symbol& s = module_.symbols[o.payload];
   if (s.kind != SymbolKind::Variable) return Space::Generic;
-  const std::string_view space = module_.text(module_.declarationForms[module_.variables[s.index].form].space);
-  return space == "shared" ? Space::Shared : space == "const" ? Space::Const : Space::Global;
+  const DeclaredSpace space = module_.declarationForms[module_.variables[s.index].form].space;
+  return space == DeclaredSpace::Shared  ? Space::Shared
+         : space == DeclaredSpace::Const ? Space::Const
+                                         : Space::Global;
 }
 
 }  // namespace ptxopt::exec

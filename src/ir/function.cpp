@@ -62,6 +62,12 @@ std::optional<uint64_t> immediate(const Function& f, const Operand& o) {
   return o.is(Operand::Negated) ? ~bits + 1 : bits;
 }
 
+DeclaredSpace declaredSpace(std::string_view name) {
+  constexpr std::string_view kNames[] = {"", "reg", "const", "global", "local", "shared", "param", "tex"};
+  const auto at = std::ranges::find(kNames, name);
+  return at == std::end(kNames) ? DeclaredSpace::None : static_cast<DeclaredSpace>(at - std::begin(kNames));
+}
+
 std::string_view spelling(Purpose purpose) {
   switch (purpose) {
     case Purpose::Pointer: return "ptr";

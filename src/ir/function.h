@@ -39,10 +39,17 @@ struct Register {
   RegisterClass registerClass() const { return info(type).registerClass; }
 };
 
+// Where a declared name lives.
+enum class DeclaredSpace : uint8_t { None, Reg, Const, Global, Local, Shared, Param, Tex };
+// `name`: without the dot; None for any other.
+DeclaredSpace declaredSpace(std::string_view name);
+
 // Everything about a declaration but its names: `.shared .align 16 .b8`.
 struct DeclarationForm {
-  NameId text;   // the modifiers in canonical spelling, in the order of the source
-  NameId space;  // "reg", "shared", ... without the dot
+  NameId text;  // the modifiers in canonical spelling, in the order of the source
+  DeclaredSpace space = DeclaredSpace::None;
+  DeclaredSpace pointee = DeclaredSpace::None;  // of `.ptr .global`: Global
+  bool isPointer = false;                       // `.ptr` is said
   ScalarType type = ScalarType::None;
   uint8_t lanes = 1;
   uint32_t alignment = 0;  // bytes; 0: not given

@@ -13,12 +13,9 @@ constexpr std::string_view kSynthOpcodes[] = {
 #undef PTX_SYNTH_OPCODE
 };
 
-uint32_t addForm(Module& module, std::string_view text, std::string_view space, ScalarType type,
-                 uint32_t alignment) {
-  module.declarationForms.push_back({.text = module.names.intern(text),
-                                     .space = module.names.intern(space),
-                                     .type = type,
-                                     .alignment = alignment});
+uint32_t addForm(Module& module, std::string_view text, DeclaredSpace space, ScalarType type, uint32_t alignment) {
+  module.declarationForms.push_back(
+      {.text = module.names.intern(text), .space = space, .type = type, .alignment = alignment});
   return static_cast<uint32_t>(module.declarationForms.size() - 1);
 }
 
@@ -73,10 +70,10 @@ void Module::makeSynthParts() {
     if (const std::string local = localAccess(names[opcodes[o].spelling]);
         opcodes[o].row != nullptr && !local.empty())
       synth.localAccess[o] = make(names.internCopy(local));
-  synth.sharedWords = addForm(*this, ".shared .align 4 .b32", "shared", ScalarType::b32, 4);
-  synth.sharedPairs = addForm(*this, ".shared .align 8 .b64", "shared", ScalarType::b64, 8);
+  synth.sharedWords = addForm(*this, ".shared .align 4 .b32", DeclaredSpace::Shared, ScalarType::b32, 4);
+  synth.sharedPairs = addForm(*this, ".shared .align 8 .b64", DeclaredSpace::Shared, ScalarType::b64, 8);
   for (std::size_t k = 0; k < synth.localBytes.size(); ++k)
-    synth.localBytes[k] = addForm(*this, kLocalForms[k], "local", ScalarType::b8, 1u << k);
+    synth.localBytes[k] = addForm(*this, kLocalForms[k], DeclaredSpace::Local, ScalarType::b8, 1u << k);
 }
 
 SourcePosition locate(std::string_view source, std::size_t offset) {

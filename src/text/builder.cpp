@@ -222,20 +222,19 @@ uint32_t Builder::declarationForm(SourceRange range) {
   form.text = module_.names.internCopy(text);
   Lexer lexer(module_.names[form.text]);
   Token token, left;
-  bool pastPointer = false;  // after .ptr come the space and alignment of what it points to
   for (lexer.next(token); token.type != Token::kEnd; left = token, lexer.next(token)) {
     const std::string_view name = token.view().substr(token.view().starts_with('.') ? 1 : 0);
-    if (token.type == PtxLexer::SPACE && !pastPointer) form.space = module_.names.intern(name);
-    if (token.type == PtxLexer::ALIGN && form.type != ScalarType::None && !pastPointer)
+    if (token.type == PtxLexer::SPACE) (form.isPointer ? form.pointee : form.space) = declaredSpace(name);
+    if (token.type == PtxLexer::ALIGN && form.type != ScalarType::None && !form.isPointer)
       throw SyntaxError(range.begin, "'.align' after the type");
     if (token.type == PtxLexer::LINKAGE && name == "extern") form.isExtern = true;
-    if (left.type == PtxLexer::ALIGN && !pastPointer) {
+    if (left.type == PtxLexer::ALIGN && !form.isPointer) {
       uint64_t value = 0;
       parseInteger(token.view(), value);
       form.alignment = static_cast<uint32_t>(value);
     }
     if (token.type != PtxLexer::DIRECTIVE) continue;
-    if (name == "ptr") pastPointer = true;
+    if (name == "ptr") form.isPointer = true;  // the space and alignment of what it points to follow
     if (name.size() == 2 && name[0] == 'v') {
       if (name != "v2" && name != "v4")
         throw SyntaxError(range.begin, fmt::format("there are no vectors '.{}'", name));
@@ -244,7 +243,6 @@ uint32_t Builder::declarationForm(SourceRange range) {
     }
     if (const ScalarType type = scalarType(name); type != ScalarType::None) form.type = type;
   }
-  if (!form.space.valid()) form.space = module_.names.internCopy("");
   formOf_[raw.value] = static_cast<uint32_t>(module_.declarationForms.size());
   module_.declarationForms.push_back(form);
   return formOf_[raw.value];
@@ -316,7 +314,7 @@ void Builder::nest(const Token& t) {
 void Builder::declared(bool isParameter) {
   if (inPrototype_) return;
   const DeclarationForm& form = module_.declarationForms[declarationForm_];
-  const bool isRegister = module_.text(form.space) == "reg";
+  const bool isRegister = form.space == DeclaredSpace::Reg;
   const auto redeclared = [&] {
     fail(declaratorToken_, fmt::format("'{}' is already declared in this scope", declaratorToken_.view()));
   };

@@ -13,12 +13,12 @@ const Variable* FieldContext::sharedVariable(const Operand& o) const {
   if (o.kind != OperandKind::Symbol || module.symbols[o.payload].kind != SymbolKind::Variable) return nullptr;
   const Variable& v = module.variables[module.symbols[o.payload].index];
   if (!v.declarator.initializer.empty()) return nullptr;
-  const std::string_view space = module.text(module.declarationForms[v.form].space);
-  return space == "global" || space == "const" ? &v : nullptr;
+  const DeclaredSpace space = module.declarationForms[v.form].space;
+  return space == DeclaredSpace::Global || space == DeclaredSpace::Const ? &v : nullptr;
 }
 
 bool FieldContext::isFilledByHost(const Variable& v) const {
-  return v.declarator.initializer.empty() && module.text(module.declarationForms[v.form].space) == "const";
+  return v.declarator.initializer.empty() && module.declarationForms[v.form].space == DeclaredSpace::Const;
 }
 
 std::span<const Operand> withoutGuard(const Function& f, const Instruction& i) {

@@ -18,7 +18,7 @@ bool isDynamicShared(const Module& module, const Function& f, const Operand& o) 
   if (o.kind == OperandKind::Symbol && module.symbols[o.payload].kind == SymbolKind::Variable)
     v = &module.variables[module.symbols[o.payload].index];
   return v != nullptr && v->declarator.elements == 0 &&
-         module.text(module.declarationForms[v->form].space) == "shared";
+         module.declarationForms[v->form].space == DeclaredSpace::Shared;
 }
 
 bool isShared(StateSpace s) { return isOwnShared(s) || s == StateSpace::SharedCluster; }

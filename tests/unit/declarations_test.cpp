@@ -125,7 +125,7 @@ TEST_CASE("declarations: forms") {
   REQUIRE(p->variables.size() == 3);
   const Variable& s = p->variables[0];
   CHECK(p.name(form(s).text) == ".extern .shared .align 16 .b8");
-  CHECK(p.name(form(s).space) == "shared");
+  CHECK((form(s).space == DeclaredSpace::Shared));
   CHECK(form(s).isExtern);
   CHECK(form(s).alignment == 16);
   CHECK(s.declarator.elements == 0);
@@ -140,7 +140,7 @@ TEST_CASE("declarations: forms") {
 
   const Function& k = p.function();
   const Variable& q = k.variables.at(0);
-  CHECK(p.name(form(q).space) == "param");
+  CHECK((form(q).space == DeclaredSpace::Param));
   CHECK(form(q).alignment == 0);  // 32 is that of what it points to
   REQUIRE(k.declarations.size() == 2);
   CHECK(k.declarations[0].declaratorCount == 2);

@@ -115,15 +115,9 @@ class FactFinder {
 
   AddressState kernelParameter(const Function& f, std::size_t function, VariableId v) const {
     // `.param .u64 .ptr .global .align 8`
-    const std::string_view text = module_.text(formOf(f, v).text);
-    const std::size_t pointer = text.find(".ptr");
-    if (pointer != text.npos) {
-      const std::string_view qualifiers = text.substr(pointer);
-      if (qualifiers.find(".global") != qualifiers.npos) return {AddressKind::Global, true};
-      if (qualifiers.find(".shared") != qualifiers.npos || qualifiers.find(".local") != qualifiers.npos ||
-          qualifiers.find(".const") != qualifiers.npos)
-        return kUnknown;
-    }
+    const DeclaredSpace pointee = formOf(f, v).pointee;
+    if (pointee == DeclaredSpace::Global) return {AddressKind::Global, true};
+    if (pointee != DeclaredSpace::None) return kUnknown;
     if (!paramsAreGlobal_ || isMentioned_[function] || isAliased_[f.name.value])
       return {AddressKind::LaunchedParameter, false};
     return {AddressKind::Global, true};

@@ -14,11 +14,11 @@ namespace {
 
 constexpr AddressState kUnknown{AddressKind::Unknown, false}, kNumber{AddressKind::Number, false};
 
-AddressState stateIn(std::string_view space) {
-  if (space == "global") return {AddressKind::Global, false};
-  if (space == "shared") return {AddressKind::SharedOffset, false};
-  if (space == "local") return {AddressKind::LocalOffset, false};
-  if (space == "const") return {AddressKind::ConstOffset, false};
+AddressState stateIn(DeclaredSpace space) {
+  if (space == DeclaredSpace::Global) return {AddressKind::Global, false};
+  if (space == DeclaredSpace::Shared) return {AddressKind::SharedOffset, false};
+  if (space == DeclaredSpace::Local) return {AddressKind::LocalOffset, false};
+  if (space == DeclaredSpace::Const) return {AddressKind::ConstOffset, false};
   return kUnknown;
 }
 
@@ -118,7 +118,7 @@ AddressState AddressSpaces::addressOf(const Operand& o) const {
   if (o.kind == OperandKind::Symbol && module_.symbols[o.payload].kind == SymbolKind::Variable)
     variable = &module_.variables[module_.symbols[o.payload].index];
   if (variable == nullptr) return kUnknown;
-  return stateIn(module_.text(module_.declarationForms[variable->form].space));
+  return stateIn(module_.declarationForms[variable->form].space);
 }
 
 void AddressSpaces::collectParameters() {

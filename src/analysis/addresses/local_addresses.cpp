@@ -51,7 +51,7 @@ void LocalAddresses::collect() {
   for (std::size_t v = 0; v < f_.variables.size(); ++v) {
     const Variable& variable = f_.variables[v];
     const DeclarationForm& form = module_.declarationForms[variable.form];
-    if (variable.isParameter || module_.text(form.space) != "local") continue;
+    if (variable.isParameter || form.space != DeclaredSpace::Local) continue;
     bytes_[v] = variable.declarator.elements * form.lanes * info(form.type).bits / 8;
     if (bytes_[v] == 0 || variable.declarator.isRange || form.isExtern) {
       bytes_[v] = 0;

@@ -11,7 +11,7 @@ namespace {
 bool isOpaque(const Module& module, const Variable& variable) {
   const DeclarationForm& form = module.declarationForms[variable.form];
   return form.type == ScalarType::texref || form.type == ScalarType::samplerref ||
-         form.type == ScalarType::surfref || module.text(form.space) == "tex";
+         form.type == ScalarType::surfref || form.space == DeclaredSpace::Tex;
 }
 
 // Mentions that leave a trace in what ptxas makes of the function even when their result is dead: the address of a

@@ -33,7 +33,7 @@ CalledNeeds mentionsOf(const Module& module, const Function& f) {
       if (o.kind == OperandKind::Variable && !seenVariables[o.payload]) {
         seenVariables[o.payload] = true;
         const Variable& v = f.variables[o.payload];
-        if (module.text(module.declarationForms[v.form].space) == "shared") needs.shared.push_back(v);
+        if (module.declarationForms[v.form].space == DeclaredSpace::Shared) needs.shared.push_back(v);
       } else if (o.kind == OperandKind::Symbol && !seenSymbols[o.payload]) {
         seenSymbols[o.payload] = true;
         needs.symbols.push_back(o.payload);
@@ -88,7 +88,7 @@ class Collector {
 
   void addVariable(const Variable& v) {
     const DeclarationForm& form = module_.declarationForms[v.form];
-    if (module_.text(form.space) != "shared") return;
+    if (form.space != DeclaredSpace::Shared) return;
     if (form.isExtern) {
       needs_.dynamicShared = true;
       return;

@@ -30,8 +30,8 @@ bool isUniformSpecial(std::string_view name) {
 
 // The address of a variable is one number, but for those that each thread has a copy of.
 bool hasUniformAddress(const Module& module, const Variable& variable) {
-  const std::string_view space = module.text(module.declarationForms[variable.form].space);
-  return space == "global" || space == "shared" || space == "const";
+  const DeclaredSpace space = module.declarationForms[variable.form].space;
+  return space == DeclaredSpace::Global || space == DeclaredSpace::Shared || space == DeclaredSpace::Const;
 }
 
 class UniformFinder {

@@ -168,7 +168,7 @@ void Coalescer::eraseUnusedDeclarations() {
   for (const InstrId id : f_) {
     if (f_[id].kind != InstrKind::Declaration) continue;
     const Declaration& d = f_.declarations[f_[id].payload];
-    if (module.text(module.declarationForms[d.form].space) != "reg") continue;
+    if (module.declarationForms[d.form].space != DeclaredSpace::Reg) continue;
     bool anyUsed = false;
     for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)
       anyUsed = anyUsed || isUsed[f_.declarators[k].name.value];

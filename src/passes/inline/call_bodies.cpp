@@ -46,8 +46,8 @@ std::string_view whyNotByItself(const Module& module, const Knobs& knobs, const 
   if (!f.returnRegisters.empty() || std::ranges::any_of(f.registers, &Register::isParameter))
     return "register-parameters";
   for (const Variable& v : f.variables) {
-    const std::string_view space = module.text(module.declarationForms[v.form].space);
-    if (!v.isParameter && space != "local" && space != "param") return "static-variable";
+    const DeclaredSpace space = module.declarationForms[v.form].space;
+    if (!v.isParameter && space != DeclaredSpace::Local && space != DeclaredSpace::Param) return "static-variable";
   }
   return {};
 }

@@ -24,7 +24,7 @@ CallInliner::CallInliner(Function& caller, const Module& module) : f_(caller), m
     for (std::size_t k = 0; k < operands.size(); ++k) {
       if (operands[k].kind != OperandKind::Variable) continue;
       const Variable& v = f_.variables[operands[k].payload];
-      if (v.isParameter || module_.text(module_.declarationForms[v.form].space) != "param") continue;
+      if (v.isParameter || module_.declarationForms[v.form].space != DeclaredSpace::Param) continue;
       const bool isAccess = i.isInstruction() && i.payload < module_.synth.localAccess.size() &&
                             module_.synth.localAccess[i.payload].valid() && k > 0 &&
                             operands[k - 1].kind == OperandKind::Memory;

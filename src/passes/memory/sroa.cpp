@@ -276,7 +276,7 @@ class LocalPromotion {
 
 bool hasLocals(const Module& module, const Function& f) {
   return std::ranges::any_of(f.variables, [&](const Variable& v) {
-    return !v.isParameter && module.text(module.declarationForms[v.form].space) == "local";
+    return !v.isParameter && module.declarationForms[v.form].space == DeclaredSpace::Local;
   });
 }
 

@@ -42,7 +42,7 @@ RegisterScopes::RegisterScopes(const Module& module, const Function& f) {
       outer.pop_back();
     }
     const bool isDeclaration = i.kind == InstrKind::Declaration &&
-                               module.text(module.declarationForms[f.declarations[i.payload].form].space) == "reg";
+                               module.declarationForms[f.declarations[i.payload].form].space == DeclaredSpace::Reg;
     // Declarations at the top of the function begin no scope of their own: nothing is named before them.
     if (isDeclaration && (nested || !outer.empty())) current = ++latest;
     nested |= i.isInstruction();
