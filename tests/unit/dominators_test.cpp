@@ -3,6 +3,7 @@
 
 #include "random_function.h"
 #include "random_graph.h"
+#include "sampled.h"
 #include "support.h"
 
 using namespace ptxopt;
@@ -129,11 +130,11 @@ std::string postDominators(const std::string& body) { return describe(body, Dire
 }  // namespace
 
 TEST_CASE("dominators: as the definition says, on random graphs") {
-  for (uint64_t seed = 1; seed <= 2500; ++seed) {
+  for (uint64_t seed = 1; seed <= sampled(2500); ++seed) {
     CAPTURE(seed);
     check(randomGraph(seed), 0);
   }
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= sampled(60); ++seed) {
     CAPTURE(seed);
     check(randomGraph(seed, 40), 0);
   }
