@@ -14,3 +14,9 @@ if(PTXOPT_STATIC_RUNTIME AND fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION
   set_source_files_properties(src/tool/fmt_definitions.cpp PROPERTIES COMPILE_OPTIONS -w)
   target_link_options(ptxopt_drop_in PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
 endif()
+
+# Triton has a second ptxas of this name, and clients take one path each: the name says which one we stand for.
+add_custom_command(TARGET ptxopt_drop_in POST_BUILD
+  COMMAND ${CMAKE_COMMAND} -E create_symlink ptxopt-ptxas ptxopt-ptxas-blackwell
+  WORKING_DIRECTORY $<TARGET_FILE_DIR:ptxopt_drop_in> VERBATIM)
+install(PROGRAMS $<TARGET_FILE_DIR:ptxopt_drop_in>/ptxopt-ptxas-blackwell DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)

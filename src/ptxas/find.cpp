@@ -4,12 +4,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <utility>
+
+#include "ptxas/find_python.h"
 
 namespace ptxopt {
 namespace {
+
+constexpr const char* kPlain = "ptxas";
 
 // Empty: it can be called.
 std::string whyNotCallable(const std::string& path) {
@@ -22,15 +28,23 @@ std::string whyNotCallable(const std::string& path) {
 
 bool isUsable(const std::string& path) { return whyNotCallable(path).empty() && !isThisProgram(path); }
 
-// The first usable one of this name. Empty: there is none.
-std::string findInPath(std::string_view name) {
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
+// The folders that a variable lists.
+std::vector<std::string> foldersOf(const char* variable) {
+  std::vector<std::string> folders;
+  const char* const value = std::getenv(variable);
+  std::string_view rest = value == nullptr ? "" : value;
   while (!rest.empty()) {
     const std::string_view folder = rest.substr(0, rest.find(':'));
     rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    if (std::string file = fmt::format("{}/{}", folder.empty() ? "." : folder, name); isUsable(file)) return file;
+    folders.emplace_back(folder.empty() ? "." : folder);
   }
+  return folders;
+}
+
+// The first usable one of this name. Empty: there is none.
+std::string findInPath(std::string_view name) {
+  for (const std::string& folder : foldersOf("PATH"))
+    if (std::string file = fmt::format("{}/{}", folder, name); isUsable(file)) return file;
   return {};
 }
 
@@ -44,26 +58,52 @@ const char* valueOf(const char* variable) {
   return value == nullptr || *value == '\0' ? nullptr : value;
 }
 
-// From the variables; notes what is wrong with those that are passed over.
-std::string findByVariables(std::vector<std::string>& wrong, bool& isNone) {
-  const auto note = [&](std::string why) {
-    if (!why.empty()) wrong.push_back(std::move(why));
-  };
+// Collects candidates: usable, each file once.
+class Collector {
+ public:
+  explicit Collector(PtxasCandidates& to) : to_(to) {
+    std::error_code error;
+    for (const PtxasCandidate& there : to.all) files_.push_back(std::filesystem::canonical(there.path, error));
+  }
+
+  bool add(const std::string& path, std::string origin) {
+    if (path.empty() || !isUsable(path)) return false;
+    std::error_code error;
+    const std::filesystem::path file = std::filesystem::canonical(path, error);
+    if (std::ranges::find(files_, file) != files_.end()) return false;
+    files_.push_back(file);
+    to_.all.push_back({path, std::move(origin)});
+    return true;
+  }
+
+ private:
+  PtxasCandidates& to_;
+  std::vector<std::filesystem::path> files_;
+};
+
+// What the user says in so many words. True when that is all there is to say.
+bool takeVariables(PtxasCandidates& to, Collector& collector) {
   for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"}) {
     const char* const value = valueOf(variable);
     if (value == nullptr) continue;
-    isNone = std::string_view(value) == "none";
-    if (isNone) return {};
-    if (std::string program = programOf(value); !program.empty()) return program;
-    note(whyNoProgram(variable, value));
+    to.isExplicit = true;
+    if (std::string_view(value) == "none") return true;
+    if (collector.add(programOf(value), variable)) return true;
+    to.isExplicit = false;
+    if (std::string why = whyNoProgram(variable, value); !why.empty()) to.wrong.push_back(std::move(why));
   }
+  return false;
+}
+
+void addOfToolkits(const std::string& name, PtxasCandidates& to, Collector& collector) {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const char* const home = valueOf(variable);
-    if (home == nullptr) continue;
-    if (std::string file = std::string(home) + "/bin/ptxas"; isUsable(file)) return file;
-    note(whyNoToolkit(variable, home, "ptxas"));
+    if (home == nullptr || collector.add(fmt::format("{}/bin/{}", home, name), variable)) continue;
+    if (name != kPlain) continue;
+    if (std::string why = whyNoToolkit(variable, home, "ptxas"); !why.empty()) to.wrong.push_back(std::move(why));
   }
-  return {};
+  for (const std::string& folder : foldersOf("PATH")) collector.add(fmt::format("{}/{}", folder, name), "PATH");
+  collector.add("/usr/local/cuda/bin/" + name, "/usr/local/cuda");
 }
 
 }  // namespace
@@ -102,19 +142,40 @@ std::string whyNoToolkit(const char* variable, const std::string& folder, const 
   return why.empty() ? why : fmt::format("{} is '{}': {}", variable, folder, why);
 }
 
-std::string findPtxas(const std::string& given, std::vector<std::string>* passedOver) {
-  if (!given.empty()) return given;
-  std::vector<std::string> wrong;
-  bool isNone = false;
-  std::string found = findByVariables(wrong, isNone);
-  if (found.empty() && !isNone) found = findInPath("ptxas");
-  if (const std::string file = "/usr/local/cuda/bin/ptxas"; found.empty() && !isNone && isUsable(file))
-    found = file;
-  if (passedOver != nullptr)
-    for (const std::string& why : wrong)
-      passedOver->push_back(found.empty() ? why + "; there is no other ptxas"
-                                          : fmt::format("{}; '{}' is taken instead", why, found));
+PtxasCandidates ptxasCandidates(const PtxasSearch& search) {
+  PtxasCandidates found;
+  if (!search.given.empty()) {
+    found.isExplicit = true;
+    found.all.push_back({search.given, search.givenBy});
+    return found;
+  }
+  Collector collector(found);
+  if (takeVariables(found, collector)) return found;
+  for (const PtxasCandidate& own : search.own) collector.add(own.path, own.origin);
+  if (search.name != kPlain) addOfToolkits(search.name, found, collector);
+  addOfToolkits(kPlain, found, collector);
+  if (found.all.empty()) addPython(found);
   return found;
+}
+
+void addPython(PtxasCandidates& to) {
+  if (to.isExplicit || std::exchange(to.hasPython, true)) return;
+  Collector collector(to);
+  for (const PtxasCandidate& wheel : ptxasOfPython()) collector.add(wheel.path, wheel.origin);
+}
+
+std::string findPtxas(const std::string& given, std::vector<std::string>* passedOver) {
+  PtxasSearch search;
+  search.given = given;
+  const PtxasCandidates found = ptxasCandidates(search);
+  const std::string first = found.all.empty() ? std::string() : found.all.front().path;
+  if (passedOver != nullptr)
+    for (const std::string& why : found.wrong) passedOver->push_back(insteadOf(why, first));
+  return first;
+}
+
+std::string insteadOf(const std::string& why, const std::string& taken) {
+  return taken.empty() ? why + "; there is no other ptxas" : fmt::format("{}; '{}' is taken instead", why, taken);
 }
 
 }  // namespace ptxopt

@@ -1,6 +1,9 @@
 // Where the real ptxas is.
 //
-// ptxas is no part of ptxopt and need not be there: who needs it says so when it is not.
+// ptxas is no part of ptxopt and need not be there: who needs it says so when it is not. Where there are several, the
+// user's word counts before all: an option, $PTXOPT_PTXAS, $PTXAS. Then comes what the client would have called, then
+// those of the machine, in a fixed order, then those in Python environments; the first of these that takes the file is
+// chosen (choose.h).
 #pragma once
 
 #include <string>
@@ -8,12 +11,40 @@
 
 namespace ptxopt {
 
-// `given` if that is not empty (it is not looked at), else $PTXOPT_PTXAS or $PTXAS, else that of $CUDA_HOME or
-// $CUDA_PATH, else the first in PATH, else that of /usr/local/cuda. Empty when there is none.
+struct PtxasCandidate {
+  std::string path;
+  std::string origin;  // how it was found, in words: "PTXAS", "PATH", "Triton's own"
+};
+
+struct PtxasSearch {
+  std::string given;                // an option says so; it is not looked at
+  std::string givenBy = "--ptxas";  // ... which
+  std::string name = "ptxas";       // as the client calls it: others of this name come before plain ptxas
+  std::vector<PtxasCandidate> own;  // the client's, before any other of the machine
+};
+
+struct PtxasCandidates {
+  std::vector<PtxasCandidate> all;  // usable, each file once, best first
+  bool isExplicit = false;          // the user's word: it is not to be chosen among
+  bool hasPython = false;           // those of Python environments are in it
+  std::vector<std::string> wrong;   // a line for each variable that names no program
+};
+
+// Those of Python environments are in it only where there is no other: to find them, folders are read.
+PtxasCandidates ptxasCandidates(const PtxasSearch& search);
+// Adds these, after the others; unless the user's word is there.
+void addPython(PtxasCandidates& to);
+
+// The first candidate. `given` if that is not empty (it is not looked at), else $PTXOPT_PTXAS or $PTXAS, else that of $CUDA_HOME or
+// $CUDA_PATH, else the first in PATH, else that of /usr/local/cuda, else that of a Python environment. Empty when there
+// is none.
 // Never a program of ours, by whatever name or link it is found; `$PTXOPT_PTXAS=none` says that there is none.
 // `passedOver` gets a line for each variable that names no program, with its value, what is wrong with it, and what
 // is taken instead. One that names a program of ours is right: whoever sets it wants us to be called.
 std::string findPtxas(const std::string& given = {}, std::vector<std::string>* passedOver = nullptr);
+
+// What is wrong with a variable, and what is taken instead of its program.
+std::string insteadOf(const std::string& why, const std::string& taken);
 
 // Of a variable that names a program: what is wrong, "PTXAS is '/a': there is no such file"; empty where nothing is.
 // A name without a slash is looked for in PATH.

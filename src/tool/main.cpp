@@ -14,7 +14,9 @@
 #include "tool/manual/lists.h"
 #include "tool/manual/manual.h"
 #include "tool/options/command_line.h"
+#include "tool/options/config.h"
 #include "tool/terminal/messages.h"
+#include "wrapper/client.h"
 
 namespace ptxopt::tool {
 namespace {
@@ -51,16 +53,17 @@ int optimizeFile(const CommandLine& line) {
   return 0;
 }
 
-// Links of these names to the program are `ptxopt as`.
-bool isCalledAsPtxas(std::string_view program) {
-  const std::string_view name = program.substr(program.rfind('/') + 1);
-  return name == "ptxas" || name == "ptxopt-ptxas";
-}
-
 int run(int argc, char** argv) {
-  if (argc > 0 && isCalledAsPtxas(argv[0])) return asCommand(argc, argv);
-  if (argc > 1)
-    if (const Subcommand* command = findSubcommand(argv[1])) return command->run(argc - 1, argv + 1);
+  // Links of such names to the program are `ptxopt as`.
+  if (argc > 0 && !ptxasMeantBy(argv[0]).empty()) return asCommand(argc, argv);
+  const Config& config = userConfig();
+  const Subcommand* const command = argc > 1 ? findSubcommand(argv[1]) : nullptr;
+  if (command != nullptr && command->toleratesConfig) return command->run(argc - 1, argv + 1);
+  if (!config.mistakes.empty()) {
+    printMessage(config.mistakes.front() + "\n");
+    return static_cast<int>(Status::Usage);
+  }
+  if (command != nullptr) return command->run(argc - 1, argv + 1);
 
   CommandLine line;
   int exitCode = 0;

@@ -9,11 +9,14 @@
 #include <optional>
 #include <utility>
 
+#include "ptxas/choose.h"
 #include "support/temporary_folder.h"
+#include "wrapper/call_log.h"
 #include "wrapper/child.h"
 #include "wrapper/io.h"
 #include "wrapper/messages.h"
 #include "wrapper/ptxas_command.h"
+#include "wrapper/real_ptxas.h"
 #include "wrapper/safety_net.h"
 #include "wrapper/wrapper_input.h"
 
@@ -23,7 +26,8 @@ namespace {
 constexpr std::size_t kLongestArgument = 128 * 1024 - 1;  // of one argument, on Linux
 constexpr const char* kUsualArchitecture = "sm_75";       // of ptxas 13
 constexpr const char* kLeft = "; the PTX is left as it is";
-constexpr double kMostCpuSeconds = 600;  // the largest files take seconds
+constexpr std::size_t kHead = 64 * 1024;  // of a file, in which its version is said
+constexpr double kMostCpuSeconds = 600;   // the largest files take seconds
 
 void say(std::string_view text) { writeBytes(STDERR_FILENO, fmt::format("ptxopt: {}\n", text)); }
 
@@ -31,24 +35,87 @@ std::string baseName(const std::string& path) { return std::filesystem::path(pat
 
 class DropIn {
  public:
-  DropIn(const std::string& ptxas, const std::vector<std::string>& arguments, const ShimOptions& options)
-      : ptxas_(ptxas), arguments_(arguments), options_(options), command_(readPtxasCommand(arguments)) {}
+  DropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments, const ShimOptions& options)
+      : candidates_(candidates), arguments_(arguments), options_(options), command_(readPtxasCommand(arguments)) {}
 
   std::string run() {
-    if (options_.leavesAlone) return become(call(arguments_));
+    if (options_.leavesAlone) return becomePtxas();
     if (!command_.leftAlone.empty()) {
       if (options_.verbose) say(command_.leftAlone + ": left alone");
-      if (!command_.inputs.empty()) tellWarnings();
+      if (!command_.inputs.empty()) {
+        choose();
+        tellWarnings();
+        log(command_.leftAlone);
+      } else if (asksVersion()) {
+        sayVersion();
+      }
     } else if (findInputs()) {
       if (const std::optional<Child> child = assemble()) {
-        if (!child->error.empty()) return child->error;
+        if (!child->error.empty()) return ptxas_ + ": " + child->error;
         endLike(*child);
       }
     }
-    return become(call(arguments_));
+    return becomePtxas();
   }
 
  private:
+  std::string becomePtxas() {
+    choose();
+    return ptxas_ + ": " + become(call(arguments_));
+  }
+
+  // The ptxas for these inputs, as far as they have been read; once.
+  void choose() {
+    if (!ptxas_.empty()) return;
+    PtxNeed need;
+    need.architecture = command_.architecture;
+    for (const PtxasCommand::Input& place : command_.inputs)
+      if (!options_.leavesAlone) need.version = std::max(need.version, versionNeededBy(textAt(place)));
+    PtxasChoice choice;
+    {
+      const WhileAsking asking(candidates_);
+      choice = choosePtxas(candidates_, need, &Cache::user());
+    }
+    ptxas_ = choice.path;
+    why_ = choice.why();
+    noteCalled(ptxas_);
+    if (options_.verbose) say(fmt::format("ptxas: {} ({})", ptxas_, why_));
+  }
+
+  // The text of an input, or its first part: `.version` comes first. Nothing of what can be read once only and was not.
+  std::string textAt(const PtxasCommand::Input& place) const {
+    const std::string& word = command_.words[place.word];
+    if (place.isString) return word.substr(place.prefix);
+    for (const ShimInput& input : inputs_)
+      if (input.place.word == place.word && !input.text.empty()) return input.text.substr(0, kHead);
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(word, ignored) ? readHead(word, kHead) : std::string();
+  }
+
+  bool asksVersion() const {
+    return std::ranges::any_of(arguments_, [](const std::string& w) { return w == "--version" || w == "-V"; });
+  }
+
+  // A line after those of ptxas, for a client that has the answer in the key of its cache.
+  void sayVersion() {
+    if (options_.versionLine.empty() || !options_.client.isKeyedByVersion) return;
+    choose();
+    const Child child = runChild(call(arguments_));
+    if (child.succeeded()) writeBytes(STDOUT_FILENO, options_.versionLine + '\n');
+    if (child.error.empty()) endLike(child);
+  }
+
+  void log(std::string_view leftAlone) const {
+    if (options_.log.empty()) return;
+    CallRecord record{options_.client.name, ptxas_, why_, command_.architecture, std::string(leftAlone), {}, 0, 0};
+    for (const ShimInput& input : inputs_) {
+      ++record.inputs;
+      record.changed += input.result.changed ? 1 : 0;
+    }
+    if (!trouble_.empty()) record.trouble = trouble_.front();
+    if (!addToLog(options_.log, record)) say(fmt::format("warning: cannot write '{}'", options_.log));
+  }
+
   std::vector<std::string> call(const std::vector<std::string>& words) const {
     std::vector<std::string> out{ptxas_};
     out.insert(out.end(), words.begin(), words.end());
@@ -78,16 +145,17 @@ class DropIn {
   // Nothing where ptxas may as well take our place. Whatever is made here is gone at its end.
   std::optional<Child> assemble() {
     const TemporaryFolder folder;
-    if (!folder.isValid()) {
-      trouble_.push_back(folder.error() + kLeft);
-      return assembleGiven();
-    }
-    if (!load(folder)) return assembleGiven();
+    if (!folder.isValid()) trouble_.push_back(folder.error() + kLeft);
+    const bool isLoaded = folder.isValid() && load(folder);
+    choose();
+    if (!isLoaded) return assembleGiven();
     optimizeAll();
     if (std::any_of(inputs_.begin(), inputs_.end(), [](const ShimInput& i) { return i.result.changed; })) {
       if (std::optional<Child> child = assembleOptimized(folder)) return child;
-    } else if (trouble_.empty() && options_.warnings.empty() && standardInput_.empty() && !hasCopies_) {
+    } else if (trouble_.empty() && options_.warnings.empty() && candidates_.wrong.empty() &&
+               standardInput_.empty() && !hasCopies_) {
       writeSides();
+      log({});
       return std::nullopt;
     }
     return assembleGiven();
@@ -131,6 +199,7 @@ class DropIn {
     options.input = standardInput_;
     Child child = runChild(givenCall(), options);
     if (child.succeeded()) tell();
+    log({});
     return child;
   }
 
@@ -190,6 +259,7 @@ class DropIn {
     writeBytes(STDERR_FILENO, asGiven(child, &Child::err));
     tell();
     writeSides();
+    log({});
     return child;
   }
 
@@ -213,6 +283,7 @@ class DropIn {
   // Who asks for the version, or for help, reads what ptxas says and no more: these are for calls with an input.
   void tellWarnings() const {
     for (const std::string& warning : options_.warnings) say("warning: " + warning);
+    for (const std::string& wrong : candidates_.wrong) say("warning: " + insteadOf(wrong, ptxas_));
   }
 
   // One warning, whatever happened, and those of the environment.
@@ -228,7 +299,8 @@ class DropIn {
       say(fmt::format("warning: cannot write '{}'", path));
   }
 
-  const std::string& ptxas_;
+  const PtxasCandidates& candidates_;
+  std::string ptxas_, why_;  // the chosen one
   const std::vector<std::string>& arguments_;
   const ShimOptions& options_;
   PtxasCommand command_;
@@ -240,9 +312,9 @@ class DropIn {
 
 }  // namespace
 
-std::string runDropIn(const std::string& ptxas, const std::vector<std::string>& arguments,
+std::string runDropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments,
                       const ShimOptions& options) {
-  return DropIn(ptxas, arguments, options).run();
+  return DropIn(candidates, arguments, options).run();
 }
 
 }  // namespace ptxopt

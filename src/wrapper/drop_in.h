@@ -11,12 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "ptxas/find.h"
 #include "wrapper/optimize_input.h"
 
 namespace ptxopt {
 
-// Does not return unless ptxas cannot be started: then the reason.
-std::string runDropIn(const std::string& ptxas, const std::vector<std::string>& arguments,
+// `candidates`: not empty; the one that takes the inputs is called. Does not return unless ptxas cannot be started: then
+// which one, and the reason.
+std::string runDropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments,
                       const ShimOptions& options);
 
 }  // namespace ptxopt

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
 
 namespace ptxopt {
 
@@ -28,6 +30,14 @@ std::optional<std::string> readBytes(const std::string& path) {
   }
   ::close(fd);
   if (n < 0) return std::nullopt;
+  return bytes;
+}
+
+std::string readHead(const std::string& path, std::size_t most) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes(most, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(most));
+  bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
   return bytes;
 }
 

@@ -7,14 +7,18 @@
 
 #include "guard/guard.h"
 #include "ptxopt/ptxopt.h"
+#include "wrapper/client.h"
 
 namespace ptxopt {
 
-// What $PTXOPT_OPTIONS says.
+// What $PTXOPT_OPTIONS and other variables say, and who called.
 struct ShimOptions {
-  Options optimizer;                  // architecture and file name are those of each input
-  GuardOptions guard;                 // architecture and arguments are those of ptxas's command line
-  std::string ptxas;                  // not empty: the real one
+  Options optimizer;   // architecture and file name are those of each input
+  GuardOptions guard;  // architecture and arguments are those of ptxas's command line
+  std::string ptxas;   // not empty: the real one
+  Client client;
+  std::string versionLine;            // what the answer to --version has more, for a client that is keyed by it
+  std::string log;                    // not empty: a file that gets a line for each call
   bool leavesAlone = false;           // touch nothing: somebody before us did
   std::vector<std::string> warnings;  // of the environment, which are no reason to touch nothing
   std::string mistake;                // not empty: $PTXOPT_OPTIONS makes no sense, no PTX is touched

@@ -55,18 +55,46 @@ bool isCalledByOurselves() {
   return list != nullptr && *list != '\0';
 }
 
-std::string takeRealPtxas(const std::string& given, std::vector<std::string>& passedOver) {
-  std::string called = isCalledByOurselves() ? std::getenv(kCalled) : "";
+PtxasCandidates realPtxas(const std::string& given, const std::string& givenBy, const std::string& calledAs,
+                          const Client& client) {
   // Whoever says that there is none to ask still needs one to compile.
   for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"})
     if (const char* value = std::getenv(variable); value != nullptr && std::string_view(value) == "none")
       ::unsetenv(variable);
-  const std::string program = called.empty() ? findPtxas(given, &passedOver) : findAnother(split(called));
-  if (program.empty()) return {};
+  if (isCalledByOurselves()) {
+    PtxasCandidates next;
+    next.isExplicit = true;
+    if (std::string program = findAnother(split(std::getenv(kCalled))); !program.empty())
+      next.all.push_back({std::move(program), "the next one"});
+    return next;
+  }
+  PtxasSearch search;
+  search.given = given;
+  search.givenBy = givenBy;
+  search.name = client.ptxas;
+  if (calledAs.find('/') != std::string::npos && !ptxasMeantBy(calledAs).empty())
+    search.own.push_back({calledAs + ".real", "beside the link"});
+  search.own.insert(search.own.end(), client.own.begin(), client.own.end());
+  return ptxasCandidates(search);
+}
+
+WhileAsking::WhileAsking(const PtxasCandidates& candidates)
+    : before_(isCalledByOurselves() ? std::getenv(kCalled) : "") {
+  for (const PtxasCandidate& candidate : candidates.all) noteCalled(candidate.path);
+}
+
+WhileAsking::~WhileAsking() {
+  if (before_.empty())
+    ::unsetenv(kCalled);
+  else
+    ::setenv(kCalled, before_.c_str(), 1);
+}
+
+void noteCalled(const std::string& ptxas) {
+  std::string called = isCalledByOurselves() ? std::getenv(kCalled) : "";
   if (!called.empty()) called += ':';
-  called += program;
+  called += ptxas;
   ::setenv(kCalled, called.c_str(), 1);
-  return program;
 }
 
 }  // namespace ptxopt

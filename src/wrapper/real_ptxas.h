@@ -6,14 +6,31 @@
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "ptxas/find.h"
+#include "wrapper/client.h"
 
 namespace ptxopt {
 
 // Whether the drop-in ptxas called us.
 bool isCalledByOurselves();
-// Notes the one found in the environment of this process. `given` and `passedOver`: as in findPtxas. Empty: there is
-// none.
-std::string takeRealPtxas(const std::string& given, std::vector<std::string>& passedOver);
+// Which there are for this client, that beside the link we were called by among them: NAME.real. `given` and `givenBy`:
+// as in PtxasSearch.
+PtxasCandidates realPtxas(const std::string& given, const std::string& givenBy, const std::string& calledAs,
+                          const Client& client);
+// While one lives, all candidates count as called: one that leads back to us, and is asked what it takes, finds no other
+// and does not answer.
+class WhileAsking {
+ public:
+  explicit WhileAsking(const PtxasCandidates& candidates);
+  WhileAsking(const WhileAsking&) = delete;
+  WhileAsking& operator=(const WhileAsking&) = delete;
+  ~WhileAsking();
+
+ private:
+  std::string before_;
+};
+// Notes in the environment of this process which one is called.
+void noteCalled(const std::string& ptxas);
 
 }  // namespace ptxopt

@@ -17,8 +17,8 @@ constexpr Subcommand kSubcommands[] = {
     {"diff", "compare what ptxas makes of two sets of kernels, for CI", diffCommand},
     {"baseline", "write what ptxas makes of kernels into a file, to compare with later", baselineCommand},
     {"as", "be ptxas, with the PTX optimized in between; so is ptxopt under the names ptxas and ptxopt-ptxas",
-     asCommand},
-    {"nvcc", "be nvcc, with the PTX optimized before ptxas", nvccCommand},
+     asCommand, true},
+    {"nvcc", "be nvcc, with the PTX optimized before ptxas", nvccCommand, true},
 };
 
 }  // namespace

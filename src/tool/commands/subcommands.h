@@ -18,6 +18,8 @@ struct Subcommand {
   // argv[0] is the subcommand's name, so that argv reads as a program's own. Returns the exit code, one of Status.
   // Exceptions are main's to report.
   int (*run)(int argc, char** argv);
+  // Whether it runs with a mistake in the configuration file too, and says so itself.
+  bool toleratesConfig = false;
 };
 
 std::span<const Subcommand> subcommands();
@@ -36,5 +38,6 @@ int baselineCommand(int argc, char** argv);
 int tuneCommand(int argc, char** argv);
 int asCommand(int argc, char** argv);
 int nvccCommand(int argc, char** argv);
+int doctorCommand(int argc, char** argv);
 
 }  // namespace ptxopt::tool

@@ -26,7 +26,10 @@ constexpr Variable kVariables[] = {
 
 // What every program reads needs no word in --help.
 bool isCommon(std::string_view name) {
-  return name == "PATH" || name == "HOME" || name == "TERM" || name == "TMPDIR" || name == "XDG_CACHE_HOME";
+  for (const char* common : {"PATH", "HOME", "TERM", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "VIRTUAL_ENV",
+                             "CONDA_PREFIX", "PYTHONPATH"})
+    if (name == common) return true;
+  return false;
 }
 
 constexpr std::string_view kOurs = "PTXOPT_";

@@ -1,0 +1,132 @@
+#include "ptxas/abilities.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include "support/process.h"
+#include "support/temporary_folder.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr double kMostSeconds = 60;
+constexpr std::size_t kOutputCap = std::size_t{1} << 20;
+constexpr int kCacheFormat = 1;
+
+PtxVersion readVersion(std::string_view text) {
+  PtxVersion version;
+  const char* const end = text.data() + text.size();
+  const auto major = std::from_chars(text.data(), end, version.major);
+  if (major.ec != std::errc() || major.ptr == end || *major.ptr != '.') return {};
+  const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
+  return minor.ec == std::errc() ? version : PtxVersion{};
+}
+
+void skipBlanksAndComments(std::string_view& text) {
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n\v\f"), text.size()));
+    const std::string_view end = text.starts_with("//") ? "\n" : text.starts_with("/*") ? "*/" : "";
+    if (end.empty()) return;
+    const std::size_t at = text.find(end, 2);
+    text.remove_prefix(at == std::string_view::npos ? text.size() : at + end.size());
+  }
+}
+
+PtxasAbilities ask(const std::string& program) {
+  PtxasAbilities abilities;
+  const TemporaryFolder folder;
+  if (!folder.isValid()) return abilities;
+  const std::string file = folder.file("version.ptx");
+  std::ofstream(file) << ".version 99.9\n.target sm_90\n";
+  ProcessOptions options;
+  options.timeoutSeconds = kMostSeconds;
+  options.outputCap = kOutputCap;
+  const ProcessResult refusal = runProcess({program, "-arch=sm_90", file, "-o", folder.file("out")}, options);
+  abilities.newest = newestVersionSaid(refusal.err + refusal.out);
+  if (abilities.isKnown())
+    abilities.architectures = architecturesListed(runProcess({program, "--help"}, options).out);
+  return abilities;
+}
+
+std::string keyOf(const std::string& program) {
+  struct stat status {};
+  if (::stat(program.c_str(), &status) != 0) return {};
+  return Cache::key(fmt::format("abilities {}\n{}\n{} {} {}.{}", kCacheFormat, program, status.st_ino,
+                                status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec));
+}
+
+std::string toText(const PtxasAbilities& abilities) {
+  return fmt::format("{} {}", text(abilities.newest), fmt::join(abilities.architectures, " "));
+}
+
+PtxasAbilities fromText(const std::string& kept) {
+  std::istringstream in(kept);
+  std::string word;
+  PtxasAbilities abilities;
+  if (in >> word) abilities.newest = readVersion(word);
+  while (in >> word) abilities.architectures.push_back(word);
+  return abilities;
+}
+
+}  // namespace
+
+std::string text(const PtxVersion& version) { return fmt::format("{}.{}", version.major, version.minor); }
+
+PtxVersion versionNeededBy(std::string_view ptx) {
+  constexpr std::string_view kDirective = ".version";
+  skipBlanksAndComments(ptx);
+  if (!ptx.starts_with(kDirective)) return {};
+  ptx.remove_prefix(kDirective.size());
+  skipBlanksAndComments(ptx);
+  return readVersion(ptx);
+}
+
+std::vector<std::string> architecturesListed(std::string_view help) {
+  constexpr std::string_view kOption = "--gpu-name", kValues = "Allowed values", kReal = "sm_";
+  std::vector<std::string> listed;
+  const std::size_t option = help.find(kOption);
+  const std::size_t values = option == std::string_view::npos ? option : help.find(kValues, option);
+  if (values == std::string_view::npos) return listed;
+  help.remove_prefix(values);
+  help = help.substr(0, help.find("\n--"));
+  for (;;) {
+    const std::size_t begin = help.find('\'');
+    const std::size_t end = begin == std::string_view::npos ? begin : help.find('\'', begin + 1);
+    if (end == std::string_view::npos) return listed;
+    const std::string_view value = help.substr(begin + 1, end - begin - 1);
+    if (value.starts_with(kReal) && std::ranges::find(listed, value) == listed.end()) listed.emplace_back(value);
+    help.remove_prefix(end + 1);
+  }
+}
+
+PtxVersion newestVersionSaid(std::string_view message) {
+  constexpr std::string_view kSaid = "current version is '";
+  const std::size_t at = message.find(kSaid);
+  return at == std::string_view::npos ? PtxVersion{} : readVersion(message.substr(at + kSaid.size()));
+}
+
+PtxasAbilities abilitiesOf(const std::string& program, Cache* cache) {
+  const std::string key = cache == nullptr ? std::string() : keyOf(program);
+  if (!key.empty())
+    if (const auto kept = cache->find(key))
+      if (PtxasAbilities abilities = fromText(*kept); abilities.isKnown()) return abilities;
+  PtxasAbilities abilities = ask(program);
+  if (!key.empty() && abilities.isKnown()) cache->put(key, toText(abilities));
+  return abilities;
+}
+
+std::string whyNot(const PtxasAbilities& abilities, const PtxNeed& need) {
+  if (!abilities.isKnown()) return {};
+  if (need.version > abilities.newest) return fmt::format("takes PTX up to {}", text(abilities.newest));
+  if (need.architecture.starts_with("sm_") && !abilities.architectures.empty() &&
+      std::ranges::find(abilities.architectures, need.architecture) == abilities.architectures.end())
+    return "makes no code for " + need.architecture;
+  return {};
+}
+
+}  // namespace ptxopt

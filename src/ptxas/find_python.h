@@ -1,0 +1,20 @@
+// The ptxas that packages of Python bring: wheels of the toolkit, and Triton's two (python_ptxas.def).
+//
+// Looked for are the environments of $VIRTUAL_ENV and $CONDA_PREFIX, then each that has its python3 on the PATH, and the
+// folders of $PYTHONPATH. No Python is started: the folders of packages have fixed names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ptxas/find.h"
+
+namespace ptxopt {
+
+// Folders that hold packages: site-packages, dist-packages.
+std::vector<std::string> pythonPackageFolders();
+std::vector<PtxasCandidate> ptxasOfPython();
+// Of one such folder.
+std::vector<PtxasCandidate> ptxasOfPackages(const std::string& folder);
+
+}  // namespace ptxopt

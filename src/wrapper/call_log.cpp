@@ -1,0 +1,65 @@
+#include "wrapper/call_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace ptxopt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string now() {
+  const std::time_t time = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&time, &utc);
+  std::array<char, 32> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
+}
+
+}  // namespace
+
+bool addToLog(const std::string& path, const CallRecord& record) {
+  std::error_code error;
+  if (const std::filesystem::path folder = std::filesystem::path(path).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder, error);
+  Json json = {{"time", now()},
+               {"client", record.client},
+               {"ptxas", record.ptxas},
+               {"why", record.why},
+               {"architecture", record.architecture},
+               {"inputs", record.inputs},
+               {"changed", record.changed}};
+  if (!record.leftAlone.empty()) json["left_alone"] = record.leftAlone;
+  if (!record.trouble.empty()) json["trouble"] = record.trouble;
+  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return false;
+  const bool isWritten = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  return ::close(file) == 0 && isWritten;
+}
+
+std::vector<CallRecord> readLog(const std::string& path) {
+  std::vector<CallRecord> records;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object() || !json.contains("time")) continue;
+    try {
+      records.push_back({json.value("client", ""), json.value("ptxas", ""), json.value("why", ""),
+                         json.value("architecture", ""), json.value("left_alone", ""), json.value("trouble", ""),
+                         json.value("inputs", std::size_t{0}), json.value("changed", std::size_t{0}),
+                         json.value("time", "")});
+    } catch (const Json::exception&) {
+      // Another program's line.
+    }
+  }
+  return records;
+}
+
+}  // namespace ptxopt
