@@ -3,7 +3,7 @@
 #
 # `drop_in` has what ptxopt-ptxas needs: one object takes all that it was compiled with into a program.
 set(unity_drop_in options/guard_options options/number_checks options/optimizer_options options/wrapper_options)
-set(unity_files commands/diff commands/report commands/run_line commands/tune commands/verify
+set(unity_files commands/diff commands/doctor commands/report commands/run_line commands/tune commands/verify
   options/ptxas_options)
 set(unity_optimizer commands/as commands/baseline commands/nvcc commands/reduce manual/describe options/command_line
   options/parse_arguments)

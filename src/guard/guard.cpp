@@ -9,6 +9,7 @@
 #include "guard/closure.h"
 #include "guard/estimate.h"
 #include "guard/report.h"
+#include "ptxas/choose.h"
 
 namespace ptxopt {
 namespace {
@@ -22,7 +23,7 @@ bool changedAny(const Result& result) {
 class Guard {
  public:
   Guard(std::string_view text, const Options& options, const GuardOptions& guard)
-      : text_(text), options_(options), guard_(guard) {
+      : text_(text), options_(options), guard_(guard), ptxas_(guard.ptxas) {
     options_.outcomes |= guard.mode != GuardMode::Off;
   }
 
@@ -36,15 +37,25 @@ class Guard {
                                : !options_.architecture.empty()  ? options_.architecture
                                : guard_.mode == GuardMode::Ptxas ? architectureToAssemble(done_.result.architecture)
                                                                  : done_.result.architecture;
+    choosePtxasFor();
     if (!measureBoth()) return std::move(done_);
     keepWorse();
     return std::move(done_);
   }
 
  private:
+  void choosePtxasFor() {
+    if (guard_.mode != GuardMode::Ptxas || guard_.candidates.all.empty()) return;
+    const PtxasChoice choice =
+        choosePtxas(guard_.candidates, {versionNeededBy(text_), done_.guard.architecture}, ptxas_.cache);
+    ptxas_.program = choice.path;
+    done_.guard.ptxas = choice.path;
+    done_.guard.why = choice.why();
+  }
+
   Assembly measure(std::string_view text) const {
     if (guard_.mode == GuardMode::Ptxas) {
-      Assembly assembly = assemble(text, done_.guard.architecture, guard_.ptxas);
+      Assembly assembly = assemble(text, done_.guard.architecture, ptxas_);
       if (assembly && asksRelocatable_) addRelocatable(text, assembly.measures);
       return assembly;
     }
@@ -56,7 +67,7 @@ class Guard {
 
   // The figures of functions that have code only where other files may call them.
   void addRelocatable(std::string_view text, Measures& measures) const {
-    PtxasSettings settings = guard_.ptxas;
+    PtxasSettings settings = ptxas_;
     settings.arguments.emplace_back("-c");
     Assembly more = assemble(text, done_.guard.architecture, settings);
     if (!more) return;
@@ -235,6 +246,7 @@ class Guard {
   const std::string_view text_;
   Options options_;
   const GuardOptions& guard_;
+  PtxasSettings ptxas_;
   bool asksRelocatable_ = false;
   GuardedResult done_;
 };

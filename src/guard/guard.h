@@ -19,6 +19,7 @@
 
 #include "ptxas/assemble.h"
 #include "ptxas/compare.h"
+#include "ptxas/find.h"
 #include "ptxopt/ptxopt.h"
 
 namespace ptxopt {
@@ -29,6 +30,8 @@ std::string_view name(GuardMode mode);  // "off", "estimate", "ptxas"
 struct GuardOptions {
   GuardMode mode = GuardMode::Off;
   PtxasSettings ptxas;
+  // Not empty: the one of these that takes the text is asked, in the place of ptxas.program.
+  PtxasCandidates candidates;
   std::string architecture;  // that ptxas compiles for; empty: Options::architecture, or the text's
   bool isInsistent = false;  // asked for in so many words: who has no verdict on the input is to fail
   // The figures are of the very call that makes the code: what has no code there has none.
@@ -50,6 +53,7 @@ struct GuardReport {
   GuardMode mode = GuardMode::Off;
   bool asked = false;        // whether there was anything to compare
   std::string architecture;  // compared for
+  std::string ptxas, why;    // asked, and why that one, where there was a choice
   std::vector<KeptFunction> kept;
   std::string trouble;     // why nothing could be compared: all text is as it was
   bool refused = false;    // ptxas takes the input but not the optimized text: a bug of ours

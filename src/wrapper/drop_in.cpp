@@ -209,6 +209,7 @@ class DropIn {
     ShimOptions options = options_;
     options.guard.architecture = command_.architecture.empty() ? kUsualArchitecture : command_.architecture;
     options.guard.ptxas.program = ptxas_;
+    options.guard.candidates = {};
     options.guard.isWholeCall = true;
     if (command_.isLinked) options.optimizer.knobs.try_emplace("inline-weak", 0);
     options.guard.ptxas.arguments = command_.settings;

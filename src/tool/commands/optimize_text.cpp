@@ -45,6 +45,8 @@ Optimized optimizeText(std::string_view text, const CommandLine& line, const Opt
   } else {
     messages += result.dumps;
     writeRemarks(result, line, messages);
+    if (const GuardReport& guard = guarded.guard; line.verbose && !guard.ptxas.empty())
+      messages += fmt::format("ptxopt: {}: ptxas: {} ({}) [guard]\n", options.fileName, guard.ptxas, guard.why);
     if (!isUnjudged)
       messages += line.verbose || line.stats ? guardMessages(guarded.guard, options.fileName)
                                              : guardWarnings(guarded.guard, options.fileName);

@@ -39,7 +39,12 @@ bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& g
   const bool may = (line.mode.empty() || line.mode == "auto") && options.level >= 2 && !options.passes;
   if (line.mode == "estimate") guard.mode = GuardMode::Estimate;
   if (!wants && !may) return true;
-  guard.ptxas.program = findPtxas(line.ptxas, passedOver);
+  PtxasSearch search;
+  search.given = line.ptxas;
+  guard.candidates = ptxasCandidates(search);
+  guard.ptxas.program = guard.candidates.all.empty() ? std::string() : guard.candidates.all.front().path;
+  if (passedOver != nullptr)
+    for (const std::string& why : guard.candidates.wrong) passedOver->push_back(insteadOf(why, guard.ptxas.program));
   if (!guard.ptxas.program.empty()) {
     guard.mode = GuardMode::Ptxas;
     guard.isInsistent = wants;

@@ -1,0 +1,159 @@
+#include "doctor/clients.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "ptxas/find.h"
+#include "ptxas/find_python.h"
+
+namespace ptxopt::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDropIn = "ptxopt-ptxas";
+
+std::string valueOf(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+std::string besides(const std::string& self, const char* name) {
+  return fs::path(self).replace_filename(name).string();
+}
+
+// The folder of packages that has this one, and its version: of NAME-1.2.3.dist-info.
+struct Package {
+  std::string folder, version;
+};
+Package findPackage(const std::string& name) {
+  constexpr std::string_view kEnd = ".dist-info";
+  const std::string begin = name + '-';
+  for (const std::string& folder : pythonPackageFolders()) {
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      const std::string entry = it->path().filename().string();
+      if (entry.starts_with(begin) && entry.ends_with(kEnd))
+        return {folder, entry.substr(begin.size(), entry.size() - begin.size() - kEnd.size())};
+    }
+  }
+  return {};
+}
+
+std::string findProgram(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const std::string path = valueOf("PATH");
+    for (std::string_view rest = path; !rest.empty();) {
+      const std::string_view folder = rest.substr(0, rest.find(':'));
+      rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+      const std::string file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+      if (::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file) && !isThisProgram(file)) return file;
+    }
+  }
+  return {};
+}
+
+void findTriton(const std::string& self, ClientInfo& client) {
+  constexpr const char *kPlain = "TRITON_PTXAS_PATH", *kSecond = "TRITON_PTXAS_BLACKWELL_PATH";
+  const Package package = findPackage("triton");
+  const std::string bin = package.folder + "/triton/backends/nvidia/bin/";
+  if (!package.folder.empty()) client.found = package.folder + "/triton";
+  client.version = package.version;
+  const bool hasSecond = client.found.empty() || ::access((bin + "ptxas-blackwell").c_str(), X_OK) == 0;
+  client.toSet = fmt::format("export {}={}", kPlain, besides(self, kDropIn));
+  if (hasSecond) client.toSet += fmt::format(" {}={}", kSecond, besides(self, "ptxopt-ptxas-blackwell"));
+  const std::string plain = valueOf(kPlain), second = valueOf(kSecond);
+  const bool isPlainOurs = !plain.empty() && isThisProgram(plain);
+  const bool isSecondOurs = !second.empty() && isThisProgram(second);
+  client.callsUs = isPlainOurs && (isSecondOurs || !hasSecond) ? CallsUs::Yes : CallsUs::No;
+  for (const auto& [variable, value] : {std::pair(kPlain, plain), std::pair(kSecond, second)})
+    if (!value.empty() && ::access(value.c_str(), X_OK) != 0)
+      client.problems.push_back(fmt::format("{} is '{}': no program; Triton calls its own", variable, value));
+  if (hasSecond && isPlainOurs != isSecondOurs)
+    client.problems.push_back(fmt::format("{} is not ptxopt: Triton calls another ptxas {}",
+                                          isPlainOurs ? kSecond : kPlain,
+                                          isPlainOurs ? "for sm_90 and newer" : "for what is older than sm_90"));
+  if (isPlainOurs && plain == second)
+    client.problems.push_back(fmt::format(
+        "{} and {} are the same path: the version of the older ptxas is answered to both", kPlain, kSecond));
+}
+
+// The value of the last --NAME=VALUE of XLA_FLAGS.
+std::string flagOfXla(std::string_view name) {
+  const std::string flags = valueOf("XLA_FLAGS"), begin = fmt::format("--{}=", name);
+  const std::size_t at = flags.rfind(begin);
+  if (at == std::string::npos) return {};
+  const std::size_t value = at + begin.size();
+  return flags.substr(value, flags.find_first_of(" \t\n", value) - value);
+}
+
+void findJax(const std::string& self, ClientInfo& client) {
+  const Package package = findPackage("jax");
+  if (!package.folder.empty()) client.found = package.folder + "/jax";
+  client.version = package.version;
+  client.toSet = fmt::format(
+      "ln -s {} FOLDER/bin/ptxas; export XLA_FLAGS=\"--xla_gpu_cuda_data_dir=FOLDER "
+      "--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false\"",
+      besides(self, kDropIn));
+  const std::string folder = flagOfXla("xla_gpu_cuda_data_dir"), ptxas = folder + "/bin/ptxas";
+  const bool isOurs = !folder.empty() && isThisProgram(ptxas);
+  client.callsUs = isOurs ? CallsUs::Yes : CallsUs::No;
+  for (const char* flag : {"xla_gpu_enable_libnvptxcompiler", "xla_gpu_enable_libnvjitlink"})
+    if (isOurs && flagOfXla(flag) != "false" && flagOfXla(flag) != "0") {
+      client.callsUs = CallsUs::No;
+      client.problems.push_back(fmt::format("XLA_FLAGS has no --{}=false: XLA compiles by a library", flag));
+    }
+}
+
+void findClang(const std::string& self, ClientInfo& client) {
+  client.found = findProgram({"clang++", "clang++-19", "clang"});
+  client.toSet = "clang++ --ptxas-path=" + besides(self, kDropIn);
+}
+
+void findNvcc(const std::string& self, ClientInfo& client) {
+  client.found = findProgram({"nvcc"});
+  client.toSet = self + " nvcc ..., in the place of nvcc ...";
+}
+
+void findCmake(const std::string& self, ClientInfo& client) {
+  constexpr const char* kLauncher = "CMAKE_CUDA_COMPILER_LAUNCHER";
+  client.found = findProgram({"cmake"});
+  client.toSet = fmt::format("cmake -D{}=\"{};nvcc\"", kLauncher, self);
+  const std::string launcher = valueOf(kLauncher), program = launcher.substr(0, launcher.find(';'));
+  if (!launcher.empty() && (program == "ptxopt" || isThisProgram(program))) client.callsUs = CallsUs::Yes;
+}
+
+struct Row {
+  const char *name, *title;
+  void (*find)(const std::string& self, ClientInfo& client);
+};
+constexpr Row kRows[] = {
+#define PTXOPT_CLIENT(id, name, title) {name, title, find##id},
+#include "doctor/clients.def"
+#undef PTXOPT_CLIENT
+};
+
+}  // namespace
+
+std::vector<std::string> clientNames() {
+  std::vector<std::string> names;
+  for (const Row& row : kRows) names.emplace_back(row.name);
+  return names;
+}
+
+std::vector<ClientInfo> findClients(const std::string& self) {
+  std::vector<ClientInfo> clients;
+  for (const Row& row : kRows) {
+    ClientInfo& client = clients.emplace_back();
+    client.name = row.name;
+    client.title = row.title;
+    row.find(self, client);
+  }
+  return clients;
+}
+
+}  // namespace ptxopt::doctor

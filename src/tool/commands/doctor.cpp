@@ -1,0 +1,49 @@
+// `ptxopt doctor`: which ptxas and nvcc there are, which clients would call ptxopt, what to set.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+
+#include "doctor/diagnosis.h"
+#include "tool/commands/subcommands.h"
+#include "tool/options/config.h"
+#include "tool/options/environment.h"
+#include "tool/options/parse_arguments.h"
+#include "tool/terminal/messages.h"
+
+namespace ptxopt::tool {
+
+int doctorCommand(int argc, char** argv) {
+  CLI::App app(
+      "ptxopt doctor [OPTIONS]\n"
+      "Says which ptxas and nvcc there are, what PTX and which architectures each takes, which clients would call\n"
+      "ptxopt in the place of ptxas and when they last did ($PTXOPT_LOG keeps the log), what to set, and what is "
+      "not "
+      "right\n"
+      "about the configuration file and the environment. Nothing is changed.\n"
+      "\n"
+      "Exit codes: 0 nothing is wrong, 1 something is, 2 usage, 4 internal error.",
+      "ptxopt doctor");
+  std::string client, format = "text";
+  app.add_option("--client", client, "only this one, which has to be there and to call ptxopt")
+      ->type_name("CLIENT")
+      ->check(CLI::IsMember(doctor::clientNames()));
+  app.add_option("--format", format, "for people, or for programs")
+      ->type_name("text|json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  int exitCode = 0;
+  if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
+  std::error_code error;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  if (error) return fail(Status::Usage, "/proc/self/exe: " + error.message());
+  const std::vector<std::string> mistakes = userConfig().mistakes;
+  doctor::Diagnosis diagnosis = doctor::diagnose(self, client);
+  for (const std::string& warning : environmentWarnings()) diagnosis.problems.push_back(warning);
+  diagnosis.problems.insert(diagnosis.problems.begin(), mistakes.begin(), mistakes.end());
+  print(stdout, format == "json" ? toJson(diagnosis) : toText(diagnosis));
+  return static_cast<int>(diagnosis.problems.empty() ? Status::Ok : Status::CheckFailed);
+}
+
+}  // namespace ptxopt::tool
