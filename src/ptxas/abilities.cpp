@@ -97,11 +97,17 @@ std::vector<std::string> architecturesListed(std::string_view help) {
   for (;;) {
     const std::size_t begin = help.find('\'');
     const std::size_t end = begin == std::string_view::npos ? begin : help.find('\'', begin + 1);
-    if (end == std::string_view::npos) return listed;
+    if (end == std::string_view::npos) break;
     const std::string_view value = help.substr(begin + 1, end - begin - 1);
     if (value.starts_with(kReal) && std::ranges::find(listed, value) == listed.end()) listed.emplace_back(value);
     help.remove_prefix(end + 1);
   }
+  // sm_75 before sm_100, sm_90 before sm_90a.
+  std::ranges::sort(listed, [](const std::string& a, const std::string& b) {
+    const auto length = [](const std::string& text) { return text.find_last_of("0123456789"); };
+    return length(a) != length(b) ? length(a) < length(b) : a < b;
+  });
+  return listed;
 }
 
 PtxVersion newestVersionSaid(std::string_view message) {

@@ -29,7 +29,7 @@ struct PtxNeed {
 
 struct PtxasAbilities {
   PtxVersion newest;
-  std::vector<std::string> architectures;  // that there is machine code for: "sm_75", in the order of ptxas
+  std::vector<std::string> architectures;  // that there is machine code for: "sm_75", the oldest first
   bool isKnown() const { return newest.isKnown(); }
 };
 

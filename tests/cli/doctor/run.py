@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""ptxopt doctor: what it finds in a made-up machine, in both formats, what it says against it, and its exit code.
+
+  tests/cli/doctor/run.py --tool PATH
+
+The programs are scripts that answer as ptxas and nvcc do; the Python packages are folders. So nothing else is needed.
+"""
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "wrapper"))
+import common  # noqa: E402
+from choose import KERNEL, MIDDLE, NEW, fake  # noqa: E402
+from common import environment, run  # noqa: E402
+
+NVCC = """#!/bin/sh
+case $1 in
+  --version) echo 'Cuda compilation tools, release 13.0, V13.0.88';;
+  --list-gpu-code) printf 'sm_80\\nsm_90\\n';;
+esac
+"""
+
+
+class Doctor:
+    def __init__(self, tool, folder):
+        self.tool, self.folder, self.checks = tool, folder, common.Checks("doctor")
+        self.drop_in = common.drop_in_of(tool)
+        programs = folder / "programs"
+        programs.mkdir()
+        (programs / "python3").symlink_to(sys.executable)
+        (programs / "env").symlink_to("/usr/bin/env")
+        self.ptxas = fake(folder / "bin" / "ptxas", NEW)
+        self.nvcc = common.script(folder / "bin" / "nvcc", NVCC)
+        common.script(folder / "bin" / "clang++", "#!/bin/sh\n")
+        common.script(folder / "bin" / "cmake", "#!/bin/sh\n")
+        self.packages = folder / "packages"
+        own = self.packages / "triton" / "backends" / "nvidia" / "bin"
+        self.plain, self.second = fake(own / "ptxas", MIDDLE), fake(own / "ptxas-blackwell", NEW)
+        for name in ("triton-3.9.0", "jax-0.10.2"):
+            (self.packages / f"{name}.dist-info").mkdir()
+        self.env = environment(PATH=f"{folder / 'bin'}:{programs}", PTXOPT_CACHE_DIR=folder / "cache", PTXOPT_CONFIG="/dev/null",
+                               PYTHONPATH=self.packages)
+        for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "XLA_FLAGS", "TRITON_PTXAS_PATH", "CMAKE_CUDA_COMPILER_LAUNCHER"):
+            self.env.pop(name, None)
+        self.triton = {"TRITON_PTXAS_PATH": self.drop_in, "TRITON_PTXAS_BLACKWELL_PATH": self.drop_in + "-blackwell"}
+
+    def ask(self, *words, **more):
+        """The exit code and what JSON says."""
+        result = run([self.tool, "doctor", "--format=json", *words], env={**self.env, **more})
+        try:
+            return result.returncode, json.loads(result.stdout)
+        except ValueError:
+            self.checks.check(False, f"{words} {more}: JSON", str(result))
+            return result.returncode, {"ptxas": [], "nvcc": [], "clients": [], "problems": []}
+
+    def healthy(self):
+        code, found = self.ask()
+        self.checks.equal((code, found["problems"]), (0, []), "nothing is wrong")
+        first = found["ptxas"][0]
+        self.checks.equal(first, {"path": self.ptxas, "origin": "PATH", "version": "V13.4.1", "newest_ptx": "9.4",
+                                  "architectures": ["sm_80", "sm_90", "sm_100a"]}, "the ptxas of the PATH")
+        own = {p["path"]: p["newest_ptx"] for p in found["ptxas"] if "Triton" in p["origin"]}
+        self.checks.equal(own, {self.plain: "8.8", self.second: "9.4"}, "Triton's two")
+        self.checks.equal([(p["path"], p["version"], p["architectures"]) for p in found["nvcc"]],
+                          [(self.nvcc, "V13.0.88", ["sm_80", "sm_90"])], "nvcc")
+        clients = {c["name"]: c for c in found["clients"]}
+        self.checks.equal(list(clients), ["triton", "jax", "clang", "nvcc", "cmake"], "all clients")
+        self.checks.check(all(c["found"] and c["set"] for c in clients.values()), "all are found", str(clients))
+        self.checks.equal({n: c["calls_ptxopt"] for n, c in clients.items()},
+                          {"triton": "no", "jax": "no", "clang": "per-call", "nvcc": "per-call", "cmake": "per-call"}, "none is told of us")
+        self.checks.equal([clients[n]["version"] for n in ("triton", "jax")], ["3.9.0", "0.10.2"], "versions of packages")
+        text = run([self.tool, "doctor"], env=self.env)
+        for line in ("ptxas, in the order in which they are tried:", f"  {self.ptxas} (PATH)", "    V13.4.1, PTX up to 9.4",
+                     "    sm_80 sm_90 sm_100a", f"  {self.nvcc}", "log of calls: none; PTXOPT_LOG=FILE keeps one",
+                     f"  Triton 3.9.0: {self.packages / 'triton'}", "    does not call ptxopt", "nothing is wrong"):
+            self.checks.check(line in text.stdout.decode().splitlines(), f"text: {line!r}", text.stdout.decode())
+        self.checks.equal((text.returncode, text.stderr), (0, b""), "text: exit code")
+
+    def clients(self):
+        code, found = self.ask("--client=triton")
+        self.checks.equal((code, found["problems"]), (1, ["triton: Triton would not call ptxopt"]), "Triton is not told")
+        self.checks.equal([c["name"] for c in found["clients"]], ["triton"], "one client")
+        # What is to be set, set: by a shell.
+        script = f"{found['clients'][0]['set']}; exec '{self.tool}' doctor --client=triton --format=json"
+        result = run(["/bin/sh", "-c", script], env=self.env)
+        self.checks.equal((result.returncode, json.loads(result.stdout)["clients"][0]["calls_ptxopt"]), (0, "yes"), "Triton is told")
+        for settings, what in (({"TRITON_PTXAS_PATH": self.drop_in}, "TRITON_PTXAS_BLACKWELL_PATH is not ptxopt"),
+                               ({**self.triton, "TRITON_PTXAS_BLACKWELL_PATH": self.drop_in}, "are the same path"),
+                               ({**self.triton, "TRITON_PTXAS_PATH": "/nothing"}, "TRITON_PTXAS_PATH is '/nothing': no program")):
+            for words in ((), ("--client=triton",)):
+                code, found = self.ask(*words, **settings)
+                self.checks.check(code == 1 and any(what in p for p in found["problems"]), f"{settings}: {what}", str(found["problems"]))
+        cuda = self.folder / "cuda"
+        common.link_as(self.drop_in, cuda / "bin")
+        flags = f"--xla_gpu_cuda_data_dir={cuda} --xla_gpu_enable_libnvptxcompiler=false"
+        code, found = self.ask("--client=jax", XLA_FLAGS=flags)
+        self.checks.check(code == 1 and "xla_gpu_enable_libnvjitlink" in found["problems"][0], "JAX: a flag is missing", str(found["problems"]))
+        code, found = self.ask("--client=jax", XLA_FLAGS=flags + " --xla_gpu_enable_libnvjitlink=false")
+        self.checks.equal((code, found["clients"][0]["calls_ptxopt"]), (0, "yes"), "JAX is told")
+        code, found = self.ask("--client=cmake", CMAKE_CUDA_COMPILER_LAUNCHER=f"{self.tool};nvcc")
+        self.checks.equal((code, found["clients"][0]["calls_ptxopt"]), (0, "yes"), "CMake is told")
+        code, found = self.ask("--client=clang", PATH=str(self.folder / "programs"))
+        self.checks.check(code == 1 and "clang: clang is not found" in found["problems"], "no clang", str(found["problems"]))
+
+    def log(self):
+        log, source = self.folder / "log", self.folder / "k.ptx"
+        source.write_text(KERNEL.format("8.0"))
+        code, found = self.ask("--client=triton", PTXOPT_LOG=str(log), **self.triton)
+        self.checks.check(code == 0 and "last_call" not in found["clients"][0], "no call yet", str(found))
+        log.write_text("no line of ours\n{\"a\": 1}\n")
+        result = run([self.drop_in, "-arch=sm_80", source, "-o", self.folder / "out"],
+                     env={**self.env, **self.triton, "PTXOPT_LOG": str(log), "PTXOPT_OPTIONS": "-O1"})
+        self.checks.equal((result.returncode, result.stderr), (0, b""), "a call")
+        last = self.ask("--client=triton", PTXOPT_LOG=str(log), **self.triton)[1]["clients"][0].get("last_call", {})
+        self.checks.equal({k: last.get(k) for k in ("ptxas", "why", "architecture", "inputs", "changed")},
+                          {"ptxas": self.plain, "why": "Triton's own", "architecture": "sm_80", "inputs": 1, "changed": 1}, "the last call")
+        text = run([self.tool, "doctor"], env={**self.env, "PTXOPT_LOG": str(log)}).stdout.decode()
+        self.checks.check("1 of 1 inputs changed" in text and "no call is in the log" in text, "text: the last call", text)
+
+    def wrong(self):
+        config = self.folder / "config.json"
+        config.write_text('{"guard": 1}')
+        missing = str(self.folder / "nothing")
+        cases = [({"PTXOPT_CONFIG": str(config)}, "config.json:1:2: error: 'guard' is to be a string"),
+                 ({"PTXOPT_PTXAS": missing}, f"PTXOPT_PTXAS is '{missing}': there is no such file; '{self.ptxas}' is taken instead"),
+                 ({"PTXOPT_PTXAS": "none"}, "the variable says that there is no ptxas"), ({"PTXOPT_NVCC": missing}, "PTXOPT_NVCC is"),
+                 ({"CUDA_HOME": missing}, "CUDA_HOME is"), ({"PTXOPT_GAURD": "off"}, "is PTXOPT_GUARD meant?"),
+                 ({"PTXAS": "/bin/true"}, "/bin/true (PTXAS) does not answer as ptxas does")]
+        if not os.path.exists("/usr/local/cuda/bin/ptxas"):
+            cases.append(({"PATH": str(self.folder / "programs"), "PYTHONPATH": ""}, "there is no ptxas"))
+        for settings, what in cases:
+            code, found = self.ask(**settings)
+            self.checks.check(code == 1 and any(what in p for p in found["problems"]), f"{settings}: {what}", str(found["problems"]))
+            text = run([self.tool, "doctor"], env={**self.env, **settings})
+            self.checks.check(text.returncode == 1 and "what is wrong:" in text.stdout.decode(), f"{settings}: text", str(text))
+        self.checks.equal(run([self.tool, "doctor", "--client=gcc"], env=self.env).returncode, 2, "a client that is none")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    tool = str(Path(parser.parse_args().tool).resolve())
+    with tempfile.TemporaryDirectory() as name:
+        doctor = Doctor(tool, Path(name).resolve())
+        doctor.healthy()
+        doctor.clients()
+        doctor.log()
+        doctor.wrong()
+    return doctor.checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
