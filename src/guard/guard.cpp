@@ -38,8 +38,11 @@ class Guard {
                                : guard_.mode == GuardMode::Ptxas ? architectureToAssemble(done_.result.architecture)
                                                                  : done_.result.architecture;
     choosePtxasFor();
-    if (!measureBoth()) return std::move(done_);
-    keepWorse();
+    if (measureBoth()) keepWorse();
+    if (done_.result.output == text_)
+      done_.guard.output = std::move(outputBefore_);
+    else if (done_.result.output == measuredText_)
+      done_.guard.output = std::move(outputAfter_);
     return std::move(done_);
   }
 
@@ -93,8 +96,9 @@ class Guard {
   bool measureBoth() {
     asksRelocatable_ = guard_.mode == GuardMode::Ptxas && !guard_.isWholeCall && changedApart();
     auto other = std::async(std::launch::async, [&] { return measure(text_); });
-    Assembly after = measure(done_.result.output);
+    Assembly after = measureOutput();
     Assembly before = other.get();
+    outputBefore_ = std::move(before.output);
     if (!before) {
       done_.guard.trouble = before.error;
       done_.guard.noVerdict = true;
@@ -103,6 +107,13 @@ class Guard {
     }
     done_.guard.before = std::move(before.measures);
     return take(std::move(after));
+  }
+
+  Assembly measureOutput() {
+    Assembly assembly = measure(done_.result.output);
+    outputAfter_ = std::move(assembly.output);
+    if (outputAfter_) measuredText_ = done_.result.output;
+    return assembly;
   }
 
   // The figures of the output. Where there are none although there are some of the input, that is given back.
@@ -144,7 +155,7 @@ class Guard {
         done_.guard.after = done_.guard.before;
         return;
       }
-      if (!take(measure(done_.result.output))) return;
+      if (!take(measureOutput())) return;
     }
   }
 
@@ -247,6 +258,8 @@ class Guard {
   Options options_;
   const GuardOptions& guard_;
   PtxasSettings ptxas_;
+  std::optional<PtxasOutput> outputBefore_, outputAfter_;
+  std::string measuredText_;  // of outputAfter_
   bool asksRelocatable_ = false;
   GuardedResult done_;
 };

@@ -119,7 +119,7 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
                   std::move(error));
   }
   std::ifstream in(cubin, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
   auto read = readCubin(bytes);
   if (const auto* wrong = std::get_if<CubinError>(&read))
     return failed(Status::Failed, fmt::format("{}: no cubin that can be read: {}", settings.program,
@@ -129,6 +129,8 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
   assembly.measures = std::get<Measures>(std::move(read));
   assembly.measures.architecture = architecture;
   addCounts(assembly.measures, result.err + result.out);
+  if (settings.keepsOutput && !relocatable && !result.truncated)
+    assembly.output = {std::move(bytes), result.out, result.err, folder.file("in.ptx")};
   return assembly;
 }
 

@@ -6,6 +6,7 @@
 // reason, it is asked again with -c.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,15 @@ struct PtxasSettings {
   std::string program;                 // see find.h
   std::vector<std::string> arguments;  // besides -arch, -v, the file and -o
   double timeoutSeconds = 600;
-  Cache* cache = nullptr;  // none: always run it
+  Cache* cache = nullptr;    // none: always run it
+  bool keepsOutput = false;  // what ptxas made is of interest, not the figures alone
+};
+
+// What a run of ptxas made, but for -v: as it would be for who calls it with the same arguments.
+struct PtxasOutput {
+  std::string cubin;
+  std::string out, err;  // what it wrote to its streams
+  std::string input;     // its input, as these name it
 };
 
 struct Assembly {
@@ -33,6 +42,8 @@ struct Assembly {
   Measures measures;
   std::string error;  // why there are none, in words
   bool fromCache = false;
+  // If it is to be kept, and the text was assembled now, as a whole program unless the arguments say otherwise.
+  std::optional<PtxasOutput> output;
 
   explicit operator bool() const { return status == Status::Ok; }
 };

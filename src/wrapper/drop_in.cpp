@@ -14,6 +14,7 @@
 #include "wrapper/call_log.h"
 #include "wrapper/child.h"
 #include "wrapper/io.h"
+#include "wrapper/made_output.h"
 #include "wrapper/messages.h"
 #include "wrapper/ptxas_command.h"
 #include "wrapper/real_ptxas.h"
@@ -150,6 +151,7 @@ class DropIn {
     choose();
     if (!isLoaded) return assembleGiven();
     optimizeAll();
+    if (std::optional<Child> child = takeMade()) return child;
     if (std::any_of(inputs_.begin(), inputs_.end(), [](const ShimInput& i) { return i.result.changed; })) {
       if (std::optional<Child> child = assembleOptimized(folder)) return child;
     } else if (trouble_.empty() && options_.warnings.empty() && candidates_.wrong.empty() &&
@@ -213,6 +215,8 @@ class DropIn {
     options.guard.isWholeCall = true;
     if (command_.isLinked) options.optimizer.knobs.try_emplace("inline-weak", 0);
     options.guard.ptxas.arguments = command_.settings;
+    options.guard.ptxas.keepsOutput = inputs_.size() == 1 && !inputs_.front().isString() &&
+                                      !inputs_.front().isStandardInput() && !command_.architecture.empty();
     const SafetyNet net(givenCall(), standardInput_, kMostCpuSeconds);
     for (ShimInput& input : inputs_) {
       input.result = optimizeInput(input.text, input.name(), command_.architecture, options);
@@ -220,6 +224,25 @@ class DropIn {
       if (!options_.verbose) continue;
       for (const std::string& note : input.result.notes) say(note);
     }
+  }
+
+  // What the guard's ptxas made of the only input, by the same arguments. Nothing where it is to be assembled.
+  std::optional<Child> takeMade() {
+    if (inputs_.size() != 1 || !trouble_.empty() || !inputs_.front().result.made) return std::nullopt;
+    const std::optional<PtxasOutput> made = asCalled(*inputs_.front().result.made, command_.isVerbose);
+    const std::string place = placeOfCubin(command_.outputs);
+    if (!made || place.empty() || !writeBytes(std::filesystem::path(place), made->cubin)) return std::nullopt;
+    Child child;
+    child.out = made->out;
+    child.err = made->err;
+    inputs_.front().resultFile = made->input;
+    writeBytes(STDOUT_FILENO, asGiven(child, &Child::out));
+    writeBytes(STDERR_FILENO, asGiven(child, &Child::err));
+    if (options_.verbose) say("the cubin is the one that the guard's ptxas made");
+    tell();
+    writeSides();
+    log({});
+    return child;
   }
 
   // Nothing where the PTX as given has to be tried.

@@ -39,6 +39,7 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const G
     out.trouble = fmt::format("{}: {}", options.fileName, unjudged);
   out.changed = result.output != text;
   out.text = std::move(result.output);
+  out.made = std::move(guarded.guard.output);
   out.reportJson = std::move(result.reportJson);
   return out;
 }

@@ -1,6 +1,7 @@
 // Optimizing one input of the drop-in ptxas: whatever goes wrong, there is a text to go on with.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,7 @@ struct OptimizedInput {
   std::string trouble;             // what went wrong, in a line
   std::vector<std::string> notes;  // for who asked for more words
   std::string reportJson;
+  std::optional<PtxasOutput> made;  // what ptxas made of this text, where the guard had it assembled
 };
 
 // `architecture`: that ptxas was asked for; empty: none. `guard` has what ptxas is to be asked with.

@@ -13,6 +13,7 @@ namespace {
 enum class Follows { Flag, Value, Level, Number };
 enum class Meaning {
   Nothing,
+  Verbose,
   Linked,
   Architecture,
   Output,
@@ -121,8 +122,9 @@ class Reader {
     const std::size_t last = command_.words.size() - 1;
     switch (meaning) {
       case Meaning::Nothing:
-      case Meaning::Output:
       case Meaning::OptionsFile: break;
+      case Meaning::Output: command_.outputs.push_back(value); break;
+      case Meaning::Verbose: command_.isVerbose = true; break;
       case Meaning::Architecture:
         command_.architecture = value;
         command_.architectureWords.push_back(last);

@@ -25,6 +25,8 @@ struct PtxasCommand {
   std::vector<Input> inputs;          // as they stand
   std::string architecture;           // the last one asked for; empty: ptxas's own
   std::vector<std::string> settings;  // what else is asked of ptxas: without inputs, architecture and output
+  std::vector<std::string> outputs;   // where the cubin goes, each time that is said
+  bool isVerbose = false;             // -v
   bool isLinked = false;              // with other modules, later (-c)
   std::string leftAlone;              // not empty: the PTX is not to be touched, and why
 

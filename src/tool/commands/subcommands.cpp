@@ -19,8 +19,8 @@ constexpr Subcommand kSubcommands[] = {
     {"as", "be ptxas, with the PTX optimized in between; so is ptxopt under the names ptxas and ptxopt-ptxas",
      asCommand, true},
     {"nvcc", "be nvcc, with the PTX optimized before ptxas", nvccCommand, true},
-    {"doctor", "say which ptxas and nvcc there are, which clients would call ptxopt, and what to set", doctorCommand,
-     true},
+    {"doctor", "say which ptxas and nvcc there are, which clients would call ptxopt, and what to set",
+     doctorCommand, true},
 };
 
 }  // namespace

@@ -238,6 +238,55 @@ def prepared(folder):
     return folder
 
 
+COUNTER = """#!/bin/sh
+for word; do case $word in *.ptx) echo "$*" >> {log};; esac; done
+exec {real} "$@"
+"""
+
+
+def assembled_once(checks, shim, ptxas, folder):
+    """What the guard has assembled is the cubin: the real ptxas runs once for the input and once for the result."""
+    folder.mkdir()
+    log = folder / "log"
+    counter = common.script(folder / "counter", COUNTER.format(log=log, real=ptxas))
+    prepare(folder / "files")
+    kernel = SAMPLES / "kernels" / "softmax.ptx"
+    # The input; the runs of a first call and of a second one, which finds the figures in the cache.
+    cases = [(["-v", str(kernel)], 2, 1), ([str(kernel)], 2, 1), (["-lineinfo", "-v", str(kernel)], 2, 1), (["-c", str(kernel)], 2, 1),
+             (["--opt-level=2", str(kernel)], 2, 1),
+             # Not for these: several inputs, standard input, an output that is no file.
+             ([str(kernel), str(SAMPLES / "histogram.ptx")], None, None), (["-o", "/dev/null", str(kernel)], 3, 1)]
+    for number, (words, first, second) in enumerate(cases):
+        out = folder / f"{number}.cubin"
+        words = ["-arch=sm_90", *words] + ([] if "-o" in words else ["-o", str(out)])
+        guarded = {"PTXOPT_GUARD": "ptxas", "PTXOPT_CACHE_DIR": folder / f"cache{number}"}
+        cubins, streams = [], []
+        for expected, more in ((first, guarded), (second, guarded), (1, {})):
+            log.unlink(missing_ok=True)
+            out.unlink(missing_ok=True)
+            result = run([shim, *words], env=environment(counter, **more), cwd=folder)
+            if first is not None:
+                checks.equal(result.returncode, 0, f"{words}: exit code")
+                checks.equal(len(log.read_text().splitlines()), expected, f"{words}: runs of ptxas")
+            streams.append((without_names(result.stdout), without_names(result.stderr)))
+            cubins.append(out.read_bytes() if out.exists() else b"")
+        checks.check(streams[0] == streams[1] == streams[2], f"{words}: streams", str(streams))
+        if "-v" in words:  # else it is in the notes of how the cubin was made
+            checks.check(cubins[0] == cubins[1] == cubins[2] != b"", f"{words}: cubins")
+        elif out.exists():
+            checks.check("softmax" in common.kernels(out), f"{words}: kernels")
+    # Without -o, and where it cannot be written: as ptxas does it.
+    guarded = environment(counter, PTXOPT_GUARD="ptxas", PTXOPT_CACHE_DIR=folder / "cache")
+    run([shim, "-arch=sm_90", str(kernel)], env=guarded, cwd=folder)
+    checks.check((folder / "elf.o").exists(), "without -o: elf.o")
+    result = run([shim, "-arch=sm_80", str(kernel), "-o", "nothing/out"], env=guarded, cwd=folder)
+    plain = run([ptxas, "-arch=sm_80", str(kernel), "-o", "nothing/out"], cwd=folder)
+    checks.equal((result.returncode, (folder / "nothing").exists()), (plain.returncode, False), "an output in no folder")
+    # Warnings name the input, by its lines.
+    results = [run([program, "-arch=sm_75", "w.ptx", "-o", "out"], env=guarded, cwd=folder / "files") for program in (ptxas, shim)]
+    checks.equal((results[1].stdout, results[1].stderr), (results[0].stdout, results[0].stderr), "warnings under the guard")
+
+
 def table_of_options(checks, ptxas):
     """Every option of `ptxas --help` is in the table, and takes a value there if it takes one."""
     rows = re.findall(r'^PTXAS_OPTION\("([^"]+)", "([^"]+)", (\w+), (\w+)\)',
@@ -271,6 +320,7 @@ def main():
         what_ptxas_gets(checks, tool, shim, ptxas, folder / "gets")
         tidy_or_not(checks, tool, ptxas, folder / "tidy")
         ways_in(checks, tool, ptxas, folder / "ways")
+        assembled_once(checks, shim, ptxas, folder / "once")
         table_of_options(checks, ptxas)
     return checks.end()
 
