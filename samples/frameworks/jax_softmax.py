@@ -3,13 +3,13 @@
     mkdir -p ~/cuda-ptxopt/bin
     ln -s "$(command -v ptxopt)" ~/cuda-ptxopt/bin/ptxas
     ln -s /usr/local/cuda/nvvm ~/cuda-ptxopt/nvvm
-    export XLA_FLAGS="--xla_gpu_cuda_data_dir=$HOME/cuda-ptxopt --xla_gpu_enable_libnvptxcompiler=false \
-        --xla_gpu_enable_libnvjitlink=false"
+    export CUDA_ROOT=$HOME/cuda-ptxopt
+    export XLA_FLAGS="--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false"
     python samples/frameworks/jax_softmax.py
 
 XLA starts the `bin/ptxas` of that folder when it is told not to compile PTX by the libraries that are linked in. The real one
-behind it is that of $PTXOPT_PTXAS or of the CUDA toolkit. On a machine with a GPU the flags alone are enough, for any program;
-the rest of this sample describes a GPU that is not there. Needs jax and jax-cuda12-plugin.
+after it is that of $PTXOPT_PTXAS, JAX's own from the package nvidia-cuda-nvcc, or that of the CUDA toolkit. On a machine with a GPU the flags alone are enough, for any program;
+the rest of this sample describes a GPU that is not there. Needs jax and jax-cuda13-plugin.
 """
 import os
 

@@ -91,17 +91,29 @@ std::string flagOfXla(std::string_view name) {
   return flags.substr(value, flags.find_first_of(" \t\n", value) - value);
 }
 
+// The folder whose bin/ptxas JAX has XLA call: that of CUDA_ROOT, else that of a package, else that of XLA_FLAGS.
+std::string cudaFolderOfJax(const std::string& packages) {
+  if (std::string root = valueOf("CUDA_ROOT"); !root.empty()) return root;
+  for (const char* folder : {"/nvidia/cu13", "/nvidia/cuda_nvcc"})
+    if (!packages.empty() && ::access((packages + folder + "/bin/ptxas").c_str(), X_OK) == 0)
+      return packages + folder;
+  return flagOfXla("xla_gpu_cuda_data_dir");
+}
+
 void findJax(const std::string& self, ClientInfo& client) {
   const Package package = findPackage("jax");
   if (!package.folder.empty()) client.found = package.folder + "/jax";
   client.version = package.version;
   client.toSet = fmt::format(
-      "ln -s {} FOLDER/bin/ptxas; export XLA_FLAGS=\"--xla_gpu_cuda_data_dir=FOLDER "
-      "--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false\"",
+      "mkdir -p FOLDER/bin; ln -s {} FOLDER/bin/ptxas; ln -s TOOLKIT/nvvm FOLDER/nvvm; export CUDA_ROOT=FOLDER "
+      "XLA_FLAGS=\"--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false\"",
       besides(self, kDropIn));
-  const std::string folder = flagOfXla("xla_gpu_cuda_data_dir"), ptxas = folder + "/bin/ptxas";
-  const bool isOurs = !folder.empty() && isThisProgram(ptxas);
+  const std::string folder = cudaFolderOfJax(package.folder), said = flagOfXla("xla_gpu_cuda_data_dir");
+  const bool isOurs = !folder.empty() && isThisProgram(folder + "/bin/ptxas");
   client.callsUs = isOurs ? CallsUs::Yes : CallsUs::No;
+  if (!isOurs && !said.empty() && isThisProgram(said + "/bin/ptxas"))
+    client.problems.push_back(fmt::format(
+        "XLA_FLAGS has --xla_gpu_cuda_data_dir={}, which JAX replaces by {}: set CUDA_ROOT instead", said, folder));
   for (const char* flag : {"xla_gpu_enable_libnvptxcompiler", "xla_gpu_enable_libnvjitlink"})
     if (isOurs && flagOfXla(flag) != "false" && flagOfXla(flag) != "0") {
       client.callsUs = CallsUs::No;

@@ -7,7 +7,7 @@ import venv
 from pathlib import Path
 
 PACKAGES = {"frameworks": ["triton==3.9.0", "numba-cuda[cu13]==0.30.4", "nvidia-nvvm==13.0.*", "setuptools"],
-            "jax": ["jax==0.10.2", "jax-cuda12-plugin==0.10.2"],
+            "jax": ["jax==0.10.2", "jax-cuda13-plugin==0.10.2"],
             "ptxas": ["nvidia-cuda-nvcc==13.5.*"]}
 # ptxas and nvdisasm, 0.2 GB, for tests/codegen/sass.
 TOOLS = {"cuda-tools": ["nvidia-cuda-nvdisasm==13.5.*", "nvidia-cuda-nvcc==13.5.*"]}

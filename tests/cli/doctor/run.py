@@ -44,7 +44,7 @@ class Doctor:
             (self.packages / f"{name}.dist-info").mkdir()
         self.env = environment(PATH=f"{folder / 'bin'}:{programs}", PTXOPT_CACHE_DIR=folder / "cache", PTXOPT_CONFIG="/dev/null",
                                PYTHONPATH=self.packages)
-        for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "XLA_FLAGS", "TRITON_PTXAS_PATH", "CMAKE_CUDA_COMPILER_LAUNCHER"):
+        for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "XLA_FLAGS", "CUDA_ROOT", "TRITON_PTXAS_PATH", "CMAKE_CUDA_COMPILER_LAUNCHER"):
             self.env.pop(name, None)
         self.triton = {"TRITON_PTXAS_PATH": self.drop_in, "TRITON_PTXAS_BLACKWELL_PATH": self.drop_in + "-blackwell"}
 
@@ -101,6 +101,14 @@ class Doctor:
         self.checks.check(code == 1 and "xla_gpu_enable_libnvjitlink" in found["problems"][0], "JAX: a flag is missing", str(found["problems"]))
         code, found = self.ask("--client=jax", XLA_FLAGS=flags + " --xla_gpu_enable_libnvjitlink=false")
         self.checks.equal((code, found["clients"][0]["calls_ptxopt"]), (0, "yes"), "JAX is told")
+        # A package that brings a ptxas counts before the flag, and CUDA_ROOT before both.
+        wheel = fake(self.packages / "nvidia" / "cu13" / "bin" / "ptxas", NEW)
+        flags += " --xla_gpu_enable_libnvjitlink=false"
+        code, found = self.ask("--client=jax", XLA_FLAGS=flags)
+        self.checks.check(code == 1 and "set CUDA_ROOT instead" in found["problems"][0], "JAX: the package's ptxas", str(found["problems"]))
+        code, found = self.ask("--client=jax", XLA_FLAGS=flags, CUDA_ROOT=str(cuda))
+        self.checks.equal((code, found["clients"][0]["calls_ptxopt"]), (0, "yes"), "JAX: CUDA_ROOT")
+        Path(wheel).unlink()
         code, found = self.ask("--client=cmake", CMAKE_CUDA_COMPILER_LAUNCHER=f"{self.tool};nvcc")
         self.checks.equal((code, found["clients"][0]["calls_ptxopt"]), (0, "yes"), "CMake is told")
         code, found = self.ask("--client=clang", PATH=str(self.folder / "programs"))
