@@ -7,9 +7,10 @@
     export XLA_FLAGS="--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false"
     python samples/frameworks/jax_softmax.py
 
-XLA starts the `bin/ptxas` of that folder when it is told not to compile PTX by the libraries that are linked in. The real one
-after it is that of $PTXOPT_PTXAS, JAX's own from the package nvidia-cuda-nvcc, or that of the CUDA toolkit. On a machine with a GPU the flags alone are enough, for any program;
-the rest of this sample describes a GPU that is not there. Needs jax and jax-cuda13-plugin.
+XLA starts the `bin/ptxas` of that folder when it is told not to compile PTX by the libraries that are linked in. ptxopt then
+calls JAX's own ptxas, that of the package nvidia-cuda-nvcc, or one of the CUDA toolkit where there is none. On a machine with
+a GPU these variables are enough, for any program; the rest of this sample describes a GPU that is not there. Needs jax and
+jax-cuda13-plugin.
 """
 import os
 

@@ -1,10 +1,10 @@
-"""A Triton kernel compiled for sm_80 without a GPU, its PTX optimized by ptxopt on the way.
+"""A Triton kernel compiled without a GPU, its PTX optimized by ptxopt on the way.
 
-    TRITON_PTXAS_PATH="$(command -v ptxopt-ptxas)" python samples/frameworks/triton_add.py [OUT.cubin]
+    export TRITON_PTXAS_PATH="$(command -v ptxopt-ptxas)" TRITON_PTXAS_BLACKWELL_PATH="$(command -v ptxopt-ptxas-blackwell)"
+    python samples/frameworks/triton_add.py [OUT.cubin [CAPABILITY]]
 
-Triton calls the program of that variable in the place of its own ptxas. The real one behind it is that of $PTXOPT_PTXAS,
-of the CUDA toolkit or of the PATH; where there is none, PTXOPT_PTXAS can name Triton's own:
-triton/backends/nvidia/bin/ptxas among the site packages.
+CAPABILITY is that of the GPU to compile for, 80 without it. Triton calls the programs of these variables in the place of its
+two: `ptxas`, and `ptxas-blackwell` for sm_90 and newer. ptxopt then calls Triton's own, unless $PTXOPT_PTXAS names another.
 """
 import sys
 
@@ -25,7 +25,7 @@ def scale_rows(out, x, factors, width, BLOCK: tl.constexpr):
 
 source = ASTSource(fn=scale_rows, constexprs={"BLOCK": 256},
                    signature={"out": "*fp32", "x": "*fp32", "factors": "*fp32", "width": "i32", "BLOCK": "constexpr"})
-kernel = triton.compile(source, target=GPUTarget("cuda", 80, 32))
+kernel = triton.compile(source, target=GPUTarget("cuda", int(sys.argv[2]) if len(sys.argv) > 2 else 80, 32))
 print(f"{kernel.metadata.name}: {len(kernel.asm['ptx'])} characters of PTX, {len(kernel.asm['cubin'])} bytes of machine code")
 if len(sys.argv) > 1:
     with open(sys.argv[1], "wb") as out:

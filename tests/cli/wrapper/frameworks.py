@@ -35,6 +35,33 @@ def reports_of(checks, sample, command, ptxas, folder, **more):
     return [json.loads(path.read_text()) for path in written]
 
 
+# Triton's own ptxas by the GPU that is compiled for.
+TRITON = {"80": "ptxas", "90": "ptxas-blackwell", "100": "ptxas-blackwell", "120": "ptxas-blackwell"}
+
+
+def triton(checks, python, shim, folder):
+    """Triton with its default settings: each of its two ptxas is called where it would be without us, and what its cache
+    has of a time before us does not hide us."""
+    log, cubin = folder / "log", folder / "triton.cubin"
+    told = {"TRITON_PTXAS_PATH": shim, "TRITON_PTXAS_BLACKWELL_PATH": f"{shim}-blackwell", "PTXOPT_LOG": log}
+    for capability, name in TRITON.items():
+        for what, more, calls in (("without us", {}, 0), ("first", told, 1), ("again", told, 0),
+                                  ("other options", {**told, "PTXOPT_OPTIONS": "-O1"}, 1)):
+            log.unlink(missing_ok=True)
+            result = run([python, SAMPLES / "frameworks" / "triton_add.py", cubin, capability],
+                         env=environment(TRITON_CACHE_DIR=folder / "triton", **more), cwd=folder)
+            if not checks.equal(result.returncode, 0, f"Triton, sm_{capability}, {what}: exit code"):
+                print(result.stderr.decode(errors="replace")[-3000:])
+            records = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+            checks.equal(len(records), calls, f"Triton, sm_{capability}, {what}: calls")
+            checks.check("scale_rows" in common.kernels(cubin), f"Triton, sm_{capability}, {what}: the kernel is in the cubin")
+            for record in records:
+                real = Path(record["ptxas"])
+                checks.equal((record["client"], record["why"], real.name, real.parts[-5:-2]),
+                             ("triton", "Triton's own", name, ("triton", "backends", "nvidia")), f"Triton, sm_{capability}: the real ptxas")
+                checks.equal(record["changed"], 1, f"Triton, sm_{capability}, {what}: optimized")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
@@ -53,10 +80,10 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shim = common.drop_in_of(tool)
-        for sample, kernel in (("triton_add.py", "scale_rows"), ("numba_axpy.py", "axpy")):
+        triton(checks, pythons["frameworks"], shim, folder)
+        for sample, kernel in (("numba_axpy.py", "axpy"),):
             cubin = folder / f"{sample}.cubin"
-            written = reports_of(checks, sample, [pythons["frameworks"], SAMPLES / "frameworks" / sample, cubin], ptxas, folder,
-                                 TRITON_PTXAS_PATH=shim, TRITON_CACHE_DIR=folder / "triton", PTXOPT=tool)
+            written = reports_of(checks, sample, [pythons["frameworks"], SAMPLES / "frameworks" / sample, cubin], ptxas, folder, PTXOPT=tool)
             if not written:
                 continue
             checks.check([k for k in common.kernels(cubin) if kernel in k], f"{sample}: the kernel is in the cubin", str(common.kernels(cubin)))
