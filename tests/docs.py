@@ -37,7 +37,7 @@ EDITED = ("README.md", "CONTRIBUTING.md", "docs/", "tests/README.md")  # pages t
 
 # Programs whose options are not ours, as the first word of a command.
 FOREIGN_PROGRAMS = {"cmake", "ctest", "cpack", "ninja", "git", "clang", "clang++", "nvcc", "pip", "man", "dot", "apt-get"}
-FOREIGN = {"--dryrun": "nvcc", "--ptxas-path": "clang", "--install": "cmake", "--build": "cmake", "--verbose": "cmake",
+FOREIGN = {"--dryrun": "nvcc", "--ptxas-path": "clang", "--cuda-path": "clang", "--install": "cmake", "--build": "cmake", "--verbose": "cmake",
            "--xla_gpu_cuda_data_dir": "XLA", "--xla_gpu_enable_libnvptxcompiler": "XLA",
            "--xla_gpu_enable_libnvjitlink": "XLA"}
 
@@ -56,7 +56,8 @@ class Facts:
         for command in self.commands:
             # The help of these two is that of another program; their own options are those of $PTXOPT_OPTIONS.
             self.options[command] = None if command in ("as", "nvcc") else self.options_in(self.output(command, "--help"))
-        shim = (ROOT / "src/tool/options/wrapper_options.cpp").read_text(encoding="utf-8")
+        shim = "".join((ROOT / "src/tool" / name).read_text(encoding="utf-8")
+                       for name in ("options/wrapper_options.cpp", "commands/as_ptxas.cpp"))
         self.shim_options = set(re.findall(r"--[a-z][\w-]*", shim))
         # Hidden options: aliases of knobs, and flags that stand for another option.
         knobs = (ROOT / "src/passes/manager/knobs.def").read_text(encoding="utf-8")
@@ -155,7 +156,14 @@ def declared_variants():
     return re.findall(rf"^PTXOPT_VARIANT\({string}, (\d), {string}, {string}, {string}, {string}\)", text, re.M)
 
 
+def settings_table(_):
+    rows = re.findall(r'^PTXOPT_SETTING\("(\w+)", "(\w+)", (\w+), "(.*)"\)$', (ROOT / "src/tool/options/config.def").read_text(encoding="utf-8"), re.M)
+    return table(("setting", "in the place of", "value", "meaning"),
+                 [(f"`{key}`", f"`${variable}`", {"String": "string", "Number": "number"}[kind], what) for key, variable, kind, what in rows])
+
+
 TABLES = {
+    "docs/drop-in.md": {"settings": settings_table},
     "docs/passes.md": {"passes": passes_table, "pipeline": pipeline_table},
     "docs/knobs.md": {"knobs": knobs_table},
     "docs/opcodes.md": {"opcodes": opcodes_table},

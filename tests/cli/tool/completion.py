@@ -39,6 +39,8 @@ CASES = [
     ("ptxopt reduce kernel.ptx -o x.ptx --time", {"--timeout", "--timeout-interesting"}, {"--time-report"}),
     ("ptxopt as -arch=sm_80 ker", {"kernel.ptx", "kernel.cubin"}, {"run"}),
     ("ptxopt nvcc -c no", {"notes.txt"}, {"run"}),
+    ("ptxopt doctor --client ", {"triton", "jax", "clang", "nvcc", "cmake"}, {"kernel.ptx"}),
+    ("ptxopt doctor --format ", {"text", "json"}, {"markdown"}),
     ("ptxopt report --color ", {"auto", "always", "never"}, set()),
 ]
 # Where shells see a word that the others do not.
