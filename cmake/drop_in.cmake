@@ -19,4 +19,3 @@ endif()
 add_custom_command(TARGET ptxopt_drop_in POST_BUILD
   COMMAND ${CMAKE_COMMAND} -E create_symlink ptxopt-ptxas ptxopt-ptxas-blackwell
   WORKING_DIRECTORY $<TARGET_FILE_DIR:ptxopt_drop_in> VERBATIM)
-install(PROGRAMS $<TARGET_FILE_DIR:ptxopt_drop_in>/ptxopt-ptxas-blackwell DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)

@@ -6,6 +6,8 @@ set(PTXOPT_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ptxopt)
 install(TARGETS ptxopt EXPORT ptxoptTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 install(TARGETS ptxopt_tool ptxopt_drop_in RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
+install(PROGRAMS $<TARGET_FILE_DIR:ptxopt_drop_in>/ptxopt-ptxas-blackwell
+  DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 install(DIRECTORY include/ptxopt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/ptxopt COMPONENT tool)
 # The documentation, with the links between its pages as they are in the sources.

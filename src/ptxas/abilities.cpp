@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <sstream>
+#include <utility>
 
 #include "support/process.h"
 #include "support/temporary_folder.h"
@@ -117,13 +120,20 @@ PtxVersion newestVersionSaid(std::string_view message) {
 }
 
 PtxasAbilities abilitiesOf(const std::string& program, Cache* cache) {
-  const std::string key = cache == nullptr ? std::string() : keyOf(program);
-  if (!key.empty())
-    if (const auto kept = cache->find(key))
-      if (PtxasAbilities abilities = fromText(*kept); abilities.isKnown()) return abilities;
-  PtxasAbilities abilities = ask(program);
-  if (!key.empty() && abilities.isKnown()) cache->put(key, toText(abilities));
-  return abilities;
+  // Of this process: many files ask about the same few programs, from several threads.
+  static std::mutex mutex;
+  static std::map<std::string, PtxasAbilities> known;
+  const std::string key = keyOf(program);
+  if (key.empty()) return {};
+  const std::lock_guard lock(mutex);
+  if (const auto it = known.find(key); it != known.end()) return it->second;
+  PtxasAbilities abilities;
+  if (const auto kept = cache == nullptr ? std::nullopt : cache->find(key)) abilities = fromText(*kept);
+  if (!abilities.isKnown()) {
+    abilities = ask(program);
+    if (cache != nullptr && abilities.isKnown()) cache->put(key, toText(abilities));
+  }
+  return known.emplace(key, std::move(abilities)).first->second;
 }
 
 std::string whyNot(const PtxasAbilities& abilities, const PtxNeed& need) {

@@ -77,7 +77,7 @@ std::optional<std::string> readSource(const fs::path& folder, const std::string&
 void ask(const ReportLine& line, std::string_view text, ReportOptions& options) {
   if (line.noPtxas) return;
   PtxasSettings settings;
-  settings.program = findPtxasAloud(line.ptxas);
+  settings.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), options.architecture});
   settings.timeoutSeconds = line.timeout;
   settings.cache = &Cache::user();
   if (settings.program.empty()) {

@@ -214,7 +214,7 @@ int apply(const TuneLine& line, std::string_view text, const std::string& fileNa
 
 int search(const TuneLine& line, std::string_view text, const std::string& fileName) {
   TuneOptions options;
-  options.ptxas.program = findPtxasAloud(line.ptxas);
+  options.ptxas.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), line.architecture});
   if (options.ptxas.program.empty())
     return fail(Status::Usage, "there is no ptxas; --ptxas names one, and --apply needs none");
   options.ptxas.timeoutSeconds = line.timeoutSeconds;

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "ptxas/choose.h"
 #include "ptxas/find.h"
 #include "tool/terminal/messages.h"
 
@@ -99,10 +100,13 @@ std::vector<std::string> environmentWarnings() {
   return warnings;
 }
 
-std::string findPtxasAloud(const std::string& given) {
-  std::vector<std::string> passedOver;
-  std::string program = findPtxas(given, &passedOver);
-  for (const std::string& why : passedOver) print(stderr, fmt::format("ptxopt: warning: {}\n", why));
+std::string findPtxasAloud(const std::string& given, const PtxNeed& need) {
+  PtxasSearch search;
+  search.given = given;
+  const PtxasCandidates candidates = ptxasCandidates(search);
+  std::string program = choosePtxas(candidates, need, &Cache::user()).path;
+  for (const std::string& why : candidates.wrong)
+    print(stderr, fmt::format("ptxopt: warning: {}\n", insteadOf(why, program)));
   return program;
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ptxas/abilities.h"
+
 namespace ptxopt::tool {
 
 struct Variable {
@@ -16,8 +18,8 @@ std::span<const Variable> environmentTable();
 // What is wrong with their values, and names that are nearly one of theirs, a line each: what is neither wrong nor
 // right for any program, and who else reads a PTXOPT_... is not known. Where a ptxas is, find.h says.
 std::vector<std::string> environmentWarnings();
-// findPtxas, with a warning on standard error for each variable that was passed over.
-std::string findPtxasAloud(const std::string& given);
+// The ptxas for what is needed (choose.h), with a warning on standard error for each variable that was passed over.
+std::string findPtxasAloud(const std::string& given, const PtxNeed& need = {});
 // A paragraph with the names of those that are this program's business alone, for --help.
 std::string environmentHelp();
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
 from checking import Counted  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
-TOOL_FILES = {"usr/bin/ptxopt", "usr/bin/ptxopt-ptxas", "usr/share/man/man1/ptxopt.1.gz",
+TOOL_FILES = {"usr/bin/ptxopt", "usr/bin/ptxopt-ptxas", "usr/bin/ptxopt-ptxas-blackwell", "usr/share/man/man1/ptxopt.1.gz",
               "usr/share/man/man1/ptxopt-run.1.gz", "usr/share/man/man1/ptxopt-ptxas.1.gz",
               "usr/share/bash-completion/completions/ptxopt", "usr/share/zsh/vendor-completions/_ptxopt",
               "usr/share/fish/vendor_completions.d/ptxopt.fish", "usr/share/doc/ptxopt/copyright",
@@ -48,7 +48,7 @@ class Test(Counted):
         self.check(wanted <= files, f"{package.name} lacks {sorted(wanted - files)}")
         self.check(all(f.startswith("usr/") for f in files), f"{package.name} has {sorted(files)}")
         programs = {f for f in files if modes[f][0] == "-" and "x" in modes[f]}
-        self.check(programs <= {"usr/bin/ptxopt", "usr/bin/ptxopt-ptxas"}, f"programs: {programs}")
+        self.check(programs <= {"usr/bin/ptxopt", "usr/bin/ptxopt-ptxas", "usr/bin/ptxopt-ptxas-blackwell"}, f"programs: {programs}")
         return files
 
     def all(self, tool, build, scratch):
