@@ -52,6 +52,9 @@ PRODUCERS = ["nvcc", "clang", "clang-no-lsr"]
 SELECTIONS = ["median", "cheapest", "sass"]
 TOOL_LIMIT, VERIFY_LIMIT = 120, 1200  # seconds
 QUICK_ARCHITECTURE = "sm_80"
+# What a compiler makes PTX for; for another architecture it is the newest of these before that. ptxopt and ptxas get the
+# architecture itself.
+COMPILED_FOR = {"clang": [75, 80, 86, 89, 90], "nvcc": [75, 80, 86, 89, 90, 100, 103, 110, 120, 121]}
 
 
 @dataclass
@@ -108,6 +111,14 @@ class Setup:
 
 # ---------------------------------------------------------------- producing and measuring
 
+def number(arch):
+    return int(arch.removeprefix("sm_"))
+
+
+def compiled_for(compiler, arch):
+    return f"sm_{max(n for n in COMPILED_FOR[compiler] if n <= number(arch))}"
+
+
 def cases(args, tools):
     """(case, ...) of what can be compiled here."""
     result = []
@@ -119,10 +130,11 @@ def cases(args, tools):
                 continue
             for source in sorted(Path(args.kernels).glob("*.cu")):
                 key = versions[compiler]
+                lower = compiled_for(compiler, arch)
                 if compiler == "nvcc":
-                    command = [tools["nvcc"], f"-arch={arch}", "-O3", "-w", "-ptx"]
+                    command = [tools["nvcc"], f"-arch={lower}", "-O3", "-w", "-ptx"]
                 else:
-                    command = cuda_by_clang(tools["clang"], arch, "-O2", "-fno-unroll-loops")
+                    command = cuda_by_clang(tools["clang"], lower, "-O2", "-fno-unroll-loops")
                     command += ["-mllvm", "-disable-lsr"] if producer == "clang-no-lsr" else []
                     key += digest(read(CUDA_HEADER))
                 name = f"{source.stem}.{producer}.{arch}"
@@ -130,13 +142,13 @@ def cases(args, tools):
     return result
 
 
-def transformed(setup, source, folder, name, options):
+def transformed(setup, source, folder, name, arch, options):
     """The path of what ptxopt makes of a file; with options None, of the file as it is. Unrolling is asked off in both."""
     output = os.path.join(setup.work, folder, name + ".ptx")
     if options is None:
         text = read(source).decode()
     else:
-        result = run([setup.tool, source, "-o", output, *options], TOOL_LIMIT)
+        result = run([setup.tool, source, "-o", output, "--arch", arch, *options], TOOL_LIMIT)
         if result.returncode:
             raise Skip(f"ptxopt ends with status {result.returncode}: {first_line(result.stderr)}")
         text = read(output).decode()
@@ -147,10 +159,10 @@ def transformed(setup, source, folder, name, options):
 def compare(case, setup):
     """Fills in the case. What it cannot do becomes its problem."""
     try:
-        source = transformed(setup, compiled(case.item, setup.work), "input", case.item.name, None)
+        source = transformed(setup, compiled(case.item, setup.work), "input", case.item.name, case.arch, None)
         before = source if setup.baseline_options is None else \
-            transformed(setup, source, "before", case.item.name, setup.baseline_options)
-        after = transformed(setup, source, "after", case.item.name, setup.options)
+            transformed(setup, source, "before", case.item.name, case.arch, setup.baseline_options)
+        after = transformed(setup, source, "after", case.item.name, case.arch, setup.options)
         case.before, case.after = (measured(path, case.arch, setup.work, setup.ptxas) for path in (before, after))
         case.texts = before, after
     except Skip as reason:
