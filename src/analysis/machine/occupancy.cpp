@@ -1,7 +1,8 @@
 #include "analysis/machine/occupancy.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "analysis/machine/target_number.h"
 
 namespace ptxopt {
 namespace {
@@ -36,17 +37,9 @@ uint32_t blocksBySharedMemory(const Architecture& a, const BlockNeeds& block) {
 std::span<const Architecture> architectures() { return kArchitectures; }
 
 const Architecture* architecture(std::string_view target) {
-  const std::size_t at = target.find('_');
-  if (at == std::string_view::npos) return nullptr;
-  const std::string_view kind = target.substr(0, at);
-  if (kind != "sm" && kind != "compute") return nullptr;
-  uint32_t number = 0;
-  const char* const end = target.data() + target.size();
-  const auto [rest, error] = std::from_chars(target.data() + at + 1, end, number);
-  if (error != std::errc()) return nullptr;
-  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
-  if (!suffix.empty() && suffix != "a" && suffix != "f") return nullptr;
-  const auto* found = std::ranges::find(kArchitectures, number, &Architecture::number);
+  const auto number = targetNumber(target);
+  if (!number) return nullptr;
+  const auto* found = std::ranges::find(kArchitectures, *number, &Architecture::number);
   return found == std::end(kArchitectures) ? nullptr : found;
 }
 

@@ -139,6 +139,7 @@ class FormulaMaker {
         t_(t),
         evolution_(t.context.analyses.scalarEvolution()),
         e_(evolution_.expressions()),
+        prices_(t.context.prices()),
         isWide_(group.width == 64),
         isOutside_(group.least < -kMostImmediate || group.most > kMostImmediate),
         isFarApart_(static_cast<uint64_t>(group.most) - static_cast<uint64_t>(group.least) >
@@ -164,18 +165,20 @@ class FormulaMaker {
     pointer.registers = group_.width / 32;
     const bool isConstant = e_.isConstant(group_.step);
     if (isConstant) {
-      pointer.perRound = isWide_ ? kRecurrence64 : kRecurrence32;
+      pointer.perRound = isWide_ ? prices_.step64 : kRecurrence32;
       if (!t_.may64 && isWide_) pointer.bad = "64-bit";
       finish(pointer);
     }
     const auto product = isWide_ ? stepProduct(evolution_, group_.step, t_.loop) : std::nullopt;
-    if (product) isConstant ? addUnitPointer(pointer, *product) : addStridePointer(pointer, *product);
+    if (!product) return;
+    if (!isConstant) return addStridePointer(pointer, *product);
+    if (prices_.productStep64 < prices_.step64) addUnitPointer(pointer, *product);
   }
 
   void addUnitPointer(Formula pointer, const StepProduct& product) {
     pointer.kind = FormulaKind::UnitPointer;
     pointer.product = product;
-    pointer.perRound = kProductStep;
+    pointer.perRound = prices_.productStep64;
     pointer.setup = 1;
     finish(pointer);
   }
@@ -183,7 +186,7 @@ class FormulaMaker {
   void addStridePointer(Formula pointer, const StepProduct& product) {
     pointer.kind = FormulaKind::StridePointer;
     pointer.product = product;
-    pointer.perRound = kProductStep;
+    pointer.perRound = prices_.productStep64;
     const unsigned price = t_.steps.price(product, t_.preheader);
     if (price == Expander::kImpossible || !t_.may64) {
       pointer.bad = t_.may64 ? "base-not-available" : "64-bit";
@@ -201,7 +204,7 @@ class FormulaMaker {
     Formula f;
     f.kind = FormulaKind::Index;
     f.index = iv;
-    f.perRound = kWideProduct;
+    f.perRound = prices_.wideProduct;
     if (!findScale(iv.expr, f)) return;
     f.isSigned = evolution_.whyNoWrap(iv.expr, true).has_value();
     if (!f.isSigned && (f.scale < 0 || !evolution_.whyNoWrap(iv.expr, false))) return;
@@ -215,7 +218,7 @@ class FormulaMaker {
     Formula f;
     f.kind = FormulaKind::Index;
     f.counter = number;
-    f.perRound = kWideProduct;
+    f.perRound = prices_.wideProduct;
     if (!findScale(counter.expr, f)) return;
     f.isSigned = counter.isSigned;
     if (!f.isSigned && f.scale < 0) return;
@@ -261,6 +264,7 @@ class FormulaMaker {
   FormulaTerms& t_;
   ScalarEvolution& evolution_;
   ScevExpressions& e_;
+  const MachinePrices& prices_;
   bool isWide_;
   bool isOutside_;                       // the constant parts of some uses do not fit into immediates
   bool isFarApart_;                      // ... whatever the base is

@@ -55,6 +55,7 @@ struct Formula {
   bool isSigned = false;          // Index: how the 32-bit number is extended
   StepProduct product;            // UnitPointer, StridePointer, UnitStep
   double perRound = 0;            // machine instructions
+  double instead = 0;             // UnitStep: those of the step that there is, which `perRound` is less
   int setup = 0;                  // before the loop; below 0 where code there is no longer needed
   int registers = 0;              // 32-bit units that live through the loop
   std::string_view bad;           // why it cannot be chosen; empty when it can

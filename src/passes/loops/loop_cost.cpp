@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "passes/loops/address_opcodes.h"
-#include "passes/util/machine_prices.h"
 
 namespace ptxopt {
 namespace {
@@ -18,6 +17,7 @@ LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, std::ve
       slots_(context.analyses.slotIndexes()),
       intervals_(context.analyses.liveIntervals()),
       loop_(loop),
+      prices_(context.prices()),
       numbers_(context.analyses.valueRanges().numbers()),
       nodeOf_(nodeOf) {
   addInstructions();
@@ -137,16 +137,18 @@ double LoopCost::priceOf(InstrId id) const {
   switch (form.op) {
     case Op::Mov:
     case Op::Cvta: return 0;
-    case Op::Setp: return isWide ? kCompare64 : 1;
+    case Op::Setp: return isWide ? prices_.compare64 : 1;
     case Op::Add:
     case Op::Sub: return isWide ? priceOfSum(id) : 1;
     case Op::Shl: return isWide ? 0 : 1;
     case Op::Mul:
     case Op::Mad:
-      if (form.half == ProductHalf::Wide) return form.op == Op::Mad ? kMultiplyAddWide : kWideProduct;
-      return isWide ? kMultiply64 : 1;
+      if (form.half == ProductHalf::Wide) return form.op == Op::Mad ? prices_.multiplyAddWide : prices_.wideProduct;
+      return isWide ? prices_.multiply64 : 1;
     case Op::Cvt: return form.isConversion(ScalarType::s64, ScalarType::s32) ? 1 : 0;
-    default: return isWide ? 2 : 1;
+    case Op::Min:
+    case Op::Max: return isWide ? prices_.minimum64 : 1;
+    default: return isWide ? prices_.logic64 : 1;
   }
 }
 
@@ -161,7 +163,9 @@ double LoopCost::priceOfSum(InstrId id) const {
   const ScevExpressions& expressions = context_.analyses.scalarEvolution().expressions();
   const bool isStep =
       operands.size() == 3 && operands[1].isRegister() && operands[1].payload == operands[0].payload;
-  return e.valid() && isStep && expressions.isRecurrence(e, loop_) ? kRecurrence64 : kAdd64;
+  return e.valid() && isStep && expressions.isRecurrence(e, loop_)
+             ? (operands[2].isRegister() ? prices_.registerStep64 : prices_.step64)
+             : prices_.add64;
 }
 
 double LoopCost::needed(const std::unordered_set<uint32_t>& replaced) {

@@ -4,11 +4,9 @@
 // Instructions of the loop are nodes. A node is needed if it has an effect, if its result is read after the loop, or
 // if a needed node reads it, also in the next round. An operand that a choice of forms replaces is not read. So what
 // only replaced addresses needed, counters included, costs nothing.
-// Prices (measured on ptxas 13.0, sm_75 to sm_90, loops that are not unrolled): 32-bit operations 1; mul.wide and
-// the 64-bit addition that reads it together 1; other 64-bit additions 2; a 64-bit recurrence by a constant 3, in
-// the uniform registers of the machine 2; shl.b64 before an addition is free with it; 64-bit products 4;
-// 64-bit comparisons 2. Memory accesses, floating point and control are the same in all forms and cost nothing
-// here. Cost: linear in the loop to make, and for each question.
+// Prices: 32-bit operations 1, those of 64 bits by architecture (analysis/machine/prices.def); mul.wide and the
+// 64-bit addition that reads it count once; shl.b64 before an addition is free with it. Memory accesses, floating
+// point and control are the same in all forms and cost nothing here. Cost: linear in the loop to make, and for each question.
 #pragma once
 
 #include <span>
@@ -68,6 +66,7 @@ class LoopCost {
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   const LoopId loop_;
+  const MachinePrices& prices_;
   const ValueNumbers& numbers_;
   std::vector<uint32_t>& nodeOf_;  // by value
   std::vector<uint32_t> noted_;    // entries of nodeOf_ that are this loop's

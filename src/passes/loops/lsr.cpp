@@ -17,6 +17,7 @@
 //             itself: 32-bit pointers helped 6 of 1,770 kernels of tests/codegen/loops), shared-off (the knob).
 #include <algorithm>
 
+#include "analysis/machine/target_number.h"
 #include "analysis/values/uniform_registers.h"
 #include "passes/arithmetic/divide/division.h"
 #include "passes/loops/loop_report.h"
@@ -31,6 +32,7 @@ namespace ptxopt {
 namespace {
 
 constexpr std::size_t kMostWork = 1u << 16, kMostDepth = 16;  // blocks, and times the blocks of the function
+constexpr uint32_t kLeastFor64 = 60;                               // architecture
 constexpr int kLeastRoom = 3;  // registers: what the estimate is wrong by more often than not
 
 class LoopReducer {
@@ -42,6 +44,7 @@ class LoopReducer {
         cfg_(context.analyses.cfg()),
         evolution_(context.analyses.scalarEvolution()),
         e_(evolution_.expressions()),
+        prices_(context.prices()),
         nodeOf_(context.analyses.valueRanges().numbers().size(), UINT32_MAX),
         phis_(findPhis(cfg_, context.analyses.slotIndexes(), context.analyses.liveIntervals())),
         expander_(f, context),
@@ -79,7 +82,8 @@ class LoopReducer {
     UnitSteps::Increment increment;
     StepProduct product;
     UnitSteps::Start start;
-    unsigned price = 0;
+    unsigned price = 0;   // before the loop
+    double priceNow = 0;  // of the step that there is, each round
   };
   struct LoopPlan {
     LoopId loop;
@@ -156,9 +160,7 @@ class LoopReducer {
   bool may64() const {
     const int64_t knob = context_.knobs[Knob::DoLsr64Bit];
     if (knob != 2) return knob == 1;
-    const std::string_view target = context_.architecture();
-    const std::size_t digits = target.find('_');
-    return digits == std::string_view::npos || std::atoi(std::string(target.substr(digits + 1)).c_str()) >= 60;
+    return targetNumber(context_.architecture()).value_or(kLeastFor64) >= kLeastFor64;
   }
 
   void plan(LoopId l) {
@@ -200,7 +202,8 @@ class LoopReducer {
         if (const auto step = planStep(*iv, plan)) {
           Formula f;
           f.kind = FormulaKind::UnitStep;
-          f.perRound = kProductStep - kRecurrence64;  // against what is there
+          f.instead = step->priceNow;
+          f.perRound = prices_.productStep64 - f.instead;
           f.setup = static_cast<int>(step->price);
           f.product = step->product;
           g.formulas.push_back(f);
@@ -261,7 +264,10 @@ class LoopReducer {
     const auto product = stepProduct(evolution_, e_[iv.expr].step(), plan.loop);
     const auto increment = steps_.increment(iv, plan.loop);
     if (!increment || !product) return std::nullopt;
-    StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0};
+    // A constant, or a register.
+    const double now = product->needsUnit() ? prices_.step64 : prices_.registerStep64;
+    if (now <= prices_.productStep64) return std::nullopt;
+    StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0, now};
     step.start = steps_.howToStart(iv, plan.loop, plan.preheader, step.price);
     const unsigned price = steps_.price(*product, plan.preheader);
     if (price == Expander::kImpossible) return std::nullopt;
@@ -305,6 +311,7 @@ class LoopReducer {
   const Cfg& cfg_;
   ScalarEvolution& evolution_;
   ScevExpressions& e_;
+  const MachinePrices& prices_;
   std::vector<uint32_t> nodeOf_;                      // by the number of a value
   std::vector<std::vector<InductionVariable>> phis_;  // by block
   Expander expander_;

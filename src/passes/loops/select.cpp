@@ -39,7 +39,7 @@ class Selector {
       if (!f.bad.empty() || (f.counter != kNoCounter && f.counter != counter_)) continue;
       if (!allowsUnits_ && needsUnitRegister(f)) continue;
       // What a better step saves is said against the step that there is.
-      const double round = priceOf(g, f) + (f.kind == FormulaKind::UnitStep ? kRecurrence64 : 0);
+      const double round = priceOf(g, f) + f.instead;
       const double price = round * kRounds + f.setup + kRegister * f.registers;
       if (at == 0 || price < least) {
         at = k;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/machine/prices.h"
 #include "analysis/manager/analyses.h"
 #include "analysis/manager/module_analyses.h"
 #include "ir/module.h"
@@ -32,6 +33,8 @@ struct PassContext {
   std::string error = {};        // what the pass found wrong with its own work: an internal error
 
   std::string_view architecture() const { return target.empty() ? module.architecture() : target; }
+  // Of the architecture.
+  const MachinePrices& prices() const { return machinePrices(architecture()); }
   // Whether the control-flow graph and live intervals can be had; declines where they cannot.
   bool hasUsableIntervals();
   void count(std::string_view counter, uint64_t n = 1) { report.counters[counter] += n; }

@@ -19,9 +19,8 @@
 #include "passes/arithmetic/wide/products.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string>
 
+#include "analysis/machine/target_number.h"
 #include "analysis/values/scev_instructions.h"
 #include "ir/register_types.h"
 #include "passes/util/missed_remarks.h"
@@ -193,9 +192,7 @@ bool WideProducts::isPartOfSum(const Operand& o, InstrId at) const {
 // Whether accesses to memory add a uniform base to an offset of 32 bits by themselves. From sm_80 on a descriptor
 // stands where the base did.
 bool WideProducts::addsInAddresses() const {
-  const std::string_view target = context_.architecture();
-  const std::size_t digits = target.find('_');
-  return digits != std::string_view::npos && std::atoi(std::string(target.substr(digits + 1)).c_str()) < 80;
+  return targetNumber(context_.architecture()).value_or(80) < 80;
 }
 
 // x + r with r extended is x + 1 * r: one IMAD.WIDE, too, where an addition is two instructions and extends the
