@@ -21,6 +21,7 @@
 #include "analysis/values/uniform_registers.h"
 #include "passes/arithmetic/divide/division.h"
 #include "passes/loops/loop_report.h"
+#include "passes/loops/pointer_test.h"
 #include "passes/loops/rewrite.h"
 #include "passes/loops/select.h"
 #include "passes/loops/unrolling.h"
@@ -69,6 +70,7 @@ class LoopReducer {
         const Counter* counter = formula.counter != kNoCounter ? &*p.counter : nullptr;
         rewriter_.apply(*g.group, formula, p.loop, p.preheader, counter, counterReg);
       }
+      if (p.test) applyPointerTest(f_, context_, expander_, *p.test, p.preheader);
       for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
     }
     rewriter_.finish();
@@ -93,6 +95,7 @@ class LoopReducer {
     std::vector<SkippedGroup> skipped;  // the others
     std::vector<StepPlan> steps;
     std::optional<Counter> counter;
+    std::optional<PointerTest> test;
   };
 
   // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what
@@ -110,6 +113,7 @@ class LoopReducer {
   bool hasRoom(const LoopPlan& plan) {
     if (context_.knobs[Knob::LsrCheckRp] == 0) return true;
     int added = 0;
+    added += plan.test ? 2 : 0;
     for (const GroupForms& g : plan.groups) added += std::max(g.formulas[g.chosen].registers, 0);
     return budget_.has(plan.loop, std::max(kLeastRoom, added));
   }
@@ -172,7 +176,7 @@ class LoopReducer {
     const BlockId entry = loops_.entry(cfg_, l);
     if (!entry.valid() || loops_.contains(l, entry)) return reports_.decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
-    LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}, {}};
+    LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}, {}, {}};
     const LoopUses& uses = plan.uses;
     if (uses.ivs.empty() && uses.groups.empty()) return reports_.decline(l, "no-uses");
     if (height_[l.value] == 1 && mayUnroll(f_, context_, l)) return reports_.decline(l, "unrolled");
@@ -225,11 +229,12 @@ class LoopReducer {
       if (groups[k].formulas[groups[k].chosen].kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
     if (result.counter != kNoCounter) plan.counter = counters[result.counter];
     planOtherSteps(plan, cost, groups);
+    planTest(plan, cost, groups, terms);
     const bool changes =
-        !plan.steps.empty() || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
+        !plan.steps.empty() || plan.test || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
     if (changes && !hasRoom(plan)) return reports_.decline(l, "register-pressure");
     countForms(plan);
-    reports_.tell(l, groups, plan.skipped, !plan.steps.empty(), result);
+    reports_.tell(l, groups, plan.skipped, !plan.steps.empty() || plan.test, result);
     if (changes) plans_.push_back(std::move(plan));
   }
 
@@ -242,6 +247,7 @@ class LoopReducer {
     }
     for (const StepPlan& step : plan.steps) needsUnit_ |= step.product.needsUnit();
     if (!plan.steps.empty()) context_.count(name(FormulaKind::UnitStep), plan.steps.size());
+    if (plan.test) context_.count("tests-of-pointers");
     if (!plan.counter) return;
     context_.count("counters");
     if (plan.counter->test) context_.count("tests-taken-over");
@@ -275,14 +281,25 @@ class LoopReducer {
     return step;
   }
 
-  // 64-bit induction variables that are no address, but differ from thread to thread.
-  void planOtherSteps(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups) {
-    std::unordered_set<uint32_t> replaced;
+  // The operands that the chosen forms no longer read.
+  std::unordered_set<uint32_t> replaced(const LoopPlan& plan, std::span<const GroupForms> groups) const {
+    std::unordered_set<uint32_t> all;
     for (const GroupForms& g : groups)
       if (g.chosen != 0 && g.formulas[g.chosen].kind != FormulaKind::UnitStep)
-        for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
-    if (plan.counter && plan.counter->test) replaced.insert(plan.counter->tested);
-    cost.needed(replaced);
+        for (const AddressUse& u : g.group->uses) all.insert(u.operand);
+    if (plan.counter && plan.counter->test) all.insert(plan.counter->tested);
+    return all;
+  }
+
+  // The counter that only the test needs.
+  void planTest(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups, FormulaTerms& terms) {
+    if (context_.knobs[Knob::LsrPointerTest] == 0 || (plan.counter && plan.counter->test)) return;
+    plan.test = findPointerTest(terms, cost, plan.uses.ivs, replaced(plan, groups));
+  }
+
+  // 64-bit induction variables that are no address, but differ from thread to thread.
+  void planOtherSteps(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups) {
+    cost.needed(replaced(plan, groups));
     double gain = 0;
     unsigned setup = 0;
     std::vector<StepPlan> found;

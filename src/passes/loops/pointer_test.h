@@ -1,0 +1,37 @@
+// The test that ends a loop, as one of a pointer that the loop moves on anyway.
+//
+// What:       a counter that only the test needs goes: the loop goes on while the pointer is not what it is in the last
+//             round. LLVM's loop strength reduction counts down beside the pointers, which is an instruction a round.
+//             Where a comparison of 64 bits is two instructions (prices.h) nothing is gained.
+// Algorithm:  the value that the test would read of the pointer is {start,+,step} in the rounds of the loop, so in the
+//             last round it is start + step * trip count. The counter is not needed if the loop's cost without what the
+//             test reads is less (loop_cost.h).
+// Invariants: the step is a constant of 32 bits and not 0, and the trip count is below 2 to the 32, so the pointer takes
+//             no value twice, whatever it wraps. The comparison is true where it was.
+// Declines:   several tests, no trip count, a limit that cannot be computed before the loop or costs more than it saves.
+#pragma once
+
+#include "passes/loops/formulas.h"
+#include "passes/loops/loop_cost.h"
+
+namespace ptxopt {
+
+struct PointerTest {
+  ExitTest test;
+  uint32_t tested = 0;  // the operand that is no longer read
+  RegId pointer;
+  ExprId start;      // of the pointer, before the loop
+  ExprId rounds;     // 32 bits: what is multiplied by the step
+  int64_t step = 0;  // bytes
+  int64_t ahead = 0;  // bytes that are added to all that
+  unsigned setup = 0;
+};
+
+// `replaced`: operands that the choice of forms no longer reads (LoopCost::needed).
+std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, std::span<const InductionVariable> ivs,
+                                           std::unordered_set<uint32_t> replaced);
+
+void applyPointerTest(Function& f, PassContext& context, Expander& expander, const PointerTest& p,
+                      const ExpansionPlace& preheader);
+
+}  // namespace ptxopt
