@@ -294,7 +294,7 @@ class LoopReducer {
   // The counter that only the test needs.
   void planTest(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups, FormulaTerms& terms) {
     if (context_.knobs[Knob::LsrPointerTest] == 0 || (plan.counter && plan.counter->test)) return;
-    plan.test = findPointerTest(terms, cost, plan.uses.ivs, replaced(plan, groups));
+    plan.test = findPointerTest(terms, cost, plan.uses, replaced(plan, groups));
   }
 
   // 64-bit induction variables that are no address, but differ from thread to thread.

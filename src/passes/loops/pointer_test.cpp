@@ -1,5 +1,6 @@
 #include "passes/loops/pointer_test.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "passes/util/insertion_places.h"
@@ -8,52 +9,109 @@
 namespace ptxopt {
 namespace {
 
-// How the test reads the pointer; none where it cannot.
-std::optional<PointerTest> readByTest(FormulaTerms& t, const ExitTest& test, ExprId trip, const InductionVariable& iv) {
-  ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
-  ScevExpressions& e = evolution.expressions();
-  if (e[iv.expr].width != 64 || !e.isConstant(e[iv.expr].step())) return std::nullopt;
-  PointerTest p;
-  p.test = test;
-  p.pointer = iv.reg;
-  p.start = e[iv.expr].start();
-  p.step = signedAt(e[e[iv.expr].step()].constant, 64);
-  if (p.step == 0 || !fitsSigned32(p.step) || !fitsSigned32(-p.step)) return std::nullopt;
-  const ValueId v = t.context.analyses.liveIntervals()[iv.reg].valueIn(t.context.analyses.slotIndexes()[test.test]);
-  const ExprId now = v.valid() ? evolution.of(iv.reg, v) : ExprId();
-  uint64_t ahead = 0;
-  if (!now.valid() || !e.isRecurrence(now, t.loop) || e[now].step() != e[iv.expr].step() ||
-      !e.differByConstant(e[now].start(), p.start, ahead) ||
-      !t.expander.canBeNamed(iv.reg, placeBefore(t.context.module, t.f, test.test)))
-    return std::nullopt;
-  p.ahead = signedAt(ahead, 64);
-  if (!fitsSigned32(p.ahead)) return std::nullopt;
-  p.rounds = e.truncate(trip, 32);
-  // One step ahead: a round more, if that is still a number of 32 bits.
-  const ExprId more = e.addConstant(p.rounds, 1);
-  uint64_t one = 0;
-  if (p.ahead == p.step &&
-      e.differByConstant(evolution.zeroExtend(more, 64), evolution.zeroExtend(p.rounds, 64), one) && one == 1) {
-    p.rounds = more;
+// Finds the pointer that a test may read.
+class PointerTestFinder {
+ public:
+  PointerTestFinder(FormulaTerms& t, const LoopUses& uses, const ExitTest& test, ExprId trip)
+      : t_(t),
+        uses_(uses),
+        test_(test),
+        trip_(trip),
+        evolution_(t.context.analyses.scalarEvolution()),
+        e_(evolution_.expressions()) {}
+
+  // How the test reads the pointer; none where it cannot.
+  std::optional<PointerTest> read(const InductionVariable& iv) {
+    if (e_[iv.expr].width != 64 || !e_.isConstant(e_[iv.expr].step())) return std::nullopt;
+    PointerTest p;
+    p.test = test_;
+    p.pointer = iv.reg;
+    p.start = e_[iv.expr].start();
+    p.step = signedAt(e_[e_[iv.expr].step()].constant, 64);
+    if (p.step == 0 || !fitsSigned32(p.step) || !fitsSigned32(-p.step) || !findAhead(iv, p)) return std::nullopt;
+    const bool isShort = hasShortTrip();
+    if (!isShort && !accessesEachRound(iv)) return std::nullopt;
+    isShort ? countRounds(p) : countBytes(p);
+    const ExprId length = p.rounds.valid() ? p.rounds : p.distance;
+    const unsigned start = t_.expander.price(p.start, t_.preheader), rest = t_.expander.price(length, t_.preheader);
+    if (start == Expander::kImpossible || rest == Expander::kImpossible) return std::nullopt;
+    const auto add = static_cast<unsigned>(t_.context.prices().add64);
+    p.setup = start + rest + 1 + (p.ahead != 0 ? add : 0) + (p.step < 0 ? 1 : 0);
+    return p;
+  }
+
+ private:
+  // How far the register is ahead of its value at the header when the test reads it.
+  bool findAhead(const InductionVariable& iv, PointerTest& p) {
+    const SlotIndexes& slots = t_.context.analyses.slotIndexes();
+    const ValueId v = t_.context.analyses.liveIntervals()[iv.reg].valueIn(slots[test_.test]);
+    const ExprId now = v.valid() ? evolution_.of(iv.reg, v) : ExprId();
+    uint64_t ahead = 0;
+    if (!now.valid() || !e_.isRecurrence(now, t_.loop) || e_[now].step() != e_[iv.expr].step() ||
+        !e_.differByConstant(e_[now].start(), p.start, ahead) ||
+        !t_.expander.canBeNamed(iv.reg, placeBefore(t_.context.module, t_.f, test_.test)))
+      return false;
+    p.ahead = signedAt(ahead, 64);
+    return fitsSigned32(p.ahead);
+  }
+
+  bool hasShortTrip() const {
+    const TripCount& trip = evolution_.tripCount(t_.loop);
+    return e_[trip_].width == 32 || (trip.most && *trip.most < UINT32_MAX);
+  }
+
+  // Whether each round of the loop, which only the test ends, reads or writes global memory through the pointer.
+  bool accessesEachRound(const InductionVariable& iv) {
+    const Cfg& cfg = t_.context.analyses.cfg();
+    const Loops& loops = t_.context.analyses.loops();
+    const DominatorTree& dominators = t_.context.analyses.dominators();
+    if (e_[trip_].width != 64 || loops.exits(cfg, t_.loop).size() != 1) return false;
+    const std::vector<BlockId> latches = loops.latches(cfg, t_.loop);
+    const auto isEachRound = [&](const AddressUse& u) {
+      const OpcodeForm& form = t_.context.module.form(t_.f[u.instruction]);
+      return (form.op == Op::Ld || form.op == Op::St) && !t_.f[u.instruction].is(Instruction::Guarded) &&
+             std::ranges::all_of(latches, [&](BlockId b) { return dominators.dominates(cfg.blockOf(u.instruction), b); });
+    };
+    return std::ranges::any_of(uses_.groups, [&](const UseGroup& g) {
+      uint64_t difference = 0;
+      return g.space == MemorySpace::Global && g.width == 64 && g.step == e_[iv.expr].step() &&
+             e_.differByConstant(g.start, e_[iv.expr].start(), difference) && std::ranges::any_of(g.uses, isEachRound);
+    });
+  }
+
+  void countRounds(PointerTest& p) {
+    p.rounds = e_.truncate(trip_, 32);
+    // One step ahead: a round more, if that is still a number of 32 bits.
+    const ExprId more = e_.addConstant(p.rounds, 1);
+    uint64_t one = 0;
+    if (p.ahead == p.step &&
+        e_.differByConstant(evolution_.zeroExtend(more, 64), evolution_.zeroExtend(p.rounds, 64), one) && one == 1) {
+      p.rounds = more;
+      p.ahead = 0;
+    }
+  }
+
+  void countBytes(PointerTest& p) {
+    p.distance = e_.addConstant(e_.scale(trip_, static_cast<uint64_t>(p.step)), static_cast<uint64_t>(p.ahead));
     p.ahead = 0;
   }
-  const unsigned start = t.expander.price(p.start, t.preheader), rounds = t.expander.price(p.rounds, t.preheader);
-  if (start == Expander::kImpossible || rounds == Expander::kImpossible) return std::nullopt;
-  const auto add = static_cast<unsigned>(t.context.prices().add64);
-  p.setup = start + rounds + 1 + (p.ahead != 0 ? add : 0) + (p.step < 0 ? 1 : 0);
-  return p;
-}
+
+  FormulaTerms& t_;
+  const LoopUses& uses_;
+  const ExitTest& test_;
+  const ExprId trip_;
+  ScalarEvolution& evolution_;
+  ScevExpressions& e_;
+};
 
 }  // namespace
 
-std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, std::span<const InductionVariable> ivs,
+std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, const LoopUses& uses,
                                            std::unordered_set<uint32_t> replaced) {
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
-  const ScevExpressions& e = evolution.expressions();
   const TripCount& trip = evolution.tripCount(t.loop);
   const auto tests = evolution.exitTests(t.loop);
-  if (!trip.exact.valid() || tests.size() != 1 || e[trip.exact].width < 32) return std::nullopt;
-  if (e[trip.exact].width > 32 && (!trip.most || *trip.most >= UINT32_MAX)) return std::nullopt;
+  if (!trip.exact.valid() || tests.size() != 1 || evolution.expressions()[trip.exact].width < 32) return std::nullopt;
   const ExitTest test = tests[0];
   const Instruction& i = t.f[test.test];
   const auto operands = t.f.operandsOf(i);
@@ -65,10 +123,11 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, std:
   replaced.insert(tested);
   const double gain = before - cost.needed(replaced) + now - t.context.prices().compare64;
   if (gain <= 0) return std::nullopt;
+  PointerTestFinder finder(t, uses, test, trip.exact);
   std::optional<PointerTest> best;
-  for (const InductionVariable& iv : ivs) {
+  for (const InductionVariable& iv : uses.ivs) {
     if (!cost.isNeeded(iv.reg, iv.phi)) continue;
-    const auto p = readByTest(t, test, trip.exact, iv);
+    const auto p = finder.read(iv);
     if (p && (!best || p->setup < best->setup)) best = p;
   }
   if (!best || gain * kRounds < best->setup) return std::nullopt;
@@ -80,8 +139,14 @@ void applyPointerTest(Function& f, PassContext& context, Expander& expander, con
                       const ExpansionPlace& preheader) {
   const InstrId place = preheader.before;
   const RegId start = expander.emit(p.start, preheader);
-  const RegId distance = expander.multiplyWide(expander.emit(p.rounds, preheader), std::abs(p.step), false, place);
-  RegId limit = p.step > 0 ? expander.add(start, distance, 64, place) : expander.subtract(start, distance, place);
+  RegId limit;
+  if (p.rounds.valid()) {
+    const RegId distance =
+        expander.multiplyWide(expander.emit(p.rounds, preheader), std::abs(p.step), false, place);
+    limit = p.step > 0 ? expander.add(start, distance, 64, place) : expander.subtract(start, distance, place);
+  } else {
+    limit = expander.add(start, expander.emit(p.distance, preheader), 64, place);
+  }
   if (p.ahead != 0) limit = expander.addImmediate(limit, p.ahead, 64, place);
   Instruction& i = f[p.test.test];
   const Operand predicate = f.operandsOf(i)[0];

@@ -6,8 +6,11 @@
 // Algorithm:  the value that the test would read of the pointer is {start,+,step} in the rounds of the loop, so in the
 //             last round it is start + step * trip count. The counter is not needed if the loop's cost without what the
 //             test reads is less (loop_cost.h).
-// Invariants: the step is a constant of 32 bits and not 0, and the trip count is below 2 to the 32, so the pointer takes
-//             no value twice, whatever it wraps. The comparison is true where it was.
+// Invariants: the comparison is true where it was. That asks that the pointer has the value of the last round in no round
+//             before: its step is a constant of 32 bits and not 0, and the trip count is below 2 to the 32. Otherwise a
+//             pointer of global memory could come round only in a loop that reads or writes every address of its
+//             alignment, most of which no machine has: such a loop must have no other exit, and access memory through
+//             the pointer in each round.
 // Declines:   several tests, no trip count, a limit that cannot be computed before the loop or costs more than it saves.
 #pragma once
 
@@ -21,14 +24,15 @@ struct PointerTest {
   uint32_t tested = 0;  // the operand that is no longer read
   RegId pointer;
   ExprId start;      // of the pointer, before the loop
-  ExprId rounds;     // 32 bits: what is multiplied by the step
-  int64_t step = 0;  // bytes
-  int64_t ahead = 0;  // bytes that are added to all that
+  ExprId rounds;      // 32 bits: what is multiplied by the step; none: `distance`
+  ExprId distance;    // 64 bits: from the start to the value in the last round
+  int64_t step = 0;   // bytes
+  int64_t ahead = 0;  // bytes that are added to the product
   unsigned setup = 0;
 };
 
 // `replaced`: operands that the choice of forms no longer reads (LoopCost::needed).
-std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, std::span<const InductionVariable> ivs,
+std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, const LoopUses& uses,
                                            std::unordered_set<uint32_t> replaced);
 
 void applyPointerTest(Function& f, PassContext& context, Expander& expander, const PointerTest& p,
