@@ -33,7 +33,7 @@ namespace ptxopt {
 namespace {
 
 constexpr std::size_t kMostWork = 1u << 16, kMostDepth = 16;  // blocks, and times the blocks of the function
-constexpr uint32_t kLeastFor64 = 60;                               // architecture
+constexpr uint32_t kLeastFor64 = 60;                          // architecture
 constexpr int kLeastRoom = 3;  // registers: what the estimate is wrong by more often than not
 
 class LoopReducer {
@@ -223,15 +223,15 @@ class LoopReducer {
     }
     LoopCost cost(f_, context_, l, nodeOf_);
     const bool discounts = context_.knobs[Knob::LsrComplexityDiscount] != 0;
-    const SelectionResult result =
-        select(groups, counters, cost, selection, discounts, needsUnit_ ? 0 : kUnitSetup);
+    const SelectionResult result = select(groups, counters, cost, selection, discounts, needsUnit_ ? 0 : kUnitSetup,
+                                          prices_.step64 <= prices_.wideProduct);
     for (std::size_t k = 0; k < groups.size(); ++k)
       if (groups[k].formulas[groups[k].chosen].kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
     if (result.counter != kNoCounter) plan.counter = counters[result.counter];
     planOtherSteps(plan, cost, groups);
     planTest(plan, cost, groups, terms);
-    const bool changes =
-        !plan.steps.empty() || plan.test || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
+    const bool changes = !plan.steps.empty() || plan.test ||
+                         std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
     if (changes && !hasRoom(plan)) return reports_.decline(l, "register-pressure");
     countForms(plan);
     reports_.tell(l, groups, plan.skipped, !plan.steps.empty() || plan.test, result);
@@ -294,7 +294,8 @@ class LoopReducer {
   // The counter that only the test needs.
   void planTest(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups, FormulaTerms& terms) {
     if (context_.knobs[Knob::LsrPointerTest] == 0 || (plan.counter && plan.counter->test)) return;
-    plan.test = findPointerTest(terms, cost, plan.uses, replaced(plan, groups));
+    plan.test =
+        findPointerTest(terms, cost, plan.uses, replaced(plan, groups), [&](ExprId e) { return isUniform(e); });
   }
 
   // 64-bit induction variables that are no address, but differ from thread to thread.

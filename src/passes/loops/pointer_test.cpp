@@ -70,12 +70,14 @@ class PointerTestFinder {
     const auto isEachRound = [&](const AddressUse& u) {
       const OpcodeForm& form = t_.context.module.form(t_.f[u.instruction]);
       return (form.op == Op::Ld || form.op == Op::St) && !t_.f[u.instruction].is(Instruction::Guarded) &&
-             std::ranges::all_of(latches, [&](BlockId b) { return dominators.dominates(cfg.blockOf(u.instruction), b); });
+             std::ranges::all_of(latches,
+                                 [&](BlockId b) { return dominators.dominates(cfg.blockOf(u.instruction), b); });
     };
     return std::ranges::any_of(uses_.groups, [&](const UseGroup& g) {
       uint64_t difference = 0;
       return g.space == MemorySpace::Global && g.width == 64 && g.step == e_[iv.expr].step() &&
-             e_.differByConstant(g.start, e_[iv.expr].start(), difference) && std::ranges::any_of(g.uses, isEachRound);
+             e_.differByConstant(g.start, e_[iv.expr].start(), difference) &&
+             std::ranges::any_of(g.uses, isEachRound);
     });
   }
 
@@ -85,7 +87,8 @@ class PointerTestFinder {
     const ExprId more = e_.addConstant(p.rounds, 1);
     uint64_t one = 0;
     if (p.ahead == p.step &&
-        e_.differByConstant(evolution_.zeroExtend(more, 64), evolution_.zeroExtend(p.rounds, 64), one) && one == 1) {
+        e_.differByConstant(evolution_.zeroExtend(more, 64), evolution_.zeroExtend(p.rounds, 64), one) &&
+        one == 1) {
       p.rounds = more;
       p.ahead = 0;
     }
@@ -107,11 +110,13 @@ class PointerTestFinder {
 }  // namespace
 
 std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, const LoopUses& uses,
-                                           std::unordered_set<uint32_t> replaced) {
+                                           std::unordered_set<uint32_t> replaced,
+                                           const std::function<bool(ExprId)>& isUniform) {
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
   const TripCount& trip = evolution.tripCount(t.loop);
   const auto tests = evolution.exitTests(t.loop);
-  if (!trip.exact.valid() || tests.size() != 1 || evolution.expressions()[trip.exact].width < 32) return std::nullopt;
+  if (!trip.exact.valid() || tests.size() != 1 || evolution.expressions()[trip.exact].width < 32)
+    return std::nullopt;
   const ExitTest test = tests[0];
   const Instruction& i = t.f[test.test];
   const auto operands = t.f.operandsOf(i);
@@ -123,10 +128,14 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
   replaced.insert(tested);
   const double gain = before - cost.needed(replaced) + now - t.context.prices().compare64;
   if (gain <= 0) return std::nullopt;
+  const ScevExpressions& e = evolution.expressions();
   PointerTestFinder finder(t, uses, test, trip.exact);
+  const bool stepsByRegister = std::ranges::any_of(uses.ivs, [&](const InductionVariable& iv) {
+    return e[iv.expr].width == 64 && !e.isConstant(e[iv.expr].step()) && cost.isNeeded(iv.reg, iv.phi);
+  });
   std::optional<PointerTest> best;
   for (const InductionVariable& iv : uses.ivs) {
-    if (!cost.isNeeded(iv.reg, iv.phi)) continue;
+    if (!cost.isNeeded(iv.reg, iv.phi) || (stepsByRegister && isUniform(e[iv.expr].start()))) continue;
     const auto p = finder.read(iv);
     if (p && (!best || p->setup < best->setup)) best = p;
   }
@@ -150,8 +159,7 @@ void applyPointerTest(Function& f, PassContext& context, Expander& expander, con
   if (p.ahead != 0) limit = expander.addImmediate(limit, p.ahead, 64, place);
   Instruction& i = f[p.test.test];
   const Operand predicate = f.operandsOf(i)[0];
-  i.payload =
-      context.module.synthOpcode(p.test.trueGoesOn ? SynthOpcode::SetpNeS64 : SynthOpcode::SetpEqS64).value;
+  i.payload = context.module.synthOpcode(p.test.trueGoesOn ? SynthOpcode::SetpNeS64 : SynthOpcode::SetpEqS64).value;
   const Operand operands[] = {predicate, registerOperand(p.pointer, Role::Use, Join::Comma),
                               registerOperand(limit, Role::Use, Join::Comma)};
   f.setOperands(p.test.test, operands);

@@ -14,6 +14,8 @@
 // Declines:   several tests, no trip count, a limit that cannot be computed before the loop or costs more than it saves.
 #pragma once
 
+#include <functional>
+
 #include "passes/loops/formulas.h"
 #include "passes/loops/loop_cost.h"
 
@@ -23,7 +25,7 @@ struct PointerTest {
   ExitTest test;
   uint32_t tested = 0;  // the operand that is no longer read
   RegId pointer;
-  ExprId start;      // of the pointer, before the loop
+  ExprId start;       // of the pointer, before the loop
   ExprId rounds;      // 32 bits: what is multiplied by the step; none: `distance`
   ExprId distance;    // 64 bits: from the start to the value in the last round
   int64_t step = 0;   // bytes
@@ -33,7 +35,8 @@ struct PointerTest {
 
 // `replaced`: operands that the choice of forms no longer reads (LoopCost::needed).
 std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, const LoopUses& uses,
-                                           std::unordered_set<uint32_t> replaced);
+                                           std::unordered_set<uint32_t> replaced,
+                                           const std::function<bool(ExprId)>& isUniform);
 
 void applyPointerTest(Function& f, PassContext& context, Expander& expander, const PointerTest& p,
                       const ExpansionPlace& preheader);

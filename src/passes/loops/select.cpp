@@ -12,12 +12,13 @@ constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking gro
 class Selector {
  public:
   Selector(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-           bool discountsComplexity, double unitSetup)
+           bool discountsComplexity, double unitSetup, bool needsGain)
       : groups_(groups),
         counters_(counters),
         cost_(cost),
         discountsComplexity_(discountsComplexity),
-        unitSetup_(unitSetup) {}
+        unitSetup_(unitSetup),
+        needsGain_(needsGain) {}
 
   uint32_t counter() const { return counter_; }
 
@@ -93,7 +94,7 @@ class Selector {
 
   // Without a new counter, and with each of them; with unit steps and without.
   void bySass() {
-    const double before = total(rounds());
+    const double roundsBefore = rounds(), before = total(roundsBefore);
     std::vector<std::size_t> best(groups_.size());
     double least = before;
     uint32_t counter = kNoCounter;
@@ -101,7 +102,7 @@ class Selector {
       counter_ = c < 2 ? kNoCounter : c / 2 - 1;
       allowsUnits_ = c % 2 == 0;
       const double found = tryAll();
-      if (found >= least) continue;
+      if (found >= least || (needsGain_ && rounds() >= roundsBefore)) continue;
       least = found;
       counter = usesCounter() ? counter_ : kNoCounter;
       for (std::size_t g = 0; g < groups_.size(); ++g) best[g] = groups_[g].chosen;
@@ -179,14 +180,15 @@ class Selector {
   LoopCost& cost_;
   const bool discountsComplexity_;
   const double unitSetup_;
+  const bool needsGain_;
 };
 
 }  // namespace
 
 SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-                       Selection how, bool discountsComplexity, double unitSetup) {
+                       Selection how, bool discountsComplexity, double unitSetup, bool needsGain) {
   SelectionResult result;
-  Selector selector(groups, counters, cost, discountsComplexity, unitSetup);
+  Selector selector(groups, counters, cost, discountsComplexity, unitSetup, needsGain);
   result.before = cost.needed({});
   if (how == Selection::Sass)
     selector.bySass();

@@ -2,7 +2,9 @@
 //
 //   sass      the choice with the fewest machine instructions, where a round counts kRounds times and the code
 //             before the loop once. All groups begin in their best new forms; a group goes back to its old form if
-//             the total does not rise. If the result is not less than what there is now, nothing changes
+//             the total does not rise. If the result is not less than what there is now, nothing changes; with
+//             `needsGain` nor if a round is not shorter: where a pointer moves in one instruction, ptxas may load the
+//             base of an index in each round
 //   cheapest  each group by itself gets the form that is cheapest in a round, the first of equals
 //   median    the forms of all groups in the order of their costs; each group gets its cheapest form at or above
 //             the place where the sum of costs passes half, or its dearest below: neither the fewest instructions
@@ -31,6 +33,6 @@ struct SelectionResult {
 };
 
 SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-                       Selection how, bool discountsComplexity, double unitSetup);
+                       Selection how, bool discountsComplexity, double unitSetup, bool needsGain);
 
 }  // namespace ptxopt
