@@ -1,6 +1,7 @@
 #include "passes/loops/pointer_test.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "passes/util/insertion_places.h"
@@ -81,14 +82,22 @@ class PointerTestFinder {
     });
   }
 
+  // Of a number of 32 bits, wherever the loop runs.
+  bool isNeverZero(ExprId e) {
+    if (!evolution_.range(e).contains(0)) return true;
+    const Expr n = e_[e];
+    if (n.kind != ExprKind::Value) return false;
+    ValueRanges& ranges = t_.context.analyses.valueRanges();
+    const BlockId header = t_.context.analyses.loops()[t_.loop].header;
+    return std::ranges::any_of(std::array{t_.preheader.block, header},
+                               [&](BlockId b) { return !ranges.at(n.reg(), n.value(), b).contains(0); });
+  }
+
   void countRounds(PointerTest& p) {
     p.rounds = e_.truncate(trip_, 32);
     // One step ahead: a round more, if that is still a number of 32 bits.
     const ExprId more = e_.addConstant(p.rounds, 1);
-    uint64_t one = 0;
-    if (p.ahead == p.step &&
-        e_.differByConstant(evolution_.zeroExtend(more, 64), evolution_.zeroExtend(p.rounds, 64), one) &&
-        one == 1) {
+    if (p.ahead == p.step && isNeverZero(more)) {
       p.rounds = more;
       p.ahead = 0;
     }

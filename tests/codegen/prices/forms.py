@@ -43,6 +43,7 @@ WRITE = """  st.volatile.global.u64 [%p1], %a2;
   st.volatile.global.u32 [%p1+8], %r32;
   add.f32 %sum, %sum, %f0;
 """
+GUARDED = "@%t2 st.volatile.global.u32 [%p1+12], %r31; mov.u64 %a2, %a0; mov.u32 %r32, %r30;"
 KEEP64, KEEP32 = "mov.u64 %a2, %a0;", "mov.u32 %r32, %r30;"
 
 
@@ -94,6 +95,8 @@ def families():
         for name, (body, once) in indexes.items():
             found[f"index of {name} x{arrays}"] = accesses("", body, arrays, once)
             found[f"own base, index of {name} x{arrays}"] = accesses(OWN, body, arrays, once)
+    # A comparison is priced beside a loop that has one of 32 bits.
+    found["guarded"] = values("setp.ne.s32 %t2, %r30, 0; " + GUARDED)
     for name, body in {
         "values": KEEP64 + KEEP32,
         "add.s64": f"add.s64 %a2, %a0, %a1; {KEEP32}",
@@ -119,11 +122,13 @@ def families():
         "and.b64": f"and.b64 %a2, %a0, %a1; {KEEP32}",
         "min.s64": f"min.s64 %a2, %a0, %a1; {KEEP32}",
         "mad.wide": f"mad.wide.s32 %a2, %r30, 12, %a1; {KEEP32}",
-        "setp.s32": f"setp.lt.s32 %t2, %r30, %r31; selp.b32 %r32, %r30, 7, %t2; {KEEP64}",
-        "setp.s64": f"setp.lt.s64 %t2, %a0, %a1; selp.b32 %r32, %r30, 7, %t2; {KEEP64}",
+        "setp.s32": f"setp.lt.s32 %t2, %r30, %r31; {GUARDED}",
+        "setp.s64": f"setp.lt.s64 %t2, %a0, %a1; {GUARDED}",
         "selp.b64": f"setp.lt.s32 %t2, %r30, %r31; selp.b64 %a2, %a0, %a1, %t2; {KEEP32}",
         "add.s32": f"add.s32 %r32, %r30, %r31; {KEEP64}",
         "mul.lo.s32": f"mul.lo.s32 %r32, %r30, %r31; {KEEP64}",
     }.items():
         found[name] = values(body)
+    for name in ("setp.s32", "setp.s64"):  # beside a loop that has a comparison
+        found[name].rest, found[name].compared = -1, "guarded"
     return found
