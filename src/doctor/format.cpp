@@ -69,6 +69,7 @@ std::string toText(const Diagnosis& diagnosis) {
   out += "nvcc:\n";
   for (const ProgramInfo& program : diagnosis.nvcc) out += programText(program);
   if (diagnosis.nvcc.empty()) out += "  none\n";
+  out += fmt::format("configuration file: {}\n", diagnosis.config.empty() ? "none" : diagnosis.config);
   out +=
       fmt::format("log of calls: {}\n", diagnosis.log.empty() ? "none; PTXOPT_LOG=FILE keeps one" : diagnosis.log);
   out += "clients:\n";
@@ -82,6 +83,7 @@ std::string toText(const Diagnosis& diagnosis) {
 std::string toJson(const Diagnosis& diagnosis) {
   Json json = {{"ptxas", Json::array()},
                {"nvcc", Json::array()},
+               {"config", diagnosis.config},
                {"log", diagnosis.log},
                {"clients", Json::array()},
                {"problems", diagnosis.problems}};

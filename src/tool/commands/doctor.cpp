@@ -38,8 +38,9 @@ int doctorCommand(int argc, char** argv) {
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) return fail(Status::Usage, "/proc/self/exe: " + error.message());
-  const std::vector<std::string> mistakes = userConfig().mistakes;
+  const auto& [config, mistakes] = userConfig();
   doctor::Diagnosis diagnosis = doctor::diagnose(self, client);
+  diagnosis.config = config;
   for (const std::string& warning : environmentWarnings()) diagnosis.problems.push_back(warning);
   diagnosis.problems.insert(diagnosis.problems.begin(), mistakes.begin(), mistakes.end());
   print(stdout, format == "json" ? toJson(diagnosis) : toText(diagnosis));

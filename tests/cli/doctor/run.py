@@ -75,7 +75,7 @@ class Doctor:
         self.checks.equal([clients[n]["version"] for n in ("triton", "jax")], ["3.9.0", "0.10.2"], "versions of packages")
         text = run([self.tool, "doctor"], env=self.env)
         for line in ("ptxas, in the order in which they are tried:", f"  {self.ptxas} (PATH)", "    V13.4.1, PTX up to 9.4",
-                     "    sm_80 sm_90 sm_100a", f"  {self.nvcc}", "log of calls: none; PTXOPT_LOG=FILE keeps one",
+                     "    sm_80 sm_90 sm_100a", f"  {self.nvcc}", "configuration file: /dev/null", "log of calls: none; PTXOPT_LOG=FILE keeps one",
                      f"  Triton 3.9.0: {self.packages / 'triton'}", "    does not call ptxopt", "nothing is wrong"):
             self.checks.check(line in text.stdout.decode().splitlines(), f"text: {line!r}", text.stdout.decode())
         self.checks.equal((text.returncode, text.stderr), (0, b""), "text: exit code")
