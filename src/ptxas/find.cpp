@@ -99,7 +99,8 @@ void addOfToolkits(const std::string& name, PtxasCandidates& to, Collector& coll
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const char* const home = valueOf(variable);
     if (home == nullptr || collector.add(fmt::format("{}/bin/{}", home, name), variable)) continue;
-    if (name != kPlain) continue;
+    // Where another is there already, this one is not missed.
+    if (name != kPlain || !to.all.empty()) continue;
     if (std::string why = whyNoToolkit(variable, home, "ptxas"); !why.empty()) to.wrong.push_back(std::move(why));
   }
   for (const std::string& folder : foldersOf("PATH")) collector.add(fmt::format("{}/{}", folder, name), "PATH");

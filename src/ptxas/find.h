@@ -35,9 +35,9 @@ PtxasCandidates ptxasCandidates(const PtxasSearch& search);
 // Adds these, after the others; unless the user's word is there.
 void addPython(PtxasCandidates& to);
 
-// The first candidate. `given` if that is not empty (it is not looked at), else $PTXOPT_PTXAS or $PTXAS, else that of $CUDA_HOME or
-// $CUDA_PATH, else the first in PATH, else that of /usr/local/cuda, else that of a Python environment. Empty when there
-// is none.
+// The first candidate. `given` if that is not empty (it is not looked at), else $PTXOPT_PTXAS or $PTXAS, else that of
+// $CUDA_HOME or $CUDA_PATH, else the first in PATH, else that of /usr/local/cuda, else that of a Python environment.
+// Empty when there is none.
 // Never a program of ours, by whatever name or link it is found; `$PTXOPT_PTXAS=none` says that there is none.
 // `passedOver` gets a line for each variable that names no program, with its value, what is wrong with it, and what
 // is taken instead. One that names a program of ours is right: whoever sets it wants us to be called.

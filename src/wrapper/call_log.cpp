@@ -35,7 +35,7 @@ bool addToLog(const std::string& path, const CallRecord& record) {
                {"architecture", record.architecture},
                {"inputs", record.inputs},
                {"changed", record.changed}};
-  if (!record.leftAlone.empty()) json["left_alone"] = record.leftAlone;
+  if (!record.notOptimized.empty()) json["not_optimized"] = record.notOptimized;
   if (!record.trouble.empty()) json["trouble"] = record.trouble;
   const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -52,7 +52,7 @@ std::vector<CallRecord> readLog(const std::string& path) {
     if (!json.is_object() || !json.contains("time")) continue;
     try {
       records.push_back({json.value("client", ""), json.value("ptxas", ""), json.value("why", ""),
-                         json.value("architecture", ""), json.value("left_alone", ""), json.value("trouble", ""),
+                         json.value("architecture", ""), json.value("not_optimized", ""), json.value("trouble", ""),
                          json.value("inputs", std::size_t{0}), json.value("changed", std::size_t{0}),
                          json.value("time", "")});
     } catch (const Json::exception&) {

@@ -108,6 +108,17 @@ class Choose:
         result = run([self.drop_in, "-g", "-arch=sm_80", self.folder / "9.0.ptx", "-o", self.out], env=env)
         self.checks.equal((result.returncode, self.out.read_text().splitlines()[0]), (0, self.new), "debug code")
 
+    def by_guard(self):
+        """`ptxopt IN -o OUT`: what a script leaves is no cubin, so that nothing is compared; but the right one was asked."""
+        env = {**self.environment(self.old, self.middle, self.new), "PTXOPT_GUARD": "auto"}
+        for version, wanted in (("8.0", self.old), ("8.5", self.middle), ("9.0", self.new)):
+            result = run([self.tool, "-v", self.folder / f"{version}.ptx", "-o", self.out], env=env)
+            said = result.stderr.decode()
+            self.checks.check(result.returncode == 0 and f"ptxas: {wanted} (PATH" in said, f"the guard, PTX {version}: -v says which", said)
+            self.checks.check(f"{wanted}: no cubin that can be read" in said, f"the guard, PTX {version}: it is asked", said)
+        result = run([self.tool, "-v", self.folder / "9.0.ptx", "-o", self.out, "--ptxas", self.old], env=env)
+        self.checks.check(f"ptxas: {self.old} (--ptxas)" in result.stderr.decode(), "the guard: the user's word counts", result.stderr.decode())
+
     def by_word(self):
         for words in ({"PTXOPT_PTXAS": self.old}, {"PTXAS": self.old}, {"PTXOPT_PTXAS": self.old, "PTXAS": self.new},
                       {"PTXOPT_OPTIONS": f"--ptxas={self.old}"}):
@@ -179,6 +190,9 @@ class Choose:
                           [self.middle, "PTXOPT_PTXAS", "sm_80", 1, 1], "the log")
         env["PTXOPT_OPTIONS"] = "-O1"
         self.checks.check("ptxas: " not in self.call("8.5", env)[1], "PTXOPT_OPTIONS counts before the file's")
+        run([self.drop_in, "-g", "-arch=sm_80", self.folder / "8.5.ptx", "-o", self.out], env=env)
+        record = json.loads(log.read_text().splitlines()[-1])
+        self.checks.equal((record.get("not_optimized"), record["ptxas"]), ("debug code", self.middle), "the log: why nothing was optimized")
         self.checks.equal(self.call("8.5", {**env, "PTXOPT_PTXAS": self.new})[0], self.new, "a variable counts before the file")
         self.checks.equal(self.call("8.5", {**env, "PTXAS": self.new})[0], self.new, "so does PTXAS")
         at_home = self.folder / ".config" / "ptxopt" / "config.json"
@@ -212,6 +226,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         choose = Choose(tool, Path(name).resolve())
         choose.by_file()
+        choose.by_guard()
         choose.by_word()
         choose.by_client()
         choose.configured()
