@@ -270,8 +270,9 @@ class LoopReducer {
     const auto product = stepProduct(evolution_, e_[iv.expr].step(), plan.loop);
     const auto increment = steps_.increment(iv, plan.loop);
     if (!increment || !product) return std::nullopt;
-    // A constant, or a register.
-    const double now = product->needsUnit() ? prices_.step64 : prices_.registerStep64;
+    // A constant, or a register. One that is only extended is added like any other where an addition is one instruction.
+    const bool isExtended = steps_.addsWhole() && !product->right.valid() && product->constant == 1;
+    const double now = product->needsUnit() || isExtended ? prices_.step64 : prices_.registerStep64;
     if (now <= prices_.productStep64) return std::nullopt;
     StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0, now};
     step.start = steps_.howToStart(iv, plan.loop, plan.preheader, step.price);

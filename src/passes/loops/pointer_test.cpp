@@ -146,6 +146,8 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
   for (const InductionVariable& iv : uses.ivs) {
     if (!cost.isNeeded(iv.reg, iv.phi) || (stepsByRegister && isUniform(e[iv.expr].start()))) continue;
     const auto p = finder.read(iv);
+    // ptxas makes the halves of the limit one by one in uniform registers, and moves them in each round.
+    if (p && t.steps.addsWhole() && p->distance.valid() && isUniform(p->start)) continue;
     if (p && (!best || p->setup < best->setup)) best = p;
   }
   if (!best || gain * kRounds < best->setup) return std::nullopt;
