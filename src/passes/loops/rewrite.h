@@ -3,7 +3,7 @@
 // A pointer gets a register of its own, set before the loop and moved on at the end of each latch, before
 // the branch; its uses read it with immediates. An index form computes `base + scale * index` before the first
 // use in each block, and again after each change of the index. Old computations stay: dce removes what is no
-// longer read. Branches, exit tests and pragmas are not touched: ptxas decides by them what it unrolls.
+// longer read. Branches and pragmas are not touched: ptxas decides by them what it unrolls.
 // Immediates stay within what a machine instruction takes (kMostImmediate).
 #pragma once
 

@@ -1,5 +1,6 @@
 // Steps of 64-bit induction variables that ptxas makes in one machine instruction.
 //
+// This is about the targets on which a step by a constant costs more than one by a product (analysis/machine/prices.h).
 // ptxas adds a constant to a 64-bit register in two instructions, and where the register lives around a loop mostly
 // in three, because the halves of the sum are not an aligned pair. It adds the 64-bit product of two 32-bit numbers
 // in one (IMAD.WIDE), and keeps the pair. So the step is written as a product: of the constant and of a register
