@@ -81,12 +81,8 @@ std::string toText(const Diagnosis& diagnosis) {
 }
 
 std::string toJson(const Diagnosis& diagnosis) {
-  Json json = {{"ptxas", Json::array()},
-               {"nvcc", Json::array()},
-               {"config", diagnosis.config},
-               {"log", diagnosis.log},
-               {"clients", Json::array()},
-               {"problems", diagnosis.problems}};
+  Json json = {{"ptxas", Json::array()}, {"nvcc", Json::array()},    {"config", diagnosis.config},
+               {"log", diagnosis.log},   {"clients", Json::array()}, {"problems", diagnosis.problems}};
   for (const ProgramInfo& program : diagnosis.ptxas) json["ptxas"].push_back(programJson(program));
   for (const ProgramInfo& program : diagnosis.nvcc) json["nvcc"].push_back(programJson(program));
   for (const ClientInfo& client : diagnosis.clients) json["clients"].push_back(clientJson(client));

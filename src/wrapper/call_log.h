@@ -15,7 +15,7 @@ struct CallRecord {
   std::string client;        // as Client::name
   std::string ptxas, why;    // the real one, and why that
   std::string architecture;  // asked for
-  std::string notOptimized;     // why nothing was optimized
+  std::string notOptimized;  // why nothing was optimized
   std::string trouble;       // what went wrong
   std::size_t inputs = 0, changed = 0;
   std::string time{};  // "2026-01-31T12:00:00Z"; addToLog sets it

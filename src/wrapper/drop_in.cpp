@@ -108,7 +108,8 @@ class DropIn {
 
   void log(std::string_view notOptimized) const {
     if (options_.log.empty()) return;
-    CallRecord record{options_.client.name, ptxas_, why_, command_.architecture, std::string(notOptimized), {}, 0, 0};
+    CallRecord record{options_.client.name,      ptxas_, why_, command_.architecture,
+                      std::string(notOptimized), {},     0,    0};
     for (const ShimInput& input : inputs_) {
       ++record.inputs;
       record.changed += input.result.changed ? 1 : 0;

@@ -44,7 +44,8 @@ bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& g
   guard.candidates = ptxasCandidates(search);
   guard.ptxas.program = guard.candidates.all.empty() ? std::string() : guard.candidates.all.front().path;
   if (passedOver != nullptr)
-    for (const std::string& why : guard.candidates.wrong) passedOver->push_back(insteadOf(why, guard.ptxas.program));
+    for (const std::string& why : guard.candidates.wrong)
+      passedOver->push_back(insteadOf(why, guard.ptxas.program));
   if (!guard.ptxas.program.empty()) {
     guard.mode = GuardMode::Ptxas;
     guard.isInsistent = wants;

@@ -191,9 +191,7 @@ bool WideProducts::isPartOfSum(const Operand& o, InstrId at) const {
 
 // Whether accesses to memory add a uniform base to an offset of 32 bits by themselves. From sm_80 on a descriptor
 // stands where the base did.
-bool WideProducts::addsInAddresses() const {
-  return targetNumber(context_.architecture()).value_or(80) < 80;
-}
+bool WideProducts::addsInAddresses() const { return targetNumber(context_.architecture()).value_or(80) < 80; }
 
 // x + r with r extended is x + 1 * r: one IMAD.WIDE, too, where an addition is two instructions and extends the
 // sign with a third.
