@@ -1,7 +1,6 @@
 // A command line as data, and what is made of it: the conventions of describe.h, help in columns, roff, the bar.
 #include "tool/manual/describe.h"
 
-#include <CLI/CLI.hpp>
 #include <doctest/doctest.h>
 #include <CLI/CLI.hpp>
 

@@ -86,8 +86,8 @@ class PressureSplitter {
         for (const InstrId id : s.defs)
           edits.push_back({static_cast<uint32_t>(source.pointOf(id)), true, &s, id, f_[id].next});
       for (const InstrId id : s.uses)
-        edits.push_back({static_cast<uint32_t>(source.pointOf(id)), false, &s, id,
-                         placeBefore(context_.module, f_, id)});
+        edits.push_back(
+            {static_cast<uint32_t>(source.pointOf(id)), false, &s, id, placeBefore(context_.module, f_, id)});
     }
     std::ranges::stable_sort(edits, {}, [](const Edit& e) { return 2 * uint64_t{e.point} + e.isAfter; });
     return edits;
