@@ -2,7 +2,7 @@
 //
 // What:       a counter that only the test needs goes: the loop goes on while the pointer is not what it is in the last
 //             round. LLVM's loop strength reduction counts down beside the pointers, which is an instruction a round.
-//             Where a comparison of 64 bits is two instructions (prices.h) nothing is gained.
+//             Where a comparison of 64 bits is two instructions (prices.h) only a counter of 64 bits is worth it.
 // Algorithm:  the value that the test would read of the pointer is {start,+,step} in the rounds of the loop, so in the
 //             last round it is start + step * trip count. The counter is not needed if the loop's cost without what the
 //             test reads is less (loop_cost.h).
