@@ -16,5 +16,12 @@ for folder in "$here/../../inputs/syntax/accepted" "$here/../../inputs/syntax/re
   if [ -d "$folder" ]; then set -- "$@" "$folder"; fi
 done
 
-exec "$fuzzer" "$@" -dict="$here/ptx.dict" -artifact_prefix="$build/fuzz-findings/" \
-  -seed=1 -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1
+# The log has a line for each new input: it is shown only where something was found, without those.
+log=$build/fuzz.log
+rc=0
+"$fuzzer" "$@" -dict="$here/ptx.dict" -artifact_prefix="$build/fuzz-findings/" \
+  -seed=1 -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
+  >"$log" 2>&1 || rc=$?
+[ "$rc" = 0 ] || grep -av -e '^#[0-9]' -e 'NEW_FUNC' "$log" | cut -c1-2000 || :
+grep -a '^stat::' "$log" || :
+exit "$rc"
