@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
@@ -13,17 +12,12 @@
 #include "api/report.h"
 #include "ir/verify.h"
 #include "ptxopt/ptxopt.h"
+#include "support/thread_time.h"
 #include "text/parse.h"
 #include "text/print.h"
 
 namespace ptxopt {
 namespace {
-
-double threadSeconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
 
 // sm_80, sm_90a, sm_100f
 bool isArchitecture(std::string_view text) {

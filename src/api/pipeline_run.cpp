@@ -3,22 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <thread>
 #include <utility>
 
 #include "ir/verify.h"
 #include "support/parallel.h"
+#include "support/thread_time.h"
 #include "text/print.h"
 
 namespace ptxopt {
 namespace {
-
-double threadSeconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
 
 // As many as functions, at most, and as cores: this is all computation.
 unsigned threadsFor(unsigned jobs, std::size_t functions) {

@@ -57,7 +57,7 @@ std::string findProgram(std::initializer_list<const char*> names) {
   return {};
 }
 
-void findTriton(const std::string& self, ClientInfo& client) {
+void findTritonClient(const std::string& self, ClientInfo& client) {
   constexpr const char *kPlain = "TRITON_PTXAS_PATH", *kSecond = "TRITON_PTXAS_BLACKWELL_PATH";
   const Package package = findPackage("triton");
   const std::string bin = package.folder + "/triton/backends/nvidia/bin/";
@@ -100,7 +100,7 @@ std::string cudaFolderOfJax(const std::string& packages) {
   return flagOfXla("xla_gpu_cuda_data_dir");
 }
 
-void findJax(const std::string& self, ClientInfo& client) {
+void findJaxClient(const std::string& self, ClientInfo& client) {
   const Package package = findPackage("jax");
   if (!package.folder.empty()) client.found = package.folder + "/jax";
   client.version = package.version;
@@ -121,17 +121,17 @@ void findJax(const std::string& self, ClientInfo& client) {
     }
 }
 
-void findClang(const std::string& self, ClientInfo& client) {
+void findClangClient(const std::string& self, ClientInfo& client) {
   client.found = findProgram({"clang++", "clang++-19", "clang"});
   client.toSet = "clang++ --ptxas-path=" + besides(self, kDropIn);
 }
 
-void findNvcc(const std::string& self, ClientInfo& client) {
+void findNvccClient(const std::string& self, ClientInfo& client) {
   client.found = findProgram({"nvcc"});
   client.toSet = self + " nvcc ..., in the place of nvcc ...";
 }
 
-void findCmake(const std::string& self, ClientInfo& client) {
+void findCmakeClient(const std::string& self, ClientInfo& client) {
   constexpr const char* kLauncher = "CMAKE_CUDA_COMPILER_LAUNCHER";
   client.found = findProgram({"cmake"});
   client.toSet = fmt::format("cmake -D{}=\"{};nvcc\"", kLauncher, self);
@@ -144,7 +144,7 @@ struct Row {
   void (*find)(const std::string& self, ClientInfo& client);
 };
 constexpr Row kRows[] = {
-#define PTXOPT_CLIENT(id, name, title) {name, title, find##id},
+#define PTXOPT_CLIENT(id, name, title) {name, title, find##id##Client},
 #include "doctor/clients.def"
 #undef PTXOPT_CLIENT
 };

@@ -22,6 +22,7 @@
 #include "exec/checks_made.h"
 #include "exec/checks_races_global.h"
 #include "exec/checks_warp_ids.h"
+#include "exec/lanes.h"
 #include "exec/launch.h"
 #include "exec/race_meaning.h"
 #include "exec/race_state.h"
@@ -29,11 +30,6 @@
 namespace ptxopt::exec {
 
 namespace {
-
-template <typename F>
-void forEach(Mask lanes, F&& f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<unsigned>(std::countr_zero(lanes)));
-}
 
 class RaceCheck final : public Checks {
  public:
@@ -49,16 +45,16 @@ class RaceCheck final : public Checks {
     if (active == 0) return;
     const RaceMeaning& m = *meaning_;
     ClusterRaces& c = stateOf(warp);
-    if (m.fence) forEach(active, [&](unsigned lane) { fence(threadOf(c, warp, lane)); });
+    if (m.fence) forEachLane(active, [&](unsigned lane) { fence(threadOf(c, warp, lane)); });
     if (m.exits)
-      forEach(active, [&](unsigned lane) {
+      forEachLane(active, [&](unsigned lane) {
         const VectorClock& clock = threadOf(c, warp, lane).clock;
         c.exited[warp.block().rank()].add(clock);
         c.exitedOfWarp[warp.block().rank()][warp.index()].add(clock);
       });
     if (m.arrives && warp.path().waitState == 0) {
       const auto exited = ClockJoin(c.exitedOfWarp[warp.block().rank()][warp.index()]).take();
-      forEach(active, [&](unsigned lane) {
+      forEachLane(active, [&](unsigned lane) {
         RaceThread& t = threadOf(c, warp, lane);
         c.arrivals[{t.clock.thread(), warp.value(op.args[0], lane)}] = {whatItKnows(t, exited), m.waits};
         t.clock.tick();
@@ -70,7 +66,7 @@ class RaceCheck final : public Checks {
       barrierOfAll_ = warp.value(op.args[1], lane) == 0;
     }
     if (m.clusterArrives)
-      forEach(active, [&](unsigned lane) {
+      forEachLane(active, [&](unsigned lane) {
         RaceThread& t = threadOf(c, warp, lane);
         c.clusterArrivals[warp.block().cluster().generation + 1].add(t.clock);
         t.clock.tick();
@@ -83,16 +79,16 @@ class RaceCheck final : public Checks {
     finishWrites(c, warp);
     if (m.joinsLanes) {
       ClockJoin all;
-      forEach(active, [&](unsigned lane) { all.add(threadOf(c, warp, lane).clock); });
+      forEachLane(active, [&](unsigned lane) { all.add(threadOf(c, warp, lane).clock); });
       const auto known = all.take();
-      forEach(active, [&](unsigned lane) {
+      forEachLane(active, [&](unsigned lane) {
         RaceThread& t = threadOf(c, warp, lane);
         t.clock.learn(known);
         t.clock.tick();
       });
     }
     if (m.clusterWaits)
-      forEach(active, [&](unsigned lane) {
+      forEachLane(active, [&](unsigned lane) {
         const uint32_t phase = warp.clusterPhase[lane];
         const auto found = c.clusterArrivals.find(phase);
         if (warp.block().cluster().generation < phase || found == c.clusterArrivals.end()) return;  // not yet

@@ -16,6 +16,7 @@
 #include "exec/checks_made.h"
 #include "exec/checks_touched.h"
 #include "exec/checks_warp_ids.h"
+#include "exec/lanes.h"
 #include "exec/launch.h"
 
 namespace ptxopt::exec {
@@ -29,11 +30,6 @@ bool isWritten(const Bytes& b, uint64_t at) { return at < b.size() && b[at]; }
 void setWritten(Bytes& b, uint64_t at, bool value) {
   if (at >= b.size()) b.resize(std::max<uint64_t>(at + 1, b.size() * 2));
   b[at] = value;
-}
-
-template <typename F>
-void forEach(Mask lanes, F&& f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<unsigned>(std::countr_zero(lanes)));
 }
 
 uint32_t stackBase(const Frame& frame, unsigned lane) {
@@ -89,7 +85,7 @@ class UninitialisedCheck final : public Checks {
     for (const RegisterUse& use : t.guard) demand(warp, routine, bits, use, warp.path().mask);
     for (const RegisterUse& use : t.reads) demand(warp, routine, bits, use, active);
     if (t.takesStack)
-      forEach(active, [&](unsigned lane) {
+      forEachLane(active, [&](unsigned lane) {
         Bytes& stack = stackOf(warp, lane);
         stack.resize(std::min<std::size_t>(stack.size(), warp.stackTop(lane)));
       });
@@ -169,7 +165,7 @@ class UninitialisedCheck final : public Checks {
   void parameters(Warp& warp, const std::vector<ParameterPlace>& places, Mask active, Access access) {
     for (const ParameterPlace& p : places)
       if (!p.isRegister)
-        forEach(active, [&](unsigned lane) {
+        forEachLane(active, [&](unsigned lane) {
           local(warp, lane, stackBase(*warp.path().frame, lane) + p.memory.offset, p.memory.bytes, access);
         });
   }

@@ -32,6 +32,8 @@ struct AddressState {
 
   friend bool operator==(AddressState, AddressState) = default;
 };
+inline constexpr AddressState kNumberAddress{AddressKind::Number, false},
+    kUnknownAddress{AddressKind::Unknown, false};
 
 constexpr bool isSpace(AddressKind k) { return k >= AddressKind::Global && k <= AddressKind::Const; }
 constexpr bool isOffset(AddressKind k) { return k >= AddressKind::SharedOffset && k <= AddressKind::ConstOffset; }

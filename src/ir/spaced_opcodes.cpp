@@ -32,7 +32,7 @@ constexpr Access kAccesses[] = {
 constexpr std::string_view kOrders[] = {"weak", "volatile", "relaxed", "acquire", "release", "acq_rel",
                                         "mmio", "seq_cst",  "cta",     "cluster", "gpu",     "sys"};
 
-Parts split(std::string_view opcode) {
+Parts partsOf(std::string_view opcode) {
   Parts parts;
   for (std::size_t at = 0; at <= opcode.size();) {
     const std::size_t dot = std::min(opcode.find('.', at), opcode.size());
@@ -98,7 +98,7 @@ bool isGenericAccess(const OpcodeFields& opcode) {
 }
 
 std::string spacedOpcode(std::string_view opcode, AddressKind space) {
-  const Parts parts = split(opcode);
+  const Parts parts = partsOf(opcode);
   const Access* const access = find(parts);
   if (access == nullptr || std::ranges::any_of(parts, isSpaceName) || !hasForm(parts, *access, space)) return {};
   std::size_t at = 1;

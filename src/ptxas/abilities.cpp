@@ -64,7 +64,7 @@ std::string keyOf(const std::string& program) {
 }
 
 std::string toText(const PtxasAbilities& abilities) {
-  return fmt::format("{} {}", text(abilities.newest), fmt::join(abilities.architectures, " "));
+  return fmt::format("{} {}", versionText(abilities.newest), fmt::join(abilities.architectures, " "));
 }
 
 PtxasAbilities fromText(const std::string& kept) {
@@ -78,7 +78,7 @@ PtxasAbilities fromText(const std::string& kept) {
 
 }  // namespace
 
-std::string text(const PtxVersion& version) { return fmt::format("{}.{}", version.major, version.minor); }
+std::string versionText(const PtxVersion& version) { return fmt::format("{}.{}", version.major, version.minor); }
 
 PtxVersion versionNeededBy(std::string_view ptx) {
   constexpr std::string_view kDirective = ".version";
@@ -138,7 +138,7 @@ PtxasAbilities abilitiesOf(const std::string& program, Cache* cache) {
 
 std::string whyNot(const PtxasAbilities& abilities, const PtxNeed& need) {
   if (!abilities.isKnown()) return {};
-  if (need.version > abilities.newest) return fmt::format("takes PTX up to {}", text(abilities.newest));
+  if (need.version > abilities.newest) return fmt::format("takes PTX up to {}", versionText(abilities.newest));
   if (need.architecture.starts_with("sm_") && !abilities.architectures.empty() &&
       std::ranges::find(abilities.architectures, need.architecture) == abilities.architectures.end())
     return "makes no code for " + need.architecture;

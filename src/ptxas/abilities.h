@@ -20,7 +20,7 @@ struct PtxVersion {
   auto operator<=>(const PtxVersion&) const = default;
   bool isKnown() const { return major != 0; }
 };
-std::string text(const PtxVersion& version);  // "8.8"
+std::string versionText(const PtxVersion& version);  // "8.8"
 
 struct PtxNeed {
   PtxVersion version;        // not known: any will do

@@ -19,6 +19,7 @@
 #include "wrapper/ptxas_command.h"
 #include "wrapper/real_ptxas.h"
 #include "wrapper/safety_net.h"
+#include "wrapper/say.h"
 #include "wrapper/wrapper_input.h"
 
 namespace ptxopt {
@@ -26,11 +27,8 @@ namespace {
 
 constexpr std::size_t kLongestArgument = 128 * 1024 - 1;  // of one argument, on Linux
 constexpr const char* kUsualArchitecture = "sm_75";       // of ptxas 13
-constexpr const char* kLeft = "; the PTX is left as it is";
-constexpr std::size_t kHead = 64 * 1024;  // of a file, in which its version is said
-constexpr double kMostCpuSeconds = 600;   // the largest files take seconds
-
-void say(std::string_view text) { writeBytes(STDERR_FILENO, fmt::format("ptxopt: {}\n", text)); }
+constexpr std::size_t kHead = 64 * 1024;                  // of a file, in which its version is said
+constexpr double kMostCpuSeconds = 600;                   // the largest files take seconds
 
 std::string baseName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -147,7 +145,7 @@ class DropIn {
   // Nothing where ptxas may as well take our place. Whatever is made here is gone at its end.
   std::optional<Child> assemble() {
     const TemporaryFolder folder;
-    if (!folder.isValid()) trouble_.push_back(folder.error() + kLeft);
+    if (!folder.isValid()) trouble_.push_back(folder.error() + kNotOptimized);
     const bool isLoaded = folder.isValid() && load(folder);
     choose();
     if (!isLoaded) return assembleGiven();
@@ -208,7 +206,7 @@ class DropIn {
 
   void optimizeAll() {
     for (ShimInput& input : inputs_) input.result.text = input.text;
-    if (!options_.mistake.empty()) return trouble_.push_back(options_.mistake + kLeft);
+    if (!options_.mistake.empty()) return trouble_.push_back(options_.mistake + kNotOptimized);
     ShimOptions options = options_;
     options.guard.architecture = command_.architecture.empty() ? kUsualArchitecture : command_.architecture;
     options.guard.ptxas.program = ptxas_;
@@ -263,7 +261,7 @@ class DropIn {
       }
       input.resultFile = folder.file(fmt::format("{}/{}", i, baseName(input.path)));
       if (!writeBytes(input.resultFile, input.result.text)) {
-        trouble_.push_back(fmt::format("cannot write '{}'{}", input.resultFile, kLeft));
+        trouble_.push_back(fmt::format("cannot write '{}'{}", input.resultFile, kNotOptimized));
         return std::nullopt;
       }
       if (input.isStandardInput()) options.input = input.resultFile;
@@ -277,7 +275,7 @@ class DropIn {
     if (!child.succeeded()) {
       const std::string& said = child.err.empty() ? child.out : child.err;
       trouble_.push_back(fmt::format("ptxas refuses the optimized PTX ({}{}{}){}", child.describe(),
-                                     said.empty() ? "" : ": ", said.substr(0, said.find('\n')), kLeft));
+                                     said.empty() ? "" : ": ", said.substr(0, said.find('\n')), kNotOptimized));
       return std::nullopt;
     }
     writeBytes(STDOUT_FILENO, asGiven(child, &Child::out));

@@ -15,6 +15,7 @@
 #include "wrapper/io.h"
 #include "wrapper/nvcc_plan.h"
 #include "wrapper/nvcc_toolkit.h"
+#include "wrapper/say.h"
 
 namespace ptxopt {
 namespace {
@@ -23,8 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;
 constexpr const char* kOptions = "PTXOPT_OPTIONS";
-
-void say(std::string_view text) { writeBytes(STDERR_FILENO, fmt::format("ptxopt: {}\n", text)); }
 
 bool isSet(const char* variable) {
   const char* const value = std::getenv(variable);

@@ -5,11 +5,10 @@
 #include <exception>
 
 #include "guard/report.h"
+#include "wrapper/say.h"
 
 namespace ptxopt {
 namespace {
-
-constexpr const char* kLeft = "; the PTX is left as it is";
 
 std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
@@ -18,7 +17,7 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const G
   GuardedResult guarded = optimizeGuarded(text, options, guard);
   Result& result = guarded.result;
   if (result.status != Status::Ok) {
-    out.trouble = firstLine(result.error) + kLeft;
+    out.trouble = firstLine(result.error) + kNotOptimized;
     return out;
   }
   out.notes.push_back(fmt::format("{}: {} functions, {} instructions -> {}, for {}", options.fileName,
@@ -57,7 +56,7 @@ OptimizedInput optimizeInput(std::string_view text, const std::string& name, con
     out = optimizeIt(text, o, options.guard);
   } catch (const std::exception& e) {
     out = {};
-    out.trouble = fmt::format("{}: {}{}", name, e.what(), kLeft);
+    out.trouble = fmt::format("{}: {}{}", name, e.what(), kNotOptimized);
   }
   if (!out.changed) out.text.assign(text);
   return out;

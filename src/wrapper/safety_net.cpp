@@ -23,14 +23,14 @@ void setTimer(double seconds) {
   ::setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
-void say(const char* text) {
+void writeError(const char* text) {
   if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) return;
 }
 
 extern "C" void becomeTheOther(int signal) {
   setTimer(0);
-  say(signal == SIGPROF ? "ptxopt: warning: no end in sight; the PTX is left as it is\n"
-                        : "ptxopt: warning: crashed; the PTX is left as it is\n");
+  writeError(signal == SIGPROF ? "ptxopt: warning: no end in sight; the PTX is left as it is\n"
+                               : "ptxopt: warning: crashed; the PTX is left as it is\n");
   if (inputFile != nullptr) {
     const int file = ::open(inputFile, O_RDONLY);
     if (file >= 0) ::dup2(file, STDIN_FILENO);

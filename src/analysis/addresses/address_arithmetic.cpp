@@ -8,17 +8,15 @@ namespace {
 using Kind = AddressKind;
 using Act = AddressOperation;
 
-constexpr AddressState kNumber{Kind::Number, false}, kUnknown{Kind::Unknown, false};
-
 // Whether it is a number or may be one or else is a global address.
 bool isPlain(AddressState s) { return s.kind <= Kind::Global; }
 bool isTop(AddressState s) { return s.kind >= Kind::Mixed; }
 
 // Of several plain ones. What nobody wrote makes nothing.
 AddressState mix(AddressState a, AddressState b) {
-  if (!isPlain(a) || !isPlain(b)) return kUnknown;
+  if (!isPlain(a) || !isPlain(b)) return kUnknownAddress;
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
-  return a.kind == Kind::Global || b.kind == Kind::Global ? AddressState{Kind::Global, true} : kNumber;
+  return a.kind == Kind::Global || b.kind == Kind::Global ? AddressState{Kind::Global, true} : kNumberAddress;
 }
 
 AddressState difference(AddressState a, AddressState b) {
@@ -28,34 +26,34 @@ AddressState difference(AddressState a, AddressState b) {
   }
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
   if (b.kind == Kind::Number) return a;
-  return !isTop(a) && a.kind == b.kind ? kNumber : kUnknown;
+  return !isTop(a) && a.kind == b.kind ? kNumberAddress : kUnknownAddress;
 }
 
 // A factor makes a number of what is no address of a space for certain: nobody multiplies pointers.
 AddressState product(AddressState a, AddressState b, std::optional<uint64_t> by) {
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
   // By 2^32 it may be the upper half of an address that is put together, as with a shift.
-  if (by && *by != 0 && static_cast<uint32_t>(*by) == 0) return kUnknown;
+  if (by && *by != 0 && static_cast<uint32_t>(*by) == 0) return kUnknownAddress;
   // By 1 it is what it was, an address or the distance of one; by -1, too, for what subtracts it.
-  if ((by == 1 || by == UINT64_MAX) && (isTop(a) || isTop(b))) return kUnknown;
+  if ((by == 1 || by == UINT64_MAX) && (isTop(a) || isTop(b))) return kUnknownAddress;
   const auto isFactor = [](AddressState s) { return isPlain(s) || isTop(s); };
-  return isFactor(a) && isFactor(b) ? kNumber : kUnknown;
+  return isFactor(a) && isFactor(b) ? kNumberAddress : kUnknownAddress;
 }
 
 // A shift takes the lowest 32 bits of a number.
 AddressState shiftedLeft(AddressState a, std::optional<uint64_t> by) {
   if (a.kind == Kind::None) return {};
   // By 32 it may be the upper half of an address that is put together.
-  if (!by || static_cast<uint32_t>(*by) >= 32) return kUnknown;
+  if (!by || static_cast<uint32_t>(*by) >= 32) return kUnknownAddress;
   if (static_cast<uint32_t>(*by) == 0) return a;
-  return isPlain(a) || isTop(a) ? kNumber : kUnknown;
+  return isPlain(a) || isTop(a) ? kNumberAddress : kUnknownAddress;
 }
 
 AddressState shiftedRight(AddressState a, std::optional<uint64_t> by) {
   if (a.kind == Kind::None) return {};
-  if (by && static_cast<uint32_t>(*by) >= 32) return kNumber;
+  if (by && static_cast<uint32_t>(*by) >= 32) return kNumberAddress;
   if (by && static_cast<uint32_t>(*by) == 0) return a;
-  return isPlain(a) ? kNumber : kUnknown;
+  return isPlain(a) ? kNumberAddress : kUnknownAddress;
 }
 
 bool hasWindow(AddressState s) {
@@ -65,7 +63,7 @@ bool hasWindow(AddressState s) {
 
 AddressState masked(AddressState a, AddressState b, std::optional<uint64_t> by) {
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
-  if (by && *by <= UINT32_MAX) return kNumber;
+  if (by && *by <= UINT32_MAX) return kNumberAddress;
   if (by && *by >= ~kWindowAlignment + 1 && hasWindow(a)) return a;
   return mix(a, b);
 }
@@ -155,8 +153,8 @@ AddressState addressResult(AddressOperation operation, AddressState a, AddressSt
     case Act::Multiply: return constant == 1 ? a : product(a, b, constant);
     case Act::MultiplyAdd: return sumOf(product(a, b, constant), c);
     case Act::MultiplyWide:
-    case Act::Narrow: return kNumber;
-    case Act::MultiplyAddWide: return sumOf(kNumber, c);
+    case Act::Narrow: return kNumberAddress;
+    case Act::MultiplyAddWide: return sumOf(kNumberAddress, c);
     case Act::ShiftLeft: return shiftedLeft(a, constant);
     case Act::ShiftRight: return shiftedRight(a, constant);
     case Act::And: return masked(a, b, constant);
@@ -166,7 +164,7 @@ AddressState addressResult(AddressOperation operation, AddressState a, AddressSt
     case Act::FromGeneric:
     case Act::Other: break;
   }
-  return kUnknown;
+  return kUnknownAddress;
 }
 
 }  // namespace ptxopt

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kMostInstructions = 1000000;
 constexpr unsigned kMostRounds = 50;
-constexpr AddressState kUnknown{AddressKind::Unknown, false};
 
 class FactFinder {
  public:
@@ -117,7 +116,7 @@ class FactFinder {
     // `.param .u64 .ptr .global .align 8`
     const DeclaredSpace pointee = formOf(f, v).pointee;
     if (pointee == DeclaredSpace::Global) return {AddressKind::Global, true};
-    if (pointee != DeclaredSpace::None) return kUnknown;
+    if (pointee != DeclaredSpace::None) return kUnknownAddress;
     if (!paramsAreGlobal_ || isMentioned_[function] || isAliased_[f.name.value])
       return {AddressKind::LaunchedParameter, false};
     return {AddressKind::Global, true};
@@ -126,8 +125,8 @@ class FactFinder {
   void begin(std::size_t k) {
     const Function& f = module_.functions[k];
     AddressFacts& facts = facts_.functions[k];
-    facts.parameters.assign(f.parameters.size(), kUnknown);
-    facts.returns.assign(f.returns.size(), kUnknown);
+    facts.parameters.assign(f.parameters.size(), kUnknownAddress);
+    facts.returns.assign(f.returns.size(), kUnknownAddress);
     if (f.isEntry) {
       for (std::size_t p = 0; p < f.parameters.size(); ++p)
         facts.parameters[p] = kernelParameter(f, k, f.parameters[p]);
@@ -187,9 +186,9 @@ class FactFinder {
     for (const Function& f : module_.functions) {
       if (f.isEntry) continue;
       for (AddressState& s : facts_.functions[f.index].parameters)
-        if (applies(s)) s = kUnknown;
+        if (applies(s)) s = kUnknownAddress;
       for (AddressState& s : facts_.functions[f.index].returns)
-        if (applies(s)) s = kUnknown;
+        if (applies(s)) s = kUnknownAddress;
     }
   }
 
@@ -215,7 +214,7 @@ class FactFinder {
       if (call.callee == nullptr || call.callee->isEntry) continue;
       std::vector<AddressState>& parameters = facts_.functions[call.index].parameters;
       for (std::size_t p = 0; p < parameters.size(); ++p) {
-        AddressState passed = kUnknown;
+        AddressState passed = kUnknownAddress;
         if (parameters.size() == call.arguments.size())
           passed = call.arguments[p].kind == OperandKind::Variable
                        ? spaces.stored(VariableId(call.arguments[p].payload))

@@ -12,14 +12,12 @@
 namespace ptxopt {
 namespace {
 
-constexpr AddressState kUnknown{AddressKind::Unknown, false}, kNumber{AddressKind::Number, false};
-
 AddressState stateIn(DeclaredSpace space) {
   if (space == DeclaredSpace::Global) return {AddressKind::Global, false};
   if (space == DeclaredSpace::Shared) return {AddressKind::SharedOffset, false};
   if (space == DeclaredSpace::Local) return {AddressKind::LocalOffset, false};
   if (space == DeclaredSpace::Const) return {AddressKind::ConstOffset, false};
-  return kUnknown;
+  return kUnknownAddress;
 }
 
 // The variable that `[v]` or `[v+4]` names; nullptr for others. `offset` is not zero for what is no plain number,
@@ -63,7 +61,7 @@ AddressSpaces::AddressSpaces(const Module& module, const Function& function, con
       values_(function, cfg, slots, intervals),
       states_(values_.size()),
       shifts_(values_.size()),
-      parameters_(function.variables.size(), kUnknown),
+      parameters_(function.variables.size(), kUnknownAddress),
       stored_(function.variables.size()),
       operations_(module.opcodes.size()) {
   collectParameters();
@@ -71,8 +69,8 @@ AddressSpaces::AddressSpaces(const Module& module, const Function& function, con
   unsigned sweeps = 0;
   while (sweep())
     if (++sweeps == kMostSweeps) {
-      std::ranges::fill(states_, kUnknown);
-      std::ranges::fill(stored_, kUnknown);
+      std::ranges::fill(states_, kUnknownAddress);
+      std::ranges::fill(stored_, kUnknownAddress);
       break;
     }
   // What a call left in a variable, or the caller in a parameter, may be passed on as it is.
@@ -80,25 +78,25 @@ AddressSpaces::AddressSpaces(const Module& module, const Function& function, con
 }
 
 AddressState AddressSpaces::of(RegId r, ValueId v) const {
-  return v.valid() && holdsAddresses(r) ? states_[values_(r, v)] : kUnknown;
+  return v.valid() && holdsAddresses(r) ? states_[values_(r, v)] : kUnknownAddress;
 }
 
 AddressState AddressSpaces::source(const Operand& o, InstrId id) const {
   switch (o.kind) {
     case OperandKind::Register:
-      if (o.flags != 0) return kUnknown;
+      if (o.flags != 0) return kUnknownAddress;
       if (holdsAddresses(o.reg())) return read(o.reg(), id);
       // Of less than 64 bits; a vector register is read whole: `mov.b64 p, v` with v of `.v2 .b32` makes an
       // address.
-      return f_.registers[o.payload].lanes == 1 && info(f_.registers[o.payload].type).bits < 64 ? kNumber
-                                                                                                : kUnknown;
+      return f_.registers[o.payload].lanes == 1 && info(f_.registers[o.payload].type).bits < 64 ? kNumberAddress
+                                                                                                : kUnknownAddress;
     case OperandKind::Integer:
     case OperandKind::WideInteger:
     case OperandKind::SpecialRegister:
-    case OperandKind::Builtin: return kNumber;
+    case OperandKind::Builtin: return kNumberAddress;
     case OperandKind::Variable:
     case OperandKind::Symbol: return addressOf(o);
-    default: return kUnknown;
+    default: return kUnknownAddress;
   }
 }
 
@@ -117,7 +115,7 @@ AddressState AddressSpaces::addressOf(const Operand& o) const {
   if (o.kind == OperandKind::Variable) variable = &f_.variables[o.payload];
   if (o.kind == OperandKind::Symbol && module_.symbols[o.payload].kind == SymbolKind::Variable)
     variable = &module_.variables[module_.symbols[o.payload].index];
-  if (variable == nullptr) return kUnknown;
+  if (variable == nullptr) return kUnknownAddress;
   return stateIn(module_.declarationForms[variable->form].space);
 }
 
@@ -136,7 +134,7 @@ void AddressSpaces::collectParameters() {
       const DirectCall call(module_, f_, i);
       for (std::size_t k = 0; k < call.results.size(); ++k) {
         if (call.results[k].kind != OperandKind::Variable) continue;
-        AddressState state = kUnknown;
+        AddressState state = kUnknownAddress;
         if (call.callee != nullptr && facts_ != nullptr && k < facts_->functions[call.index].returns.size())
           state = facts_->functions[call.index].returns[k];
         AddressState& known = parameters_[call.results[k].payload];
@@ -154,11 +152,11 @@ void AddressSpaces::collectParameters() {
         if (o.kind == OperandKind::Variable) isStored[o.payload] = true;
     if (!isNamed || memoryOperand(operands) < operands.size()) continue;
     for (const Operand& o : operands)
-      if (o.kind == OperandKind::Variable) stored_[o.payload] = parameters_[o.payload] = kUnknown;
+      if (o.kind == OperandKind::Variable) stored_[o.payload] = parameters_[o.payload] = kUnknownAddress;
   }
   // A variable that takes the result of a call may be an argument of the next: a load may give what was stored.
   for (std::size_t v = 0; v < parameters_.size(); ++v)
-    if (isResult[v] && isStored[v]) parameters_[v] = kUnknown;
+    if (isResult[v] && isStored[v]) parameters_[v] = kUnknownAddress;
 }
 
 bool AddressSpaces::raise(AddressState& state, AddressState by) {
@@ -187,7 +185,7 @@ bool AddressSpaces::sweep() {
 AddressState AddressSpaces::phi(const PointerValues::Value& v, BlockId b) const {
   const auto& roots = cfg_.roots();
   if (std::ranges::find(roots, b) != roots.end())
-    if (b != roots.front() || f_.registers[v.reg.value].isParameter) return kUnknown;
+    if (b != roots.front() || f_.registers[v.reg.value].isParameter) return kUnknownAddress;
   AddressState state;
   for (const BlockId from : cfg_.predecessors(b)) {
     if (!cfg_[from].reachable) continue;
@@ -204,7 +202,7 @@ bool AddressSpaces::sweepInstruction(InstrId id) {
     if (!o.isRegister() || !o.writes() || !holdsAddresses(o.reg())) continue;
     const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
     if (!v.valid()) continue;
-    AddressState state = kUnknown;
+    AddressState state = kUnknownAddress;
     if (o.role == Role::Def)
       state = result(id, o);
     else if (i.is(Instruction::Guarded) && module_.form(i).knowsOperands())
@@ -213,7 +211,7 @@ bool AddressSpaces::sweepInstruction(InstrId id) {
     if (state.kind == AddressKind::Number) {
       const unsigned shift = shiftBy(id);
       changed |= raiseShift(value, shift);
-      if (shift >= kHalf) state = kUnknown;
+      if (shift >= kHalf) state = kUnknownAddress;
     }
     changed |= raise(states_[value], state);
   }
@@ -231,7 +229,7 @@ bool AddressSpaces::noteStore(InstrId id) {
   if (variable == nullptr) return false;
   const PlainOperands plain(operands);
   const bool isPlain = canHoldPointer(form.type) && form.vector == 1 && offset == 0 && plain.single(1) != nullptr;
-  return raise(stored_[variable->payload], isPlain ? source(*plain.single(1), id) : kUnknown);
+  return raise(stored_[variable->payload], isPlain ? source(*plain.single(1), id) : kUnknownAddress);
 }
 
 AddressOperation AddressSpaces::operationOf(OpcodeId opcode) {
@@ -248,19 +246,19 @@ AddressOperation AddressSpaces::operationOf(OpcodeId opcode) {
 AddressState AddressSpaces::result(InstrId id, const Operand& to) {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
-  if (!form.knowsOperands() || form.role(0) != 'd') return kUnknown;
+  if (!form.knowsOperands() || form.role(0) != 'd') return kUnknownAddress;
   if (form.op == Op::Ld) return loaded(id);
   const PlainOperands operands(f_.operandsOf(i));
-  if (operands.size() < 2 || operands.single(0) != &to) return kUnknown;
+  if (operands.size() < 2 || operands.single(0) != &to) return kUnknownAddress;
   if (const auto halves = sentHalves(module_, f_, cfg_, slots_, intervals_, id); halves.unpack.valid())
     return source(*halves.whole, halves.unpack);
   const AddressOperation operation = operationOf(i.opcode());
-  if (operation == AddressOperation::Other) return kUnknown;
+  if (operation == AddressOperation::Other) return kUnknownAddress;
   const auto state = [&](std::size_t k) {
-    if (k >= operands.size()) return kNumber;
+    if (k >= operands.size()) return kNumberAddress;
     // The address of a variable, perhaps with an offset.
     if (operands[k].size() == 2 && operands[k][1].join == Join::Plus) return addressOf(operands[k][0]);
-    return operands.single(k) != nullptr ? source(*operands.single(k), id) : kUnknown;
+    return operands.single(k) != nullptr ? source(*operands.single(k), id) : kUnknownAddress;
   };
   const AddressState a = state(1);
   if (operation == AddressOperation::ToGeneric || operation == AddressOperation::FromGeneric) {
@@ -268,7 +266,7 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
     // Shared memory of another block of the cluster is addressed alike, and is no .shared without ::cluster.
     if (space == AddressKind::Shared && module_.synth.mapsShared && a.kind != AddressKind::SharedOffset &&
         a.kind != AddressKind::Shared)
-      return kUnknown;
+      return kUnknownAddress;
     return {operation == AddressOperation::FromGeneric ? offsetKind(space) : space, a.mayBeNumber};
   }
   std::optional<uint64_t> constant;
@@ -286,15 +284,15 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
 AddressState AddressSpaces::loaded(InstrId id) const {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
-  if (info(form.type).bits < 64) return kNumber;
+  if (info(form.type).bits < 64) return kNumberAddress;
   const auto operands = f_.operandsOf(i);
   const std::size_t memory = memoryOperand(operands);
-  if (!canHoldPointer(form.type) || memory == operands.size()) return kUnknown;
+  if (!canHoldPointer(form.type) || memory == operands.size()) return kUnknownAddress;
   if (launch_ && launch_->isAsLaunchedIfGlobal(id) && operands[memory].inside() != 0)
     return fromLaunch(id, operands[memory + 1]);
   uint64_t offset = 0;
   const Operand* const variable = namedVariable(f_, operands, memory, offset);
-  if (variable == nullptr || !isParameterLoad(form)) return kUnknown;
+  if (variable == nullptr || !isParameterLoad(form)) return kUnknownAddress;
   return parameters_[variable->payload];
 }
 
@@ -305,7 +303,7 @@ AddressState AddressSpaces::fromLaunch(InstrId id, const Operand& base) const {
   if (module_.form(f_[id]).space == StateSpace::Global) return kFromBefore;
   const AddressState at = source(base, id);
   if (at.kind == AddressKind::None) return {};
-  return at.kind == AddressKind::Global ? kFromBefore : kUnknown;
+  return at.kind == AddressKind::Global ? kFromBefore : kUnknownAddress;
 }
 
 // Of a kernel that device code may launch neither parameters nor memory are known.

@@ -9,6 +9,7 @@
 // way to the same answer. Cost: nearly linear; edges times nesting depth where there is such a region.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,8 @@ class Loops {
   // The innermost loop that a block belongs to; none outside loops.
   LoopId of(BlockId b) const { return loopOf_[b.value]; }
   uint32_t depth(BlockId b) const { return of(b).valid() ? loops_[of(b).value].depth : 0; }
+  // How often a block is executed where every loop goes round eight times; loops in more than five others count once.
+  uint64_t assumedCount(BlockId b) const { return uint64_t{1} << 3 * std::min(depth(b), 5u); }
   bool contains(LoopId l, BlockId b) const {
     const uint32_t at = place_[b.value];
     return at - loops_[l.value].firstBlock < loops_[l.value].blockCount;

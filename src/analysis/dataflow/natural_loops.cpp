@@ -3,13 +3,13 @@
 namespace ptxopt {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kUnnumbered = UINT32_MAX;
 
 }  // namespace
 
 NaturalLoops::NaturalLoops(const Cfg& cfg)
     : cfg_(cfg),
-      number_(cfg.size(), kNone),
+      number_(cfg.size(), kUnnumbered),
       lastBelow_(cfg.size()),
       isRoot_(cfg.size()),
       outer_(cfg.size()),
@@ -28,7 +28,7 @@ bool NaturalLoops::find() {
 void NaturalLoops::number() {
   std::vector<std::pair<BlockId, std::size_t>> path;
   const auto visit = [&](BlockId b) {
-    if (number_[b.value] != kNone) return;
+    if (number_[b.value] != kUnnumbered) return;
     number_[b.value] = static_cast<uint32_t>(vertex_.size());
     vertex_.push_back(b);
     path.push_back({b, 0});

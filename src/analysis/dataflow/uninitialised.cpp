@@ -54,9 +54,9 @@ Condition guardOf(const Function& f, const Instruction& i) {
   return {guard.reg(), !guard.is(Operand::Not)};
 }
 
-class Finder {
+class UnassignedFinder {
  public:
-  Finder(const Module& module, const Function& function, const Cfg& cfg)
+  UnassignedFinder(const Module& module, const Function& function, const Cfg& cfg)
       : module_(module), f_(function), cfg_(cfg), number_(function.registers.size(), kNone) {}
 
   UninitialisedReads run(const Liveness& liveness, std::size_t mostBytes) {
@@ -219,7 +219,7 @@ class Finder {
 
 UninitialisedReads findUninitialisedReads(const Module& module, const Function& function, const Cfg& cfg,
                                           const Liveness& liveness, std::size_t mostBytes) {
-  return Finder(module, function, cfg).run(liveness, mostBytes);
+  return UnassignedFinder(module, function, cfg).run(liveness, mostBytes);
 }
 
 }  // namespace ptxopt

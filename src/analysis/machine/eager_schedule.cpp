@@ -6,7 +6,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr uint32_t kNone = AllocatedValues::kNone;
+constexpr uint32_t kNoValue = AllocatedValues::kNone;
 
 // Cycles until a result can be read.
 uint32_t latencyOf(const OpcodeForm& form) {
@@ -38,8 +38,8 @@ class Scheduler {
         points_(pressure.points()),
         values_(allocated.values),
         valueOf_(allocated.valueOf),
-        writer_(f.registers.size(), kNone),
-        readers_(f.registers.size(), kNone),
+        writer_(f.registers.size(), kNoValue),
+        readers_(f.registers.size(), kNoValue),
         reads_(values_.size()),
         liveOut_(values_.size()),
         live_(values_.size()) {}
@@ -56,7 +56,7 @@ class Scheduler {
     uint32_t to, next;
   };
   struct Node {
-    uint32_t after = kNone;  // the chain of those that wait for it, in edges_
+    uint32_t after = kNoValue;  // the chain of those that wait for it, in edges_
     uint32_t waits = 0;
     uint32_t latency = 0, height = 0, ready = 0;
   };
@@ -66,7 +66,7 @@ class Scheduler {
   }
 
   void edge(uint32_t from, uint32_t to) {
-    if (from == kNone || from == to) return;
+    if (from == kNoValue || from == to) return;
     edges_.push_back({to, nodes_[from].after});
     nodes_[from].after = static_cast<uint32_t>(edges_.size() - 1);
     ++nodes_[to].waits;
@@ -77,7 +77,7 @@ class Scheduler {
     edges_.clear();
     chain_.clear();
     touched_.clear();
-    uint32_t lastEffect = kNone;
+    uint32_t lastEffect = kNoValue;
     std::vector<uint32_t> loads;  // since the last effect
     for (uint32_t i = 0; i < n; ++i) {
       const Instruction& instruction = f_[points_[first + 1 + i].instruction];
@@ -93,8 +93,8 @@ class Scheduler {
       for (const Operand& o : f_.operandsOf(instruction)) {
         if (!o.isRegister() || !o.writes()) continue;
         edge(writer_[o.payload], i);
-        for (uint32_t c = readers_[o.payload]; c != kNone; c = chain_[c].next) edge(chain_[c].to, i);
-        readers_[o.payload] = kNone;
+        for (uint32_t c = readers_[o.payload]; c != kNoValue; c = chain_[c].next) edge(chain_[c].to, i);
+        readers_[o.payload] = kNoValue;
         writer_[o.payload] = i;
         touched_.push_back(o.reg());
       }
@@ -108,10 +108,10 @@ class Scheduler {
         loads.push_back(i);
       }
     }
-    for (const RegId r : touched_) writer_[r.value] = readers_[r.value] = kNone;
+    for (const RegId r : touched_) writer_[r.value] = readers_[r.value] = kNoValue;
     for (uint32_t i = static_cast<uint32_t>(n); i-- > 0;) {
       uint32_t most = 0;
-      for (uint32_t e = nodes_[i].after; e != kNone; e = edges_[e].next)
+      for (uint32_t e = nodes_[i].after; e != kNoValue; e = edges_[e].next)
         most = std::max(most, nodes_[edges_[e].to].height);
       nodes_[i].height = most + nodes_[i].latency;
     }
@@ -134,7 +134,7 @@ class Scheduler {
     most = now;
     for (std::size_t i = 0; i < n; ++i)
       for (const Operand& o : operandsAt(first + 1 + i))
-        if (o.isRegister() && o.reads() && valueOf_[o.payload] != kNone) ++reads_[valueOf_[o.payload]];
+        if (o.isRegister() && o.reads() && valueOf_[o.payload] != kNoValue) ++reads_[valueOf_[o.payload]];
 
     using Entry = std::pair<uint32_t, uint32_t>;
     const auto later = [](const Entry& a, const Entry& b) { return a > b; };
@@ -162,14 +162,14 @@ class Scheduler {
       const auto operands = operandsAt(first + 1 + i);
       for (const Operand& o : operands)
         if (o.isRegister() && o.reads())
-          if (const uint32_t v = valueOf_[o.payload]; v != kNone && --reads_[v] == 0 && !liveOut_[v]) end(v);
+          if (const uint32_t v = valueOf_[o.payload]; v != kNoValue && --reads_[v] == 0 && !liveOut_[v]) end(v);
       for (const Operand& o : operands)
-        if (o.isRegister() && o.writes() && valueOf_[o.payload] != kNone) begin(valueOf_[o.payload]);
+        if (o.isRegister() && o.writes() && valueOf_[o.payload] != kNoValue) begin(valueOf_[o.payload]);
       most = std::max(most, now);
       for (const Operand& o : operands)
         if (o.isRegister() && o.writes())
-          if (const uint32_t v = valueOf_[o.payload]; v != kNone && reads_[v] == 0 && !liveOut_[v]) end(v);
-      for (uint32_t e = nodes_[i].after; e != kNone; e = edges_[e].next) {
+          if (const uint32_t v = valueOf_[o.payload]; v != kNoValue && reads_[v] == 0 && !liveOut_[v]) end(v);
+      for (uint32_t e = nodes_[i].after; e != kNoValue; e = edges_[e].next) {
         const uint32_t next = edges_[e].to;
         nodes_[next].ready = std::max(nodes_[next].ready, cycle + nodes_[i].latency);
         if (--nodes_[next].waits == 0) waiting.emplace(nodes_[next].ready, next);

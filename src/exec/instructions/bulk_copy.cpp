@@ -5,7 +5,7 @@
 // shared memory of each block in the mask and signals the mbarrier at the same offset there. .cp_mask copies, of
 // each 16 bytes, those whose bit is set. When the bytes arrive: async_copy.h. st.async and red.async with .mmio,
 // which go to global memory without an mbarrier, and st.bulk are done at once. Declines: tensor forms; prefetches
-// do nothing.
+// do doNothing.
 #include "exec/instructions/bulk_copy.h"
 
 #include "exec/block.h"
@@ -93,7 +93,7 @@ Step waitBulkGroup(Warp& w, const Op& op, Mask active) {
   return Step::Next;
 }
 
-Step nothing(Warp&, const Op&, Mask) { return Step::Next; }
+Step doNothing(Warp&, const Op&, Mask) { return Step::Next; }
 
 // The mask operand of 16 bits, which ptxas also takes in a wider register.
 Arg maskOperand(Binder& b, std::size_t i) { return b.source(i, ScalarType::b16); }
@@ -192,7 +192,7 @@ void bindBulk(Binder& b) {
     b.take("global");
     b.take("L2::cache_hint");
     for (std::size_t i = 0; i < b.operands(); ++i) b.ignore(i);
-    return b.handler(nothing);
+    return b.handler(doNothing);
   }
 
   BulkOperands o;

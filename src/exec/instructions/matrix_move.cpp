@@ -17,9 +17,9 @@ namespace {
 using matrix::Lanes;
 using matrix::SharedRow;
 
-constexpr unsigned kMostRegisters = 4;
+constexpr unsigned kMostMatrixRegisters = 4;
 
-struct MoveOperands {
+struct MatrixMoveOperands {
   matrix::MatrixMove move;
   std::vector<Arg> registers;
   Location address;
@@ -35,11 +35,11 @@ std::byte* rowOf(Warp& w, const Location& place, unsigned lane, Access access) {
 
 Step loadRows(Warp& w, const Op& op, Mask active) {
   requireWholeWarp(w, active);
-  const MoveOperands& o = *static_cast<const MoveOperands*>(op.data);
+  const MatrixMoveOperands& o = *static_cast<const MatrixMoveOperands*>(op.data);
   std::array<SharedRow, kLanes> rows;
   for (unsigned i = 0; i < o.move.rows(); ++i)
     std::memcpy(rows[i].data(), rowOf(w, o.address, i, Access::Read), sizeof rows[i]);
-  std::array<Lanes, kMostRegisters> registers;
+  std::array<Lanes, kMostMatrixRegisters> registers;
   matrix::loadMatrices(o.move, rows, registers);
   writeRegisters(w, o.registers, registers);
   return Step::Next;
@@ -47,8 +47,8 @@ Step loadRows(Warp& w, const Op& op, Mask active) {
 
 Step storeRows(Warp& w, const Op& op, Mask active) {
   requireWholeWarp(w, active);
-  const MoveOperands& o = *static_cast<const MoveOperands*>(op.data);
-  std::array<Lanes, kMostRegisters> registers;
+  const MatrixMoveOperands& o = *static_cast<const MatrixMoveOperands*>(op.data);
+  std::array<Lanes, kMostMatrixRegisters> registers;
   readRegisters(w, o.registers, registers);
   std::array<SharedRow, kLanes> rows;
   matrix::storeMatrices(o.move, registers, rows);
@@ -72,8 +72,8 @@ void bindRows(Binder& b, bool isStore) {
   const Space space = b.has("shared") || b.has("shared::cta") ? Space::Shared : Space::Generic;
   const std::vector<std::string_view> components = takeComponents(b);
   const auto move = isStore ? matrix::stmatrixShape(components) : matrix::ldmatrixShape(components);
-  if (!move || move->registers() > kMostRegisters) return b.unsupported("this shape and type");
-  MoveOperands o;
+  if (!move || move->registers() > kMostMatrixRegisters) return b.unsupported("this shape and type");
+  MatrixMoveOperands o;
   o.move = *move;
   o.registers = isStore ? matrixSources(b, 1, move->registers(), 32, "the matrices")
                         : matrixDests(b, 0, move->registers(), 32, "the matrices");

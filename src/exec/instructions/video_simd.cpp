@@ -49,7 +49,7 @@ struct Simd {
   }
 };
 
-Step run(Warp& w, const Op& op, Mask active) {
+Step runSimd(Warp& w, const Op& op, Mask active) {
   uint32_t* d = w.out<uint32_t>(op.args[0]);
   const uint32_t* a = w.in<uint32_t>(op.args[1]);
   const uint32_t* b = w.in<uint32_t>(op.args[2]);
@@ -105,7 +105,7 @@ void bindSimd(Binder& b, VideoFunction f, bool isCompare) {
   takeParts(b, 2, simd.count, simd.b);
   bindUniform(b, b32, 3);
   b.data(simd);
-  b.handler(run);
+  b.handler(runSimd);
 }
 
 int64_t average(int64_t a, int64_t b) {

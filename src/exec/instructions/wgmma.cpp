@@ -26,7 +26,7 @@ namespace ptxopt::exec {
 using matrix::Lanes;
 using matrix::Matrix;
 
-namespace {
+namespace wgmma {
 
 constexpr unsigned kUnitBytes = 16;
 using Unit = std::array<std::byte, kUnitBytes>;
@@ -85,14 +85,16 @@ struct PendingProduct {
   uint64_t group = 0;
 };
 
-}  // namespace
+}  // namespace wgmma
 
 struct WgmmaGroups {
-  std::deque<PendingProduct> products;
+  std::deque<wgmma::PendingProduct> products;
   uint64_t group = 0;  // the one that is being made; all before are committed
 };
 
 namespace {
+
+using namespace wgmma;
 
 WgmmaGroups& groupsOf(Warp& w) {
   if (w.wgmmaGroups == nullptr) w.wgmmaGroups = std::make_shared<WgmmaGroups>();

@@ -10,7 +10,7 @@ namespace ptxopt::exec::matrix {
 
 namespace {
 
-struct Kind {
+struct ScaledKind {
   std::string_view name;
   std::string_view blocks;
   std::string_view scale;
@@ -19,7 +19,7 @@ struct Kind {
   unsigned k;
 };
 
-constexpr Kind kKinds[] = {
+constexpr ScaledKind kScaledKinds[] = {
     {"kind::mxf8f6f4", "scale_vec::1X", "ue8m0", 1, true, 32},
     {"kind::mxf4", "scale_vec::2X", "ue8m0", 2, true, 64},
     {"kind::mxf4nvf4", "scale_vec::2X", "ue8m0", 2, false, 64},
@@ -27,7 +27,7 @@ constexpr Kind kKinds[] = {
 };
 
 // Whether the words of `c` are those of `kind` and nothing more.
-bool isKind(const Components& c, const Kind& kind) {
+bool isKind(const Components& c, const ScaledKind& kind) {
   const bool hasBlocks = c.has(kind.blocks);
   if (!c.has(kind.name) || !c.has("block_scale") || !c.has(kind.scale) || (!hasBlocks && !kind.mayOmitBlocks)) {
     return false;
@@ -72,9 +72,9 @@ std::optional<ScaledMmaShape> scaledMmaShape(std::span<const std::string_view> c
   if (!c || c->types.size() != 4 || c->layouts.size() != 2 || c->m != 16 || c->n != 8) return std::nullopt;
   if (c->layouts[0] != Layout::Row || c->layouts[1] != Layout::Column) return std::nullopt;
   if (c->satfinite || c->popc || c->kindF8f6f4 || c->bitOperation || c->rounding) return std::nullopt;
-  const auto kind =
-      std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& k) { return isKind(*c, k); });
-  if (kind == std::end(kKinds) || c->k != kind->k) return std::nullopt;
+  const auto kind = std::find_if(std::begin(kScaledKinds), std::end(kScaledKinds),
+                                 [&](const ScaledKind& k) { return isKind(*c, k); });
+  if (kind == std::end(kScaledKinds) || c->k != kind->k) return std::nullopt;
   const Element a = c->types[1], b = c->types[2];
   if (c->types[0] != Element::F32 || c->types[3] != Element::F32 || !isTinyFloat(a) || !isTinyFloat(b)) {
     return std::nullopt;

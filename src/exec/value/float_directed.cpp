@@ -19,17 +19,17 @@ int bitLength(Wide x) {
 }
 
 // significand * 2^exponent
-struct Unpacked {
+struct UnpackedDouble {
   bool negative;
   int exponent;
   uint64_t significand;
 };
 
 // Of a finite number; the significand of one that is not zero has its top bit at kMantissaBits.
-Unpacked unpack(double x) {
+UnpackedDouble unpackDouble(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   const int field = static_cast<int>((bits & F64::kMagnitude) >> F64::kMantissaBits);
-  Unpacked u{F64::isNegative(bits), F64::kLeastExponent - F64::kMantissaBits, bits & F64::kMantissa};
+  UnpackedDouble u{F64::isNegative(bits), F64::kLeastExponent - F64::kMantissaBits, bits & F64::kMantissa};
   if (field != 0) {
     u.significand |= F64::kLeastNormal;
     u.exponent += field - 1;
@@ -96,7 +96,7 @@ bool finite(double x) { return F64::isFinite(std::bit_cast<uint64_t>(x)); }
 
 double fmaDirected(double a, double b, double c, Rounding rounding) {
   if (!finite(a) || !finite(b) || !finite(c)) return fmaNearest(a, b, c);
-  const Unpacked ua = unpack(a), ub = unpack(b), uc = unpack(c);
+  const UnpackedDouble ua = unpackDouble(a), ub = unpackDouble(b), uc = unpackDouble(c);
   const bool productNegative = ua.negative != ub.negative;
   Wide product = static_cast<Wide>(ua.significand) * ub.significand;
   if (product == 0) {
@@ -129,7 +129,7 @@ double fmaDirected(double a, double b, double c, Rounding rounding) {
 
 double mulDirected(double a, double b, Rounding rounding) {
   if (!finite(a) || !finite(b)) return mulNearest(a, b);
-  const Unpacked ua = unpack(a), ub = unpack(b);
+  const UnpackedDouble ua = unpackDouble(a), ub = unpackDouble(b);
   const Wide product = static_cast<Wide>(ua.significand) * ub.significand;
   if (product == 0) return signedZero(ua.negative != ub.negative);
   return pack(ua.negative != ub.negative, ua.exponent + ub.exponent, product, rounding);
@@ -139,7 +139,7 @@ double divDirected(double a, double b, Rounding rounding) {
   const double nearest = a / b;
   if (isNaN(nearest)) return nanResult(a, b);
   if (!finite(a) || !finite(b) || a == 0 || b == 0) return nearest;
-  const Unpacked ua = unpack(a), ub = unpack(b);
+  const UnpackedDouble ua = unpackDouble(a), ub = unpackDouble(b);
   const Wide dividend = static_cast<Wide>(ua.significand) << 64;
   const Wide quotient = dividend / ub.significand;
   const Wide sticky = quotient * ub.significand != dividend ? 1 : 0;
@@ -150,7 +150,7 @@ double sqrtDirected(double a, Rounding rounding) {
   const double nearest = std::sqrt(a);
   if (isNaN(nearest)) return nanResult(a);
   if (!finite(a) || a == 0) return nearest;
-  const Unpacked u = unpack(a);
+  const UnpackedDouble u = unpackDouble(a);
   // Between 2^123 and 2^126, with an even exponent.
   const int shift = (u.exponent & 1) != 0 ? 71 : 72;
   const Wide square = static_cast<Wide>(u.significand) << shift;

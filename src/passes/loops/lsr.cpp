@@ -32,9 +32,10 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kMostWork = 1u << 16, kMostDepth = 16;  // blocks, and times the blocks of the function
-constexpr uint32_t kLeastFor64 = 60;                          // architecture
-constexpr int kLeastRoom = 3;  // registers: what the estimate is wrong by more often than not
+constexpr std::size_t kMostNestWork = 1u << 16,
+                      kMostNestDepth = 16;  // blocks, and times the blocks of the function
+constexpr uint32_t kLeastFor64 = 60;        // architecture
+constexpr int kLeastRoom = 3;               // registers: what the estimate is wrong by more often than not
 
 class LoopReducer {
  public:
@@ -172,7 +173,7 @@ class LoopReducer {
     if (loops_[l].irreducible) return reports_.decline(l, "irreducible");
     // The loops of a deep nest hold the same blocks over and over.
     work_ += loops_[l].blockCount;
-    if (work_ > kMostWork + kMostDepth * cfg_.size()) return reports_.decline(l, "too-deep");
+    if (work_ > kMostNestWork + kMostNestDepth * cfg_.size()) return reports_.decline(l, "too-deep");
     const BlockId entry = loops_.entry(cfg_, l);
     if (!entry.valid() || loops_.contains(l, entry)) return reports_.decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};

@@ -7,7 +7,7 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kMostWork = 1u << 20;  // nodes looked at while taking groups back
+constexpr std::size_t kMostTakeBackWork = 1u << 20;  // nodes looked at while taking groups back
 
 class Selector {
  public:
@@ -117,7 +117,7 @@ class Selector {
     double least = total(rounds());
     std::size_t work = 0;
     for (GroupForms& g : groups_) {
-      if (g.chosen == 0 || (work += cost_.size() + groups_.size()) > kMostWork) continue;
+      if (g.chosen == 0 || (work += cost_.size() + groups_.size()) > kMostTakeBackWork) continue;
       const std::size_t chosen = g.chosen;
       g.chosen = 0;
       const double without = total(rounds());

@@ -18,7 +18,7 @@ constexpr KnobInfo kKnobs[] = {
 #undef PTXOPT_KNOB
 };
 
-constexpr KnobAlias kAliases[] = {
+constexpr KnobAlias kKnobAliases[] = {
 #define PTXOPT_KNOB(id, name, defaultValue, least, most, summary)
 #define PTXOPT_NAMED_KNOB(id, name, defaultValue, most, values, summary)
 #define PTXOPT_KNOB_ALIAS(alias, id, isInverted) {alias, Knob::id, isInverted},
@@ -42,10 +42,10 @@ Knobs::Knobs() : values_() {
   for (std::size_t i = 0; i < kCount; ++i) values_[i] = kKnobs[i].defaultValue;
 }
 
-std::span<const KnobAlias> knobAliases() { return kAliases; }
+std::span<const KnobAlias> knobAliases() { return kKnobAliases; }
 
 KnobName findKnob(std::string_view name) {
-  for (const KnobAlias& alias : kAliases)
+  for (const KnobAlias& alias : kKnobAliases)
     if (alias.name == name) return {&kKnobs[static_cast<std::size_t>(alias.knob)], alias.isInverted};
   const auto knob = std::ranges::find(kKnobs, name, &KnobInfo::name);
   return {knob == std::end(kKnobs) ? nullptr : knob, false};

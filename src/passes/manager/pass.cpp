@@ -20,7 +20,7 @@ constexpr PassInfo kPasses[] = {
 #undef PTXOPT_PASS
 };
 
-constexpr PassAlias kAliases[] = {
+constexpr PassAlias kPassAliases[] = {
 #define PTXOPT_PASS(id, name, function, preserves, again, needs, summary)
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary)
 #define PTXOPT_PASS_ALIAS(alias, id) {alias, PassId::id},
@@ -52,12 +52,12 @@ std::span<const PassInfo> passTable() { return kPasses; }
 const PassInfo& passInfo(PassId id) { return kPasses[static_cast<std::size_t>(id)]; }
 
 const PassInfo* findPass(std::string_view name) {
-  for (const PassAlias& alias : kAliases)
+  for (const PassAlias& alias : kPassAliases)
     if (alias.name == name) return &passInfo(alias.pass);
   const auto it = std::ranges::find(kPasses, name, &PassInfo::name);
   return it == std::end(kPasses) ? nullptr : it;
 }
 
-std::span<const PassAlias> passAliases() { return kAliases; }
+std::span<const PassAlias> passAliases() { return kPassAliases; }
 
 }  // namespace ptxopt

@@ -8,7 +8,6 @@ namespace {
 
 // A conversion from generic is a subtraction of what a special register holds.
 constexpr uint64_t kConversionPrice = 2;
-constexpr uint32_t kRoundsLog = 3, kMostDepth = 5;  // a loop goes round eight times
 
 }  // namespace
 
@@ -130,9 +129,7 @@ void AddressShadows::findKept() {
 }
 
 uint64_t AddressShadows::weightAt(InstrId id) const {
-  const Loops& loops = context_.analyses.loops();
-  const LoopId loop = loops.of(context_.analyses.cfg().blockOf(id));
-  return uint64_t{1} << (kRoundsLog * (loop.valid() ? std::min(loops[loop].depth, kMostDepth) : 0));
+  return context_.analyses.loops().assumedCount(context_.analyses.cfg().blockOf(id));
 }
 
 bool AddressShadows::isWorthIt() {

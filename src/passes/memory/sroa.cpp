@@ -30,9 +30,8 @@
 namespace ptxopt {
 namespace {
 
-constexpr uint32_t kRoundsLog = 3, kMostDepth = 5;  // a loop goes round eight times
-constexpr unsigned kMostRuns = 4;                   // a pointer to a pointer takes one more
-constexpr unsigned kMostRounds = 6;                 // of finding out where indexed accesses go
+constexpr unsigned kMostRuns = 4;    // a pointer to a pointer takes one more
+constexpr unsigned kMostRounds = 6;  // of finding out where indexed accesses go
 
 class LocalPromotion {
  public:
@@ -158,9 +157,7 @@ class LocalPromotion {
   }
 
   uint64_t weightAt(InstrId id) {
-    const Loops& loops = context_.analyses.loops();
-    const LoopId loop = loops.of(context_.analyses.cfg().blockOf(id));
-    return uint64_t{1} << (kRoundsLog * (loop.valid() ? std::min(loops[loop].depth, kMostDepth) : 0));
+    return context_.analyses.loops().assumedCount(context_.analyses.cfg().blockOf(id));
   }
 
   std::vector<LocalSlot> makeSlots(VariableId v, std::string_view& whyNot) {
