@@ -56,9 +56,9 @@ class Facts:
         for command in self.commands:
             # The help of these two is that of another program; their own options are those of $PTXOPT_OPTIONS.
             self.options[command] = None if command in ("as", "nvcc") else self.options_in(self.output(command, "--help"))
-        shim = "".join((ROOT / "src/tool" / name).read_text(encoding="utf-8")
+        wrapper = "".join((ROOT / "src/tool" / name).read_text(encoding="utf-8")
                        for name in ("options/wrapper_options.cpp", "commands/as_ptxas.cpp"))
-        self.shim_options = set(re.findall(r"--[a-z][\w-]*", shim))
+        self.wrapper_options = set(re.findall(r"--[a-z][\w-]*", wrapper))
         # Hidden options: aliases of knobs, and flags that stand for another option.
         knobs = (ROOT / "src/passes/manager/knobs.def").read_text(encoding="utf-8")
         flags = (ROOT / "src/tool/options/command_line.cpp").read_text(encoding="utf-8")
@@ -86,7 +86,7 @@ class Facts:
         return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", help_text))
 
     def all_options(self):
-        return set().union(*(o for o in self.options.values() if o), self.shim_options, self.hidden_options)
+        return set().union(*(o for o in self.options.values() if o), self.wrapper_options, self.hidden_options)
 
 
 def declared(path, macro):

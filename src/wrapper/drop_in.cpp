@@ -34,7 +34,7 @@ std::string baseName(const std::string& path) { return std::filesystem::path(pat
 
 class DropIn {
  public:
-  DropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments, const ShimOptions& options)
+  DropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments, const WrapperOptions& options)
       : candidates_(candidates), arguments_(arguments), options_(options), command_(readPtxasCommand(arguments)) {}
 
   std::string run() {
@@ -85,7 +85,7 @@ class DropIn {
   std::string textAt(const PtxasCommand::Input& place) const {
     const std::string& word = command_.words[place.word];
     if (place.isString) return word.substr(place.prefix);
-    for (const ShimInput& input : inputs_)
+    for (const WrapperInput& input : inputs_)
       if (input.place.word == place.word && !input.text.empty()) return input.text.substr(0, kHead);
     std::error_code ignored;
     return std::filesystem::is_regular_file(word, ignored) ? readHead(word, kHead) : std::string();
@@ -108,7 +108,7 @@ class DropIn {
     if (options_.log.empty()) return;
     CallRecord record{options_.client.name,      ptxas_, why_, command_.architecture,
                       std::string(notOptimized), {},     0,    0};
-    for (const ShimInput& input : inputs_) {
+    for (const WrapperInput& input : inputs_) {
       ++record.inputs;
       record.changed += input.result.changed ? 1 : 0;
     }
@@ -126,7 +126,7 @@ class DropIn {
   bool findInputs() {
     int fromStandardInput = 0;
     for (const PtxasCommand::Input& place : command_.inputs) {
-      ShimInput input;
+      WrapperInput input;
       input.place = place;
       if (place.isString) {
         input.text = command_.words[place.word].substr(place.prefix);
@@ -151,7 +151,7 @@ class DropIn {
     if (!isLoaded) return assembleGiven();
     optimizeAll();
     if (std::optional<Child> child = takeMade()) return child;
-    if (std::any_of(inputs_.begin(), inputs_.end(), [](const ShimInput& i) { return i.result.changed; })) {
+    if (std::any_of(inputs_.begin(), inputs_.end(), [](const WrapperInput& i) { return i.result.changed; })) {
       if (std::optional<Child> child = assembleOptimized(folder)) return child;
     } else if (trouble_.empty() && options_.warnings.empty() && candidates_.wrong.empty() &&
                standardInput_.empty() && !hasCopies_) {
@@ -165,7 +165,7 @@ class DropIn {
   // Keeps a copy of what can be read once only. False where that is not possible.
   bool load(const TemporaryFolder& folder) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      ShimInput& input = inputs_[i];
+      WrapperInput& input = inputs_[i];
       if (input.isString()) continue;
       std::optional<std::string> text = readBytes(input.path);
       if (!text) return false;
@@ -184,12 +184,12 @@ class DropIn {
 
   // The call with the PTX as it was given.
   std::vector<std::string> givenCall() const {
-    return call(hasCopies_ ? withPaths(command_.words, &ShimInput::copy) : arguments_);
+    return call(hasCopies_ ? withPaths(command_.words, &WrapperInput::copy) : arguments_);
   }
 
   // Puts other paths in the places of the inputs that have some.
-  std::vector<std::string> withPaths(std::vector<std::string> words, std::string ShimInput::*path) const {
-    for (const ShimInput& input : inputs_)
+  std::vector<std::string> withPaths(std::vector<std::string> words, std::string WrapperInput::*path) const {
+    for (const WrapperInput& input : inputs_)
       if (!input.isString() && !input.isStandardInput() && !(input.*path).empty())
         words[input.place.word] = input.*path;
     return words;
@@ -205,9 +205,9 @@ class DropIn {
   }
 
   void optimizeAll() {
-    for (ShimInput& input : inputs_) input.result.text = input.text;
+    for (WrapperInput& input : inputs_) input.result.text = input.text;
     if (!options_.mistake.empty()) return trouble_.push_back(options_.mistake + kNotOptimized);
-    ShimOptions options = options_;
+    WrapperOptions options = options_;
     options.guard.architecture = command_.architecture.empty() ? kUsualArchitecture : command_.architecture;
     options.guard.ptxas.program = ptxas_;
     options.guard.candidates = {};
@@ -217,7 +217,7 @@ class DropIn {
     options.guard.ptxas.keepsOutput = inputs_.size() == 1 && !inputs_.front().isString() &&
                                       !inputs_.front().isStandardInput() && !command_.architecture.empty();
     const SafetyNet net(givenCall(), standardInput_, kMostCpuSeconds);
-    for (ShimInput& input : inputs_) {
+    for (WrapperInput& input : inputs_) {
       input.result = optimizeInput(input.text, input.name(), command_.architecture, options);
       if (!input.result.trouble.empty()) trouble_.push_back(input.result.trouble);
       if (!options_.verbose) continue;
@@ -249,9 +249,9 @@ class DropIn {
     ChildOptions options;
     options.capturesOutput = true;
     options.input = standardInput_;
-    std::vector<std::string> words = withPaths(command_.words, &ShimInput::copy);
+    std::vector<std::string> words = withPaths(command_.words, &WrapperInput::copy);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      ShimInput& input = inputs_[i];
+      WrapperInput& input = inputs_[i];
       if (!input.result.changed) continue;
       if (input.isString()) {
         std::string& word = words[input.place.word];
@@ -266,7 +266,7 @@ class DropIn {
       }
       if (input.isStandardInput()) options.input = input.resultFile;
     }
-    Child child = runChild(call(withPaths(std::move(words), &ShimInput::resultFile)), options);
+    Child child = runChild(call(withPaths(std::move(words), &WrapperInput::resultFile)), options);
     if (child.isInterrupted) {
       writeBytes(STDOUT_FILENO, child.out);
       writeBytes(STDERR_FILENO, child.err);
@@ -289,7 +289,7 @@ class DropIn {
   // What was written to a stream, as of the PTX that was given.
   std::string asGiven(const Child& child, std::string Child::*stream) const {
     std::vector<RenamedInput> names;
-    for (const ShimInput& input : inputs_)
+    for (const WrapperInput& input : inputs_)
       if (!input.resultFile.empty())
         names.push_back({input.resultFile, input.copy.empty() ? input.path : input.copy, input.path});
     return asOfOriginal(child.*stream, names, [&]() -> std::string {
@@ -298,7 +298,7 @@ class DropIn {
       options.input = standardInput_;
       std::vector<std::string> words = command_.wordsToReadOnly();
       if (words.empty()) return {};
-      const Child reading = runChild(call(withPaths(std::move(words), &ShimInput::copy)), options);
+      const Child reading = runChild(call(withPaths(std::move(words), &WrapperInput::copy)), options);
       return reading.succeeded() ? reading.*stream : std::string();
     });
   }
@@ -325,9 +325,9 @@ class DropIn {
   const PtxasCandidates& candidates_;
   std::string ptxas_, why_;  // the chosen one
   const std::vector<std::string>& arguments_;
-  const ShimOptions& options_;
+  const WrapperOptions& options_;
   PtxasCommand command_;
-  std::vector<ShimInput> inputs_;
+  std::vector<WrapperInput> inputs_;
   std::string standardInput_;  // a copy of it, where it is an input
   bool hasCopies_ = false;     // of other inputs
   std::vector<std::string> trouble_;
@@ -336,7 +336,7 @@ class DropIn {
 }  // namespace
 
 std::string runDropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments,
-                      const ShimOptions& options) {
+                      const WrapperOptions& options) {
   return DropIn(candidates, arguments, options).run();
 }
 

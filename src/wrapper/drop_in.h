@@ -19,6 +19,6 @@ namespace ptxopt {
 // `candidates`: not empty; the one that takes the inputs is called. Does not return unless ptxas cannot be started: then
 // which one, and the reason.
 std::string runDropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments,
-                      const ShimOptions& options);
+                      const WrapperOptions& options);
 
 }  // namespace ptxopt

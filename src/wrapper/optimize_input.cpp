@@ -46,7 +46,7 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const G
 }  // namespace
 
 OptimizedInput optimizeInput(std::string_view text, const std::string& name, const std::string& architecture,
-                             const ShimOptions& options) {
+                             const WrapperOptions& options) {
   OptimizedInput out;
   try {
     Options o = options.optimizer;

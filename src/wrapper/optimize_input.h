@@ -13,7 +13,7 @@
 namespace ptxopt {
 
 // What $PTXOPT_OPTIONS and other variables say, and who called.
-struct ShimOptions {
+struct WrapperOptions {
   Options optimizer;   // architecture and file name are those of each input
   GuardOptions guard;  // architecture and arguments are those of ptxas's command line
   std::string ptxas;   // not empty: the real one
@@ -39,6 +39,6 @@ struct OptimizedInput {
 
 // `architecture`: that ptxas was asked for; empty: none. `guard` has what ptxas is to be asked with.
 OptimizedInput optimizeInput(std::string_view text, const std::string& name, const std::string& architecture,
-                             const ShimOptions& options);
+                             const WrapperOptions& options);
 
 }  // namespace ptxopt

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 // In a folder: of the input's name, without what nvcc puts before it, the architecture and a digest of the text, so
 // that inputs of one name from several places stay apart.
-fs::path pathOfReport(const ShimInput& input, const std::string& architecture, const std::string& report) {
+fs::path pathOfReport(const WrapperInput& input, const std::string& architecture, const std::string& report) {
   std::error_code ignored;
   if (!report.ends_with('/') && !fs::is_directory(report, ignored)) return report;
   constexpr std::string_view kOfNvcc = "tmpxft_";
@@ -27,15 +27,15 @@ fs::path pathOfReport(const ShimInput& input, const std::string& architecture, c
 
 }  // namespace
 
-std::vector<std::string> writeSideFiles(const std::vector<ShimInput>& inputs, const std::string& architecture,
-                                        const ShimOptions& options) {
+std::vector<std::string> writeSideFiles(const std::vector<WrapperInput>& inputs, const std::string& architecture,
+                                        const WrapperOptions& options) {
   std::vector<std::string> failed;
   const auto write = [&](const fs::path& path, std::string_view text) {
     std::error_code ignored;
     if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
     if (!writeWhole(path, text)) failed.push_back(path.string());
   };
-  for (const ShimInput& input : inputs) {
+  for (const WrapperInput& input : inputs) {
     if (options.keepsPtx && !input.isString() && input.copy.empty())
       write(fs::path(input.path).replace_extension(".ptxopt.ptx"), input.result.text);
     if (!options.report.empty() && !input.result.reportJson.empty())

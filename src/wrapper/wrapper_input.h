@@ -9,7 +9,7 @@
 
 namespace ptxopt {
 
-struct ShimInput {
+struct WrapperInput {
   PtxasCommand::Input place;
   std::string path;  // as given, "-" for standard input; empty: it is a string
   std::string copy;  // a file of the same text, where the input can be read once only
@@ -23,7 +23,7 @@ struct ShimInput {
 };
 
 // Writes the report and the optimized PTX of each input where `options` want them. What could not be written.
-std::vector<std::string> writeSideFiles(const std::vector<ShimInput>& inputs, const std::string& architecture,
-                                        const ShimOptions& options);
+std::vector<std::string> writeSideFiles(const std::vector<WrapperInput>& inputs, const std::string& architecture,
+                                        const WrapperOptions& options);
 
 }  // namespace ptxopt

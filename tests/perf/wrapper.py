@@ -73,18 +73,18 @@ def cpu_of(command, environment=None):
     return usage.ru_utime + usage.ru_stime
 
 
-def by_call(calls, ptxas, shim, folder, plain, off, repetitions):
+def by_call(calls, ptxas, drop_in, folder, plain, off, repetitions):
     """Prints the sums over the calls of their least times: plain, drop-in, and ptxas on what the drop-in leaves."""
     least = [[float("inf")] * len(calls) for _ in range(3)]
     outputs = []
-    tool = shim.with_name("ptxopt")
+    tool = drop_in.with_name("ptxopt")
     for i, (path, arch) in enumerate(calls):
         outputs.append(folder / f"{i}.ptx")
         subprocess.run([tool, "--arch", arch, path, "-o", outputs[-1]], check=True, env=off)
     for _ in range(repetitions):
         for i, (path, arch) in enumerate(calls):
             rest = [f"-arch={arch}", "-m64", path, "-o", folder / "x"]
-            commands = ([ptxas, *rest], [shim, *rest], [ptxas, *rest[:2], outputs[i], *rest[3:]])
+            commands = ([ptxas, *rest], [drop_in, *rest], [ptxas, *rest[:2], outputs[i], *rest[3:]])
             for row, command, environment in zip(least, commands, (plain, off, plain)):
                 row[i] = min(row[i], cpu_of(command, environment))
     before, after, left = map(sum, least)
@@ -110,20 +110,20 @@ def main():
         kept.mkdir(parents=True, exist_ok=True)
         calls, files = calls_of(compile_all(kept), folder)
         makefile(calls, folder)
-        shim = folder / "bin" / "ptxas"
-        shim.parent.mkdir()
+        drop_in = folder / "bin" / "ptxas"
+        drop_in.parent.mkdir()
         # Copies: a build meanwhile may replace the tool.
-        shutil.copy2(Path(args.tool).resolve().with_name("ptxopt-ptxas"), shim)
-        shutil.copy2(args.tool, shim.with_name("ptxopt"))
+        shutil.copy2(Path(args.tool).resolve().with_name("ptxopt-ptxas"), drop_in)
+        shutil.copy2(args.tool, drop_in.with_name("ptxopt"))
         off = dict(plain, PTXOPT_PTXAS=ptxas, PTXOPT_GUARD="off")
         size = sum(f.stat().st_size for f, _ in calls)
         print(f"{len(calls)} calls, {len(files)} files, {size / 1e6:.1f} MB of PTX")
         if args.by_call:
-            by_call(calls, ptxas, shim, folder, plain, off, args.repetitions)
+            by_call(calls, ptxas, drop_in, folder, plain, off, args.repetitions)
             return 0
         rows = []
         for repetition in range(args.repetitions):
-            row = [build(folder, ptxas, plain), build(folder, shim, off)]
+            row = [build(folder, ptxas, plain), build(folder, drop_in, off)]
             rows.append(row)
             print(f"{repetition + 1}: plain {row[0]:.2f} s, drop-in {row[1]:.2f} s of CPU: {100 * (row[1] / row[0] - 1):+.1f}%", flush=True)
         best = [min(column) for column in zip(*rows)]
@@ -132,7 +132,7 @@ def main():
         if args.guard:
             guarded = dict(off, PTXOPT_GUARD="ptxas", PTXOPT_CACHE_DIR=str(folder / "cache"))
             for what in ("empty cache", "from the cache"):
-                seconds = build(folder, shim, guarded)
+                seconds = build(folder, drop_in, guarded)
                 print(f"with the guard, {what}: {seconds:.2f} s of CPU: {100 * (seconds / best[0] - 1):+.1f}%")
     return 0
 

@@ -27,7 +27,7 @@ int asCommand(int argc, char** argv) {
       "Exit codes: 0 ok, 2 there is no ptxas. Others are those of ptxas.",
       "ptxopt as");
   app.set_help_flag();  // that is an argument of theirs
-  app.footer(kShimOptionsHelp);
+  app.footer(kWrapperOptionsHelp);
   if (DescribeInstead::takes(app)) return 0;
   return runAsPtxas(argc, argv);
 }

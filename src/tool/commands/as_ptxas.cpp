@@ -49,14 +49,14 @@ std::string versionLine() {
   return fmt::format("{}, options {}", versionText(), Cache::key(options).substr(0, 8));
 }
 
-ShimOptions readOptions(const Client& client) {
+WrapperOptions readOptions(const Client& client) {
   const Config& config = userConfig();
-  ShimOptions options;
+  WrapperOptions options;
   if (isCalledByOurselves()) {
     options.leavesAlone = true;
     return options;
   }
-  options = readShimOptions();
+  options = readWrapperOptions();
   if (!config.mistakes.empty() && options.mistake.empty()) options.mistake = config.mistakes.front();
   options.warnings = environmentWarnings();
   options.client = client;
@@ -73,7 +73,7 @@ int runAsPtxas(int argc, char** argv) {
   std::string real;
   if (!takeReal(arguments, real)) return fail(Status::Usage, "--real without the path of a ptxas");
   const Client client = isCalledByOurselves() ? Client() : callingClient(calledAs);
-  const ShimOptions options = readOptions(client);
+  const WrapperOptions options = readOptions(client);
   const bool isFirst = !real.empty();
   const PtxasCandidates candidates =
       realPtxas(isFirst ? real : options.ptxas, isFirst ? "--real" : "PTXOPT_OPTIONS", calledAs, client);

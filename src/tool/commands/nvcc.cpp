@@ -41,7 +41,7 @@ int nvccCommand(int argc, char** argv) {
       "Exit codes: 0 ok, 2 there is no nvcc. Others are those of nvcc.",
       "ptxopt nvcc");
   app.set_help_flag();  // that is an argument of theirs
-  app.footer(kShimOptionsHelp);
+  app.footer(kWrapperOptionsHelp);
   if (DescribeInstead::takes(app)) return 0;
   std::vector<std::string> arguments(argv + 1, argv + argc);
   std::string nvcc;

@@ -14,13 +14,13 @@ namespace ptxopt::tool {
 namespace {
 
 // Nobody reads the text on its way to ptxas, unless it is kept; who wants no more than tidy text gets that.
-void leaveUntidy(ShimOptions& options) {
+void leaveUntidy(WrapperOptions& options) {
   if (!options.keepsPtx && options.optimizer.level >= 2) options.optimizer.knobs.try_emplace("tidy", 0);
 }
 
 }  // namespace
 
-const char* const kShimOptionsHelp =
+const char* const kWrapperOptionsHelp =
     "Options of ptxopt stand in $PTXOPT_OPTIONS, split as by a shell: -O, --passes, --skip-pass, -j, "
     "--verify-each, the "
     "knobs (of which tidy is 0 here) and those of the guard as of ptxopt itself, and:\n"
@@ -29,9 +29,9 @@ const char* const kShimOptionsHelp =
     "  -v               say what is done, and why something is not\n"
     "A mistake there is a warning, and the PTX is left as it is.";
 
-ShimOptions readShimOptions() {
+WrapperOptions readWrapperOptions() {
   constexpr const char *kVariable = "PTXOPT_OPTIONS", *kGuardVariable = "PTXOPT_GUARD";
-  ShimOptions options;
+  WrapperOptions options;
   const char* const text = std::getenv(kVariable);
   GuardLine guard;
   // Most have none, and to make the tables below takes a tenth of the time for a short file.

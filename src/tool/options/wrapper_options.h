@@ -6,9 +6,9 @@
 namespace ptxopt::tool {
 
 // Split like a shell does. A mistake is noted in the result and not fatal.
-ShimOptions readShimOptions();
+WrapperOptions readWrapperOptions();
 
 // What the variable may hold, for the manual.
-extern const char* const kShimOptionsHelp;
+extern const char* const kWrapperOptionsHelp;
 
 }  // namespace ptxopt::tool

@@ -294,11 +294,11 @@ exec {bench.real!r} "$@"
 
 def test_drop_in(bench, folder):
     """The drop-in ptxas never hands on what the guard could not judge."""
-    shim, log = folder / "ptxas", folder / "assembled"
-    shim.unlink(missing_ok=True)
-    shim.symlink_to(bench.tool)
+    drop_in, log = folder / "ptxas", folder / "assembled"
+    drop_in.unlink(missing_ok=True)
+    drop_in.symlink_to(bench.tool)
     text = kernel("a", marked=True).replace("ld.global.u32 %r3, [%rd1];", DIVISION)
-    source = folder / "shim.ptx"
+    source = folder / "drop_in.ptx"
     source.write_text(HEAD + text)
     for guard in ("", "ptxas"):
         for way in WAYS:
@@ -307,12 +307,12 @@ def test_drop_in(bench, folder):
             inner = faulty(bench, folder, way)
             noting = folder / "noting"
             noting.write_text(f"""#!/bin/bash
-for a; do [[ $a = *.ptx && -e $a ]] && cat "$a" > {str(log)!r}; [[ $a = {str(folder / "shim.cubin")!r} ]] && exit 0; done
+for a; do [[ $a = *.ptx && -e $a ]] && cat "$a" > {str(log)!r}; [[ $a = {str(folder / "wrapper.cubin")!r} ]] && exit 0; done
 exec {str(inner)!r} "$@"
 """)
             noting.chmod(0o755)
             log.unlink(missing_ok=True)
-            done = subprocess.run([shim, "-arch=sm_80", source, "-o", folder / "shim.cubin"], capture_output=True, text=True,
+            done = subprocess.run([drop_in, "-arch=sm_80", source, "-o", folder / "wrapper.cubin"], capture_output=True, text=True,
                                   timeout=60, env={**os.environ, "PTXOPT_PTXAS": str(noting), "PTXOPT_GUARD": guard,
                                                    "PTXOPT_CACHE_DIR": "", "PTXOPT_OPTIONS": "--tidy=1"})
             check(done.returncode == 0 and log.read_text() == HEAD + text and "ptxopt: warning: " in done.stderr,
@@ -321,7 +321,7 @@ exec {str(inner)!r} "$@"
 
 def test_environment(bench, folder):
     """Variables that name nothing are named, once; what is wrong with them is said."""
-    source, shim = folder / "plain.ptx", folder / "ptxas"
+    source, drop_in = folder / "plain.ptx", folder / "ptxas"
     source.write_text(HEAD + kernel("a"))
     file, empty = folder / "a file", folder / "empty folder"
     file.write_text("")
@@ -337,16 +337,16 @@ def test_environment(bench, folder):
         env = {**clean, "PTXOPT_CACHE_DIR": "", "PATH": f"{Path(bench.real).parent}:{clean['PATH']}", name: str(value)}
         warning = f"ptxopt: warning: {name} is '{value}': {words}; "
         for command in ([bench.tool, source, "-o", "/dev/null"], [bench.tool, "--in-place", source], [bench.tool, "diff", source, source],
-                        [shim, "-arch=sm_80", source, "-o", "/dev/null"], [shim, "-g", "-arch=sm_80", source, "-o", "/dev/null"]):
+                        [drop_in, "-arch=sm_80", source, "-o", "/dev/null"], [drop_in, "-g", "-arch=sm_80", source, "-o", "/dev/null"]):
             done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=env)
             check(done.returncode == 0 and done.stderr.count(warning) == 1, f"{command[:2]} with {name}: {done.stderr}")
         for quiet in ([bench.tool, source, "-o", "/dev/null", "--guard=off"], [bench.tool, source, "-o", "/dev/null", "--ptxas", bench.real],
-                      [shim, "--version"]):
+                      [drop_in, "--version"]):
             done = subprocess.run(quiet, capture_output=True, text=True, timeout=60, env=env)
             check(done.returncode == 0 and not done.stderr, f"{quiet} with {name} asks nobody: {done.stderr}")
-    right = {**clean, "PTXOPT_CACHE_DIR": "", "PTXAS": str(shim), "PTXOPT_PTXAS": "", "CUDA_HOME": "", "CUDA_PATH": "",
+    right = {**clean, "PTXOPT_CACHE_DIR": "", "PTXAS": str(drop_in), "PTXOPT_PTXAS": "", "CUDA_HOME": "", "CUDA_PATH": "",
              "PATH": f"{Path(bench.real).parent}:{clean['PATH']}"}
-    for command in ([bench.tool, source, "-o", "/dev/null"], [shim, "-arch=sm_80", source, "-o", "/dev/null"]):
+    for command in ([bench.tool, source, "-o", "/dev/null"], [drop_in, "-arch=sm_80", source, "-o", "/dev/null"]):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=right)
         check(done.returncode == 0 and not done.stderr, f"what leads to us and what is empty is right: {done.stderr}")
     for name, value, words, code in (("PTXOPT_GUARDS", "off", "is PTXOPT_GUARD meant?", 0), ("PTXOPT_CACHE_SIZE", "1 MB", "not a number", 0),

@@ -187,7 +187,7 @@ class Builds:
         """The drop-in ptxas in a toolkit's place under nvcc, and under clang."""
         place = self.folder / "clang"
         prepare(place)
-        shim = common.drop_in_of(self.tool)
+        drop_in = common.drop_in_of(self.tool)
         clang = next((c for c in map(shutil.which, ("clang++-19", "clang++")) if c), None)
         if not clang:
             return print("builds: no clang, so nothing is built with it")
@@ -195,7 +195,7 @@ class Builds:
         for path in sorted((SAMPLES / "kernels").glob("*.cu"))[:4]:
             self.log.unlink(missing_ok=True)
             outs = []
-            for ptxas in (self.ptxas, shim):
+            for ptxas in (self.ptxas, drop_in):
                 out = place / f"{len(outs)}.cubin"
                 command = [clang, "-x", "cuda", "-O2", "-nocudainc", "-nocudalib", "--cuda-device-only", "--cuda-gpu-arch=sm_80",
                            "-Wno-unknown-cuda-version", "-include", header, "--cuda-path=/usr/local/cuda", f"--ptxas-path={ptxas}",

@@ -89,11 +89,11 @@ def without_names(text):
     return re.sub(rb"tmpxft_\w+-\d+_stdin", b"stdin", common.without_times(text))
 
 
-def to_the_letter(checks, shim, ptxas, folder):
+def to_the_letter(checks, drop_in, ptxas, folder):
     for number, call in enumerate(CALLS):
         call, source = call if isinstance(call, tuple) else (call, None)
         results = []
-        for program, options in ((ptxas, None), (shim, "-O1"), (shim, "-O2")):
+        for program, options in ((ptxas, None), (drop_in, "-O1"), (drop_in, "-O2")):
             place = folder / str(number) / f"{len(results)}"
             place.parent.mkdir(exist_ok=True)
             prepare(place)
@@ -124,7 +124,7 @@ exec {real} "$@"
 """
 
 
-def what_ptxas_gets(checks, tool, shim, ptxas, folder):
+def what_ptxas_gets(checks, tool, drop_in, ptxas, folder):
     folder.mkdir()
     log, text = folder / "log", folder / "text"
     recorder = common.script(folder / "recorder", RECORDER.format(log=log, text=text, real=ptxas))
@@ -133,7 +133,7 @@ def what_ptxas_gets(checks, tool, shim, ptxas, folder):
     def call(arguments, options=None, **keywords):
         for file in (log, text):
             file.unlink(missing_ok=True)
-        result = run([shim, *arguments], env=environment(recorder, options), cwd=folder, **keywords)
+        result = run([drop_in, *arguments], env=environment(recorder, options), cwd=folder, **keywords)
         return result, log.read_text().splitlines() if log.exists() else [], text.read_bytes() if text.exists() else b""
 
     arguments = ["-arch=sm_90", "-v", str(kernel), "-lineinfo", "-o", "out.cubin"]
@@ -244,7 +244,7 @@ exec {real} "$@"
 """
 
 
-def assembled_once(checks, shim, ptxas, folder):
+def assembled_once(checks, drop_in, ptxas, folder):
     """What the guard has assembled is the cubin: the real ptxas runs once for the input and once for the result."""
     folder.mkdir()
     log = folder / "log"
@@ -264,7 +264,7 @@ def assembled_once(checks, shim, ptxas, folder):
         for expected, more in ((first, guarded), (second, guarded), (1, {})):
             log.unlink(missing_ok=True)
             out.unlink(missing_ok=True)
-            result = run([shim, *words], env=environment(counter, **more), cwd=folder)
+            result = run([drop_in, *words], env=environment(counter, **more), cwd=folder)
             if first is not None:
                 checks.equal(result.returncode, 0, f"{words}: exit code")
                 checks.equal(len(log.read_text().splitlines()), expected, f"{words}: runs of ptxas")
@@ -277,13 +277,13 @@ def assembled_once(checks, shim, ptxas, folder):
             checks.check("softmax" in common.kernels(out), f"{words}: kernels")
     # Without -o, and where it cannot be written: as ptxas does it.
     guarded = environment(counter, PTXOPT_GUARD="ptxas", PTXOPT_CACHE_DIR=folder / "cache")
-    run([shim, "-arch=sm_90", str(kernel)], env=guarded, cwd=folder)
+    run([drop_in, "-arch=sm_90", str(kernel)], env=guarded, cwd=folder)
     checks.check((folder / "elf.o").exists(), "without -o: elf.o")
-    result = run([shim, "-arch=sm_80", str(kernel), "-o", "nothing/out"], env=guarded, cwd=folder)
+    result = run([drop_in, "-arch=sm_80", str(kernel), "-o", "nothing/out"], env=guarded, cwd=folder)
     plain = run([ptxas, "-arch=sm_80", str(kernel), "-o", "nothing/out"], cwd=folder)
     checks.equal((result.returncode, (folder / "nothing").exists()), (plain.returncode, False), "an output in no folder")
     # Warnings name the input, by its lines.
-    results = [run([program, "-arch=sm_75", "w.ptx", "-o", "out"], env=guarded, cwd=folder / "files") for program in (ptxas, shim)]
+    results = [run([program, "-arch=sm_75", "w.ptx", "-o", "out"], env=guarded, cwd=folder / "files") for program in (ptxas, drop_in)]
     checks.equal((results[1].stdout, results[1].stderr), (results[0].stdout, results[0].stderr), "warnings under the guard")
 
 
@@ -314,13 +314,13 @@ def main():
     checks = common.Checks("drop_in")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        shim = common.link_as(tool, folder / "bin")
+        drop_in = common.link_as(tool, folder / "bin")
         (folder / "letter").mkdir()
-        to_the_letter(checks, shim, ptxas, folder / "letter")
-        what_ptxas_gets(checks, tool, shim, ptxas, folder / "gets")
+        to_the_letter(checks, drop_in, ptxas, folder / "letter")
+        what_ptxas_gets(checks, tool, drop_in, ptxas, folder / "gets")
         tidy_or_not(checks, tool, ptxas, folder / "tidy")
         ways_in(checks, tool, ptxas, folder / "ways")
-        assembled_once(checks, shim, ptxas, folder / "once")
+        assembled_once(checks, drop_in, ptxas, folder / "once")
         table_of_options(checks, ptxas)
     return checks.end()
 

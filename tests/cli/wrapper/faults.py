@@ -61,7 +61,7 @@ KERNEL = f"""
 class Faults:
     def __init__(self, tool, folder):
         self.tool, self.folder, self.checks = tool, folder, common.Checks("faults")
-        self.shim = common.link_as(tool, folder / "bin")
+        self.drop_in = common.link_as(tool, folder / "bin")
         (folder / "garbage").write_bytes(GARBAGE)
         self.fake = common.script(folder / "fake", FAKE.replace("{garbage}", str(folder / "garbage")))
         self.input, self.got, self.out = folder / "in.ptx", folder / "got", folder / "out"
@@ -76,7 +76,7 @@ class Faults:
     def call(self, fake, arguments=None, **keywords):
         self.out.unlink(missing_ok=True)
         env = self.environment(fake, **keywords.pop("env", {}))
-        result = run([self.shim, *(arguments or ["-arch=sm_80", self.input, "-o", self.out])], cwd=self.folder, env=env, **keywords)
+        result = run([self.drop_in, *(arguments or ["-arch=sm_80", self.input, "-o", self.out])], cwd=self.folder, env=env, **keywords)
         self.checks.equal(list(self.temporary.iterdir()), [], f"{fake}: nothing is left in the temporary folder")
         return result
 
@@ -134,7 +134,7 @@ class Faults:
         for number in (signal.SIGTERM, signal.SIGINT):
             for file in self.folder.glob("got.*"):
                 file.unlink()
-            process = subprocess.Popen([self.shim, "-arch=sm_80", self.input, "-o", self.out], env=self.environment("hang"),
+            process = subprocess.Popen([self.drop_in, "-arch=sm_80", self.input, "-o", self.out], env=self.environment("hang"),
                                        stdin=subprocess.DEVNULL, start_new_session=True)
             pid_file = Path(f"{self.got}.pid")
             wait_for(lambda: pid_file.exists() and pid_file.read_text().strip())
@@ -162,7 +162,7 @@ class Faults:
         for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE):
             self.out.unlink(missing_ok=True)
             self.got.unlink(missing_ok=True)
-            process = subprocess.Popen([self.shim, "-arch=sm_80", self.input, "-o", self.out], env=self.environment("well"),
+            process = subprocess.Popen([self.drop_in, "-arch=sm_80", self.input, "-o", self.out], env=self.environment("well"),
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             wait_for(lambda: cpu_seconds(process.pid) > 0.15)
             process.send_signal(number)
@@ -191,9 +191,9 @@ class Faults:
             self.checks.check("12345" not in self.out.read_text(), f"PATH {order}: optimized")
         env = {k: v for k, v in self.environment("well", PATH=str(places[0])).items() if k not in ("PTXOPT_PTXAS", "CUDA_HOME", "CUDA_PATH")}
         if not os.path.exists("/usr/local/cuda/bin/ptxas"):
-            result = run([self.shim, self.input], env=env)
+            result = run([self.drop_in, self.input], env=env)
             self.checks.check(result.returncode == 2 and b"no ptxas" in result.stderr, "no ptxas at all")
-        result = run([self.shim, "-arch=sm_80", self.input, "-o", self.out],
+        result = run([self.drop_in, "-arch=sm_80", self.input, "-o", self.out],
                      env=self.environment("well", PTXOPT_PTXAS="none", PATH=f"{places[3]}:{os.environ['PATH']}", CUDA_HOME=""))
         self.checks.equal(result.returncode, 0, "PTXOPT_PTXAS=none: none to ask, one to compile with")
 

@@ -39,11 +39,11 @@ def reports_of(checks, sample, command, ptxas, folder, **more):
 TRITON = {"80": "ptxas", "90": "ptxas-blackwell", "100": "ptxas-blackwell", "120": "ptxas-blackwell"}
 
 
-def triton(checks, python, shim, folder):
+def triton(checks, python, drop_in, folder):
     """Triton with its default settings: each of its two ptxas is called where it would be without us, and what its cache
     has of a time before us does not hide us."""
     log, cubin = folder / "log", folder / "triton.cubin"
-    told = {"TRITON_PTXAS_PATH": shim, "TRITON_PTXAS_BLACKWELL_PATH": f"{shim}-blackwell", "PTXOPT_LOG": log}
+    told = {"TRITON_PTXAS_PATH": drop_in, "TRITON_PTXAS_BLACKWELL_PATH": f"{drop_in}-blackwell", "PTXOPT_LOG": log}
     for capability, name in TRITON.items():
         for what, more, calls in (("without us", {}, 0), ("first", told, 1), ("again", told, 0),
                                   ("other options", {**told, "PTXOPT_OPTIONS": "-O1"}, 1)):
@@ -79,8 +79,8 @@ def main():
     checks = common.Checks("frameworks")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        shim = common.drop_in_of(tool)
-        triton(checks, pythons["frameworks"], shim, folder)
+        drop_in = common.drop_in_of(tool)
+        triton(checks, pythons["frameworks"], drop_in, folder)
         for sample, kernel in (("numba_axpy.py", "axpy"),):
             cubin = folder / f"{sample}.cubin"
             written = reports_of(checks, sample, [pythons["frameworks"], SAMPLES / "frameworks" / sample, cubin], ptxas, folder, PTXOPT=tool)
@@ -91,7 +91,7 @@ def main():
             for report in written:
                 checks.check(any(kernel in f["name"] for f in report["functions"]), f"{sample}: the kernel is in the report",
                              str(report["functions"])[:300])
-        common.link_as(shim, folder / "cuda" / "bin")
+        common.link_as(drop_in, folder / "cuda" / "bin")
         (folder / "cuda" / "nvvm").symlink_to(Path(ptxas).resolve().parent.parent / "nvvm")
         written = reports_of(checks, "jax_softmax.py", [pythons["jax"], SAMPLES / "frameworks" / "jax_softmax.py"], ptxas, folder,
                              XLA_FLAGS=XLA_FLAGS, CUDA_ROOT=folder / "cuda")
