@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "exec_support.h"
+#include "sampled.h"
 
 namespace ptxopt::exec {
 namespace {
@@ -246,8 +247,8 @@ SPIN:
 )");
   for (const unsigned jobs : {1u, 2u}) {
     t.buffer<uint32_t>("out", {0, 0});
-    t.run({"out"}, {.grid = {5}, .block = {64}, .jobs = jobs});
-    CHECK(t.values<uint32_t>("out")[1] == 320);
+    t.run({"out"}, {.grid = {3}, .block = {40}, .jobs = jobs});
+    CHECK(t.values<uint32_t>("out")[1] == 120);
   }
 }
 
@@ -276,11 +277,12 @@ WAIT:
 	ret;
 }
 )");
+  constexpr auto kBlocks = static_cast<unsigned>(2 * testing::sampled(500));
   for (const unsigned jobs : {1u, 2u}) {
     t.zeros<uint32_t>("out", 2100);
-    t.run({"out"}, {.grid = {1000}, .block = {1}, .jobs = jobs});
+    t.run({"out"}, {.grid = {kBlocks}, .block = {1}, .jobs = jobs});
     const auto v = t.values<uint32_t>("out");
-    for (unsigned i = 0; i < 1000; ++i) CHECK(v[1002 + i] == (i ^ 1));
+    for (unsigned i = 0; i < kBlocks; ++i) CHECK(v[1002 + i] == (i ^ 1));
   }
 }
 
