@@ -17,10 +17,13 @@ secondsPerStep=4 # of CPU time, on a machine of 2023
 
 build() {
   cmake --preset release >$out/build.log 2>&1 || { cat $out/build.log; return 1; }
-  steps=$(ninja -C build/release -n ptxopt_tool | grep -c '^\[[0-9]') || { echo "  it is up to date"; return 0; }
-  echo "$steps $(nproc)" | awk -v each=$secondsPerStep '{
-    minutes = $1 * each / $2 / 60
-    printf "  %d steps on %d cores: about %s\n", $1, $2, minutes < 1 ? "a minute" : sprintf("%.0f minutes", minutes) }'
+  if [ -e build/release/ptxopt ]; then
+    echo "  bringing it up to date"
+  else
+    echo "$(ninja -C build/release -t commands ptxopt_tool | wc -l) $(nproc)" | awk -v each=$secondsPerStep '{
+      minutes = $1 * each / $2 / 60
+      printf "  %d steps on %d cores: about %s\n", $1, $2, minutes < 1 ? "a minute" : sprintf("%.0f minutes", minutes) }'
+  fi
   started=$(date +%s)
   if [ -t 1 ]; then
     NINJA_STATUS='  %p, %es: ' ninja -C build/release ptxopt_tool || return 1
