@@ -4,7 +4,7 @@ import math
 import os
 
 import machine_code
-from compilers import digest, read, write
+from compilers import digest, first_line, read, write
 
 
 def measured(path, arch, work, ptxas_version, whole=False):
@@ -18,6 +18,21 @@ def measured(path, arch, work, ptxas_version, whole=False):
     for row in rows.values():
         row["spills"] = row["spill_stores"] + row["spill_loads"]
     return rows
+
+
+def fingerprint_of(path, arch, work, ptxas_version):
+    """The fingerprint of what ptxas makes of a file, from `work` where it is known. Raises AssemblyError."""
+    cached = os.path.join(work, "code", digest(read(path), arch, ptxas_version, read(machine_code.__file__)) + ".json")
+    if not os.path.exists(cached):
+        try:
+            result = machine_code.fingerprint(machine_code.assemble(path, arch))
+        except machine_code.AssemblyError as error:
+            result = {"refused": first_line(str(error)).replace(path, os.path.basename(path))}
+        write(cached, json.dumps(result).encode())
+    result = json.loads(read(cached))
+    if "refused" in result:
+        raise machine_code.AssemblyError(result["refused"])
+    return result
 
 
 def mean_ratio(pairs):

@@ -33,7 +33,7 @@ from toolkit import find_ptxas
 COMPARED = (".text.", ".nv.constant", ".nv.global", ".nv.shared", ".nv.local", ".nv.info.", ".rel.text.", ".rela.text.",
             ".rel.nv.", ".rela.nv.")
 NOBITS = (8, 0x70000007, 0x70000009, 0x7000000A, 0x70000015)  # section types without bytes in the file: .bss, and NVIDIA's
-RELOCATIONS = (4, 9)
+RELOCATIONS, SYMBOLS = (4, 9), 2
 # The low 12 bits of machine instructions. A branch on a uniform predicate is of sm_100 and newer.
 BRANCH, UNIFORM_BRANCH, NOP = 0x947, 0x547, 0x918
 BRANCHES = (BRANCH, UNIFORM_BRANCH)
@@ -167,13 +167,15 @@ def read_sections(elf):
     table, = struct.unpack_from("<Q", elf, 0x28)
     size, count, names_index = struct.unpack_from("<HHH", elf, 0x3A)
     headers = [struct.unpack_from("<IIQQQQIIQQ", elf, table + i * size) for i in range(count)]
+    # Of PTX 1.4, ptxas 12 writes links to another section.
+    symbols = next((header for header in headers if header[1] == SYMBOLS), None)
     sections = {}
-    for name_at, kind, _, _, offset, length, link, _, _, entry in headers:
+    for name_at, kind, _, _, offset, length, _, _, _, entry in headers:
         name = text_at(elf, headers[names_index][4] + name_at)
         if kind in NOBITS:
             sections[name] = b"%d zero bytes" % length
         elif kind in RELOCATIONS:
-            sections[name] = relocations(elf, offset, length, entry, headers[link][4], headers[headers[link][6]][4])
+            sections[name] = relocations(elf, offset, length, entry, symbols[4], headers[symbols[6]][4])
         else:
             sections[name] = elf[offset:offset + length]
     return sections

@@ -27,7 +27,6 @@ What a missing tool would have made is left out with a message. The outputs of f
 import argparse
 import concurrent.futures
 import fnmatch
-import json
 import os
 import re
 import shlex
@@ -40,7 +39,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "lib")]
 import machine_code  # noqa: E402
-from compilers import Compilation, Skip, compiled, digest, find, first_line, prepare, read, run, stem, version, write  # noqa: E402
+from code_figures import fingerprint_of  # noqa: E402
+from compilers import Compilation, Skip, compiled, find, first_line, prepare, read, run, stem, version  # noqa: E402
 import sample  # noqa: E402
 import wrappers  # noqa: E402
 
@@ -180,18 +180,7 @@ def all_items(work, quick):
 # ---------------------------------------------------------------- cached steps
 
 def machine_code_of(path, arch, settings):
-    """The fingerprint of what ptxas makes of a file, from the work folder where it is known. Raises AssemblyError."""
-    cached = os.path.join(settings.work, "code", digest(read(path), arch, settings.ptxas, read(machine_code.__file__)) + ".json")
-    if not os.path.exists(cached):
-        try:
-            result = machine_code.fingerprint(machine_code.assemble(path, arch))
-        except machine_code.AssemblyError as error:
-            result = {"refused": first_line(str(error)).replace(path, os.path.basename(path))}
-        write(cached, json.dumps(result).encode())
-    result = json.loads(read(cached))
-    if "refused" in result:
-        raise machine_code.AssemblyError(result["refused"])
-    return result
+    return fingerprint_of(path, arch, settings.work, settings.ptxas)
 
 
 # ---------------------------------------------------------------- the checks

@@ -40,21 +40,17 @@ ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 import machine_code  # noqa: E402
 from code_figures import mean_ratio, measured  # noqa: E402
-from compilers import (CUDA_HEADER, Compilation, Skip, compiled, cuda_by_clang, digest, find, first_line, prepare,  # noqa: E402
-                       read, run, stem, version, write)
+from compilers import Compilation, Skip, compiled, first_line, prepare, read, run, stem, version, write  # noqa: E402
+from loop_kernels import KERNELS, PRODUCERS, compilers, producers  # noqa: E402
 from tables import table  # noqa: E402
 from nounroll import backward_branches, without_unrolling  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90"]
-PRODUCERS = ["nvcc", "clang", "clang-no-lsr"]
 SELECTIONS = ["median", "cheapest", "sass"]
 TOOL_LIMIT, VERIFY_LIMIT = 120, 1200  # seconds
 QUICK_ARCHITECTURE = "sm_80"
-# What a compiler makes PTX for; for another architecture it is the newest of these before that. ptxopt and ptxas get the
-# architecture itself.
-COMPILED_FOR = {"clang": [75, 80, 86, 89, 90], "nvcc": [75, 80, 86, 89, 90, 100, 103, 110, 120, 121]}
 
 
 @dataclass
@@ -111,35 +107,12 @@ class Setup:
 
 # ---------------------------------------------------------------- producing and measuring
 
-def number(arch):
-    return int(arch.removeprefix("sm_"))
-
-
-def compiled_for(compiler, arch):
-    return f"sm_{max(n for n in COMPILED_FOR[compiler] if n <= number(arch))}"
-
-
 def cases(args, tools):
     """(case, ...) of what can be compiled here."""
-    result = []
-    versions = {name: version(path) for name, path in tools.items()}
-    for arch in args.archs.split(","):
-        for producer in args.producers.split(","):
-            compiler = "nvcc" if producer == "nvcc" else "clang"
-            if not tools[compiler]:
-                continue
-            for source in sorted(Path(args.kernels).glob("*.cu")):
-                key = versions[compiler]
-                lower = compiled_for(compiler, arch)
-                if compiler == "nvcc":
-                    command = [tools["nvcc"], f"-arch={lower}", "-O3", "-w", "-ptx"]
-                else:
-                    command = cuda_by_clang(tools["clang"], lower, "-O2", "-fno-unroll-loops")
-                    command += ["-mllvm", "-disable-lsr"] if producer == "clang-no-lsr" else []
-                    key += digest(read(CUDA_HEADER))
-                name = f"{source.stem}.{producer}.{arch}"
-                result.append(Case(producer, arch, Compilation(name, str(source), [*command, str(source), "-o"], key)))
-    return result
+    sources = sorted(Path(args.kernels).glob("*.cu"))
+    made = producers(args.producers.split(","), tools)
+    return [Case(producer.name, arch, producer.compilation(source, arch))
+            for arch in args.archs.split(",") for producer in made for source in sources]
 
 
 def transformed(setup, source, folder, name, arch, options):
@@ -381,7 +354,7 @@ def parse_arguments():
     parser.add_argument("--tool", default=str(ROOT / "build/release/ptxopt"), help="default: build/release/ptxopt")
     parser.add_argument("--options", default="-O2", help="of ptxopt, in one word; default: -O2")
     parser.add_argument("--baseline-options", metavar="OPTIONS", help="what `before` goes through; default: nothing")
-    parser.add_argument("--kernels", default=str(HERE / "kernels"), help="a folder with other .cu files")
+    parser.add_argument("--kernels", default=str(KERNELS), help="a folder with other .cu files")
     parser.add_argument("--archs", default=",".join(ARCHITECTURES))
     parser.add_argument("--producers", default=",".join(PRODUCERS))
     parser.add_argument("--only", metavar="GLOB", default="*", help="only kernels of these names")
@@ -405,7 +378,7 @@ def parse_arguments():
 
 def main():
     args = parse_arguments()
-    tools = {"nvcc": find("NVCC", "nvcc"), "clang": find("CLANG", "clang-19", "clang")}
+    tools = compilers()
     ptxas = machine_code.find_ptxas()
     for name, path in {**tools, "ptxas": ptxas}.items():
         if not path:

@@ -1,0 +1,69 @@
+"""The results as lines and as the tables of docs/results/toolchains.md."""
+import re
+
+from code_figures import mean_ratio
+from inputs import suffix
+from toolchains import order_of
+
+
+def line(toolchain, arch, result):
+    text = (f"{toolchain.build:9} {arch:8} files {result.files}, taken {result.taken}, ours {result.ours}, "
+            f"identical {result.identical}")
+    if result.kernels:
+        text += (f"; kernels {result.kernels}, inner {mean_ratio(result.inner):.3f}, whole {mean_ratio(result.total):.3f}, "
+                 f"worse {len(result.worse)}, with the guard {len(result.worse_guarded)}")
+    return text
+
+
+def accepted(result):
+    """62 of 64, and what is not as it must be."""
+    text = f"{result.taken} of {result.files}"
+    if result.ours != result.taken:
+        text += f", ours {result.ours}"
+    if result.identical != result.taken:
+        text += f", identical {result.identical}"
+    return text
+
+
+def gain(result):
+    return f"{mean_ratio(result.inner):.3f}, {mean_ratio(result.total):.3f}" if result.kernels else ""
+
+
+def worse(result):
+    return f"{len(result.worse)}, {len(result.worse_guarded)}" if result.kernels else ""
+
+
+def matrix(toolchains, archs, results, cell):
+    rows = [["ptxas", "PTX", *archs]]
+    for one in toolchains:
+        cells = [cell(results[one.build, arch]) if (one.build, arch) in results else "" for arch in archs]
+        if any(cells):
+            rows.append([one.build, one.ptx(), *cells])
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def tables(toolchains, results):
+    """name -> text"""
+    archs = sorted({arch for _, arch in results}, key=order_of)
+    plain = [arch for arch in archs if not suffix(arch)]
+    own = [arch for arch in archs if suffix(arch) and any(r.files for (_, a), r in results.items() if a == arch)]
+    failures = [f"- {build}, {arch}: {problem}" for (build, arch), result in results.items() for problem in
+                result.problems + [f"{name} is worse with the guard" for name in result.worse_guarded]]
+    return {
+        "accepted": matrix(toolchains, plain, results, accepted),
+        "accepted-specific": matrix(toolchains, own, results, accepted),
+        "gain": matrix(toolchains, plain, results, gain),
+        "worse": matrix(toolchains, plain, results, worse),
+        "failures": "\n".join(failures) or "None.",
+    }
+
+
+def update(path, toolchains, results):
+    text = path.read_text(encoding="utf-8")
+    for name, table in tables(toolchains, results).items():
+        mark = rf"(<!-- toolchains-{name} -->\n).*?(<!-- /toolchains-{name} -->)"
+        text, count = re.subn(mark, lambda match: f"{match[1]}{table}\n{match[2]}", text, flags=re.S)
+        if count != 1:
+            raise SystemExit(f"toolchains: {path.name} has no place for {name}")
+    path.write_text(text, encoding="utf-8")
