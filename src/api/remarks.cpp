@@ -80,7 +80,7 @@ std::vector<UninitialisedRegister> findUninitialised(const Module& module, const
   const Loc* line = nullptr;
   auto next = found.reads.begin();
   for (InstrId id = f.first; id.valid() && next != found.reads.end(); id = f[id].next) {
-    if (f[id].kind == InstrKind::Loc) line = &f.locs[f[id].payload];
+    if (const Loc* loc = f.lineOf(f[id])) line = loc;
     for (; next != found.reads.end() && next->instruction == id; ++next)
       result.push_back({.name = next->reg == Function::kCarry ? NameId() : f.registers[next->reg.value].name,
                         .sourceBegin = f[id].sourceBegin,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ptxas/choose.h"
 #include "ptxas/cubin.h"
 #include "support/parallel.h"
 
@@ -17,6 +18,7 @@ struct Survey {
   Unit unit;  // of a cubin or of what could not be read
   bool isPtx = false;
   std::string version;                     // of the ptxas that made a cubin
+  PtxVersion needed;                       // of PTX
   std::vector<std::string> target;         // the words
   std::vector<std::string> architectures;  // to assemble for
 };
@@ -35,6 +37,7 @@ Survey survey(const Source& source) {
   if (!textOf(source, text, result.unit.error)) return result;
   if (!isElf(text)) {
     result.isPtx = true;
+    result.needed = versionNeededBy(text);
     result.target = targetWords(text);
     return result;
   }
@@ -92,7 +95,23 @@ struct Job {
   const Survey* of;
   std::string architecture;
   Unit unit;
+  std::string program;  // the ptxas
 };
+
+// Chooses the ptxas of each job. Returns a note where that is not simply the first.
+std::string choosePrograms(std::vector<Job>& jobs, const MeasureOptions& options) {
+  if (options.candidates.all.empty() || jobs.empty()) {
+    for (Job& job : jobs) job.program = options.ptxas.program;
+    return {};
+  }
+  std::vector<PtxNeed> needs;
+  for (const Job& job : jobs) needs.push_back({job.of->needed, job.architecture});
+  const PtxasChoice choice = choosePtxas(options.candidates, needs, options.ptxas.cache);
+  for (std::size_t n = 0; n < jobs.size(); ++n)
+    jobs[n].program =
+        choice.takesAll ? choice.path : choosePtxas(options.candidates, needs[n], options.ptxas.cache).path;
+  return choice.passedOver.empty() ? std::string() : fmt::format("ptxas: {} ({})", choice.path, choice.why());
+}
 
 void run(Job& job, const MeasureOptions& options) {
   job.unit.file = job.of->source->file;
@@ -100,6 +119,7 @@ void run(Job& job, const MeasureOptions& options) {
   std::string text;
   if (!textOf(*job.of->source, text, job.unit.error)) return;
   PtxasSettings settings = options.ptxas;
+  settings.program = job.program;
   const auto& words = job.of->target;
   if (std::find(words.begin(), words.end(), "debug") != words.end())
     settings.arguments.insert(settings.arguments.end(), {"-g", "-O0"});
@@ -140,27 +160,28 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
     for (Survey& s : surveys[i]) {
       if (!s.isPtx) continue;
       plan(s, sides[i].side, hasOther ? &sides[1 - i] : nullptr, hasOther && hasPtx(surveys[1 - i]), options);
-      for (const std::string& architecture : s.architectures) jobs.push_back({i, &s, architecture, {}});
+      for (const std::string& architecture : s.architectures) jobs.push_back({i, &s, architecture, {}, {}});
     }
   }
+  if (std::string note = choosePrograms(jobs, options); !note.empty())
+    sides.back().side.notes.push_back(std::move(note));
   inParallel(options.jobs, jobs.size(), [&](std::size_t n) { run(jobs[n], options); });
 
-  std::vector<bool> asked(sides.size(), false);
+  std::vector<std::set<std::string>> asked(sides.size());  // programs
   for (Job& job : jobs) {
-    asked[job.side] = asked[job.side] || job.unit.error.empty();
+    if (job.unit.error.empty()) asked[job.side].insert(job.program);
     sides[job.side].side.units.push_back(std::move(job.unit));
   }
-  const bool any = std::find(asked.begin(), asked.end(), true) != asked.end();
-  const std::string version = any ? versionOfPtxas(options.ptxas.program) : std::string();
   for (std::size_t i = 0; i < sides.size(); ++i) {
     Side& side = sides[i].side;
     std::set<std::string> versions;
     if (!side.ptxas.empty()) versions.insert(side.ptxas);
-    if (asked[i] && !version.empty()) versions.insert(version);
+    for (const std::string& program : asked[i])
+      if (std::string version = versionOfPtxas(program); !version.empty()) versions.insert(std::move(version));
     for (const Survey& s : surveys[i])
       if (!s.version.empty()) versions.insert(s.version);
     side.ptxas = fmt::format("{}", fmt::join(versions, ", "));
-    if (asked[i]) side.ptxasOptions = options.ptxas.arguments;
+    if (!asked[i].empty()) side.ptxasOptions = options.ptxas.arguments;
     std::erase_if(side.units, [&](const Unit& unit) {
       return unit.error.empty() && !isWanted(options, unit.measures.architecture);
     });

@@ -4,6 +4,9 @@
 // baseline's or the cubins' entries for a file of that name or, when there is none, of all their entries; else for
 // the one that it names as its .target. A .target that an architecture cannot run is passed over with a note. A
 // .target with `debug` is assembled with -g -O0, as ptxas takes it no other way.
+//
+// Which of several ptxas: one that takes all texts for all their architectures, so that figures can be compared; where
+// there is none, one for each text and architecture (choose.h).
 #pragma once
 
 #include <span>
@@ -13,11 +16,13 @@
 
 #include "diff/collect.h"
 #include "ptxas/assemble.h"
+#include "ptxas/find.h"
 
 namespace ptxopt::diff {
 
 struct MeasureOptions {
-  PtxasSettings ptxas;
+  PtxasSettings ptxas;                     // its program is chosen among the candidates, if there are any
+  PtxasCandidates candidates;              // best first
   std::vector<std::string> architectures;  // "sm_80"; empty: as said above. Others are dropped on all sides.
   unsigned jobs = 1;                       // runs of ptxas at a time
 };

@@ -51,6 +51,9 @@ std::optional<Number> numberOf(std::string_view target) {
   return result;
 }
 
+// What is for sm_100f, sm_103, sm_103a and sm_103f run, too. sm_101 is an older name of sm_110.
+unsigned family(unsigned number) { return number == 101 ? 11 : number / 10; }
+
 }  // namespace
 
 std::vector<std::string> targetWords(std::string_view text) {
@@ -80,7 +83,7 @@ bool runsOn(std::string_view target, std::string_view architecture) {
   const auto of = numberOf(target), on = numberOf(architecture);
   if (!of || !on) return true;  // for ptxas to say
   if (of->letter == 'a') return of->number == on->number && on->letter == 'a';
-  if (of->letter == 'f') return of->number / 10 == on->number / 10 && of->number <= on->number && on->letter != 0;
+  if (of->letter == 'f') return family(of->number) == family(on->number) && of->number <= on->number;
   return of->number <= on->number;
 }
 

@@ -88,6 +88,8 @@ struct Label {
 struct Loc {
   uint32_t file = 0, line = 0, column = 0;
   uint32_t rest = 0;  // where the source goes on after the column: `, function_name ..., inlined_at ...`
+  bool isIntermediate =
+      false;  // `.loc_intermediate` without a `.loc`: known by its text only, which begins at `rest`
 };
 
 // `.maxntid 256, 1, 1`
@@ -132,6 +134,11 @@ class Function {
   std::span<Operand> operandsOf(const Instruction& i) { return {operands.data() + i.firstOperand, i.operandCount}; }
   std::span<const Operand> operandsOf(const Instruction& i) const {
     return {operands.data() + i.firstOperand, i.operandCount};
+  }
+
+  // The line of the source that begins with the instruction, a `.loc`; none for others.
+  const Loc* lineOf(const Instruction& i) const {
+    return i.kind == InstrKind::Loc && !locs[i.payload].isIntermediate ? &locs[i.payload] : nullptr;
   }
 
   // Takes an instruction out of the list; its id stays, marked Erased.

@@ -2,9 +2,10 @@
 //
 // The user's word is taken as it is. Otherwise the first candidate (find.h) that takes the file's `.version` and the
 // architecture; where none does, the first of all, whose message then says what is wrong. Nothing is asked where there
-// is no choice.
+// is no choice. Files that are to be compared are assembled by one ptxas, if there is one that takes them all.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,14 @@ struct PtxasChoice {
   std::string path;                     // empty: there is none
   std::string origin;                   // as of the candidate
   std::vector<std::string> passedOver;  // "/usr/bin/ptxas takes PTX up to 9.0", a line each
+  bool takesAll = true;                 // as far as is known: not the first of all for want of a better one
 
   // "PATH; /a/ptxas takes PTX up to 9.0"
   std::string why() const;
 };
 
 PtxasChoice choosePtxas(PtxasCandidates candidates, const PtxNeed& need, Cache* cache);
+// One for all that is needed.
+PtxasChoice choosePtxas(PtxasCandidates candidates, std::span<const PtxNeed> needs, Cache* cache);
 
 }  // namespace ptxopt

@@ -16,7 +16,7 @@ std::vector<const Loc*> locations(const Function& f) {
   std::vector<const Loc*> all(f.instructions.size());
   const Loc* now = nullptr;
   for (const InstrId id : f) {
-    if (f[id].kind == InstrKind::Loc) now = &f.locs[f[id].payload];
+    if (const Loc* loc = f.lineOf(f[id])) now = loc;
     all[id.value] = now;
   }
   return all;

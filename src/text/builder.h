@@ -65,6 +65,7 @@ class Builder {
   void openScope(const Token& t);
   void closeScope(const Token& t);
   void loc();
+  void locIntermediate(const Token& t);
   void locValue(const Token& t);
   void pragma() { kind_ = InstrKind::Pragma; }
   void prototype();

@@ -78,6 +78,13 @@ void Builder::loc() {
   locValues_ = 0;
 }
 
+void Builder::locIntermediate(const Token& t) {
+  loc();
+  if (context_ != Context::Body) return;
+  function_->locs.back().isIntermediate = true;
+  function_->locs.back().rest = offsetOf(t);
+}
+
 void Builder::locValue(const Token& t) {
   uint64_t value = 0;
   if (!parseInteger(t.view(), value) || value > UINT32_MAX) fail(t, "the number does not fit in 32 bits");

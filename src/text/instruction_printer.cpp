@@ -169,6 +169,7 @@ void InstructionPrinter::printReal(const Instruction& instruction) {
 
 void InstructionPrinter::printLoc(const Instruction& instruction) {
   const Loc& loc = function_.locs[instruction.payload];
+  if (loc.isIntermediate) return appendCanonical(out_, module_.text(SourceRange{loc.rest, instruction.sourceEnd}));
   put(".loc ");
   appendNumber(out_, loc.file);
   put(" ");

@@ -100,7 +100,14 @@ TEST_CASE("diff: which architectures run code of a target") {
   CHECK(!runsOn("sm_90a", "sm_100a"));
   CHECK(runsOn("sm_100f", "sm_103a"));
   CHECK(runsOn("sm_100f", "sm_103f"));
-  CHECK(!runsOn("sm_100f", "sm_103"));
+  CHECK(runsOn("sm_100f", "sm_103"));
+  CHECK(runsOn("sm_100f", "sm_107a"));
+  CHECK(runsOn("sm_103f", "sm_107"));
+  CHECK(!runsOn("sm_107f", "sm_103"));
+  CHECK(!runsOn("sm_100f", "sm_101"));
+  CHECK(!runsOn("sm_100f", "sm_110"));
+  CHECK(!runsOn("sm_100f", "sm_120f"));
+  CHECK(runsOn("sm_120f", "sm_121"));
   CHECK(!runsOn("sm_103f", "sm_100f"));
   CHECK(!runsOn("sm_100f", "sm_120f"));
   CHECK(runsOn("", "sm_80"));  // for ptxas to say

@@ -13,11 +13,10 @@ TEST_CASE("architectures by the names of targets") {
   CHECK(architecture("sm_100f")->number == 100);
   CHECK(architecture("compute_75")->number == 75);
   CHECK(architecture("sm_121")->number == 121);
-  for (const char* target :
-       {"sm_103", "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f", "sm_120f", "sm_121a", "sm_121f"})
+  for (const char* target : {"sm_101a", "sm_103", "sm_103a", "sm_103f", "sm_107", "sm_107a", "sm_107f", "sm_110",
+                             "sm_110a", "sm_110f", "sm_120f", "sm_121a", "sm_121f"})
     CHECK(architecture(target) != nullptr);
-  CHECK(architecture("sm_107") == nullptr);  // its shared memory is not known
-  for (const char* bad : {"", "sm", "sm_", "sm_70", "sm_90x", "sm_9", "gfx_90", "90"}) {
+  for (const char* bad : {"", "sm", "sm_", "sm_70", "sm_102", "sm_90x", "sm_9", "gfx_90", "90"}) {
     CAPTURE(bad);
     CHECK(architecture(bad) == nullptr);
   }

@@ -52,6 +52,17 @@ Occupancy toolkitAnswer(const Architecture& a, const BlockNeeds& block) {
   return o;
 }
 
+// That of CUDA 13.5 has sm_107, and half the barriers for sm_103; that of 13.2 has neither.
+bool isInHeader(const Architecture& a) {
+  cudaOccDeviceProp device;
+  device.computeMajor = 10;
+  device.computeMinor = 7;
+  int blocks = 0;
+  const bool isNew = cudaOccMaxBlocksPerMultiprocessor(&blocks, &device) == CUDA_OCC_SUCCESS &&
+                     blocks == static_cast<int>(architecture("sm_107")->mostBlocks);
+  return isNew || (a.number != 103 && a.number != 107);
+}
+
 uint64_t compared = 0;
 
 void compare(const Architecture& a, const BlockNeeds& block) {
@@ -72,6 +83,7 @@ void compare(const Architecture& a, const BlockNeeds& block) {
 
 TEST_CASE("occupancy agrees with cuda_occupancy.h") {
   for (const Architecture& a : architectures()) {
+    if (!isInHeader(a)) continue;
     for (uint32_t registers = 0; registers <= Architecture::kMostRegistersPerThread; ++registers)
       for (uint32_t threads = 1; threads <= 1056; threads += threads % 32 == 1 ? 31 : 1)
         compare(a, {registers, threads, 3000, 1});

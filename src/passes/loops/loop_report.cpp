@@ -20,7 +20,7 @@ LoopReport& LoopReports::begin(LoopId l) {
   if (f_[header.first].kind == InstrKind::Label && f_.labels[f_[header.first].payload].name.valid())
     report.header = context_.module.text(f_.labels[f_[header.first].payload].name);
   for (InstrId id = header.first; id.valid(); id = id == header.last ? InstrId() : f_[id].next) {
-    if (f_[id].kind == InstrKind::Loc && report.line.line == 0) report.line = f_.locs[f_[id].payload];
+    if (const Loc* loc = f_.lineOf(f_[id]); loc != nullptr && report.line.line == 0) report.line = *loc;
     if (f_[id].isInstruction()) {
       report.sourceBegin = f_[id].sourceBegin;
       break;

@@ -49,6 +49,9 @@ void PtxasLine::addTo(CLI::App& app) {
 diff::MeasureOptions PtxasLine::options() const {
   diff::MeasureOptions options;
   options.ptxas.program = findPtxasAloud(program);
+  PtxasSearch search;
+  search.given = program;
+  options.candidates = ptxasCandidates(search);
   options.ptxas.arguments = arguments;
   options.ptxas.timeoutSeconds = timeout;
   options.ptxas.cache = &Cache::user();

@@ -46,6 +46,47 @@ class Files(Suite):
     def fake(self, name, script):
         return self.write(name, f"#!/bin/sh\n{script}\n", 0o755)
 
+    def limited(self, folder, newest, release):
+        """A ptxas that takes no newer PTX and is the real one otherwise."""
+        return self.fake(f"{folder}/ptxas", f"""case "$*" in *--version*) echo "Cuda compilation tools, release {release[:4]}, V{release}"; exit;; esac
+for file; do
+  case $file in *.ptx) needed=$(sed -n 's/^.version //p' "$file");; esac
+done
+newest=$(printf '%s\\n' "$needed" {newest} | sort -V | tail -1)
+if [ -n "$needed" ] && [ "$newest" != {newest} ]; then
+  echo "ptxas fatal   : Unsupported .version $needed; current version is '{newest}'" >&2; exit 255
+fi
+exec {self.ptxas()} "$@\"""")
+
+    # ---- which ptxas ----
+
+    def test_ptxas_that_takes_all(self):
+        self.limited("old", "7.0", "11.0.1"), self.limited("new", "8.0", "12.0.1")
+        env = {k: v for k, v in os.environ.items() if k not in ("PTXAS", "PTXOPT_PTXAS", "CUDA_HOME", "CUDA_PATH")}
+        env["PATH"] = f"{self.folder}/old:{self.folder}/new:/usr/bin:/bin"
+        old, new = (self.write(f"{n}.ptx", PLAIN.replace("8.0", n)) for n in ("7.0", "8.0"))
+        both = self.diff(old, new, env=env)
+        check(both["before"]["ptxas"] == both["after"]["ptxas"] == "V12.0.1", both["before"], both["after"])
+        check(any("old/ptxas takes PTX up to 7.0" in note for note in both["notes"]), both["notes"])
+        first = self.diff(old, old, env=env)
+        check(first["before"]["ptxas"] == "V11.0.1" and not first["notes"], first["before"], first["notes"])
+        given = self.diff(old, new, "--ptxas", self.folder / "old/ptxas", env=env, status=2)
+        check("Unsupported .version 8.0" in given.stderr, given.stderr)
+
+    def test_ptxas_for_each_where_none_takes_all(self):
+        """The new one makes no code for sm_80."""
+        self.limited("old", "7.0", "11.0.1")
+        new = self.limited("new", "8.0", "12.0.1")
+        text = new.read_text().replace("for file;", "case \"$*\" in *--help*) echo \"--gpu-name 'x' Allowed values 'sm_90'\"; exit;; esac\nfor file;", 1)
+        new.write_text(text)
+        env = {k: v for k, v in os.environ.items() if k not in ("PTXAS", "PTXOPT_PTXAS", "CUDA_HOME", "CUDA_PATH")}
+        env.update(PATH=f"{self.folder}/old:{self.folder}/new:/usr/bin:/bin", PTXOPT_TEST="1")
+        self.write("a/one.ptx", PLAIN.replace("8.0", "7.0"))
+        self.write("a/two.ptx", module(kernel("l"), target="sm_90"))
+        out = self.folder / "baseline.json"
+        self.run("baseline", self.folder / "a", "-o", out, env=env)
+        check(json.loads(out.read_text())["ptxas"] == "V11.0.1, V12.0.1", out.read_text()[:200])
+
     # ---- the real ptxas ----
 
     def test_two_files(self):
