@@ -14,7 +14,7 @@ from pathlib import Path
 
 from toolkit import newest_ptx
 
-# Every release with a package of its own. 12.7 has none.
+# Every release with a package of its own. There is no 12.7.
 RELEASES = {**{f"12.{minor}": "nvidia-cuda-nvcc-cu12" for minor in (0, 1, 2, 3, 4, 5, 6, 8, 9)},
             **{f"13.{minor}": "nvidia-cuda-nvcc" for minor in range(6)}}
 DOWNLOAD_LIMIT = 900  # seconds

@@ -16,8 +16,8 @@ def line(toolchain, arch, result):
 
 
 def accepted(result):
-    """62 of 64, and what is not as it must be."""
-    text = f"{result.taken} of {result.files}"
+    """62/64, and what is not as it must be."""
+    text = f"{result.taken}/{result.files}" if result.files else ""
     if result.ours != result.taken:
         text += f", ours {result.ours}"
     if result.identical != result.taken:
@@ -33,14 +33,33 @@ def worse(result):
     return f"{len(result.worse)}, {len(result.worse_guarded)}" if result.kernels else ""
 
 
-def matrix(toolchains, archs, results, cell):
-    rows = [["ptxas", "PTX", *archs]]
-    for one in toolchains:
-        cells = [cell(results[one.build, arch]) if (one.build, arch) in results else "" for arch in archs]
-        if any(cells):
-            rows.append([one.build, one.ptx(), *cells])
+def markdown(rows):
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def matrix(toolchains, archs, results, cell):
+    """A row for each ptxas; those that follow each other and have the same cells share one."""
+    rows = []
+    for one in toolchains:
+        cells = [cell(results[one.build, arch]) if (one.build, arch) in results else "" for arch in archs]
+        if rows and rows[-1][1] == cells:
+            rows[-1][0].append(release(one))
+        elif any(cells):
+            rows.append(([release(one)], cells))
+    head = ["ptxas", *(arch.removeprefix("sm_") for arch in archs)]
+    return markdown([head, *([names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}", *cells] for names, cells in rows)])
+
+
+def release(toolchain):
+    """13.0 of 13.0.88."""
+    return toolchain.build.rpartition(".")[0]
+
+
+def programs(toolchains):
+    return markdown([["ptxas", *(release(one) for one in toolchains)],
+                     ["build", *(one.build for one in toolchains)],
+                     ["newest PTX", *(one.ptx() for one in toolchains)]])
 
 
 def tables(toolchains, results):
@@ -51,6 +70,7 @@ def tables(toolchains, results):
     failures = [f"- {build}, {arch}: {problem}" for (build, arch), result in results.items() for problem in
                 result.problems + [f"{name} is worse with the guard" for name in result.worse_guarded]]
     return {
+        "programs": programs(toolchains),
         "accepted": matrix(toolchains, plain, results, accepted),
         "accepted-specific": matrix(toolchains, own, results, accepted),
         "gain": matrix(toolchains, plain, results, gain),
