@@ -237,7 +237,6 @@ parenthesized
 loc
   : LOC {b->loc();} INT {b->locValue(prev());} INT {b->locValue(prev());} INT {b->locValue(prev());}
     (COMMA WORD (WORD (PLUS INT)? | INT+))*
-    (LOC_INTERMEDIATE INT INT INT)*   // of the same instruction: one statement, so that no pass parts them
   | LOC_INTERMEDIATE {b->locIntermediate(prev());} INT INT INT
   ;
 

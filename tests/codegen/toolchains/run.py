@@ -29,6 +29,7 @@ ROOT = HERE.parents[2]
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 import page  # noqa: E402
 from compilers import prepare  # noqa: E402
+from inputs import files, suffix  # noqa: E402
 from loop_kernels import compilers  # noqa: E402
 from measure import Bench, measure, new_pool  # noqa: E402
 from toolchains import RELEASES, Unavailable, below, downloaded, order_of, toolchain  # noqa: E402
@@ -37,6 +38,7 @@ from toolkit import find_ptxas  # noqa: E402
 os.environ.setdefault("PTXOPT_GUARD", "off")  # asked for where it is measured
 
 OLDEST = 75
+LEFT_OUT = ["sm_87", "sm_88"]  # their code is that of sm_86, as far as was seen
 PAGE = ROOT / "docs/results/toolchains.md"
 
 
@@ -45,7 +47,7 @@ def parse_arguments():
     parser.add_argument("--tool", default=str(ROOT / "build/release/ptxopt"), help="default: build/release/ptxopt")
     parser.add_argument("--toolchains", metavar="FOLDER", help="take every ptxas below it")
     parser.add_argument("--download", metavar="RELEASE,...", nargs="?", const="all", help="get these from PyPI; default: all")
-    parser.add_argument("--archs", metavar="sm_XX,...", help="default: all from sm_75 on")
+    parser.add_argument("--archs", metavar="sm_XX,...", help="default: all from sm_75 on, but for sm_87 and sm_88")
     parser.add_argument("--producers", default="nvcc,clang", help="of the kernels; default: nvcc,clang")
     parser.add_argument("--files", type=int, default=20, metavar="N", help="one file of N; default: 20")
     parser.add_argument("--kernels", type=int, default=3, metavar="N", help="one kernel of N; default: 3")
@@ -69,7 +71,10 @@ def chosen(args):
 
 
 def architectures(args, found):
-    wanted = args.archs.split(",") if args.archs else [a for a in found.architectures if order_of(a)[0] >= OLDEST]
+    """Of the architecture-specific ones those that there are files for."""
+    usual = [arch for arch in found.architectures if order_of(arch)[0] >= OLDEST and arch not in LEFT_OUT
+             and (not suffix(arch) or files(arch, args.files))]
+    wanted = args.archs.split(",") if args.archs else usual
     return [arch for arch in wanted if arch in found.architectures]
 
 
@@ -87,7 +92,6 @@ def main():
         sys.exit(f"toolchains: no {args.tool}; build it or say where it is with --tool")
     work = os.path.abspath(args.work)
     prepare(work)
-    os.nice(5)
     results, bad = {}, 0
     with new_pool(args.jobs) as pool:
         for one in found:
@@ -98,8 +102,8 @@ def main():
                 for problem in result.problems + [f"{name} is worse with the guard" for name in result.worse_guarded]:
                     bad += 1
                     print(f"FAILED {one.build} {arch}: {problem}", flush=True)
-                if args.list:
-                    print(*(f"  worse: {name}" for name in result.worse), sep="\n")
+                for name in result.worse if args.list else ():
+                    print(f"  worse: {name}")
     if args.update:
         page.update(PAGE, found, results)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
