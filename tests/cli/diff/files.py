@@ -58,12 +58,15 @@ if [ -n "$needed" ] && [ "$newest" != {newest} ]; then
 fi
 exec {self.ptxas()} "$@\"""")
 
+    def with_old_and_new(self):
+        env = {k: v for k, v in os.environ.items() if k not in ("PTXAS", "PTXOPT_PTXAS", "CUDA_HOME", "CUDA_PATH")}
+        return env | {"PATH": f"{self.folder}/old:{self.folder}/new:/usr/bin:/bin"}
+
     # ---- which ptxas ----
 
     def test_ptxas_that_takes_all(self):
         self.limited("old", "7.0", "11.0.1"), self.limited("new", "8.0", "12.0.1")
-        env = {k: v for k, v in os.environ.items() if k not in ("PTXAS", "PTXOPT_PTXAS", "CUDA_HOME", "CUDA_PATH")}
-        env["PATH"] = f"{self.folder}/old:{self.folder}/new:/usr/bin:/bin"
+        env = self.with_old_and_new()
         old, new = (self.write(f"{n}.ptx", PLAIN.replace("8.0", n)) for n in ("7.0", "8.0"))
         both = self.diff(old, new, env=env)
         check(both["before"]["ptxas"] == both["after"]["ptxas"] == "V12.0.1", both["before"], both["after"])
@@ -74,18 +77,24 @@ exec {self.ptxas()} "$@\"""")
         check("Unsupported .version 8.0" in given.stderr, given.stderr)
 
     def test_ptxas_for_each_where_none_takes_all(self):
-        """The new one makes no code for sm_80."""
+        """One takes PTX 99.0 and makes no code for sm_80."""
         self.limited("old", "7.0", "11.0.1")
-        new = self.limited("new", "8.0", "12.0.1")
-        text = new.read_text().replace("for file;", "case \"$*\" in *--help*) echo \"--gpu-name 'x' Allowed values 'sm_90'\"; exit;; esac\nfor file;", 1)
-        new.write_text(text)
-        env = {k: v for k, v in os.environ.items() if k not in ("PTXAS", "PTXOPT_PTXAS", "CUDA_HOME", "CUDA_PATH")}
-        env.update(PATH=f"{self.folder}/old:{self.folder}/new:/usr/bin:/bin", PTXOPT_TEST="1")
+        self.fake("new/ptxas", f"""case "$*" in
+  *--version*) echo "Cuda compilation tools, release 99.0, V99.0.1"; exit;;
+  *--help*) echo "--gpu-name <name> Allowed values for this option: 'sm_90'."; exit;;
+esac
+for file; do
+  case $file in *.ptx)
+    if grep -q '^.version 99.9' "$file"; then echo "current version is '99.0'" >&2; exit 255; fi
+    sed -i 's/^.version 99.0/.version 8.0/' "$file";;
+  esac
+done
+exec {self.ptxas()} "$@\"""")
         self.write("a/one.ptx", PLAIN.replace("8.0", "7.0"))
-        self.write("a/two.ptx", module(kernel("l"), target="sm_90"))
+        self.write("a/two.ptx", module(kernel("l"), target="sm_90").replace("8.0", "99.0"))
         out = self.folder / "baseline.json"
-        self.run("baseline", self.folder / "a", "-o", out, env=env)
-        check(json.loads(out.read_text())["ptxas"] == "V11.0.1, V12.0.1", out.read_text()[:200])
+        self.run("baseline", self.folder / "a", "-o", out, env=self.with_old_and_new())
+        check(json.loads(out.read_text())["ptxas"] == "V11.0.1, V99.0.1", out.read_text()[:200])
 
     # ---- the real ptxas ----
 
