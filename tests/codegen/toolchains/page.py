@@ -65,6 +65,7 @@ def programs(toolchains):
 def tables(toolchains, results):
     """name -> text"""
     archs = sorted({arch for _, arch in results}, key=order_of)
+    toolchains = [one for one in toolchains if any(build == one.build for build, _ in results)]
     plain = [arch for arch in archs if not suffix(arch)]
     own = [arch for arch in archs if suffix(arch) and any(r.files for (_, a), r in results.items() if a == arch)]
     failures = [f"- {build}, {arch}: {problem}" for (build, arch), result in results.items() for problem in

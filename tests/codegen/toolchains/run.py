@@ -104,8 +104,8 @@ def main():
                     print(f"FAILED {one.build} {arch}: {problem}", flush=True)
                 for name in result.worse if args.list else ():
                     print(f"  worse: {name}")
-    if args.update:
-        page.update(PAGE, found, results)
+            if args.update:
+                page.update(PAGE, found, results)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"toolchains: {len(found)} ptxas, {len(results)} pairs with an architecture, {bad} failures; "
           f"{used.ru_utime + used.ru_stime:.0f} s of CPU time in ptxas, ptxopt and compilers")
