@@ -153,6 +153,8 @@ Assembly assemble(std::string_view text, std::string_view architecture, const Pt
     if (const auto kept = settings.cache->find(key)) try {
         Assembly assembly;
         assembly.measures = measuresFrom(nlohmann::ordered_json::parse(*kept));
+        // Not ptxas's word but that of the occupancy tables, which may have changed since.
+        for (FunctionMeasures& f : assembly.measures.functions) setWarps(f, assembly.measures.architecture);
         assembly.status = Status::Ok;
         assembly.fromCache = true;
         return assembly;

@@ -14,6 +14,7 @@ const FunctionMeasures* Measures::find(std::string_view name) const {
 
 void setWarps(FunctionMeasures& kernel, std::string_view target) {
   const Architecture* const a = architecture(target);
+  kernel.warps = 0;
   if (a == nullptr || !kernel.isKernel) return;
   const uint32_t threads = kernel.threads == 0 ? kThreadsWhenUnknown : kernel.threads;
   kernel.warps = occupancy(*a, {kernel.registers, threads, kernel.shared, kernel.barriers}).warps;
