@@ -1,14 +1,20 @@
 #include "passes/util/kernel_steps.h"
 
+#include <algorithm>
+
 namespace ptxopt {
 
 KernelSteps::KernelSteps(const Function& f, const PassContext& context) {
-  if (!f.isEntry) return;
+  isKernel_ = f.isEntry;
+  if (!isKernel_) return;
   machine_ = architecture(context.architecture());
   if (machine_ != nullptr)
     needs_ = kernelNeeds(context.module, f, &context.moduleAnalyses.get<ModuleCalledNeeds>());
 }
 
-uint32_t KernelSteps::last(uint32_t registers) const { return lastOfStep(*machine_, needs_.block(registers)); }
+uint32_t KernelSteps::last(uint32_t registers) const {
+  if (machine_ == nullptr) return std::max(kForAllWarps, (registers + kUnit - 1) / kUnit * kUnit);
+  return lastOfStep(*machine_, needs_.block(registers));
+}
 
 }  // namespace ptxopt

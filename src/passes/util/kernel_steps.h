@@ -1,7 +1,9 @@
 // The numbers of registers at which a kernel loses resident blocks.
 //
-// They are known for kernels, on targets that the tables have (occupancy.h): a device function has the registers of
-// its callers. Cost: a walk over the functions that the kernel reaches (kernel_needs.h).
+// They are known for kernels: a device function has the registers of its callers. On a target that the tables
+// (occupancy.h) do not have, only what holds for all is taken for granted: 65536 registers, handed out 8 a thread, for 64
+// warps at most. So up to 32 registers every warp has its own, and above that each 8 may be a step.
+// Cost: a walk over the functions that the kernel reaches (kernel_needs.h).
 #pragma once
 
 #include "analysis/machine/kernel_needs.h"
@@ -13,11 +15,14 @@ class KernelSteps {
  public:
   KernelSteps(const Function& f, const PassContext& context);
 
-  bool areKnown() const { return machine_ != nullptr; }
+  bool areKnown() const { return isKernel_; }
   // The most registers with as many resident blocks as with `registers`.
   uint32_t last(uint32_t registers) const;
 
  private:
+  static constexpr uint32_t kUnit = 8, kForAllWarps = 32;  // registers of a thread
+
+  bool isKernel_ = false;
   const Architecture* machine_ = nullptr;
   KernelNeeds needs_;
 };

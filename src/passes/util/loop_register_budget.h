@@ -2,8 +2,8 @@
 //
 // What the loop takes is the estimate of what ptxas will give the kernel (register_estimate.h), less the difference
 // between the kernel's highest pressure and that of the loop. It is compared with a limit: the knob lsr-rp-limit, or
-// the largest number of registers that keeps the resident blocks (kernel_steps.h). For device functions and for
-// targets that the tables do not have, the limit is the estimate rounded up to 8 registers, the unit of allocation.
+// the largest number of registers that keeps the resident blocks (kernel_steps.h). For device functions the limit is
+// the estimate rounded up to 8 registers, the unit of allocation.
 // The difference alone is often enough room, as the estimate never exceeds its own limit; only otherwise is the
 // estimate made. Cost: that of the estimate; then a lookup for each point of the loop.
 #pragma once
