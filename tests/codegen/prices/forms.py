@@ -63,6 +63,20 @@ def accesses(before, body, arrays, once=""):
     return Form(HEAD + (each(before) if before else "") + LOOP + each(body) + sums + f"  {once}\n" + TAIL, 3 + 2 * arrays, arrays)
 
 
+def entered(arrays, fills):
+    """A loop that threads go round by their numbers; a branch leads straight into it, or past the load of a parameter."""
+    def each(text):
+        return "".join("  " + text.replace("K", str(k)) + "\n" for k in range(arrays))
+    load = "  ld.param.u32 %r2, [S];\n"
+    head = HEAD.replace("  ld.param.u32 %r1, [N];  ld.param.u32 %r2, [S];", "  ld.param.u32 %r1, [N];" + ("" if fills else load))
+    head = head.replace("  cvt.u64.u32 %q6, %r2;  shl.b64 %q6, %q6, 2;\n", "")
+    enter = "  setp.ge.u32 %t1, %r10, %r1;\n  @%t1 bra DONE;\n" + (load if fills else "")
+    body = each("mul.wide.u32 %dK, %r10, 4;\n  add.s64 %aK, %pK, %dK;\n  ld.global.u32 %r3K, [%aK];\n  add.s32 %r3K, %r3K, %r2;\n"
+                "  st.global.u32 [%aK], %r3K;")
+    test = "  add.s32 %r10, %r10, %r11;\n  setp.lt.u32 %t1, %r10, %r1;\n  @%t1 bra LOOP;\nDONE:\n  ret;\n}\n"
+    return Form(head + enter + LOOP + body + test, 0, 2 * arrays, "" if fills else f"entered past a load x{arrays}")
+
+
 def values(body):
     """Numbers that are read, computed with and written."""
     before = "  add.s64 %p1, %p1, %q3;\n  add.s64 %p0, %p0, %q3;\n"
@@ -95,6 +109,9 @@ def families():
         for name, (body, once) in indexes.items():
             found[f"index of {name} x{arrays}"] = accesses("", body, arrays, once)
             found[f"own base, index of {name} x{arrays}"] = accesses(OWN, body, arrays, once)
+    for arrays in (1, 2):
+        for name, fills in (("entered by a branch", False), ("entered past a load", True)):
+            found[f"{name} x{arrays}"] = entered(arrays, fills)
     # A comparison is priced beside a loop that has one of 32 bits.
     found["guarded"] = values("setp.ne.s32 %t2, %r30, 0; " + GUARDED)
     for name, body in {

@@ -50,6 +50,7 @@ PRICES = {
     "logic64": ["and.b64", "shr.u64"],
     "wideProduct": ["mul.wide", "mul.wide, add", "mul.wide by 1, add"],
     "multiplyAddWide": ["mad.wide"],
+    "emptyEntry": ["entered by a branch x1", "entered by a branch x2"],
 }
 
 
