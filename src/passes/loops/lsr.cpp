@@ -2,11 +2,12 @@
 //
 // What:       takes back pointers that move where an index does better, makes pointers where each round computes an
 //             address anew, and writes the steps of 64-bit induction variables so that ptxas needs one instruction
-//             for them. A loop stays as it is when no form is better by the cost.
+//             for them; ends loops by a carry or a pointer (carry_test.h, pointer_test.h). A loop stays as it is when
+//             no form is better by the cost.
 // Algorithm:  scalar evolution of all addresses (scalar_evolution.h), in groups that differ by constants
 //             (loop_uses.h); forms for each group in phases after cicc's solver (formulas.h), their cost
 //             (loop_cost.h), the choice (select.h), and the rewriting (rewrite.h, step.h). Inner loops first.
-// Keeps:      branches, exit tests, pragmas, the order and number of memory accesses. All arithmetic is modulo two
+// Keeps:      branches, when a loop ends, pragmas, the order and number of memory accesses. All arithmetic is modulo two
 //             to the width; extensions go inside a recurrence only with a proof that it does not wrap.
 // Leaves:     what nothing reads any longer, to dce.
 // Cost:       scalar evolution's, and linear in the loops but for what select.h budgets.
@@ -20,6 +21,7 @@
 #include "analysis/machine/target_number.h"
 #include "analysis/values/uniform_registers.h"
 #include "passes/arithmetic/divide/division.h"
+#include "passes/loops/carry_test.h"
 #include "passes/loops/loop_report.h"
 #include "passes/loops/pointer_test.h"
 #include "passes/loops/rewrite.h"
@@ -72,6 +74,7 @@ class LoopReducer {
         rewriter_.apply(*g.group, formula, p.loop, p.preheader, counter, counterReg);
       }
       if (p.test) applyPointerTest(f_, context_, expander_, *p.test, p.preheader);
+      if (p.carry) applyCarryTest(f_, context_, expander_, *p.carry, p.preheader);
       for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
     }
     rewriter_.finish();
@@ -97,6 +100,7 @@ class LoopReducer {
     std::vector<StepPlan> steps;
     std::optional<Counter> counter;
     std::optional<PointerTest> test;
+    std::optional<CarryTest> carry;
   };
 
   // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what
@@ -177,7 +181,8 @@ class LoopReducer {
     const BlockId entry = loops_.entry(cfg_, l);
     if (!entry.valid() || loops_.contains(l, entry)) return reports_.decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
-    LoopPlan plan{l, preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}, {}, {}};
+    LoopPlan plan{l,  preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}, {},
+                  {}, {}};
     const LoopUses& uses = plan.uses;
     if (uses.ivs.empty() && uses.groups.empty()) return reports_.decline(l, "no-uses");
     if (height_[l.value] == 1 && mayUnroll(f_, context_, l)) return reports_.decline(l, "unrolled");
@@ -231,11 +236,13 @@ class LoopReducer {
     if (result.counter != kNoCounter) plan.counter = counters[result.counter];
     planOtherSteps(plan, cost, groups);
     planTest(plan, cost, groups, terms);
-    const bool changes = !plan.steps.empty() || plan.test ||
-                         std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
-    if (changes && !hasRoom(plan)) return reports_.decline(l, "register-pressure");
+    const bool forms = !plan.steps.empty() || plan.test ||
+                       std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
+    const bool changes = forms || plan.carry;
+    // A counter that goes down takes the place of another one.
+    if (forms && !hasRoom(plan)) return reports_.decline(l, "register-pressure");
     countForms(plan);
-    reports_.tell(l, groups, plan.skipped, !plan.steps.empty() || plan.test, result);
+    reports_.tell(l, groups, plan.skipped, !plan.steps.empty() || plan.test || plan.carry, result);
     if (changes) plans_.push_back(std::move(plan));
   }
 
@@ -249,6 +256,7 @@ class LoopReducer {
     for (const StepPlan& step : plan.steps) needsUnit_ |= step.product.needsUnit();
     if (!plan.steps.empty()) context_.count(name(FormulaKind::UnitStep), plan.steps.size());
     if (plan.test) context_.count("tests-of-pointers");
+    if (plan.carry) context_.count("tests-of-carries");
     if (!plan.counter) return;
     context_.count("counters");
     if (plan.counter->test) context_.count("tests-taken-over");
@@ -295,9 +303,22 @@ class LoopReducer {
 
   // The counter that only the test needs.
   void planTest(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups, FormulaTerms& terms) {
-    if (context_.knobs[Knob::LsrPointerTest] == 0 || (plan.counter && plan.counter->test)) return;
-    plan.test =
-        findPointerTest(terms, cost, plan.uses, replaced(plan, groups), [&](ExprId e) { return isUniform(e); });
+    if (plan.counter && plan.counter->test) return;
+    const auto unread = replaced(plan, groups);
+    if (context_.knobs[Knob::LsrPointerTest] != 0)
+      plan.test = findPointerTest(terms, cost, plan.uses, unread, [&](ExprId e) { return isUniform(e); });
+    if (context_.knobs[Knob::LsrCarryTest] == 0 || usesCarry()) return;
+    plan.carry = findCarryTest(terms, cost, unread);
+    const auto worth = [](const auto& test) { return test ? test->gain * kRounds - test->setup : 0; };
+    if (plan.carry && worth(plan.carry) >= worth(plan.test))
+      plan.test.reset();
+    else
+      plan.carry.reset();
+  }
+
+  bool usesCarry() {
+    if (!usesCarry_) usesCarry_ = ptxopt::usesCarry(f_);
+    return *usesCarry_;
   }
 
   // 64-bit induction variables that are no address, but differ from thread to thread.
@@ -343,6 +364,7 @@ class LoopReducer {
   std::size_t work_ = 0;          // blocks looked at
   std::vector<LoopPlan> plans_;
   bool needsUnit_ = false;
+  std::optional<bool> usesCarry_;
   LoopReports reports_;
 };
 

@@ -10,6 +10,9 @@
 namespace ptxopt {
 namespace {
 
+// Instructions around a loop that threads leave by a test that is not uniform, for ptxas to let them meet again.
+constexpr unsigned kReconverge = 2;
+
 // Finds the pointer that a test may read.
 class PointerTestFinder {
  public:
@@ -145,13 +148,15 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
   std::optional<PointerTest> best;
   for (const InductionVariable& iv : uses.ivs) {
     if (!cost.isNeeded(iv.reg, iv.phi) || (stepsByRegister && isUniform(e[iv.expr].start()))) continue;
-    const auto p = finder.read(iv);
+    auto p = finder.read(iv);
+    if (p && isUniform(trip.exact) && !isUniform(p->start)) p->setup += kReconverge;
     // ptxas makes the halves of the limit one by one in uniform registers, and moves them in each round.
     if (p && t.steps.addsWhole() && p->distance.valid() && isUniform(p->start)) continue;
     if (p && (!best || p->setup < best->setup)) best = p;
   }
   if (!best || gain * kRounds < best->setup) return std::nullopt;
   best->tested = tested;
+  best->gain = gain;
   return best;
 }
 

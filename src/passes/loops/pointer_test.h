@@ -31,6 +31,7 @@ struct PointerTest {
   int64_t step = 0;   // bytes
   int64_t ahead = 0;  // bytes that are added to the product
   unsigned setup = 0;
+  double gain = 0;  // machine instructions a round
 };
 
 // `replaced`: operands that the choice of forms no longer reads (LoopCost::needed).

@@ -63,6 +63,17 @@ def accesses(before, body, arrays, once=""):
     return Form(HEAD + (each(before) if before else "") + LOOP + each(body) + sums + f"  {once}\n" + TAIL, 3 + 2 * arrays, arrays)
 
 
+def counted(width):
+    """A loop that goes on while a counter that goes down carries. The one that it is compared with counts up and compares."""
+    form = accesses(OWN, f"{LOAD} mul.wide.u32 %dK, %r12, C; add.s64 %pK, %pK, %dK;", 1)
+    counter = "%q8" if width == 64 else "%r20"
+    # More rounds than a number of 32 bits holds, for 64 bits; what the thread's number is part of, for both.
+    start = "  mul.lo.s64 %q8, %q1, %q2;\n" if width == 64 else "  add.s32 %r20, %r1, %r10;\n"
+    down = f"  add.cc.u{width} {counter}, {counter}, -1;\n  addc.u32 %r21, 0, 0;\n  setp.ne.u32 %t1, %r21, 0;\n"
+    up = "  add.s32 %r3, %r3, 1;\n  setp.lt.s32 %t1, %r3, %r1;\n"
+    return Form(form.text.replace(LOOP, start + LOOP).replace(up, down), -2, 1, "own pointer + unit product x1")
+
+
 def entered(arrays, fills):
     """A loop that threads go round by their numbers; a branch leads straight into it, or past the load of a parameter."""
     def each(text):
@@ -112,6 +123,8 @@ def families():
     for arrays in (1, 2):
         for name, fills in (("entered by a branch", False), ("entered past a load", True)):
             found[f"{name} x{arrays}"] = entered(arrays, fills)
+    for width in (32, 64):
+        found[f"carry of {width} bits"] = counted(width)
     # A comparison is priced beside a loop that has one of 32 bits.
     found["guarded"] = values("setp.ne.s32 %t2, %r30, 0; " + GUARDED)
     for name, body in {

@@ -50,6 +50,8 @@ PRICES = {
     "logic64": ["and.b64", "shr.u64"],
     "wideProduct": ["mul.wide", "mul.wide, add", "mul.wide by 1, add"],
     "multiplyAddWide": ["mad.wide"],
+    "carryTest32": ["carry of 32 bits"],
+    "carryTest64": ["carry of 64 bits"],
     "emptyEntry": ["entered by a branch x1", "entered by a branch x2"],
 }
 

@@ -14,7 +14,8 @@
 //               mad.wide whose product is not uniform: the addend's upper half would be made to be added), pressure
 //               (a loop without a register for the factor); of shifts and additions: factor-alone (one instruction
 //               less for one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three
-//               (one instruction adds two), loop-step, offset (accesses of sm_75 add that). Of products of sums see
+//               (one instruction adds two), loop-step, offset (accesses of sm_75 add that), extension-kept (something
+//               else reads it, and an addition is one instruction). Of products of sums see
 //               distribution.cpp.
 #include "passes/arithmetic/wide/products.h"
 
@@ -206,6 +207,10 @@ void WideProducts::add(InstrId id) {
   const bool isSummand = values_.isAlone(made) && values_.uses(made).size() == 1 &&
                          !values_.uses(made)[0].isAddress && isSum(values_.uses(made)[0].at);
   if (isSummand || isPartOfSum(other, id)) return missed_.add("sum-of-three");
+  // Where an addition of 64 bits is one instruction, too, only the extension is saved.
+  const ValueKey extended = values_.read(a.reg(), id);
+  const bool isForThis = extended.valid() && values_.isAlone(extended) && values_.uses(extended).size() == 1;
+  if (context_.prices().add64 <= context_.prices().wideProduct && !isForThis) return missed_.add("extension-kept");
   const InstrId extension = narrow_.extension(a, id);
   const ProductUses::Counts c = uses_.ofAddition(other, id, context_.analyses.cfg().blockOf(extension));
   if (c.steps != 0) return missed_.add("loop-step");
