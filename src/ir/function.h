@@ -87,7 +87,7 @@ struct Label {
 
 struct Loc {
   uint32_t file = 0, line = 0, column = 0;
-  uint32_t rest = 0;  // where the source goes on after the column: `, function_name ..., inlined_at ...`
+  uint32_t rest = 0;            // where the source goes on after the column: `, function_name ..., inlined_at ...`
   bool isIntermediate = false;  // `.loc_intermediate`: known by its text only, which begins at `rest`
 };
 
