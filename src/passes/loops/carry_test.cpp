@@ -15,6 +15,15 @@ bool usesCarry(const Function& f) {
   return false;
 }
 
+namespace {
+
+// Whether this PTX has add.cc of 64 bits.
+bool hasWideCarry(const Module& module) {
+  return module.versionMajor > 4 || (module.versionMajor == 4 && module.versionMinor >= 3);
+}
+
+}  // namespace
+
 std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::unordered_set<uint32_t> replaced) {
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
   ScevExpressions& e = evolution.expressions();
@@ -29,6 +38,7 @@ std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::uno
   if (operands.size() != 3 || !operands[at].isRegister()) return std::nullopt;
   c.tested = i.firstOperand + at;
   const bool isShort = e[trip.exact].width == 32 || (trip.most && *trip.most <= UINT32_MAX);
+  if (!isShort && !hasWideCarry(t.context.module)) return std::nullopt;
   c.rounds = isShort ? e.truncate(trip.exact, 32) : trip.exact;
   const unsigned setup = t.expander.price(c.rounds, t.preheader);
   if (setup == Expander::kImpossible) return std::nullopt;

@@ -10,7 +10,7 @@
 // Invariants: the comparison is true where it was. Each round runs the test, so the counter goes down once in each. The
 //             three instructions stand together, and nothing else in the function reads or writes the carry flag.
 // Declines:   several tests, no exact trip count, a trip count that cannot be computed before the loop or costs more than
-//             it saves, functions that use the carry flag.
+//             it saves, functions that use the carry flag; counters of 64 bits in PTX before 4.3.
 #pragma once
 
 #include "passes/loops/formulas.h"

@@ -1,14 +1,16 @@
 #include "passes/manager/pass.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ptxopt {
 namespace {
 
 constexpr auto needs(auto... facts) { return ModuleFactSet{facts...}; }
 
-using enum ModuleFact;
-constexpr PassInfo kPasses[] = {
+constexpr auto kPasses = [] {
+  using enum ModuleFact;
+  return std::to_array<PassInfo>({
 #define PTXOPT_PASS(id, name, function, preserves, again, needs, summary) \
   {name, function, nullptr, nullptr, preserves, Again::again, needs, summary},
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) \
@@ -18,7 +20,8 @@ constexpr PassInfo kPasses[] = {
 #undef PTXOPT_PASS_ALIAS
 #undef PTXOPT_MODULE_PASS
 #undef PTXOPT_PASS
-};
+  });
+}();
 
 constexpr PassAlias kPassAliases[] = {
 #define PTXOPT_PASS(id, name, function, preserves, again, needs, summary)
