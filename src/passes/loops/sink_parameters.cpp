@@ -14,11 +14,12 @@
 // Declines, by loop: no-entry (several ways lead in, or the branch does not fall through), filled (an instruction is
 //             there), uniform (all threads of a block take one way), no-access, no-parameter (none that may move).
 #include <algorithm>
+#include <optional>
 
 #include "analysis/values/uniform_registers.h"
 #include "ir/opcode_predicates.h"
 #include "passes/loops/address_opcodes.h"
-#include "passes/util/function_pass.h"
+#include "passes/manager/pass.h"
 #include "passes/util/insertion_places.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/register_scopes.h"
@@ -28,21 +29,19 @@ namespace {
 
 constexpr unsigned kMostBlocks = 4;  // without instructions, before a loop
 
-class ParameterSinking : FunctionPass {
+class ParameterSinking {
  public:
   ParameterSinking(Function& f, PassContext& context)
-      : FunctionPass(f, context),
+      : f_(f),
+        context_(context),
+        module_(context.module),
+        cfg_(context.analyses.cfg()),
+        slots_(context.analyses.slotIndexes()),
         loops_(context.analyses.loops()),
-        dominators_(context.analyses.dominators()),
-        occurrences_(f),
-        scopes_(module_, f),
-        uniform_(findUniform(module_, f, cfg_, dominators_)) {
-    for (const InstrId id : f)
-      if (isMovableLoad(id)) loads_.push_back(id);
-  }
+        dominators_(context.analyses.dominators()) {}
 
   bool run() {
-    for (uint32_t l = 0; l < loops_.size() && !loads_.empty(); ++l) look(LoopId(l));
+    for (uint32_t l = 0; l < loops_.size(); ++l) look(LoopId(l));
     missed_.tell(context_, "loop");
     return moved_ != 0;
   }
@@ -61,17 +60,17 @@ class ParameterSinking : FunctionPass {
     if (!entry.why.empty()) return missed_.add(entry.why);
     if (!accessesGlobal(l)) return missed_.add("no-access");
     std::vector<InstrId> all;
-    for (const InstrId id : loads_)
+    for (const InstrId id : loads())
       if (mayMove(id, l, entry)) addWithCopies(id, l, all);
     if (all.empty()) return missed_.add("no-parameter");
     for (const InstrId id : all) f_.moveBefore(id, entry.place);
-    std::erase_if(loads_, [&](InstrId id) { return std::ranges::find(all, id) != all.end(); });
+    std::erase_if(*loads_, [&](InstrId id) { return std::ranges::find(all, id) != all.end(); });
     moved_ += all.size();
     context_.count("entries");
     context_.count("moved", all.size());
   }
 
-  Entry findEntry(LoopId l) const {
+  Entry findEntry(LoopId l) {
     Entry e;
     BlockId to = loops_[l].header, from = loops_.entry(cfg_, l);
     for (unsigned k = 0; k < kMostBlocks && from.valid(); ++k) {
@@ -99,37 +98,37 @@ class ParameterSinking : FunctionPass {
   }
 
   // Whether the predicate compares what is the same for all threads of a block.
-  bool isUniform(RegId predicate) const {
-    const auto all = occurrences_.of(predicate);
+  bool isUniform(RegId predicate) {
+    const auto all = occurrences().of(predicate);
     const auto at = std::ranges::find_if(all, &Occurrence::writes);
     return at != all.end() && isOnlyDefinition(at->instruction) &&
            std::ranges::all_of(f_.operandsOf(f_[at->instruction]).subspan(1), [&](const Operand& o) {
-             return o.isRegister() ? uniform_.test(o.reg().value) : immediate(f_, o).has_value();
+             return o.isRegister() ? uniform().test(o.reg().value) : immediate(f_, o).has_value();
            });
   }
 
   // Whether ptxas makes no instruction of the block but the branch at its end.
-  bool isEmpty(BlockId b) const {
+  bool isEmpty(BlockId b) {
     return std::ranges::all_of(slots_.instructions(b),
                                [&](InstrId id) { return module_.form(f_[id]).is(effect::kControl) || isCopy(id); });
   }
 
   // A copy of a register or a constant to a register that nothing else writes.
-  bool isCopy(InstrId id) const {
+  bool isCopy(InstrId id) {
     const auto operands = f_.operandsOf(f_[id]);
     return isFreeCopy(module_.form(f_[id])) && isOnlyDefinition(id) && operands.size() == 2 &&
            (immediate(f_, operands[1]) || (operands[1].isRegister() && operands[1].flags == 0));
   }
 
-  bool isOnlyDefinition(InstrId id) const {
+  bool isOnlyDefinition(InstrId id) {
     if (f_[id].is(Instruction::Guarded)) return false;
     const auto operands = f_.operandsOf(f_[id]);
     return !operands.empty() && operands[0].isRegister() && operands[0].role == Role::Def &&
            operands[0].flags == 0 &&
-           std::ranges::count_if(occurrences_.of(operands[0].reg()), &Occurrence::writes) == 1;
+           std::ranges::count_if(occurrences().of(operands[0].reg()), &Occurrence::writes) == 1;
   }
 
-  bool isMovableLoad(InstrId id) const {
+  bool isMovableLoad(InstrId id) {
     if (!f_[id].isInstruction() || !slots_[id].valid() || placeBefore(module_, f_, id) != id) return false;
     const OpcodeForm& form = module_.form(f_[id]);
     return form.effects == effect::Read && form.vector == 1 && isParameterLoad(form) && isOnlyDefinition(id) &&
@@ -147,14 +146,14 @@ class ParameterSinking : FunctionPass {
 
   // Whether the instruction stands before the branch in the same loop, and only what the header dominates reads what
   // it defines, copies of it included.
-  bool mayMove(InstrId id, LoopId l, const Entry& entry) const {
+  bool mayMove(InstrId id, LoopId l, const Entry& entry) {
     const BlockId home = cfg_.blockOf(id);
     const RegId reg = f_.operandsOf(f_[id])[0].reg();
     if (!dominators_.dominates(home, entry.branch) || loops_.of(home) != loops_.of(entry.branch) ||
-        !scopes_.reaches(occurrences_, reg, entry.place))
+        !scopes().reaches(occurrences(), reg, entry.place))
       return false;
     bool isRead = false;
-    for (const Occurrence& o : occurrences_.of(reg)) {
+    for (const Occurrence& o : occurrences().of(reg)) {
       if (!o.reads) continue;
       isRead = true;
       if (!slots_[o.instruction].valid()) return false;
@@ -165,36 +164,68 @@ class ParameterSinking : FunctionPass {
   }
 
   // Of a copy that the header does not dominate. Copies of copies stay.
-  bool mayMoveCopy(InstrId id, LoopId l, const Entry& entry) const {
+  bool mayMoveCopy(InstrId id, LoopId l, const Entry& entry) {
     const RegId reg = f_.operandsOf(f_[id])[0].reg();
-    return scopes_.reaches(occurrences_, reg, entry.place) &&
-           std::ranges::all_of(occurrences_.of(reg), [&](const Occurrence& o) {
+    return scopes().reaches(occurrences(), reg, entry.place) &&
+           std::ranges::all_of(occurrences().of(reg), [&](const Occurrence& o) {
              return !o.reads || (slots_[o.instruction].valid() &&
                                  dominators_.dominates(loops_[l].header, cfg_.blockOf(o.instruction)));
            });
   }
 
-  void addWithCopies(InstrId id, LoopId l, std::vector<InstrId>& all) const {
+  void addWithCopies(InstrId id, LoopId l, std::vector<InstrId>& all) {
     all.push_back(id);
-    for (const Occurrence& o : occurrences_.of(f_.operandsOf(f_[id])[0].reg()))
+    for (const Occurrence& o : occurrences().of(f_.operandsOf(f_[id])[0].reg()))
       if (o.reads && !dominators_.dominates(loops_[l].header, cfg_.blockOf(o.instruction)))
         all.push_back(o.instruction);
   }
 
+  // Few functions have a loop for which these are asked.
+  const Occurrences& occurrences() {
+    if (!occurrences_) occurrences_.emplace(f_);
+    return *occurrences_;
+  }
+  const RegisterScopes& scopes() {
+    if (!scopes_) scopes_.emplace(module_, f_);
+    return *scopes_;
+  }
+  const BitVector& uniform() {
+    if (!uniform_) uniform_.emplace(findUniform(module_, f_, cfg_, dominators_));
+    return *uniform_;
+  }
+  // Of parameters, that no loop took yet.
+  const std::vector<InstrId>& loads() {
+    if (!loads_) {
+      loads_.emplace();
+      for (const InstrId id : f_)
+        if (isMovableLoad(id)) loads_->push_back(id);
+    }
+    return *loads_;
+  }
+
+  Function& f_;
+  PassContext& context_;
+  const Module& module_;
+  const Cfg& cfg_;
+  const SlotIndexes& slots_;
   const Loops& loops_;
   const DominatorTree& dominators_;
-  const Occurrences occurrences_;
-  const RegisterScopes scopes_;
-  const BitVector uniform_;
+  std::optional<Occurrences> occurrences_;
+  std::optional<RegisterScopes> scopes_;
+  std::optional<BitVector> uniform_;
+  std::optional<std::vector<InstrId>> loads_;
   MissedRemarks missed_;
-  std::vector<InstrId> loads_;  // of parameters, that no loop took yet
   std::size_t moved_ = 0;
 };
 
 }  // namespace
 
 bool sinkParameters(Function& f, PassContext& context) {
-  if (!f.isEntry || context.prices().emptyEntry <= 0 || !context.hasUsableIntervals()) return false;
+  if (!f.isEntry || context.prices().emptyEntry <= 0) return false;
+  if (!context.analyses.cfg().complete()) {
+    context.decline("too-large", "the control-flow graph has too many edges");
+    return false;
+  }
   if (context.analyses.loops().size() == 0) return false;
   return ParameterSinking(f, context).run();
 }
