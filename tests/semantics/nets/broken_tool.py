@@ -47,17 +47,27 @@ def patched_sources(patch, folder):
     return files
 
 
-def compile_command(build, name):
-    entries = json.loads((build / "compile_commands.json").read_text())
-    for entry in entries:
-        if Path(entry["file"]) == ROOT / name and "CMakeFiles/ptxopt" in entry["command"]:
-            return Path(entry["directory"]), shlex.split(entry["command"])
+def unit_of(build, name):
+    """(folder, command, file) that compiles a source: the source itself, or the batch of sources that has it."""
+    source = f'"{ROOT / name}"'
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        file = Path(entry["file"])
+        if "CMakeFiles/ptxopt" not in entry["command"]:
+            continue
+        if file == ROOT / name or (file.parent.name == "Unity" and source in file.read_text()):
+            return Path(entry["directory"]), tuple(shlex.split(entry["command"])), file
     raise NetError(f"{name} is not in {build / 'compile_commands.json'}")
 
 
-def compile_object(build, name, folder):
-    directory, words = compile_command(build, name)
-    target = folder / (name.replace("/", "_") + ".o")
+def compile_objects(build, names, folder):
+    """The objects of the changed sources; of a batch all sources, as the linker would else find the others' twice."""
+    units = {}
+    for name in names:
+        units.setdefault(unit_of(build, name), []).append(name)
+    return [compile_object(*unit, changed, folder) for unit, changed in units.items()]
+
+
+def compile_object(directory, words, file, changed, folder):
     command, skip = [], False
     for word in words:
         if skip:
@@ -66,9 +76,17 @@ def compile_object(build, name, folder):
             skip = True
         elif word != "-MD" and not word.startswith("-W"):
             command.append(word)
+    source = folder / changed[0]
+    if file != ROOT / changed[0]:
+        text = file.read_text()
+        for name in changed:
+            text = text.replace(f'"{ROOT / name}"', f'"{folder / name}"')
+        source = folder / file.name
+        source.write_text(text)
+    target = folder / (changed[0].replace("/", "_") + ".o")
     # Files beside it are found where it was.
-    source = folder / name
-    run([*command, f"-iquote{(ROOT / name).parent}", "-o", target, "-c", source], cwd=directory)
+    beside = [f"-iquote{(ROOT / name).parent}" for name in changed]
+    run([*command, *beside, "-o", target, "-c", source], cwd=directory)
     return target
 
 
@@ -86,7 +104,7 @@ def broken_tool(build, patch, folder):
     """The path of the tool with the patch. `folder` is kept, so that a compiler cache knows the files again."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    objects = [compile_object(build, name, folder) for name in patched_sources(patch, folder)]
+    objects = compile_objects(build, patched_sources(patch, folder), folder)
     tool = folder / "ptxopt"
     link(build, objects, tool)
     if not os.access(tool, os.X_OK):
