@@ -34,7 +34,8 @@ std::string baseName(const std::string& path) { return std::filesystem::path(pat
 
 class DropIn {
  public:
-  DropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments, const WrapperOptions& options)
+  DropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments,
+         const WrapperOptions& options)
       : candidates_(candidates), arguments_(arguments), options_(options), command_(readPtxasCommand(arguments)) {}
 
   std::string run() {
