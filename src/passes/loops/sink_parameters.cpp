@@ -128,11 +128,16 @@ class ParameterSinking {
            std::ranges::count_if(occurrences().of(operands[0].reg()), &Occurrence::writes) == 1;
   }
 
+  // Of the address of a load: what a call returns has the space of parameters, too, but changes, and has its own scope.
+  bool isFixed(const Operand& o) const {
+    return o.kind == OperandKind::Variable ? f_.variables[o.payload].isParameter : !o.isRegister();
+  }
+
   bool isMovableLoad(InstrId id) {
     if (!f_[id].isInstruction() || !slots_[id].valid() || placeBefore(module_, f_, id) != id) return false;
     const OpcodeForm& form = module_.form(f_[id]);
     return form.effects == effect::Read && form.vector == 1 && isParameterLoad(form) && isOnlyDefinition(id) &&
-           std::ranges::none_of(f_.operandsOf(f_[id]).subspan(1), &Operand::isRegister);
+           std::ranges::all_of(f_.operandsOf(f_[id]).subspan(1), [&](const Operand& o) { return isFixed(o); });
   }
 
   bool accessesGlobal(LoopId l) const {
