@@ -28,6 +28,7 @@ import zlib
 from dataclasses import dataclass, field
 
 import natural_loops
+from architectures import warps_and_blocks
 from toolkit import find_ptxas
 
 COMPARED = (".text.", ".nv.constant", ".nv.global", ".nv.shared", ".nv.local", ".nv.info.", ".rel.text.", ".rela.text.",
@@ -287,7 +288,7 @@ def inner_loops(text):
 
 def resident_warps(registers, arch):
     """Warps that a multiprocessor holds by registers alone: 64 Ki registers, granted 8 a thread at a time."""
-    most = {75: 32, 86: 48, 87: 48, 88: 48, 89: 48, 101: 48, 107: 32, 110: 48, 120: 48, 121: 48}.get(int(re.search(r"\d+", arch)[0]), 64)
+    most, _ = warps_and_blocks()[int(re.search(r"\d+", arch)[0])]
     return min(most, 65536 // ((max(registers, 1) + 7) // 8 * 8 * 32) // 4 * 4)
 
 

@@ -15,21 +15,14 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
+from architectures import warps_and_blocks  # noqa: E402
 from toolchains import below, toolchain  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 
-TABLE = ROOT / "src/analysis/machine/architectures.def"
 KERNEL = ".visible .entry {name}() .maxntid {threads}\n.minnctapersm {blocks}\n{{ ret; }}\n"
 MOST = 48  # blocks and warps that are tried
 WARPS = 4  # a block, where the threads are to be exceeded and not the blocks
-
-
-def rows():
-    """architecture -> (warps, blocks)"""
-    found = re.findall(r"^PTX_ARCHITECTURE\((\d+), (\d+), (\d+),", TABLE.read_text(), re.M)
-    return {f"sm_{number}": (int(warps), int(blocks)) for number, warps, blocks in found}
 
 
 def limits(ptxas, arch, folder):
@@ -55,10 +48,11 @@ def main():
     if not found:
         print("skipped: limits need ptxas")
         return 77
+    table = {f"sm_{number}": known for number, known in warps_and_blocks().items()}
     bad = compared = 0
     with tempfile.TemporaryDirectory() as folder:
         for one in found:
-            for arch, known in rows().items():
+            for arch, known in table.items():
                 if arch not in one.architectures:
                     continue
                 compared += 1

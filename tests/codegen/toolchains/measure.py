@@ -29,9 +29,18 @@ class Result:
     worse: list = field(default_factory=list)  # names, by the guard's rule, without the guard
     worse_guarded: list = field(default_factory=list)  # and with it
     problems: list = field(default_factory=list)
+    has_kernels: bool = True  # no kernel is written for an architecture-specific target
 
     def as_json(self):
         return asdict(self)
+
+    def failures(self):
+        nothing = []
+        if not self.taken:
+            nothing.append("no file is taken")
+        if self.has_kernels and not self.kernels:
+            nothing.append("no kernel was compared")
+        return self.problems + nothing + [f"{name} is worse with the guard" for name in self.worse_guarded]
 
 
 class Refused(Exception):
@@ -142,6 +151,7 @@ def measure(bench, arch, settings, pool):
         if problem:
             result.problems.append(f"{text.name}: {problem}")
     if inputs.suffix(arch):
+        result.has_kernels = False
         return result
     try:
         texts = list(inputs.kernels(arch, settings.producers, settings.tools, bench.work, settings.kernels))

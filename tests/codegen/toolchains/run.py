@@ -14,8 +14,8 @@ the packages of PyPI (tests/lib/toolchains.py), one for each release of CUDA 12 
   whole      all instructions of these kernels
   worse      kernels that are worse by the guard's rule, without the guard and with it
 
-Exit 1, with names, unless `ours` and `identical` are all that are taken and no kernel is worse with the guard; 77 without a
-ptxas or a compiler. --update writes the tables of docs/results/toolchains.md. What was measured is kept in the work folder: a
+Exit 1, with names, unless `ours` and `identical` are all that are taken and no kernel is worse with the guard, and for an
+architecture of which nothing was compared; 77 without a ptxas or a compiler. --update writes the tables of docs/results/toolchains.md. What was measured is kept in the work folder: a
 second run asks ptxas only about texts that changed. --files and --kernels: one file, one kernel of N, always the same ones.
 """
 import argparse
@@ -99,7 +99,7 @@ def main():
             for arch in architectures(args, one):
                 result = results[one.build, arch] = measure(bench, arch, args, pool)
                 print(page.line(one, arch, result), flush=True)
-                for problem in result.problems + [f"{name} is worse with the guard" for name in result.worse_guarded]:
+                for problem in result.failures():
                     bad += 1
                     print(f"FAILED {one.build} {arch}: {problem}", flush=True)
                 for name in result.worse if args.list else ():
