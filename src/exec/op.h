@@ -42,6 +42,7 @@ enum class Step : uint8_t {
 struct Op;
 // Executes `op` for the lanes of `active`, which is never 0.
 using Handler = Step (*)(Warp& warp, const Op& op, Mask active);
+inline Step doNothing(Warp&, const Op&, Mask) { return Step::Next; }
 
 enum class OpKind : uint8_t {
   Plain,          // `run`, then the next

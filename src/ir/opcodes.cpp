@@ -30,16 +30,6 @@ constexpr ModifierEffect kModifierEffects[] = {
     {"sc", Volatile | Ordering},
 };
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t dot = text.find('.');
-    parts.push_back(text.substr(0, dot));
-    if (dot == std::string_view::npos) return parts;
-    text.remove_prefix(dot + 1);
-  }
-}
-
 struct Key {
   std::vector<std::string_view> modifiers;
   const OpcodeRow* row;
@@ -50,7 +40,7 @@ const std::unordered_map<std::string_view, std::vector<Key>>& rowsByBase() {
   static const auto index = [] {
     std::unordered_map<std::string_view, std::vector<Key>> map;
     for (const OpcodeRow& row : kTable) {
-      auto parts = split(row.key);
+      auto parts = opcodeParts(row.key);
       const std::string_view base = parts.front();
       parts.erase(parts.begin());
       map[base].push_back({std::move(parts), &row});
@@ -80,8 +70,18 @@ std::string effectNames(uint32_t effects) {
   return result.empty() ? "pure" : result;
 }
 
+std::vector<std::string_view> opcodeParts(std::string_view opcode) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t dot = opcode.find('.');
+    parts.push_back(opcode.substr(0, dot));
+    if (dot == std::string_view::npos) return parts;
+    opcode.remove_prefix(dot + 1);
+  }
+}
+
 OpcodeForm readOpcode(std::string_view text) {
-  const auto parts = split(text);
+  const auto parts = opcodeParts(text);
   const std::span modifiers(parts.begin() + 1, parts.end());
   const OpcodeRow* row = nullptr;
   Op family = Op::Unknown;

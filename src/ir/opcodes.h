@@ -75,6 +75,9 @@ struct OpcodeForm : OpcodeFields {
   }
 };
 
+// Between the dots: "ld", "global", "f32".
+std::vector<std::string_view> opcodeParts(std::string_view opcode);
+
 // Reads the full opcode `text`. Cost: linear in the rows of its base opcode and its modifiers.
 OpcodeForm readOpcode(std::string_view text);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "ir/opcodes.h"
+
 namespace ptxopt {
 namespace {
 
@@ -31,16 +33,6 @@ constexpr Access kAccesses[] = {
 // Orders and scopes: the space comes after them.
 constexpr std::string_view kOrders[] = {"weak", "volatile", "relaxed", "acquire", "release", "acq_rel",
                                         "mmio", "seq_cst",  "cta",     "cluster", "gpu",     "sys"};
-
-Parts partsOf(std::string_view opcode) {
-  Parts parts;
-  for (std::size_t at = 0; at <= opcode.size();) {
-    const std::size_t dot = std::min(opcode.find('.', at), opcode.size());
-    parts.push_back(opcode.substr(at, dot - at));
-    at = dot + 1;
-  }
-  return parts;
-}
 
 const Access* find(const Parts& parts) {
   const auto access = std::ranges::find(kAccesses, parts.front(), &Access::base);
@@ -98,7 +90,7 @@ bool isGenericAccess(const OpcodeFields& opcode) {
 }
 
 std::string spacedOpcode(std::string_view opcode, AddressKind space) {
-  const Parts parts = partsOf(opcode);
+  const Parts parts = opcodeParts(opcode);
   const Access* const access = find(parts);
   if (access == nullptr || std::ranges::any_of(parts, isSpaceName) || !hasForm(parts, *access, space)) return {};
   std::size_t at = 1;

@@ -91,8 +91,6 @@ Step barrier(Warp& w, const Op& op, Mask active) {
   return Step::Next;
 }
 
-Step nothing(Warp&, const Op&, Mask) { return Step::Next; }
-
 bool clusterComplete(const Cluster& c) { return c.arrived >= c.liveThreads(); }
 
 Step clusterArrive(Warp& w, const Op&, Mask active) {
@@ -137,7 +135,7 @@ void bindBarrier(Binder& b) {
     if (!b.take("sync")) b.unsupported("without .sync");
     b.source(0, ScalarType::b32);
     b.collective(0);
-    b.handler(nothing);
+    b.handler(doNothing);
     return;
   }
   b.take("cta");

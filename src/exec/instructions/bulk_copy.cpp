@@ -5,7 +5,7 @@
 // shared memory of each block in the mask and signals the mbarrier at the same offset there. .cp_mask copies, of
 // each 16 bytes, those whose bit is set. When the bytes arrive: async_copy.h. st.async and red.async with .mmio,
 // which go to global memory without an mbarrier, and st.bulk are done at once. Declines: tensor forms; prefetches
-// do doNothing.
+// do nothing.
 #include "exec/instructions/bulk_copy.h"
 
 #include "exec/block.h"
@@ -92,8 +92,6 @@ Step waitBulkGroup(Warp& w, const Op& op, Mask active) {
   });
   return Step::Next;
 }
-
-Step doNothing(Warp&, const Op&, Mask) { return Step::Next; }
 
 // The mask operand of 16 bits, which ptxas also takes in a wider register.
 Arg maskOperand(Binder& b, std::size_t i) { return b.source(i, ScalarType::b16); }
