@@ -49,10 +49,10 @@ using cse::TrackedSpace;
 
 constexpr std::size_t kMostLanes = 8;
 
-class LocalCse : FunctionPass {
+class LocalCse : IntervalPass {
  public:
   LocalCse(Function& f, PassContext& context)
-      : FunctionPass(f, context),
+      : IntervalPass(f, context),
         model_(context.module),
         addresses_(f, context),
         budget_(f, context, RangeRegisterBudget::Estimate::FatPoint),

@@ -152,10 +152,7 @@ class CssaCoalesce {
 }  // namespace
 
 bool cssaCoalesce(Function& f, PassContext& context) {
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!context.hasUsableGraph()) return false;
   return CssaCoalesce(f, context).run();
 }
 

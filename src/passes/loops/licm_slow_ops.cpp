@@ -46,10 +46,10 @@ bool isSlow(const OpcodeForm& form) {
   }
 }
 
-class LicmSlowOps : FunctionPass {
+class LicmSlowOps : IntervalPass {
  public:
   LicmSlowOps(Function& f, PassContext& context)
-      : FunctionPass(f, context),
+      : IntervalPass(f, context),
         loops_(context.analyses.loops()),
         dominators_(context.analyses.dominators()),
         budget_(f, context),

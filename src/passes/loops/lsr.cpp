@@ -371,10 +371,7 @@ class LoopReducer {
 }  // namespace
 
 bool loopStrengthReduction(Function& f, PassContext& context) {
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!context.hasUsableGraph()) return false;
   if (context.analyses.loops().size() == 0) return false;
   if (!context.hasUsableIntervals()) return false;
   return LoopReducer(f, context).run();

@@ -1,25 +1,28 @@
 // sink-parameters: loads of parameters go to the entry of the loop that needs them.
 //
-// What:       a loop that a branch leads straight into gets the loads of parameters that only it, and what comes after
-//             it, reads. From sm_90 on the accesses of a loop name a descriptor of global memory in uniform registers.
-//             ptxas loads it where control enters the loop. Where threads take different ways there and no
-//             instruction comes before the loop, it loads the descriptor to other registers, and moves it to
-//             uniform ones in each round, once or twice for an access (prices.def). One load there is enough.
+// What:       where a branch leads straight into a loop, the loads of parameters that only the loop and what follows it
+//             read move between the branch and the loop. From sm_90 on the accesses of a loop name a descriptor of
+//             global memory in uniform registers. ptxas loads it where control enters the loop. Where the branch
+//             diverges and no instruction precedes the loop, ptxas loads the descriptor to other registers, and moves
+//             it to uniform ones in each round, once or twice for each access (prices.def). One load in front of the
+//             loop avoids that.
 // Algorithm:  from the header of each loop up, over blocks without instructions that ptxas makes code of, to the
 //             branch. The loads before that branch whose readers are all dominated by the header, the copies of
 //             what they load included, move to between the branch and the loop.
 // Invariants: a parameter of a kernel is the same wherever it is loaded. The register has this definition alone, and
 //             nothing that the header does not dominate reads it. No load moves into another loop.
-// Cost:       linear in the loops, in the loads of parameters, and in the readers of these.
+// Cost:       linear in the loops with such an entry times the loads of parameters, up to a limit, and in the readers of
+//             these.
 // Declines, by loop: no-entry (several ways lead in, or the branch does not fall through), filled (an instruction is
-//             there), uniform (all threads of a block take one way), no-access, no-parameter (none that may move).
+//             there), uniform (all threads of a block take one way), no-access, no-parameter (none that may move),
+//             too-many (loads for all these loops).
 #include <algorithm>
 #include <optional>
 
 #include "analysis/values/uniform_registers.h"
 #include "ir/opcode_predicates.h"
 #include "passes/loops/address_opcodes.h"
-#include "passes/manager/pass.h"
+#include "passes/util/function_pass.h"
 #include "passes/util/insertion_places.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/register_scopes.h"
@@ -27,18 +30,13 @@
 namespace ptxopt {
 namespace {
 
-constexpr unsigned kMostBlocks = 4;  // without instructions, before a loop
+constexpr unsigned kMostBlocks = 4;          // without instructions, before a loop
+constexpr std::size_t kMostWork = 1u << 20;  // loads looked at for a loop, of all loops
 
-class ParameterSinking {
+class ParameterSinking : FunctionPass {
  public:
   ParameterSinking(Function& f, PassContext& context)
-      : f_(f),
-        context_(context),
-        module_(context.module),
-        cfg_(context.analyses.cfg()),
-        slots_(context.analyses.slotIndexes()),
-        loops_(context.analyses.loops()),
-        dominators_(context.analyses.dominators()) {}
+      : FunctionPass(f, context), loops_(context.analyses.loops()), dominators_(context.analyses.dominators()) {}
 
   bool run() {
     for (uint32_t l = 0; l < loops_.size(); ++l) look(LoopId(l));
@@ -59,12 +57,14 @@ class ParameterSinking {
     const Entry entry = findEntry(l);
     if (!entry.why.empty()) return missed_.add(entry.why);
     if (!accessesGlobal(l)) return missed_.add("no-access");
+    if ((work_ += loads().size()) > kMostWork) return missed_.add("too-many");
     std::vector<InstrId> all;
     for (const InstrId id : loads())
       if (mayMove(id, l, entry)) addWithCopies(id, l, all);
     if (all.empty()) return missed_.add("no-parameter");
     for (const InstrId id : all) f_.moveBefore(id, entry.place);
-    std::erase_if(*loads_, [&](InstrId id) { return std::ranges::find(all, id) != all.end(); });
+    std::ranges::sort(all);
+    std::erase_if(*loads_, [&](InstrId id) { return std::ranges::binary_search(all, id); });
     moved_ += all.size();
     context_.count("entries");
     context_.count("moved", all.size());
@@ -208,11 +208,6 @@ class ParameterSinking {
     return *loads_;
   }
 
-  Function& f_;
-  PassContext& context_;
-  const Module& module_;
-  const Cfg& cfg_;
-  const SlotIndexes& slots_;
   const Loops& loops_;
   const DominatorTree& dominators_;
   std::optional<Occurrences> occurrences_;
@@ -220,17 +215,14 @@ class ParameterSinking {
   std::optional<BitVector> uniform_;
   std::optional<std::vector<InstrId>> loads_;
   MissedRemarks missed_;
-  std::size_t moved_ = 0;
+  std::size_t moved_ = 0, work_ = 0;
 };
 
 }  // namespace
 
 bool sinkParameters(Function& f, PassContext& context) {
   if (!f.isEntry || context.prices().emptyEntry <= 0) return false;
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!context.hasUsableGraph()) return false;
   if (context.analyses.loops().size() == 0) return false;
   return ParameterSinking(f, context).run();
 }

@@ -40,11 +40,14 @@ Liveness::Limits livenessLimits(const Knobs& knobs) {
           .walkOnly = knobs[Knob::FastCompile] != 0};
 }
 
+bool PassContext::hasUsableGraph() {
+  if (analyses.cfg().complete()) return true;
+  decline("too-large", "the control-flow graph has too many edges");
+  return false;
+}
+
 bool PassContext::hasUsableIntervals() {
-  if (!analyses.cfg().complete()) {
-    decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!hasUsableGraph()) return false;
   if (analyses.mayHaveLiveIntervals()) return true;
   decline("too-large", "live ranges need more than liveness may take");
   return false;

@@ -35,7 +35,8 @@ struct PassContext {
   std::string_view architecture() const { return target.empty() ? module.architecture() : target; }
   // Of the architecture.
   const MachinePrices& prices() const { return machinePrices(architecture()); }
-  // Whether the control-flow graph and live intervals can be had; declines where they cannot.
+  // Whether the control-flow graph can be had, and live intervals with it; both decline where not.
+  bool hasUsableGraph();
   bool hasUsableIntervals();
   void count(std::string_view counter, uint64_t n = 1) { report.counters[counter] += n; }
   void decline(std::string_view reason, std::string detail = {}) {

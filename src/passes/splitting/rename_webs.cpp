@@ -32,10 +32,7 @@ class WebRenamer {
   bool run() {
     findCandidates();
     if (candidates_ == 0) return false;
-    if (!cfg_.complete()) {
-      context_.decline("too-large", "the control-flow graph has too many edges");
-      return false;
-    }
+    if (!context_.hasUsableGraph()) return false;
     const Liveness& liveness = context_.analyses.liveness(Liveness::Strength::Plain);
     if (!liveness.solved()) {
       context_.decline("too-large", "the bits of liveness need more memory than liveness-memory-mb allows");

@@ -285,10 +285,7 @@ class Shortener {
 }  // namespace
 
 bool schedulePressure(Function& f, PassContext& context) {
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!context.hasUsableGraph()) return false;
   if (!context.analyses.liveness(Liveness::Strength::Plain).solved()) {
     context.decline("too-large", "the live registers would take too much memory");
     return false;

@@ -143,11 +143,7 @@ class PressureSplitter {
 }  // namespace
 
 bool splitHighPressure(Function& f, PassContext& context) {
-  const Cfg& cfg = context.analyses.cfg();
-  if (!cfg.complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!context.hasUsableGraph()) return false;
   return PressureSplitter(f, context).run();
 }
 

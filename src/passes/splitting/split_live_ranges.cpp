@@ -159,10 +159,7 @@ class LoopSplitter {
 }  // namespace
 
 bool splitLiveRanges(Function& f, PassContext& context) {
-  if (!context.analyses.cfg().complete()) {
-    context.decline("too-large", "the control-flow graph has too many edges");
-    return false;
-  }
+  if (!context.hasUsableGraph()) return false;
   return LoopSplitter(f, context).run();
 }
 

@@ -12,14 +12,21 @@ class FunctionPass {
         context_(context),
         module_(context.module),
         cfg_(context.analyses.cfg()),
-        slots_(context.analyses.slotIndexes()),
-        intervals_(context.analyses.liveIntervals()) {}
+        slots_(context.analyses.slotIndexes()) {}
 
   Function& f_;
   PassContext& context_;
   const Module& module_;
   const Cfg& cfg_;
   const SlotIndexes& slots_;
+};
+
+// With live intervals, which cost more than all of these.
+class IntervalPass : protected FunctionPass {
+ protected:
+  IntervalPass(Function& f, PassContext& context)
+      : FunctionPass(f, context), intervals_(context.analyses.liveIntervals()) {}
+
   const LiveIntervals& intervals_;
 };
 
