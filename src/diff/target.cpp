@@ -51,7 +51,7 @@ std::optional<Number> numberOf(std::string_view target) {
   return result;
 }
 
-// What is for sm_100f, sm_103, sm_103a and sm_103f run, too. sm_101 is an older name of sm_110.
+// sm_103, sm_103a and sm_103f run code for sm_100f, too. sm_101 is an older name of sm_110.
 unsigned family(unsigned number) { return number == 101 ? 11 : number / 10; }
 
 }  // namespace

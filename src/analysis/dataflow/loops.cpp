@@ -8,14 +8,14 @@ namespace ptxopt {
 
 namespace {
 
-constexpr uint32_t kUnvisited = UINT32_MAX;
+constexpr uint32_t kNoIndex = UINT32_MAX;
 
 // Finds the loops among a set of blocks that is marked with `region`, and marks what is inside them anew.
 class ComponentFinder {
  public:
   ComponentFinder(const Cfg& cfg, std::vector<uint32_t>& region)
-      : cfg_(cfg), region_(region), number_(cfg.size(), kUnvisited), low_(cfg.size()), onStack_(cfg.size()) {
-    order_.resize(cfg.size(), kUnvisited);
+      : cfg_(cfg), region_(region), number_(cfg.size(), kNoIndex), low_(cfg.size()), onStack_(cfg.size()) {
+    order_.resize(cfg.size(), kNoIndex);
     const auto& post = cfg.postOrder();
     for (std::size_t i = 0; i < post.size(); ++i)
       order_[post[i].value] = static_cast<uint32_t>(post.size() - 1 - i);
@@ -29,10 +29,10 @@ class ComponentFinder {
     std::vector<std::vector<BlockId>> found;
     for (const BlockId b : blocks) {
       if (region_[b.value] != region) continue;
-      number_[b.value] = kUnvisited;
+      number_[b.value] = kNoIndex;
     }
     for (const BlockId b : blocks)
-      if (region_[b.value] == region && number_[b.value] == kUnvisited) search(b, region, found);
+      if (region_[b.value] == region && number_[b.value] == kNoIndex) search(b, region, found);
     for (auto& c : found) std::sort(c.begin(), c.end(), [&](BlockId x, BlockId y) { return order(x) < order(y); });
     std::sort(found.begin(), found.end(), [&](const auto& x, const auto& y) { return order(x[0]) < order(y[0]); });
     return found;
@@ -54,7 +54,7 @@ class ComponentFinder {
       if (path.back().second < after.size()) {
         const BlockId s = after[path.back().second++];
         if (region_[s.value] != region) continue;
-        if (number_[s.value] == kUnvisited)
+        if (number_[s.value] == kNoIndex)
           visit(s);
         else if (onStack_[s.value])
           low_[b.value] = std::min(low_[b.value], number_[s.value]);
@@ -89,7 +89,7 @@ class ComponentFinder {
 
 }  // namespace
 
-Loops::Loops(const Cfg& cfg) : loopOf_(cfg.size()), place_(cfg.size(), kUnvisited) {
+Loops::Loops(const Cfg& cfg) : loopOf_(cfg.size()), place_(cfg.size(), kNoIndex) {
   if (!findNatural(cfg)) findAll(cfg);
 
   // Slices. loops_ is in pre-order of the forest: a loop's own blocks, then those of the loops inside.
@@ -140,7 +140,7 @@ bool Loops::findNatural(const Cfg& cfg) {
 // The way for all graphs.
 void Loops::findAll(const Cfg& cfg) {
   // Blocks carry the number of the region in which loops are still to be found.
-  std::vector<uint32_t> region(cfg.size(), kUnvisited);
+  std::vector<uint32_t> region(cfg.size(), kNoIndex);
   std::vector<bool> isRoot(cfg.size());
   for (const BlockId b : cfg.roots()) isRoot[b.value] = true;
   std::vector<BlockId> all;
@@ -183,7 +183,7 @@ void Loops::findAll(const Cfg& cfg) {
     const LoopId id(loops_.size());
     loops_.push_back(loop);
     for (const BlockId b : w.blocks) loopOf_[b.value] = id;
-    for (const BlockId b : entries) region[b.value] = kUnvisited;
+    for (const BlockId b : entries) region[b.value] = kNoIndex;
     push(w.blocks, mine, id);
   }
 }
