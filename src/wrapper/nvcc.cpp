@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;
-constexpr const char* kOptions = "PTXOPT_OPTIONS";
+constexpr const char* kOptionsVariable = "PTXOPT_OPTIONS";
 
 bool isSet(const char* variable) {
   const char* const value = std::getenv(variable);
@@ -51,8 +51,8 @@ std::optional<NvccPlan> planOf(const std::string& nvcc, std::vector<std::string>
 }
 
 void addOption(const std::string& option) {
-  const char* const before = std::getenv(kOptions);
-  ::setenv(kOptions, (before == nullptr ? option : before + (' ' + option)).c_str(), 1);
+  const char* const before = std::getenv(kOptionsVariable);
+  ::setenv(kOptionsVariable, (before == nullptr ? option : before + (' ' + option)).c_str(), 1);
 }
 
 // Runs it in the toolkit. Nothing, with the reason, where it would not do the same there.

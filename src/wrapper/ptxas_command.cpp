@@ -31,7 +31,7 @@ struct OptionRow {
   Meaning meaning;
 };
 
-constexpr OptionRow kOptions[] = {
+constexpr OptionRow kOptionRows[] = {
 #define PTXAS_OPTION(longName, shortName, follows, meaning) \
   {longName, shortName, Follows::follows, Meaning::meaning},
 #include "wrapper/ptxas_options.def"
@@ -55,7 +55,7 @@ Found findOption(std::string_view word) {
   const std::size_t begin = isLong ? 2 : 1;
   const std::size_t equals = word.find('=');
   const std::string_view name = word.substr(begin, equals == std::string_view::npos ? equals : equals - begin);
-  for (const OptionRow& row : kOptions) {
+  for (const OptionRow& row : kOptionRows) {
     if (name != (isLong ? row.longName : row.shortName)) continue;
     Found found{&row, {}, false};
     if (equals != std::string_view::npos)
@@ -64,7 +64,7 @@ Found findOption(std::string_view word) {
       found.takesNext = row.follows != Follows::Flag && (isLong || row.follows != Follows::Level);
     return found;
   }
-  for (const OptionRow& row : kOptions)
+  for (const OptionRow& row : kOptionRows)
     if (!isLong && (row.follows == Follows::Level || row.follows == Follows::Number) &&
         name.starts_with(row.shortName) && isDigits(name.substr(row.shortName.size())))
       return {&row, begin + row.shortName.size(), false};

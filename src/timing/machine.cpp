@@ -1,0 +1,120 @@
+#include "timing/machine.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace ptxopt::timing {
+namespace {
+
+constexpr std::string_view kUnitNames[] = {
+#define TIMING_UNIT(name, text, shared) text,
+#include "timing/units.def"
+};
+constexpr bool kUnitIsShared[] = {
+#define TIMING_UNIT(name, text, shared) shared,
+#include "timing/units.def"
+};
+constexpr std::string_view kKindNames[] = {
+#define TIMING_KIND(name, text) text,
+#include "timing/kinds.def"
+};
+constexpr std::string_view kSourceIds[] = {
+#define TIMING_SOURCE(id, text) #id,
+#include "timing/sources.def"
+};
+constexpr std::string_view kSourceTexts[] = {
+#define TIMING_SOURCE(id, text) text,
+#include "timing/sources.def"
+};
+constexpr std::string_view kScenarioNames[] = {"L1", "L2", "DRAM"};
+
+// Those of memory.def; sm_87 and sm_88 have the figures of sm_86.
+constexpr uint32_t kArchitectures[] = {75, 80, 86, 89, 90, 100, 103, 107, 110, 120, 121};
+
+struct UseRow {
+  Kind kind;
+  uint32_t first, last;
+  Use use;
+};
+constexpr UseRow kUses[] = {
+#define TIMING_USE(kind, first, last, unit, cycles, source) \
+  {Kind::kind, first, last, {Unit::unit, cycles, Source::source}},
+#include "timing/uses.def"
+};
+
+struct LatencyRow {
+  Kind kind;
+  uint32_t first, last;
+  double cycles;
+  Source source;
+};
+constexpr LatencyRow kLatencies[] = {
+#define TIMING_LATENCY(kind, first, last, cycles, source) {Kind::kind, first, last, cycles, Source::source},
+#include "timing/latencies.def"
+};
+
+struct MemoryRow {
+  uint32_t architecture;
+  Scenario scenario;
+  Memory memory;
+};
+constexpr MemoryRow kMemories[] = {
+#define TIMING_MEMORY(architecture, scenario, latency, latencySource, bytes, bytesSource) \
+  {architecture, Scenario::scenario, {latency, bytes}},
+#include "timing/memory.def"
+};
+
+uint32_t knownArchitecture(uint32_t architecture) {
+  uint32_t known = kArchitectures[0];
+  for (const uint32_t a : kArchitectures)
+    if (a <= architecture) known = a;
+  return known;
+}
+
+}  // namespace
+
+struct Machine::Tables {
+  struct Latency {
+    double cycles = 0;
+    Source source = Source::Assumed;
+  };
+  uint32_t architecture = 0;
+  std::array<std::vector<Use>, kKinds> uses;
+  std::array<Latency, kKinds> latencies{};
+  std::array<Memory, kScenarios> memories{};
+};
+
+std::string_view nameOf(Unit unit) { return kUnitNames[static_cast<std::size_t>(unit)]; }
+bool isShared(Unit unit) { return kUnitIsShared[static_cast<std::size_t>(unit)]; }
+std::string_view nameOf(Kind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+std::string_view nameOf(Scenario scenario) { return kScenarioNames[static_cast<std::size_t>(scenario)]; }
+std::string_view idOf(Source source) { return kSourceIds[static_cast<std::size_t>(source)]; }
+std::string_view textOf(Source source) { return kSourceTexts[static_cast<std::size_t>(source)]; }
+
+Machine::Machine(uint32_t architecture) {
+  const auto tables = std::make_shared<Tables>();
+  const uint32_t known = knownArchitecture(architecture);
+  tables->architecture = known;
+  for (std::vector<Use>& uses : tables->uses) uses.push_back({Unit::Issue, 1, Source::Whitepaper});
+  for (const UseRow& row : kUses)
+    if (row.first <= known && known <= row.last)
+      tables->uses[static_cast<std::size_t>(row.kind)].push_back(row.use);
+  for (const LatencyRow& row : kLatencies)
+    if (row.first <= known && known <= row.last)
+      tables->latencies[static_cast<std::size_t>(row.kind)] = {row.cycles, row.source};
+  for (const MemoryRow& row : kMemories)
+    if (row.architecture == known) tables->memories[static_cast<std::size_t>(row.scenario)] = row.memory;
+  tables_ = tables;
+}
+
+std::span<const Use> Machine::uses(Kind kind) const { return tables_->uses[static_cast<std::size_t>(kind)]; }
+double Machine::latency(Kind kind) const { return tables_->latencies[static_cast<std::size_t>(kind)].cycles; }
+Source Machine::latencySource(Kind kind) const { return tables_->latencies[static_cast<std::size_t>(kind)].source; }
+const Memory& Machine::memory(Scenario scenario) const {
+  return tables_->memories[static_cast<std::size_t>(scenario)];
+}
+uint32_t Machine::figuresOf() const { return tables_->architecture; }
+std::span<const uint32_t> Machine::architectures() { return kArchitectures; }
+
+}  // namespace ptxopt::timing

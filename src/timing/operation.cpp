@@ -1,0 +1,95 @@
+#include "timing/operation.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "timing/operation_parts.h"
+
+namespace ptxopt::timing {
+namespace {
+
+using sass::Opcode;
+using sass::Pipe;
+using sass::Word;
+
+constexpr std::size_t kOpcodes = 1  // Opcode::Unknown
+#define SASS_OPCODE(name, mnemonic, pipe, flow) +1
+#include "sass/opcodes.def"
+    ;
+constexpr uint32_t kExponential = 2;  // of MUFU
+constexpr unsigned kThreads = 32;
+constexpr double kPortion = 128;  // bytes
+
+constexpr Kind kindOf(Pipe pipe) {
+  switch (pipe) {
+    case Pipe::Alu: return Kind::AluOther;
+    case Pipe::Fma: return Kind::Fp32;
+    case Pipe::Half: return Kind::Half;
+    case Pipe::Double: return Kind::Fp64;
+    case Pipe::Memory: return Kind::MemoryOther;
+    case Pipe::Uniform: return Kind::Uniform;
+    case Pipe::Branch: return Kind::Branch;
+    case Pipe::FrontEnd: return Kind::Nothing;
+    case Pipe::Unknown: break;
+  }
+  return Kind::Unknown;
+}
+
+constexpr auto kKindOfOpcode = [] {
+  std::array<Kind, kOpcodes> kinds{};
+  kinds[0] = Kind::Unknown;
+#define SASS_OPCODE(name, mnemonic, pipe, flow) kinds[static_cast<std::size_t>(Opcode::name)] = kindOf(Pipe::pipe);
+#include "sass/opcodes.def"
+#define TIMING_OPCODE(opcode, kind) kinds[static_cast<std::size_t>(Opcode::opcode)] = Kind::kind;
+#include "timing/opcodes.def"
+  return kinds;
+}();
+
+// Conversions have encodings of their own for 64-bit numbers: bits 2 and 4 say which.
+bool converts64(const sass::Instruction& i) { return (i.encoding & 0x14) == 0x10; }
+
+// IMAD: 0x24 the low half, 0x25 all 64 bits, 0x27 the high half.
+bool multipliesWide(const sass::Instruction& i) { return (i.encoding & 3) != 0; }
+
+Kind formOf(Kind kind, Word word, const sass::Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::IMAD: return multipliesWide(i) ? Kind::IntegerMultiplyWide : kind;
+    case Opcode::IADD: return word.bits(73, 1) != 0 ? Kind::IntegerAdd64 : kind;
+    case Opcode::HFMA2: return (i.encoding & 4) != 0 ? Kind::HalfTensor : kind;
+    case Opcode::MUFU: return word.bits(74, 4) == kExponential ? Kind::SpecialExponential : kind;
+    case Opcode::F2F:
+    case Opcode::F2I:
+    case Opcode::I2F:
+    case Opcode::FRND: return converts64(i) ? Kind::Convert64 : kind;
+    default: return kind;
+  }
+}
+
+}  // namespace
+
+Operation operationOf(Word word, const sass::Instruction& i, uint32_t architecture) {
+  Operation operation{kKindOfOpcode[static_cast<std::size_t>(i.opcode)]};
+  operation.kind = formOf(operation.kind, word, i);
+  setMemory(operation, word, i, architecture);
+  setMatrix(operation, word, i, architecture);
+  return operation;
+}
+
+double portionsOf(const Operation& operation) {
+  if (operation.bytes == 0) return 1;
+  constexpr unsigned kDelivered = 8;  // bytes for each thread in a portion
+  if (operation.isUniform && !operation.writes) return std::max(1u, operation.bytes / kDelivered);
+  return std::max(1.0, operation.bytes * kThreads / kPortion);
+}
+
+std::optional<CountedWait> countedWaitOf(Word word, const sass::Instruction& i) {
+  if (i.opcode != Opcode::DEPBAR) return std::nullopt;
+  const auto empty = static_cast<uint8_t>(word.bits(32, 6));
+  if (word.bits(47, 1) != 0)
+    return CountedWait{static_cast<uint8_t>(word.bits(44, 3)), static_cast<uint8_t>(word.bits(38, 6)), empty};
+  if (empty == 0) return std::nullopt;
+  return CountedWait{static_cast<uint8_t>(std::countr_zero(empty)), 0, empty};
+}
+
+}  // namespace ptxopt::timing

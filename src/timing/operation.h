@@ -1,0 +1,45 @@
+// What an instruction asks of a machine: its kind, and the memory that it reads or writes.
+//
+// Bits beside those of sass/instruction.h, by opcode (operation_memory.cpp, operation_matrix.cpp). Sources: the field lists
+// of cicuvc/nvidia-sass-document for sm_90 and sm_100, and for all architectures what NVIDIA's disassembler prints of what ptxas
+// makes (tests/codegen/sass/compare.py compares).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sass/instruction.h"
+#include "timing/machine.h"
+
+namespace ptxopt::timing {
+
+enum class Space : uint8_t { None, Global, Shared, Local, Constant, Texture };
+
+struct Operation {
+  Kind kind;
+  Space space = Space::None;
+  // Bytes that one thread of a warp reads or writes; of an access at one address for all threads too. 0: not known, or none.
+  uint16_t bytes = 0;
+  bool reads = false, writes = false;  // memory
+  // All threads of the warp access one address, which stands in uniform registers or constants alone.
+  bool isUniform = false;
+  // How often it takes what Machine::uses says. More than 1 for products of a warpgroup: their columns by 8.
+  uint16_t repeats = 1;
+};
+
+Operation operationOf(sass::Word word, const sass::Instruction& instruction, uint32_t architecture);
+
+// The portions of 128 bytes in an access to memory, for which uses.def has cycles; 1 for anything else. An access of a
+// warp with neighbouring addresses has 32 threads' bytes. Loads of one address by all threads come once: up to
+// 8 bytes in one portion, 16 in two (stores: in as many as of neighbouring addresses).
+double portionsOf(const Operation& operation);
+
+// DEPBAR.LE: waits until `scoreboard` has at most `count` outstanding, and those of `empty`, a bit for each, have none.
+// DEPBAR without a count waits for `empty` alone: its lowest scoreboard and a count of 0 stand for itself.
+struct CountedWait {
+  uint8_t scoreboard, count;
+  uint8_t empty = 0;
+};
+std::optional<CountedWait> countedWaitOf(sass::Word word, const sass::Instruction& instruction);
+
+}  // namespace ptxopt::timing
