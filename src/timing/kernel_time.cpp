@@ -1,0 +1,112 @@
+#include "timing/kernel_time.h"
+
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+
+namespace ptxopt::timing {
+namespace {
+
+// To be raised whenever the same figures come to other estimates.
+constexpr unsigned kRevision = 3;
+constexpr uint32_t kParts = 4;  // of an SM
+constexpr double kThreads = 32;
+constexpr double kSector = 32;  // bytes: the least that goes to and from global memory
+
+std::size_t index(Unit unit) { return static_cast<std::size_t>(unit); }
+
+// That a warp accesses.
+double bytesOf(const Operation& o) { return o.isUniform ? o.bytes : o.bytes * kThreads; }
+
+void addUnits(const TimedCode& code, const Machine& machine, RegionTime& time) {
+  for (const Visit& v : time.region.visits) {
+    const sass::Block& block = code.flow.blocks()[v.block];
+    for (uint32_t i = block.first; i < block.end; ++i) {
+      const Operation& o = code.operations[i];
+      for (const Use& u : machine.uses(o.kind))
+        time.units[index(u.unit)] +=
+            v.frequency * u.cycles * (u.unit == Unit::Issue ? 1 : o.repeats * portionsOf(o));
+      time.instructions += v.frequency;
+      if (o.space == Space::Global) time.bytes += v.frequency * std::max(bytesOf(o), o.bytes != 0 ? kSector : 0);
+    }
+  }
+}
+
+// The most of them.
+void limit(ScenarioTime& time, const std::array<double, kUnits>& units, double warpsOfPart) {
+  time.cycles = 0;
+  for (std::size_t u = 0; u < kUnits; ++u)
+    if (units[u] > time.cycles) {
+      time.cycles = units[u];
+      time.bottleneck = {Limit::Unit, static_cast<Unit>(u)};
+    }
+  if (time.bandwidth > time.cycles) {
+    time.cycles = time.bandwidth;
+    time.bottleneck = {Limit::Bandwidth};
+  }
+  if (time.latency / warpsOfPart > time.cycles) {
+    time.cycles = time.latency / warpsOfPart;
+    time.bottleneck = {Limit::Latency};
+  }
+}
+
+void addTo(RegionTime& whole, const RegionTime& part) {
+  const double rounds = part.region.rounds;
+  whole.instructions += rounds * part.instructions;
+  whole.bytes += rounds * part.bytes;
+  for (std::size_t u = 0; u < kUnits; ++u) whole.units[u] += rounds * part.units[u];
+  for (std::size_t s = 0; s < kScenarios; ++s) {
+    whole.scenarios[s].latency += rounds * part.scenarios[s].latency;
+    whole.scenarios[s].bandwidth += rounds * part.scenarios[s].bandwidth;
+  }
+}
+
+}  // namespace
+
+std::string nameOf(const Bottleneck& b, Scenario scenario) {
+  switch (b.limit) {
+    case Limit::Unit: return std::string(nameOf(b.unit));
+    case Limit::Bandwidth: return fmt::format("{} bandwidth", nameOf(scenario));
+    case Limit::Latency: break;
+  }
+  return "latency";
+}
+
+std::string digestOf(const Machine& machine) {
+  std::string all = fmt::format("{}", kRevision);
+  for (std::size_t k = 0; k < kKinds; ++k) {
+    const Kind kind = static_cast<Kind>(k);
+    for (const Use& u : machine.uses(kind)) all += fmt::format(" {}:{}", static_cast<unsigned>(u.unit), u.cycles);
+    all += fmt::format(" {}\n", machine.latency(kind));
+  }
+  for (std::size_t s = 0; s < kScenarios; ++s) {
+    const Memory& m = machine.memory(static_cast<Scenario>(s));
+    all += fmt::format("{} {}\n", m.latency, m.bytesPerCycle);
+  }
+  return fmt::format("{:08x}", static_cast<uint32_t>(XXH3_64bits(all.data(), all.size())));
+}
+
+FunctionTime estimate(const TimedCode& code, const Machine& machine, const TimeOptions& options) {
+  FunctionTime result;
+  result.warps = std::max<uint32_t>(options.warps, kParts);
+  const double warpsOfPart = result.warps / static_cast<double>(kParts);
+  for (Region& region : regionsOf(code, options.roundsOf ? options.roundsOf : assumedRounds(kAssumedRounds))) {
+    RegionTime time;
+    time.region = std::move(region);
+    addUnits(code, machine, time);
+    for (std::size_t s = 0; s < kScenarios; ++s) {
+      const auto scenario = static_cast<Scenario>(s);
+      time.scenarios[s].bandwidth = kParts * time.bytes / machine.memory(scenario).bytesPerCycle;
+      time.scenarios[s].latency = traceOf(code, time.region, machine, scenario).cycles;
+      limit(time.scenarios[s], time.units, warpsOfPart);
+    }
+    addTo(result.whole, time);
+    result.regions.push_back(std::move(time));
+  }
+  for (ScenarioTime& s : result.whole.scenarios) limit(s, result.whole.units, warpsOfPart);
+  return result;
+}
+
+}  // namespace ptxopt::timing

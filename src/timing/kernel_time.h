@@ -1,0 +1,77 @@
+// A static estimate of what a function costs a part of an SM (one of its four schedulers): cycles for each warp.
+//
+// A region (regions.h) costs the most of these, for each round and warp, while the part holds W warps:
+//   - the cycles of each unit that its instructions take, instructions issued among them,
+//   - the bytes that it moves to and from global memory, by the bandwidth of the level where they lie,
+//   - latency: the cycles of a warp alone (issue.h), divided by W.
+// What costs the most is the bottleneck. A function costs the most of the same, each summed over its regions by their
+// rounds: while one warp is in a region that a unit limits, others are in regions that something else limits. All three
+// levels of global memory are told apart: where data lies is not in the code.
+//
+// What it does not know: conflicts of banks, accesses that are not coalesced (each thread of a warp is taken to access the
+// bytes after those of the thread before), divergence beyond what regions.h says, what other warps wait for at barriers,
+// caches of instructions. It ranks two versions of a kernel; it does not predict a time.
+//
+// Sources: bounds by units and by dependences as in llvm-mca and OSACA (Laukemann et al. 2018); latency hidden by resident
+// warps as in Hong and Kim, "An Analytical Model for a GPU Architecture" (2009). Thread-safe: no state.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "timing/issue.h"
+#include "timing/machine.h"
+#include "timing/regions.h"
+#include "timing/timed_code.h"
+
+namespace ptxopt::timing {
+
+enum class Limit : uint8_t { Unit, Bandwidth, Latency };
+
+struct Bottleneck {
+  Limit limit = Limit::Unit;
+  Unit unit = Unit::Issue;  // of Limit::Unit
+  friend bool operator==(const Bottleneck&, const Bottleneck&) = default;
+};
+// "FMA", "DRAM bandwidth", "latency".
+std::string nameOf(const Bottleneck& bottleneck, Scenario scenario);
+
+struct ScenarioTime {
+  double cycles = 0;   // a round and warp
+  double latency = 0;  // of a warp alone, a round; not divided
+  double bandwidth = 0;
+  Bottleneck bottleneck;
+};
+
+struct RegionTime {
+  Region region;
+  double instructions = 0;  // executed in a round
+  double bytes = 0;         // of global memory, by a warp in a round
+  std::array<double, kUnits> units{};
+  std::array<ScenarioTime, kScenarios> scenarios;
+};
+
+struct FunctionTime {
+  uint32_t warps = 0;               // of an SM, that the estimate is for
+  std::vector<RegionTime> regions;  // as regionsOf() has them
+  RegionTime whole;                 // without a region: a warp from its beginning to its end
+};
+
+// Rounds of each loop where nobody says more.
+inline constexpr double kAssumedRounds = 8;
+
+struct TimeOptions {
+  uint32_t warps = 0;  // resident in an SM; 0: one for each part
+  RoundsOf roundsOf;   // none: kAssumedRounds
+};
+
+// Of all figures of a machine, of the way that they are put together, and of the warps that SMs hold, in hexadecimal
+// digits: estimates with the same digest may be compared.
+std::string digestOf(const Machine& machine);
+
+FunctionTime estimate(const TimedCode& code, const Machine& machine, const TimeOptions& options);
+
+}  // namespace ptxopt::timing

@@ -1,0 +1,112 @@
+#include "timing/profile_rounds.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "timing/kernel_time.h"
+
+namespace ptxopt::timing {
+namespace {
+
+// A block of the PTX whose instructions are in a loop of machine code.
+struct Body {
+  uint32_t loop = 0;
+  uint32_t block = 0;   // its first line
+  uint32_t copies = 0;  // of it in the loop
+};
+
+class RoundFinder {
+ public:
+  RoundFinder(const TimedCode& code, const std::map<uint32_t, uint64_t>& counts,
+              const std::function<uint32_t(uint64_t)>& lineAt)
+      : code_(code), counts_(counts), lineAt_(lineAt) {}
+
+  // Of each loop, by a warp in a run; -1: not known.
+  std::vector<double> find() const {
+    const auto& loops = code_.flow.loops();
+    std::vector<double> rounds(loops.size(), -1);
+    std::vector<uint32_t> loopOf(code_.flow.blocks().size(), Region::kNone);
+    for (uint32_t l = 0; l < loops.size(); ++l)
+      for (const uint32_t b : loops[l].blocks) loopOf[b] = l;
+    std::vector<Body> bodies;
+    for (uint32_t l = 0; l < loops.size(); ++l) addBodies(l, loopOf, bodies);
+    // The first block of a function is come to once by each warp.
+    const double warps = static_cast<double>(std::max<uint64_t>(1, counts_.begin()->second));
+    for (const Body& body : bodies) {
+      uint32_t most = 0, alike = 0;
+      for (const Body& other : bodies)
+        if (other.block == body.block) most = std::max(most, other.copies);
+      for (const Body& other : bodies) alike += other.block == body.block && other.copies == most;
+      if (body.copies != most) continue;
+      const double here = static_cast<double>(counts_.at(body.block)) / warps / most / alike;
+      rounds[body.loop] = std::max(rounds[body.loop], here);
+    }
+    return rounds;
+  }
+
+ private:
+  // First line of the block of PTX that holds the line; 0: of none that was come to.
+  uint32_t blockOf(uint32_t line) const {
+    const auto after = counts_.upper_bound(line);
+    return line == 0 || after == counts_.begin() ? 0 : std::prev(after)->first;
+  }
+
+  void addBodies(uint32_t loop, const std::vector<uint32_t>& loopOf, std::vector<Body>& bodies) const {
+    // Instructions by line. What accesses memory has one instruction for one of PTX; other lines serve where there is none.
+    std::map<uint32_t, uint32_t> accesses, all;
+    for (const uint32_t b : code_.flow.loops()[loop].blocks) {
+      if (loopOf[b] != loop) continue;
+      const sass::Block& block = code_.flow.blocks()[b];
+      for (uint32_t i = block.first; i < block.end; ++i) {
+        const uint32_t line = lineAt_(uint64_t{i} * sass::kInstructionBytes);
+        if (blockOf(line) == 0) continue;
+        ++all[line];
+        const Operation& o = code_.operations[i];
+        if (o.space != Space::None && o.space != Space::Constant) ++accesses[line];
+      }
+    }
+    std::map<uint32_t, uint32_t> copies;  // by block, the fewest
+    const auto take = [&](const std::map<uint32_t, uint32_t>& lines) {
+      std::map<uint32_t, uint32_t> fewest;
+      for (const auto& [line, count] : lines) {
+        const auto [it, isNew] = fewest.try_emplace(blockOf(line), count);
+        if (!isNew) it->second = std::min(it->second, count);
+      }
+      for (const auto& [block, count] : fewest) copies.try_emplace(block, count);
+    };
+    take(accesses);
+    take(all);
+    for (const auto& [block, count] : copies) bodies.push_back({loop, block, count});
+  }
+
+  const TimedCode& code_;
+  const std::map<uint32_t, uint64_t>& counts_;
+  const std::function<uint32_t(uint64_t)>& lineAt_;
+};
+
+}  // namespace
+
+std::optional<ProfileCounts> readProfile(std::string_view text, std::string& error) {
+  try {
+    ProfileCounts profile;
+    const auto json = nlohmann::json::parse(text);
+    for (const auto& block : json.at("blocks"))
+      profile.blocks[block.at("function").get<std::string>()][block.at("line").get<uint32_t>()] =
+          block.at("entered").at("warps").get<uint64_t>();
+    return profile;
+  } catch (const nlohmann::json::exception& wrong) {
+    error = wrong.what();
+    return std::nullopt;
+  }
+}
+
+RoundsOf profiledRounds(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
+                        const std::function<uint32_t(uint64_t)>& lineAt) {
+  const auto counts = profile.blocks.find(function);
+  if (counts == profile.blocks.end() || counts->second.empty()) return assumedRounds(kAssumedRounds);
+  return [rounds = RoundFinder(code, counts->second, lineAt).find()](uint32_t loop, double entries) {
+    return rounds[loop] < 0 ? entries : rounds[loop];
+  };
+}
+
+}  // namespace ptxopt::timing

@@ -1,0 +1,32 @@
+// How often loops go round, from counts of a run in the interpreter (`ptxopt run --profile=FILE`).
+//
+// The run counts blocks of the PTX; a loop of machine code is tied to them by the lines of its instructions. Where ptxas
+// unrolled a loop, several instructions of it come from one of PTX: the rounds are fewer by as many. The counts are those
+// of warps.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "timing/regions.h"
+
+namespace ptxopt::timing {
+
+struct ProfileCounts {
+  // function -> first line of a block of PTX -> how often warps came to it
+  std::map<std::string, std::map<uint32_t, uint64_t>, std::less<>> blocks;
+};
+
+// Nothing, with the reason in `error`, for what is no profile.
+std::optional<ProfileCounts> readProfile(std::string_view json, std::string& error);
+
+// For regionsOf(). `lineAt`: the line of the PTX of what stands at an address, in bytes; 0: not known. A loop of which
+// the profile knows nothing goes round once each time. A function that it does not have: assumedRounds().
+// Of several loops that were made of one of the PTX, the one with the most copies of its body has the rounds.
+RoundsOf profiledRounds(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
+                        const std::function<uint32_t(uint64_t)>& lineAt);
+
+}  // namespace ptxopt::timing

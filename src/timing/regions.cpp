@@ -1,0 +1,209 @@
+#include "timing/regions.h"
+
+#include <algorithm>
+
+namespace ptxopt::timing {
+namespace {
+
+constexpr uint32_t kNone = Region::kNone;
+constexpr uint32_t kUnseen = UINT32_MAX, kOnPath = UINT32_MAX - 1;
+
+class RegionFinder {
+ public:
+  RegionFinder(const TimedCode& code, const RoundsOf& roundsOf)
+      : code_(code),
+        blocks_(code.flow.blocks()),
+        loops_(code.flow.loops()),
+        roundsOf_(roundsOf),
+        loopOf_(blocks_.size(), kNone),
+        entries_(loops_.size()),
+        perRun_(blocks_.size()),
+        place_(blocks_.size() + loops_.size(), kUnseen),
+        frequency_(place_.size()) {
+    for (uint32_t l = 0; l < loops_.size(); ++l)  // inner ones come later
+      for (const uint32_t b : loops_[l].blocks) loopOf_[b] = l;
+    for (uint32_t b = 0; b < blocks_.size(); ++b)
+      for (uint32_t i = blocks_[b].first; i < blocks_[b].end; ++i)  // a call does not end a block
+        if (const auto& call = code_.instructions[i]; call.flow() == sass::Flow::Call && call.target)
+          calls_.emplace_back(b, *call.target);
+  }
+
+  std::vector<Region> find() {
+    if (blocks_.empty()) return {};
+    add(kNone, nodeOf(0, kNone), 1);
+    addLoops();
+    for (uint32_t b = 1; b < blocks_.size(); ++b)
+      if (blocks_[b].isCalled && loopOf_[b] == kNone) {
+        if (const double calls = callsOf(b); calls > 0) add(kNone, b, calls);
+        addLoops();
+      }
+    return std::move(regions_);
+  }
+
+ private:
+  using Node = uint32_t;  // a block, or after the blocks a loop
+
+  Node nodeOfLoop(uint32_t l) const { return static_cast<Node>(blocks_.size()) + l; }
+
+  // The node of the region of `loop` that holds the block; kNone: it is not in that loop.
+  Node nodeOf(uint32_t block, uint32_t loop) const {
+    uint32_t l = loopOf_[block];
+    if (l == loop) return block;
+    while (l != kNone && loops_[l].parent != loop) l = loops_[l].parent;
+    return l == kNone ? kNone : nodeOfLoop(l);
+  }
+
+  // Without having written anything on the way.
+  bool endsThread(uint32_t block) const {
+    const sass::Block& b = blocks_[block];
+    if (!b.successors.empty() || code_.instructions[b.end - 1].flow() != sass::Flow::Exit) return false;
+    const auto writes = [&](const Operation& o) { return o.writes; };
+    return std::none_of(code_.operations.begin() + b.first, code_.operations.begin() + b.end, writes);
+  }
+
+  std::vector<Node> successorsOf(Node node, uint32_t loop) const {
+    std::vector<Node> all, taken;
+    const auto addFrom = [&](uint32_t block) {
+      for (const uint32_t s : blocks_[block].successors) {
+        if (loop != kNone && s == loops_[loop].header) continue;
+        const Node to = nodeOf(s, loop);
+        if (to == kNone || to == node) continue;
+        all.push_back(to);
+        if (to >= blocks_.size() || !endsThread(to)) taken.push_back(to);
+      }
+    };
+    if (node < blocks_.size())
+      addFrom(node);
+    else
+      for (const uint32_t b : loops_[node - blocks_.size()].blocks) addFrom(b);
+    std::vector<Node>& result = taken.empty() ? all : taken;
+    std::ranges::sort(result);
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    return std::move(result);
+  }
+
+  struct Numbered {
+    std::vector<Node> postOrder;
+    std::vector<std::vector<Node>> successors;  // as in postOrder
+  };
+
+  // Numbers what is reached in place_.
+  Numbered walk(Node first, uint32_t loop) {
+    Numbered result;
+    struct Step {
+      Node node;
+      std::vector<Node> successors;
+      std::size_t next = 0;
+    };
+    std::vector<Step> path;
+    const auto enter = [&](Node n) {
+      place_[n] = kOnPath;
+      path.push_back({n, successorsOf(n, loop)});
+    };
+    enter(first);
+    while (!path.empty()) {
+      Step& top = path.back();
+      if (top.next < top.successors.size()) {
+        const Node to = top.successors[top.next++];
+        if (place_[to] == kUnseen) enter(to);
+        continue;
+      }
+      place_[top.node] = static_cast<uint32_t>(result.postOrder.size());
+      result.postOrder.push_back(top.node);
+      result.successors.push_back(std::move(top.successors));
+      path.pop_back();
+    }
+    return result;
+  }
+
+  // By place in postorder: the loops that control may come to from there on, a bit each; those of more than 64 share bits.
+  std::vector<uint64_t> loopsAhead(const Numbered& order) const {
+    std::vector<uint64_t> ahead(order.postOrder.size());
+    for (std::size_t i = 0; i < ahead.size(); ++i) {
+      const Node n = order.postOrder[i];
+      if (n >= blocks_.size()) ahead[i] = uint64_t{1} << (n - blocks_.size()) % 64;
+      for (const Node to : order.successors[i])
+        if (place_[to] < i) ahead[i] |= ahead[place_[to]];
+    }
+    return ahead;
+  }
+
+  // A way from which fewer loops can be come to than from another skips these.
+  std::vector<Node> withoutSkips(const std::vector<Node>& ways, const std::vector<uint64_t>& ahead) const {
+    std::vector<Node> kept;
+    for (const Node way : ways) {
+      const uint64_t mine = ahead[place_[way]];
+      const auto hasMore = [&](Node other) {
+        return ahead[place_[other]] != mine && (ahead[place_[other]] & mine) == mine;
+      };
+      if (std::ranges::none_of(ways, hasMore)) kept.push_back(way);
+    }
+    return kept;
+  }
+
+  void add(uint32_t loop, Node first, double rounds) {
+    const Numbered order = walk(first, loop);
+    const std::vector<uint64_t> ahead = loopsAhead(order);
+    frequency_[first] = 1;
+    for (std::size_t i = order.postOrder.size(); i-- != 0;) {
+      const std::vector<Node> ways = withoutSkips(order.successors[i], ahead);
+      const double part =
+          frequency_[order.postOrder[i]] / static_cast<double>(std::max<std::size_t>(1, ways.size()));
+      // Where control does not go forward (irreducible code), what goes back is lost.
+      for (const Node to : ways)
+        if (place_[to] < i) frequency_[to] += part;
+    }
+    Region region{loop, {}, rounds};
+    for (const Node n : order.postOrder) {
+      if (n >= blocks_.size()) {
+        entries_[n - blocks_.size()] += frequency_[n] * rounds;
+      } else {
+        region.visits.push_back({n, frequency_[n]});
+        perRun_[n] += frequency_[n] * rounds;
+      }
+      place_[n] = kUnseen;  // both serve the next region, too
+      frequency_[n] = 0;
+    }
+    std::ranges::sort(region.visits, {}, &Visit::block);
+    regions_.push_back(std::move(region));
+  }
+
+  // Those that control enters and that have no region yet.
+  void addLoops() {
+    for (uint32_t l = 0; l < loops_.size(); ++l) {
+      if (entries_[l] <= 0) continue;
+      const double entries = entries_[l];
+      add(l, loops_[l].header, std::max(entries, roundsOf_(l, entries)));
+      entries_[l] = 0;
+    }
+  }
+
+  // By the code whose regions are found, in a run.
+  double callsOf(uint32_t block) const {
+    const int64_t at = int64_t{blocks_[block].first} * sass::kInstructionBytes;
+    double calls = 0;
+    for (const auto& [caller, target] : calls_)
+      if (target == at) calls += perRun_[caller];
+    return calls;
+  }
+
+  const TimedCode& code_;
+  const std::vector<sass::Block>& blocks_;
+  const std::vector<sass::Loop>& loops_;
+  const RoundsOf& roundsOf_;
+  std::vector<uint32_t> loopOf_;
+  std::vector<double> entries_;  // of loops without a region
+  std::vector<double> perRun_;   // of blocks
+  std::vector<uint32_t> place_;  // of nodes, in postorder
+  std::vector<double> frequency_;
+  std::vector<std::pair<uint32_t, int64_t>> calls_;  // block and target of each
+  std::vector<Region> regions_;
+};
+
+}  // namespace
+
+std::vector<Region> regionsOf(const TimedCode& code, const RoundsOf& roundsOf) {
+  return RegionFinder(code, roundsOf).find();
+}
+
+}  // namespace ptxopt::timing

@@ -1,0 +1,42 @@
+// Cutting a function into what is timed by itself, and how often a thread executes each.
+//
+// A region is a loop without the loops in it; or the code in no loop that control reaches from the function's beginning;
+// or that from the beginning of a subroutine that ptxas put into the same section. Inside a region control goes forward.
+// What is not known of a branch: both ways are taken alike, but these are not taken while there is another: a way that leaves
+// the loop, one that leads straight to the end of the thread and writes nothing, and one that skips a loop that the other
+// comes to. How often a loop goes round is the caller's to say.
+//
+// Algorithm: frequencies are carried forward in reverse postorder; inner loops are single nodes there. Cost: linear, for
+// each level of nesting.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "timing/timed_code.h"
+
+namespace ptxopt::timing {
+
+struct Visit {
+  uint32_t block = 0;
+  double frequency = 0;  // in a round of the region
+};
+
+struct Region {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t loop = kNone;      // in ControlFlow::loops(); none: code in no loop
+  std::vector<Visit> visits;  // its own blocks, by address
+  double rounds = 0;          // by a thread, in a whole run of the function
+};
+
+// Rounds of a loop, in a whole run of the function by a thread, that enters it so often.
+using RoundsOf = std::function<double(uint32_t loop, double entries)>;
+// So many, each time.
+inline RoundsOf assumedRounds(double rounds) {
+  return [=](uint32_t, double entries) { return entries * rounds; };
+}
+
+// Code in no loop first, then subroutines, and each loop after the one around it. What nothing reaches is in no region.
+std::vector<Region> regionsOf(const TimedCode& code, const RoundsOf& roundsOf);
+
+}  // namespace ptxopt::timing

@@ -1,0 +1,242 @@
+// The model of time on words made by hand: regions and how often they are executed, the issue of a warp, bounds.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "timing/kernel_time.h"
+#include "timing/profile_rounds.h"
+
+using namespace ptxopt;
+using namespace ptxopt::timing;
+
+namespace {
+
+constexpr uint32_t kArchitecture = 80;
+constexpr uint64_t kAlways = 0x7000, kP0 = 0x0000;
+constexpr uint64_t kIadd = 0x210, kLoad = 0x381, kBranch = 0x947, kExit = 0x94d, kCall = 0x944, kDepbar = 0x91a;
+
+struct Control {
+  unsigned stall = 1, write = 7, read = 7, waits = 0;
+};
+
+class Code {
+ public:
+  void add(uint64_t opcode, Control c = {}, uint64_t guard = kAlways, uint64_t lowBits = 0, uint64_t highBits = 0) {
+    const uint64_t control =
+        uint64_t{c.stall} << 41 | uint64_t{c.write} << 46 | uint64_t{c.read} << 49 | uint64_t{c.waits} << 52;
+    const uint64_t words[2] = {opcode | guard | lowBits, control | highBits};
+    text_.append(reinterpret_cast<const char*>(words), sizeof words);
+  }
+  void others(int n) {
+    while (n-- > 0) add(kIadd);
+  }
+  void branch(int64_t to, uint64_t guard, uint64_t opcode = kBranch) {
+    const int64_t offset = (to - size() - 1) * 16;
+    constexpr uint64_t kNoPredicate = uint64_t{7} << (87 - 64);
+    add(opcode, {}, guard, static_cast<uint64_t>(offset) << 32,
+        (static_cast<uint64_t>(offset) >> 32 & 0x3ffff) | kNoPredicate);
+  }
+  void exit(uint64_t guard = kAlways) { add(kExit, {}, guard, 0, uint64_t{7} << (87 - 64)); }
+  int64_t size() const { return static_cast<int64_t>(text_.size() / 16); }
+  TimedCode timed() const { return {text_, kArchitecture, {}}; }
+
+ private:
+  std::string text_;
+};
+
+double frequencyOf(const Region& r, uint32_t block) {
+  for (const Visit& v : r.visits)
+    if (v.block == block) return v.frequency;
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("timing: a loop in a loop goes round as often as both say") {
+  Code c;
+  c.others(2);
+  c.others(1);       // 2: the outer loop
+  c.others(1);       // 3: the inner one
+  c.branch(3, kP0);  // 4
+  c.branch(2, kP0);  // 5
+  c.exit();
+  const TimedCode code = c.timed();
+  const auto regions = regionsOf(code, assumedRounds(5));
+  REQUIRE(regions.size() == 3);
+  CHECK(regions[0].loop == Region::kNone);
+  CHECK(regions[0].rounds == 1);
+  CHECK(regions[1].rounds == 5);
+  CHECK(regions[2].rounds == 25);
+  CHECK(code.flow.loops()[regions[2].loop].isInnermost);
+  for (const Visit& v : regions[1].visits) CHECK(v.frequency == 1);
+}
+
+TEST_CASE("timing: both ways of a branch count half, a way to the end of the thread not at all") {
+  Code c;
+  c.branch(7, kP0);  // 0: to the end
+  c.branch(4, kP0);  // 1: if
+  c.others(1);       // 2
+  c.branch(5, kAlways);
+  c.others(1);  // 4: else
+  c.others(1);  // 5: both
+  c.branch(7, kAlways);
+  c.exit();  // 7
+  const TimedCode code = c.timed();
+  const auto regions = regionsOf(code, assumedRounds(8));
+  REQUIRE(regions.size() == 1);
+  const auto& blocks = code.flow.blocks();
+  for (uint32_t b = 0; b < blocks.size(); ++b) {
+    const uint32_t first = blocks[b].first;
+    CHECK(frequencyOf(regions[0], b) == (first == 2 || first == 4 ? 0.5 : 1));
+  }
+}
+
+TEST_CASE("timing: a way that skips a loop is not taken") {
+  Code c;
+  c.branch(3, kP0);  // 0: around the loop
+  c.others(1);       // 1: the loop
+  c.branch(1, kP0);
+  c.others(1);  // 3
+  c.exit();
+  const TimedCode code = c.timed();
+  const auto regions = regionsOf(code, assumedRounds(8));
+  REQUIRE(regions.size() == 2);
+  CHECK(regions[1].rounds == 8);
+  for (const Visit& v : regions[0].visits) CHECK(v.frequency == 1);
+}
+
+TEST_CASE("timing: a subroutine is executed as often as it is called") {
+  Code c;
+  c.others(1);
+  c.branch(4, kAlways, kCall);  // 1, in a loop of 0 and 1
+  c.branch(0, kP0);
+  c.exit();
+  c.others(3);  // 4
+  c.add(0x950, {}, kAlways, 0, uint64_t{7} << (87 - 64));
+  const TimedCode code = c.timed();
+  const auto regions = regionsOf(code, assumedRounds(6));
+  REQUIRE(regions.size() == 3);
+  CHECK(regions[2].loop == Region::kNone);
+  CHECK(regions[2].rounds == 6);
+}
+
+TEST_CASE("timing: a warp alone waits for its scoreboards") {
+  const Machine machine(kArchitecture);
+  Code c;
+  c.add(kLoad, {.stall = 2, .write = 0}, kAlways, 0, uint64_t{4} << (73 - 64));
+  c.others(1);
+  c.add(kIadd, {.stall = 4, .waits = 1});
+  c.exit();
+  const TimedCode code = c.timed();
+  const auto regions = regionsOf(code, assumedRounds(8));
+  for (const Scenario s : {Scenario::L1, Scenario::L2, Scenario::Dram}) {
+    const Trace trace = traceOf(code, regions[0], machine, s);
+    REQUIRE(trace.issues.size() == 4);
+    const double latency = machine.latency(code.operations[0].kind) + machine.memory(s).latency;
+    CHECK(trace.issues[2].at == doctest::Approx(latency));
+    CHECK(trace.issues[2].waitedFor == 0);
+    CHECK_FALSE(trace.issues[2].isFromRoundBefore);
+    CHECK(trace.issues[2].wait == doctest::Approx(latency - 3));
+    const auto path = criticalPath(trace);
+    REQUIRE(path.size() == 3);  // not by way of what stands between
+    CHECK(path[0].issue == 0);
+    CHECK(path[0].cycles == doctest::Approx(latency));
+  }
+  CHECK(machine.memory(Scenario::L1).latency < machine.memory(Scenario::L2).latency);
+  CHECK(machine.memory(Scenario::L2).latency < machine.memory(Scenario::Dram).latency);
+}
+
+TEST_CASE("timing: a round waits for the one before") {
+  const Machine machine(kArchitecture);
+  Code c;
+  c.add(kIadd, {.stall = 4, .waits = 2});  // 0
+  c.add(kLoad, {.stall = 1, .write = 1}, kAlways, 0, uint64_t{4} << (73 - 64));
+  c.branch(0, kP0);
+  c.exit();
+  const TimedCode code = c.timed();
+  const auto regions = regionsOf(code, assumedRounds(8));
+  REQUIRE(regions.size() == 2);
+  const Trace trace = traceOf(code, regions[1], machine, Scenario::L2);
+  const double latency = machine.latency(code.operations[1].kind) + machine.memory(Scenario::L2).latency;
+  CHECK(trace.cycles == doctest::Approx(4 + latency));
+  CHECK(trace.issues[0].isFromRoundBefore);
+  CHECK(trace.issues[0].waitedFor == 1);
+}
+
+TEST_CASE("timing: DEPBAR waits until few enough are outstanding") {
+  const Machine machine(kArchitecture);
+  const uint64_t wide = uint64_t{4} << (73 - 64);
+  const auto waitOf = [&](unsigned count) {
+    Code c;
+    c.add(kLoad, {.stall = 1, .write = 0}, kAlways, 0, wide);
+    c.add(kLoad, {.stall = 15, .write = 0}, kAlways, 0, wide);
+    c.add(kDepbar, {}, kAlways, uint64_t{1} << 47 | uint64_t{count} << 38);  // DEPBAR.LE SB0, count
+    c.exit();
+    const TimedCode code = c.timed();
+    REQUIRE(code.countedWaits[2].has_value());
+    CHECK(code.countedWaits[2]->count == count);
+    return traceOf(code, regionsOf(code, assumedRounds(8))[0], machine, Scenario::L2).issues[2].wait;
+  };
+  CHECK(waitOf(2) == 0);
+  CHECK(waitOf(1) > 0);
+  CHECK(waitOf(0) == doctest::Approx(waitOf(1) + 1));
+}
+
+TEST_CASE("timing: the bottleneck is what costs most") {
+  const Machine machine(kArchitecture);
+  Code c;
+  c.add(kLoad, {.stall = 1, .write = 1}, kAlways, 0, uint64_t{6} << (73 - 64));  // 128 bits
+  c.add(kIadd, {.stall = 4, .waits = 2});
+  c.branch(0, kP0);
+  c.exit();
+  const TimedCode code = c.timed();
+  const auto loopAt = [&](uint32_t warps) {
+    return estimate(code, machine, {.warps = warps, .roundsOf = {}}).regions.at(1);
+  };
+  const RegionTime one = loopAt(4), many = loopAt(64);
+  CHECK(one.bytes == 32 * 16);
+  CHECK(nameOf(one.scenarios[2].bottleneck, Scenario::Dram) == "latency");
+  CHECK(nameOf(many.scenarios[2].bottleneck, Scenario::Dram) == "DRAM bandwidth");
+  CHECK(many.scenarios[2].cycles == doctest::Approx(4 * 32 * 16 / machine.memory(Scenario::Dram).bytesPerCycle));
+  for (std::size_t s = 0; s < kScenarios; ++s) {
+    CHECK(one.scenarios[s].cycles == doctest::Approx(one.scenarios[s].latency));
+    CHECK(many.scenarios[s].cycles <= one.scenarios[s].cycles);
+    CHECK(many.scenarios[s].latency == one.scenarios[s].latency);
+  }
+  const auto wholeIn = [&](double rounds) {
+    return estimate(code, machine, {.warps = 64, .roundsOf = assumedRounds(rounds)}).whole.scenarios[0].cycles;
+  };
+  CHECK(wholeIn(16) > wholeIn(8));
+}
+
+TEST_CASE("timing: a profile says how often loops go round, and unrolled ones go round less often") {
+  std::string error;
+  const auto profile = readProfile(R"({"blocks": [
+      {"function": "k", "label": "", "line": 1, "entered": {"warps": 2, "threads": 64}},
+      {"function": "k", "label": "L", "line": 10, "entered": {"warps": 200, "threads": 6400}},
+      {"function": "k", "label": "M", "line": 20, "entered": {"warps": 2, "threads": 64}}]})",
+                                   error);
+  REQUIRE(profile.has_value());
+  const uint64_t wide = uint64_t{4} << (73 - 64);
+  const auto roundsWith = [&](int copies) {
+    Code c;
+    c.others(1);
+    for (int i = 0; i < copies; ++i) c.add(kLoad, {}, kAlways, 0, wide);
+    c.branch(1, kP0);
+    c.exit();
+    const TimedCode code = c.timed();
+    const auto lineAt = [&](uint64_t at) -> uint32_t { return at == 0 ? 1 : at == 16u * (copies + 2) ? 20 : 11; };
+    return regionsOf(code, profiledRounds(code, *profile, "k", lineAt)).at(1).rounds;
+  };
+  CHECK(roundsWith(1) == 100);
+  CHECK(roundsWith(4) == 25);
+  CHECK_FALSE(readProfile("{}", error).has_value());
+  CHECK_FALSE(error.empty());
+}
+
+TEST_CASE("timing: the digest of a model depends on its figures") {
+  CHECK(digestOf(Machine(80)) == digestOf(Machine(80)));
+  CHECK(digestOf(Machine(80)) != digestOf(Machine(120)));
+}
