@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::array<std::string_view, kChanges> kChangeNames{"regression", "worse", "missing",
                                                               "better",     "new",   "same"};
-constexpr std::array kOrder{Measure::Spills, Measure::Warps,     Measure::Instructions,
+constexpr std::array kOrder{Measure::Spills, Measure::Cycles,    Measure::Warps, Measure::Instructions,
                             Measure::Inner,  Measure::Registers, Measure::Stack};
+// Where the guard's rule sees no difference.
+constexpr std::array kBesides{Measure::Inner, Measure::Registers, Measure::Stack};
 
 // How much worse a row got, in the order of kOrder; negative: better. Bytes and registers count as they are, the
 // others by their part of what was.
@@ -26,7 +28,7 @@ std::array<double, kOrder.size()> severity(const Row& row) {
     const auto a = value(*row.before, m), b = value(*row.after, m);
     if (!a || !b) continue;
     const double before = static_cast<double>(*a), after = static_cast<double>(*b);
-    const bool isRelative = m == Measure::Warps || m == Measure::Instructions || m == Measure::Inner;
+    const bool isRelative = m != Measure::Spills && m != Measure::Registers && m != Measure::Stack;
     const double worse = isMoreBetter(m) ? before - after : after - before;
     result[i] = isRelative ? worse / std::max(before, 1.0) : worse;
   }
@@ -68,7 +70,8 @@ Row rowOf(const Match& m, const FailOn& failOn) {
     const auto before = value(*row.before, limit.measure), after = value(*row.after, limit.measure);
     if (before && after && limit.isExceeded(*before, *after)) row.regressions.push_back({limit, *before, *after});
   }
-  const int sign = compare(*row.before, *row.after, kOrder).sign;
+  int sign = compare(*row.before, *row.after, GuardRule::Time).sign;
+  if (sign == 0) sign = compare(*row.before, *row.after, kBesides).sign;
   row.change = !row.regressions.empty() ? Change::Regression
                : sign > 0               ? Change::Worse
                : sign < 0               ? Change::Better
@@ -96,7 +99,7 @@ class Mean {
 Summary summarize(const std::vector<Row>& rows, const std::string& architecture) {
   Summary s;
   s.architecture = architecture;
-  Mean registers, instructions, inner, warps;
+  Mean registers, instructions, inner, warps, cycles;
   for (const Row& row : rows) {
     if (!architecture.empty() && row.architecture != architecture) continue;
     if (row.isKernel) ++s.kernels[static_cast<std::size_t>(row.change)];
@@ -118,11 +121,13 @@ Summary summarize(const std::vector<Row>& rows, const std::string& architecture)
     add(instructions, Measure::Instructions);
     add(inner, Measure::Inner);
     add(warps, Measure::Warps);
+    add(cycles, Measure::Cycles);
   }
   s.registers = registers.mean();
   s.instructions = instructions.mean();
   s.inner = inner.mean();
   s.warps = warps.mean();
+  s.cycles = cycles.mean();
   return s;
 }
 

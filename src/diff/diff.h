@@ -1,7 +1,7 @@
 // Comparing two sides: what became of each function, whether that is a regression, and sums over all.
 //
-// Better or worse is decided by spills, then resident warps, machine instructions, those of innermost loops,
-// registers, stack: the first that differs. A regression is what --fail-on says. Rows are in the order in which one
+// Better or worse is decided by the guard's rule (compare.h), then machine instructions of innermost loops, registers,
+// stack: the first that differs. A regression is what --fail-on says. Rows are in the order in which one
 // wants to see them: regressions, then what got worse, the worst first; what is gone; what got better, most of all
 // first; what is new; the rest.
 #pragma once
@@ -52,7 +52,7 @@ struct Summary {
   std::size_t compared = 0, sameCode = 0;  // kernels; of these, those of known and equal code
   std::size_t functions = 0;               // compared that are not kernels
   // Geometric means of after / before where neither is 0; none where there is no such kernel.
-  std::optional<double> registers, instructions, inner, warps;
+  std::optional<double> registers, instructions, inner, warps, cycles;
   // Sums, of device functions too; none where no function's are known.
   std::optional<uint64_t> spillsBefore, spillsAfter;
 

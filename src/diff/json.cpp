@@ -66,6 +66,7 @@ Json toJson(const Summary& s) {
           {"geometric-means",
            {{"registers", orNull(s.registers)},
             {"instructions", orNull(s.instructions)},
+            {"cycles", orNull(s.cycles)},
             {"inner", orNull(s.inner)},
             {"warps", orNull(s.warps)}}},
           {"spills", {{"before", orNull(s.spillsBefore)}, {"after", orNull(s.spillsAfter)}}}};

@@ -17,6 +17,7 @@ void set(FunctionMeasures& f, Measure m, const FunctionMeasures& from) {
       f.inner = from.inner;
       f.innerLoops = from.innerLoops;
       break;
+    case Measure::Cycles: f.time = from.time; break;
     case Measure::Registers: f.registers = from.registers; break;
     case Measure::Stack: f.stack = from.stack; break;
   }

@@ -140,7 +140,7 @@ class Guard {
 
   void keepWorse() {
     for (;;) {
-      const std::vector<WorseFunction> worse = worseFunctions(done_.guard.before, done_.guard.after);
+      const std::vector<WorseFunction> worse = worseFunctions(done_.guard.before, done_.guard.after, guard_.rule);
       const CallGraph graph(done_.result.outcomes);
       std::vector<bool> isKept(done_.result.outcomes.size());
       const bool anyUnjudged = keepUnjudged(graph, isKept);
@@ -213,8 +213,7 @@ class Guard {
         else if (w.missing)
           done_.guard.kept.push_back({outcome.name, "missing", {}});
         else
-          done_.guard.kept.push_back(
-              {outcome.name, std::string(name(w.by.by)), fmt::format("{} -> {}", w.by.before, w.by.after)});
+          done_.guard.kept.push_back({outcome.name, std::string(name(w.by.by)), w.by.text()});
       }
     }
     return any;
@@ -268,7 +267,7 @@ class Guard {
 
 std::string_view name(GuardMode mode) { return kModes[static_cast<std::size_t>(mode)]; }
 
-std::vector<WorseFunction> worseFunctions(const Measures& before, const Measures& after) {
+std::vector<WorseFunction> worseFunctions(const Measures& before, const Measures& after, GuardRule rule) {
   std::vector<WorseFunction> worse;
   for (const FunctionMeasures& f : before.functions) {
     const FunctionMeasures* const now = after.find(f.name);
@@ -276,7 +275,7 @@ std::vector<WorseFunction> worseFunctions(const Measures& before, const Measures
       // ptxas leaves out functions that no kernel calls any longer.
       if (f.isKernel) worse.push_back({f.name, {}, true});
     } else if (f.code.empty() || f.code != now->code) {
-      if (const Comparison by = compare(f, *now); by.sign > 0) worse.push_back({f.name, by, false});
+      if (const Comparison by = compare(f, *now, rule); by.sign > 0) worse.push_back({f.name, by, false});
     }
   }
   return worse;

@@ -1,7 +1,7 @@
 // Optimizing without making a kernel worse.
 //
-// Each function is compared before and after: by what ptxas makes of both texts (compare.h: spills, then resident
-// warps, then machine instructions), or by the estimates of registers. Of one that got worse, the original text is
+// Each function is compared before and after: by what ptxas makes of both texts (compare.h: spills, then modelled
+// cycles, or as another rule says), or by the estimates of registers. Of one that got worse, the original text is
 // kept, with the device functions that it calls, since ptxas may put their code into it. Where a kept function is
 // called by others too, those are compared again, until nothing is worse; in the end there is the input itself.
 // What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
@@ -32,8 +32,9 @@ struct GuardOptions {
   PtxasSettings ptxas;
   // Not empty: the one of these that takes the text is asked, in the place of ptxas.program.
   PtxasCandidates candidates;
-  std::string architecture;  // that ptxas compiles for; empty: Options::architecture, or the text's
-  bool isInsistent = false;  // asked for in so many words: who has no verdict on the input is to fail
+  std::string architecture;          // that ptxas compiles for; empty: Options::architecture, or the text's
+  bool isInsistent = false;          // asked for in so many words: who has no verdict on the input is to fail
+  GuardRule rule = GuardRule::Time;  // what worse is
   // The figures are of the very call that makes the code: what has no code there has none.
   bool isWholeCall = false;
 };
@@ -43,7 +44,7 @@ inline constexpr std::string_view kNotJudged = "not-judged";
 // A function whose original text was kept.
 struct KeptFunction {
   std::string name;
-  // "spills", "warps" or "sass" got worse; "called-by" one that did; "missing": has no code any longer; "together":
+  // "spills", "cycles", "warps" or "sass" got worse; "called-by" one that did; "missing": has no code any longer; "together":
   // with what got worse; "refused": by ptxas; kNotJudged: there are no figures.
   std::string reason;
   std::string detail;  // "176 -> 180", or the name of the caller
@@ -78,6 +79,7 @@ struct WorseFunction {
   Comparison by;         // unless it is missing
   bool missing = false;  // a kernel that is only in `before`
 };
-std::vector<WorseFunction> worseFunctions(const Measures& before, const Measures& after);
+std::vector<WorseFunction> worseFunctions(const Measures& before, const Measures& after,
+                                          GuardRule rule = GuardRule::Time);
 
 }  // namespace ptxopt

@@ -9,18 +9,20 @@
 #include <fstream>
 #include <iterator>
 
+#include "analysis/machine/occupancy.h"
 #include "ptxas/cubin.h"
 #include "ptxas/measures_json.h"
 #include "ptxas/verbose.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
+#include "timing/kernel_time.h"
 
 namespace ptxopt {
 namespace {
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;  // the messages of some 100,000 kernels
 constexpr uint32_t kOldestTarget = 75;
-constexpr int kCacheFormat = 4;
+constexpr int kCacheFormat = 5;
 
 // The lines with an error in them, or the first line; at most about 1000 characters.
 std::string complaint(std::string_view text) {
@@ -49,6 +51,11 @@ std::string keyOf(std::string_view text, std::string_view architecture, const Pt
   if (::stat(settings.program.c_str(), &status) != 0) return {};
   std::string all = fmt::format("{}\n{}\n{} {} {}.{}\n{}\n", kCacheFormat, settings.program, status.st_ino,
                                 status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, architecture);
+  // Resident warps and modelled cycles rest on tables of ours.
+  if (const Architecture* a = ptxopt::architecture(architecture))
+    all += fmt::format("{} {} {} {} {} {} {} {}\n", a->mostWarps, a->mostBlocks, a->sharedBytes,
+                       a->reservedSharedBytes, a->sharedUnit, a->barriers, a->barriersLimit,
+                       timing::digestOf(timing::Machine(a->number)));
   for (const std::string& argument : settings.arguments) all += argument + '\n';
   all += '\n';
   all += text;
@@ -153,8 +160,6 @@ Assembly assemble(std::string_view text, std::string_view architecture, const Pt
     if (const auto kept = settings.cache->find(key)) try {
         Assembly assembly;
         assembly.measures = measuresFrom(nlohmann::ordered_json::parse(*kept));
-        // Not ptxas's word but that of the occupancy tables, which may have changed since.
-        for (FunctionMeasures& f : assembly.measures.functions) setWarps(f, assembly.measures.architecture);
         assembly.status = Status::Ok;
         assembly.fromCache = true;
         return assembly;

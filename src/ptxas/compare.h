@@ -1,7 +1,12 @@
 // Which of two results of ptxas for one kernel is the better one.
 //
-// Compared one measure after the other: the first that differs decides. The usual order, which also keeps kernels
-// from getting worse, is spills, then resident warps, then machine instructions. Only what both sides know counts.
+// By one measure after the other: the first that differs decides. Or by a rule of the guard, which keeps kernels from
+// getting worse:
+//   time   spills; then modelled cycles, where they differ by more than half a percent: worse if any innermost loop, or the
+//          whole, costs more in any of the three scenarios (L1, L2, DRAM), better if the whole costs less in one; then resident
+//          warps, instructions that are executed, by more than half a percent, and machine instructions
+//   warps  spills, then resident warps, then machine instructions
+// Loops are compared where there are as many before and after, in the order of addresses. Only what both sides know counts.
 #pragma once
 
 #include <array>
@@ -30,20 +35,26 @@ bool isMoreBetter(Measure m);
 std::optional<uint64_t> value(const FunctionMeasures& f, Measure m);
 
 // What a result is chosen for: each is an order of measures.
-enum class Objective : uint8_t { Warps, Sass, Inner, Regs };
+enum class Objective : uint8_t { Time, Warps, Sass, Inner, Regs };
 std::span<const Measure> orderOf(Objective o);
 std::string_view name(Objective o);
 std::optional<Objective> objectiveNamed(std::string_view name);
-
-// The guard's.
-inline constexpr std::array kGuardOrder{Measure::Spills, Measure::Warps, Measure::Instructions};
 
 struct Comparison {
   int sign = 0;                    // < 0: `after` is better; > 0: worse; 0: no difference in these measures
   Measure by = Measure::Spills;    // the one that decided
   uint64_t before = 0, after = 0;  // its figures
+  std::string detail;              // of cycles: which ones, and these
+  // "48 -> 40", "L2 12.50 -> 13.25 in innermost loop 2"
+  std::string text() const;
 };
-Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after,
-                   std::span<const Measure> order = kGuardOrder);
+Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, std::span<const Measure> order);
+
+enum class GuardRule : uint8_t { Time, Warps };
+std::string_view name(GuardRule rule);  // "time"
+std::optional<GuardRule> guardRuleNamed(std::string_view name);
+Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule);
+// What is worse for who wants the most of this.
+constexpr GuardRule ruleFor(Objective o) { return o == Objective::Time ? GuardRule::Time : GuardRule::Warps; }
 
 }  // namespace ptxopt

@@ -25,6 +25,10 @@ constexpr unsigned char kNewFlagsAbi = 8;  // the ABI version from which on the 
 constexpr uint8_t kFormatSized = 4;        // an attribute of .nv.info with a size; others hold 16 bits or less
 constexpr uint32_t kReservesShared = 90;   // the first whose sections of shared memory begin with what is reserved
 
+constexpr const char* kLineTable = ".nv_debug_line_sass";
+// Its relocations, with the bytes of each.
+constexpr std::pair<const char*, std::size_t> kLineRelocations[] = {{".rel.nv_debug_line_sass", 16},
+                                                                    {".rela.nv_debug_line_sass", 24}};
 constexpr const char* kToolInfo = ".note.nv.tkinfo";  // who made the file, and how
 
 // Attributes of .nv.info.
@@ -63,8 +67,9 @@ class CubinReader {
     if (std::optional<CubinError> error = open()) return *std::move(error);
     CubinCode code;
     code.architecture = number_;
-    forEachFunction([&](uint32_t, const GElf_Sym&, const std::string& name, const Section& text) {
-      code.functions.push_back({name, text.bytes, branchesOf(name)});
+    auto lines = linesBySymbol();
+    forEachFunction([&](uint32_t n, const GElf_Sym&, const std::string& name, const Section& text) {
+      code.functions.push_back({name, text.bytes, branchesOf(name), std::move(lines[n])});
     });
     return code;
   }
@@ -184,6 +189,26 @@ class CubinReader {
     return branches;
   }
 
+  // A sequence of the line table begins with an address that a relocation ties to a function's symbol.
+  std::map<uint32_t, std::vector<LineRow>> linesBySymbol() const {
+    std::map<uint32_t, std::vector<LineRow>> lines;
+    const Section* const table = find(kLineTable);
+    if (table == nullptr) return lines;
+    std::map<uint64_t, uint32_t> symbolAt;
+    for (const auto& [name, entrySize] : kLineRelocations)
+      if (const Section* s = find(name))
+        for (std::size_t at = 0; at + entrySize <= s->bytes.size(); at += entrySize) {
+          uint64_t offset, info;
+          std::memcpy(&offset, s->bytes.data() + at, 8);
+          std::memcpy(&info, s->bytes.data() + at + 8, 8);
+          symbolAt[offset] = static_cast<uint32_t>(ELF64_R_SYM(info));
+        }
+    for (LineSequence& sequence : readLineTable(table->bytes))
+      if (const auto symbol = symbolAt.find(sequence.relocatedAt); symbol != symbolAt.end())
+        lines[symbol->second] = std::move(sequence.rows);
+    return lines;
+  }
+
   void addFunctions() {
     std::map<uint32_t, uint32_t> registers, frames;  // by symbol
     if (const Section* info = find(".nv.info"))
@@ -199,6 +224,8 @@ class CubinReader {
       f.stack = frames[n];
       addSections(f, text);
       setWarps(f, measures_.architecture);
+      if (number_ >= sass::kOldestArchitecture)
+        f.time = timeMachineCode(text.bytes, number_, branchesOf(name), f.warps);
       measures_.functions.push_back(std::move(f));
     });
     std::sort(measures_.functions.begin(), measures_.functions.end(),

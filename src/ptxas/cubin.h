@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "ptxas/line_table.h"
 #include "ptxas/measures.h"
 #include "sass/control_flow.h"
 
@@ -29,6 +30,7 @@ struct FunctionCode {
   std::string name;
   std::string_view text;  // into the bytes that were read
   std::vector<sass::IndirectBranch> branches;
+  std::vector<LineRow> lines;  // of the PTX, where ptxas had -lineinfo; else none
 };
 struct CubinCode {
   uint32_t architecture = 0;  // the number of sm_NUMBER

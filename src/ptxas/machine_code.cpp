@@ -1,6 +1,10 @@
 #include "ptxas/machine_code.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "sass/decode.h"
+#include "timing/kernel_time.h"
 
 namespace ptxopt {
 
@@ -16,6 +20,26 @@ MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
     ++counts.innerLoops;
   }
   return counts;
+}
+
+ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
+                             std::span<const sass::IndirectBranch> branches, uint32_t warps) {
+  using namespace timing;
+  const auto rounded = [](double cycles) { return std::round(cycles * 100) / 100; };
+  const TimedCode code(text, architecture, branches);
+  const Machine machine(architecture);
+  const FunctionTime time = estimate(code, machine, {.warps = warps, .roundsOf = {}});
+  ModelledTime result;
+  result.model = digestOf(machine);
+  result.issued = rounded(time.whole.instructions);
+  const auto cyclesOf = [&](const ScenarioTime& s) { return rounded(s.cycles); };
+  std::ranges::transform(time.whole.scenarios, result.whole.begin(), cyclesOf);
+  for (const RegionTime& r : time.regions) {
+    if (r.region.loop == Region::kNone || !code.flow.loops()[r.region.loop].isInnermost) continue;
+    auto& cycles = result.inner.emplace_back();
+    std::ranges::transform(r.scenarios, cycles.begin(), cyclesOf);
+  }
+  return result;
 }
 
 }  // namespace ptxopt

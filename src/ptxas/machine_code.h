@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "ptxas/measures.h"
 #include "sass/control_flow.h"
 
 namespace ptxopt {
@@ -16,6 +17,10 @@ struct MachineCodeCounts {
   uint32_t inner = 0;  // in innermost loops, together
   uint32_t innerLoops = 0;
 };
+
+// By src/timing, while an SM holds so many warps; rounded to hundredths of a cycle.
+ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
+                             std::span<const sass::IndirectBranch> branches, uint32_t warps);
 
 // Of the bytes of a .text section; `architecture` is the number of sm_NUMBER.
 MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,

@@ -1,6 +1,7 @@
 // What ptxas made of each function of a PTX file, in figures.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,6 +9,16 @@
 #include <vector>
 
 namespace ptxopt {
+
+// What the model of time makes of a function (src/timing), in cycles of a warp, where data lies in L1, L2 and DRAM.
+struct ModelledTime {
+  using Cycles = std::array<double, 3>;
+  std::string model;          // a digest of what it knows: figures of two models are not compared
+  Cycles whole{};             // from its beginning to its end, kAssumedRounds of each loop
+  std::vector<Cycles> inner;  // a round of each innermost loop, by address
+  double issued = 0;          // instructions, as `whole`
+  friend bool operator==(const ModelledTime&, const ModelledTime&) = default;
+};
 
 struct FunctionMeasures {
   std::string name;  // as mangled in the PTX
@@ -20,8 +31,9 @@ struct FunctionMeasures {
   uint32_t instructions = 0;  // of the machine, without padding
   uint32_t inner = 0;         // of these, in innermost loops
   uint32_t innerLoops = 0;
-  uint32_t warps = 0;  // of the kernel, that an SM holds at a time; 0: not a kernel, or it cannot run
-  std::string code;    // a digest of its machine code
+  uint32_t warps = 0;                // of the kernel, that an SM holds at a time; 0: not a kernel, or it cannot run
+  std::optional<ModelledTime> time;  // none: a function without code of its own, or an architecture before sm_70
+  std::string code;                  // a digest of its machine code
 
   uint64_t spills() const { return spillStores.value_or(0) + spillLoads.value_or(0); }
   friend bool operator==(const FunctionMeasures&, const FunctionMeasures&) = default;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/machine/target_number.h"
+#include "timing/kernel_time.h"
+
 namespace ptxopt {
 namespace {
 
@@ -13,6 +16,22 @@ std::optional<uint64_t> optionalAt(const Json& json, const char* key) {
 }
 
 Json orNull(const std::optional<uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json timeToJson(const std::optional<ModelledTime>& time) {
+  if (!time) return nullptr;
+  return {{"model", time->model}, {"whole", time->whole}, {"inner", time->inner}, {"issued", time->issued}};
+}
+
+std::optional<ModelledTime> timeFrom(const Json& json) {
+  const auto found = json.find("cycles");  // not in baselines of older versions
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  ModelledTime time;
+  found->at("model").get_to(time.model);
+  found->at("whole").get_to(time.whole);
+  found->at("inner").get_to(time.inner);
+  found->at("issued").get_to(time.issued);
+  return time;
+}
 
 }  // namespace
 
@@ -31,6 +50,7 @@ Json toJson(const FunctionMeasures& f) {
           {"inner", f.inner},
           {"inner-loops", f.innerLoops},
           {"warps", f.warps},
+          {"cycles", timeToJson(f.time)},
           {"code", f.code}};
 }
 
@@ -56,6 +76,7 @@ FunctionMeasures functionMeasuresFrom(const Json& json) {
   json.at("inner").get_to(f.inner);
   json.at("inner-loops").get_to(f.innerLoops);
   json.at("warps").get_to(f.warps);
+  f.time = timeFrom(json);
   json.at("code").get_to(f.code);
   return f;
 }
@@ -63,7 +84,13 @@ FunctionMeasures functionMeasuresFrom(const Json& json) {
 Measures measuresFrom(const Json& json) {
   Measures m;
   json.at("architecture").get_to(m.architecture);
-  for (const Json& f : json.at("functions")) m.functions.push_back(functionMeasuresFrom(f));
+  const auto number = targetNumber(m.architecture);
+  const std::string model = number ? timing::digestOf(timing::Machine(*number)) : std::string();
+  for (const Json& f : json.at("functions")) {
+    m.functions.push_back(functionMeasuresFrom(f));
+    auto& time = m.functions.back().time;
+    if (time && time->model != model) time.reset();
+  }
   std::sort(m.functions.begin(), m.functions.end(),
             [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
   return m;

@@ -16,13 +16,13 @@ std::vector<int64_t> sums(const Outcome& input, const Outcome& way, std::span<co
 }
 
 // Whether a function is worse than in the input.
-bool findWorse(const Outcome& input, const Outcome& way, Verdict& verdict) {
+bool findWorse(const Outcome& input, const Outcome& way, GuardRule rule, Verdict& verdict) {
   for (std::size_t i = 0; i < way.members.size(); ++i) {
     if (!input.members[i]) continue;
     verdict.member = i;
     verdict.missing = !way.members[i];
     if (verdict.missing) return true;
-    verdict.by = compare(*input.members[i], *way.members[i], kGuardOrder);
+    verdict.by = compare(*input.members[i], *way.members[i], rule);
     if (verdict.by.sign > 0) return true;
   }
   return false;
@@ -30,7 +30,8 @@ bool findWorse(const Outcome& input, const Outcome& way, Verdict& verdict) {
 
 }  // namespace
 
-std::vector<Verdict> choose(const std::vector<const Outcome*>& ways, std::span<const Measure> order) {
+std::vector<Verdict> choose(const std::vector<const Outcome*>& ways, Objective objective) {
+  const std::span<const Measure> order = orderOf(objective);
   std::vector<Verdict> verdicts(ways.size());
   verdicts[0].why = Verdict::Why::Chosen;
   const Outcome& input = *ways[0];
@@ -39,7 +40,7 @@ std::vector<Verdict> choose(const std::vector<const Outcome*>& ways, std::span<c
   for (std::size_t w = 1; w < ways.size(); ++w) {
     Verdict& verdict = verdicts[w];
     if (ways[w]->state != Outcome::State::Measured || input.state != Outcome::State::Measured) continue;
-    if (findWorse(input, *ways[w], verdict)) {
+    if (findWorse(input, *ways[w], ruleFor(objective), verdict)) {
       verdict.why = Verdict::Why::Worse;
       continue;
     }

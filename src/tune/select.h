@@ -13,7 +13,7 @@ struct Verdict {
   enum class Why : uint8_t {
     Chosen,
     Unknown,    // not measured
-    Worse,      // than the input, by the guard's order, in one of its functions
+    Worse,      // than the input, by the rule that goes with the objective, in one of its functions
     NotBetter,  // than what was chosen
   } why = Why::Unknown;
   // Of Worse: the function among the members, and how.
@@ -23,7 +23,7 @@ struct Verdict {
 };
 
 // For each of `ways`, the first of which is the input's, what becomes of it. One is chosen: the first of the best
-// by the sums over the members, measure after measure in `order`.
-std::vector<Verdict> choose(const std::vector<const Outcome*>& ways, std::span<const Measure> order);
+// by the sums over the members, measure after measure in the order of the objective.
+std::vector<Verdict> choose(const std::vector<const Outcome*>& ways, Objective objective);
 
 }  // namespace ptxopt

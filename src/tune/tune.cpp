@@ -111,7 +111,7 @@ class Tuner {
     std::vector<const Outcome*> ways;
     for (const Candidate& c : candidates_[unit])
       ways.push_back(c.state == Trial::State::Measured ? &bench_.outcome(unit, c.way) : &kUnknown);
-    std::vector<Verdict> all = choose(ways, orderOf(options_.objective));
+    std::vector<Verdict> all = choose(ways, options_.objective);
     const auto at = std::ranges::find(all, Verdict::Why::Chosen, &Verdict::why) - all.begin();
     if (verdicts != nullptr) *verdicts = std::move(all);
     return static_cast<std::size_t>(at);
@@ -179,7 +179,7 @@ class Tuner {
         continue;
       }
       after_ = whole.measures;
-      const std::vector<WorseFunction> worse = worseFunctions(before_, after_);
+      const std::vector<WorseFunction> worse = worseFunctions(before_, after_, ruleFor(options_.objective));
       if (worse.empty()) return;
       std::vector<bool> isWorse(chosen_.size());
       for (const WorseFunction& w : worse)

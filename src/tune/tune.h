@@ -25,7 +25,7 @@ namespace ptxopt {
 struct TuneOptions {
   PtxasSettings ptxas;
   std::string architecture;  // empty: the text's
-  Objective objective = Objective::Warps;
+  Objective objective = Objective::Time;
   unsigned jobs = 1;
   std::optional<double> budgetSeconds;  // none is begun after it; none: all are tried
   std::string fileName = "<input>";     // for messages

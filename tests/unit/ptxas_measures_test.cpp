@@ -120,11 +120,11 @@ TEST_CASE("compare: a function within its caller's code has no registers and ins
 }
 
 TEST_CASE("compare: spills before warps before instructions") {
-  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 100)).sign == 0);
-  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 99)).sign < 0);
-  CHECK(compare(kernel(0, 32, 100), kernel(0, 48, 120)).sign < 0);
-  CHECK(compare(kernel(0, 48, 100), kernel(0, 32, 20)).sign > 0);
-  const Comparison spills = compare(kernel(8, 32, 100), kernel(16, 64, 20));
+  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 100), GuardRule::Warps).sign == 0);
+  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 99), GuardRule::Warps).sign < 0);
+  CHECK(compare(kernel(0, 32, 100), kernel(0, 48, 120), GuardRule::Warps).sign < 0);
+  CHECK(compare(kernel(0, 48, 100), kernel(0, 32, 20), GuardRule::Warps).sign > 0);
+  const Comparison spills = compare(kernel(8, 32, 100), kernel(16, 64, 20), GuardRule::Warps);
   CHECK(spills.sign > 0);
   CHECK(spills.by == Measure::Spills);
   CHECK(spills.before == 8);
@@ -132,11 +132,58 @@ TEST_CASE("compare: spills before warps before instructions") {
   // What one side does not know is passed over.
   FunctionMeasures unknown = kernel(0, 32, 100);
   unknown.spillLoads.reset();
-  CHECK(compare(kernel(8, 32, 100), unknown).sign == 0);
+  CHECK(compare(kernel(8, 32, 100), unknown, GuardRule::Warps).sign == 0);
+  // Where no time is known, the other rule says the same.
+  CHECK(compare(kernel(0, 48, 100), kernel(0, 32, 20), GuardRule::Time).by == Measure::Warps);
   // Another objective.
   FunctionMeasures a = kernel(0, 64, 100), b = kernel(0, 32, 90);
   CHECK(compare(a, b, orderOf(Objective::Warps)).sign > 0);
   CHECK(compare(a, b, orderOf(Objective::Sass)).sign < 0);
+}
+
+TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") {
+  const auto timed = [](ModelledTime::Cycles whole, std::vector<ModelledTime::Cycles> inner, uint32_t warps = 32) {
+    FunctionMeasures f = kernel(0, warps, 100);
+    f.time = ModelledTime{"m", whole, std::move(inner), 100};
+    return f;
+  };
+  const auto by = [](const FunctionMeasures& a, const FunctionMeasures& b) {
+    return compare(a, b, GuardRule::Time);
+  };
+  const FunctionMeasures base = timed({1000, 2000, 3000}, {{10, 20, 30}, {40, 40, 40}});
+  // Faster in one place and the same elsewhere, although fewer warps are resident.
+  CHECK(by(base, timed({990, 2000, 3000}, {{10, 20, 30}, {40, 40, 40}}, 16)).sign < 0);
+  // Slower in one scenario.
+  const Comparison whole = by(base, timed({900, 2000, 3020}, {{10, 20, 30}, {40, 40, 40}}));
+  CHECK(whole.sign > 0);
+  CHECK(whole.text() == "DRAM 3000 -> 3020");
+  CHECK(by(base, timed({900, 2000, 3014}, {{10, 20, 30}, {40, 40, 40}})).sign < 0);
+  // A loop may not get slower because the rest shrank.
+  const Comparison loop = by(base, timed({900, 1900, 2900}, {{10, 20, 30}, {40, 40.5, 40}}));
+  CHECK(loop.sign > 0);
+  CHECK(loop.by == Measure::Cycles);
+  CHECK(loop.text() == "L2 40.00 -> 40.50 in innermost loop 2");
+  // With another number of loops only the whole can be compared.
+  CHECK(by(base, timed({900, 1900, 2900}, {{99, 99, 99}})).sign < 0);
+  // No difference in time: warps decide.
+  CHECK(by(base, timed({1001, 2001, 3001}, {{10, 20, 30}, {40, 40, 40}}, 16)).by == Measure::Warps);
+  // Then the instructions that are executed, although there may be more of them.
+  FunctionMeasures fewer = base;
+  fewer.instructions = 110;
+  fewer.time->issued = 99;
+  CHECK(by(base, fewer).sign < 0);
+  CHECK(by(fewer, base).text() == "executed 99 -> 100");
+  fewer.time->issued = 99.9;
+  CHECK(by(base, fewer).by == Measure::Instructions);
+  CHECK(by(base, fewer).sign > 0);
+  // Spills come first, and figures of another model say nothing.
+  FunctionMeasures spills = timed({10, 20, 30}, {});
+  spills.spillLoads = 8;
+  CHECK(by(base, spills).by == Measure::Spills);
+  FunctionMeasures other = timed({5000, 5000, 5000}, {{10, 20, 30}, {40, 40, 40}});
+  other.time->model = "n";
+  CHECK(by(base, other).sign == 0);
+  CHECK(value(base, Measure::Cycles) == 1817);
 }
 
 TEST_CASE("measures: JSON and back") {

@@ -35,7 +35,7 @@ Outcome measured(std::vector<std::optional<FunctionMeasures>> members) {
 std::size_t chosen(const std::vector<Outcome>& ways, Objective objective = Objective::Warps) {
   std::vector<const Outcome*> pointers;
   for (const Outcome& w : ways) pointers.push_back(&w);
-  const std::vector<Verdict> all = choose(pointers, orderOf(objective));
+  const std::vector<Verdict> all = choose(pointers, objective);
   CHECK(std::ranges::count(all, Verdict::Why::Chosen, &Verdict::why) == 1);
   return static_cast<std::size_t>(std::ranges::find(all, Verdict::Why::Chosen, &Verdict::why) - all.begin());
 }

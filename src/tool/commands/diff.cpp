@@ -49,7 +49,7 @@ int diffCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt diff A B [OPTIONS]\n"
       "Compares what ptxas makes of two sets of kernels: registers, spills, stack, machine instructions, resident "
-      "warps.\n"
+      "warps, modelled cycles.\n"
       "A and B are PTX files, cubins, folders of them (matched by relative path and kernel name), or baselines "
       "that "
       "ptxopt baseline wrote.\n"

@@ -86,6 +86,7 @@ constexpr Figure kFigures[] = {
     {"registers", Measure::Registers, false, true}, {"spills", Measure::Spills, false, true},
     {"stack", Measure::Stack, false, false},        {"instructions", Measure::Instructions, true, true},
     {"inner loops", Measure::Inner, true, false},   {"warps", Measure::Warps, false, true},
+    {"cycles", Measure::Cycles, true, false},
 };
 
 struct Columns {
@@ -194,6 +195,7 @@ std::string meansOf(const Summary& s, std::string_view arrow) {
   add("instructions", s.instructions);
   add("innermost loops", s.inner);
   add("warps", s.warps);
+  add("cycles", s.cycles);
   if (s.spillsBefore && s.spillsAfter && (*s.spillsBefore != 0 || *s.spillsAfter != 0))
     out += fmt::format("{}spills of all {}{}{} bytes", out.empty() ? "" : "; ", *s.spillsBefore, arrow,
                        *s.spillsAfter);

@@ -13,6 +13,7 @@ constexpr Subcommand kSubcommands[] = {
     {"verify", "run the kernels of two PTX files on the same data and compare", verifyCommand},
     {"reduce", "shrink a PTX file as long as a command says that it still shows what it is to show", reduceCommand},
     {"tune", "try variants of the passes on each kernel and keep what ptxas makes most of", tuneCommand},
+    {"time", "estimate the time of loops and kernels, and say what limits it", timeCommand},
     {"report", "show the register pressure of kernels in a page for the browser", reportCommand},
     {"diff", "compare what ptxas makes of two sets of kernels, for CI", diffCommand},
     {"baseline", "write what ptxas makes of kernels into a file, to compare with later", baselineCommand},

@@ -36,6 +36,7 @@ int reportCommand(int argc, char** argv);
 int diffCommand(int argc, char** argv);
 int baselineCommand(int argc, char** argv);
 int tuneCommand(int argc, char** argv);
+int timeCommand(int argc, char** argv);
 int asCommand(int argc, char** argv);
 int nvccCommand(int argc, char** argv);
 int doctorCommand(int argc, char** argv);

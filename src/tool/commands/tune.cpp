@@ -26,7 +26,7 @@ namespace {
 
 struct TuneLine {
   std::string input, output = "-";
-  std::string architecture, objective = "warps";
+  std::string architecture, objective = "time";
   std::string ptxas;
   double timeoutSeconds = 600;
   std::optional<double> budgetSeconds;
@@ -38,8 +38,9 @@ struct TuneLine {
 bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
   CLI::App app(
       "Tries variants of the passes and limits on registers on each kernel, asks ptxas what it makes of them, and "
-      "keeps the best: no kernel is worse than in the input by spills, then resident warps, then machine "
-      "instructions.\n"
+      "keeps the best: no kernel is worse than in the input by spills, then modelled time, then resident warps, "
+      "then "
+      "machine instructions.\n"
       "Exit codes: 0 ok, 1 the output is not what was chosen (--apply) or not equal (--verify), 2 usage or I/O, or "
       "ptxas does not take the input, 3 not valid PTX, 4 internal error.",
       "ptxopt tune");
@@ -47,11 +48,14 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
   app.add_option("INPUT", line.input, "PTX file; - is standard input");
   app.add_option("-o,--output", line.output, "where the result goes; - (the default) is standard output")
       ->type_name("FILE");
-  app.add_option("--objective", line.objective,
-                 "what counts most: resident warps (the default), machine instructions, those of innermost loops, "
-                 "or registers; spills come before all of these")
-      ->type_name("warps|sass|inner|regs")
-      ->check([](const std::string& text) { return objectiveNamed(text) ? "" : "is warps, sass, inner or regs"; });
+  app.add_option(
+         "--objective", line.objective,
+         "what counts most: modelled time (the default), resident warps, machine instructions, those of innermost "
+         "loops, or registers; spills come before all of these")
+      ->type_name("time|warps|sass|inner|regs")
+      ->check([](const std::string& text) {
+        return objectiveNamed(text) ? "" : "is time, warps, sass, inner or regs";
+      });
   app.add_option("--arch", line.architecture, "the architecture to assemble for, instead of the file's .target")
       ->type_name("sm_XX");
   app.add_option("-j,--jobs", line.jobs, "runs of ptxas at a time; 0: one a core; the output does not depend on it")
@@ -123,18 +127,19 @@ Table::Cell beforeAfter(uint64_t before, uint64_t after, bool isMoreBetter) {
   return {fmt::format("{} -> {}", before, after), (after < before) == isMoreBetter ? Style::Bad : Style::Good};
 }
 
-void printTable(const TuneResult& result) {
+void printTable(const TuneResult& result, Objective objective) {
   Table table({{"kernel", Table::Align::Left, true},
                {"warps", Table::Align::Right},
                {"regs", Table::Align::Right},
                {"sass", Table::Align::Right},
                {"inner", Table::Align::Right},
+               {"cycles", Table::Align::Right},
                {"variant", Table::Align::Left, true}});
   std::size_t kernels = 0, gained = 0, steps = 0;
   for (const TunedFunction& f : result.functions) {
     if (!f.inCode) continue;
     kernels += f.isKernel;
-    const bool hasGained = compare(f.before, f.after, kGuardOrder).sign < 0;
+    const bool hasGained = compare(f.before, f.after, ruleFor(objective)).sign < 0;
     gained += f.isKernel && hasGained;
     steps += f.isKernel && f.after.warps > f.before.warps;
     const std::string readable = demangled(f.name);
@@ -144,7 +149,10 @@ void printTable(const TuneResult& result) {
     table.addRow({readable.empty() ? f.name : readable, beforeAfter(f.before.warps, f.after.warps, true),
                   beforeAfter(f.before.registers, f.after.registers, false),
                   beforeAfter(f.before.instructions, f.after.instructions, false),
-                  beforeAfter(f.before.inner, f.after.inner, false), chosen});
+                  beforeAfter(f.before.inner, f.after.inner, false),
+                  beforeAfter(value(f.before, Measure::Cycles).value_or(0),
+                              value(f.after, Measure::Cycles).value_or(0), false),
+                  chosen});
   }
   if (table.empty()) return;
   print(stderr, table.text({.colours = hasColours(stderr), .width = terminalWidth(stderr, 0)}));
@@ -252,7 +260,7 @@ int search(const TuneLine& line, std::string_view text, const std::string& fileN
     files.push_back({line.report, report});
   }
   if (const int exitCode = write(files); exitCode != 0) return exitCode;
-  if (!line.quiet) printTable(result);
+  if (!line.quiet) printTable(result, options.objective);
   return 0;
 }
 

@@ -11,13 +11,23 @@ namespace ptxopt::tool {
 void addGuardOptions(CLI::App& app, GuardLine& line) {
   const char* const kGuard = "Never worse";
   app.add_option("--guard", line.mode,
-                 "keep the text of functions that get worse by spills, then resident warps, then machine "
-                 "instructions: as ptxas counts them (the default for -O2 where there is a ptxas), by the "
+                 "keep the text of functions that get worse (--guard-rule): by what ptxas makes of them (the "
+                 "default for -O2 "
+                 "where there is a ptxas), by the "
                  "estimate of registers, or off. What cannot be judged is kept too; ptxas, where it is asked for, "
                  "fails if nothing can")
       ->type_name("auto|ptxas|estimate|off")
       ->check(CLI::IsMember({"auto", "ptxas", "estimate", "off"}))
       ->envname("PTXOPT_GUARD")
+      ->take_last()
+      ->group(kGuard);
+  app.add_option("--guard-rule", line.rule,
+                 "what worse is: time, spills, then modelled cycles of any innermost loop and of the whole; or "
+                 "warps, spills, "
+                 "then resident warps, then machine instructions [time]")
+      ->type_name("time|warps")
+      ->check(CLI::IsMember({"time", "warps"}))
+      ->envname("PTXOPT_GUARD_RULE")
       ->take_last()
       ->group(kGuard);
   app.add_option("--ptxas", line.ptxas, "the ptxas to ask [$PTXOPT_PTXAS, of the CUDA toolkit, or of PATH]")
@@ -33,6 +43,7 @@ void addGuardOptions(CLI::App& app, GuardLine& line) {
 
 bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& guard, std::string& error,
                   std::vector<std::string>* passedOver) {
+  guard.rule = guardRuleNamed(line.rule).value_or(GuardRule::Time);
   guard.ptxas.timeoutSeconds = line.timeoutSeconds;
   guard.ptxas.cache = &Cache::user();
   const bool wants = line.mode == "ptxas";

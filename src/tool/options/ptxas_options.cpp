@@ -72,7 +72,8 @@ void addFailOn(CLI::App& app, std::string& text) {
   app.add_option(
          "--fail-on", text,
          "what counts as a regression: spills, warps, sass (machine instructions), inner (those of innermost "
-         "loops), regs, stack, each with what is tolerated (regs:1, sass:2%), and missing; or none "
+         "loops), cycles (modelled), regs, stack, each with what is tolerated (regs:1, sass:2%), and missing; or "
+         "none "
          "[spills,warps]")
       ->type_name("MEASURE[:N[%]],...");
 }

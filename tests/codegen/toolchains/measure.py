@@ -1,18 +1,13 @@
-"""What one ptxas makes, for one architecture, of the inputs, of their reprint, and of what ptxopt makes of them.
-
-Texts lie in the work folder under their hash, so that what did not change is not optimized or assembled again.
-"""
+"""What one ptxas makes, for one architecture, of the inputs, of their reprint, and of what ptxopt makes of them."""
 import concurrent.futures
-import json
-import os
 from dataclasses import asdict, dataclass, field
 
+import guard_rule
 import inputs
 import machine_code
-from code_figures import fingerprint_of
-from compilers import Skip, digest, first_line, read, run, write
+from bench import Refused
+from compilers import Skip, read
 
-LIMIT = 300  # seconds
 REPRINT = ["-O0", "--reprint"]
 
 
@@ -43,107 +38,60 @@ class Result:
         return self.problems + nothing + [f"{name} is worse with the guard" for name in self.worse_guarded]
 
 
-class Refused(Exception):
-    """ptxopt or ptxas refuses a text; str() is what it says."""
+def check_file(bench, text, arch):
+    """(whether it is taken, whether ours is, whether the reprint is identical, problem)"""
+    source = bench.stored(inputs.lowered(text.text, arch, bench.toolchain.newest))
+    try:
+        code = bench.code(source, arch)
+    except machine_code.AssemblyError:
+        return False, False, False, ""
+    problems, ours, identical = [], False, False
+    try:
+        output = bench.made(source, "-O2", "--guard=off", "--arch", arch)
+        if read(output) != read(source):
+            bench.code(output, arch)
+        ours = True
+    except (Refused, machine_code.AssemblyError) as error:
+        problems.append(f"-O2: {error}")
+    try:
+        output = bench.made(source, *REPRINT)
+        different = machine_code.differing(code, bench.code(output, arch)) if read(output) != read(source) else []
+        identical = not different
+        if different:
+            problems.append("other machine code when reprinted: " + ", ".join(different[:3]))
+    except (Refused, machine_code.AssemblyError) as error:
+        problems.append(f"reprint: {error}")
+    return True, ours, identical, "; ".join(problems)
 
 
-class Bench:
-    def __init__(self, tool, work, toolchain):
-        self.tool, self.work, self.toolchain = os.path.abspath(tool), work, toolchain
-        self.tool_key = digest(read(self.tool))
-        os.environ["PTXAS"] = toolchain.path  # which machine_code asks
-        os.environ["PTXOPT_CACHE_DIR"] = os.path.join(work, "cache")  # `baseline` and the guard ask the same
-        for folder in ("texts", "figures"):
-            os.makedirs(os.path.join(work, folder), exist_ok=True)
-
-    def stored(self, text):
-        data = text.encode("latin-1")
-        path = os.path.join(self.work, "texts", digest(data) + ".ptx")
-        if not os.path.exists(path):
-            write(path, data)
-        return path
-
-    def made(self, source, *options):
-        """The path of what ptxopt makes of a file."""
-        output = os.path.join(self.work, "texts", digest(read(source), self.tool_key, *options) + ".ptx")
-        if not os.path.exists(output):
-            result = run([self.tool, source, "-o", output, *options], LIMIT)
-            if result.returncode:
-                raise Refused(f"ptxopt ends with status {result.returncode}: {first_line(result.stderr)}")
-        return output
-
-    def code(self, path, arch):
-        return fingerprint_of(path, arch, self.work, self.toolchain.build)
-
-    def figures(self, path, arch):
-        """kernel -> its figures, as `ptxopt baseline` counts them."""
-        kept = os.path.join(self.work, "figures", digest(read(path), arch, self.toolchain.build, self.tool_key) + ".json")
-        if not os.path.exists(kept):
-            result = run([self.tool, "baseline", path, "-o", kept, "--arch", arch, "--ptxas", self.toolchain.path, "-j", "1"], LIMIT)
-            if result.returncode:
-                raise Refused(first_line(result.stderr))
-        rows = json.loads(read(kept))["units"][0]["functions"]
-        return {row["name"]: row for row in rows}
-
-    # ---- one input ----
-
-    def check_file(self, text, arch):
-        """(whether it is taken, whether ours is, whether the reprint is identical, problem)"""
-        source = self.stored(inputs.lowered(text.text, arch, self.toolchain.newest))
-        try:
-            code = self.code(source, arch)
-        except machine_code.AssemblyError:
-            return False, False, False, ""
-        problems, ours, identical = [], False, False
-        try:
-            output = self.made(source, "-O2", "--guard=off", "--arch", arch)
-            if read(output) != read(source):
-                self.code(output, arch)
-            ours = True
-        except (Refused, machine_code.AssemblyError) as error:
-            problems.append(f"-O2: {error}")
-        try:
-            output = self.made(source, *REPRINT)
-            different = machine_code.differing(code, self.code(output, arch)) if read(output) != read(source) else []
-            identical = not different
-            if different:
-                problems.append("other machine code when reprinted: " + ", ".join(different[:3]))
-        except (Refused, machine_code.AssemblyError) as error:
-            problems.append(f"reprint: {error}")
-        return True, ours, identical, "; ".join(problems)
-
-    def check_kernels(self, text, arch):
-        """([(name, before, after, guarded)], problem); guarded is after where no kernel got worse."""
-        source = self.stored(inputs.lowered(text.text, arch, self.toolchain.newest))
-        try:
-            before = self.figures(source, arch)
-        except Refused:
-            return [], ""
-        try:
-            output = self.made(source, "-O2", "--guard=off", "--arch", arch)
-            after = guarded = self.figures(output, arch)
-            if any(is_worse(row, after[name]) for name, row in before.items()):
-                output = self.made(source, "-O2", "--guard=ptxas", "--arch", arch, "--ptxas", self.toolchain.path)
-                guarded = self.figures(output, arch)
-        except Refused as error:
-            return [], f"-O2: {error}"
-        return [(name, row, after[name], guarded[name]) for name, row in before.items()], ""
+def check_kernels(bench, text, arch):
+    """([(name, before, after, guarded)], problem); guarded is after where no kernel got worse."""
+    source = bench.stored(inputs.lowered(text.text, arch, bench.toolchain.newest))
+    try:
+        before = bench.figures(source, arch)
+    except Refused:
+        return [], ""
+    try:
+        output = bench.made(source, "-O2", "--guard=off", "--arch", arch)
+        after = guarded = bench.figures(output, arch)
+        if any(is_worse(row, after[name]) for name, row in before.items()):
+            output = bench.made(source, "-O2", "--guard=ptxas", "--arch", arch, "--ptxas", bench.toolchain.path)
+            guarded = bench.figures(output, arch)
+    except Refused as error:
+        return [], f"-O2: {error}"
+    return [(name, row, after[name], guarded[name]) for name, row in before.items()], ""
 
 
 def is_worse(before, after):
-    """By the guard's rule, src/ptxas/compare.h."""
-    return rank(after) > rank(before)
-
-
-def rank(row):
-    return row["spill-stores"] + row["spill-loads"], -row["warps"], row["instructions"]
+    """By the guard's usual rule."""
+    return guard_rule.by_time(before, after) > 0
 
 
 def measure(bench, arch, settings, pool):
     """`settings`: producers, tools, and one of how many files and kernels."""
     result = Result()
     texts = inputs.files(arch, settings.files)
-    for text, (taken, ours, identical, problem) in zip(texts, pool.map(lambda t: bench.check_file(t, arch), texts)):
+    for text, (taken, ours, identical, problem) in zip(texts, pool.map(lambda t: check_file(bench, t, arch), texts)):
         result.files += 1
         result.taken += taken
         result.ours += ours
@@ -158,7 +106,7 @@ def measure(bench, arch, settings, pool):
     except Skip as reason:
         result.problems.append(str(reason))
         return result
-    for (producer, text), (rows, problem) in zip(texts, pool.map(lambda t: bench.check_kernels(t[1], arch), texts)):
+    for (producer, text), (rows, problem) in zip(texts, pool.map(lambda t: check_kernels(bench, t[1], arch), texts)):
         if problem:
             result.problems.append(f"{text.name}: {problem}")
         for name, before, after, guarded in rows:

@@ -28,10 +28,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 import page  # noqa: E402
+from bench import Bench  # noqa: E402
 from compilers import prepare  # noqa: E402
 from inputs import files, suffix  # noqa: E402
 from loop_kernels import compilers  # noqa: E402
-from measure import Bench, measure, new_pool  # noqa: E402
+from measure import measure, new_pool  # noqa: E402
 from toolchains import RELEASES, Unavailable, below, downloaded, order_of, toolchain  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 

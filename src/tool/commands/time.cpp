@@ -1,0 +1,237 @@
+// ptxopt time K.ptx|K.cubin: what the model of time says of each loop and kernel.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "analysis/machine/target_number.h"
+#include "diff/measure.h"
+#include "ptxas/assemble.h"
+#include "ptxas/cubin.h"
+#include "report/sources.h"
+#include "sass/decode.h"
+#include "text/parse.h"
+#include "timing/profile_rounds.h"
+#include "tool/commands/subcommands.h"
+#include "tool/commands/time_report.h"
+#include "tool/files.h"
+#include "tool/options/environment.h"
+#include "tool/options/number_checks.h"
+#include "tool/options/parse_arguments.h"
+#include "tool/terminal/messages.h"
+#include "tool/terminal/terminal.h"
+
+namespace ptxopt::tool {
+namespace {
+
+struct TimeLine {
+  std::string input, architecture, ptxas, kernel, profile, format = "text", output = "-";
+  std::vector<std::string> ptxasArguments;
+  double timeout = 600;
+  double rounds = timing::kAssumedRounds;
+  uint32_t threads = 0;
+  bool path = false, code = false;
+};
+
+bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
+  CLI::App app(
+      "ptxopt time INPUT [OPTIONS]\n"
+      "Estimates the time of each loop and kernel from the machine code that ptxas makes: cycles of a warp where "
+      "data\n"
+      "lies in L1, L2 or DRAM, with what limits them. INPUT is a PTX file or a cubin. The model ranks two versions "
+      "of a\n"
+      "kernel; it does not predict a time. No GPU is needed.\n"
+      "Exit codes: 0 ok, 2 usage, I/O, or ptxas refuses the file, 4 internal error.",
+      "ptxopt time");
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "Examples:\n"
+      "  ptxopt time samples/matmul.ptx --arch sm_90\n"
+      "  ptxopt time kernel.cubin --threads 128 --code\n"
+      "  ptxopt run k.ptx ... --profile=p.json; ptxopt time k.ptx --profile p.json");
+  app.add_option("INPUT", line.input, "PTX file or cubin; - is standard input")->required();
+  CLI::Option* const arch =
+      app.add_option("--arch", line.architecture, "for this one instead of the file's .target")->type_name("sm_XX");
+  app.add_option("--kernel", line.kernel, "only the function of this name")->type_name("NAME");
+  app.add_option("--threads", line.threads,
+                 "of a block, where the kernel does not say [256]: how many warps an SM holds follows from it")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  CLI::Option* const rounds = app.add_option("--rounds", line.rounds, "of each loop, whenever control enters it")
+                                  ->type_name("N")
+                                  ->check(positiveNumber())
+                                  ->capture_default_str();
+  app.add_option("--profile", line.profile, "rounds as ptxopt run --profile=FILE counted them in the same PTX")
+      ->type_name("FILE.json")
+      ->excludes(rounds);
+  app.add_flag("--path", line.path, "also the critical path of each loop, in text");
+  app.add_flag("--code", line.code, "also each instruction, with its stall, its wait and what that is for");
+  app.add_option("--format", line.format, "text or json [text]")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+  app.add_option("-o,--output", line.output, "where that goes [standard output]")->type_name("FILE");
+  app.add_option("--ptxas", line.ptxas, "the ptxas to ask [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
+      ->type_name("PROGRAM");
+  app.add_option("--ptxas-option", line.ptxasArguments, "one more argument of ptxas")
+      ->type_name("OPTION")
+      ->allow_extra_args(false);
+  app.add_option("--ptxas-timeout", line.timeout, "give up on ptxas after so long")
+      ->type_name("SECONDS")
+      ->check(positiveNumber())
+      ->capture_default_str();
+  if (!parseArguments(app, argc, argv, exitCode)) return false;
+  if (arch->count() != 0 && !targetNumber(line.architecture)) {
+    exitCode = fail(Status::Usage, fmt::format("'{}' is not an architecture such as sm_80", line.architecture));
+    return false;
+  }
+  return true;
+}
+
+std::vector<std::string_view> linesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// Of the lines after each .loc of the PTX. What is not valid PTX by our reading has none.
+std::map<uint32_t, SourceLine> sourcesOf(std::string_view text, const std::string& fileName) {
+  std::map<uint32_t, SourceLine> sources;
+  const auto parsed = parse(text, fileName);
+  if (std::holds_alternative<ParseError>(parsed)) return sources;
+  const Module& module = *std::get<0>(parsed);
+  const auto files = report::Sources(module).files();
+  const auto nameOf = [&](uint32_t file) { return files.value(std::to_string(file), std::string()); };
+  for (const Function& f : module.functions) {
+    const Loc* now = nullptr;
+    for (const InstrId id : f) {
+      if (const Loc* loc = f.lineOf(f[id])) now = loc;
+      if (now == nullptr || !f[id].isInstruction()) continue;
+      const auto line = static_cast<uint32_t>(locate(module.source, f[id].sourceBegin).line);
+      sources[line] = {nameOf(now->file), now->line};
+    }
+  }
+  return sources;
+}
+
+// The cubin of a PTX text; its messages on failure.
+bool assembleForTime(const TimeLine& line, std::string_view text, TimeReport& report, std::string& cubin,
+                     std::string& error) {
+  const std::vector<std::string> target = diff::targetWords(text);
+  report.architecture =
+      line.architecture.empty() ? architectureToAssemble(target.empty() ? "" : target[0]) : line.architecture;
+  PtxasSettings settings;
+  settings.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), report.architecture});
+  if (settings.program.empty()) {
+    error = "there is no ptxas to assemble PTX with; --ptxas names one";
+    return false;
+  }
+  settings.arguments = line.ptxasArguments;
+  const bool isDebug = std::ranges::find(target, "debug") != target.end();
+  if (isDebug)
+    settings.arguments.insert(settings.arguments.end(), {"-g", "-O0"});
+  else
+    settings.arguments.push_back("-lineinfo");
+  settings.timeoutSeconds = line.timeout;
+  settings.keepsOutput = true;
+  Assembly assembly = assemble(text, report.architecture, settings);
+  if (!assembly) {
+    error = assembly.error;
+    return false;
+  }
+  cubin = std::move(assembly.output->cubin);
+  return true;
+}
+
+bool addFunctions(const TimeLine& line, std::string_view cubin, TimeReport& report, std::string& error) {
+  const auto measures = readCubin(cubin);
+  const auto code = readCubinCode(cubin);
+  if (const auto* wrong = std::get_if<CubinError>(&measures)) {
+    error = "not a cubin that can be read: " + wrong->message;
+    return false;
+  }
+  const Measures& figures = std::get<Measures>(measures);
+  report.architecture = figures.architecture;
+  const uint32_t number = std::get<CubinCode>(code).architecture;
+  if (number < sass::kOldestArchitecture) {
+    error = fmt::format("{}: the model knows sm_70 and newer", figures.architecture);
+    return false;
+  }
+  const timing::Machine machine(number);
+  report.figuresOf = machine.figuresOf();
+  std::optional<timing::ProfileCounts> profile;
+  if (!line.profile.empty()) {
+    FileText text;
+    if (!readFile(line.profile, text, error)) return false;
+    profile = timing::readProfile(text, error);
+    if (!profile) {
+      error = fmt::format("'{}' is not a profile of ptxopt run: {}", line.profile, error);
+      return false;
+    }
+  }
+  for (const FunctionCode& f : std::get<CubinCode>(code).functions) {
+    if (!line.kernel.empty() && f.name != line.kernel) continue;
+    FunctionMeasures kernel = *figures.find(f.name);
+    if (line.threads != 0 && kernel.threads == 0) kernel.threads = line.threads;
+    setWarps(kernel, figures.architecture);
+    timing::TimedCode timed(f.text, number, f.branches);
+    timing::TimeOptions options;
+    options.warps = kernel.warps;
+    if (profile)
+      options.roundsOf = profiledRounds(timed, *profile, f.name, [&](uint64_t at) { return lineAt(f.lines, at); });
+    else
+      options.roundsOf = timing::assumedRounds(line.rounds);
+    timing::FunctionTime time = estimate(timed, machine, options);
+    const uint32_t threads = kernel.threads != 0 ? kernel.threads : kThreadsWhenUnknown;
+    report.functions.push_back({f.name, kernel.isKernel, kernel.registers, kernel.isKernel ? threads : 0,
+                                std::move(timed), std::move(time), f.lines});
+  }
+  std::ranges::stable_sort(report.functions, {}, &TimedFunction::name);
+  if (!report.functions.empty()) return true;
+  error = line.kernel.empty() ? "there are no functions in it"
+                              : fmt::format("there is no function '{}' in it", line.kernel);
+  return false;
+}
+
+}  // namespace
+
+int timeCommand(int argc, char** argv) {
+  TimeLine line;
+  int exitCode = 0;
+  if (!readTimeLine(argc, argv, line, exitCode)) return exitCode;
+  FileText text;
+  std::string error;
+  if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
+  TimeReport report;
+  report.file = line.input == "-" ? "<stdin>" : line.input;
+  report.rounds = line.rounds;
+  report.profile = line.profile;
+  std::string cubin;
+  if (isElf(text)) {
+    if (!line.architecture.empty()) return fail(Status::Usage, "a cubin is for one architecture: no --arch");
+    if (!line.profile.empty()) return fail(Status::Usage, "--profile needs PTX: its lines are counted");
+    cubin = std::string(std::string_view(text));
+    report.ptxas = ptxasVersionOfCubin(text);
+  } else {
+    if (!assembleForTime(line, text, report, cubin, error))
+      return fail(Status::Usage, fmt::format("'{}': {}", report.file, error));
+    report.ptxas = ptxasVersionOfCubin(cubin);
+    report.ptx = linesOf(text);
+    report.sources = sourcesOf(text, report.file);
+  }
+  if (!addFunctions(line, cubin, report, error))
+    return fail(Status::Usage, fmt::format("'{}': {}", report.file, error));
+  const bool isScreen = line.output == "-";
+  const std::string out = line.format == "json"
+                              ? timeJson(report, line.code)
+                              : timeText(report, {.colours = isScreen && hasColours(stdout),
+                                                  .width = isScreen ? terminalWidth(stdout, 0) : 0,
+                                                  .path = line.path,
+                                                  .code = line.code});
+  if (!writeFiles({{line.output, out}}, error)) return fail(Status::Usage, error);
+  return 0;
+}
+
+}  // namespace ptxopt::tool

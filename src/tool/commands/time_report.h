@@ -1,0 +1,55 @@
+// What `ptxopt time` found out, and how it says it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptxas/line_table.h"
+#include "timing/kernel_time.h"
+
+namespace ptxopt::tool {
+
+struct TimedFunction {
+  std::string name;  // as mangled
+  bool isKernel = false;
+  uint32_t registers = 0;
+  uint32_t threads = 0;  // of a block, that the resident warps are for; 0: not a kernel
+  timing::TimedCode code;
+  timing::FunctionTime time;
+  std::vector<LineRow> lines;  // of the PTX; none for a cubin without them
+};
+
+struct SourceLine {
+  std::string file;
+  uint32_t line = 0;
+};
+
+struct TimeReport {
+  std::string file, architecture, ptxas;   // ptxas: its version; empty where not known
+  uint32_t figuresOf = 0;                  // the architecture whose figures the model has
+  double rounds = 0;                       // assumed of each loop
+  std::string profile;                     // the file that says rounds instead; empty: none
+  std::vector<std::string_view> ptx;       // its lines; none for a cubin
+  std::map<uint32_t, SourceLine> sources;  // of lines of the PTX
+  std::vector<TimedFunction> functions;
+
+  // The line of the PTX without blanks around it; empty where there is none.
+  std::string_view textOf(uint32_t line) const;
+  // Of the PTX, or of the source where the PTX names it; nullptr where not known.
+  const SourceLine* sourceOf(uint32_t line) const;
+};
+
+struct TimeTextOptions {
+  bool colours = false;
+  std::size_t width = 0;  // of the terminal; 0: none
+  bool path = false;      // the critical path of each loop
+  bool code = false;      // each instruction
+};
+
+std::string timeText(const TimeReport& report, const TimeTextOptions& options);
+// schemas/time.schema.json. With `code`: each instruction, too.
+std::string timeJson(const TimeReport& report, bool code);
+
+}  // namespace ptxopt::tool

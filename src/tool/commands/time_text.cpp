@@ -1,0 +1,220 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diff/names.h"
+#include "sass/decode.h"
+#include "tool/commands/time_report.h"
+#include "tool/terminal/table.h"
+
+namespace ptxopt::tool {
+namespace {
+
+using namespace timing;
+
+constexpr std::size_t kMostText = 60;  // columns of a line of PTX
+constexpr double kShown = 0.05;        // cycles: less is shown as nothing
+
+std::string cyclesText(double cycles) { return fmt::format("{:.1f}", cycles); }
+
+std::string blankTabs(std::string_view text) {
+  std::string out(text);
+  std::ranges::replace(out, '\t', ' ');
+  return out;
+}
+
+class FunctionText {
+ public:
+  FunctionText(const TimeReport& report, const TimedFunction& f, const TimeTextOptions& options)
+      : report_(report), f_(f), options_(options), machine_(f.code.architecture) {}
+
+  std::string text() {
+    heading();
+    regions();
+    for (const RegionTime& r : f_.time.regions)
+      if (r.region.loop != Region::kNone) loopDetails(r);
+    if (options_.code) code();
+    return std::move(out_);
+  }
+
+ private:
+  const sass::Instruction& at(uint32_t i) const { return f_.code.instructions[i]; }
+  uint32_t lineOf(uint32_t i) const { return lineAt(f_.lines, uint64_t{i} * sass::kInstructionBytes); }
+
+  void heading() {
+    out_ += styled(diff::fullName(f_.name, {}), Style::Strong, options_.colours);
+    out_ += fmt::format(", {}", report_.architecture);
+    if (f_.isKernel)
+      out_ += fmt::format(", {} registers, {} resident warps with {} threads a block", f_.registers, f_.time.warps,
+                          f_.threads);
+    out_ += '\n';
+  }
+
+  // "loop at 0x01d0, lines 40-56".
+  std::string name(const RegionTime& r) const {
+    const bool isLoop = r.region.loop != Region::kNone;
+    uint32_t first = UINT32_MAX, last = 0;
+    for (const Visit& v : r.region.visits) {
+      const sass::Block& b = f_.code.flow.blocks()[v.block];
+      for (uint32_t i = b.first; i < b.end; ++i)
+        if (const uint32_t line = lineOf(i); line != 0) {
+          first = std::min(first, line);
+          last = std::max(last, line);
+        }
+    }
+    std::string result(isLoop ? 2 * f_.code.flow.loops()[r.region.loop].depth : 0, ' ');
+    if (!isLoop) return isMain(r) ? "outside of loops" : "subroutine";
+    const uint32_t header = f_.code.flow.blocks()[f_.code.flow.loops()[r.region.loop].header].first;
+    result += fmt::format("loop at {:#06x}", header * sass::kInstructionBytes);
+    if (last == 0) return result;
+    return result + (first == last ? fmt::format(", line {}", first) : fmt::format(", lines {}-{}", first, last));
+  }
+
+  static bool isMain(const RegionTime& r) { return r.region.visits.empty() || r.region.visits[0].block == 0; }
+
+  void regions() {
+    Table table({{"cycles of a warp, a round", Table::Align::Left},
+                 {"rounds", Table::Align::Right},
+                 {"instr.", Table::Align::Right},
+                 {"L1", Table::Align::Right},
+                 {"", Table::Align::Left},
+                 {"L2", Table::Align::Right},
+                 {"", Table::Align::Left},
+                 {"DRAM", Table::Align::Right},
+                 {"", Table::Align::Left}});
+    for (const RegionTime& r : f_.time.regions) {
+      std::vector<Table::Cell> row{name(r), fmt::format("{:.6g}", r.region.rounds), cyclesText(r.instructions)};
+      for (std::size_t s = 0; s < kScenarios; ++s) {
+        row.emplace_back(cyclesText(r.scenarios[s].cycles));
+        row.emplace_back(nameOf(r.scenarios[s].bottleneck, static_cast<Scenario>(s)), Style::Faint);
+      }
+      table.addRow(std::move(row));
+    }
+    table.addRule();
+    std::vector<Table::Cell> sum{"the whole, all rounds", "", ""};
+    for (std::size_t s = 0; s < kScenarios; ++s) {
+      const ScenarioTime& time = f_.time.whole.scenarios[s];
+      sum.emplace_back(fmt::format("{:.0f}", time.cycles), Style::Strong);
+      sum.emplace_back(nameOf(time.bottleneck, static_cast<Scenario>(s)), Style::Faint);
+    }
+    table.addRow(std::move(sum));
+    out_ += table.text({.colours = options_.colours, .width = options_.width, .indent = "  "});
+  }
+
+  void loopDetails(const RegionTime& r) {
+    std::string title = name(r);
+    title.erase(0, title.find_first_not_of(' '));
+    out_ += fmt::format("\n  {}\n    units, cycles a round:", title);
+    std::vector<std::pair<double, std::size_t>> units;
+    for (std::size_t u = 0; u < kUnits; ++u)
+      if (r.units[u] >= kShown) units.emplace_back(r.units[u], u);
+    std::ranges::sort(units, [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    for (std::size_t i = 0; i < units.size(); ++i)
+      out_ += fmt::format("{} {} {:.1f}", i == 0 ? "" : ",", nameOf(static_cast<Unit>(units[i].second)),
+                          units[i].first);
+    out_ += fmt::format("\n    a warp alone, cycles a round: L1 {:.0f}, L2 {:.0f}, DRAM {:.0f}\n",
+                        r.scenarios[0].latency, r.scenarios[1].latency, r.scenarios[2].latency);
+    waits(r);
+    if (options_.path) path(r);
+  }
+
+  std::string describe(uint32_t i) const {
+    const uint32_t line = lineOf(i);
+    std::string text = fmt::format("{:#06x} {}", i * sass::kInstructionBytes, sass::mnemonicOf(at(i).opcode));
+    if (line != 0)
+      text += fmt::format(" (line {}: {})", line, shortened(printable(blankTabs(report_.textOf(line))), kMostText));
+    return text;
+  }
+
+  // The longest waits of a warp alone, with what they are for.
+  void waits(const RegionTime& r) {
+    constexpr std::size_t kMost = 3;
+    const Trace trace = traceOf(f_.code, r.region, machine_, Scenario::L2);
+    std::vector<const Issue*> longest;
+    for (const Issue& i : trace.issues)
+      if (i.wait >= kShown && i.waitedFor != Issue::kNone) longest.push_back(&i);
+    std::ranges::stable_sort(longest, std::ranges::greater(), &Issue::wait);
+    if (longest.size() > kMost) longest.resize(kMost);
+    for (const Issue* i : longest) {
+      const Issue& cause = trace.issues[i->waitedFor];
+      out_ += fmt::format("    waits {:.0f} cycles (L2) at {}\n      for {}{}\n", i->wait, describe(i->instruction),
+                          describe(cause.instruction), i->isFromRoundBefore ? " of the round before" : "");
+    }
+  }
+
+  void path(const RegionTime& r) {
+    const Trace trace = traceOf(f_.code, r.region, machine_, Scenario::L2);
+    out_ += "    critical path of a warp alone (L2)\n";
+    for (const PathStep& step : criticalPath(trace))
+      out_ += fmt::format("      {:>6.1f}  {}\n", step.cycles, describe(trace.issues[step.issue].instruction));
+  }
+
+  void code() {
+    out_ += "\n";
+    Table table({{"at", Table::Align::Left},
+                 {"instruction", Table::Align::Left},
+                 {"times", Table::Align::Right},
+                 {"stall", Table::Align::Right},
+                 {"wait", Table::Align::Right},
+                 {"for", Table::Align::Left},
+                 {"kind", Table::Align::Left},
+                 {"line", Table::Align::Right},
+                 {"PTX", Table::Align::Left, true}});
+    std::map<uint32_t, std::vector<Table::Cell>> rows;  // by address
+    for (const RegionTime& r : f_.time.regions) {
+      const Trace trace = traceOf(f_.code, r.region, machine_, Scenario::L2);
+      for (const Issue& i : trace.issues) {
+        const uint32_t line = lineOf(i.instruction);
+        std::string cause;
+        if (i.wait >= kShown && i.waitedFor != Issue::kNone)
+          cause = fmt::format("{:#06x}{}", trace.issues[i.waitedFor].instruction * sass::kInstructionBytes,
+                              i.isFromRoundBefore ? " before" : "");
+        rows[i.instruction] = {fmt::format("{:#06x}", i.instruction * sass::kInstructionBytes),
+                               std::string(sass::mnemonicOf(at(i.instruction).opcode)),
+                               fmt::format("{:.6g}", i.frequency * r.region.rounds),
+                               fmt::format("{}", at(i.instruction).control.stall),
+                               i.wait >= kShown ? fmt::format("{:.0f}", i.wait) : "",
+                               cause,
+                               std::string(nameOf(f_.code.operations[i.instruction].kind)),
+                               line == 0 ? "" : fmt::format("{}", line),
+                               blankTabs(report_.textOf(line))};
+      }
+    }
+    for (auto& [at, row] : rows) table.addRow(std::move(row));
+    out_ += table.text({.colours = options_.colours, .width = options_.width, .indent = "  "});
+  }
+
+  const TimeReport& report_;
+  const TimedFunction& f_;
+  const TimeTextOptions& options_;
+  Machine machine_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string_view TimeReport::textOf(uint32_t line) const {
+  if (line == 0 || line > ptx.size()) return {};
+  std::string_view text = ptx[line - 1];
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+}
+
+const SourceLine* TimeReport::sourceOf(uint32_t line) const {
+  const auto found = sources.find(line);
+  return found == sources.end() ? nullptr : &found->second;
+}
+
+std::string timeText(const TimeReport& report, const TimeTextOptions& options) {
+  std::string out;
+  for (const TimedFunction& f : report.functions) {
+    if (!out.empty()) out += '\n';
+    out += FunctionText(report, f, options).text();
+  }
+  return out;
+}
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""ptxopt time: what it says of kernels whose bottleneck is known, in both formats; profiles; wrong input.
+
+  tests/cli/time/run.py --tool PATH
+
+77 without a ptxas.
+"""
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/lib"))
+from checking import Counted  # noqa: E402
+from toolkit import find_ptxas  # noqa: E402
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+
+
+def loop(body, before="", after=""):
+    """A kernel whose only loop has this body and goes round k_n times; %f1 is stored after it, at %rd2."""
+    return HEAD + f""".file 1 "k.cu"
+.visible .entry k(.param .u64 k_p, .param .u32 k_n) .maxntid 256, 1, 1 {{
+  .reg .b64 %rd<9>; .reg .f32 %f<99>; .reg .b32 %r<9>; .reg .pred %p<9>;
+  ld.param.u64 %rd1, [k_p];
+  cvta.to.global.u64 %rd2, %rd1;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 16;
+  add.s64 %rd2, %rd2, %rd3;
+  ld.global.f32 %f1, [%rd2];
+  ld.param.u32 %r2, [k_n];
+  {before}
+  .loc 1 77 0
+L:
+  .pragma "nounroll";
+  {body}
+  add.s32 %r2, %r2, -1;
+  setp.ne.s32 %p1, %r2, 0;
+  @%p1 bra L;
+  {after}
+  st.global.f32 [%rd2], %f1;
+  ret;
+}}
+"""
+
+
+CHAIN = "\n".join("fma.rn.f32 %f1, %f1, %f1, %f1;" for _ in range(16))
+REGISTERS = range(2, 50)
+STREAMS = {"body": "\n".join(f"fma.rn.f32 %f{i}, %f{i}, %f1, %f{i};" for i in REGISTERS),
+           "before": "\n".join(f"ld.global.f32 %f{i}, [%rd2+{4 * i}];" for i in REGISTERS),
+           "after": "\n".join(f"add.f32 %f1, %f1, %f{i};" for i in REGISTERS)}
+COPY = """ld.global.v4.f32 {%f10, %f11, %f12, %f13}, [%rd2];
+  st.global.v4.f32 [%rd2+65536], {%f10, %f11, %f12, %f13};
+  add.s64 %rd2, %rd2, 131072;"""
+
+
+class Time:
+    def __init__(self, tool, ptxas, folder):
+        self.tool, self.ptxas, self.folder, self.counted = tool, ptxas, folder, Counted("time")
+
+    def check(self, holds, *what):
+        self.counted.check(holds, " ".join(map(str, what)))
+
+    def run(self, *words):
+        result = subprocess.run([self.tool, *words], capture_output=True, timeout=120, cwd=self.folder)
+        return result.returncode, result.stdout.decode(), result.stderr.decode()
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return name
+
+    def json(self, *words):
+        code, out, err = self.run("time", *words, "--format", "json")
+        self.check(code == 0, words, err)
+        document = json.loads(out) if code == 0 else {"functions": []}
+        if jsonschema and code == 0:
+            schema = json.loads((ROOT / "schemas/time.schema.json").read_text())
+            wrong = [e.message for e in jsonschema.Draft202012Validator(schema).iter_errors(document)]
+            self.check(not wrong, words, "is what the schema says:", wrong[:3])
+        return document
+
+    def only_loop(self, document):
+        loops = [r for r in document["functions"][0]["regions"] if r["loop"]]
+        self.check(len(loops) == 1, "one loop:", len(loops))
+        return loops[0]
+
+    def bottlenecks(self):
+        # A chain of one warp for each scheduler waits for itself; many warps share the unit.
+        chain = self.write("chain.ptx", loop(CHAIN))
+        for arch in ("sm_80", "sm_90"):
+            document = self.json(chain, "--arch", arch)
+            self.check(document["functions"][0]["warps"] > 8, "warps", document)
+            r = self.only_loop(document)
+            self.check(r["scenarios"]["l1"]["latency"] >= 16 * 4, "a chain of 16 takes at least 64 cycles", r)
+            self.check(r["scenarios"]["l1"]["bottleneck"] != "latency", "warps hide it", r)
+        streams = self.only_loop(self.json(self.write("streams.ptx", loop(**STREAMS))))
+        self.check(streams["units"].get("FMA", 0) >= 2 * len(REGISTERS), "FMA of sm_80 is half as wide as a warp", streams)
+        self.check(streams["scenarios"]["l1"]["bottleneck"].startswith("FMA"), "FMA is what limits it", streams)
+        copy = self.only_loop(self.json(self.write("copy.ptx", loop(COPY))))
+        self.check(copy["bytes"] == 2 * 32 * 16, "bytes of a copy", copy)
+        self.check(copy["scenarios"]["dram"]["bottleneck"] == "DRAM bandwidth", copy)
+        cycles = [copy["scenarios"][s]["cycles"] for s in ("l1", "l2", "dram")]
+        self.check(cycles == sorted(cycles) and cycles[0] < cycles[2], "the farther the slower:", cycles)
+
+    def rounds_and_profile(self):
+        kernel = self.write("rounds.ptx", loop(CHAIN))
+        self.check(self.only_loop(self.json(kernel))["rounds"] == 8, "eight rounds are assumed")
+        self.check(self.only_loop(self.json(kernel, "--rounds", "50"))["rounds"] == 50, "--rounds")
+        code, _, err = self.run("run", kernel, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=p.json")
+        self.check(code == 0, "run --profile", err)
+        profiled = self.json(kernel, "--profile", "p.json")
+        self.check(self.only_loop(profiled)["rounds"] == 100, "the profile says 100")
+        whole = profiled["functions"][0]["cycles"]["l1"]
+        self.check(whole > 10 * self.json(kernel)["functions"][0]["cycles"]["l1"], "which is what the whole costs")
+        # 20 for which ptxas unrolls: fewer rounds of machine code, but as much work.
+        unrolled = self.write("unrolled.ptx", loop(COPY).replace('.pragma "nounroll";', '.pragma "unroll 4";'))
+        code, _, err = self.run("run", unrolled, "--grid", "1", "--block", "32", "--arg", "buf:f32:4000000:iota", "u32:64", "--profile=u.json")
+        self.check(code == 0, "run --profile", err)
+        document = self.json(unrolled, "--profile", "u.json")
+        moved = sum(r["rounds"] * r["bytes"] for r in document["functions"][0]["regions"] if r["loop"])
+        self.check(0.9 * 64 * 1024 <= moved <= 1.1 * 64 * 1024, "bytes that a warp moves in 64 rounds:", moved)
+
+    def lines_and_cubins(self):
+        kernel = self.write("lines.ptx", loop("ld.global.f32 %f3, [%rd2+16];\nadd.f32 %f1, %f1, %f3;\nadd.s64 %rd2, %rd2, 64;"))
+        document = self.json(kernel, "--code")
+        rows = self.only_loop(document)["code"]
+        loads = [r for r in rows if r["opcode"] == "LDG"]
+        line = next(n for n, text in enumerate((self.folder / kernel).read_text().split("\n"), 1) if "+16]" in text)
+        self.check([r["ptx"]["line"] for r in loads] == [line], "the load leads back to its line", loads)
+        self.check(loads[0]["ptx"].get("source") == {"file": "k.cu", "line": 77}, "and to the source", loads)
+        waits = [r["waits"] for r in rows if r["opcode"] == "FADD"]
+        self.check(len(waits) == 1 and [w["for"] for w in waits[0].values()] == [loads[0]["at"]] * 3, "the addition waits for the load", rows)
+        self.check(waits[0]["dram"]["cycles"] > waits[0]["l2"]["cycles"] > waits[0]["l1"]["cycles"], "for longer if it is far", waits)
+        subprocess.run([self.ptxas, "-arch=sm_80", "lines.ptx", "-o", "lines.cubin"], cwd=self.folder, check=True)
+        cubin = self.json("lines.cubin")
+        self.check(cubin["functions"][0]["cycles"] == document["functions"][0]["cycles"], "a cubin costs what its PTX costs")
+        code, out, _ = self.run("time", "lines.ptx", "--path", "--code")
+        self.check(code == 0 and "critical path" in out and f"line {line}" in out and "LDG" in out, out)
+        few = self.json("lines.cubin", "--threads", "32")
+        self.check(few["functions"][0]["warps"] == cubin["functions"][0]["warps"], "--threads says nothing of a kernel that does")
+
+    def wrong(self):
+        kernel = self.write("ok.ptx", loop(CHAIN))
+        self.write("bad.ptx", HEAD + ".visible .entry k() { nonsense; }")
+        self.write("bad.cubin", "\x7fELF rest")
+        self.write("p.json", "[1]")
+        for words, message in [
+                (("missing.ptx",), "missing.ptx"), (("bad.ptx",), "bad.ptx"), (("bad.cubin",), "not a cubin"),
+                ((kernel, "--kernel", "none"), "no function 'none'"), ((kernel, "--arch", "gfx90a"), "gfx90a"),
+                ((kernel, "--profile", "p.json"), "not a profile"), ((kernel, "--profile", "no.json"), "no.json"),
+                ((kernel, "--rounds", "0"), "--rounds"), ((kernel, "--threads", "2000"), "--threads"),
+                ((kernel, "--format", "xml"), "--format"), ((kernel, "--ptxas", "/nowhere/ptxas"), "/nowhere/ptxas"),
+                ((kernel, "--frobnicate"), "--frobnicate"), ((), "INPUT")]:
+            code, out, err = self.run("time", *words)
+            self.check(code == 2 and not out and message in err, words, code, err)
+        code, _, err = self.run("time", kernel, "-o", "no/such/folder.txt")
+        self.check(code == 2 and "no/such" in err, "an output that cannot be written", err)
+        code, out, err = self.run("time", kernel, "-o", "out.txt")
+        self.check(code == 0 and not out and "loop at" in (self.folder / "out.txt").read_text(), "-o", err)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    args = parser.parse_args()
+    ptxas = find_ptxas()
+    if not ptxas:
+        print("skipped: time needs ptxas")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        test = Time(str(Path(args.tool).resolve()), ptxas, Path(folder))
+        test.bottlenecks()
+        test.rounds_and_profile()
+        test.lines_and_cubins()
+        test.wrong()
+    if jsonschema is None:
+        print("no schema was checked: there is no python3-jsonschema")
+    print(f"time: {test.counted.checks} checks, {test.counted.wrong} wrong")
+    return 1 if test.counted.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
