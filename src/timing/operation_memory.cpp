@@ -8,9 +8,9 @@ using sass::Word;
 
 constexpr uint32_t kNoRegister = 0xff;  // RZ
 
-// Bits 73 to 75 of loads and stores: U8, S8, U16, S16, 32, 64, 128 bits.
+// Bits 73 to 75 of loads and stores: U8, S8, U16, S16, 32, 64, 128, and of sm_75 U.128 bits.
 uint16_t sizeOf(uint32_t field) {
-  constexpr uint16_t kSizes[] = {1, 1, 2, 2, 4, 8, 16, 0};
+  constexpr uint16_t kSizes[] = {1, 1, 2, 2, 4, 8, 16, 16};
   return kSizes[field];
 }
 
@@ -24,9 +24,10 @@ uint16_t copySizeOf(Word word, uint32_t architecture) {
 }
 
 // Atomics, by bits 73 to 75, on integers and, until sm_89, all others: U32, S32, U64, then by operation: F32 or S64;
-// F16x2 or 128 bits; S64; F64. Bits 87 to 90 have the operation: 0 an addition, 8 an exchange.
-uint16_t atomicSizeOf(Word word, bool reduces) {
-  const uint32_t operation = word.bits(87, reduces ? 3 : 4);
+// F16x2 or 128 bits; S64; F64. Bits 87 to 90 have the operation: 0 an addition, 8 an exchange. A comparison and exchange
+// has no operation, and is of 32, 64 or 128 bits.
+uint16_t atomicSizeOf(Word word, bool reduces, bool compares) {
+  const uint32_t operation = compares ? 1 : word.bits(87, reduces ? 3 : 4);
   switch (word.bits(73, 3)) {
     case 0:
     case 1: return 4;
@@ -49,6 +50,11 @@ uint16_t floatAtomicSizeOf(Word word, bool hasVectors) {
 bool isFloatAtomic(const sass::Instruction& i) {
   const uint32_t encoding = i.encoding & kEncodingWithoutUniform;
   return encoding == 0x3a2 || encoding == 0x9a2 || encoding == 0x3a3 || encoding == 0x9a3 || encoding == 0x9a6;
+}
+
+bool isCompareExchange(const sass::Instruction& i) {
+  const uint32_t encoding = i.encoding & kEncodingWithoutUniform;
+  return encoding == 0x38b || encoding == 0x3a9 || encoding == 0x38d || encoding == 0x58d;
 }
 
 uint16_t bytesOf(Word word, const sass::Instruction& i, uint32_t architecture) {
@@ -76,19 +82,19 @@ uint16_t bytesOf(Word word, const sass::Instruction& i, uint32_t architecture) {
     case Opcode::ATOMG:
     case Opcode::ATOMS:
       if (isFloatAtomic(i)) return floatAtomicSizeOf(word, i.opcode == Opcode::ATOMG);
-      return atomicSizeOf(word, false);
+      return atomicSizeOf(word, false, isCompareExchange(i));
     case Opcode::RED:
     case Opcode::REDG:
     case Opcode::REDAS:
       if (isFloatAtomic(i)) return floatAtomicSizeOf(word, true);
-      return atomicSizeOf(word, true);
+      return atomicSizeOf(word, true, false);
     default: return 0;
   }
 }
 
 // LDC has its offset in another register field than loads of other spaces, but no register there either if it is uniform.
 bool hasUniformAddress(Word word, const sass::Instruction& i) {
-  if (i.opcode == Opcode::ULDC || i.opcode == Opcode::LDCU) return true;
+  if (sass::pipeOf(i.opcode) == sass::Pipe::Uniform) return true;
   return word.bits(24, 8) == kNoRegister;
 }
 

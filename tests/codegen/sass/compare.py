@@ -4,8 +4,9 @@
   compare.py --dump build/release/tests/codegen/sass/dump_sass [--arch sm_XX,...] [--own | --all] [--corpus WORK]
              [--packages] [--sample N] [-j N] [FILE.ptx...]
 
-Of each instruction the mnemonic, the guard and the target must be the same, of each function the natural loops: header
-and instructions. The disassembler's graph of blocks gives the loops, found by their definition (tests/lib/natural_loops.py).
+Of each instruction the mnemonic, the guard and the target must be the same, and what it asks of a machine (operations.py:
+bytes, address, form, shape of a matrix product, counted wait). Of each function the natural loops must be: header and
+instructions. The disassembler's graph of blocks gives the loops, found by their definition (tests/lib/natural_loops.py).
 
 Without files: the PTX of tests/ and samples/, and with --corpus also what tests/codegen/corpus/run.py --work WORK compiled.
 Each file is assembled for its own .target (--own), and by default for one more architecture that takes it, another for
@@ -103,7 +104,8 @@ def dumped(dump, cubin, where):
             functions[-1].irreducible += words[4] == "irreducible"
             functions[-1].loops[int(words[1], 16)] = set(places)
         else:
-            functions[-1].lines.append(nvdisasm.Line(words[2], words[3], None if words[4] == "-" else int(words[4], 16)))
+            operation = line.partition("; ")[2]
+            functions[-1].lines.append(nvdisasm.Line(words[2], words[3], None if words[4] == "-" else int(words[4], 16), operation=operation))
     return functions
 
 
@@ -139,6 +141,8 @@ def wrong_lines(program, number, batch):
             if (mine.guard, mine.mnemonic, masked(mine.target)) != (line.guard, line.mnemonic, masked(place)):
                 wrong.append(f"{function.where} at {at * 16:#x}: {mine.guard} {mine.mnemonic} {mine.target}, "
                              f"by nvdisasm {line.guard} {line.mnemonic} {place}")
+            if line.operation and mine.operation != line.operation:
+                wrong.append(f"{function.where} at {at * 16:#x}: {mine.mnemonic}: {mine.operation}, by nvdisasm {line.operation}")
         first += len(function.lines)
         base += len(function.text)
     return wrong, lines.count(None)

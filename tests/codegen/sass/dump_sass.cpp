@@ -4,11 +4,13 @@
 //   dump_sass --raw NUMBER     the words of standard input, two hexadecimal numbers a line, as code of sm_NUMBER
 //
 // An instruction: place in bytes, encoding, guard or `-`, mnemonic, target or `-`, and a `?` where control may go on
-// after a branch. A loop: `loop`, place of its header, depth, number of instructions, `irreducible` or `natural`, and the
+// after a branch; then what it asks of a machine: `;`, kind, bytes of a thread, `u` for an address that all threads share,
+// repeats, and of DEPBAR scoreboard:count:empty. A loop: `loop`, place of its header, depth, number of instructions, `irreducible` or `natural`, and the
 // stretches of code in it. Numbers are hexadecimal but for depth and number of instructions.
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -17,6 +19,7 @@
 #include "ptxas/cubin.h"
 #include "sass/control_flow.h"
 #include "sass/decode.h"
+#include "timing/operation.h"
 
 namespace {
 
@@ -28,11 +31,25 @@ std::string guardOf(sass::Predicate guard) {
                      guard.number == sass::Predicate::kTrue ? "T" : std::to_string(guard.number));
 }
 
-std::string lineOf(const sass::Instruction& i, std::size_t at) {
+constexpr const char* kKinds[] = {
+#define TIMING_KIND(name, text) #name,
+#include "timing/kinds.def"
+};
+
+std::string operationOf(sass::Word word, const sass::Instruction& i, uint32_t architecture) {
+  const timing::Operation operation = timing::operationOf(word, i, architecture);
+  std::string wait = "-";
+  if (const auto counted = timing::countedWaitOf(word, i))
+    wait = fmt::format("{}:{}:{}", counted->scoreboard, counted->count, counted->empty);
+  return fmt::format("{} {} {} {} {}", kKinds[static_cast<std::size_t>(operation.kind)], operation.bytes,
+                     operation.isUniform ? "u" : "-", operation.repeats, wait);
+}
+
+std::string lineOf(sass::Word word, const sass::Instruction& i, uint32_t architecture, std::size_t at) {
   std::string target = "-";
   if (i.target) target = *i.target < 0 ? fmt::format("-{:x}", -*i.target) : fmt::format("{:x}", *i.target);
-  return fmt::format("{:04x} {:04x} {} {} {}{}\n", at, i.encoding, guardOf(i.guard), mnemonicOf(i.opcode), target,
-                     i.isConditional ? " ?" : "");
+  return fmt::format("{:04x} {:04x} {} {} {}{} ; {}\n", at, i.encoding, guardOf(i.guard), mnemonicOf(i.opcode),
+                     target, i.isConditional ? " ?" : "", operationOf(word, i, architecture));
 }
 
 std::string lineOf(const sass::Loop& loop, const std::vector<sass::Block>& blocks) {
@@ -51,7 +68,12 @@ std::string lineOf(const sass::Loop& loop, const std::vector<sass::Block>& block
 void print(uint32_t architecture, std::string_view text, std::span<const sass::IndirectBranch> branches) {
   const std::vector<sass::Instruction> code = sass::Decoder(architecture).decode(text);
   std::string out;
-  for (std::size_t i = 0; i < code.size(); ++i) out += lineOf(code[i], i * sass::kInstructionBytes);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const std::size_t at = i * sass::kInstructionBytes;
+    sass::Word word;
+    std::memcpy(&word, text.data() + at, sizeof word);
+    out += lineOf(word, code[i], architecture, at);
+  }
   const sass::ControlFlow flow(code, branches);
   for (const sass::Loop& loop : flow.loops()) out += lineOf(loop, flow.blocks());
   std::cout << out;

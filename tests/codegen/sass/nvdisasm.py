@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
 from framework_packages import python_with  # noqa: E402
+import operations  # noqa: E402
 
 INSTALLED = "/usr/local/cuda/bin/nvdisasm"
 LINE = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?)U?P([0-6T])\s+)?([^\s;]+)\s*([^;\n]*?)\s*;", re.M)
@@ -36,6 +37,7 @@ class Line:
     mnemonic: str
     target: int
     is_absolute: bool = False  # the target, which then is not from the beginning of the code
+    operation: str = None  # what it asks of a machine (operations.py); None for what is not compared
 
 
 def find_nvdisasm():
@@ -78,7 +80,7 @@ def parsed(match):
     leads = mnemonic in TARGET and (mnemonic != "WARPSYNC" or ".COLLECTIVE" in opcode)
     where = re.search(TARGET[mnemonic], operands) if leads else None
     is_absolute = mnemonic == "JMP" or ".ABS" in opcode
-    return Line(guard, mnemonic, int(where[1], 16) if where else None, is_absolute)
+    return Line(guard, mnemonic, int(where[1], 16) if where else None, is_absolute, operations.expected(opcode, operands))
 
 
 def graph(program, cubin, function_sections):

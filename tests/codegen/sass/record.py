@@ -6,7 +6,8 @@ disassembler prints of it.
 
 tests/inputs/sass/words.txt (--words): of each architecture one instruction for each pair of an encoding and a mnemonic in
 what ptxas makes of tests/inputs/opcodes/*.ptx. A line `sm_NUMBER`, then of each instruction its two 64-bit words, guard and
-mnemonic.
+mnemonic. tests/inputs/sass/operations.txt: in the same way one instruction for each pair of a mnemonic and what it asks of a
+machine (operations.py), which follows its words.
 
 tests/inputs/sass/functions.txt (--functions): functions of kernels/*.ptx. A line `function NAME sm_NUMBER`, then a line
 `branch PLACE TARGET...` for each indirect branch, the words of each instruction with guard, mnemonic and target or `-`, and
@@ -56,17 +57,22 @@ def record_words(program, ptxas, jobs, folder):
                 sections = machine_code.read_sections(Path(cubin).read_bytes())
                 code[compare.number_of(arch)].update((data, None) for name, data in sections.items() if name.startswith(".text."))
                 os.unlink(cubin)
-    with open(OUT / "words.txt", "w") as file:
+    with open(OUT / "words.txt", "w") as file, open(OUT / "operations.txt", "w") as forms:
         for number, texts in code.items():
             text = b"".join(texts)
-            found = {}
+            found, operations = {}, {}
             for (low, high), line in zip(words_of(text), nvdisasm.raw(program, number, text)):
                 if line:
                     found.setdefault((table.encoding_of(struct.pack("<QQ", low, high)), line.mnemonic), (low, high, line))
+                if line and line.operation:
+                    operations.setdefault((line.mnemonic, line.operation), (low, high))
             print(f"sm_{number}", file=file)
             for _, (low, high, line) in sorted(found.items()):
                 print(f"{low:016x} {high:016x} {line.guard} {line.mnemonic}", file=file)
-            print(f"sm_{number}: {len(found)} words")
+            print(f"sm_{number}", file=forms)
+            for (_, operation), (low, high) in sorted(operations.items()):
+                print(f"{low:016x} {high:016x} {operation}", file=forms)
+            print(f"sm_{number}: {len(found)} words, {len(operations)} operations")
 
 
 def indirect_branches(info):
