@@ -104,8 +104,10 @@ def dumped(dump, cubin, where):
             functions[-1].irreducible += words[4] == "irreducible"
             functions[-1].loops[int(words[1], 16)] = set(places)
         else:
-            operation = line.partition("; ")[2]
-            functions[-1].lines.append(nvdisasm.Line(words[2], words[3], None if words[4] == "-" else int(words[4], 16), operation=operation))
+            _, operation, control = line.split(" ; ")
+            stall, write = map(int, control.split())
+            target = None if words[4] == "-" else int(words[4], 16)
+            functions[-1].lines.append(nvdisasm.Line(words[2], words[3], target, False, operation, stall, write))
     return functions
 
 

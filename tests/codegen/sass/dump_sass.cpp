@@ -5,7 +5,7 @@
 //
 // An instruction: place in bytes, encoding, guard or `-`, mnemonic, target or `-`, and a `?` where control may go on
 // after a branch; then what it asks of a machine: `;`, kind, bytes of a thread, `u` for an address that all threads share,
-// repeats, and of DEPBAR scoreboard:count:empty. A loop: `loop`, place of its header, depth, number of instructions, `irreducible` or `natural`, and the
+// repeats, and of DEPBAR scoreboard:count:empty; `;`, stall, scoreboard set until results are written. A loop: `loop`, place of its header, depth, number of instructions, `irreducible` or `natural`, and the
 // stretches of code in it. Numbers are hexadecimal but for depth and number of instructions.
 #include <fmt/format.h>
 
@@ -48,8 +48,9 @@ std::string operationOf(sass::Word word, const sass::Instruction& i, uint32_t ar
 std::string lineOf(sass::Word word, const sass::Instruction& i, uint32_t architecture, std::size_t at) {
   std::string target = "-";
   if (i.target) target = *i.target < 0 ? fmt::format("-{:x}", -*i.target) : fmt::format("{:x}", *i.target);
-  return fmt::format("{:04x} {:04x} {} {} {}{} ; {}\n", at, i.encoding, guardOf(i.guard), mnemonicOf(i.opcode),
-                     target, i.isConditional ? " ?" : "", operationOf(word, i, architecture));
+  return fmt::format("{:04x} {:04x} {} {} {}{} ; {} ; {} {}\n", at, i.encoding, guardOf(i.guard),
+                     mnemonicOf(i.opcode), target, i.isConditional ? " ?" : "", operationOf(word, i, architecture),
+                     i.control.stall, i.control.writeScoreboard);
 }
 
 std::string lineOf(const sass::Loop& loop, const std::vector<sass::Block>& blocks) {

@@ -18,6 +18,7 @@ import operations  # noqa: E402
 
 INSTALLED = "/usr/local/cuda/bin/nvdisasm"
 LINE = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?)U?P([0-6T])\s+)?([^\s;]+)\s*([^;\n]*?)\s*;", re.M)
+TEXT = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+([^;\n]*?)\s*;", re.M)
 # What leads somewhere that the instruction itself says.
 TARGET = {"BRA": r"(0x[0-9a-f]+)$", "JMP": r"(0x[0-9a-f]+)$", "BSSY": r"(0x[0-9a-f]+)$",
           "CALL": r"^(?:!?U?P[0-6T], *)?(0x[0-9a-f]+)$", "WARPSYNC": r"(0x[0-9a-f]+)$"}
@@ -38,6 +39,8 @@ class Line:
     target: int
     is_absolute: bool = False  # the target, which then is not from the beginning of the code
     operation: str = None  # what it asks of a machine (operations.py); None for what is not compared
+    stall: int = None  # of what src/sass decoded
+    write: int = None  # the scoreboard that it sets until its results are written, likewise
 
 
 def find_nvdisasm():
@@ -70,6 +73,16 @@ def raw(program, number, code):
     lines = {int(match[1], 16): parsed(match) for match in LINE.finditer(text)}
     if not lines or max(lines) >= len(code) or any(at % 16 for at in lines):
         raise Refused(f"{len(lines)} lines for {len(code)} bytes")
+    return [lines.get(at) for at in range(0, len(code), 16)]
+
+
+def texts(program, number, code):
+    """The text of each instruction, as raw() takes them."""
+    with tempfile.NamedTemporaryFile(suffix=".bin") as file:
+        file.write(code)
+        file.flush()
+        text = run([program, "-b", f"SM{number}", file.name])
+    lines = dict((int(place, 16), line) for place, line in TEXT.findall(text))
     return [lines.get(at) for at in range(0, len(code), 16)]
 
 

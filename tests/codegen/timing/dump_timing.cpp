@@ -1,0 +1,41 @@
+// Prints the tables of the model of time, a figure a line, for the scripts of this folder:
+//
+//   use ARCHITECTURE KIND UNIT CYCLES SOURCE
+//   latency ARCHITECTURE KIND CYCLES SOURCE
+//   memory ARCHITECTURE SCENARIO LATENCY BYTES
+#include <fmt/format.h>
+
+#include "timing/machine.h"
+
+using namespace ptxopt::timing;
+
+namespace {
+
+constexpr const char* kKindIds[] = {
+#define TIMING_KIND(name, text) #name,
+#include "timing/kinds.def"
+};
+constexpr const char* kUnitIds[] = {
+#define TIMING_UNIT(name, text, shared) #name,
+#include "timing/units.def"
+};
+
+}  // namespace
+
+int main() {
+  for (const uint32_t architecture : Machine::architectures()) {
+    const Machine machine(architecture);
+    for (std::size_t n = 0; n < kKinds; ++n) {
+      const auto kind = static_cast<Kind>(n);
+      for (const Use& use : machine.uses(kind))
+        fmt::print("use {} {} {} {} {}\n", architecture, kKindIds[n], kUnitIds[static_cast<std::size_t>(use.unit)],
+                   use.cycles, idOf(use.source));
+      fmt::print("latency {} {} {} {}\n", architecture, kKindIds[n], machine.latency(kind),
+                 idOf(machine.latencySource(kind)));
+    }
+    for (const Scenario scenario : {Scenario::L1, Scenario::L2, Scenario::Dram}) {
+      const Memory& memory = machine.memory(scenario);
+      fmt::print("memory {} {} {} {}\n", architecture, nameOf(scenario), memory.latency, memory.bytesPerCycle);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Checks that the latencies of the model of time are no longer than those that ptxas's own schedule keeps.
+
+  stalls.py --dump .../dump_sass --tables .../dump_timing [--packages] [--sample N] [-j N] [--pairs] [FILE.ptx...]
+
+In each stretch of code without branches, of each instruction of fixed latency whose registers registers.py knows, and its first
+reader: the stalls that src/sass decodes between the two must add up to the latency in src/timing/latencies.def at least. A violation
+means that a stall is decoded wrongly, or that the table is too high. --pairs prints the least distance of each pair of kinds.
+
+From sm_90 on ptxas keeps less by two rules (earlier()), which cicuvc/nvidia-sass-document found too ("forwarding").
+"""
+import argparse
+import collections
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+sys.path[:0] = [str(HERE), str(HERE.parent / "sass"), str(ROOT / "tests" / "lib")]
+import compare  # noqa: E402
+import machine_code  # noqa: E402
+import nvdisasm  # noqa: E402
+import registers  # noqa: E402
+import sample  # noqa: E402
+from toolkit import find_ptxas  # noqa: E402
+
+NO_SCOREBOARD = 7
+FIRST_WITH_FORWARDING = 90
+FMA = {"IntegerMultiply", "IntegerMultiplyWide", "Fp32", "Fp32Packed", "IntegerAddFma", "DotProduct"}
+MOST_SHOWN = 20
+
+
+def earlier(number, producer, consumer, opcode, register_place, is_upper):
+    """How many cycles before a result a reader may start."""
+    if number < FIRST_WITH_FORWARDING:
+        return 0
+    if "IMAD.WIDE" in opcode and register_place == 2 and is_upper:
+        return 2  # the upper half of the addend is read by the second pass
+    return 1 if (producer in FMA) != (consumer in FMA) else 0  # between the ALU and the FMA unit
+
+
+def stretches(lines, texts):
+    """Lists of (kind, stall, write scoreboard, Access or None), cut where control may come or go."""
+    targets = {line.target for line in lines}
+    stretch = []
+    for at, (line, text) in enumerate(zip(lines, texts)):
+        if at * 16 in targets and stretch:
+            yield stretch
+            stretch = []
+        kind = line.operation.split()[0]
+        stretch.append((kind, line.stall, line.write, registers.access(text) if text else None, text))
+        if kind in ("Branch", "Convergence", "Barrier") or line.stall == 0:
+            yield stretch
+            stretch = []
+    if stretch:
+        yield stretch
+
+
+def pairs(stretch):
+    """Yields (producer's kind, consumer's kind, opcode, place, is the upper register, distance, texts)."""
+    written, time = {}, 0  # register -> (time, kind, is upper, text)
+    for kind, stall, write, access, text in stretch:
+        if access is None:
+            written.clear()  # it may write anything
+        else:
+            for register, place in access.reads:
+                if register in written:
+                    when, producer, first = written.pop(register)
+                    names = [r for r, p in access.reads if p == place and p is not None]
+                    is_upper = place is not None and len(names) > 1 and register == names[-1]
+                    yield producer, kind, access.opcode, place, is_upper, time - when, (first, text)
+            for register in access.writes:
+                written[register] = (time, kind, text)
+                if write != NO_SCOREBOARD:
+                    del written[register]
+        time += stall
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dump", required=True)
+    parser.add_argument("--tables", required=True)
+    parser.add_argument("--packages", action="store_true", help="nvdisasm and ptxas from PyPI")
+    parser.add_argument("--pairs", action="store_true")
+    parser.add_argument("--arch", default=",".join(compare.ARCHITECTURES))
+    parser.add_argument("-j", type=int, default=os.cpu_count(), dest="jobs")
+    parser.add_argument("files", nargs="*")
+    sample.add_option(parser)
+    args = parser.parse_args()
+    args.corpus, args.all, args.own = None, True, False
+    program, ptxas, why = nvdisasm.from_packages() if args.packages else (nvdisasm.find_nvdisasm(), find_ptxas(), "")
+    if not program or not ptxas:
+        print(f"stalls: skipped: no {'ptxas' if program else 'nvdisasm'} {why}")
+        return 77
+    latencies = read_latencies(args.tables)
+    known = [arch for arch in args.arch.split(",") if compare.is_known(ptxas, arch)]
+    work = [(path, arch) for path in compare.files_of(args) for arch in compare.architectures_for(path, args, known)]
+    counts, wrong, least, forwarded = collections.Counter(), [], {}, collections.Counter()
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for number, found in pool.map(lambda item: one(args.dump, program, ptxas, folder, *item), work):
+            for producer, consumer, opcode, place, is_upper, distance, texts in found:
+                latency = latencies[number].get(producer)
+                counts[number] += 1
+                key = (producer, consumer, "predicate" if place is None else "register")
+                least.setdefault(key, {})[number] = min(distance, least.get(key, {}).get(number, 99))
+                sooner = earlier(number, producer, consumer, opcode, place, is_upper)
+                if distance < latency - sooner:
+                    wrong.append(f"sm_{number}: {producer} -> {consumer}: {distance} cycles, table {latency}: {texts[0]} -> {texts[1]}")
+                elif distance < latency:
+                    forwarded[number] += 1
+    if args.pairs:
+        for key, by_number in sorted(least.items()):
+            print(*key, *(f"sm_{number}:{distance}" for number, distance in sorted(by_number.items())))
+    for line in wrong[:MOST_SHOWN]:
+        print("WRONG", line)
+    for number in sorted(counts):
+        print(f"sm_{number}: {counts[number]} pairs of a producer and its first reader, {forwarded[number]} by the rules of forwarding")
+    print(f"stalls: {sum(counts.values())} pairs, {len(wrong)} violations")
+    return 1 if wrong or not counts else 0
+
+
+def read_latencies(tables):
+    latencies = collections.defaultdict(dict)
+    for line in subprocess.run([tables], capture_output=True, text=True, check=True).stdout.splitlines():
+        table, architecture, *rest = line.split()
+        if table == "latency":
+            latencies[int(architecture)][rest[0]] = float(rest[1])
+    for number, like in ((87, 86), (88, 86)):
+        latencies[number] = latencies[like]
+    return latencies
+
+
+def one(dump, program, ptxas, folder, path, arch):
+    number = compare.number_of(arch)
+    cubin = compare.assemble(ptxas, path, arch, folder)
+    if not cubin:
+        return number, []
+    found, first = [], 0
+    functions = compare.dumped(dump, cubin, "")
+    texts = functions and nvdisasm.texts(program, number, b"".join(function.text for function in functions))
+    for function in functions:
+        for stretch in stretches(function.lines, texts[first:]):
+            found += pairs(stretch)
+        first += len(function.lines)
+    os.unlink(cubin)
+    return number, found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
