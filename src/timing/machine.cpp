@@ -61,7 +61,7 @@ struct MemoryRow {
 };
 constexpr MemoryRow kMemories[] = {
 #define TIMING_MEMORY(architecture, scenario, latency, latencySource, bytes, bytesSource) \
-  {architecture, Scenario::scenario, {latency, bytes}},
+  {architecture, Scenario::scenario, {latency, bytes, Source::latencySource, Source::bytesSource}},
 #include "timing/memory.def"
 };
 

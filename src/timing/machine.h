@@ -64,6 +64,7 @@ struct Use {
 struct Memory {
   double latency;        // cycles from a load to its result
   double bytesPerCycle;  // of an SM, while all SMs load
+  Source latencySource, bytesSource;
 };
 
 class Machine {

@@ -2,7 +2,7 @@
 //
 //   use ARCHITECTURE KIND UNIT CYCLES SOURCE
 //   latency ARCHITECTURE KIND CYCLES SOURCE
-//   memory ARCHITECTURE SCENARIO LATENCY BYTES
+//   memory ARCHITECTURE SCENARIO LATENCY SOURCE BYTES SOURCE
 #include <fmt/format.h>
 
 #include "timing/machine.h"
@@ -20,6 +20,8 @@ constexpr const char* kUnitIds[] = {
 #include "timing/units.def"
 };
 
+constexpr const char* kScenarioIds[] = {"L1", "L2", "Dram"};
+
 }  // namespace
 
 int main() {
@@ -35,7 +37,8 @@ int main() {
     }
     for (const Scenario scenario : {Scenario::L1, Scenario::L2, Scenario::Dram}) {
       const Memory& memory = machine.memory(scenario);
-      fmt::print("memory {} {} {} {}\n", architecture, nameOf(scenario), memory.latency, memory.bytesPerCycle);
+      fmt::print("memory {} {} {} {} {} {}\n", architecture, kScenarioIds[static_cast<std::size_t>(scenario)],
+                 memory.latency, idOf(memory.latencySource), memory.bytesPerCycle, idOf(memory.bytesSource));
     }
   }
 }
