@@ -92,7 +92,22 @@ std::string_view nameOf(Scenario scenario) { return kScenarioNames[static_cast<s
 std::string_view idOf(Source source) { return kSourceIds[static_cast<std::size_t>(source)]; }
 std::string_view textOf(Source source) { return kSourceTexts[static_cast<std::size_t>(source)]; }
 
-Machine::Machine(uint32_t architecture) {
+void Machine::scale(Tables& tables, const Scaling& scaling) {
+  Memory& memory = tables.memories[static_cast<std::size_t>(scaling.scenario)];
+  switch (scaling.figure) {
+    case Scaling::Figure::Use:
+      for (Use& use : tables.uses[static_cast<std::size_t>(scaling.kind)])
+        if (use.unit == scaling.unit) use.cycles *= scaling.factor;
+      break;
+    case Scaling::Figure::Latency:
+      tables.latencies[static_cast<std::size_t>(scaling.kind)].cycles *= scaling.factor;
+      break;
+    case Scaling::Figure::MemoryLatency: memory.latency *= scaling.factor; break;
+    case Scaling::Figure::MemoryBytes: memory.bytesPerCycle *= scaling.factor; break;
+  }
+}
+
+Machine::Machine(uint32_t architecture, std::span<const Scaling> scalings) {
   const auto tables = std::make_shared<Tables>();
   const uint32_t known = knownArchitecture(architecture);
   tables->architecture = known;
@@ -105,6 +120,7 @@ Machine::Machine(uint32_t architecture) {
       tables->latencies[static_cast<std::size_t>(row.kind)] = {row.cycles, row.source};
   for (const MemoryRow& row : kMemories)
     if (row.architecture == known) tables->memories[static_cast<std::size_t>(row.scenario)] = row.memory;
+  for (const Scaling& scaling : scalings) scale(*tables, scaling);
   tables_ = tables;
 }
 

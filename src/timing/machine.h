@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -67,10 +68,24 @@ struct Memory {
   Source latencySource, bytesSource;
 };
 
+// A figure and what it is multiplied by: to ask how much depends on it.
+struct Scaling {
+  enum class Figure : uint8_t { Use, Latency, MemoryLatency, MemoryBytes };
+  Figure figure = Figure::Use;
+  Kind kind = Kind::Unknown;         // of a use and a latency
+  Unit unit = Unit::Issue;           // of a use
+  Scenario scenario = Scenario::L1;  // of memory
+  double factor = 1;
+};
+// From `use:KIND:UNIT=FACTOR`, `latency:KIND=FACTOR`, `memory-latency:SCENARIO=FACTOR` or `memory-bytes:SCENARIO=FACTOR`, with the
+// names of kinds.def, units.def and enum class Scenario.
+std::optional<Scaling> scalingFrom(std::string_view text);
+
 class Machine {
  public:
   // `architecture` is the number of sm_NUMBER.
-  explicit Machine(uint32_t architecture);
+  explicit Machine(uint32_t architecture) : Machine(architecture, {}) {}
+  Machine(uint32_t architecture, std::span<const Scaling> scalings);
 
   // Every kind takes Unit::Issue.
   std::span<const Use> uses(Kind kind) const;
@@ -87,6 +102,7 @@ class Machine {
 
  private:
   struct Tables;
+  static void scale(Tables& tables, const Scaling& scaling);
   std::shared_ptr<const Tables> tables_;
 };
 

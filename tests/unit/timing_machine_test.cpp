@@ -180,3 +180,32 @@ TEST_CASE("timing: portions of accesses to memory") {
   CHECK(load(16, true, false) == 2);
   CHECK(load(16, true, true) == 4);
 }
+
+TEST_CASE("timing: a figure can be scaled, and no other changes") {
+  const auto scaled = [](const char* text) {
+    const auto scaling = scalingFrom(text);
+    REQUIRE(scaling);
+    return Machine(90, std::span(&*scaling, 1));
+  };
+  const Machine machine(90);
+  const auto cyclesOf = [](const Machine& m, Kind kind, Unit unit) {
+    for (const Use& use : m.uses(kind))
+      if (use.unit == unit) return use.cycles;
+    return 0.0;
+  };
+  const double fma = cyclesOf(machine, Kind::Fp32, Unit::Fma);
+  CHECK(cyclesOf(scaled("use:Fp32:Fma=1.5"), Kind::Fp32, Unit::Fma) == doctest::Approx(1.5 * fma));
+  CHECK(cyclesOf(scaled("use:Fp32:Fma=1.5"), Kind::IntegerMultiply, Unit::Fma) ==
+        cyclesOf(machine, Kind::IntegerMultiply, Unit::Fma));
+  CHECK(scaled("latency:SharedLoad=2").latency(Kind::SharedLoad) == 2 * machine.latency(Kind::SharedLoad));
+  CHECK(scaled("latency:SharedLoad=2").latency(Kind::Special) == machine.latency(Kind::Special));
+  CHECK(scaled("memory-latency:L2=0.5").memory(Scenario::L2).latency == machine.memory(Scenario::L2).latency / 2);
+  CHECK(scaled("memory-latency:L2=0.5").memory(Scenario::L1).latency == machine.memory(Scenario::L1).latency);
+  CHECK(scaled("memory-bytes:Dram=2").memory(Scenario::Dram).bytesPerCycle ==
+        2 * machine.memory(Scenario::Dram).bytesPerCycle);
+  for (const char* wrong : {"", "use:Fp32:Fma", "use:Fp32=2", "use:Fp32:Fma=", "use:Fp32:Fma=x", "use:Fp32:Fma=0",
+                            "use:Nothing:Fma:=2", "latency:None=2", "memory-latency:L3=2", "speed:L2=2"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(scalingFrom(wrong));
+  }
+}
