@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Checks that the latencies of the model of time are no longer than those that ptxas's own schedule keeps.
 
-  stalls.py --dump .../dump_sass --tables .../dump_timing [--packages] [--sample N] [-j N] [--pairs] [FILE.ptx...]
+  stalls.py --dump .../dump_sass --tables .../dump_timing [--packages] [--own] [--sample N] [-j N] [--pairs] [FILE.ptx...]
 
 In each stretch of code without branches, of each instruction of fixed latency whose registers registers.py knows, and its first
 reader: the stalls that src/sass decodes between the two must add up to the latency in src/timing/latencies.def at least. A violation
 means that a stall is decoded wrongly, or that the table is too high. --pairs prints the least distance of each pair of kinds.
 
-From sm_90 on ptxas keeps less by two rules (earlier()), which cicuvc/nvidia-sass-document found too ("forwarding").
+Without files: tests/inputs/opcodes. From sm_90 on ptxas keeps less by two rules (earlier()), which cicuvc/nvidia-sass-document found too ("forwarding").
 """
 import argparse
 import collections
@@ -30,6 +30,8 @@ from toolkit import find_ptxas  # noqa: E402
 
 NO_SCOREBOARD = 7
 FIRST_WITH_FORWARDING = 90
+# Double precision sets a scoreboard, or follows another in order, on all but these.
+FIXED_FP64 = {90, 107}
 FMA = {"IntegerMultiply", "IntegerMultiplyWide", "Fp32", "Fp32Packed", "IntegerAddFma", "DotProduct"}
 MOST_SHOWN = 20
 
@@ -85,25 +87,30 @@ def main():
     parser.add_argument("--dump", required=True)
     parser.add_argument("--tables", required=True)
     parser.add_argument("--packages", action="store_true", help="nvdisasm and ptxas from PyPI")
-    parser.add_argument("--pairs", action="store_true")
+    parser.add_argument("--pairs", action="store_true", help="print the least distance of each pair of kinds")
+    parser.add_argument("--own", action="store_true", help="only the .target of each file, instead of all that take it")
     parser.add_argument("--arch", default=",".join(compare.ARCHITECTURES))
     parser.add_argument("-j", type=int, default=os.cpu_count(), dest="jobs")
     parser.add_argument("files", nargs="*")
     sample.add_option(parser)
     args = parser.parse_args()
-    args.corpus, args.all, args.own = None, True, False
+    args.all, args.own = not args.own, args.own
     program, ptxas, why = nvdisasm.from_packages() if args.packages else (nvdisasm.find_nvdisasm(), find_ptxas(), "")
     if not program or not ptxas:
         print(f"stalls: skipped: no {'ptxas' if program else 'nvdisasm'} {why}")
         return 77
     latencies = read_latencies(args.tables)
     known = [arch for arch in args.arch.split(",") if compare.is_known(ptxas, arch)]
-    work = [(path, arch) for path in compare.files_of(args) for arch in compare.architectures_for(path, args, known)]
+    paths = args.files or sorted((ROOT / "tests" / "inputs" / "opcodes").glob("*.ptx")) + sorted((HERE.parent / "sass" / "kernels").glob("*.ptx"))
+    paths = sample.sampled(list(map(Path, paths)), args.sample, lambda path: path.name)
+    work = [(path, arch) for path in paths for arch in compare.architectures_for(path, args, known)]
     counts, wrong, least, forwarded = collections.Counter(), [], {}, collections.Counter()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for number, found in pool.map(lambda item: one(args.dump, program, ptxas, folder, *item), work):
             for producer, consumer, opcode, place, is_upper, distance, texts in found:
-                latency = latencies[number].get(producer)
+                if producer == "Fp64" and number not in FIXED_FP64:
+                    continue
+                latency = latencies[number][producer]
                 counts[number] += 1
                 key = (producer, consumer, "predicate" if place is None else "register")
                 least.setdefault(key, {})[number] = min(distance, least.get(key, {}).get(number, 99))
