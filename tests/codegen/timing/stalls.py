@@ -7,7 +7,8 @@ In each stretch of code without branches, of each instruction of fixed latency w
 reader: the stalls that src/sass decodes between the two must add up to the latency in src/timing/latencies.def at least. A violation
 means that a stall is decoded wrongly, or that the table is too high. --pairs prints the least distance of each pair of kinds.
 
-Without files: tests/inputs/opcodes. From sm_90 on ptxas keeps less by two rules (earlier()), which cicuvc/nvidia-sass-document found too ("forwarding").
+Without files: tests/inputs/opcodes. The table has the distance to a reader on the same unit; distance_of() has what ptxas adds and
+takes off, as the scheduling information that NVIDIA gave Mesa does (nak/sm75_instr_latencies.rs, sm80_instr_latencies.rs).
 """
 import argparse
 import collections
@@ -29,20 +30,21 @@ import sample  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 
 NO_SCOREBOARD = 7
-FIRST_WITH_FORWARDING = 90
+FIRST_WITH_BOTH = 100  # from here on some instructions of the ALU may run elsewhere
 # Double precision sets a scoreboard, or follows another in order, on all but these.
 FIXED_FP64 = {90, 107}
-FMA = {"IntegerMultiply", "IntegerMultiplyWide", "Fp32", "Fp32Packed", "IntegerAddFma", "DotProduct"}
+FMA = {"IntegerMultiply", "IntegerMultiplyWide", "Fp32"}
+ALWAYS_ALU = {"IntegerAdd", "Logic", "Shift", "Permute"}
+ALU = ALWAYS_ALU | {"Compare", "Select", "Move", "MinMax", "AluConvert"}
 MOST_SHOWN = 20
 
 
-def earlier(number, producer, consumer, opcode, register_place, is_upper):
-    """How many cycles before a result a reader may start."""
-    if number < FIRST_WITH_FORWARDING:
-        return 0
-    if "IMAD.WIDE" in opcode and register_place == 2 and is_upper:
-        return 2  # the upper half of the addend is read by the second pass
-    return 1 if (producer in FMA) != (consumer in FMA) else 0  # between the ALU and the FMA unit
+def distance_of(number, latency, producer, consumer, is_early, is_late):
+    """The least distance from a producer to its reader: a cycle more between the ALU and the FMA unit, two less for the lower
+    half of what IMAD.WIDE writes, and for the upper half of its addend."""
+    alu = ALU if number < FIRST_WITH_BOTH else ALWAYS_ALU
+    crosses = producer in FMA and consumer in alu or producer in alu and consumer in FMA
+    return latency + crosses - 2 * is_early - 2 * is_late
 
 
 def stretches(lines, texts):
@@ -63,20 +65,21 @@ def stretches(lines, texts):
 
 
 def pairs(stretch):
-    """Yields (producer's kind, consumer's kind, opcode, place, is the upper register, distance, texts)."""
-    written, time = {}, 0  # register -> (time, kind, is upper, text)
+    """Yields (producer's kind, consumer's kind, whether a predicate, is early, is late, distance, texts); see distance_of."""
+    written, time = {}, 0  # register -> (time, kind, is early, text)
     for kind, stall, write, access, text in stretch:
         if access is None:
             written.clear()  # it may write anything
         else:
+            is_wide = "WIDE" in access.opcode
+            addend = [register for register, place in access.reads if place == 2]
             for register, place in access.reads:
                 if register in written:
-                    when, producer, first = written.pop(register)
-                    names = [r for r, p in access.reads if p == place and p is not None]
-                    is_upper = place is not None and len(names) > 1 and register == names[-1]
-                    yield producer, kind, access.opcode, place, is_upper, time - when, (first, text)
-            for register in access.writes:
-                written[register] = (time, kind, text)
+                    when, producer, is_early, first = written.pop(register)
+                    is_late = is_wide and place == 2 and len(addend) > 1 and register == addend[1]
+                    yield producer, kind, place is None, is_early, is_late, time - when, (first, text)
+            for number, register in enumerate(access.writes):
+                written[register] = (time, kind, is_wide and number == 0 and register[0] in "RU", text)
                 if write != NO_SCOREBOARD:
                     del written[register]
         time += stall
@@ -104,28 +107,25 @@ def main():
     paths = args.files or sorted((ROOT / "tests" / "inputs" / "opcodes").glob("*.ptx")) + sorted((HERE.parent / "sass" / "kernels").glob("*.ptx"))
     paths = sample.sampled(list(map(Path, paths)), args.sample, lambda path: path.name)
     work = [(path, arch) for path in paths for arch in compare.architectures_for(path, args, known)]
-    counts, wrong, least, forwarded = collections.Counter(), [], {}, collections.Counter()
+    counts, wrong, least = collections.Counter(), [], {}
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for number, found in pool.map(lambda item: one(args.dump, program, ptxas, folder, *item), work):
-            for producer, consumer, opcode, place, is_upper, distance, texts in found:
-                if producer == "Fp64" and number not in FIXED_FP64:
+            for producer, consumer, is_predicate, is_early, is_late, distance, texts in found:
+                if producer in ("Fp64", "Fp64Compare") and number not in FIXED_FP64:
                     continue
-                latency = latencies[number][producer]
                 counts[number] += 1
-                key = (producer, consumer, "predicate" if place is None else "register")
+                key = (producer, consumer, "predicate" if is_predicate else "early" if is_early or is_late else "register")
                 least.setdefault(key, {})[number] = min(distance, least.get(key, {}).get(number, 99))
-                sooner = earlier(number, producer, consumer, opcode, place, is_upper)
-                if distance < latency - sooner:
-                    wrong.append(f"sm_{number}: {producer} -> {consumer}: {distance} cycles, table {latency}: {texts[0]} -> {texts[1]}")
-                elif distance < latency:
-                    forwarded[number] += 1
+                wanted = distance_of(number, latencies[number][producer], producer, consumer, is_early, is_late)
+                if distance < wanted:
+                    wrong.append(f"sm_{number}: {producer} -> {consumer}: {distance} cycles, table {wanted}: {texts[0]} -> {texts[1]}")
     if args.pairs:
         for key, by_number in sorted(least.items()):
             print(*key, *(f"sm_{number}:{distance}" for number, distance in sorted(by_number.items())))
     for line in wrong[:MOST_SHOWN]:
         print("WRONG", line)
     for number in sorted(counts):
-        print(f"sm_{number}: {counts[number]} pairs of a producer and its first reader, {forwarded[number]} by the rules of forwarding")
+        print(f"sm_{number}: {counts[number]} pairs of a producer and its first reader")
     print(f"stalls: {sum(counts.values())} pairs, {len(wrong)} violations")
     return 1 if wrong or not counts else 0
 
