@@ -17,7 +17,8 @@ constexpr std::size_t kOpcodes = 1  // Opcode::Unknown
 #define SASS_OPCODE(name, mnemonic, pipe, flow) +1
 #include "sass/opcodes.def"
     ;
-constexpr uint32_t kExponential = 2;  // of MUFU
+constexpr uint32_t kExponential = 2;         // of MUFU
+constexpr uint32_t kBlock = 0, kSystem = 3;  // of MEMBAR; 2 is the device
 constexpr unsigned kThreads = 32;
 constexpr double kPortion = 128;  // bytes
 
@@ -58,6 +59,10 @@ Kind formOf(Kind kind, Word word, const sass::Instruction& i) {
     case Opcode::IADD: return word.bits(73, 1) != 0 ? Kind::IntegerAdd64 : kind;
     case Opcode::HFMA2: return (i.encoding & 4) != 0 ? Kind::HalfTensor : kind;
     case Opcode::MUFU: return word.bits(74, 4) == kExponential ? Kind::SpecialExponential : kind;
+    case Opcode::MEMBAR: {
+      const uint32_t scope = word.bits(76, 2);
+      return scope == kBlock ? Kind::FenceBlock : scope == kSystem ? Kind::FenceSystem : kind;
+    }
     case Opcode::F2F:
     case Opcode::F2I:
     case Opcode::I2F:
@@ -81,6 +86,12 @@ double portionsOf(const Operation& operation) {
   constexpr unsigned kDelivered = 8;  // bytes for each thread in a portion
   if (operation.isUniform && !operation.writes) return std::max(1u, operation.bytes / kDelivered);
   return std::max(1.0, operation.bytes * kThreads / kPortion);
+}
+
+uint32_t stallOf(const sass::Control& control) {
+  constexpr uint32_t kDrains = 46;
+  if (control.stall == 0) return control.yields ? kDrains : 1;
+  return control.stall;
 }
 
 std::optional<CountedWait> countedWaitOf(Word word, const sass::Instruction& i) {

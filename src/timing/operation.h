@@ -34,6 +34,10 @@ Operation operationOf(sass::Word word, const sass::Instruction& instruction, uin
 // 8 bytes in one portion, 16 in two (stores: in as many as of neighbouring addresses).
 double portionsOf(const Operation& operation);
 
+// Cycles until the next instruction of the warp can issue: the stall that is encoded. None and a yield, which ptxas puts on
+// ERRBAR alone, stand for 46 cycles (Huerta et al. 2025).
+uint32_t stallOf(const sass::Control& control);
+
 // DEPBAR.LE: waits until `scoreboard` has at most `count` outstanding, and those of `empty`, a bit for each, have none.
 // DEPBAR without a count waits for `empty` alone: its lowest scoreboard and a count of 0 stand for itself.
 struct CountedWait {

@@ -113,6 +113,7 @@ void setMemory(Operation& operation, Word word, const sass::Instruction& i, uint
     case Kind::GlobalAtomic: set(operation, Space::Global, true, true); break;
     case Kind::GlobalReduction: set(operation, Space::Global, false, true); break;
     case Kind::AsyncCopy: set(operation, Space::Global, true, true); break;
+    case Kind::AsyncCommit: return set(operation, Space::Global, true, false);
     case Kind::SharedLoad:
     case Kind::MatrixLoad: set(operation, Space::Shared, true, false); break;
     case Kind::SharedStore:

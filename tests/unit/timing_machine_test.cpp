@@ -59,7 +59,7 @@ TEST_CASE("timing: every kind has uses and a latency on every architecture") {
       const auto uses = machine.uses(kind);
       REQUIRE_FALSE(uses.empty());
       CHECK(uses[0].unit == Unit::Issue);
-      const bool isFree = kind == Kind::Nothing || kind == Kind::Wait;
+      const bool isFree = kind == Kind::Nothing || kind == Kind::Wait || kind == Kind::AsyncCommit;
       CHECK(uses.size() == (isFree ? 1 : std::max<std::size_t>(uses.size(), 2)));
       for (const Use& use : uses) {
         CHECK(use.cycles > 0);
@@ -208,4 +208,11 @@ TEST_CASE("timing: a figure can be scaled, and no other changes") {
     CAPTURE(wrong);
     CHECK_FALSE(scalingFrom(wrong));
   }
+}
+
+TEST_CASE("timing: a stall of 0 with a yield is a long one") {
+  CHECK(stallOf({.stall = 5, .yields = true}) == 5);
+  CHECK(stallOf({.stall = 1}) == 1);
+  CHECK(stallOf({.stall = 0, .yields = true}) == 46);
+  CHECK(stallOf({.stall = 0}) == 1);
 }

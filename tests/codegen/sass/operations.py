@@ -14,6 +14,7 @@ ATOMIC_SIZES = {"64": 8, "S64": 8, "U64": 8, "F64": 8, "128": 16, "F32x2": 8, "F
                 "BF16x8": 16}
 WIDE = 16  # bytes of a thread from which a global load has a kind of its own
 NUMBERS64 = {"F64", "S64", "U64"}
+FENCES = {"CTA": "FenceBlock", "GPU": "Fence", "SYS": "FenceSystem"}
 # Sparse products, by the dense ones of half the depth.
 HALF_AS_DEPTH = {"16816": "1688", "16832": "16816"}
 TF32_AS_DEPTH = {"1688": "1684", "16816": "1688"}
@@ -66,6 +67,8 @@ def form(name, modifiers):
         return "HalfTensor" if "MMA" in modifiers else "Half"
     if name == "MUFU":
         return "SpecialExponential" if "EX2" in modifiers else "Special"
+    if name == "MEMBAR":
+        return next(kind for scope, kind in FENCES.items() if scope in modifiers)
     if name in ("F2F", "F2I", "I2F", "FRND"):
         return "Convert64" if NUMBERS64 & set(modifiers) else "Convert"
     return None
