@@ -72,6 +72,7 @@ struct Variable {
   uint32_t form = 0;      // in Module::declarationForms
   Declarator declarator;  // of a made one that is to go: no elements
   bool isParameter = false;
+  bool isNested = false;  // declared in a scope inside the body: its name means nothing outside it
 };
 
 struct Declaration {
@@ -124,6 +125,7 @@ class Function {
   InstrId first, last;
   uint32_t sourceInstructions = 0;  // how many of `instructions` come from the source
   bool changed = false;             // a pass changed it
+  bool hidesNames = false;  // of variables, its own or of the module: in part of it they mean something else
 
   static constexpr RegId kCarry{0u};
 

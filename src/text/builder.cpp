@@ -65,6 +65,7 @@ void Builder::endOfFile(const Token& end) {
     fail(end, fmt::format("the file ends inside the body of '{}'", module_.text(function_->name)));
   if (module_.versionMajor == 0) fail(end, "no .version directive");
   if (module_.target.empty()) fail(end, "no .target directive");
+  findHiddenSymbols();
 }
 
 // ---- module level ----
@@ -320,6 +321,8 @@ void Builder::declared(bool isParameter) {
   };
 
   const bool inModule = context_ == Context::Module && !isParameter;
+  if (function_ != nullptr && !inModule && names_.hidesVariable(declarator_.name, declarator_.isRange))
+    function_->hidesNames = true;
   if (isRegister && inModule) module_.hasModuleRegisters = true;  // to the functions just a symbol
   if (isRegister && !inModule) {
     if (form.type == ScalarType::None) fail(declaratorToken_, "a register needs a type");
@@ -360,7 +363,7 @@ bool Builder::declareVariable(NameId name, bool isParameter) {
     return true;
   }
   const VariableId id(function_->variables.size());
-  function_->variables.push_back({name, 0, declarationForm_, declarator_, isParameter});
+  function_->variables.push_back({name, 0, declarationForm_, declarator_, isParameter, names_.depth() > 1});
   if (isParameter) function_->parameters.push_back(id);
   return module_.text(name) == "_" || names_.declareVariable(name, id);
 }

@@ -129,6 +129,7 @@ class Builder {
   void addImplicitOperands(const OpcodeForm& form);
   void closeBody(const Token& brace);
   void resolvePending();
+  void findHiddenSymbols();
   SymbolId symbol(NameId name) const;
   SymbolId declareSymbol(NameId name, SymbolKind kind, uint32_t index);
   uint32_t declarationForm(SourceRange text);

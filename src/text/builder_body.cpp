@@ -50,6 +50,7 @@ void Builder::label(const Token& t) {
   const NameId name = intern(t);
   const LabelId id(function_->labels.size());
   function_->labels.push_back({name, InstrId()});
+  if (names_.hidesVariable(name, false)) function_->hidesNames = true;
   if (!names_.declareLabel(name, id)) fail(t, fmt::format("'{}' is already defined in this scope", t.view()));
   kind_ = InstrKind::Label;
   payload_ = id.value;
@@ -260,6 +261,15 @@ void Builder::resolvePending() {
     throw SyntaxError(p.offset, fmt::format("undefined symbol '{}'", text));
   }
   pending_.clear();
+}
+
+// Of symbols, which may stand after the function.
+void Builder::findHiddenSymbols() {
+  const auto hides = [&](const auto& named) { return named.name.valid() && symbol(named.name).valid(); };
+  for (Function& f : module_.functions)
+    if (std::ranges::any_of(f.variables, hides) || std::ranges::any_of(f.labels, hides) ||
+        std::ranges::any_of(f.registers, hides))
+      f.hidesNames = true;
 }
 
 }  // namespace ptxopt::text

@@ -191,6 +191,11 @@ RegId Names::findNumbered(std::string_view text) {
   return member(range, number, interner_.intern(text));
 }
 
+bool Names::hidesVariable(NameId name, bool isRange) {
+  if (!isRange) return heads(name).exact != kNone && find(name).kind == Meaning::Variable;
+  return heads(name).numbered != kNone;  // or a register: these are few
+}
+
 LabelId Names::labelIn(uint32_t scope, NameId name) const {
   const auto it = labels_.find(key(scope, name.value));
   return it == labels_.end() ? LabelId() : it->second;

@@ -49,6 +49,8 @@ class Names {
   // The register that `text` (`%r15`) means as a member of a range, found without interning it; no id when that
   // takes a closer look by `find`.
   RegId findNumbered(std::string_view text);
+  // Whether a declaration of `name`, or of names that begin with it, here hides a variable of the function.
+  bool hidesVariable(NameId name, bool isRange);
   // The label `name` of just this scope, open or closed.
   LabelId labelIn(uint32_t scope, NameId name) const;
 

@@ -13,16 +13,18 @@ bool ScevInstructions::isLaunchConstant(InstrId id, uint64_t& key) const {
   const OpcodeForm& form = s_.module_.form(i);
   if (!i.isInstruction() || i.is(Instruction::Guarded) || form.vector != 1) return false;
   const auto operands = s_.f_.operandsOf(i);
+  const bool isNamed = !s_.f_.hidesNames;  // the same everywhere
   if (form.op == Op::Mov) {
     if (operands.size() != 2) return false;
     const Operand& o = operands[1];
+    const auto isVariable = [&](const Variable& v) { return !v.isParameter && !v.isNested; };
     const bool isConstant = (o.kind == OperandKind::SpecialRegister && !o.is(Operand::VolatileRead)) ||
-                            o.kind == OperandKind::Symbol ||
-                            (o.kind == OperandKind::Variable && !s_.f_.variables[o.payload].isParameter);
+                            (o.kind == OperandKind::Symbol && isNamed) ||
+                            (o.kind == OperandKind::Variable && isNamed && isVariable(s_.f_.variables[o.payload]));
     key = uint64_t{o.payload} << 8 | static_cast<uint64_t>(o.kind);
     return isConstant && o.flags == 0;
   }
-  if (!s_.f_.isEntry || form.effects != effect::Read || !isParameterLoad(form)) return false;
+  if (!isNamed || !s_.f_.isEntry || form.effects != effect::Read || !isParameterLoad(form)) return false;
   // ld.param.u64 d, [parameter+offset]
   if (operands.size() < 3 || operands[1].kind != OperandKind::Memory || operands.size() > 4 ||
       operands[2].kind != OperandKind::Variable || !s_.f_.variables[operands[2].payload].isParameter)

@@ -61,6 +61,7 @@ bool CallInliner::isPassed(const Operand& actual, VariableId formal, InstrId cal
 
 std::string_view CallInliner::check(InstrId call, const DirectCall& parts, const Function& body) const {
   if (f_[call].is(Instruction::Guarded)) return "guarded-call";
+  if (f_.hidesNames) return "hidden-names";
   if (parts.results.size() != body.returns.size() || parts.arguments.size() != body.parameters.size())
     return "signature";
   for (std::size_t k = 0; k < parts.results.size(); ++k)

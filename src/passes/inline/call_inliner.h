@@ -13,7 +13,7 @@
 // Cost:       linear in the caller, once; and in the body for each call.
 // Declines:   guarded-call, signature (other numbers, sizes or alignments than the body has), parameter-use (a
 //             variable of the call sequence that something else names as well, or an access that local memory
-//             does not have).
+//             does not have), hidden-names (the caller has a name that means something else in the body).
 #pragma once
 
 #include <string_view>

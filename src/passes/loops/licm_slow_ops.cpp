@@ -142,12 +142,12 @@ class LicmSlowOps : IntervalPass {
         case OperandKind::Float32:
         case OperandKind::Float64:
         case OperandKind::Decimal:
-        case OperandKind::Symbol:
         case OperandKind::Builtin:
         case OperandKind::Vector:
         case OperandKind::Memory: return true;
+        case OperandKind::Symbol: return !f_.hidesNames;
         // Others have names of an inner scope, or change, as the parameters of calls do.
-        case OperandKind::Variable: return f_.variables[o.payload].isParameter;
+        case OperandKind::Variable: return f_.variables[o.payload].isParameter && !f_.hidesNames;
         default: return false;
       }
     });

@@ -129,8 +129,10 @@ class ParameterSinking : FunctionPass {
   }
 
   // Of the address of a load: what a call returns has the space of parameters, too, but changes, and has its own scope.
+  // A parameter whose name a scope declares anew may be another variable at the loop.
   bool isFixed(const Operand& o) const {
-    return o.kind == OperandKind::Variable ? f_.variables[o.payload].isParameter : !o.isRegister();
+    return o.kind == OperandKind::Variable ? f_.variables[o.payload].isParameter && !f_.hidesNames
+                                           : !o.isRegister();
   }
 
   bool isMovableLoad(InstrId id) {

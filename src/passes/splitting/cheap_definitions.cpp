@@ -14,7 +14,7 @@ constexpr Op kCheap[] = {Op::Abs,  Op::Add,  Op::And, Op::Bfe, Op::Bfi, Op::Cvt,
 constexpr std::size_t kMostCopies = 8;  // in a chain
 
 bool isKernelParameter(const Module& module, const Function& f, const Instruction& i) {
-  if (!f.isEntry || !isParameterLoad(module.form(i))) return false;
+  if (!f.isEntry || f.hidesNames || !isParameterLoad(module.form(i))) return false;
   const auto operands = f.operandsOf(i);
   return std::ranges::none_of(operands.subspan(1), [](const Operand& o) { return o.isRegister(); }) &&
          std::ranges::any_of(operands, [&](const Operand& o) {
@@ -22,11 +22,12 @@ bool isKernelParameter(const Module& module, const Function& f, const Instructio
          });
 }
 
-bool isRepeatable(const Module& module, const Operand& o) {
+bool isRepeatable(const Module& module, const Function& f, const Operand& o) {
   switch (o.kind) {
     case OperandKind::Register: return o.role == Role::Use;
     case OperandKind::SpecialRegister: return !o.is(Operand::VolatileRead);
-    case OperandKind::Symbol: return module.symbols[o.payload].kind == SymbolKind::Variable;
+    case OperandKind::Symbol: return module.symbols[o.payload].kind == SymbolKind::Variable && !f.hidesNames;
+    case OperandKind::Variable: return !f.variables[o.payload].isNested && !f.hidesNames;
     case OperandKind::Label:
     case OperandKind::Sink:
     case OperandKind::Selector:
@@ -49,7 +50,7 @@ bool isCheapDefinition(const Module& module, const Function& f, const Instructio
   if (isKernelParameter(module, f, i)) return form.effects == effect::Read;
   if (form.effects != effect::Pure || info(form.type).registerClass == RegisterClass::F64) return false;
   return std::ranges::find(kCheap, form.op) != std::end(kCheap) &&
-         std::ranges::all_of(operands.subspan(1), [&](const Operand& o) { return isRepeatable(module, o); });
+         std::ranges::all_of(operands.subspan(1), [&](const Operand& o) { return isRepeatable(module, f, o); });
 }
 
 bool hasCheapValue(const Module& module, const Function& f, const LiveIntervals& intervals,
