@@ -4,7 +4,7 @@
 
 namespace ptxopt::reduce {
 
-LiteralKind literalKindOf(RegisterClass c) {
+LiteralKind literalKindOfClass(RegisterClass c) {
   return c == RegisterClass::F32   ? LiteralKind::Float32
          : c == RegisterClass::F64 ? LiteralKind::Float64
                                    : LiteralKind::Integer;

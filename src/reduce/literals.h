@@ -9,7 +9,7 @@ namespace ptxopt::reduce {
 
 enum class LiteralKind { Integer, Float32, Float64 };
 
-LiteralKind literalKindOf(RegisterClass c);
+LiteralKind literalKindOfClass(RegisterClass c);
 // 0 or 1.
 Operand literal(Edit& edit, Function& f, LiteralKind kind, int value);
 // What may stand for a register that an instruction of this form reads; none where no immediate can stand.

@@ -74,7 +74,7 @@ std::optional<double> valueOf(const Function& f, const Operand& o) {
   }
 }
 
-LiteralKind literalKindOfOperand(const Operand& o) {
+LiteralKind literalKindOfImmediate(const Operand& o) {
   return o.kind == OperandKind::Float32                                     ? LiteralKind::Float32
          : o.kind == OperandKind::Float64 || o.kind == OperandKind::Decimal ? LiteralKind::Float64
                                                                             : LiteralKind::Integer;
@@ -97,7 +97,7 @@ void immediatesTo(Edit& edit, Choices& choices, int wanted) {
                    [&](Function& f, InstrId id, std::size_t k, const Operand& o, double value, Choices& c) {
                      const bool isSimple = (value == 0 && !std::signbit(value)) || value == 1;
                      if ((wanted == 0 ? value == 0 && !std::signbit(value) : isSimple) || !c.take()) return;
-                     put(f, id, k, literal(edit, f, literalKindOfOperand(o), wanted));
+                     put(f, id, k, literal(edit, f, literalKindOfImmediate(o), wanted));
                    });
 }
 
@@ -134,7 +134,7 @@ void immediatesToOne(Edit& edit, Choices& choices) { immediatesTo(edit, choices,
 void halveImmediates(Edit& edit, Choices& choices) {
   changeImmediates(
       edit, choices, [&](Function& f, InstrId id, std::size_t k, const Operand& o, double value, Choices& c) {
-        if (std::abs(value) < 2 || literalKindOfOperand(o) != LiteralKind::Integer || !c.take()) return;
+        if (std::abs(value) < 2 || literalKindOfImmediate(o) != LiteralKind::Integer || !c.take()) return;
         Operand now = o;
         if (o.kind == OperandKind::Integer) {
           now.payload = static_cast<uint32_t>(static_cast<int32_t>(o.payload) / 2);

@@ -71,7 +71,7 @@ void replaceByMove(Edit& edit, Choices& choices, bool ofSource) {
       source = registerOperand(first->reg(), Role::Use);
     }
     if (!choices.take()) return;
-    if (!ofSource) source = literal(edit, f, literalKindOf(reg.registerClass()), 0);
+    if (!ofSource) source = literal(edit, f, literalKindOfClass(reg.registerClass()), 0);
     source.join = Join::Comma;
     operands.push_back(source);
     edit.setOperands(f, id, operands);
