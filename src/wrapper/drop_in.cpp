@@ -40,12 +40,12 @@ class DropIn {
 
   std::string run() {
     if (options_.leavesAlone) return becomePtxas();
-    if (!command_.leftAlone.empty()) {
-      if (options_.verbose) say(command_.leftAlone + ": left alone");
+    if (!command_.notOptimized.empty()) {
+      if (options_.verbose) say(command_.notOptimized + ": not optimized");
       if (!command_.inputs.empty()) {
         choose();
         tellWarnings();
-        log(command_.leftAlone);
+        log(command_.notOptimized);
       } else if (asksVersion()) {
         sayVersion();
       }

@@ -125,7 +125,8 @@ std::string runNvcc(const std::string& program, const std::vector<std::string>& 
   const std::vector<std::string> plain = call(nvcc, arguments);
   const std::optional<NvccPlan> plan = planOf(nvcc, arguments);
   if (!plan) return become(plain);
-  if (plan->optimizesWhenLinking()) say("remark: -dlto: the linker makes the code, and not from PTX; left alone");
+  if (plan->optimizesWhenLinking())
+    say("remark: -dlto: the linker makes the code, and not from PTX; not optimized");
   if (!plan->runsPtxas()) return become(plain);
   std::string why;
   const std::optional<Child> child = runInToolkit(*plan, arguments, dropIn, why);

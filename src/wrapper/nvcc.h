@@ -3,7 +3,7 @@
 // nvcc's own plan (--dryrun) says whether it is going to call ptxas at all. If so, the same nvcc is called in a
 // toolkit in which ptxas is us (nvcc_toolkit.h), after its plan there was found to be the same but for the folders:
 // all that nvcc does, with its temporary names, threads, streams and exit code, stays its own. Where the plan is
-// another, or there is none, plain nvcc is called; the first with a warning. Left alone: link-time optimization
+// another, or there is none, plain nvcc is called; the first with a warning. Not optimized: link-time optimization
 // (-dlto), whose code never is PTX before the linker, with a remark; PTX that is embedded or asked for (-ptx),
 // which is nvcc's own; debug code and -O0 of ptxas, by the drop-in ptxas.
 #pragma once

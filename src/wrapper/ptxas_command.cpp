@@ -115,7 +115,7 @@ class Reader {
 
  private:
   void decline(std::string why) {
-    if (command_.leftAlone.empty()) command_.leftAlone = std::move(why);
+    if (command_.notOptimized.empty()) command_.notOptimized = std::move(why);
   }
 
   void mean(Meaning meaning, const std::string& value) {

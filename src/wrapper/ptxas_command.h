@@ -1,9 +1,9 @@
-// Reading the arguments of ptxas: which are PTX inputs, for which architecture, and whether to leave them alone.
+// Reading the arguments of ptxas: which are PTX inputs, for which architecture, and whether they are not to be optimized.
 //
 // The options stand in ptxas_options.def. Options files (-optf) are read and take the place of the option, so that
 // an input in one can be replaced. ptxas splits them at white space; double quotes keep blanks, a backslash takes
 // the next character as it is.
-// Declines (`leftAlone` says why): debug code, -O0, code for tools, architectures for which ptxas makes no code,
+// Declines (`notOptimized` says why): debug code, -O0, code for tools, architectures for which ptxas makes no code,
 // no input, options files that cannot be read or name each other without end.
 #pragma once
 
@@ -28,7 +28,7 @@ struct PtxasCommand {
   std::vector<std::string> outputs;   // where the cubin goes, each time that is said
   bool isVerbose = false;             // -v
   bool isLinked = false;              // with other modules, later (-c)
-  std::string leftAlone;              // not empty: the PTX is not to be touched, and why
+  std::string notOptimized;           // not empty: the PTX is not to be touched, and why
 
   // The words for a run that only reads the PTX: for the virtual architecture of the same number. Empty where there
   // is none.

@@ -1,4 +1,4 @@
-// The guard without a ptxas: what is left alone, who mentions whom, what counts as worse, estimates, the report.
+// The guard without a ptxas: what is not optimized, who mentions whom, what counts as worse, estimates, the report.
 #include "guard/guard.h"
 
 #include <doctest/doctest.h>

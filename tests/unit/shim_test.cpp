@@ -31,7 +31,7 @@ TEST_CASE("ptxas command: inputs are what no option takes") {
                                            "-m64", "-m", "64", "-O2", "-v", "-", "--unknown", "d.ptx"});
   CHECK(inputsOf(c) == Words{"a.ptx", "-", "d.ptx"});
   CHECK(c.architecture == "sm_90a");
-  CHECK(c.leftAlone.empty());
+  CHECK(c.notOptimized.empty());
   CHECK(c.settings == Words{"--entry=k", "-e", "c.ptx", "-m64", "-m", "64", "-O2", "-v", "--unknown"});
   Words readOnly = c.words;
   readOnly[1] = "compute_90a";
@@ -42,16 +42,16 @@ TEST_CASE("ptxas command: inputs are what no option takes") {
   CHECK(readPtxasCommand({"a.ptx"}).wordsToReadOnly() == Words{"a.ptx", "-arch=compute_75"});
 }
 
-TEST_CASE("ptxas command: what is left alone") {
+TEST_CASE("ptxas command: what is not optimized") {
   for (const Words& words :
        {Words{}, Words{"-v"}, Words{"-V", "a.ptx"}, Words{"-g", "a.ptx"}, Words{"-O0", "a.ptx"},
         Words{"--opt-level=0", "a.ptx"}, Words{"-arch=compute_80", "a.ptx"}, Words{"-arch=lto_80", "a.ptx"},
         Words{"a.ptx", "-arch"}, Words{"-optf", "/nonexistent/file", "a.ptx"},
         Words{"-sanitize", "memcheck", "a.ptx"}})
-    CHECK(!readPtxasCommand(words).leftAlone.empty());
+    CHECK(!readPtxasCommand(words).notOptimized.empty());
   // The last of them counts.
-  CHECK(readPtxasCommand({"-O0", "-O3", "a.ptx"}).leftAlone.empty());
-  CHECK(readPtxasCommand({"-arch=compute_80", "--gpu-name", "sm_80", "a.ptx"}).leftAlone.empty());
+  CHECK(readPtxasCommand({"-O0", "-O3", "a.ptx"}).notOptimized.empty());
+  CHECK(readPtxasCommand({"-arch=compute_80", "--gpu-name", "sm_80", "a.ptx"}).notOptimized.empty());
 }
 
 TEST_CASE("ptxas command: strings") {
@@ -72,7 +72,7 @@ TEST_CASE("ptxas command: options files are put in the place of the option") {
   CHECK(c.words == Words{"-c", "-arch=sm_80", "a b.ptx", "c d.ptx", "-v", "c d.ptx", "-v", "e.ptx"});
   CHECK(c.inputs.size() == 4);
   std::ofstream(second) << "-optf " << second;
-  CHECK(readPtxasCommand({"-optf", second, "e.ptx"}).leftAlone == "options files without end");
+  CHECK(readPtxasCommand({"-optf", second, "e.ptx"}).notOptimized == "options files without end");
   CHECK(splitOptionsFile("a\"b c\"d  'e f' \"\"") == Words{"ab cd", "'e", "f'", ""});
 }
 

@@ -17,8 +17,8 @@ namespace ptxopt {
 
 struct PackCopies {
   std::vector<Copy> copies;      // those of one instruction stand together
-  std::size_t halves = 0;        // packs and unpacks of 16-bit lanes, which are left alone
-  std::size_t acrossBlocks = 0;  // of what another block packed or unpacked, left alone as well
+  std::size_t halves = 0;        // packs and unpacks of 16-bit lanes, which are not optimized
+  std::size_t acrossBlocks = 0;  // of what another block packed or unpacked, not optimized either
 };
 
 // `known` are the other copies of the function.

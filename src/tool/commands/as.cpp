@@ -22,7 +22,7 @@ int asCommand(int argc, char** argv) {
       "takes\n"
       "the input, of the client's own, and those of $CUDA_HOME, $CUDA_PATH, the PATH, /usr/local/cuda and Python "
       "packages.\n"
-      "Debug code (-g), -O0 and code for tools are left alone.\n"
+      "Debug code (-g), -O0 and code for tools are not optimized.\n"
       "\n"
       "Exit codes: 0 ok, 2 there is no ptxas. Others are those of ptxas.",
       "ptxopt as");

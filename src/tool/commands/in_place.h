@@ -13,7 +13,7 @@ namespace ptxopt::tool {
 // error: a line in `errors`.
 std::vector<std::string> inputFiles(const std::vector<std::string>& names, std::vector<std::string>& errors);
 
-// Optimizes all of them, -j at a time. A file that fails is left alone and the others go on; what is said, in the
+// Optimizes all of them, -j at a time. A file that fails stays as it is and the others go on; what is said, in the
 // order of the files, and what is written do not depend on -j. Then a table of what changed (with -v, of all) to
 // standard error, and with --report one JSON for all. Returns the worst status of all files.
 int optimizeInPlace(const CommandLine& line);

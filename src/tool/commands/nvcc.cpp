@@ -36,7 +36,7 @@ int nvccCommand(int argc, char** argv) {
       "compiler launcher; else it is that of $PTXOPT_NVCC, of $CUDA_HOME or $CUDA_PATH, of the PATH, or of\n"
       "/usr/local/cuda. Output, messages and exit code are those of nvcc. With -keep the optimized PTX stays too, "
       "as\n"
-      "NAME.ptxopt.ptx. Left alone: debug code (-G), -dlto, PTX that is asked for or embedded.\n"
+      "NAME.ptxopt.ptx. Not optimized: debug code (-G), -dlto, PTX that is asked for or embedded.\n"
       "\n"
       "Exit codes: 0 ok, 2 there is no nvcc. Others are those of nvcc.",
       "ptxopt nvcc");

@@ -207,7 +207,7 @@ class Builds:
             self.checks.check(self.log.exists(), f"clang {path.name}: its PTX was optimized")
 
     def other_toolkit(self):
-        """An nvcc that does something else in another folder is left alone, with a warning."""
+        """An nvcc that does something else in another folder is called as it is, with a warning."""
         place = self.folder / "other"
         prepare(place)
         # A script with a flag of its own: the nvcc behind it does not know of that.

@@ -6,7 +6,7 @@
 // min, max    the same, and the result is extended: one instruction and the extension instead of four.
 // add, sub    where the result lies within 32 bits of the kind of the sources: two instructions become one, and an
 //             extension of the sign that takes the place of one that is no longer needed. What is read by its lower
-//             half only is left alone: ptxas drops the upper one by itself.
+//             half only is not changed: ptxas drops the upper one by itself.
 // Declines:   mixed-signs, not-extended; test-of-bits (a mask compared with 0, which ptxas makes one instruction of);
 //             of sums also: may-wrap, extension-needed (it would cost what it gains).
 #include "passes/arithmetic/wide/narrowing.h"
