@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 #include "exec/align.h"
 #include "exec/error.h"
@@ -51,7 +52,7 @@ const char* name(FaultKind kind) {
 
 GlobalMemory::~GlobalMemory() {
   for (Allocation& a : allocations_) {
-    unmapPages(a.data, a.reserved);
+    if (!a.isForeign) unmapPages(a.data, a.reserved);
     unmapPages(a.written, a.reserved);
   }
 }
@@ -69,8 +70,24 @@ Allocation& GlobalMemory::allocate(std::string name, uint64_t size, uint64_t res
   return a;
 }
 
+Allocation& GlobalMemory::attach(std::string name, uint64_t base, std::span<std::byte> data) {
+  if (base < next_ || base % 512 != 0) throw std::invalid_argument("the address is taken, or not aligned");
+  Allocation& a = allocations_.emplace_back();
+  a.name = std::move(name);
+  a.size = a.reserved = data.size();
+  a.isForeign = true;
+  a.base = next_ = base;
+  next_ += roundUp(a.reserved, kPage) + kGap;
+  a.data = data.data();
+  if (trackWrites_) {
+    a.written = mapPages(a.reserved);
+    std::memset(a.written, 1, a.size);
+  }
+  return a;
+}
+
 void GlobalMemory::release(Allocation& a) {
-  unmapPages(a.data, a.reserved);
+  if (!a.isForeign) unmapPages(a.data, a.reserved);
   unmapPages(a.written, a.reserved);
   a.data = a.written = nullptr;
   a.size = a.reserved = 0;

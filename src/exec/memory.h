@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -45,7 +46,8 @@ struct Allocation {
   std::byte* written = nullptr;  // a nonzero byte for each byte written; only with trackWrites
   bool readOnly = false;
   bool grows = false;
-  bool watched = false;  // accesses go through `watch`
+  bool isForeign = false;  // `data` belongs to who attached it
+  bool watched = false;    // accesses go through `watch`
   // Called before each access if `watched`: who, at what offset, how many bytes.
   std::function<void(const Warp&, unsigned lane, uint64_t offset, unsigned bytes, Access)> watch;
   // The bytes whose reads, and perhaps writes, `watch` has seen enough of: a warp may access them without a call.
@@ -71,6 +73,8 @@ class GlobalMemory {
 
   // New memory of zeros. `reserve` (at least `size`) is what it may grow to. References stay good until release.
   Allocation& allocate(std::string name, uint64_t size, uint64_t reserve = 0, uint64_t alignment = 512);
+  // The caller's memory at an address of its choice, which lies after all others; `data` outlives it.
+  Allocation& attach(std::string name, uint64_t base, std::span<std::byte> data);
   void release(Allocation& allocation);
   // Keep Allocation::written from now on, for allocations made later too; what exists counts as written.
   void trackWrites();

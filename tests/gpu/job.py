@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Compares and times variants of one kernel on a GPU: a program with a job in JSON, which answers in JSON.
+
+  job.py JOB.json|- [--json OUT] [--driver LIBRARY]
+
+A job:
+  variants   [{"name": "before", "image": "before.cubin"}, ...]: cubins, or PTX, which the driver compiles. The first is the
+             base: the others are compared with it
+  checks     [{"launches": [...], "inputs": 4}, ...]: compared. Input 0 is what the arguments say, the others give buffers
+             that are `random` the contents that `ptxopt verify` tries
+  time       null, or {"launches": [...], "seconds": 2, "least_rounds": 11, "most_rounds": 200, "confidence": 0.99,
+             "margin": 0.002, "control": true}: compared, too, then timed
+  seed, nan, fill, fill_above   optional: of random buffers; "any" takes all NaNs for one value; the image of fill.cu;
+             how many elements Python fills at most
+A launch is {"kernel": NAME, "grid": [X, Y, Z], "block": [X, Y, Z], "shared": BYTES, "arguments": [as `ptxopt run` takes
+them]}. The launches of a list follow each other over the same memory; the last is compared and timed, and those before it
+are always the base's. Paths are relative to the job's folder.
+
+The answer: status, what was compared, attributes of the functions, times. One job is one process, because after a kernel
+failed a process can do nothing more on the device.
+
+Exit codes:
+  0   equal: every variant left the same bytes
+  1   different, or a variant failed and the base did not
+  2   the job makes no sense, a file is missing, or the base failed
+  77  nothing to run on: no driver, no device
+"""
+import argparse
+import json
+import os
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import bench
+import compare
+from arguments import ArgumentError
+from device_memory import FILL_ABOVE, Buffers, Filler, TooLarge
+from driver import CudaError, Driver, NoDriver
+
+EQUAL, DIFFERENT, USAGE, NOTHING = 0, 1, 2, 77
+CODES = {"equal": EQUAL, "undetermined": EQUAL, "different": DIFFERENT, "failed": DIFFERENT, "bad-job": USAGE, "base-failed": USAGE,
+         "no-driver": NOTHING}
+CONTROL = "control"
+
+
+class BadJob(Exception):
+    """str() is what is wrong with the job."""
+
+
+class Failed(Exception):
+    """A variant failed on the device."""
+
+    def __init__(self, variant, where, error):
+        super().__init__(f"{variant}, {where}: {error}")
+        self.variant = variant
+
+
+class Job:
+    def __init__(self, driver, job, folder):
+        self.driver, self.folder = driver, folder
+        self.seed, self.nan = job.get("seed", 0), job.get("nan", "bits")
+        self.checks, self.time = job.get("checks", []), job.get("time")
+        if not job.get("variants") or not (self.checks or self.time):
+            raise BadJob("a job has `variants`, and `checks` or `time`")
+        self.names = [v["name"] for v in job["variants"]]
+        if len(set(self.names)) != len(self.names) or CONTROL in self.names:
+            raise BadJob(f"variants have different names, and none is {CONTROL}")
+        self.base = self.names[0]
+        images = {v["name"]: (folder / v["image"]).read_bytes() for v in job["variants"]}
+        self.modules = {name: self.load(name, image) for name, image in images.items()}
+        if self.time and self.time.get("control", True):
+            self.modules[CONTROL] = self.load(CONTROL, images[self.base])
+        fill = job.get("fill")
+        self.filler = Filler(driver, (folder / fill).read_bytes() if fill else None, job.get("fill_above", FILL_ABOVE))
+        self.answer = {"status": "equal", "device": driver.describe(), "base": self.base, "comparisons": [], "attributes": {}, "times": None}
+
+    def load(self, name, image):
+        try:
+            return self.driver.load(image)
+        except CudaError as error:
+            raise Failed(name, "loading it", error) from None
+
+    def functions(self, launch, parameters):
+        """Of each variant, ready to be launched; their parameters are checked where the driver knows them."""
+        found = {}
+        for name, module in self.modules.items():
+            try:
+                function = module.function(launch["kernel"])
+                self.driver.allow_shared(function, launch.get("shared", 0))
+                sizes = function.parameter_sizes()
+                self.answer["attributes"][name] = function.attributes()
+            except CudaError as error:
+                raise Failed(name, launch["kernel"], error) from None
+            given = [len(p) for p in parameters]
+            if sizes is not None and sizes != given:
+                raise BadJob(f"{name}: the parameters of {launch['kernel']} have {sizes} bytes, its arguments {given}")
+            found[name] = function
+        return found
+
+    def launch(self, function, launch, parameters):
+        self.driver.launch(function, launch["grid"], launch["block"], launch.get("shared", 0), parameters)
+
+    def prepared(self, launches, buffers, number):
+        """Memory as the last launch is to find it."""
+        buffers.fill(self.filler, self.seed, number)
+        for launch, parameters in zip(launches[:-1], buffers.parameters):
+            try:
+                self.launch(self.modules[self.base].function(launch["kernel"]), launch, parameters)
+                self.driver.synchronize()
+            except CudaError as error:
+                raise Failed(self.base, launch["kernel"], error) from None
+        buffers.keep()
+
+    def result(self, name, function, launch, buffers, where):
+        buffers.restore()
+        try:
+            self.launch(function, launch, buffers.parameters[-1])
+            self.driver.synchronize()
+        except CudaError as error:
+            raise Failed(name, where, error) from None
+        return buffers.read()
+
+    def compare(self, launches, buffers, functions, number, what):
+        """Runs all variants on one input, the base twice: where it differs from itself nothing is said."""
+        where = f"{what}, input {number}"
+        self.prepared(launches, buffers, number)
+        first, again = (self.result(self.base, functions[self.base], launches[-1], buffers, where) for _ in range(2))
+        undetermined = [name for name in first if first[name] != again[name]]
+        row = {"what": what, "input": number, "undetermined": undetermined, "differences": []}
+        for name in self.names[1:]:
+            after = self.result(name, functions[name], launches[-1], buffers, where)
+            for buffer in buffers.buffers.values():
+                found = compare.difference(buffer, first[buffer.name], after[buffer.name], self.nan)
+                if found and buffer.name not in undetermined:
+                    row["differences"].append({"variant": name, **found})
+        self.answer["comparisons"].append(row)
+        if row["differences"]:
+            self.answer["status"] = "different"
+        elif undetermined and self.answer["status"] == "equal":
+            self.answer["status"] = "undetermined"
+
+    def run(self):
+        for number, check in enumerate(self.checks):
+            buffers = Buffers(self.driver, check["launches"], self.folder)
+            functions = self.functions(check["launches"][-1], buffers.parameters[-1])
+            for i in range(check.get("inputs", 1)):
+                self.compare(check["launches"], buffers, functions, i, check.get("name", f"check {number}"))
+            buffers.free()
+        if self.time:
+            self.run_timed()
+        return self.answer
+
+    def run_timed(self):
+        launches = self.time["launches"]
+        buffers = Buffers(self.driver, launches, self.folder)
+        functions = self.functions(launches[-1], buffers.parameters[-1])
+        self.compare(launches, buffers, functions, 0, "timed")
+        changed = buffers.changed()
+        known = {f.name for f in fields(bench.Settings)}
+        settings = bench.Settings(**{k: v for k, v in self.time.items() if k in known})
+        timer = self.driver.timer()
+        try:
+            self.answer["times"] = bench.measure(
+                timer, {name: lambda f=f: self.launch(f, launches[-1], buffers.parameters[-1]) for name, f in functions.items()},
+                lambda: buffers.restore(changed), settings, self.seed)
+        except CudaError as error:
+            raise Failed("a variant", "timed", error) from None
+        timer.close()
+        buffers.free()
+
+
+def run(job, folder, library=None):
+    """The answer to a job."""
+    try:
+        with Driver(library) as driver:
+            runner = None
+            try:
+                runner = Job(driver, job, Path(folder))
+                return runner.run()
+            except Failed as error:
+                answer = runner.answer if runner else {"device": driver.describe()}
+                base = runner.base if runner else job["variants"][0]["name"]
+                return {**answer, "status": "base-failed" if error.variant == base else "failed", "error": str(error)}
+            except (BadJob, ArgumentError, TooLarge, OSError) as error:
+                return {"status": "bad-job", "error": str(error)}
+            except KeyError as error:
+                return {"status": "bad-job", "error": f"the job has no {error}"}
+    except NoDriver as error:
+        return {"status": "no-driver", "error": str(error)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("job", metavar="JOB.json", help="the job; - is standard input")
+    parser.add_argument("--json", metavar="OUT", help="where the answer goes; default: standard output")
+    parser.add_argument("--driver", metavar="LIBRARY", help="default: $PTXOPT_GPU_DRIVER, or libcuda.so.1")
+    options = parser.parse_args()
+    try:
+        text = sys.stdin.read() if options.job == "-" else Path(options.job).read_text(encoding="utf-8")
+        answer = run(json.loads(text), "." if options.job == "-" else os.path.dirname(options.job) or ".", options.driver)
+    except (OSError, ValueError) as error:
+        answer = {"status": "bad-job", "error": str(error)}
+    text = json.dumps(answer, indent=1) + "\n"
+    if options.json:
+        Path(options.json).write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    if "error" in answer:
+        print(f"job.py: {answer['error']}", file=sys.stderr)
+    return CODES[answer["status"]]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
