@@ -21,6 +21,7 @@ class Case:
     small: dict
     real: dict
     setup: list = field(default_factory=list)  # (kernel, its arguments), launched once before with the same shape
+    least: int = 75  # architecture
 
     def launches(self, size):
         numbers = {"small": self.small, "real": self.real}[size]
@@ -195,15 +196,18 @@ def atomic():
 
 
 def tensor():
+    def case(name, arguments, small, real):
+        return Case(name, "tensor.cu", "tensor", arguments, small, real, least=80)
+
     small, real = sized(1, block=64, tiles=3, steps=4, a=384, b=192, c=256), \
         sized(512, tiles=64, steps=1000, a=64 * 128, b=64 * 64, c=512 * 256 * 4)
     # Values, not bits: random bits as halves are mostly enormous.
     for name, kind in (("tensor_f16", "f16"), ("tensor_bf16", "bf16")):
-        yield Case(name, "tensor.cu", "tensor", "a=buf:" + kind + ":{a2}:random b=buf:" + kind + ":{b2}:random c=buf:f32:{c}:zero s32:{tiles} s32:{steps}",
+        yield case(name, "a=buf:" + kind + ":{a2}:random b=buf:" + kind + ":{b2}:random c=buf:f32:{c}:zero s32:{tiles} s32:{steps}",
                    *({**s, "a2": 2 * s["a"], "b2": 2 * s["b"]} for s in (small, real)))
-    yield Case("tensor_tf32", "tensor.cu", "tensor", "a=buf:f32:{a}:random b=buf:f32:{b}:random c=buf:f32:{c}:zero s32:{tiles} s32:{steps}", small, real)
-    yield Case("tensor_s8", "tensor.cu", "tensor", "a=buf:u32:{a}:random b=buf:u32:{b}:random c=buf:s32:{c}:zero s32:{tiles} s32:{steps}", small, real)
-    yield Case("tensor_tiles", "tensor.cu", "tensor", "a=buf:f16:{a2}:random b=buf:f16:{b2}:random c=buf:f32:{c}:zero s32:{tiles} s32:{steps}",
+    yield case("tensor_tf32", "a=buf:f32:{a}:random b=buf:f32:{b}:random c=buf:f32:{c}:zero s32:{tiles} s32:{steps}", small, real)
+    yield case("tensor_s8", "a=buf:u32:{a}:random b=buf:u32:{b}:random c=buf:s32:{c}:zero s32:{tiles} s32:{steps}", small, real)
+    yield case("tensor_tiles", "a=buf:f16:{a2}:random b=buf:f16:{b2}:random c=buf:f32:{c}:zero s32:{tiles} s32:{steps}",
                *({**s, "a2": 2 * s["a"], "b2": 2 * s["b"]} for s in (small, real)))
 
 

@@ -1,0 +1,139 @@
+"""Probes for latencies: chains of one instruction, each of which waits for the one before.
+
+A probe is two kernels that differ in nothing but the length of the chain in their loop. The difference of their cycles by
+the difference of their steps is the latency; what a loop and reading the clock cost is in both. pack.py checks in the
+machine code that ptxas left every step: the two kernels differ by as many instructions as they have steps more.
+
+`kinds` are those of src/timing/kinds.def that a step consists of. A step of two kinds gives the sum of their latencies.
+"""
+from dataclasses import dataclass
+
+SHORT, LONG = 64, 192  # steps of a round
+
+# Register x is the chain; a, b, c and d are loaded. Of 64 bits with the prefix l, f32 with f, f64 with d.
+HEAD = """.version {isa}
+.target {target}
+.address_size 64
+.const .align 8 .b8 zeros[256];
+"""
+KERNEL = """
+.visible .entry {name}(.param .u64 out, .param .u64 data, .param .u32 rounds)
+{{
+	.reg .pred %p, %done;
+	.reg .b32 %x, %a, %b, %c, %d, %t, %i, %n, %lane, %m<4>, %k<6>;
+	.reg .b64 %lx, %ly, %la, %lb, %out, %data, %start, %end;
+	.reg .f32 %fx, %fa, %fb, %g<4>;
+	.reg .f64 %dx, %da, %db, %h<2>;
+	.shared .align 8 .b8 cells[256];
+	.local .align 8 .b8 stack[64];
+	ld.param.u64 %out, [out];
+	ld.param.u64 %data, [data];
+	ld.param.u32 %n, [rounds];
+	cvta.to.global.u64 %out, %out;
+	cvta.to.global.u64 %data, %data;
+	ld.global.b32 %x, [%data+64];
+	ld.global.b32 %a, [%data+68];
+	ld.global.b32 %b, [%data+72];
+	ld.global.b32 %c, [%data+76];
+	ld.global.b32 %d, [%data+80];
+	mov.u32 %lane, %laneid;
+	xor.b32 %x, %x, %lane;
+	add.u32 %a, %a, %lane;
+	ld.global.b64 %lx, [%data+88];
+	ld.global.b64 %la, [%data+96];
+	ld.global.b64 %lb, [%data+104];
+	ld.global.f32 %fx, [%data+112];
+	ld.global.f32 %fa, [%data+116];
+	ld.global.f32 %fb, [%data+120];
+	ld.global.f64 %dx, [%data+128];
+	ld.global.f64 %da, [%data+136];
+	ld.global.f64 %db, [%data+144];
+	mov.f32 %g0, %fx; mov.f32 %g1, %fx; mov.f32 %g2, %fx; mov.f32 %g3, %fx;
+	mov.f64 %h0, %dx; mov.f64 %h1, %dx;
+	mov.b32 %m0, %a; mov.b32 %m1, %a; mov.b32 %m2, %a; mov.b32 %m3, %a;
+	mov.b32 %k0, %a; mov.b32 %k1, %b; mov.b32 %k2, %c; mov.b32 %k3, %d; mov.b32 %k4, %a; mov.b32 %k5, %b;
+	mov.u32 %i, 0;
+	mov.u32 %t, 0;
+{before}
+	bar.sync 0;
+	mov.u64 %start, %clock64;
+$loop:
+	.pragma "nounroll";
+{steps}
+	add.u32 %i, %i, 1;
+	setp.lt.u32 %done, %i, %n;
+	@%done bra $loop;
+	mov.u64 %end, %clock64;
+	sub.u64 %end, %end, %start;
+	st.global.u64 [%out], %end;
+	st.global.u32 [%out+8], %x;
+	st.global.u64 [%out+16], %lx;
+	st.global.f32 [%out+24], %fx;
+	st.global.f64 [%out+32], %dx;
+	st.global.f32 [%out+40], %g0; st.global.f32 [%out+44], %g3;
+	st.global.f64 [%out+48], %h1;
+	st.global.u32 [%out+56], %m0; st.global.u32 [%out+60], %m3;
+	ret;
+}}
+"""
+# Offset in `data` and bytes, as fit.py writes them: values that keep chains away from infinities.
+INPUTS = {64: ("u32", 0x12345), 68: ("u32", 1664525), 72: ("u32", 0x5A5A1234), 76: ("u32", 77), 80: ("u32", 0x0F0F3C3C),
+          88: ("u64", 0x123456789), 96: ("u64", 6364136223846793005), 104: ("u64", 99), 112: ("f32", 0.75), 116: ("f32", 0.5),
+          120: ("f32", 0.375), 128: ("f64", 0.75), 136: ("f64", 0.5), 144: ("f64", 0.375), 152: ("u32", 0)}
+
+
+@dataclass(frozen=True)
+class Probe:
+    name: str
+    kinds: str  # of src/timing/kinds.def, joined by +
+    step: str
+    before: str = ""
+    least: int = 75  # architecture
+    instructions: int = 1  # of a step, in machine code
+
+    def text(self, target, isa):
+        head = HEAD.format(isa=isa, target=target)
+        kernels = [KERNEL.format(name=f"probe_{length}", before="\t" + self.before, steps=f"\t{self.step}\n" * length)
+                   for length in (SHORT, LONG)]
+        return head + "".join(kernels)
+
+
+def mma(name, kinds, shape, types, a, b, accumulators, least):
+    sums = "{" + ",".join(accumulators) + "}"
+    step = f"mma.sync.aligned.{shape}.row.col.{types} {sums}, {a}, {b}, {sums};"
+    return Probe(name, kinds, step, least=least)
+
+
+LOGIC = "lop3.b32 %x, %x, %b, %c, 0xE8;\n\tlop3.b32 %x, %x, %a, %d, 0x96;"
+FLOATS, INTEGERS = ["%g0", "%g1", "%g2", "%g3"], ["%m0", "%m1", "%m2", "%m3"]
+PROBES = [
+    Probe("fma", "Fp32", "fma.rn.f32 %fx, %fx, %fa, %fb;"),
+    Probe("multiply-add", "IntegerMultiply", "mad.lo.s32 %x, %x, %a, %b;"),
+    Probe("multiply-add-wide", "IntegerMultiplyWide", "cvt.u32.u64 %t, %lx;\n\tmad.wide.u32 %lx, %t, %a, %lb;"),
+    Probe("logic", "Logic+Logic", LOGIC, instructions=2),
+    Probe("add-logic", "IntegerAdd+Logic", "add.s32 %t, %x, %a;\n\tadd.s32 %x, %t, %d;\n\tlop3.b32 %x, %x, %b, %c, 0xE8;", instructions=2),
+    Probe("minimum-logic", "MinMax+Logic", "min.s32 %x, %x, %a;\n\tlop3.b32 %x, %x, %b, %c, 0xE8;", instructions=2),
+    Probe("shift", "Shift", "shf.l.wrap.b32 %x, %x, %a, %b;"),
+    Probe("permute", "Permute", "prmt.b32 %x, %x, %a, %b;"),
+    Probe("compare-select", "Compare+Select", "setp.lt.s32 %p, %x, %a;\n\tselp.b32 %x, %b, %x, %p;", instructions=2),
+    Probe("half", "Half", "fma.rn.f16x2 %x, %x, %a, %b;"),  # on sm_80 every second one is of HalfTensor
+    Probe("double", "Fp64", "fma.rn.f64 %dx, %dx, %da, %db;"),
+    Probe("root", "Special", "rsqrt.approx.ftz.f32 %fx, %fx;"),
+    Probe("exponential", "SpecialExponential", "ex2.approx.ftz.f32 %fx, %fx;"),
+    Probe("count-bits", "BitCount", "popc.b32 %x, %x;"),
+    Probe("shuffle", "Shuffle", "shfl.sync.bfly.b32 %x, %x, 1, 31, -1;"),
+    Probe("load-constant", "ConstantLoad+Logic", "ld.const.b32 %t, [%lx];\n\tcvt.u64.u32 %ly, %t;\n\tor.b64 %lx, %lx, %ly;",
+          "mov.u64 %lx, zeros;\n\tld.global.s32 %ly, [%data+152];\n\tadd.s64 %lx, %lx, %ly;", instructions=2),
+    Probe("load-shared", "SharedLoad", "ld.shared.b32 %x, [%x];", "mov.u32 %x, cells;\n\tst.shared.b32 [%x], %x;"),
+    Probe("load-local", "LocalLoad", "ld.local.b32 %x, [%x];", "mov.u32 %x, stack;\n\tst.local.b32 [%x], %x;"),
+    Probe("load-global-l1", "GlobalLoad:L1", "ld.global.ca.b64 %lx, [%lx];", "mov.b64 %lx, %data;\n\tst.global.b64 [%lx], %lx;"),
+    Probe("load-global-l2", "GlobalLoad:L2", "ld.global.cg.b64 %lx, [%lx];", "mov.b64 %lx, %data;\n\tst.global.b64 [%lx], %lx;"),
+    Probe("atomic-shared", "SharedAtomic", "atom.shared.exch.b32 %x, [cells], %x;"),
+    Probe("atomic-global", "GlobalAtomic", "atom.global.exch.b32 %x, [%data], %x;"),
+    Probe("barrier", "Barrier", "bar.sync 0;"),
+    mma("matrix-half-1688", "MatrixHalf1688", "m16n8k8", "f32.f16.f16.f32", "{%k0,%k1}", "{%k4}", FLOATS, 75),
+    mma("matrix-half-16816", "MatrixHalf16816", "m16n8k16", "f32.f16.f16.f32", "{%k0,%k1,%k2,%k3}", "{%k4,%k5}", FLOATS, 80),
+    mma("matrix-tf32-1688", "MatrixTf1688", "m16n8k8", "f32.tf32.tf32.f32", "{%k0,%k1,%k2,%k3}", "{%k4,%k5}", FLOATS, 80),
+    mma("matrix-byte-16832", "MatrixByte16832", "m16n8k32", "s32.s8.s8.s32", "{%k0,%k1,%k2,%k3}", "{%k4,%k5}", INTEGERS, 80),
+    mma("matrix-double-884", "MatrixFp64x884", "m8n8k4", "f64.f64.f64.f64", "{%da}", "{%db}", ["%h0", "%h1"], 80),
+]
