@@ -20,6 +20,7 @@ from statistics import median
 SAMPLE_MS = 0.5
 WARM_MS = 20
 MOST_LAUNCHES = 10_000  # of a sample
+ISSUE_BOUND = 0.8  # where issuing launches takes a larger part of the time, it is the processor that is measured
 UNDECIDED = "cannot be told apart"
 
 
@@ -76,13 +77,19 @@ def measure(timer, variants, restore, settings, seed=0):
     launches = max(1, min(MOST_LAUNCHES, math.ceil(SAMPLE_MS / one) if one > 0 else MOST_LAUNCHES))
     order, samples = random.Random(seed), {name: [] for name in names}
 
+    issuing = []  # what part of a sample the processor needs to issue its launches
+
     def sample(name):
         restore()
         variants[name]()  # not counted: caches are as the variant itself leaves them
         timer.start()
+        begin = time.perf_counter()
         for _ in range(launches):
             variants[name]()
-        return timer.stop() / launches
+        issued = time.perf_counter() - begin
+        spent = timer.stop()
+        issuing.append(1000 * issued / spent if spent > 0 else math.inf)
+        return spent / launches
 
     for name in names[1:]:
         sample(name)
@@ -96,5 +103,5 @@ def measure(timer, variants, restore, settings, seed=0):
     for name in names[1:]:
         ratio = summary([x / y for x, y in zip(samples[name], base) if y > 0] or [math.nan], settings.confidence)
         ratios[name] = {**ratio, "verdict": verdict(ratio, settings.margin)}
-    return {"launches_of_a_sample": launches, "rounds": len(base), "confidence": settings.confidence, "margin": settings.margin,
+    return {"launches_of_a_sample": launches, "rounds": len(base), "bound_by_launches": median(issuing) > ISSUE_BOUND, "confidence": settings.confidence, "margin": settings.margin,
             "milliseconds": {name: summary(values, settings.confidence) for name, values in samples.items()}, "ratios": ratios}

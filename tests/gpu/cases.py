@@ -110,12 +110,12 @@ def issue():
                    sized(1, block=64, threads=64, rows=20, columns=40, n=800),
                    sized(1024, threads=1024 * 256, rows=512, columns=1024, n=512 * 1024))
     yield case("convolve_3x3", "image=buf:f32:{n}:random weights=buf:f32:9:random out=buf:f32:{n}:zero s32:{width} s32:{height}",
-               sized(1, block=64, width=22, height=14, n=308), sized(1024, width=1026, height=2050, n=1026 * 2050))
+               sized(1, block=64, width=22, height=14, n=308), sized(1024, width=4098, height=4098, n=4098 * 4098))
     yield case("permute_4d", "x=buf:f32:{n}:random y=buf:f32:{n}:zero s32:{a} s32:{b} s32:{c} s32:{d} s32:{n}",
-               sized(1, block=64, a=2, b=3, c=5, d=7, n=210), sized(1024, a=16, b=32, c=48, d=80, n=16 * 32 * 48 * 80))
-    yield case("divide_constants", "x=buf:u32:{n}:random y=buf:u32:{n}:zero u32:{n}", sized(1, n=600), sized(1024, n=4 * MEGA))
+               sized(1, block=64, a=2, b=3, c=5, d=7, n=210), sized(1024, a=64, b=32, c=48, d=80, n=64 * 32 * 48 * 80))
+    yield case("divide_constants", "x=buf:u32:{n}:random y=buf:u32:{n}:zero u32:{n}", sized(1, n=600), sized(1024, n=16 * MEGA))
     yield case("divide_by_shape", "x=buf:u32:{n}:random y=buf:u32:{n}:zero u32:{n} u32:{width}",
-               sized(1, n=600, width=37), sized(1024, n=4 * MEGA, width=1237))
+               sized(1, n=600, width=37), sized(1024, n=16 * MEGA, width=1237))
     yield case("arrays_of_structures", "fields=buf:f32:{all}:random out=buf:f32:{threads}:zero s32:{n} s32:{steps}",
                sized(1, block=64, threads=64, n=128, all=1024, steps=5),
                sized(1024, threads=1024 * 256, n=16384, all=131072, steps=200))
@@ -218,7 +218,7 @@ def local():
 
     yield case("local_table", "x=buf:u32:{threads}:random y=buf:u32:{threads}:zero s32:{steps}", {"steps": 10}, {"steps": 500})
     yield Case("median_9", "local.cu", "local", "x=buf:f32:{n}:random y=buf:f32:{n}:zero s32:{width} s32:{height}",
-               sized(1, block=64, width=12, height=8, n=96), sized(4096, width=1026, height=1026, n=1026 * 1026))
+               sized(1, block=64, width=12, height=8, n=96), sized(32768, width=4098, height=2050, n=4098 * 2050))
     yield case("tree_walk", "values=buf:f32:{nodes}:random sums=buf:f32:{threads}:zero s32:{nodes} f32:0.25",
                {"nodes": 32}, {"nodes": 4096})
     yield case("blend_poses", "poses=buf:f32:{words}:random out=buf:f32:{results}:zero u32:{n} s32:{steps}",

@@ -36,7 +36,7 @@ import bench
 import compare
 from arguments import ArgumentError
 from device_memory import FILL_ABOVE, Buffers, Filler, TooLarge
-from driver import CudaError, Driver, NoDriver
+from driver import CudaError, Driver, Launch, NoDriver
 
 EQUAL, DIFFERENT, USAGE, NOTHING = 0, 1, 2, 77
 CODES = {"equal": EQUAL, "undetermined": EQUAL, "different": DIFFERENT, "failed": DIFFERENT, "bad-job": USAGE, "base-failed": USAGE,
@@ -82,8 +82,10 @@ class Job:
             raise Failed(name, "loading it", error) from None
 
     def functions(self, launch, parameters):
-        """Of each variant, ready to be launched; their parameters are checked where the driver knows them."""
+        """Of each variant; their parameters are checked where the driver knows them."""
         found = {}
+        if launch.get("cluster", [1, 1, 1]) != [1, 1, 1]:
+            raise BadJob("clusters cannot be launched here")
         for name, module in self.modules.items():
             try:
                 function = module.function(launch["kernel"])
@@ -98,15 +100,15 @@ class Job:
             found[name] = function
         return found
 
-    def launch(self, function, launch, parameters):
-        self.driver.launch(function, launch["grid"], launch["block"], launch.get("shared", 0), parameters)
+    def ready(self, function, launch, parameters):
+        return Launch(self.driver, function, launch["grid"], launch["block"], launch.get("shared", 0), parameters)
 
     def prepared(self, launches, buffers, number):
         """Memory as the last launch is to find it."""
         buffers.fill(self.filler, self.seed, number)
         for launch, parameters in zip(launches[:-1], buffers.parameters):
             try:
-                self.launch(self.modules[self.base].function(launch["kernel"]), launch, parameters)
+                self.ready(self.modules[self.base].function(launch["kernel"]), launch, parameters)()
                 self.driver.synchronize()
             except CudaError as error:
                 raise Failed(self.base, launch["kernel"], error) from None
@@ -115,7 +117,7 @@ class Job:
     def result(self, name, function, launch, buffers, where):
         buffers.restore()
         try:
-            self.launch(function, launch, buffers.parameters[-1])
+            self.ready(function, launch, buffers.parameters[-1])()
             self.driver.synchronize()
         except CudaError as error:
             raise Failed(name, where, error) from None
@@ -162,7 +164,7 @@ class Job:
         timer = self.driver.timer()
         try:
             self.answer["times"] = bench.measure(
-                timer, {name: lambda f=f: self.launch(f, launches[-1], buffers.parameters[-1]) for name, f in functions.items()},
+                timer, {name: self.ready(f, launches[-1], buffers.parameters[-1]) for name, f in functions.items()},
                 lambda: buffers.restore(changed), settings, self.seed)
         except CudaError as error:
             raise Failed("a variant", "timed", error) from None

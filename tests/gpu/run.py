@@ -132,7 +132,8 @@ def summarize(results, architecture):
         verdicts.setdefault(name, {}).setdefault(ratio["verdict"], []).append(case["name"])
         variants.setdefault(name, []).append(ratio["median"])
         by_variant.setdefault(name, []).append((ratio["median"], modelled(case, architecture, answer["base"], name)))
-    return {"verdicts": {name: {v: len(cases) for v, cases in kinds.items()} for name, kinds in verdicts.items()},
+    short = [case["name"] for case, answer in results if (answer.get("times") or {}).get("bound_by_launches")]
+    return {"bound_by_launches": short, "verdicts": {name: {v: len(cases) for v, cases in kinds.items()} for name, kinds in verdicts.items()},
             "mean": {name: math.exp(sum(map(math.log, ratios)) / len(ratios)) for name, ratios in variants.items()},
             "control": {"least": min(controls), "most": max(controls), "kernels": len(controls)} if controls else None,
             "against_model": {name: rank.against_model(rows, SCENARIOS) for name, rows in by_variant.items()}}
@@ -143,6 +144,8 @@ def print_summary(summary, results):
     for _, answer in results:
         statuses[answer["status"]] = statuses.get(answer["status"], 0) + 1
     print("\n" + f"{len(results)} kernels: " + ", ".join(f"{n} {status}" for status, n in sorted(statuses.items())))
+    if summary["bound_by_launches"]:
+        print("too short, what was measured is how fast the processor launches: " + " ".join(summary["bound_by_launches"]))
     for name, verdicts in summary["verdicts"].items():
         told = ", ".join(f"{verdicts.get(v, 0)} {v}" for v in ("faster", "slower", UNDECIDED))
         print(f"{name}: {told}; geometric mean of after / before x{summary['mean'][name]:.3f}")
