@@ -8,8 +8,7 @@ is the difference of the cycles by the difference of the steps; the least of the
 run makes it longer. A step of several kinds of instructions gives their sum; where all but one of them are known from
 other probes, that one follows.
 
-`kinds` have the names of src/timing/kinds.def; GlobalLoad:L1 and its like are the latencies of memory, where the kind says
-what comes on top. Each probe runs in a process of its own: one that fails takes no other with it.
+`kinds` have the names of src/timing/kinds.def; GlobalLoad:L1 and its like are the latencies of memory. Each probe runs in a process of its own: one that fails takes no other with it.
 
 Exit codes: 0 all probes ran, 1 some failed, 2 usage or files, 77 nothing to run on.
 """
@@ -90,8 +89,9 @@ def solve(measured):
 def table_rows(architecture, known):
     """To be carried over into src/timing/latencies.def and memory.def, by a person who looks at them."""
     number = int("".join(c for c in architecture if c.isdigit()))
-    rows = [f"TIMING_LATENCY({number}, {kind}, {value:.1f})" for kind, value in sorted(known.items()) if ":" not in kind]
-    return rows + [f"// {kind.split(':')[1]} of sm_{number}: {value:.0f} cycles from a load to its result"
+    rows = [f"TIMING_LATENCY({kind}, {number}, {number}, {value:.0f}, Measured)  // {value:.2f}"
+            for kind, value in sorted(known.items()) if ":" not in kind]
+    return rows + [f"TIMING_MEMORY({number}, {kind.split(':')[1]}, {value:.0f}, Measured, ...)  // the latency alone"
                    for kind, value in sorted(known.items()) if ":" in kind]
 
 

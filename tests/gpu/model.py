@@ -5,6 +5,7 @@ How often loops go round comes from the small launch, counted in the interpreter
 """
 import json
 import subprocess
+import tempfile
 
 LIMIT = 120
 
@@ -29,13 +30,16 @@ def cycles_of(report, kernel):
     return next((function["cycles"] for function in report["functions"] if function["name"] == kernel), None)
 
 
-def modelled(tool, ptx, launches, architecture, work):
+def modelled(tool, ptx, launches, architecture):
     """{"l1": cycles, ...} of the last launch's kernel, or None."""
-    kernel, profile = launches[-1], work / f"{ptx.stem}-{launches[-1]['kernel']}.profile.json"
-    ran = subprocess.run([tool, "run", str(ptx), *run_line(launches), f"--profile={profile}"], capture_output=True, timeout=LIMIT)
-    if ran.returncode != 0:
-        return None
+    kernel = launches[-1]
     threads = kernel["block"][0] * kernel["block"][1] * kernel["block"][2]
-    ran = subprocess.run([tool, "time", str(ptx), "--arch", architecture, "--kernel", kernel["kernel"], "--threads", str(threads),
-                          "--profile", str(profile), "--format", "json"], capture_output=True, text=True, timeout=LIMIT)
-    return cycles_of(json.loads(ran.stdout), kernel["kernel"]) if ran.returncode == 0 else None
+    with tempfile.TemporaryDirectory() as work:
+        profile = f"{work}/profile.json"
+        for command in ([tool, "run", str(ptx), *run_line(launches), f"--profile={profile}"],
+                        [tool, "time", str(ptx), "--arch", architecture, "--kernel", kernel["kernel"], "--threads", str(threads),
+                         "--profile", profile, "--format", "json"]):
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
+            if ran.returncode != 0:
+                return None
+    return cycles_of(json.loads(ran.stdout), kernel["kernel"])

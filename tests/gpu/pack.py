@@ -110,6 +110,9 @@ class Packer:
         if row["cubin"]:
             found = self.step_of(self.code(row))
             row["machine_step"] = found
+            for opcode, kinds in probes.OTHER_UNITS.items():
+                if opcode in found:
+                    row["kinds"] = kinds.get(probe.kinds, probe.kinds)
             if abs(sum(found.values()) - probe.instructions) > 0.1:
                 row["note"] = f"a step is {sum(found.values()):.2f} machine instructions instead of {probe.instructions}"
         return row
@@ -160,7 +163,7 @@ class Packer:
                 codes = [self.code(image)[case.name] for image in variants.values()]
                 row["changed"][architecture] = any(code != codes[0] for code in codes)
             if self.has_model():
-                figures = {name: model.modelled(self.options.tool, self.folder / image["ptx"], row["small"], architecture, self.folder)
+                figures = {name: model.modelled(self.options.tool, self.folder / image["ptx"], row["small"], architecture)
                            for name, image in variants.items()}
                 row.setdefault("model", {})[architecture] = {name: f for name, f in figures.items() if f}
         return row

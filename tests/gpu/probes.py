@@ -5,6 +5,7 @@ the difference of their steps is the latency; what a loop and reading the clock 
 machine code that ptxas left every step: the two kernels differ by as many instructions as they have steps more.
 
 `kinds` are those of src/timing/kinds.def that a step consists of. A step of two kinds gives the sum of their latencies.
+GlobalLoad:L1 and its like are the latencies of memory.def; the rows of some kinds say what comes on top of these.
 """
 from dataclasses import dataclass
 
@@ -104,6 +105,9 @@ def mma(name, kinds, shape, types, a, b, accumulators, least):
     return Probe(name, kinds, step, least=least)
 
 
+# Where ptxas takes another unit for every second instruction: its opcode, and the kinds of the step then.
+OTHER_UNITS = {"0x235": {"Half+Half": "Half+HalfTensor"}}
+
 LOGIC = "lop3.b32 %x, %x, %b, %c, 0xE8;\n\tlop3.b32 %x, %x, %a, %d, 0x96;"
 FLOATS, INTEGERS = ["%g0", "%g1", "%g2", "%g3"], ["%m0", "%m1", "%m2", "%m3"]
 PROBES = [
@@ -116,7 +120,7 @@ PROBES = [
     Probe("shift", "Shift", "shf.l.wrap.b32 %x, %x, %a, %b;"),
     Probe("permute", "Permute", "prmt.b32 %x, %x, %a, %b;"),
     Probe("compare-select", "Compare+Select", "setp.lt.s32 %p, %x, %a;\n\tselp.b32 %x, %b, %x, %p;", instructions=2),
-    Probe("half", "Half", "fma.rn.f16x2 %x, %x, %a, %b;"),  # on sm_80 every second one is of HalfTensor
+    Probe("half", "Half+Half", "fma.rn.f16x2 %x, %x, %a, %b;\n\tfma.rn.f16x2 %x, %x, %a, %b;", instructions=2),
     Probe("double", "Fp64", "fma.rn.f64 %dx, %dx, %da, %db;"),
     Probe("root", "Special", "rsqrt.approx.ftz.f32 %fx, %fx;"),
     Probe("exponential", "SpecialExponential", "ex2.approx.ftz.f32 %fx, %fx;"),
@@ -125,11 +129,11 @@ PROBES = [
     Probe("load-constant", "ConstantLoad+Logic", "ld.const.b32 %t, [%lx];\n\tcvt.u64.u32 %ly, %t;\n\tor.b64 %lx, %lx, %ly;",
           "mov.u64 %lx, zeros;\n\tld.global.s32 %ly, [%data+152];\n\tadd.s64 %lx, %lx, %ly;", instructions=2),
     Probe("load-shared", "SharedLoad", "ld.shared.b32 %x, [%x];", "mov.u32 %x, cells;\n\tst.shared.b32 [%x], %x;"),
-    Probe("load-local", "LocalLoad", "ld.local.b32 %x, [%x];", "mov.u32 %x, stack;\n\tst.local.b32 [%x], %x;"),
+    Probe("load-local", "LocalLoad+GlobalLoad:L1", "ld.local.b32 %x, [%x];", "mov.u32 %x, stack;\n\tst.local.b32 [%x], %x;"),
     Probe("load-global-l1", "GlobalLoad:L1", "ld.global.ca.b64 %lx, [%lx];", "mov.b64 %lx, %data;\n\tst.global.b64 [%lx], %lx;"),
     Probe("load-global-l2", "GlobalLoad:L2", "ld.global.cg.b64 %lx, [%lx];", "mov.b64 %lx, %data;\n\tst.global.b64 [%lx], %lx;"),
     Probe("atomic-shared", "SharedAtomic", "atom.shared.exch.b32 %x, [cells], %x;"),
-    Probe("atomic-global", "GlobalAtomic", "atom.global.exch.b32 %x, [%data], %x;"),
+    Probe("atomic-global", "GlobalAtomic+GlobalLoad:L2", "atom.global.exch.b32 %x, [%data], %x;"),
     Probe("barrier", "Barrier", "bar.sync 0;"),
     mma("matrix-half-1688", "MatrixHalf1688", "m16n8k8", "f32.f16.f16.f32", "{%k0,%k1}", "{%k4}", FLOATS, 75),
     mma("matrix-half-16816", "MatrixHalf16816", "m16n8k16", "f32.f16.f16.f32", "{%k0,%k1,%k2,%k3}", "{%k4,%k5}", FLOATS, 80),

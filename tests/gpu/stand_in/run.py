@@ -321,7 +321,7 @@ class Test:
         known = fit.solve({"a": ("A", 4.0), "ab": ("A+B", 10.0), "bbc": ("B+B+C", 13.0), "de": ("D+E", 5.0)})
         check(known == {"A": 4, "B": 6, "C": 1}, known)
         rows = fit.table_rows("sm_90a", {"Fp32": 4.04, "GlobalLoad:L2": 260.4})
-        check(rows == ["TIMING_LATENCY(90, Fp32, 4.0)", "// L2 of sm_90: 260 cycles from a load to its result"], rows)
+        check(rows == ["TIMING_LATENCY(Fp32, 90, 90, 4, Measured)  // 4.04", "TIMING_MEMORY(90, L2, 260, Measured, ...)  // the latency alone"], rows)
         kinds = GPU.parents[1] / "src/timing/kinds.def"
         if kinds.exists():
             import probes
