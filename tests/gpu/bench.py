@@ -103,5 +103,6 @@ def measure(timer, variants, restore, settings, seed=0):
     for name in names[1:]:
         ratio = summary([x / y for x, y in zip(samples[name], base) if y > 0] or [math.nan], settings.confidence)
         ratios[name] = {**ratio, "verdict": verdict(ratio, settings.margin)}
-    return {"launches_of_a_sample": launches, "rounds": len(base), "bound_by_launches": median(issuing) > ISSUE_BOUND, "confidence": settings.confidence, "margin": settings.margin,
+    return {"launches_of_a_sample": launches, "rounds": len(base), "bound_by_launches": median(issuing) > ISSUE_BOUND,
+            "confidence": settings.confidence, "margin": settings.margin,
             "milliseconds": {name: summary(values, settings.confidence) for name, values in samples.items()}, "ratios": ratios}

@@ -55,6 +55,17 @@ CALLS = {
     "cuGetErrorString": [c_int, c_void_p],
 }
 PARAMETER_INFO = "cuFuncGetParamInfo"  # of CUDA 12.4 and newer
+LAUNCH_CLUSTERS = "cuLaunchKernelEx"  # of CUDA 11.8 and newer
+CLUSTER_SHAPE = 4  # CUlaunchAttributeID
+
+
+class LaunchAttribute(ctypes.Structure):  # CUlaunchAttribute
+    _fields_ = [("id", c_uint), ("padding", c_uint), ("shape", c_uint * 3), ("unused", ctypes.c_ubyte * 52)]
+
+
+class LaunchConfig(ctypes.Structure):  # CUlaunchConfig
+    _fields_ = [("grid", c_uint * 3), ("block", c_uint * 3), ("shared", c_uint), ("stream", c_void_p),
+                ("attributes", ctypes.POINTER(LaunchAttribute)), ("count", c_uint)]
 
 
 class NoDriver(Exception):
@@ -141,17 +152,23 @@ class Module:
 class Launch:
     """A launch that is ready: calling it costs little more than the driver's own call. `parameters`: the bytes of each."""
 
-    def __init__(self, driver, function, grid, block, shared, parameters):
+    def __init__(self, driver, function, grid, block, shared, parameters, cluster=(1, 1, 1)):
         self.driver, self.values = driver, [ctypes.create_string_buffer(value, max(len(value), 1)) for value in parameters]
         pointers = (c_void_p * max(len(self.values), 1))(*[ctypes.addressof(value) for value in self.values])
-        self.start = driver.library.cuLaunchKernel
-        self.arguments = (function.handle, *[c_uint(n) for n in (*grid, *block, shared)], None, pointers, None)
+        if tuple(cluster) == (1, 1, 1):
+            self.name = "cuLaunchKernel"
+            self.arguments = (function.handle, *[c_uint(n) for n in (*grid, *block, shared)], None, pointers, None)
+        else:
+            self.name, self.attribute = LAUNCH_CLUSTERS, LaunchAttribute(CLUSTER_SHAPE, 0, (c_uint * 3)(*cluster))
+            config = LaunchConfig((c_uint * 3)(*grid), (c_uint * 3)(*block), shared, None, ctypes.pointer(self.attribute), 1)
+            self.arguments = (byref(config), function.handle, pointers, None)
+        self.start = getattr(driver.library, self.name)
 
     def __call__(self):
         """Returns at once: the kernel runs on."""
         code = self.start(*self.arguments)
         if code != 0:
-            self.driver.fail("cuLaunchKernel", code)
+            self.driver.fail(self.name, code)
 
 
 class Timer:

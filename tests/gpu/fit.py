@@ -8,7 +8,8 @@ is the difference of the cycles by the difference of the steps; the least of the
 run makes it longer. A step of several kinds of instructions gives their sum; where all but one of them are known from
 other probes, that one follows.
 
-`kinds` have the names of src/timing/kinds.def; GlobalLoad:L1 and its like are the latencies of memory. Each probe runs in a process of its own: one that fails takes no other with it.
+`kinds` have the names of src/timing/kinds.def; GlobalLoad:L1 and its like are the latencies of memory. Each probe runs in a
+process of its own: one that fails takes no other with it.
 
 Exit codes: 0 all probes ran, 1 some failed, 2 usage or files, 77 nothing to run on.
 """
@@ -57,7 +58,8 @@ def run_dram(driver, probe, module, nodes, stride):
     """A chase through more than the caches hold, in a run short enough to come to no node twice."""
     out, data = driver.memory(256), driver.memory(nodes * stride * 8)
     word = [out.address.to_bytes(8, "little"), data.address.to_bytes(8, "little")]
-    driver.launch(module.function("dram_make"), [256, 1, 1], [256, 1, 1], 0, [word[1], nodes.to_bytes(4, "little"), stride.to_bytes(4, "little")])
+    shape = [nodes.to_bytes(4, "little"), stride.to_bytes(4, "little")]
+    driver.launch(module.function("dram_make"), [256, 1, 1], [256, 1, 1], 0, [word[1], *shape])
     steps = min(nodes, 1 << 14)
     driver.launch(module.function("dram_chase"), [1, 1, 1], [1, 1, 1], 0, [*word, steps.to_bytes(4, "little")])
     driver.synchronize()
@@ -104,7 +106,8 @@ def fit(folder, manifest, architecture, options):
         if probe.get("note"):
             answers[probe["name"]] = {"error": probe["note"]}
             continue
-        command = [sys.executable, str(HERE / "fit.py"), "--one", probe["name"], "--manifest", str(folder / "manifest.json"), "--load", options.load]
+        command = [sys.executable, str(HERE / "fit.py"), "--one", probe["name"], "--manifest", str(folder / "manifest.json")]
+        command += ["--load", options.load]
         command += ["--driver", options.driver] if options.driver else []
         command += ["--small"] if options.small else []
         try:

@@ -12,9 +12,10 @@ A job:
              "margin": 0.002, "control": true}: compared, too, then timed
   seed, nan, fill, fill_above   optional: of random buffers; "any" takes all NaNs for one value; the image of fill.cu;
              how many elements Python fills at most
-A launch is {"kernel": NAME, "grid": [X, Y, Z], "block": [X, Y, Z], "shared": BYTES, "arguments": [as `ptxopt run` takes
-them]}. The launches of a list follow each other over the same memory; the last is compared and timed, and those before it
-are always the base's. Paths are relative to the job's folder.
+A launch is {"kernel": NAME, "grid": [X, Y, Z], "block": [X, Y, Z], "cluster": [X, Y, Z], "shared": BYTES, "arguments": [as
+`ptxopt run` takes them]}, without clusters and shared memory where these are not given. The launches of a list follow each
+other over the same memory, each variant has its own; what they leave is compared, and the last is timed. Paths are relative
+to the job's folder.
 
 The answer: status, what was compared, attributes of the functions, times. One job is one process, because after a kernel
 failed a process can do nothing more on the device.
@@ -81,57 +82,49 @@ class Job:
         except CudaError as error:
             raise Failed(name, "loading it", error) from None
 
-    def functions(self, launch, parameters):
-        """Of each variant; their parameters are checked where the driver knows them."""
+    def ready(self, launches, buffers):
+        """Variant -> its launches; their parameters are checked where the driver knows them."""
         found = {}
-        if launch.get("cluster", [1, 1, 1]) != [1, 1, 1]:
-            raise BadJob("clusters cannot be launched here")
         for name, module in self.modules.items():
-            try:
-                function = module.function(launch["kernel"])
-                self.driver.allow_shared(function, launch.get("shared", 0))
-                sizes = function.parameter_sizes()
-                self.answer["attributes"][name] = function.attributes()
-            except CudaError as error:
-                raise Failed(name, launch["kernel"], error) from None
-            given = [len(p) for p in parameters]
-            if sizes is not None and sizes != given:
-                raise BadJob(f"{name}: the parameters of {launch['kernel']} have {sizes} bytes, its arguments {given}")
-            found[name] = function
+            found[name] = []
+            for launch, parameters in zip(launches, buffers.parameters):
+                try:
+                    function = module.function(launch["kernel"])
+                    self.driver.allow_shared(function, launch.get("shared", 0))
+                    sizes = function.parameter_sizes()
+                    self.answer["attributes"][name] = function.attributes()
+                except CudaError as error:
+                    raise Failed(name, launch["kernel"], error) from None
+                given = [len(p) for p in parameters]
+                if sizes is not None and sizes != given:
+                    raise BadJob(f"{name}: the parameters of {launch['kernel']} have {sizes} bytes, its arguments {given}")
+                found[name].append(Launch(self.driver, function, launch["grid"], launch["block"], launch.get("shared", 0), parameters,
+                                          launch.get("cluster", (1, 1, 1))))
         return found
 
-    def ready(self, function, launch, parameters):
-        return Launch(self.driver, function, launch["grid"], launch["block"], launch.get("shared", 0), parameters)
-
-    def prepared(self, launches, buffers, number):
-        """Memory as the last launch is to find it."""
-        buffers.fill(self.filler, self.seed, number)
-        for launch, parameters in zip(launches[:-1], buffers.parameters):
-            try:
-                self.ready(self.modules[self.base].function(launch["kernel"]), launch, parameters)()
-                self.driver.synchronize()
-            except CudaError as error:
-                raise Failed(self.base, launch["kernel"], error) from None
-        buffers.keep()
-
-    def result(self, name, function, launch, buffers, where):
-        buffers.restore()
+    def run_launches(self, name, launches, where):
         try:
-            self.ready(function, launch, buffers.parameters[-1])()
+            for launch in launches:
+                launch()
             self.driver.synchronize()
         except CudaError as error:
             raise Failed(name, where, error) from None
+
+    def result(self, name, launches, buffers, where):
+        buffers.restore()
+        self.run_launches(name, launches, where)
         return buffers.read()
 
-    def compare(self, launches, buffers, functions, number, what):
+    def compare(self, ready, buffers, number, what):
         """Runs all variants on one input, the base twice: where it differs from itself nothing is said."""
         where = f"{what}, input {number}"
-        self.prepared(launches, buffers, number)
-        first, again = (self.result(self.base, functions[self.base], launches[-1], buffers, where) for _ in range(2))
+        buffers.fill(self.filler, self.seed, number)
+        buffers.keep()
+        first, again = (self.result(self.base, ready[self.base], buffers, where) for _ in range(2))
         undetermined = [name for name in first if first[name] != again[name]]
         row = {"what": what, "input": number, "undetermined": undetermined, "differences": []}
         for name in self.names[1:]:
-            after = self.result(name, functions[name], launches[-1], buffers, where)
+            after = self.result(name, ready[name], buffers, where)
             for buffer in buffers.buffers.values():
                 found = compare.difference(buffer, first[buffer.name], after[buffer.name], self.nan)
                 if found and buffer.name not in undetermined:
@@ -145,27 +138,31 @@ class Job:
     def run(self):
         for number, check in enumerate(self.checks):
             buffers = Buffers(self.driver, check["launches"], self.folder)
-            functions = self.functions(check["launches"][-1], buffers.parameters[-1])
+            ready = self.ready(check["launches"], buffers)
             for i in range(check.get("inputs", 1)):
-                self.compare(check["launches"], buffers, functions, i, check.get("name", f"check {number}"))
+                self.compare(ready, buffers, i, check.get("name", f"check {number}"))
             buffers.free()
         if self.time:
             self.run_timed()
         return self.answer
 
     def run_timed(self):
-        launches = self.time["launches"]
-        buffers = Buffers(self.driver, launches, self.folder)
-        functions = self.functions(launches[-1], buffers.parameters[-1])
-        self.compare(launches, buffers, functions, 0, "timed")
+        buffers = Buffers(self.driver, self.time["launches"], self.folder)
+        ready = self.ready(self.time["launches"], buffers)
+        self.compare(ready, buffers, 0, "timed")
+        # The last launch is timed over what those before it left.
+        for name, launches in ready.items():
+            buffers.restore()
+            self.run_launches(name, launches[:-1], "before what is timed")
+        buffers.keep()
+        self.run_launches(self.base, ready[self.base][-1:], "timed")
         changed = buffers.changed()
         known = {f.name for f in fields(bench.Settings)}
         settings = bench.Settings(**{k: v for k, v in self.time.items() if k in known})
         timer = self.driver.timer()
         try:
-            self.answer["times"] = bench.measure(
-                timer, {name: self.ready(f, launches[-1], buffers.parameters[-1]) for name, f in functions.items()},
-                lambda: buffers.restore(changed), settings, self.seed)
+            self.answer["times"] = bench.measure(timer, {name: launches[-1] for name, launches in ready.items()},
+                                                 lambda: buffers.restore(changed), settings, self.seed)
         except CudaError as error:
             raise Failed("a variant", "timed", error) from None
         timer.close()

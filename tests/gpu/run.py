@@ -59,7 +59,8 @@ def job_of(case, architecture, manifest, options):
     timed = {"launches": case[options.size], "seconds": options.seconds, "confidence": options.confidence, "margin": options.margin,
              "least_rounds": min(options.rounds or 11, 11), "most_rounds": options.rounds or 200, "control": not options.no_control}
     return {"variants": [{"name": name, "image": images[case["file"]][name][options.load]} for name in names],
-            "checks": [{"name": "small", "launches": case["small"], "inputs": options.inputs}], "time": None if options.compare_only else timed,
+            "checks": [{"name": "small", "launches": case["small"], "inputs": options.inputs}],
+            "time": None if options.compare_only else timed,
             "fill": images["fill.cu"]["before"][options.load], "nan": options.nan, "seed": options.seed}
 
 
@@ -69,7 +70,8 @@ def run_job(folder, description, options):
     limit = options.timeout + 20 * options.seconds
     with tempfile.TemporaryFile("w+") as out:
         try:
-            ran = subprocess.run(command, input=json.dumps(description), stdout=out, stderr=subprocess.PIPE, text=True, cwd=folder, timeout=limit)
+            ran = subprocess.run(command, input=json.dumps(description), stdout=out, stderr=subprocess.PIPE, text=True, cwd=folder,
+                                 timeout=limit)
         except subprocess.TimeoutExpired:
             return {"status": "failed", "error": f"took more than {limit:.0f} s"}
         out.seek(0)
@@ -101,7 +103,8 @@ def print_case(case, answer, architecture):
         for difference in row["differences"]:
             print(f"{head} DIFFERENT, {difference['variant']}, {row['what']}, input {row['input']}: {compare.in_words(difference)}")
         if row["undetermined"]:
-            print(f"{head} not determined, {row['what']}, input {row['input']}: {', '.join(row['undetermined'])} differ between two runs of one code")
+            names = ", ".join(row["undetermined"])
+            print(f"{head} not determined, {row['what']}, input {row['input']}: {names} differ between two runs of one code")
     times = answer.get("times")
     if not times:
         if answer["status"] == "equal":
@@ -113,7 +116,8 @@ def print_case(case, answer, architecture):
             continue
         model = modelled(case, architecture, base, name)
         says = " ".join(f"{model[s]:.3f}" for s in SCENARIOS if s in model) or "-"
-        print(f"{head} {1000 * times['milliseconds'][base]['median']:11.2f} {name:14} {shown_ratio(ratio):28} {ratio['verdict']:22} {says}", flush=True)
+        before = 1000 * times["milliseconds"][base]["median"]
+        print(f"{head} {before:11.2f} {name:14} {shown_ratio(ratio):28} {ratio['verdict']:22} {says}", flush=True)
 
 
 def rows_of(results):

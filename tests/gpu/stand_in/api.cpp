@@ -226,7 +226,33 @@ int cuLaunchKernel(Function* function, unsigned gridX, unsigned gridY, unsigned 
                    void** extra) {
   return inContext("cuLaunchKernel", [&] {
     need(stream == nullptr && extra == nullptr, Result::NotSupported, "streams, and parameters in one piece");
-    device->launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared}, parameters);
+    device->launch(function, {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, {}}, parameters);
+  });
+}
+
+// CUlaunchConfig and CUlaunchAttribute; of attributes it takes the shape of clusters.
+struct LaunchAttribute {
+  unsigned id, padding, shape[3];
+  unsigned char unused[52];
+};
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared;
+  void* stream;
+  const LaunchAttribute* attributes;
+  unsigned count;
+};
+int cuLaunchKernelEx(const LaunchConfig* config, Function* function, void** parameters, void** extra) {
+  return inContext("cuLaunchKernelEx", [&] {
+    need(config != nullptr, Result::InvalidValue, "a null pointer");
+    const auto shapeOf = [](const unsigned* s) { return ptxopt::exec::Dim3{s[0], s[1], s[2]}; };
+    need(config->stream == nullptr && extra == nullptr, Result::NotSupported,
+         "streams, and parameters in one piece");
+    Device::Shape shape{shapeOf(config->grid), shapeOf(config->block), config->shared, {}};
+    for (unsigned i = 0; i < config->count; ++i) {
+      need(config->attributes[i].id == 4, Result::NotSupported, "an attribute that is no shape of clusters");
+      shape.cluster = shapeOf(config->attributes[i].shape);
+    }
+    device->launch(function, shape, parameters);
   });
 }
 

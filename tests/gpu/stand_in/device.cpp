@@ -198,6 +198,7 @@ void Device::launch(Function* function, const Shape& shape, void* const* paramet
     exec::LaunchConfig config;
     config.grid = shape.grid;
     config.block = shape.block;
+    config.cluster = shape.cluster;
     config.dynamicShared = shape.shared;
     config.stepLimit = kMostSteps;
     config.observer = &steps;

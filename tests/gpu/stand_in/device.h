@@ -4,7 +4,7 @@
 // interpreter does, and its errors are those of the driver for the same mistake. As on hardware, after a kernel has failed
 // every further call fails with the same error.
 //
-// Declined: streams other than the default one, clusters, variables of modules, machine code (it takes PTX).
+// Declined: streams other than the default one, variables of modules, machine code (it takes PTX).
 #pragma once
 
 #include <cstddef>
@@ -84,6 +84,7 @@ class Device {
   struct Shape {
     ptxopt::exec::Dim3 grid, block;
     uint32_t shared = 0;
+    ptxopt::exec::Dim3 cluster;
   };
   void launch(Function* function, const Shape& shape, void* const* parameters);
 

@@ -217,6 +217,20 @@ class Test:
         nans = {"before": texts.twice(body=texts.NAN), "after": texts.twice(body=texts.OTHER_NAN)}
         self.job(nans, 1, "different")
         self.job(nans, 0, "equal", nan="any")
+        self.launches(same)
+
+    def launches(self, same):
+        """In clusters, and one after the other: then y is four times x, and a variant that is wrong in the first is found."""
+        launch = {"kernel": "twice", "grid": [2, 1, 1], "block": [32, 1, 1], "arguments": ["x=buf:f32:60:random", "y=buf:f32:60:zero", "u32:60"]}
+        clustered = {name: texts.twice(rounds, texts.CLUSTERED, "sm_90") for name, rounds in (("before", 10), ("after", 12))}
+        self.job(clustered, 0, "equal", checks=[{"launches": [{**launch, "cluster": [2, 1, 1]}]}])
+        self.job(clustered, 2, "base-failed", checks=[{"launches": [launch]}])
+        then = {**launch, "arguments": ["y", "z=buf:f32:60:zero", "u32:60"]}
+        wrong = {"before": same, "after": texts.twice(body=texts.WRONG_AT_5)}
+        found = self.job(wrong, 1, "different", checks=[{"launches": [launch, then]}])["comparisons"][0]["differences"]
+        check([(d["buffer"], d["index"]) for d in found] == [("y", 5), ("z", 5)], found)
+        answer = self.job({"before": same, "after": texts.twice(12)}, 0, "equal", checks=[], time={"seconds": 0, "launches": [launch, then]})
+        check(answer["times"]["ratios"]["after"]["verdict"] == "slower", answer)
 
     def noise(self, same):
         """Times that are off by up to 2%: a fifth of the rounds more is told, the same code is not."""

@@ -38,8 +38,8 @@ DONE:
 """
 
 
-def twice(rounds=10, body=""):
-    return TWICE.replace("ROUNDS", str(rounds)).replace("BODY", body)
+def twice(rounds=10, body="", target="sm_80"):
+    return TWICE.replace("ROUNDS", str(rounds)).replace("BODY", body).replace("sm_80", target).replace("7.0", "8.0")
 
 
 # One that is wrong in element 5 alone.
@@ -57,3 +57,7 @@ COUNTING = """	atom.global.add.u32 %r6, [launches], 1;
 	cvt.rn.f32.u32 %f2, %r6;"""
 NAN = "	mov.b32 %f2, 0x7FC00000;"
 OTHER_NAN = "	mov.b32 %f2, 0x7FC00001;"
+# Only in clusters of two blocks.
+CLUSTERED = """	mov.u32 %r6, %cluster_nctarank;
+	setp.ne.u32 %p, %r6, 2;
+	@%p trap;"""
