@@ -19,9 +19,7 @@ import argparse
 import ast
 import ctypes
 import json
-import math
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -32,16 +30,16 @@ GPU = HERE.parent
 sys.path[:0] = [str(GPU), str(GPU.parent / "lib"), str(HERE)]
 import arguments  # noqa: E402
 import bench  # noqa: E402
-import contents  # noqa: E402
 import device_memory  # noqa: E402
 import driver  # noqa: E402
+import figures  # noqa: E402
 import fit  # noqa: E402
 import model  # noqa: E402
-import rank  # noqa: E402
 import texts  # noqa: E402
 from architecture import NoImage, choose  # noqa: E402
 from cases import BOTTLENECKS, CASES  # noqa: E402
 from checking import Failure, Skipped, check  # noqa: E402
+from compilers import find  # noqa: E402
 from pack import CARRIED  # noqa: E402
 
 LEAST_KERNELS = 40
@@ -64,20 +62,9 @@ class Test:
     # ---- inputs ----
 
     def inputs(self):
-        said = subprocess.run([self.values], capture_output=True, text=True, check=True, timeout=LIMIT).stdout.splitlines()
-        check(len(said) > 5000, "too few values of verify:", len(said))
-        for line in said:
-            kind, name, *numbers = line.split()
-            seed, index, bits = (int(n, 16) for n in numbers)
-            found = contents.element_value(contents.KINDS[int(kind)], name, seed, index)
-            check(found == bits, f"contents.py: {contents.KINDS[int(kind)]} {line}: {found:x}")
+        figures.contents_of_verify(subprocess.run([self.values], capture_output=True, text=True, check=True, timeout=LIMIT).stdout)
+        figures.wrong_arguments()
         self.buffers_of_run()
-        for wrong in ("f32:x", "s8:200", "u32:-1", "buf:f32:4", "buf:q:4:zero", "buf:f32:4:some", "bytes:0", "nowhere", "x=u32:1", "f16:1e9", "s32:4294967296"):
-            try:
-                arguments.parse(wrong, 0, {})
-            except arguments.ArgumentError:
-                continue
-            raise Failure(f"arguments.py takes {wrong}")
 
     def buffers_of_run(self):
         """The same bytes from `ptxopt run`, from Python and, of a device, from fill.cu."""
@@ -98,39 +85,12 @@ class Test:
                         check(memory.read() == wanted + bytes([device_memory.PATTERN]) * device_memory.GUARD, f"{kind} {init}: fill.cu makes other bytes")
 
     def fill_ptx(self):
-        from compilers import find
         nvcc = find("NVCC", "nvcc")
         if not nvcc:
             return None
         out = self.work / "fill.ptx"
         subprocess.run([nvcc, "-arch=sm_80", "-O3", "-ptx", str(GPU / "kernels/fill.cu"), "-o", str(out)], check=True, timeout=LIMIT)
         return out.read_bytes()
-
-    # ---- statistics ----
-
-    def statistics(self):
-        for n in range(1, 40):
-            samples = list(range(n))
-            found = bench.median_interval(samples, 0.99)
-            # P(the interval misses) = 2 P(fewer than k of n lie below): as narrow as that allows, and no narrower.
-            tails = [2 * sum(math.comb(n, i) for i in range(k)) / 2 ** n for k in range(n // 2 + 1)]
-            allowed = [k for k, tail in enumerate(tails) if k and tail <= 0.01]
-            check(found == ((max(allowed) - 1, n - max(allowed)) if allowed else None), "interval of", n, found)
-        check(bench.verdict({"low": 0.9, "high": 0.99}, 0.002) == "faster", "faster")
-        check(bench.verdict({"low": 1.01, "high": 1.2}, 0.002) == "slower", "slower")
-        check(bench.verdict({"low": 0.9, "high": 0.999}, 0.002) == bench.UNDECIDED, "inside the margin")
-        check(bench.verdict({"low": None, "high": None}, 0.002) == bench.UNDECIDED, "too few")
-        draw, missed = random.Random(5), 0
-        for _ in range(400):
-            low, high = bench.median_interval([draw.lognormvariate(0, 1) for _ in range(25)], 0.9)
-            missed += not low <= 1 <= high
-        check(10 <= missed <= 55, "of 400 intervals of 90% confidence miss", missed)
-        check(abs(rank.spearman([1, 2, 3, 4, 5], [2, 1, 4, 3, 5]) - 0.8) < 1e-12, "spearman")
-        check(rank.ranks([3, 1, 3, 2]) == [3.5, 1, 3.5, 2], "ranks of ties")
-        check(rank.spearman([1, 1, 1], [1, 2, 3]) is None and rank.spearman([1, 2], [1, 2]) is None, "no order")
-        check(rank.chance(range(8), range(8)) < 0.001 < 0.2 < rank.chance([1, 2, 3, 4, 5], [3, 1, 5, 2, 4]), "chance")
-        found = rank.against_model([(r / 10, {"l1": r * r, "l2": -r}) for r in range(5, 15)], ("l1", "l2", "dram"))
-        check(set(found) == {"l1", "l2"} and found["l1"]["spearman"] == 1 and found["l2"]["spearman"] == -1, found)
 
     # ---- the stand-in ----
 
@@ -324,6 +284,11 @@ class Test:
                                          ([], {"PTXOPT_STAND_IN_CAPABILITY": "7.0"}, "compute capability 7.0")):
             ran = self.run(folder / "run.py", *words, environment=environment)
             check(ran.returncode == NOTHING and said in ran.stderr and "nothing to run on" in ran.stderr, ran.returncode, ran.stderr)
+        for stub in Path(find("NVCC", "nvcc")).resolve().parents[1].glob("lib*/stubs/libcuda.so"):  # NVIDIA's own, of the toolkit: only names
+            real = ctypes.CDLL(str(stub))
+            check(all(hasattr(real, name) for name in (*driver.CALLS, driver.PARAMETER_INFO, driver.LAUNCH_CLUSTERS)), "names that NVIDIA has not")
+            ran = self.run(folder / "run.py", "--driver", stub)
+            check(ran.returncode == NOTHING and "cuInit" in ran.stderr, ran.returncode, ran.stderr)
         ran = self.run(folder / "run.py", "--filter", "horner")  # cubins, which the stand-in does not take
         check(ran.returncode == 2 and "CUDA_ERROR_NO_BINARY_FOR_GPU" in ran.stdout, ran.stdout, ran.stderr)
         check(self.run(folder / "run.py", "--filter", "nobody").returncode == 2, "--filter nobody")
@@ -366,7 +331,7 @@ def main():
             if options.only not in (None, name):
                 continue
             try:
-                getattr(test, name)()
+                (figures.statistics if name == "statistics" else getattr(test, name))()
                 print(f"{name}: ok", flush=True)
             except Skipped as why:
                 skipped += 1
