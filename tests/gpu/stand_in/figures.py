@@ -12,11 +12,15 @@ LEAST_VALUES = 5000
 
 
 def contents_of_verify(lines):
-    """contents.py against what verify says of itself: KIND TYPE SEED INDEX BITS a line."""
+    """contents.py against what verify says of itself: the lines of verify_values.cpp."""
     lines = lines.splitlines()
     check(len(lines) > LEAST_VALUES, "too few values of verify:", len(lines))
     for line in lines:
         kind, name, *numbers = line.split()
+        if kind == "kind":
+            number, r = (int(n, 16) for n in numbers[:2])
+            check(contents.contents_kind(name == "1", number, r) == contents.KINDS[int(numbers[2])], "contents.py:", line)
+            continue
         seed, index, bits = (int(n, 16) for n in numbers)
         found = contents.element_value(contents.KINDS[int(kind)], name, seed, index)
         check(found == bits, f"contents.py: {contents.KINDS[int(kind)]} {line}: {found:x}")

@@ -118,6 +118,11 @@ class Test:
             self.refuses(400, function.attributes)
             x.free()
             self.refuses(1, x.free)
+        try:
+            driver.Driver(self.library, device=1)
+            raise Failure("there is a second device")
+        except driver.NoDriver:
+            pass
         check(choose((8, 6), ["sm_80", "sm_75", "sm_90"], "cubin") == "sm_80" and choose((9, 0), ["sm_90", "sm_90a"], "cubin") in ("sm_90", "sm_90a"), "choose")
         check(choose((12, 0), ["sm_80", "sm_90"], "ptx") == "sm_90", "PTX runs on newer devices")
         for capability, names in (((9, 0), ["sm_80"]), ((7, 5), ["sm_80"]), ((8, 0), ["sm_86"]), ((10, 3), ["sm_100a"])):
@@ -297,8 +302,8 @@ class Test:
     # ---- latencies ----
 
     def fit(self):
-        known = fit.solve({"a": ("A", 4.0), "ab": ("A+B", 10.0), "bbc": ("B+B+C", 13.0), "de": ("D+E", 5.0)})
-        check(known == {"A": 4, "B": 6, "C": 1}, known)
+        known = fit.solve({"a": ("A", 4.0), "ab": ("A+B", 10.0), "bbc": ("B+B+C", 13.0), "de": ("D+E", 5.0), "ff": ("F+F", 6.0)})
+        check(known == {"A": 4, "B": 6, "C": 1, "F": 3}, known)
         rows = fit.table_rows("sm_90a", {"Fp32": 4.04, "GlobalLoad:L2": 260.4})
         check(rows == ["TIMING_LATENCY(Fp32, 90, 90, 4, Measured)  // 4.04", "TIMING_MEMORY(90, L2, 260, Measured, ...)  // the latency alone"], rows)
         kinds = GPU.parents[1] / "src/timing/kinds.def"

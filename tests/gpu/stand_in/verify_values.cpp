@@ -1,5 +1,7 @@
 // Prints what verify fills memory with, for the test of tests/gpu/contents.py: a line for each element,
 //     KIND TYPE SEED INDEX BITS        numbers in hexadecimal, kinds by their number
+// and one for each choice of a kind: floats (1) or integers (0), the number of the trial, what it is drawn by, the kind
+//     kind FLOATS NUMBER R KIND
 #include <cstdio>
 #include <initializer_list>
 
@@ -28,4 +30,10 @@ int main() {
                       static_cast<unsigned long long>(index),
                       static_cast<unsigned long long>(verify::elementValue(c, index) & mask));
       }
+  for (const bool floats : {false, true})
+    for (unsigned number = 0; number < 40; ++number) {
+      const uint64_t r = verify::mix(number);
+      std::printf("kind %d %x %llx %u\n", floats, number, static_cast<unsigned long long>(r),
+                  static_cast<unsigned>(verify::contentsKind(floats, number, r)));
+    }
 }
