@@ -33,7 +33,7 @@ from run import FORMAT  # noqa: E402
 from toolkit import real_ptxas  # noqa: E402
 
 CARRIED = ("architecture.py", "arguments.py", "bench.py", "compare.py", "contents.py", "device_memory.py", "driver.py", "fit.py", "job.py",
-           "rank.py", "run.py", "README.md")
+           "rank.py", "report.py", "run.py", "README.md")
 LIMIT = 300  # seconds for one program
 NO_PROGRAM = 77
 FILL, DRAM = "fill.cu", "probe_dram.cu"

@@ -31,6 +31,7 @@ import compare
 import fit
 import job
 import rank
+import report
 from architecture import NoImage, choose
 from bench import UNDECIDED
 from driver import Driver, NoDriver
@@ -203,7 +204,8 @@ def run(options):
     print_summary(summary, results)
     if options.json:
         rows = [{"name": case["name"], "bottleneck": case["bottleneck"], **answer} for case, answer in results]
-        text = {"format": "ptxopt GPU results 1", "device": device, "architecture": architecture, "made_by": manifest["made_by"],
+        text = {"format": report.FORMAT, "device": device, "architecture": architecture, "made_by": manifest["made_by"],
+                "load": options.load, "size": options.size,
                 "same_code": same, "cases": rows, "summary": summary}
         Path(options.json).write_text(json.dumps(text, indent=1) + "\n", encoding="utf-8")
     return exit_code(results, options)

@@ -10,9 +10,10 @@
   jobs        job.py: equal, different (with the place and the values), faster, slower, not to be told apart, failing kernels,
               jobs that make no sense, nothing to run on
   folder      pack.py, and run.py in what it packed: all kernels, before and after
+  real        with --whole: launches of real size stay in their memory
   fit         every probe runs, and latencies follow from their sums
 
-Without nvcc or ptxas the last two are left out and the script ends with status 77. --whole packs for more architectures, with
+Without nvcc or ptxas the last three are left out and the script ends with status 77. --whole packs for more architectures, with
 the guard, too, and compares on more inputs.
 """
 import argparse
@@ -23,6 +24,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -43,6 +45,7 @@ from compilers import find  # noqa: E402
 from pack import CARRIED  # noqa: E402
 
 LEAST_KERNELS = 40
+FREE_STEPS, MOST_STEPS = ("pipe", "tensor", "shared", "local"), 70  # families whose steps add no addresses after so many
 NOTHING = 77
 LIMIT = 300
 BUFFERS = {kind: f"buf:{kind}:100:{{}}" for kind in arguments.SIZES}
@@ -266,6 +269,9 @@ class Test:
         check(all(row["status"] == "equal" for row in results["cases"]), [row["name"] for row in results["cases"] if row["status"] != "equal"])
         check(results["summary"]["control"]["least"] == results["summary"]["control"]["most"] == 1, results["summary"])
         check("by chance" in ran.stdout or "no rank correlation" in ran.stdout, ran.stdout)
+        page = self.run(folder / "report.py", out).stdout
+        check(page.startswith("# the interpreter of ptxopt") and page.count("| `") == len(results["cases"]) and "| pipe | after |" in page, page)
+        check(self.run(folder / "report.py", folder / "manifest.json").returncode == 2, "report.py takes a manifest")
         # The bare machine has no packages: only what Python brings.
         bare = subprocess.run([sys.executable, "-S", "-E", "-s", str(folder / "run.py"), "--driver", self.library, "--load", "ptx", "--small",
                                "--seconds", "0", "--rounds", "1", "--filter", "horner"], capture_output=True, text=True, env={}, cwd="/", timeout=LIMIT)
@@ -299,6 +305,18 @@ class Test:
         check(self.run(folder / "run.py", "--filter", "nobody").returncode == 2, "--filter nobody")
         check(self.run(folder / "run.py", "--manifest", "missing.json").returncode == 2, "a manifest that is missing")
 
+    def real(self):
+        """The launches of real size, of the PTX before, in the interpreter: that they stay in their memory. With --whole."""
+        if not self.whole:
+            return
+        folder, manifest = self.packed()
+        for case in CASES:
+            few = {"steps": min(case.real["steps"], MOST_STEPS)} if case.bottleneck in FREE_STEPS and "steps" in case.real else {}
+            words = model.run_line(replace(case, real={**case.real, **few}).launches("real"))
+            ptx = folder / manifest["images"]["sm_80"][case.file]["before"]["ptx"]
+            ran = subprocess.run([self.tool, "run", str(ptx), *words], capture_output=True, text=True, timeout=LIMIT)
+            check(ran.returncode == 0, case.name, ran.stderr)
+
     # ---- latencies ----
 
     def fit(self):
@@ -327,12 +345,12 @@ def main():
     parser.add_argument("--stand-in", required=True, help="libptxopt_stand_in.so")
     parser.add_argument("--values", required=True, help="ptxopt_verify_values")
     parser.add_argument("--whole", action="store_true", help="more architectures and inputs")
-    parser.add_argument("--only", help="one of inputs, statistics, device, jobs, folder, fit")
+    parser.add_argument("--only", help="one of inputs, statistics, device, jobs, folder, real, fit")
     options = parser.parse_args()
     failed = skipped = 0
     with tempfile.TemporaryDirectory() as work:
         test = Test(options, work)
-        for name in ("inputs", "statistics", "device", "jobs", "folder", "fit"):
+        for name in ("inputs", "statistics", "device", "jobs", "folder", "real", "fit"):
             if options.only not in (None, name):
                 continue
             try:
