@@ -34,7 +34,7 @@ import rank
 import report
 from architecture import NoImage, choose
 from bench import UNDECIDED
-from driver import Driver, NoDriver
+from driver import STAND_IN, Driver, NoDriver
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = ("l1", "l2", "dram")
@@ -181,6 +181,8 @@ def run(options):
     architecture = choose(device["capability"], manifest["architectures"], options.load)
     print(f"{device['name']}, driver {device['driver']}, {device['multiprocessors']} multiprocessors; {options.load} of {architecture}, "
           f"made by {manifest['made_by']['ptxopt']} and ptxas {manifest['made_by']['ptxas']}")
+    if device["name"] == STAND_IN:
+        print("this is no GPU: what stands here for microseconds are interpreted instructions")
     if options.fit:
         return fit.main_with(folder, manifest, architecture, options)
     chosen = [case for case in manifest["cases"]
