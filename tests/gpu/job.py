@@ -23,7 +23,7 @@ failed a process can do nothing more on the device.
 Exit codes:
   0   equal: every variant left the same bytes
   1   different, or a variant failed and the base did not
-  2   the job makes no sense, a file is missing, or the base failed
+  2   the job makes no sense, a file is missing, the base failed, or the device outside of a kernel
   77  nothing to run on: no driver, no device
 """
 import argparse
@@ -41,7 +41,7 @@ from driver import CudaError, Driver, Launch, NoDriver
 
 EQUAL, DIFFERENT, USAGE, NOTHING = 0, 1, 2, 77
 CODES = {"equal": EQUAL, "undetermined": EQUAL, "different": DIFFERENT, "failed": DIFFERENT, "bad-job": USAGE, "base-failed": USAGE,
-         "no-driver": NOTHING}
+         "device-failed": USAGE, "no-driver": NOTHING}
 CONTROL = "control"
 
 
@@ -55,6 +55,13 @@ class Failed(Exception):
     def __init__(self, variant, where, error):
         super().__init__(f"{variant}, {where}: {error}")
         self.variant = variant
+
+
+def shape(launch, key):
+    numbers = launch.get(key, [1, 1, 1]) if key == "cluster" else launch[key]
+    if not isinstance(numbers, list) or len(numbers) != 3 or not all(isinstance(n, int) and n > 0 for n in numbers):
+        raise BadJob(f"{key} is three numbers, not {numbers}")
+    return numbers
 
 
 class Job:
@@ -98,8 +105,8 @@ class Job:
                 given = [len(p) for p in parameters]
                 if sizes is not None and sizes != given:
                     raise BadJob(f"{name}: the parameters of {launch['kernel']} have {sizes} bytes, its arguments {given}")
-                found[name].append(Launch(self.driver, function, launch["grid"], launch["block"], launch.get("shared", 0), parameters,
-                                          launch.get("cluster", (1, 1, 1))))
+                shapes = [shape(launch, key) for key in ("grid", "block", "cluster")]
+                found[name].append(Launch(self.driver, function, shapes[0], shapes[1], launch.get("shared", 0), parameters, shapes[2]))
         return found
 
     def run_launches(self, name, launches, where):
@@ -129,6 +136,10 @@ class Job:
                 found = compare.difference(buffer, first[buffer.name], after[buffer.name], self.nan)
                 if found and buffer.name not in undetermined:
                     row["differences"].append({"variant": name, **found})
+        if row["differences"]:  # a race may have shown itself in neither of the two runs
+            again = self.result(self.base, ready[self.base], buffers, where)
+            undetermined += [name for name in first if first[name] != again[name] and name not in undetermined]
+            row["differences"] = [d for d in row["differences"] if d["buffer"] not in undetermined]
         self.answer["comparisons"].append(row)
         if row["differences"]:
             self.answer["status"] = "different"
@@ -183,6 +194,8 @@ def run(job, folder, library=None):
                 return {**answer, "status": "base-failed" if error.variant == base else "failed", "error": str(error)}
             except (BadJob, ArgumentError, TooLarge, OSError) as error:
                 return {"status": "bad-job", "error": str(error)}
+            except CudaError as error:
+                return {"status": "device-failed", "error": str(error)}
             except KeyError as error:
                 return {"status": "bad-job", "error": f"the job has no {error}"}
     except NoDriver as error:

@@ -47,6 +47,7 @@ from pack import CARRIED  # noqa: E402
 LEAST_KERNELS = 40
 FREE_STEPS, MOST_STEPS = ("pipe", "tensor", "shared", "local"), 70  # families whose steps add no addresses after so many
 NOTHING = 77
+LAUNCH = {"kernel": "twice", "grid": [2, 1, 1], "block": [32, 1, 1], "arguments": ["x=buf:f32:60:random", "y=buf:f32:60:zero", "u32:60"]}
 LIMIT = 300
 BUFFERS = {kind: f"buf:{kind}:100:{{}}" for kind in arguments.SIZES}
 
@@ -150,8 +151,7 @@ class Test:
         for name, text in variants.items():
             (self.work / f"{name}.ptx").write_text(text, encoding="utf-8")
             description["variants"].append({"name": name, "image": f"{name}.ptx"})
-        launch = {"kernel": "twice", "grid": [2, 1, 1], "block": [32, 1, 1],
-                  "arguments": arguments_ or ["x=buf:f32:60:random", "y=buf:f32:60:zero", "u32:60"]}
+        launch = {**LAUNCH, "arguments": arguments_ or LAUNCH["arguments"]}
         description.setdefault("checks", [{"launches": [launch], "inputs": 4}])
         if "time" in description:
             description["time"] = {"launches": [launch], **description["time"]}
@@ -182,6 +182,8 @@ class Test:
         check(found["beyond_end"] and found["index"] == 60, found)
         answer = self.job({"before": texts.twice(body=texts.COUNTING), "after": same}, 0, "undetermined")
         check(all(row["undetermined"] == ["y"] and not row["differences"] for row in answer["comparisons"]), answer)
+        self.job({"before": texts.twice(body=texts.LATER), "after": texts.twice(body=texts.WRONG_AT_5)}, 0, "undetermined",
+                 checks=[{"launches": [LAUNCH]}])
         nans = {"before": texts.twice(body=texts.NAN), "after": texts.twice(body=texts.OTHER_NAN)}
         self.job(nans, 1, "different")
         self.job(nans, 0, "equal", nan="any")
@@ -189,7 +191,7 @@ class Test:
 
     def launches(self, same):
         """In clusters, and one after the other: then y is four times x, and a variant that is wrong in the first is found."""
-        launch = {"kernel": "twice", "grid": [2, 1, 1], "block": [32, 1, 1], "arguments": ["x=buf:f32:60:random", "y=buf:f32:60:zero", "u32:60"]}
+        launch = LAUNCH
         clustered = {name: texts.twice(rounds, texts.CLUSTERED, "sm_90") for name, rounds in (("before", 10), ("after", 12))}
         self.job(clustered, 0, "equal", checks=[{"launches": [{**launch, "cluster": [2, 1, 1]}]}])
         self.job(clustered, 2, "base-failed", checks=[{"launches": [launch]}])
@@ -222,6 +224,9 @@ class Test:
         self.job({"before": same, "after": same}, 2, "bad-job", fill="missing.ptx")
         self.job({"before": same, "after": same}, 2, "bad-job", arguments_=["x=buf:f32:900000000:zero", "x", "u32:0"])
         self.job({"before": same}, 2, "bad-job", checks=[{}])
+        self.job({"before": same}, 2, "bad-job", checks=[{"launches": [{**LAUNCH, "grid": [1]}]}])
+        (self.work / "no.ptx").write_text("nothing", encoding="utf-8")
+        self.job({"before": same}, 2, "device-failed", fill="no.ptx")
         self.job({}, 2, "bad-job")
         check(self.run(GPU / "job.py", "missing.json").returncode == 2 and self.run(GPU / "job.py", "-", text="{").returncode == 2, "no job")
         nowhere = self.job({"before": same, "after": same}, NOTHING, "no-driver", {driver.VARIABLE: "nowhere.so"})

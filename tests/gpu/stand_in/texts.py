@@ -55,6 +55,10 @@ TRAP = "	trap;"
 # Another result in every launch: it counts them.
 COUNTING = """	atom.global.add.u32 %r6, [launches], 1;
 	cvt.rn.f32.u32 %f2, %r6;"""
+# Another one from the third launch of 60 threads on.
+LATER = """	atom.global.add.u32 %r6, [launches], 1;
+	setp.ge.u32 %p, %r6, 120;
+	@%p mov.f32 %f2, 0f00000000;"""
 NAN = "	mov.b32 %f2, 0x7FC00000;"
 OTHER_NAN = "	mov.b32 %f2, 0x7FC00001;"
 # Only in clusters of two blocks.
