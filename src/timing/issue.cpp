@@ -93,7 +93,7 @@ class Warp {
     };
     add(instruction.control.writeScoreboard, latency);
     add(instruction.control.readScoreboard, operation.writes ? kReadForStore : kRead);
-    i.stall = std::max<double>(1, instruction.control.stall) * i.frequency;
+    i.stall = stallOf(instruction.control) * i.frequency;
     now_ += i.stall;
   }
 
