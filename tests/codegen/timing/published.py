@@ -27,7 +27,7 @@ RESULTS = collections.defaultdict(lambda: 1, Half=2)
 # Sources of src/timing/sources.def, by the beginning of the names here.
 SAME = {"CUDA guide": "Guide", "Accel-Sim": "AccelSim", "Luo": "Luo", "Arafa": "Arafa", "Jarmusch": "Jarmusch", "sass-king": "SassKing",
         "sjfeng1999": "ArchBench", "gpu-benches": "GpuBenches", "data sheet": "Whitepaper", "Abdelkhalik": "Abdelkhalik",
-        "cicuvc": "Disassembler", "Mesa": "Nak"}
+        "cicuvc": "Disassembler", "Mesa": "Nak", "Jia": "Jia"}
 
 
 def read_tables(tables):
