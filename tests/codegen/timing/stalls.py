@@ -7,6 +7,9 @@ In each stretch of code without branches, of each instruction of fixed latency w
 reader: the stalls that src/sass decodes between the two must add up to the latency in src/timing/latencies.def at least. A violation
 means that a stall is decoded wrongly, or that the table is too high. --pairs prints the least distance of each pair of kinds.
 
+Of two neighbours of one kind, the second of which needs nothing of the first, the least distance says how long ptxas takes an
+instruction to have its unit: src/timing/uses.def may have more (cards with fewer units than the chip), but not less.
+
 Without files: tests/inputs/opcodes. The table has the distance to a reader on the same unit; distance_of() has what ptxas adds and
 takes off, as the scheduling information that NVIDIA gave Mesa does (nak/sm75_instr_latencies.rs, sm80_instr_latencies.rs).
 """
@@ -14,6 +17,7 @@ import argparse
 import collections
 import concurrent.futures
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,6 +34,10 @@ import sample  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 
 NO_SCOREBOARD = 7
+REGISTERS = re.compile(r"\bU?[RP]\d+")
+LEAST_NEIGHBOURS = 8  # below that the least distance says nothing
+# Not one after the other: a value that is passed on without a unit, or waits.
+WITHOUT_UNIT = {"Nothing", "Wait", "Branch", "Convergence", "Barrier", "Unknown", "ClockRead"}
 FIRST_WITH_BOTH = 100  # from here on some instructions of the ALU may run elsewhere
 # Double precision sets a scoreboard, or follows another in order, on all but these.
 FIXED_FP64 = {90, 107}
@@ -85,6 +93,15 @@ def pairs(stretch):
         time += stall
 
 
+def neighbours(stretch):
+    """Yields (kind, distance) of instructions next to each other that are of one kind and do not depend on one another."""
+    for (kind, stall, _, _, text), (other, _, _, _, after) in zip(stretch, stretch[1:]):
+        if kind == other and text and after and not text.startswith("@!UPT"):  # never executed: ptxas stalls with them
+            written = REGISTERS.findall(text.partition(" ")[2].partition(",")[0])
+            if not set(written) & set(REGISTERS.findall(after)):
+                yield kind, stall
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dump", required=True)
@@ -102,14 +119,14 @@ def main():
     if not program or not ptxas:
         print(f"stalls: skipped: no {'ptxas' if program else 'nvdisasm'} {why}")
         return 77
-    latencies = read_latencies(args.tables)
+    latencies, intervals = read_tables(args.tables)
     known = [arch for arch in args.arch.split(",") if compare.is_known(ptxas, arch)]
     paths = args.files or sorted((ROOT / "tests" / "inputs" / "opcodes").glob("*.ptx")) + sorted((HERE.parent / "sass" / "kernels").glob("*.ptx"))
     paths = sample.sampled(list(map(Path, paths)), args.sample, lambda path: path.name)
     work = [(path, arch) for path in paths for arch in compare.architectures_for(path, args, known)]
-    counts, wrong, least = collections.Counter(), [], {}
+    counts, wrong, least, between = collections.Counter(), [], {}, {}
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for number, found in pool.map(lambda item: one(args.dump, program, ptxas, folder, *item), work):
+        for number, found, beside in pool.map(lambda item: one(args.dump, program, ptxas, folder, *item), work):
             for producer, consumer, is_predicate, is_early, is_late, distance, texts in found:
                 if producer in ("Fp64", "Fp64Compare") and number not in FIXED_FP64:
                     continue
@@ -119,6 +136,16 @@ def main():
                 wanted = distance_of(number, latencies[number][producer], producer, consumer, is_early, is_late)
                 if distance < wanted:
                     wrong.append(f"sm_{number}: {producer} -> {consumer}: {distance} cycles, table {wanted}: {texts[0]} -> {texts[1]}")
+            for kind, distance in beside:
+                between.setdefault(kind, {}).setdefault(number, []).append(distance)
+    for kind, by_number in sorted(between.items()):
+        if kind in WITHOUT_UNIT:
+            continue
+        for number, distances in sorted(by_number.items()):
+            if len(distances) >= LEAST_NEIGHBOURS and min(distances) > intervals[number][kind]:
+                wrong.append(f"sm_{number}: {kind} every {intervals[number][kind]} cycles, by ptxas {min(distances)}")
+        if args.pairs:
+            print("neighbours", kind, *(f"sm_{number}:{min(distances)}({len(distances)},{intervals[number][kind]:g})" for number, distances in sorted(by_number.items())))
     if args.pairs:
         for key, by_number in sorted(least.items()):
             print(*key, *(f"sm_{number}:{distance}" for number, distance in sorted(by_number.items())))
@@ -126,35 +153,39 @@ def main():
         print("WRONG", line)
     for number in sorted(counts):
         print(f"sm_{number}: {counts[number]} pairs of a producer and its first reader")
-    print(f"stalls: {sum(counts.values())} pairs, {len(wrong)} violations")
+    print(f"stalls: {sum(counts.values())} pairs, {sum(map(len, between.values()))} kinds and architectures of neighbours, {len(wrong)} violations")
     return 1 if wrong or not counts else 0
 
 
-def read_latencies(tables):
-    latencies = collections.defaultdict(dict)
+def read_tables(tables):
+    """-> latencies, and the longest use of a unit, by architecture and kind"""
+    latencies, intervals = collections.defaultdict(dict), collections.defaultdict(lambda: collections.defaultdict(float))
     for line in subprocess.run([tables], capture_output=True, text=True, check=True).stdout.splitlines():
         table, architecture, *rest = line.split()
         if table == "latency":
             latencies[int(architecture)][rest[0]] = float(rest[1])
+        elif table == "use":
+            intervals[int(architecture)][rest[0]] = max(float(rest[2]), intervals[int(architecture)][rest[0]])
     for number, like in ((87, 86), (88, 86)):
-        latencies[number] = latencies[like]
-    return latencies
+        latencies[number], intervals[number] = latencies[like], intervals[like]
+    return latencies, intervals
 
 
 def one(dump, program, ptxas, folder, path, arch):
     number = compare.number_of(arch)
     cubin = compare.assemble(ptxas, path, arch, folder)
     if not cubin:
-        return number, []
-    found, first = [], 0
+        return number, [], []
+    found, beside, first = [], [], 0
     functions = compare.dumped(dump, cubin, "")
     texts = functions and nvdisasm.texts(program, number, b"".join(function.text for function in functions))
     for function in functions:
         for stretch in stretches(function.lines, texts[first:]):
             found += pairs(stretch)
+            beside += neighbours(stretch)
         first += len(function.lines)
     os.unlink(cubin)
-    return number, found
+    return number, found, beside
 
 
 if __name__ == "__main__":
