@@ -36,7 +36,7 @@ def read_tables(tables):
         table, architecture, name, *rest = line.split()
         key = (int(architecture), name)
         if table == "use":
-            model[table][key].append((float(rest[1]), rest[2]))
+            model[table][key].append((float(rest[1]), rest[0] != "Issue", rest[2]))
         elif table == "latency":
             model[table][key] = (float(rest[0]), rest[1])
         else:
@@ -50,7 +50,7 @@ def ours(model, metric, name, architecture):
     if metric in ("latency", "bytes") and key in model["memory"]:
         latency, latency_source, count, count_source = model["memory"][key]
         return (latency, latency_source) if metric == "latency" else (count, count_source)
-    interval, source = max(model["use"][key])
+    interval, _, source = max(model["use"][key])
     if metric == "interval":
         return interval, source
     if metric == "chain":
