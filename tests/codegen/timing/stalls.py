@@ -3,15 +3,16 @@
 
   stalls.py --dump .../dump_sass --tables .../dump_timing [--packages] [--own] [--sample N] [-j N] [--pairs] [FILE.ptx...]
 
-In each stretch of code without branches, of each instruction of fixed latency whose registers registers.py knows, and its first
-reader: the stalls that src/sass decodes between the two must add up to the latency in src/timing/latencies.def at least. A violation
-means that a stall is decoded wrongly, or that the table is too high. --pairs prints the least distance of each pair of kinds.
+In each stretch of code without branches, of each instruction of fixed latency whose registers registers.py knows, and its
+first reader: the stalls that src/sass decodes between the two must add up to the latency in src/timing/latencies.def at least.
+A violation means that a stall is decoded wrongly, or that the table is too high.
 
 Of two neighbours of one kind, the second of which needs nothing of the first, the least distance says how long ptxas takes an
 instruction to have its unit: src/timing/uses.def may have more (cards with fewer units than the chip), but not less.
 
-Without files: tests/inputs/opcodes. The table has the distance to a reader on the same unit; distance_of() has what ptxas adds and
-takes off, as the scheduling information that NVIDIA gave Mesa does (nak/sm75_instr_latencies.rs, sm80_instr_latencies.rs).
+Without files: tests/inputs/opcodes. The table has the distance to a reader on the same unit; distance_of() has what ptxas adds
+and takes off, as the scheduling information that NVIDIA gave Mesa does (nak/sm75_instr_latencies.rs, sm80_instr_latencies.rs).
+--pairs prints the least distance of each pair of kinds, and of neighbours with their number and the table's cycles.
 """
 import argparse
 import collections
@@ -121,7 +122,8 @@ def main():
         return 77
     latencies, intervals = read_tables(args.tables)
     known = [arch for arch in args.arch.split(",") if compare.is_known(ptxas, arch)]
-    paths = args.files or sorted((ROOT / "tests" / "inputs" / "opcodes").glob("*.ptx")) + sorted((HERE.parent / "sass" / "kernels").glob("*.ptx"))
+    own = sorted((ROOT / "tests" / "inputs" / "opcodes").glob("*.ptx")) + sorted((HERE.parent / "sass" / "kernels").glob("*.ptx"))
+    paths = args.files or own
     paths = sample.sampled(list(map(Path, paths)), args.sample, lambda path: path.name)
     work = [(path, arch) for path in paths for arch in compare.architectures_for(path, args, known)]
     counts, wrong, least, between = collections.Counter(), [], {}, {}
@@ -135,7 +137,8 @@ def main():
                 least.setdefault(key, {})[number] = min(distance, least.get(key, {}).get(number, 99))
                 wanted = distance_of(number, latencies[number][producer], producer, consumer, is_early, is_late)
                 if distance < wanted:
-                    wrong.append(f"sm_{number}: {producer} -> {consumer}: {distance} cycles, table {wanted}: {texts[0]} -> {texts[1]}")
+                    wrong.append(f"sm_{number}: {producer} -> {consumer}: {distance} cycles, table {wanted}: "
+                                 f"{texts[0]} -> {texts[1]}")
             for kind, distance in beside:
                 between.setdefault(kind, {}).setdefault(number, []).append(distance)
     for kind, by_number in sorted(between.items()):
@@ -145,7 +148,8 @@ def main():
             if len(distances) >= LEAST_NEIGHBOURS and min(distances) > intervals[number][kind]:
                 wrong.append(f"sm_{number}: {kind} every {intervals[number][kind]} cycles, by ptxas {min(distances)}")
         if args.pairs:
-            print("neighbours", kind, *(f"sm_{number}:{min(distances)}({len(distances)},{intervals[number][kind]:g})" for number, distances in sorted(by_number.items())))
+            print("neighbours", kind, *(f"sm_{number}:{min(distances)}({len(distances)},{intervals[number][kind]:g})"
+                                        for number, distances in sorted(by_number.items())))
     if args.pairs:
         for key, by_number in sorted(least.items()):
             print(*key, *(f"sm_{number}:{distance}" for number, distance in sorted(by_number.items())))
@@ -153,7 +157,8 @@ def main():
         print("WRONG", line)
     for number in sorted(counts):
         print(f"sm_{number}: {counts[number]} pairs of a producer and its first reader")
-    print(f"stalls: {sum(counts.values())} pairs, {sum(map(len, between.values()))} kinds and architectures of neighbours, {len(wrong)} violations")
+    print(f"stalls: {sum(counts.values())} pairs, {sum(map(len, between.values()))} kinds and architectures of neighbours, "
+          f"{len(wrong)} violations")
     return 1 if wrong or not counts else 0
 
 
