@@ -225,7 +225,7 @@ class CubinReader {
       addSections(f, text);
       setWarps(f, measures_.architecture);
       if (number_ >= sass::kOldestArchitecture)
-        f.time = timeMachineCode(text.bytes, number_, branchesOf(name), f.warps);
+        f.time = timeMachineCode(text.bytes, number_, branchesOf(name), f.warps, timing::Machine(number_));
       measures_.functions.push_back(std::move(f));
     });
     std::sort(measures_.functions.begin(), measures_.functions.end(),

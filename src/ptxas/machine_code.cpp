@@ -23,11 +23,11 @@ MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
 }
 
 ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
-                             std::span<const sass::IndirectBranch> branches, uint32_t warps) {
+                             std::span<const sass::IndirectBranch> branches, uint32_t warps,
+                             const timing::Machine& machine) {
   using namespace timing;
   const auto rounded = [](double cycles) { return std::round(cycles * 100) / 100; };
   const TimedCode code(text, architecture, branches);
-  const Machine machine(architecture);
   const FunctionTime time = estimate(code, machine, {.warps = warps, .roundsOf = {}});
   ModelledTime result;
   result.model = digestOf(machine);

@@ -9,6 +9,7 @@
 
 #include "ptxas/measures.h"
 #include "sass/control_flow.h"
+#include "timing/machine.h"
 
 namespace ptxopt {
 
@@ -20,7 +21,8 @@ struct MachineCodeCounts {
 
 // By src/timing, while an SM holds so many warps; rounded to hundredths of a cycle.
 ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
-                             std::span<const sass::IndirectBranch> branches, uint32_t warps);
+                             std::span<const sass::IndirectBranch> branches, uint32_t warps,
+                             const timing::Machine& machine);
 
 // Of the bytes of a .text section; `architecture` is the number of sm_NUMBER.
 MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,

@@ -1,0 +1,86 @@
+// Which of two versions of a kernel the model of time prefers, and how that changes with its figures.
+//
+//   timing_order FIGURE...  with the cubins before and after on each line of standard input
+//
+// A figure is `use:KIND:UNIT`, `latency:KIND`, `memory-latency:SCENARIO` or `memory-bytes:SCENARIO`. For each kernel whose code
+// is not the same and each figure, 0.8 and 1.2 times as large, prints
+//
+//   KERNEL base SIGN
+//   KERNEL FIGURE=FACTOR SIGN       where the sign is another one
+//
+// SIGN is -1 where the version after is the better one by the guard's rule, 1 where it is the worse one, else 0.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+
+#include "ptxas/compare.h"
+#include "ptxas/cubin.h"
+#include "ptxas/machine_code.h"
+
+using namespace ptxopt;
+
+namespace {
+
+struct Cubin {
+  explicit Cubin(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+    measures = std::get<Measures>(readCubin(bytes));
+    const auto read = readCubinCode(bytes);
+    for (const FunctionCode& f : std::get<CubinCode>(read).functions) code.emplace(f.name, f);
+  }
+
+  FunctionMeasures with(const std::string& name, uint32_t architecture, const timing::Machine& machine) const {
+    FunctionMeasures f = *measures.find(name);
+    const FunctionCode& c = code.at(name);
+    f.time = timeMachineCode(c.text, architecture, c.branches, f.warps, machine);
+    f.time->model.clear();
+    return f;
+  }
+
+  std::string bytes;
+  Measures measures;
+  std::map<std::string, FunctionCode> code;
+};
+
+uint32_t architectureOf(const Cubin& cubin) { return std::get<CubinCode>(readCubinCode(cubin.bytes)).architecture; }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::map<std::string, timing::Machine> machines;
+  std::string before, after;
+  while (std::cin >> before >> after) {
+    const Cubin a(before), b(after);
+    const uint32_t architecture = architectureOf(a);
+    if (machines.empty()) {
+      machines.emplace("base", timing::Machine(architecture));
+      for (int i = 1; i < argc; ++i)
+        for (const char* const factor : {"0.8", "1.2"}) {
+          const std::string name = fmt::format("{}={}", argv[i], factor);
+          const auto scaling = timing::scalingFrom(name);
+          if (!scaling) {
+            fmt::print(stderr, "timing_order: '{}' is no figure\n", argv[i]);
+            return 2;
+          }
+          machines.emplace(name, timing::Machine(architecture, std::array{*scaling}));
+        }
+    }
+    for (const FunctionMeasures& f : a.measures.functions) {
+      const FunctionMeasures* const other = b.measures.find(f.name);
+      if (!f.isKernel || other == nullptr || other->code == f.code) continue;
+      const auto signWith = [&](const timing::Machine& machine) {
+        const FunctionMeasures x = a.with(f.name, architecture, machine), y = b.with(f.name, architecture, machine);
+        const Comparison by = compare(x, y, GuardRule::Time);
+        return by.by == Measure::Cycles ? by.sign : 0;
+      };
+      const int base = signWith(machines.at("base"));
+      fmt::print("{} base {}\n", f.name, base);
+      for (const auto& [name, machine] : machines)
+        if (const int sign = signWith(machine); sign != base) fmt::print("{} {} {}\n", f.name, name, sign);
+    }
+  }
+}
