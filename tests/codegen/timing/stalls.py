@@ -37,8 +37,9 @@ from toolkit import find_ptxas  # noqa: E402
 NO_SCOREBOARD = 7
 REGISTERS = re.compile(r"\bU?[RP]\d+")
 LEAST_NEIGHBOURS = 8  # below that the least distance says nothing
-# Not one after the other: a value that is passed on without a unit, or waits.
-WITHOUT_UNIT = {"Nothing", "Wait", "Branch", "Convergence", "Barrier", "Unknown", "ClockRead"}
+# What waits, or takes no unit that the tables know.
+WITHOUT_UNIT = {"Nothing", "Wait", "Branch", "Convergence", "Barrier", "Unknown", "ClockRead", "FenceBlock",
+                "Fence", "FenceSystem"}
 FIRST_WITH_BOTH = 100  # from here on some instructions of the ALU may run elsewhere
 # Double precision sets a scoreboard, or follows another in order, on all but these.
 FIXED_FP64 = {90, 107}
