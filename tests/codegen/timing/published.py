@@ -26,9 +26,8 @@ CARDS = {75: (40, 1.59), 80: (108, 1.41), 89: (142, 2.49), 90: (114, 1.755), 100
 RESULTS = collections.defaultdict(lambda: 1, Half=2)
 # Sources of src/timing/sources.def, by the beginning of the names here.
 SAME = {"CUDA guide": "Guide", "Accel-Sim": "AccelSim", "Luo": "Luo", "Arafa": "Arafa", "Jarmusch": "Jarmusch",
-        "sass-king": "SassKing",
-        "sjfeng1999": "ArchBench", "gpu-benches": "GpuBenches", "data sheet": "Whitepaper", "Abdelkhalik": "Abdelkhalik",
-        "cicuvc": "Disassembler", "Mesa": "Nak", "Jia": "Jia"}
+        "sass-king": "SassKing", "sjfeng1999": "ArchBench", "gpu-benches": "GpuBenches", "data sheet": "Whitepaper",
+        "Abdelkhalik": "Abdelkhalik", "cicuvc": "Disassembler", "Mesa": "Nak", "Jia": "Jia"}
 
 
 def read_tables(tables):
