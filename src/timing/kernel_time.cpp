@@ -10,15 +10,20 @@ namespace ptxopt::timing {
 namespace {
 
 // To be raised whenever the same figures come to other estimates.
-constexpr unsigned kRevision = 4;
+constexpr unsigned kRevision = 5;
 constexpr uint32_t kParts = 4;  // of an SM
-constexpr double kThreads = 32;
-constexpr double kSector = 32;  // bytes: the least that goes to and from global memory
+constexpr double kWarpThreads = 32;
 
 std::size_t index(Unit unit) { return static_cast<std::size_t>(unit); }
 
-// That a warp accesses.
-double bytesOf(const Operation& o) { return o.isUniform ? o.bytes : o.bytes * kThreads; }
+// Where all threads access one address, that may stand in uniform registers or in those of each thread. Memory does the same
+// for both, so what is counted may not depend on it: each thread is taken to access bytes of its own.
+double bytesOf(const Operation& o) { return o.bytes * kWarpThreads; }
+
+double portionsOfThreads(Operation o) {
+  o.isUniform = false;
+  return portionsOf(o);
+}
 
 void addUnits(const TimedCode& code, const Machine& machine, RegionTime& time) {
   for (const Visit& v : time.region.visits) {
@@ -27,9 +32,9 @@ void addUnits(const TimedCode& code, const Machine& machine, RegionTime& time) {
       const Operation& o = code.operations[i];
       for (const Use& u : machine.uses(o.kind))
         time.units[index(u.unit)] +=
-            v.frequency * u.cycles * (u.unit == Unit::Issue ? 1 : o.repeats * portionsOf(o));
+            v.frequency * u.cycles * (u.unit == Unit::Issue ? 1 : o.repeats * portionsOfThreads(o));
       time.instructions += v.frequency;
-      if (o.space == Space::Global) time.bytes += v.frequency * std::max(bytesOf(o), o.bytes != 0 ? kSector : 0);
+      if (o.space == Space::Global) time.bytes += v.frequency * bytesOf(o);
     }
   }
 }
