@@ -10,18 +10,19 @@ namespace ptxopt::timing {
 namespace {
 
 // To be raised whenever the same figures come to other estimates.
-constexpr unsigned kRevision = 5;
+constexpr unsigned kRevision = 6;
 constexpr uint32_t kParts = 4;  // of an SM
 constexpr double kWarpThreads = 32;
 
 std::size_t index(Unit unit) { return static_cast<std::size_t>(unit); }
 
 // Where all threads access one address, that may stand in uniform registers or in those of each thread. Memory does the same
-// for both, so what is counted may not depend on it: each thread is taken to access bytes of its own.
+// for both, so what is counted may not depend on it: each thread is taken to access bytes of its own. Constants are read at
+// one address at a time, whatever holds it.
 double bytesOf(const Operation& o) { return o.bytes * kWarpThreads; }
 
 double portionsOfThreads(Operation o) {
-  o.isUniform = false;
+  o.isUniform = o.space == Space::Constant;
   return portionsOf(o);
 }
 
