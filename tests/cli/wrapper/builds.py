@@ -233,7 +233,7 @@ class Builds:
                     out = self.folder / "a.cubin"
                     out.unlink(missing_ok=True)
                     result = run([*launcher, "-cubin", path, f"-arch={arch}", "-Xptxas", "-v", "-o", out],
-                                 env=environment(self.ptxas, PTXOPT_GUARD="ptxas", PTXOPT_CACHE_DIR=cache))
+                                 env=environment(self.ptxas, PTXOPT_GUARD="ptxas", PTXOPT_GUARD_RULE="warps", PTXOPT_CACHE_DIR=cache))
                     if not self.checks.equal(result.returncode, 0, f"{path.name}, {arch}: exit code"):
                         break
                     built = machine_code.Assembled(machine_code.read_sections(out.read_bytes()), result.stderr.decode())

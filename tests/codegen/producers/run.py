@@ -13,7 +13,7 @@ unrolling to ptxas. ptxas assembles whole programs where it can. Compared are of
   inner      those of the innermost loops
   registers, warps that a multiprocessor holds by registers alone, bytes of spills, and whether it has a stack frame
 The tables show geometric means of after / before over functions of 8 instructions or more, and how many are better or worse by
-the guard's rule: spills, then warps, then machine instructions; without the guard / with it where these differ. The second
+the guard's rule `warps`: spills, then warps, then machine instructions; without the guard / with it where these differ. The second
 table is about the functions that have what a pass looks for, of all producers together: where it alone changed something.
 
 --check fails (exit 1, with names) when the guarded results break a bound of BOUNDS or a function is worse, and says which aims
@@ -119,7 +119,7 @@ def optimized(path, variant, guard, setup, *more):
     """(path of the result, report)"""
     options = ["-O2" if variant == TOGETHER else f"--passes={variant},dce", *more]
     stem = os.path.join(setup.work, "after", f"{digest(path, *options, guard, setup.arch)}")
-    command = [setup.tool, path, "-o", stem + ".ptx", "--report", stem + ".json", f"--arch={setup.arch}", f"--guard={guard}",
+    command = [setup.tool, path, "-o", stem + ".ptx", "--report", stem + ".json", f"--arch={setup.arch}", f"--guard={guard}", "--guard-rule=warps",
                "-j", "1", *options]
     result = run(command, TOOL_LIMIT)
     if result.returncode:

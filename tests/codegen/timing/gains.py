@@ -12,8 +12,8 @@ kernels are better and worse by the guard's rule.
 
 --by-pass runs -O2 without each pass in turn: a pass gains what the kernels lose without it. Its table has the instructions
 and the cycles of innermost loops that are saved and lost, in percent of all, by scenario.
---check fails unless no kernel is worse with the guard in any scenario, and the bounds of BOUNDS hold. 77 without a ptxas or
-compiler.
+--check fails unless no kernel is slower with the guard in any scenario, and the bounds of BOUNDS hold. 77 without a ptxas
+or compiler.
 """
 import argparse
 import concurrent.futures
@@ -38,8 +38,12 @@ from toolkit import find_ptxas  # noqa: E402
 
 os.environ["PTXOPT_GUARD"] = "off"  # asked for where it is measured
 SCENARIOS = guard_rule.SCENARIOS
-# Guarded -O2 on the kernels of tests/codegen/loops: geometric means of the whole in L1, L2 and DRAM.
-BOUNDS = (0.92, 0.97, 1.00)
+# Guarded -O2 on the kernels of tests/codegen/loops: geometric means of the whole in L1, L2 and DRAM. What must hold, by
+# architecture and producer, and what is aimed at.
+BOUNDS = {("sm_80", "nvcc"): (0.99, 1.0, 1.0), ("sm_80", "clang"): (0.94, 0.99, 1.0),
+          ("sm_90", "nvcc"): (0.99, 1.0, 1.0), ("sm_90", "clang"): (0.92, 0.995, 1.0),
+          ("sm_120", "nvcc"): (1.0, 1.0, 1.0), ("sm_120", "clang"): (0.995, 1.0, 1.0)}
+AIMS = (0.92, 0.97, 1.00)
 
 
 def parse_arguments():
@@ -153,8 +157,14 @@ def by_pass(args, bench, arch, sources, pool):
                     gone[s] += max(0.0, b - a)
         if changed:
             percent = [f"-{100 * g / t:.2f} +{100 * l / t:.2f}" if t else "-" for g, l, t in zip(gained, gone, total)]
-            rows.append([arch, name, str(changed), f"-{saved} +{lost}", *percent])
+            rows.append([name, str(changed), f"-{saved} +{lost}", *percent])
     return rows
+
+
+def beyond(gains, limits, text):
+    """What is above its limit."""
+    return [text.format(f"{scenario} x{mean_ratio(pairs):.3f}", f"x{limit:.3f}")
+            for scenario, pairs, limit in zip(SCENARIOS, gains.whole, limits) if pairs and mean_ratio(pairs) > limit]
 
 
 def main():
@@ -167,7 +177,7 @@ def main():
     work = os.path.abspath(args.work)
     prepare(work)
     bench = Bench(args.tool, work, toolchain(ptxas))
-    rows, pass_rows, document, bad = [], [], {}, []
+    rows, pass_rows, document, bad, aims = [], [], {}, [], []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for arch in args.archs.split(","):
             groups = {}
@@ -192,22 +202,23 @@ def main():
                     if way == "guarded":
                         bad += [f"{arch} {group}: {name} is slower with the guard" for name in gains.slower]
                         if not args.folder:
-                            bad += [f"{arch} {group}: {scenario} x{mean_ratio(pairs):.3f}, bound x{bound:.3f}"
-                                    for scenario, pairs, bound in zip(SCENARIOS, gains.whole, BOUNDS)
-                                    if pairs and mean_ratio(pairs) > bound]
+                            bad += beyond(gains, BOUNDS.get((arch, group), (9, 9, 9)), f"{arch} {group}: {{}}, bound {{}}")
+                            aims += beyond(gains, AIMS, f"{arch} {group}: {{}}, aim {{}}")
                     if args.list:
                         for name in gains.worse:
                             print(f"  worse, {arch} {group} {way}: {name}")
                 if args.by_pass:
-                    pass_rows += by_pass(args, bench, arch, sources, pool)
+                    pass_rows += [[arch, group, *row] for row in by_pass(args, bench, arch, sources, pool)]
     table(["arch", "kernels of", "way", "n", "instr.", "innermost L1 L2 DRAM", "whole L1 L2 DRAM", "better", "worse", "slower"], rows)
     if pass_rows:
         print()
-        table(["arch", "pass", "kernels", "inner instr.", *(f"% in {s}" for s in SCENARIOS)], pass_rows)
+        table(["arch", "kernels of", "pass", "n", "inner instr.", *(f"% in {s}" for s in SCENARIOS)], pass_rows)
     if args.json:
         Path(args.json).write_text(json.dumps(document, indent=1) + "\n")
+    for aim in aims:
+        print(f"not reached: {aim}")
     for problem in bad:
-        print(f"FAILED {problem}" if args.check else f"not reached: {problem}")
+        print(f"FAILED {problem}")
     return 1 if args.check and bad or not rows else 0
 
 
