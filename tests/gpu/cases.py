@@ -207,6 +207,7 @@ def tensor():
                    *({**s, "a2": 2 * s["a"], "b2": 2 * s["b"]} for s in (small, real)))
     yield case("tensor_tf32", "a=buf:f32:{a}:random b=buf:f32:{b}:random c=buf:f32:{c}:zero s32:{tiles} s32:{steps}", small, real)
     yield case("tensor_s8", "a=buf:u32:{a}:random b=buf:u32:{b}:random c=buf:s32:{c}:zero s32:{tiles} s32:{steps}", small, real)
+    yield case("tensor_resident", "a=buf:f16:256:random b=buf:f16:128:random c=buf:f32:{c}:zero s32:{steps}", small, real)
     yield case("tensor_tiles", "a=buf:f16:{a2}:random b=buf:f16:{b2}:random c=buf:f32:{c}:zero s32:{tiles} s32:{steps}",
                *({**s, "a2": 2 * s["a"], "b2": 2 * s["b"]} for s in (small, real)))
 

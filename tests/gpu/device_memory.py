@@ -20,8 +20,12 @@ def word(value, size):
 
 class Filler:
     def __init__(self, driver, image, above=FILL_ABOVE):
-        self.driver, self.above = driver, above
-        self.module = driver.load(image) if image else None
+        self.driver, self.image, self.above, self.loaded = driver, image, above, None
+
+    def module(self):
+        """Loaded when there is something to fill."""
+        self.loaded = self.loaded or self.driver.load(self.image)
+        return self.loaded
 
     def __call__(self, buffer, memory, seed, number):
         """`number`: 0 for what the job says; others give random buffers another content."""
@@ -29,7 +33,7 @@ class Filler:
             data = buffer_bytes(buffer.type, buffer.count, number - 1, mix(mix(seed, number), random_state(seed, buffer.name)))
             return memory.write(data + bytes([PATTERN]) * GUARD)
         memory.clear(PATTERN)
-        by_kernel = self.module and buffer.count > self.above and not buffer.init.startswith("@")
+        by_kernel = self.image and buffer.count > self.above and not buffer.init.startswith("@")
         if not by_kernel or buffer.init == "iota" and buffer.type in ("f16", "bf16"):
             return memory.write(initial_bytes(buffer, seed) + bytes([PATTERN]) * GUARD)
         size = word(SIZES[buffer.type], 4)
@@ -45,7 +49,7 @@ class Filler:
         return None
 
     def launch(self, kernel, parameters):
-        self.driver.launch(self.module.function(kernel), [1024, 1, 1], [256, 1, 1], 0, parameters)
+        self.driver.launch(self.module().function(kernel), [1024, 1, 1], [256, 1, 1], 0, parameters)
         self.driver.synchronize()
 
 

@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 from architecture import NoImage, choose
-from driver import CudaError, Driver, NoDriver
+from driver import PYTHON, CudaError, Driver, NoDriver
 
 HERE = Path(__file__).resolve().parent
 LIMIT = 120  # seconds for a probe
@@ -106,7 +106,7 @@ def fit(folder, manifest, architecture, options):
         if probe.get("note"):
             answers[probe["name"]] = {"error": probe["note"]}
             continue
-        command = [sys.executable, str(HERE / "fit.py"), "--one", probe["name"], "--manifest", str(folder / "manifest.json")]
+        command = [*PYTHON, str(HERE / "fit.py"), "--one", probe["name"], "--manifest", str(folder / "manifest.json")]
         command += ["--load", options.load]
         command += ["--driver", options.driver] if options.driver else []
         command += ["--small"] if options.small else []

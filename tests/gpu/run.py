@@ -34,7 +34,7 @@ import rank
 import report
 from architecture import NoImage, choose
 from bench import UNDECIDED
-from driver import STAND_IN, Driver, NoDriver
+from driver import PYTHON, STAND_IN, Driver, NoDriver
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = ("l1", "l2", "dram")
@@ -67,7 +67,7 @@ def job_of(case, architecture, manifest, options):
 
 def run_job(folder, description, options):
     """The answer of job.py in a process of its own."""
-    command = [sys.executable, str(HERE / "job.py"), "-"] + (["--driver", options.driver] if options.driver else [])
+    command = [*PYTHON, str(HERE / "job.py"), "-"] + (["--driver", options.driver] if options.driver else [])
     limit = options.timeout + 20 * options.seconds
     with tempfile.TemporaryFile("w+") as out:
         try:

@@ -28,7 +28,7 @@ PIPE(pipe_shift, unsigned, u = __funnelshift_l(u, u ^ a, b))
 PIPE(pipe_compare, int, u = u > a ? u - b : u + a)
 PIPE(pipe_bits, unsigned, u = __popc(u) + (__brev(u) ^ a))
 PIPE(pipe_double, double, u = u * a + b)
-PIPE(pipe_special, float, u = rsqrtf(u * a) + b)
+PIPE(pipe_special, float, asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(u) : "f"(u * a)); u -= b)
 PIPE(pipe_convert, float, u = static_cast<float>(static_cast<int>(u * a)) + b)
 PIPE(pipe_divide, float, u = b / (u + a))
 

@@ -45,6 +45,20 @@ FLOAT_MMA(tensor_tf32, 4, 2, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 MMA(tensor_s8, 4, 2, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "{%4,%5,%6,%7}, {%8,%9}", "r"(x[0]), "r"(x[1]),
     "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]))
 
+// Fragments that stay in registers, four sums that do not wait for each other: nothing but the unit itself.
+extern "C" __global__ void tensor_resident(const unsigned* a, const unsigned* b, float* c, int steps) {
+  unsigned x[4], y[2];
+  for (int i = 0; i < 4; ++i) x[i] = a[LANE * 4 + i];
+  for (int i = 0; i < 2; ++i) y[i] = b[LANE * 2 + i];
+  float f[4][4] = {};
+  for (int s = 0; s < steps; ++s)
+    for (int k = 0; k < 4; ++k)
+      asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+          : "+f"(f[k][0]), "+f"(f[k][1]), "+f"(f[k][2]), "+f"(f[k][3])
+          : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+  for (int i = 0; i < 4; ++i) c[(WARP * 32 + LANE) * 4 + i] = f[0][i] + f[1][i] + f[2][i] + f[3][i];
+}
+
 // Tiles by way of shared memory and ldmatrix.
 extern "C" __global__ void tensor_tiles(const unsigned* a, const unsigned* b, float* c, int tiles, int steps) {
   __shared__ alignas(16) unsigned left[16 * 8], right[8 * 8];

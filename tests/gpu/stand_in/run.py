@@ -60,8 +60,8 @@ class Test:
 
     def run(self, script, *words, environment=None, text=None):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PTXOPT_STAND_IN")}
-        clean.update({driver.VARIABLE: self.library, "PTXOPT_GUARD": "off", "PYTHONPYCACHEPREFIX": str(self.work / "pycache")}, **(environment or {}))
-        return subprocess.run([sys.executable, str(script), *map(str, words)], capture_output=True, text=True, timeout=LIMIT, env=clean,
+        clean.update({driver.VARIABLE: self.library, "PTXOPT_GUARD": "off"}, **(environment or {}))
+        return subprocess.run([*driver.PYTHON, str(script), *map(str, words)], capture_output=True, text=True, timeout=LIMIT, env=clean,
                               input=text, cwd=self.work)
 
     # ---- inputs ----
@@ -227,7 +227,7 @@ class Test:
         self.job({"before": same}, 2, "bad-job", checks=[{}])
         self.job({"before": same}, 2, "bad-job", checks=[{"launches": [{**LAUNCH, "grid": [1]}]}])
         (self.work / "no.ptx").write_text("nothing", encoding="utf-8")
-        self.job({"before": same}, 2, "device-failed", fill="no.ptx")
+        self.job({"before": same}, 2, "device-failed", fill="no.ptx", fill_above=0)
         self.job({}, 2, "bad-job")
         check(self.run(GPU / "job.py", "missing.json").returncode == 2 and self.run(GPU / "job.py", "-", text="{").returncode == 2, "no job")
         nowhere = self.job({"before": same, "after": same}, NOTHING, "no-driver", {driver.VARIABLE: "nowhere.so"})
