@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "lib"))
+sys.path.append(str(HERE.parent / "lib"))
 import machine_code  # noqa: E402
 import model  # noqa: E402
 import probes  # noqa: E402
