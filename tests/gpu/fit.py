@@ -119,18 +119,22 @@ def fit(folder, manifest, architecture, options):
     return answers
 
 
-def report(architecture, answers):
-    print(f"{'probe':22} {'kinds':34} {'cycles':>8}")
+def report(architecture, answers, table):
+    """`table`: kind -> what the model has."""
+    print(f"{'probe':22} {'kinds':34} {'cycles':>8} {'of the model':>13}")
     for name, answer in answers.items():
-        print(f"{name:22} {answer.get('kinds', ''):34} " + (f"{answer['cycles']:8.2f}" if "cycles" in answer else answer["error"]))
+        kinds = answer.get("kinds", "")
+        modelled = sum(table[k] for k in kinds.split("+")) if all(k in table for k in kinds.split("+")) else None
+        print(f"{name:22} {kinds:34} " + (f"{answer['cycles']:8.2f} {modelled if modelled is not None else '-':>13}"
+                                          if "cycles" in answer else answer["error"]))
     known = solve({name: (a["kinds"], a["cycles"]) for name, a in answers.items() if "cycles" in a})
     print()
     print("\n".join(table_rows(architecture, known)))
-    return {"architecture": architecture, "probes": answers, "kinds": known}
+    return {"architecture": architecture, "probes": answers, "kinds": known, "table": table}
 
 
 def main_with(folder, manifest, architecture, options):
-    result = report(architecture, fit(folder, manifest, architecture, options))
+    result = report(architecture, fit(folder, manifest, architecture, options), manifest.get("latencies", {}).get(architecture, {}))
     if options.json:
         Path(options.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 1 if any("error" in a for a in result["probes"].values()) else 0

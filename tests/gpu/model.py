@@ -2,12 +2,17 @@
 such command.
 
 How often loops go round comes from the small launch, counted in the interpreter, of before and after alike.
+latencies() are those of the model's tables, for fit.py to print beside what it measured.
 """
 import json
+import re
 import subprocess
 import tempfile
+from pathlib import Path
 
 LIMIT = 120
+TIMING = Path(__file__).resolve().parents[2] / "src" / "timing"
+MACRO = re.compile(r"^#define (\w+)\(([^)]*)\)((?:[^\n]*\\\n)*[^\n]*)", re.M)
 
 
 def has_time(tool):
@@ -43,3 +48,32 @@ def modelled(tool, ptx, launches, architecture):
             if ran.returncode != 0:
                 return None
     return cycles_of(json.loads(ran.stdout), kernel["kernel"])
+
+
+# ---- the tables ----
+
+def rows(text, name):
+    """The arguments of each use of a macro, also of those that others expand to."""
+    for macro, parameters, body in MACRO.findall(text):
+        words = [p.strip() for p in parameters.split(",")]
+        text = re.sub(rf"^{macro}\(([^)]*)\)", lambda use: expanded(body, words, use[1]), text, flags=re.M)
+    text = MACRO.sub("", text)
+    return [[argument.strip() for argument in use.split(",")] for use in re.findall(rf"^ *{name}\(([^)]*)\)", text, re.M)]
+
+
+def expanded(body, words, arguments):
+    given = dict(zip(words, (a.strip() for a in arguments.split(","))))
+    return re.sub(r"\w+", lambda word: given.get(word[0], word[0]), body.replace("\\\n", "\n"))
+
+
+def latencies(architecture):
+    """kind -> cycles, memory as GlobalLoad:L1 and its like; nothing where there is no model."""
+    if not TIMING.is_dir():
+        return {}
+    number = int(re.sub(r"\D", "", architecture))
+    found = {kind: float(cycles) for kind, first, last, cycles, _ in rows((TIMING / "latencies.def").read_text(encoding="utf-8"), "TIMING_LATENCY")
+             if int(first) <= number <= int(last)}
+    memory = rows((TIMING / "memory.def").read_text(encoding="utf-8"), "TIMING_MEMORY")
+    known = max((int(row[0]) for row in memory if int(row[0]) <= number), default=0)
+    found.update({f"GlobalLoad:{row[1]}": float(row[2]) for row in memory if int(row[0]) == known})
+    return found

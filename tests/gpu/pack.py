@@ -146,6 +146,7 @@ class Packer:
         rows = [self.case(c, architectures, images) for c in chosen]
         manifest = {"format": FORMAT, "made_by": self.programs(), "options": options.options, "architectures": architectures,
                     "bottlenecks": BOTTLENECKS, "images": images, "cases": rows,
+                    "latencies": {a: model.latencies(a) for a in architectures},
                     "probes": {a: [] if options.no_probes else self.all_probes(a, images[a]) for a in architectures}}
         (self.folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         for name in CARRIED:

@@ -25,7 +25,7 @@ KERNEL = """
 	.reg .b64 %lx, %ly, %la, %lb, %out, %data, %start, %end;
 	.reg .f32 %fx, %fa, %fb, %g<4>;
 	.reg .f64 %dx, %da, %db, %h<2>;
-	.shared .align 8 .b8 cells[256];
+	.shared .align 16 .b8 cells[256];
 	.local .align 8 .b8 stack[64];
 	ld.param.u64 %out, [out];
 	ld.param.u64 %data, [data];
@@ -105,8 +105,8 @@ def mma(name, kinds, shape, types, a, b, accumulators, least):
     return Probe(name, kinds, step, least=least)
 
 
-# Where ptxas takes another unit for every second instruction: its opcode, and the kinds of the step then.
-OTHER_UNITS = {"0x235": {"Half+Half": "Half+HalfTensor"}}
+# Where ptxas takes another unit on some architectures: the opcode there, and the kinds of the step then.
+OTHER_UNITS = {"0x235": {"Half+Half": "Half+HalfTensor"}, "0x306": {"AluConvert+Convert": "Convert+Convert"}}
 
 LOGIC = "lop3.b32 %x, %x, %b, %c, 0xE8;\n\tlop3.b32 %x, %x, %a, %d, 0x96;"
 FLOATS, INTEGERS = ["%g0", "%g1", "%g2", "%g3"], ["%m0", "%m1", "%m2", "%m3"]
@@ -125,6 +125,11 @@ PROBES = [
     Probe("root", "Special", "rsqrt.approx.ftz.f32 %fx, %fx;"),
     Probe("exponential", "SpecialExponential", "ex2.approx.ftz.f32 %fx, %fx;"),
     Probe("count-bits", "BitCount", "popc.b32 %x, %x;"),
+    Probe("convert", "AluConvert+Convert", "cvt.rn.f32.s32 %fx, %x;\n\tcvt.rni.s32.f32 %x, %fx;", instructions=2),
+    Probe("match", "Match", "match.any.sync.b32 %x, %x, -1;"),
+    Probe("vote", "Compare+Vote", "setp.ne.s32 %p, %x, %a;\n\tvote.sync.ballot.b32 %x, %p, -1;", instructions=2),
+    Probe("load-matrix", "MatrixLoad", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%x}, [%x];",
+          "mov.u32 %x, cells;\n\tand.b32 %t, %lane, 3;\n\tshl.b32 %t, %t, 2;\n\tadd.u32 %t, %t, %x;\n\tst.shared.b32 [%t], %x;"),
     Probe("shuffle", "Shuffle", "shfl.sync.bfly.b32 %x, %x, 1, 31, -1;"),
     Probe("load-constant", "ConstantLoad+Logic", "ld.const.b32 %t, [%lx];\n\tcvt.u64.u32 %ly, %t;\n\tor.b64 %lx, %lx, %ly;",
           "mov.u64 %lx, zeros;\n\tld.global.s32 %ly, [%data+152];\n\tadd.s64 %lx, %lx, %ly;", instructions=2),

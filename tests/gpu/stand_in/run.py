@@ -37,6 +37,7 @@ import driver  # noqa: E402
 import figures  # noqa: E402
 import fit  # noqa: E402
 import model  # noqa: E402
+import probes  # noqa: E402
 import texts  # noqa: E402
 from architecture import NoImage, choose  # noqa: E402
 from cases import BOTTLENECKS, CASES  # noqa: E402
@@ -331,19 +332,16 @@ class Test:
         check(known == {"A": 4, "B": 6, "C": 1, "F": 3}, known)
         rows = fit.table_rows("sm_90a", {"Fp32": 4.04, "GlobalLoad:L2": 260.4})
         check(rows == ["TIMING_LATENCY(Fp32, 90, 90, 4, Measured)  // 4.04", "TIMING_MEMORY(90, L2, 260, Measured, ...)  // the latency alone"], rows)
-        kinds = GPU.parents[1] / "src/timing/kinds.def"
-        if kinds.exists():
-            import probes
-            known = kinds.read_text(encoding="utf-8")
-            for probe in probes.PROBES:
-                check(all(f"TIMING_KIND({kind.split(':')[0]}," in known for kind in probe.kinds.split("+")), f"no kind {probe.kinds}")
+        table = model.latencies("sm_80")
+        kinds = {kind for probe in probes.PROBES for kind in probe.kinds.split("+")}
+        check(kinds <= set(table), "the model has no latencies of", kinds - set(table))
         folder, manifest = self.packed()
         check(not any(probe.get("note") for probe in manifest["probes"]["sm_80"]), "probes that ptxas folds")
         out = self.work / "fit.json"
         ran = self.run(folder / "run.py", "--fit", "--small", "--load", "ptx", "--json", out)
         check(ran.returncode == 0, ran.stdout, ran.stderr)
-        probes_run = json.loads(out.read_text(encoding="utf-8"))["probes"]
-        check(len(probes_run) == len(manifest["probes"]["sm_80"]) and all("cycles" in p for p in probes_run.values()), probes_run)
+        found = json.loads(out.read_text(encoding="utf-8"))["probes"]
+        check(len(found) == len(manifest["probes"]["sm_80"]) and all("cycles" in probe for probe in found.values()), found)
 
 
 def main():
