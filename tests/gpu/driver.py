@@ -245,12 +245,18 @@ class Driver:
 
     def describe(self):
         """What the figures were measured on."""
+        def or_none(number):
+            try:
+                return self.attribute(number)
+            except CudaError:
+                return None
+
         name, version = ctypes.create_string_buffer(256), c_int()
         self.call("cuDeviceGetName", name, len(name), self.device)
         self.call("cuDriverGetVersion", byref(version))
         return {"name": name.value.decode(), "driver": f"{version.value // 1000}.{version.value % 1000 // 10}",
                 "capability": [self.attribute(COMPUTE_MAJOR), self.attribute(COMPUTE_MINOR)],
-                "multiprocessors": self.attribute(MULTIPROCESSORS), "clock_mhz": self.attribute(CLOCK_KHZ) // 1000}
+                "multiprocessors": self.attribute(MULTIPROCESSORS), "clock_khz": or_none(CLOCK_KHZ)}
 
     def free_bytes(self):
         free, total = c_size_t(), c_size_t()

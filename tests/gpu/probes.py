@@ -21,7 +21,7 @@ KERNEL = """
 .visible .entry {name}(.param .u64 out, .param .u64 data, .param .u32 rounds)
 {{
 	.reg .pred %p, %done;
-	.reg .b32 %x, %a, %b, %c, %d, %t, %i, %n, %lane, %m<4>, %k<6>;
+	.reg .b32 %x, %a, %b, %c, %d, %s, %t, %i, %n, %lane, %m<4>, %k<6>;
 	.reg .b64 %lx, %ly, %la, %lb, %out, %data, %start, %end;
 	.reg .f32 %fx, %fa, %fb, %g<4>;
 	.reg .f64 %dx, %da, %db, %h<2>;
@@ -113,7 +113,8 @@ FLOATS, INTEGERS = ["%g0", "%g1", "%g2", "%g3"], ["%m0", "%m1", "%m2", "%m3"]
 PROBES = [
     Probe("fma", "Fp32", "fma.rn.f32 %fx, %fx, %fa, %fb;"),
     Probe("multiply-add", "IntegerMultiply", "mad.lo.s32 %x, %x, %a, %b;"),
-    Probe("multiply-add-wide", "IntegerMultiplyWide", "cvt.u32.u64 %t, %lx;\n\tmad.wide.u32 %lx, %t, %a, %lb;"),
+    # The upper half of a product, which is there last.
+    Probe("multiply-wide", "IntegerMultiplyWide", "mov.b64 {%s, %t}, %lx;\n\tmul.wide.u32 %lx, %t, %a;"),
     Probe("logic", "Logic+Logic", LOGIC, instructions=2),
     Probe("add-logic", "IntegerAdd+Logic", "add.s32 %t, %x, %a;\n\tadd.s32 %x, %t, %d;\n\tlop3.b32 %x, %x, %b, %c, 0xE8;", instructions=2),
     Probe("minimum-logic", "MinMax+Logic", "min.s32 %x, %x, %a;\n\tlop3.b32 %x, %x, %b, %c, 0xE8;", instructions=2),
