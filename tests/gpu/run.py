@@ -182,7 +182,7 @@ def run(options):
     print(f"{device['name']}, driver {device['driver']}, {device['multiprocessors']} multiprocessors; {options.load} of {architecture}, "
           f"made by {manifest['made_by']['ptxopt']} and ptxas {manifest['made_by']['ptxas']}")
     if device["name"] == STAND_IN:
-        print("this is no GPU: what stands here for microseconds are interpreted instructions")
+        print("this is no GPU: microseconds stand for interpreted instructions, and cycles for nothing")
     if options.fit:
         return fit.main_with(folder, manifest, architecture, options)
     chosen = [case for case in manifest["cases"]
