@@ -54,9 +54,9 @@ def read_manifest(path):
 
 def job_of(case, architecture, manifest, options):
     images = manifest["images"][architecture]
-    names = [name for name in images[case["file"]] if not options.variants or name in options.variants]
-    if len(names) < 2:
-        raise Usage(f"{case['name']}: fewer than two variants")
+    names = options.variants or list(images[case["file"]])
+    if len(names) < 2 or not set(names) <= set(images[case["file"]]):
+        raise Usage(f"{case['name']} has the variants {', '.join(images[case['file']])}; two are needed")
     timed = {"launches": case[options.size], "seconds": options.seconds, "confidence": options.confidence, "margin": options.margin,
              "least_rounds": min(options.rounds or 11, 11), "most_rounds": options.rounds or 200, "control": not options.no_control}
     return {"variants": [{"name": name, "image": images[case["file"]][name][options.load]} for name in names],

@@ -311,6 +311,9 @@ class Test:
         ran = self.run(folder / "run.py", "--filter", "horner")  # cubins, which the stand-in does not take
         check(ran.returncode == 2 and "CUDA_ERROR_NO_BINARY_FOR_GPU" in ran.stdout, ran.stdout, ran.stderr)
         check(self.run(folder / "run.py", "--filter", "nobody").returncode == 2, "--filter nobody")
+        check(self.run(folder / "run.py", "--variants", "before,nobody").returncode == 2, "--variants before,nobody")
+        words = ["--load", "ptx", "--small", "--seconds", "0", "--rounds", "8", "--filter", "divide_chain"]
+        check("faster" in self.run(folder / "run.py", *words, "--variants", "after,before").stdout.split("divide_chain")[1].splitlines()[0], "the other way round")
         check(self.run(folder / "run.py", "--manifest", "missing.json").returncode == 2, "a manifest that is missing")
 
     def real(self):
