@@ -50,7 +50,7 @@ FREE_STEPS, MOST_STEPS = ("pipe", "tensor", "shared", "local"), 70  # families w
 NOTHING = 77
 MOST_SAID = 2000  # characters
 LAUNCH = {"kernel": "twice", "grid": [2, 1, 1], "block": [32, 1, 1], "arguments": ["x=buf:f32:60:random", "y=buf:f32:60:zero", "u32:60"]}
-LIMIT = 300
+LIMIT = 800  # seconds of one script, on a busy machine
 BUFFERS = {kind: f"buf:{kind}:100:{{}}" for kind in arguments.SIZES}
 
 
