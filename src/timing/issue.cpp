@@ -112,7 +112,16 @@ class Warp {
 
   double latencyOf(const Operation& o) const {
     const double own = machine_.latency(o.kind);
-    return o.space == Space::Global && o.reads ? own + machine_.memory(scenario_).latency : own;
+    if (!o.reads) return own;
+    switch (o.space) {
+      case Space::Global:
+      case Space::Texture: return own + machine_.memory(scenario_).latency;
+      case Space::Local: return own + machine_.memory(Scenario::L1).latency;  // of the thread itself, and small
+      case Space::None:
+      case Space::Shared:
+      case Space::Constant: break;
+    }
+    return own;
   }
 
   static std::size_t index(Unit unit) { return static_cast<std::size_t>(unit); }

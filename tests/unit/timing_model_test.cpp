@@ -148,6 +148,23 @@ TEST_CASE("timing: a warp alone waits for its scoreboards") {
   CHECK(machine.memory(Scenario::L2).latency < machine.memory(Scenario::Dram).latency);
 }
 
+TEST_CASE("timing: local memory is near whatever the scenario, textures are as far as global memory") {
+  constexpr uint64_t kLocal = 0x983, kTexture = 0xb60;  // LDL, TEX
+  const Machine machine(kArchitecture);
+  const auto waitFor = [&](uint64_t opcode, Scenario s) {
+    Code c;
+    c.add(opcode, {.stall = 1, .write = 0}, kAlways, 0, uint64_t{4} << (73 - 64));
+    c.add(kIadd, {.stall = 4, .waits = 1});
+    c.exit();
+    const TimedCode code = c.timed();
+    return traceOf(code, regionsOf(code, assumedRounds(8))[0], machine, s).issues[1].wait;
+  };
+  CHECK(waitFor(kLocal, Scenario::Dram) == waitFor(kLocal, Scenario::L1));
+  CHECK(waitFor(kLocal, Scenario::L1) == doctest::Approx(waitFor(kLoad, Scenario::L1)));
+  CHECK(waitFor(kTexture, Scenario::Dram) > waitFor(kTexture, Scenario::L1));
+  CHECK(waitFor(kTexture, Scenario::L1) >= waitFor(kLoad, Scenario::L1));
+}
+
 TEST_CASE("timing: a round waits for the one before") {
   const Machine machine(kArchitecture);
   Code c;
