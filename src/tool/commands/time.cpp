@@ -7,10 +7,9 @@
 #include "diff/measure.h"
 #include "ptxas/assemble.h"
 #include "ptxas/cubin.h"
+#include "ptxas/timed_cubin.h"
 #include "report/sources.h"
-#include "sass/decode.h"
 #include "text/parse.h"
-#include "timing/profile_rounds.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/time_report.h"
 #include "tool/files.h"
@@ -130,10 +129,7 @@ bool assembleForTime(const TimeLine& line, std::string_view text, TimeReport& re
   }
   settings.arguments = line.ptxasArguments;
   const bool isDebug = std::ranges::find(target, "debug") != target.end();
-  if (isDebug)
-    settings.arguments.insert(settings.arguments.end(), {"-g", "-O0"});
-  else
-    settings.arguments.push_back("-lineinfo");
+  std::ranges::copy(argumentsForLines(isDebug), std::back_inserter(settings.arguments));
   settings.timeoutSeconds = line.timeout;
   settings.keepsOutput = true;
   Assembly assembly = assemble(text, report.architecture, settings);
@@ -146,21 +142,10 @@ bool assembleForTime(const TimeLine& line, std::string_view text, TimeReport& re
 }
 
 bool addFunctions(const TimeLine& line, std::string_view cubin, TimeReport& report, std::string& error) {
-  const auto measures = readCubin(cubin);
-  const auto code = readCubinCode(cubin);
-  if (const auto* wrong = std::get_if<CubinError>(&measures)) {
-    error = "not a cubin that can be read: " + wrong->message;
-    return false;
-  }
-  const Measures& figures = std::get<Measures>(measures);
-  report.architecture = figures.architecture;
-  const uint32_t number = std::get<CubinCode>(code).architecture;
-  if (number < sass::kOldestArchitecture) {
-    error = fmt::format("{}: the model knows sm_70 and newer", figures.architecture);
-    return false;
-  }
-  const timing::Machine machine(number);
-  report.figuresOf = machine.figuresOf();
+  TimedCubinOptions options;
+  options.function = line.kernel;
+  options.threads = line.threads;
+  options.rounds = line.rounds;
   std::optional<timing::ProfileCounts> profile;
   if (!line.profile.empty()) {
     FileText text;
@@ -170,29 +155,14 @@ bool addFunctions(const TimeLine& line, std::string_view cubin, TimeReport& repo
       error = fmt::format("'{}' is not a profile of ptxopt run: {}", line.profile, error);
       return false;
     }
+    options.profile = &*profile;
   }
-  for (const FunctionCode& f : std::get<CubinCode>(code).functions) {
-    if (!line.kernel.empty() && f.name != line.kernel) continue;
-    FunctionMeasures kernel = *figures.find(f.name);
-    if (line.threads != 0 && kernel.threads == 0) kernel.threads = line.threads;
-    setWarps(kernel, figures.architecture);
-    timing::TimedCode timed(f.text, number, f.branches);
-    timing::TimeOptions options;
-    options.warps = kernel.warps;
-    if (profile)
-      options.roundsOf = profiledRounds(timed, *profile, f.name, [&](uint64_t at) { return lineAt(f.lines, at); });
-    else
-      options.roundsOf = timing::assumedRounds(line.rounds);
-    timing::FunctionTime time = estimate(timed, machine, options);
-    const uint32_t threads = kernel.threads != 0 ? kernel.threads : kThreadsWhenUnknown;
-    report.functions.push_back({f.name, kernel.isKernel, kernel.registers, kernel.isKernel ? threads : 0,
-                                std::move(timed), std::move(time), f.lines});
-  }
-  std::ranges::stable_sort(report.functions, {}, &TimedFunction::name);
-  if (!report.functions.empty()) return true;
-  error = line.kernel.empty() ? "there are no functions in it"
-                              : fmt::format("there is no function '{}' in it", line.kernel);
-  return false;
+  auto timed = timeCubin(cubin, options, error);
+  if (!timed) return false;
+  report.architecture = std::move(timed->architecture);
+  report.figuresOf = timed->figuresOf;
+  report.functions = std::move(timed->functions);
+  return true;
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ Json codeJson(const TimeReport& report, const TimedFunction& f, const RegionTime
                         {"stall", instruction.control.stall},
                         {"units", std::move(units)},
                         {"waits", std::move(waits)},
-                        {"ptx", lineJson(report, lineAt(f.lines, uint64_t{i} * sass::kInstructionBytes))}});
+                        {"ptx", lineJson(report, f.lineOf(i))}});
   }
   return code;
 }

@@ -6,20 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ptxas/line_table.h"
-#include "timing/kernel_time.h"
+#include "ptxas/timed_cubin.h"
 
 namespace ptxopt::tool {
-
-struct TimedFunction {
-  std::string name;  // as mangled
-  bool isKernel = false;
-  uint32_t registers = 0;
-  uint32_t threads = 0;  // of a block, that the resident warps are for; 0: not a kernel
-  timing::TimedCode code;
-  timing::FunctionTime time;
-  std::vector<LineRow> lines;  // of the PTX; none for a cubin without them
-};
 
 struct SourceLine {
   std::string file;

@@ -39,7 +39,6 @@ class FunctionText {
 
  private:
   const sass::Instruction& at(uint32_t i) const { return f_.code.instructions[i]; }
-  uint32_t lineOf(uint32_t i) const { return lineAt(f_.lines, uint64_t{i} * sass::kInstructionBytes); }
 
   void heading() {
     out_ += styled(diff::fullName(f_.name, {}), Style::Strong, options_.colours);
@@ -53,19 +52,11 @@ class FunctionText {
   // "loop at 0x01d0, lines 40-56".
   std::string name(const RegionTime& r) const {
     const bool isLoop = r.region.loop != Region::kNone;
-    uint32_t first = UINT32_MAX, last = 0;
-    for (const Visit& v : r.region.visits) {
-      const sass::Block& b = f_.code.flow.blocks()[v.block];
-      for (uint32_t i = b.first; i < b.end; ++i)
-        if (const uint32_t line = lineOf(i); line != 0) {
-          first = std::min(first, line);
-          last = std::max(last, line);
-        }
-    }
     std::string result(isLoop ? 2 * f_.code.flow.loops()[r.region.loop].depth : 0, ' ');
     if (!isLoop) return isMain(r) ? "outside of loops" : "subroutine";
     const uint32_t header = f_.code.flow.blocks()[f_.code.flow.loops()[r.region.loop].header].first;
     result += fmt::format("loop at {:#06x}", header * sass::kInstructionBytes);
+    const auto [first, last] = linesOf(f_, r);
     if (last == 0) return result;
     return result + (first == last ? fmt::format(", line {}", first) : fmt::format(", lines {}-{}", first, last));
   }
@@ -121,7 +112,7 @@ class FunctionText {
   }
 
   std::string describe(uint32_t i) const {
-    const uint32_t line = lineOf(i);
+    const uint32_t line = f_.lineOf(i);
     std::string text = fmt::format("{:#06x} {}", i * sass::kInstructionBytes, sass::mnemonicOf(at(i).opcode));
     if (line != 0)
       text += fmt::format(" (line {}: {})", line, shortened(printable(blankTabs(report_.textOf(line))), kMostText));
@@ -166,7 +157,7 @@ class FunctionText {
     for (const RegionTime& r : f_.time.regions) {
       const Trace trace = traceOf(f_.code, r.region, machine_, Scenario::L2);
       for (const Issue& i : trace.issues) {
-        const uint32_t line = lineOf(i.instruction);
+        const uint32_t line = f_.lineOf(i.instruction);
         std::string cause;
         if (i.wait >= kShown && i.waitedFor != Issue::kNone)
           cause = fmt::format("{:#06x}{}", trace.issues[i.waitedFor].instruction * sass::kInstructionBytes,

@@ -1,0 +1,82 @@
+#include "ptxas/timed_cubin.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ptxas/cubin.h"
+#include "ptxas/measures.h"
+#include "sass/decode.h"
+
+namespace ptxopt {
+
+uint32_t TimedFunction::lineOf(uint32_t instruction) const {
+  return lineAt(lines, uint64_t{instruction} * sass::kInstructionBytes);
+}
+
+LineRange linesOf(const TimedFunction& f, const timing::RegionTime& region) {
+  LineRange range;
+  for (const timing::Visit& v : region.region.visits) {
+    const sass::Block& b = f.code.flow.blocks()[v.block];
+    for (uint32_t i = b.first; i < b.end; ++i)
+      if (const uint32_t line = f.lineOf(i); line != 0) {
+        range.first = range.first == 0 ? line : std::min(range.first, line);
+        range.last = std::max(range.last, line);
+      }
+  }
+  return range;
+}
+
+const TimedFunction* TimedCubin::find(std::string_view name) const {
+  const auto found = std::ranges::find(functions, name, &TimedFunction::name);
+  return found == functions.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> argumentsForLines(bool isDebug) {
+  if (isDebug) return {"-g", "-O0"};
+  return {"-lineinfo"};
+}
+
+std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOptions& options, std::string& error) {
+  const auto measures = readCubin(bytes);
+  const auto code = readCubinCode(bytes);
+  if (const auto* wrong = std::get_if<CubinError>(&measures)) {
+    error = "not a cubin that can be read: " + wrong->message;
+    return std::nullopt;
+  }
+  const Measures& figures = std::get<Measures>(measures);
+  const uint32_t number = std::get<CubinCode>(code).architecture;
+  if (number < sass::kOldestArchitecture) {
+    error = fmt::format("{}: the model knows sm_70 and newer", figures.architecture);
+    return std::nullopt;
+  }
+  const timing::Machine machine(number);
+  TimedCubin result;
+  result.architecture = figures.architecture;
+  result.figuresOf = machine.figuresOf();
+  for (const FunctionCode& f : std::get<CubinCode>(code).functions) {
+    if (!options.function.empty() && f.name != options.function) continue;
+    FunctionMeasures kernel = *figures.find(f.name);
+    if (options.threads != 0 && kernel.threads == 0) kernel.threads = options.threads;
+    setWarps(kernel, figures.architecture);
+    timing::TimedCode timed(f.text, number, f.branches);
+    timing::TimeOptions how;
+    how.warps = kernel.warps;
+    if (options.profile != nullptr)
+      how.roundsOf =
+          profiledRounds(timed, *options.profile, f.name, [&](uint64_t at) { return lineAt(f.lines, at); });
+    else
+      how.roundsOf = timing::assumedRounds(options.rounds);
+    timing::FunctionTime time = estimate(timed, machine, how);
+    const uint32_t threads = kernel.threads != 0 ? kernel.threads : kThreadsWhenUnknown;
+    result.functions.push_back({f.name, kernel.isKernel, kernel.registers, kernel.isKernel ? threads : 0,
+                                std::move(timed), std::move(time), f.lines});
+  }
+  std::ranges::stable_sort(result.functions, {}, &TimedFunction::name);
+  if (!result.functions.empty()) return result;
+  error = options.function.empty() ? "there are no functions in it"
+                                   : fmt::format("there is no function '{}' in it", options.function);
+  return std::nullopt;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,58 @@
+// The model of time (src/timing) for each function of a cubin, with the lines of PTX that its machine code was made of.
+//
+// Errors: what is no cubin, an architecture before sm_70, a name that no function has. Thread-safe: no state.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptxas/line_table.h"
+#include "timing/kernel_time.h"
+#include "timing/profile_rounds.h"
+
+namespace ptxopt {
+
+struct TimedFunction {
+  std::string name;  // as mangled
+  bool isKernel = false;
+  uint32_t registers = 0;
+  uint32_t threads = 0;  // of a block, that the resident warps are for; 0: not a kernel
+  timing::TimedCode code;
+  timing::FunctionTime time;
+  std::vector<LineRow> lines;  // of the PTX; none for a cubin without them
+
+  // Of an instruction of `code`; 0: not known.
+  uint32_t lineOf(uint32_t instruction) const;
+};
+
+// The lines of PTX that a region's own instructions were made of; 0 and 0: not known.
+struct LineRange {
+  uint32_t first = 0, last = 0;
+};
+LineRange linesOf(const TimedFunction& f, const timing::RegionTime& region);
+
+struct TimedCubin {
+  std::string architecture;              // "sm_80"
+  uint32_t figuresOf = 0;                // the number of the architecture whose figures the model has
+  std::vector<TimedFunction> functions;  // by name, in order
+
+  const TimedFunction* find(std::string_view name) const;
+};
+
+struct TimedCubinOptions {
+  std::string function;                    // only this one; empty: all
+  uint32_t threads = 0;                    // of a block, where the kernel does not say; 0: kThreadsWhenUnknown
+  double rounds = timing::kAssumedRounds;  // of each loop, whenever control enters it
+  const timing::ProfileCounts* profile = nullptr;  // says rounds instead
+};
+
+// What ptxas is to be given besides so that lines of the PTX stand in the cubin; `isDebug`: .target says `debug`. Without
+// `debug` the code is the same as without these arguments.
+std::vector<std::string> argumentsForLines(bool isDebug);
+
+// Nothing, with the reason in `error`, where there is no estimate.
+std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOptions& options, std::string& error);
+
+}  // namespace ptxopt
