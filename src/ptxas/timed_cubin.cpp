@@ -27,6 +27,17 @@ LineRange linesOf(const TimedFunction& f, const timing::RegionTime& region) {
   return range;
 }
 
+std::string nameOf(const TimedFunction& f, const timing::RegionTime& region) {
+  const timing::Region& r = region.region;
+  if (r.loop == timing::Region::kNone)
+    return r.visits.empty() || r.visits[0].block == 0 ? "outside of loops" : "subroutine";
+  const uint32_t header = f.code.flow.blocks()[f.code.flow.loops()[r.loop].header].first;
+  std::string name = fmt::format("loop at {:#06x}", header * sass::kInstructionBytes);
+  const auto [first, last] = linesOf(f, region);
+  if (last == 0) return name;
+  return name + (first == last ? fmt::format(", line {}", first) : fmt::format(", lines {}-{}", first, last));
+}
+
 const TimedFunction* TimedCubin::find(std::string_view name) const {
   const auto found = std::ranges::find(functions, name, &TimedFunction::name);
   return found == functions.end() ? nullptr : &*found;

@@ -32,6 +32,8 @@ struct LineRange {
   uint32_t first = 0, last = 0;
 };
 LineRange linesOf(const TimedFunction& f, const timing::RegionTime& region);
+// "loop at 0x01d0, lines 40-56", "outside of loops", "subroutine".
+std::string nameOf(const TimedFunction& f, const timing::RegionTime& region);
 
 struct TimedCubin {
   std::string architecture;              // "sm_80"

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/machine/kernel_needs.h"
+#include "report/time_data.h"
 #include "support/demangle.h"
 
 namespace ptxopt::report {
@@ -131,7 +132,7 @@ Json counts(const FunctionMeasures& f) {
 
 }  // namespace
 
-Json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* ptxas) {
+Json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* ptxas, const TimedFunction* time) {
   const Function& f = view.function;
   const std::size_t first = view.view.line(f.source.begin), last = view.view.line(f.source.end - 1);
   const std::size_t from = view.view.lineStart(first);
@@ -165,6 +166,7 @@ Json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* pt
     data["estimates"].push_back(Json::array({"fat-point model", estimate.fatPoint}));
   }
   data["ptxas"] = ptxas != nullptr ? counts(*ptxas) : Json();
+  if (time != nullptr) data["time"] = timeData(*time);
   return data;
 }
 

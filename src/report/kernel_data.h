@@ -5,6 +5,7 @@
 
 #include "dump/view.h"
 #include "ptxas/measures.h"
+#include "ptxas/timed_cubin.h"
 #include "report/sources.h"
 
 namespace ptxopt::report {
@@ -24,6 +25,8 @@ namespace ptxopt::report {
 //   threads shared barriers     what a block needs; threads 256 where the file does not say
 //   estimates                   [what, registers]
 //   ptxas                       counts, or null
-nlohmann::ordered_json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* ptxas);
+//   time                        time_data.h; not there without `time`
+nlohmann::ordered_json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* ptxas,
+                                  const TimedFunction* time);
 
 }  // namespace ptxopt::report

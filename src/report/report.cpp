@@ -33,7 +33,8 @@ Json reportData(const Module& module, const ReportOptions& options) {
   for (const Function& f : module.functions) {
     if (!f.hasBody) continue;
     FunctionView function(view, f);
-    kernels.push_back(report::kernelData(function, sources, options.ptxas.find(function.name())));
+    kernels.push_back(report::kernelData(function, sources, options.ptxas.find(function.name()),
+                                         options.time.find(function.name())));
   }
   std::stable_sort(kernels.begin(), kernels.end(), [](const Json& a, const Json& b) {
     return a["maximum"].get<uint32_t>() > b["maximum"].get<uint32_t>();

@@ -1,4 +1,4 @@
-// The report: one HTML page that shows the kernels of a module with their register pressure.
+// The report: one HTML page that shows the kernels of a module with their register pressure and their modelled time.
 //
 // The page holds everything it needs: its style, its program and the data, as JSON in a `script` element that is no
 // program. All that comes from the module gets into the document as text by that program, never as markup; in the
@@ -15,6 +15,7 @@
 
 #include "ir/module.h"
 #include "ptxas/measures.h"
+#include "ptxas/timed_cubin.h"
 
 namespace ptxopt {
 
@@ -22,6 +23,7 @@ struct ReportOptions {
   std::string architecture;  // empty: the module's
   std::string version;       // of ptxopt
   Measures ptxas;            // what ptxas makes of it, if it was asked
+  TimedCubin time;           // the modelled time of that
   std::string ptxasVersion;
   std::vector<std::string> notes;  // for the reader, above everything
   // The text of a source file that .file names, if it can be had.

@@ -109,6 +109,7 @@ class Listing {
       make(units, 'b', {}, String(k.total[i]));
       make(units, 'i').style.width = `${Math.round(36 * k.total[i] / this.most)}px`;
     }
+    if (k.time) addLineTime(row, k.lineTime[l]);
     make(row, 'span', {className: 'text'}, k.text[l]);
     return row;
   }

@@ -18,6 +18,7 @@ function unpack(k) {
     ({first, end, firstLine, lastLine, loop, reachable, to, depth: loop < 0 ? 0 : k.loops[loop].depth}));
   k.registers = k.registers.map(([name, type, units, file, segments]) => ({name, type, units: units / 2, file: FILES[file], segments}));
   placeLines(k);
+  placeTime(k);
   return k;
 }
 
@@ -106,6 +107,7 @@ function show(k) {
   give('architecture', report.architecture);
   listing.set(kernel);
   showOccupancy();
+  showTime();
   showLoops();
   showOpcodes();
   showBlocks();
@@ -156,7 +158,7 @@ function table(parent, head, rows, most = 200) {
   head.forEach(h => make(top, 'th', {className: h[1] ?? ''}, h[0]));
   const body = make(t, 'tbody');
   const add = list => list.forEach(r => {
-    const tr = make(body, 'tr', {className: r.go >= 0 ? 'go' : ''});
+    const tr = make(body, 'tr', {className: (r.go >= 0 ? 'go' : '') + (r.isHot ? ' hot' : '')});
     if (r.go >= 0) tr.addEventListener('click', () => choose(r.go));
     r.cells.forEach((c, n) => make(tr, 'td', {className: head[n][1] ?? ''}, String(c)));
   });
@@ -175,6 +177,8 @@ function showPoint() {
   const predicates = alive.filter(r => r.file === 'predicate').length;
   make(side, 'div', {id: 'point'}, `${k.starts.has(at) ? `Start of B${blockAt(k, at)}, line` : 'After line'} ${k.line[at]}: ${plural(units, 'live unit')}, ${plural(predicates, 'predicate')}`);
   make(side, 'pre', {}, k.line[at] ? k.text[k.line[at] - k.first].trim() : '');
+  const made = k.lineTime[k.line[at] - k.first];
+  if (made) make(side, 'p', {id: 'made', className: 'dim'}, lineTimeText(made));
   if (k.source[at] >= 0) {
     make(side, 'div', {className: 'dim'}, sourceName(k.source[at], true));
     const text = report.sources[k.source[at]][2];

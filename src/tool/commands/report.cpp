@@ -1,4 +1,4 @@
-// ptxopt report K.ptx -o report.html: the register pressure of each kernel as a page.
+// ptxopt report K.ptx -o report.html: the register pressure and the modelled time of each kernel as a page.
 #include "report/report.h"
 
 #include <fmt/format.h>
@@ -7,7 +7,9 @@
 #include <filesystem>
 
 #include "analysis/machine/occupancy.h"
+#include "diff/measure.h"
 #include "ptxas/assemble.h"
+#include "ptxas/timed_cubin.h"
 #include "ptxopt/ptxopt.h"
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
@@ -33,7 +35,9 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
       "ptxopt report INPUT -o OUTPUT.html [OPTIONS]\n"
       "Writes one page that shows the register pressure along each kernel, what is live at a point, the loops, "
       "the\n"
-      "PTX with its source lines, and the occupancy. It needs no network; any browser shows it from a file.\n"
+      "PTX with its source lines, the occupancy, and, where there is a ptxas, the modelled time of each loop and "
+      "line.\n"
+      "It needs no network; any browser shows it from a file.\n"
       "Exit codes: 0 ok, 2 usage or I/O, 3 not valid PTX, 4 internal error.",
       "ptxopt report");
   app.add_option("INPUT", line.input, "PTX file; - is standard input")->required();
@@ -42,7 +46,8 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
       ->required();
   app.add_option("--arch", line.architecture, "for this one instead of the file's .target")->type_name("sm_XX");
   CLI::Option* const ptxas =
-      app.add_option("--ptxas", line.ptxas, "the ptxas to ask for real counts [of PATH, or of the CUDA toolkit]")
+      app.add_option("--ptxas", line.ptxas,
+                     "the ptxas to ask for real counts and code [of PATH, or of the CUDA toolkit]")
           ->type_name("PROGRAM");
   app.add_flag("--no-ptxas", line.noPtxas, "do not ask ptxas")->excludes(ptxas);
   app.add_option("--ptxas-timeout", line.timeout, "give up on ptxas after so long")
@@ -79,7 +84,10 @@ void ask(const ReportLine& line, std::string_view text, ReportOptions& options) 
   PtxasSettings settings;
   settings.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), options.architecture});
   settings.timeoutSeconds = line.timeout;
-  settings.cache = &Cache::user();
+  // The cache has figures alone; the model of time is for the code.
+  const std::vector<std::string> target = diff::targetWords(text);
+  settings.arguments = argumentsForLines(std::ranges::find(target, "debug") != target.end());
+  settings.keepsOutput = true;
   if (settings.program.empty()) {
     options.notes.emplace_back("There is no ptxas to ask: register counts are estimates.");
     return;
@@ -92,6 +100,9 @@ void ask(const ReportLine& line, std::string_view text, ReportOptions& options) 
   }
   options.ptxas = std::move(assembly.measures);
   options.ptxasVersion = versionOfPtxas(settings.program);
+  std::string none;  // an architecture that the model does not know: the page is the same without
+  if (assembly.output)
+    if (auto time = timeCubin(assembly.output->cubin, {}, none)) options.time = *std::move(time);
 }
 
 }  // namespace

@@ -49,19 +49,9 @@ class FunctionText {
     out_ += '\n';
   }
 
-  // "loop at 0x01d0, lines 40-56".
-  std::string name(const RegionTime& r) const {
-    const bool isLoop = r.region.loop != Region::kNone;
-    std::string result(isLoop ? 2 * f_.code.flow.loops()[r.region.loop].depth : 0, ' ');
-    if (!isLoop) return isMain(r) ? "outside of loops" : "subroutine";
-    const uint32_t header = f_.code.flow.blocks()[f_.code.flow.loops()[r.region.loop].header].first;
-    result += fmt::format("loop at {:#06x}", header * sass::kInstructionBytes);
-    const auto [first, last] = linesOf(f_, r);
-    if (last == 0) return result;
-    return result + (first == last ? fmt::format(", line {}", first) : fmt::format(", lines {}-{}", first, last));
+  uint32_t depthOf(const RegionTime& r) const {
+    return r.region.loop == Region::kNone ? 0 : f_.code.flow.loops()[r.region.loop].depth;
   }
-
-  static bool isMain(const RegionTime& r) { return r.region.visits.empty() || r.region.visits[0].block == 0; }
 
   void regions() {
     Table table({{"cycles of a warp, a round", Table::Align::Left},
@@ -74,7 +64,8 @@ class FunctionText {
                  {"DRAM", Table::Align::Right},
                  {"", Table::Align::Left}});
     for (const RegionTime& r : f_.time.regions) {
-      std::vector<Table::Cell> row{name(r), fmt::format("{:.6g}", r.region.rounds), cyclesText(r.instructions)};
+      std::vector<Table::Cell> row{std::string(2 * depthOf(r), ' ') + nameOf(f_, r),
+                                   fmt::format("{:.6g}", r.region.rounds), cyclesText(r.instructions)};
       for (std::size_t s = 0; s < kScenarios; ++s) {
         row.emplace_back(cyclesText(r.scenarios[s].cycles));
         row.emplace_back(nameOf(r.scenarios[s].bottleneck, static_cast<Scenario>(s)), Style::Faint);
@@ -93,9 +84,7 @@ class FunctionText {
   }
 
   void loopDetails(const RegionTime& r) {
-    std::string title = name(r);
-    title.erase(0, title.find_first_not_of(' '));
-    out_ += fmt::format("\n  {}\n    units, cycles a round:", title);
+    out_ += fmt::format("\n  {}\n    units, cycles a round:", nameOf(f_, r));
     std::vector<std::pair<double, std::size_t>> units;
     for (std::size_t u = 0; u < kUnits; ++u)
       if (r.units[u] >= kShown) units.emplace_back(r.units[u], u);

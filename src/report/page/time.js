@@ -1,0 +1,38 @@
+// By line of the kernel's text: the machine code that was made of it. Code of functions that ptxas inlined is of other lines.
+function placeTime(kernel) {
+  const own = kernel.lineTime = new Array(kernel.text.length), time = kernel.time;
+  for (const [line, instructions, issue, region, wait, waitsFor] of time ? time.lines : [])
+    if (line >= kernel.first && line < kernel.first + own.length)
+      own[line - kernel.first] = {instructions, issue, wait, waitsFor, isHot: region === time.hottest};
+}
+
+function lineTimeText(t) {
+  return `${plural(t.instructions, 'machine instruction')}, ${plural(t.issue, 'cycle')} to issue in all rounds`
+    + (t.wait ? `; waits ${plural(t.wait, 'cycle')} (L2)${t.waitsFor ? ` for line ${t.waitsFor}` : ''}` : '');
+}
+
+// What stands beside a line of PTX.
+function addLineTime(row, t) {
+  const made = make(row, 'span', {className: 'made'}, t ? String(t.instructions) : '');
+  const wait = make(row, 'span', {className: 'wait'});
+  if (!t) return;
+  if (t.isHot) row.classList.add('hot');
+  if (t.wait >= .5) wait.textContent = `${Math.round(t.wait)}` + (t.waitsFor ? ` for ${t.waitsFor}` : '');
+  made.title = wait.title = lineTimeText(t);
+}
+
+function showTime() {
+  const k = kernel, t = k.time;
+  $('timed').hidden = !t;
+  if (!t) return;
+  const cycles = (scenarios, digits) => scenarios.flatMap(([n, limit]) => [n.toFixed(digits), limit]);
+  const rows = t.regions.map(([name, depth, first, , rounds, instructions, scenarios], n) => ({
+    go: k.lineInstruction[first - k.first] ?? -1, isHot: n === t.hottest,
+    cells: ['\u2003'.repeat(depth) + name, rounds, instructions.toFixed(1), ...cycles(scenarios, 1)]}));
+  rows.push({go: -1, cells: ['the whole, all rounds', '', '', ...cycles(t.whole, 0)]});
+  table($('time'), [['cycles of a warp, a round'], ['rounds', 'num'], ['instructions', 'num'], ...['L1', 'L2', 'DRAM'].flatMap(s => [[s, 'num'], ['']])], rows);
+  $('time-about').textContent = (t.threads ? `With ${t.warps} resident warps of ${t.threads} threads a block; ` : '')
+    + `each loop is taken to go round ${t.rounds} times. It ranks two versions of a kernel, it does not predict a time. `
+    + 'Beside a line of PTX stand the machine instructions that were made of it and its longest wait (L2) in cycles, with the line that it is for.'
+    + (t.hottest >= 0 ? ' The hottest loop is marked, here and there.' : '');
+}

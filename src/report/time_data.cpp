@@ -1,0 +1,94 @@
+#include "report/time_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace ptxopt::report {
+namespace {
+
+using namespace timing;
+using Json = nlohmann::ordered_json;
+
+constexpr Scenario kOfWaits = Scenario::L2;
+constexpr double kShown = 0.05;  // cycles: shorter waits are not shown
+
+// More digits would say more than the model knows.
+double rounded(double x) { return std::round(x * 10) / 10; }
+
+Json scenariosJson(const RegionTime& r) {
+  Json all = Json::array();
+  for (std::size_t s = 0; s < kScenarios; ++s)
+    all.push_back(
+        Json::array({rounded(r.scenarios[s].cycles), nameOf(r.scenarios[s].bottleneck, static_cast<Scenario>(s))}));
+  return all;
+}
+
+Json regionJson(const TimedFunction& f, const RegionTime& r) {
+  const uint32_t depth = r.region.loop == Region::kNone ? 0 : f.code.flow.loops()[r.region.loop].depth;
+  const LineRange lines = linesOf(f, r);
+  return Json::array({nameOf(f, r), depth, lines.first, lines.last, rounded(r.region.rounds),
+                      rounded(r.instructions), scenariosJson(r)});
+}
+
+int hottestLoop(const FunctionTime& time) {
+  int hottest = -1;
+  double most = 0;
+  for (std::size_t n = 0; n < time.regions.size(); ++n) {
+    const RegionTime& r = time.regions[n];
+    const double cycles = r.region.rounds * r.scenarios[static_cast<std::size_t>(kOfWaits)].cycles;
+    if (r.region.loop == Region::kNone || cycles <= most) continue;
+    hottest = static_cast<int>(n);
+    most = cycles;
+  }
+  return hottest;
+}
+
+struct Line {
+  uint32_t instructions = 0;
+  std::vector<double> issue;  // cycles, by region
+  double wait = 0;
+  uint32_t waitsFor = 0;
+};
+
+Json linesJson(const TimedFunction& f) {
+  const Machine machine(f.code.architecture);
+  std::map<uint32_t, Line> lines;
+  for (std::size_t n = 0; n < f.time.regions.size(); ++n) {
+    const Region& region = f.time.regions[n].region;
+    const Trace trace = traceOf(f.code, region, machine, kOfWaits);
+    for (const Issue& i : trace.issues) {
+      const uint32_t number = f.lineOf(i.instruction);
+      if (number == 0) continue;
+      Line& line = lines[number];
+      line.issue.resize(f.time.regions.size());
+      ++line.instructions;
+      line.issue[n] += i.stall * region.rounds;
+      if (i.wait < kShown || i.wait <= line.wait || i.waitedFor == Issue::kNone) continue;
+      line.wait = i.wait;
+      line.waitsFor = f.lineOf(trace.issues[i.waitedFor].instruction);
+    }
+  }
+  Json all = Json::array();
+  for (const auto& [number, line] : lines) {
+    const auto most = std::max_element(line.issue.begin(), line.issue.end());
+    double sum = 0;
+    for (const double cycles : line.issue) sum += cycles;
+    all.push_back(Json::array(
+        {number, line.instructions, rounded(sum), most - line.issue.begin(), rounded(line.wait), line.waitsFor}));
+  }
+  return all;
+}
+
+}  // namespace
+
+Json timeData(const TimedFunction& f) {
+  Json regions = Json::array();
+  for (const RegionTime& r : f.time.regions) regions.push_back(regionJson(f, r));
+  return {{"warps", f.time.warps},         {"threads", f.threads},
+          {"rounds", kAssumedRounds},      {"whole", scenariosJson(f.time.whole)},
+          {"regions", std::move(regions)}, {"hottest", hottestLoop(f.time)},
+          {"lines", linesJson(f)}};
+}
+
+}  // namespace ptxopt::report
