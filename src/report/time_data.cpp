@@ -1,6 +1,5 @@
 #include "report/time_data.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -46,12 +45,13 @@ int hottestLoop(const FunctionTime& time) {
 
 struct Line {
   uint32_t instructions = 0;
-  std::vector<double> issue;  // cycles, by region
+  double issue = 0;  // cycles
+  bool isHot = false;
   double wait = 0;
   uint32_t waitsFor = 0;
 };
 
-Json linesJson(const TimedFunction& f) {
+Json linesJson(const TimedFunction& f, int hottest) {
   const Machine machine(f.code.architecture);
   std::map<uint32_t, Line> lines;
   for (std::size_t n = 0; n < f.time.regions.size(); ++n) {
@@ -61,22 +61,18 @@ Json linesJson(const TimedFunction& f) {
       const uint32_t number = f.lineOf(i.instruction);
       if (number == 0) continue;
       Line& line = lines[number];
-      line.issue.resize(f.time.regions.size());
       ++line.instructions;
-      line.issue[n] += i.stall * region.rounds;
+      line.issue += i.stall * region.rounds;
+      if (static_cast<int>(n) == hottest) line.isHot = true;
       if (i.wait < kShown || i.wait <= line.wait || i.waitedFor == Issue::kNone) continue;
       line.wait = i.wait;
       line.waitsFor = f.lineOf(trace.issues[i.waitedFor].instruction);
     }
   }
   Json all = Json::array();
-  for (const auto& [number, line] : lines) {
-    const auto most = std::max_element(line.issue.begin(), line.issue.end());
-    double sum = 0;
-    for (const double cycles : line.issue) sum += cycles;
+  for (const auto& [number, line] : lines)
     all.push_back(Json::array(
-        {number, line.instructions, rounded(sum), most - line.issue.begin(), rounded(line.wait), line.waitsFor}));
-  }
+        {number, line.instructions, rounded(line.issue), line.isHot ? 1 : 0, rounded(line.wait), line.waitsFor}));
   return all;
 }
 
@@ -85,10 +81,11 @@ Json linesJson(const TimedFunction& f) {
 Json timeData(const TimedFunction& f) {
   Json regions = Json::array();
   for (const RegionTime& r : f.time.regions) regions.push_back(regionJson(f, r));
+  const int hottest = hottestLoop(f.time);
   return {{"warps", f.time.warps},         {"threads", f.threads},
           {"rounds", kAssumedRounds},      {"whole", scenariosJson(f.time.whole)},
-          {"regions", std::move(regions)}, {"hottest", hottestLoop(f.time)},
-          {"lines", linesJson(f)}};
+          {"regions", std::move(regions)}, {"hottest", hottest},
+          {"lines", linesJson(f, hottest)}};
 }
 
 }  // namespace ptxopt::report

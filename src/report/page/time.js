@@ -1,9 +1,9 @@
 // By line of the kernel's text: the machine code that was made of it. Code of functions that ptxas inlined is of other lines.
 function placeTime(kernel) {
   const own = kernel.lineTime = new Array(kernel.text.length), time = kernel.time;
-  for (const [line, instructions, issue, region, wait, waitsFor] of time ? time.lines : [])
+  for (const [line, instructions, issue, isHot, wait, waitsFor] of time ? time.lines : [])
     if (line >= kernel.first && line < kernel.first + own.length)
-      own[line - kernel.first] = {instructions, issue, wait, waitsFor, isHot: region === time.hottest};
+      own[line - kernel.first] = {instructions, issue, wait, waitsFor, isHot};
 }
 
 function lineTimeText(t) {
@@ -34,5 +34,5 @@ function showTime() {
   $('time-about').textContent = (t.threads ? `With ${t.warps} resident warps of ${t.threads} threads a block; ` : '')
     + `each loop is taken to go round ${t.rounds} times. It ranks two versions of a kernel, it does not predict a time. `
     + 'Beside a line of PTX stand the machine instructions that were made of it and its longest wait (L2) in cycles, with the line that it is for.'
-    + (t.hottest >= 0 ? ' The hottest loop is marked, here and there.' : '');
+    + (t.hottest >= 0 ? ' The loop that takes the most cycles (L2) in all its rounds is marked in the table and at its lines.' : '');
 }

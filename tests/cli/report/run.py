@@ -4,9 +4,9 @@
   tests/cli/report/run.py --tool PATH [--browser PROGRAM] [--keep FOLDER]
 
 Without a browser: the page is one file that loads nothing, text from the module never becomes markup, the numbers agree
-with each other and with `--dump`, ptxas's messages are read, and nothing is written when something is wrong. With Chromium,
-when there is one: the page runs without errors, shows the values at a point that is clicked in the chart or in the listing
-or that the address names, computes the occupancy that `--dump=occupancy` says, and draws a kernel of 10,000 instructions
+with each other, with `--dump` and with `ptxopt time`, ptxas is asked once and its messages are read, and nothing is written
+when something is wrong. With Chromium, when there is one: the page runs without errors, shows the values at a point that is
+clicked in the chart or in the listing or that the address names, has the modelled time beside the code, computes the occupancy that `--dump=occupancy` says, and draws a kernel of 10,000 instructions
 with few elements. --keep leaves the pages in a folder.
 """
 import argparse
@@ -21,6 +21,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
+import modelled_time  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
@@ -202,16 +203,19 @@ def test_ptxas(tool, folder):
         # The real one, but for its version and what it says of spills.
         fake.write_text(f"""#!/bin/sh
 [ "$1" = --version ] && {{ echo 'Cuda compilation tools, release 99.1, V99.1.2'; exit 0; }}
-[ "$1 $2" = "-v -arch=sm_80" ] || exit 3
+echo asked >> "$0.log"
+[ "$1 $2 $3" = "-lineinfo -v -arch=sm_80" ] || exit 3
 '{real}' "$@" 2>&1 | sed '/nest/,$s/0 bytes spill stores, 0 bytes spill loads/24 bytes spill stores, 28 bytes spill loads/' >&2
 """)
         fake.chmod(0o755)
+        Path(f"{fake}.log").unlink(missing_ok=True)
         result = run(tool, "report", ptx, "-o", out, "--ptxas", fake)
         check(result.returncode == 0 and not result.stderr, f"with a ptxas: {result.returncode} {result.stderr}")
         _, data = read_page(out)
         nest = data["kernels"][0]["ptxas"]
         check((nest["spillStores"], nest["spillLoads"]) == (24, 28), f"ptxas's spills are read as {nest}")
         check(data["ptxas"] == "V99.1.2", f"the version of ptxas is read as {data['ptxas']}")
+        check(Path(f"{fake}.log").read_text() == "asked\n", "ptxas was not asked once")
     silent = folder / "silent ptxas"
     silent.write_text("#!/bin/sh\nexit 0\n")
     silent.chmod(0o755)
@@ -220,6 +224,7 @@ def test_ptxas(tool, folder):
         check(result.returncode == 0 and words in result.stderr, f"--ptxas {program}: {result.returncode} {result.stderr}")
         _, data = read_page(out)
         check(any(words in note for note in data["notes"]) and data["kernels"][0]["ptxas"] is None, f"--ptxas {program}: the page does not say so")
+        check(not any("time" in kernel for kernel in data["kernels"]), f"--ptxas {program}: there is a modelled time")
     if real is None:
         print("report: no ptxas: its real counts are not compared")
         return
@@ -229,6 +234,12 @@ def test_ptxas(tool, folder):
     for kernel in data["kernels"]:
         match = re.search(rf"entry function '{kernel['name']}'.*?Used (\d+) registers", said, re.S)
         check(kernel["ptxas"]["registers"] == int(match[1]), f"{kernel['name']}: {kernel['ptxas']}, ptxas says {match[1]}")
+    result = run(tool, "time", ptx, "--ptxas", real, "--code", "--format", "json")
+    check(result.returncode == 0, f"ptxopt time: {result.stderr}")
+    times = {f["name"]: f for f in json.loads(result.stdout)["functions"]}
+    for kernel in data["kernels"]:
+        for holds, message in modelled_time.agreement(kernel["time"], times[kernel["name"]]):
+            check(holds, f"{kernel['name']}: {message}")
 
 
 def test_errors(tool, folder):
@@ -316,6 +327,19 @@ def test_points(browser, page):
     dom = browser.see(page, "kernel=small")
     check(text_of(dom, "name") == "small" and "&lt;/script&gt;&lt;script&gt;window.broken=1" in dom, "the comment is not shown as text")
     check("<img" not in dom, "text of the module became an element")
+
+
+def test_time(browser, page, without):
+    """What the page shows of the modelled time; `without`: a page that has none."""
+    _, data = read_page(page)
+    time = data["kernels"][0]["time"]
+    chosen, _, _, _, _, cause = next(row for row in time["lines"] if row[4] >= 1 and row[5])
+    dom = browser.see(page, f"kernel=nest&line={chosen}")
+    for holds, message in modelled_time.shown(time, dom, text_of(dom, "time")):
+        check(holds, message)
+    check(f"(L2) for line {cause}" in text_of(dom, "made"), f"at line {chosen}: {text_of(dom, 'made')}")
+    dom = browser.see(without, "kernel=nest")
+    check('<section id="timed" hidden' in dom and 'class="made"' not in dom and 'id="made"' not in dom, "a page without a modelled time shows one")
 
 
 def test_clicks(browser, page, data):
@@ -443,8 +467,8 @@ def main():
             browser.see(folder / "empty.html")
             browser.see(folder / "hollow.html")
             browser.see(folder / "strange.html", "kernel=nest")
-            if (folder / "ptxas.html").exists():
-                browser.see(folder / "ptxas.html")
+            if find_ptxas() is not None:
+                test_time(browser, folder / "ptxas.html", page)
     for failure in FAILURES:
         print(failure)
     print(f"report: {CHECKS} checks, {len(FAILURES)} failed")
