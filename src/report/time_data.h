@@ -13,9 +13,9 @@ namespace ptxopt::report {
 //                               not known
 //   hottest                     the loop that takes the most cycles in all its rounds (L2), or -1
 //   lines                       [line, machine instructions, cycles to issue, is hot, wait, line that it is for]
-// Lines are those of the module's text; one row for each that machine code was made of, hot where some of it is in the hottest
-// loop. Cycles to issue are those of a warp alone, without waits, in all rounds. The wait is the longest of a round with data
-// in L2; 0 cycles: none; line 0: not known.
+// Lines are those of the module's text; one row for each that machine code was made of, hot where some of it is in the
+// hottest loop. Cycles to issue are those of a warp alone, without waits, in all rounds. The wait is the longest of a round
+// with data in L2; 0 cycles: none; line 0: not known.
 nlohmann::ordered_json timeData(const TimedFunction& f);
 
 }  // namespace ptxopt::report

@@ -47,13 +47,16 @@ def line_agreement(rows, regions, hottest):
             lines.setdefault(line_at[i["at"]], []).append((n, wait["cycles"], line_at.get(wait["for"], 0)))
     lines.pop(0, None)
     yield [row[0] for row in rows] == sorted(lines), f"lines with machine code are {[row[0] for row in rows]}"
+    if [row[0] for row in rows] != sorted(lines):
+        return
     for line, instructions, issue, is_hot, wait, waits_for in rows:
         own = lines[line]
         yield instructions == len(own) and issue > 0, f"line {line}: {instructions} instructions, {issue} cycles to issue"
         yield is_hot == any(n == hottest for n, _, _ in own), f"line {line}: hot is {is_hot}"
         longest = max(cycles for _, cycles, _ in own)
         yield near(wait, longest), f"line {line}: waits {wait} cycles"
-        yield wait == 0 or any(near(longest, cycles) and waits_for == cause for _, cycles, cause in own), f"line {line}: waits for {waits_for}"
+        causes = {cause for _, cycles, cause in own if near(longest, cycles)} if wait else {0}
+        yield waits_for in causes, f"line {line}: waits for {waits_for}"
 
 
 def shown(time, dom, table):
