@@ -13,8 +13,7 @@ import subprocess
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 FEATURES = ("arithmetic", "convert", "predicates", "copies", "packs", "carry", "wide", "memory", "vectors", "local", "generic",
             "branches", "switch", "irreducible", "loops", "pointers", "guards", "exits", "scopes", "shared", "exchange", "warp",
-            "atomics", "calls", "dead", "bits", "expressions", "kept", "sections", "tables", "aggregates", "rounds",
-            "names")
+            "atomics", "calls", "dead", "bits", "expressions", "kept", "sections", "tables", "aggregates", "names")
 TRIALS = 4
 # Warp instructions of a launch. What the generator makes runs far shorter: the longest of 2,600 kernels of size 250 takes
 # 379,000, as `ptxopt run --profile` counts them.

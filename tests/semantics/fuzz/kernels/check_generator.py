@@ -70,8 +70,6 @@ FEATURES = {
     "down counting": r"add\.[su](16|32|64) (%\S+), \2, -\d",
     "counter of 16 bits": r"add\.[su]16 (%\S+), \1, \d+;\n  setp",
     "counter of 64 bits": r"add\.[su]64 (%\S+), \1, \d+;\n  setp",
-    "trip count of 64 bits": r"brev\.b64 (%\S+), \1;\n  brev\.b64 \1, \1;\n  mad\.lo\.s64",
-    "loop straight after a branch": r"@!?%\S+ bra [^\n]*\n\S+:\n  \.pragma \"nounroll\";",
     "loop test ne": r"setp\.ne\.[subw]\d+ [^\n]*\n  @%\S+ bra",
     "loop test lt.u": r"setp\.lt\.u32[^\n]*\n  @%\S+ bra",
     "loop test lt.s": r"setp\.lt\.s32[^\n]*\n  @%\S+ bra",

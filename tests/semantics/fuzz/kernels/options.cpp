@@ -10,7 +10,7 @@ constexpr std::array<std::string_view, kFeatures> kNames = {
     "carry",       "wide",        "memory",   "vectors",  "local",      "generic", "branches",
     "switch",      "irreducible", "loops",    "pointers", "guards",     "exits",   "scopes",
     "shared",      "exchange",    "warp",     "atomics",  "calls",      "dead",    "bits",
-    "expressions", "kept",        "sections", "tables",   "aggregates", "rounds",  "names"};
+    "expressions", "kept",        "sections", "tables",   "aggregates", "names"};
 
 bool parseNumber(std::string_view text, int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

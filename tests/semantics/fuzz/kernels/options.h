@@ -43,7 +43,6 @@ enum class Feature : uint8_t {
   Sections,     // parts that one lane runs, and lanes that leave loops at different rounds
   Tables,       // functions called through tables
   Aggregates,   // vector registers as parameters of functions
-  Rounds,       // loops that only count, entered from branches after loads of parameters
   Names,        // odd ones
   kCount,
 };

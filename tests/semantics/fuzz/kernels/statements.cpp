@@ -63,7 +63,6 @@ constexpr Kind kKinds[] = {
     {Kept, 5, emitKept},
     {Sections, 2, emitStragglers, false, true, true},
     {Aggregates, 3, emitVectorCall},
-    {Rounds, 4, emitRounds, true},
 };
 
 const Kind& pickKind(Body& body) {

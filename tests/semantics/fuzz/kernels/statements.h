@@ -38,8 +38,6 @@ void emitVectorCall(Body& body);
 void emitConstantStores(Body& body);
 // Addresses in memory: kept.cpp.
 void emitKept(Body& body);
-// Loops that only count: rounds.cpp.
-void emitRounds(Body& body);
 // Lanes that part: sections.cpp.
 void emitStragglers(Body& body);
 
