@@ -131,10 +131,9 @@ std::vector<std::pair<std::string, Profile::Count>> Profile::opcodes() const {
 }
 
 std::vector<Profile::BlockCount> Profile::blocks() const {
-  std::vector<BlockCount> entered;
-  for (const auto& [offset, b] : blocks_)
-    if (b.count.warps != 0) entered.push_back(b);
-  return entered;
+  std::vector<BlockCount> all;
+  for (const auto& [offset, b] : blocks_) all.push_back(b);
+  return all;
 }
 
 std::string Profile::table() const {
@@ -154,6 +153,7 @@ std::string Profile::table() const {
   out += fmt::format("{:<36} {:>14} {:>16} {:>7} {:>14}\n", "blocks", "entered", "by threads", "lanes",
                      "instructions");
   for (const BlockCount& b : blocks()) {
+    if (b.count.warps == 0) continue;
     row(b.label.empty() ? fmt::format("{} line {}", b.function, b.line)
                         : fmt::format("{} {} line {}", b.function, b.label, b.line),
         b.count);

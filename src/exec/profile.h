@@ -50,9 +50,9 @@ class Profile final : public Observer {
   uint64_t skipped() const { return skipped_; }  // warp instructions without an active lane
   uint64_t branches() const { return branches_; }
   uint64_t divergentBranches() const { return divergent_; }
-  // Both from the most executed to the least.
+  // From the most executed to the least.
   std::vector<std::pair<std::string, Count>> opcodes() const;
-  std::vector<BlockCount> blocks() const;  // that were entered, in the order of the text
+  std::vector<BlockCount> blocks() const;  // of the functions that ran, in the order of the text
   // "load global", "store shared", "atomic generic"
   const std::map<std::string, Traffic>& traffic() const { return traffic_; }
 

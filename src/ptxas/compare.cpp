@@ -1,9 +1,9 @@
 #include "ptxas/compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace ptxopt {
 namespace {

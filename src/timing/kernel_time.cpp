@@ -10,21 +10,14 @@ namespace ptxopt::timing {
 namespace {
 
 // To be raised whenever the same figures come to other estimates.
-constexpr unsigned kRevision = 7;
+constexpr unsigned kRevision = 8;
 constexpr uint32_t kParts = 4;  // of an SM
 constexpr double kWarpThreads = 32;
 
 std::size_t index(Unit unit) { return static_cast<std::size_t>(unit); }
 
-// Where all threads access one address, that may stand in uniform registers or in those of each thread. Memory does the same
-// for both, so what is counted may not depend on it: each thread is taken to access bytes of its own. Constants are read at
-// one address at a time, whatever holds it.
+// Of a warp, each thread of which is taken to access bytes of its own; as portionsOf has it.
 double bytesOf(const Operation& o) { return o.bytes * kWarpThreads; }
-
-double portionsOfThreads(Operation o) {
-  o.isUniform = o.space == Space::Constant;
-  return portionsOf(o);
-}
 
 void addUnits(const TimedCode& code, const Machine& machine, RegionTime& time) {
   for (const Visit& v : time.region.visits) {
@@ -33,7 +26,7 @@ void addUnits(const TimedCode& code, const Machine& machine, RegionTime& time) {
       const Operation& o = code.operations[i];
       for (const Use& u : machine.uses(o.kind))
         time.units[index(u.unit)] +=
-            v.frequency * u.cycles * (u.unit == Unit::Issue ? 1 : o.repeats * portionsOfThreads(o));
+            v.frequency * u.cycles * (u.unit == Unit::Issue ? 1 : o.repeats * portionsOf(o));
       time.instructions += v.frequency;
       if (o.space == Space::Global) time.bytes += v.frequency * bytesOf(o);
     }

@@ -83,8 +83,7 @@ Operation operationOf(Word word, const sass::Instruction& i, uint32_t architectu
 
 double portionsOf(const Operation& operation) {
   if (operation.bytes == 0) return 1;
-  constexpr unsigned kDelivered = 8;  // bytes for each thread in a portion
-  if (operation.isUniform && !operation.writes) return std::max(1u, operation.bytes / kDelivered);
+  if (operation.isUniform && operation.space == Space::Constant) return 1;
   return std::max(1.0, operation.bytes * kThreads / kPortion);
 }
 

@@ -30,8 +30,9 @@ struct Operation {
 Operation operationOf(sass::Word word, const sass::Instruction& instruction, uint32_t architecture);
 
 // The portions of 128 bytes in an access to memory, for which uses.def has cycles; 1 for anything else. An access of a
-// warp with neighbouring addresses has 32 threads' bytes. Loads of one address by all threads come once: up to
-// 8 bytes in one portion, 16 in two (stores: in as many as of neighbouring addresses).
+// warp has 32 threads' bytes, but for constants, which are read at one address. Where all threads access one address of another
+// memory, that may stand in uniform registers or in those of each thread; memory does the same for both, so isUniform does not
+// count there.
 double portionsOf(const Operation& operation);
 
 // Cycles until the next instruction of the warp can issue: the stall that is encoded. None and a yield, which ptxas puts on

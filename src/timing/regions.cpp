@@ -173,7 +173,7 @@ class RegionFinder {
     for (uint32_t l = 0; l < loops_.size(); ++l) {
       if (entries_[l] <= 0) continue;
       const double entries = entries_[l];
-      add(l, loops_[l].header, std::max(entries, roundsOf_(l, entries)));
+      add(l, loops_[l].header, roundsOf_(l, entries));
       entries_[l] = 0;
     }
   }

@@ -174,11 +174,15 @@ TEST_CASE("timing: portions of accesses to memory") {
   CHECK(load(8, false, false) == 2);
   CHECK(load(16, false, false) == 4);
   CHECK(load(32, false, false) == 8);
-  // As counted on an RTX 5090: a broadcast of 8 bytes is one wavefront, of 16 bytes two; stores are never fewer.
-  CHECK(load(4, true, false) == 1);
-  CHECK(load(8, true, false) == 1);
-  CHECK(load(16, true, false) == 2);
+  // What holds the address does not count, but for constants.
+  CHECK(load(16, true, false) == 4);
   CHECK(load(16, true, true) == 4);
+  const auto constant = [](bool isUniform) {
+    return portionsOf(
+        {.kind = Kind::ConstantLoad, .space = Space::Constant, .bytes = 8, .reads = true, .isUniform = isUniform});
+  };
+  CHECK(constant(true) == 1);
+  CHECK(constant(false) == 2);
 }
 
 TEST_CASE("timing: a figure can be scaled, and no other changes") {

@@ -127,6 +127,21 @@ class Time:
         document = self.json(unrolled, "--profile", "u.json")
         moved = sum(r["rounds"] * r["bytes"] for r in document["functions"][0]["regions"] if r["loop"])
         self.check(0.9 * 64 * 1024 <= moved <= 1.1 * 64 * 1024, "bytes that a warp moves in 64 rounds:", moved)
+        # A loop that is not entered, after one that is hot.
+        skipped = self.write("skipped.ptx", loop(CHAIN, after="""setp.eq.s32 %p2, %r1, 12345;
+  @!%p2 bra D;
+  mov.u32 %r3, 99;
+S:
+  .pragma "nounroll";
+  mul.f32 %f1, %f1, %f1;
+  add.s32 %r3, %r3, -1;
+  setp.ne.s32 %p3, %r3, 0;
+  @%p3 bra S;
+D:"""))
+        code, _, err = self.run("run", skipped, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=s.json")
+        self.check(code == 0, "run --profile", err)
+        rounds = [r["rounds"] for r in self.json(skipped, "--profile", "s.json")["functions"][0]["regions"] if r["loop"]]
+        self.check(rounds == [100, 0], "100 rounds of the one, none of the other:", rounds)
 
     def lines_and_cubins(self):
         kernel = self.write("lines.ptx", loop("ld.global.f32 %f3, [%rd2+16];\nadd.f32 %f1, %f1, %f3;\nadd.s64 %rd2, %rd2, 64;"))
@@ -146,6 +161,10 @@ class Time:
         self.check(code == 0 and "critical path" in out and f"line {line}" in out and "LDG" in out, out)
         few = self.json("lines.cubin", "--threads", "32")
         self.check(few["functions"][0]["warps"] == cubin["functions"][0]["warps"], "--threads says nothing of a kernel that does")
+
+        # What is only taken as relocatable code: it calls a function of another file.
+        call = ".extern .func outside;\n" + loop(CHAIN, before="call.uni outside;").removeprefix(HEAD)
+        self.only_loop(self.json(self.write("relocatable.ptx", HEAD + call)))
 
     def wrong(self):
         kernel = self.write("ok.ptx", loop(CHAIN))
