@@ -50,6 +50,16 @@ class Heap {
     return true;
   }
 
+  // Which parts are in use; to be taken and given back between launches.
+  struct State {
+    std::map<uint64_t, uint64_t> free, used;  // offset to size
+  };
+  State state() const { return {free_, used_}; }
+  void restore(State state) {
+    free_ = std::move(state.free);
+    used_ = std::move(state.used);
+  }
+
  private:
   Allocation& memory_;
   std::mutex mutex_;

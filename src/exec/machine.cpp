@@ -12,16 +12,26 @@
 
 namespace ptxopt::exec {
 
-Machine::Machine(const Module& module)
+DeviceMemory::DeviceMemory(uint64_t heapBytes)
+    : heapMemory(global.allocate("the device heap", heapBytes)), heap(std::make_unique<Heap>(heapMemory)) {}
+
+DeviceMemory::~DeviceMemory() = default;
+
+Machine::Machine(const Module& module) : Machine(module, std::make_shared<DeviceMemory>()) {}
+
+Machine::Machine(const Module& module, std::shared_ptr<DeviceMemory> device, Machine* twin)
     : module_(module),
+      device_(std::move(device)),
+      twin_(twin),
       calledFunctions_(findCalledFunctions(module)),
-      symbolAddress_(module.symbols.size()),
-      heapMemory_(memory_.allocate("the device heap", kHeapBytes)),
-      heap_(std::make_unique<Heap>(heapMemory_)) {
+      symbolAddress_(module.symbols.size()) {
   layOutVariables();
 }
 
-Machine::~Machine() = default;
+Machine::~Machine() {
+  for (const Placed& p : variables_)
+    if (!p.isShared) memory().release(*p.allocation);
+}
 
 // Addresses first, then values: initializers name variables that come later.
 void Machine::layOutVariables() {
@@ -33,15 +43,14 @@ void Machine::layOutVariables() {
       const Variable& v = module_.variables[s.index];
       const DeclaredSpace space = module_.declarationForms[v.form].space;
       if (space != DeclaredSpace::Global && space != DeclaredSpace::Const && space != DeclaredSpace::Tex) continue;
-      Allocation& a = allocateVariable(v);
-      symbolAddress_[i] = a.base;
-      variables_.push_back({&v, &a, {}});
+      variables_.push_back(place(v, true));
+      symbolAddress_[i] = variables_.back().allocation->base;
     }
   }
   for (Placed& p : variables_) initialiseVariable(p);
 }
 
-Allocation& Machine::allocateVariable(const Variable& v) {
+Machine::Placed Machine::place(const Variable& v, bool isOfModule) {
   const DeclarationForm& form = module_.declarationForms[v.form];
   Placement p = measure(module_, v);
   if (v.declarator.elements == 0 && !v.declarator.initializer.empty()) {
@@ -52,10 +61,16 @@ Allocation& Machine::allocateVariable(const Variable& v) {
     if (module_.text(v.declarator.initializer).find('"') != std::string_view::npos)
       p.bytes = static_cast<uint32_t>(module_.text(v.declarator.initializer).size());
   }
-  return memory_.allocate(std::string(module_.text(v.name)), p.bytes, 0, p.alignment);
+  const std::string_view name = module_.text(v.name);
+  if (twin_ != nullptr && isOfModule)
+    for (const Placed& other : twin_->variables_)
+      if (other.allocation->name == name && other.allocation->size == p.bytes)
+        return {&v, other.allocation, other.initial, true};
+  return {&v, &memory().allocate(std::string(name), p.bytes, 0, p.alignment), {}};
 }
 
 void Machine::initialiseVariable(Placed& placed) {
+  if (placed.isShared) return;
   const Variable& v = *placed.variable;
   Allocation& a = *placed.allocation;
   const DeclarationForm& form = module_.declarationForms[v.form];
@@ -80,27 +95,26 @@ void Machine::reset() {
     else
       std::memcpy(p.allocation->data, p.initial.data(), p.initial.size());
   }
-  heap_ = std::make_unique<Heap>(heapMemory_);
+  device_->heap = std::make_unique<Heap>(device_->heapMemory);
 }
 
 std::vector<std::pair<std::string, Allocation*>> Machine::globals() {
   std::vector<std::pair<std::string, Allocation*>> result;
-  for (const auto& [v, a, initial] : variables_)
-    if (!a->readOnly) result.push_back({a->name, a});
+  for (const Placed& p : variables_)
+    if (!p.allocation->readOnly) result.push_back({p.allocation->name, p.allocation});
   return result;
 }
 
 uint64_t Machine::placeVariable(const Variable& v) {
-  Allocation& a = allocateVariable(v);
-  variables_.push_back({&v, &a, {}});
+  variables_.push_back(place(v, false));
   initialiseVariable(variables_.back());
-  return a.base;
+  return variables_.back().allocation->base;
 }
 
 Allocation* Machine::variable(std::string_view name) {
   for (std::size_t i = 0; i < module_.symbols.size(); ++i)
     if (module_.symbols[i].kind == SymbolKind::Variable && module_.text(module_.symbols[i].name) == name)
-      return symbolAddress_[i] == 0 ? nullptr : memory_.find(symbolAddress_[i]);
+      return symbolAddress_[i] == 0 ? nullptr : memory().find(symbolAddress_[i]);
   return nullptr;
 }
 

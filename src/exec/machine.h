@@ -11,6 +11,7 @@
 // launch may use several itself.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -52,6 +53,19 @@ struct LaunchConfig {
   std::byte unwritten{0};
   bool checkDivisions = false;   // that something rests on a division of integers by zero is an error
   Observer* observer = nullptr;  // needs jobs = 1
+  // What %envreg0 and so on hold: cooperative launches find the memory of their barrier by 1 and 2.
+  std::array<uint32_t, 32> environment{};
+};
+
+// What the modules of one device have in common: memory and the heap of malloc and free.
+struct DeviceMemory {
+  static constexpr uint64_t kHeapBytes = 8u << 20;
+  explicit DeviceMemory(uint64_t heapBytes = kHeapBytes);
+  ~DeviceMemory();
+
+  GlobalMemory global;
+  Allocation& heapMemory;
+  std::unique_ptr<Heap> heap;
 };
 
 // A texture, surface or sampler that a .texref/.surfref or a 64-bit handle stands for; see texture.h.
@@ -60,12 +74,15 @@ struct TextureBinding;
 class Machine {
  public:
   explicit Machine(const Module& module);
+  // On a device that other machines use too, which outlives this one. A variable of the module that `twin`,
+  // another version of it, has by the same name is that one: it has its address and its value.
+  Machine(const Module& module, std::shared_ptr<DeviceMemory> device, Machine* twin = nullptr);
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
   const Module& module() const { return module_; }
-  GlobalMemory& memory() { return memory_; }
+  GlobalMemory& memory() { return device_->global; }
 
   // The kernels of the module, in its order.
   std::vector<std::string> kernels() const;
@@ -91,28 +108,26 @@ class Machine {
 
   // Where goes what kernels print; nowhere by default. Called by one thread at a time.
   std::function<void(std::string_view)> print;
-  // Behind malloc and free.
-  static constexpr uint64_t kHeapBytes = 8u << 20;
-  Heap& heap() { return *heap_; }
+  Heap& heap() { return *device_->heap; }  // behind malloc and free
 
  private:
   struct Placed {
     const Variable* variable;
     Allocation* allocation;
     std::vector<std::byte> initial;  // what it holds at first; empty: zeros
+    bool isShared = false;           // with the twin
   };
   void layOutVariables();
-  Allocation& allocateVariable(const Variable& variable);
+  Placed place(const Variable& variable, bool isOfModule);
   void initialiseVariable(Placed& placed);
 
   const Module& module_;
-  GlobalMemory memory_;
+  std::shared_ptr<DeviceMemory> device_;
+  Machine* twin_ = nullptr;
   std::vector<uint32_t> calledFunctions_;  // by function
   std::vector<uint64_t> symbolAddress_;    // by SymbolId
   std::vector<Placed> variables_;
   uint64_t lastSteps_ = 0;
-  Allocation& heapMemory_;
-  std::unique_ptr<Heap> heap_;
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
 };
 

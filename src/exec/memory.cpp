@@ -51,76 +51,79 @@ const char* name(FaultKind kind) {
 }
 
 GlobalMemory::~GlobalMemory() {
-  for (Allocation& a : allocations_) {
-    if (!a.isForeign) unmapPages(a.data, a.reserved);
-    unmapPages(a.written, a.reserved);
-  }
+  while (!allocations_.empty()) release(allocations_.begin()->second);
 }
 
-Allocation& GlobalMemory::allocate(std::string name, uint64_t size, uint64_t reserve, uint64_t alignment) {
-  Allocation& a = allocations_.emplace_back();
+bool GlobalMemory::isFree(uint64_t base, uint64_t bytes) const {
+  const auto after = allocations_.lower_bound(base);
+  if (after != allocations_.end() && after->first - base < std::max<uint64_t>(bytes, 1)) return false;
+  if (after == allocations_.begin()) return true;
+  const Allocation& before = std::prev(after)->second;
+  return base - before.base >= std::max<uint64_t>(before.reserved, 1);
+}
+
+uint64_t GlobalMemory::nextAddress() const {
+  for (auto a = allocations_.rbegin(); a != allocations_.rend(); ++a)
+    if (!a->second.isForeign) return a->first + roundUp(a->second.reserved, kPage) + kGap;
+  return kFirstAllocation;
+}
+
+Allocation& GlobalMemory::add(std::string name, uint64_t base, uint64_t size, uint64_t reserve) {
+  Allocation& a = allocations_[base];
   a.name = std::move(name);
+  a.base = base;
   a.size = size;
   a.reserved = std::max(reserve, size);
   a.grows = reserve > size;
-  a.base = next_ = roundUp(next_, std::max<uint64_t>(alignment, 512));
-  next_ += roundUp(a.reserved, kPage) + kGap;
-  a.data = mapPages(a.reserved);
   if (trackWrites_) a.written = mapPages(a.reserved);
   return a;
 }
 
+Allocation& GlobalMemory::allocate(std::string name, uint64_t size, uint64_t reserve, uint64_t alignment) {
+  alignment = std::max<uint64_t>(alignment, 512);
+  uint64_t base = roundUp(nextAddress(), alignment);
+  // Past what was attached there.
+  while (!isFree(base, std::max(size, reserve))) base += roundUp(kGap, alignment);
+  Allocation& a = add(std::move(name), base, size, reserve);
+  a.data = mapPages(a.reserved);
+  return a;
+}
+
 Allocation& GlobalMemory::attach(std::string name, uint64_t base, std::span<std::byte> data) {
-  if (base < next_ || base % 512 != 0) throw std::invalid_argument("the address is taken, or not aligned");
-  Allocation& a = allocations_.emplace_back();
-  a.name = std::move(name);
-  a.size = a.reserved = data.size();
+  if (!isFree(base, data.size())) throw std::invalid_argument("the address is taken");
+  Allocation& a = add(std::move(name), base, data.size(), 0);
   a.isForeign = true;
-  a.base = next_ = base;
-  next_ += roundUp(a.reserved, kPage) + kGap;
   a.data = data.data();
-  if (trackWrites_) {
-    a.written = mapPages(a.reserved);
-    std::memset(a.written, 1, a.size);
-  }
+  if (a.written != nullptr) std::memset(a.written, 1, a.size);
   return a;
 }
 
 void GlobalMemory::release(Allocation& a) {
   if (!a.isForeign) unmapPages(a.data, a.reserved);
   unmapPages(a.written, a.reserved);
-  a.data = a.written = nullptr;
-  a.size = a.reserved = 0;
-  a.grows = false;
-  // What was allocated last gives its addresses back, so that they do not depend on what there was before.
-  while (!allocations_.empty() && allocations_.back().data == nullptr) {
-    next_ = allocations_.back().base;
-    allocations_.pop_back();
-  }
+  const uint64_t base = a.base;
+  allocations_.erase(base);
 }
 
 void GlobalMemory::trackWrites() {
   if (trackWrites_) return;
   trackWrites_ = true;
-  for (Allocation& a : allocations_) {
-    if (a.data == nullptr) continue;
+  for (auto& [base, a] : allocations_) {
     a.written = mapPages(a.reserved);
     std::memset(a.written, 1, a.size);
   }
 }
 
 Allocation* GlobalMemory::find(uint64_t address) {
-  const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
-                                      [](uint64_t x, const Allocation& a) { return x < a.base; });
+  const auto after = allocations_.upper_bound(address);
   if (after == allocations_.begin()) return nullptr;
-  Allocation& a = *std::prev(after);
+  Allocation& a = std::prev(after)->second;
   return address - a.base < a.reserved ? &a : nullptr;
 }
 
 const Allocation* GlobalMemory::below(uint64_t address) const {
-  const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
-                                      [](uint64_t x, const Allocation& a) { return x < a.base; });
-  return after == allocations_.begin() ? nullptr : &*std::prev(after);
+  const auto after = allocations_.upper_bound(address);
+  return after == allocations_.begin() ? nullptr : &std::prev(after)->second;
 }
 
 }  // namespace ptxopt::exec

@@ -15,8 +15,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,7 +73,8 @@ class GlobalMemory {
 
   // New memory of zeros. `reserve` (at least `size`) is what it may grow to. References stay good until release.
   Allocation& allocate(std::string name, uint64_t size, uint64_t reserve = 0, uint64_t alignment = 512);
-  // The caller's memory at an address of its choice, which lies after all others; `data` outlives it.
+  // The caller's memory at an address of its choice, where nothing else lies; `data` outlives it. Throws
+  // std::invalid_argument where the range is taken.
   Allocation& attach(std::string name, uint64_t base, std::span<std::byte> data);
   void release(Allocation& allocation);
   // Keep Allocation::written from now on, for allocations made later too; what exists counts as written.
@@ -81,12 +82,17 @@ class GlobalMemory {
 
   // The allocation whose size or, for one that grows, whose reserve covers the address; nullptr for none.
   Allocation* find(uint64_t address);
+  // All of them, by ascending base.
+  std::map<uint64_t, Allocation>& all() { return allocations_; }
   // The allocation that lies nearest below, for messages.
   const Allocation* below(uint64_t address) const;
 
  private:
-  std::deque<Allocation> allocations_;  // by ascending base
-  uint64_t next_ = kFirstAllocation;
+  Allocation& add(std::string name, uint64_t base, uint64_t size, uint64_t reserve);
+  bool isFree(uint64_t base, uint64_t bytes) const;
+  uint64_t nextAddress() const;  // for an allocation: after all that we chose addresses for
+
+  std::map<uint64_t, Allocation> allocations_;  // by base
   bool trackWrites_ = false;
 };
 

@@ -212,9 +212,10 @@ void Warp::fillSpecial(const SpecialUse& use) {
     all(index_);
   else if (base == "nwarpid")
     all((block_.threads() + kLanes - 1) / kLanes);
-  else if (base == "smid" || base == "gridid" || base == "current_graph_exec" || base.starts_with("pm") ||
-           base.starts_with("envreg"))
+  else if (base == "smid" || base == "gridid" || base == "current_graph_exec" || base.starts_with("pm"))
     all(0);
+  else if (base.starts_with("envreg"))
+    all(config.environment[std::stoul(std::string(base.substr(6))) % config.environment.size()]);
   else if (base == "nsmid")
     all(1);
   else if (base == "is_explicit_cluster")

@@ -32,6 +32,7 @@ std::string subcommandHelp();
 int verifyCommand(int argc, char** argv);
 int reduceCommand(int argc, char** argv);
 int runCommand(int argc, char** argv);
+int emulateCommand(int argc, char** argv);
 int reportCommand(int argc, char** argv);
 int diffCommand(int argc, char** argv);
 int baselineCommand(int argc, char** argv);

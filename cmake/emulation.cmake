@@ -1,0 +1,34 @@
+# The stand-in for the CUDA runtime and driver that `ptxopt emulate` puts in place of NVIDIA's: one shared library, with
+# links of the names that programs ask for.
+#
+# The archive of ANTLR's runtime is not made for shared libraries, so this one takes the shared one, and names all it needs
+# itself. Of what it is made of, only CUDA's functions are seen outside.
+pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+file(GLOB_RECURSE emulation_sources CONFIGURE_DEPENDS src/emulate/*.cpp)
+list(FILTER emulation_sources EXCLUDE REGEX "/program_file\\.cpp$")  # the tool's alone
+add_library(ptxopt_emulation SHARED ${emulation_sources})
+target_include_directories(ptxopt_emulation PRIVATE src)
+target_link_libraries(ptxopt_emulation PRIVATE $<TARGET_FILE:ptxopt_tools> $<TARGET_FILE:ptxopt> antlr4_shared fmt::fmt
+  nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd)
+set_target_properties(ptxopt_emulation PROPERTIES CXX_VISIBILITY_PRESET hidden
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulate LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/emulate/exports.map)
+target_compile_options(ptxopt_emulation PRIVATE $<$<CONFIG:Release>:-O1>)
+target_link_options(ptxopt_emulation PRIVATE LINKER:--exclude-libs,ALL
+  LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/emulate/exports.map)
+add_dependencies(ptxopt_emulation ptxopt_tools ptxopt)
+ptxopt_warnings(ptxopt_emulation)
+ptxopt_precompile(ptxopt_emulation emulate/state.h)
+ptxopt_unity(ptxopt_emulation 8)
+
+set(PTXOPT_EMULATION_LINKS libcudart.so.12 libcudart.so.13 libcuda.so.1)
+foreach(link ${PTXOPT_EMULATION_LINKS})
+  add_custom_command(TARGET ptxopt_emulation POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink libptxopt_emulation.so ${link}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/emulate VERBATIM)
+endforeach()
+
+install(TARGETS ptxopt_emulation LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ptxopt/emulate COMPONENT tool)
+foreach(link ${PTXOPT_EMULATION_LINKS})
+  install(FILES ${PROJECT_BINARY_DIR}/emulate/${link} DESTINATION ${CMAKE_INSTALL_LIBDIR}/ptxopt/emulate COMPONENT tool)
+endforeach()

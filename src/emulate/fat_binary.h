@@ -1,0 +1,34 @@
+// Fat binaries: the containers in which nvcc puts PTX and machine code for several architectures into a program.
+//
+// A container is a header and entries one after the other, each with a header of its own, which says what it is, for which
+// architecture, and how it is compressed: not, LZ4 (blocks), or zstd (frames). nvcc adds zeros to PTX that it compresses.
+// The layout is that of the public tools that read them; nothing is documented by NVIDIA.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptxopt::emulate {
+
+struct FatEntry {
+  bool isPtx = false;  // else machine code
+  unsigned architecture = 0;  // 80
+  std::string_view stored;    // as it lies in the container
+  uint64_t flags = 0;
+  uint64_t unpackedSize = 0;
+};
+
+// The entries of the container at `data`, whose header says how long it is. Throws Failure(InvalidKernelImage).
+std::vector<FatEntry> fatEntries(const void* data);
+// How many bytes the container takes.
+uint64_t fatSize(const void* data);
+// The text or code of an entry. Throws Failure(InvalidKernelImage).
+std::string unpacked(const FatEntry& entry);
+
+// What __cudaRegisterFatBinary gets: a word that says what it is, a version, and where the container is. nullptr where
+// that is something else.
+const void* containerOf(const void* wrapper);
+
+}  // namespace ptxopt::emulate

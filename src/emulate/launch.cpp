@@ -1,0 +1,186 @@
+#include "emulate/launch.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "emulate/image.h"
+#include "exec/heap.h"
+#include "exec/texture.h"
+#include "support/demangle.h"
+
+namespace ptxopt::emulate {
+namespace {
+
+constexpr uint64_t kPortableCluster = 8;
+
+// The workspace that the driver gives cooperative grids: its size, and the word that their barrier counts in.
+struct Workspace {
+  uint32_t bytes = sizeof(Workspace), barrier = 0;
+};
+
+struct Limits {
+  exec::Dim3 cluster{0, 0, 0};
+  exec::Dim3 exactly{0, 0, 0};
+  uint64_t mostThreads = 1024;
+};
+
+// What the directives of the kernel allow.
+Limits limitsOf(const Kernel& kernel) {
+  Limits limits;
+  const Function& f = kernel.program().kernel();
+  for (const FunctionDirective& d : f.directives) {
+    exec::Dim3 s;
+    if (d.valueCount > 0) s.x = d.values[0];
+    if (d.valueCount > 1) s.y = d.values[1];
+    if (d.valueCount > 2) s.z = d.values[2];
+    const std::string_view name = kernel.program().module().text(d.name);
+    if (name == ".reqnctapercluster") limits.cluster = s;
+    if (name == ".reqntid") limits.exactly = s;
+    if (name == ".maxntid") limits.mostThreads = s.count();
+  }
+  return limits;
+}
+
+std::string shapeOf(const LaunchShape& s) {
+  return fmt::format("<<<{}, {}{}>>>", exec::toString(s.grid), exec::toString(s.block),
+                     s.shared != 0 ? fmt::format(", {}", s.shared) : "");
+}
+
+}  // namespace
+
+std::vector<std::byte> packArguments(const Kernel& kernel, void* const* places) {
+  const exec::Program& program = kernel.program();
+  std::vector<std::byte> bytes(program.parameterBytes());
+  need(places != nullptr || program.parameters().empty(), Code::InvalidValue, "the kernel has parameters, none are given");
+  for (std::size_t i = 0; i < program.parameters().size(); ++i) {
+    const exec::Placement& place = program.parameters()[i].place;
+    if (place.bytes == 0) continue;
+    need(places[i] != nullptr, Code::InvalidValue, "an argument is missing");
+    std::memcpy(bytes.data() + place.offset, places[i], place.bytes);
+  }
+  return bytes;
+}
+
+void Launcher::report(const Kernel& kernel, const LaunchShape& shape, const std::string& what) const {
+  std::fflush(stdout);
+  std::fputs(fmt::format("ptxopt emulate: launch {}, {}{}: {}\n", totals_.launches, demangled(kernel.name), shapeOf(shape),
+                         what)
+                 .c_str(),
+             stderr);
+}
+
+void Launcher::run(LoadedVersion& version, const Kernel& kernel, exec::LaunchConfig& config, std::string* output) {
+  exec::Machine& machine = *version.machine;
+  machine.textures = textures_;
+  machine.print = [&](std::string_view text) {
+    if (output != nullptr)
+      *output += text;
+    else
+      std::fwrite(text.data(), 1, text.size(), stdout);
+  };
+  try {
+    machine.launch(kernel.name, config);
+  } catch (const exec::ExecError& e) {
+    std::fflush(stdout);
+    std::fputs(describe(e, version).c_str(), stderr);
+    throw Failure{codeOf(e.kind), fmt::format("{}: {}", demangled(kernel.name), e.message)};
+  }
+}
+
+void Launcher::runBoth(const Kernel& kernel, exec::LaunchConfig& config, const LaunchShape& shape) {
+  exec::Heap& heap = *memory_.shared()->heap;
+  const Image before(memory_.global());
+  const exec::Heap::State heapBefore = heap.state();
+  std::string printed, printedOptimized;
+  run(kernel.module->plain, kernel, config, &printed);
+  std::fwrite(printed.data(), 1, printed.size(), stdout);
+  const Image after(memory_.global());
+  exec::Heap::State heapAfter = heap.state();
+  before.restore();
+  heap.restore(heapBefore);
+  ++totals_.compared;
+  std::string difference;
+  try {
+    run(*kernel.module->optimized, kernel, config, &printedOptimized);
+    if (const auto d = after.difference())
+      difference = fmt::format("the optimized PTX writes other values: {:#04x} instead of {:#04x} at byte {} of '{}' of {} "
+                               "bytes; {} bytes differ",
+                               std::to_integer<unsigned>(d->allocation->data[d->first]),
+                               std::to_integer<unsigned>(*after.at(*d->allocation, d->first)), d->first,
+                               d->allocation->name, d->allocation->size, d->bytes);
+    else if (printed != printedOptimized)
+      difference = "the optimized PTX prints something else";
+  } catch (const Failure& f) {
+    difference = "the optimized PTX fails: " + f.why;
+  }
+  if (!difference.empty()) {
+    ++totals_.different;
+    report(kernel, shape, difference);
+  }
+  after.restore();
+  heap.restore(std::move(heapAfter));
+}
+
+void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vector<std::byte>& arguments, bool& hasHarmed) {
+  hasHarmed = false;
+  LaunchShape shape = asked;
+  const Limits limits = limitsOf(kernel);
+  if (shape.cluster.count() == 1 && limits.cluster.count() != 0) shape.cluster = limits.cluster;
+  if (shape.cluster.count() == 1) shape.cluster = kernel.cluster;
+  const exec::Dim3 &g = shape.grid, &b = shape.block, &c = shape.cluster;
+  need(g.count() != 0 && b.count() != 0, Code::InvalidConfiguration, "a grid or block of size 0");
+  need(g.x <= INT32_MAX && g.y <= 65535 && g.z <= 65535, Code::InvalidConfiguration, "too large a grid");
+  need(b.count() <= 1024 && b.z <= 64, Code::InvalidConfiguration, "too large a block");
+  need(b.count() <= limits.mostThreads, Code::LaunchOutOfResources, "more threads than the kernel allows: .maxntid");
+  need(limits.exactly.count() == 0 || limits.exactly == b, Code::InvalidConfiguration,
+       "another block than the kernel asks for: .reqntid");
+  need(c.count() == 1 || (g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0), Code::InvalidClusterSize,
+       "the grid is no multiple of the cluster");
+  need(c.count() <= (kernel.allowsLargeClusters ? 16 : kPortableCluster), Code::InvalidClusterSize, "too large a cluster");
+  need(kernel.mostDynamicShared > Kernel::kUsualShared
+           ? shape.shared <= kernel.mostDynamicShared
+           : shape.shared + kernel.program().staticShared() <= Kernel::kUsualShared,
+       Code::InvalidValue, "more shared memory than the kernel was allowed");
+
+  exec::LaunchConfig config;
+  config.grid = g;
+  config.block = b;
+  config.cluster = c;
+  config.dynamicShared = shape.shared;
+  config.parameters = arguments;
+  config.stepLimit = settings_.stepLimit;
+  // A comparison needs blocks in the same order on both sides: sums of atomics depend on it.
+  config.jobs = settings_.compare && kernel.module->optimized != nullptr ? 1 : settings_.jobs;
+  if (shape.isCooperative) {
+    if (workspace_ == 0) workspace_ = memory_.allocate(sizeof(Workspace), MemoryKind::Device).address;
+    const Workspace fresh;
+    std::memcpy(memory_.bytes(workspace_, sizeof fresh), &fresh, sizeof fresh);
+    config.environment[1] = static_cast<uint32_t>(workspace_);
+    config.environment[2] = static_cast<uint32_t>(workspace_ >> 32);
+  }
+
+  ++totals_.launches;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto noteTime = [&] {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    totals_.seconds += seconds;
+    if (settings_.verbose) report(kernel, shape, fmt::format("{:.3f} s", seconds));
+  };
+  try {
+    if (settings_.compare && kernel.module->optimized != nullptr)
+      runBoth(kernel, config, shape);
+    else
+      run(kernel.module->running(), kernel, config, nullptr);
+  } catch (const Failure&) {
+    ++totals_.failed;
+    hasHarmed = true;
+    noteTime();
+    throw;
+  }
+  noteTime();
+}
+
+}  // namespace ptxopt::emulate

@@ -1,0 +1,128 @@
+#include "emulate/loaded_module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "emulate/fat_binary.h"
+#include "support/process.h"
+#include "support/temporary_folder.h"
+#include "text/parse.h"
+#include "wrapper/shell_words.h"
+
+namespace ptxopt::emulate {
+namespace {
+
+void parseInto(LoadedVersion& version) {
+  auto parsed = parse(version.text, version.fileName);
+  if (const auto* wrong = std::get_if<ParseError>(&parsed))
+    throw Failure{Code::InvalidPtx, render(*wrong, version.fileName)};
+  version.module = std::move(std::get<0>(parsed));
+}
+
+bool writeText(const std::string& path, std::string_view text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  return static_cast<bool>(out.flush());
+}
+
+std::string readText(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+// What the ptxopt that started us makes of the text. Empty where it could not: `error` says why.
+std::string optimizedBy(const Settings& settings, const std::string& text, std::string& error) {
+  const TemporaryFolder folder;
+  if (!folder.isValid() || !writeText(folder.file("module.ptx"), text)) {
+    error = folder.isValid() ? "the PTX cannot be written" : folder.error();
+    return {};
+  }
+  std::vector<std::string> arguments = {settings.tool, folder.file("module.ptx"), "-o", folder.file("out.ptx"),
+                                        "--guard=off"};
+  const auto words = splitShellWords(*settings.optimize);
+  if (!words) {
+    error = "a quote of the options has no end";
+    return {};
+  }
+  arguments.insert(arguments.end(), words->begin(), words->end());
+  const ProcessResult result = runProcess(arguments);
+  if (!result.succeeded()) {
+    error = result.err.empty() ? result.describe() : result.err;
+    return {};
+  }
+  return readText(folder.file("out.ptx"));
+}
+
+}  // namespace
+
+unsigned newestPtx(const void* container) {
+  unsigned newest = 0;
+  for (const FatEntry& e : fatEntries(container))
+    if (e.isPtx) newest = std::max(newest, e.architecture);
+  return newest;
+}
+
+std::string ptxOf(const void* container, unsigned architecture) {
+  const std::vector<FatEntry> entries = fatEntries(container);
+  const FatEntry* best = nullptr;
+  std::string others;
+  for (const FatEntry& e : entries) {
+    others += fmt::format("{}{} for sm_{}", others.empty() ? "" : ", ", e.isPtx ? "PTX" : "machine code", e.architecture);
+    if (e.isPtx && e.architecture <= architecture && (best == nullptr || e.architecture > best->architecture)) best = &e;
+  }
+  if (best == nullptr)
+    throw Failure{Code::NoKernelImageForDevice,
+                  fmt::format("there is no PTX that sm_{} takes; the program has {}. nvcc adds PTX with -gencode "
+                              "arch=compute_XX,code=compute_XX, and has none of relocatable code (-rdc=true)",
+                              architecture, others.empty() ? "nothing" : others)};
+  return unpacked(*best);
+}
+
+std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memory& memory, const Settings& settings) {
+  auto loaded = std::make_unique<LoadedModule>();
+  loaded->number = number;
+  const auto nameOf = [&](const char* suffix) {
+    const std::string name = fmt::format("module-{}{}.ptx", number, suffix);
+    return settings.keep.empty() ? name : settings.keep + '/' + name;
+  };
+  LoadedVersion& plain = loaded->plain;
+  plain.text = std::move(text);
+  plain.fileName = nameOf("");
+  if (!settings.keep.empty()) writeText(plain.fileName, plain.text);
+  parseInto(plain);
+  plain.machine = std::make_unique<exec::Machine>(*plain.module, memory.shared());
+  if (!settings.optimize) return loaded;
+  std::string error;
+  auto optimized = std::make_unique<LoadedVersion>();
+  optimized->text = optimizedBy(settings, plain.text, error);
+  optimized->fileName = nameOf(".optimized");
+  if (!error.empty()) {
+    loaded->couldNotOptimize = true;
+    std::fputs(fmt::format("ptxopt emulate: {} is not optimized: {}\n", plain.fileName, error).c_str(), stderr);
+    return loaded;
+  }
+  if (!settings.keep.empty()) writeText(optimized->fileName, optimized->text);
+  if (optimized->text == plain.text) return loaded;
+  parseInto(*optimized);
+  optimized->machine = std::make_unique<exec::Machine>(*optimized->module, memory.shared(), plain.machine.get());
+  loaded->optimized = std::move(optimized);
+  return loaded;
+}
+
+std::string describe(const exec::ExecError& error, const LoadedVersion& version) {
+  const Module& module = *version.module;
+  const std::string message = fmt::format("{}: {}", exec::name(error.kind), error.message);
+  std::string out = error.source != 0
+                        ? render({error.source, locate(module.source, error.source), message}, module.fileName)
+                        : fmt::format("{}: error: {}\n", module.fileName, message);
+  if (!error.function.valid()) return out;
+  return out + fmt::format("  in {}{}{}\n", module.text(error.function), error.thread.empty() ? "" : ", ", error.thread);
+}
+
+}  // namespace ptxopt::emulate

@@ -1,0 +1,40 @@
+// What `ptxopt emulate` asks of the stand-in that it loads into the program, in one environment variable: JSON in
+// PTXOPT_EMULATION. And what the stand-in tells it: totals, in a file of a fixed layout, so that they are there even if
+// the program is killed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ptxopt::emulate {
+
+constexpr const char* kSettingsVariable = "PTXOPT_EMULATION";
+
+struct Settings {
+  std::string tool;                     // ptxopt, for optimize
+  std::optional<std::string> optimize;  // options of ptxopt with which to optimize modules; none: run them as they are
+  bool compare = false;                 // run each launch without and with, and compare
+  unsigned architecture = 0;            // 90; 0: the newest that the program has PTX for
+  unsigned jobs = 0;                    // blocks in parallel; 0: as many as there are cores
+  uint64_t stepLimit = UINT64_MAX;      // warp instructions of a launch
+  uint64_t memory = uint64_t{4} << 30;  // of the device, in bytes
+  uint64_t heap = uint64_t{8} << 20;    // of malloc in kernels, in bytes
+  std::string keep;                     // a folder for the PTX of the program, as it was and optimized
+  std::string totals;                   // the file
+  bool verbose = false;                 // a line for each launch
+};
+
+std::string toJson(const Settings& settings);
+// Throws std::runtime_error with what is wrong.
+Settings readSettings(const std::string& json);
+
+struct Totals {
+  uint64_t launches = 0, failed = 0;
+  double seconds = 0;  // in which the launches ran
+  uint64_t compared = 0, different = 0;
+  uint64_t modules = 0, changedModules = 0, notOptimized = 0;
+  uint64_t missing = 0;  // calls of what the stand-in does not have
+};
+
+}  // namespace ptxopt::emulate

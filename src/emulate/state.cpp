@@ -1,0 +1,180 @@
+#include "emulate/state.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "emulate/fat_binary.h"
+
+namespace ptxopt::emulate {
+namespace {
+
+Settings settingsOfEnvironment() {
+  const char* const json = std::getenv(kSettingsVariable);
+  if (json == nullptr) return {};
+  try {
+    return readSettings(json);
+  } catch (const std::exception& e) {
+    std::fputs(fmt::format("ptxopt emulate: ${}: {}\n", kSettingsVariable, e.what()).c_str(), stderr);
+    std::_Exit(2);
+  }
+}
+
+}  // namespace
+
+State::State()
+    : settings(settingsOfEnvironment()), memory(settings.memory, settings.heap), launcher(memory, settings) {}
+
+State& State::get() {
+  static State* const state = new State;
+  return *state;
+}
+
+unsigned State::architecture() {
+  if (architecture_ != 0) return architecture_;
+  unsigned newest = settings.architecture;
+  if (newest == 0)
+    for (const auto& m : modules)
+      if (m->container != nullptr) newest = std::max(newest, newestPtx(m->container));
+  constexpr unsigned kUsual = 80;
+  return architecture_ = newest != 0 ? newest : kUsual;
+}
+
+LoadedModule& State::loaded(Registered& module) {
+  if (module.loaded == nullptr) {
+    std::string text = module.container != nullptr ? ptxOf(module.container, architecture()) : module.text;
+    module.loaded = loadModule(std::move(text), module.number, memory, settings);
+    Totals& totals = launcher.totals();
+    ++totals.modules;
+    totals.changedModules += module.loaded->optimized != nullptr;
+    totals.notOptimized += module.loaded->couldNotOptimize;
+    writeTotals();
+  }
+  return *module.loaded;
+}
+
+Kernel& State::kernel(const void* symbol) {
+  auto found = kernels.find(symbol);
+  if (found == kernels.end()) {  // a handle is where the kernel lies
+    found = std::find_if(kernels.begin(), kernels.end(), [&](auto& k) { return &k.second.kernel == symbol; });
+    if (found == kernels.end()) throw Failure{Code::InvalidDeviceFunction, "no kernel was registered at this address"};
+  }
+  RegisteredKernel& k = found->second;
+  if (k.kernel.module == nullptr) {
+    k.kernel.module = &loaded(*k.owner);
+    try {
+      k.kernel.program();
+    } catch (const exec::ExecError& e) {
+      std::fputs(describe(e, k.kernel.module->plain).c_str(), stderr);
+      k.kernel.module = nullptr;
+      throw Failure{e.kind == exec::FaultKind::BadLaunch ? Code::InvalidDeviceFunction : Code::NotSupported, e.message};
+    }
+  }
+  return k.kernel;
+}
+
+exec::Allocation& State::variable(const void* symbol) {
+  const auto found = variables.find(symbol);
+  need(found != variables.end(), Code::InvalidSymbol, "no device variable was registered at this address");
+  exec::Allocation* const a = loaded(*found->second.owner).plain.machine->variable(found->second.name);
+  if (a == nullptr) throw Failure{Code::InvalidSymbol, "the PTX has no variable " + found->second.name};
+  return *a;
+}
+
+// The host sees a managed variable where its bytes lie; kernels see it there too, and at its own address.
+void State::placeManaged() {
+  for (auto& [symbol, v] : variables) {
+    if (v.managed == nullptr || v.isPlaced) continue;
+    exec::Allocation& a = variable(symbol);
+    memory.global().attach(v.name, reinterpret_cast<uint64_t>(a.data), {a.data, a.size});
+    *v.managed = a.data;
+    v.isPlaced = true;
+  }
+}
+
+Stream* State::stream(void* handle) {
+  constexpr uintptr_t kPerThread = 2;
+  if (reinterpret_cast<uintptr_t>(handle) <= kPerThread) return nullptr;
+  const auto found = streams.find(static_cast<Stream*>(handle));
+  need(found != streams.end(), Code::InvalidResourceHandle, "no such stream");
+  return *found;
+}
+
+Event& State::event(void* handle) {
+  const auto found = events.find(static_cast<Event*>(handle));
+  need(found != events.end(), Code::InvalidResourceHandle, "no such event");
+  return **found;
+}
+
+void State::enqueue(void* handle, NodeType type, std::function<void()> work) {
+  Stream* const s = stream(handle);
+  if (s == nullptr || s->captured == nullptr) return work();
+  auto node = std::make_shared<GraphNode>();
+  node->type = type;
+  node->work = std::move(work);
+  // In the order of the capture, which is one that the streams allow.
+  if (!s->captured->nodes.empty()) node->after.push_back(s->captured->nodes.back().get());
+  s->captured->nodes.push_back(std::move(node));
+}
+
+void State::launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments) {
+  bool hasHarmed = false;
+  try {
+    launcher.launch(kernel, shape, arguments, hasHarmed);
+  } catch (const Failure& f) {
+    if (hasHarmed) harm = f.code;
+    writeTotals();
+    throw;
+  }
+  writeTotals();
+}
+
+void State::writeTotals() {
+  if (settings.totals.empty()) return;
+  static const int file = open(settings.totals.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  const Totals& totals = launcher.totals();
+  if (pwrite(file, &totals, sizeof totals, 0) != static_cast<ssize_t>(sizeof totals)) return;
+}
+
+int& lastError() {
+  thread_local int error = 0;
+  return error;
+}
+
+int answerAnyway(const char* call, const std::function<void()>& body) {
+  State& state = State::get();
+  const std::lock_guard guard(state.lock);
+  const auto failed = [&](Code code, const std::string& why) {
+    if (state.settings.verbose && code != Code::NotReady)
+      std::fputs(fmt::format("ptxopt emulate: {}: {}: {}\n", call, nameOf(static_cast<int>(code)), why).c_str(), stderr);
+    if (code != Code::NotReady) lastError() = static_cast<int>(code);
+    return static_cast<int>(code);
+  };
+  try {
+    body();
+    return 0;
+  } catch (const Failure& f) {
+    if (f.code == Code::NoKernelImageForDevice || f.code == Code::InvalidPtx || f.code == Code::InvalidKernelImage)
+      std::fputs(fmt::format("ptxopt emulate: {}: {}\n", call, f.why).c_str(), stderr);
+    return failed(f.code, f.why);
+  } catch (const std::bad_alloc&) {
+    return failed(Code::MemoryAllocation, "the host has no memory left");
+  } catch (const std::exception& e) {
+    return failed(Code::Unknown, e.what());
+  }
+}
+
+int answer(const char* call, const std::function<void()>& body) {
+  return answerAnyway(call, [&] {
+    const Code harm = State::get().harm;
+    if (harm != Code::Success) throw Failure{harm, "a kernel failed before"};
+    body();
+  });
+}
+
+}  // namespace ptxopt::emulate

@@ -1,0 +1,116 @@
+// What a program has asked of CUDA so far: modules, kernels and variables that were registered, memory, streams, events,
+// textures. One for the whole process; whoever uses it holds its lock.
+//
+// Streams run what they are given at once, so that everything is done when a call returns: an order that CUDA allows. What
+// a stream that is captured is given becomes a node of a graph instead.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emulate/launch.h"
+
+namespace ptxopt::emulate {
+
+struct Graph;
+
+struct Stream {
+  unsigned flags = 0;
+  int priority = 0;
+  uint64_t id = 0;
+  Graph* captured = nullptr;
+  bool beganCapture = false;
+};
+
+struct Event {
+  bool isRecorded = false;
+  std::chrono::steady_clock::time_point time;
+  Graph* captured = nullptr;  // recorded in a stream that is captured
+};
+
+// cudaGraphNodeType
+enum class NodeType : int { Kernel = 0, Copy = 1, Fill = 2, Host = 3, Child = 4, Empty = 5, Free = 11 };
+
+struct GraphNode {
+  NodeType type = NodeType::Empty;
+  std::function<void()> work;
+  std::vector<GraphNode*> after;
+  bool isEnabled = true;
+};
+
+struct Graph {
+  std::vector<std::shared_ptr<GraphNode>> nodes;
+};
+
+// A fat binary that the program registered, or a module that it loaded.
+struct Registered {
+  const void* container = nullptr;
+  std::string text;  // where it is PTX itself
+  std::unique_ptr<LoadedModule> loaded;
+  unsigned number = 0;
+};
+
+struct RegisteredKernel {
+  Registered* owner = nullptr;
+  Kernel kernel;  // its module is set when it is first used
+};
+
+struct RegisteredVariable {
+  Registered* owner = nullptr;
+  std::string name;
+  uint64_t size = 0;
+  void** managed = nullptr;  // where the program looks for the address of a managed one
+  bool isPlaced = false;     // ... which was written there
+};
+
+class State {
+ public:
+  static State& get();  // made on first use, and never ended: programs call in until the very end
+
+  std::recursive_mutex lock;
+  Settings settings;
+  Memory memory;
+  Launcher launcher;
+  std::vector<std::unique_ptr<Registered>> modules;
+  std::map<const void*, RegisteredKernel> kernels;  // by the address of the host's function
+  std::map<const void*, RegisteredVariable> variables;
+  std::set<Stream*> streams;
+  std::set<Event*> events;
+
+  // The architecture of the device: 80.
+  unsigned architecture();
+  LoadedModule& loaded(Registered& module);
+  // A kernel by the host's function, or by what getKernel gave. Throws Failure.
+  Kernel& kernel(const void* symbol);
+  exec::Allocation& variable(const void* symbol);
+  void placeManaged();
+
+  // Streams: 0, 1 and 2 stand for the default ones.
+  Stream* stream(void* handle);  // nullptr for a default one; throws Failure for none
+  Event& event(void* handle);
+  // Runs it, or notes it where the stream is captured.
+  void enqueue(void* stream, NodeType type, std::function<void()> work);
+
+  // The error that a kernel left the device with: every call answers it from then on.
+  Code harm = Code::Success;
+  void launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments);
+  void writeTotals();
+
+ private:
+  State();
+  unsigned architecture_ = 0;
+};
+
+// What runs in it: `body` with the lock held. Its Failure is the answer, and the last error of this thread.
+int answer(const char* call, const std::function<void()>& body);
+// The same for calls that answer even after a kernel has failed.
+int answerAnyway(const char* call, const std::function<void()>& body);
+int& lastError();
+
+}  // namespace ptxopt::emulate

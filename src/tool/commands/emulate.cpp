@@ -1,0 +1,172 @@
+// ptxopt emulate PROGRAM ARGUMENTS...: a CUDA program without a GPU. The program runs as it is; in place of NVIDIA's
+// libraries the dynamic linker finds ours (src/emulate), which runs its kernels in the interpreter.
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/machine/target_number.h"
+#include "emulate/program_file.h"
+#include "emulate/settings.h"
+#include "support/temporary_folder.h"
+#include "tool/commands/subcommands.h"
+#include "tool/options/parse_arguments.h"
+#include "tool/terminal/messages.h"
+#include "wrapper/child.h"
+
+namespace ptxopt::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using emulate::Settings;
+using emulate::Totals;
+
+struct EmulateLine {
+  Settings settings;
+  std::string optimize, architecture;
+  uint64_t memoryMiB = 4096, heapMiB = 8;
+  std::vector<std::string> command;
+};
+
+// Everything from PROGRAM on is the program's.
+bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
+  CLI::App app(
+      "ptxopt emulate [OPTIONS] PROGRAM ARGUMENTS...\n"
+      "Runs a CUDA program without a GPU: its kernels run in the interpreter. The program has to use the CUDA runtime\n"
+      "as a shared library (nvcc -cudart shared) and to have PTX in it, as nvcc puts there unless told otherwise.\n"
+      "With --optimize its kernels run as ptxopt makes them, with --compare both ways, and all memory is compared\n"
+      "after each launch.\n"
+      "\n"
+      "Exit codes: that of the program; 1 where a comparison differs and the program ended with 0; 2 usage, or the\n"
+      "program cannot be run.",
+      "ptxopt emulate");
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "Examples:\n"
+      "  nvcc -cudart shared app.cu -o app && ptxopt emulate ./app\n"
+      "  ptxopt emulate --compare ./app --size 64\n"
+      "  ptxopt emulate --optimize=\"-O2 --skip lsr\" ./app");
+  Settings& s = line.settings;
+  app.add_option("--optimize", line.optimize, "optimize the kernels, with these options [-O2 --guard=off]")
+      ->type_name("[=OPTIONS]")
+      ->expected(0, 1);
+  app.add_flag("--compare", s.compare, "run each launch with and without --optimize, and compare what they wrote");
+  app.add_option("--arch", line.architecture, "what the device is [the newest that the program has PTX for]")
+      ->type_name("sm_XX");
+  app.add_option("-j,--jobs", s.jobs, "blocks in parallel [as many as there are cores; with --compare 1]")->type_name("N");
+  app.add_option("--max-steps", s.stepLimit, "stop a launch after so many warp instructions")->type_name("N");
+  app.add_option("--memory", line.memoryMiB, "of the device")->type_name("MIB")->capture_default_str();
+  app.add_option("--heap", line.heapMiB, "for malloc in kernels")->type_name("MIB")->capture_default_str();
+  app.add_option("--keep", s.keep, "write the PTX of the program, and what became of it, into this folder")
+      ->type_name("FOLDER");
+  app.add_flag("-v,--verbose", s.verbose, "a line for each launch, and for each call that fails");
+  app.add_option("PROGRAM", line.command, "the program and its arguments");
+  std::vector<std::string> words;
+  int i = 1;
+  for (; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--") {
+      ++i;
+      break;
+    }
+    if (!word.starts_with('-')) break;
+    words.push_back(word);
+    // The value of an option may be the next word. parseArguments adds --color.
+    const CLI::Option* const option = app.get_option_no_throw(word);
+    const bool hasValue = option != nullptr ? option->get_expected_min() > 0 : word == "--color";
+    if (hasValue && i + 1 < argc) words.emplace_back(argv[++i]);
+  }
+  const auto check = [&] {
+    line.command.assign(argv + i, argv + argc);
+    if (line.command.empty()) throw CLI::ValidationError("PROGRAM is required");
+    if (!line.architecture.empty() && !targetNumber(line.architecture))
+      throw CLI::ValidationError(fmt::format("'{}' is not an architecture such as sm_80", line.architecture));
+  };
+  if (!parseArguments(app, words, exitCode, check)) return false;
+  if (app.count("--optimize") != 0 || s.compare) s.optimize = line.optimize;
+  if (!line.architecture.empty()) s.architecture = *targetNumber(line.architecture);
+  s.memory = line.memoryMiB << 20;
+  s.heap = line.heapMiB << 20;
+  return true;
+}
+
+// Where the libraries lie: beside the tool in a build, under lib where it is installed. Empty where they are not.
+std::string standInFolder(const std::string& self) {
+  std::error_code error;
+  const fs::path beside = fs::path(self).parent_path();
+  for (const fs::path& folder : {beside / "emulate", beside / PTXOPT_EMULATION_FOLDER})
+    if (fs::exists(folder / "libcudart.so.13", error)) return fs::canonical(folder, error).string();
+  return {};
+}
+
+Totals readTotals(const std::string& file) {
+  Totals totals;
+  std::ifstream in(file, std::ios::binary);
+  char bytes[sizeof totals];
+  if (in.read(bytes, sizeof bytes)) std::memcpy(&totals, bytes, sizeof totals);
+  return totals;
+}
+
+std::string summary(const Totals& t, const Settings& s) {
+  std::string out = fmt::format("ptxopt emulate: {} launch{} in {:.2f} s", t.launches, t.launches == 1 ? "" : "es", t.seconds);
+  if (t.failed != 0) out += fmt::format(", {} failed", t.failed);
+  if (s.optimize) out += fmt::format("; {} of {} modules optimized", t.changedModules, t.modules);
+  if (t.notOptimized != 0) out += fmt::format(", {} could not be", t.notOptimized);
+  if (s.compare)
+    out += t.different != 0 ? fmt::format("; {} launches compared, {} differ", t.compared, t.different)
+                            : fmt::format("; {} launches compared, equal", t.compared);
+  if (t.missing != 0) out += fmt::format("; {} calls of what the stand-in does not have", t.missing);
+  return out + '\n';
+}
+
+}  // namespace
+
+int emulateCommand(int argc, char** argv) {
+  EmulateLine line;
+  int exitCode = 0;
+  if (!readEmulateLine(argc, argv, line, exitCode)) return exitCode;
+  Settings& settings = line.settings;
+  std::error_code error;
+  settings.tool = fs::read_symlink("/proc/self/exe", error).string();
+  if (error) return fail(Status::Usage, "/proc/self/exe: " + error.message());
+  const std::string folder = standInFolder(settings.tool);
+  if (folder.empty())
+    return fail(Status::Usage, "the stand-in for the CUDA libraries is not there; it is installed in lib/ptxopt/emulate");
+  const std::string program = emulate::findProgram(line.command.front());
+  if (program.empty()) return fail(Status::Usage, fmt::format("'{}' is no program", line.command.front()));
+  if (emulate::readProgramFile(program).isStatic())
+    return fail(Status::Usage, fmt::format("'{}' has the CUDA runtime in it, where nothing can be put in its place: build "
+                                           "it with nvcc -cudart shared",
+                                           program));
+  if (!settings.keep.empty()) {
+    fs::create_directories(settings.keep, error);
+    if (error) return fail(Status::Usage, fmt::format("'{}': {}", settings.keep, error.message()));
+    settings.keep = fs::absolute(settings.keep, error).string();
+  }
+  const TemporaryFolder temporary;
+  if (!temporary.isValid()) return fail(Status::Usage, temporary.error());
+  settings.totals = temporary.file("totals");
+  std::ofstream(settings.totals).close();
+
+  const char* const before = std::getenv("LD_LIBRARY_PATH");
+  setenv("LD_LIBRARY_PATH", (before != nullptr && *before != '\0' ? folder + ':' + before : folder).c_str(), 1);
+  setenv(emulate::kSettingsVariable, emulate::toJson(settings).c_str(), 1);
+  line.command.front() = program;
+  const Child child = runChild(line.command);
+  if (!child.error.empty()) return fail(Status::Usage, fmt::format("'{}': {}", program, child.error));
+  const Totals totals = readTotals(settings.totals);
+  if (settings.optimize || settings.verbose || totals.missing != 0) print(stderr, summary(totals, settings));
+  if (WIFEXITED(child.status)) {
+    const int code = WEXITSTATUS(child.status);
+    return code == 0 && totals.different != 0 ? static_cast<int>(Status::CheckFailed) : code;
+  }
+  print(stderr, fmt::format("ptxopt emulate: the program ended by {}\n", child.describe()));
+  return 128 + WTERMSIG(child.status);
+}
+
+}  // namespace ptxopt::tool
