@@ -6,11 +6,12 @@
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 file(GLOB_RECURSE emulation_sources CONFIGURE_DEPENDS src/emulate/*.cpp)
+list(APPEND emulation_sources src/record/record.cpp src/record/archive.cpp src/record/recorder.cpp)
 list(FILTER emulation_sources EXCLUDE REGEX "/program_file\\.cpp$")  # the tool's alone
 add_library(ptxopt_emulation SHARED ${emulation_sources})
 target_include_directories(ptxopt_emulation PRIVATE src)
 target_link_libraries(ptxopt_emulation PRIVATE $<TARGET_FILE:ptxopt_tools> $<TARGET_FILE:ptxopt> antlr4_shared fmt::fmt
-  nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd)
+  nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd PkgConfig::minizip)
 set_target_properties(ptxopt_emulation PROPERTIES CXX_VISIBILITY_PRESET hidden
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulate LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/emulate/exports.map)
 target_compile_options(ptxopt_emulation PRIVATE $<$<CONFIG:Release>:-O1>)

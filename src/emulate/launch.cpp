@@ -170,10 +170,14 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
     if (settings_.verbose) report(kernel, shape, fmt::format("{:.3f} s", seconds));
   };
   try {
+    exec::Machine& machine = *kernel.module->plain.machine;
+    machine.textures = textures_;
+    const bool isRecorded = recorder_.begin(machine.module(), kernel.name, config, machine);
     if (settings_.compare && kernel.module->optimized != nullptr)
       runBoth(kernel, config, shape);
     else
       run(kernel.module->running(), kernel, config, nullptr);
+    if (isRecorded) recorder_.end(machine);
   } catch (const Failure&) {
     ++totals_.failed;
     hasHarmed = true;

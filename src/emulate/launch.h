@@ -8,6 +8,7 @@
 
 #include "emulate/loaded_module.h"
 #include "emulate/settings.h"
+#include "record/recorder.h"
 
 namespace ptxopt::emulate {
 
@@ -34,7 +35,10 @@ std::vector<std::byte> packArguments(const Kernel& kernel, void* const* places);
 
 class Launcher {
  public:
-  Launcher(Memory& memory, const Settings& settings) : memory_(memory), settings_(settings) {}
+  Launcher(Memory& memory, const Settings& settings)
+      : memory_(memory),
+        settings_(settings),
+        recorder_({settings.recordFolder, settings.recordKernel, settings.recordMost}) {}
 
   // Throws Failure. One that `hasHarmed` leaves the device unusable, as a fault of a kernel does.
   void launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments, bool& hasHarmed);
@@ -49,6 +53,7 @@ class Launcher {
 
   Memory& memory_;
   const Settings& settings_;
+  record::Recorder recorder_;
   Totals totals_;
   std::map<uint64_t, std::shared_ptr<exec::TextureBinding>> textures_;
   uint64_t workspace_ = 0;  // of cooperative launches

@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 
 #include "emulate/fat_binary.h"
-#include "support/process.h"
-#include "support/temporary_folder.h"
+#include "emulate/optimize_by_tool.h"
 #include "text/parse.h"
-#include "wrapper/shell_words.h"
 
 namespace ptxopt::emulate {
 namespace {
@@ -27,36 +24,6 @@ bool writeText(const std::string& path, std::string_view text) {
   std::ofstream out(path, std::ios::binary);
   out << text;
   return static_cast<bool>(out.flush());
-}
-
-std::string readText(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
-
-// What the ptxopt that started us makes of the text. Empty where it could not: `error` says why.
-std::string optimizedBy(const Settings& settings, const std::string& text, std::string& error) {
-  const TemporaryFolder folder;
-  if (!folder.isValid() || !writeText(folder.file("module.ptx"), text)) {
-    error = folder.isValid() ? "the PTX cannot be written" : folder.error();
-    return {};
-  }
-  std::vector<std::string> arguments = {settings.tool, folder.file("module.ptx"), "-o", folder.file("out.ptx"),
-                                        "--guard=off"};
-  const auto words = splitShellWords(*settings.optimize);
-  if (!words) {
-    error = "a quote of the options has no end";
-    return {};
-  }
-  arguments.insert(arguments.end(), words->begin(), words->end());
-  const ProcessResult result = runProcess(arguments);
-  if (!result.succeeded()) {
-    error = result.err.empty() ? result.describe() : result.err;
-    return {};
-  }
-  return readText(folder.file("out.ptx"));
 }
 
 }  // namespace
@@ -100,7 +67,7 @@ std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memo
   if (!settings.optimize) return loaded;
   std::string error;
   auto optimized = std::make_unique<LoadedVersion>();
-  optimized->text = optimizedBy(settings, plain.text, error);
+  optimized->text = optimizedByTool(settings.tool, *settings.optimize, plain.text, error);
   optimized->fileName = nameOf(".optimized");
   if (!error.empty()) {
     loaded->couldNotOptimize = true;
@@ -110,7 +77,9 @@ std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memo
   if (!settings.keep.empty()) writeText(optimized->fileName, optimized->text);
   if (optimized->text == plain.text) return loaded;
   parseInto(*optimized);
-  optimized->machine = std::make_unique<exec::Machine>(*optimized->module, memory.shared(), plain.machine.get());
+  optimized->machine = std::make_unique<exec::Machine>(
+      *optimized->module, memory.shared(),
+      [&](std::string_view name, uint64_t bytes) { return plain.machine->placeOf(name, bytes); });
   loaded->optimized = std::move(optimized);
   return loaded;
 }

@@ -16,7 +16,11 @@ std::string toJson(const Settings& s) {
             {"heap", s.heap},
             {"keep", s.keep},
             {"totals", s.totals},
-            {"verbose", s.verbose}};
+            {"verbose", s.verbose},
+            {"record-folder", s.recordFolder},
+            {"record-kernel", s.recordKernel},
+            {"record-most", s.recordMost},
+            {"parent", s.parent}};
   if (s.optimize) j["optimize"] = *s.optimize;
   return j.dump();
 }
@@ -35,6 +39,10 @@ Settings readSettings(const std::string& text) {
   s.keep = j.value("keep", s.keep);
   s.totals = j.value("totals", s.totals);
   s.verbose = j.value("verbose", s.verbose);
+  s.recordFolder = j.value("record-folder", s.recordFolder);
+  s.recordKernel = j.value("record-kernel", s.recordKernel);
+  s.recordMost = j.value("record-most", s.recordMost);
+  s.parent = j.value("parent", s.parent);
   return s;
 }
 

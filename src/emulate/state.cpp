@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -27,7 +29,10 @@ Settings settingsOfEnvironment() {
 }  // namespace
 
 State::State()
-    : settings(settingsOfEnvironment()), memory(settings.memory, settings.heap), launcher(memory, settings) {}
+    : settings(settingsOfEnvironment()), memory(settings.memory, settings.heap), launcher(memory, settings) {
+  // Whoever kills ptxopt means the program.
+  if (settings.parent == getppid()) prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
 
 State& State::get() {
   static State* const state = new State;

@@ -19,22 +19,21 @@ DeviceMemory::~DeviceMemory() = default;
 
 Machine::Machine(const Module& module) : Machine(module, std::make_shared<DeviceMemory>()) {}
 
-Machine::Machine(const Module& module, std::shared_ptr<DeviceMemory> device, Machine* twin)
+Machine::Machine(const Module& module, std::shared_ptr<DeviceMemory> device, const KnownPlaces& known)
     : module_(module),
       device_(std::move(device)),
-      twin_(twin),
       calledFunctions_(findCalledFunctions(module)),
       symbolAddress_(module.symbols.size()) {
-  layOutVariables();
+  layOutVariables(known);
 }
 
 Machine::~Machine() {
   for (const Placed& p : variables_)
-    if (!p.isShared) memory().release(*p.allocation);
+    if (!p.isForeign) memory().release(*p.allocation);
 }
 
 // Addresses first, then values: initializers name variables that come later.
-void Machine::layOutVariables() {
+void Machine::layOutVariables(const KnownPlaces& known) {
   for (std::size_t i = 0; i < module_.symbols.size(); ++i) {
     const Symbol& s = module_.symbols[i];
     if (s.kind == SymbolKind::Function) {
@@ -43,14 +42,14 @@ void Machine::layOutVariables() {
       const Variable& v = module_.variables[s.index];
       const DeclaredSpace space = module_.declarationForms[v.form].space;
       if (space != DeclaredSpace::Global && space != DeclaredSpace::Const && space != DeclaredSpace::Tex) continue;
-      variables_.push_back(place(v, true));
+      variables_.push_back(place(v, known));
       symbolAddress_[i] = variables_.back().allocation->base;
     }
   }
   for (Placed& p : variables_) initialiseVariable(p);
 }
 
-Machine::Placed Machine::place(const Variable& v, bool isOfModule) {
+Machine::Placed Machine::place(const Variable& v, const KnownPlaces& known) {
   const DeclarationForm& form = module_.declarationForms[v.form];
   Placement p = measure(module_, v);
   if (v.declarator.elements == 0 && !v.declarator.initializer.empty()) {
@@ -62,15 +61,13 @@ Machine::Placed Machine::place(const Variable& v, bool isOfModule) {
       p.bytes = static_cast<uint32_t>(module_.text(v.declarator.initializer).size());
   }
   const std::string_view name = module_.text(v.name);
-  if (twin_ != nullptr && isOfModule)
-    for (const Placed& other : twin_->variables_)
-      if (other.allocation->name == name && other.allocation->size == p.bytes)
-        return {&v, other.allocation, other.initial, true};
+  if (known)
+    if (Allocation* const there = known(name, p.bytes)) return {&v, there, {}, true};
   return {&v, &memory().allocate(std::string(name), p.bytes, 0, p.alignment), {}};
 }
 
 void Machine::initialiseVariable(Placed& placed) {
-  if (placed.isShared) return;
+  if (placed.isForeign) return;
   const Variable& v = *placed.variable;
   Allocation& a = *placed.allocation;
   const DeclarationForm& form = module_.declarationForms[v.form];
@@ -90,6 +87,7 @@ void Machine::initialiseVariable(Placed& placed) {
 
 void Machine::reset() {
   for (const Placed& p : variables_) {
+    if (p.isForeign) continue;
     if (p.initial.empty())
       std::memset(p.allocation->data, 0, p.allocation->size);
     else
@@ -106,7 +104,7 @@ std::vector<std::pair<std::string, Allocation*>> Machine::globals() {
 }
 
 uint64_t Machine::placeVariable(const Variable& v) {
-  variables_.push_back(place(v, false));
+  variables_.push_back(place(v, {}));
   initialiseVariable(variables_.back());
   return variables_.back().allocation->base;
 }
@@ -115,6 +113,12 @@ Allocation* Machine::variable(std::string_view name) {
   for (std::size_t i = 0; i < module_.symbols.size(); ++i)
     if (module_.symbols[i].kind == SymbolKind::Variable && module_.text(module_.symbols[i].name) == name)
       return symbolAddress_[i] == 0 ? nullptr : memory().find(symbolAddress_[i]);
+  return nullptr;
+}
+
+Allocation* Machine::placeOf(std::string_view name, uint64_t bytes) const {
+  for (const Placed& p : variables_)
+    if (p.allocation->name == name && p.allocation->size == bytes) return p.allocation;
   return nullptr;
 }
 

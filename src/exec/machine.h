@@ -74,9 +74,10 @@ struct TextureBinding;
 class Machine {
  public:
   explicit Machine(const Module& module);
-  // On a device that other machines use too, which outlives this one. A variable of the module that `twin`,
-  // another version of it, has by the same name is that one: it has its address and its value.
-  Machine(const Module& module, std::shared_ptr<DeviceMemory> device, Machine* twin = nullptr);
+  // Where a variable of the module is already, with its value: by name and size. nullptr: nowhere.
+  using KnownPlaces = std::function<Allocation*(std::string_view name, uint64_t bytes)>;
+  // On a device that other machines use too, which outlives this one.
+  Machine(const Module& module, std::shared_ptr<DeviceMemory> device, const KnownPlaces& known = {});
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -97,6 +98,8 @@ class Machine {
   // The index of the function that a call of this one runs: of an alias, that of what it stands for.
   uint32_t calledFunction(const Symbol& function) const { return calledFunctions_[function.index]; }
   Allocation* variable(std::string_view name);
+  // The same, of the module's .global and .const variables as far as somebody else may use them: for KnownPlaces.
+  Allocation* placeOf(std::string_view name, uint64_t bytes) const;
   // Module variables and the heap as they were at first. Other allocations stay.
   void reset();
   // The module's .global variables, by name.
@@ -108,22 +111,23 @@ class Machine {
 
   // Where goes what kernels print; nowhere by default. Called by one thread at a time.
   std::function<void(std::string_view)> print;
-  Heap& heap() { return *device_->heap; }  // behind malloc and free
+  // Behind malloc and free.
+  Heap& heap() { return *device_->heap; }
+  uint64_t heapBytes() const { return device_->heapMemory.size; }
 
  private:
   struct Placed {
     const Variable* variable;
     Allocation* allocation;
     std::vector<std::byte> initial;  // what it holds at first; empty: zeros
-    bool isShared = false;           // with the twin
+    bool isForeign = false;          // somebody else placed it
   };
-  void layOutVariables();
-  Placed place(const Variable& variable, bool isOfModule);
+  void layOutVariables(const KnownPlaces& known);
+  Placed place(const Variable& variable, const KnownPlaces& known);
   void initialiseVariable(Placed& placed);
 
   const Module& module_;
   std::shared_ptr<DeviceMemory> device_;
-  Machine* twin_ = nullptr;
   std::vector<uint32_t> calledFunctions_;  // by function
   std::vector<uint64_t> symbolAddress_;    // by SymbolId
   std::vector<Placed> variables_;

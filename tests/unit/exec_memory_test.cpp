@@ -94,7 +94,8 @@ TEST_CASE("exec memory: machines of one device see each other's memory, and a tw
   Machine a(*std::get<0>(first), device);
   const std::size_t before = device->global.all().size();
   {
-    Machine twin(*std::get<0>(second), device, &a);
+    Machine twin(*std::get<0>(second), device,
+                 [&](std::string_view name, uint64_t bytes) { return a.placeOf(name, bytes); });
     Machine other(*std::get<0>(third), device);
     CHECK(device->global.all().size() == before + 1);
     CHECK(twin.variable("count") == a.variable("count"));

@@ -2,6 +2,7 @@
 // libraries the dynamic linker finds ours (src/emulate), which runs its kernels in the interpreter.
 #include <fmt/format.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
@@ -13,6 +14,7 @@
 #include "analysis/machine/target_number.h"
 #include "emulate/program_file.h"
 #include "emulate/settings.h"
+#include "record/recorder.h"
 #include "support/temporary_folder.h"
 #include "tool/commands/subcommands.h"
 #include "tool/options/parse_arguments.h"
@@ -28,8 +30,8 @@ using emulate::Totals;
 
 struct EmulateLine {
   Settings settings;
-  std::string optimize, architecture;
-  uint64_t memoryMiB = 4096, heapMiB = 8;
+  std::string optimize, architecture, record;
+  uint64_t memoryMiB = 16384, heapMiB = 8;
   std::vector<std::string> command;
 };
 
@@ -64,6 +66,11 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   app.add_option("--heap", line.heapMiB, "for malloc in kernels")->type_name("MIB")->capture_default_str();
   app.add_option("--keep", s.keep, "write the PTX of the program, and what became of it, into this folder")
       ->type_name("FOLDER");
+  CLI::Option* const record =
+      app.add_option("--record", line.record, "write what the launches were given and what they left, for ptxopt record")
+          ->type_name("FILE");
+  app.add_option("--record-kernel", s.recordKernel, "only launches of this kernel")->type_name("NAME")->needs(record);
+  app.add_option("--record-first", s.recordMost, "only so many launches")->type_name("N")->needs(record);
   app.add_flag("-v,--verbose", s.verbose, "a line for each launch, and for each call that fails");
   app.add_option("PROGRAM", line.command, "the program and its arguments");
   std::vector<std::string> words;
@@ -153,6 +160,12 @@ int emulateCommand(int argc, char** argv) {
   settings.totals = temporary.file("totals");
   std::ofstream(settings.totals).close();
 
+  if (!line.record.empty()) {
+    settings.recordFolder = temporary.file("record");
+    fs::create_directory(settings.recordFolder, error);
+    if (error) return fail(Status::Usage, fmt::format("'{}': {}", settings.recordFolder, error.message()));
+  }
+  settings.parent = getpid();
   const char* const before = std::getenv("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", (before != nullptr && *before != '\0' ? folder + ':' + before : folder).c_str(), 1);
   setenv(emulate::kSettingsVariable, emulate::toJson(settings).c_str(), 1);
@@ -161,6 +174,13 @@ int emulateCommand(int argc, char** argv) {
   if (!child.error.empty()) return fail(Status::Usage, fmt::format("'{}': {}", program, child.error));
   const Totals totals = readTotals(settings.totals);
   if (settings.optimize || settings.verbose || totals.missing != 0) print(stderr, summary(totals, settings));
+  if (!line.record.empty()) {
+    try {
+      record::packFolder(settings.recordFolder, line.record);
+    } catch (const record::RecordError& e) {
+      return fail(Status::Usage, e.what());
+    }
+  }
   if (WIFEXITED(child.status)) {
     const int code = WEXITSTATUS(child.status);
     return code == 0 && totals.different != 0 ? static_cast<int>(Status::CheckFailed) : code;

@@ -12,6 +12,7 @@ constexpr Subcommand kSubcommands[] = {
     {"run", "run kernels of a PTX file in the interpreter", runCommand},
     {"verify", "run the kernels of two PTX files on the same data and compare", verifyCommand},
     {"emulate", "run a CUDA program without a GPU, also with its kernels optimized", emulateCommand},
+    {"record", "look at recorded launches, and run them again", recordCommand},
     {"reduce", "shrink a PTX file as long as a command says that it still shows what it is to show", reduceCommand},
     {"tune", "try variants of the passes on each kernel and keep what ptxas makes most of", tuneCommand},
     {"time", "estimate the time of loops and kernels, and say what limits it", timeCommand},

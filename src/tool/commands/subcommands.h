@@ -33,6 +33,7 @@ int verifyCommand(int argc, char** argv);
 int reduceCommand(int argc, char** argv);
 int runCommand(int argc, char** argv);
 int emulateCommand(int argc, char** argv);
+int recordCommand(int argc, char** argv);
 int reportCommand(int argc, char** argv);
 int diffCommand(int argc, char** argv);
 int baselineCommand(int argc, char** argv);

@@ -1,0 +1,134 @@
+#include "record/record.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <nlohmann/json.hpp>
+
+namespace ptxopt::record {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFormat = "ptxopt launch record";
+
+json shapeJson(const exec::Dim3& d) { return {d.x, d.y, d.z}; }
+exec::Dim3 shapeOfJson(const json& j) {
+  return {j.at(0).get<uint32_t>(), j.at(1).get<uint32_t>(), j.at(2).get<uint32_t>()};
+}
+
+std::string hex(const std::vector<std::byte>& bytes) {
+  std::string out;
+  for (const std::byte b : bytes) out += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+  return out;
+}
+
+std::vector<std::byte> bytesOfHex(const std::string& text) {
+  const auto digit = [](char c) -> unsigned {
+    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+    throw RecordError(fmt::format("'{}' is no hexadecimal digit", c));
+  };
+  if (text.size() % 2 != 0) throw RecordError("an odd number of hexadecimal digits");
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2)
+    bytes.push_back(static_cast<std::byte>(16 * digit(text[i]) + digit(text[i + 1])));
+  return bytes;
+}
+
+json launchJson(const RecordedLaunch& l) {
+  json environment = json::object();
+  for (const auto& [number, value] : l.environment) environment[std::to_string(number)] = value;
+  json memory = json::array();
+  for (const RecordedMemory& m : l.memory)
+    memory.push_back({{"name", m.name},
+                      {"address", m.address},
+                      {"size", m.size},
+                      {"readOnly", m.isReadOnly},
+                      {"variable", m.isVariable},
+                      {"before", m.before},
+                      {"after", m.after}});
+  return {{"kernel", l.kernel},
+          {"module", l.module},
+          {"grid", shapeJson(l.grid)},
+          {"block", shapeJson(l.block)},
+          {"cluster", shapeJson(l.cluster)},
+          {"shared", l.shared},
+          {"parameters", hex(l.parameters)},
+          {"environment", environment},
+          {"heap", {{"size", l.heapSize}, {"used", l.heapUsed}}},
+          {"textures", l.hasTextures},
+          {"memory", memory}};
+}
+
+RecordedLaunch launchOf(const json& j) {
+  RecordedLaunch l;
+  l.kernel = j.at("kernel").get<std::string>();
+  l.module = j.at("module").get<uint64_t>();
+  l.grid = shapeOfJson(j.at("grid"));
+  l.block = shapeOfJson(j.at("block"));
+  l.cluster = shapeOfJson(j.at("cluster"));
+  l.shared = j.at("shared").get<uint32_t>();
+  l.parameters = bytesOfHex(j.at("parameters").get<std::string>());
+  for (const auto& [number, value] : j.at("environment").items())
+    l.environment[static_cast<unsigned>(std::stoul(number))] = value.get<uint32_t>();
+  l.heapSize = j.at("heap").at("size").get<uint64_t>();
+  l.heapUsed = j.at("heap").at("used").get<std::vector<std::pair<uint64_t, uint64_t>>>();
+  l.hasTextures = j.value("textures", false);
+  for (const json& m : j.at("memory"))
+    l.memory.push_back({m.at("name").get<std::string>(), m.at("address").get<uint64_t>(), m.at("size").get<uint64_t>(),
+                        m.at("readOnly").get<bool>(), m.at("variable").get<bool>(), m.at("before").get<std::string>(),
+                        m.at("after").get<std::string>()});
+  return l;
+}
+
+// What is wrong with JSON, as a RecordError.
+template <typename F>
+auto reading(F&& f) {
+  try {
+    return f();
+  } catch (const json::exception& e) {
+    throw RecordError(e.what());
+  } catch (const std::logic_error& e) {  // of std::stoul
+    throw RecordError(e.what());
+  }
+}
+
+}  // namespace
+
+std::string digestOf(std::string_view bytes) {
+  const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+}
+
+std::string toJson(const Record& record) {
+  json modules = json::array(), launches = json::array();
+  for (const RecordedModule& m : record.modules) modules.push_back({{"name", m.name}, {"text", m.text}});
+  for (const RecordedLaunch& l : record.launches) launches.push_back(launchJson(l));
+  return json{{"format", kFormat}, {"version", kFormatVersion}, {"modules", modules}, {"launches", launches}}.dump(1) + '\n';
+}
+
+std::string toJson(const RecordedLaunch& launch) { return launchJson(launch).dump(); }
+
+RecordedLaunch launchOfJson(std::string_view text) {
+  return reading([&] { return launchOf(json::parse(text)); });
+}
+
+Record recordOfJson(std::string_view text) {
+  return reading([&] {
+    const json j = json::parse(text);
+    if (j.value("format", "") != kFormat) throw RecordError("it is no launch record");
+    const int version = j.at("version").get<int>();
+    if (version != kFormatVersion)
+      throw RecordError(fmt::format("it has format version {}; this ptxopt reads {}", version, kFormatVersion));
+    Record record;
+    for (const json& m : j.at("modules"))
+      record.modules.push_back({m.at("name").get<std::string>(), m.at("text").get<std::string>()});
+    for (const json& l : j.at("launches")) record.launches.push_back(launchOf(l));
+    for (const RecordedLaunch& l : record.launches)
+      if (l.module >= record.modules.size()) throw RecordError(fmt::format("there is no module {}", l.module));
+    return record;
+  });
+}
+
+}  // namespace ptxopt::record

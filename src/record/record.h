@@ -1,0 +1,72 @@
+// Launch records: what kernels were launched with, to run them again without the program: in the interpreter, with other PTX,
+// on a GPU.
+//
+// A record is a zip file, version 1, which any zip tool reads:
+//     record.json   {"format": "ptxopt launch record", "version": 1, "modules": [...], "launches": [...]}
+//     NAME          contents: PTX, and the bytes of buffers, each called by the digest of its bytes (XXH3, 128 bits, hex),
+//                   so that what did not change from launch to launch is there once
+// A module is {"name", "text": DIGEST}. A launch is {"kernel", "module": INDEX, "grid", "block", "cluster": [x, y, z],
+// "shared": BYTES, "parameters": HEX, "environment": {"1": ...}, "heap": {"size", "used": [[offset, size], ...]}, "memory":
+// [...]}; an entry of memory is {"name", "address", "size", "readOnly", "variable": whether it is one of the module,
+// "before": DIGEST, "after": DIGEST or ""}. Zip keeps a checksum of each content; the digest is checked as well.
+//
+// Not recorded: textures and surfaces; a launch that has some is marked {"textures": true} and cannot be run again.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "exec/shape.h"
+
+namespace ptxopt::record {
+
+struct RecordError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+constexpr int kFormatVersion = 1;
+
+struct RecordedModule {
+  std::string name, text;  // text: a digest
+};
+
+struct RecordedMemory {
+  std::string name;
+  uint64_t address = 0, size = 0;
+  bool isReadOnly = false, isVariable = false;
+  std::string before, after;  // digests; no `after`: it was not kept
+};
+
+struct RecordedLaunch {
+  std::string kernel;
+  uint64_t module = 0;  // index
+  exec::Dim3 grid, block, cluster;
+  uint32_t shared = 0;
+  std::vector<std::byte> parameters;
+  std::map<unsigned, uint32_t> environment;  // %envregN, where not 0
+  uint64_t heapSize = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> heapUsed;  // offset and size
+  bool hasTextures = false;
+  std::vector<RecordedMemory> memory;  // by address
+};
+
+struct Record {
+  std::vector<RecordedModule> modules;
+  std::vector<RecordedLaunch> launches;
+};
+
+// 32 hexadecimal digits.
+std::string digestOf(std::string_view bytes);
+
+std::string toJson(const Record& record);
+std::string toJson(const RecordedLaunch& launch);
+// Throws RecordError.
+Record recordOfJson(std::string_view json);
+RecordedLaunch launchOfJson(std::string_view json);
+
+}  // namespace ptxopt::record
