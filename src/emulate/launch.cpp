@@ -66,7 +66,7 @@ std::vector<std::byte> packArguments(const Kernel& kernel, void* const* places) 
 
 void Launcher::report(const Kernel& kernel, const LaunchShape& shape, const std::string& what) const {
   std::fflush(stdout);
-  std::fputs(fmt::format("ptxopt emulate: launch {}, {}{}: {}\n", totals_.launches, demangled(kernel.name), shapeOf(shape),
+  std::fputs(fmt::format("ptxopt emulate: launch {}, {}{}: {}\n", totals_.launches, readableName(kernel.name), shapeOf(shape),
                          what)
                  .c_str(),
              stderr);
@@ -86,7 +86,7 @@ void Launcher::run(LoadedVersion& version, const Kernel& kernel, exec::LaunchCon
   } catch (const exec::ExecError& e) {
     std::fflush(stdout);
     std::fputs(describe(e, version).c_str(), stderr);
-    throw Failure{codeOf(e.kind), fmt::format("{}: {}", demangled(kernel.name), e.message)};
+    throw Failure{codeOf(e.kind), fmt::format("{}: {}", readableName(kernel.name), e.message)};
   }
 }
 

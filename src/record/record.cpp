@@ -46,6 +46,7 @@ json launchJson(const RecordedLaunch& l) {
                       {"size", m.size},
                       {"readOnly", m.isReadOnly},
                       {"variable", m.isVariable},
+                      {"alias", m.aliasOf},
                       {"before", m.before},
                       {"after", m.after}});
   return {{"kernel", l.kernel},
@@ -77,7 +78,7 @@ RecordedLaunch launchOf(const json& j) {
   l.hasTextures = j.value("textures", false);
   for (const json& m : j.at("memory"))
     l.memory.push_back({m.at("name").get<std::string>(), m.at("address").get<uint64_t>(), m.at("size").get<uint64_t>(),
-                        m.at("readOnly").get<bool>(), m.at("variable").get<bool>(), m.at("before").get<std::string>(),
+                        m.at("readOnly").get<bool>(), m.at("variable").get<bool>(), m.at("alias").get<uint64_t>(), m.at("before").get<std::string>(),
                         m.at("after").get<std::string>()});
   return l;
 }

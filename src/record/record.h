@@ -8,7 +8,7 @@
 // A module is {"name", "text": DIGEST}. A launch is {"kernel", "module": INDEX, "grid", "block", "cluster": [x, y, z],
 // "shared": BYTES, "parameters": HEX, "environment": {"1": ...}, "heap": {"size", "used": [[offset, size], ...]}, "memory":
 // [...]}; an entry of memory is {"name", "address", "size", "readOnly", "variable": whether it is one of the module,
-// "before": DIGEST, "after": DIGEST or ""}. Zip keeps a checksum of each content; the digest is checked as well.
+// "alias": the address of an earlier entry that has the same bytes, or 0, "before": DIGEST, "after": DIGEST or ""}. Zip keeps a checksum of each content; the digest is checked as well.
 //
 // Not recorded: textures and surfaces; a launch that has some is marked {"textures": true} and cannot be run again.
 #pragma once
@@ -39,6 +39,7 @@ struct RecordedMemory {
   std::string name;
   uint64_t address = 0, size = 0;
   bool isReadOnly = false, isVariable = false;
+  uint64_t aliasOf = 0;       // the address of an entry before it whose bytes are these, too: a managed variable
   std::string before, after;  // digests; no `after`: it was not kept
 };
 

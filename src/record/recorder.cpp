@@ -44,7 +44,7 @@ std::string launchFile(const std::string& folder, uint64_t number) { return fmt:
 bool Selection::wants(std::string_view name, uint64_t soFar) const {
   if (folder.empty() || soFar >= most) return false;
   if (kernel.empty() || kernel == name) return true;
-  const std::string readable = demangled(name);
+  const std::string readable = readableName(name);
   return kernel == readable || kernel == std::string_view(readable).substr(0, readable.find_first_of("(<"));
 }
 
@@ -82,9 +82,11 @@ bool Recorder::begin(const Module& module, std::string_view kernel, const exec::
   now_.heapSize = machine.heapBytes();
   now_.heapUsed.assign(heap.used.begin(), heap.used.end());
   now_.hasTextures = !machine.textures.empty();
+  std::map<const std::byte*, uint64_t> known;  // the first with these bytes
   for (auto& [base, a] : machine.memory().all()) {
     const bool isVariable = machine.placeOf(a.name, a.size) == &a;
-    now_.memory.push_back({a.name, base, a.size, a.readOnly, isVariable, keep(textOf(a)), {}});
+    const auto alias = known.try_emplace(a.data, base).first->second;
+    now_.memory.push_back({a.name, base, a.size, a.readOnly, isVariable, alias != base ? alias : 0, keep(textOf(a)), {}});
   }
   write();
   return true;

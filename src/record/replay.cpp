@@ -25,8 +25,12 @@ Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Modu
       places.push_back(&device->heapMemory);
       continue;
     }
+    exec::Allocation* const same = m.aliasOf != 0 ? memory.find(m.aliasOf) : nullptr;
+    if (m.aliasOf != 0 && (same == nullptr || same->size != m.size))
+      throw RecordError(fmt::format("'{}' is said to be what lies at {:#x}", m.name, m.aliasOf));
+    std::byte* const data = same != nullptr ? same->data : reinterpret_cast<std::byte*>(bytes.data());
     try {
-      places.push_back(&memory.attach(m.name, m.address, {reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}));
+      places.push_back(&memory.attach(m.name, m.address, {data, bytes.size()}));
     } catch (const std::invalid_argument&) {
       throw RecordError(fmt::format("'{}' at {:#x} lies where other memory is", m.name, m.address));
     }
@@ -60,7 +64,8 @@ Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Modu
   config.stepLimit = options.stepLimit;
   machine.launch(launch.kernel, config);
   for (std::size_t i = 0; i < places.size(); ++i)
-    if (places[i] == &device->heapMemory) std::memcpy(result.memory[i].data(), places[i]->data, places[i]->size);
+    if (places[i] == &device->heapMemory || launch.memory[i].aliasOf != 0)
+      std::memcpy(result.memory[i].data(), places[i]->data, places[i]->size);
   return result;
 }
 

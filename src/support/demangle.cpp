@@ -15,4 +15,9 @@ std::string demangled(std::string_view name) {
   return status == 0 && text ? text.get() : "";
 }
 
+std::string readableName(std::string_view name) {
+  std::string readable = demangled(name);
+  return readable.empty() ? std::string(name) : readable;
+}
+
 }  // namespace ptxopt

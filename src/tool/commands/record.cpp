@@ -109,7 +109,7 @@ std::vector<bool> chosen(const RecordLine& line, const Record& record) {
     for (uint64_t i = first; i <= last; ++i) chosen[i - 1] = true;
   }
   const auto isNamed = [&](const std::string& kernel) {
-    const std::string readable = demangled(kernel);
+    const std::string readable = readableName(kernel);
     return line.kernel == kernel || line.kernel == readable ||
            line.kernel == std::string_view(readable).substr(0, readable.find_first_of("(<"));
   };
@@ -119,7 +119,7 @@ std::vector<bool> chosen(const RecordLine& line, const Record& record) {
 }
 
 std::string title(const RecordedLaunch& l) {
-  return fmt::format("{}<<<{}, {}{}>>>", demangled(l.kernel), exec::toString(l.grid), exec::toString(l.block),
+  return fmt::format("{}<<<{}, {}{}>>>", readableName(l.kernel), exec::toString(l.grid), exec::toString(l.block),
                      l.shared != 0 ? fmt::format(", {}", l.shared) : "");
 }
 
@@ -133,7 +133,7 @@ int info(const RecordLine& line) {
   const Archive archive(line.file);
   const Record& record = archive.record();
   const std::vector<bool> wanted = chosen(line, record);
-  print(stdout, fmt::format("{}: {} launches, {} modules\n", line.file, record.launches.size(), record.modules.size()));
+  print(stdout, fmt::format("{}: {}, {}\n", line.file, fmt::format("{} launch{}", record.launches.size(), record.launches.size() == 1 ? "" : "es"), fmt::format("{} module{}", record.modules.size(), record.modules.size() == 1 ? "" : "s")));
   for (std::size_t i = 0; i < record.launches.size(); ++i) {
     if (!wanted[i]) continue;
     const RecordedLaunch& l = record.launches[i];
@@ -234,7 +234,7 @@ int replay(const RecordLine& line) {
       if (!expected) --failed, ++unknown;
     }
   }
-  print(stdout, fmt::format("{} launches, {} equal{}{}{}\n", run, run - different - failed - unknown,
+  print(stdout, fmt::format("{} launches run, {} equal{}{}{}\n", run, run - different - failed - unknown,
                             different != 0 ? fmt::format(", {} differ", different) : "",
                             failed != 0 ? fmt::format(", {} fail", failed) : "",
                             unknown != 0 ? fmt::format(", {} without a recorded result", unknown) : ""));
@@ -243,7 +243,7 @@ int replay(const RecordLine& line) {
 
 // What two launches differ in; empty where they are the same.
 std::string launchDifference(const RecordedLaunch& a, const RecordedLaunch& b) {
-  if (a.kernel != b.kernel) return fmt::format("{} and {}", demangled(a.kernel), demangled(b.kernel));
+  if (a.kernel != b.kernel) return fmt::format("{} and {}", readableName(a.kernel), readableName(b.kernel));
   if (title(a) != title(b) || a.cluster != b.cluster) return fmt::format("{} and {}", title(a), title(b));
   if (a.parameters != b.parameters) return "other parameters";
   if (a.memory.size() != b.memory.size())
@@ -273,7 +273,7 @@ int diff(const RecordLine& line) {
     ++different;
     print(stdout, fmt::format("{} launches and {}\n", as.size(), bs.size()));
   }
-  if (different == 0) print(stdout, fmt::format("{} launches, equal\n", as.size()));
+  if (different == 0) print(stdout, fmt::format("{} launches compared, equal\n", as.size()));
   return different != 0 ? static_cast<int>(Status::CheckFailed) : 0;
 }
 

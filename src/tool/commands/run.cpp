@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "exec/machine.h"
 #include "exec/profile.h"
 #include "exec/trace.h"
+#include "record/recorder.h"
+#include "support/temporary_folder.h"
 #include "text/parse.h"
 #include "tool/commands/run_line.h"
 #include "tool/commands/run_list.h"
@@ -157,11 +160,19 @@ class Run {
     if (line_.trace) watching.push_back(&trace_);
     Observers observers(watching);
     Status status = Status::Ok;
+    std::optional<TemporaryFolder> folder;
+    if (!line_.recordFile.empty()) folder.emplace();
+    if (folder && !folder->isValid()) return fail(Status::Usage, folder->error());
+    record::Recorder recorder({folder ? folder->path() : "", "", UINT64_MAX});
     try {
       for (Prepared& p : launches) {
         if (!watching.empty()) p.config.observer = &observers;
+        const bool isRecorded = recorder.begin(module_, p.kernel, p.config, machine_);
         machine_.launch(p.kernel, p.config);
+        if (isRecorded) recorder.end(machine_);
       }
+    } catch (const record::RecordError& e) {
+      return fail(Status::Usage, e.what());
     } catch (const ExecError& e) {
       status = statusOf(e);
       trace_.finish();
@@ -169,6 +180,11 @@ class Run {
       printMessage(describe(e, module_));
     }
     trace_.finish();
+    try {
+      if (folder) record::packFolder(folder->path(), line_.recordFile);
+    } catch (const record::RecordError& e) {
+      return fail(Status::Usage, e.what());
+    }
     return write(status);
   }
 

@@ -9,10 +9,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "record/record.h"
 #include "text/parse.h"
 #include "tool/commands/shape.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/verify_output.h"
+#include "tool/commands/verify_records.h"
 #include "tool/files.h"
 #include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
@@ -131,7 +133,7 @@ struct VerifyLine {
   std::string grid, block, cluster;
   std::vector<std::string> scalars;
   uint32_t shared = 0;
-  std::string nan = "exact", format = "text";
+  std::string nan = "exact", format = "text", records;
   verify::VerifyOptions options;
 };
 
@@ -144,6 +146,10 @@ void addFiles(CLI::App& app, VerifyLine& line) {
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
   app.add_option("--seed", line.options.seed, "what the inputs are made from [1]")->type_name("S");
+  app.add_option("--records", line.records, "launches of a program in place of made-up inputs: a record of ptxopt emulate")
+      ->type_name("FILE")
+      ->excludes("--trials")
+      ->excludes("--seed");
 }
 
 void addFixed(CLI::App& app, VerifyLine& line) {
@@ -255,7 +261,15 @@ int verifyCommand(int argc, char** argv) {
   if (b == nullptr) return exitCode;
 
   keepFreedMemory();
-  const auto verdicts = verify::verify(*a, *b, line.options);
+  std::vector<KernelVerdict> verdicts;
+  try {
+    verdicts = line.records.empty() ? verify::verify(*a, *b, line.options)
+                                    : verifyRecords(*a, *b, line.records, line.options);
+  } catch (const record::RecordError& e) {
+    return fail(Status::Usage, e.what());
+  }
+  if (verdicts.empty() && !line.records.empty())
+    return fail(Status::Usage, fmt::format("'{}' has no launches of the kernels of '{}'", line.records, line.pathA));
   if (verdicts.empty())
     return fail(Status::Usage, line.options.kernel.empty()
                                    ? fmt::format("'{}' has no kernels", line.pathA)

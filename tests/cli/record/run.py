@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Launch records: ptxopt run --record, ptxopt record, ptxopt verify --records; broken files.
+
+  tests/cli/record/run.py --tool PATH
+"""
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/lib"))
+from checking import Counted  # noqa: E402
+
+KERNELS = """.version 8.0
+.target sm_80
+.address_size 64
+.global .align 8 .u64 last;
+.global .align 4 .u32 total = 5;
+.visible .entry scale(.param .u64 s_p, .param .u32 s_f) {
+  .reg .b64 %rd<5>; .reg .b32 %r<5>;
+  ld.param.u64 %rd1, [s_p];
+  ld.param.u32 %r1, [s_f];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r3, [%rd3];
+  mul.lo.u32 %r3, %r3, %r1;
+  st.global.u32 [%rd3], %r3;
+  st.global.u64 [last], %rd1;
+  ret;
+}
+.visible .entry sum() {
+  .reg .b64 %rd<5>; .reg .b32 %r<5>;
+  ld.global.u64 %rd1, [last];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r3, [%rd3];
+  atom.global.add.u32 %r4, [total], %r3;
+  ret;
+}
+.visible .entry fails() {
+  .reg .b64 %rd<5>;
+  mov.u64 %rd1, 16;
+  st.global.u64 [%rd1], %rd1;
+  ret;
+}
+"""
+RUN = ["--kernel", "scale", "--grid", "1", "--block", "32", "--arg", "x=buf:u32:32:iota", "u32:3",
+       "--kernel", "sum", "--grid", "1", "--block", "32"]
+
+
+class Records:
+    def __init__(self, tool, folder):
+        self.tool, self.folder, self.counted = tool, folder, Counted("record")
+        (folder / "k.ptx").write_text(KERNELS)
+        (folder / "other.ptx").write_text(KERNELS.replace("mul.lo.u32 %r3, %r3, %r1", "add.u32 %r3, %r3, %r1"))
+
+    def check(self, holds, *what):
+        self.counted.check(holds, " ".join(map(str, what)))
+
+    def run(self, *words):
+        result = subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=120, cwd=self.folder)
+        return result.returncode, result.stdout, result.stderr
+
+    def ends(self, code, words, *pieces):
+        """The command ends with this code and says these pieces."""
+        got, out, err = self.run(*words)
+        self.check(got == code, words, "ends with", got, "not", code, out, err)
+        for piece in pieces:
+            self.check(piece in out + err, words, "does not say", repr(piece), out, err)
+
+    def recorded(self):
+        self.ends(0, ["run", "k.ptx", *RUN, "--record", "r.zip"])
+        with zipfile.ZipFile(self.folder / "r.zip") as z:
+            self.check(z.testzip() is None, "the zip file is not intact")
+            record = json.loads(z.read("record.json"))
+        self.check([l["kernel"] for l in record["launches"]] == ["scale", "sum"], "launches", record["launches"])
+        before = {m["name"]: m for m in record["launches"][1]["memory"]}
+        self.check(before["total"]["variable"] and not before["x"]["variable"], "variables", before)
+        self.check(before["x"]["before"] == before["x"]["after"], "sum changes x")
+        self.check(before["total"]["before"] != before["total"]["after"], "sum leaves total")
+        self.ends(0, ["record", "info", "r.zip"], "2 launches, 1 module", "scale<<<(1,1,1), (32,1,1)>>>")
+        self.ends(0, ["record", "info", "r.zip", "--kernel", "sum"], "     2  sum")
+
+    def replayed(self):
+        self.ends(0, ["record", "replay", "r.zip"], "2 launches run, 2 equal")
+        self.ends(0, ["record", "replay", "r.zip", "--optimize"], "2 equal")
+        self.ends(0, ["record", "replay", "r.zip", "--optimize=-O1"], "2 equal")
+        self.ends(1, ["record", "replay", "r.zip", "--with", "other.ptx"], "1 equal, 1 differ", "'x'")
+        self.ends(0, ["record", "replay", "r.zip", "--with", "other.ptx", "--kernel", "sum"], "1 launches run, 1 equal")
+        self.ends(0, ["verify", "k.ptx", "k.ptx", "--records", "r.zip"], "equal", "scale", "sum")
+        self.ends(1, ["verify", "k.ptx", "other.ptx", "--records", "r.zip"], "different", "launch 1")
+
+    def cut(self):
+        self.ends(0, ["record", "cut", "r.zip", "-o", "sum.zip", "--launch", "2"])
+        self.ends(0, ["record", "replay", "sum.zip"], "1 launches run, 1 equal")
+        self.ends(0, ["record", "diff", "r.zip", "r.zip"], "2 launches compared, equal")
+        self.ends(1, ["record", "diff", "r.zip", "sum.zip"], "scale and sum", "2 launches and 1")
+        self.ends(2, ["record", "cut", "r.zip", "-o", "none.zip", "--launch", "3"], "launches 1 to 2")
+        self.ends(2, ["record", "cut", "r.zip", "-o", "none.zip", "--launch", "0-1"], "launches 1 to 2")
+        self.ends(2, ["record", "cut", "r.zip", "-o", "none.zip", "--kernel", "nothing"], "none of the launches")
+        self.check(not (self.folder / "none.zip").exists(), "a record of nothing")
+
+    def failed(self):
+        """A launch that fails is recorded without its result."""
+        self.ends(1, ["run", "k.ptx", "--kernel", "fails", "--grid", "1", "--block", "1", "--record", "f.zip"])
+        self.ends(0, ["record", "info", "f.zip"], "it failed")
+        self.ends(0, ["record", "replay", "f.zip"], "as when it was recorded")
+
+    def broken(self):
+        data = (self.folder / "r.zip").read_bytes()
+        for name, bytes_ in (("cut.zip", data[:len(data) // 2]), ("empty.zip", b""), ("text.zip", b"no record")):
+            (self.folder / name).write_bytes(bytes_)
+            self.ends(2, ["record", "info", name], name, "it is no launch record")
+        self.ends(2, ["record", "info", "none.zip"], "none.zip", "No such file")
+        for name, change in (("later.zip", ('"version": 1', '"version": 2')), ("other.zip", ("launch record", "x")),
+                             ("place.zip", ('"module": 0', '"module": 7'))):
+            with zipfile.ZipFile(self.folder / "r.zip") as old, zipfile.ZipFile(self.folder / name, "w") as new:
+                for entry in old.namelist():
+                    content = old.read(entry)
+                    if entry == "record.json":
+                        self.check(change[0].encode() in content, "nothing to change", change)
+                        content = content.replace(*(x.encode() for x in change))
+                    new.writestr(entry, content)
+            self.ends(2, ["record", "replay", name], name)
+        with zipfile.ZipFile(self.folder / "r.zip") as old, zipfile.ZipFile(self.folder / "swapped.zip", "w") as new:
+            for entry in old.namelist():
+                new.writestr(entry, old.read(entry) if entry == "record.json" else b"other bytes")
+        self.ends(2, ["record", "replay", "swapped.zip"], "it has other bytes")
+
+    def usage(self):
+        for words in (["record"], ["record", "show", "r.zip"], ["record", "diff", "r.zip"], ["record", "cut", "r.zip"],
+                      ["record", "info", "r.zip", "--with", "k.ptx"], ["record", "info", "r.zip", "other.zip"],
+                      ["record", "replay", "r.zip", "--optimize", "--with", "k.ptx"],
+                      ["verify", "k.ptx", "k.ptx", "--records", "r.zip", "--seed", "3"]):
+            self.ends(2, words)
+        self.ends(2, ["verify", "k.ptx", "k.ptx", "--records", "f.zip", "--kernel", "sum"], "no launches")
+        self.ends(2, ["run", "k.ptx", *RUN, "--record", "no/such/folder/r.zip"], "no/such/folder")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tool", required=True)
+    tool = str(Path(parser.parse_args().tool).resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        test = Records(tool, Path(folder))
+        for part in (test.recorded, test.replayed, test.cut, test.failed, test.broken, test.usage):
+            part()
+    print(f"{test.counted.checks} checks of launch records, {test.counted.wrong} wrong")
+    return 1 if test.counted.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
