@@ -1,34 +1,40 @@
 // All that a launch may change, as bytes: to run it twice from the same beginning, and to compare what came out.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "exec/memory.h"
+#include "exec/texture.h"
 
 namespace ptxopt::emulate {
 
+using Textures = std::map<uint64_t, std::shared_ptr<exec::TextureBinding>>;  // by handle
+
 class Image {
  public:
-  // A copy of all allocations that kernels may write.
-  explicit Image(exec::GlobalMemory& memory);
+  // A copy of all allocations that kernels may write, and of the arrays of surfaces. They stay while the image is used.
+  Image(exec::GlobalMemory& memory, const Textures& textures);
   // Makes memory what it was.
   void restore() const;
 
   struct Difference {
-    const exec::Allocation* allocation = nullptr;
+    std::string_view name;  // of what differs
+    uint64_t size = 0;
     uint64_t first = 0;  // offset of the first byte that differs
-    uint64_t bytes = 0;  // how many differ, of all allocations
+    std::byte was{}, is{};
+    uint64_t bytes = 0;  // how many differ, of all memory
   };
   // How memory now differs from this image; none where it does not.
   std::optional<Difference> difference() const;
-  // The image's byte at an offset of an allocation.
-  const std::byte* at(const exec::Allocation& allocation, uint64_t offset) const;
 
  private:
   struct Part {
-    exec::Allocation* allocation;
+    std::string_view name;
+    std::byte* data;
     std::vector<std::byte> bytes;
   };
   std::vector<Part> parts_;

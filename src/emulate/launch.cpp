@@ -54,7 +54,8 @@ std::string shapeOf(const LaunchShape& s) {
 std::vector<std::byte> packArguments(const Kernel& kernel, void* const* places) {
   const exec::Program& program = kernel.program();
   std::vector<std::byte> bytes(program.parameterBytes());
-  need(places != nullptr || program.parameters().empty(), Code::InvalidValue, "the kernel has parameters, none are given");
+  need(places != nullptr || program.parameters().empty(), Code::InvalidValue,
+       "the kernel has parameters, none are given");
   for (std::size_t i = 0; i < program.parameters().size(); ++i) {
     const exec::Placement& place = program.parameters()[i].place;
     if (place.bytes == 0) continue;
@@ -92,12 +93,12 @@ void Launcher::run(LoadedVersion& version, const Kernel& kernel, exec::LaunchCon
 
 void Launcher::runBoth(const Kernel& kernel, exec::LaunchConfig& config, const LaunchShape& shape) {
   exec::Heap& heap = *memory_.shared()->heap;
-  const Image before(memory_.global());
+  const Image before(memory_.global(), textures_);
   const exec::Heap::State heapBefore = heap.state();
   std::string printed, printedOptimized;
   run(kernel.module->plain, kernel, config, &printed);
   std::fwrite(printed.data(), 1, printed.size(), stdout);
-  const Image after(memory_.global());
+  const Image after(memory_.global(), textures_);
   exec::Heap::State heapAfter = heap.state();
   before.restore();
   heap.restore(heapBefore);
@@ -106,11 +107,11 @@ void Launcher::runBoth(const Kernel& kernel, exec::LaunchConfig& config, const L
   try {
     run(*kernel.module->optimized, kernel, config, &printedOptimized);
     if (const auto d = after.difference())
-      difference = fmt::format("the optimized PTX writes other values: {:#04x} instead of {:#04x} at byte {} of '{}' of {} "
-                               "bytes; {} bytes differ",
-                               std::to_integer<unsigned>(d->allocation->data[d->first]),
-                               std::to_integer<unsigned>(*after.at(*d->allocation, d->first)), d->first,
-                               d->allocation->name, d->allocation->size, d->bytes);
+      difference = fmt::format(
+          "the optimized PTX writes other values: {:#04x} instead of {:#04x} at byte {} of '{}' of {} "
+          "bytes; {} bytes differ",
+          std::to_integer<unsigned>(d->is), std::to_integer<unsigned>(d->was), d->first, d->name, d->size,
+          d->bytes);
     else if (printed != printedOptimized)
       difference = "the optimized PTX prints something else";
   } catch (const Failure& f) {
@@ -124,7 +125,8 @@ void Launcher::runBoth(const Kernel& kernel, exec::LaunchConfig& config, const L
   heap.restore(std::move(heapAfter));
 }
 
-void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vector<std::byte>& arguments, bool& hasHarmed) {
+void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vector<std::byte>& arguments,
+                      bool& hasHarmed) {
   hasHarmed = false;
   LaunchShape shape = asked;
   const Limits limits = limitsOf(kernel);
@@ -134,12 +136,14 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
   need(g.count() != 0 && b.count() != 0, Code::InvalidConfiguration, "a grid or block of size 0");
   need(g.x <= INT32_MAX && g.y <= 65535 && g.z <= 65535, Code::InvalidConfiguration, "too large a grid");
   need(b.count() <= 1024 && b.z <= 64, Code::InvalidConfiguration, "too large a block");
-  need(b.count() <= limits.mostThreads, Code::LaunchOutOfResources, "more threads than the kernel allows: .maxntid");
+  need(b.count() <= limits.mostThreads, Code::LaunchOutOfResources,
+       "more threads than the kernel allows: .maxntid");
   need(limits.exactly.count() == 0 || limits.exactly == b, Code::InvalidConfiguration,
        "another block than the kernel asks for: .reqntid");
   need(c.count() == 1 || (g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0), Code::InvalidClusterSize,
        "the grid is no multiple of the cluster");
-  need(c.count() <= (kernel.allowsLargeClusters ? 16 : kPortableCluster), Code::InvalidClusterSize, "too large a cluster");
+  need(c.count() <= (kernel.allowsLargeClusters ? 16 : kPortableCluster), Code::InvalidClusterSize,
+       "too large a cluster");
   need(kernel.mostDynamicShared > Kernel::kUsualShared
            ? shape.shared <= kernel.mostDynamicShared
            : shape.shared + kernel.program().staticShared() <= Kernel::kUsualShared,
@@ -158,8 +162,8 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
     if (workspace_ == 0) workspace_ = memory_.allocate(sizeof(Workspace), MemoryKind::Device).address;
     const Workspace fresh;
     std::memcpy(memory_.bytes(workspace_, sizeof fresh), &fresh, sizeof fresh);
-    config.environment[1] = static_cast<uint32_t>(workspace_);
-    config.environment[2] = static_cast<uint32_t>(workspace_ >> 32);
+    config.environment[1] = static_cast<uint32_t>(workspace_ >> 32);
+    config.environment[2] = static_cast<uint32_t>(workspace_);
   }
 
   ++totals_.launches;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "emulate/image.h"
 #include "emulate/loaded_module.h"
 #include "emulate/settings.h"
 #include "record/recorder.h"
@@ -43,7 +44,7 @@ class Launcher {
   // Throws Failure. One that `hasHarmed` leaves the device unusable, as a fault of a kernel does.
   void launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments, bool& hasHarmed);
   // Those that the launches see; by handle.
-  std::map<uint64_t, std::shared_ptr<exec::TextureBinding>>& textures() { return textures_; }
+  Textures& textures() { return textures_; }
   Totals& totals() { return totals_; }
 
  private:
@@ -55,7 +56,7 @@ class Launcher {
   const Settings& settings_;
   record::Recorder recorder_;
   Totals totals_;
-  std::map<uint64_t, std::shared_ptr<exec::TextureBinding>> textures_;
+  Textures textures_;
   uint64_t workspace_ = 0;  // of cooperative launches
 };
 

@@ -170,6 +170,7 @@ class Warp {
   void awaitAt(uint32_t join);
   void branch(const Op& op, Mask taken);
   void branchIndexed(const Op& op, Mask active);
+  Mask sameMembers(const Op& op, Mask active) const;
   bool collective(const Op& op, Mask& active, std::vector<std::size_t>& others);
   Mask guardOf(const Op& op, const Path& path) const;
   bool exitLanes(Mask active);

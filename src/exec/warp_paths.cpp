@@ -200,18 +200,20 @@ bool Warp::exitLanes(Mask active) {
   return !ended;
 }
 
-// True when the op may be executed for all lanes of its member mask: those that stand here too are added.
-bool Warp::collective(const Op& op, Mask& active, std::vector<std::size_t>& others) {
+// Those of the lanes that name the same member mask as the first.
+Mask Warp::sameMembers(const Op& op, Mask active) const {
   const Arg& arg = op.args[op.memberMask];
-  const unsigned first = static_cast<unsigned>(std::countr_zero(active));
-  const auto member = static_cast<Mask>(value(arg, first));
-  forEachLane(active, [&](unsigned i) {
-    if (static_cast<Mask>(value(arg, i)) != member)
-      throw LaneFault{FaultKind::Deadlock, i,
-                      fmt::format("lanes that run it together name different masks, {:#010x} and {:#010x}", member,
-                                  value(arg, i))};
-    if ((member >> i & 1) == 0)
-      throw LaneFault{FaultKind::Deadlock, i, fmt::format("the lane is not in the mask {:#010x} it gives", member)};
+  const auto member = static_cast<Mask>(value(arg, static_cast<unsigned>(std::countr_zero(active))));
+  return collectMask(active, [&](unsigned i) { return static_cast<Mask>(value(arg, i)) == member; });
+}
+
+// True when the op may be executed for all lanes of its member mask, the same for all that are active: those that stand here
+// too are added.
+bool Warp::collective(const Op& op, Mask& active, std::vector<std::size_t>& others) {
+  const auto member =
+      static_cast<Mask>(value(op.args[op.memberMask], static_cast<unsigned>(std::countr_zero(active))));
+  forEachLane(active & ~member, [&](unsigned i) {
+    throw LaneFault{FaultKind::Deadlock, i, fmt::format("the lane is not in the mask {:#010x} it gives", member)};
   });
   Mask missing = member & live() & ~active;
   if (missing == 0) return true;

@@ -150,12 +150,34 @@ class Warp::PathRun {
   PTXOPT_IN_LOOP Leave collective(Mask active) {
     if (active == 0) return next();
     save();
+    if (w_.sameMembers(*op_, active) != active) [[unlikely]]
+      return collectives(active);
     std::vector<std::size_t> others;
     if (!w_.collective(*op_, active, others) || handle(active) == Step::Retry) return waits();
     for (const std::size_t i : others) {
       ++w_.paths_[i].pc;
       w_.paths_[i].waiting = false;
     }
+    return next();
+  }
+
+  // Lanes that name different masks, as tiles of a warp do: each mask is an operation of its own. Lanes that wait for others
+  // do so on a path of their own.
+  Leave collectives(Mask active) {
+    for (Mask group; active != 0; active &= ~group) {
+      group = w_.sameMembers(*op_, active);
+      Mask whole = group;
+      std::vector<std::size_t> others;
+      if (w_.collective(*op_, whole, others) && others.empty())
+        handle(group);
+      else
+        w_.splitOff(group, pc());
+    }
+    if (path().mask == 0) {
+      w_.endPath();
+      return Leave::Ended;
+    }
+    mask_ = path().mask;
     return next();
   }
 

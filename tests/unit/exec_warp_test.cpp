@@ -40,6 +40,28 @@ FaultKind faultOf(const std::string& body, uint32_t threads, std::string& messag
 
 }  // namespace
 
+// Cooperative groups make such masks: the lanes of a tile run one instruction with those of the other tiles.
+TEST_CASE("exec warp: lanes that name different masks are operations of their own") {
+  const std::string tile = "\tand.b32 %r3, %r1, -8;\n\tmov.u32 %r4, 255;\n\tshl.b32 %r5, %r4, %r3;\n";
+  const auto sums = wordsOf(tile + "\tredux.sync.add.u32 %r2, %r1, %r5;\n", 24);
+  for (uint32_t i = 0; i < 24; ++i) CHECK(sums[i] == (i & ~7u) * 8 + 28);
+  // Of each tile a lane comes later, by another way; the last tile is whole at first.
+  const auto late = wordsOf(tile +
+                                "\tmov.u32 %r6, 0;\n\tand.b32 %r7, %r1, 7;\n\tsetp.eq.u32 %p1, %r7, 3;\n"
+                                "\tsetp.lt.and.u32 %p1, %r1, 16, %p1;\n\t@!%p1 bra M;\n\tmov.u32 %r6, 100;\n"
+                                "M:\tadd.u32 %r6, %r6, %r1;\n\tredux.sync.add.u32 %r2, %r6, %r5;\n",
+                            24);
+  for (uint32_t i = 0; i < 24; ++i) CHECK(late[i] == (i & ~7u) * 8 + 28 + (i < 16 ? 100 : 0));
+  const auto apart =
+      wordsOf(tile +
+                  "\tand.b32 %r7, %r1, 7;\n\tsetp.eq.u32 %p1, %r7, 3;\n\tsetp.lt.and.u32 %p1, %r1, 16, %p1;\n"
+                  "\tmov.u32 %r6, 0;\n\t@%p1 bra L;\n\tbra R;\nL:\tmov.u32 %r8, 50;\n"
+                  "W:\tsub.u32 %r8, %r8, 1;\n\tsetp.ne.u32 %p2, %r8, 0;\n\t@%p2 bra W;\n\tadd.u32 %r6, %r6, 7;\n"
+                  "R:\tredux.sync.add.u32 %r2, %r6, %r5;\n",
+              24);
+  for (uint32_t i = 0; i < 24; ++i) CHECK(apart[i] == (i < 16 ? 7 : 0));
+}
+
 TEST_CASE("exec warp: shfl in all modes, segments and clamps") {
   struct Case {
     std::string mode;

@@ -11,6 +11,13 @@
   __asm__(".symver " #name "," #as "@libcudart.so.12\n\t.symver " #name "," #as "@@libcudart.so.13");
 #define CUDA_ALSO(name, as) CUDA_VERSIONS_OF(name, as)
 #define CUDA_API(name) CUDA_VERSIONS_OF(name, name) extern "C" __attribute__((visibility("default"), used))
+// Where CUDA 13 gave a name other parameters, each version is a function of its own.
+#define CUDA_API_12(name, as)                           \
+  __asm__(".symver " #name "," #as "@libcudart.so.12"); \
+  extern "C" __attribute__((visibility("default"), used))
+#define CUDA_API_13(name, as)                            \
+  __asm__(".symver " #name "," #as "@@libcudart.so.13"); \
+  extern "C" __attribute__((visibility("default"), used))
 // A driver function, of no version.
 #define CUDA_DRIVER_API extern "C" __attribute__((visibility("default"), used))
 

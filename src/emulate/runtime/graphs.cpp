@@ -43,7 +43,8 @@ std::vector<std::shared_ptr<GraphNode>> ordered(const Graph& graph) {
     const std::size_t before = order.size();
     for (const auto& node : graph.nodes) {
       if (done.contains(node.get())) continue;
-      if (!std::all_of(node->after.begin(), node->after.end(), [&](GraphNode* n) { return done.contains(n); })) continue;
+      if (!std::all_of(node->after.begin(), node->after.end(), [&](GraphNode* n) { return done.contains(n); }))
+        continue;
       done.insert(node.get());
       order.push_back(node);
     }
@@ -68,7 +69,8 @@ std::function<void()> launchOf(const KernelNodeParameters& p) {
   State& s = State::get();
   Kernel& kernel = s.kernel(p.function);
   const LaunchShape shape{{p.grid.x, p.grid.y, p.grid.z}, {p.block.x, p.block.y, p.block.z}, {}, p.shared, false};
-  return [&kernel, shape, bytes = packArguments(kernel, p.arguments)] { State::get().launch(kernel, shape, bytes); };
+  return
+      [&kernel, shape, bytes = packArguments(kernel, p.arguments)] { State::get().launch(kernel, shape, bytes); };
 }
 
 GraphNode& nodeAt(void* handle) {
@@ -162,21 +164,34 @@ CUDA_API(cudaGraphGetNodes) int cudaGraphGetNodes(void* graph, void** nodes, siz
 CUDA_API(cudaGraphNodeGetType) int cudaGraphNodeGetType(void* node, int* type) {
   return answer(__func__, [&] { out(type) = static_cast<int>(nodeAt(node).type); });
 }
-CUDA_API(cudaGraphAddDependencies)
-int cudaGraphAddDependencies(void* graph, void* const* from, void* const* to, ...) {
-  return answer(__func__, [&] {
+
+namespace {
+int addDependencies(const char* call, void* graph, void* const* from, void* const* to, size_t count) {
+  return answer(call, [&] {
     graphAt(graph);
-    // The count is the argument after these in CUDA 12, and after one more in CUDA 13: it cannot be told which.
-    (void)from, (void)to;
-    throw Failure{Code::NotSupported, "dependencies that are added later"};
+    for (size_t i = 0; i < count; ++i) nodeAt(to[i]).after.push_back(&nodeAt(from[i]));
   });
 }
+}  // namespace
+
+CUDA_API_12(cudaGraphAddDependencies12, cudaGraphAddDependencies)
+int cudaGraphAddDependencies12(void* graph, void* const* from, void* const* to, size_t count) {
+  return addDependencies("cudaGraphAddDependencies", graph, from, to, count);
+}
+// The data of edges says when a node may begin: that is always later here.
+CUDA_API_13(cudaGraphAddDependencies13, cudaGraphAddDependencies)
+int cudaGraphAddDependencies13(void* graph, void* const* from, void* const* to, const void*, size_t count) {
+  return addDependencies("cudaGraphAddDependencies", graph, from, to, count);
+}
+CUDA_ALSO(cudaGraphAddDependencies13, cudaGraphAddDependencies_v2)
 
 // ---- nodes ----
 
 CUDA_API(cudaGraphAddKernelNode)
-int cudaGraphAddKernelNode(void** node, void* graph, void* const* after, size_t count, const KernelNodeParameters* p) {
-  return answer(__func__, [&] { out(node) = add(graphAt(graph), NodeType::Kernel, after, count, launchOf(out(p))); });
+int cudaGraphAddKernelNode(void** node, void* graph, void* const* after, size_t count,
+                           const KernelNodeParameters* p) {
+  return answer(__func__,
+                [&] { out(node) = add(graphAt(graph), NodeType::Kernel, after, count, launchOf(out(p))); });
 }
 CUDA_API(cudaGraphAddMemcpyNode)
 int cudaGraphAddMemcpyNode(void** node, void* graph, void* const* after, size_t count, const Copy3D* copy) {
@@ -188,15 +203,15 @@ CUDA_API(cudaGraphAddMemcpyNode1D)
 int cudaGraphAddMemcpyNode1D(void** node, void* graph, void* const* after, size_t count, void* to, const void* from,
                              size_t bytes, int kind) {
   return answer(__func__, [&] {
-    out(node) = add(graphAt(graph), NodeType::Copy, after, count, [=] { copyBytes(to, from, bytes, directionOf(kind)); });
+    out(node) =
+        add(graphAt(graph), NodeType::Copy, after, count, [=] { copyBytes(to, from, bytes, directionOf(kind)); });
   });
 }
 CUDA_API(cudaGraphAddMemsetNode)
 int cudaGraphAddMemsetNode(void** node, void* graph, void* const* after, size_t count, const MemsetParameters* p) {
   return answer(__func__, [&] {
-    out(node) = add(graphAt(graph), NodeType::Fill, after, count, [m = out(p)] {
-      fill(m.to, m.pitch, m.value, m.elementBytes, m.width, m.height);
-    });
+    out(node) = add(graphAt(graph), NodeType::Fill, after, count,
+                    [m = out(p)] { fill(m.to, m.pitch, m.value, m.elementBytes, m.width, m.height); });
   });
 }
 CUDA_API(cudaGraphAddHostNode)
@@ -212,7 +227,8 @@ int cudaGraphAddEmptyNode(void** node, void* graph, void* const* after, size_t c
 CUDA_API(cudaGraphAddChildGraphNode)
 int cudaGraphAddChildGraphNode(void** node, void* graph, void* const* after, size_t count, void* child) {
   return answer(__func__, [&] {
-    out(node) = add(graphAt(graph), NodeType::Child, after, count, [nodes = ordered(graphAt(child))] { runGraph({nodes}); });
+    out(node) = add(graphAt(graph), NodeType::Child, after, count,
+                    [nodes = ordered(graphAt(child))] { runGraph({nodes}); });
   });
 }
 CUDA_API(cudaGraphKernelNodeSetParams) int cudaGraphKernelNodeSetParams(void* node, const KernelNodeParameters* p) {

@@ -82,7 +82,8 @@ CUDA_API(cudaHostUnregister) int cudaHostUnregister(void* address) {
 }
 CUDA_API(cudaHostGetDevicePointer) int cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   return answer(__func__, [&] {
-    need(State::get().memory.around(addressOf(host)) != nullptr, Code::InvalidValue, "kernels do not see this memory");
+    need(State::get().memory.around(addressOf(host)) != nullptr, Code::InvalidValue,
+         "kernels do not see this memory");
     out(device) = host;
   });
 }
@@ -113,7 +114,9 @@ CUDA_API(cudaMallocFromPoolAsync) int cudaMallocFromPoolAsync(void** address, si
 CUDA_ALSO(cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz)
 CUDA_API(cudaFreeAsync) int cudaFreeAsync(void* address, void* stream) {
   return answer(__func__, [&] {
-    State::get().enqueue(stream, NodeType::Free, [address] { release(address, {MemoryKind::Device, MemoryKind::Managed}); });
+    State::get().enqueue(stream, NodeType::Free, [address] {
+      release(address, {MemoryKind::Device, MemoryKind::Managed});
+    });
   });
 }
 CUDA_ALSO(cudaFreeAsync, cudaFreeAsync_ptsz)
@@ -148,18 +151,23 @@ CUDA_API(cudaMemGetInfo) int cudaMemGetInfo(size_t* available, size_t* total) {
     out(total) = State::get().memory.total();
   });
 }
-CUDA_API(cudaPointerGetAttributes) int cudaPointerGetAttributes(PointerAttributes12* attributes, const void* pointer) {
+CUDA_API(cudaPointerGetAttributes)
+int cudaPointerGetAttributes(PointerAttributes12* attributes, const void* pointer) {
   return answer(__func__, [&] {
+    constexpr int kUnknown = 0, kHost = 1, kDevice = 2, kManaged = 3;
     const Block* const block = State::get().memory.around(addressOf(pointer));
     PointerAttributes12& a = out(attributes);
     a = {};
     if (block == nullptr) {
+      // A variable, or memory of the program's own that CUDA does not know. A managed variable is seen where its bytes lie.
       const auto* const variable = State::get().memory.global().find(addressOf(pointer));
-      a = {variable != nullptr ? 2 : 0, variable != nullptr ? 0 : -1, variable != nullptr ? const_cast<void*>(pointer) : nullptr,
-           variable != nullptr ? nullptr : const_cast<void*>(pointer)};
+      auto* const p = const_cast<void*>(pointer);
+      if (variable == nullptr)
+        a = {kUnknown, -1, nullptr, p};
+      else
+        a = {variable->isForeign ? kManaged : kDevice, 0, p, variable->isForeign ? p : nullptr};
       return;
     }
-    constexpr int kHost = 1, kDevice = 2, kManaged = 3;
     a.type = block->kind == MemoryKind::Device ? kDevice : block->kind == MemoryKind::Managed ? kManaged : kHost;
     a.devicePointer = const_cast<void*>(pointer);
     a.hostPointer = block->kind == MemoryKind::Device ? nullptr : const_cast<void*>(pointer);
