@@ -17,8 +17,8 @@ constexpr ErrorRow kErrorRows[] = {
 };
 
 const ErrorRow* rowOfError(int code) {
-  const auto* const row =
-      std::find_if(std::begin(kErrorRows), std::end(kErrorRows), [&](const ErrorRow& r) { return r.number == code; });
+  const auto* const row = std::find_if(std::begin(kErrorRows), std::end(kErrorRows),
+                                       [&](const ErrorRow& r) { return r.number == code; });
   return row != std::end(kErrorRows) ? row : nullptr;
 }
 

@@ -39,7 +39,9 @@ struct WrapperHeader {
   const void *container, *others;
 };
 
-[[noreturn]] void unreadable(const std::string& why) { throw Failure{Code::InvalidKernelImage, "the fat binary: " + why}; }
+[[noreturn]] void unreadable(const std::string& why) {
+  throw Failure{Code::InvalidKernelImage, "the fat binary: " + why};
+}
 
 ContainerHeader containerHeader(const void* data) {
   ContainerHeader h;
@@ -69,7 +71,8 @@ std::vector<FatEntry> fatEntries(const void* data) {
     if (h.kind == kKindPtx || h.kind == kKindElf) {
       const uint64_t stored = h.packedBytes != 0 ? h.packedBytes : h.bytes;
       if (stored > h.bytes) unreadable("an entry is longer than its place");
-      entries.push_back({h.kind == kKindPtx, h.architecture, rest.substr(h.headerBytes, stored), h.flags, h.unpackedBytes});
+      entries.push_back(
+          {h.kind == kKindPtx, h.architecture, rest.substr(h.headerBytes, stored), h.flags, h.unpackedBytes});
     }
     rest.remove_prefix(h.headerBytes + h.bytes);
   }
@@ -81,7 +84,8 @@ std::string unpacked(const FatEntry& entry) {
   if ((entry.flags & (kIsLz4 | kIsZstd)) == 0) {
     text = entry.stored;
   } else {
-    if (entry.unpackedSize == 0 || entry.unpackedSize > kMostUnpacked) unreadable("the size of an entry makes no sense");
+    if (entry.unpackedSize == 0 || entry.unpackedSize > kMostUnpacked)
+      unreadable("the size of an entry makes no sense");
     text.resize(entry.unpackedSize);
     if ((entry.flags & kIsZstd) != 0) {
       const std::size_t n = ZSTD_decompress(text.data(), text.size(), entry.stored.data(), entry.stored.size());

@@ -13,7 +13,7 @@
 namespace ptxopt::emulate {
 
 struct FatEntry {
-  bool isPtx = false;  // else machine code
+  bool isPtx = false;         // else machine code
   unsigned architecture = 0;  // 80
   std::string_view stored;    // as it lies in the container
   uint64_t flags = 0;

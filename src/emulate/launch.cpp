@@ -67,8 +67,8 @@ std::vector<std::byte> packArguments(const Kernel& kernel, void* const* places) 
 
 void Launcher::report(const Kernel& kernel, const LaunchShape& shape, const std::string& what) const {
   std::fflush(stdout);
-  std::fputs(fmt::format("ptxopt emulate: launch {}, {}{}: {}\n", totals_.launches, readableName(kernel.name), shapeOf(shape),
-                         what)
+  std::fputs(fmt::format("ptxopt emulate: launch {}, {}{}: {}\n", totals_.launches, readableName(kernel.name),
+                         shapeOf(shape), what)
                  .c_str(),
              stderr);
 }

@@ -40,8 +40,10 @@ std::string ptxOf(const void* container, unsigned architecture) {
   const FatEntry* best = nullptr;
   std::string others;
   for (const FatEntry& e : entries) {
-    others += fmt::format("{}{} for sm_{}", others.empty() ? "" : ", ", e.isPtx ? "PTX" : "machine code", e.architecture);
-    if (e.isPtx && e.architecture <= architecture && (best == nullptr || e.architecture > best->architecture)) best = &e;
+    others +=
+        fmt::format("{}{} for sm_{}", others.empty() ? "" : ", ", e.isPtx ? "PTX" : "machine code", e.architecture);
+    if (e.isPtx && e.architecture <= architecture && (best == nullptr || e.architecture > best->architecture))
+      best = &e;
   }
   if (best == nullptr)
     throw Failure{Code::NoKernelImageForDevice,
@@ -51,7 +53,8 @@ std::string ptxOf(const void* container, unsigned architecture) {
   return unpacked(*best);
 }
 
-std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memory& memory, const Settings& settings) {
+std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memory& memory,
+                                         const Settings& settings) {
   auto loaded = std::make_unique<LoadedModule>();
   loaded->number = number;
   const auto nameOf = [&](const char* suffix) {
@@ -91,7 +94,8 @@ std::string describe(const exec::ExecError& error, const LoadedVersion& version)
                         ? render({error.source, locate(module.source, error.source), message}, module.fileName)
                         : fmt::format("{}: error: {}\n", module.fileName, message);
   if (!error.function.valid()) return out;
-  return out + fmt::format("  in {}{}{}\n", module.text(error.function), error.thread.empty() ? "" : ", ", error.thread);
+  return out +
+         fmt::format("  in {}{}{}\n", module.text(error.function), error.thread.empty() ? "" : ", ", error.thread);
 }
 
 }  // namespace ptxopt::emulate

@@ -37,7 +37,8 @@ std::string ptxOf(const void* container, unsigned architecture);
 
 // Loads a PTX text. Throws Failure(InvalidPtx). What is wrong with optimizing it is said on standard error, and the text
 // runs as it is.
-std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memory& memory, const Settings& settings);
+std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memory& memory,
+                                         const Settings& settings);
 
 // Prepared for people: FILE:LINE:COLUMN: error, the line, a caret, the kernel and the thread.
 std::string describe(const exec::ExecError& error, const LoadedVersion& version);

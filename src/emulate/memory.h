@@ -26,7 +26,8 @@ struct Block {
 // Everything throws Failure.
 class Memory {
  public:
-  Memory(uint64_t bytes, uint64_t heapBytes) : shared_(std::make_shared<exec::DeviceMemory>(heapBytes)), limit_(bytes) {}
+  Memory(uint64_t bytes, uint64_t heapBytes)
+      : shared_(std::make_shared<exec::DeviceMemory>(heapBytes)), limit_(bytes) {}
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;

@@ -25,7 +25,8 @@ std::string optimizedByTool(const std::string& tool, const std::string& options,
     error = "a quote of the options has no end";
     return {};
   }
-  const bool hasGuard = std::any_of(words->begin(), words->end(), [](const std::string& w) { return w.starts_with("--guard"); });
+  const bool hasGuard =
+      std::any_of(words->begin(), words->end(), [](const std::string& w) { return w.starts_with("--guard"); });
   if (!hasGuard) arguments.emplace_back("--guard=off");
   arguments.insert(arguments.end(), words->begin(), words->end());
   const ProcessResult result = runProcess(arguments);

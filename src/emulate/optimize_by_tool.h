@@ -6,6 +6,7 @@
 namespace ptxopt::emulate {
 
 // Without the guard, unless the options say otherwise. Empty where it could not be optimized: `error` says why.
-std::string optimizedByTool(const std::string& tool, const std::string& options, const std::string& text, std::string& error);
+std::string optimizedByTool(const std::string& tool, const std::string& options, const std::string& text,
+                            std::string& error);
 
 }  // namespace ptxopt::emulate

@@ -8,7 +8,7 @@ namespace ptxopt::emulate {
 
 struct ProgramFile {
   bool isElf = false;
-  bool hasKernels = false;           // a fat binary lies in it
+  bool hasKernels = false;             // a fat binary lies in it
   std::vector<std::string> libraries;  // that the dynamic linker loads for it
 
   // The runtime is a part of the program itself, where nothing can be put in its place.

@@ -21,7 +21,7 @@ int deviceAttribute(int attribute, unsigned number) {
     case 6:
     case 7: return 65535;
     case 8: return kOptInFrom;
-    case 9: return 64 << 10;   // constant memory
+    case 9: return 64 << 10;  // constant memory
     case 10: return static_cast<int>(Architecture::kThreadsPerWarp);
     case 11: return INT32_MAX;  // pitch
     case 12: return static_cast<int>(Architecture::kRegisters);

@@ -66,7 +66,8 @@ Kernel& State::kernel(const void* symbol) {
   auto found = kernels.find(symbol);
   if (found == kernels.end()) {  // a handle is where the kernel lies
     found = std::find_if(kernels.begin(), kernels.end(), [&](auto& k) { return &k.second.kernel == symbol; });
-    if (found == kernels.end()) throw Failure{Code::InvalidDeviceFunction, "no kernel was registered at this address"};
+    if (found == kernels.end())
+      throw Failure{Code::InvalidDeviceFunction, "no kernel was registered at this address"};
   }
   RegisteredKernel& k = found->second;
   if (k.kernel.module == nullptr) {
@@ -76,7 +77,8 @@ Kernel& State::kernel(const void* symbol) {
     } catch (const exec::ExecError& e) {
       std::fputs(describe(e, k.kernel.module->plain).c_str(), stderr);
       k.kernel.module = nullptr;
-      throw Failure{e.kind == exec::FaultKind::BadLaunch ? Code::InvalidDeviceFunction : Code::NotSupported, e.message};
+      throw Failure{e.kind == exec::FaultKind::BadLaunch ? Code::InvalidDeviceFunction : Code::NotSupported,
+                    e.message};
     }
   }
   return k.kernel;
@@ -156,7 +158,8 @@ int answerAnyway(const char* call, const std::function<void()>& body) {
   const std::lock_guard guard(state.lock);
   const auto failed = [&](Code code, const std::string& why) {
     if (state.settings.verbose && code != Code::NotReady)
-      std::fputs(fmt::format("ptxopt emulate: {}: {}: {}\n", call, nameOf(static_cast<int>(code)), why).c_str(), stderr);
+      std::fputs(fmt::format("ptxopt emulate: {}: {}: {}\n", call, nameOf(static_cast<int>(code)), why).c_str(),
+                 stderr);
     if (code != Code::NotReady) lastError() = static_cast<int>(code);
     return static_cast<int>(code);
   };

@@ -13,8 +13,8 @@ namespace ptxopt::record {
 namespace {
 
 constexpr const char* kManifest = "record.json";
-constexpr int kLevel = 4;                         // of deflate: most of the gain, a third of the time of the best
-constexpr unsigned kPiece = 16u << 20;            // bytes a call: the library counts in 32 bits
+constexpr int kLevel = 4;               // of deflate: most of the gain, a third of the time of the best
+constexpr unsigned kPiece = 16u << 20;  // bytes a call: the library counts in 32 bits
 constexpr uint64_t kMostManifest = uint64_t{1} << 30;
 
 std::string readEntry(unzFile file, const std::string& path, const std::string& name) {
@@ -45,8 +45,8 @@ void writeEntry(zipFile file, const std::string& name, std::string_view bytes) {
   bool ok = zipOpenNewFileInZip64(file, name.c_str(), &info, nullptr, 0, nullptr, 0, nullptr, Z_DEFLATED, kLevel,
                                   isLarge) == ZIP_OK;
   for (std::size_t at = 0; ok && at < bytes.size(); at += kPiece)
-    ok = zipWriteInFileInZip(file, bytes.data() + at, static_cast<unsigned>(std::min<std::size_t>(kPiece, bytes.size() - at))) ==
-         ZIP_OK;
+    ok = zipWriteInFileInZip(file, bytes.data() + at,
+                             static_cast<unsigned>(std::min<std::size_t>(kPiece, bytes.size() - at))) == ZIP_OK;
   if (!ok || zipCloseFileInZip(file) != ZIP_OK) throw RecordError(fmt::format("{} cannot be written", name));
 }
 

@@ -77,8 +77,9 @@ RecordedLaunch launchOf(const json& j) {
   l.heapUsed = j.at("heap").at("used").get<std::vector<std::pair<uint64_t, uint64_t>>>();
   l.hasTextures = j.value("textures", false);
   for (const json& m : j.at("memory"))
-    l.memory.push_back({m.at("name").get<std::string>(), m.at("address").get<uint64_t>(), m.at("size").get<uint64_t>(),
-                        m.at("readOnly").get<bool>(), m.at("variable").get<bool>(), m.at("alias").get<uint64_t>(), m.at("before").get<std::string>(),
+    l.memory.push_back({m.at("name").get<std::string>(), m.at("address").get<uint64_t>(),
+                        m.at("size").get<uint64_t>(), m.at("readOnly").get<bool>(), m.at("variable").get<bool>(),
+                        m.at("alias").get<uint64_t>(), m.at("before").get<std::string>(),
                         m.at("after").get<std::string>()});
   return l;
 }
@@ -106,7 +107,9 @@ std::string toJson(const Record& record) {
   json modules = json::array(), launches = json::array();
   for (const RecordedModule& m : record.modules) modules.push_back({{"name", m.name}, {"text", m.text}});
   for (const RecordedLaunch& l : record.launches) launches.push_back(launchJson(l));
-  return json{{"format", kFormat}, {"version", kFormatVersion}, {"modules", modules}, {"launches", launches}}.dump(1) + '\n';
+  return json{{"format", kFormat}, {"version", kFormatVersion}, {"modules", modules}, {"launches", launches}}.dump(
+             1) +
+         '\n';
 }
 
 std::string toJson(const RecordedLaunch& launch) { return launchJson(launch).dump(); }

@@ -37,7 +37,9 @@ std::string readWhole(const std::string& path) {
   return std::move(text).str();
 }
 
-std::string launchFile(const std::string& folder, uint64_t number) { return fmt::format("{}/launch-{:09}.json", folder, number); }
+std::string launchFile(const std::string& folder, uint64_t number) {
+  return fmt::format("{}/launch-{:09}.json", folder, number);
+}
 
 }  // namespace
 
@@ -86,7 +88,8 @@ bool Recorder::begin(const Module& module, std::string_view kernel, const exec::
   for (auto& [base, a] : machine.memory().all()) {
     const bool isVariable = machine.placeOf(a.name, a.size) == &a;
     const auto alias = known.try_emplace(a.data, base).first->second;
-    now_.memory.push_back({a.name, base, a.size, a.readOnly, isVariable, alias != base ? alias : 0, keep(textOf(a)), {}});
+    now_.memory.push_back(
+        {a.name, base, a.size, a.readOnly, isVariable, alias != base ? alias : 0, keep(textOf(a)), {}});
   }
   write();
   return true;
@@ -115,7 +118,8 @@ Record readFolder(const std::string& folder) {
 }
 
 void packFolder(const std::string& folder, const std::string& path) {
-  writeArchive(path, readFolder(folder), [&](const std::string& digest) { return readWhole(folder + '/' + digest); });
+  writeArchive(path, readFolder(folder),
+               [&](const std::string& digest) { return readWhole(folder + '/' + digest); });
 }
 
 }  // namespace ptxopt::record

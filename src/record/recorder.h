@@ -17,9 +17,9 @@ namespace ptxopt::record {
 
 // Which launches are wanted.
 struct Selection {
-  std::string folder;             // empty: none
-  std::string kernel;             // only kernels of this name, mangled or not; empty: all
-  uint64_t most = UINT64_MAX;     // only so many
+  std::string folder;          // empty: none
+  std::string kernel;          // only kernels of this name, mangled or not; empty: all
+  uint64_t most = UINT64_MAX;  // only so many
   bool wants(std::string_view kernelName, uint64_t soFar) const;
 };
 
@@ -28,7 +28,8 @@ class Recorder {
   explicit Recorder(Selection selection) : selection_(std::move(selection)) {}
 
   // Notes a launch that is about to run; false where it is not wanted.
-  bool begin(const Module& module, std::string_view kernel, const exec::LaunchConfig& config, exec::Machine& machine);
+  bool begin(const Module& module, std::string_view kernel, const exec::LaunchConfig& config,
+             exec::Machine& machine);
   // Notes what it left.
   void end(exec::Machine& machine);
 

@@ -10,7 +10,8 @@
 
 namespace ptxopt::record {
 
-Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Module& ptx, const ReplayOptions& options) {
+Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Module& ptx,
+                const ReplayOptions& options) {
   if (launch.hasTextures) throw RecordError("the launch had textures or surfaces, which are not recorded");
   const auto device = std::make_shared<exec::DeviceMemory>(launch.heapSize);
   exec::GlobalMemory& memory = device->global;
@@ -48,7 +49,8 @@ Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Modu
 
   exec::Machine machine(ptx, device, [&](std::string_view name, uint64_t bytes) -> exec::Allocation* {
     for (std::size_t i = 0; i < places.size(); ++i)
-      if (launch.memory[i].isVariable && launch.memory[i].name == name && launch.memory[i].size == bytes) return places[i];
+      if (launch.memory[i].isVariable && launch.memory[i].name == name && launch.memory[i].size == bytes)
+        return places[i];
     return nullptr;
   });
   machine.print = [&](std::string_view text) { result.printed += text; };
@@ -79,8 +81,9 @@ std::optional<std::string> firstDifference(const RecordedLaunch& launch, const s
     for (std::size_t j = 0; j < m.size; ++j) {
       if (expected[i][j] == got[i][j]) continue;
       if (++count == 1)
-        first = fmt::format("byte {} of '{}' of {} bytes at {:#x}: {:#04x} instead of {:#04x}", j, m.name, m.size, m.address,
-                            static_cast<unsigned char>(got[i][j]), static_cast<unsigned char>(expected[i][j]));
+        first = fmt::format("byte {} of '{}' of {} bytes at {:#x}: {:#04x} instead of {:#04x}", j, m.name, m.size,
+                            m.address, static_cast<unsigned char>(got[i][j]),
+                            static_cast<unsigned char>(expected[i][j]));
     }
   }
   if (count == 0) return std::nullopt;

@@ -25,7 +25,8 @@ struct Replayed {
 };
 
 // Throws RecordError where it cannot be run, exec::ExecError where the kernel fails. `ptx`: a parsed text.
-Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Module& ptx, const ReplayOptions& options = {});
+Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Module& ptx,
+                const ReplayOptions& options = {});
 
 // Where two sides differ first: "byte 12 of 'device memory' of 4096 bytes at 0x...: 0x01 instead of 0x00; 8 bytes differ".
 std::optional<std::string> firstDifference(const RecordedLaunch& launch, const std::vector<std::string>& expected,

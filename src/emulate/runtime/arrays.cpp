@@ -27,8 +27,8 @@ unsigned channelsOf(const ChannelFormat& f) {
 size_t Array::elementBytes() const { return static_cast<size_t>(format.bits[0]) / 8 * channelsOf(format); }
 
 void Array::needInside(const Position& at, const Extent& box) const {
-  need(at.x + box.width <= width() && at.y + box.height <= height() && at.z + box.depth <= depth(), Code::InvalidValue,
-       "a box reaches out of the array");
+  need(at.x + box.width <= width() && at.y + box.height <= height() && at.z + box.depth <= depth(),
+       Code::InvalidValue, "a box reaches out of the array");
 }
 
 exec::TexelFormat texelFormat(const ChannelFormat& f, bool normalized) {
@@ -36,7 +36,8 @@ exec::TexelFormat texelFormat(const ChannelFormat& f, bool normalized) {
   const unsigned n = channelsOf(f);
   const int bits = f.bits[0];
   need(n == 1 || n == 2 || n == 4, Code::InvalidChannelDescriptor, "1, 2 or 4 channels");
-  for (unsigned i = 1; i < n; ++i) need(f.bits[i] == bits, Code::InvalidChannelDescriptor, "channels of different sizes");
+  for (unsigned i = 1; i < n; ++i)
+    need(f.bits[i] == bits, Code::InvalidChannelDescriptor, "channels of different sizes");
   if (f.kind == kFloat && bits == 32) return F::Float;
   if (f.kind == kFloat && bits == 16) return F::Half;
   if (f.kind == kSigned && bits == 8) return normalized ? F::Snorm8 : F::Signed8;
@@ -71,11 +72,13 @@ void* newArray(const ChannelFormat& format, const Extent& extent, unsigned flags
 // Bytes that run on from row to row, as the calls of one dimension have them.
 std::byte* runOf(Array& a, size_t x, size_t y, size_t bytes) {
   const size_t offset = y * a.rowBytes() + x;
-  need(offset <= a.bytes.size() && bytes <= a.bytes.size() - offset, Code::InvalidValue, "a range outside of the array");
+  need(offset <= a.bytes.size() && bytes <= a.bytes.size() - offset, Code::InvalidValue,
+       "a range outside of the array");
   return a.bytes.data() + offset;
 }
 
-void rowsTo(void* handle, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height, Direction d) {
+void rowsTo(void* handle, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height,
+            Direction d) {
   Array& a = arrayAt(handle);
   need(x + width <= a.rowBytes() && y + height <= a.height(), Code::InvalidValue, "a box reaches out of the array");
   if (width == 0 || height == 0) return;
@@ -115,7 +118,8 @@ CUDA_API(cudaFreeArray) int cudaFreeArray(void* array) {
     delete a;
   });
 }
-CUDA_API(cudaArrayGetInfo) int cudaArrayGetInfo(ChannelFormat* format, Extent* extent, unsigned* flags, void* array) {
+CUDA_API(cudaArrayGetInfo)
+int cudaArrayGetInfo(ChannelFormat* format, Extent* extent, unsigned* flags, void* array) {
   return answer(__func__, [&] {
     const Array& a = arrayAt(array);
     if (format != nullptr) *format = a.format;
@@ -130,35 +134,40 @@ CUDA_API(cudaGetChannelDesc) int cudaGetChannelDesc(ChannelFormat* format, const
 CUDA_API(cudaMemcpyToArray)
 int cudaMemcpyToArray(void* array, size_t x, size_t y, const void* from, size_t bytes, int kind) {
   return answer(__func__, [&] {
-    if (bytes != 0) std::memcpy(runOf(arrayAt(array), x, y, bytes), sourceOf(from, bytes, directionOf(kind)), bytes);
+    if (bytes != 0)
+      std::memcpy(runOf(arrayAt(array), x, y, bytes), sourceOf(from, bytes, directionOf(kind)), bytes);
   });
 }
 CUDA_API(cudaMemcpyFromArray)
 int cudaMemcpyFromArray(void* to, const void* array, size_t x, size_t y, size_t bytes, int kind) {
   return answer(__func__, [&] {
-    if (bytes != 0) std::memcpy(destinationOf(to, bytes, directionOf(kind)), runOf(arrayAt(array), x, y, bytes), bytes);
+    if (bytes != 0)
+      std::memcpy(destinationOf(to, bytes, directionOf(kind)), runOf(arrayAt(array), x, y, bytes), bytes);
   });
 }
 CUDA_API(cudaMemcpy2DToArray)
-int cudaMemcpy2DToArray(void* array, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height,
-                        int kind) {
+int cudaMemcpy2DToArray(void* array, size_t x, size_t y, const void* from, size_t pitch, size_t width,
+                        size_t height, int kind) {
   return answer(__func__, [&] { rowsTo(array, x, y, from, pitch, width, height, directionOf(kind)); });
 }
 CUDA_API(cudaMemcpy2DToArrayAsync)
-int cudaMemcpy2DToArrayAsync(void* array, size_t x, size_t y, const void* from, size_t pitch, size_t width, size_t height,
-                             int kind, void* stream) {
+int cudaMemcpy2DToArrayAsync(void* array, size_t x, size_t y, const void* from, size_t pitch, size_t width,
+                             size_t height, int kind, void* stream) {
   return answer(__func__, [&] {
-    State::get().enqueue(stream, NodeType::Copy, [=] { rowsTo(array, x, y, from, pitch, width, height, directionOf(kind)); });
+    State::get().enqueue(stream, NodeType::Copy,
+                         [=] { rowsTo(array, x, y, from, pitch, width, height, directionOf(kind)); });
   });
 }
 CUDA_API(cudaMemcpy2DFromArray)
-int cudaMemcpy2DFromArray(void* to, size_t pitch, void* array, size_t x, size_t y, size_t width, size_t height, int kind) {
+int cudaMemcpy2DFromArray(void* to, size_t pitch, void* array, size_t x, size_t y, size_t width, size_t height,
+                          int kind) {
   return answer(__func__, [&] { rowsFrom(to, pitch, array, x, y, width, height, directionOf(kind)); });
 }
 CUDA_API(cudaMemcpy2DFromArrayAsync)
 int cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, void* array, size_t x, size_t y, size_t width, size_t height,
                                int kind, void* stream) {
   return answer(__func__, [&] {
-    State::get().enqueue(stream, NodeType::Copy, [=] { rowsFrom(to, pitch, array, x, y, width, height, directionOf(kind)); });
+    State::get().enqueue(stream, NodeType::Copy,
+                         [=] { rowsFrom(to, pitch, array, x, y, width, height, directionOf(kind)); });
   });
 }

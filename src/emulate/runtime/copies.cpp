@@ -8,7 +8,8 @@
 namespace ptxopt::emulate {
 
 Direction directionOf(int kind) {
-  need(kind >= 0 && kind <= static_cast<int>(Direction::Default), Code::InvalidMemcpyDirection, "no such direction");
+  need(kind >= 0 && kind <= static_cast<int>(Direction::Default), Code::InvalidMemcpyDirection,
+       "no such direction");
   return static_cast<Direction>(kind);
 }
 
@@ -29,7 +30,8 @@ void copyBytes(void* to, const void* from, size_t bytes, Direction d) {
   std::memmove(destinationOf(to, bytes, d), sourceOf(from, bytes, d), bytes);
 }
 
-void copyRows(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height, Direction d) {
+void copyRows(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
+              Direction d) {
   if (width == 0 || height == 0) return;
   need(width <= toPitch && width <= fromPitch, Code::InvalidPitchValue, "a row is longer than the pitch");
   std::byte* const t = destinationOf(to, toPitch * (height - 1) + width, d);
@@ -40,7 +42,9 @@ void copyRows(void* to, size_t toPitch, const void* from, size_t fromPitch, size
 void copyBox(const Copy3D& c) {
   const Direction d = directionOf(c.kind);
   // With an array at one end, widths are elements of it; else bytes.
-  const Array* const array = c.fromArray != nullptr ? &arrayAt(c.fromArray) : c.toArray != nullptr ? &arrayAt(c.toArray) : nullptr;
+  const Array* const array = c.fromArray != nullptr ? &arrayAt(c.fromArray)
+                             : c.toArray != nullptr ? &arrayAt(c.toArray)
+                                                    : nullptr;
   const size_t unit = array != nullptr ? array->elementBytes() : 1;
   const size_t width = c.extent.width * unit;
   if (width == 0 || c.extent.height == 0 || c.extent.depth == 0) return;
@@ -61,10 +65,11 @@ void copyBox(const Copy3D& c) {
          "a row is longer than the pitch");
     const size_t bytes = (c.extent.depth - 1) * slice + (c.extent.height - 1) * pointer.pitch + width;
     auto* const begin = static_cast<std::byte*>(pointer.address) + offset;
-    return {isSource ? const_cast<std::byte*>(sourceOf(begin, bytes, d)) : destinationOf(begin, bytes, d), pointer.pitch,
-            slice};
+    return {isSource ? const_cast<std::byte*>(sourceOf(begin, bytes, d)) : destinationOf(begin, bytes, d),
+            pointer.pitch, slice};
   };
-  const End from = endOf(c.fromArray, c.fromPosition, c.from, true), to = endOf(c.toArray, c.toPosition, c.to, false);
+  const End from = endOf(c.fromArray, c.fromPosition, c.from, true),
+            to = endOf(c.toArray, c.toPosition, c.to, false);
   for (size_t z = 0; z < c.extent.depth; ++z)
     for (size_t y = 0; y < c.extent.height; ++y)
       std::memmove(to.first + z * to.slice + y * to.row, from.first + z * from.slice + y * from.row, width);
@@ -122,13 +127,14 @@ int cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, void
   return later(__func__, stream, NodeType::Copy, [=] { copyBytes(to, from, bytes, Direction::DeviceToDevice); });
 }
 CUDA_API(cudaMemcpy2D)
-int cudaMemcpy2D(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height, int kind) {
+int cudaMemcpy2D(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
+                 int kind) {
   return now(__func__, [&] { copyRows(to, toPitch, from, fromPitch, width, height, directionOf(kind)); });
 }
 CUDA_ALSO(cudaMemcpy2D, cudaMemcpy2D_ptds)
 CUDA_API(cudaMemcpy2DAsync)
-int cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height, int kind,
-                      void* stream) {
+int cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t width, size_t height,
+                      int kind, void* stream) {
   return later(__func__, stream, NodeType::Copy,
                [=] { copyRows(to, toPitch, from, fromPitch, width, height, directionOf(kind)); });
 }
@@ -148,7 +154,8 @@ CUDA_API(cudaMemset) int cudaMemset(void* to, int value, size_t bytes) {
 }
 CUDA_ALSO(cudaMemset, cudaMemset_ptds)
 CUDA_API(cudaMemsetAsync) int cudaMemsetAsync(void* to, int value, size_t bytes, void* stream) {
-  return later(__func__, stream, NodeType::Fill, [=] { fill(to, bytes, static_cast<unsigned>(value), 1, bytes, 1); });
+  return later(__func__, stream, NodeType::Fill,
+               [=] { fill(to, bytes, static_cast<unsigned>(value), 1, bytes, 1); });
 }
 CUDA_ALSO(cudaMemsetAsync, cudaMemsetAsync_ptsz)
 CUDA_API(cudaMemset2D) int cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
@@ -157,22 +164,23 @@ CUDA_API(cudaMemset2D) int cudaMemset2D(void* to, size_t pitch, int value, size_
 CUDA_ALSO(cudaMemset2D, cudaMemset2D_ptds)
 CUDA_API(cudaMemset2DAsync)
 int cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, void* stream) {
-  return later(__func__, stream, NodeType::Fill, [=] { fill(to, pitch, static_cast<unsigned>(value), 1, width, height); });
+  return later(__func__, stream, NodeType::Fill,
+               [=] { fill(to, pitch, static_cast<unsigned>(value), 1, width, height); });
 }
 CUDA_ALSO(cudaMemset2DAsync, cudaMemset2DAsync_ptsz)
 CUDA_API(cudaMemset3D) int cudaMemset3D(PitchedPointer to, int value, Extent extent) {
   return now(__func__, [&] {
     for (size_t z = 0; z < extent.depth; ++z)
-      fill(static_cast<std::byte*>(to.address) + z * to.pitch * to.height, to.pitch, static_cast<unsigned>(value), 1,
-           extent.width, extent.height);
+      fill(static_cast<std::byte*>(to.address) + z * to.pitch * to.height, to.pitch, static_cast<unsigned>(value),
+           1, extent.width, extent.height);
   });
 }
 CUDA_ALSO(cudaMemset3D, cudaMemset3D_ptds)
 CUDA_API(cudaMemset3DAsync) int cudaMemset3DAsync(PitchedPointer to, int value, Extent extent, void* stream) {
   return later(__func__, stream, NodeType::Fill, [=] {
     for (size_t z = 0; z < extent.depth; ++z)
-      fill(static_cast<std::byte*>(to.address) + z * to.pitch * to.height, to.pitch, static_cast<unsigned>(value), 1,
-           extent.width, extent.height);
+      fill(static_cast<std::byte*>(to.address) + z * to.pitch * to.height, to.pitch, static_cast<unsigned>(value),
+           1, extent.width, extent.height);
   });
 }
 CUDA_ALSO(cudaMemset3DAsync, cudaMemset3DAsync_ptsz)
@@ -185,8 +193,10 @@ int cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_
 }
 CUDA_ALSO(cudaMemcpyToSymbol, cudaMemcpyToSymbol_ptds)
 CUDA_API(cudaMemcpyToSymbolAsync)
-int cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset, int kind, void* stream) {
-  return later(__func__, stream, NodeType::Copy, [=] { toVariable(symbol, from, bytes, offset, directionOf(kind)); });
+int cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset, int kind,
+                            void* stream) {
+  return later(__func__, stream, NodeType::Copy,
+               [=] { toVariable(symbol, from, bytes, offset, directionOf(kind)); });
 }
 CUDA_ALSO(cudaMemcpyToSymbolAsync, cudaMemcpyToSymbolAsync_ptsz)
 CUDA_API(cudaMemcpyFromSymbol)
@@ -196,7 +206,8 @@ int cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offs
 CUDA_ALSO(cudaMemcpyFromSymbol, cudaMemcpyFromSymbol_ptds)
 CUDA_API(cudaMemcpyFromSymbolAsync)
 int cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset, int kind, void* stream) {
-  return later(__func__, stream, NodeType::Copy, [=] { fromVariable(to, symbol, bytes, offset, directionOf(kind)); });
+  return later(__func__, stream, NodeType::Copy,
+               [=] { fromVariable(to, symbol, bytes, offset, directionOf(kind)); });
 }
 CUDA_ALSO(cudaMemcpyFromSymbolAsync, cudaMemcpyFromSymbolAsync_ptsz)
 CUDA_API(cudaGetSymbolAddress) int cudaGetSymbolAddress(void** address, const void* symbol) {

@@ -82,7 +82,8 @@ int __cudaPopCallConfiguration(Shape3* grid, Shape3* block, size_t* shared, void
 }
 
 CUDA_API(cudaLaunchKernel)
-int cudaLaunchKernel(const void* function, Shape3 grid, Shape3 block, void** arguments, size_t shared, void* stream) {
+int cudaLaunchKernel(const void* function, Shape3 grid, Shape3 block, void** arguments, size_t shared,
+                     void* stream) {
   return answer(__func__, [&] { enqueueLaunch(function, shapeOf(grid, block, shared), arguments, stream); });
 }
 CUDA_ALSO(cudaLaunchKernel, cudaLaunchKernel_ptsz)
@@ -145,8 +146,8 @@ CUDA_API(cudaFuncGetAttributes) int cudaFuncGetAttributes(FunctionAttributes* at
     a = {};
     a.sharedBytes = kernel.program().staticShared();
     a.localBytes = kernel.program().entry().stackBytes;
-    a.maxThreadsPerBlock = static_cast<int>(
-        ptxopt::kernelNeeds(module, f).threads.value_or(Architecture::kMostThreadsPerBlock));
+    a.maxThreadsPerBlock =
+        static_cast<int>(ptxopt::kernelNeeds(module, f).threads.value_or(Architecture::kMostThreadsPerBlock));
     a.registers = static_cast<int>(analyses.plainRegisters());
     a.ptxVersion = a.binaryVersion = static_cast<int>(s.architecture());
     a.maxDynamicSharedBytes = static_cast<int>(kernel.mostDynamicShared);
@@ -188,8 +189,8 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* funct
   return answer(__func__, [&] { out(blocks) = blocksOf(function, threads, shared); });
 }
 CUDA_API(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
-int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads, size_t shared,
-                                                           unsigned) {
+int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads,
+                                                           size_t shared, unsigned) {
   return answer(__func__, [&] { out(blocks) = blocksOf(function, threads, shared); });
 }
 CUDA_API(cudaOccupancyAvailableDynamicSMemPerBlock)
@@ -198,8 +199,8 @@ int cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* functio
     State& s = State::get();
     need(blocks > 0, Code::InvalidValue, "no blocks");
     const size_t all = static_cast<size_t>(deviceAttribute(81, s.architecture())) / static_cast<size_t>(blocks);
-    const size_t taken = s.kernel(function).program().staticShared() +
-                         static_cast<size_t>(deviceAttribute(111, s.architecture()));
+    const size_t taken =
+        s.kernel(function).program().staticShared() + static_cast<size_t>(deviceAttribute(111, s.architecture()));
     out(bytes) = all > taken ? all - taken : 0;
   });
 }
@@ -210,9 +211,11 @@ int cudaOccupancyMaxActiveClusters(int* clusters, const void* function, const La
     uint64_t size = 1;
     for (unsigned i = 0; i < l.count; ++i)
       if (l.attributes[i].id == 4)
-        size = uint64_t{l.attributes[i].value.cluster.x} * l.attributes[i].value.cluster.y * l.attributes[i].value.cluster.z;
+        size = uint64_t{l.attributes[i].value.cluster.x} * l.attributes[i].value.cluster.y *
+               l.attributes[i].value.cluster.z;
     const int blocks = blocksOf(function, static_cast<int>(l.block[0] * l.block[1] * l.block[2]), l.shared);
-    out(clusters) = static_cast<int>(static_cast<uint64_t>(blocks) * kMultiprocessors / std::max<uint64_t>(size, 1));
+    out(clusters) =
+        static_cast<int>(static_cast<uint64_t>(blocks) * kMultiprocessors / std::max<uint64_t>(size, 1));
   });
 }
 CUDA_API(cudaOccupancyMaxPotentialClusterSize)

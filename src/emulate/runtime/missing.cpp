@@ -16,13 +16,15 @@ int sayMissing(const char* name) {
   ++s.launcher.totals().missing;
   s.writeTotals();
   if (said->insert(name).second)
-    std::fputs(fmt::format("ptxopt emulate: the program calls {}, which the stand-in does not have\n", name).c_str(), stderr);
+    std::fputs(
+        fmt::format("ptxopt emulate: the program calls {}, which the stand-in does not have\n", name).c_str(),
+        stderr);
   return lastError() = static_cast<int>(Code::NotSupported);
 }
 
 }  // namespace
 
-#define EMULATE_MISSING(name) \
+#define EMULATE_MISSING(name)            \
   CUDA_VERSIONS_OF(missing_##name, name) \
   extern "C" __attribute__((visibility("default"), used)) int missing_##name() { return sayMissing(#name); }
 #include "emulate/runtime/missing.def"

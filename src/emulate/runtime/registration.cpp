@@ -32,8 +32,8 @@ CUDA_API(__cudaRegisterFatBinaryEnd) void __cudaRegisterFatBinaryEnd(void**) {}
 CUDA_API(__cudaUnregisterFatBinary) void __cudaUnregisterFatBinary(void**) {}
 
 CUDA_API(__cudaRegisterFunction)
-void __cudaRegisterFunction(void** handle, const char* hostFunction, char*, const char* name, int, void*, void*, void*,
-                            void*, int*) {
+void __cudaRegisterFunction(void** handle, const char* hostFunction, char*, const char* name, int, void*, void*,
+                            void*, void*, int*) {
   State& s = State::get();
   const std::lock_guard guard(s.lock);
   RegisteredKernel& k = s.kernels[hostFunction];
@@ -52,7 +52,8 @@ void __cudaRegisterHostVar(void** handle, const char* name, char* hostVariable, 
 }
 
 CUDA_API(__cudaRegisterManagedVar)
-void __cudaRegisterManagedVar(void** handle, void** hostVariable, char*, const char* name, int, size_t size, int, int) {
+void __cudaRegisterManagedVar(void** handle, void** hostVariable, char*, const char* name, int, size_t size, int,
+                              int) {
   registerVariable(handle, hostVariable, name, size, hostVariable);
 }
 

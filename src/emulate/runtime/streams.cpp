@@ -42,7 +42,8 @@ CUDA_API(cudaStreamCreate) int cudaStreamCreate(void** stream) {
 CUDA_API(cudaStreamCreateWithFlags) int cudaStreamCreateWithFlags(void** stream, unsigned flags) {
   return answer(__func__, [&] { out(stream) = newStream(flags, 0); });
 }
-CUDA_API(cudaStreamCreateWithPriority) int cudaStreamCreateWithPriority(void** stream, unsigned flags, int priority) {
+CUDA_API(cudaStreamCreateWithPriority)
+int cudaStreamCreateWithPriority(void** stream, unsigned flags, int priority) {
   return answer(__func__, [&] { out(stream) = newStream(flags, priority); });
 }
 CUDA_API(cudaStreamDestroy) int cudaStreamDestroy(void* handle) {
@@ -57,7 +58,8 @@ CUDA_API(cudaStreamDestroy) int cudaStreamDestroy(void* handle) {
 CUDA_API(cudaStreamSynchronize) int cudaStreamSynchronize(void* handle) {
   return answer(__func__, [&] {
     const Stream* const stream = State::get().stream(handle);
-    need(stream == nullptr || stream->captured == nullptr, Code::StreamCaptureUnsupported, "the stream is captured");
+    need(stream == nullptr || stream->captured == nullptr, Code::StreamCaptureUnsupported,
+         "the stream is captured");
   });
 }
 CUDA_ALSO(cudaStreamSynchronize, cudaStreamSynchronize_ptsz)
@@ -117,7 +119,8 @@ CUDA_API(cudaLaunchHostFunc) int cudaLaunchHostFunc(void* handle, void (*functio
 CUDA_ALSO(cudaLaunchHostFunc, cudaLaunchHostFunc_ptsz)
 CUDA_API(cudaStreamAddCallback)
 int cudaStreamAddCallback(void* handle, void (*function)(void*, int, void*), void* data, unsigned) {
-  return answer(__func__, [&] { State::get().enqueue(handle, NodeType::Host, [=] { function(handle, 0, data); }); });
+  return answer(__func__,
+                [&] { State::get().enqueue(handle, NodeType::Host, [=] { function(handle, 0, data); }); });
 }
 CUDA_ALSO(cudaStreamAddCallback, cudaStreamAddCallback_ptsz)
 

@@ -19,8 +19,8 @@ std::map<uint64_t, Object>& objects() {
 }
 
 exec::AddressMode addressMode(int mode) {
-  constexpr exec::AddressMode kModes[] = {exec::AddressMode::Wrap, exec::AddressMode::Clamp, exec::AddressMode::Mirror,
-                                          exec::AddressMode::Border};
+  constexpr exec::AddressMode kModes[] = {exec::AddressMode::Wrap, exec::AddressMode::Clamp,
+                                          exec::AddressMode::Mirror, exec::AddressMode::Border};
   need(mode >= 0 && mode < 4, Code::InvalidValue, "no such address mode");
   return kModes[mode];
 }
@@ -36,8 +36,8 @@ void bindArray(exec::TextureBinding& b, Array& a, bool normalized) {
   b.slicePitch = a.sliceBytes();
 }
 
-void bindMemory(exec::TextureBinding& b, const ChannelFormat& format, bool normalized, const void* address, size_t width,
-                size_t height, size_t pitch, size_t bytes) {
+void bindMemory(exec::TextureBinding& b, const ChannelFormat& format, bool normalized, const void* address,
+                size_t width, size_t height, size_t pitch, size_t bytes) {
   b.width = static_cast<unsigned>(width);
   b.height = static_cast<unsigned>(height);
   b.channels = channelsOf(format);
@@ -75,14 +75,15 @@ int cudaCreateTextureObject(unsigned long long* handle, const ResourceDescriptio
     } else if (r.type == kLinear) {
       const size_t texel = static_cast<size_t>(r.of.linear.format.bits[0]) / 8 * channelsOf(r.of.linear.format);
       need(texel != 0, Code::InvalidChannelDescriptor, "texels without channels");
-      bindMemory(*b, r.of.linear.format, normalized, r.of.linear.address, r.of.linear.bytes / texel, 1, r.of.linear.bytes,
-                 r.of.linear.bytes);
+      bindMemory(*b, r.of.linear.format, normalized, r.of.linear.address, r.of.linear.bytes / texel, 1,
+                 r.of.linear.bytes, r.of.linear.bytes);
       b->isLinearMemory = true;
     } else {
       need(r.type == kPitched, Code::NotSupported, "textures of mipmapped arrays");
       const auto& p = r.of.pitched;
-      bindMemory(*b, p.format, normalized, p.address, p.width, p.height, p.pitch,
-                 p.pitch * (p.height - 1) + p.width * static_cast<size_t>(p.format.bits[0]) / 8 * channelsOf(p.format));
+      bindMemory(
+          *b, p.format, normalized, p.address, p.width, p.height, p.pitch,
+          p.pitch * (p.height - 1) + p.width * static_cast<size_t>(p.format.bits[0]) / 8 * channelsOf(p.format));
     }
     need(t.srgb == 0, Code::NotSupported, "sRGB textures");
     for (std::size_t i = 0; i < 3; ++i) b->address[i] = addressMode(t.address[i]);

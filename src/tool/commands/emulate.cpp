@@ -39,12 +39,14 @@ struct EmulateLine {
 bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   CLI::App app(
       "ptxopt emulate [OPTIONS] PROGRAM ARGUMENTS...\n"
-      "Runs a CUDA program without a GPU: its kernels run in the interpreter. The program has to use the CUDA runtime\n"
+      "Runs a CUDA program without a GPU: its kernels run in the interpreter. The program has to use the CUDA "
+      "runtime\n"
       "as a shared library (nvcc -cudart shared) and to have PTX in it, as nvcc puts there unless told otherwise.\n"
       "With --optimize its kernels run as ptxopt makes them, with --compare both ways, and all memory is compared\n"
       "after each launch.\n"
       "\n"
-      "Exit codes: that of the program; 1 where a comparison differs and the program ended with 0; 2 usage, or the\n"
+      "Exit codes: that of the program; 1 where a comparison differs and the program ended with 0; 2 usage, or "
+      "the\n"
       "program cannot be run.",
       "ptxopt emulate");
   app.get_formatter()->column_width(34);
@@ -60,16 +62,20 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   app.add_flag("--compare", s.compare, "run each launch with and without --optimize, and compare what they wrote");
   app.add_option("--arch", line.architecture, "what the device is [the newest that the program has PTX for]")
       ->type_name("sm_XX");
-  app.add_option("-j,--jobs", s.jobs, "blocks in parallel [as many as there are cores; with --compare 1]")->type_name("N");
+  app.add_option("-j,--jobs", s.jobs, "blocks in parallel [as many as there are cores; with --compare 1]")
+      ->type_name("N");
   app.add_option("--max-steps", s.stepLimit, "stop a launch after so many warp instructions")->type_name("N");
   app.add_option("--memory", line.memoryMiB, "of the device")->type_name("MIB")->capture_default_str();
   app.add_option("--heap", line.heapMiB, "for malloc in kernels")->type_name("MIB")->capture_default_str();
   app.add_option("--keep", s.keep, "write the PTX of the program, and what became of it, into this folder")
       ->type_name("FOLDER");
   CLI::Option* const record =
-      app.add_option("--record", line.record, "write what the launches were given and what they left, for ptxopt record")
+      app.add_option("--record", line.record,
+                     "write what the launches were given and what they left, for ptxopt record")
           ->type_name("FILE");
-  app.add_option("--record-kernel", s.recordKernel, "only launches of this kernel")->type_name("NAME")->needs(record);
+  app.add_option("--record-kernel", s.recordKernel, "only launches of this kernel")
+      ->type_name("NAME")
+      ->needs(record);
   app.add_option("--record-first", s.recordMost, "only so many launches")->type_name("N")->needs(record);
   app.add_flag("-v,--verbose", s.verbose, "a line for each launch, and for each call that fails");
   app.add_option("PROGRAM", line.command, "the program and its arguments");
@@ -120,7 +126,8 @@ Totals readTotals(const std::string& file) {
 }
 
 std::string summary(const Totals& t, const Settings& s) {
-  std::string out = fmt::format("ptxopt emulate: {} launch{} in {:.2f} s", t.launches, t.launches == 1 ? "" : "es", t.seconds);
+  std::string out =
+      fmt::format("ptxopt emulate: {} launch{} in {:.2f} s", t.launches, t.launches == 1 ? "" : "es", t.seconds);
   if (t.failed != 0) out += fmt::format(", {} failed", t.failed);
   if (s.optimize) out += fmt::format("; {} of {} modules optimized", t.changedModules, t.modules);
   if (t.notOptimized != 0) out += fmt::format(", {} could not be", t.notOptimized);
@@ -143,13 +150,15 @@ int emulateCommand(int argc, char** argv) {
   if (error) return fail(Status::Usage, "/proc/self/exe: " + error.message());
   const std::string folder = standInFolder(settings.tool);
   if (folder.empty())
-    return fail(Status::Usage, "the stand-in for the CUDA libraries is not there; it is installed in lib/ptxopt/emulate");
+    return fail(Status::Usage,
+                "the stand-in for the CUDA libraries is not there; it is installed in lib/ptxopt/emulate");
   const std::string program = emulate::findProgram(line.command.front());
   if (program.empty()) return fail(Status::Usage, fmt::format("'{}' is no program", line.command.front()));
   if (emulate::readProgramFile(program).isStatic())
-    return fail(Status::Usage, fmt::format("'{}' has the CUDA runtime in it, where nothing can be put in its place: build "
-                                           "it with nvcc -cudart shared",
-                                           program));
+    return fail(Status::Usage,
+                fmt::format("'{}' has the CUDA runtime in it, where nothing can be put in its place: build "
+                            "it with nvcc -cudart shared",
+                            program));
   if (!settings.keep.empty()) {
     fs::create_directories(settings.keep, error);
     if (error) return fail(Status::Usage, fmt::format("'{}': {}", settings.keep, error.message()));

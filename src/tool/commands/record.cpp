@@ -40,8 +40,10 @@ bool readRecordLine(int argc, char** argv, RecordLine& line, int& exitCode) {
       "ptxopt record replay FILE [--optimize[=OPTIONS] | --with PTX]\n"
       "ptxopt record cut FILE -o FILE [--launch LIST] [--kernel NAME]\n"
       "ptxopt record diff FILE FILE\n"
-      "Launches that ptxopt emulate --record or ptxopt run --record wrote down: shows them, runs them again in the\n"
-      "interpreter and compares with what they left, keeps some, or compares two records. With --optimize or --with the\n"
+      "Launches that ptxopt emulate --record or ptxopt run --record wrote down: shows them, runs them again in "
+      "the\n"
+      "interpreter and compares with what they left, keeps some, or compares two records. With --optimize or "
+      "--with the\n"
       "kernels run from other PTX, on what the program gave them.\n"
       "\n"
       "Exit codes: 0 ok, 1 a comparison differs or a kernel fails, 2 usage, or a file cannot be read or written.",
@@ -51,7 +53,7 @@ bool readRecordLine(int argc, char** argv, RecordLine& line, int& exitCode) {
       "Examples:\n"
       "  ptxopt emulate --record r.zip ./app && ptxopt record replay r.zip --optimize\n"
       "  ptxopt record cut r.zip -o one.zip --launch 17\n"
-      "  ptxopt reduce k.ptx -o small.ptx -- sh -c '! ptxopt record replay one.zip --with {}'");
+      "  ptxopt record replay one.zip --with k.ptx");
   app.add_option("ACTION", line.action, "info, replay, cut or diff")
       ->required()
       ->check(CLI::IsMember({"info", "replay", "cut", "diff"}));
@@ -60,18 +62,20 @@ bool readRecordLine(int argc, char** argv, RecordLine& line, int& exitCode) {
   app.add_option("--launch", line.launches, "only these, from 1: 3,5-7")->type_name("LIST");
   app.add_option("--kernel", line.kernel, "only launches of this kernel")->type_name("NAME");
   app.add_option("-o,--output", line.output, "cut: the new record")->type_name("FILE");
-  CLI::Option* const optimize =
-      app.add_option("--optimize", line.optimize, "replay: optimize the kernels, with these options [-O2 --guard=off]")
-          ->type_name("[=OPTIONS]")
-          ->expected(0, 1);
+  CLI::Option* const optimize = app.add_option("--optimize", line.optimize,
+                                               "replay: optimize the kernels, with these options [-O2 --guard=off]")
+                                    ->type_name("[=OPTIONS]")
+                                    ->expected(0, 1);
   app.add_option("--with", line.with, "replay: the kernels of this file")->type_name("PTX")->excludes(optimize);
   app.add_option("-j,--jobs", line.jobs, "replay: blocks in parallel; 0: as many as there are cores")
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--max-steps", line.maxSteps, "replay: stop a launch after so many warp instructions")->type_name("N");
+  app.add_option("--max-steps", line.maxSteps, "replay: stop a launch after so many warp instructions")
+      ->type_name("N");
   const auto check = [&] {
     if ((line.action == "diff") != !line.other.empty())
-      throw CLI::ValidationError(line.action == "diff" ? "diff takes two records" : line.action + " takes one record");
+      throw CLI::ValidationError(line.action == "diff" ? "diff takes two records"
+                                                       : line.action + " takes one record");
     if ((line.action == "cut") != !line.output.empty())
       throw CLI::ValidationError(line.action == "cut" ? "cut needs -o" : "-o is for cut");
     if (line.action != "replay" && (optimize->count() != 0 || !line.with.empty()))
@@ -96,7 +100,8 @@ uint64_t numberOf(std::string_view text) {
 std::vector<bool> chosen(const RecordLine& line, const Record& record) {
   std::vector<bool> chosen(record.launches.size(), line.launches.empty());
   const auto bad = [&] {
-    return RecordError(fmt::format("--launch {}: the record has launches 1 to {}", line.launches, record.launches.size()));
+    return RecordError(
+        fmt::format("--launch {}: the record has launches 1 to {}", line.launches, record.launches.size()));
   };
   std::string_view rest = line.launches;
   while (!rest.empty()) {
@@ -124,7 +129,7 @@ std::string title(const RecordedLaunch& l) {
 }
 
 std::string bytesText(uint64_t bytes) {
-  return bytes >= 10u << 20 ? fmt::format("{} MiB", bytes >> 20)
+  return bytes >= 10u << 20   ? fmt::format("{} MiB", bytes >> 20)
          : bytes >= 10u << 10 ? fmt::format("{} KiB", bytes >> 10)
                               : fmt::format("{} bytes", bytes);
 }
@@ -133,7 +138,10 @@ int info(const RecordLine& line) {
   const Archive archive(line.file);
   const Record& record = archive.record();
   const std::vector<bool> wanted = chosen(line, record);
-  print(stdout, fmt::format("{}: {}, {}\n", line.file, fmt::format("{} launch{}", record.launches.size(), record.launches.size() == 1 ? "" : "es"), fmt::format("{} module{}", record.modules.size(), record.modules.size() == 1 ? "" : "s")));
+  print(stdout,
+        fmt::format("{}: {}, {}\n", line.file,
+                    fmt::format("{} launch{}", record.launches.size(), record.launches.size() == 1 ? "" : "es"),
+                    fmt::format("{} module{}", record.modules.size(), record.modules.size() == 1 ? "" : "s")));
   for (std::size_t i = 0; i < record.launches.size(); ++i) {
     if (!wanted[i]) continue;
     const RecordedLaunch& l = record.launches[i];

@@ -146,7 +146,8 @@ void RunLineReader::addWatch() {
                ->type_name("FILE")
                ->group(kWatch);
   app_.add_flag("--trace-lanes", line_.traceLanes, "... with the values of all lanes, not of one")->group(kWatch);
-  app_.add_option("--record", line_.recordFile, "write what the launches were given and what they left, for ptxopt record")
+  app_.add_option("--record", line_.recordFile,
+                  "write what the launches were given and what they left, for ptxopt record")
       ->type_name("FILE")
       ->group(kWatch);
   app_.add_flag("--check-races", line_.checkRaces, "fail at data races in shared and global memory")->group(kWatch);

@@ -146,7 +146,8 @@ void addFiles(CLI::App& app, VerifyLine& line) {
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
   app.add_option("--seed", line.options.seed, "what the inputs are made from [1]")->type_name("S");
-  app.add_option("--records", line.records, "launches of a program in place of made-up inputs: a record of ptxopt emulate")
+  app.add_option("--records", line.records,
+                 "launches of a program in place of made-up inputs: a record of ptxopt emulate")
       ->type_name("FILE")
       ->excludes("--trials")
       ->excludes("--seed");
@@ -269,7 +270,8 @@ int verifyCommand(int argc, char** argv) {
     return fail(Status::Usage, e.what());
   }
   if (verdicts.empty() && !line.records.empty())
-    return fail(Status::Usage, fmt::format("'{}' has no launches of the kernels of '{}'", line.records, line.pathA));
+    return fail(Status::Usage,
+                fmt::format("'{}' has no launches of the kernels of '{}'", line.records, line.pathA));
   if (verdicts.empty())
     return fail(Status::Usage, line.options.kernel.empty()
                                    ? fmt::format("'{}' has no kernels", line.pathA)

@@ -16,7 +16,8 @@ using verify::Verdict;
 
 // What a file leaves; none where its kernel fails: `failure` says how.
 std::optional<record::Replayed> resultOf(const record::Archive& archive, const record::RecordedLaunch& launch,
-                                         const Module& file, const record::ReplayOptions& options, std::string& failure) {
+                                         const Module& file, const record::ReplayOptions& options,
+                                         std::string& failure) {
   try {
     return record::replay(archive, launch, file, options);
   } catch (const exec::ExecError& e) {
@@ -58,7 +59,9 @@ std::vector<KernelVerdict> verifyRecords(const Module& a, const Module& b, const
       if (second && !difference && first->printed == second->printed) continue;
       v.verdict = Verdict::Different;
       v.detail = fmt::format("launch {}: {}", number,
-                             !second ? failure : difference ? *difference : std::string("it prints something else"));
+                             !second      ? failure
+                             : difference ? *difference
+                                          : std::string("it prints something else"));
     }
     if (launches == 0) continue;
     if (v.trials == 0) {

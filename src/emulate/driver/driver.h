@@ -1,0 +1,19 @@
+// The functions of the CUDA driver that programs and frameworks load PTX with, on the same state as those of the runtime: a
+// program may use both.
+//
+// There is one device and, as far as programs can see, one context, which is always current. Functions whose meaning has
+// changed are exported under the names that headers of CUDA 12 and 13 give them (cuMemAlloc_v2).
+#pragma once
+
+#include "emulate/runtime/exported.h"
+
+namespace ptxopt::emulate {
+
+// The answer of the driver for an error.
+int resultOf(Code code);
+const char* resultName(int result);
+
+// As answer() of the runtime; the last error stays what it was, since the driver has none.
+int answerDriver(const char* call, const std::function<void()>& body);
+
+}  // namespace ptxopt::emulate
