@@ -118,7 +118,7 @@ bool isThisProgram(const std::string& path) {
   // The drop-in is a program of its own: what a link called ptxas leads to.
   std::error_code error;
   const std::string name = std::filesystem::canonical(path, error).filename().string();
-  return !error && (name == "ptxopt" || name == "ptxopt-ptxas");
+  return !error && (name == "ptxopt" || name.starts_with("ptxopt-ptxas"));
 }
 
 std::string whyNoProgram(const char* variable, const std::string& value) {

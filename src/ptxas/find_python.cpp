@@ -52,7 +52,8 @@ std::vector<std::string> pythonPackageFolders() {
       if (!folder.empty()) visit(fs::path(folder));
     }
   };
-  forEach(std::getenv("PYTHONPATH"), [&](const fs::path& folder) { addFolder(folder, folders); });
+  for (const char* list : {"PTXOPT_PYTHON_PACKAGES", "PYTHONPATH"})
+    forEach(std::getenv(list), [&](const fs::path& folder) { addFolder(folder, folders); });
   forEach(std::getenv("PATH"), [&](const fs::path& folder) {
     if (::access((folder / "python3").c_str(), X_OK) != 0) return;
     addEnvironment(folder.parent_path(), folders);

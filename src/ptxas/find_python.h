@@ -1,7 +1,7 @@
 // The ptxas that packages of Python bring: wheels of the toolkit, and Triton's two (python_ptxas.def).
 //
 // Looked for are the environments of $VIRTUAL_ENV and $CONDA_PREFIX, then each that has its python3 on the PATH, and the
-// folders of $PYTHONPATH. No Python is started: the folders of packages have fixed names.
+// folders of $PTXOPT_PYTHON_PACKAGES and $PYTHONPATH. No Python is started: the folders of packages have fixed names.
 #pragma once
 
 #include <string>

@@ -1,0 +1,32 @@
+# libptxopt.so: the library and all commands, with the C functions of ptxopt_c.h and no other symbol. The Python package
+# loads it, and in a wheel (wheel.cmake) the programs of the package are a few lines that call it.
+#
+# The C++ runtime is inside, so that it meets no other in the process that loads it.
+file(GLOB c_api_sources CONFIGURE_DEPENDS src/c_api/*.cpp)
+set(exported ${PROJECT_SOURCE_DIR}/src/c_api/exported.map)
+enable_language(C)
+add_library(ptxopt_shared SHARED ${c_api_sources} src/c_api/program_archives.c)
+target_link_libraries(ptxopt_shared PRIVATE ptxopt_commands fmt::fmt nlohmann_json::nlohmann_json)
+target_link_options(ptxopt_shared PRIVATE -Wl,--version-script=${exported} -Wl,--no-undefined -Wl,--as-needed -Wl,--gc-sections)
+set_target_properties(ptxopt_shared PROPERTIES OUTPUT_NAME ptxopt LINK_DEPENDS ${exported})
+ptxopt_warnings(ptxopt_shared)
+if(PTXOPT_STATIC_RUNTIME AND fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10
+   AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  target_sources(ptxopt_shared PRIVATE src/tool/fmt_definitions.cpp)
+  target_link_options(ptxopt_shared PRIVATE -static-libstdc++)
+endif()
+
+if(PTXOPT_WHEEL)
+  target_sources(ptxopt_shared PRIVATE src/c_api/old_glibc.c src/c_api/elf_errors.c)
+  foreach(program ptxopt ptxopt-ptxas)
+    string(REPLACE "-" "_" target wheel_${program})
+    add_executable(${target} src/c_api/program.c src/c_api/old_start.c)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY wheel
+      INSTALL_RPATH "$ORIGIN/.." BUILD_RPATH_USE_ORIGIN ON)
+    target_link_libraries(${target} PRIVATE ptxopt_shared)
+  endforeach()
+  target_compile_definitions(wheel_ptxopt_ptxas PRIVATE PTXOPT_MAIN=ptxopt_ptxas_main)
+  add_custom_target(ptxopt_wheel DEPENDS ptxopt_shared wheel_ptxopt wheel_ptxopt_ptxas)
+  install(TARGETS ptxopt_shared LIBRARY DESTINATION ptxopt COMPONENT python)
+  install(TARGETS wheel_ptxopt wheel_ptxopt_ptxas RUNTIME DESTINATION ptxopt/bin COMPONENT python)
+endif()

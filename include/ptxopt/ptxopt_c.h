@@ -1,0 +1,66 @@
+/* ptxopt for other languages: a C interface to what libptxopt.so exports. The Python package uses it through ctypes.
+ *
+ *     ptxopt_result* r = ptxopt_optimize(text, size, "{\"arch\": \"sm_90\"}");
+ *     if (ptxopt_status(r) == 0) use(ptxopt_output(r, &size));
+ *     else puts(ptxopt_error(r));
+ *     ptxopt_free(r);
+ *
+ * Calls from several threads at once are fine. No function keeps what it is given, none throws or exits. What a result
+ * returns lives as long as the result. Functions are added, never changed: ptxopt_abi() counts additions. */
+#ifndef PTXOPT_C_H
+#define PTXOPT_C_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PTXOPT_C_API __attribute__((visibility("default")))
+
+PTXOPT_C_API int ptxopt_abi(void);                 /* 1 */
+PTXOPT_C_API const char* ptxopt_version(void);      /* "0.1.0" */
+PTXOPT_C_API const char* ptxopt_version_line(void); /* what `ptxopt --version` prints */
+
+typedef struct ptxopt_result ptxopt_result;
+
+/* Optimizes a text, with the guard. `options` is a JSON object or NULL; each member may be missing:
+ *   arch            "sm_90"; else what the text's .target says
+ *   level           0, 1, 2                       [2]
+ *   passes, skip    lists of names
+ *   knobs           an object of numbers
+ *   guard           "auto", "ptxas", "estimate", "off"  [auto: ptxas at level 2, if there is one and no passes are named]
+ *   guard_rule      "time", "warps"               [$PTXOPT_GUARD_RULE, else time]
+ *   ptxas           the program that the guard asks; else as docs/guard.md has it
+ *   packages        folders of Python packages that may bring a ptxas, which is asked after all others
+ *   timeout         seconds for a call of ptxas   [600]
+ *   jobs            threads; 0: one a core        [1]
+ *   file            the name in messages          ["<input>"]
+ *   report          whether the details have the report  [false]
+ * A member that is not one of these is an error. Never NULL. */
+PTXOPT_C_API ptxopt_result* ptxopt_optimize(const char* text, size_t size, const char* options);
+/* The exit code of the tool: 0 ok, 2 options that make no sense, 3 the text is not PTX, 4 a bug in ptxopt; 1 where the
+ * guard was asked for by its name and had nothing to compare. */
+PTXOPT_C_API int ptxopt_status(const ptxopt_result* result);
+/* The optimized text, empty unless the status is 0. A zero byte follows it. */
+PTXOPT_C_API const char* ptxopt_output(const ptxopt_result* result, size_t* size);
+/* What went wrong: `FILE:LINE:COL: error: ...`, the line, a caret. "" where nothing did. */
+PTXOPT_C_API const char* ptxopt_error(const ptxopt_result* result);
+/* A JSON object: architecture, functions, functions_changed, instructions, instructions_after, remarks
+ * ({name, place, message, pass, missed}), guard ({mode, asked, ptxas, why, trouble, kept: {name, reason, detail}} and,
+ * where ptxas has figures, before and after: of each function), and report if it was asked for: what --report of the
+ * tool writes. */
+PTXOPT_C_API const char* ptxopt_details(const ptxopt_result* result);
+PTXOPT_C_API void ptxopt_free(ptxopt_result* result);
+
+/* A JSON object with the lists `passes` and `knobs`, as --list-passes and --list-knobs have them. */
+PTXOPT_C_API const char* ptxopt_describe(void);
+
+/* What the programs ptxopt and ptxopt-ptxas do; the exit code. For programs that are nothing else. */
+PTXOPT_C_API int ptxopt_main(int argc, char** argv);
+PTXOPT_C_API int ptxopt_ptxas_main(int argc, char** argv);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,140 @@
+"""optimize(): PTX in, PTX out, in this process."""
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+from . import _html
+from ._errors import error_of
+from ._library import call
+from ._toolchains import package_folders
+
+Text = Union[str, bytes]
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something worth knowing: `name` is one of a fixed set (docs/command-line.md)."""
+    name: str
+    place: str
+    message: str
+    pass_: str = ""
+    missed: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message} [{self.name}]"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A function whose original text was kept, since it would have got worse: `reason` and `detail` as `-v` prints them."""
+    name: str
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What the guard did: `mode` is off, estimate or ptxas; `before` and `after` have ptxas's figures by function."""
+    mode: str = "off"
+    asked: bool = False
+    ptxas: str = ""
+    why: str = ""
+    trouble: str = ""
+    kept: List[Kept] = field(default_factory=list)
+    before: Dict[str, Dict[str, Any]] = field(default_factory=dict)
+    after: Dict[str, Dict[str, Any]] = field(default_factory=dict)
+
+
+def _guard_of(found: Dict[str, Any]) -> Guard:
+    def by_name(functions: List[Dict[str, Any]]) -> Dict[str, Dict[str, Any]]:
+        return {f["name"]: f for f in functions}
+    return Guard(found["mode"], found["asked"], found["ptxas"], found["why"], found["trouble"],
+                 [Kept(**kept) for kept in found["kept"]],
+                 by_name(found.get("before", [])), by_name(found.get("after", [])))
+
+
+class Result:
+    """What optimize() returns. str() is the PTX; in a notebook it is a table of what changed."""
+
+    def __init__(self, ptx: Text, source: Text, details: bytes):
+        self.ptx: Text = ptx
+        self._source = source
+        self._details = details
+        self._parsed: Optional[Dict[str, Any]] = None
+
+    @property
+    def details(self) -> Dict[str, Any]:
+        """Everything that is known of the call (ptxopt_details of ptxopt_c.h)."""
+        if self._parsed is None:
+            self._parsed = json.loads(self._details)
+        return self._parsed
+
+    @property
+    def remarks(self) -> List[Remark]:
+        return [Remark(r["name"], r["place"], r["message"], r["pass"], r["missed"]) for r in self.details["remarks"]]
+
+    @property
+    def report(self) -> Dict[str, Any]:
+        """What each pass did to each function: the JSON of --report (docs/command-line.md)."""
+        return self.details["report"]
+
+    @property
+    def guard(self) -> Guard:
+        return _guard_of(self.details["guard"])
+
+    @property
+    def changed(self) -> bool:
+        return self.ptx != self._source
+
+    @property
+    def arch(self) -> str:
+        return self.details["architecture"]
+
+    def __str__(self) -> str:
+        return self.ptx if isinstance(self.ptx, str) else self.ptx.decode("utf-8", "replace")
+
+    def __repr__(self) -> str:
+        d = self.details
+        return (f"<ptxopt.Result for {d['architecture']}: {d['functions_changed']} of {d['functions']} functions changed, "
+                f"{d['instructions']} -> {d['instructions_after']} instructions>")
+
+    def _repr_html_(self) -> str:
+        return _html.result(self)
+
+
+def options_json(options: Mapping[str, Any]) -> bytes:
+    return json.dumps({name: value for name, value in options.items() if value is not None}).encode()
+
+
+def optimize(ptx: Text, arch: Optional[str] = None, level: int = 2, passes: Optional[Sequence[str]] = None,
+             knobs: Mapping[str, int] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
+             skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: float = 600,
+             file: str = "<input>") -> Result:
+    """Optimizes PTX text for `arch` ("sm_90"; else what its .target says).
+
+    level     0 parse and print, 1 clean-up, 2 everything that pays
+    passes    exactly these, in this order; skip: not these
+    knobs     {"name": value}; ptxopt.knobs() lists them
+    guard     "auto": where a ptxas is found, and at level 2 without `passes`, kernels that would get worse keep their text;
+              "ptxas": the same, and CheckFailed where nothing can be compared; "estimate"; "off". "auto" is
+              $PTXOPT_GUARD if that is set
+    ptxas     the program that the guard asks; else as docs/guard.md has it, and after these the wheels of this Python
+    jobs      threads that work on the functions; 0: one a core
+    file      the name in messages
+
+    str in, str out; bytes in, bytes out. Raises InvalidPtx, UsageError, InternalError. Releases the GIL."""
+    text = ptx.encode("utf-8", "surrogateescape") if isinstance(ptx, str) else bytes(ptx)
+    if guard == "auto":
+        guard = os.environ.get("PTXOPT_GUARD") or guard
+    asks = guard == "ptxas" or (guard == "auto" and level >= 2 and passes is None)
+    options = options_json({
+        "arch": arch, "level": level, "passes": None if passes is None else list(passes), "skip": list(skip),
+        "knobs": dict(knobs), "guard": guard, "guard_rule": guard_rule, "ptxas": None if ptxas is None else os.fspath(ptxas),
+        "packages": package_folders() if asks else None, "timeout": timeout, "jobs": jobs, "file": file, "report": True})
+    status, output, error, details = call(text, options)
+    if status != 0:
+        raise error_of(status, error)
+    return Result(output.decode("utf-8", "surrogateescape") if isinstance(ptx, str) else output, ptx, details)

@@ -1,0 +1,61 @@
+"""The programs of this package: ptxopt and ptxopt-ptxas, in the folder bin of it.
+
+The names on the PATH are small Python programs that become these, since the folder of packages is not known to a program
+on the PATH. Give the real path, `ptxopt.program_path("ptxopt-ptxas")`, to a build that calls it often.
+"""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any, List, NoReturn, Optional, Sequence
+
+from ._errors import UsageError
+from ._library import FOLDER
+from ._toolchains import environment
+
+NAMES = ("ptxopt", "ptxopt-ptxas")
+
+
+def program_path(name: str = "ptxopt") -> str:
+    """The path of "ptxopt" or "ptxopt-ptxas". In a source checkout $PTXOPT names the first, and the other is its neighbour."""
+    if name not in NAMES:
+        raise UsageError(f"there is no program {name}; there are {', '.join(NAMES)}")
+    own = os.path.join(FOLDER, "bin", name)
+    if not os.path.exists(own) and os.environ.get("PTXOPT"):
+        own = os.path.join(os.path.dirname(os.path.abspath(os.environ["PTXOPT"])), name)
+    if not os.path.exists(own):
+        raise UsageError(f"{own} is not there; in a source checkout $PTXOPT names the program")
+    return own
+
+
+def run_program(arguments: Sequence[str], input: Optional[bytes] = None, **options: Any) -> "subprocess.CompletedProcess[bytes]":
+    """Runs `ptxopt ARGUMENTS...` to its end."""
+    return subprocess.run([program_path(), *arguments], input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment(), **({} if input is not None else {"stdin": subprocess.DEVNULL}), **options)
+
+
+def become(name: str, arguments: Sequence[str], called: Optional[str] = None) -> NoReturn:
+    """Goes on as the program, with the same process."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    program = program_path(name)
+    os.execve(program, [called or program, *arguments], environment())
+
+
+def _arguments() -> List[str]:
+    return sys.argv[1:]
+
+
+def ptxopt() -> None:
+    from .__main__ import main
+    sys.exit(main(_arguments()))
+
+
+def ptxopt_ptxas() -> None:
+    become("ptxopt-ptxas", _arguments(), called=os.path.abspath(sys.argv[0]))
+
+
+def ptxopt_ptxas_blackwell() -> None:
+    """Its name says that it stands for Triton's second ptxas."""
+    become("ptxopt-ptxas", _arguments(), called=os.path.abspath(sys.argv[0]))

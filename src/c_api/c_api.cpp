@@ -1,0 +1,118 @@
+// The functions of ptxopt_c.h. No exception leaves them: what is thrown becomes a result with a status.
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "c_api/details_json.h"
+#include "c_api/options_json.h"
+#include "ptxopt/ptxopt_c.h"
+#include "tool/revision.h"
+#include "tool/run_tool.h"
+
+struct ptxopt_result {
+  ptxopt::Status status = ptxopt::Status::Ok;
+  std::string output, error, details = "{}";
+};
+
+namespace ptxopt::c_api {
+namespace {
+
+void fail(ptxopt_result& to, Status status, std::string error) {
+  to.status = status;
+  to.error = std::move(error);
+  to.output.clear();
+}
+
+void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
+  Options options;
+  GuardOptions guard;
+  if (std::string error = readOptions(json == nullptr ? "" : json, options, guard); !error.empty())
+    return fail(to, Status::Usage, std::move(error));
+  GuardedResult done = optimizeGuarded(text, options, guard);
+  to.status = done.result.status;
+  to.error = std::move(done.result.error);
+  if (to.status != Status::Ok) return;
+  to.details = detailsJson(done);
+  if (guard.isInsistent && done.guard.noVerdict)
+    return fail(to, Status::CheckFailed, "guard ptxas: nothing to compare: " + done.guard.trouble);
+  to.output = std::move(done.result.output);
+}
+
+ptxopt_result& outOfMemory() {
+  static ptxopt_result result{Status::Usage, {}, "out of memory"};
+  return result;
+}
+
+std::string describe() {
+  nlohmann::ordered_json passes = nlohmann::json::array(), knobs = nlohmann::json::array();
+  for (const PassDescription& p : describePasses())
+    passes.push_back({{"name", p.name}, {"level", p.level}, {"summary", p.summary}});
+  for (const KnobDescription& k : describeKnobs())
+    knobs.push_back({{"name", k.name},
+                     {"default", k.defaultValue},
+                     {"least", k.least},
+                     {"most", k.most},
+                     {"values", k.values},
+                     {"summary", k.summary}});
+  return nlohmann::ordered_json{{"passes", passes}, {"knobs", knobs}}.dump();
+}
+
+}  // namespace
+}  // namespace ptxopt::c_api
+
+using namespace ptxopt;
+
+int ptxopt_abi() { return 1; }
+
+const char* ptxopt_version() {
+  static const std::string text(version());
+  return text.c_str();
+}
+
+const char* ptxopt_version_line() {
+  static const std::string text = tool::versionText();
+  return text.c_str();
+}
+
+ptxopt_result* ptxopt_optimize(const char* text, size_t size, const char* options) {
+  // Without memory there is still this one to return, which ptxopt_free() leaves.
+  std::unique_ptr<ptxopt_result> result;
+  try {
+    result = std::make_unique<ptxopt_result>();
+    try {
+      c_api::optimizeInto(*result, {text, size}, options);
+    } catch (const std::bad_alloc&) {
+      return &c_api::outOfMemory();
+    } catch (const std::exception& e) {
+      c_api::fail(*result, Status::Internal, e.what());
+    }
+  } catch (...) {
+    return &c_api::outOfMemory();
+  }
+  return result.release();
+}
+
+int ptxopt_status(const ptxopt_result* result) { return static_cast<int>(result->status); }
+
+const char* ptxopt_output(const ptxopt_result* result, size_t* size) {
+  if (size != nullptr) *size = result->output.size();
+  return result->output.c_str();
+}
+
+const char* ptxopt_error(const ptxopt_result* result) { return result->error.c_str(); }
+
+const char* ptxopt_details(const ptxopt_result* result) { return result->details.c_str(); }
+
+void ptxopt_free(ptxopt_result* result) {
+  if (result != &c_api::outOfMemory()) delete result;
+}
+
+const char* ptxopt_describe() {
+  static const std::string text = c_api::describe();
+  return text.c_str();
+}
+
+int ptxopt_main(int argc, char** argv) { return tool::runTool(argc, argv); }
+
+int ptxopt_ptxas_main(int argc, char** argv) { return tool::runDropIn(argc, argv); }

@@ -1,0 +1,53 @@
+#include "c_api/details_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "ptxas/measures_json.h"
+
+namespace ptxopt::c_api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json remarksOf(const Result& result) {
+  Json all = Json::array();
+  for (const Remark& r : result.remarks)
+    all.push_back(
+        {{"name", r.name}, {"place", r.place}, {"message", r.message}, {"pass", r.pass}, {"missed", r.missed}});
+  return all;
+}
+
+Json guardOf(const GuardReport& guard) {
+  Json kept = Json::array();
+  for (const KeptFunction& f : guard.kept)
+    kept.push_back({{"name", f.name}, {"reason", f.reason}, {"detail", f.detail}});
+  Json all = {{"mode", name(guard.mode)}, {"asked", guard.asked},     {"ptxas", guard.ptxas},
+              {"why", guard.why},         {"trouble", guard.trouble}, {"kept", std::move(kept)}};
+  if (!guard.before.functions.empty()) {
+    all["before"] = toJson(guard.before)["functions"];
+    all["after"] = toJson(guard.after)["functions"];
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string detailsJson(const GuardedResult& done) {
+  const Result& result = done.result;
+  Json all = {{"architecture", result.architecture},
+              {"functions", result.functions},
+              {"functions_changed", result.functionsChanged},
+              {"instructions", result.instructions},
+              {"instructions_after", result.instructionsAfter},
+              {"remarks", remarksOf(result)},
+              {"guard", guardOf(done.guard)}};
+  // Names come from the text, which may hold any bytes.
+  std::string text = all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!result.reportJson.empty()) {
+    text.pop_back();
+    text += ",\"report\":" + result.reportJson + "}";
+  }
+  return text;
+}
+
+}  // namespace ptxopt::c_api

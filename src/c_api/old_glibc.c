@@ -1,0 +1,50 @@
+/* What glibc 2.28 lacks of what is linked, in terms of what it has, for x86-64 (cmake/wheel.cmake).
+ *
+ * These symbols are newer by name or by version only: 2.32 to 2.34 moved pthread and stat into libc.so under new
+ * versions, and the old ones are still there. A definition here is what the linker takes first, so that the library asks
+ * for the old version. tests/python/wheel.py checks what it asks for. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#define OLD(result, name, version, parameters, arguments)            \
+  extern result old_##name parameters;                               \
+  __asm__(".symver old_" #name ", " #name "@GLIBC_" version);        \
+  result name parameters { return old_##name arguments; }
+
+OLD(int, pthread_create, "2.2.5", (pthread_t* t, const pthread_attr_t* a, void* (*run)(void*), void* with), (t, a, run, with))
+OLD(int, pthread_detach, "2.2.5", (pthread_t t), (t))
+OLD(int, pthread_join, "2.2.5", (pthread_t t, void** result), (t, result))
+OLD(int, pthread_once, "2.2.5", (pthread_once_t * once, void (*run)(void)), (once, run))
+OLD(int, pthread_key_create, "2.2.5", (pthread_key_t * key, void (*end)(void*)), (key, end))
+OLD(int, __pthread_key_create, "2.2.5", (pthread_key_t * key, void (*end)(void*)), (key, end))
+OLD(int, pthread_key_delete, "2.2.5", (pthread_key_t key), (key))
+OLD(void*, pthread_getspecific, "2.2.5", (pthread_key_t key), (key))
+OLD(int, pthread_setspecific, "2.2.5", (pthread_key_t key, const void* value), (key, value))
+OLD(int, pthread_rwlock_rdlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
+OLD(int, pthread_rwlock_wrlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
+OLD(int, pthread_rwlock_unlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
+
+/* stat and its kind called these, with a version of the structure. */
+enum { kStatVersion = 1 };
+extern int oldStat(int version, const char* path, struct stat* to);
+extern int oldLstat(int version, const char* path, struct stat* to);
+extern int oldFstat(int version, int file, struct stat* to);
+__asm__(".symver oldStat, __xstat@GLIBC_2.2.5");
+__asm__(".symver oldLstat, __lxstat@GLIBC_2.2.5");
+__asm__(".symver oldFstat, __fxstat@GLIBC_2.2.5");
+int stat(const char* path, struct stat* to) { return oldStat(kStatVersion, path, to); }
+int lstat(const char* path, struct stat* to) { return oldLstat(kStatVersion, path, to); }
+int fstat(int file, struct stat* to) { return oldFstat(kStatVersion, file, to); }
+int fstat64(int file, struct stat64* to) { return oldFstat(kStatVersion, file, (struct stat*)to); }
+int stat64(const char* path, struct stat64* to) { return oldStat(kStatVersion, path, (struct stat*)to); }
+int lstat64(const char* path, struct stat64* to) { return oldLstat(kStatVersion, path, (struct stat*)to); }
+
+uint32_t arc4random(void) {
+  uint32_t value = 0;
+  while (getrandom(&value, sizeof value, 0) != sizeof value) {
+  }
+  return value;
+}

@@ -1,0 +1,102 @@
+#include "c_api/options_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "ptxas/find_python.h"
+
+namespace ptxopt::c_api {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Given {
+  Options& options;
+  std::string guard = "auto", rule, ptxas;
+  std::vector<std::string> packages;
+  double timeoutSeconds = 600;
+};
+
+// A member by its name: where its value goes. Values of another kind throw, as nlohmann::json does.
+struct Member {
+  const char* name;
+  void (*take)(const Json& value, Given& to);
+};
+constexpr Member kMembers[] = {
+    {"arch", [](const Json& v, Given& to) { v.get_to(to.options.architecture); }},
+    {"level", [](const Json& v, Given& to) { v.get_to(to.options.level); }},
+    {"passes", [](const Json& v, Given& to) { to.options.passes = v.get<std::vector<std::string>>(); }},
+    {"skip", [](const Json& v, Given& to) { v.get_to(to.options.skip); }},
+    {"knobs", [](const Json& v, Given& to) { v.get_to(to.options.knobs); }},
+    {"guard", [](const Json& v, Given& to) { v.get_to(to.guard); }},
+    {"guard_rule", [](const Json& v, Given& to) { v.get_to(to.rule); }},
+    {"ptxas", [](const Json& v, Given& to) { v.get_to(to.ptxas); }},
+    {"packages", [](const Json& v, Given& to) { v.get_to(to.packages); }},
+    {"timeout", [](const Json& v, Given& to) { v.get_to(to.timeoutSeconds); }},
+    {"jobs", [](const Json& v, Given& to) { v.get_to(to.options.jobs); }},
+    {"file", [](const Json& v, Given& to) { v.get_to(to.options.fileName); }},
+    {"report", [](const Json& v, Given& to) { v.get_to(to.options.report); }},
+};
+
+std::string take(const Json& json, Given& given) {
+  if (!json.is_object()) return "options are an object";
+  for (const auto& [name, value] : json.items()) {
+    const Member* found = nullptr;
+    for (const Member& m : kMembers)
+      if (name == m.name) found = &m;
+    if (found == nullptr) return fmt::format("there is no option '{}'", name);
+    try {
+      found->take(value, given);
+    } catch (const Json::exception&) {
+      return fmt::format("option '{}' cannot be {}", name, value.dump());
+    }
+  }
+  return {};
+}
+
+// What --guard and its companions do (docs/guard.md), with the packages of the Python that calls as the last to ask.
+std::string makeGuard(const Given& given, const Options& options, GuardOptions& guard) {
+  const bool wants = given.guard == "ptxas", isUsual = given.guard.empty() || given.guard == "auto";
+  if (!wants && !isUsual && given.guard != "estimate" && given.guard != "off")
+    return fmt::format("there is no guard '{}'; it is auto, ptxas, estimate or off", given.guard);
+  const char* const usualRule = std::getenv("PTXOPT_GUARD_RULE");
+  if (!given.rule.empty() && !guardRuleNamed(given.rule))
+    return fmt::format("there is no guard rule '{}'", given.rule);
+  guard.rule = guardRuleNamed(!given.rule.empty() || usualRule == nullptr ? given.rule : usualRule)
+                   .value_or(GuardRule::Time);
+  guard.ptxas.timeoutSeconds = given.timeoutSeconds;
+  guard.ptxas.cache = &Cache::user();
+  if (given.guard == "estimate") guard.mode = GuardMode::Estimate;
+  if (!wants && !(isUsual && options.level >= 2 && !options.passes)) return {};
+
+  PtxasSearch search;
+  search.given = given.ptxas;
+  guard.candidates = ptxasCandidates(search);
+  if (!guard.candidates.isExplicit)
+    for (const std::string& folder : given.packages)
+      for (PtxasCandidate& wheel : ptxasOfPackages(folder)) guard.candidates.all.push_back(std::move(wheel));
+  if (guard.candidates.all.empty()) return wants ? "guard ptxas: there is no ptxas" : "";
+  guard.ptxas.program = guard.candidates.all.front().path;
+  guard.mode = GuardMode::Ptxas;
+  guard.isInsistent = wants;
+  return {};
+}
+
+}  // namespace
+
+std::string readOptions(std::string_view text, Options& options, GuardOptions& guard) {
+  Given given{.options = options};
+  if (!text.empty()) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded()) return "options are not JSON";
+    if (std::string error = take(json, given); !error.empty()) return error;
+  }
+  return makeGuard(given, options, guard);
+}
+
+}  // namespace ptxopt::c_api

@@ -1,0 +1,15 @@
+// The options of ptxopt_optimize(), from JSON (ptxopt_c.h lists the members).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "guard/guard.h"
+#include "ptxopt/ptxopt.h"
+
+namespace ptxopt::c_api {
+
+// Empty when the text makes sense; else what is wrong with it, or with the ptxas that it asks for.
+std::string readOptions(std::string_view json, Options& options, GuardOptions& guard);
+
+}  // namespace ptxopt::c_api

@@ -1,0 +1,87 @@
+// ptxopt on the command line: a thin user of the library.
+#include "tool/run_tool.h"
+
+#include <ctime>
+
+#include "dump/dump.h"
+#include "ptxopt/ptxopt.h"
+#include "text/parse.h"
+#include "tool/commands/in_place.h"
+#include "tool/commands/optimize_text.h"
+#include "tool/commands/subcommands.h"
+#include "tool/files.h"
+#include "tool/manual/completion.h"
+#include "tool/manual/describe.h"
+#include "tool/manual/lists.h"
+#include "tool/manual/manual.h"
+#include "tool/options/command_line.h"
+#include "tool/options/config.h"
+#include "tool/terminal/messages.h"
+#include "wrapper/client.h"
+
+namespace ptxopt::tool {
+namespace {
+
+double processSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+int optimizeFile(const CommandLine& line) {
+  FileText text;
+  std::string error;
+  if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
+  const Optimized optimized = optimizeText(text, line, line.options);
+  print(stderr, optimized.messages);
+  if (optimized.status != Status::Ok) {
+    printMessage(optimized.error);
+    return static_cast<int>(optimized.status);
+  }
+  const Result& result = optimized.result;
+
+  // The dumps are of the text that comes out, so that their lines are its lines.
+  std::string dumps;
+  if (!line.dumps.empty()) {
+    const auto parsed = parse(result.output, line.options.fileName);
+    if (const auto* wrong = std::get_if<ParseError>(&parsed)) return fail(Status::Internal, wrong->message);
+    dumps = dump(*std::get<0>(parsed), findDumps(line.dumps, error), line.options.architecture);
+  }
+
+  std::vector<OutputFile> files;
+  if (line.writesOutput) files.push_back({line.output, result.output});
+  if (!line.dumps.empty()) files.push_back({line.dumpFile, dumps});
+  if (!line.report.empty()) files.push_back({line.report, result.reportJson});
+  if (!writeFiles(files, error)) return fail(Status::Usage, error);
+  if (line.stats) print(stderr, statistics(result));
+  if (line.timeReport) print(stderr, timeReport(result, processSeconds()));
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  // Links of such names to the program are `ptxopt as`.
+  if (argc > 0 && !ptxasMeantBy(argv[0]).empty()) return asCommand(argc, argv);
+  const Config& config = userConfig();
+  const Subcommand* const command = argc > 1 ? findSubcommand(argv[1]) : nullptr;
+  if (command != nullptr && command->toleratesConfig) return command->run(argc - 1, argv + 1);
+  if (!config.mistakes.empty()) {
+    printMessage(config.mistakes.front() + "\n");
+    return static_cast<int>(Status::Usage);
+  }
+  if (command != nullptr) return command->run(argc - 1, argv + 1);
+
+  CommandLine line;
+  int exitCode = 0;
+  if (!readCommandLine(argc, argv, line, exitCode)) return exitCode;
+  switch (line.action) {
+    case CommandLine::Action::ListPasses: print(stdout, listPasses()); return 0;
+    case CommandLine::Action::ListKnobs: print(stdout, listKnobs()); return 0;
+    case CommandLine::Action::ListOpcodes: print(stdout, listOpcodes()); return 0;
+    case CommandLine::Action::PrintCompletion: print(stdout, completion(line.shell, describeCommands())); return 0;
+    case CommandLine::Action::WriteManual: return writeManual(line.manualFolder);
+    case CommandLine::Action::Optimize: break;
+  }
+  return line.inPlace ? optimizeInPlace(line) : optimizeFile(line);
+}
+
+}  // namespace
+
+int runTool(int argc, char** argv) { return runGuarded(run, argc, argv); }
+
+}  // namespace ptxopt::tool
