@@ -1,0 +1,190 @@
+"""What the hooks share: optimizing what a client hands over, what became of it, the table at exit, and installing.
+
+A hook never makes its client fail: whatever goes wrong in ptxopt is said once, and the client gets its own PTX.
+"""
+from __future__ import annotations
+
+import atexit
+import hashlib
+import importlib
+import json
+import os
+import sys
+import threading
+from dataclasses import asdict, dataclass, field
+from time import perf_counter
+from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
+
+from . import _html
+from ._library import version_line
+from ._optimize import Text, optimize
+
+CLIENTS = ("triton", "numba", "warp", "cupy", "jax", "torch")
+OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "ptxas", "timeout", "jobs", "arch")
+
+
+@dataclass(frozen=True)
+class KernelStats:
+    """A kernel that went through a hook. Figures are ptxas's where the guard asked one, else None. `kept` says why its
+    original text was kept, `trouble` why nothing was optimized."""
+    client: str
+    kernel: str
+    arch: str
+    changed: bool
+    kept: str = ""
+    trouble: str = ""
+    seconds: float = 0.0
+    before: Optional[Dict[str, Any]] = None
+    after: Optional[Dict[str, Any]] = None
+
+
+@dataclass
+class _State:
+    options: Dict[str, Any] = field(default_factory=dict)
+    records: List[KernelStats] = field(default_factory=list)
+    said: Set[str] = field(default_factory=set)
+    prints_table: bool = False
+
+
+_state = _State()
+_lock = threading.Lock()
+
+
+def say_once(text: str) -> None:
+    """On standard error, one time in a process."""
+    with _lock:
+        if text in _state.said:
+            return
+        _state.said.add(text)
+    print(f"ptxopt: {text}", file=sys.stderr)
+
+
+def set_options(options: Mapping[str, Any], table: Optional[bool]) -> None:
+    """Options of optimize() for all hooks; those of $PTXOPT_HOOK_OPTIONS, JSON, are the usual ones."""
+    usual = json.loads(os.environ.get("PTXOPT_HOOK_OPTIONS") or "{}")
+    chosen = {**usual, **options}
+    for name in chosen:
+        if name not in OPTION_NAMES:
+            raise TypeError(f"there is no option {name}; there are {', '.join(OPTION_NAMES)}")
+    _state.options = chosen
+    if table is None:
+        table = os.environ.get("PTXOPT_HOOK_TABLE", "1") != "0"
+    if table and not _state.prints_table:
+        atexit.register(_print_table)
+    _state.prints_table = table
+
+
+def options_json() -> str:
+    return json.dumps(_state.options, sort_keys=True, default=str)
+
+
+def key() -> str:
+    """What a cache of results is to be told apart by: the version and the options of ptxopt, and of the guard."""
+    guard = [os.environ.get(name, "") for name in ("PTXOPT_GUARD", "PTXOPT_GUARD_RULE", "PTXOPT_PTXAS", "PTXAS")]
+    text = "\n".join([version_line(), options_json(), *guard])
+    return "ptxopt-" + hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def optimized(client: str, ptx: Text, *, ptxas: Optional[str] = None, arch: Optional[str] = None,
+              name: str = "<kernel>") -> Text:
+    """The PTX to go on with, recorded for stats(). `ptxas` is the client's own, which the guard asks unless an option or
+    $PTXOPT_PTXAS names another."""
+    options = dict(_state.options)
+    if arch is not None:
+        options.setdefault("arch", arch)
+    if ptxas is not None and not os.environ.get("PTXOPT_PTXAS") and not os.environ.get("PTXAS"):
+        options.setdefault("ptxas", ptxas)
+    start = perf_counter()
+    try:
+        result = optimize(ptx, file=name, **options)
+        records = list(_records(client, result, perf_counter() - start))
+    except Exception as error:  # whatever it is, the client goes on without us
+        say_once(f"{client}: not optimized: {error}")
+        with _lock:
+            _state.records.append(KernelStats(client, name, arch or "", False, trouble=str(error).splitlines()[0]))
+        return ptx
+    with _lock:
+        _state.records.extend(records)
+    return result.ptx
+
+
+def _records(client: str, result: Any, seconds: float):
+    guard = result.guard
+    kept = {k.name: f"{k.reason} {k.detail}".strip() for k in guard.kept}
+    functions = [f for f in result.report["functions"] if f["kind"] == "entry"] or result.report["functions"]
+    for f in functions:
+        before = guard.before.get(f["name"])
+        yield KernelStats(client, f["name"], result.arch, bool(f["changed"]), kept.get(f["name"], ""), guard.trouble,
+                          seconds / len(functions), before, guard.after.get(f["name"]))
+
+
+class Stats(List[KernelStats]):
+    """The kernels that went through a hook; str() is the table that is printed at exit, and a notebook shows it as one."""
+
+    HEAD = ("client", "kernel", "arch", "changed", "registers", "instructions", "spills", "warps", "cycles")
+
+    def rows(self) -> List[Tuple[str, ...]]:
+        def changed(k: KernelStats) -> str:
+            return "no: " + (k.kept or k.trouble) if k.kept or k.trouble else "yes" if k.changed else "no"
+        return [(k.client, k.kernel, k.arch, changed(k), *_html.steps(k.before, k.after)) for k in self]
+
+    def __str__(self) -> str:
+        rows = [self.HEAD, *((client, kernel if len(kernel) <= 40 else kernel[:39] + "\u2026", *rest)
+                             for client, kernel, *rest in self.rows())]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(self.HEAD))]
+        return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+    def _repr_html_(self) -> str:
+        return _html.table(self.HEAD, self.rows())
+
+    def as_dicts(self) -> List[Dict[str, Any]]:
+        return [asdict(k) for k in self]
+
+
+def stats(client: Optional[str] = None) -> Stats:
+    with _lock:
+        return Stats(k for k in _state.records if client in (None, k.client))
+
+
+def clear_stats() -> None:
+    with _lock:
+        _state.records.clear()
+
+
+def _print_table() -> None:
+    found = stats()
+    if found and _state.prints_table and sys.stderr is not None:
+        print(f"ptxopt: {len(found)} kernels\n{found}", file=sys.stderr)
+
+
+def version_of(module: Any) -> Tuple[int, ...]:
+    """(3, 9) of "3.9.0+git"; () where a module has none."""
+    parts = []
+    for part in str(getattr(module, "__version__", "")).split(".")[:2]:
+        digits = "".join(c for c in part if c.isdigit())
+        if not digits:
+            break
+        parts.append(int(digits))
+    return tuple(parts)
+
+
+def knows(client: str, module: Any, least: Tuple[int, int], most: Tuple[int, int]) -> bool:
+    """Whether the version of a client is one that its hook is made for; it is said once where it is not."""
+    if least <= version_of(module) <= most:
+        return True
+    say_once(f"{client} {getattr(module, '__version__', 'of no version')} is not known (known are "
+             f"{'.'.join(map(str, least))} to {'.'.join(map(str, most))}): nothing is optimized")
+    return False
+
+
+def install(client: str, children: bool = False, **options: Any) -> None:
+    """The hook of a client, now if the client is imported, else when it is. `children`: also in the Python processes that
+    this one starts, by $PTXOPT_HOOKS."""
+    if client not in CLIENTS:
+        raise ValueError(f"there is no hook {client}; there are {', '.join(CLIENTS)}")
+    if children:
+        others = [c for c in os.environ.get("PTXOPT_HOOKS", "").split(",") if c and c != client]
+        os.environ["PTXOPT_HOOKS"] = ",".join([*others, client])
+        if options:
+            os.environ["PTXOPT_HOOK_OPTIONS"] = json.dumps(options)
+    importlib.import_module(f"ptxopt.{client}").install(**options)
