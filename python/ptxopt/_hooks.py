@@ -10,10 +10,11 @@ import importlib
 import json
 import os
 import sys
+import tempfile
 import threading
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
-from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from . import _html
 from ._library import version_line
@@ -43,6 +44,8 @@ class _State:
     options: Dict[str, Any] = field(default_factory=dict)
     records: List[KernelStats] = field(default_factory=list)
     said: Set[str] = field(default_factory=set)
+    sources: List[Callable[[], List[KernelStats]]] = field(default_factory=list)
+    last: List[Tuple[int, Callable[[], Any]]] = field(default_factory=list)
     prints_table: bool = False
 
 
@@ -69,8 +72,6 @@ def set_options(options: Mapping[str, Any], table: Optional[bool]) -> None:
     _state.options = chosen
     if table is None:
         table = os.environ.get("PTXOPT_HOOK_TABLE", "1") != "0"
-    if table and not _state.prints_table:
-        atexit.register(_print_table)
     _state.prints_table = table
 
 
@@ -97,25 +98,62 @@ def optimized(client: str, ptx: Text, *, ptxas: Optional[str] = None, arch: Opti
     start = perf_counter()
     try:
         result = optimize(ptx, file=name, **options)
-        records = list(_records(client, result, perf_counter() - start))
+        records = records_of(client, result.report, perf_counter() - start)
     except Exception as error:  # whatever it is, the client goes on without us
         say_once(f"{client}: not optimized: {error}")
-        with _lock:
-            _state.records.append(KernelStats(client, name, arch or "", False, trouble=str(error).splitlines()[0]))
+        _record([KernelStats(client, name, arch or "", False, trouble=(str(error).splitlines() or [""])[0])])
         return ptx
-    with _lock:
-        _state.records.extend(records)
+    _record(records)
     return result.ptx
 
 
-def _records(client: str, result: Any, seconds: float):
-    guard = result.guard
-    kept = {k.name: f"{k.reason} {k.detail}".strip() for k in guard.kept}
-    functions = [f for f in result.report["functions"] if f["kind"] == "entry"] or result.report["functions"]
-    for f in functions:
-        before = guard.before.get(f["name"])
-        yield KernelStats(client, f["name"], result.arch, bool(f["changed"]), kept.get(f["name"], ""), guard.trouble,
-                          seconds / len(functions), before, guard.after.get(f["name"]))
+def _record(records: List[KernelStats]) -> None:
+    with _lock:
+        _state.records.extend(records)
+    log = os.environ.get("PTXOPT_HOOK_LOG")
+    if log:
+        lines = "".join(json.dumps({"pid": os.getpid(), **asdict(k)}) + "\n" for k in records)
+        try:
+            with open(log, "a", encoding="utf-8") as file:
+                file.write(lines)  # one write: lines of several processes do not mix
+        except OSError as error:
+            say_once(f"$PTXOPT_HOOK_LOG: {error}")
+
+
+def add_source(source: Callable[[], List[KernelStats]]) -> None:
+    """Where stats() also finds records."""
+    if source not in _state.sources:
+        _state.sources.append(source)
+
+
+def log_for_children() -> None:
+    """The processes that this one starts write their records to a file, which stats() reads."""
+    if not os.environ.get("PTXOPT_HOOK_LOG"):
+        handle, path = tempfile.mkstemp(prefix="ptxopt-hooks-", suffix=".jsonl")
+        os.close(handle)
+        os.environ["PTXOPT_HOOK_LOG"] = path
+        at_end(lambda: os.path.exists(path) and os.unlink(path))
+    add_source(_of_children)
+
+
+def _of_children() -> List[KernelStats]:
+    log = os.environ.get("PTXOPT_HOOK_LOG", "")
+    if not os.path.exists(log):
+        return []
+    with open(log, encoding="utf-8") as lines:
+        found = [json.loads(line) for line in lines]
+    return [KernelStats(**k) for k in found if k.pop("pid") != os.getpid()]
+
+
+def records_of(client: str, report: Mapping[str, Any], seconds: float = 0.0) -> List[KernelStats]:
+    """A record for each kernel of a report of ptxopt; of each function where there is no kernel."""
+    guard = report.get("guard", {})
+    before, after = ({f["name"]: f for f in guard.get(side, ())} for side in ("before", "after"))
+    kept = {k["name"]: f"{k['reason']} {k.get('detail', '')}".strip() for k in guard.get("kept", ())}
+    functions = [f for f in report["functions"] if f["kind"] == "entry"] or report["functions"]
+    return [KernelStats(client, f["name"], report["architecture"], bool(f["changed"]), kept.get(f["name"], ""),
+                        guard.get("trouble", ""), seconds / len(functions), before.get(f["name"]), after.get(f["name"]))
+            for f in functions]
 
 
 class Stats(List[KernelStats]):
@@ -143,7 +181,10 @@ class Stats(List[KernelStats]):
 
 def stats(client: Optional[str] = None) -> Stats:
     with _lock:
-        return Stats(k for k in _state.records if client in (None, k.client))
+        records = list(_state.records)
+    for source in _state.sources:
+        records += source()
+    return Stats(k for k in records if client in (None, k.client))
 
 
 def clear_stats() -> None:
@@ -151,10 +192,21 @@ def clear_stats() -> None:
         _state.records.clear()
 
 
-def _print_table() -> None:
-    found = stats()
-    if found and _state.prints_table and sys.stderr is not None:
+def at_end(action: Callable[[], Any]) -> None:
+    """When this process ends, after the table; not in its forks."""
+    _state.last.append((os.getpid(), action))
+
+
+def _end() -> None:
+    found = stats() if _state.prints_table and sys.stderr is not None else []
+    if found:
         print(f"ptxopt: {len(found)} kernels\n{found}", file=sys.stderr)
+    for owner, action in reversed(_state.last):
+        if owner == os.getpid():
+            action()
+
+
+atexit.register(_end)
 
 
 def version_of(module: Any) -> Tuple[int, ...]:

@@ -1,0 +1,93 @@
+"""The hook for Warp 1.10 to 1.19: the PTX that NVRTC writes for a module is optimized before Warp loads it.
+
+    import ptxopt.warp
+    ptxopt.warp.install()
+
+Warp writes PTX or a cubin; this hook has it write PTX (warp.config.cuda_output) where the program has not chosen, since a
+cubin is past optimizing. The hash of a module, which names its folder in Warp's cache, has the version and the options
+of ptxopt.
+"""
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Callable, Optional
+
+from . import _hooks
+from ._hooks import Stats
+from ._patch import Patches
+from ._watch import forget, when_imported
+
+LEAST, MOST = (1, 10), (1, 19)
+_CONTEXT = "warp._src.context"
+_patches = Patches()
+_wanted = False
+_key = ""
+
+
+def install(*, table: Optional[bool] = None, **options: Any) -> None:
+    """Installs the hook; `options` are those of ptxopt.optimize. `table`: print what changed when the process ends."""
+    global _wanted, _key
+    _hooks.set_options(options, table)
+    _key = _hooks.key()
+    if not _wanted:
+        _wanted = True
+        when_imported(_CONTEXT, _patch)
+
+
+def uninstall() -> None:
+    """Leaves Warp as it was."""
+    global _wanted
+    _wanted = False
+    forget(_CONTEXT)
+    _patches.undo()
+
+
+def stats() -> Stats:
+    return _hooks.stats("warp")
+
+
+class _Named:
+    """A module whose version is told elsewhere."""
+
+    def __init__(self, version: str):
+        self.__version__ = version
+
+
+def _patch(context: Any) -> None:
+    config = sys.modules.get("warp.config")
+    build = sys.modules.get("warp._src.build")
+    if not _wanted or not _hooks.knows("Warp", _Named(getattr(config, "version", "")), LEAST, MOST):
+        return
+    hasher = getattr(context, "ModuleHasher", None)
+    if not hasattr(build, "build_cuda") or hasher is None:
+        _hooks.say_once("Warp has no build_cuda or no ModuleHasher: nothing is optimized")
+        return
+    _patches.wrap(build, "build_cuda", _build_cuda)
+    _patches.wrap(hasher, "__init__", _hash_with_us)
+    if hasattr(config, "cuda_output") and config.cuda_output is None:
+        _patches.set(config, "cuda_output", "ptx")
+
+
+def _build_cuda(original: Callable[..., Any]) -> Callable[..., Any]:
+    def build_cuda(cu_path: str, arch: int, output_path: str, *rest: Any, **named: Any) -> Any:
+        returned = original(cu_path, arch, output_path, *rest, **named)
+        if named.get("config") == "debug":
+            return returned
+        if not output_path.endswith(".ptx"):
+            _hooks.say_once("Warp writes a cubin, which is not optimized; warp.config.cuda_output = 'ptx' changes that")
+            return returned
+        with open(output_path, "rb") as file:
+            ptx = file.read()
+        better = _hooks.optimized("warp", ptx.rstrip(b"\0"), name=os.path.basename(output_path))
+        if better != ptx.rstrip(b"\0"):
+            with open(output_path, "wb") as file:
+                file.write(better)
+        return returned
+    return build_cuda
+
+
+def _hash_with_us(original: Callable[..., None]) -> Callable[..., None]:
+    def __init__(self: Any, kernels: Any, options: Any, *rest: Any, **named: Any) -> None:
+        original(self, kernels, {**options, "ptxopt": _key}, *rest, **named)
+    return __init__
