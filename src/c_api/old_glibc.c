@@ -4,6 +4,7 @@
  * versions, and the old ones are still there. A definition here is what the linker takes first, so that the library asks
  * for the old version. tests/python/wheel.py checks what it asks for. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/random.h>
@@ -26,6 +27,10 @@ OLD(int, pthread_setspecific, "2.2.5", (pthread_key_t key, const void* value), (
 OLD(int, pthread_rwlock_rdlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
 OLD(int, pthread_rwlock_wrlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
 OLD(int, pthread_rwlock_unlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
+
+/* The newer ones leave out what SVID asks for where the argument is out of range. */
+OLD(double, exp, "2.2.5", (double x), (x))
+OLD(double, log, "2.2.5", (double x), (x))
 
 /* stat and its kind called these, with a version of the structure. */
 enum { kStatVersion = 1 };
