@@ -1,6 +1,7 @@
 """run(): a kernel in the interpreter, on NumPy arrays, in place, without a GPU."""
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import struct
@@ -86,8 +87,13 @@ def _is_array(value: Any) -> bool:
 
 
 def _place(array: Any, view: memoryview) -> Tuple[int, int]:
+    """Its address and size, by which two arguments are known to be one array."""
     interface = getattr(array, "__array_interface__", None)
-    return (interface["data"][0] if interface else id(array), view.nbytes)
+    if interface:
+        return interface["data"][0], view.nbytes
+    if view.readonly or not view.nbytes:
+        return id(array), 0  # where it lies is not known, and it does not change
+    return ctypes.addressof(ctypes.c_char.from_buffer(view)), view.nbytes
 
 
 def run(ptx: Source, args: Sequence[Any], *, grid: Shape = 1, block: Shape = 1, kernel: Optional[str] = None,

@@ -10,12 +10,13 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-#define OLD(result, name, version, parameters, arguments)            \
-  extern result old_##name parameters;                               \
-  __asm__(".symver old_" #name ", " #name "@GLIBC_" version);        \
+#define OLD(result, name, version, parameters, arguments)     \
+  extern result old_##name parameters;                        \
+  __asm__(".symver old_" #name ", " #name "@GLIBC_" version); \
   result name parameters { return old_##name arguments; }
 
-OLD(int, pthread_create, "2.2.5", (pthread_t* t, const pthread_attr_t* a, void* (*run)(void*), void* with), (t, a, run, with))
+OLD(int, pthread_create, "2.2.5", (pthread_t * t, const pthread_attr_t* a, void* (*run)(void*), void* with),
+    (t, a, run, with))
 OLD(int, pthread_detach, "2.2.5", (pthread_t t), (t))
 OLD(int, pthread_join, "2.2.5", (pthread_t t, void** result), (t, result))
 OLD(int, pthread_once, "2.2.5", (pthread_once_t * once, void (*run)(void)), (once, run))
