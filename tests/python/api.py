@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""The Python package: optimize and its errors, threads, memory and time of a call, and the objects of the other commands.
+
+  tests/python/api.py --tool PTXOPT
+
+libptxopt.so lies beside the tool. What needs ptxas is left out where there is none.
+"""
+import argparse
+import array
+import ast
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+import package
+from package import ROOT, sample
+
+from checking import Counted  # noqa: E402
+
+CALLS, MOST_MS, MOST_KIB = 1000, 2.0, 1024
+
+
+def raised(kind, call):
+    try:
+        call()
+    except kind as error:
+        return error
+    return None
+
+
+def optimizing(t, ptxopt, tool):
+    text = sample("histogram.ptx")
+    result = ptxopt.optimize(text, arch="sm_90", guard="off")
+    by_tool = subprocess.run([tool, str(ROOT / "samples/histogram.ptx"), "-o", "-", "--guard=off"], capture_output=True, text=True)
+    t.check(ptxopt.optimize(text, guard="off").ptx == by_tool.stdout, "the text is not that of the program")
+    t.check(result.changed and result.arch == "sm_90" and "histogram" in [f["name"] for f in result.report["functions"]], repr(result))
+    t.check(isinstance(ptxopt.optimize(text.encode()).ptx, bytes), "bytes come out as str")
+    t.check(ptxopt.optimize(text, level=0).ptx == text, "level 0 changes the text")
+    t.check([r for r in result.remarks if r.name == "single-division"], f"remarks: {result.remarks}")
+    t.check("<p>" in result._repr_html_() or "<table>" in result._repr_html_(), "no HTML")
+    t.check(ptxopt.optimize(text, passes=[]).ptx == text, "no passes change the sample")
+    knob = ptxopt.knobs()[0]
+    t.check(ptxopt.optimize(text, knobs={knob["name"]: knob["least"]}).ptx, "a knob")
+    t.check({"dce", "lsr"} <= {p["name"] for p in ptxopt.passes()}, "passes")
+    estimated = ptxopt.optimize(text, guard="estimate")
+    t.check(estimated.guard.mode == "estimate" and estimated.guard.asked, f"{estimated.guard}")
+    # Bytes that are no UTF-8, and zeros, survive.
+    odd = b"// \xff\xfe\n" + text.encode()
+    t.check(ptxopt.optimize(odd, level=0).ptx == odd, "bytes that are no text")
+    t.check(ptxopt.optimize(odd.decode("utf-8", "surrogateescape"), level=0).ptx.encode("utf-8", "surrogateescape") == odd, "surrogates")
+    version = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout.strip()
+    t.check(ptxopt.version_line() == version and ptxopt.__version__ in version, f"{ptxopt.version_line()} and {version}")
+
+
+def mistakes(t, ptxopt):
+    text = sample("saxpy.ptx")
+    error = raised(ptxopt.InvalidPtx, lambda: ptxopt.optimize(text.replace("ret;", "ret oops;"), file="k.ptx"))
+    t.check(error and (error.file, error.line, error.column, error.reason) == ("k.ptx", 57, 6, "undefined symbol 'oops'"), f"{error!r}")
+    t.check(error and error.caret == "\tret oops;\n\t    ^" and str(error).startswith("k.ptx:57:6: error: "), f"{error}")
+    for wrong in ({"level": 7}, {"passes": ["nope"]}, {"knobs": {"nope": 1}}, {"guard": "nope"}, {"guard_rule": "nope"}, {"arch": "x"},
+                  {"jobs": "many"}, {"passes": [1]}):
+        t.check(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, **wrong)), f"{wrong} is accepted")
+    t.check(raised(ptxopt.CheckFailed, lambda: ptxopt.optimize(sample("histogram.ptx"), guard="ptxas", ptxas="/nowhere/ptxas")), "a ptxas that is not there")
+    t.check(raised(ptxopt.UsageError, lambda: ptxopt.program_path("sh")), "another program")
+    from ptxopt import _library
+    t.check(_library.call(text.encode(), b"{")[0] == 2 and _library.call(text.encode(), b'{"nope": 1}')[0] == 2, "options that are none")
+
+
+def cost(t, ptxopt):
+    """1,000 calls: their time, and that they leave nothing; a call does not hold the GIL."""
+    text = sample("saxpy.ptx")
+    for _ in range(100):
+        ptxopt.optimize(text, guard="off")
+    # Elsewhere on the machine others work: what counts is the CPU time of this process.
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    for _ in range(CALLS):
+        ptxopt.optimize(text, guard="off")
+    spent = (time.process_time() - start) * 1000 / CALLS
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(f"api: {spent:.2f} ms of CPU a call, {grown} KiB more after {CALLS} calls")
+    t.check(spent < MOST_MS, f"{spent:.2f} ms a call")
+    t.check(grown < MOST_KIB, f"{grown} KiB more")
+    big = sample("matmul.ptx")
+    big += "".join(part.replace("matmul", f"matmul{i}") for i in range(300) for part in [big[big.index(".visible"):]])
+    beats, done = [], threading.Event()
+
+    def beat():
+        while not done.is_set():
+            beats.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=beat)
+    thread.start()
+    start = time.monotonic()
+    ptxopt._library.call(big.encode(), b'{"guard": "off"}')
+    end = time.monotonic()
+    done.set()
+    thread.join()
+    inside = sum(start < b < end for b in beats)
+    t.check(inside > 5, f"another thread ran {inside} times in {end - start:.2f} s")
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(ptxopt.optimize(text, guard="off").ptx)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    t.check(len(results) == 4 and len(set(results)) == 1, "threads have several answers")
+
+
+def running(t, ptxopt):
+    text = sample("saxpy.ptx")
+    x, y = array.array("f", range(40)), array.array("f", [1] * 40)
+    result = ptxopt.run(text, [40, 2.0, x, y], grid=2, block=32, profile=True, check_races=True)
+    t.check(list(y) == [2 * v + 1 for v in x] and result.profile["opcodes"], f"saxpy: {list(y)[:4]}")
+    ptxopt.run(text, [40, 1.0, y, y], grid=2, block=32)
+    t.check(list(y) == [4 * v + 2 for v in x], "the same array twice")
+    error = raised(ptxopt.ExecutionError, lambda: ptxopt.run(text, [40, 2.0, x[:39], y], grid=2, block=32))
+    t.check(error and "out-of-bounds" in str(error) and str(error).startswith("kernel.ptx:47:2"), f"{error}")
+    for wrong in ([40, 2.0, x], [1.5, 2.0, x, y], [1 << 40, 2.0, x, y], [40, "a", x, y], [40, 2.0, memoryview(x)[::2], y],
+                  [40, 2.0, memoryview(x)[:20], memoryview(x)[10:]]):
+        t.check(raised(ptxopt.UsageError, lambda: ptxopt.run(text, wrong, grid=2, block=32)), f"{wrong[:2]}... is accepted")
+    t.check(raised(ptxopt.UsageError, lambda: ptxopt.run(text, [40, 2.0, x, y], kernel="nope")), "a kernel that is not there")
+    try:
+        import numpy
+    except ImportError:
+        print("api: skipped: NumPy is not installed")
+        return
+    x, y = numpy.arange(40, dtype=numpy.float32), numpy.ones(40, numpy.float32)
+    ptxopt.run(text, [numpy.uint32(40), numpy.float32(2), x, y], grid=(2, 1), block=32)
+    t.check((y == 2 * x + 1).all(), "NumPy")
+
+
+def commands(t, ptxopt):
+    text = sample("saxpy.ptx")
+    wrong = text.replace("fma.rn.f32", "fma.rz.f32")
+    t.check(ptxopt.verify(text, text) and not ptxopt.verify(text, wrong, trials=4), "verify")
+    t.check(raised(ptxopt.CheckFailed, lambda: ptxopt.verify(text, wrong, trials=4, check=True)), "verify(check=True)")
+    t.check(ptxopt.verify(ROOT / "samples" / "saxpy.ptx", text, trials=2).kernels[0].kernel == "saxpy", "verify of a path")
+    page = ptxopt.report(text, ptxas=False)
+    t.check("saxpy" in page.html and page._repr_html_().startswith("<iframe srcdoc=") and "<html" not in page._repr_html_(), "report")
+    error = raised(ptxopt.InvalidPtx, lambda: ptxopt.report(text.replace("ret;", "ret oops;")))
+    t.check(error and error.file == "input.ptx", f"{error!r}")
+    if not (os.environ.get("PTXAS") or shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas")):
+        print("api: skipped: what needs ptxas (it is not there)")
+        return
+    diff = ptxopt.diff(text, wrong)
+    t.check(diff.verdict == "ok" and [r.name for r in diff.rows] == ["saxpy"] and "<table>" in diff._repr_html_(), repr(diff))
+    timing = ptxopt.time(text, arch="sm_80")
+    t.check(timing.kernels[0].name == "saxpy" and timing.kernels[0].dram > timing.kernels[0].l1, repr(timing))
+    tuned = ptxopt.tune(text)
+    t.check(tuned.kernels[0]["name"] == "saxpy" and ".entry saxpy" in tuned.ptx, repr(tuned))
+    guarded = ptxopt.optimize(sample("histogram.ptx"), guard="ptxas")
+    t.check(guarded.guard.before["histogram"]["registers"] > 0 and "<table>" in guarded._repr_html_(), f"{guarded.guard}")
+
+
+def command_line(t, tool):
+    def run(*arguments, **options):
+        return subprocess.run([sys.executable, "-m", "ptxopt", *map(str, arguments)], capture_output=True, text=True, timeout=100, **options)
+    by_tool = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout
+    t.check(run("--version").stdout == by_tool, "python -m ptxopt --version")
+    t.check(run(ROOT / "samples/saxpy.ptx", "-o", "-").stdout.startswith("//"), "python -m ptxopt FILE")
+    t.check(run("nope.ptx", "-o", "-").returncode == 2, "the exit code")
+    t.check(run("triton").returncode == 2 and "usage" in run("triton").stdout, "python -m ptxopt triton")
+    here = run("numba", "-c", "import sys, ptxopt.numba; print(sys.argv, ptxopt.numba.stats())", "a")
+    t.check(here.stdout.startswith("['-c', 'a'] client"), f"-c: {here.stdout}{here.stderr}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=os.path.abspath)
+    tool = parser.parse_args().tool
+    package.use(tool)
+    os.environ["PTXOPT_GUARD"] = "off"
+    import ptxopt
+    t = Counted("api")
+    for file in (ROOT / "python").rglob("*.py"):
+        ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 9))  # the oldest version that the wheel is for
+    optimizing(t, ptxopt, tool)
+    mistakes(t, ptxopt)
+    cost(t, ptxopt)
+    running(t, ptxopt)
+    commands(t, ptxopt)
+    command_line(t, tool)
+    print(f"api: {t.checks - t.wrong} passed, {t.wrong} failed")
+    return 1 if t.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

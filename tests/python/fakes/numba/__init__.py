@@ -1,0 +1,1 @@
+import numba_cuda  # noqa: F401

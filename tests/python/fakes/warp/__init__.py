@@ -1,0 +1,2 @@
+from . import config  # noqa: F401
+from ._src import context  # noqa: F401

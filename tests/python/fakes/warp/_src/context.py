@@ -1,0 +1,3 @@
+class ModuleHasher:
+    def __init__(self, kernels, options):
+        self.hash = str(sorted(options.items()))

@@ -1,0 +1,2 @@
+version = "1.19.0"
+cuda_output = None

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""The hooks of the Python package, on fakes of their clients' interfaces (clients.py tries the real ones).
+
+  tests/python/hooks.py --tool PTXOPT
+
+Each case runs in a Python process of its own. fakes/ has the clients, as small as their interfaces are: Triton by its stage
+hook and without it, numba-cuda, Warp, CuPy. libptxopt.so lies beside the tool.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import package
+from package import ROOT
+
+from checking import Counted  # noqa: E402
+
+FAKES = Path(__file__).resolve().parent / "fakes"
+HEAD = f"""
+import os, sys
+sys.path.insert(0, {str(FAKES)!r})
+import fake_settings
+fake_settings.ptx = open({str(ROOT / 'samples/histogram.ptx')!r}).read()
+def same(found, wanted, what):
+    assert found == wanted, (what, found, wanted)
+"""
+
+TRITON = """
+import ptxopt.triton
+before = {}
+def note():
+    import triton.backends, triton.knobs
+    backend = triton.backends.backends["nvidia"].compiler
+    return (backend.__dict__["add_stages"], backend.__dict__["hash"],
+            getattr(triton.knobs.runtime, "add_stages_inspection_hook", None))
+if EARLY:
+    ptxopt.triton.install(guard="off", table=False)
+import triton
+from triton.compiler import compile
+plain = None
+if not EARLY:
+    plain, plain_key = compile()
+    saved = note()
+    ptxopt.triton.install(guard="off", table=False)
+made, key = compile()
+assert made != fake_settings.ptx and ".entry histogram" in made, "not optimized"
+stats = ptxopt.triton.stats()
+same([(k.kernel, k.arch, k.changed) for k in stats], [("histogram", "sm_80", True)], "stats")
+assert "histogram" in str(stats) and "<table>" in stats._repr_html_()
+ptxopt.triton.install(guard="off", level=1, table=False)
+assert compile()[1] != key, "the key does not tell options apart"
+if not EARLY:
+    same(plain, fake_settings.ptx, "without us")
+    assert plain_key != key
+    ptxopt.triton.uninstall()
+    same(compile(), (plain, plain_key), "uninstalled")
+    same(note(), saved, "Triton is as it was")
+"""
+
+CASES = {
+    "triton 3.9, imported before": ("3.9.0", "EARLY = False\n" + TRITON),
+    "triton 3.9, imported after": ("3.9.0", "EARLY = True\n" + TRITON),
+    "triton 3.2, imported before": ("3.2.0", "EARLY = False\n" + TRITON),
+    "triton 3.2, imported after": ("3.2.0", "EARLY = True\n" + TRITON),
+    "triton, a hook that was there": ("3.9.0", """
+import triton, triton.knobs, ptxopt.triton
+from triton.compiler import compile
+calls = []
+def theirs(self=None, stages=None, options=None, language=None, capability=None):
+    if stages is None:
+        return "their key", "their hash"
+    calls.append(list(stages))
+triton.knobs.runtime.add_stages_inspection_hook = theirs
+ptxopt.triton.install(guard="off", table=False)
+made, key = compile()
+assert made != fake_settings.ptx and "their key" in key and len(calls) == 1, (key, calls)
+ptxopt.triton.uninstall()
+assert triton.knobs.runtime.add_stages_inspection_hook is theirs
+"""),
+    "triton, a version that is not known": ("4.0.0", """
+import io, contextlib, ptxopt.triton
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    ptxopt.triton.install(guard="off")
+    from triton.compiler import compile
+    import ptxopt._hooks
+    same(compile()[0], fake_settings.ptx, "unknown")
+same(said.getvalue().count("Triton 4.0.0 is not known"), 1, "said")
+same(len(ptxopt.triton.stats()), 0, "stats")
+"""),
+    "triton, PTX that is none": ("3.9.0", """
+import io, contextlib, ptxopt.triton
+fake_settings.ptx = "no PTX"
+ptxopt.triton.install(guard="off", table=False)
+from triton.compiler import compile
+said = io.StringIO()
+with contextlib.redirect_stderr(said):
+    same([compile()[0], compile()[0]], ["no PTX"] * 2, "what Triton goes on with")
+same(said.getvalue().count("not optimized"), 1, "said once")
+assert ptxopt.triton.stats()[0].trouble
+"""),
+    "triton, ptxas is ours already": ("3.9.0", """
+import ptxopt.triton, ptxopt
+fake_settings.ptxas = ptxopt.program_path("ptxopt-ptxas")
+ptxopt.triton.install(guard="off", table=False)
+from triton.compiler import compile
+same(compile()[0], fake_settings.ptx, "optimized twice")
+"""),
+    "triton, for a debugger": ("3.9.0", """
+import ptxopt.triton, triton.knobs
+ptxopt.triton.install(guard="off", table=False)
+from triton.compiler import compile
+triton.knobs.nvidia.disable_ptxas_opt = True
+same(compile()[0], fake_settings.ptx, "optimized")
+"""),
+    "options that are none": ("3.9.0", """
+import ptxopt.triton
+try:
+    ptxopt.triton.install(nope=1)
+except TypeError as error:
+    assert "nope" in str(error)
+else:
+    raise AssertionError("accepted")
+"""),
+    "torch": ("3.9.0", """
+import ptxopt.torch, subprocess
+ptxopt.torch.install(guard="off", table=False)
+code = "import ptxopt._autoload\\nfrom triton.compiler import compile\\ncompile()"
+subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, %r); import fake_settings; fake_settings.ptx = %r\\n%s"
+                % (sys.path[0], fake_settings.ptx, code)], check=True)
+same([(k.kernel, k.changed) for k in ptxopt.torch.stats()], [("histogram", True)], "what a child compiled")
+assert "/ptxopt-" in os.environ["TORCHINDUCTOR_CACHE_DIR"]
+ptxopt.torch.uninstall()
+same([n for n in os.environ if n.startswith("PTXOPT_HOOK")] + [os.environ.get("TORCHINDUCTOR_CACHE_DIR")], [None], "the environment")
+"""),
+    "numba": ("", """
+import ptxopt.numba
+ptxopt.numba.install(guard="off", table=False)
+import numba_cuda
+from numba.cuda import codegen, dispatcher
+library = codegen.CUDACodeLibrary()
+made = library.get_asm_strs()
+assert made != [fake_settings.ptx] and made == library.get_asm_strs() and library._ptx_cache[(8, 0)] == made
+same([k.kernel for k in ptxopt.numba.stats()], ["histogram"], "stats")
+same(codegen.CUDACodeLibrary(debug=True).get_asm_strs(), [fake_settings.ptx], "for a debugger")
+lto = codegen.CUDACodeLibrary(lto=True)
+same(lto.get_cubin(), ("linked", False, made[0]), "link-time optimization")
+same(codegen.CUDACodeLibrary(lto=True, files=["a.o"]).get_cubin(), ("linked", True, None), "with other files")
+assert len(dispatcher.CUDACache()._index_key("sig", "codegen")) == 3
+ptxopt.numba.uninstall()
+same(codegen.CUDACodeLibrary().get_asm_strs(), [fake_settings.ptx], "uninstalled")
+same(dispatcher.CUDACache()._index_key("sig", "codegen"), ("sig", "codegen"), "uninstalled")
+"""),
+    "warp": ("", """
+import tempfile, warp, warp._src.build, warp._src.context as context
+import ptxopt.warp
+folder = tempfile.mkdtemp()
+def build(name, **options):
+    path = os.path.join(folder, name)
+    warp._src.build.build_cuda("k.cu", 80, path, config="release", **options)
+    return open(path).read()
+plain = context.ModuleHasher([], {"a": 1}).hash
+ptxopt.warp.install(guard="off", table=False)
+same(warp.config.cuda_output, "ptx", "PTX is asked for")
+assert build("k.sm80.ptx") != fake_settings.ptx and ptxopt.warp.stats()[0].changed
+same(build("k.sm80.cubin"), fake_settings.ptx, "a cubin")
+assert context.ModuleHasher([], {"a": 1}).hash != plain
+ptxopt.warp.uninstall()
+same((build("l.sm80.ptx"), warp.config.cuda_output, context.ModuleHasher([], {"a": 1}).hash), (fake_settings.ptx, None, plain), "uninstalled")
+"""),
+    "cupy": ("", """
+import cupy, cupy.cuda.compiler as compiler
+import ptxopt.cupy
+key = compiler._get_cupy_cache_key()
+ptxopt.cupy.install(guard="off", table=False)
+assert compiler._use_ptx and compiler._get_cupy_cache_key() != key
+made, mapping = compiler._NVRTCProgram("ptx").compile(("-a",))
+assert made != fake_settings.ptx.encode() and mapping == {"f": "g"} and isinstance(made, bytes)
+same(compiler._NVRTCProgram("cubin").compile()[0], fake_settings.ptx.encode() + b"\\0", "a cubin")
+same(compiler._NVRTCProgram("ptx").compile(("--device-debug",))[0], fake_settings.ptx.encode() + b"\\0", "for a debugger")
+same([k.kernel for k in ptxopt.cupy.stats()], ["histogram"], "stats")
+ptxopt.cupy.uninstall()
+same((compiler._use_ptx, compiler._get_cupy_cache_key()), (False, key), "uninstalled")
+"""),
+    "jax": ("", """
+import json, subprocess, ptxopt.jax
+os.environ["XLA_FLAGS"] = "--theirs"
+os.environ["JAX_COMPILATION_CACHE_DIR"] = "/cache"
+ptxopt.jax.install(level=1, guard="off", table=False)
+folder = os.environ["CUDA_ROOT"]
+assert os.environ["XLA_FLAGS"].split()[0] == "--theirs" and folder in os.environ["XLA_FLAGS"], os.environ["XLA_FLAGS"]
+assert os.environ["JAX_COMPILATION_CACHE_DIR"].startswith("/cache/ptxopt-")
+fake = os.path.join(folder, "real"); open(fake, "w").write("#!/bin/sh\\n"); os.chmod(fake, 0o755)
+text = os.path.join(folder, "k.ptx"); open(text, "w").write(fake_settings.ptx)
+subprocess.run([os.path.join(folder, "bin", "ptxas"), "-arch=sm_80", text, "-o", os.path.join(folder, "k.cubin")], check=True,
+               env={**os.environ, "PTXOPT_PTXAS": fake})
+same([(k.client, k.kernel, k.arch) for k in ptxopt.jax.stats()], [("jax", "histogram", "sm_80")], "stats")
+ptxopt.jax.uninstall()
+same((os.environ.get("CUDA_ROOT"), os.environ["XLA_FLAGS"], os.environ["JAX_COMPILATION_CACHE_DIR"]), (None, "--theirs", "/cache"), "uninstalled")
+"""),
+}
+
+
+def starting(t):
+    """ptxopt_hooks.pth and $PTXOPT_HOOKS: Python starts as ever, imports nothing of ours without it, and the table is printed."""
+    line = (ROOT / "python" / "ptxopt_hooks.pth").read_text(encoding="utf-8")
+    code = f"{line}\nimport sys\nprint(sorted(m for m in sys.modules if m.startswith(('ptxopt', 'triton'))))"
+
+    def run(code, **more):
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={**os.environ, **more})
+    t.check(run(code).stdout.strip() == "[]", "without the variable something is imported")
+    with_it = run(code, PTXOPT_HOOKS="triton")
+    t.check("ptxopt.triton" in with_it.stdout and "'triton'" not in with_it.stdout, f"with the variable: {with_it.stdout}{with_it.stderr}")
+    wrong = run(code, PTXOPT_HOOKS="nope")
+    t.check(wrong.returncode == 0 and "there is no hook nope" in wrong.stderr, f"a wrong name: {wrong.stderr}")
+    compiled = run(HEAD + line + "\nfrom triton.compiler import compile\ncompile()", PTXOPT_HOOKS="all", FAKE_TRITON="3.9.0",
+                   PTXOPT_HOOK_OPTIONS='{"guard": "off"}')
+    t.check("ptxopt: 1 kernels\nclient  kernel" in compiled.stderr, f"the table: {compiled.stderr}")
+    quiet = run(HEAD + line + "\nfrom triton.compiler import compile\ncompile()", PTXOPT_HOOKS="triton", FAKE_TRITON="3.9.0",
+                PTXOPT_HOOK_OPTIONS='{"guard": "off"}', PTXOPT_HOOK_TABLE="0")
+    t.check(quiet.stderr == "", f"no table: {quiet.stderr}")
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "script.py"
+        script.write_text(HEAD + "from triton.compiler import compile\nprint(sys.argv[1:], __name__, compile()[0] != fake_settings.ptx)")
+        run_by_us = subprocess.run([sys.executable, "-m", "ptxopt", "triton", str(script), "a", "-b"], capture_output=True, text=True,
+                                   timeout=60, env={**os.environ, "PTXOPT_GUARD": "off", "FAKE_TRITON": "3.9.0"})
+        t.check(run_by_us.stdout.strip() == "['a', '-b'] __main__ True", f"a script: {run_by_us.stdout}{run_by_us.stderr}")
+        t.check("histogram" in run_by_us.stderr, f"a script's table: {run_by_us.stderr}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=os.path.abspath)
+    package.use(parser.parse_args().tool)
+    t = Counted("hooks")
+    for name, (version, code) in CASES.items():
+        run = subprocess.run([sys.executable, "-c", HEAD + code], capture_output=True, text=True, timeout=60,
+                             env={**os.environ, "FAKE_TRITON": version})
+        t.check(run.returncode == 0, f"{name}: {run.stderr[-1500:]}")
+    starting(t)
+    print(f"hooks: {t.checks - t.wrong} passed, {t.wrong} failed")
+    return 1 if t.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
