@@ -11,13 +11,17 @@ PACKAGES = {"frameworks": ["triton==3.9.0", "numba-cuda[cu13]==0.30.4", "nvidia-
             "ptxas": ["nvidia-cuda-nvcc==13.5.*"]}
 # ptxas and nvdisasm, 0.2 GB, for tests/codegen/sass.
 TOOLS = {"cuda-tools": ["nvidia-cuda-nvdisasm==13.5.*", "nvidia-cuda-nvcc==13.5.*"]}
+# What the hooks of the Python package are tried with besides, 1.1 GB, for tests/python/clients.py.
+HOOKS = {"triton-3.2": ["triton==3.2.0", "setuptools"], "triton-3.5": ["triton==3.5.0"], "triton-3.6": ["triton==3.6.0"],
+         "triton-3.7": ["triton==3.7.1"], "triton-3.8": ["triton==3.8.0"], "warp": ["warp-lang==1.19.0"],
+         "cupy": ["cupy-cuda12x==14.2.0", "nvidia-cuda-nvrtc-cu12"]}
 MOST_SECONDS = 1200
 
 
 def python_with(name, install=True):
     """The interpreter of the environment of that name; None, with the reason, where that cannot be made or, without
     `install`, is not there."""
-    packages = {**PACKAGES, **TOOLS}[name]
+    packages = {**PACKAGES, **TOOLS, **HOOKS}[name]
     folder = Path(os.environ.get("PTXOPT_TEST_CACHE", Path.home() / ".cache" / "ptxopt-tests")) / name
     python, done = folder / "bin" / "python", folder / "packages.json"
     if done.exists() and json.loads(done.read_text()) == packages:

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""The hooks with the real frameworks, from PyPI, for named targets, without a GPU.
+
+  tests/python/clients.py --tool PTXOPT [--only triton-3.6,warp] [--tutorials FOLDER] [--table]
+
+The packages go into virtual environments (tests/lib/framework_packages.py). Each client compiles its script of kernels/ under
+its hook; the records of the hook must have the kernels, some of them changed, and none of them in trouble. Triton also:
+compiles the same PTX as ever without the hook and after uninstalling, and takes everything from its cache the second time.
+--tutorials are the python/tutorials of Triton's sources, which are compiled instead of our kernels. --table prints the figures.
+Skipped (77) where packages cannot be had, or without ptxas.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import package
+from package import ROOT
+
+from checking import Counted  # noqa: E402
+from framework_packages import newest_ptxas, python_with  # noqa: E402
+
+KERNELS = Path(__file__).resolve().parent / "kernels"
+# A client: its hook, its environment, its script, the capabilities, and whether its PTX is newer than the machine's ptxas.
+CLIENTS = {
+    "triton-3.9": ("triton", "frameworks", KERNELS / "triton_kernels.py", ["80", "90", "100"], False),
+    "triton-3.2": ("triton", "triton-3.2", KERNELS / "triton_kernels.py", ["80", "90"], False),
+    "triton-3.5": ("triton", "triton-3.5", KERNELS / "triton_kernels.py", ["80", "90", "100"], False),
+    "triton-3.6": ("triton", "triton-3.6", KERNELS / "triton_kernels.py", ["80", "90", "100"], False),
+    "triton-3.7": ("triton", "triton-3.7", KERNELS / "triton_kernels.py", ["80", "90", "100"], False),
+    "triton-3.8": ("triton", "triton-3.8", KERNELS / "triton_kernels.py", ["80", "90", "100"], False),
+    "numba": ("numba", "frameworks", KERNELS / "numba_kernels.py", ["80", "90", "100"], True),
+    "warp": ("warp", "warp", KERNELS / "warp_kernels.py", ["80", "90"], True),
+    "cupy": ("cupy", "cupy", KERNELS / "cupy_kernels.py", ["80", "90"], False),
+    "jax": ("jax", "jax", ROOT / "samples/frameworks/jax_softmax.py", [], False),
+}
+USUAL = ("triton-3.2", "triton-3.9", "numba", "warp", "cupy", "jax")
+COLUMNS = ("kernel", "target", "changed", "registers", "machine instructions", "spilled bytes", "modelled cycles")
+
+
+class Client:
+    def __init__(self, t, name, python, folder, more, arguments):
+        self.t, self.name, self.folder = t, name, folder
+        self.hook, _, self.script, self.capabilities, _ = CLIENTS[name]
+        self.python, self.arguments, self.more = python, arguments, more
+
+    def run(self, *head, **more):
+        """Standard output, and the records of the hook."""
+        log = self.folder / "records"
+        log.unlink(missing_ok=True)
+        environment = {**os.environ, **self.more, "PTXOPT_HOOK_LOG": str(log), "PTXOPT_HOOK_TABLE": "0",
+                       "TRITON_CACHE_DIR": str(self.folder / "triton"), "PTXOPT_CACHE_DIR": str(self.folder / "cache"), **more}
+        done = subprocess.run([self.python, *head, str(self.script), *self.arguments, *self.capabilities], capture_output=True, text=True,
+                              env=environment, cwd=self.folder, timeout=900)
+        self.t.check(done.returncode == 0, f"{self.name}: {done.stderr[-3000:]}")
+        if log.exists():
+            return done.stdout, [json.loads(line) for line in log.read_text().splitlines()]
+        return done.stdout, []
+
+    def hooked(self, **more):
+        return self.run("-m", "ptxopt", self.hook, **more)
+
+
+def jax(client):
+    """Its records come from the reports of ptxopt-ptxas: the table at the end has them."""
+    done = subprocess.run([client.python, "-m", "ptxopt", "jax", str(client.script)], capture_output=True, text=True, timeout=900,
+                          env={**os.environ, **client.more}, cwd=client.folder)
+    client.t.check(done.returncode == 0 and "jax     " in done.stderr, f"jax: {done.stderr[-3000:]}")
+    print("\n".join(line for line in done.stderr.splitlines() if line.startswith(("client ", "jax "))))
+
+
+def triton(client, records):
+    plain, none = client.run()
+    client.t.check(not none, f"{client.name}: without the hook there are records")
+    _, again = client.hooked()
+    client.t.check(not again, f"{client.name}: the second time {len(again)} kernels were compiled")
+    made, other = client.hooked(PTXOPT_GUARD="off")
+    client.t.check(len(other) == len(records), f"{client.name}: another guard is told apart")
+    client.t.check(made != plain, f"{client.name}: the PTX is what it is without us")
+    code = ("import ptxopt.triton, triton, sys, runpy; ptxopt.triton.install(); ptxopt.triton.uninstall(); "
+            "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')")
+    after, none = client.run("-c", code, TRITON_CACHE_DIR=str(client.folder / "another"))
+    client.t.check(after == plain and not none, f"{client.name}: uninstalled, Triton is not as it was")
+
+
+def row_of(record):
+    sys.path.insert(0, str(ROOT / "python"))
+    from ptxopt import _html
+    registers, instructions, spills, _, cycles = _html.steps(record["before"], record["after"])
+    changed = "kept: " + record["kept"] if record["kept"] else "yes" if record["changed"] else "no"
+    return (f"`{record['kernel'][:40]}`", record["arch"], changed, registers, instructions, spills, cycles)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=os.path.abspath)
+    parser.add_argument("--only", default=",".join(USUAL), help=f"of {', '.join(CLIENTS)}")
+    parser.add_argument("--tutorials", type=os.path.abspath)
+    parser.add_argument("--table", action="store_true")
+    args = parser.parse_args()
+    package.use(args.tool)
+    os.environ.pop("PTXOPT_GUARD", None)  # each client's own ptxas is asked
+    os.environ["PATH"] += ":/usr/local/cuda/bin"
+    if not shutil.which("ptxas"):
+        print("clients: skipped: there is no ptxas")
+        return 77
+    t = Counted("clients")
+    for name in args.only.split(","):
+        hook, environment, _, _, is_new = CLIENTS[name]
+        python, why = python_with(environment)
+        newest, why_no_ptxas = newest_ptxas() if is_new else ("", "")
+        if python is None or newest is None:
+            print(f"clients: skipped: {name} cannot be had: {why or why_no_ptxas}")
+            return 77
+        with tempfile.TemporaryDirectory() as folder:
+            more = {"PTXOPT_PTXAS": newest} if is_new else {}
+            arguments = ["--tutorials", args.tutorials] if args.tutorials and hook == "triton" else []
+            client = Client(t, name, python, Path(folder), more, arguments)
+            if hook == "jax":
+                jax(client)
+                continue
+            _, records = client.hooked()
+            trouble = [r["trouble"] for r in records if r["trouble"]]
+            t.check(records and not trouble, f"{name}: {trouble}")
+            changed = [r for r in records if r["changed"]]
+            t.check(len(changed) * 2 > len(records), f"{name}: {len(changed)} of {len(records)} kernels are changed")
+            print(f"{name}: {len(records)} kernels, {len(changed)} changed, {sum(bool(r['kept']) for r in records)} kept by the guard")
+            if hook == "triton":
+                triton(client, records)
+            if args.table:
+                print("\n".join("| " + " | ".join(row) + " |" for row in [COLUMNS, ("---",) * len(COLUMNS), *map(row_of, records)]))
+    print(f"clients: {t.checks - t.wrong} passed, {t.wrong} failed")
+    return 1 if t.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
