@@ -4,9 +4,9 @@
 #
 #   cmake/packages.sh FOLDER        # FOLDER gets ptxopt_*.deb, libptxopt-dev_*.deb and ptxopt-*.whl
 #
-# $PRESET is the build whose Debian packages are made. As root: debootstrap makes the bare system, from the mirror in $MIRROR, and chroot goes into it. It has neither compiler
-# nor build dependency. Checked are the version of the checkout, a kernel that is optimized, an error with a caret, a run, and
-# that removing leaves nothing.
+# $PRESET is the build whose Debian packages are made. As root: debootstrap makes the bare system, from the mirror in
+# $MIRROR, and chroot goes into it. It has neither compiler nor build dependency. Checked are the version of the checkout,
+# a kernel that is optimized, an error with a caret, a run, and that removing leaves nothing.
 set -eu
 to=${1:?packages.sh FOLDER}
 mkdir -p "$to"
@@ -40,5 +40,5 @@ chroot "$root" sh -euc '
   test "$(ptxopt --version)" = "$1"
   ptxopt /packages/saxpy.ptx -o - | grep -q "entry saxpy"
   apt-get -q -y purge ptxopt
-  ! command -v ptxopt' sh "$version" >"$to/bare.log" 2>&1 || { tail -30 "$to/bare.log" >&2; exit 1; }
+  test -z "$(find /usr/bin /usr/lib /usr/share -name "*ptxopt*")"' sh "$version" >"$to/bare.log" 2>&1 || { tail -30 "$to/bare.log" >&2; exit 1; }
 echo "packages: $version: the Debian package and the wheel install on a bare Debian 12, work, and go without a trace"
