@@ -20,7 +20,7 @@ Source = Union[str, bytes, "os.PathLike[str]"]
 
 
 class Files:
-    """Texts as files, in a folder that is there inside a with statement."""
+    """Texts as files, in a folder that is there inside a with statement, and that the program runs in."""
 
     def __enter__(self) -> "Files":
         self._folder = tempfile.TemporaryDirectory(prefix="ptxopt-")
@@ -32,18 +32,18 @@ class Files:
 
     def path(self, source: Source, name: str) -> str:
         if isinstance(source, os.PathLike):
-            return os.fspath(source)
+            return os.path.abspath(source)
         file = self.folder / name
         file.write_bytes(source.encode("utf-8", "surrogateescape") if isinstance(source, str) else bytes(source))
-        return str(file)
+        return name
 
 
 def run_checked(files: Files, arguments: Sequence[str], accepted: Sequence[int] = (0,)) -> bytes:
-    """Standard output of the program; an exception where its exit code is another, without the folder of `files`."""
-    done = run_program(list(arguments))
+    """Standard output of the program; an exception where its exit code is another."""
+    done = run_program(list(arguments), cwd=files.folder)
     if done.returncode not in accepted:
         text = done.stderr.decode("utf-8", "replace") or done.stdout.decode("utf-8", "replace")
-        raise error_of(done.returncode if done.returncode > 0 else 4, text.replace(f"{files.folder}/", ""))
+        raise error_of(done.returncode if done.returncode > 0 else 4, text)
     return done.stdout
 
 
@@ -57,8 +57,9 @@ def _options(**options: Any) -> List[str]:
         if value is True:
             arguments.append(option)
         else:
-            joined = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else os.fspath(value) if isinstance(
-                value, os.PathLike) else str(value)
+            joined = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+            if name == "ptxas" and os.sep in joined:
+                joined = os.path.abspath(joined)
             arguments.append(f"{option}={joined}")
     return arguments
 

@@ -172,6 +172,8 @@ class Stats(List[KernelStats]):
         widths = [max(len(row[i]) for row in rows) for i in range(len(self.HEAD))]
         return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return _html.table(self.HEAD, self.rows())
 

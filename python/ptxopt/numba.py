@@ -1,4 +1,4 @@
-"""The hook for numba-cuda 0.20 to 0.30: the PTX between NVVM and the linker is optimized.
+"""The hook for numba-cuda 0.24 to 0.30: the PTX between NVVM and the linker is optimized.
 
     import ptxopt.numba
     ptxopt.numba.install()
@@ -18,7 +18,7 @@ from ._hooks import Stats
 from ._patch import Patches
 from ._watch import forget, when_imported
 
-LEAST, MOST = (0, 20), (0, 30)
+LEAST, MOST = (0, 24), (0, 30)
 _CODEGEN, _DISPATCHER = "numba.cuda.codegen", "numba.cuda.dispatcher"
 _patches = Patches()
 _wanted = False

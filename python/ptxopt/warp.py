@@ -1,4 +1,4 @@
-"""The hook for Warp 1.10 to 1.19: the PTX that NVRTC writes for a module is optimized before Warp loads it.
+"""The hook for Warp 1.16 to 1.19: the PTX that NVRTC writes for a module is optimized before Warp loads it.
 
     import ptxopt.warp
     ptxopt.warp.install()
@@ -18,7 +18,7 @@ from ._hooks import Stats
 from ._patch import Patches
 from ._watch import forget, when_imported
 
-LEAST, MOST = (1, 10), (1, 19)
+LEAST, MOST = (1, 16), (1, 19)
 _CONTEXT = "warp._src.context"
 _patches = Patches()
 _wanted = False
