@@ -14,11 +14,11 @@ import tempfile
 import threading
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, AnyStr, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from . import _html
 from ._library import version_line
-from ._optimize import Text, optimize
+from ._optimize import optimize
 
 CLIENTS = ("triton", "numba", "warp", "cupy", "jax", "torch")
 OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "ptxas", "timeout", "jobs", "arch")
@@ -86,8 +86,8 @@ def key() -> str:
     return "ptxopt-" + hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def optimized(client: str, ptx: Text, *, ptxas: Optional[str] = None, arch: Optional[str] = None,
-              name: str = "<kernel>") -> Text:
+def optimized(client: str, ptx: AnyStr, *, ptxas: Optional[str] = None, arch: Optional[str] = None,
+              name: str = "<kernel>") -> AnyStr:
     """The PTX to go on with, recorded for stats(). `ptxas` is the client's own, which the guard asks unless an option or
     $PTXOPT_PTXAS names another."""
     options = dict(_state.options)
@@ -132,7 +132,7 @@ def log_for_children() -> None:
         handle, path = tempfile.mkstemp(prefix="ptxopt-hooks-", suffix=".jsonl")
         os.close(handle)
         os.environ["PTXOPT_HOOK_LOG"] = path
-        at_end(lambda: os.path.exists(path) and os.unlink(path))
+        at_end(lambda: os.unlink(path) if os.path.exists(path) else None)
     add_source(_of_children)
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, AnyStr, Dict, Generic, List, Mapping, Optional, Sequence
 
 from . import _html
 from ._errors import error_of
 from ._library import call
 from ._toolchains import package_folders
-
-Text = Union[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -56,12 +54,12 @@ def _guard_of(found: Dict[str, Any]) -> Guard:
                  by_name(found.get("before", [])), by_name(found.get("after", [])))
 
 
-class Result:
+class Result(Generic[AnyStr]):
     """What optimize() returns. str() is the PTX; in a notebook it is a table of what changed."""
 
-    def __init__(self, ptx: Text, source: Text, details: bytes):
-        self.ptx: Text = ptx
-        self._source = source
+    def __init__(self, ptx: AnyStr, source: AnyStr, details: bytes):
+        self.ptx: AnyStr = ptx
+        self._source: AnyStr = source
         self._details = details
         self._parsed: Optional[Dict[str, Any]] = None
 
@@ -109,10 +107,10 @@ def options_json(options: Mapping[str, Any]) -> bytes:
     return json.dumps({name: value for name, value in options.items() if value is not None}).encode()
 
 
-def optimize(ptx: Text, arch: Optional[str] = None, level: int = 2, passes: Optional[Sequence[str]] = None,
+def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Optional[Sequence[str]] = None,
              knobs: Mapping[str, int] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
              skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: float = 600,
-             file: str = "<input>") -> Result:
+             file: str = "<input>") -> Result[AnyStr]:
     """Optimizes PTX text for `arch` ("sm_90"; else what its .target says).
 
     level     0 parse and print, 1 clean-up, 2 everything that pays
@@ -137,4 +135,5 @@ def optimize(ptx: Text, arch: Optional[str] = None, level: int = 2, passes: Opti
     status, output, error, details = call(text, options)
     if status != 0:
         raise error_of(status, error)
-    return Result(output.decode("utf-8", "surrogateescape") if isinstance(ptx, str) else output, ptx, details)
+    made: Any = output.decode("utf-8", "surrogateescape") if isinstance(ptx, str) else output
+    return Result(made, ptx, details)

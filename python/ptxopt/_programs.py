@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import Any, List, NoReturn, Optional, Sequence
+from typing import List, NoReturn, Optional, Sequence
 
 from ._errors import UsageError
 from ._library import FOLDER
@@ -29,10 +29,10 @@ def program_path(name: str = "ptxopt") -> str:
     return own
 
 
-def run_program(arguments: Sequence[str], input: Optional[bytes] = None, **options: Any) -> "subprocess.CompletedProcess[bytes]":
-    """Runs `ptxopt ARGUMENTS...` to its end."""
-    return subprocess.run([program_path(), *arguments], input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=environment(), **({} if input is not None else {"stdin": subprocess.DEVNULL}), **options)
+def run_program(arguments: Sequence[str], cwd: "os.PathLike[str]") -> "subprocess.CompletedProcess[bytes]":
+    """Runs `ptxopt ARGUMENTS...` in a folder, to its end."""
+    return subprocess.run([program_path(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment(), cwd=cwd)
 
 
 def become(name: str, arguments: Sequence[str], called: Optional[str] = None) -> NoReturn:

@@ -119,7 +119,9 @@ def run(ptx: Source, args: Sequence[Any], *, grid: Shape = 1, block: Shape = 1, 
     command += ["--max-steps", str(max_steps)] if max_steps is not None else []
     command += ["--check-races"] * check_races + ["--check-uninit"] * check_uninit
     with Files() as files:
-        arguments, buffers, written = [], {}, []
+        arguments: List[str] = []
+        buffers: Dict[Tuple[int, int], str] = {}
+        written: List[Tuple[memoryview, Any]] = []
         for index, (value, kind) in enumerate(zip(args, declared)):
             if not _is_array(value):
                 arguments.append(_scalar(value, kind, index))

@@ -70,7 +70,7 @@ def _patch(backends: Any) -> None:
     triton = sys.modules.get("triton")
     if not _wanted or not _hooks.knows("Triton", triton, LEAST, MOST):
         return
-    backend = getattr(getattr(backends, "backends", {}).get("nvidia"), "compiler", None)
+    backend: Any = getattr(getattr(backends, "backends", {}).get("nvidia"), "compiler", None)
     if not all(name in getattr(backend, "__dict__", {}) for name in ("add_stages", "hash")):
         _hooks.say_once("Triton has no backend for NVIDIA with add_stages and hash: nothing is optimized")
         return

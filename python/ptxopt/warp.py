@@ -65,7 +65,7 @@ def _patch(context: Any) -> None:
         return
     _patches.wrap(build, "build_cuda", _build_cuda)
     _patches.wrap(hasher, "__init__", _hash_with_us)
-    if hasattr(config, "cuda_output") and config.cuda_output is None:
+    if getattr(config, "cuda_output", "") is None:
         _patches.set(config, "cuda_output", "ptx")
 
 
