@@ -13,8 +13,10 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import package
 from package import ROOT, sample
@@ -157,6 +159,26 @@ def commands(t, ptxopt):
     t.check(guarded.guard.before["histogram"]["registers"] > 0 and "<table>" in guarded._repr_html_(), f"{guarded.guard}")
 
 
+def toolchains(t, ptxopt):
+    """Packages of this Python that bring a ptxas are where it is looked for, in the process and in the program."""
+    from ptxopt import _toolchains
+    with tempfile.TemporaryDirectory() as folder:
+        own = Path(folder) / "nvidia/cu13/bin/ptxas"
+        own.parent.mkdir(parents=True)
+        own.write_text("#!/bin/sh\nexit 1\n")
+        own.chmod(0o755)
+        sys.path.append(folder)
+        try:
+            t.check(folder in _toolchains.package_folders(), "the package is not found")
+            t.check(_toolchains.environment()["PTXOPT_PYTHON_PACKAGES"].split(":")[-1] == folder, "the program is not told")
+        finally:
+            sys.path.remove(folder)
+        t.check(folder not in _toolchains.package_folders(), "a folder that is gone from sys.path")
+        doctor = subprocess.run([ptxopt.program_path(), "doctor"], capture_output=True, text=True,
+                                env={**os.environ, "PTXOPT_PYTHON_PACKAGES": folder})
+        t.check(str(own) in doctor.stdout, f"the program does not find it: {doctor.stdout}")
+
+
 def command_line(t, tool):
     def run(*arguments, **options):
         return subprocess.run([sys.executable, "-m", "ptxopt", *map(str, arguments)], capture_output=True, text=True, timeout=100, **options)
@@ -184,6 +206,7 @@ def main():
     cost(t, ptxopt)
     running(t, ptxopt)
     commands(t, ptxopt)
+    toolchains(t, ptxopt)
     command_line(t, tool)
     print(f"api: {t.checks - t.wrong} passed, {t.wrong} failed")
     return 1 if t.wrong else 0

@@ -36,7 +36,7 @@ def content(t, wheel, folder):
     t.check(re.fullmatch(r"ptxopt-[\d.]+-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name), f"it is called {wheel.name}")
     t.check(wheel.stat().st_size < MOST_BYTES, f"{wheel.stat().st_size} bytes")
     wanted = {"ptxopt/libptxopt.so", "ptxopt/bin/ptxopt", "ptxopt/bin/ptxopt-ptxas", "ptxopt/py.typed", "ptxopt_hooks.pth",
-              "ptxopt/triton.py"}
+              "ptxopt/triton.py", "ptxopt/licenses/libelf-dev.txt"}
     t.check(wanted <= names, f"it lacks {sorted(wanted - names)}")
     for name in ("ptxopt/libptxopt.so", "ptxopt/bin/ptxopt", "ptxopt/bin/ptxopt-ptxas"):
         needed = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", folder / name).stdout))
@@ -59,6 +59,9 @@ def installed(t, wheel, python, version):
                     env=alone, cwd=folder)
         t.check(works.returncode == 0, f"{python}: {works.stderr[-1500:]}")
         print(works.stdout.strip())
+        hooked = run(folder / "venv/bin/python", "-c", "import sys; print('ptxopt.triton' in sys.modules, 'triton' in sys.modules)",
+                     env={**alone, "PTXOPT_HOOKS": "triton"})
+        t.check(hooked.stdout.strip() == "True False", f"{python}: $PTXOPT_HOOKS: {hooked}")
         by_name = run(folder / "venv/bin/ptxopt", "--version", env=alone)
         t.check(by_name.stdout.strip() == version, f"{python}: ptxopt --version: {by_name}")
         run(folder / "venv/bin/python", "-m", "pip", "uninstall", "-q", "-y", "ptxopt")

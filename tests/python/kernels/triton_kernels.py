@@ -1,7 +1,9 @@
 """Kernels of the kinds of Triton's tutorials, compiled for named targets without a GPU, for tests/python/clients.py.
 
-  python triton_kernels.py CAPABILITY...        # of this file
-  python triton_kernels.py --tutorials FOLDER CAPABILITY...   # of Triton's own python/tutorials of the same release, by name
+  python triton_kernels.py [--tutorials FOLDER] CAPABILITY...
+
+FOLDER is python/tutorials of Triton's sources, whose kernels are compiled in the place of these; what is taken of them is
+written to the working folder.
 
 Prints a line of JSON for each kernel that Triton compiled: capability, kernel, a digest of its PTX, bytes of its cubin.
 """
@@ -9,7 +11,6 @@ import argparse
 import ast
 import hashlib
 import json
-import tempfile
 from pathlib import Path
 
 import triton
@@ -166,18 +167,15 @@ def main():
     parser.add_argument("--tutorials", type=Path)
     parser.add_argument("capabilities", nargs="+", type=int)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        jobs = [(globals()[name], types, values) for name, (types, values) in OWN.items()]
-        if args.tutorials:
-            jobs = []
-            for file, name, types, values in TUTORIALS:
-                jobs.append((of_tutorial(args.tutorials / file, folder)[name], types, values))
-        for capability in args.capabilities:
-            for function, types, values in jobs:
-                made = triton.compile(source_of(function, types, values), target=GPUTarget("cuda", capability, 32))
-                ptx = made.asm["ptx"]
-                print(json.dumps({"capability": capability, "kernel": function.__name__, "cubin": len(made.asm["cubin"]),
-                                  "ptx": hashlib.sha256(ptx.encode()).hexdigest()}), flush=True)
+    jobs = [(globals()[name], types, values) for name, (types, values) in OWN.items()]
+    if args.tutorials:  # written to the working folder, whose path is in the PTX
+        jobs = [(of_tutorial(args.tutorials / file, Path.cwd())[name], types, values) for file, name, types, values in TUTORIALS]
+    for capability in args.capabilities:
+        for function, types, values in jobs:
+            made = triton.compile(source_of(function, types, values), target=GPUTarget("cuda", capability, 32))
+            ptx = made.asm["ptx"]
+            print(json.dumps({"capability": capability, "kernel": function.__name__, "cubin": len(made.asm["cubin"]),
+                              "ptx": hashlib.sha256(ptx.encode()).hexdigest()}), flush=True)
 
 
 if __name__ == "__main__":
