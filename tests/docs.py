@@ -65,7 +65,7 @@ class Facts:
         self.hidden_options = {f"--{name}" for name in re.findall(r'^PTXOPT_KNOB_ALIAS\("([\w-]+)"', knobs, re.M)}
         self.hidden_options |= set(re.findall(r'add_flag_callback\("(--[\w-]+)\{', flags))
         self.dumps = re.search(r"or --passes choose: ([\w,\s]+?)\n +--dump-file", help_text)[1].replace("\n", " ").split(",")
-        self.files = {p.name for folder in ("src", "tests", "include", "samples", "cmake", "grammar", "schemas")
+        self.files = {p.name for folder in ("src", "tests", "include", "samples", "cmake", "grammar", "schemas", "python")
                       for p in (ROOT / folder).rglob("*") if p.is_file()}
 
     def output(self, *arguments):
