@@ -99,32 +99,93 @@ namespace {
 bool isLonger(double a, double b) { return b > a * (1 + kSameTime); }
 
 Comparison compareIssued(const ModelledTime& before, const ModelledTime& after) {
-  const double a = before.issued, b = after.issued;
+  const double a = before.work.instructions, b = after.work.instructions;
   const int sign = isLonger(a, b) - isLonger(b, a);
   return {sign, Measure::Instructions, static_cast<uint64_t>(std::llround(a)),
           static_cast<uint64_t>(std::llround(b)), fmt::format("executed {:.0f} -> {:.0f}", a, b)};
 }
 
-Comparison compareTimes(const ModelledTime& before, const ModelledTime& after) {
-  const auto found = [](int sign, double a, double b, std::string detail) {
-    return Comparison{sign, Measure::Cycles, static_cast<uint64_t>(std::llround(a)),
-                      static_cast<uint64_t>(std::llround(b)), std::move(detail)};
-  };
-  if (before.inner.size() == after.inner.size())
-    for (std::size_t l = 0; l < before.inner.size(); ++l)
-      for (std::size_t s = 0; s < kScenarioNames.size(); ++s)
-        if (const double a = before.inner[l][s], b = after.inner[l][s]; isLonger(a, b))
-          return found(1, a, b,
-                       fmt::format("{} {:.2f} -> {:.2f} in innermost loop {}", kScenarioNames[s], a, b, l + 1));
-  Comparison result;
-  for (std::size_t s = 0; s < kScenarioNames.size(); ++s) {
-    const double a = before.whole[s], b = after.whole[s];
-    const auto detail = [&] { return fmt::format("{} {:.0f} -> {:.0f}", kScenarioNames[s], a, b); };
-    if (isLonger(a, b)) return found(1, a, b, detail());
-    if (result.sign == 0 && isLonger(b, a)) result = found(-1, a, b, detail());
+// Rounds are those of the same work, where what code does tells (timing/work.h). Where more of it is in local memory on one
+// side, what it reads and writes is no measure: rounds are taken to be the same.
+class TimeComparison {
+ public:
+  TimeComparison(const ModelledTime& before, const ModelledTime& after, bool isSameFrame)
+      : before_(before), after_(after), loopsAreSame_(before.inner.size() == after.inner.size()) {
+    if (!loopsAreSame_) {
+      wholeIsSame_ = !isSameFrame || timing::workRatio(after.work, before.work) == 1;
+      return;
+    }
+    for (std::size_t l = 0; l < before.inner.size(); ++l) {
+      const auto rounds = isSameFrame ? timing::roundsIn(after.inner[l].work, before.inner[l].work) : 1;
+      rounds_.push_back(rounds.value_or(0));
+      wholeIsSame_ &= rounds == 1.0;
+    }
+    // Of one loop nothing is known: the others alone decide nothing.
+    loopsAreSame_ = std::ranges::none_of(rounds_, [](double r) { return r == 0; });
   }
-  return result;
-}
+
+  // Whether a run of the whole does the same before and after.
+  bool wholeIsSame() const { return wholeIsSame_; }
+
+  Comparison compare() const {
+    if (wholeIsSame_ && !loopsAreSame_) return compareWhole();
+    if (!loopsAreSame_) return before_.inner.size() == after_.inner.size() ? Comparison() : compareTogether();
+    Comparison better;
+    for (std::size_t l = 0; l < before_.inner.size(); ++l) {
+      const std::string in = fmt::format(" in innermost loop {}{}", l + 1, rounds_[l] == 1 ? "" : kSameWork);
+      Comparison loop = compareCycles(before_.inner[l].cycles, after_.inner[l].cycles, rounds_[l], 2, in);
+      if (loop.sign > 0) return loop;
+      if (better.sign == 0) better = std::move(loop);
+    }
+    return wholeIsSame_ ? compareWhole() : better;
+  }
+
+ private:
+  static constexpr std::string_view kSameWork = ", for the same work";
+
+  // `after` by what `before` does.
+  static Comparison compareCycles(const ModelledTime::Cycles& before, const ModelledTime::Cycles& after,
+                                  double rounds, int digits, std::string_view where) {
+    Comparison result;
+    for (std::size_t s = 0; s < kScenarioNames.size(); ++s) {
+      const double a = before[s], b = after[s] / rounds;
+      const int sign = isLonger(a, b) - isLonger(b, a);
+      if (sign == 0 || (sign < 0 && result.sign < 0)) continue;
+      result = {sign, Measure::Cycles, static_cast<uint64_t>(std::llround(a)),
+                static_cast<uint64_t>(std::llround(b)),
+                fmt::format("{} {:.{}f} -> {:.{}f}{}", kScenarioNames[s], a, digits, b, digits, where)};
+      if (sign > 0) break;
+    }
+    return result;
+  }
+
+  Comparison compareWhole() const { return compareCycles(before_.whole, after_.whole, 1, 0, {}); }
+
+  // Another number of loops, which do not do the same in 8 rounds: ptxas made two of one, or none, on one side only. What
+  // costs more for the same work is worse. Nothing is better by this: which loop was made of which is not known.
+  Comparison compareTogether() const {
+    const bool haveLoops = !before_.inner.empty() && !after_.inner.empty();
+    const auto [a, worked] = haveLoops ? together(before_) : std::pair(before_.whole, before_.work);
+    const auto [b, works] = haveLoops ? together(after_) : std::pair(after_.whole, after_.work);
+    const std::string in = fmt::format("{}{}", haveLoops ? " in innermost loops together" : "", kSameWork);
+    Comparison result = compareCycles(a, b, timing::workRatio(works, worked), 0, in);
+    return result.sign > 0 ? result : Comparison();
+  }
+
+  static std::pair<ModelledTime::Cycles, timing::Work> together(const ModelledTime& time) {
+    std::pair<ModelledTime::Cycles, timing::Work> sum;
+    for (const ModelledTime::Loop& loop : time.inner) {
+      for (std::size_t s = 0; s < kScenarioNames.size(); ++s) sum.first[s] += loop.rounds * loop.cycles[s];
+      sum.second.add(loop.work, loop.rounds);
+    }
+    return sum;
+  }
+
+  const ModelledTime& before_;
+  const ModelledTime& after_;
+  std::vector<double> rounds_;  // of each innermost loop before in one after; 0: not known
+  bool loopsAreSame_, wholeIsSame_ = true;
+};
 
 }  // namespace
 
@@ -142,10 +203,12 @@ Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after
   constexpr std::array kSpills{Measure::Spills};
   if (const Comparison spills = compare(before, after, kSpills); spills.sign != 0) return spills;
   if (rule == GuardRule::Time && before.time && after.time && before.time->model == after.time->model) {
-    if (Comparison time = compareTimes(*before.time, *after.time); time.sign != 0) return time;
+    const TimeComparison times(*before.time, *after.time, before.stack == after.stack);
+    if (Comparison time = times.compare(); time.sign != 0) return time;
     constexpr std::array kWarps{Measure::Warps};
     if (const Comparison warps = compare(before, after, kWarps); warps.sign != 0) return warps;
-    if (Comparison issued = compareIssued(*before.time, *after.time); issued.sign != 0) return issued;
+    if (times.wholeIsSame())
+      if (Comparison issued = compareIssued(*before.time, *after.time); issued.sign != 0) return issued;
   }
   return compare(before, after, kByWarps);
 }

@@ -6,7 +6,8 @@
 //          whole, costs more in any of the three scenarios (L1, L2, DRAM), better if the whole costs less in one; then resident
 //          warps, instructions that are executed, by more than half a percent, and machine instructions
 //   warps  spills, then resident warps, then machine instructions
-// Loops are compared where there are as many before and after, in the order of addresses. Only what both sides know counts.
+// Loops are compared where there are as many before and after, in the order of addresses. Where ptxas unrolled them otherwise,
+// what they cost for the same work is compared (timing/work.h), and not the whole. Only what both sides know counts.
 #pragma once
 
 #include <array>

@@ -31,13 +31,18 @@ ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
   const FunctionTime time = estimate(code, machine, {.warps = warps, .roundsOf = {}});
   ModelledTime result;
   result.model = digestOf(machine);
-  result.issued = rounded(time.whole.instructions);
+  const auto roundedWork = [&](const Work& w) {
+    return Work{rounded(w.written), rounded(w.read), rounded(w.computed), rounded(w.instructions)};
+  };
+  result.work = roundedWork(time.whole.work);
   const auto cyclesOf = [&](const ScenarioTime& s) { return rounded(s.cycles); };
   std::ranges::transform(time.whole.scenarios, result.whole.begin(), cyclesOf);
   for (const RegionTime& r : time.regions) {
     if (r.region.loop == Region::kNone || !code.flow.loops()[r.region.loop].isInnermost) continue;
-    auto& cycles = result.inner.emplace_back();
-    std::ranges::transform(r.scenarios, cycles.begin(), cyclesOf);
+    ModelledTime::Loop& loop = result.inner.emplace_back();
+    std::ranges::transform(r.scenarios, loop.cycles.begin(), cyclesOf);
+    loop.rounds = rounded(r.region.rounds);
+    loop.work = roundedWork(r.work);
   }
   return result;
 }

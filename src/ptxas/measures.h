@@ -8,15 +8,23 @@
 #include <string_view>
 #include <vector>
 
+#include "timing/work.h"
+
 namespace ptxopt {
 
 // What the model of time makes of a function (src/timing), in cycles of a warp, where data lies in L1, L2 and DRAM.
 struct ModelledTime {
   using Cycles = std::array<double, 3>;
-  std::string model;          // a digest of what it knows: figures of two models are not compared
-  Cycles whole{};             // from its beginning to its end, kAssumedRounds of each loop
-  std::vector<Cycles> inner;  // a round of each innermost loop, by address
-  double issued = 0;          // instructions, as `whole`
+  struct Loop {
+    double rounds = 0;  // in a run of the function, kAssumedRounds whenever it is entered
+    Cycles cycles{};    // of a round
+    timing::Work work;  // in it
+    friend bool operator==(const Loop&, const Loop&) = default;
+  };
+  std::string model;        // a digest of what it knows: figures of two models are not compared
+  Cycles whole{};           // from its beginning to its end, kAssumedRounds of each loop
+  timing::Work work;        // as `whole`
+  std::vector<Loop> inner;  // innermost ones, by address
   friend bool operator==(const ModelledTime&, const ModelledTime&) = default;
 };
 

@@ -17,20 +17,67 @@ std::optional<uint64_t> optionalAt(const Json& json, const char* key) {
 
 Json orNull(const std::optional<uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json timeToJson(const std::optional<ModelledTime>& time) {
-  if (!time) return nullptr;
-  return {{"model", time->model}, {"whole", time->whole}, {"inner", time->inner}, {"issued", time->issued}};
+Json workToJson(const timing::Work& work) {
+  return {{"written", work.written},
+          {"read", work.read},
+          {"computed", work.computed},
+          {"instructions", work.instructions}};
 }
 
-std::optional<ModelledTime> timeFrom(const Json& json) {
+timing::Work workFrom(const Json& json) {
+  timing::Work work;
+  json.at("written").get_to(work.written);
+  json.at("read").get_to(work.read);
+  json.at("computed").get_to(work.computed);
+  json.at("instructions").get_to(work.instructions);
+  return work;
+}
+
+Json timeToJson(const std::optional<ModelledTime>& time) {
+  if (!time) return nullptr;
+  Json inner = Json::array();
+  for (const ModelledTime::Loop& loop : time->inner)
+    inner.push_back({{"rounds", loop.rounds}, {"cycles", loop.cycles}, {"work", workToJson(loop.work)}});
+  return {{"model", time->model},
+          {"whole", time->whole},
+          {"work", workToJson(time->work)},
+          {"inner", std::move(inner)}};
+}
+
+// Figures of another model than `model` may have other fields.
+std::optional<ModelledTime> timeFrom(const Json& json, const std::string& model) {
   const auto found = json.find("cycles");  // not in baselines of older versions
   if (found == json.end() || found->is_null()) return std::nullopt;
   ModelledTime time;
   found->at("model").get_to(time.model);
+  if (time.model != model) return std::nullopt;
   found->at("whole").get_to(time.whole);
-  found->at("inner").get_to(time.inner);
-  found->at("issued").get_to(time.issued);
+  time.work = workFrom(found->at("work"));
+  for (const Json& loop : found->at("inner"))
+    time.inner.push_back({loop.at("rounds").get<double>(), loop.at("cycles").get<ModelledTime::Cycles>(),
+                          workFrom(loop.at("work"))});
   return time;
+}
+
+FunctionMeasures functionMeasuresFrom(const Json& json, const std::string& model) {
+  FunctionMeasures f;
+  json.at("name").get_to(f.name);
+  f.isKernel = json.at("kind").get<std::string>() == "entry";
+  json.at("registers").get_to(f.registers);
+  f.spillStores = optionalAt(json, "spill-stores");
+  f.spillLoads = optionalAt(json, "spill-loads");
+  json.at("stack").get_to(f.stack);
+  json.at("shared").get_to(f.shared);
+  json.at("constant").get_to(f.constant);
+  json.at("barriers").get_to(f.barriers);
+  json.at("threads").get_to(f.threads);
+  json.at("instructions").get_to(f.instructions);
+  json.at("inner").get_to(f.inner);
+  json.at("inner-loops").get_to(f.innerLoops);
+  json.at("warps").get_to(f.warps);
+  f.time = timeFrom(json, model);
+  json.at("code").get_to(f.code);
+  return f;
 }
 
 }  // namespace
@@ -60,37 +107,12 @@ Json toJson(const Measures& m) {
   return {{"architecture", m.architecture}, {"functions", std::move(functions)}};
 }
 
-FunctionMeasures functionMeasuresFrom(const Json& json) {
-  FunctionMeasures f;
-  json.at("name").get_to(f.name);
-  f.isKernel = json.at("kind").get<std::string>() == "entry";
-  json.at("registers").get_to(f.registers);
-  f.spillStores = optionalAt(json, "spill-stores");
-  f.spillLoads = optionalAt(json, "spill-loads");
-  json.at("stack").get_to(f.stack);
-  json.at("shared").get_to(f.shared);
-  json.at("constant").get_to(f.constant);
-  json.at("barriers").get_to(f.barriers);
-  json.at("threads").get_to(f.threads);
-  json.at("instructions").get_to(f.instructions);
-  json.at("inner").get_to(f.inner);
-  json.at("inner-loops").get_to(f.innerLoops);
-  json.at("warps").get_to(f.warps);
-  f.time = timeFrom(json);
-  json.at("code").get_to(f.code);
-  return f;
-}
-
 Measures measuresFrom(const Json& json) {
   Measures m;
   json.at("architecture").get_to(m.architecture);
   const auto number = targetNumber(m.architecture);
   const std::string model = number ? timing::digestOf(timing::Machine(*number)) : std::string();
-  for (const Json& f : json.at("functions")) {
-    m.functions.push_back(functionMeasuresFrom(f));
-    auto& time = m.functions.back().time;
-    if (time && time->model != model) time.reset();
-  }
+  for (const Json& f : json.at("functions")) m.functions.push_back(functionMeasuresFrom(f, model));
   std::sort(m.functions.begin(), m.functions.end(),
             [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
   return m;

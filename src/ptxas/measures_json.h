@@ -9,8 +9,8 @@ namespace ptxopt {
 
 nlohmann::ordered_json toJson(const FunctionMeasures& f);
 nlohmann::ordered_json toJson(const Measures& m);
-// Throw nlohmann::json::exception where something is missing or of another type.
-FunctionMeasures functionMeasuresFrom(const nlohmann::ordered_json& json);
+// Throws nlohmann::json::exception where something is missing or of another type. Modelled times of another model are left
+// out.
 Measures measuresFrom(const nlohmann::ordered_json& json);
 
 }  // namespace ptxopt

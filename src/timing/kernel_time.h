@@ -26,6 +26,7 @@
 #include "timing/machine.h"
 #include "timing/regions.h"
 #include "timing/timed_code.h"
+#include "timing/work.h"
 
 namespace ptxopt::timing {
 
@@ -48,8 +49,8 @@ struct ScenarioTime {
 
 struct RegionTime {
   Region region;
-  double instructions = 0;  // executed in a round
-  double bytes = 0;         // of global memory, by a warp in a round
+  Work work;         // of a round
+  double bytes = 0;  // of global memory, by a warp in a round
   std::array<double, kUnits> units{};
   std::array<ScenarioTime, kScenarios> scenarios;
 };

@@ -4,14 +4,12 @@
 #include <filesystem>
 #include <string>
 
+#include "support/digits.h"
+
 namespace ptxopt {
 namespace {
 
 constexpr const char* kUsualCubin = "elf.o";  // of ptxas without -o
-
-bool isDigits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 // Of what stands after `ptxas info    : `.
 bool isOfVerbose(std::string_view said) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "support/digits.h"
+
 namespace ptxopt {
 namespace {
 
@@ -39,10 +41,6 @@ constexpr OptionRow kOptionRows[] = {
 };
 
 constexpr int kDeepestOptionsFile = 16;
-
-bool isDigits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 struct Found {
   const OptionRow* row = nullptr;

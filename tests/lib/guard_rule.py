@@ -2,8 +2,12 @@
 
 Figures are rows of `ptxopt baseline`.
 """
+import math
+
 SCENARIOS = ("L1", "L2", "DRAM")
 SAME_TIME = 0.005  # of the cycles: less says nothing
+WITNESSES = ("written", "computed", "read")
+UNROLLED = 1.9  # times the work of a round: less is not due to unrolling
 
 
 def spills(row):
@@ -20,22 +24,77 @@ def is_longer(a, b):
     return b > a * (1 + SAME_TIME)
 
 
+def differ(a, b, factor):
+    return a > b * factor or b > a * factor
+
+
+def is_whole(factor):
+    return abs(factor - round(factor)) < 0.1 * factor
+
+
+def rounds_in(after, before):
+    """How many rounds of a loop before one after is, from what it does; None: not known."""
+    more = after["instructions"] > before["instructions"]
+    if not differ(before["instructions"], after["instructions"], 1.25):
+        return 1
+    for witness in WITNESSES:
+        a, b = before[witness], after[witness]
+        if a > 0 and b > 0:
+            return b / a if differ(a, b, UNROLLED) and is_whole(max(a, b) / min(a, b)) and (b > a) == more else 1
+    return None if differ(before["instructions"], after["instructions"], UNROLLED) else 1
+
+
+def work_ratio(after, before):
+    """How much more is done, by what differs most."""
+    ratios = [after[w] / before[w] for w in WITNESSES if before[w] > 0 and after[w] > 0 and differ(before[w], after[w], 1.25)]
+    return max(ratios, key=lambda r: abs(math.log(r)), default=1)
+
+
+def together(time):
+    """Cycles and work of all innermost loops."""
+    cycles = [sum(loop["rounds"] * loop["cycles"][s] for loop in time["inner"]) for s in range(len(SCENARIOS))]
+    return cycles, {w: sum(loop["rounds"] * loop["work"][w] for loop in time["inner"]) for w in WITNESSES}
+
+
+def sign_of(a, b, rounds=1):
+    """1 if any figure of `b`, by rounds of `a`, is longer, else -1 if any is shorter, else 0"""
+    b = [y / rounds for y in b]
+    if any(is_longer(x, y) for x, y in zip(a, b)):
+        return 1
+    return -1 if any(is_longer(y, x) for x, y in zip(a, b)) else 0
+
+
+def by_cycles(a, b, same_frame):
+    """The sign, and whether a run of the whole does the same before and after."""
+    if len(a["inner"]) != len(b["inner"]):
+        if not same_frame or work_ratio(b["work"], a["work"]) == 1:
+            return sign_of(a["whole"], b["whole"]), True
+        (x, worked), (y, works) = (together(t) if a["inner"] and b["inner"] else (t["whole"], t["work"]) for t in (a, b))
+        return max(0, sign_of(x, y, work_ratio(works, worked))), False
+    loops = list(zip(a["inner"], b["inner"]))
+    rounds = [rounds_in(y["work"], x["work"]) if same_frame else 1 for x, y in loops]
+    if None in rounds:
+        return 0, False
+    signs = [sign_of(x["cycles"], y["cycles"], r) for (x, y), r in zip(loops, rounds)]
+    if 1 in signs:
+        return 1, False
+    same = all(r == 1 for r in rounds)
+    return sign_of(a["whole"], b["whole"]) if same else min(signs, default=0), same
+
+
 def by_time(before, after):
     if spills(before) != spills(after):
         return 1 if spills(after) > spills(before) else -1
     a, b = before["cycles"], after["cycles"]
     if a and b and a["model"] == b["model"]:
-        inner = zip(a["inner"], b["inner"]) if len(a["inner"]) == len(b["inner"]) else ()
-        if any(is_longer(x, y) for one, other in inner for x, y in zip(one, other)):
-            return 1
-        if any(is_longer(x, y) for x, y in zip(a["whole"], b["whole"])):
-            return 1
-        if any(is_longer(y, x) for x, y in zip(a["whole"], b["whole"])):
-            return -1
+        sign, same = by_cycles(a, b, before["stack"] == after["stack"])
+        if sign:
+            return sign
         if before["warps"] != after["warps"]:
             return 1 if after["warps"] < before["warps"] else -1
-        if is_longer(a["issued"], b["issued"]) or is_longer(b["issued"], a["issued"]):
-            return 1 if b["issued"] > a["issued"] else -1
+        issued = sign_of([a["work"]["instructions"]], [b["work"]["instructions"]])
+        if same and issued:
+            return issued
     return by_warps(before, after)
 
 

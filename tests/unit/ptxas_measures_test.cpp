@@ -142,9 +142,11 @@ TEST_CASE("compare: spills before warps before instructions") {
 }
 
 TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") {
-  const auto timed = [](ModelledTime::Cycles whole, std::vector<ModelledTime::Cycles> inner, uint32_t warps = 32) {
+  const auto timed = [](ModelledTime::Cycles whole, const std::vector<ModelledTime::Cycles>& inner,
+                        uint32_t warps = 32) {
     FunctionMeasures f = kernel(0, warps, 100);
-    f.time = ModelledTime{"m", whole, std::move(inner), 100};
+    f.time = ModelledTime{"m", whole, {.instructions = 100}, {}};
+    for (const ModelledTime::Cycles& cycles : inner) f.time->inner.push_back({8, cycles, {}});
     return f;
   };
   const auto by = [](const FunctionMeasures& a, const FunctionMeasures& b) {
@@ -170,10 +172,10 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   // Then the instructions that are executed, although there may be more of them.
   FunctionMeasures fewer = base;
   fewer.instructions = 110;
-  fewer.time->issued = 99;
+  fewer.time->work.instructions = 99;
   CHECK(by(base, fewer).sign < 0);
   CHECK(by(fewer, base).text() == "executed 99 -> 100");
-  fewer.time->issued = 99.9;
+  fewer.time->work.instructions = 99.9;
   CHECK(by(base, fewer).by == Measure::Instructions);
   CHECK(by(base, fewer).sign > 0);
   // Spills come first, and figures of another model say nothing.
@@ -184,6 +186,79 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   other.time->model = "n";
   CHECK(by(base, other).sign == 0);
   CHECK(value(base, Measure::Cycles) == 1817);
+}
+
+TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
+  // A load and a store of 4 bytes in ten instructions are done so often in a round.
+  const auto unrolled = [](double times, ModelledTime::Cycles cycles) {
+    return ModelledTime::Loop{8, cycles, {.written = 4 * times, .read = 4 * times, .instructions = 4 + 6 * times}};
+  };
+  const auto timed = [](std::vector<ModelledTime::Loop> inner, ModelledTime::Cycles whole) {
+    FunctionMeasures f = kernel(0, 32, 100);
+    f.time = ModelledTime{"m", whole, {.instructions = 20}, std::move(inner)};
+    for (const ModelledTime::Loop& loop : f.time->inner) f.time->work.add(loop.work, loop.rounds);
+    return f;
+  };
+  const auto by = [](const FunctionMeasures& a, const FunctionMeasures& b) {
+    return compare(a, b, GuardRule::Time);
+  };
+  const FunctionMeasures once = timed({unrolled(1, {10, 20, 30})}, {100, 180, 260});
+  const FunctionMeasures fourTimes = timed({unrolled(4, {24, 48, 80})}, {220, 400, 660});
+  CHECK(by(once, fourTimes).sign < 0);
+  const Comparison lost = by(fourTimes, once);
+  CHECK(lost.sign > 0);
+  CHECK(lost.by == Measure::Cycles);
+  CHECK(lost.text() == "L1 24.00 -> 40.00 in innermost loop 1, for the same work");
+  // As long for the same work: the whole and what is executed say nothing, machine instructions do.
+  FunctionMeasures asLong = timed({unrolled(4, {40, 80, 120})}, {1, 1, 1});
+  asLong.instructions = 104;
+  CHECK(by(once, asLong).text() == "100 -> 104");
+  // Half of the reads are gone, which is not half a round.
+  FunctionMeasures read = once;
+  read.time->inner[0].work.read = 8;
+  CHECK(by(read, once).sign == 0);
+  // No whole number of rounds; fewer instructions for more work: not unrolled.
+  FunctionMeasures odd = fourTimes;
+  odd.time->inner[0].work.written = 10;
+  CHECK(by(once, odd).text() == "L1 10.00 -> 24.00 in innermost loop 1");
+  odd.time->inner[0].work.written = 16;
+  odd.time->inner[0].work.instructions = 5;
+  CHECK(by(once, odd).sign > 0);
+  // What is computed tells where nothing is written, and nothing where neither: warps and instructions do.
+  for (double timing::Work::*const witness : {&timing::Work::computed, &timing::Work::read}) {
+    FunctionMeasures a = fourTimes, b = once;
+    for (FunctionMeasures* f : {&a, &b}) {
+      timing::Work& work = f->time->inner[0].work;
+      const double times = work.written / 4;
+      work = {.instructions = work.instructions};
+      work.*witness = times;
+    }
+    CHECK(by(a, b).by == Measure::Cycles);
+    CHECK(by(a, b).sign > 0);
+    for (FunctionMeasures* f : {&a, &b}) f->time->inner[0].work.*witness = 0;
+    CHECK(by(a, b).sign == 0);
+    CHECK(by(b, a).sign == 0);
+    b.warps = 16;
+    CHECK(by(a, b).by == Measure::Warps);
+  }
+  // Variables that leave local memory are written and read no longer: rounds are taken as they are.
+  FunctionMeasures frame = fourTimes;
+  frame.stack = 64;
+  CHECK(by(frame, once).sign < 0);
+  // A loop for four rounds and one for the rest became one.
+  const FunctionMeasures two = timed({unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {300, 560, 900});
+  const Comparison merged = by(two, once);
+  CHECK(merged.sign > 0);
+  CHECK(merged.text() == "L1 272 -> 400 in innermost loops together, for the same work");
+  // Nothing is better by this.
+  CHECK(by(once, two).sign == 0);
+  // Unrolled altogether on one side.
+  FunctionMeasures straight = timed({}, {200, 360, 520});
+  straight.time->work = {.written = 64, .read = 64, .instructions = 116};
+  CHECK(by(straight, once).sign == 0);
+  FunctionMeasures slow = once;
+  slow.time->whole = {101, 180, 260};
+  CHECK(by(straight, slow).text() == "L1 200 -> 202, for the same work");
 }
 
 TEST_CASE("measures: JSON and back") {

@@ -73,7 +73,7 @@ Json regionJson(const TimeReport& report, const TimedFunction& f, const RegionTi
     json["loop"] = nullptr;
   }
   json["rounds"] = rounded(r.region.rounds);
-  json["instructions"] = rounded(r.instructions);
+  json["instructions"] = rounded(r.work.instructions);
   json["bytes"] = rounded(r.bytes);
   json["units"] = unitsJson(r);
   json["scenarios"] = Json::object();

@@ -65,7 +65,7 @@ class FunctionText {
                  {"", Table::Align::Left}});
     for (const RegionTime& r : f_.time.regions) {
       std::vector<Table::Cell> row{std::string(2 * depthOf(r), ' ') + nameOf(f_, r),
-                                   fmt::format("{:.6g}", r.region.rounds), cyclesText(r.instructions)};
+                                   fmt::format("{:.6g}", r.region.rounds), cyclesText(r.work.instructions)};
       for (std::size_t s = 0; s < kScenarios; ++s) {
         row.emplace_back(cyclesText(r.scenarios[s].cycles));
         row.emplace_back(nameOf(r.scenarios[s].bottleneck, static_cast<Scenario>(s)), Style::Faint);

@@ -101,7 +101,7 @@ class Gains:
         for s in range(len(SCENARIOS)):
             self.whole[s].append((a["whole"][s], b["whole"][s]))
             if len(a["inner"]) == len(b["inner"]):
-                self.inner[s].append((sum(x[s] for x in a["inner"]), sum(x[s] for x in b["inner"])))
+                self.inner[s].append(tuple(sum(loop["cycles"][s] for loop in t["inner"]) for t in (a, b)))
 
     def cells(self):
         def means(pairs):
@@ -151,7 +151,7 @@ def by_pass(args, bench, arch, sources, pool):
                 saved += max(0, row["inner"] - now["inner"])
                 lost += max(0, now["inner"] - row["inner"])
                 for s in range(3):
-                    a, b = (sum(x[s] for x in f["cycles"]["inner"]) for f in (row, now))
+                    a, b = (sum(loop["cycles"][s] for loop in f["cycles"]["inner"]) for f in (row, now))
                     total[s] += a
                     gained[s] += max(0.0, a - b)
                     gone[s] += max(0.0, b - a)
