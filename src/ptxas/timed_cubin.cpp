@@ -73,11 +73,13 @@ std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOpti
     timing::TimedCode timed(f.text, number, f.branches);
     timing::TimeOptions how;
     how.warps = kernel.warps;
+    const auto lineOf = [&](uint64_t at) { return lineAt(f.lines, at); };
     if (options.profile != nullptr)
-      how.roundsOf =
-          profiledRounds(timed, *options.profile, f.name, [&](uint64_t at) { return lineAt(f.lines, at); });
-    else
-      how.roundsOf = timing::assumedRounds(options.rounds);
+      how.roundsOf = profiledRounds(timed, *options.profile, f.name, lineOf);
+    else if (options.rounds)
+      how.roundsOf = timing::sameRounds(*options.rounds, timing::RoundsFrom::Given);
+    else if (options.loops != nullptr)
+      how.roundsOf = knownOrAssumedRounds(timed, *options.loops, lineOf, timing::kAssumedRounds);
     timing::FunctionTime time = estimate(timed, machine, how);
     const uint32_t threads = kernel.threads != 0 ? kernel.threads : kThreadsWhenUnknown;
     result.functions.push_back({f.name, kernel.isKernel, kernel.registers, kernel.isKernel ? threads : 0,

@@ -10,6 +10,7 @@
 
 #include "ptxas/line_table.h"
 #include "timing/kernel_time.h"
+#include "timing/known_rounds.h"
 #include "timing/profile_rounds.h"
 
 namespace ptxopt {
@@ -44,10 +45,12 @@ struct TimedCubin {
 };
 
 struct TimedCubinOptions {
-  std::string function;                    // only this one; empty: all
-  uint32_t threads = 0;                    // of a block, where the kernel does not say; 0: kThreadsWhenUnknown
-  double rounds = timing::kAssumedRounds;  // of each loop, whenever control enters it
-  const timing::ProfileCounts* profile = nullptr;  // says rounds instead
+  std::string function;  // only this one; empty: all
+  uint32_t threads = 0;  // of a block, where the kernel does not say; 0: kThreadsWhenUnknown
+  // How often loops go round: the first of these that says so, else kAssumedRounds whenever control enters a loop.
+  const timing::ProfileCounts* profile = nullptr;
+  std::optional<double> rounds;             // of each loop, whenever control enters it
+  const timing::PtxLoops* loops = nullptr;  // of the PTX, with constant trip counts
 };
 
 // What ptxas is to be given besides so that lines of the PTX stand in the cubin; `isDebug`: .target says `debug`. Without

@@ -27,7 +27,8 @@ Json regionJson(const TimedFunction& f, const RegionTime& r) {
   const uint32_t depth = r.region.loop == Region::kNone ? 0 : f.code.flow.loops()[r.region.loop].depth;
   const LineRange lines = linesOf(f, r);
   return Json::array({nameOf(f, r), depth, lines.first, lines.last, rounded(r.region.rounds),
-                      rounded(r.work.instructions), scenariosJson(r)});
+                      rounded(r.work.instructions), scenariosJson(r),
+                      r.region.loop == Region::kNone ? "" : nameOf(r.region.from)});
 }
 
 int hottestLoop(const FunctionTime& time) {

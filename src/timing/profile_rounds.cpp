@@ -103,9 +103,9 @@ std::optional<ProfileCounts> readProfile(std::string_view text, std::string& err
 RoundsOf profiledRounds(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
                         const std::function<uint32_t(uint64_t)>& lineAt) {
   const auto counts = profile.blocks.find(function);
-  if (counts == profile.blocks.end() || counts->second.empty()) return assumedRounds(kAssumedRounds);
+  if (counts == profile.blocks.end() || counts->second.empty()) return sameRounds(kAssumedRounds);
   return [rounds = RoundFinder(code, counts->second, lineAt).find()](uint32_t loop, double entries) {
-    return rounds[loop] < 0 ? entries : rounds[loop];
+    return Rounds{rounds[loop] < 0 ? entries : rounds[loop], RoundsFrom::Profiled};
   };
 }
 

@@ -24,7 +24,7 @@ struct ProfileCounts {
 std::optional<ProfileCounts> readProfile(std::string_view json, std::string& error);
 
 // For regionsOf(). `lineAt`: the line of the PTX of what stands at an address, in bytes; 0: not known. A loop of which
-// the profile knows nothing goes round once each time. A function that it does not have: assumedRounds().
+// the profile knows nothing goes round once each time. A function that it does not have: kAssumedRounds.
 // Of several loops that were made of one of the PTX, the one with the most copies of its body has the rounds.
 RoundsOf profiledRounds(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
                         const std::function<uint32_t(uint64_t)>& lineAt);

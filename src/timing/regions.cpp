@@ -173,7 +173,9 @@ class RegionFinder {
     for (uint32_t l = 0; l < loops_.size(); ++l) {
       if (entries_[l] <= 0) continue;
       const double entries = entries_[l];
-      add(l, loops_[l].header, roundsOf_(l, entries));
+      const Rounds rounds = roundsOf_(l, entries);
+      add(l, loops_[l].header, rounds.all);
+      regions_.back().from = rounds.from;
       entries_[l] = 0;
     }
   }
@@ -201,6 +203,16 @@ class RegionFinder {
 };
 
 }  // namespace
+
+std::string_view nameOf(RoundsFrom from) {
+  switch (from) {
+    case RoundsFrom::Assumed: return "assumed";
+    case RoundsFrom::Given: return "given";
+    case RoundsFrom::Known: return "known";
+    case RoundsFrom::Profiled: break;
+  }
+  return "profiled";
+}
 
 std::vector<Region> regionsOf(const TimedCode& code, const RoundsOf& roundsOf) {
   return RegionFinder(code, roundsOf).find();

@@ -22,18 +22,27 @@ struct Visit {
   double frequency = 0;  // in a round of the region
 };
 
+// Who says how often a loop goes round: nobody; the caller; the loop itself, by a constant trip count; counts of a run.
+enum class RoundsFrom : uint8_t { Assumed, Given, Known, Profiled };
+std::string_view nameOf(RoundsFrom from);  // "assumed"
+
 struct Region {
   static constexpr uint32_t kNone = UINT32_MAX;
-  uint32_t loop = kNone;      // in ControlFlow::loops(); none: code in no loop
-  std::vector<Visit> visits;  // its own blocks, by address
-  double rounds = 0;          // by a thread, in a whole run of the function
+  uint32_t loop = kNone;                  // in ControlFlow::loops(); none: code in no loop
+  std::vector<Visit> visits;              // its own blocks, by address
+  double rounds = 0;                      // by a thread, in a whole run of the function
+  RoundsFrom from = RoundsFrom::Assumed;  // of a loop
 };
 
-// Rounds of a loop, in a whole run of the function by a thread, that enters it so often.
-using RoundsOf = std::function<double(uint32_t loop, double entries)>;
+struct Rounds {
+  double all = 0;  // in a whole run of the function by a thread
+  RoundsFrom from = RoundsFrom::Assumed;
+};
+// Of a loop, that is entered so often.
+using RoundsOf = std::function<Rounds(uint32_t loop, double entries)>;
 // So many, each time.
-inline RoundsOf assumedRounds(double rounds) {
-  return [=](uint32_t, double entries) { return entries * rounds; };
+inline RoundsOf sameRounds(double rounds, RoundsFrom from = RoundsFrom::Assumed) {
+  return [=](uint32_t, double entries) { return Rounds{entries * rounds, from}; };
 }
 
 // Code in no loop first, then subroutines, and each loop after the one around it. What nothing reaches is in no region.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "timing/kernel_time.h"
+#include "timing/known_rounds.h"
 #include "timing/profile_rounds.h"
 
 using namespace ptxopt;
@@ -63,7 +64,7 @@ TEST_CASE("timing: a loop in a loop goes round as often as both say") {
   c.branch(2, kP0);  // 5
   c.exit();
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, assumedRounds(5));
+  const auto regions = regionsOf(code, sameRounds(5));
   REQUIRE(regions.size() == 3);
   CHECK(regions[0].loop == Region::kNone);
   CHECK(regions[0].rounds == 1);
@@ -84,7 +85,7 @@ TEST_CASE("timing: both ways of a branch count half, a way to the end of the thr
   c.branch(7, kAlways);
   c.exit();  // 7
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, assumedRounds(8));
+  const auto regions = regionsOf(code, sameRounds(8));
   REQUIRE(regions.size() == 1);
   const auto& blocks = code.flow.blocks();
   for (uint32_t b = 0; b < blocks.size(); ++b) {
@@ -101,7 +102,7 @@ TEST_CASE("timing: a way that skips a loop is not taken") {
   c.others(1);  // 3
   c.exit();
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, assumedRounds(8));
+  const auto regions = regionsOf(code, sameRounds(8));
   REQUIRE(regions.size() == 2);
   CHECK(regions[1].rounds == 8);
   for (const Visit& v : regions[0].visits) CHECK(v.frequency == 1);
@@ -116,7 +117,7 @@ TEST_CASE("timing: a subroutine is executed as often as it is called") {
   c.others(3);  // 4
   c.add(0x950, {}, kAlways, 0, uint64_t{7} << (87 - 64));
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, assumedRounds(6));
+  const auto regions = regionsOf(code, sameRounds(6));
   REQUIRE(regions.size() == 3);
   CHECK(regions[2].loop == Region::kNone);
   CHECK(regions[2].rounds == 6);
@@ -130,7 +131,7 @@ TEST_CASE("timing: a warp alone waits for its scoreboards") {
   c.add(kIadd, {.stall = 4, .waits = 1});
   c.exit();
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, assumedRounds(8));
+  const auto regions = regionsOf(code, sameRounds(8));
   for (const Scenario s : {Scenario::L1, Scenario::L2, Scenario::Dram}) {
     const Trace trace = traceOf(code, regions[0], machine, s);
     REQUIRE(trace.issues.size() == 4);
@@ -157,7 +158,7 @@ TEST_CASE("timing: local memory is near whatever the scenario, textures are as f
     c.add(kIadd, {.stall = 4, .waits = 1});
     c.exit();
     const TimedCode code = c.timed();
-    return traceOf(code, regionsOf(code, assumedRounds(8))[0], machine, s).issues[1].wait;
+    return traceOf(code, regionsOf(code, sameRounds(8))[0], machine, s).issues[1].wait;
   };
   CHECK(waitFor(kLocal, Scenario::Dram) == waitFor(kLocal, Scenario::L1));
   CHECK(waitFor(kLocal, Scenario::L1) == doctest::Approx(waitFor(kLoad, Scenario::L1)));
@@ -173,7 +174,7 @@ TEST_CASE("timing: a round waits for the one before") {
   c.branch(0, kP0);
   c.exit();
   const TimedCode code = c.timed();
-  const auto regions = regionsOf(code, assumedRounds(8));
+  const auto regions = regionsOf(code, sameRounds(8));
   REQUIRE(regions.size() == 2);
   const Trace trace = traceOf(code, regions[1], machine, Scenario::L2);
   const double latency = machine.latency(code.operations[1].kind) + machine.memory(Scenario::L2).latency;
@@ -194,7 +195,7 @@ TEST_CASE("timing: DEPBAR waits until few enough are outstanding") {
     const TimedCode code = c.timed();
     REQUIRE(code.countedWaits[2].has_value());
     CHECK(code.countedWaits[2]->count == count);
-    return traceOf(code, regionsOf(code, assumedRounds(8))[0], machine, Scenario::L2).issues[2].wait;
+    return traceOf(code, regionsOf(code, sameRounds(8))[0], machine, Scenario::L2).issues[2].wait;
   };
   CHECK(waitOf(2) == 0);
   CHECK(waitOf(1) > 0);
@@ -223,7 +224,7 @@ TEST_CASE("timing: the bottleneck is what costs most") {
     CHECK(many.scenarios[s].latency == one.scenarios[s].latency);
   }
   const auto wholeIn = [&](double rounds) {
-    return estimate(code, machine, {.warps = 64, .roundsOf = assumedRounds(rounds)}).whole.scenarios[0].cycles;
+    return estimate(code, machine, {.warps = 64, .roundsOf = sameRounds(rounds)}).whole.scenarios[0].cycles;
   };
   CHECK(wholeIn(16) > wholeIn(8));
 }
@@ -251,6 +252,94 @@ TEST_CASE("timing: a profile says how often loops go round, and unrolled ones go
   CHECK(roundsWith(4) == 25);
   CHECK_FALSE(readProfile("{}", error).has_value());
   CHECK_FALSE(error.empty());
+}
+
+TEST_CASE("timing: constant trip counts say how often loops go round") {
+  // Lines of the PTX: the inner loop has 11 to 13 and goes round 100 times, the outer one 10 and 14 to 15, 5 times.
+  const PtxLoops loops{.rounds = {5, 100, 0},
+                       .loopOfLine = {{10, 0}, {11, 1}, {12, 1}, {13, 1}, {14, 0}, {15, 0}, {20, 2}}};
+  struct Built {
+    Code code;
+    std::vector<uint32_t> lines;
+    void load(uint32_t line) {
+      code.add(kLoad, {}, kAlways, 0, uint64_t{4} << (73 - 64));
+      lines.push_back(line);
+    }
+    void back(int64_t to, uint32_t line) {
+      code.branch(to, kP0);
+      lines.push_back(line);
+    }
+    std::vector<std::optional<double>> rounds(const PtxLoops& of) {
+      code.exit();
+      lines.push_back(0);
+      return knownRounds(code.timed(), of, [&](uint64_t at) { return lines[at / 16]; });
+    }
+  };
+  using Found = std::vector<std::optional<double>>;
+  const auto unrolled = [&](int copies, uint32_t lineOfBranch = 13) {
+    Built b;
+    b.load(1);
+    for (int i = 0; i < copies; ++i) b.load(11);
+    b.back(1, lineOfBranch);
+    return b.rounds(loops);
+  };
+  CHECK(unrolled(1) == Found{100});
+  CHECK(unrolled(4) == Found{25});
+  CHECK(unrolled(3) == Found{33});              // the last round is somewhere else
+  CHECK(unrolled(200) == Found{std::nullopt});  // that cannot be
+  CHECK(unrolled(1, 20) == Found{std::nullopt});
+  CHECK(unrolled(1, 99) == Found{std::nullopt});
+  {  // A loop of three copies, and one for what is left.
+    Built b;
+    for (int i = 0; i < 3; ++i) b.load(11);
+    b.back(0, 13);
+    b.load(11);
+    b.back(4, 13);
+    CHECK(b.rounds(loops) == Found{33, 1});
+  }
+  {  // The inner loop is unrolled as a whole: what is left is the outer one.
+    Built b;
+    b.load(10);
+    for (int i = 0; i < 100; ++i) b.load(11);
+    b.back(0, 15);
+    CHECK(b.rounds(loops) == Found{5});
+  }
+  {  // Branches back of two loops.
+    Built b;
+    b.load(11);
+    b.back(0, 13);
+    b.load(10);
+    b.back(0, 15);
+    CHECK(b.rounds(loops) == Found{std::nullopt});
+  }
+  {  // No access and no arithmetic: known only where no line has two instructions.
+    for (const bool isTwice : {false, true}) {
+      Built b;
+      b.code.others(2);
+      b.lines = {11, isTwice ? 11u : 12u};
+      b.back(0, 13);
+      CHECK(b.rounds(loops) == (isTwice ? Found{std::nullopt} : Found{100}));
+    }
+  }
+  // In a whole run, and who says so.
+  Built b;
+  b.load(10);
+  b.load(11);
+  b.back(1, 13);
+  b.back(0, 15);
+  b.code.exit();
+  const TimedCode code = b.code.timed();
+  const auto lineAt = [&](uint64_t at) { return at / 16 < b.lines.size() ? b.lines[at / 16] : 0; };
+  const auto regions = regionsOf(code, knownOrAssumedRounds(code, loops, lineAt, 8));
+  REQUIRE(regions.size() == 3);
+  CHECK(regions[1].rounds == 5);
+  CHECK(regions[2].rounds == 500);
+  CHECK(regions[2].from == RoundsFrom::Known);
+  const auto assumed =
+      regionsOf(code, knownOrAssumedRounds(code, {.rounds = {5, 0, 0}, .loopOfLine = loops.loopOfLine}, lineAt, 8));
+  CHECK(assumed[2].rounds == 40);
+  CHECK(assumed[2].from == RoundsFrom::Assumed);
+  CHECK(regionsOf(code, sameRounds(3, RoundsFrom::Given))[2].from == RoundsFrom::Given);
 }
 
 TEST_CASE("timing: the digest of a model depends on its figures") {

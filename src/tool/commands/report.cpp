@@ -8,15 +8,13 @@
 #include <filesystem>
 
 #include "analysis/machine/occupancy.h"
-#include "diff/measure.h"
-#include "ptxas/assemble.h"
 #include "ptxas/timed_cubin.h"
 #include "ptxopt/ptxopt.h"
+#include "report/trip_counts.h"
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
-#include "tool/options/environment.h"
-#include "tool/options/number_checks.h"
+#include "tool/options/line_assembly.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 
@@ -26,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ReportLine {
-  std::string input, output, architecture, ptxas;
-  double timeout = 600;
+  std::string input, output, architecture;
+  LineAssembly assembly;
   bool noPtxas = false, noSource = false;
 };
 
@@ -46,15 +44,8 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
       ->type_name("FILE.html")
       ->required();
   app.add_option("--arch", line.architecture, "for this one instead of the file's .target")->type_name("sm_XX");
-  CLI::Option* const ptxas =
-      app.add_option("--ptxas", line.ptxas,
-                     "the ptxas to ask for real counts and code [of PATH, or of the CUDA toolkit]")
-          ->type_name("PROGRAM");
+  CLI::Option* const ptxas = line.assembly.addTo(app);
   app.add_flag("--no-ptxas", line.noPtxas, "do not ask ptxas")->excludes(ptxas);
-  app.add_option("--ptxas-timeout", line.timeout, "give up on ptxas after so long")
-      ->type_name("SECONDS")
-      ->check(positiveNumber())
-      ->capture_default_str();
   app.add_flag("--no-source", line.noSource, "leave out the text of source lines");
   if (!parseArguments(app, argc, argv, exitCode)) return false;
   std::error_code error;
@@ -80,30 +71,28 @@ std::optional<std::string> readSource(const fs::path& folder, const std::string&
 }
 
 // Asks ptxas if there is one. What keeps it from an answer is for the reader of the page to know.
-void ask(const ReportLine& line, std::string_view text, ReportOptions& options) {
+void ask(const ReportLine& line, const Module& module, ReportOptions& options) {
   if (line.noPtxas) return;
-  PtxasSettings settings;
-  settings.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), options.architecture});
-  settings.timeoutSeconds = line.timeout;
-  // The cache has figures alone; the model of time is for the code.
-  const std::vector<std::string> target = diff::targetWords(text);
-  settings.arguments = argumentsForLines(std::ranges::find(target, "debug") != target.end());
-  settings.keepsOutput = true;
-  if (settings.program.empty()) {
+  const std::string ptxas = line.assembly.find(module.source, options.architecture);
+  if (ptxas.empty()) {
     options.notes.emplace_back("There is no ptxas to ask: register counts are estimates.");
     return;
   }
-  Assembly assembly = assemble(text, options.architecture, settings);
+  // The cache has figures alone; the model of time is for the code.
+  Assembly assembly = line.assembly.assemble(module.source, options.architecture, ptxas);
   if (!assembly) {
     options.notes.push_back(fmt::format("ptxas gave no counts: {}", assembly.error));
     print(stderr, fmt::format("ptxopt: warning: no counts from ptxas: {}\n", assembly.error));
     return;
   }
   options.ptxas = std::move(assembly.measures);
-  options.ptxasVersion = versionOfPtxas(settings.program);
+  options.ptxasVersion = versionOfPtxas(ptxas);
+  if (!assembly.output) return;
+  const timing::PtxLoops loops = report::loopsOf(module, options.architecture);
+  TimedCubinOptions how;
+  how.loops = &loops;
   std::string none;  // an architecture that the model does not know: the page is the same without
-  if (assembly.output)
-    if (auto time = timeCubin(assembly.output->cubin, {}, none)) options.time = *std::move(time);
+  if (auto time = timeCubin(assembly.output->cubin, how, none)) options.time = *std::move(time);
 }
 
 }  // namespace
@@ -127,7 +116,7 @@ int reportCommand(int argc, char** argv) {
   if (!line.architecture.empty() && architecture(line.architecture) == nullptr)
     return fail(Status::Usage, fmt::format("the architecture '{}' is not known", line.architecture));
   options.version = version();
-  ask(line, text, options);
+  ask(line, module, options);
   if (!line.noSource)
     options.readSource = [folder = fs::path(line.input == "-" ? "" : line.input).parent_path()](
                              const std::string& name) { return readSource(folder, name); };

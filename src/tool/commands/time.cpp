@@ -9,11 +9,12 @@
 #include "ptxas/cubin.h"
 #include "ptxas/timed_cubin.h"
 #include "report/sources.h"
+#include "report/trip_counts.h"
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/time_report.h"
 #include "tool/files.h"
-#include "tool/options/environment.h"
+#include "tool/options/line_assembly.h"
 #include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
@@ -23,10 +24,9 @@ namespace ptxopt::tool {
 namespace {
 
 struct TimeLine {
-  std::string input, architecture, ptxas, kernel, profile, format = "text", output = "-";
-  std::vector<std::string> ptxasArguments;
-  double timeout = 600;
-  double rounds = timing::kAssumedRounds;
+  std::string input, architecture, kernel, profile, format = "text", output = "-";
+  LineAssembly assembly;
+  std::optional<double> rounds;
   uint32_t threads = 0;
   bool path = false, code = false;
 };
@@ -55,10 +55,12 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
                  "of a block, where the kernel does not say [256]: how many warps an SM holds follows from it")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  CLI::Option* const rounds = app.add_option("--rounds", line.rounds, "of each loop, whenever control enters it")
-                                  ->type_name("N")
-                                  ->check(positiveNumber())
-                                  ->capture_default_str();
+  CLI::Option* const rounds =
+      app.add_option("--rounds", line.rounds,
+                     "of each loop, whenever control enters it [constant trip counts, else 8]")
+          ->type_name("N")
+          ->check(positiveNumber())
+          ->capture_default_str();
   app.add_option("--profile", line.profile, "rounds as ptxopt run --profile=FILE counted them in the same PTX")
       ->type_name("FILE.json")
       ->excludes(rounds);
@@ -68,15 +70,7 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT");
   app.add_option("-o,--output", line.output, "where that goes [standard output]")->type_name("FILE");
-  app.add_option("--ptxas", line.ptxas, "the ptxas to ask [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
-      ->type_name("PROGRAM");
-  app.add_option("--ptxas-option", line.ptxasArguments, "one more argument of ptxas")
-      ->type_name("OPTION")
-      ->allow_extra_args(false);
-  app.add_option("--ptxas-timeout", line.timeout, "give up on ptxas after so long")
-      ->type_name("SECONDS")
-      ->check(positiveNumber())
-      ->capture_default_str();
+  line.assembly.addTo(app);
   if (!parseArguments(app, argc, argv, exitCode)) return false;
   if (arch->count() != 0 && !targetNumber(line.architecture)) {
     exitCode = fail(Status::Usage, fmt::format("'{}' is not an architecture such as sm_80", line.architecture));
@@ -95,12 +89,9 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
-// Of the lines after each .loc of the PTX. What is not valid PTX by our reading has none.
-std::map<uint32_t, SourceLine> sourcesOf(std::string_view text, const std::string& fileName) {
+// Of the lines after each .loc of the PTX.
+std::map<uint32_t, SourceLine> sourcesOf(const Module& module) {
   std::map<uint32_t, SourceLine> sources;
-  const auto parsed = parse(text, fileName);
-  if (std::holds_alternative<ParseError>(parsed)) return sources;
-  const Module& module = *std::get<0>(parsed);
   const auto files = report::Sources(module).files();
   const auto nameOf = [&](uint32_t file) { return files.value(std::to_string(file), std::string()); };
   for (const Function& f : module.functions) {
@@ -121,22 +112,12 @@ bool assembleForTime(const TimeLine& line, std::string_view text, TimeReport& re
   const std::vector<std::string> target = diff::targetWords(text);
   report.architecture =
       line.architecture.empty() ? architectureToAssemble(target.empty() ? "" : target[0]) : line.architecture;
-  PtxasSettings settings;
-  settings.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), report.architecture});
-  if (settings.program.empty()) {
+  const std::string ptxas = line.assembly.find(text, report.architecture);
+  if (ptxas.empty()) {
     error = "there is no ptxas to assemble PTX with; --ptxas names one";
     return false;
   }
-  settings.arguments = line.ptxasArguments;
-  const bool isDebug = std::ranges::find(target, "debug") != target.end();
-  std::ranges::copy(argumentsForLines(isDebug), std::back_inserter(settings.arguments));
-  settings.timeoutSeconds = line.timeout;
-  settings.keepsOutput = true;
-  Assembly assembly = assemble(text, report.architecture, settings);
-  if (assembly && !assembly.output) {  // it calls functions of other files: only taken as relocatable code
-    settings.arguments.emplace_back("-c");
-    assembly = assemble(text, report.architecture, settings);
-  }
+  Assembly assembly = line.assembly.assemble(text, report.architecture, ptxas);
   if (!assembly || !assembly.output) {
     error = assembly ? "ptxas says too much to be read" : assembly.error;
     return false;
@@ -145,11 +126,13 @@ bool assembleForTime(const TimeLine& line, std::string_view text, TimeReport& re
   return true;
 }
 
-bool addFunctions(const TimeLine& line, std::string_view cubin, TimeReport& report, std::string& error) {
+bool addFunctions(const TimeLine& line, std::string_view cubin, const timing::PtxLoops& loops, TimeReport& report,
+                  std::string& error) {
   TimedCubinOptions options;
   options.function = line.kernel;
   options.threads = line.threads;
   options.rounds = line.rounds;
+  options.loops = &loops;
   std::optional<timing::ProfileCounts> profile;
   if (!line.profile.empty()) {
     FileText text;
@@ -180,9 +163,10 @@ int timeCommand(int argc, char** argv) {
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
   TimeReport report;
   report.file = line.input == "-" ? "<stdin>" : line.input;
-  report.rounds = line.rounds;
+  report.rounds = line.rounds.value_or(timing::kAssumedRounds);
   report.profile = line.profile;
   std::string cubin;
+  timing::PtxLoops loops;
   if (isElf(text)) {
     if (!line.architecture.empty()) return fail(Status::Usage, "a cubin is for one architecture: no --arch");
     if (!line.profile.empty()) return fail(Status::Usage, "--profile needs PTX: its lines are counted");
@@ -193,9 +177,14 @@ int timeCommand(int argc, char** argv) {
       return fail(Status::Usage, fmt::format("'{}': {}", report.file, error));
     report.ptxas = ptxasVersionOfCubin(cubin);
     report.ptx = linesOf(text);
-    report.sources = sourcesOf(text, report.file);
+    // What is not valid PTX by our reading has neither.
+    const auto parsed = parse(text, report.file);
+    if (!std::holds_alternative<ParseError>(parsed)) {
+      report.sources = sourcesOf(*std::get<0>(parsed));
+      loops = report::loopsOf(*std::get<0>(parsed), report.architecture);
+    }
   }
-  if (!addFunctions(line, cubin, report, error))
+  if (!addFunctions(line, cubin, loops, report, error))
     return fail(Status::Usage, fmt::format("'{}': {}", report.file, error));
   const bool isScreen = line.output == "-";
   const std::string out = line.format == "json"

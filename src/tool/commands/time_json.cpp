@@ -73,6 +73,7 @@ Json regionJson(const TimeReport& report, const TimedFunction& f, const RegionTi
     json["loop"] = nullptr;
   }
   json["rounds"] = rounded(r.region.rounds);
+  json["rounds-from"] = isLoop ? Json(nameOf(r.region.from)) : Json(nullptr);
   json["instructions"] = rounded(r.work.instructions);
   json["bytes"] = rounded(r.bytes);
   json["units"] = unitsJson(r);

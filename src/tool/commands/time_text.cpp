@@ -56,6 +56,7 @@ class FunctionText {
   void regions() {
     Table table({{"cycles of a warp, a round", Table::Align::Left},
                  {"rounds", Table::Align::Right},
+                 {"", Table::Align::Left},
                  {"instr.", Table::Align::Right},
                  {"L1", Table::Align::Right},
                  {"", Table::Align::Left},
@@ -65,7 +66,10 @@ class FunctionText {
                  {"", Table::Align::Left}});
     for (const RegionTime& r : f_.time.regions) {
       std::vector<Table::Cell> row{std::string(2 * depthOf(r), ' ') + nameOf(f_, r),
-                                   fmt::format("{:.6g}", r.region.rounds), cyclesText(r.work.instructions)};
+                                   fmt::format("{:.6g}", r.region.rounds)};
+      const bool isLoop = r.region.loop != Region::kNone;
+      row.emplace_back(isLoop ? std::string(nameOf(r.region.from)) : std::string(), Style::Faint);
+      row.emplace_back(cyclesText(r.work.instructions));
       for (std::size_t s = 0; s < kScenarios; ++s) {
         row.emplace_back(cyclesText(r.scenarios[s].cycles));
         row.emplace_back(nameOf(r.scenarios[s].bottleneck, static_cast<Scenario>(s)), Style::Faint);
@@ -73,7 +77,7 @@ class FunctionText {
       table.addRow(std::move(row));
     }
     table.addRule();
-    std::vector<Table::Cell> sum{"the whole, all rounds", "", ""};
+    std::vector<Table::Cell> sum{"the whole, all rounds", "", "", ""};
     for (std::size_t s = 0; s < kScenarios; ++s) {
       const ScenarioTime& time = f_.time.whole.scenarios[s];
       sum.emplace_back(fmt::format("{:.0f}", time.cycles), Style::Strong);

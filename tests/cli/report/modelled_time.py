@@ -29,11 +29,12 @@ def agreement(time, wanted):
 
 
 def region_agreement(row, region):
-    title, depth, first, last, rounds, instructions, cells = row
+    title, depth, first, last, rounds, instructions, cells, known = row
     lines = sorted(filter(None, (line_in(i["ptx"]) for i in region["code"])))
     yield (first, last) == (lines[0], lines[-1]), f"{title} has the lines {first} to {last}"
     yield depth == (region["loop"]["depth"] if region["loop"] else 0) and ("loop at" in title) == (depth > 0), f"{title} is {depth} deep"
     yield near(rounds, region["rounds"]) and near(instructions, region["instructions"]), f"{title}: {rounds} rounds, {instructions} instructions"
+    yield known == (region["rounds-from"] or ""), f"{title}: the rounds are {known}"
     for (cycles, limit), s in zip(cells, scenarios(region["scenarios"])):
         yield near(cycles, s["cycles"]) and limit == s["bottleneck"], f"{title}: {cycles} cycles, {limit}"
 
@@ -62,7 +63,7 @@ def line_agreement(rows, regions, hottest):
 def shown(time, dom, table):
     """The document against the data; `table`: the text of the table of regions."""
     yield '<section id="timed">' in dom, "the modelled time is hidden"
-    for title, _, _, _, _, _, cells in time["regions"]:
+    for title, _, _, _, _, _, cells, _ in time["regions"]:
         yield title in table and all(f"{cycles:.1f}" in table and limit in table for cycles, limit in cells), f"{title} is not in the table: {table}"
     yield dom.count('<tr class="go hot">') == 1, "the hottest loop is not marked in the table"
     rows = {int(line): (classes.split(), made, wait) for classes, line, made, wait in re.findall(

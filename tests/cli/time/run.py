@@ -110,14 +110,38 @@ class Time:
         cycles = [copy["scenarios"][s]["cycles"] for s in ("l1", "l2", "dram")]
         self.check(cycles == sorted(cycles) and cycles[0] < cycles[2], "the farther the slower:", cycles)
 
+    def known_rounds(self):
+        for count, pragma, rounds in ((1000, '.pragma "nounroll";', 1000), (1, '.pragma "nounroll";', None), (100000, "", None)):
+            text = loop(COPY).replace("ld.param.u32 %r2, [k_n];", f"mov.u32 %r2, {count};").replace('.pragma "nounroll";', pragma)
+            document = self.json(self.write("known.ptx", text))
+            loops = [r for r in document["functions"][0]["regions"] if r["loop"]]
+            self.check(all(r["rounds-from"] == "known" for r in loops), count, "rounds are known", loops)
+            self.check(rounds is None or loops[0]["rounds"] == rounds, count, "rounds:", loops)
+            moved = sum(r["rounds"] * r["bytes"] for r in document["functions"][0]["regions"])
+            self.check(.99 <= moved / (count * 1024 + 256) <= 1.01, count, "rounds move", moved, "bytes, however they are unrolled")
+        nested = loop(COPY, before="mov.u32 %r5, 12;\nO: mov.u32 %r2, 7;", after="add.s32 %r5, %r5, -1;\nsetp.ne.s32 %p2, %r5, 0;\n@%p2 bra O;")
+        rounds = [r["rounds"] for r in self.json(self.write("nested.ptx", nested))["functions"][0]["regions"]]
+        self.check(rounds == [1, 12, 84], "a loop in a loop:", rounds)
+        # The test comes first, and the loop is left in the middle for all that is known.
+        first = loop(COPY, before="mov.u32 %r5, 0;\nF:\n.pragma \"nounroll\";\nsetp.ge.u32 %p3, %r5, 70;\n@%p3 bra L;\nst.global.u32 [%rd2+8], %r5;\n"
+                                  "add.u32 %r5, %r5, 1;\nbra.uni F;")
+        found = [(r["rounds"], r["rounds-from"]) for r in self.json(self.write("first.ptx", first))["functions"][0]["regions"] if r["loop"]]
+        self.check(found == [(70, "known"), (8, "assumed")], "a test at the beginning:", found)
+        given = self.only_loop(self.json("known.ptx", "--rounds", "5"))
+        self.check((given["rounds"], given["rounds-from"]) == (5, "given"), "--rounds comes before:", given["rounds"])
+        code, out, _ = self.run("time", "first.ptx")
+        self.check(code == 0 and " 70  known " in out and " 8  assumed " in out, out)
+
     def rounds_and_profile(self):
         kernel = self.write("rounds.ptx", loop(CHAIN))
-        self.check(self.only_loop(self.json(kernel))["rounds"] == 8, "eight rounds are assumed")
+        assumed = self.only_loop(self.json(kernel))
+        self.check((assumed["rounds"], assumed["rounds-from"]) == (8, "assumed"), "eight rounds are assumed")
         self.check(self.only_loop(self.json(kernel, "--rounds", "50"))["rounds"] == 50, "--rounds")
         code, _, err = self.run("run", kernel, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=p.json")
         self.check(code == 0, "run --profile", err)
         profiled = self.json(kernel, "--profile", "p.json")
         self.check(self.only_loop(profiled)["rounds"] == 100, "the profile says 100")
+        self.check(self.only_loop(profiled)["rounds-from"] == "profiled", "and that it does")
         whole = profiled["functions"][0]["cycles"]["l1"]
         self.check(whole > 10 * self.json(kernel)["functions"][0]["cycles"]["l1"], "which is what the whole costs")
         # 20 for which ptxas unrolls: fewer rounds of machine code, but as much work.
@@ -165,6 +189,12 @@ D:"""))
         # What is only taken as relocatable code: it calls a function of another file.
         call = ".extern .func outside;\n" + loop(CHAIN, before="call.uni outside;").removeprefix(HEAD)
         self.only_loop(self.json(self.write("relocatable.ptx", HEAD + call)))
+        # The report says the same of it, and has a page for a text without code.
+        self.write("nothing.ptx", HEAD)
+        for name, shown in (("relocatable", True), ("nothing", False)):
+            code, _, err = self.run("report", f"{name}.ptx", "-o", "page.html")
+            page = (self.folder / "page.html").read_text() if code == 0 else ""
+            self.check(code == 0 and ('"outside of loops"' in page) == shown, name, "has modelled time:", not shown, err)
 
     def wrong(self):
         kernel = self.write("ok.ptx", loop(CHAIN))
@@ -197,6 +227,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         test = Time(str(Path(args.tool).resolve()), ptxas, Path(folder))
         test.bottlenecks()
+        test.known_rounds()
         test.rounds_and_profile()
         test.lines_and_cubins()
         test.wrong()

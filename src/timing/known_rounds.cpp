@@ -1,0 +1,123 @@
+#include "timing/known_rounds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "timing/work.h"
+
+namespace ptxopt::timing {
+namespace {
+
+constexpr uint32_t kNone = PtxLoops::kNone;
+static_assert(kNone == Region::kNone);
+
+// The most frequent number of instructions of a line; of several the greatest. 0: there are no lines.
+uint32_t usual(const std::map<uint32_t, uint32_t>& lines) {
+  std::map<uint32_t, uint32_t> frequency;
+  for (const auto& [line, count] : lines) ++frequency[count];
+  const auto isLess = [](const auto& a, const auto& b) {
+    return std::pair(a.second, a.first) < std::pair(b.second, b.first);
+  };
+  const auto most = std::ranges::max_element(frequency, isLess);
+  return most == frequency.end() ? 0 : most->first;
+}
+
+class KnownRounds {
+ public:
+  KnownRounds(const TimedCode& code, const PtxLoops& ptx, const std::function<uint32_t(uint64_t)>& lineAt)
+      : code_(code), ptx_(ptx), loopOf_(code.flow.blocks().size(), kNone) {
+    const auto& loops = code.flow.loops();
+    for (uint32_t l = 0; l < loops.size(); ++l)  // inner ones come later
+      for (const uint32_t b : loops[l].blocks) loopOf_[b] = l;
+    for (uint32_t i = 0; i < code.instructions.size(); ++i)
+      lines_.push_back(lineAt(uint64_t{i} * sass::kInstructionBytes));
+  }
+
+  std::vector<std::optional<double>> find() const {
+    const auto& loops = code_.flow.loops();
+    std::vector<uint32_t> madeOf(loops.size()), copies(loops.size());
+    for (uint32_t l = 0; l < loops.size(); ++l) {
+      madeOf[l] = ptxLoopOf(l);
+      if (loops[l].parent != kNone && madeOf[loops[l].parent] == madeOf[l]) madeOf[l] = kNone;
+      copies[l] = madeOf[l] == kNone ? 0 : copiesIn(l, madeOf[l]);
+    }
+    std::vector<std::optional<double>> rounds(loops.size());
+    for (uint32_t l = 0; l < loops.size(); ++l) {
+      if (copies[l] == 0) continue;
+      uint32_t most = 0;
+      bool allKnown = true;
+      for (uint32_t other = 0; other < loops.size(); ++other)
+        if (madeOf[other] == madeOf[l]) {
+          most = std::max(most, copies[other]);
+          allKnown &= copies[other] != 0;
+        }
+      const double all = ptx_.rounds[madeOf[l]];
+      if (!allKnown || all < most) continue;
+      rounds[l] = copies[l] == most ? std::floor(all / most) : std::fmod(all, most) / copies[l];
+    }
+    return rounds;
+  }
+
+ private:
+  // By the branches back to its header.
+  uint32_t ptxLoopOf(uint32_t l) const {
+    const sass::Loop& loop = code_.flow.loops()[l];
+    uint32_t found = kNone;
+    for (const uint32_t b : loop.blocks) {
+      const sass::Block& block = code_.flow.blocks()[b];
+      if (!std::ranges::binary_search(block.successors, loop.header)) continue;
+      const uint32_t here = ptx_.loopOf(lines_[block.end - 1]);
+      if (here == kNone || (found != kNone && here != found)) return kNone;
+      found = here;
+    }
+    return found == kNone || loop.isIrreducible || ptx_.rounds[found] <= 0 ? kNone : found;
+  }
+
+  // Of the loop of the PTX in the loop; 0: not known.
+  uint32_t copiesIn(uint32_t l, uint32_t ptxLoop) const {
+    enum Witness : uint8_t { Stores, Computing, Loads, All, kWitnesses };
+    std::array<std::map<uint32_t, uint32_t>, kWitnesses> counts;  // by line
+    for (const uint32_t b : code_.flow.loops()[l].blocks) {
+      if (loopOf_[b] != l) continue;
+      const sass::Block& block = code_.flow.blocks()[b];
+      for (uint32_t i = block.first; i < block.end; ++i) {
+        if (ptx_.loopOf(lines_[i]) != ptxLoop) continue;
+        Work work;
+        work.add(code_.operations[i], 1);
+        const Witness witness = work.written > 0    ? Stores
+                                : work.computed > 0 ? Computing
+                                : work.read > 0     ? Loads
+                                                    : All;
+        ++counts[witness][lines_[i]];
+        if (witness != All) ++counts[All][lines_[i]];
+      }
+    }
+    for (const Witness witness : {Stores, Computing, Loads})
+      if (!counts[witness].empty()) return usual(counts[witness]);
+    const auto isOne = [](const auto& line) { return line.second == 1; };
+    return !counts[All].empty() && std::ranges::all_of(counts[All], isOne) ? 1 : 0;
+  }
+
+  const TimedCode& code_;
+  const PtxLoops& ptx_;
+  std::vector<uint32_t> loopOf_;  // of blocks
+  std::vector<uint32_t> lines_;   // of instructions
+};
+
+}  // namespace
+
+std::vector<std::optional<double>> knownRounds(const TimedCode& code, const PtxLoops& loops,
+                                               const std::function<uint32_t(uint64_t)>& lineAt) {
+  return KnownRounds(code, loops, lineAt).find();
+}
+
+RoundsOf knownOrAssumedRounds(const TimedCode& code, const PtxLoops& loops,
+                              const std::function<uint32_t(uint64_t)>& lineAt, double assumed) {
+  return [known = knownRounds(code, loops, lineAt), assumed](uint32_t loop, double entries) -> Rounds {
+    if (known[loop]) return {entries * *known[loop], RoundsFrom::Known};
+    return {entries * assumed, RoundsFrom::Assumed};
+  };
+}
+
+}  // namespace ptxopt::timing

@@ -1,0 +1,40 @@
+// How often loops go round, from constant trip counts of the loops of the PTX.
+//
+// A loop of machine code is made of the innermost loop of the PTX around the branch that leads back to its header, by the
+// lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX: stores, else
+// what is computed in floating point, else loads tell how many. Of several loops that were made of one, those with fewer
+// copies go round for what is left.
+// Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one; nothing that
+// tells the copies, unless each line has one instruction.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "timing/regions.h"
+
+namespace ptxopt::timing {
+
+// Of all functions of a PTX text: ptxas puts code of one into another.
+struct PtxLoops {
+  static constexpr uint32_t kNone = UINT32_MAX;  // no loop, or not known which
+  std::vector<double> rounds;                    // whenever control enters the loop; 0: not known
+  std::map<uint32_t, uint32_t> loopOfLine;       // the innermost one
+
+  uint32_t loopOf(uint32_t line) const {
+    const auto found = loopOfLine.find(line);
+    return found == loopOfLine.end() ? kNone : found->second;
+  }
+};
+
+// By loop of `code`, whenever control enters it.
+std::vector<std::optional<double>> knownRounds(const TimedCode& code, const PtxLoops& loops,
+                                               const std::function<uint32_t(uint64_t)>& lineAt);
+
+// For regionsOf(): the known ones, and `assumed` of other loops.
+RoundsOf knownOrAssumedRounds(const TimedCode& code, const PtxLoops& loops,
+                              const std::function<uint32_t(uint64_t)>& lineAt, double assumed);
+
+}  // namespace ptxopt::timing

@@ -1,0 +1,49 @@
+#include "tool/options/line_assembly.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "diff/measure.h"
+#include "ptxas/timed_cubin.h"
+#include "tool/options/environment.h"
+#include "tool/options/number_checks.h"
+
+namespace ptxopt::tool {
+
+CLI::Option* LineAssembly::addTo(CLI::App& app) {
+  CLI::Option* const ptxas =
+      app.add_option("--ptxas", program, "the ptxas to ask [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
+          ->type_name("PROGRAM");
+  app.add_option("--ptxas-option", arguments, "one more argument of ptxas")
+      ->type_name("OPTION")
+      ->allow_extra_args(false);
+  app.add_option("--ptxas-timeout", timeout, "give up on ptxas after so long")
+      ->type_name("SECONDS")
+      ->check(positiveNumber())
+      ->capture_default_str();
+  return ptxas;
+}
+
+std::string LineAssembly::find(std::string_view text, const std::string& architecture) const {
+  return findPtxasAloud(program, {versionNeededBy(text), architecture});
+}
+
+Assembly LineAssembly::assemble(std::string_view text, const std::string& architecture,
+                                const std::string& ptxas) const {
+  PtxasSettings settings;
+  settings.program = ptxas;
+  settings.arguments = arguments;
+  const std::vector<std::string> target = diff::targetWords(text);
+  std::ranges::copy(argumentsForLines(std::ranges::find(target, "debug") != target.end()),
+                    std::back_inserter(settings.arguments));
+  settings.timeoutSeconds = timeout;
+  settings.keepsOutput = true;
+  Assembly assembly = ptxopt::assemble(text, architecture, settings);
+  if (assembly && !assembly.output) {
+    settings.arguments.emplace_back("-c");
+    assembly = ptxopt::assemble(text, architecture, settings);
+  }
+  return assembly;
+}
+
+}  // namespace ptxopt::tool
