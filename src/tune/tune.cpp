@@ -54,7 +54,10 @@ class Tuner {
     bench_.note(before_);
     tryVariants();
     tryLimits();
-    chosen_ = chooseAll();
+    if (options_.device)
+      chooseOnDevice();
+    else
+      chosen_ = chooseAll();
     checkWhole();
     report();
   }
@@ -160,6 +163,38 @@ class Tuner {
     return all;
   }
 
+  // The fastest of all that ptxas made of the kernel's unit; others stay as they are.
+  void chooseOnDevice() {
+    chosen_.assign(units_.members.size(), 0);
+    for (uint32_t f = 0; f < input_.functions.size(); ++f)
+      if (input_.functions[f].name == options_.device->kernel) timed_ = units_.unitOf[f];
+    if (!timed_) return;
+    const std::vector<Candidate>& candidates = candidates_[*timed_];
+    deviceTimes_.resize(candidates.size());
+    std::vector<std::string> codes{codeOf(*timed_, candidates[0].way)};
+    std::vector<Way> ways;
+    for (uint32_t u = 0; u < units_.members.size(); ++u) ways.push_back(bench_.inputWay(u));
+    for (std::size_t c = 1; c < candidates.size() && !bench_.isTimeUp(); ++c) {
+      const Outcome& outcome = bench_.outcome(*timed_, candidates[c].way);
+      if (candidates[c].state != Trial::State::Measured || outcome.state != Outcome::State::Measured) continue;
+      std::string code = codeOf(*timed_, candidates[c].way);
+      if (std::ranges::find(codes, code) != codes.end()) continue;
+      codes.push_back(std::move(code));
+      ways[*timed_] = candidates[c].way;
+      deviceTimes_[c] = options_.device->time(bench_.compose(ways));
+      const std::size_t best = chosen_[*timed_];
+      if (deviceTimes_[c]->isFaster() && (best == 0 || deviceTimes_[c]->ratio < deviceTimes_[best]->ratio))
+        chosen_[*timed_] = c;
+    }
+  }
+
+  // Of all members.
+  std::string codeOf(uint32_t unit, const Way& way) const {
+    std::string codes;
+    for (const auto& member : bench_.outcome(unit, way).members) codes += member ? member->code + ' ' : "- ";
+    return codes;
+  }
+
   // Assembles what was chosen, and gives units that are worse there than in the input their text back.
   void checkWhole() {
     reverted_.assign(chosen_.size(), false);
@@ -179,6 +214,7 @@ class Tuner {
         continue;
       }
       after_ = whole.measures;
+      if (options_.device) return;
       const std::vector<WorseFunction> worse = worseFunctions(before_, after_, ruleFor(options_.objective));
       if (worse.empty()) return;
       std::vector<bool> isWorse(chosen_.size());
@@ -250,6 +286,7 @@ class Tuner {
       }
       for (std::size_t m = 0; m < members.size(); ++m) {
         Trial own = trial;
+        if (timed_ == u && c < deviceTimes_.size()) own.device = deviceTimes_[c];
         if (own.state == Trial::State::Measured) judge(own, verdicts[c], outcome, m, c == chosen_[u]);
         result_.functions[members[m]].trials.push_back(std::move(own));
       }
@@ -264,6 +301,14 @@ class Tuner {
     else
       trial.state = Trial::State::NotInCode;
     if (isChosen) return;
+    if (options_.device) {
+      trial.rejected = trial.recipe.isAsItIs()           ? "not-better"
+                       : !trial.device                   ? "same-code"
+                       : !trial.device->rejected.empty() ? trial.device->rejected
+                       : trial.device->isFaster()        ? "not-better"
+                                                         : "not-faster";
+      return;
+    }
     if (verdict.why == Verdict::Why::Worse) {
       trial.rejected = verdict.member == member ? "worse" : "together";
       if (verdict.member == member)
@@ -282,6 +327,9 @@ class Tuner {
   std::vector<std::vector<Candidate>> candidates_;  // by unit
   std::vector<std::size_t> chosen_;                 // by unit
   std::vector<bool> reverted_;
+  std::optional<uint32_t> timed_;  // the unit that the device chooses for
+  std::vector<std::optional<DeviceTime>>
+      deviceTimes_;  // by its candidates; none: the same code as another, or not timed
   Measures before_, after_;
   TuneResult& result_;
 };

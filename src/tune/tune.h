@@ -18,6 +18,7 @@
 #include "ptxas/assemble.h"
 #include "ptxas/compare.h"
 #include "ptxopt/ptxopt.h"
+#include "tune/device.h"
 #include "tune/recipe.h"
 
 namespace ptxopt {
@@ -26,6 +27,9 @@ struct TuneOptions {
   PtxasSettings ptxas;
   std::string architecture;  // empty: the text's
   Objective objective = Objective::Time;
+  // Chooses for one kernel by what a device says of all that ptxas made of it, and not by the objective: what leaves other
+  // bytes than the input, or is not faster, is not chosen.
+  std::optional<DeviceOptions> device;
   unsigned jobs = 1;
   std::optional<double> budgetSeconds;  // none is begun after it; none: all are tried
   std::string fileName = "<input>";     // for messages
@@ -48,8 +52,10 @@ struct Trial {
   std::string detail;
   FunctionMeasures measures;  // if Measured
   // Why it was not chosen: "worse" than the input by the guard's order, "not-better" than what was, "together": its
-  // unit as a whole; empty for what was chosen.
+  // unit as a whole; empty for what was chosen. By a device: as DeviceTime, or "not-faster" than the input, "not-better", or
+  // "same-code" as the input or a trial before.
   std::string rejected;
+  std::optional<DeviceTime> device;
   std::string by;  // of "worse": which measure, and its figures
 };
 

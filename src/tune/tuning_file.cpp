@@ -41,6 +41,15 @@ ordered_json trialJson(const Trial& t) {
   if (t.state != Trial::State::NoLimit) json["options"] = toJson(t.recipe);
   if (!t.detail.empty()) json["detail"] = t.detail;
   if (t.state == Trial::State::Measured) json["measures"] = figures(t.measures);
+  if (t.device) {
+    ordered_json& device = json["device"] = ordered_json::object();
+    if (!t.device->verdict.empty())
+      device = {{"ratio", t.device->ratio},
+                {"low", t.device->low},
+                {"high", t.device->high},
+                {"verdict", t.device->verdict}};
+    if (!t.device->detail.empty()) device["detail"] = t.device->detail;
+  }
   if (!t.rejected.empty()) json["rejected"] = t.rejected;
   if (!t.by.empty()) json["by"] = t.by;
   return json;

@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "analysis/machine/occupancy.h"
 #include "support/demangle.h"
 #include "tool/commands/subcommands.h"
+#include "tool/commands/tune_gpu.h"
 #include "tool/commands/verify_output.h"
 #include "tool/files.h"
 #include "tool/options/environment.h"
@@ -32,6 +34,7 @@ struct TuneLine {
   std::optional<double> budgetSeconds;
   unsigned jobs = 1;
   std::string report, save, apply;
+  TuneGpuLine gpu;
   bool stale = false, verify = false, quiet = false, listVariants = false;
 };
 
@@ -40,7 +43,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
       "Tries variants of the passes and limits on registers on each kernel, asks ptxas what it makes of them, and "
       "keeps the best: no kernel is worse than in the input by spills, then modelled time, then resident warps, "
       "then "
-      "machine instructions.\n"
+      "machine instructions. With --measure gpu it keeps what is fastest on this machine's GPU.\n"
       "Exit codes: 0 ok, 1 the output is not what was chosen (--apply) or not equal (--verify), 2 usage or I/O, or "
       "ptxas does not take the input, 3 not valid PTX, 4 internal error.",
       "ptxopt tune");
@@ -77,6 +80,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
   app.add_flag("-q,--quiet", line.quiet, "no table of what was gained");
   app.add_flag("--list-variants", line.listVariants, "list what is tried");
 
+  line.gpu.addTo(app);
   const char* const kFiles = "What was found";
   app.add_option("--report", line.report, "write all candidates of each kernel with their figures")
       ->type_name("FILE.json")
@@ -92,7 +96,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
          "for it is not noticed")
       ->needs(apply)
       ->group(kFiles);
-  for (const char* const searching : {"--objective", "--budget", "--report", "--save"})
+  for (const char* const searching : {"--objective", "--measure", "--budget", "--report", "--save"})
     apply->excludes(app.get_option(searching));
   if (!parseArguments(app, argc, argv, exitCode)) return false;
   if (line.listVariants) return true;
@@ -101,6 +105,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
     return false;
   };
   if (line.input.empty()) return usage("no input file; ptxopt tune --help says more");
+  if (const std::string wrong = line.gpu.whatIsWrong(app); !wrong.empty()) return usage(wrong);
   if (!line.architecture.empty() && architecture(line.architecture) == nullptr)
     return usage(fmt::format("the architecture '{}' is not known", line.architecture));
   std::vector<std::string> outputs{line.output};
@@ -220,7 +225,7 @@ int apply(const TuneLine& line, std::string_view text, const std::string& fileNa
   return write({{line.output, applied.output}});
 }
 
-int search(const TuneLine& line, std::string_view text, const std::string& fileName) {
+int search(TuneLine& line, std::string_view text, const std::string& fileName) {
   TuneOptions options;
   options.ptxas.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), line.architecture});
   if (options.ptxas.program.empty())
@@ -232,6 +237,13 @@ int search(const TuneLine& line, std::string_view text, const std::string& fileN
   options.jobs = line.jobs;
   options.budgetSeconds = line.budgetSeconds;
   options.fileName = fileName;
+  std::unique_ptr<GpuBench> gpu;
+  if (line.gpu.isAsked()) {
+    std::string error;
+    gpu = line.gpu.bench(text, options, error);
+    if (!gpu) return fail(Status::Usage, fmt::format("{}: --measure gpu: {}", fileName, error));
+    options.device = DeviceOptions{line.gpu.kernel, [&](std::string_view variant) { return gpu->time(variant); }};
+  }
   Progress progress(0);
   options.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
 
@@ -261,6 +273,7 @@ int search(const TuneLine& line, std::string_view text, const std::string& fileN
   }
   if (const int exitCode = write(files); exitCode != 0) return exitCode;
   if (!line.quiet) printTable(result, options.objective);
+  if (gpu && !line.quiet) print(stderr, gpuText(result, line.gpu.kernel, gpu->device()));
   return 0;
 }
 

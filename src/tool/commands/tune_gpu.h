@@ -1,0 +1,36 @@
+// `ptxopt tune --measure gpu`: its options, the GPU bench that it uses, and what is said of its times.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tune/gpu_bench.h"
+#include "tune/tune.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ptxopt::tool {
+
+struct TuneGpuLine {
+  std::string measure = "model", kernel, grid, block, cluster, load = "cubin";
+  std::vector<std::string> arguments;
+  uint64_t shared = 0, seed = 0;
+  double seconds = 1;
+  unsigned inputs = 4;
+
+  void addTo(CLI::App& app);
+  bool isAsked() const { return measure == "gpu"; }
+  // Of what was read; empty: nothing.
+  std::string whatIsWrong(const CLI::App& app) const;
+  // Ready to time variants of the text; none, with the reason. A kernel that was not named is the text's only one.
+  std::unique_ptr<GpuBench> bench(std::string_view text, const TuneOptions& options, std::string& error);
+};
+
+// What was timed, for people.
+std::string gpuText(const TuneResult& result, const std::string& kernel, const std::string& device);
+
+}  // namespace ptxopt::tool

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""`ptxopt tune --measure gpu` on the stand-in for the driver, whose time is the number of interpreted instructions.
+
+  tests/gpu/stand_in/tune.py --tool PTXOPT --stand-in LIBRARY
+
+A kernel divides by the same in each round, which the passes move out of the loop. Between the tool and the program of the bench
+stands a script that alters texts: variants that leave other bytes, or fail, are not chosen. What is missing on a machine
+has a name. Without ptxas the script ends with status 77.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "lib"))
+from checking import Failure, check  # noqa: E402
+from toolkit import find_ptxas  # noqa: E402
+
+NOTHING = 77
+HEAD = ".version 7.0\n.target sm_80\n.address_size 64\n"
+KERNEL = """
+.visible .entry NAME(.param .u64 x, .param .u64 y, .param .u32 n, .param .u32 m)
+{
+	.reg .pred %p;
+	.reg .b32 %r<9>;
+	.reg .b64 %rd<9>;
+	ld.param.u64 %rd1, [x];
+	ld.param.u64 %rd2, [y];
+	ld.param.u32 %r1, [n];
+	ld.param.u32 %r2, [m];
+	mov.u32 %r3, %tid.x;
+	mul.wide.u32 %rd3, %r3, 4;
+	add.u64 %rd1, %rd1, %rd3;
+	add.u64 %rd2, %rd2, %rd3;
+	ld.global.u32 %r7, [%rd1];
+	cvt.u64.u32 %rd4, %r7;
+	cvt.u64.u32 %rd5, %r2;
+	or.b64 %rd5, %rd5, 0x100000000;
+	mov.u32 %r4, 0;
+LOOP:
+	div.u64 %rd6, %rd4, %rd5;
+	div.u64 %rd7, %rd5, %rd6;
+	div.u64 %rd8, %rd7, %rd6;
+	div.u64 %rd6, %rd8, %rd7;
+	cvt.u32.u64 %r5, %rd6;
+	add.u32 %r6, %r5, %r4;
+	st.global.u32 [%rd2], %r6;
+	add.u64 %rd2, %rd2, 128;
+	add.u32 %r4, %r4, 1;
+	setp.lt.u32 %p, %r4, %r1;
+	@%p bra LOOP;
+	ret;
+}
+"""
+LAUNCH = ("--grid", "1", "--block", "32", "--arg", "x=buf:u32:32:random", "y=buf:u32:1024:zero", "u32:32", "u32:7", "--load", "ptx",
+          "--seconds", "0.05")
+# In the place of the bench: its program, with something done to the text of each variant.
+ALTERED = """import runpy, sys
+from pathlib import Path
+path = Path(sys.argv[1]).parent / "variant"
+if path.exists():
+    path.write_text(path.read_text().replace({old!r}, {new!r}))
+sys.path.insert(0, {bench!r})
+runpy.run_path({bench!r} + "/job.py", run_name="__main__")
+"""
+
+
+class Test:
+    def __init__(self, tool, library, folder):
+        self.tool, self.library, self.folder = os.path.abspath(tool), os.path.abspath(library), Path(folder)
+
+    def tune(self, name, *words, code=0, **environment):
+        """What it said, and its report; the output is NAME.out."""
+        path = self.folder / f"{name}.ptx"
+        out, report, saved = (self.folder / f"{name}.{end}" for end in ("out", "json", "saved"))
+        for old in (out, report, saved):
+            old.unlink(missing_ok=True)
+        changed = {"PTXOPT_GPU_DRIVER": self.library, "PTXOPT_CACHE_DIR": "", **environment}
+        done = subprocess.run([self.tool, "tune", path, "-o", out, "--measure", "gpu", "--report", report, "--save", saved, *words],
+                              capture_output=True, text=True, timeout=300, env={**os.environ, **changed})
+        check(done.returncode == code, name, *words, f"status {done.returncode}, not {code}:", done.stderr)
+        check(code == 0 or not out.exists(), name, "failed and wrote something")
+        return done.stderr, json.loads(report.read_text()) if code == 0 else None
+
+    def write(self, name, *kernels):
+        (self.folder / f"{name}.ptx").write_text(HEAD + "".join(KERNEL.replace("NAME", k) for k in kernels))
+
+    def altered(self, old, new):
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        (folder / "job.py").write_text(ALTERED.format(old=old, new=new, bench=str(HERE.parent)))
+        return str(folder)
+
+    def candidates(self, report, kernel):
+        function = next(f for f in report["functions"] if f["name"] == kernel)
+        return function, {c["variant"]: c for c in function["candidates"]}
+
+    def chosen(self):
+        self.write("two", "a", "b")
+        said, report = self.tune("two", "--kernel", "b", *LAUNCH)
+        function, candidates = self.candidates(report, "b")
+        timed = {name: c["device"] for name, c in candidates.items() if "device" in c}
+        check(timed and all("ratio" in d for d in timed.values()), "variants of other code are timed:", timed)
+        best = min(timed, key=lambda name: timed[name]["ratio"])
+        check(timed[best]["verdict"] == "faster" and timed[best]["ratio"] < 0.95, "the division leaves the loop:", timed)
+        check(function["variant"] == best and "rejected" not in candidates[best], "the fastest is chosen:", function["variant"], timed)
+        check(all(c.get("rejected") for name, c in candidates.items() if c["result"] == "measured" and name not in (best, "input")),
+              "the others are not:", timed)
+        check(candidates["input"]["rejected"] == "not-better", "nor the input:", candidates["input"]["rejected"])
+        check(f"{best} " in said and "faster, chosen" in said, said)
+        text = (self.folder / "two.out").read_text()
+        check(KERNEL.replace("NAME", "a").strip() in text, "the other kernel stays as it is")
+        check(KERNEL.replace("NAME", "b").strip() not in text, "the kernel does not")
+        again = self.folder / "again.out"
+        done = subprocess.run([self.tool, "tune", self.folder / "two.ptx", "-o", again, "--apply", self.folder / "two.saved"], timeout=100)
+        check(done.returncode == 0 and again.read_text() == text, "--apply makes the same text, without a GPU")
+        # A file of one kernel needs no name. Of its cubins the stand-in makes nothing.
+        self.write("one", "k")
+        said, _ = self.tune("one", *LAUNCH)
+        check("k on the interpreter of ptxopt" in said, said)
+        cubins = [word for word in LAUNCH if word not in ("--load", "ptx")]
+        said, _ = self.tune("one", *cubins, code=2)
+        check("--measure gpu: " in said and "input" in said, "an image that the driver does not take:", said)
+
+    def wrong_variants(self):
+        self.write("one", "k")
+        for new, reason, detail in (("st.global.u32 [%rd2+4],", "different", "elements differ"), ("st.global.u32 [%rd3],", "failed", "compared"),
+                                    ("} %%% {", "failed", "loading it")):
+            _, report = self.tune("one", *LAUNCH, PTXOPT_GPU_BENCH=self.altered("st.global.u32 [%rd2],", new))
+            function, candidates = self.candidates(report, "k")
+            timed = [c for c in candidates.values() if "device" in c]
+            check(timed and all(c["rejected"] == reason and detail in c["device"]["detail"] for c in timed), reason, timed)
+            check(function["variant"] == "input", reason, "is not chosen")
+            check((self.folder / "one.out").read_text() == (self.folder / "one.ptx").read_text(), "the input is what is left")
+
+    def missing(self):
+        self.write("one", "k")
+        self.write("two", "a", "b")
+        programs = Path(tempfile.mkdtemp(dir=self.folder))  # without a Python
+        ptxas = ("--ptxas", find_ptxas())
+        cases = [
+            (("one", *LAUNCH), {"PTXOPT_GPU_DRIVER": "/nowhere/libcuda.so"}, "there is no CUDA driver"),
+            (("one", *LAUNCH), {"PTXOPT_GPU_BENCH": "/nowhere"}, "no job.py in $PTXOPT_GPU_BENCH"),
+            (("one", *LAUNCH, *ptxas), {"PATH": str(programs)}, "there is no Python"),
+            (("two", *LAUNCH), {}, "the file has 2 kernels"), (("two", *LAUNCH, "--kernel", "c"), {}, "no kernel 'c'"),
+            (("one", "--grid", "1"), {}, "needs --grid and --block"),
+            (("one", "--grid", "0", "--block", "1"), {}, "--grid"),
+            (("one", "--grid", "1", "--block", "32", "--arg", "u32:1", "--load", "ptx"), {}, "the launch makes no sense"),
+            (("one", "--grid", "1", "--block", "32", "--arg", "u64:0", "u64:0", "u32:1", "u32:1", "--load", "ptx"), {}, "the input fails on the GPU"),
+        ]
+        for words, environment, message in cases:
+            said, _ = self.tune(*words, code=2, **environment)
+            check(message in said, words, "is said to be wrong:", said)
+        done = subprocess.run([self.tool, "tune", self.folder / "one.ptx", "--block", "3"], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 2 and "--block needs --measure gpu" in done.stderr, done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--stand-in", required=True)
+    options = parser.parse_args()
+    if not find_ptxas():
+        print("skipped: tune needs ptxas")
+        return NOTHING
+    with tempfile.TemporaryDirectory() as folder:
+        test = Test(options.tool, options.stand_in, folder)
+        try:
+            test.chosen()
+            test.wrong_variants()
+            test.missing()
+        except Failure as failure:
+            print(f"FAILED: {failure}")
+            return 1
+    print("tune --measure gpu: as it should be")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
