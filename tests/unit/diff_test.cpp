@@ -10,6 +10,7 @@
 #include "diff/names.h"
 #include "diff/output.h"
 #include "diff/ratchet.h"
+#include "timing/kernel_time.h"
 #include "tool/commands/diff_output.h"
 
 using namespace ptxopt;
@@ -26,6 +27,14 @@ FunctionMeasures kernel(std::string name, uint64_t spills = 0, uint32_t warps = 
   f.spillLoads = 0;
   f.warps = warps;
   f.instructions = instructions;
+  return f;
+}
+
+// With so many cycles wherever data lies.
+FunctionMeasures timed(std::string name, double cycles, std::string model = timing::digestOf(timing::Machine(80))) {
+  FunctionMeasures f = kernel(std::move(name));
+  f.time = ModelledTime{std::move(model), {cycles, cycles, cycles}, {.written = 4, .instructions = 9}, {}};
+  f.time->inner.push_back({8, {1.5, 2.25, 3}, {.read = 4, .computed = 1, .instructions = 5}});
   return f;
 }
 
@@ -255,6 +264,63 @@ TEST_CASE("diff: a ratchet keeps what is better") {
   CHECK(r.side.units[0].measures.functions == Functions{kernel("gone"), kernel("k", 0, 64, 90)});
   CHECK(r.tightened == 1);
   CHECK(r.kept == 1);
+}
+
+TEST_CASE("diff: modelled cycles are limited, and come back from baselines of the same model alone") {
+  std::string error;
+  const auto verdict = [&](double before, double after, std::string_view failOn) {
+    const auto limits = parseFailOn(failOn, error);
+    REQUIRE(limits.has_value());
+    return compareSides(side({unit("a", {timed("k", before)})}), side({unit("a", {timed("k", after)})}), *limits,
+                        {})
+        .verdict();
+  };
+  CHECK(verdict(1000, 1001, "cycles") == Result::Verdict::Regression);
+  CHECK(verdict(1000, 999, "cycles") == Result::Verdict::Ok);
+  CHECK(verdict(1000, 1020, "cycles:2%") == Result::Verdict::Ok);
+  CHECK(verdict(1000, 1021, "cycles:2%") == Result::Verdict::Regression);
+  CHECK(verdict(1000, 1007, "cycles:7") == Result::Verdict::Ok);
+  CHECK(verdict(1000, 1008, "cycles:7") == Result::Verdict::Regression);
+  CHECK(verdict(1000, 2000, "spills,warps") == Result::Verdict::Ok);
+  const Result row = compareSides(side({unit("a", {timed("k", 1000)})}), side({unit("a", {timed("k", 1100)})}),
+                                  *parseFailOn("cycles", error), {});
+  REQUIRE(row.rows.size() == 1);
+  CHECK(differences(row.rows[0]) == "cycles 1000 -> 1100");
+
+  const std::string written = writeBaseline(side({unit("a", {timed("k", 1000)})}));
+  Side back;
+  REQUIRE(readBaseline(written, back, error));
+  CHECK(back.units.at(0).measures.functions.at(0) == timed("k", 1000));
+  // Another model knows other things; its figures may have other fields.
+  const std::string digest = timing::digestOf(timing::Machine(80));
+  std::string other = written;
+  other.replace(other.find(digest), digest.size(), "00000000");
+  for (const bool hasOtherFields : {false, true}) {
+    if (hasOtherFields) other.replace(other.find("\"inner\":["), 8, "\"issued\":0,\"outer\":");
+    Side foreign;
+    REQUIRE(readBaseline(other, foreign, error));
+    CHECK(!foreign.units.at(0).measures.functions.at(0).time.has_value());
+    const Result r =
+        compareSides(foreign, side({unit("a", {timed("k", 5000)})}), *parseFailOn("cycles", error), {});
+    CHECK(r.verdict() == Result::Verdict::NotCompared);
+    REQUIRE(r.problems.size() == 1);
+    CHECK(text(r.problems[0]).find("cycles are not known of 1 kernel") != std::string::npos);
+    // What is not known is taken over.
+    const Ratcheted ratcheted =
+        ratchet(foreign, side({unit("a", {timed("k", 5000)})}), *parseFailOn("cycles", error));
+    CHECK(ratcheted.side.units[0].measures.functions[0] == timed("k", 5000));
+    CHECK(ratcheted.kept == 0);
+  }
+
+  const auto ratcheted = [&](double was, double is, std::string_view failOn) {
+    return ratchet(side({unit("a", {timed("k", was)})}), side({unit("a", {timed("k", is)})}),
+                   *parseFailOn(failOn, error));
+  };
+  CHECK(ratcheted(1000, 900, "cycles").side.units[0].measures.functions[0] == timed("k", 900));
+  CHECK(ratcheted(1000, 900, "cycles").tightened == 1);
+  CHECK(ratcheted(1000, 1010, "cycles:5%").side.units[0].measures.functions[0] == timed("k", 1000));
+  CHECK(ratcheted(1000, 1010, "cycles:5%").kept == 1);
+  CHECK(ratcheted(1000, 1010, "sass").side.units[0].measures.functions[0] == timed("k", 1010));
 }
 
 TEST_CASE("diff: the same in words, JUnit and markdown") {
