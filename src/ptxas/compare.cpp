@@ -30,11 +30,17 @@ constexpr std::array kForSass{Measure::Spills, Measure::Instructions, Measure::I
 constexpr std::array kForInner{Measure::Spills, Measure::Inner, Measure::Instructions, Measure::Registers};
 constexpr std::array kForRegs{Measure::Spills, Measure::Registers, Measure::Instructions, Measure::Inner};
 
+// Of what many loops in each other make too large for any number of cycles, the most.
+uint64_t count(double figure) {
+  constexpr double kMost = 9e15;
+  return static_cast<uint64_t>(std::llround(std::clamp(figure, 0.0, kMost)));
+}
+
 // The geometric mean over where data may lie.
 uint64_t meanCycles(const ModelledTime& time) {
   double product = 1;
-  for (const double cycles : time.whole) product *= std::max(cycles, 1.0);
-  return static_cast<uint64_t>(std::llround(std::cbrt(product)));
+  for (const double cycles : time.whole) product *= std::cbrt(std::max(cycles, 1.0));
+  return count(product);
 }
 
 }  // namespace
@@ -101,8 +107,7 @@ bool isLonger(double a, double b) { return b > a * (1 + kSameTime); }
 Comparison compareIssued(const ModelledTime& before, const ModelledTime& after) {
   const double a = before.work.instructions, b = after.work.instructions;
   const int sign = isLonger(a, b) - isLonger(b, a);
-  return {sign, Measure::Instructions, static_cast<uint64_t>(std::llround(a)),
-          static_cast<uint64_t>(std::llround(b)), fmt::format("executed {:.0f} -> {:.0f}", a, b)};
+  return {sign, Measure::Instructions, count(a), count(b), fmt::format("executed {:.0f} -> {:.0f}", a, b)};
 }
 
 // Rounds are those of the same work, where what code does tells (timing/work.h). Where more of it is in local memory on one
@@ -151,8 +156,7 @@ class TimeComparison {
       const double a = before[s], b = after[s] / rounds;
       const int sign = isLonger(a, b) - isLonger(b, a);
       if (sign == 0 || (sign < 0 && result.sign < 0)) continue;
-      result = {sign, Measure::Cycles, static_cast<uint64_t>(std::llround(a)),
-                static_cast<uint64_t>(std::llround(b)),
+      result = {sign, Measure::Cycles, count(a), count(b),
                 fmt::format("{} {:.{}f} -> {:.{}f}{}", kScenarioNames[s], a, digits, b, digits, where)};
       if (sign > 0) break;
     }

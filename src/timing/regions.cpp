@@ -6,6 +6,8 @@ namespace ptxopt::timing {
 namespace {
 
 constexpr uint32_t kNone = Region::kNone;
+// What dozens of loops in each other come to says no more than this.
+constexpr double kMostRounds = 1e15;
 constexpr uint32_t kUnseen = UINT32_MAX, kOnPath = UINT32_MAX - 1;
 
 class RegionFinder {
@@ -174,7 +176,7 @@ class RegionFinder {
       if (entries_[l] <= 0) continue;
       const double entries = entries_[l];
       const Rounds rounds = roundsOf_(l, entries);
-      add(l, loops_[l].header, rounds.all);
+      add(l, loops_[l].header, std::min(rounds.all, kMostRounds));
       regions_.back().from = rounds.from;
       entries_[l] = 0;
     }

@@ -186,6 +186,8 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   other.time->model = "n";
   CHECK(by(base, other).sign == 0);
   CHECK(value(base, Measure::Cycles) == 1817);
+  CHECK(value(timed({1e120, 1e120, 1e120}, {}), Measure::Cycles) == 9'000'000'000'000'000);
+  CHECK(by(timed({1e120, 1, 1}, {}), timed({1e121, 1, 1}, {})).sign > 0);
 }
 
 TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {

@@ -1,6 +1,7 @@
 // The model of time on words made by hand: regions and how often they are executed, the issue of a warp, bounds.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -252,6 +253,20 @@ TEST_CASE("timing: a profile says how often loops go round, and unrolled ones go
   CHECK(roundsWith(4) == 25);
   CHECK_FALSE(readProfile("{}", error).has_value());
   CHECK_FALSE(error.empty());
+}
+
+TEST_CASE("timing: many loops in each other come to finite figures") {
+  constexpr int64_t kLoops = 40;
+  Code c;
+  c.others(kLoops + 1);
+  for (int64_t l = kLoops; l-- != 0;) c.branch(l + 1, kP0);
+  c.exit();
+  const FunctionTime time =
+      estimate(c.timed(), Machine(kArchitecture), {.warps = 64, .roundsOf = sameRounds(1e12)});
+  CHECK(time.regions.size() == kLoops + 1);
+  CHECK(time.regions.back().region.rounds == 1e15);
+  CHECK(std::isfinite(time.whole.scenarios[0].cycles));
+  CHECK(time.whole.scenarios[0].cycles > 1e15);
 }
 
 TEST_CASE("timing: constant trip counts say how often loops go round") {
