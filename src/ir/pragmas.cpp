@@ -7,8 +7,13 @@ namespace ptxopt {
 namespace {
 
 constexpr std::string_view kUsedBytesMask = "used_bytes_mask";
+constexpr std::string_view kNounroll = ".pragma \"nounroll\";";
 
 }  // namespace
+
+bool isNounroll(const Module& module, const Instruction& i) {
+  return i.kind == InstrKind::Pragma && module.text(NameId(i.payload)) == kNounroll;
+}
 
 bool isUsedBytesMask(const Module& module, const Instruction& i) {
   return i.kind == InstrKind::Pragma &&

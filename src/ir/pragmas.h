@@ -6,6 +6,9 @@
 
 namespace ptxopt {
 
+// `.pragma "nounroll";` asks ptxas not to unroll the loop whose header it stands in.
+bool isNounroll(const Module& module, const Instruction& i);
+
 bool isUsedBytesMask(const Module& module, const Instruction& i);
 // The one that describes an instruction; no id when none does.
 InstrId usedBytesMaskOf(const Module& module, const Function& f, InstrId id);

@@ -145,7 +145,32 @@ class TimeComparison {
     return wholeIsSame_ ? compareWhole() : better;
   }
 
+  // Of the cycles of `after` to those of `before`, for the same work: the geometric mean over where data may lie.
+  double ratio() const {
+    if (wholeIsSame_) return meanRatio(before_.whole, after_.whole, 1);
+    if (!loopsAreSame_) {
+      const auto [a, b, work] = bothTogether();
+      return meanRatio(a, b, work);
+    }
+    // What its loops cost less by as many rounds as those before do the same in; they themselves are the least.
+    ModelledTime::Cycles whole = after_.whole, least{};
+    for (std::size_t l = 0; l < after_.inner.size(); ++l)
+      for (std::size_t s = 0; s < whole.size(); ++s) {
+        const double all = after_.inner[l].rounds * after_.inner[l].cycles[s];
+        least[s] += all / rounds_[l];
+        whole[s] += all / rounds_[l] - all;
+      }
+    for (std::size_t s = 0; s < whole.size(); ++s) whole[s] = std::max(whole[s], least[s]);
+    return meanRatio(before_.whole, whole, 1);
+  }
+
  private:
+  static double meanRatio(const ModelledTime::Cycles& a, const ModelledTime::Cycles& b, double work) {
+    double ratio = 1;
+    for (std::size_t s = 0; s < a.size(); ++s) ratio *= std::cbrt(std::max(b[s], 1.0) / std::max(a[s], 1.0) / work);
+    return ratio;
+  }
+
   static constexpr std::string_view kSameWork = ", for the same work";
 
   // `after` by what `before` does.
@@ -168,12 +193,24 @@ class TimeComparison {
   // Another number of loops, which do not do the same in 8 rounds: ptxas made two of one, or none, on one side only. What
   // costs more for the same work is worse. Nothing is better by this: which loop was made of which is not known.
   Comparison compareTogether() const {
-    const bool haveLoops = !before_.inner.empty() && !after_.inner.empty();
-    const auto [a, worked] = haveLoops ? together(before_) : std::pair(before_.whole, before_.work);
-    const auto [b, works] = haveLoops ? together(after_) : std::pair(after_.whole, after_.work);
-    const std::string in = fmt::format("{}{}", haveLoops ? " in innermost loops together" : "", kSameWork);
-    Comparison result = compareCycles(a, b, timing::workRatio(works, worked), 0, in);
+    const auto [a, b, work] = bothTogether();
+    const std::string in = fmt::format("{}{}", haveLoops() ? " in innermost loops together" : "", kSameWork);
+    Comparison result = compareCycles(a, b, work, 0, in);
     return result.sign > 0 ? result : Comparison();
+  }
+
+  bool haveLoops() const { return !before_.inner.empty() && !after_.inner.empty(); }
+
+  // Cycles before and after, and how much more is done after: of all innermost loops, or of the whole if one side has none.
+  struct Together {
+    ModelledTime::Cycles before, after;
+    double work = 1;
+  };
+  Together bothTogether() const {
+    if (!haveLoops()) return {before_.whole, after_.whole, timing::workRatio(after_.work, before_.work)};
+    const auto [a, worked] = together(before_);
+    const auto [b, works] = together(after_);
+    return {a, b, timing::workRatio(works, worked)};
   }
 
   static std::pair<ModelledTime::Cycles, timing::Work> together(const ModelledTime& time) {
@@ -194,6 +231,12 @@ class TimeComparison {
 }  // namespace
 
 std::string Comparison::text() const { return detail.empty() ? fmt::format("{} -> {}", before, after) : detail; }
+
+std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const FunctionMeasures& after) {
+  if (!before.time || !after.time || before.time->model != after.time->model) return std::nullopt;
+  const TimeComparison times(*before.time, *after.time, before.stack == after.stack);
+  return count(static_cast<double>(meanCycles(*before.time)) * times.ratio());
+}
 
 std::string_view name(GuardRule rule) { return kRules[static_cast<std::size_t>(rule)]; }
 

@@ -55,6 +55,9 @@ enum class GuardRule : uint8_t { Time, Warps };
 std::string_view name(GuardRule rule);  // "time"
 std::optional<GuardRule> guardRuleNamed(std::string_view name);
 Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule);
+// As Measure::Cycles of `after`, but for the work of `before`, whose loops ptxas may have unrolled otherwise: what may be compared
+// with cycles of `before`, and with what this says of others. Nothing: no time is known of one of them.
+std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const FunctionMeasures& after);
 // What is worse for who wants the most of this.
 constexpr GuardRule ruleFor(Objective o) { return o == Objective::Time ? GuardRule::Time : GuardRule::Warps; }
 

@@ -156,7 +156,7 @@ void printTable(const TuneResult& result, Objective objective) {
                   beforeAfter(f.before.instructions, f.after.instructions, false),
                   beforeAfter(f.before.inner, f.after.inner, false),
                   beforeAfter(value(f.before, Measure::Cycles).value_or(0),
-                              value(f.after, Measure::Cycles).value_or(0), false),
+                              cyclesForWorkOf(f.before, f.after).value_or(0), false),
                   chosen});
   }
   if (table.empty()) return;

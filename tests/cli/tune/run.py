@@ -31,7 +31,6 @@ LIMIT = 300  # seconds
 NO_PTXAS = 77
 LEAST_KERNELS = 30
 NO_CACHE = {"PTXOPT_CACHE_DIR": ""}
-FULL = {75: 32, 80: 64, 86: 48, 87: 48, 89: 48, 90: 64, 100: 64, 103: 64, 120: 48, 121: 48}  # resident warps
 
 SHARED_FUNCTION = """.version 7.0
 .target sm_80
@@ -393,20 +392,21 @@ def table_row(tool, name, files, work, jobs):
     folder = Path(tempfile.mkdtemp(dir=work))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         reports = list(pool.map(lambda i: Tuned(tool, files[i], folder, "-q", name=str(i)).report(), range(len(files))))
-    rows = [(f["before"], f["after"], FULL.get(int(re.sub(r"\D", "", r["architecture"])), 64))
-            for r in reports for f in r["functions"] if f["kind"] == "entry" and "before" in f]
-    worse = sum(order(after) > order(before) for before, after, _ in rows)
-    check(worse == 0, f"{worse} kernels are worse")
-    below = [row for row in rows if row[0]["warps"] < row[2]]
-    more = [row for row in rows if row[1]["warps"] > row[0]["warps"]]
-    ratio = lambda key, some: geometric_mean([a[key] / b[key] for b, a, _ in some if a[key] and b[key]])  # noqa: E731
-    return [name, len(rows), sum(order(a) < order(b) for b, a, _ in rows), len(below), len(more),
-            f"{ratio('warps', below):.3f}", f"{ratio('instructions', more):.3f}", f"{ratio('instructions', rows):.3f}",
-            f"{ratio('inner', rows):.3f}"]
+    rows = [(f["before"], f["after"]) for r in reports for f in r["functions"] if f["kind"] == "entry" and "before" in f]
+    signs = [guard_rule.by_time(before, after) for before, after in rows]
+    check(max(signs) <= 0, f"{sum(sign > 0 for sign in signs)} kernels are worse")
+    # Cycles of the whole where they are of the same work.
+    timed = [(b["cycles"]["whole"], a["cycles"]["whole"]) for b, a in rows
+             if b["cycles"] and a["cycles"] and guard_rule.by_cycles(b["cycles"], a["cycles"], b["stack"] == a["stack"])[1]]
+    lifted = sum(any(y <= .95 * x for x, y in zip(*pair)) and not any(guard_rule.is_longer(x, y) for x, y in zip(*pair)) for pair in timed)
+    cycles = [f"{geometric_mean([a[s] / b[s] for b, a in timed]):.3f}" for s in range(len(guard_rule.SCENARIOS))]
+    ratio = lambda key: f"{geometric_mean([a[key] / b[key] for b, a in rows if a[key] and b[key]]):.3f}"  # noqa: E731
+    return [name, len(rows), sum(sign < 0 for sign in signs), lifted, ", ".join(cycles), ratio("instructions"), ratio("inner"),
+            sum(a["warps"] > b["warps"] for b, a in rows)]
 
 
-HEADS = ["kernels of", "kernels", "better", "below full occupancy", "of these more warps", "warps of these", "instructions of the gainers",
-         "instructions of all", "innermost loops"]
+HEADS = ["kernels of", "kernels", "better", "5% faster in a scenario", "cycles of the whole: L1, L2, DRAM", "instructions", "innermost loops",
+         "more resident warps"]
 
 
 def print_table(tool, files, work, jobs):
