@@ -2,13 +2,14 @@
 """What ptxopt gains in modelled cycles, and which pass gains and loses them.
 
   tests/codegen/timing/gains.py [--tool PTXOPT] [--archs sm_80,...] [--producers nvcc,clang] [--kernels N] [--folder DIR]
-                                [--by-pass] [--guard] [--list] [--check] [--json FILE] [--ptxas PTXAS] [--work build/timing] [-j N]
+                                [--by-pass] [--guard] [--unroll] [--list] [--check] [--json FILE] [--ptxas PTXAS] [--work build/timing] [-j N]
 
 Kernels are those of tests/codegen/loops, compiled by nvcc and clang and kept from being unrolled by ptxas, or, with --folder,
 those of the PTX files below a folder. Each is assembled before and after -O2 without the guard (with --guard: also with
 it), and timed by the model for data in L1, L2 and DRAM. Printed are, for each architecture, geometric means of after / before
 over the kernels with loops: of the whole, and of the innermost loops where there are as many before and after; and how many
-kernels are better and worse by the guard's rule.
+kernels are better and worse by the guard's rule. Kernels in which ptxas unrolls loops otherwise before and after are counted apart:
+how many there are, and how many of them cost more for the same work. --unroll lets it unroll the kernels of the tests.
 
 --by-pass runs -O2 without each pass in turn: a pass gains what the kernels lose without it. Its table has the instructions
 and the cycles of innermost loops that are saved and lost, in percent of all, by scenario.
@@ -55,6 +56,7 @@ def parse_arguments():
     parser.add_argument("--folder", help="PTX files below it instead of the kernels of the tests")
     parser.add_argument("--by-pass", action="store_true")
     parser.add_argument("--guard", action="store_true")
+    parser.add_argument("--unroll", action="store_true", help="let ptxas unroll the kernels of the tests")
     parser.add_argument("--list", action="store_true", help="name the kernels that are worse")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--json", metavar="FILE")
@@ -73,7 +75,7 @@ def texts_for(args, arch, tools, work):
             yield "files", str(path.relative_to(args.folder)), path.read_bytes().decode("latin-1")
         return
     for producer, text in inputs.kernels(arch, args.producers.split(","), tools, work, args.kernels):
-        yield producer, text.name, text.text
+        yield producer, text.name, text.text.replace('.pragma "nounroll";', "") if args.unroll else text.text
 
 
 class Gains:
@@ -83,6 +85,7 @@ class Gains:
         self.whole = [[] for _ in SCENARIOS]
         self.inner = [[] for _ in SCENARIOS]
         self.instructions, self.kernels, self.better, self.worse, self.slower = [], 0, 0, [], []
+        self.otherwise = []  # unrolled otherwise by ptxas: cycles of the whole say nothing; with the signs
 
     def add(self, name, before, after):
         self.kernels += 1
@@ -92,6 +95,9 @@ class Gains:
             self.worse.append(name)
         a, b = before["cycles"], after["cycles"]
         if not a or not b:
+            return
+        if not guard_rule.by_cycles(a, b, before["stack"] == after["stack"])[1]:
+            self.otherwise.append((name, sign))
             return
         if any(guard_rule.is_longer(x, y) for x, y in zip(a["whole"], b["whole"])):
             self.slower.append(name)
@@ -107,10 +113,11 @@ class Gains:
         def means(pairs):
             return " ".join(f"{mean_ratio(p):.3f}" if p else "-" for p in pairs)
         return [str(self.kernels), f"{mean_ratio(self.instructions):.3f}" if self.instructions else "-", means(self.inner),
-                means(self.whole), str(self.better), str(len(self.worse)), str(len(self.slower))]
+                means(self.whole), str(self.better), str(len(self.worse)), str(len(self.slower)),
+                f"{len(self.otherwise)}, {sum(sign > 0 for _, sign in self.otherwise)}"]
 
     def as_json(self):
-        return {"kernels": self.kernels, "better": self.better, "worse": self.worse, "slower": self.slower,
+        return {"kernels": self.kernels, "better": self.better, "worse": self.worse, "slower": self.slower, "otherwise": [name for name, _ in self.otherwise],
                 "instructions": mean_ratio(self.instructions) if self.instructions else None,
                 "inner": [mean_ratio(p) if p else None for p in self.inner],
                 "whole": [mean_ratio(p) if p else None for p in self.whole]}
@@ -201,7 +208,7 @@ def main():
                         bad.append(f"{arch} {group}: nothing was compared")
                     if way == "guarded":
                         bad += [f"{arch} {group}: {name} is slower with the guard" for name in gains.slower]
-                        if not args.folder:
+                        if not args.folder and not args.unroll:
                             bad += beyond(gains, BOUNDS.get((arch, group), (9, 9, 9)), f"{arch} {group}: {{}}, bound {{}}")
                             aims += beyond(gains, AIMS, f"{arch} {group}: {{}}, aim {{}}")
                     if args.list:
@@ -209,7 +216,7 @@ def main():
                             print(f"  worse, {arch} {group} {way}: {name}")
                 if args.by_pass:
                     pass_rows += [[arch, group, *row] for row in by_pass(args, bench, arch, sources, pool)]
-    table(["arch", "kernels of", "way", "n", "instr.", "innermost L1 L2 DRAM", "whole L1 L2 DRAM", "better", "worse", "slower"], rows)
+    table(["arch", "kernels of", "way", "n", "instr.", "innermost L1 L2 DRAM", "whole L1 L2 DRAM", "better", "worse", "slower", "unrolled, worse"], rows)
     if pass_rows:
         print()
         table(["arch", "kernels of", "pass", "n", "inner instr.", *(f"% in {s}" for s in SCENARIOS)], pass_rows)
