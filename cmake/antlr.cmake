@@ -17,8 +17,8 @@ function(ptxopt_generate grammar depends)
     VERBATIM)
 endfunction()
 ptxopt_generate(PtxLexer "")
-ptxopt_generate(PtxParser "${PTXOPT_GENERATED}/PtxLexer.tokens;${PROJECT_SOURCE_DIR}/cmake/lazy_tables.cmake"
-  COMMAND ${CMAKE_COMMAND} -D PARSER=${PTXOPT_GENERATED}/PtxParser.cpp -P ${PROJECT_SOURCE_DIR}/cmake/lazy_tables.cmake)
+ptxopt_generate(PtxParser "${PTXOPT_GENERATED}/PtxLexer.tokens;${PROJECT_SOURCE_DIR}/cmake/parser_code.cmake"
+  COMMAND ${CMAKE_COMMAND} -D CODE=${PTXOPT_GENERATED}/PtxParser.cpp -D HEADER=${PTXOPT_GENERATED}/PtxParser.h -P ${PROJECT_SOURCE_DIR}/cmake/parser_code.cmake)
 
 # Generated code: not ours to warn about.
 function(ptxopt_grammar_library name source)
@@ -26,7 +26,7 @@ function(ptxopt_grammar_library name source)
   target_include_directories(${name} SYSTEM PUBLIC ${ANTLR4_INCLUDE_DIR} ${PTXOPT_GENERATED})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(${name} PRIVATE -w -fno-char8_t)  # the 4.7 tool writes u8"" literals as char
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition> -w -fno-char8_t)  # the 4.7 tool writes u8"" literals as char
 endfunction()
 ptxopt_grammar_library(ptxopt_lexer_grammar PtxLexer.cpp)
 ptxopt_grammar_library(ptxopt_grammar PtxParser.cpp)

@@ -12,12 +12,13 @@ options { tokenVocab = PtxLexer; contextSuperClass = PooledContext; }
 
 @parser::postinclude {
 #include "text/builder.h"
+#include "text/token_window.h"
 }
 @parser::members {
  public:
   ptxopt::text::Builder *b = nullptr;
 
-  // Makes the tables behind getExpectedTokens(), once (cmake/lazy_tables.cmake).
+  // Makes the tables behind getExpectedTokens(), once (cmake/parser_code.cmake).
   static void makeTables();
 
   // Hides ANTLR's, which keeps every rule's context until the parser is reset: here a context ends with its rule, so that
@@ -27,10 +28,12 @@ options { tokenVocab = PtxLexer; contextSuperClass = PooledContext; }
     T *createInstance(Arguments &&...arguments) { return new T(arguments...); }
   } _tracker;
 
-  // What ANTLR's own do for every token and rule, without parse trees and listeners, which are off.
+  // What ANTLR's own do for every token and rule, without parse trees and listeners, which are off. All of it stands
+  // inline: the class is final and knows its stream (cmake/parser_code.cmake).
+  ptxopt::text::TokenWindow *_input = static_cast<ptxopt::text::TokenWindow *>(antlr4::Parser::_input);
   antlr4::Token *match(size_t type) override {
     antlr4::Token *token = _input->LT(1);
-    if (token->getType() != type || type == antlr4::Token::EOF) return antlr4::Parser::match(type);
+    if (_input->front().type != type) return antlr4::Parser::match(type);
     _input->consume();
     return token;
   }
@@ -39,13 +42,25 @@ options { tokenVocab = PtxLexer; contextSuperClass = PooledContext; }
     _input->consume();
     return token;
   }
-  void exitRule() {  // hides the one of antlr4::Parser
+  size_t getState() const override { return state_; }
+  void setState(size_t state) { state_ = state; }
+  void enterRule(antlr4::ParserRuleContext *context, size_t state, size_t) {
+    setState(state);
+    _ctx = context;
+  }
+  void enterOuterAlt(antlr4::ParserRuleContext *context, size_t) { _ctx = context; }
+  void exitRule() {
     const std::unique_ptr<antlr4::ParserRuleContext> done(_ctx);
     setState(done->invokingState);
     _ctx = static_cast<antlr4::ParserRuleContext *>(done->parent);
   }
+  struct OnExit {
+    PtxParser *parser;
+    ~OnExit() { parser->exitRule(); }
+  };
 
  private:
+  size_t state_ = std::numeric_limits<size_t>::max();
   const ptxopt::text::Token &prev() { return static_cast<const ptxopt::text::Token &>(*_input->LT(-1)); }
   const ptxopt::text::Token &prev2() { return static_cast<const ptxopt::text::Token &>(*_input->LT(-2)); }
   const ptxopt::text::Token &next() { return static_cast<const ptxopt::text::Token &>(*_input->LT(1)); }

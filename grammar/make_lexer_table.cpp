@@ -5,9 +5,11 @@
 // the states are finitely many, and the table is the whole lexer.
 #include <antlr4-runtime.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -68,6 +70,32 @@ class Explorer final : public antlr4::atn::LexerATNSimulator {
     return states_.size() <= kMostStates;
   }
 
+  // Joins the states that no text tells apart (Moore): a name of any length is one state then, which the lexer runs
+  // through in a loop, and the table fits a cache. Classes are numbered by their first states: the dead one and the
+  // start keep their numbers.
+  void minimize() {
+    std::vector<std::size_t> classOf = classesBy([&](std::size_t s) { return accepted(states_[s]); });
+    for (std::size_t before = 0;;) {
+      const std::size_t classes = *std::max_element(classOf.begin(), classOf.end()) + 1;
+      if (classes == before) break;
+      before = classes;
+      classOf = classesBy([&](std::size_t s) {
+        std::vector<std::size_t> row{classOf[s]};
+        for (std::size_t byte = 0; byte < kBytes; ++byte) row.push_back(classOf[steps_[s * kBytes + byte]]);
+        return row;
+      });
+    }
+    std::vector<antlr4::dfa::DFAState*> states;
+    std::vector<std::size_t> steps;
+    for (std::size_t s = 0; s < states_.size(); ++s) {
+      if (classOf[s] != states.size()) continue;
+      states.push_back(states_[s]);
+      for (std::size_t byte = 0; byte < kBytes; ++byte) steps.push_back(classOf[steps_[s * kBytes + byte]]);
+    }
+    states_ = std::move(states);
+    steps_ = std::move(steps);
+  }
+
   void write(std::ostream& out) const {
     out << "// Made of grammar/PtxLexer.g4 by make_lexer_table.\n"
         << "inline constexpr std::size_t kStates = " << states_.size() << ";\n"
@@ -86,6 +114,16 @@ class Explorer final : public antlr4::atn::LexerATNSimulator {
   }
 
  private:
+  // Numbers in the order of the first state with each key.
+  template <typename KeyOf>
+  std::vector<std::size_t> classesBy(KeyOf keyOf) const {
+    std::map<decltype(keyOf(0)), std::size_t> known;
+    std::vector<std::size_t> classOf;
+    for (std::size_t s = 0; s < states_.size(); ++s)
+      classOf.push_back(known.emplace(keyOf(s), known.size()).first->second);
+    return classOf;
+  }
+
   static std::string accepted(const antlr4::dfa::DFAState* state) {
     if (state == nullptr || !state->isAcceptState) return "0";
     if (state->lexerActionExecutor)
@@ -119,6 +157,7 @@ int main(int argc, char** argv) {
     std::cerr << "make_lexer_table: more than " << kMostStates << " states\n";
     return 1;
   }
+  explorer.minimize();
   std::ofstream out(argv[1]);
   explorer.write(out);
   out.close();

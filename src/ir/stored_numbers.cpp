@@ -2,15 +2,27 @@
 
 namespace ptxopt {
 
+namespace {
+
+bool isStore(const OpcodeForm& form) {
+  return form.op == Op::St || form.op == Op::StAsync || form.op == Op::StBulk || form.op == Op::Sust;
+}
+
+// mayMakeNumber for an integer register.
+bool mayMakeNumberOfInteger(const OpcodeForm& form) {
+  if (form.row == nullptr || form.is(effect::Call)) return true;
+  return form.type != ScalarType::None && !isInteger(form.type);
+}
+
+}  // namespace
+
 bool storesNarrowly(const OpcodeForm& form, const Register& r) {
-  const bool stores = form.op == Op::St || form.op == Op::StAsync || form.op == Op::StBulk || form.op == Op::Sust;
-  if (!stores || form.type == ScalarType::None || r.registerClass() == RegisterClass::Pred) return false;
+  if (!isStore(form) || form.type == ScalarType::None || r.registerClass() == RegisterClass::Pred) return false;
   return info(r.type).bits > info(form.type).bits;
 }
 
 bool mayMakeNumber(const OpcodeForm& form, const Register& r) {
-  if (form.row == nullptr || form.is(effect::Call) || !isInteger(r.type)) return true;
-  return form.type != ScalarType::None && !isInteger(form.type);
+  return !isInteger(r.type) || mayMakeNumberOfInteger(form);
 }
 
 StoredNumbers findStoredNumbers(const Module& module, const Function& f) {
@@ -21,6 +33,7 @@ StoredNumbers findStoredNumbers(const Module& module, const Function& f) {
     const Instruction& i = f[id];
     if (!i.isInstruction()) continue;
     const OpcodeForm& form = module.form(i);
+    const bool stores = isStore(form), ofInteger = mayMakeNumberOfInteger(form);
     const auto operands = f.operandsOf(i);
     std::size_t addressEnd = 0;
     for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -28,12 +41,12 @@ StoredNumbers findStoredNumbers(const Module& module, const Function& f) {
       if (o.kind == OperandKind::Memory) addressEnd = k + 1 + o.inside();
       if (!o.isRegister()) continue;
       const Register& r = f.registers[o.payload];
-      if (o.reads() && k >= addressEnd && storesNarrowly(form, r)) {
+      if (stores && o.reads() && k >= addressEnd && storesNarrowly(form, r)) {
         found.isStoredNarrowly[o.payload] = true;
         // An integer that becomes an .f32, signed if the instruction that made it is.
         if (!isInteger(form.type)) found.mayBeNumber[o.payload] = true;
       }
-      if (o.writes() && mayMakeNumber(form, r)) found.mayBeNumber[o.payload] = true;
+      if (o.writes() && (ofInteger || !isInteger(r.type))) found.mayBeNumber[o.payload] = true;
     }
   }
   // What is passed to a function is what its list of parameters declares.

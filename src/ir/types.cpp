@@ -12,13 +12,6 @@ std::string_view name(RegisterClass c) {
 
 namespace {
 
-constexpr ScalarTypeInfo kTypes[] = {
-    {"", 0, RegisterClass::B32},
-#define PTX_TYPE(name, bits, cls) {#name, bits, RegisterClass::cls},
-#include "ir/types.def"
-#undef PTX_TYPE
-};
-
 constexpr SpecialRegisterInfo kSpecialRegisters[] = {
 #define PTX_SPECIAL_REGISTER(name, bits, isVolatile) {#name, bits, isVolatile},
 #include "ir/special_registers.def"
@@ -27,34 +20,15 @@ constexpr SpecialRegisterInfo kSpecialRegisters[] = {
 
 }  // namespace
 
-const ScalarTypeInfo& info(ScalarType type) { return kTypes[static_cast<std::size_t>(type)]; }
-
 ScalarType scalarType(std::string_view text) {
   static const auto index = [] {
     std::unordered_map<std::string_view, ScalarType> map;
-    for (std::size_t i = 1; i < std::size(kTypes); ++i) map.emplace(kTypes[i].name, static_cast<ScalarType>(i));
+    for (std::size_t i = 1; i < std::size(kScalarTypes); ++i)
+      map.emplace(kScalarTypes[i].name, static_cast<ScalarType>(i));
     return map;
   }();
   const auto it = index.find(text);
   return it == index.end() ? ScalarType::None : it->second;
-}
-
-bool isInteger(ScalarType type) {
-  switch (type) {
-    case ScalarType::b8:
-    case ScalarType::u8:
-    case ScalarType::s8:
-    case ScalarType::b16:
-    case ScalarType::u16:
-    case ScalarType::s16:
-    case ScalarType::b32:
-    case ScalarType::u32:
-    case ScalarType::s32:
-    case ScalarType::b64:
-    case ScalarType::u64:
-    case ScalarType::s64: return true;
-    default: return false;
-  }
 }
 
 bool isSignedType(ScalarType type) { return isInteger(type) && info(type).name.front() == 's'; }

@@ -16,6 +16,10 @@ constexpr uint16_t kSkip = 0xffff;
 constexpr std::size_t kDead = 0, kStart = 1;
 #include "lexer_table.inc"
 
+// Blanks stand before most tokens. They lead to a state of their own, which is left for a token only.
+constexpr std::size_t kBlank = kSteps[kStart][static_cast<unsigned char>(' ')];
+static_assert(kAccepts[kBlank] == kSkip);
+
 // Where a text goes on after the first line that is `.source_end` and nothing else; npos where there is none.
 std::size_t pastSourceEnd(std::string_view source, std::size_t at) {
   constexpr std::string_view kEnd = ".source_end", kBlanks = " \t\r";
@@ -34,19 +38,19 @@ std::size_t pastSourceEnd(std::string_view source, std::size_t at) {
 void Lexer::next(Token& token) {
   const char* const end = source_.data() + source_.size();
   while (at_ < end) {
+    while (at_ < end && kSteps[kStart][static_cast<unsigned char>(*at_)] == kBlank) ++at_;
+    if (at_ == end) break;
     std::size_t state = kStart;
     uint16_t type = 0;
     const char* after = at_;
     for (const char* p = at_; p < end;) {
-      const std::size_t to = kSteps[state][static_cast<unsigned char>(*p)];
+      const auto& row = kSteps[state];
+      const std::size_t to = row[static_cast<unsigned char>(*p)];
       if (to == kDead) break;
       ++p;
-      if (to == state) {
-        // Inside a name, a number or blanks the state stays: a loop without a chain of loads, several times as
-        // fast.
-        const auto& row = kSteps[state];
+      // Inside a name, a number or blanks the state stays: a loop without a chain of loads, several times as fast.
+      if (to == state)
         while (p < end && row[static_cast<unsigned char>(*p)] == state) ++p;
-      }
       state = to;
       if (kAccepts[state] != 0) {
         type = kAccepts[state];

@@ -3,6 +3,21 @@
 namespace ptxopt::text {
 
 bool parseInteger(std::string_view text, uint64_t& value) {
+  // Most numbers are short and decimal.
+  constexpr std::size_t kShort = 19;
+  if (!text.empty() && text.size() <= kShort && (text[0] != '0' || text.size() == 1)) {
+    uint64_t v = 0;
+    std::size_t at = 0;
+    for (; at < text.size(); ++at) {
+      const auto digit = static_cast<unsigned>(text[at] - '0');
+      if (digit > 9) break;
+      v = v * 10 + digit;
+    }
+    if (at == text.size()) {
+      value = v;
+      return true;
+    }
+  }
   __extension__ using Wide = unsigned __int128;
   constexpr Wide kLimit = static_cast<Wide>(12) << 64;
   if (text.ends_with('U')) text.remove_suffix(1);

@@ -1,6 +1,7 @@
 #include "analysis/addresses/address_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <memory>
 #include <unordered_map>
@@ -79,13 +80,18 @@ class FactFinder {
     std::unordered_map<std::string_view, uint32_t> functions;
     for (const Symbol& s : module_.symbols)
       if (s.kind == SymbolKind::Function) functions.emplace(module_.text(s.name), s.index);
-    const auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; };
+    static const auto words = [] {
+      std::array<bool, 256> is{};
+      for (std::size_t c = 0; c < is.size(); ++c) is[c] = std::isalnum(static_cast<int>(c)) || c == '_' || c == '$';
+      return is;
+    }();
+    const auto isWord = [](char c) { return words[static_cast<unsigned char>(c)]; };
     const auto scan = [&](const Declarator& d) {
       const std::string_view text = module_.text(d.initializer);
       for (std::size_t at = 0; at < text.size();) {
         std::size_t end = at + (text[at] == '%' ? 1 : 0);
         while (end < text.size() && isWord(text[end])) ++end;
-        if (end > at && !std::isdigit(static_cast<unsigned char>(text[at])))
+        if (end > at && (text[at] < '0' || text[at] > '9'))
           if (const auto found = functions.find(text.substr(at, end - at)); found != functions.end())
             isMentioned_[found->second] = true;
         at = std::max(end, at + 1);

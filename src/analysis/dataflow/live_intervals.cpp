@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/dataflow/live_range_calc.h"
 
 namespace ptxopt {
@@ -45,46 +47,47 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
   recompute(only, slots);
 }
 
-// Occurrences by register as compressed rows: counted in one walk, filled in a second.
+// Occurrences by register as compressed rows: noted in one walk in the order of the text, then put into place.
 void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>* only) {
+  struct Mention {
+    uint32_t reg;
+    Occurrence what;
+  };
   const std::size_t registers = f_.registers.size();
   const auto wanted = [&](RegId r) { return only == nullptr || (*only)[r.value]; };
-  std::vector<uint32_t> start(registers + 1);
-  std::vector<SlotIndex> last(registers);
-
-  const auto forEachMention = [&](auto&& visit) {
-    for (uint32_t b = 0; b < cfg_.size(); ++b) {
-      if (!cfg_[BlockId(b)].reachable) continue;
-      for (const InstrId id : slots.instructions(BlockId(b)))
-        for (const Operand& o : f_.operandsOf(f_[id]))
-          if (o.isRegister() && wanted(o.reg()))
-            visit(o.reg(), slots[id], o.reads(), o.writes(), o.role == Role::Mod);
-      if (b + 1 != cfg_.size() || !fallsOffTheEnd(f_, cfg_[BlockId(b)])) continue;
-      // No instruction reads the results there. Any slot but Block stands for that.
-      for (const RegId r : f_.returnRegisters)
-        if (wanted(r)) visit(r, slots.end(BlockId(b)).previous(), true, false, false);
+  std::vector<Mention> mentions;
+  if (only == nullptr) mentions.reserve(f_.operands.size());
+  std::vector<uint32_t> start(registers + 1), latest(registers, UINT32_MAX);
+  const auto note = [&](RegId r, const Occurrence& what) {
+    uint32_t& at = latest[r.value];
+    if (at == UINT32_MAX || mentions[at].what.at != what.at) {
+      at = static_cast<uint32_t>(mentions.size());
+      mentions.push_back({r.value, what});
+      ++start[r.value + 1];
+      return;
     }
+    Occurrence& o = mentions[at].what;
+    o.reads |= what.reads;
+    o.writes |= what.writes;
+    o.isPartial |= what.isPartial;
   };
-
-  forEachMention([&](RegId r, SlotIndex at, bool, bool, bool) {
-    if (last[r.value] == at) return;
-    last[r.value] = at;
-    ++start[r.value + 1];
-  });
-  for (std::size_t r = 0; r < registers; ++r) start[r + 1] += start[r];
-  std::vector<Occurrence> all(start.back());
-  std::vector<uint32_t> next(start.begin(), start.end() - 1);
-  last.assign(registers, SlotIndex());
-  forEachMention([&](RegId r, SlotIndex at, bool reads, bool writes, bool isPartial) {
-    if (last[r.value] != at) {
-      last[r.value] = at;
-      all[next[r.value]++].at = at;
+  for (uint32_t b = 0; b < cfg_.size(); ++b) {
+    if (!cfg_[BlockId(b)].reachable) continue;
+    for (const InstrId id : slots.instructions(BlockId(b))) {
+      const SlotIndex at = slots[id];
+      for (const Operand& o : f_.operandsOf(f_[id]))
+        if (o.isRegister() && wanted(o.reg())) note(o.reg(), {at, o.reads(), o.writes(), o.role == Role::Mod});
     }
-    Occurrence& o = all[next[r.value] - 1];
-    o.reads = o.reads || reads;
-    o.writes = o.writes || writes;
-    o.isPartial = o.isPartial || isPartial;
-  });
+    if (b + 1 != cfg_.size() || !fallsOffTheEnd(f_, cfg_[BlockId(b)])) continue;
+    // No instruction reads the results there. Any slot but Block stands for that.
+    for (const RegId r : f_.returnRegisters)
+      if (wanted(r)) note(r, {slots.end(BlockId(b)).previous(), true, false, false});
+  }
+  for (std::size_t r = 0; r < registers; ++r) start[r + 1] += start[r];
+  std::vector<Occurrence> all(mentions.size());
+  std::vector<uint32_t>& next = latest;
+  std::copy(start.begin(), start.end() - 1, next.begin());
+  for (const Mention& m : mentions) all[next[m.reg]++] = m.what;
 
   LiveRangeCalc calc(cfg_, dominators_, slots);
   for (std::size_t r = 0; r < registers; ++r) {

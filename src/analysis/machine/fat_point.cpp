@@ -29,6 +29,12 @@ class Slot {
     }
     return points;
   }
+  // Whether nothing is live that is in one of `spans`.
+  bool isFreeFor(std::span<const Span> spans) const {
+    if (spans_.empty() || spans_.back().last < spans.front().first) return true;
+    // Most that stand in the way are the last there and hold where the value begins.
+    return spans_.back().first > spans.front().first && overlap(spans, 1) == 0;
+  }
   void add(std::span<const Span> spans) {
     const bool isAfter = spans_.empty() || spans_.back().last < spans.front().first;
     for (const Span& s : spans) {
@@ -136,11 +142,30 @@ class Placer {
     return w;
   }
 
-  void place(std::span<const uint32_t> members) {
-    uint32_t units = 0;
-    for (const uint32_t v : members) units += unitsOf(v);
-    const uint32_t step = units > 2 ? 4 : units;
-    const uint32_t openedUp = (opened_ + step - 1) / step * step;
+  bool isFree(std::span<const uint32_t> members, uint32_t at) const {
+    for (const uint32_t v : members)
+      for (uint32_t u = 0; u < unitsOf(v); ++u, ++at)
+        if (at < opened_ && !slots_[at].isFreeFor(values_[v].spans)) return false;
+    return true;
+  }
+
+  // The old slot with the least soft weight among those that are free.
+  uint32_t freeSlot(std::span<const uint32_t> members, uint32_t units, uint32_t step) const {
+    uint32_t best = FatPointResult::kNone;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t at = 0; at + units <= opened_; at += step) {
+      if (!isFree(members, at)) continue;
+      const uint64_t soft = weigh(members, at, UINT64_MAX).soft;
+      if (soft < least) {
+        least = soft;
+        best = at;
+      }
+    }
+    return best;
+  }
+
+  // The slot with the least weight where none is free.
+  uint32_t leastHeld(std::span<const uint32_t> members, uint32_t units, uint32_t step, uint32_t openedUp) const {
     uint32_t best = FatPointResult::kNone;
     Weight least{UINT64_MAX, UINT64_MAX};
     const auto consider = [&](uint32_t at) {
@@ -150,13 +175,25 @@ class Placer {
       best = at;
     };
     for (uint32_t at = 0; at + units <= opened_; at += step) consider(at);
+    for (uint32_t at = opened_ / step * step; at <= openedUp && at + units <= kSlots; at += step) consider(at);
+    return best;
+  }
+
+  void place(std::span<const uint32_t> members) {
+    uint32_t units = 0;
+    for (const uint32_t v : members) units += unitsOf(v);
+    const uint32_t step = units > 2 ? 4 : units;
+    const uint32_t openedUp = (opened_ + step - 1) / step * step;
+    uint32_t best = freeSlot(members, units, step);
     // New slots only if no old ones are free; those that are old in part first.
-    if (least.hard != 0)
-      for (uint32_t at = opened_ / step * step; at <= openedUp && at + units <= kSlots && least.hard != 0;
-           at += step)
-        consider(at);
+    for (uint32_t at = opened_ / step * step;
+         best == FatPointResult::kNone && at <= openedUp && at + units <= kSlots; at += step)
+      if (isFree(members, at)) best = at;
+    if (best == FatPointResult::kNone) {
+      best = leastHeld(members, units, step, openedUp);
+      ++result_.spilled;
+    }
     if (best == FatPointResult::kNone) best = 0;  // wider than all slots together: cannot be
-    if (least.hard != 0) ++result_.spilled;
     opened_ = std::max(opened_, best + units);
     result_.slots = opened_;
     for (uint32_t at = best; const uint32_t v : members) {

@@ -26,7 +26,6 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
   // The name of a parameter cannot be given up for one that is known in every scope.
   for (std::size_t r = 0; r < f.registers.size(); ++r)
     if (f.registers[r].isParameter && !isVisibleEverywhere(RegId(r))) frozen_[r] = Verdict::Fixed;
-  findSeveralReads();
   std::vector<bool> isCandidate(f.registers.size());
   for (const Copy& c : copies_)
     for (const RegId r : {c.to, c.from, c.via})
@@ -185,7 +184,7 @@ Verdict Coalescer::tryJoin(const Copy& c, bool really) {
   return c.isAcross() ? joinAcross(c, really) : join(written(c), read(c), really);
 }
 
-void Coalescer::findSeveralReads() {
+void Coalescer::findSeveralReads() const {
   hasSeveralReads_.assign(f_.registers.size(), false);
   std::vector<bool> isRead(f_.registers.size());
   for (const InstrId id : f_)
@@ -197,6 +196,7 @@ void Coalescer::findSeveralReads() {
 }
 
 bool Coalescer::isOnCriticalEdge(const Copy& c) const {
+  if (hasSeveralReads_.empty()) findSeveralReads();
   if (!hasSeveralReads_[c.from.value]) return false;
   const auto successors = cfg_.successors(cfg_.blockOf(c.instruction));
   const auto isLive = [&](BlockId s) { return (*intervals_)[c.to].isLiveAt(slots_.start(s)); };

@@ -139,7 +139,7 @@ class Coalescer {
   bool isGone(const Copy& copy);
   void settleLanes(std::vector<InstrId>& superfluous, std::vector<uint32_t>& sinks);
   void makeWebs();
-  void findSeveralReads();
+  void findSeveralReads() const;
   bool isArgument(RegId r) const;
   Verdict join(Number a, Number b, bool really, bool isLimited = true);
   bool isTooLarge(const Web& web) const;
@@ -164,7 +164,7 @@ class Coalescer {
   Limits limits_;
   uint64_t joins_ = 0;
   std::vector<Copy> copies_;
-  std::vector<bool> hasSeveralReads_;  // by RegId
+  mutable std::vector<bool> hasSeveralReads_;  // by RegId; made when first asked for
   StoredNumbers stored_;
   std::vector<Verdict> frozen_;  // by RegId
   std::vector<bool> across_;     // by copy: its sides hold the value from where it was read to where it is copied

@@ -5,28 +5,31 @@
 namespace ptxopt {
 
 Occurrences::Occurrences(const Function& f) : start_(f.registers.size() + 1), count_(f.registers.size()) {
-  std::vector<InstrId> latest(f.registers.size());
-  const auto forEach = [&](const auto& visit) {
-    latest.assign(f.registers.size(), InstrId());
-    for (const InstrId id : f) {
-      if (!f[id].isInstruction()) continue;
-      for (const Operand& o : f.operandsOf(f[id])) {
-        if (!o.isRegister()) continue;
-        visit(id, o, latest[o.payload] != id);
-        latest[o.payload] = id;
-      }
-    }
+  struct Mention {
+    uint32_t reg;
+    Occurrence what;
   };
-  forEach([&](InstrId, const Operand& o, bool first) { start_[o.payload + 1] += first; });
+  std::vector<Mention> mentions;
+  mentions.reserve(f.operands.size());
+  std::vector<uint32_t> latest(f.registers.size(), UINT32_MAX);
+  for (const InstrId id : f) {
+    if (!f[id].isInstruction()) continue;
+    for (const Operand& o : f.operandsOf(f[id])) {
+      if (!o.isRegister()) continue;
+      uint32_t& at = latest[o.payload];
+      if (at == UINT32_MAX || mentions[at].what.instruction != id) {
+        at = static_cast<uint32_t>(mentions.size());
+        mentions.push_back({o.payload, {}});
+        mentions[at].what.instruction = id;
+        ++start_[o.payload + 1];
+      }
+      mentions[at].what.reads |= o.reads();
+      mentions[at].what.writes |= o.writes();
+    }
+  }
   for (std::size_t r = 0; r < count_.size(); ++r) start_[r + 1] += start_[r];
-  all_.resize(start_.back());
-  forEach([&](InstrId id, const Operand& o, bool first) {
-    Occurrence* const of = all_.data() + start_[o.payload];
-    if (first) of[count_[o.payload]++].instruction = id;
-    Occurrence& latestOf = of[count_[o.payload] - 1];
-    latestOf.reads |= o.reads();
-    latestOf.writes |= o.writes();
-  });
+  all_.resize(mentions.size());
+  for (const Mention& m : mentions) all_[start_[m.reg] + count_[m.reg]++] = m.what;
 }
 
 RegisterScopes::RegisterScopes(const Module& module, const Function& f) {
