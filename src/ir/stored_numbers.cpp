@@ -8,12 +8,6 @@ bool isStore(const OpcodeForm& form) {
   return form.op == Op::St || form.op == Op::StAsync || form.op == Op::StBulk || form.op == Op::Sust;
 }
 
-// mayMakeNumber for an integer register.
-bool mayMakeNumberOfInteger(const OpcodeForm& form) {
-  if (form.row == nullptr || form.is(effect::Call)) return true;
-  return form.type != ScalarType::None && !isInteger(form.type);
-}
-
 }  // namespace
 
 bool storesNarrowly(const OpcodeForm& form, const Register& r) {
@@ -22,32 +16,39 @@ bool storesNarrowly(const OpcodeForm& form, const Register& r) {
 }
 
 bool mayMakeNumber(const OpcodeForm& form, const Register& r) {
-  return !isInteger(r.type) || mayMakeNumberOfInteger(form);
+  if (form.row == nullptr || form.is(effect::Call) || !isInteger(r.type)) return true;
+  return form.type != ScalarType::None && !isInteger(form.type);
 }
 
 StoredNumbers findStoredNumbers(const Module& module, const Function& f) {
   StoredNumbers found;
   found.isStoredNarrowly.resize(f.registers.size());
   found.mayBeNumber.resize(f.registers.size());
+  bool any = false;
   for (const InstrId id : f) {
     const Instruction& i = f[id];
-    if (!i.isInstruction()) continue;
+    if (!i.isInstruction() || !isStore(module.form(i))) continue;
     const OpcodeForm& form = module.form(i);
-    const bool stores = isStore(form), ofInteger = mayMakeNumberOfInteger(form);
     const auto operands = f.operandsOf(i);
     std::size_t addressEnd = 0;
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const Operand& o = operands[k];
       if (o.kind == OperandKind::Memory) addressEnd = k + 1 + o.inside();
-      if (!o.isRegister()) continue;
-      const Register& r = f.registers[o.payload];
-      if (stores && o.reads() && k >= addressEnd && storesNarrowly(form, r)) {
-        found.isStoredNarrowly[o.payload] = true;
-        // An integer that becomes an .f32, signed if the instruction that made it is.
-        if (!isInteger(form.type)) found.mayBeNumber[o.payload] = true;
-      }
-      if (o.writes() && (ofInteger || !isInteger(r.type))) found.mayBeNumber[o.payload] = true;
+      if (!o.isRegister() || !o.reads() || k < addressEnd || !storesNarrowly(form, f.registers[o.payload]))
+        continue;
+      found.isStoredNarrowly[o.payload] = any = true;
+      // An integer that becomes an .f32, signed if the instruction that made it is.
+      if (!isInteger(form.type)) found.mayBeNumber[o.payload] = true;
     }
+  }
+  if (!any) return found;
+  for (const InstrId id : f) {
+    const Instruction& i = f[id];
+    if (!i.isInstruction()) continue;
+    const OpcodeForm& form = module.form(i);
+    for (const Operand& o : f.operandsOf(i))
+      if (o.isRegister() && o.writes() && mayMakeNumber(form, f.registers[o.payload]))
+        found.mayBeNumber[o.payload] = true;
   }
   // What is passed to a function is what its list of parameters declares.
   for (std::size_t r = 0; r < f.registers.size(); ++r)

@@ -27,7 +27,7 @@ namespace ptxopt {
 
 struct StoredNumbers {
   std::vector<bool> isStoredNarrowly;  // by RegId
-  std::vector<bool> mayBeNumber;       // by RegId
+  std::vector<bool> mayBeNumber;       // by RegId; looked for only where some register is stored narrowly
 };
 
 // Whether an instruction of this form stores less than the whole register, which is one of its data operands.

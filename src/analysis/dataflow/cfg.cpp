@@ -136,7 +136,8 @@ void Cfg::findEdges(const Module& module, const Function& f) {
 void Cfg::findRoots(const Module& module, const Function& f, const LabelTables& tables) {
   std::vector<uint8_t> isRoot(blocks_.size());
   isRoot[0] = 1;
-  for (const InstrId id : f) {
+  const bool hasLabels = !f.labels.empty();
+  for (InstrId id = hasLabels ? f.first : InstrId(); id.valid(); id = f[id].next) {
     const Instruction& i = f[id];
     if (!i.isInstruction() || module.form(i).is(effect::Branch | effect::IndirectBranch)) continue;
     for (const Operand& o : f.operandsOf(i))

@@ -31,9 +31,9 @@ class Slot {
   }
   // Whether nothing is live that is in one of `spans`.
   bool isFreeFor(std::span<const Span> spans) const {
-    if (spans_.empty() || spans_.back().last < spans.front().first) return true;
+    if (last_ < spans.front().first || spans_.empty()) return true;
     // Most that stand in the way are the last there and hold where the value begins.
-    return spans_.back().first > spans.front().first && overlap(spans, 1) == 0;
+    return lastFirst_ > spans.front().first && overlap(spans, 1) == 0;
   }
   void add(std::span<const Span> spans) {
     const bool isAfter = spans_.empty() || spans_.back().last < spans.front().first;
@@ -41,7 +41,14 @@ class Slot {
       length_ += s.last - s.first + 1;
       spans_.push_back(s);
     }
-    if (isAfter) return;
+    if (!isAfter) tidy();
+    lastFirst_ = spans_.back().first;
+    last_ = spans_.back().last;
+  }
+  uint64_t length() const { return length_; }
+
+ private:
+  void tidy() {
     std::ranges::sort(spans_, {}, &Span::first);
     // Spilled values overlap what is there.
     std::size_t kept = 0;
@@ -52,9 +59,8 @@ class Slot {
         spans_[++kept] = spans_[i];
     spans_.resize(kept + 1);
   }
-  uint64_t length() const { return length_; }
 
- private:
+  uint32_t last_ = 0, lastFirst_ = 0;  // of the last of spans_
   std::vector<Span> spans_;
   uint64_t length_ = 0;
 };
@@ -153,6 +159,7 @@ class Placer {
   uint32_t freeSlot(std::span<const uint32_t> members, uint32_t units, uint32_t step) const {
     uint32_t best = FatPointResult::kNone;
     uint64_t least = UINT64_MAX;
+    if (members.size() == 1 && units == 1) return freeSlot(members.front());
     for (uint32_t at = 0; at + units <= opened_; at += step) {
       if (!isFree(members, at)) continue;
       const uint64_t soft = weigh(members, at, UINT64_MAX).soft;
@@ -160,6 +167,21 @@ class Placer {
         least = soft;
         best = at;
       }
+    }
+    return best;
+  }
+
+  // The same for a value of one unit, as most are.
+  uint32_t freeSlot(uint32_t v) const {
+    const uint32_t other = partner_[v] == FatPointResult::kNone ? FatPointResult::kNone : result_.slot[partner_[v]];
+    uint32_t best = FatPointResult::kNone;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t at = 0; at < opened_; ++at) {
+      const bool isOneBank = other != FatPointResult::kNone && other % 2 == at % 2;
+      const uint64_t soft = slots_[at].length() + (isOneBank ? kParityWeight : 0);
+      if (soft >= least || !slots_[at].isFreeFor(values_[v].spans)) continue;
+      least = soft;
+      best = at;
     }
     return best;
   }

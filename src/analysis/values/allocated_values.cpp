@@ -157,23 +157,40 @@ class Chooser {
       RegId reg;
       AllocatedValue::Span span;
     };
-    std::vector<Piece> pieces;
+    // By register, in counted rows; the pieces of one come in order unless it lends to others.
+    std::vector<Piece> unsorted;
+    std::vector<uint32_t> start(f_.registers.size() + 1);
     for (const RegisterPressure::Span& s : pressure_.spans())
-      if (const RegId r = keptFor(s.reg); r.valid()) pieces.push_back({r, {s.first, s.last}});
-    std::ranges::sort(pieces, [](const Piece& a, const Piece& b) {
-      return a.reg != b.reg ? a.reg < b.reg : a.span.first < b.span.first;
-    });
-    AllocatedValues result;
-    std::vector<AllocatedValue>& values = result.values;
+      if (const RegId r = keptFor(s.reg); r.valid()) {
+        unsorted.push_back({r, {s.first, s.last}});
+        ++start[r.value + 1];
+      }
+    for (std::size_t r = 0; r + 1 < start.size(); ++r) start[r + 1] += start[r];
+    std::vector<Piece> pieces(unsorted.size());
+    std::vector<uint32_t> next(start.begin(), start.end() - 1);
+    for (const Piece& p : unsorted) pieces[next[p.reg.value]++] = p;
+    const auto isBefore = [](const Piece& a, const Piece& b) { return a.span.first < b.span.first; };
+    for (std::size_t r = 0; r + 1 < start.size(); ++r) {
+      const auto first = pieces.begin() + start[r], last = pieces.begin() + start[r + 1];
+      if (!std::is_sorted(first, last, isBefore)) std::sort(first, last, isBefore);
+    }
+    std::vector<AllocatedValue> byRegister;
     for (const Piece& p : pieces) {
-      if (values.empty() || values.back().reg != p.reg) values.push_back({p.reg, sizeOf(p.reg), {}});
-      std::vector<AllocatedValue::Span>& spans = values.back().spans;
+      if (byRegister.empty() || byRegister.back().reg != p.reg) byRegister.push_back({p.reg, sizeOf(p.reg), {}});
+      std::vector<AllocatedValue::Span>& spans = byRegister.back().spans;
       if (!spans.empty() && p.span.first <= spans.back().last + 1)
         spans.back().last = std::max(spans.back().last, p.span.last);
       else
         spans.push_back(p.span);
     }
-    std::ranges::stable_sort(values, {}, [](const AllocatedValue& v) { return v.spans.front().first; });
+    std::vector<uint64_t> order;  // by the first point, then by register
+    for (std::size_t v = 0; v < byRegister.size(); ++v)
+      order.push_back(uint64_t{byRegister[v].spans.front().first} << 32 | v);
+    std::ranges::sort(order);
+    AllocatedValues result;
+    std::vector<AllocatedValue>& values = result.values;
+    values.reserve(order.size());
+    for (const uint64_t v : order) values.push_back(std::move(byRegister[v & UINT32_MAX]));
 
     std::vector<uint32_t> number(f_.registers.size(), AllocatedValues::kNone);
     for (uint32_t v = 0; v < values.size(); ++v) number[values[v].reg.value] = v;

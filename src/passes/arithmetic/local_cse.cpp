@@ -235,8 +235,8 @@ class LocalCse : IntervalPass {
   bool isAt(const HeldLane& h, InstrId id) {
     if (intervals_[h.reg].valueIn(slots_[id]) != h.value) return false;
     if (!occurrences_) {
-      occurrences_.emplace(f_);
       scopes_.emplace(module_, f_);
+      occurrences_.emplace(f_, *scopes_);
     }
     return scopes_->reaches(*occurrences_, h.reg, id);
   }

@@ -151,6 +151,19 @@ Coalescer::Applied Coalescer::apply() {
 // keeps them.
 void Coalescer::eraseUnusedDeclarations() {
   const Module& module = context_.module;
+  const auto declares = [&](InstrId id) {
+    return f_[id].kind == InstrKind::Declaration &&
+           module.declarationForms[f_.declarations[f_[id].payload].form].space == DeclaredSpace::Reg;
+  };
+  // How long the declared names are: parts of others are looked up only where one of them may be meant.
+  constexpr std::size_t kLongest = 63;
+  uint64_t lengths = 0;
+  for (const InstrId id : f_) {
+    if (!declares(id)) continue;
+    const Declaration& d = f_.declarations[f_[id].payload];
+    for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)
+      lengths |= uint64_t{1} << std::min(module.text(f_.declarators[k].name).size(), kLongest);
+  }
   std::vector<bool> isMentioned(f_.registers.size()), isUsed(module.names.size());
   for (const InstrId id : f_)
     for (const Operand& o : f_.operandsOf(f_[id])) {
@@ -162,13 +175,13 @@ void Coalescer::eraseUnusedDeclarations() {
       std::string_view prefix = module.text(name);
       while (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9') {
         prefix.remove_suffix(1);
+        if ((lengths >> std::min(prefix.size(), kLongest) & 1) == 0) continue;
         if (const NameId range = module.names.find(prefix); range.valid()) isUsed[range.value] = true;
       }
     }
   for (const InstrId id : f_) {
-    if (f_[id].kind != InstrKind::Declaration) continue;
+    if (!declares(id)) continue;
     const Declaration& d = f_.declarations[f_[id].payload];
-    if (module.declarationForms[d.form].space != DeclaredSpace::Reg) continue;
     bool anyUsed = false;
     for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)
       anyUsed = anyUsed || isUsed[f_.declarators[k].name.value];

@@ -69,7 +69,9 @@ Removed removeUnreachable(Function& f, PassContext& context) {
 
 DeadInstructions::Erased removeDead(Function& f, PassContext& context) {
   const Cfg& cfg = context.analyses.cfg();
-  const Liveness& liveness = context.analyses.liveness(Liveness::Strength::Needed);
+  // Nobody else asks for it, and which file a register goes to does not matter here.
+  const Liveness liveness(context.module, f, cfg, RegisterFiles(f), Liveness::Strength::Needed,
+                          livenessLimits(context.knobs));
   if (!liveness.solved()) {
     context.decline("too-large", "the bits of liveness need more memory than liveness-memory-mb allows");
     return {};

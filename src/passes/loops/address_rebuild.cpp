@@ -25,8 +25,8 @@ AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues&
       edits_(edits),
       budget_(budget),
       missed_(missed),
-      occurrences_(f),
       scopes_(context.module, f),
+      occurrences_(f, scopes_),
       isMoved_(values.size()),
       isChanged_(f.instructions.size()) {}
 

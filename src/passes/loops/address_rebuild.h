@@ -64,8 +64,8 @@ class AddressRebuild {
   AddressEdits& edits_;
   RangeRegisterBudget& budget_;
   MissedRemarks& missed_;
-  const Occurrences occurrences_;
   const RegisterScopes scopes_;
+  const Occurrences occurrences_;
   std::vector<bool> isMoved_;    // by ValueKey: holds another value than its expression says
   std::vector<bool> isChanged_;  // by InstrId
   std::vector<Change> changes_;

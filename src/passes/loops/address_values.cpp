@@ -24,7 +24,8 @@ AddressValues::AddressValues(const Function& f, PassContext& context)
       return v.kind == ValueKind::Instruction && !v.isPartial;
     });
     for (std::size_t v = 0; v < values.size(); ++v)
-      values_.push_back({.reg = RegId(r), .definition = {}, .isAlone = isAlone, .uses = {}});
+      values_.push_back(
+          {.reg = RegId(r), .definition = {}, .isAlone = isAlone, .uses = std::pmr::vector<ValueUse>(&memory_)});
   }
   findDefinitions();
   findUses();
@@ -47,12 +48,16 @@ void AddressValues::findDefinitions() {
 }
 
 void AddressValues::findUses() {
+  std::vector<bool> isNoted(values_.size());  // among addresses_
   for (const InstrId id : f_) {
     const Instruction& i = f_[id];
     if (!i.isInstruction() || !slots_[id].valid()) continue;
     const OpcodeForm& form = module_.form(i);
     const auto operands = f_.operandsOf(i);
-    const std::vector<AddressOperand> addresses = addressOperands(module_, f_, i);
+    const bool hasMemory =
+        std::ranges::any_of(operands, [](const Operand& o) { return o.kind == OperandKind::Memory; });
+    const std::vector<AddressOperand> addresses =
+        hasMemory ? addressOperands(module_, f_, i) : std::vector<AddressOperand>();
     const bool isKnown = form.knowsOperands() && !form.is(effect::Async | effect::Unknown | effect::Call);
     uint32_t end = 0;  // of the group at hand
     for (uint32_t k = 0; k < operands.size(); ++k) {
@@ -74,8 +79,10 @@ void AddressValues::findUses() {
       }
       use.isPlain = isKnown && k >= end && o.role == Role::Use && o.flags == 0;
       Value& v = values_[key.value];
-      if (use.isAddress && !std::ranges::any_of(v.uses, [](const ValueUse& u) { return u.isAddress; }))
+      if (use.isAddress && !isNoted[key.value]) {
+        isNoted[key.value] = true;
         addresses_.push_back(key);
+      }
       v.uses.push_back(use);
     }
   }

@@ -7,6 +7,7 @@
 // register's segments.
 #pragma once
 
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <vector>
@@ -72,7 +73,7 @@ class AddressValues {
     RegId reg;
     InstrId definition;
     bool isAlone = false;
-    std::vector<ValueUse> uses;
+    std::pmr::vector<ValueUse> uses;
   };
 
   void findDefinitions();
@@ -85,6 +86,7 @@ class AddressValues {
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   std::vector<uint32_t> first_;  // by RegId: the key of its first value; UINT32_MAX for other registers
+  std::pmr::monotonic_buffer_resource memory_;  // of the uses
   std::vector<Value> values_;
   std::vector<ValueKey> addresses_;
   std::vector<bool> isRetired_;  // by InstrId

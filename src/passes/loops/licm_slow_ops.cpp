@@ -196,8 +196,8 @@ class LicmSlowOps : IntervalPass {
 
   const RegisterScopes& scopes() {
     if (!scopes_) {
-      occurrences_.emplace(f_);
       scopes_.emplace(module_, f_);
+      occurrences_.emplace(f_, *scopes_);
     }
     return *scopes_;
   }

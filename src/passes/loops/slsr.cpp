@@ -200,8 +200,8 @@ class AddressReuse {
 
   const RegisterScopes& scopes() {
     if (!scopes_) {
-      occurrences_.emplace(f_);
       scopes_.emplace(module_, f_);
+      occurrences_.emplace(f_, *scopes_);
     }
     return *scopes_;
   }

@@ -19,16 +19,7 @@ struct Occurrence {
   bool reads = false, writes = false;
 };
 
-class Occurrences {
- public:
-  explicit Occurrences(const Function& f);
-  // In the order of the text.
-  std::span<const Occurrence> of(RegId r) const { return {all_.data() + start_[r.value], count_[r.value]}; }
-
- private:
-  std::vector<Occurrence> all_;
-  std::vector<uint32_t> start_, count_;  // by RegId
-};
+class Occurrences;
 
 class RegisterScopes {
  public:
@@ -41,6 +32,19 @@ class RegisterScopes {
  private:
   uint32_t before(InstrId place) const { return place.valid() ? scope_[place.value] : 0; }
   std::vector<uint32_t> scope_;  // by InstrId: the scope before it; empty when there is only one
+};
+
+class Occurrences {
+ public:
+  explicit Occurrences(const Function& f);
+  // For RegisterScopes::reaches alone, which asks for them only where there are many scopes.
+  Occurrences(const Function& f, const RegisterScopes& scopes) : Occurrences(scopes.areMany() ? f : Function()) {}
+  // In the order of the text.
+  std::span<const Occurrence> of(RegId r) const { return {all_.data() + start_[r.value], count_[r.value]}; }
+
+ private:
+  std::vector<Occurrence> all_;
+  std::vector<uint32_t> start_, count_;  // by RegId
 };
 
 }  // namespace ptxopt

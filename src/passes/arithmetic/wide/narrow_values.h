@@ -35,8 +35,8 @@ class NarrowValues {
         ranges_(context.analyses.valueRanges()),
         analyses_(context.analyses),
         values_(values),
-        occurrences_(f),
-        scopes_(context.module, f) {}
+        scopes_(context.module, f),
+        occurrences_(f, scopes_) {}
 
   // Of a register or an immediate that instruction `at` reads.
   Narrow of(const Operand& o, InstrId at);
@@ -69,8 +69,8 @@ class NarrowValues {
   ValueRanges& ranges_;
   Analyses& analyses_;
   const AddressValues& values_;
-  const Occurrences occurrences_;
   const RegisterScopes scopes_;
+  const Occurrences occurrences_;
 };
 
 }  // namespace ptxopt
