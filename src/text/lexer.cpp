@@ -20,6 +20,39 @@ constexpr std::size_t kDead = 0, kStart = 1;
 constexpr std::size_t kBlank = kSteps[kStart][static_cast<unsigned char>(' ')];
 static_assert(kAccepts[kBlank] == kSkip);
 
+// The state in which the automaton ends, and where.
+std::size_t run(const char* p, const char* end, const char*& after) {
+  std::size_t state = kStart;
+  while (p < end) {
+    const auto& row = kSteps[state];
+    const std::size_t to = row[static_cast<unsigned char>(*p)];
+    if (to == kDead) break;
+    ++p;
+    // Inside a name, a number or blanks the state stays: a loop without a chain of loads, several times as fast.
+    if (to == state)
+      while (p < end && row[static_cast<unsigned char>(*p)] == state) ++p;
+    state = to;
+  }
+  after = p;
+  return state;
+}
+
+// What the longest text is that begins a run of the automaton and is a token, where the whole run is none. 0: there
+// is none.
+uint16_t longestBefore(const char* begin, const char*& after) {
+  const char* const end = after;
+  std::size_t state = kStart;
+  uint16_t type = 0;
+  after = begin;
+  for (const char* p = begin; p < end;) {
+    state = kSteps[state][static_cast<unsigned char>(*p++)];
+    if (kAccepts[state] == 0) continue;
+    type = kAccepts[state];
+    after = p;
+  }
+  return type;
+}
+
 // Where a text goes on after the first line that is `.source_end` and nothing else; npos where there is none.
 std::size_t pastSourceEnd(std::string_view source, std::size_t at) {
   constexpr std::string_view kEnd = ".source_end", kBlanks = " \t\r";
@@ -40,23 +73,10 @@ void Lexer::next(Token& token) {
   while (at_ < end) {
     while (at_ < end && kSteps[kStart][static_cast<unsigned char>(*at_)] == kBlank) ++at_;
     if (at_ == end) break;
-    std::size_t state = kStart;
-    uint16_t type = 0;
     const char* after = at_;
-    for (const char* p = at_; p < end;) {
-      const auto& row = kSteps[state];
-      const std::size_t to = row[static_cast<unsigned char>(*p)];
-      if (to == kDead) break;
-      ++p;
-      // Inside a name, a number or blanks the state stays: a loop without a chain of loads, several times as fast.
-      if (to == state)
-        while (p < end && row[static_cast<unsigned char>(*p)] == state) ++p;
-      state = to;
-      if (kAccepts[state] != 0) {
-        type = kAccepts[state];
-        after = p;
-      }
-    }
+    const std::size_t state = run(at_, end, after);
+    uint16_t type = kAccepts[state];
+    if (type == 0) type = longestBefore(at_, after);
     if (type == 0) type = PtxLexer::ERROR;
     const char* const begin = at_;
     at_ = std::max(after, begin + 1);

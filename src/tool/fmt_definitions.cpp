@@ -1,4 +1,4 @@
-// What fmt 9 compiles into its library, for a program that is linked without that (cmake/drop_in.cmake).
+// What fmt 9 compiles into its library, for a program that is linked without that (cmake/static_runtime.cmake).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -14,32 +14,39 @@ constexpr uint32_t kNoIndex = UINT32_MAX;
 class ComponentFinder {
  public:
   ComponentFinder(const Cfg& cfg, std::vector<uint32_t>& region)
-      : cfg_(cfg), region_(region), number_(cfg.size(), kNoIndex), low_(cfg.size()), onStack_(cfg.size()) {
-    order_.resize(cfg.size(), kNoIndex);
-    const auto& post = cfg.postOrder();
-    for (std::size_t i = 0; i < post.size(); ++i)
-      order_[post[i].value] = static_cast<uint32_t>(post.size() - 1 - i);
-  }
+      : cfg_(cfg),
+        region_(region),
+        number_(cfg.size(), kNoIndex),
+        low_(cfg.size()),
+        component_(cfg.size(), kNoIndex),
+        onStack_(cfg.size()) {}
 
-  // Reverse post-order number.
-  uint32_t order(BlockId b) const { return order_[b.value]; }
-
-  // The cyclic components of the blocks of `region`, each sorted by order.
+  // The cyclic components of the blocks of `region`, which come in reverse post-order, as do those of each component, and
+  // the components by their first.
   std::vector<std::vector<BlockId>> components(std::span<const BlockId> blocks, uint32_t region) {
-    std::vector<std::vector<BlockId>> found;
     for (const BlockId b : blocks) {
       if (region_[b.value] != region) continue;
-      number_[b.value] = kNoIndex;
+      number_[b.value] = component_[b.value] = kNoIndex;
     }
+    components_ = 0;
     for (const BlockId b : blocks)
-      if (region_[b.value] == region && number_[b.value] == kNoIndex) search(b, region, found);
-    for (auto& c : found) std::sort(c.begin(), c.end(), [&](BlockId x, BlockId y) { return order(x) < order(y); });
-    std::sort(found.begin(), found.end(), [&](const auto& x, const auto& y) { return order(x[0]) < order(y[0]); });
+      if (region_[b.value] == region && number_[b.value] == kNoIndex) search(b, region);
+    std::vector<std::vector<BlockId>> found;
+    std::vector<uint32_t> place(components_, kNoIndex);
+    for (const BlockId b : blocks) {
+      if (region_[b.value] != region || component_[b.value] == kNoIndex) continue;
+      uint32_t& at = place[component_[b.value]];
+      if (at == kNoIndex) {
+        at = static_cast<uint32_t>(found.size());
+        found.emplace_back();
+      }
+      found[at].push_back(b);
+    }
     return found;
   }
 
  private:
-  void search(BlockId start, uint32_t region, std::vector<std::vector<BlockId>>& found) {
+  void search(BlockId start, uint32_t region) {
     std::vector<std::pair<BlockId, std::size_t>> path;
     const auto visit = [&](BlockId b) {
       number_[b.value] = low_[b.value] = next_++;
@@ -66,25 +73,25 @@ class ComponentFinder {
         low_[above.value] = std::min(low_[above.value], low_[b.value]);
       }
       if (low_[b.value] != number_[b.value]) continue;
-      std::vector<BlockId> component;
+      const bool isCyclic = stack_.back() != b || std::count(after.begin(), after.end(), b) != 0;
       BlockId member;
       do {
         member = stack_.back();
         stack_.pop_back();
         onStack_[member.value] = false;
-        component.push_back(member);
+        if (isCyclic) component_[member.value] = components_;
       } while (member != b);
-      const bool cyclic = component.size() > 1 || std::count(after.begin(), after.end(), b) != 0;
-      if (cyclic) found.push_back(std::move(component));
+      components_ += isCyclic;
     }
   }
 
   const Cfg& cfg_;
   std::vector<uint32_t>& region_;
-  std::vector<uint32_t> order_, number_, low_;
+  std::vector<uint32_t> number_, low_;
+  std::vector<uint32_t> component_;  // the cyclic one that a block is in
   std::vector<bool> onStack_;
   std::vector<BlockId> stack_;
-  uint32_t next_ = 0;
+  uint32_t next_ = 0, components_ = 0;
 };
 
 }  // namespace
@@ -144,10 +151,10 @@ void Loops::findAll(const Cfg& cfg) {
   std::vector<bool> isRoot(cfg.size());
   for (const BlockId b : cfg.roots()) isRoot[b.value] = true;
   std::vector<BlockId> all;
-  for (const BlockId b : cfg.postOrder())
-    if (cfg[b].reachable) {
-      region[b.value] = 0;
-      all.push_back(b);
+  for (auto b = cfg.postOrder().rbegin(); b != cfg.postOrder().rend(); ++b)
+    if (cfg[*b].reachable) {
+      region[b->value] = 0;
+      all.push_back(*b);
     }
   ComponentFinder finder(cfg, region);
   uint32_t regions = 1;

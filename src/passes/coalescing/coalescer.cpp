@@ -49,12 +49,11 @@ std::vector<Verdict> Coalescer::frozenRegisters(const Function& f, const Module&
     const bool isOpaque = !form.knowsOperands() || (form.effects & (effect::Async | effect::Convergent)) ==
                                                        (effect::Async | effect::Convergent);
     const bool isGuarded = i.is(Instruction::Guarded);
+    if (!isOpaque && isGuarded) continue;
     for (const Operand& o : f.operandsOf(i)) {
+      if (!isOpaque && o.role != Role::Mod) continue;
       if (!o.isRegister()) continue;
-      if (isOpaque)
-        frozen[o.payload] = Verdict::Convergent;
-      else if (o.role == Role::Mod && !isGuarded)
-        frozen[o.payload] = std::max(frozen[o.payload], Verdict::Tied);
+      frozen[o.payload] = isOpaque ? Verdict::Convergent : std::max(frozen[o.payload], Verdict::Tied);
     }
   }
   for (std::size_t r = 0; r < frozen.size(); ++r)
@@ -185,14 +184,12 @@ Verdict Coalescer::tryJoin(const Copy& c, bool really) {
 }
 
 void Coalescer::findSeveralReads() const {
-  hasSeveralReads_.assign(f_.registers.size(), false);
-  std::vector<bool> isRead(f_.registers.size());
+  std::vector<uint8_t> reads(f_.registers.size());  // up to two
   for (const InstrId id : f_)
-    for (const Operand& o : f_.operandsOf(f_[id])) {
-      if (!o.isRegister() || !o.reads()) continue;
-      if (isRead[o.payload]) hasSeveralReads_[o.payload] = true;
-      isRead[o.payload] = true;
-    }
+    for (const Operand& o : f_.operandsOf(f_[id]))
+      if (o.isRegister() && o.reads() && reads[o.payload] < 2) ++reads[o.payload];
+  hasSeveralReads_.resize(reads.size());
+  for (std::size_t r = 0; r < reads.size(); ++r) hasSeveralReads_[r] = reads[r] == 2;
 }
 
 bool Coalescer::isOnCriticalEdge(const Copy& c) const {

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <span>
 
 #include "dump/dump.h"
 #include "tool/commands/subcommands.h"
@@ -20,7 +21,7 @@ namespace {
 
 class CommandLineReader {
  public:
-  explicit CommandLineReader(CommandLine& line);
+  CommandLineReader(CommandLine& line, std::span<char* const> arguments);
 
   // As readCommandLine.
   bool read(int argc, char** argv, int& exitCode);
@@ -32,6 +33,8 @@ class CommandLineReader {
   void addPipeline();
   void addOutput();
   void addInside();
+  // Declaring the knobs takes longer than all else that comes before the input is read: only if they may be meant, or shown.
+  bool mayNameKnob(std::span<char* const> arguments) const;
 
   // ---- what was said ----
 
@@ -56,7 +59,7 @@ class CommandLineReader {
   bool listPasses_ = false, listKnobs_ = false, listOpcodes_ = false;
 };
 
-CommandLineReader::CommandLineReader(CommandLine& line)
+CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> arguments)
     : line_(line),
       app_(
           "ptxopt INPUT -o OUTPUT [OPTIONS]\n"
@@ -79,7 +82,16 @@ CommandLineReader::CommandLineReader(CommandLine& line)
   addGuardOptions(app_, guard_);
   addOutput();
   addInside();
-  optimizer_.addKnobs(app_);
+  if (mayNameKnob(arguments)) optimizer_.addKnobs(app_);
+}
+
+bool CommandLineReader::mayNameKnob(std::span<char* const> arguments) const {
+  if (DescribeInstead::isWanted()) return true;
+  return std::ranges::any_of(arguments, [&](std::string_view word) {
+    if (word == "-h" || word.starts_with("--help")) return true;
+    return word.starts_with("--") &&
+           app_.get_option_no_throw(std::string(word.substr(0, word.find('=')))) == nullptr;
+  });
 }
 
 void CommandLineReader::addFiles() {
@@ -282,7 +294,7 @@ bool CommandLineReader::checkFiles() const {
 }  // namespace
 
 bool readCommandLine(int argc, char** argv, CommandLine& line, int& exitCode) {
-  return CommandLineReader(line).read(argc, argv, exitCode);
+  return CommandLineReader(line, {argv + std::min(argc, 1), argv + argc}).read(argc, argv, exitCode);
 }
 
 }  // namespace ptxopt::tool

@@ -35,6 +35,8 @@ std::string ofVariable(std::string_view message) {
 DescribeInstead::DescribeInstead(CommandDescription& to) { descriptionWanted = &to; }
 DescribeInstead::~DescribeInstead() { descriptionWanted = nullptr; }
 
+bool DescribeInstead::isWanted() { return descriptionWanted != nullptr; }
+
 bool DescribeInstead::takes(const CLI::App& app) {
   if (descriptionWanted == nullptr) return false;
   *descriptionWanted = describe(app);

@@ -28,6 +28,7 @@ class DescribeInstead {
   ~DescribeInstead();
   // Describes an app that never comes to parseArguments. False when none of these lives.
   static bool takes(const CLI::App& app);
+  static bool isWanted();
   DescribeInstead(const DescribeInstead&) = delete;
   DescribeInstead& operator=(const DescribeInstead&) = delete;
 };
