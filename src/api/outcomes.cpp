@@ -68,7 +68,13 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module) {
   for (const Function& f : module.functions) {
     if (!f.hasBody) continue;
     byName.emplace(f.name.value, static_cast<uint32_t>(all.size()));
-    all.push_back({std::string(module.text(f.name)), f.isEntry, f.changed, {}});
+    all.push_back({.name = std::string(module.text(f.name)),
+                   .isKernel = f.isEntry,
+                   .changed = f.changed,
+                   .mentions = {},
+                   .begin = f.source.begin,
+                   .body = f.body.begin,
+                   .end = f.body.end});
   }
   Mentions mentions(module, all, byName);
   uint32_t n = 0;

@@ -4,15 +4,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <future>
 
 #include "guard/closure.h"
+#include "guard/cut.h"
 #include "guard/estimate.h"
 #include "guard/report.h"
 #include "ptxas/choose.h"
 
 namespace ptxopt {
 namespace {
+
+constexpr uint64_t kLeastCut = 5;  // a fifth of the text: less is not worth a text of its own
+
+constexpr double kKeptShare = 1.0 / 12;  // of the changed functions of the corpus, 51 of 604
 
 constexpr std::array<std::string_view, 3> kModes{"off", "estimate", "ptxas"};
 
@@ -92,10 +98,48 @@ class Guard {
     return false;
   }
 
+  // Kernels that are not affected are left out where they are a part of the text that counts. Where the machine code of
+  // the output is wanted, it is made of the whole text: at once, or, if some kernel is likely to be kept and the text to
+  // be another one, when it is known which.
+  void chooseCut() {
+    if (guard_.mode != GuardMode::Ptxas || asksRelocatable_) return;
+    compared_ = done_.result.outcomes;
+    std::vector<bool> which = unaffectedKernels(compared_, CallGraph(compared_));
+    const uint64_t bytes = bytesOf(compared_, which);
+    if (bytes * kLeastCut < text_.size()) return;
+    isLeftOut_ = std::move(which);
+    const auto changed = std::ranges::count_if(compared_, &FunctionOutcome::changed);
+    const double isAnyKept = 1 - std::pow(1 - kKeptShare, static_cast<double>(changed));
+    const double share = 1 - static_cast<double>(bytes) / static_cast<double>(text_.size());
+    cutsOutput_ = !guard_.ptxas.keepsOutput || share < isAnyKept;
+  }
+
+  // The figures of a text of which less is assembled; of the whole where ptxas does not take that.
+  Assembly measureCut(const std::string& cut, std::string_view whole) const {
+    PtxasSettings settings = ptxas_;
+    settings.keepsOutput = false;
+    Assembly assembly = assemble(cut, done_.guard.architecture, settings);
+    return assembly ? std::move(assembly) : measure(whole);
+  }
+
+  Assembly measureInput() const {
+    return isLeftOut_.empty() ? measure(text_) : measureCut(cutInput(text_, compared_, isLeftOut_), text_);
+  }
+
+  void dropLeftOut(Measures& measures) const {
+    if (isLeftOut_.empty()) return;
+    const CallGraph graph(compared_);
+    std::erase_if(measures.functions, [&](const FunctionMeasures& m) {
+      const uint32_t f = graph.indexOf(m.name);
+      return f != CallGraph::kNone && isLeftOut_[f];
+    });
+  }
+
   // Both texts at a time. False when there is nothing to compare.
   bool measureBoth() {
     asksRelocatable_ = guard_.mode == GuardMode::Ptxas && !guard_.isWholeCall && changedApart();
-    auto other = std::async(std::launch::async, [&] { return measure(text_); });
+    chooseCut();
+    auto other = std::async(std::launch::async, [&] { return measureInput(); });
     Assembly after = measureOutput();
     Assembly before = other.get();
     outputBefore_ = std::move(before.output);
@@ -105,12 +149,16 @@ class Guard {
       keepAll(kNotJudged);
       return false;
     }
+    dropLeftOut(before.measures);
     done_.guard.before = std::move(before.measures);
     return take(std::move(after));
   }
 
   Assembly measureOutput() {
-    Assembly assembly = measure(done_.result.output);
+    std::optional<std::string> cut;
+    if (cutsOutput_) cut = cutOutput(done_.result.output, text_, compared_, isLeftOut_);
+    Assembly assembly = cut ? measureCut(*cut, done_.result.output) : measure(done_.result.output);
+    dropLeftOut(assembly.measures);
     outputAfter_ = std::move(assembly.output);
     if (outputAfter_) measuredText_ = done_.result.output;
     return assembly;
@@ -260,6 +308,9 @@ class Guard {
   std::optional<PtxasOutput> outputBefore_, outputAfter_;
   std::string measuredText_;  // of outputAfter_
   bool asksRelocatable_ = false;
+  std::vector<FunctionOutcome> compared_;  // of the first round, if something is left out
+  std::vector<bool> isLeftOut_;            // kernels that are not assembled, by function; empty: none
+  bool cutsOutput_ = false;
   GuardedResult done_;
 };
 

@@ -18,8 +18,8 @@ namespace ptxopt {
 namespace {
 
 constexpr double kMostSeconds = 60;
-constexpr std::size_t kOutputCap = std::size_t{1} << 20;
-constexpr int kCacheFormat = 1;
+constexpr std::size_t kAnswerCap = std::size_t{1} << 20;
+constexpr int kAnswerFormat = 1;
 
 PtxVersion readVersion(std::string_view text) {
   PtxVersion version;
@@ -48,7 +48,7 @@ PtxasAbilities ask(const std::string& program) {
   std::ofstream(file) << ".version 99.9\n.target sm_90\n";
   ProcessOptions options;
   options.timeoutSeconds = kMostSeconds;
-  options.outputCap = kOutputCap;
+  options.outputCap = kAnswerCap;
   const ProcessResult refusal = runProcess({program, "-arch=sm_90", file, "-o", folder.file("out")}, options);
   abilities.newest = newestVersionSaid(refusal.err + refusal.out);
   if (abilities.isKnown())
@@ -59,7 +59,7 @@ PtxasAbilities ask(const std::string& program) {
 std::string keyOf(const std::string& program) {
   struct stat status {};
   if (::stat(program.c_str(), &status) != 0) return {};
-  return Cache::key(fmt::format("abilities {}\n{}\n{} {} {}.{}", kCacheFormat, program, status.st_ino,
+  return Cache::key(fmt::format("abilities {}\n{}\n{} {} {}.{}", kAnswerFormat, program, status.st_ino,
                                 status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec));
 }
 

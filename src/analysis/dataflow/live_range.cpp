@@ -22,6 +22,7 @@ std::pmr::vector<Segment>::const_iterator LiveRange::firstEndingAfter(SlotIndex 
 }
 
 const Segment* LiveRange::find(SlotIndex i) const {
+  if (segments_.size() == 1) return segments_.front().contains(i) ? &segments_.front() : nullptr;
   const auto s = firstEndingAfter(i);
   return s != segments_.end() && s->start <= i ? &*s : nullptr;
 }

@@ -146,11 +146,12 @@ LaunchValues::State LaunchValues::result(InstrId id, const Operand& to, uint32_t
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
   if (i.is(Instruction::Guarded) || to.role != Role::Def || to.flags != 0 || !form.knowsOperands()) return differs;
-  const PlainOperands operands(f_.operandsOf(i));
-  if (form.op == Op::Mov && operands.size() == 2)
-    return moved(id, operands[0], operands[1], static_cast<std::size_t>(&to - operands[0].data()), own);
+  if (form.op == Op::Mov)
+    if (const PlainOperands operands(f_.operandsOf(i)); operands.size() == 2)
+      return moved(id, operands[0], operands[1], static_cast<std::size_t>(&to - operands[0].data()), own);
   // Whatever lane it comes from.
   if (form.op == Op::Shfl) {
+    const PlainOperands operands(f_.operandsOf(i));
     const bool isPlain = operands.size() >= 2 && operands.single(0) == &to && operands.single(1) != nullptr;
     return isPlain ? source(*operands.single(1), id, own) : differs;
   }

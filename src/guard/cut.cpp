@@ -1,0 +1,66 @@
+#include "guard/cut.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr std::string_view kEmptyBody = "{\n\tret;\n}";
+
+// Positions are those of the text without it.
+std::string_view withoutMark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
+}  // namespace
+
+std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions, const CallGraph& graph) {
+  std::vector<bool> changed(functions.size()), found(functions.size());
+  for (std::size_t f = 0; f < functions.size(); ++f) changed[f] = functions[f].changed;
+  for (uint32_t f = 0; f < functions.size(); ++f) found[f] = functions[f].isKernel && !graph.reaches(f, changed);
+  return found;
+}
+
+uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const std::vector<bool>& which) {
+  uint64_t bytes = 0;
+  for (std::size_t f = 0; f < functions.size(); ++f)
+    if (which[f]) bytes += functions[f].end - functions[f].body;
+  return bytes;
+}
+
+std::string cutInput(std::string_view input, const std::vector<FunctionOutcome>& functions,
+                     const std::vector<bool>& which) {
+  input = withoutMark(input);
+  std::string text;
+  std::size_t at = 0;
+  for (std::size_t f = 0; f < functions.size(); ++f) {
+    if (!which[f]) continue;
+    text += input.substr(at, functions[f].body - at);
+    text += kEmptyBody;
+    at = functions[f].end;
+  }
+  text += input.substr(at);
+  return text;
+}
+
+std::optional<std::string> cutOutput(std::string_view output, std::string_view input,
+                                     const std::vector<FunctionOutcome>& functions,
+                                     const std::vector<bool>& which) {
+  input = withoutMark(input);
+  std::string text;
+  std::size_t at = 0;
+  for (std::size_t f = 0; f < functions.size(); ++f) {
+    if (!which[f]) continue;
+    // With the name, which no other function has.
+    const FunctionOutcome& o = functions[f];
+    const std::size_t begin = output.find(input.substr(o.begin, o.end - o.begin), at);
+    if (begin == std::string_view::npos) return std::nullopt;
+    text += output.substr(at, begin + (o.body - o.begin) - at);
+    text += kEmptyBody;
+    at = begin + (o.end - o.begin);
+  }
+  text += output.substr(at);
+  return text;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,32 @@
+// A text without the code of kernels that nobody asks about: ptxas takes as long as what is left.
+//
+// The body of such a kernel becomes `{ ret; }`. Its name, parameters and directives stay, so that all that mentions it
+// is as it was, and ptxas compiles each function by itself: the figures of the others are the same
+// (tests/cli/guard/cut.py shows it).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "guard/closure.h"
+
+namespace ptxopt {
+
+// Kernels that did not change and reach nothing that did, by function.
+std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions, const CallGraph& graph);
+
+// How much of the input their bodies are, in bytes.
+uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const std::vector<bool>& which);
+
+// `input` without the bodies of these.
+std::string cutInput(std::string_view input, const std::vector<FunctionOutcome>& functions,
+                     const std::vector<bool>& which);
+
+// The same for the output, which has these functions as the input does. Nothing where it does not.
+std::optional<std::string> cutOutput(std::string_view output, std::string_view input,
+                                     const std::vector<FunctionOutcome>& functions, const std::vector<bool>& which);
+
+}  // namespace ptxopt

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Shows that ptxas makes the same of a kernel when the bodies of others are empty, which the guard relies on (src/guard/cut.h).
+
+    tests/cli/guard/cut.py --tool build/release/ptxopt [FILE.ptx ...]
+
+Each file is assembled three times: whole, without the bodies of every other kernel, and without those of the rest. Every
+figure of each kernel must be the same (`ptxopt baseline`). Default files: those of samples/ with several kernels.
+Files without two kernels, and those that ptxas refuses, are left out. Skipped (77) without ptxas.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+ENTRY = re.compile(rb"\.entry\s+([\w$%]+)")
+SKIP = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\n]*"|[{}();]', re.S)  # what may hold a brace, and what nests
+
+
+def bodies(text):
+    """Names of kernels, and where their bodies begin and end."""
+    found, at = [], 0
+    while entry := ENTRY.search(text, at):
+        depth, begin, at = 0, None, entry.end()
+        for token in SKIP.finditer(text, at):
+            at = token.end()
+            if token[0] == b";" and begin is None:
+                break
+            if token[0] == b"{":
+                begin = token.start() if depth == 0 else begin
+                depth += 1
+            if token[0] == b"}":
+                depth -= 1
+                if depth == 0:
+                    found.append((entry[1].decode(), begin, at))
+                    break
+    return found
+
+
+def without(text, all_bodies, parity):
+    parts, at = [], 0
+    for k, (_, begin, end) in enumerate(all_bodies):
+        if k % 2 == parity:
+            parts += [text[at:begin], b"{\n\tret;\n}"]
+            at = end
+    return b"".join([*parts, text[at:]])
+
+
+def figures(tool, text, folder):
+    path, out = folder / "in.ptx", folder / "out.json"
+    path.write_bytes(text)
+    done = subprocess.run([tool, "baseline", str(path), "-o", str(out)], capture_output=True, text=True)
+    if done.returncode != 0:
+        return None
+    return {f["name"]: f for unit in json.loads(out.read_text())["units"] for f in unit["functions"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("files", nargs="*", type=Path)
+    options = parser.parse_args()
+    tool = os.path.abspath(options.tool)
+    if not (os.environ.get("PTXAS") or shutil.which("ptxas")):
+        print("skipped: there is no ptxas")
+        return 77
+    files = kernels = left_out = 0
+    bad = []
+    with tempfile.TemporaryDirectory(prefix="ptxopt-cut-") as folder:
+        for path in options.files or sorted((ROOT / "samples").rglob("*.ptx")):
+            text = path.read_bytes()
+            all_bodies = bodies(text)
+            if len(all_bodies) < 2:
+                continue
+            whole = figures(tool, text, Path(folder))
+            if whole is None:
+                left_out += 1
+                continue
+            files += 1
+            for parity in (0, 1):
+                cut = figures(tool, without(text, all_bodies, parity), Path(folder))
+                for k, (name, _, _) in enumerate(all_bodies):
+                    if k % 2 == parity or name not in whole:
+                        continue
+                    kernels += 1
+                    if cut is None or cut.get(name) != whole[name]:
+                        bad.append(f"{path.name}: {name}: {whole[name]} is {cut and cut.get(name)}")
+    for line in bad:
+        print("differs: " + line)
+    print(f"cut: {files} files, {kernels} kernels, {len(bad)} with other figures; {left_out} files that ptxas refuses")
+    return 1 if bad or kernels == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
