@@ -1,5 +1,6 @@
 #include "record/record.h"
 
+#define XXH_INLINE_ALL  // no library is needed
 #include <fmt/format.h>
 #include <xxhash.h>
 
