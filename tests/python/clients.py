@@ -5,7 +5,8 @@
 
 The packages go into virtual environments (tests/lib/framework_packages.py). Each client compiles its script of kernels/ under
 its hook; the records of the hook must have the kernels, some of them changed, and none of them in trouble. Triton also:
-compiles the same PTX as ever without the hook and after uninstalling, and takes everything from its cache the second time.
+compiles the same PTX as ever without the hook and after uninstalling, takes everything from its cache the second time, and
+autotunes, but for the timing.
 --tutorials are the python/tutorials of Triton's sources, which are compiled instead of our kernels. --table prints the figures.
 Skipped (77) where packages cannot be had, or without ptxas.
 """
@@ -87,6 +88,13 @@ def triton(client, records):
     client.t.check(after == plain and not none, f"{client.name}: uninstalled, Triton is not as it was")
 
 
+def autotuning(client):
+    """Each configuration is compiled once, by the hook."""
+    client.script, client.arguments, client.capabilities = KERNELS / "triton_autotune.py", [], []
+    made, records = client.hooked(TRITON_CACHE_DIR=str(client.folder / "autotune"))
+    client.t.check(made.split() == ["4", "4"] and [r["changed"] for r in records] == [True] * 4, f"{client.name}: autotuning: {made} {records}")
+
+
 def row_of(record):
     sys.path.insert(0, str(ROOT / "python"))
     from ptxopt import _html
@@ -131,6 +139,7 @@ def main():
             print(f"{name}: {len(records)} kernels, {len(changed)} changed, {sum(bool(r['kept']) for r in records)} kept by the guard")
             if hook == "triton":
                 triton(client, records)
+                autotuning(client)
             if args.table:
                 print("\n".join("| " + " | ".join(row) + " |" for row in [COLUMNS, ("---",) * len(COLUMNS), *map(row_of, records)]))
     print(f"clients: {t.checks - t.wrong} passed, {t.wrong} failed")
