@@ -27,7 +27,9 @@ struct Block {
 class Memory {
  public:
   Memory(uint64_t bytes, uint64_t heapBytes)
-      : shared_(std::make_shared<exec::DeviceMemory>(heapBytes)), limit_(bytes) {}
+      : shared_(std::make_shared<exec::DeviceMemory>(heapBytes)), limit_(bytes) {
+    global().keepReleased();
+  }
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;

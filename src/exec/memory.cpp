@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kGap = 64u << 10;
+constexpr uint64_t kLastAllocation = 0x0000'7E00'0000'0000;  // what programs have of their own lies above
 
 std::byte* mapPages(uint64_t bytes) {
   void* p = mmap(nullptr, roundUp(std::max<uint64_t>(bytes, 1), kPage), PROT_READ | PROT_WRITE,
@@ -63,6 +64,7 @@ bool GlobalMemory::isFree(uint64_t base, uint64_t bytes) const {
 }
 
 uint64_t GlobalMemory::nextAddress() const {
+  if (keepsReleased_ && past_ < kLastAllocation) return past_;
   for (auto a = allocations_.rbegin(); a != allocations_.rend(); ++a)
     if (!a->second.isForeign) return a->first + roundUp(a->second.reserved, kPage) + kGap;
   return kFirstAllocation;
@@ -86,6 +88,7 @@ Allocation& GlobalMemory::allocate(std::string name, uint64_t size, uint64_t res
   while (!isFree(base, std::max(size, reserve))) base += roundUp(kGap, alignment);
   Allocation& a = add(std::move(name), base, size, reserve);
   a.data = mapPages(a.reserved);
+  past_ = std::max(past_, base + roundUp(a.reserved, kPage) + kGap);
   return a;
 }
 

@@ -79,6 +79,8 @@ class GlobalMemory {
   void release(Allocation& allocation);
   // Keep Allocation::written from now on, for allocations made later too; what exists counts as written.
   void trackWrites();
+  // Give no address twice, so that an access to what was released is noticed, until addresses run out.
+  void keepReleased() { keepsReleased_ = true; }
 
   // The allocation whose size or, for one that grows, whose reserve covers the address; nullptr for none.
   Allocation* find(uint64_t address);
@@ -93,7 +95,9 @@ class GlobalMemory {
   uint64_t nextAddress() const;  // for an allocation: after all that we chose addresses for
 
   std::map<uint64_t, Allocation> allocations_;  // by base
+  uint64_t past_ = kFirstAllocation;  // all that we ever chose addresses for lies before this
   bool trackWrites_ = false;
+  bool keepsReleased_ = false;
 };
 
 }  // namespace ptxopt::exec

@@ -1,0 +1,98 @@
+// What goes wrong, by the name of the case; after each, the errors that the program saw, one a line.
+#include <cassert>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+__device__ int variable;
+__global__ void store(int* p, int at) { p[at] = 7; }
+__global__ void storeAt(char* p) { *reinterpret_cast<int*>(p + 1) = 7; }
+__global__ void asserts(int* p) { assert(p == nullptr && "it is not"); }
+__global__ void traps() { __trap(); }
+__global__ void endless(volatile int* p) {
+  while (*p == 0) {
+  }
+}
+__global__ void readClock(long long* p) {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  *p = static_cast<long long>(now);
+}
+__global__ void __launch_bounds__(64) bounded(int* p) { p[threadIdx.x] = 1; }
+__global__ void shared(int* p) {
+  extern __shared__ int values[];
+  values[threadIdx.x] = *p;
+  *p = values[0];
+}
+void notAKernel() {}
+
+void say(const char* what, cudaError_t e) { std::printf("%s %s\n", what, cudaGetErrorName(e)); }
+void sayLaunch() {
+  say("launch", cudaGetLastError());
+  say("wait", cudaDeviceSynchronize());
+}
+
+int main(int count, char** words) {
+  const char* const name = count > 1 ? words[1] : "";
+  const auto is = [&](const char* n) { return std::strcmp(name, n) == 0; };
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (is("exit")) return 5;
+  if (is("kill")) std::raise(SIGKILL);
+  int* p = nullptr;
+  cudaMalloc(&p, 64 * sizeof(int));
+  cudaMemset(p, 0, 64 * sizeof(int));
+  if (is("bounds")) store<<<1, 1>>>(p, 64), sayLaunch();
+  if (is("null")) store<<<1, 1>>>(nullptr, 0), sayLaunch();
+  if (is("misaligned")) storeAt<<<1, 1>>>(reinterpret_cast<char*>(p)), sayLaunch();
+  if (is("assert")) asserts<<<1, 1>>>(p), sayLaunch();
+  if (is("trap")) traps<<<1, 1>>>(), sayLaunch();
+  if (is("endless")) endless<<<1, 1>>>(p), sayLaunch();
+  if (is("clock")) {
+    long long* clocks;
+    cudaMalloc(&clocks, 80);
+    readClock<<<1, 1>>>(clocks), sayLaunch();
+  }
+  if (is("freed")) {
+    cudaFree(p);
+    store<<<1, 1>>>(p, 0), sayLaunch();
+  }
+  if (is("twice")) say("free", cudaFree(p)), say("free", cudaFree(p));
+  if (is("inside")) say("free", cudaFree(p + 1));
+  if (is("host")) p[0] = 1;
+  if (is("copy")) say("copy", cudaMemcpy(p + 60, p, 20, cudaMemcpyDeviceToDevice));
+  if (is("symbol")) {
+    static int ours;
+    say("symbol", cudaMemcpyToSymbol(reinterpret_cast<const void*>(&ours), &count, sizeof count));
+  }
+  if (is("kernel")) {
+    void* arguments[] = {&p};
+    say("kernel", cudaLaunchKernel(reinterpret_cast<const void*>(notAKernel), dim3(1), dim3(1), arguments, 0, nullptr));
+  }
+  if (is("shape")) {
+    store<<<1, 2048>>>(p, 0), sayLaunch();
+    store<<<0, 1>>>(p, 0), sayLaunch();
+    bounded<<<1, 65>>>(p), sayLaunch();
+    shared<<<1, 1, (48 << 10) + 4>>>(p), sayLaunch();
+    store<<<1, 1>>>(p, 0), sayLaunch();
+  }
+  if (is("stays")) {
+    store<<<1, 1>>>(p, 1 << 20), sayLaunch();
+    void* more;
+    say("more", cudaMalloc(&more, 16));
+    say("again", cudaGetLastError());
+    say("reset", cudaDeviceReset());
+    say("last", cudaGetLastError());
+  }
+  if (is("missing")) {
+    cudaIpcMemHandle_t handle;
+    say("first", cudaIpcGetMemHandle(&handle, p));
+    say("second", cudaIpcGetMemHandle(&handle, p));
+  }
+  if (is("plain")) {
+    int value = 0;
+    store<<<1, 1>>>(p, 3), sayLaunch();
+    say("copy", cudaMemcpy(&value, p + 3, sizeof value, cudaMemcpyDeviceToHost));
+    std::printf("%d\n", value);
+  }
+  return 0;
+}

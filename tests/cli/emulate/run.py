@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""ptxopt emulate: CUDA programs that check themselves, run plain, optimized, and both compared; programs that fail.
+
+  tests/cli/emulate/run.py --tool PATH                 all but Thrust, by nvcc -O3
+  tests/cli/emulate/run.py --tool PATH --whole         all, also nvcc -G, and clang where it takes the toolkit
+  tests/cli/emulate/run.py --tool PATH scan sorts      these programs
+
+77 without nvcc. What the compilers made is kept in $PTXOPT_KEPT.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "lib"))
+import exports  # noqa: E402
+from checking import Counted  # noqa: E402
+from compilers import digest, find, first_line, included, run, version  # noqa: E402
+
+SKIPPED = 77
+LIMIT = 120  # seconds
+ARCHITECTURE = {"clusters": 90}
+FLAGS = {"virtual_functions": ["--extended-lambda"]}
+COSTLY = {"thrust_algorithms"}  # to compile
+# clang has no lambdas of the device without an option of its own, and not every header of the toolkit.
+NOT_BY_CLANG = {"cub_primitives", "thrust_algorithms", "thread_groups", "pipelines", "clusters", "grid_sync"}
+HAS = {"plain": [], "optimized": ["--optimize"], "compared": ["--compare"]}
+
+
+class Builder:
+    def __init__(self, nvcc, folder):
+        self.nvcc, self.folder = nvcc, folder
+        self.version = version(nvcc)
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def build(self, source, command, compiler):
+        """The program, made unless it is there; or what the compiler said."""
+        text = included(source)
+        program = self.folder / f"{source.stem}-{digest(text, ' '.join(map(str, command)), compiler)}"
+        if program.exists():
+            return program, ""
+        with tempfile.TemporaryDirectory(dir=self.folder) as work:
+            done = run([*command, source, "-o", f"{work}/program"], 400, work)
+            if done.returncode != 0:
+                return None, first_line(done.stderr + done.stdout)
+            os.replace(f"{work}/program", program)
+        return program, ""
+
+    def by_nvcc(self, source, *flags, code=None, runtime="shared"):
+        number = ARCHITECTURE.get(source.stem, 80)
+        code = code or f"compute_{number}"
+        return self.build(source, [self.nvcc, "-std=c++17", "-gencode", f"arch=compute_{number},code={code}", "-cudart",
+                                   runtime, *FLAGS.get(source.stem, []), *flags], self.version)
+
+    def by_clang(self, clang, source):
+        cuda = Path(self.nvcc).resolve().parents[1]
+        return self.build(source, [clang, "-x", "cuda", f"--cuda-path={cuda}", "--cuda-gpu-arch=sm_80", "--cuda-include-ptx=all",
+                                   "-Wno-unknown-cuda-version", "-std=c++17", "-O2", f"-L{cuda}/lib64", "-lcudart",
+                                   "-lstdc++", "-lm"], version(clang))
+
+
+def emulate(tool, *words):
+    environment = {**os.environ, "PTXOPT_CACHE_DIR": ""}
+    try:
+        return subprocess.run([tool, "emulate", *map(str, words)], capture_output=True, text=True, errors="replace",
+                              env=environment, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(words, -1, "", f"took more than {LIMIT} s")
+
+
+def check_program(tool, name, program):
+    """What is wrong, a text each."""
+    wrong, outputs = [], set()
+    for how, options in HAS.items():
+        done = emulate(tool, *options, program)
+        said = done.stderr.strip().splitlines()
+        if done.returncode != 0 or "passed" not in done.stdout.splitlines():
+            wrong.append(f"{name}, {how}: exit code {done.returncode}: {' / '.join(said[-4:])}")
+        if how != "plain" and not re.search(r"1 of 1 modules optimized", done.stderr):
+            wrong.append(f"{name}, {how}: {said[-1:]}")
+        if how == "compared" and not re.search(r"launches compared, equal$", done.stderr, re.M):
+            wrong.append(f"{name}: {' / '.join(said)}")
+        outputs.add(done.stdout)
+    if len(outputs) != 1:
+        wrong.append(f"{name}: what is printed differs: {outputs}")
+    return wrong
+
+
+def test_programs(tool, builder, names, whole, jobs):
+    tests = Counted("programs")
+    sources = sorted((HERE / "programs").glob("*.cu"))
+    sources = [s for s in sources if (s.stem in names if names else whole or s.stem not in COSTLY)]
+    ways = {"nvcc -O3": lambda s: builder.by_nvcc(s, "-O3")}
+    if whole:
+        ways["nvcc -G"] = lambda s: builder.by_nvcc(s, "-G")
+        for clang in filter(None, (find("CLANG_22", "clang-22"), find("CLANG_19", "clang-19"))):
+            ways[Path(clang).name] = lambda s, clang=clang: builder.by_clang(clang, s)
+
+    def one(way, source):
+        program, said = ways[way](source)
+        if program is None:
+            return way, source.stem, f"it does not compile: {said}", []
+        return way, source.stem, "", check_program(tool, f"{source.stem} by {way}", program)
+
+    work = [(way, s) for s in sources for way in ways if not (way.startswith("clang") and s.stem in NOT_BY_CLANG)]
+    refused = {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for way, name, why, wrong in pool.map(lambda w: one(*w), work):
+            if why and way.startswith("clang"):
+                refused.setdefault(way, []).append(f"{name}: {why}")
+                continue
+            tests.check(not why and not wrong, "\n  ".join([f"{name} by {way}: {why}" if why else "", *wrong]).strip())
+    for way, those in refused.items():
+        print(f"{way} refuses {len(those)} programs, the first: {those[0]}")
+    return tests
+
+
+PLACE = r"^module-1\.ptx:\d+:\d+: error: "
+# The case, options, the exit code, the errors that the program sees, what is said.
+FAULTS = [
+    ("plain", [], 0, "launch cudaSuccess wait cudaSuccess copy cudaSuccess 7", "^$"),
+    ("bounds", [], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress",
+     PLACE + r"out-of-bounds: write of 4 bytes at .*'device memory' of 256 bytes.*\nst\.global\.u32 .*\n\^\n  in _Z5storePii, "
+     r"thread \(0,0,0\) of block \(0,0,0\)"),
+    ("bounds", ["--optimize"], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress",
+     r"^module-1\.optimized\.ptx:\d+:\d+: error: out-of-bounds"),
+    ("null", [], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", PLACE + "out-of-bounds"),
+    ("misaligned", [], 0, "launch cudaErrorMisalignedAddress wait cudaErrorMisalignedAddress", PLACE + "misaligned"),
+    ("assert", [], 0, "launch cudaErrorAssert wait cudaErrorAssert", PLACE + r"assertion: .*faults\.cu:\d+: .*it is not"),
+    ("trap", [], 0, "launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "trap"),
+    ("endless", ["--max-steps", "10000"], 0, "launch cudaErrorLaunchTimeout wait cudaErrorLaunchTimeout", "step-limit"),
+    ("freed", [], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", PLACE + "out-of-bounds"),
+    ("stays", [], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress more cudaErrorIllegalAddress "
+     "again cudaErrorIllegalAddress reset cudaSuccess last cudaSuccess", PLACE),
+    ("twice", [], 0, "free cudaSuccess free cudaErrorInvalidValue", "^$"),
+    ("twice", ["-v"], 0, "free cudaSuccess free cudaErrorInvalidValue",
+     "cudaFree: cudaErrorInvalidValue: no memory of this kind begins at the address"),
+    ("inside", [], 0, "free cudaErrorInvalidValue", "^$"),
+    ("copy", [], 0, "copy cudaErrorInvalidValue", "^$"),
+    ("symbol", [], 0, "symbol cudaErrorInvalidSymbol", "^$"),
+    ("kernel", [], 0, "kernel cudaErrorInvalidDeviceFunction", "^$"),
+    ("shape", [], 0, "launch cudaErrorInvalidConfiguration wait cudaSuccess launch cudaErrorInvalidConfiguration wait cudaSuccess "
+     "launch cudaErrorLaunchOutOfResources wait cudaSuccess launch cudaErrorInvalidValue wait cudaSuccess "
+     "launch cudaSuccess wait cudaSuccess", "^$"),
+    ("missing", [], 0, "first cudaErrorNotSupported second cudaErrorNotSupported",
+     r"^ptxopt emulate: the program calls cudaIpcGetMemHandle, which the stand-in does not have\n"
+     r"ptxopt emulate: 0 launches .*; 2 calls of what the stand-in does not have$"),
+    # The clock is another in the second run.
+    ("clock", ["--compare"], 1, "launch cudaSuccess wait cudaSuccess",
+     r"launch 1, readClock\(long long\*\)<<<\S+, \S+>>>: the optimized PTX writes other values: .*'device memory' of 80 bytes"
+     r"[\s\S]*1 launches compared, 1 differ$"),
+    ("exit", [], 5, "", "^$"),
+    ("kill", [], 137, "", r"the program ended by signal 9"),
+    ("host", [], 139, "", r"the program ended by signal 11"),
+]
+
+
+def test_faults(tool, builder):
+    tests = Counted("faults")
+    source = HERE / "faults/faults.cu"
+    program, said = builder.by_nvcc(source, "-O3")
+    tests.check(program is not None, f"it does not compile: {said}")
+    for name, options, code, seen, pattern in FAULTS if program else []:
+        done = emulate(tool, *options, program, name)
+        tests.check(done.returncode == code, f"{name} {options}: exit code {done.returncode}: {done.stderr}")
+        tests.check(done.stdout.split() == seen.split(), f"{name} {options}: it sees {done.stdout.split()}")
+        tests.check(re.search(pattern, done.stderr, re.M if pattern != "^$" else 0), f"{name} {options}: {done.stderr}")
+    machine, said = builder.by_nvcc(source, "-O3", code="sm_80")
+    static, said = builder.by_nvcc(source, "-O3", runtime="static")
+    tests.check(machine and static, f"it does not compile: {said}")
+    if machine:
+        done = emulate(tool, machine, "plain")
+        tests.check(done.stdout.split()[:2] == ["launch", "cudaErrorNoKernelImageForDevice"], f"machine code: {done.stdout}")
+        tests.check("the program has machine code for sm_80" in done.stderr, f"machine code: {done.stderr}")
+    for words, what in (([static or "", "plain"], "nvcc -cudart shared"), (["--no-such-option", "x"], "--no-such-option"),
+                        ([], "PROGRAM is required"), (["/no/such/program"], "'/no/such/program' is no program"),
+                        (["--arch", "sm_x", "true"], "is not an architecture")):
+        done = emulate(tool, *words)
+        tests.check(done.returncode == 2 and what in done.stderr, f"{words}: {done.returncode} {done.stderr}")
+    return tests
+
+
+def test_options(tool, builder, work):
+    tests = Counted("options")
+    program, _ = builder.by_nvcc(HERE / "faults/faults.cu", "-O3")
+    keep = work / "kept"
+    done = emulate(tool, "--keep", keep, "--optimize", "-v", program, "plain")
+    tests.check((keep / "module-1.ptx").exists() and (keep / "module-1.optimized.ptx").exists(), f"--keep: {done.stderr}")
+    tests.check(re.search(r"launch 1, store\(int\*, int\)<<<\S+, \S+>>>: \d", done.stderr), f"-v: {done.stderr}")
+    for options in (["-j", "1"], ["--arch", "sm_90"], ["--optimize=-O1"], ["--optimize=-O2 --skip lsr"], ["--memory", "1"], ["--"]):
+        done = emulate(tool, *options, program, "plain")
+        tests.check(done.returncode == 0 and done.stdout.endswith("7\n"), f"{options}: {done.returncode} {done.stderr}")
+    done = emulate(tool, "--optimize=--no-such", program, "plain")
+    tests.check("is not optimized" in done.stderr and done.stdout.endswith("7\n"), f"wrong options: {done.stderr}")
+    return tests
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    nvcc = find("NVCC", "nvcc")
+    if not nvcc:
+        print("skipped: no nvcc")
+        return SKIPPED
+    tool = os.path.abspath(args.tool)
+    with tempfile.TemporaryDirectory() as folder:
+        builder = Builder(nvcc, Path(os.environ.get("PTXOPT_KEPT", folder)) / "programs")
+        tests = [test_programs(tool, builder, args.names, args.whole, args.jobs)]
+        if not args.names:
+            tests += [test_faults(tool, builder), test_options(tool, builder, Path(folder)), exports.test(tool, nvcc)]
+    for t in tests:
+        print(f"{t.name}: {t.checks - t.wrong} of {t.checks} checks hold")
+    return any(t.wrong for t in tests)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
