@@ -13,11 +13,6 @@ __global__ void endless(volatile int* p) {
   while (*p == 0) {
   }
 }
-__global__ void readClock(long long* p) {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  *p = static_cast<long long>(now);
-}
 __global__ void __launch_bounds__(64) bounded(int* p) { p[threadIdx.x] = 1; }
 __global__ void shared(int* p) {
   extern __shared__ int values[];
@@ -47,11 +42,6 @@ int main(int count, char** words) {
   if (is("assert")) asserts<<<1, 1>>>(p), sayLaunch();
   if (is("trap")) traps<<<1, 1>>>(), sayLaunch();
   if (is("endless")) endless<<<1, 1>>>(p), sayLaunch();
-  if (is("clock")) {
-    long long* clocks;
-    cudaMalloc(&clocks, 80);
-    readClock<<<1, 1>>>(clocks), sayLaunch();
-  }
   if (is("freed")) {
     cudaFree(p);
     store<<<1, 1>>>(p, 0), sayLaunch();
