@@ -27,8 +27,8 @@ const char* const kPtx = R"(
   mad.lo.s32 %r5, %r2, %r3, %r4;
   setp.ge.u32 %p1, %r5, %r1;
   @%p1 ret;
-  cvt.s64.s32 %rd2, %r5;
-  shl.b64 %rd2, %rd2, 2;
+  rem.u32 %r5, %r5, 1000;
+  mul.wide.u32 %rd2, %r5, 4;
   add.s64 %rd3, %rd1, %rd2;
   ld.global.f32 %f2, [%rd3];
   mul.rn.f32 %f3, %f2, %f1;
