@@ -45,9 +45,8 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       "With --optimize its kernels run as ptxopt makes them, with --compare both ways, and all memory is compared\n"
       "after each launch.\n"
       "\n"
-      "Exit codes: that of the program; 1 where a comparison differs and the program ended with 0; 2 usage, or "
-      "the\n"
-      "program cannot be run.",
+      "Exit codes: 0 ok, 1 a comparison differs, 2 usage, or the program cannot be run. Others are those of the "
+      "program.",
       "ptxopt emulate");
   app.get_formatter()->column_width(34);
   app.footer(
