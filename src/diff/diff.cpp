@@ -25,7 +25,7 @@ std::array<double, kOrder.size()> severity(const Row& row) {
   if (!row.isCompared()) return result;
   for (std::size_t i = 0; i < kOrder.size(); ++i) {
     const Measure m = kOrder[i];
-    const auto a = value(*row.before, m), b = value(*row.after, m);
+    const auto a = value(*row.before, m), b = valueAfter(*row.before, *row.after, m);
     if (!a || !b) continue;
     const double before = static_cast<double>(*a), after = static_cast<double>(*b);
     const bool isRelative = m != Measure::Spills && m != Measure::Registers && m != Measure::Stack;
@@ -67,7 +67,8 @@ Row rowOf(const Match& m, const FailOn& failOn) {
   row.oldArchitecture = ifOther(m.beforeUnit->measures.architecture, row.architecture);
   row.oldName = ifOther(m.before->name, row.name);
   for (const Limit& limit : failOn.limits) {
-    const auto before = value(*row.before, limit.measure), after = value(*row.after, limit.measure);
+    const auto before = value(*row.before, limit.measure),
+               after = valueAfter(*row.before, *row.after, limit.measure);
     if (before && after && limit.isExceeded(*before, *after)) row.regressions.push_back({limit, *before, *after});
   }
   int sign = compare(*row.before, *row.after, GuardRule::Time).sign;
@@ -116,7 +117,7 @@ Summary summarize(const std::vector<Row>& rows, const std::string& architecture)
     }
     ++s.compared;
     if (row.hasSameCode().value_or(false)) ++s.sameCode;
-    const auto add = [&](Mean& mean, Measure m) { mean.add(value(a, m), value(b, m)); };
+    const auto add = [&](Mean& mean, Measure m) { mean.add(value(a, m), valueAfter(a, b, m)); };
     add(registers, Measure::Registers);
     add(instructions, Measure::Instructions);
     add(inner, Measure::Inner);

@@ -10,7 +10,7 @@ std::string differences(const Row& row) {
   std::string out;
   for (std::size_t i = 0; i < kMeasures; ++i) {
     const auto m = static_cast<Measure>(i);
-    const auto before = value(*row.before, m), after = value(*row.after, m);
+    const auto before = value(*row.before, m), after = valueAfter(*row.before, *row.after, m);
     if (before && after && *before != *after)
       out += fmt::format("{}{} {} -> {}", out.empty() ? "" : ", ", name(m), *before, *after);
   }

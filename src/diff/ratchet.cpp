@@ -52,7 +52,7 @@ Ratcheted ratchet(const Side& old, const Side& now, const FailOn& failOn) {
     FunctionMeasures& f = result.side.units[unit].measures.functions[function];
     bool isBetter = false, isWorse = false;
     for (const Limit& limit : failOn.limits) {
-      const auto before = value(*m.before, limit.measure), after = value(*m.after, limit.measure);
+      const auto before = value(*m.before, limit.measure), after = valueAfter(*m.before, *m.after, limit.measure);
       if (!before || !after || *before == *after) continue;
       if ((*before < *after) == isMoreBetter(limit.measure)) {
         isBetter = true;

@@ -235,7 +235,12 @@ std::string Comparison::text() const { return detail.empty() ? fmt::format("{} -
 std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const FunctionMeasures& after) {
   if (!before.time || !after.time || before.time->model != after.time->model) return std::nullopt;
   const TimeComparison times(*before.time, *after.time, before.stack == after.stack);
+  if (times.wholeIsSame()) return meanCycles(*after.time);
   return count(static_cast<double>(meanCycles(*before.time)) * times.ratio());
+}
+
+std::optional<uint64_t> valueAfter(const FunctionMeasures& before, const FunctionMeasures& after, Measure m) {
+  return m == Measure::Cycles ? cyclesForWorkOf(before, after) : value(after, m);
 }
 
 std::string_view name(GuardRule rule) { return kRules[static_cast<std::size_t>(rule)]; }

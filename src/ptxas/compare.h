@@ -58,6 +58,8 @@ Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after
 // As Measure::Cycles of `after`, but for the work of `before`, whose loops ptxas may have unrolled otherwise: what may be compared
 // with cycles of `before`, and with what this says of others. Nothing: no time is known of one of them.
 std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const FunctionMeasures& after);
+// The figure of `after` that is to be compared with that of `before`.
+std::optional<uint64_t> valueAfter(const FunctionMeasures& before, const FunctionMeasures& after, Measure m);
 // What is worse for who wants the most of this.
 constexpr GuardRule ruleFor(Objective o) { return o == Objective::Time ? GuardRule::Time : GuardRule::Warps; }
 

@@ -10,9 +10,7 @@ std::vector<int64_t> sums(const Outcome& input, const Outcome& way, std::span<co
     int64_t sum = 0;
     for (std::size_t i = 0; i < way.members.size(); ++i) {
       if (!input.members[i] || !way.members[i]) continue;
-      const auto figure =
-          m == Measure::Cycles ? cyclesForWorkOf(*input.members[i], *way.members[i]) : value(*way.members[i], m);
-      sum += static_cast<int64_t>(figure.value_or(0));
+      sum += static_cast<int64_t>(valueAfter(*input.members[i], *way.members[i], m).value_or(0));
     }
     all.push_back(isMoreBetter(m) ? -sum : sum);
   }

@@ -287,6 +287,20 @@ TEST_CASE("diff: modelled cycles are limited, and come back from baselines of th
   REQUIRE(row.rows.size() == 1);
   CHECK(differences(row.rows[0]) == "cycles 1000 -> 1100");
 
+  // Unrolled four times, a round costs twice as much, and so does the whole, of eight rounds each: cycles are for the same work.
+  FunctionMeasures plain = timed("k", 1000), unrolled = timed("k", 1800);
+  plain.time->inner[0] = {8, {100, 100, 100}, {.read = 4, .instructions = 5}};
+  unrolled.time->inner[0] = {8, {200, 200, 200}, {.read = 16, .instructions = 17}};
+  const auto limits = parseFailOn("cycles", error);
+  const Side rolled = side({unit("a", {plain})}), four = side({unit("a", {unrolled})});
+  const Result better = compareSides(rolled, four, *limits, {}), worse = compareSides(four, rolled, *limits, {});
+  CHECK(better.verdict() == Result::Verdict::Ok);
+  CHECK(differences(better.rows.at(0)) == "cycles 1000 -> 600");
+  CHECK(worse.verdict() == Result::Verdict::Regression);
+  CHECK(differences(worse.rows.at(0)) == "cycles 1800 -> 3400");
+  CHECK(ratchet(rolled, four, *limits).tightened == 1);
+  CHECK(ratchet(four, rolled, *limits).kept == 1);
+
   const std::string written = writeBaseline(side({unit("a", {timed("k", 1000)})}));
   Side back;
   REQUIRE(readBaseline(written, back, error));

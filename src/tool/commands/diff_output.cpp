@@ -141,13 +141,13 @@ Table makeTable(const Result& result, const Columns& columns, const std::vector<
     if (columns.files) cells.push_back({fromTo(row.oldFile, row.file, arrow), Style::Plain, true});
     if (columns.architectures) cells.emplace_back(fromTo(row.oldArchitecture, row.architecture, arrow));
     for (const Figure& figure : columns.figures) {
-      const auto of = [&](const std::optional<FunctionMeasures>& f) {
-        return f ? value(*f, figure.measure) : std::nullopt;
-      };
+      const auto before = row.before ? value(*row.before, figure.measure) : std::nullopt;
+      auto after = row.after ? value(*row.after, figure.measure) : std::nullopt;
+      if (before && after) after = valueAfter(*row.before, *row.after, figure.measure);
       const bool failed = std::any_of(row.regressions.begin(), row.regressions.end(),
                                       [&](const auto& r) { return r.limit.measure == figure.measure; });
-      cells.push_back(figures.cell(of(row.before), of(row.after), row, figure.isPercent,
-                                   isMoreBetter(figure.measure) ? -1 : 1, failed));
+      cells.push_back(
+          figures.cell(before, after, row, figure.isPercent, isMoreBetter(figure.measure) ? -1 : 1, failed));
     }
     if (columns.shared)
       cells.push_back(figures.cell(row.before ? std::optional(row.before->shared) : std::nullopt,
