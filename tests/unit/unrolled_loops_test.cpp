@@ -1,0 +1,98 @@
+// Which of two results of ptxas is better where it unrolled loops otherwise: what they cost for the same work.
+#include <doctest/doctest.h>
+
+#include "ptxas/compare.h"
+
+using namespace ptxopt;
+
+namespace {
+
+FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instructions) {
+  FunctionMeasures f;
+  f.isKernel = true;
+  f.spillStores = spills;
+  f.spillLoads = 0;
+  f.warps = warps;
+  f.instructions = instructions;
+  return f;
+}
+
+}  // namespace
+
+TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
+  // A load and a store of 4 bytes in ten instructions are done so often in a round.
+  const auto unrolled = [](double times, ModelledTime::Cycles cycles) {
+    return ModelledTime::Loop{8, cycles, {.written = 4 * times, .read = 4 * times, .instructions = 4 + 6 * times}};
+  };
+  const auto timed = [](std::vector<ModelledTime::Loop> inner, ModelledTime::Cycles whole) {
+    FunctionMeasures f = kernel(0, 32, 100);
+    f.time = ModelledTime{"m", whole, {.instructions = 20}, std::move(inner)};
+    for (const ModelledTime::Loop& loop : f.time->inner) f.time->work.add(loop.work, loop.rounds);
+    return f;
+  };
+  const auto by = [](const FunctionMeasures& a, const FunctionMeasures& b) {
+    return compare(a, b, GuardRule::Time);
+  };
+  const FunctionMeasures once = timed({unrolled(1, {10, 20, 30})}, {100, 180, 260});
+  const FunctionMeasures fourTimes = timed({unrolled(4, {24, 48, 80})}, {220, 400, 660});
+  CHECK(by(once, fourTimes).sign < 0);
+  const Comparison lost = by(fourTimes, once);
+  CHECK(lost.sign > 0);
+  CHECK(lost.by == Measure::Cycles);
+  CHECK(lost.text() == "L1 24.00 -> 40.00 in innermost loop 1, for the same work");
+  // A run of `once` has 100, 180 and 260 cycles, 167 in the mean. Unrolled, two rounds do the same: 76, 112 and 180.
+  CHECK(value(once, Measure::Cycles) == 167);
+  CHECK(cyclesForWorkOf(once, once) == 167);
+  CHECK(cyclesForWorkOf(once, fourTimes) == 115);
+  // As long for the same work: the whole and what is executed say nothing, machine instructions do.
+  FunctionMeasures asLong = timed({unrolled(4, {40, 80, 120})}, {1, 1, 1});
+  asLong.instructions = 104;
+  CHECK(by(once, asLong).text() == "100 -> 104");
+  // Half of the reads are gone, which is not half a round.
+  FunctionMeasures read = once;
+  read.time->inner[0].work.read = 8;
+  CHECK(by(read, once).sign == 0);
+  // No whole number of rounds; fewer instructions for more work: not unrolled.
+  FunctionMeasures odd = fourTimes;
+  odd.time->inner[0].work.written = 10;
+  CHECK(by(once, odd).text() == "L1 10.00 -> 24.00 in innermost loop 1");
+  odd.time->inner[0].work.written = 16;
+  odd.time->inner[0].work.instructions = 5;
+  CHECK(by(once, odd).sign > 0);
+  // What is computed tells where nothing is written, and nothing where neither: warps and instructions do.
+  for (double timing::Work::*const witness : {&timing::Work::computed, &timing::Work::read}) {
+    FunctionMeasures a = fourTimes, b = once;
+    for (FunctionMeasures* f : {&a, &b}) {
+      timing::Work& work = f->time->inner[0].work;
+      const double times = work.written / 4;
+      work = {.instructions = work.instructions};
+      work.*witness = times;
+    }
+    CHECK(by(a, b).by == Measure::Cycles);
+    CHECK(by(a, b).sign > 0);
+    for (FunctionMeasures* f : {&a, &b}) f->time->inner[0].work.*witness = 0;
+    CHECK(by(a, b).sign == 0);
+    CHECK(by(b, a).sign == 0);
+    b.warps = 16;
+    CHECK(by(a, b).by == Measure::Warps);
+  }
+  // Variables that leave local memory are written and read no longer: rounds are taken as they are.
+  FunctionMeasures frame = fourTimes;
+  frame.stack = 64;
+  CHECK(by(frame, once).sign < 0);
+  // A loop for four rounds and one for the rest became one.
+  const FunctionMeasures two = timed({unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {300, 560, 900});
+  const Comparison merged = by(two, once);
+  CHECK(merged.sign > 0);
+  CHECK(merged.text() == "L1 272 -> 400 in innermost loops together, for the same work");
+  CHECK(cyclesForWorkOf(two, once) > value(two, Measure::Cycles));
+  // Nothing is better by this.
+  CHECK(by(once, two).sign == 0);
+  // Unrolled altogether on one side.
+  FunctionMeasures straight = timed({}, {200, 360, 520});
+  straight.time->work = {.written = 64, .read = 64, .instructions = 116};
+  CHECK(by(straight, once).sign == 0);
+  FunctionMeasures slow = once;
+  slow.time->whole = {101, 180, 260};
+  CHECK(by(straight, slow).text() == "L1 200 -> 202, for the same work");
+}
