@@ -14,10 +14,26 @@ std::string_view withoutMark(std::string_view text) {
 
 }  // namespace
 
-std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions, const CallGraph& graph) {
-  std::vector<bool> changed(functions.size()), found(functions.size());
-  for (std::size_t f = 0; f < functions.size(); ++f) changed[f] = functions[f].changed;
-  for (uint32_t f = 0; f < functions.size(); ++f) found[f] = functions[f].isKernel && !graph.reaches(f, changed);
+std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions) {
+  std::vector<std::vector<uint32_t>> mentionedBy(functions.size());
+  for (uint32_t f = 0; f < functions.size(); ++f)
+    for (const uint32_t to : functions[f].mentions) mentionedBy[to].push_back(f);
+  std::vector<bool> isAffected(functions.size());
+  std::vector<uint32_t> work;
+  const auto affect = [&](uint32_t f) {
+    if (isAffected[f]) return;
+    isAffected[f] = true;
+    work.push_back(f);
+  };
+  for (uint32_t f = 0; f < functions.size(); ++f)
+    if (functions[f].changed) affect(f);
+  while (!work.empty()) {
+    const uint32_t f = work.back();
+    work.pop_back();
+    for (const uint32_t by : mentionedBy[f]) affect(by);
+  }
+  std::vector<bool> found(functions.size());
+  for (std::size_t f = 0; f < functions.size(); ++f) found[f] = functions[f].isKernel && !isAffected[f];
   return found;
 }
 

@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "guard/closure.h"
+#include "ptxopt/ptxopt.h"
 
 namespace ptxopt {
 
-// Kernels that did not change and reach nothing that did, by function.
-std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions, const CallGraph& graph);
+// Kernels that did not change and reach nothing that did, by function. Linear in all mentions.
+std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions);
 
 // How much of the input their bodies are, in bytes.
 uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const std::vector<bool>& which);

@@ -104,7 +104,7 @@ class Guard {
   void chooseCut() {
     if (guard_.mode != GuardMode::Ptxas || asksRelocatable_) return;
     compared_ = done_.result.outcomes;
-    std::vector<bool> which = unaffectedKernels(compared_, CallGraph(compared_));
+    std::vector<bool> which = unaffectedKernels(compared_);
     const uint64_t bytes = bytesOf(compared_, which);
     if (bytes * kLeastCut < text_.size()) return;
     isLeftOut_ = std::move(which);
