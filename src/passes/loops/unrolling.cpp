@@ -6,18 +6,6 @@ namespace ptxopt {
 namespace {
 constexpr std::size_t kMostInstructions = 64;
 constexpr uint64_t kMostConstantRounds = 128;  // such a loop may be unrolled whole, however large it is
-
-// The instruction that decides whether a loop goes round: the last of the latch, or where that only branches back, as
-// clang writes `@%p bra EXIT; bra.uni HEADER;`, that of the block before it. Not valid where there is none.
-InstrId lastDecision(const Function& f, const Cfg& cfg, BlockId latch) {
-  const Block& b = cfg[latch];
-  for (InstrId id = b.first; id != b.last; id = f[id].next)
-    if (f[id].isInstruction()) return b.last;
-  if (f[b.last].is(Instruction::Guarded)) return b.last;
-  const auto before = cfg.predecessors(latch);
-  return before.size() == 1 ? cfg[before[0]].last : InstrId();
-}
-
 }  // namespace
 
 bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
@@ -44,8 +32,8 @@ bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
   if (instructions > kMostInstructions) return false;
   const std::vector<BlockId> latches = loops.latches(cfg, loop);
   if (latches.size() != 1) return false;
-  const InstrId decision = lastDecision(f, cfg, latches[0]);
-  if (!decision.valid() || !f[decision].isInstruction() || !f[decision].is(Instruction::Guarded)) return false;
+  const Instruction& branch = f[cfg[latches[0]].last];
+  if (!branch.isInstruction() || !branch.is(Instruction::Guarded)) return false;
   // ptxas takes a count for granted that could wrap, or step over its limit.
   const TripCount& trip = context.analyses.scalarEvolution().tripCount(loop);
   return trip.exact.valid() || trip.unknown == "may-wrap" || trip.unknown == "step-may-not-meet-limit";
