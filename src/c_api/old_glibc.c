@@ -32,6 +32,7 @@ OLD(int, pthread_rwlock_unlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
 /* The newer ones leave out what SVID asks for where the argument is out of range. */
 OLD(double, exp, "2.2.5", (double x), (x))
 OLD(double, log, "2.2.5", (double x), (x))
+OLD(double, pow, "2.2.5", (double x, double y), (x, y))
 
 /* stat and its kind called these, with a version of the structure. */
 enum { kStatVersion = 1 };
