@@ -13,42 +13,26 @@ import sys
 from typing import Any, Callable, Optional
 
 from . import _hooks
+from ._client import Client, Named
 from ._hooks import Stats
-from ._patch import Patches
-from ._watch import forget, when_imported
 
 LEAST, MOST = (13, 0), (14, 99)
 _COMPILER = "cupy.cuda.compiler"
-_patches = Patches()
-_wanted = False
-_key = ""
+_client = Client()
 
 
 def install(*, table: Optional[bool] = None, **options: Any) -> None:
     """Installs the hook; `options` are those of ptxopt.optimize. `table`: print what changed when the process ends."""
-    global _wanted, _key
-    _hooks.set_options(options, table)
-    _key = _hooks.key()
-    if not _wanted:
-        _wanted = True
-        when_imported(_COMPILER, _patch)
+    _client.install({_COMPILER: _patch}, options, table)
 
 
 def uninstall() -> None:
     """Leaves CuPy as it was."""
-    global _wanted
-    _wanted = False
-    forget(_COMPILER)
-    _patches.undo()
+    _client.uninstall()
 
 
 def stats() -> Stats:
     return _hooks.stats("cupy")
-
-
-class _Named:
-    def __init__(self, version: str):
-        self.__version__ = version
 
 
 def _version() -> str:
@@ -57,15 +41,15 @@ def _version() -> str:
 
 
 def _patch(compiler: Any) -> None:
-    if not _wanted or not _hooks.knows("CuPy", _Named(_version()), LEAST, MOST):
+    if not _client.wanted or not _hooks.knows("CuPy", Named(_version()), LEAST, MOST):
         return
     program = getattr(compiler, "_NVRTCProgram", None)
     if not hasattr(program, "compile") or not hasattr(compiler, "_use_ptx") or not hasattr(compiler, "_get_cupy_cache_key"):
         _hooks.say_once("CuPy's compiler is not as it was: nothing is optimized")
         return
-    _patches.set(compiler, "_use_ptx", True)
-    _patches.wrap(program, "compile", _compile)
-    _patches.wrap(compiler, "_get_cupy_cache_key", lambda original: lambda: f"{original()}-{_key}")
+    _client.patches.set(compiler, "_use_ptx", True)
+    _client.patches.wrap(program, "compile", _compile)
+    _client.patches.wrap(compiler, "_get_cupy_cache_key", lambda original: lambda: f"{original()}-{_client.key}")
 
 
 def _compile(original: Callable[..., Any]) -> Callable[..., Any]:

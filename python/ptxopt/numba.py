@@ -14,35 +14,22 @@ import sys
 from typing import Any, Callable, List, Optional, Tuple
 
 from . import _hooks
+from ._client import Client
 from ._hooks import Stats
-from ._patch import Patches
-from ._watch import forget, when_imported
 
 LEAST, MOST = (0, 24), (0, 30)
 _CODEGEN, _DISPATCHER = "numba.cuda.codegen", "numba.cuda.dispatcher"
-_patches = Patches()
-_wanted = False
-_key = ""
+_client = Client()
 
 
 def install(*, table: Optional[bool] = None, **options: Any) -> None:
     """Installs the hook; `options` are those of ptxopt.optimize. `table`: print what changed when the process ends."""
-    global _wanted, _key
-    _hooks.set_options(options, table)
-    _key = _hooks.key()
-    if not _wanted:
-        _wanted = True
-        when_imported(_CODEGEN, _patch_codegen)
-        when_imported(_DISPATCHER, _patch_cache)
+    _client.install({_CODEGEN: _patch_codegen, _DISPATCHER: _patch_cache}, options, table)
 
 
 def uninstall() -> None:
     """Leaves Numba as it was."""
-    global _wanted
-    _wanted = False
-    forget(_CODEGEN)
-    forget(_DISPATCHER)
-    _patches.undo()
+    _client.uninstall()
 
 
 def stats() -> Stats:
@@ -54,7 +41,7 @@ def _knows() -> bool:
     if package is None:
         _hooks.say_once("Numba without the package numba-cuda is not known: nothing is optimized")
         return False
-    return _wanted and _hooks.knows("numba-cuda", package, LEAST, MOST)
+    return _client.wanted and _hooks.knows("numba-cuda", package, LEAST, MOST)
 
 
 def _patch_codegen(module: Any) -> None:
@@ -64,9 +51,9 @@ def _patch_codegen(module: Any) -> None:
     if not hasattr(library, "get_asm_strs"):
         _hooks.say_once("numba-cuda has no CUDACodeLibrary.get_asm_strs: nothing is optimized")
         return
-    _patches.wrap(library, "get_asm_strs", _asm_strs)
+    _client.patches.wrap(library, "get_asm_strs", _asm_strs)
     if hasattr(library, "get_lto_ptx"):
-        _patches.wrap(library, "get_cubin", lambda original: _cubin(original, module))
+        _client.patches.wrap(library, "get_cubin", lambda original: _cubin(original, module))
 
 
 def _asm_strs(original: Callable[..., List[str]]) -> Callable[..., List[str]]:
@@ -108,6 +95,6 @@ def _patch_cache(module: Any) -> None:
     if _knows() and hasattr(cache, "_index_key"):
         def with_key(original: Callable[..., Tuple[Any, ...]]) -> Callable[..., Tuple[Any, ...]]:
             def _index_key(self: Any, *arguments: Any, **named: Any) -> Tuple[Any, ...]:
-                return (*original(self, *arguments, **named), _key)
+                return (*original(self, *arguments, **named), _client.key)
             return _index_key
-        _patches.wrap(cache, "_index_key", with_key)
+        _client.patches.wrap(cache, "_index_key", with_key)

@@ -14,59 +14,41 @@ import sys
 from typing import Any, Callable, Optional
 
 from . import _hooks
+from ._client import Client, Named
 from ._hooks import Stats
-from ._patch import Patches
-from ._watch import forget, when_imported
 
 LEAST, MOST = (1, 16), (1, 19)
 _CONTEXT = "warp._src.context"
-_patches = Patches()
-_wanted = False
-_key = ""
+_client = Client()
 
 
 def install(*, table: Optional[bool] = None, **options: Any) -> None:
     """Installs the hook; `options` are those of ptxopt.optimize. `table`: print what changed when the process ends."""
-    global _wanted, _key
-    _hooks.set_options(options, table)
-    _key = _hooks.key()
-    if not _wanted:
-        _wanted = True
-        when_imported(_CONTEXT, _patch)
+    _client.install({_CONTEXT: _patch}, options, table)
 
 
 def uninstall() -> None:
     """Leaves Warp as it was."""
-    global _wanted
-    _wanted = False
-    forget(_CONTEXT)
-    _patches.undo()
+    _client.uninstall()
 
 
 def stats() -> Stats:
     return _hooks.stats("warp")
 
 
-class _Named:
-    """A module whose version is told elsewhere."""
-
-    def __init__(self, version: str):
-        self.__version__ = version
-
-
 def _patch(context: Any) -> None:
     config = sys.modules.get("warp.config")
     build = sys.modules.get("warp._src.build")
-    if not _wanted or not _hooks.knows("Warp", _Named(getattr(config, "version", "")), LEAST, MOST):
+    if not _client.wanted or not _hooks.knows("Warp", Named(getattr(config, "version", "")), LEAST, MOST):
         return
     hasher = getattr(context, "ModuleHasher", None)
     if not hasattr(build, "build_cuda") or hasher is None:
         _hooks.say_once("Warp has no build_cuda or no ModuleHasher: nothing is optimized")
         return
-    _patches.wrap(build, "build_cuda", _build_cuda)
-    _patches.wrap(hasher, "__init__", _hash_with_us)
+    _client.patches.wrap(build, "build_cuda", _build_cuda)
+    _client.patches.wrap(hasher, "__init__", _hash_with_us)
     if getattr(config, "cuda_output", "") is None:
-        _patches.set(config, "cuda_output", "ptx")
+        _client.patches.set(config, "cuda_output", "ptx")
 
 
 def _build_cuda(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,5 +71,5 @@ def _build_cuda(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _hash_with_us(original: Callable[..., None]) -> Callable[..., None]:
     def __init__(self: Any, kernels: Any, options: Any, *rest: Any, **named: Any) -> None:
-        original(self, kernels, {**options, "ptxopt": _key}, *rest, **named)
+        original(self, kernels, {**options, "ptxopt": _client.key}, *rest, **named)
     return __init__
