@@ -94,12 +94,8 @@ struct FunctionAttributes {
   int clusterSchedulingPolicy, allowsLargeClusters, reserved[16];
 };
 
+// What CUDA 12 and 13 have in common; 13 has reserved fields after it.
 struct PointerAttributes {
-  int type, device;
-  void *devicePointer, *hostPointer;
-  long reserved[8];
-};
-struct PointerAttributes12 {
   int type, device;
   void *devicePointer, *hostPointer;
 };

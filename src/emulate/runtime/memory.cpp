@@ -152,11 +152,11 @@ CUDA_API(cudaMemGetInfo) int cudaMemGetInfo(size_t* available, size_t* total) {
   });
 }
 CUDA_API(cudaPointerGetAttributes)
-int cudaPointerGetAttributes(PointerAttributes12* attributes, const void* pointer) {
+int cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer) {
   return answer(__func__, [&] {
     constexpr int kUnknown = 0, kHost = 1, kDevice = 2, kManaged = 3;
     const Block* const block = State::get().memory.around(addressOf(pointer));
-    PointerAttributes12& a = out(attributes);
+    PointerAttributes& a = out(attributes);
     a = {};
     if (block == nullptr) {
       // A variable, or memory of the program's own that CUDA does not know. A managed variable is seen where its bytes lie.
