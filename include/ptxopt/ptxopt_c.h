@@ -18,7 +18,7 @@ extern "C" {
 
 #define PTXOPT_C_API __attribute__((visibility("default")))
 
-PTXOPT_C_API int ptxopt_abi(void);                 /* 1 */
+PTXOPT_C_API int ptxopt_abi(void);                  /* 1 */
 PTXOPT_C_API const char* ptxopt_version(void);      /* "0.1.0" */
 PTXOPT_C_API const char* ptxopt_version_line(void); /* what `ptxopt --version` prints */
 

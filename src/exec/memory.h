@@ -95,7 +95,7 @@ class GlobalMemory {
   uint64_t nextAddress() const;  // for an allocation: after all that we chose addresses for
 
   std::map<uint64_t, Allocation> allocations_;  // by base
-  uint64_t past_ = kFirstAllocation;  // all that we ever chose addresses for lies before this
+  uint64_t past_ = kFirstAllocation;            // all that we ever chose addresses for lies before this
   bool trackWrites_ = false;
   bool keepsReleased_ = false;
 };
