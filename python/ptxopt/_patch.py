@@ -1,7 +1,8 @@
-"""Attributes that a hook replaces, and puts back."""
+"""What a hook replaces, and puts back: attributes, and variables of the environment."""
 from __future__ import annotations
 
-from typing import Any, Callable, List, Tuple
+import os
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 _MISSING = object()
 
@@ -29,3 +30,12 @@ class Patches:
                 delattr(owner, name)
             else:
                 setattr(owner, name, before)
+
+
+def restore_environment(before: Dict[str, Optional[str]]) -> None:
+    """Puts variables back to what they were: None stands for one that was not set."""
+    for name, value in before.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

@@ -17,6 +17,7 @@ from typing import Any, Dict, List, Optional
 
 from . import _hooks
 from ._hooks import KernelStats, Stats
+from ._patch import restore_environment
 from ._programs import program_path
 from ._toolchains import package_folders
 
@@ -65,11 +66,7 @@ def install(*, table: Optional[bool] = None, **options: Any) -> None:
 def uninstall() -> None:
     """Puts the environment back. A JAX that runs has read it."""
     global _before
-    for name, value in (_before or {}).items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
+    restore_environment(_before or {})
     _before = None
 
 

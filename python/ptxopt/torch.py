@@ -16,6 +16,7 @@ from typing import Any, Dict, Optional
 
 from . import _hooks, triton
 from ._hooks import Stats
+from ._patch import restore_environment
 
 _before: Optional[Dict[str, Optional[str]]] = None
 
@@ -41,11 +42,7 @@ def uninstall() -> None:
     """Leaves Triton and the environment as they were."""
     global _before
     triton.uninstall()
-    for name, value in (_before or {}).items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
+    restore_environment(_before or {})
     _before = None
 
 

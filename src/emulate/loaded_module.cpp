@@ -67,10 +67,10 @@ std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memo
   if (!settings.keep.empty()) writeText(plain.fileName, plain.text);
   parseInto(plain);
   plain.machine = std::make_unique<exec::Machine>(*plain.module, memory.shared());
-  if (!settings.optimize) return loaded;
+  if (!settings.optimizes) return loaded;
   std::string error;
   auto optimized = std::make_unique<LoadedVersion>();
-  optimized->text = optimizedByTool(settings.tool, *settings.optimize, plain.text, error);
+  optimized->text = optimizedByTool(settings.tool, settings.optimize, plain.text, error);
   optimized->fileName = nameOf(".optimized");
   if (!error.empty()) {
     loaded->couldNotOptimize = true;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace ptxopt::emulate {
@@ -12,13 +11,13 @@ namespace ptxopt::emulate {
 constexpr const char* kSettingsVariable = "PTXOPT_EMULATION";
 
 struct Settings {
-  std::string tool;  // ptxopt, for optimize
-  std::optional<std::string>
-      optimize;                     // options of ptxopt with which to optimize modules; none: run them as they are
-  bool compare = false;             // run each launch without and with, and compare
-  unsigned architecture = 0;        // 90; 0: the newest that the program has PTX for
-  unsigned jobs = 0;                // blocks in parallel; 0: as many as there are cores
-  uint64_t stepLimit = UINT64_MAX;  // warp instructions of a launch
+  std::string tool;                        // ptxopt, for optimize
+  bool optimizes = false;                  // modules; else they run as they are
+  std::string optimize;                    // with these options of ptxopt
+  bool compare = false;                    // run each launch without and with, and compare
+  unsigned architecture = 0;               // 90; 0: the newest that the program has PTX for
+  unsigned jobs = 0;                       // blocks in parallel; 0: as many as there are cores
+  uint64_t stepLimit = UINT64_MAX;         // warp instructions of a launch
   uint64_t memory = uint64_t{4} << 30;     // of the device, in bytes
   uint64_t heap = uint64_t{8} << 20;       // of malloc in kernels, in bytes
   std::string keep;                        // a folder for the PTX of the program, as it was and optimized

@@ -63,12 +63,8 @@ LoadedModule& State::loaded(Registered& module) {
 }
 
 Kernel& State::kernel(const void* symbol) {
-  auto found = kernels.find(symbol);
-  if (found == kernels.end()) {  // a handle is where the kernel lies
-    found = std::find_if(kernels.begin(), kernels.end(), [&](auto& k) { return &k.second.kernel == symbol; });
-    if (found == kernels.end())
-      throw Failure{Code::InvalidDeviceFunction, "no kernel was registered at this address"};
-  }
+  const auto found = kernels.find(symbol);
+  need(found != kernels.end(), Code::InvalidDeviceFunction, "no kernel was registered at this address");
   RegisteredKernel& k = found->second;
   if (k.kernel.module == nullptr) {
     k.kernel.module = &loaded(*k.owner);

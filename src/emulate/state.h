@@ -58,7 +58,8 @@ struct Registered {
 
 struct RegisteredKernel {
   Registered* owner = nullptr;
-  Kernel kernel;  // its module is set when it is first used
+  std::unique_ptr<char> key;  // of one that no function of the host stands for: an address that nobody else has
+  Kernel kernel;              // its module is set when it is first used
 };
 
 struct RegisteredVariable {
@@ -78,7 +79,8 @@ class State {
   Memory memory;
   Launcher launcher;
   std::vector<std::unique_ptr<Registered>> modules;
-  std::map<const void*, RegisteredKernel> kernels;  // by the address of the host's function
+  // By the address of the host's function, or of their own key: that is their handle, too.
+  std::map<const void*, RegisteredKernel> kernels;
   std::map<const void*, RegisteredVariable> variables;
   std::set<Stream*> streams;
   std::set<Event*> events;
@@ -86,7 +88,7 @@ class State {
   // The architecture of the device: 80.
   unsigned architecture();
   LoadedModule& loaded(Registered& module);
-  // A kernel by the host's function, or by what getKernel gave. Throws Failure.
+  // A kernel by its handle. Throws Failure.
   Kernel& kernel(const void* symbol);
   exec::Allocation& variable(const void* symbol);
   void placeManaged();

@@ -118,13 +118,15 @@ CUDA_DRIVER_API int cuModuleGetFunction(void** function, void* handle, const cha
       throw Failure{Code::SymbolNotFound, std::string("there is no kernel ") + name};
     for (auto& [key, k] : s.kernels)
       if (k.owner == &module && k.kernel.name == name) {
-        out(function) = &k.kernel;
+        out(function) = const_cast<void*>(key);
         return;
       }
-    RegisteredKernel& k = s.kernels[new char];  // a key that nobody else has
+    auto key = std::make_unique<char>();
+    out(function) = key.get();
+    RegisteredKernel& k = s.kernels[key.get()];
+    k.key = std::move(key);
     k.owner = &module;
     k.kernel.name = name;
-    out(function) = &k.kernel;
   });
 }
 CUDA_DRIVER_API int cuModuleGetGlobal_v2(uint64_t* address, size_t* size, void* handle, const char* name) {

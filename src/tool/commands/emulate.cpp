@@ -30,7 +30,7 @@ using emulate::Totals;
 
 struct EmulateLine {
   Settings settings;
-  std::string optimize, architecture, record;
+  std::string architecture, record;
   uint64_t memoryMiB = 16384, heapMiB = 8;
   std::vector<std::string> command;
 };
@@ -55,7 +55,7 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       "  ptxopt emulate --compare ./app --size 64\n"
       "  ptxopt emulate --optimize=\"-O2 --skip lsr\" ./app");
   Settings& s = line.settings;
-  app.add_option("--optimize", line.optimize, "optimize the kernels, with these options [-O2 --guard=off]")
+  app.add_option("--optimize", s.optimize, "optimize the kernels, with these options [-O2 --guard=off]")
       ->type_name("[=OPTIONS]")
       ->expected(0, 1);
   app.add_flag("--compare", s.compare, "run each launch with and without --optimize, and compare what they wrote");
@@ -100,7 +100,7 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       throw CLI::ValidationError(fmt::format("'{}' is not an architecture such as sm_80", line.architecture));
   };
   if (!parseArguments(app, words, exitCode, check)) return false;
-  if (app.count("--optimize") != 0 || s.compare) s.optimize = line.optimize;
+  s.optimizes = app.count("--optimize") != 0 || s.compare;
   if (!line.architecture.empty()) s.architecture = *targetNumber(line.architecture);
   s.memory = line.memoryMiB << 20;
   s.heap = line.heapMiB << 20;
@@ -128,7 +128,7 @@ std::string summary(const Totals& t, const Settings& s) {
   std::string out =
       fmt::format("ptxopt emulate: {} launch{} in {:.2f} s", t.launches, t.launches == 1 ? "" : "es", t.seconds);
   if (t.failed != 0) out += fmt::format(", {} failed", t.failed);
-  if (s.optimize) out += fmt::format("; {} of {} modules optimized", t.changedModules, t.modules);
+  if (s.optimizes) out += fmt::format("; {} of {} modules optimized", t.changedModules, t.modules);
   if (t.notOptimized != 0) out += fmt::format(", {} could not be", t.notOptimized);
   if (s.compare)
     out += t.different != 0 ? fmt::format("; {} launches compared, {} differ", t.compared, t.different)
@@ -181,7 +181,7 @@ int emulateCommand(int argc, char** argv) {
   const Child child = runChild(line.command);
   if (!child.error.empty()) return fail(Status::Usage, fmt::format("'{}': {}", program, child.error));
   const Totals totals = readTotals(settings.totals);
-  if (settings.optimize || settings.verbose || totals.missing != 0) print(stderr, summary(totals, settings));
+  if (settings.optimizes || settings.verbose || totals.missing != 0) print(stderr, summary(totals, settings));
   if (!line.record.empty()) {
     try {
       record::packFolder(settings.recordFolder, line.record);

@@ -203,7 +203,7 @@ def test_differences(tool, builder, folder):
         fake = folder / f"fake {number}"
         fake.write_text(f"#!/bin/sh\nsed '{edit}' \"$1\" > \"$3\"\n")
         fake.chmod(0o755)
-        settings = {"tool": str(fake), "optimize": "", "compare": True}
+        settings = {"tool": str(fake), "optimizes": True, "optimize": "", "compare": True}
         environment = {**os.environ, "LD_LIBRARY_PATH": str(Path(tool).parent / "emulate"), "PTXOPT_EMULATION": json.dumps(settings)}
         done = subprocess.run([program, "plain"], capture_output=True, text=True, env=environment, timeout=LIMIT)
         tests.check(re.search(pattern, done.stderr), f"{edit}: {done.stderr}")
