@@ -34,9 +34,11 @@ struct EntryHeader {
 };
 static_assert(sizeof(ContainerHeader) == 16 && sizeof(EntryHeader) == 64);
 
+constexpr uint32_t kLinkedVersion = 2;
 struct WrapperHeader {
   uint32_t magic, version;
-  const void *container, *others;
+  const void* container;
+  const void* const* linked;  // of kLinkedVersion: wrapped containers, and nullptr after them
 };
 
 [[noreturn]] void unreadable(const std::string& why) {
@@ -107,6 +109,15 @@ const void* containerOf(const void* wrapper) {
   WrapperHeader h;
   std::memcpy(&h, wrapper, sizeof h);
   return h.magic == kWrapperMagic ? h.container : nullptr;
+}
+
+std::vector<const void*> linkedContainersOf(const void* wrapper) {
+  WrapperHeader h;
+  std::memcpy(&h, wrapper, sizeof h);
+  std::vector<const void*> containers;
+  if (h.magic != kWrapperMagic || h.version != kLinkedVersion || h.linked == nullptr) return containers;
+  for (const void* const* p = h.linked; *p != nullptr; ++p) containers.push_back(*p);
+  return containers;
 }
 
 }  // namespace ptxopt::emulate

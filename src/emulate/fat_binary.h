@@ -30,5 +30,7 @@ std::string unpacked(const FatEntry& entry);
 // What __cudaRegisterFatBinary gets: a word that says what it is, a version, and where the container is. nullptr where
 // that is something else.
 const void* containerOf(const void* wrapper);
+// Relocatable code (nvcc -rdc=true): the containers of the files that were linked, with their PTX. None for others.
+std::vector<const void*> linkedContainersOf(const void* wrapper);
 
 }  // namespace ptxopt::emulate

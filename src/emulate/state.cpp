@@ -44,14 +44,14 @@ unsigned State::architecture() {
   unsigned newest = settings.architecture;
   if (newest == 0)
     for (const auto& m : modules)
-      if (m->container != nullptr) newest = std::max(newest, newestPtx(m->container));
+      if (m->container != nullptr) newest = std::max(newest, newestPtx(m->container, m->linked));
   constexpr unsigned kUsual = 80;
   return architecture_ = newest != 0 ? newest : kUsual;
 }
 
 LoadedModule& State::loaded(Registered& module) {
   if (module.loaded == nullptr) {
-    std::string text = module.container != nullptr ? ptxOf(module.container, architecture()) : module.text;
+    std::string text = module.container != nullptr ? ptxOf(module.container, module.linked, architecture()) : module.text;
     module.loaded = loadModule(std::move(text), module.number, memory, settings);
     Totals& totals = launcher.totals();
     ++totals.modules;

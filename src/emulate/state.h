@@ -51,7 +51,8 @@ struct Graph {
 // A fat binary that the program registered, or a module that it loaded.
 struct Registered {
   const void* container = nullptr;
-  std::string text;  // where it is PTX itself
+  std::vector<const void*> linked;  // containers of relocatable code that it was linked from
+  std::string text;                 // where it is PTX itself
   std::unique_ptr<LoadedModule> loaded;
   unsigned number = 0;
 };

@@ -44,9 +44,25 @@ void* addModule(const void* image) {
   return s.modules.back().get();
 }
 
+std::string contentsOf(const char* file) {
+  std::ifstream in(&out(file), std::ios::binary);
+  if (!in) throw Failure{Code::SymbolNotFound, std::string("there is no file ") + file};
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
 struct LinkState {
-  std::string text;
+  std::vector<std::string> texts;
+  std::string linked;
 };
+
+void addPtx(LinkState& link, int type, std::string text) {
+  constexpr int kPtx = 1;
+  need(type == kPtx, Code::NotSupported, "linking of anything but PTX");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  link.texts.push_back(std::move(text));
+}
 
 KernelNodeParameters nodeOf(const void* function, Shape3 grid, Shape3 block, unsigned shared, void** arguments) {
   return {function, grid, block, shared, arguments, nullptr};
@@ -93,12 +109,8 @@ CUDA_DRIVER_API int cuModuleLoadFatBinary(void** module, const void* image) {
 }
 CUDA_DRIVER_API int cuModuleLoad(void** module, const char* file) {
   return answerDriver(__func__, [&] {
-    std::ifstream in(&out(file), std::ios::binary);
-    if (!in) throw Failure{Code::SymbolNotFound, std::string("there is no file ") + file};
     // A fat binary stays where it is while its module is there.
-    std::ostringstream text;
-    text << in.rdbuf();
-    out(module) = addModule((new std::string(std::move(text).str()))->c_str());
+    out(module) = addModule((new std::string(contentsOf(file)))->c_str());
   });
 }
 CUDA_DRIVER_API int cuModuleUnload(void* handle) {
@@ -146,20 +158,20 @@ CUDA_DRIVER_API int cuLinkCreate_v2(unsigned, int*, void**, void** state) {
 CUDA_DRIVER_API int cuLinkAddData_v2(void* state, int type, void* data, size_t size, const char*, unsigned, int*,
                                      void**) {
   return answerDriver(__func__, [&] {
-    constexpr int kPtx = 1;
-    LinkState& link = out(static_cast<LinkState*>(state));
-    need(type == kPtx, Code::NotSupported, "linking of anything but PTX");
-    need(link.text.empty(), Code::NotSupported, "linking of several files");
-    link.text.assign(static_cast<const char*>(data), size);
-    while (!link.text.empty() && link.text.back() == '\0') link.text.pop_back();
+    addPtx(out(static_cast<LinkState*>(state)), type, {&out(static_cast<const char*>(data)), size});
   });
+}
+CUDA_DRIVER_API int cuLinkAddFile_v2(void* state, int type, const char* file, unsigned, int*, void**) {
+  return answerDriver(__func__, [&] { addPtx(out(static_cast<LinkState*>(state)), type, contentsOf(file)); });
 }
 CUDA_DRIVER_API int cuLinkComplete(void* state, void** image, size_t* size) {
   return answerDriver(__func__, [&] {
     LinkState& link = out(static_cast<LinkState*>(state));
-    need(!link.text.empty(), Code::InvalidValue, "nothing to link");
-    out(image) = link.text.data();
-    if (size != nullptr) *size = link.text.size() + 1;
+    need(!link.texts.empty(), Code::InvalidValue, "nothing to link");
+    // One text stays as it is.
+    link.linked = link.texts.size() == 1 ? link.texts.front() : linkedText(link.texts);
+    out(image) = link.linked.data();
+    if (size != nullptr) *size = link.linked.size() + 1;
   });
 }
 CUDA_DRIVER_API int cuLinkDestroy(void* state) {

@@ -21,6 +21,7 @@ CUDA_API(__cudaRegisterFatBinary) void** __cudaRegisterFatBinary(void* wrapper) 
   const std::lock_guard guard(s.lock);
   auto module = std::make_unique<Registered>();
   module->container = containerOf(wrapper);
+  module->linked = linkedContainersOf(wrapper);
   module->number = static_cast<unsigned>(s.modules.size() + 1);
   s.modules.push_back(std::move(module));
   return reinterpret_cast<void**>(s.modules.back().get());

@@ -14,6 +14,7 @@ constexpr Subcommand kSubcommands[] = {
     {"emulate", "run a CUDA program without a GPU, also with its kernels optimized", emulateCommand},
     {"record", "look at recorded launches, and run them again", recordCommand},
     {"reduce", "shrink a PTX file as long as a command says that it still shows what it is to show", reduceCommand},
+    {"link", "make one PTX file of several that are relocatable code", linkCommand},
     {"tune", "try variants of the passes on each kernel and keep what ptxas makes most of", tuneCommand},
     {"time", "estimate the time of loops and kernels, and say what limits it", timeCommand},
     {"report", "show the register pressure of kernels in a page for the browser", reportCommand},

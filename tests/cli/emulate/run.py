@@ -26,10 +26,12 @@ from compilers import digest, find, first_line, included, run, version  # noqa: 
 SKIPPED = 77
 LIMIT = 120  # seconds
 ARCHITECTURE = {"clusters": 90}
-FLAGS = {"virtual_functions": ["--extended-lambda"]}
+PARTS = {"relocatable": ["relocatable/second.cu"]}  # further files of a program
+FLAGS = {"virtual_functions": ["--extended-lambda"], "relocatable": ["-rdc=true"]}
 COSTLY = {"thrust_algorithms"}  # to compile
 # clang has no lambdas of the device without an option of its own, and not every header of the toolkit.
-NOT_BY_CLANG = {"cub_primitives", "thrust_algorithms", "thread_groups", "pipelines", "clusters", "grid_sync"}
+NOT_BY_CLANG = {"cub_primitives", "thrust_algorithms", "thread_groups", "pipelines", "clusters", "grid_sync",
+                "relocatable"}
 HAS = {"plain": [], "optimized": ["--optimize"], "compared": ["--compare"]}
 
 
@@ -41,12 +43,13 @@ class Builder:
 
     def build(self, source, command, compiler):
         """The program, made unless it is there; or what the compiler said."""
-        text = included(source)
+        parts = [source.parent / part for part in PARTS.get(source.stem, [])]
+        text = b"".join(included(part) for part in [source, *parts])
         program = self.folder / f"{source.stem}-{digest(text, ' '.join(map(str, command)), compiler)}"
         if program.exists():
             return program, ""
         with tempfile.TemporaryDirectory(dir=self.folder) as work:
-            done = run([*command, source, "-o", f"{work}/program"], 400, work)
+            done = run([*command, source, *parts, "-o", f"{work}/program"], 400, work)
             if done.returncode != 0:
                 return None, first_line(done.stderr + done.stdout)
             os.replace(f"{work}/program", program)

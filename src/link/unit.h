@@ -1,0 +1,53 @@
+// One text to be linked: what it declares at module level, by items, and how its tokens are written out anew.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/module.h"
+#include "link/link.h"
+
+namespace ptxopt::link {
+
+enum class Linkage : uint8_t { Own, Extern, Weak, Common, Visible };
+
+// A declaration or definition at module level.
+struct Declared {
+  std::string_view name;
+  Linkage linkage = Linkage::Own;
+  bool isFunction = false, isDefinition = false;
+  bool isOpenShared = false;  // .extern .shared: its size comes with a launch
+  uint64_t bytes = 0;       // of a variable; 0: not said
+  uint32_t alignment = 0;   // of a variable, as written
+  std::size_t item = 0;     // in Module::items
+  const Function* function = nullptr;
+
+  bool isLocal() const { return linkage == Linkage::Own; }
+};
+
+struct Unit {
+  std::string fileName;
+  std::unique_ptr<Module> module;
+  std::vector<Declared> declared;
+  std::map<std::string_view, std::string> renamed;  // own names that others have, too
+  uint32_t firstFile = 0;                           // is added to the numbers of .file
+  uint32_t files = 0;                               // the largest of them
+
+  // The tokens of a part of the source, with what changes: spaces and comments stay.
+  std::string written(SourceRange range) const;
+};
+
+// Thrown by all that link() calls.
+struct Refused {
+  std::string message;
+};
+
+// Throws Refused.
+Unit readUnit(const Input& input);
+// Throws Refused with a place in the text.
+[[noreturn]] void refuse(const Unit& unit, std::size_t offset, const std::string& message);
+
+}  // namespace ptxopt::link

@@ -1,0 +1,48 @@
+// ptxopt link: several PTX files as one, for programs that are compiled as relocatable code.
+#include "link/link.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "tool/commands/subcommands.h"
+#include "tool/files.h"
+#include "tool/options/parse_arguments.h"
+#include "tool/terminal/messages.h"
+
+namespace ptxopt::tool {
+
+int linkCommand(int argc, char** argv) {
+  CLI::App app(
+      "ptxopt link INPUT... -o OUTPUT\n"
+      "Writes one PTX file of several that were compiled as relocatable code (nvcc -rdc=true -ptx): calls and variables "
+      "of\n"
+      "one meet their definitions in another, so that passes see the whole program. What nobody defines stays .extern.\n"
+      "Exit codes: 0 ok, 2 usage, I/O, 3 an input is no PTX, or they do not fit together, 4 internal error.",
+      "ptxopt link");
+  std::vector<std::string> inputs;
+  std::string output;
+  app.add_option("INPUT", inputs, "PTX files; - is standard input")->required();
+  app.add_option("-o,--output", output, "where the result goes; - is standard output")->type_name("FILE")->required();
+  int exitCode = 0;
+  if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
+
+  std::string error;
+  if (std::ranges::count(inputs, "-") > 1) return fail(Status::Usage, "standard input is given twice");
+  std::vector<FileText> texts(inputs.size());
+  std::vector<link::Input> units;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!readFile(inputs[i], texts[i], error)) return fail(Status::Usage, error);
+    units.push_back({texts[i], inputs[i] == "-" ? "<stdin>" : inputs[i]});
+  }
+  const auto linked = link::link(units);
+  if (const auto* wrong = std::get_if<link::LinkError>(&linked)) {
+    printMessage(wrong->message);
+    return static_cast<int>(Status::InvalidInput);
+  }
+  if (!writeFiles({{output, std::get<0>(linked)}}, error)) return fail(Status::Usage, error);
+  return 0;
+}
+
+}  // namespace ptxopt::tool
