@@ -149,6 +149,15 @@ CUDA_DRIVER_API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   });
 }
 
+// Tables of functions without names, which NVIDIA's libraries ask for. NVRTC reads one without looking whether there is
+// such a call at all, and does without where the call fails.
+CUDA_DRIVER_API int cuGetExportTable(const void** table, const void*) {
+  return answerDriver(__func__, [&] {
+    out(table) = nullptr;
+    throw Failure{Code::NotSupported, "the stand-in has no tables of functions without names"};
+  });
+}
+
 // ---- functions by name: the newest of what headers of CUDA 12 and 13 call so ----
 
 CUDA_DRIVER_API int cuGetProcAddress_v2(const char* name, void** function, int, uint64_t, int* status) {

@@ -82,6 +82,9 @@ int main() {
                                                     "k.ptx", 0, nullptr, nullptr),
         "cuLinkAddData");
   check(DRIVER(cuLinkComplete)(link, &image, &size), "cuLinkComplete");
+  const CUuuid unknown{};
+  const void* table = nullptr;
+  if (DRIVER(cuGetExportTable)(&table, &unknown) == CUDA_SUCCESS) fail("a table of functions that is not there");
   CUmodule module;
   CUfunction scale, none;
   check(DRIVER(cuModuleLoadData)(&module, image), "cuModuleLoadData");
