@@ -50,6 +50,10 @@ struct Options {
   unsigned jobs = 1;
   // "sm_90a"; empty: what the text's .target says.
   std::string architecture;
+  // What the user says of launches, as docs/facts.md has it; empty: nothing but what comments in the text say. A wrong one is
+  // Status::Usage.
+  std::string facts;
+  std::string factsName = "<facts>";  // for messages
   // For messages.
   std::string fileName = "<input>";
   // The text of each function before and after these passes, or after all, is appended to Result::dumps.

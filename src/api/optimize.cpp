@@ -10,6 +10,7 @@
 #include "api/pipeline_run.h"
 #include "api/remarks.h"
 #include "api/report.h"
+#include "facts/facts.h"
 #include "ir/verify.h"
 #include "ptxopt/ptxopt.h"
 #include "support/thread_time.h"
@@ -94,6 +95,9 @@ Result optimize(std::string_view text, const Options& options) {
   if (options.verifyEach)
     if (const std::string error = verify(module); !error.empty())
       return fail(Status::Internal, fmt::format("{}: internal error after parsing: {}\n", options.fileName, error));
+
+  if (const std::string error = readFacts(options.facts, options.factsName, module); !error.empty())
+    return fail(Status::Usage, error + "\n");
 
   remarkUnknownOpcodes(module, result.remarks);
   std::optional<Remark> decline;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "exec/block.h"
+#include "exec/launch_facts.h"
 
 namespace ptxopt::exec {
 
@@ -34,6 +35,7 @@ Launch::Launch(Machine& machine, const Program& program, const LaunchConfig& con
                      parameters_.size()));
   if (uint64_t{program.staticShared()} + config.dynamicShared >= (uint64_t{1} << kSharedRankShift))
     fail("16 MB or more of shared memory");
+  if (const std::string broken = brokenFact(program, config); !broken.empty()) fail(broken);
   clusters_ = g.count() / c.count();
   workers_ = config.jobs != 0 ? config.jobs : std::max(1u, std::thread::hardware_concurrency());
   if (config.firstCluster >= clusters_) fail("no cluster is left to run");

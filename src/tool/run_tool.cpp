@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "dump/dump.h"
+#include "facts/facts.h"
 #include "ptxopt/ptxopt.h"
 #include "text/parse.h"
 #include "tool/commands/in_place.h"
@@ -40,6 +41,7 @@ int optimizeFile(const CommandLine& line) {
   std::string dumps;
   if (!line.dumps.empty()) {
     const auto parsed = parse(result.output, line.options.fileName);
+    readFacts(line.options.facts, line.options.factsName, *std::get<0>(parsed));  // right for the input: right here
     if (const auto* wrong = std::get_if<ParseError>(&parsed)) return fail(Status::Internal, wrong->message);
     dumps = dump(*std::get<0>(parsed), findDumps(line.dumps, error), line.options.architecture);
   }

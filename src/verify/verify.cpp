@@ -10,6 +10,7 @@
 #include "verify/apart.h"
 #include "verify/comparison.h"
 #include "verify/counterexample.h"
+#include "verify/facts_trials.h"
 #include "verify/values.h"
 
 namespace ptxopt::verify {
@@ -25,7 +26,7 @@ constexpr uint64_t kLeastWork = 1'000'000;  // for a kernel, however many there 
 class KernelCheck {
  public:
   KernelCheck(const Module& a, const Module& b, const Function& kernel, const VerifyOptions& options)
-      : a_(a), options_(options), comparison_(a, b, kernel, options) {
+      : a_(a), kernel_(kernel), options_(options), comparison_(a, b, kernel, options) {
     result_.kernel = a.text(kernel.name);
   }
 
@@ -198,6 +199,7 @@ class KernelCheck {
         t.fields[k].isPointer = false;
         t.fields[k].bits = found->second;
       }
+    keepToFacts(t, a_, kernel_, use(), limits());
   }
 
   // All, and the others, if there is none.
@@ -238,6 +240,7 @@ class KernelCheck {
   const Determinacy& own() const { return comparison_.own(); }
 
   const Module& a_;
+  const Function& kernel_;
   const VerifyOptions& options_;
   Comparison comparison_;
   KernelVerdict result_;

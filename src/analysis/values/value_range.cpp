@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/values/launch_sizes.h"
 #include "analysis/values/plain_operands.h"
+#include "ir/parameter_loads.h"
 
 namespace ptxopt {
 
@@ -33,7 +35,7 @@ RangeReason reasonOf(Kind kind) {
 
 std::string_view name(RangeReason reason) {
   static constexpr std::string_view kNames[] = {
-      "none", "constant", "special register", "narrow", "mask", "arithmetic", "join", "branch"};
+      "none", "constant", "special register", "narrow", "fact", "mask", "arithmetic", "join", "branch"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
@@ -80,7 +82,38 @@ void ValueRanges::findLimits() {
     if (required != nullptr)
       ntid_[i] = IntegerRange::constant(32, i < required->valueCount ? required->values[i] : 1);
     tid_[i] = IntegerRange::ofUnsigned(32, 0, ntid_[i].most() - 1);
+    const uint64_t mostBlocks = i == 0 ? INT32_MAX : UINT16_MAX;
+    nctaid_[i] = IntegerRange::ofUnsigned(32, 1, mostBlocks);
+    ctaid_[i] = IntegerRange::ofUnsigned(32, 0, mostBlocks - 1);
   }
+  // Functions that are called know nothing of launches.
+  if (module_.facts.empty() || !f_.isEntry) return;
+  const KernelFacts& facts = module_.facts[f_.index];
+  const auto apply = [](IntegerRange& size, IntegerRange& place, const NumberFact& fact) {
+    const IntegerRange both = size.meet(IntegerRange::ofUnsigned(32, static_cast<uint64_t>(fact.least),
+                                                                 static_cast<uint64_t>(fact.most)));
+    if (both.isEmpty()) return;
+    size = both;
+    place = IntegerRange::ofUnsigned(32, 0, size.most() - 1);
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    apply(ntid_[i], tid_[i], facts.block[i]);
+    apply(nctaid_[i], ctaid_[i], facts.grid[i]);
+  }
+}
+
+// Of what a load of a kernel's parameter gives; width 0 where the user says nothing of it, or where it is a part of it.
+IntegerRange ValueRanges::parameterRange(const Instruction& load) const {
+  if (module_.facts.empty() || !f_.isEntry) return {};
+  const auto parameter = wholeParameter(module_, f_, load);
+  if (!parameter) return {};
+  const NumberFact& fact = module_.facts[f_.index].parameters[*parameter];
+  const ScalarType type =
+      module_.declarationForms[f_.variables[f_.parameters[*parameter].value].form].type;
+  const unsigned bits = info(type).bits;
+  if (isSignedType(type) || fact.least < 0) return IntegerRange::ofSigned(bits, fact.least, fact.most);
+  const uint64_t most = fact.most == INT64_MAX && bits == 64 ? UINT64_MAX : static_cast<uint64_t>(fact.most);
+  return IntegerRange::ofUnsigned(bits, static_cast<uint64_t>(fact.least), most);
 }
 
 unsigned ValueRanges::widthOf(RegId r) const {
@@ -230,12 +263,15 @@ KnownRange ValueRanges::computeInstruction(const Value& v, const Definition& d, 
     sources[i] = operandRange(operands.single(i + 1), operation.sourceWidths[i], operation.kind == Kind::Convert,
                               d.id, from);
   IntegerRange range = operation.evaluate(sources);
+  const IntegerRange said = operation.kind == Kind::Load ? parameterRange(*d.instruction) : IntegerRange();
+  if (said.width() != 0 && said.width() == range.width()) range = said;
   const unsigned width = widthOf(v.reg);
   if (range.width() != width) {
     const bool fits = operation.extends && range.width() < width;
     range = !fits ? IntegerRange::full(width) : operation.extendsSign ? sext(range, width) : zext(range, width);
   }
   KnownRange known{range, range.isFull() ? RangeReason::None : reasonOf(operation.kind), d.id};
+  if (said.width() != 0 && !range.isFull()) known.reason = RangeReason::Fact;
   if (operation.kind == Kind::Copy && !range.isFull()) {
     const Operand* source = operands.single(1);
     if (source != nullptr && source->kind == OperandKind::SpecialRegister)
@@ -278,25 +314,14 @@ IntegerRange ValueRanges::sourceRange(const Value& v, const Sources& from) {
   return IntegerRange::full(widthOf(v.reg));
 }
 
-// Width 0 for those of which nothing is known.
+// Width 0 for those of which nothing is known. %warpid is one: nothing says how large it may be, and it may change.
 IntegerRange ValueRanges::specialRange(std::string_view name) const {
-  if (name.starts_with('%')) name.remove_prefix(1);
-  const std::size_t dot = name.find('.');
-  const std::string_view base = name.substr(0, dot);
-  if (dot == std::string_view::npos) {
-    if (name == "laneid") return IntegerRange::ofUnsigned(32, 0, 31);
-    // %warpid is not here: nothing says how large it may be, and it may change.
-    return {};
-  }
-  const std::string_view component = name.substr(dot + 1);
-  if (component.size() != 1 || component[0] < 'x' || component[0] > 'z') return {};
-  const auto i = static_cast<std::size_t>(component[0] - 'x');
-  const uint64_t mostBlocks = i == 0 ? INT32_MAX : UINT16_MAX;
-  if (base == "tid") return tid_[i];
-  if (base == "ntid") return ntid_[i];
-  if (base == "ctaid") return IntegerRange::ofUnsigned(32, 0, mostBlocks - 1);
-  if (base == "nctaid") return IntegerRange::ofUnsigned(32, 1, mostBlocks);
-  return {};
+  if (name == "%laneid" || name == "laneid") return IntegerRange::ofUnsigned(32, 0, 31);
+  const auto size = launchSizeOf(name);
+  if (!size) return {};
+  const std::size_t i = size->component;
+  if (size->isGrid) return size->isPlace ? ctaid_[i] : nctaid_[i];
+  return size->isPlace ? tid_[i] : ntid_[i];
 }
 
 KnownRange ValueRanges::explain(RegId r, ValueId v) {

@@ -2,8 +2,8 @@
 //
 // A value is a register together with a number of its live range: registers are written many times, values once.
 // What is known of a value comes from what computes it: constants, special registers and the sizes that the kernel
-// states (.reqntid for each dimension, .maxntid for the product), narrow loads and conversions, masks, shifts,
-// fields, arithmetic that does not wrap. A definition under a guard may also leave the value that was there before;
+// states (.reqntid for each dimension, .maxntid for the product), what the user says of launches (Module::facts: sizes, and
+// parameters that are loaded as a whole), narrow loads and conversions, masks, shifts, fields, arithmetic that does not wrap. A definition under a guard may also leave the value that was there before;
 // a phi is one of its incoming values. What comes around a loop (over an edge against reverse post-order) is known
 // only by the instruction that computes it, as if nothing were known of its sources: this analysis does not follow
 // counters. So each answer depends only on values further up, and not on earlier questions.
@@ -37,6 +37,7 @@ enum class RangeReason : uint8_t {
   Constant,         // a mov of a number
   SpecialRegister,  // %tid and its like
   Narrow,           // a load or a conversion of fewer bits
+  Fact,             // a parameter of which the user says something
   Mask,             // and, bfe, rem, shr, popc and the like: whatever the source
   Arithmetic,       // computed from others of which something is known
   Join,             // a phi, a selp, a definition under a guard
@@ -146,6 +147,7 @@ class ValueRanges {
   IntegerRange operandRange(const Operand* o, unsigned width, bool mayBeWider, InstrId id, const Sources& from);
   IntegerRange sourceRange(const Value& v, const Sources& from);
   IntegerRange specialRange(std::string_view name) const;
+  IntegerRange parameterRange(const Instruction& load) const;
   KnownRange alone(const Value& v);
   KnownRange noted(const Value& v) const;
   void note(const Value& v, const KnownRange& known);
@@ -175,7 +177,7 @@ class ValueRanges {
   std::unordered_map<uint64_t, KnownRange> inBlocks_;  // by value and block
   std::vector<Held> held_;
   BlockId heldAt_;  // the block whose conditions these are
-  IntegerRange ntid_[3], tid_[3];
+  IntegerRange ntid_[3], tid_[3], nctaid_[3], ctaid_[3];
 };
 
 }  // namespace ptxopt

@@ -61,7 +61,7 @@ Optimized optimizeText(std::string_view text, const CommandLine& line, const Opt
                             guarded.guard.trouble);
   }
   if (line.verify && out.status == Status::Ok) {
-    const OutputCheck check = verifyOutput(text, options.fileName, result.output, options.jobs);
+    const OutputCheck check = verifyOutput(text, options.fileName, result.output, options.jobs, options.facts);
     for (const std::string& message : check.notCompared) messages += fmt::format("ptxopt: warning: {}\n", message);
     if (!check.difference.empty()) {
       out.status = Status::CheckFailed;

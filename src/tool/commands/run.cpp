@@ -246,6 +246,8 @@ int runCommand(int argc, char** argv) {
     printMessage(render(*wrong, fileName));
     return static_cast<int>(Status::InvalidInput);
   }
+  if (!line.facts.read(error) || !(error = line.facts.giveTo(*std::get<0>(parsed))).empty())
+    return fail(Status::Usage, error);
   const Module& module = *std::get<0>(parsed);
   try {
     Run run(line, module);

@@ -160,6 +160,7 @@ void RunLineReader::addOthers() {
   app_.add_option("-j,--jobs", line_.jobs, "blocks at a time; 0: one a core")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));
+  line_.facts.addTo(app_, "OPTIONS");
   app_.add_flag("--list-opcodes", line_.listOpcodes, "list the opcodes, and whether the interpreter has them");
   app_.add_option("--format", format_, "of the list: text, or markdown for those that it does not have")
       ->type_name("FORMAT")

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/shape.h"
+#include "tool/options/facts_option.h"
 
 namespace ptxopt::tool {
 
@@ -33,6 +34,7 @@ struct RunLine {
   uint64_t maxSteps = UINT64_MAX;
   unsigned jobs = 1;
   uint64_t seed = 0;
+  FactsLine facts;
   bool listOpcodes = false, markdown = false;
 };
 

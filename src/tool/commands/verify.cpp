@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "facts/facts.h"
 #include "record/record.h"
 #include "text/parse.h"
 #include "tool/commands/shape.h"
@@ -16,6 +17,7 @@
 #include "tool/commands/verify_output.h"
 #include "tool/commands/verify_records.h"
 #include "tool/files.h"
+#include "tool/options/facts_option.h"
 #include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
@@ -134,6 +136,7 @@ struct VerifyLine {
   std::vector<std::string> scalars;
   uint32_t shared = 0;
   std::string nan = "exact", format = "text", records;
+  FactsLine facts;
   verify::VerifyOptions options;
 };
 
@@ -163,6 +166,7 @@ void addFixed(CLI::App& app, VerifyLine& line) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->group(kFixed);
+  line.facts.addTo(app, kFixed);
 }
 
 void addOthers(CLI::App& app, VerifyLine& line) {
@@ -261,6 +265,8 @@ int verifyCommand(int argc, char** argv) {
   const auto b = a == nullptr ? nullptr : load(textB, line.pathB, exitCode);
   if (b == nullptr) return exitCode;
 
+  if (!line.facts.read(error) || !(error = line.facts.giveTo(*a)).empty()) return fail(Status::Usage, error);
+
   keepFreedMemory();
   std::vector<KernelVerdict> verdicts;
   try {
@@ -283,14 +289,15 @@ int verifyCommand(int argc, char** argv) {
   return exitCodeOf(verdicts);
 }
 
-OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output,
-                         unsigned jobs) {
+OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output, unsigned jobs,
+                         std::string_view facts) {
   OutputCheck check;
   auto a = parse(input, fileName), b = parse(output, "the output");
   if (const auto* error = std::get_if<ParseError>(&b)) {
     check.difference = "the output is not valid PTX: " + error->message;
     return check;
   }
+  readFacts(facts, "", *std::get<0>(a));
   verify::VerifyOptions options;
   options.jobs = jobs;
   keepFreedMemory();

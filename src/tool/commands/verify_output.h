@@ -12,8 +12,9 @@ struct OutputCheck {
   std::vector<std::string> notCompared;  // kernels that could not be run, with the reason
 };
 
-// Runs `input`, which is valid PTX, and `output` on the same inputs, `jobs` kernels at a time.
-OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output,
-                         unsigned jobs);
+// Runs `input`, which is valid PTX, and `output` on the same inputs, `jobs` kernels at a time. `facts`: a text that the
+// launches keep to (facts/facts.h), without mistakes, or nothing.
+OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output, unsigned jobs,
+                         std::string_view facts = {});
 
 }  // namespace ptxopt::tool

@@ -10,6 +10,7 @@
 #include "tool/commands/subcommands.h"
 #include "tool/manual/help.h"
 #include "tool/options/environment.h"
+#include "tool/options/facts_option.h"
 #include "tool/options/guard_options.h"
 #include "tool/options/optimizer_options.h"
 #include "tool/options/parse_arguments.h"
@@ -53,6 +54,7 @@ class CommandLineReader {
   CLI::App app_;
   OptimizerOptions optimizer_;
   GuardLine guard_;
+  FactsLine facts_;
   CLI::Option* outputOption_ = nullptr;
   CLI::Option* dumpFileOption_ = nullptr;
   std::vector<std::string> remarks_, warnings_;
@@ -110,6 +112,7 @@ void CommandLineReader::addPipeline() {
   app_.add_option("--arch", line_.options.architecture, "optimize for this one instead of the file's .target")
       ->type_name("sm_XX")
       ->group(kPipeline);
+  facts_.addTo(app_, kPipeline);
   app_.add_option("-j,--jobs", line_.options.jobs, "threads; 0: one a core; the output does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
@@ -259,6 +262,9 @@ bool CommandLineReader::check() {
     return usage("no input file\nUsage: ptxopt INPUT -o OUTPUT; ptxopt --help lists the options.");
   if (!line_.inputs.empty()) line_.input = line_.inputs.front();
   if (!takeGuard()) return false;
+  if (std::string error; !facts_.read(error)) return usage(error);
+  line_.options.facts = facts_.text;
+  line_.options.factsName = facts_.path;
   if (line_.inPlace) return checkInPlace();
   if (!checkFiles()) return false;
   line_.options.fileName = line_.input == "-" ? "<stdin>" : line_.input;
@@ -276,11 +282,13 @@ bool CommandLineReader::takeGuard() {
 bool CommandLineReader::checkInPlace() const {
   if (!line_.dumps.empty() || line_.timeReport) return usage("--dump and --time-report are not for --in-place");
   if (std::ranges::find(line_.inputs, "-") != line_.inputs.end()) return usage("standard input has no place");
+  if (!facts_.path.empty()) return usage("--facts is for one file: it names that file's kernels");
   return true;
 }
 
 bool CommandLineReader::checkFiles() const {
   const CommandLine& l = line_;
+  if (facts_.path == "-") return usage("--facts needs a file");
   if (l.inputs.size() > 1)
     return usage(fmt::format("'{}' and '{}': several files need --in-place", l.inputs[0], l.inputs[1]));
   if (std::string error; findDumps(l.dumps, error).size() != l.dumps.size()) return usage(error);

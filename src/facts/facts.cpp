@@ -1,0 +1,285 @@
+#include "facts/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace ptxopt {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kComment = "//ptxopt:facts";
+constexpr const char* kComponents = "xyz";
+constexpr int64_t kMostThreads = 1024;
+constexpr std::array<int64_t, 3> kMostBlock{1024, 1024, 64}, kMostGrid{INT32_MAX, UINT16_MAX, UINT16_MAX};
+
+struct Wrong {
+  std::string message;
+};
+
+[[noreturn]] void wrong(std::string message) { throw Wrong{std::move(message)}; }
+
+// * is any text, ? any character.
+bool matches(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0, t = 0, star = std::string_view::npos, after = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      after = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++after;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+void needWords(const Json& object, std::string_view what, std::initializer_list<std::string_view> words) {
+  if (!object.is_object()) wrong(fmt::format("{} is no object", what));
+  for (const auto& [key, value] : object.items())
+    if (std::find(words.begin(), words.end(), key) == words.end())
+      wrong(fmt::format("{} has '{}', which nothing is known of; it takes {}", what, key, fmt::join(words, ", ")));
+}
+
+int64_t integer(const Json& value, std::string_view what) {
+  if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX)
+    wrong(fmt::format("{} is {}, more than {}", what, value.dump(), INT64_MAX));
+  if (!value.is_number_integer()) wrong(fmt::format("{} is {}, no whole number", what, value.dump()));
+  return value.get<int64_t>();
+}
+
+// A number, or an object that `words` allows beside the number's own.
+NumberFact number(const Json& json, const std::string& what) {
+  NumberFact fact;
+  if (!json.is_object()) {
+    fact.least = fact.most = integer(json, what);
+    return fact;
+  }
+  if (json.contains("value")) {
+    if (json.contains("least") || json.contains("most") || json.contains("multiple"))
+      wrong(what + " has a value, and a range");
+    fact.least = fact.most = integer(json["value"], what);
+    return fact;
+  }
+  if (json.contains("least")) fact.least = integer(json["least"], what + ", least,");
+  if (json.contains("most")) fact.most = integer(json["most"], what + ", most,");
+  if (json.contains("multiple")) {
+    const int64_t multiple = integer(json["multiple"], what + ", multiple,");
+    if (multiple < 1) wrong(fmt::format("{} is a multiple of {}", what, multiple));
+    fact.multiple = static_cast<uint64_t>(multiple);
+  }
+  return fact;
+}
+
+// The ends of what both allow, moved to multiples.
+void meet(NumberFact& known, const NumberFact& also, const std::string& what) {
+  NumberFact both{std::max(known.least, also.least), std::min(known.most, also.most)};
+  const uint64_t divisor = std::gcd(known.multiple, also.multiple);
+  if (also.multiple / divisor > INT64_MAX / known.multiple) wrong(what + " is a multiple of more than 64 bits hold");
+  both.multiple = known.multiple / divisor * also.multiple;
+  const auto step = static_cast<int64_t>(both.multiple);
+  if (both.least != INT64_MIN) {
+    const int64_t over = ((both.least % step) + step) % step;
+    if (over != 0)
+      both.least = both.least > INT64_MAX - (step - over) ? INT64_MAX : both.least + (step - over);
+  }
+  if (both.most != INT64_MAX) {
+    const int64_t over = ((both.most % step) + step) % step;
+    both.most = both.most < INT64_MIN + over ? INT64_MIN : both.most - over;
+  }
+  if (both.least > both.most) wrong(what + " has no value that all facts allow");
+  known = both;
+}
+
+bool isNumber(const Module& module, const Variable& parameter) {
+  const DeclarationForm& form = module.declarationForms[parameter.form];
+  return parameter.declarator.dimensions.empty() && form.lanes == 1 && isInteger(form.type);
+}
+
+// All numbers of so many bits. Of 64 bits without a sign those above INT64_MAX count as INT64_MAX.
+NumberFact all(unsigned bits, bool isSigned) {
+  if (bits == 64) return {isSigned ? INT64_MIN : 0, INT64_MAX};
+  if (isSigned) return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
+  return {0, (int64_t{1} << bits) - 1};
+}
+
+bool isSame(const NumberFact& a, const NumberFact& b) {
+  return a.least == b.least && a.most == b.most && a.multiple == b.multiple;
+}
+
+class Reader {
+ public:
+  explicit Reader(Module& module) : module_(module) {
+    facts_.resize(module.functions.size());
+    for (const Function& f : module.functions) prepare(f);
+  }
+
+  // One kernel's facts.
+  void add(const Function& f, const Json& entry, const std::string& where) {
+    KernelFacts& facts = facts_[f.index];
+    isSaid_ = true;
+    shape(facts.block, entry, "block", where);
+    shape(facts.grid, entry, "grid", where);
+    uint64_t least = 1;
+    for (const NumberFact& n : facts.block) least *= static_cast<uint64_t>(n.least);
+    if (least > kMostThreads) wrong(fmt::format("{}: a block has at least {} threads, {} is most", where, least, kMostThreads));
+    if (!entry.contains("parameters")) return;
+    if (!entry["parameters"].is_array()) wrong(where + ": parameters is no list");
+    for (const Json& p : entry["parameters"]) parameter(f, facts, p, where);
+  }
+
+  void addFile(const Json& file, const std::string& name) {
+    needWords(file, name, {"version", "kernels"});
+    if (!file.contains("version") || file["version"] != 1) wrong(name + ": the version is not 1");
+    if (!file.contains("kernels") || !file["kernels"].is_array()) wrong(name + ": kernels is no list");
+    for (const Json& entry : file["kernels"]) {
+      needWords(entry, name + ": an entry of kernels", {"kernel", "block", "grid", "parameters"});
+      if (!entry.contains("kernel") || !entry["kernel"].is_string()) wrong(name + ": a kernel without a name");
+      const auto pattern = entry["kernel"].get<std::string>();
+      bool isFound = false;
+      for (const Function& f : module_.functions) {
+        if (!f.isEntry || !f.hasBody || !matches(pattern, module_.text(f.name))) continue;
+        isFound = true;
+        add(f, entry, fmt::format("{}: {}", name, module_.text(f.name)));
+      }
+      if (!isFound) wrong(fmt::format("{}: no kernel matches '{}'", name, pattern));
+    }
+  }
+
+  void addComments() {
+    for (const Function& f : module_.functions) {
+      if (!f.isEntry || !f.hasBody) continue;
+      const std::string_view text = module_.text(f.source);
+      for (std::size_t at = text.find(kComment); at != std::string_view::npos; at = text.find(kComment, at + 1)) {
+        const SourcePosition place = locate(module_.source, f.source.begin + at);
+        const std::string where = fmt::format("{}:{}:{}: {}", module_.fileName, place.line, place.column, module_.text(f.name));
+        std::string_view json = text.substr(at + kComment.size());
+        json = json.substr(0, json.find('\n'));
+        const Json entry = parsed(json, where);
+        needWords(entry, where, {"block", "grid", "parameters"});
+        add(f, entry, where);
+      }
+    }
+  }
+
+  static Json parsed(std::string_view text, const std::string& where) {
+    try {
+      return Json::parse(text);
+    } catch (const Json::parse_error& e) {
+      wrong(fmt::format("{}: {}", where, e.what()));
+    }
+  }
+
+  void finish() {
+    if (isSaid_) module_.facts = std::move(facts_);
+  }
+
+ private:
+  // What holds of all launches.
+  void prepare(const Function& f) {
+    if (!f.isEntry) return;
+    KernelFacts& facts = facts_[f.index];
+    for (std::size_t i = 0; i < 3; ++i) {
+      facts.block[i] = {1, kMostBlock[i]};
+      facts.grid[i] = {1, kMostGrid[i]};
+    }
+    for (const FunctionDirective& d : f.directives)
+      if (module_.text(d.name) == ".reqntid")
+        for (std::size_t i = 0; i < 3; ++i) {
+          const int64_t size = i < d.valueCount ? d.values[i] : 1;
+          if (size >= 1 && size <= kMostBlock[i]) facts.block[i] = {size, size};
+        }
+    facts.parameters.resize(f.parameters.size());
+    for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+      const Variable& v = f.variables[f.parameters[i].value];
+      const ScalarType type = module_.declarationForms[v.form].type;
+      if (isNumber(module_, v)) facts.parameters[i] = all(info(type).bits, isSignedType(type));
+    }
+  }
+
+  static void shape(std::array<NumberFact, 3>& known, const Json& entry, const char* word, const std::string& where) {
+    if (!entry.contains(word)) return;
+    const Json& list = entry[word];
+    if (!list.is_array() || list.size() > 3) wrong(fmt::format("{}: {} is no list of up to three numbers", where, word));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::string what = fmt::format("{}: {}.{}", where, word, kComponents[i]);
+      if (list[i].is_object()) needWords(list[i], what, {"value", "least", "most", "multiple"});
+      meet(known[i], number(list[i], what), what);
+    }
+  }
+
+  void parameter(const Function& f, KernelFacts& facts, const Json& p, const std::string& where) {
+    needWords(p, where + ": an entry of parameters", {"index", "name", "value", "least", "most", "multiple"});
+    if (p.contains("index") == p.contains("name")) wrong(where + ": a parameter has an index or a name");
+    const std::size_t index = p.contains("index") ? byIndex(f, p["index"], where) : byName(f, p["name"], where);
+    const std::string what =
+        fmt::format("{}: parameter {} ({})", where, index, module_.text(f.variables[f.parameters[index].value].name));
+    const Variable& v = f.variables[f.parameters[index].value];
+    const ScalarType type = module_.declarationForms[v.form].type;
+    if (!isNumber(module_, v)) wrong(what + " is no integer");
+    Json value = p;
+    value.erase("index");
+    value.erase("name");
+    if (value.empty()) wrong(what + ": nothing is said of it");
+    const NumberFact fact = number(value, what);
+    NumberFact& known = facts.parameters[index];
+    // Compilers declare signed parameters .u32, too.
+    if (!isSignedType(type)) {
+      const NumberFact asSigned = all(info(type).bits, true), asUnsigned = all(info(type).bits, false);
+      if (fact.least == INT64_MIN && fact.most != INT64_MAX)
+        wrong(what + " needs the least value, too: its type does not say whether it has a sign");
+      if (fact.least < 0 && fact.least != INT64_MIN) {
+        if (isSame(known, asUnsigned)) known = asSigned;
+        if (known.most > asSigned.most) wrong(what + " has a sign by one fact, and none by another");
+      }
+    }
+    meet(known, fact, what);
+  }
+
+  static std::size_t byIndex(const Function& f, const Json& index, const std::string& where) {
+    const int64_t i = integer(index, where + ": the index of a parameter");
+    if (i < 0 || static_cast<std::size_t>(i) >= f.parameters.size())
+      wrong(fmt::format("{}: there is no parameter {}; they have the numbers 0 to {}", where, i,
+                        static_cast<int64_t>(f.parameters.size()) - 1));
+    return static_cast<std::size_t>(i);
+  }
+
+  std::size_t byName(const Function& f, const Json& name, const std::string& where) const {
+    if (!name.is_string()) wrong(where + ": the name of a parameter is no text");
+    for (std::size_t i = 0; i < f.parameters.size(); ++i)
+      if (module_.text(f.variables[f.parameters[i].value].name) == name.get<std::string>()) return i;
+    wrong(fmt::format("{}: there is no parameter '{}'", where, name.get<std::string>()));
+  }
+
+  Module& module_;
+  std::vector<KernelFacts> facts_;
+  bool isSaid_ = false;
+};
+
+}  // namespace
+
+std::string readFacts(std::string_view json, std::string_view fileName, Module& module) {
+  const bool hasComments = module.source.find(kComment) != std::string_view::npos;
+  if (json.empty() && !hasComments) return {};
+  try {
+    Reader reader(module);
+    if (!json.empty()) reader.addFile(Reader::parsed(json, std::string(fileName)), std::string(fileName));
+    if (hasComments) reader.addComments();
+    reader.finish();
+    return {};
+  } catch (const Wrong& e) {
+    return e.message;
+  } catch (const Json::exception& e) {
+    return fmt::format("{}: {}", fileName, e.what());
+  }
+}
+
+}  // namespace ptxopt

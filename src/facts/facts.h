@@ -1,0 +1,25 @@
+// Reading facts on launches: a JSON file, and comments in PTX.
+//
+//     {"version": 1, "kernels": [{"kernel": "saxpy*", "block": [256], "grid": [{"most": 4096}],
+//       "parameters": [{"index": 3, "least": 1, "most": 65536, "multiple": 4}, {"name": "stride", "value": 1}]}]}
+//
+// A number is a number, or an object of `value`, or of `least`, `most` and `multiple`. Of `block` and `grid` the
+// components that are left out are not known. A kernel is named as it is, or by a pattern with * and ?. All that matches
+// counts together. In PTX, `//ptxopt:facts {...}` from a kernel's first word to its closing brace says the same of that
+// kernel, without "kernel".
+// Errors: what is no JSON, unknown words, numbers that no launch can have, parameters that are not there or are no integers,
+// facts that contradict each other or the kernel's directives, and patterns that no kernel matches.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ir/module.h"
+
+namespace ptxopt {
+
+// Sets Module::facts from a file's text (empty: none) and from comments. What is wrong, ready to print; empty: nothing.
+// `fileName` is that of the JSON text.
+std::string readFacts(std::string_view json, std::string_view fileName, Module& module);
+
+}  // namespace ptxopt

@@ -1,0 +1,32 @@
+// What the user says of the launches of a kernel: sizes of the block and of the grid, values of parameters.
+//
+// Facts are promises. Analyses and passes rely on them; what a kernel does in a launch that breaks one is undefined. Who
+// reads them: facts/facts.h. Who checks launches: facts/launch_check.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+namespace ptxopt {
+
+// A whole number between two others, a multiple of a third.
+struct NumberFact {
+  int64_t least = INT64_MIN, most = INT64_MAX;
+  uint64_t multiple = 1;
+
+  bool isSaid() const { return least != INT64_MIN || most != INT64_MAX || multiple != 1; }
+  std::optional<int64_t> exact() const { return least == most ? std::optional(least) : std::nullopt; }
+  bool holds(int64_t value) const {
+    return value >= least && value <= most && (multiple == 1 || value % static_cast<int64_t>(multiple) == 0);
+  }
+};
+
+struct KernelFacts {
+  std::array<NumberFact, 3> block, grid;  // x, y, z
+  std::vector<NumberFact> parameters;     // in their order, values of integers; pointers: the address
+};
+
+}  // namespace ptxopt

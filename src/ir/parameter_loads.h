@@ -1,0 +1,15 @@
+// Loads of parameters.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "ir/module.h"
+
+namespace ptxopt {
+
+// The parameter, by its place in Function::parameters, of which a load gives all, as a number of its own type's size;
+// none for other instructions, parts, vectors, offsets, and where the name may mean something else.
+std::optional<std::size_t> wholeParameter(const Module& module, const Function& f, const Instruction& load);
+
+}  // namespace ptxopt

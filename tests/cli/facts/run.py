@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Facts on launches, --facts and //ptxopt:facts: what becomes of the code, what the interpreter and verify make of them, and
+what is refused.
+
+  tests/cli/facts/run.py --tool PATH
+"""
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/lib"))
+from checking import Counted  # noqa: E402
+
+# out[i] = n * blockDim.x + small + part, if i < n.
+KERNEL = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n, .param .s16 small, .param .b32 both, .param .f32 real,
+                  .param .align 4 .b8 bytes[8], .param .u64 large)
+{COMMENT{
+  .reg .pred %p;
+  .reg .b16 %h<3>;
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [n];
+  ld.param.s16 %r2, [small];
+  ld.param.u16 %h1, [both+2];
+  cvt.u32.u16 %r3, %h1;
+  mov.u32 %r4, %ntid.x;
+  mov.u32 %r5, %ctaid.x;
+  mov.u32 %r6, %tid.x;
+  mad.lo.s32 %r7, %r5, %r4, %r6;
+  mad.lo.s32 %r8, %r1, %r4, %r2;
+  add.u32 %r9, %r8, %r3;
+  mov.u32 %r10, %tid.y;
+  add.u32 %r9, %r9, %r10;
+  setp.ge.s32 %p, %r7, 32;
+  @%p ret;
+  mul.wide.s32 %rd2, %r7, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r9;
+  ret;
+}
+"""
+PLAIN = KERNEL.replace("{COMMENT{", "{")
+LAUNCH = ["--grid", "1", "--block", "32", "--dump", "o", "--arg", "o=buf:u32:32:zero", "u32:7", "s16:-3", "b32:0x50001", "f32:1",
+          "bytes:0000000000000000", "u64:9"]
+
+
+def facts(**kernel):
+    return {"version": 1, "kernels": [{"kernel": "k", **kernel}]}
+
+
+# What is said, and a part of the message.
+REFUSED = [
+    ("{", "parse error"),
+    ([], "facts.json is no object"),
+    ({"version": 2, "kernels": []}, "the version is not 1"),
+    ({"version": 1}, "kernels is no list"),
+    ({"version": 1, "kernels": [], "more": 1}, "'more', which nothing is known of; it takes version, kernels"),
+    ({"version": 1, "kernels": [{"block": [1]}]}, "a kernel without a name"),
+    ({"version": 1, "kernels": [{"kernel": "j*"}]}, "no kernel matches 'j*'"),
+    (facts(block=[0]), "k: block.x has no value that all facts allow"),
+    (facts(block=[2000]), "block.x has no value"),
+    (facts(block=[64, 32]), "at least 2048 threads, 1024 is most"),
+    (facts(block=[1, 1, 1, 1]), "no list of up to three numbers"),
+    (facts(block=[{"least": 1, "size": 2}]), "block.x has 'size'"),
+    (facts(block=[1.5]), "block.x is 1.5, no whole number"),
+    (facts(grid=[{"least": 5, "most": 7, "multiple": 4}]), "grid.x has no value"),
+    (facts(grid=[1, 70000]), "grid.y has no value"),
+    (facts(parameters=[{"value": 1}]), "an index or a name"),
+    (facts(parameters=[{"index": 1, "name": "n", "value": 1}]), "an index or a name"),
+    (facts(parameters=[{"index": 7, "value": 1}]), "no parameter 7; they have the numbers 0 to 6"),
+    (facts(parameters=[{"name": "m", "value": 1}]), "no parameter 'm'"),
+    (facts(parameters=[{"index": 1}]), "parameter 1 (n): nothing is said of it"),
+    (facts(parameters=[{"index": 4, "value": 1}]), "parameter 4 (real) is no integer"),
+    (facts(parameters=[{"index": 5, "value": 1}]), "parameter 5 (bytes) is no integer"),
+    (facts(parameters=[{"index": 1, "value": 1, "most": 2}]), "a value, and a range"),
+    (facts(parameters=[{"index": 1, "multiple": 0}]), "a multiple of 0"),
+    (facts(parameters=[{"index": 1, "most": 9}]), "needs the least value, too"),
+    (facts(parameters=[{"index": 2, "value": 40000}]), "no value that all facts allow"),
+    (facts(parameters=[{"index": 1, "value": 2**33}]), "no value that all facts allow"),
+    (facts(parameters=[{"index": 6, "value": 2**63}]), "more than 9223372036854775807"),
+    (facts(parameters=[{"index": 1, "value": 1}, {"name": "n", "value": 2}]), "parameter 1 (n) has no value"),
+    (facts(parameters=[{"index": 1, "least": -5, "most": 5}, {"index": 1, "least": 2**31}]), "no value"),
+    (facts(parameters=[{"index": 1, "least": 2**31}, {"index": 1, "least": -5}]), "a sign by one fact, and none by another"),
+]
+
+
+class Facts:
+    def __init__(self, tool, folder):
+        self.tool, self.folder, self.counted = tool, folder, Counted("facts")
+        (folder / "k.ptx").write_text(PLAIN)
+
+    def check(self, holds, *what):
+        self.counted.check(holds, " ".join(map(str, what)))
+
+    def run(self, *words):
+        return subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=120, cwd=self.folder)
+
+    def optimized(self, said, *words, file="k.ptx"):
+        """The code, and what was said."""
+        (self.folder / "facts.json").write_text(said if isinstance(said, str) else json.dumps(said))
+        done = self.run(file, "-o", "-", "--facts", "facts.json", "--guard=off", *words)
+        return done.stdout, done
+
+    def constants(self):
+        code, done = self.optimized(facts(block=[32, 1], parameters=[{"index": 1, "value": 7}, {"name": "small", "value": -3}]),
+                                    "--passes=apply-facts")
+        self.check(done.returncode == 0, done.stderr)
+        for line in ("mov.b32 %r1, 7;", "mov.b32 %r2, -3;", "mov.b32 %r4, 32;", "mov.b32 %r10, 0;"):
+            self.check(line in code, line, code)
+        for line in ("[both+2]", "%ctaid.x", "%tid.x"):  # a part of a parameter, and what has no one value
+            self.check(line in code, line, code)
+        code, _ = self.optimized(facts(parameters=[{"index": 3, "value": 7}, {"index": 6, "least": 0, "most": 5}]),
+                                 "--passes=apply-facts")
+        self.check(code == PLAIN, "a part of a parameter", code)
+
+    def executed(self):
+        """The same results with and without, in a launch that keeps to the facts."""
+        before = self.run("run", "k.ptx", *LAUNCH).stdout
+        self.check("226" in before, before)  # 7 * 32 - 3 + 5
+        said = facts(block=[32, 1, 1], grid=[{"most": 4}],
+                     parameters=[{"index": 1, "value": 7}, {"index": 2, "value": -3}, {"index": 6, "multiple": 3, "least": 0}])
+        code, done = self.optimized(said)
+        (self.folder / "o.ptx").write_text(code)
+        self.check("ntid" not in code and "[n]" not in code, code)
+        self.check(self.run("run", "o.ptx", *LAUNCH).stdout == before, "another result")
+        self.check(self.run("run", "k.ptx", "--facts", "facts.json", *LAUNCH).stdout == before, "facts that hold")
+        for change, broken in ((("--block", "32"), ("--block", "64")), (("u32:7",), ("u32:8",)), (("s16:-3",), ("s16:3",)),
+                               (("u64:9",), ("u64:10",)), (("--grid", "1"), ("--grid", "5"))):
+            words = " ".join(LAUNCH).replace(" ".join(change), " ".join(broken)).split()
+            done = self.run("run", "k.ptx", "--facts", "facts.json", *words)
+            self.check(done.returncode == 2 and "by the facts" in done.stderr, broken, done.returncode, done.stderr)
+        # verify keeps to them, and finds what they change.
+        done = self.run("verify", "k.ptx", "o.ptx", "--facts", "facts.json")
+        self.check(done.returncode == 0 and "equal" in done.stdout, done.stdout, done.stderr)
+        self.check(self.run("verify", "k.ptx", "o.ptx").returncode == 1, "verify does not see constants")
+        wrong = facts(block=[32, 1, 1], parameters=[{"index": 1, "value": 8}, {"index": 2, "value": -3}])
+        (self.folder / "wrong.json").write_text(json.dumps(wrong))
+        self.check(self.run("verify", "k.ptx", "o.ptx", "--facts", "wrong.json").returncode == 1, "verify with another value")
+        _, done = self.optimized(said, "--verify")
+        self.check(done.returncode == 0, "--verify", done.stderr)
+
+    def ranges(self):
+        """A limit of a parameter and of the sizes is known of values."""
+        said = facts(block=[{"most": 128}], grid=[{"least": 2, "most": 10}],
+                     parameters=[{"index": 1, "least": 1, "most": 100}, {"index": 2, "least": -8, "multiple": 4, "most": 9}])
+        (self.folder / "facts.json").write_text(json.dumps(said))
+        shown = self.run("k.ptx", "--facts", "facts.json", "--dump=ranges").stdout
+        for register, text in (("%r1", r"\[1, 100\]"), ("%r2", r"signed \[-8, 8\]"), ("%r4", r"\[1, 128\]"), ("%r5", r"\[0, 9\]"),
+                               ("%r6", r"\[0, 127\]"), ("%r7", r"\[0, 1279\]")):
+            self.check(re.search(rf"{register}\b[^\n]*{text}", shown), register, text, shown)
+
+    def comments(self):
+        said = '{\n//ptxopt:facts {"parameters": [{"name": "n", "value": 7}]}\n//ptxopt:facts {"block": [32, 1, 1]}'
+        (self.folder / "c.ptx").write_text(KERNEL.replace("{COMMENT{", said))
+        done = self.run("c.ptx", "-o", "-", "--passes=apply-facts", "--guard=off")
+        self.check("mov.b32 %r1, 7;" in done.stdout and "mov.b32 %r4, 32;" in done.stdout, done.stdout, done.stderr)
+        done = self.run("run", "c.ptx", *LAUNCH)
+        self.check(done.returncode == 0 and "226" in done.stdout, done.stderr)
+        done = self.run("run", "c.ptx", *" ".join(LAUNCH).replace("u32:7", "u32:9").split())
+        self.check(done.returncode == 2 and "parameter 1 (n) is 9, and by the facts 7" in done.stderr, done.stderr)
+        (self.folder / "c.ptx").write_text(KERNEL.replace("{COMMENT{", "{\n//ptxopt:facts {block: 3}"))
+        done = self.run("c.ptx", "-o", "-")
+        self.check(done.returncode == 2 and re.match(r"c\.ptx:\d+:\d+: k: .*parse error", done.stderr.split("error: ")[-1] if
+                                                     done.stderr.startswith("ptxopt") else done.stderr), done.stderr)
+
+    def refused(self):
+        for said, message in REFUSED:
+            code, done = self.optimized(said)
+            self.check(done.returncode == 2 and message in done.stderr and not code, message, done.returncode, done.stderr)
+        for words in (["k.ptx", "--facts", "none.json"], ["--in-place", "k.ptx", "--facts", "facts.json"],
+                      ["k.ptx", "--facts", "-"], ["verify", "k.ptx", "k.ptx", "--facts", "none.json"],
+                      ["run", "k.ptx", "--facts", "none.json", *LAUNCH]):
+            self.check(self.run(*words).returncode == 2, words)
+        # A kernel states its block.
+        (self.folder / "r.ptx").write_text(PLAIN.replace(".param .u64 large)", ".param .u64 large)\n.reqntid 64, 1, 1"))
+        _, done = self.optimized(facts(block=[32]), file="r.ptx")
+        self.check(done.returncode == 2 and "block.x has no value" in done.stderr, done.stderr)
+        self.check((self.folder / "k.ptx").read_text() == PLAIN, "the input changed")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    tool = str(Path(parser.parse_args().tool).resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        tests = Facts(tool, Path(folder))
+        for test in (tests.constants, tests.executed, tests.ranges, tests.comments, tests.refused):
+            test()
+    print(f"{tests.counted.checks} checks of facts, {tests.counted.wrong} wrong")
+    return 1 if tests.counted.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
