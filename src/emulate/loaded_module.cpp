@@ -46,7 +46,8 @@ std::optional<FatEntry> newestFor(const std::vector<FatEntry>& entries, unsigned
 std::string listOf(const void* container) {
   std::string list;
   for (const FatEntry& e : fatEntries(container))
-    list += fmt::format("{}{} for sm_{}", list.empty() ? "" : ", ", e.isPtx ? "PTX" : "machine code", e.architecture);
+    list +=
+        fmt::format("{}{} for sm_{}", list.empty() ? "" : ", ", e.isPtx ? "PTX" : "machine code", e.architecture);
   return list;
 }
 

@@ -51,7 +51,8 @@ unsigned State::architecture() {
 
 LoadedModule& State::loaded(Registered& module) {
   if (module.loaded == nullptr) {
-    std::string text = module.container != nullptr ? ptxOf(module.container, module.linked, architecture()) : module.text;
+    std::string text =
+        module.container != nullptr ? ptxOf(module.container, module.linked, architecture()) : module.text;
     module.loaded = loadModule(std::move(text), module.number, memory, settings);
     Totals& totals = launcher.totals();
     ++totals.modules;

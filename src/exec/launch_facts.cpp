@@ -10,7 +10,9 @@ namespace {
 std::string inWords(const NumberFact& fact) {
   if (const auto exact = fact.exact()) return std::to_string(*exact);
   std::string out;
-  const auto add = [&](const char* word, auto n) { out += fmt::format("{}{} {}", out.empty() ? "" : ", ", word, n); };
+  const auto add = [&](const char* word, auto n) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", word, n);
+  };
   if (fact.least != INT64_MIN) add("at least", fact.least);
   if (fact.most != INT64_MAX) add("at most", fact.most);
   if (fact.multiple != 1) add("a multiple of", fact.multiple);

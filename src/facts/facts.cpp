@@ -10,7 +10,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kComment = "//ptxopt:facts";
 constexpr const char* kComponents = "xyz";
 constexpr int64_t kMostThreads = 1024;
 constexpr std::array<int64_t, 3> kMostBlock{1024, 1024, 64}, kMostGrid{INT32_MAX, UINT16_MAX, UINT16_MAX};
@@ -83,13 +82,13 @@ NumberFact number(const Json& json, const std::string& what) {
 void meet(NumberFact& known, const NumberFact& also, const std::string& what) {
   NumberFact both{std::max(known.least, also.least), std::min(known.most, also.most)};
   const uint64_t divisor = std::gcd(known.multiple, also.multiple);
-  if (also.multiple / divisor > INT64_MAX / known.multiple) wrong(what + " is a multiple of more than 64 bits hold");
+  if (also.multiple / divisor > INT64_MAX / known.multiple)
+    wrong(what + " is a multiple of more than 64 bits hold");
   both.multiple = known.multiple / divisor * also.multiple;
   const auto step = static_cast<int64_t>(both.multiple);
   if (both.least != INT64_MIN) {
     const int64_t over = ((both.least % step) + step) % step;
-    if (over != 0)
-      both.least = both.least > INT64_MAX - (step - over) ? INT64_MAX : both.least + (step - over);
+    if (over != 0) both.least = both.least > INT64_MAX - (step - over) ? INT64_MAX : both.least + (step - over);
   }
   if (both.most != INT64_MAX) {
     const int64_t over = ((both.most % step) + step) % step;
@@ -111,15 +110,11 @@ NumberFact all(unsigned bits, bool isSigned) {
   return {0, (int64_t{1} << bits) - 1};
 }
 
-bool isSame(const NumberFact& a, const NumberFact& b) {
-  return a.least == b.least && a.most == b.most && a.multiple == b.multiple;
-}
-
 class Reader {
  public:
   explicit Reader(Module& module) : module_(module) {
     facts_.resize(module.functions.size());
-    for (const Function& f : module.functions) prepare(f);
+    for (const Function& f : module.functions) facts_[f.index] = factsOfAll(module, f);
   }
 
   // One kernel's facts.
@@ -130,7 +125,8 @@ class Reader {
     shape(facts.grid, entry, "grid", where);
     uint64_t least = 1;
     for (const NumberFact& n : facts.block) least *= static_cast<uint64_t>(n.least);
-    if (least > kMostThreads) wrong(fmt::format("{}: a block has at least {} threads, {} is most", where, least, kMostThreads));
+    if (least > kMostThreads)
+      wrong(fmt::format("{}: a block has at least {} threads, {} is most", where, least, kMostThreads));
     if (!entry.contains("parameters")) return;
     if (!entry["parameters"].is_array()) wrong(where + ": parameters is no list");
     for (const Json& p : entry["parameters"]) parameter(f, facts, p, where);
@@ -158,10 +154,12 @@ class Reader {
     for (const Function& f : module_.functions) {
       if (!f.isEntry || !f.hasBody) continue;
       const std::string_view text = module_.text(f.source);
-      for (std::size_t at = text.find(kComment); at != std::string_view::npos; at = text.find(kComment, at + 1)) {
+      for (std::size_t at = text.find(kFactsComment); at != std::string_view::npos;
+           at = text.find(kFactsComment, at + 1)) {
         const SourcePosition place = locate(module_.source, f.source.begin + at);
-        const std::string where = fmt::format("{}:{}:{}: {}", module_.fileName, place.line, place.column, module_.text(f.name));
-        std::string_view json = text.substr(at + kComment.size());
+        const std::string where =
+            fmt::format("{}:{}:{}: {}", module_.fileName, place.line, place.column, module_.text(f.name));
+        std::string_view json = text.substr(at + kFactsComment.size());
         json = json.substr(0, json.find('\n'));
         const Json entry = parsed(json, where);
         needWords(entry, where, {"block", "grid", "parameters"});
@@ -183,32 +181,12 @@ class Reader {
   }
 
  private:
-  // What holds of all launches.
-  void prepare(const Function& f) {
-    if (!f.isEntry) return;
-    KernelFacts& facts = facts_[f.index];
-    for (std::size_t i = 0; i < 3; ++i) {
-      facts.block[i] = {1, kMostBlock[i]};
-      facts.grid[i] = {1, kMostGrid[i]};
-    }
-    for (const FunctionDirective& d : f.directives)
-      if (module_.text(d.name) == ".reqntid")
-        for (std::size_t i = 0; i < 3; ++i) {
-          const int64_t size = i < d.valueCount ? d.values[i] : 1;
-          if (size >= 1 && size <= kMostBlock[i]) facts.block[i] = {size, size};
-        }
-    facts.parameters.resize(f.parameters.size());
-    for (std::size_t i = 0; i < f.parameters.size(); ++i) {
-      const Variable& v = f.variables[f.parameters[i].value];
-      const ScalarType type = module_.declarationForms[v.form].type;
-      if (isNumber(module_, v)) facts.parameters[i] = all(info(type).bits, isSignedType(type));
-    }
-  }
-
-  static void shape(std::array<NumberFact, 3>& known, const Json& entry, const char* word, const std::string& where) {
+  static void shape(std::array<NumberFact, 3>& known, const Json& entry, const char* word,
+                    const std::string& where) {
     if (!entry.contains(word)) return;
     const Json& list = entry[word];
-    if (!list.is_array() || list.size() > 3) wrong(fmt::format("{}: {} is no list of up to three numbers", where, word));
+    if (!list.is_array() || list.size() > 3)
+      wrong(fmt::format("{}: {} is no list of up to three numbers", where, word));
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string what = fmt::format("{}: {}.{}", where, word, kComponents[i]);
       if (list[i].is_object()) needWords(list[i], what, {"value", "least", "most", "multiple"});
@@ -220,8 +198,8 @@ class Reader {
     needWords(p, where + ": an entry of parameters", {"index", "name", "value", "least", "most", "multiple"});
     if (p.contains("index") == p.contains("name")) wrong(where + ": a parameter has an index or a name");
     const std::size_t index = p.contains("index") ? byIndex(f, p["index"], where) : byName(f, p["name"], where);
-    const std::string what =
-        fmt::format("{}: parameter {} ({})", where, index, module_.text(f.variables[f.parameters[index].value].name));
+    const std::string what = fmt::format("{}: parameter {} ({})", where, index,
+                                         module_.text(f.variables[f.parameters[index].value].name));
     const Variable& v = f.variables[f.parameters[index].value];
     const ScalarType type = module_.declarationForms[v.form].type;
     if (!isNumber(module_, v)) wrong(what + " is no integer");
@@ -237,7 +215,7 @@ class Reader {
       if (fact.least == INT64_MIN && fact.most != INT64_MAX)
         wrong(what + " needs the least value, too: its type does not say whether it has a sign");
       if (fact.least < 0 && fact.least != INT64_MIN) {
-        if (isSame(known, asUnsigned)) known = asSigned;
+        if (known == asUnsigned) known = asSigned;
         if (known.most > asSigned.most) wrong(what + " has a sign by one fact, and none by another");
       }
     }
@@ -266,8 +244,36 @@ class Reader {
 
 }  // namespace
 
+KernelFacts factsOfAll(const Module& module, const Function& f) {
+  KernelFacts facts;
+  if (!f.isEntry) return facts;
+  for (std::size_t i = 0; i < 3; ++i) {
+    facts.block[i] = {1, kMostBlock[i]};
+    facts.grid[i] = {1, kMostGrid[i]};
+  }
+  for (const FunctionDirective& d : f.directives)
+    if (module.text(d.name) == ".reqntid")
+      for (std::size_t i = 0; i < 3; ++i) {
+        const int64_t size = i < d.valueCount ? d.values[i] : 1;
+        if (size >= 1 && size <= kMostBlock[i]) facts.block[i] = {size, size};
+      }
+  facts.parameters.resize(f.parameters.size());
+  for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+    const Variable& v = f.variables[f.parameters[i].value];
+    const ScalarType type = module.declarationForms[v.form].type;
+    if (isNumber(module, v)) facts.parameters[i] = all(info(type).bits, isSignedType(type));
+  }
+  return facts;
+}
+
+bool hasFacts(const Module& module, const Function& kernel) {
+  if (module.facts.empty() || !kernel.isEntry) return false;
+  const KernelFacts all = factsOfAll(module, kernel), &said = module.facts[kernel.index];
+  return said.block != all.block || said.grid != all.grid || said.parameters != all.parameters;
+}
+
 std::string readFacts(std::string_view json, std::string_view fileName, Module& module) {
-  const bool hasComments = module.source.find(kComment) != std::string_view::npos;
+  const bool hasComments = module.source.find(kFactsComment) != std::string_view::npos;
   if (json.empty() && !hasComments) return {};
   try {
     Reader reader(module);

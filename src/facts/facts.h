@@ -18,8 +18,15 @@
 
 namespace ptxopt {
 
+constexpr std::string_view kFactsComment = "//ptxopt:facts";
+
 // Sets Module::facts from a file's text (empty: none) and from comments. What is wrong, ready to print; empty: nothing.
 // `fileName` is that of the JSON text.
 std::string readFacts(std::string_view json, std::string_view fileName, Module& module);
+
+// What holds of all launches of a kernel: by its types, its directives, and what devices can do.
+KernelFacts factsOfAll(const Module& module, const Function& kernel);
+// Whether the user says more of it.
+bool hasFacts(const Module& module, const Function& kernel);
 
 }  // namespace ptxopt

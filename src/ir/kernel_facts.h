@@ -24,6 +24,10 @@ struct NumberFact {
   }
 };
 
+inline bool operator==(const NumberFact& a, const NumberFact& b) {
+  return a.least == b.least && a.most == b.most && a.multiple == b.multiple;
+}
+
 struct KernelFacts {
   std::array<NumberFact, 3> block, grid;  // x, y, z
   std::vector<NumberFact> parameters;     // in their order, values of integers; pointers: the address

@@ -73,7 +73,7 @@ class Module {
   std::vector<Symbol> symbols;        // by SymbolId
   std::vector<bool> namedInSections;  // by NameId; may be shorter
   SynthParts synth;
-  std::vector<KernelFacts> facts;         // what the user says of launches, by Function::index; empty: nothing
+  std::vector<KernelFacts> facts;  // what the user says of launches, by Function::index; empty: nothing
 
   // Decodes an opcode that the module does not have yet. Not while functions are worked on.
   OpcodeId addOpcode(NameId spelling);

@@ -19,8 +19,8 @@ std::optional<std::size_t> wholeParameter(const Module& module, const Function& 
   if (found == f.parameters.end()) return std::nullopt;
   const Variable& v = f.variables[found->value];
   const DeclarationForm& declared = module.declarationForms[v.form];
-  const bool isWhole = v.declarator.dimensions.empty() && declared.lanes == 1 &&
-                       info(declared.type).bits == info(form.type).bits;
+  const bool isWhole =
+      v.declarator.dimensions.empty() && declared.lanes == 1 && info(declared.type).bits == info(form.type).bits;
   return isWhole ? std::optional(static_cast<std::size_t>(found - f.parameters.begin())) : std::nullopt;
 }
 

@@ -123,10 +123,11 @@ std::string headOf(const std::vector<Unit>& units) {
                                 m.addressSize, addressSize)};
     if (m.addressSize != 0) addressSize = m.addressSize;
     if (modesOf(m) != modesOf(*units.front().module))
-      throw Refused{fmt::format("{}: error: .target has other modes than in {}\n", unit.fileName,
-                                units.front().fileName)};
+      throw Refused{
+          fmt::format("{}: error: .target has other modes than in {}\n", unit.fileName, units.front().fileName)};
   }
-  std::string out = fmt::format(".version {}.{}\n.target {}", version.first, version.second, newest->architecture());
+  std::string out =
+      fmt::format(".version {}.{}\n.target {}", version.first, version.second, newest->architecture());
   for (const std::string_view mode : modesOf(*newest)) out += fmt::format(", {}", mode);
   out += '\n';
   if (addressSize != 0) out += fmt::format(".address_size {}\n", addressSize);
@@ -154,9 +155,7 @@ class Writer {
   }
 
  private:
-  bool isKept(const Declared& d) const {
-    return d.isLocal() || shared_.at(d.name).kept == &d;
-  }
+  bool isKept(const Declared& d) const { return d.isLocal() || shared_.at(d.name).kept == &d; }
 
   static void item(std::string& out, const Unit& unit, SourceRange range) { out += unit.written(range) + '\n'; }
 

@@ -11,8 +11,8 @@
 namespace ptxopt::link {
 namespace {
 
-using text::grammar::PtxLexer;
 using text::Token;
+using text::grammar::PtxLexer;
 
 // The tokens of a part of a text.
 class Tokens {

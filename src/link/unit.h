@@ -20,9 +20,9 @@ struct Declared {
   Linkage linkage = Linkage::Own;
   bool isFunction = false, isDefinition = false;
   bool isOpenShared = false;  // .extern .shared: its size comes with a launch
-  uint64_t bytes = 0;       // of a variable; 0: not said
-  uint32_t alignment = 0;   // of a variable, as written
-  std::size_t item = 0;     // in Module::items
+  uint64_t bytes = 0;         // of a variable; 0: not said
+  uint32_t alignment = 0;     // of a variable, as written
+  std::size_t item = 0;       // in Module::items
   const Function* function = nullptr;
 
   bool isLocal() const { return linkage == Linkage::Own; }

@@ -27,7 +27,9 @@ void keep(exec::Dim3& size, const std::array<NumberFact, 3>& facts) {
   size.z = static_cast<uint32_t>(kept(facts[2], size.z));
 }
 
-bool isWithin(const exec::Dim3& block, uint64_t most) { return block.count() <= std::min<uint64_t>(most, kMostThreads); }
+bool isWithin(const exec::Dim3& block, uint64_t most) {
+  return block.count() <= std::min<uint64_t>(most, kMostThreads);
+}
 
 // The bits that stand for the number that the fact means.
 uint64_t keptBits(const NumberFact& fact, uint64_t bits, unsigned width, bool isSigned) {
@@ -58,19 +60,22 @@ void keepToFacts(Trial& t, const Module& module, const Function& kernel, const K
   keep(t.grid, facts.grid);
   if (t.grid.x != before.x || t.grid.y != before.y || t.grid.z != before.z) t.firstCluster = 0;
   const exec::Dim3& c = t.cluster;
-  if (limits.cluster.count() <= 1 && (t.grid.x % c.x != 0 || t.grid.y % c.y != 0 || t.grid.z % c.z != 0)) t.cluster = {};
+  if (limits.cluster.count() <= 1 && (t.grid.x % c.x != 0 || t.grid.y % c.y != 0 || t.grid.z % c.z != 0))
+    t.cluster = {};
   for (std::size_t k = 0; k < use.fields.size(); ++k) {
     const Field& field = use.fields[k];
     if (field.place != Field::Place::Parameter) continue;
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       const Variable& v = kernel.variables[kernel.parameters[i].value];
       const DeclarationForm& form = module.declarationForms[v.form];
-      if (module.text(v.name) != field.parameter || !isInteger(form.type) || info(form.type).bits != field.bytes * 8)
+      if (module.text(v.name) != field.parameter || !isInteger(form.type) ||
+          info(form.type).bits != field.bytes * 8)
         continue;
       // An address is made up by whoever makes up the memory.
       if (t.fields[k].isPointer && !facts.parameters[i].exact()) continue;
       t.fields[k].isPointer = t.fields[k].isPointer && !facts.parameters[i].exact();
-      t.fields[k].bits = keptBits(facts.parameters[i], t.fields[k].bits, info(form.type).bits, isSignedType(form.type));
+      t.fields[k].bits =
+          keptBits(facts.parameters[i], t.fields[k].bits, info(form.type).bits, isSignedType(form.type));
     }
   }
 }

@@ -90,8 +90,8 @@ void ValueRanges::findLimits() {
   if (module_.facts.empty() || !f_.isEntry) return;
   const KernelFacts& facts = module_.facts[f_.index];
   const auto apply = [](IntegerRange& size, IntegerRange& place, const NumberFact& fact) {
-    const IntegerRange both = size.meet(IntegerRange::ofUnsigned(32, static_cast<uint64_t>(fact.least),
-                                                                 static_cast<uint64_t>(fact.most)));
+    const IntegerRange both = size.meet(
+        IntegerRange::ofUnsigned(32, static_cast<uint64_t>(fact.least), static_cast<uint64_t>(fact.most)));
     if (both.isEmpty()) return;
     size = both;
     place = IntegerRange::ofUnsigned(32, 0, size.most() - 1);
@@ -108,8 +108,7 @@ IntegerRange ValueRanges::parameterRange(const Instruction& load) const {
   const auto parameter = wholeParameter(module_, f_, load);
   if (!parameter) return {};
   const NumberFact& fact = module_.facts[f_.index].parameters[*parameter];
-  const ScalarType type =
-      module_.declarationForms[f_.variables[f_.parameters[*parameter].value].form].type;
+  const ScalarType type = module_.declarationForms[f_.variables[f_.parameters[*parameter].value].form].type;
   const unsigned bits = info(type).bits;
   if (isSignedType(type) || fact.least < 0) return IntegerRange::ofSigned(bits, fact.least, fact.most);
   const uint64_t most = fact.most == INT64_MAX && bits == 64 ? UINT64_MAX : static_cast<uint64_t>(fact.most);

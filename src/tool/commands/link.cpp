@@ -16,15 +16,19 @@ namespace ptxopt::tool {
 int linkCommand(int argc, char** argv) {
   CLI::App app(
       "ptxopt link INPUT... -o OUTPUT\n"
-      "Writes one PTX file of several that were compiled as relocatable code (nvcc -rdc=true -ptx): calls and variables "
+      "Writes one PTX file of several that were compiled as relocatable code (nvcc -rdc=true -ptx): calls and "
+      "variables "
       "of\n"
-      "one meet their definitions in another, so that passes see the whole program. What nobody defines stays .extern.\n"
+      "one meet their definitions in another, so that passes see the whole program. What nobody defines stays "
+      ".extern.\n"
       "Exit codes: 0 ok, 2 usage, I/O, 3 an input is no PTX, or they do not fit together, 4 internal error.",
       "ptxopt link");
   std::vector<std::string> inputs;
   std::string output;
   app.add_option("INPUT", inputs, "PTX files; - is standard input")->required();
-  app.add_option("-o,--output", output, "where the result goes; - is standard output")->type_name("FILE")->required();
+  app.add_option("-o,--output", output, "where the result goes; - is standard output")
+      ->type_name("FILE")
+      ->required();
   int exitCode = 0;
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
 

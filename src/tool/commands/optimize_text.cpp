@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
+#include "facts/check_code.h"
+#include "facts/facts.h"
+#include "facts/specialize.h"
 #include "guard/report.h"
+#include "text/parse.h"
 #include "tool/commands/verify_output.h"
 
 namespace ptxopt::tool {
@@ -26,9 +32,15 @@ void writeRemarks(const Result& result, const CommandLine& line, std::string& ou
   }
 }
 
-}  // namespace
+// The output with code that checks the facts; they were right for the input, so they are for it.
+std::string withChecks(const std::string& output, const Options& options) {
+  const auto parsed = parse(output, options.fileName);
+  Module& module = *std::get<0>(parsed);
+  readFacts(options.facts, options.factsName, module);
+  return withFactChecks(module);
+}
 
-Optimized optimizeText(std::string_view text, const CommandLine& line, const Options& options) {
+Optimized optimizePrepared(std::string_view text, const CommandLine& line, const Options& options) {
   Optimized out;
   std::string& messages = out.messages;
   if (line.verbose) messages = fmt::format("ptxopt: {}: {} bytes\n", options.fileName, text.size());
@@ -68,6 +80,38 @@ Optimized optimizeText(std::string_view text, const CommandLine& line, const Opt
       out.error = fmt::format("{}: error: {}", options.fileName, check.difference);
     }
   }
+  if (line.checkFacts && out.status == Status::Ok) out.result.output = withChecks(result.output, options);
+  return out;
+}
+
+}  // namespace
+
+Optimized optimizeText(std::string_view text, const CommandLine& line, const Options& options) {
+  if (line.specialize.empty()) return optimizePrepared(text, line, options);
+  // What is compared, verified and reported from here on is the text with the copies, whose facts are comments.
+  Optimized out;
+  const auto parsed = parse(text, options.fileName);
+  if (std::holds_alternative<ParseError>(parsed)) return optimizePrepared(text, line, options);  // which says so
+  Module& module = *std::get<0>(parsed);
+  std::string error = readFacts(options.facts, options.factsName, module);
+  Specialized specialized;
+  try {
+    if (error.empty()) specialized = withSpecialized(module, line.specialize);
+    if (error.empty() && specialized.kernels.empty()) error = "--specialize: no kernel has facts";
+  } catch (const std::invalid_argument& e) {
+    error = fmt::format("--specialize: {}", e.what());
+  }
+  if (!error.empty()) {
+    out.status = Status::Usage;
+    out.error = "ptxopt: error: " + error + "\n";
+    return out;
+  }
+  Options prepared = options;
+  prepared.facts.clear();
+  out = optimizePrepared(specialized.text, line, prepared);
+  for (const std::string& kernel : specialized.kernels)
+    out.messages += fmt::format("ptxopt: {}: '{}' has a copy for its facts, '{}{}'\n", options.fileName, kernel,
+                                kernel, line.specialize);
   return out;
 }
 

@@ -289,8 +289,8 @@ int verifyCommand(int argc, char** argv) {
   return exitCodeOf(verdicts);
 }
 
-OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output, unsigned jobs,
-                         std::string_view facts) {
+OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output,
+                         unsigned jobs, std::string_view facts) {
   OutputCheck check;
   auto a = parse(input, fileName), b = parse(output, "the output");
   if (const auto* error = std::get_if<ParseError>(&b)) {

@@ -14,7 +14,7 @@ struct OutputCheck {
 
 // Runs `input`, which is valid PTX, and `output` on the same inputs, `jobs` kernels at a time. `facts`: a text that the
 // launches keep to (facts/facts.h), without mistakes, or nothing.
-OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output, unsigned jobs,
-                         std::string_view facts = {});
+OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output,
+                         unsigned jobs, std::string_view facts = {});
 
 }  // namespace ptxopt::tool

@@ -113,6 +113,15 @@ void CommandLineReader::addPipeline() {
       ->type_name("sm_XX")
       ->group(kPipeline);
   facts_.addTo(app_, kPipeline);
+  app_.add_option("--specialize", line_.specialize,
+                  "keep kernels that have facts as they are, and add copies for these whose names end like this")
+      ->type_name("SUFFIX")
+      ->excludes("--in-place")
+      ->group(kPipeline);
+  app_.add_flag("--facts-check", line_.checkFacts,
+                "add code that ends a launch, with a message, where a fact does not hold")
+      ->excludes("--in-place")
+      ->group(kPipeline);
   app_.add_option("-j,--jobs", line_.options.jobs, "threads; 0: one a core; the output does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))

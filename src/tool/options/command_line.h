@@ -24,6 +24,8 @@ struct CommandLine {
   bool writesOutput = true;  // false: only dumps were asked for
   Options options;
   GuardOptions guard;
+  std::string specialize;  // the suffix; empty: no copies
+  bool checkFacts = false;
   bool verify = false;  // run input and output and compare
   bool warnUnknown = false, warnUninitialised = false;
   bool timeReport = false;

@@ -7,6 +7,7 @@ what is refused.
 import argparse
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -172,6 +173,57 @@ class Facts:
         self.check(done.returncode == 2 and re.match(r"c\.ptx:\d+:\d+: k: .*parse error", done.stderr.split("error: ")[-1] if
                                                      done.stderr.startswith("ptxopt") else done.stderr), done.stderr)
 
+    def specialized(self):
+        """The general kernel stays, for launches that the facts do not cover."""
+        said = facts(block=[32, 1, 1], parameters=[{"index": 1, "value": 7}, {"index": 2, "least": -4, "multiple": 3, "most": -1}])
+        code, done = self.optimized(said, "--specialize", "_32", "--verify")
+        self.check(done.returncode == 0 and "'k' has a copy for its facts, 'k_32'" in done.stderr, done.stderr)
+        general, copy = code.split(".entry k_32(")
+        self.check("%ntid.x" in general and "[n]" in general and "%ntid.x" not in copy and "[n]" not in copy, code)
+        (self.folder / "s.ptx").write_text(code)
+        for kernel, words, result in (("k", LAUNCH, 0), ("k_32", LAUNCH, 0), ("k", ["--grid", "1", "--block", "64", *LAUNCH[4:]], 0),
+                                      ("k_32", ["--grid", "1", "--block", "64", *LAUNCH[4:]], 2)):
+            done = self.run("run", "s.ptx", "--kernel", kernel, *words)
+            self.check(done.returncode == result, kernel, words, done.stderr)
+            if words is LAUNCH:
+                self.check("226" in done.stdout, done.stdout)
+        # Facts of comments go to the copy, too.
+        comment = KERNEL.replace("{COMMENT{", '{ //ptxopt:facts {"grid": [1]}')
+        (self.folder / "c.ptx").write_text(comment)
+        code, done = self.optimized(said, "--specialize", "_32", file="c.ptx")
+        general, copy = code.split(".entry k_32(")
+        self.check("//ptxopt:facts" not in general and copy.count("//ptxopt:facts") == 1 and "%ctaid" not in copy, code)
+        for suffix, message in (("", "no kernel has facts"), ("-x", "is no end of a name"), ("", "")):
+            done = self.run("k.ptx", "-o", "-", "--specialize", suffix or "_s", *(["--facts", "facts.json"] if suffix else []))
+            self.check(done.returncode == 2 and message in done.stderr, suffix, done.stderr)
+        (self.folder / "t.ptx").write_text(PLAIN + PLAIN[PLAIN.index(".visible"):].replace("k(", "k_32("))
+        _, done = self.optimized(said, "--specialize", "_32", file="t.ptx")
+        self.check(done.returncode == 2 and "would be 'k_32', which is there" in done.stderr, done.stderr)
+
+    def checked(self):
+        """Code that checks: silent where facts hold, an assertion with the fact where they do not."""
+        said = facts(block=[32, {"most": 2}], grid=[{"most": 4}],
+                     parameters=[{"index": 1, "value": 7}, {"index": 2, "least": -9, "most": 9, "multiple": 3},
+                                 {"name": "large", "least": 3, "multiple": 3}])
+        code, done = self.optimized(said, "--facts-check")
+        self.check(done.returncode == 0, done.stderr)
+        (self.folder / "f.ptx").write_text(code)
+        done = self.run("run", "f.ptx", *LAUNCH)
+        self.check(done.returncode == 0 and "226" in done.stdout, done.stdout, done.stderr)
+        for change, broken, fact in ((("--block", "32"), ("--block", "64"), "block.x == 32"),
+                                     (("--block", "32"), ("--block", "32,4"), "block.y >= 1 && block.y <= 2"),
+                                     (("--grid", "1"), ("--grid", "5"), "grid.x >= 1 && grid.x <= 4"),
+                                     (("u32:7",), ("u32:8",), "n == 7"),
+                                     (("s16:-3",), ("s16:-4",), "small >= -9 && small <= 9 && small % 3 == 0"),
+                                     (("s16:-3",), ("s16:12",), "small >= -9"),
+                                     (("u64:9",), ("u64:0",), "large >= 3"), (("u64:9",), ("u64:10",), "large % 3 == 0")):
+            words = " ".join(LAUNCH).replace(" ".join(change), " ".join(broken)).split()
+            done = self.run("run", "f.ptx", *words)
+            self.check(done.returncode == 1 and "assertion" in done.stderr and fact in done.stderr, broken, done.stderr)
+        if ptxas := shutil.which("ptxas"):
+            done = subprocess.run([ptxas, "-arch=sm_80", "f.ptx", "-o", "f.cubin"], capture_output=True, text=True, cwd=self.folder)
+            self.check(done.returncode == 0, done.stderr)
+
     def refused(self):
         for said, message in REFUSED:
             code, done = self.optimized(said)
@@ -193,7 +245,7 @@ def main():
     tool = str(Path(parser.parse_args().tool).resolve())
     with tempfile.TemporaryDirectory() as folder:
         tests = Facts(tool, Path(folder))
-        for test in (tests.constants, tests.executed, tests.ranges, tests.comments, tests.refused):
+        for test in (tests.constants, tests.executed, tests.ranges, tests.comments, tests.specialized, tests.checked, tests.refused):
             test()
     print(f"{tests.counted.checks} checks of facts, {tests.counted.wrong} wrong")
     return 1 if tests.counted.wrong else 0

@@ -1,0 +1,15 @@
+// Code that checks facts on a device.
+#pragma once
+
+#include <string>
+
+#include "ir/module.h"
+
+namespace ptxopt {
+
+// The module's text with code at the beginning of each kernel that has facts: a thread for which one does not hold calls
+// __assertfail, so that the launch ends as one with a false assert() does, and the fact is printed with the thread, the block
+// and the kernel. Without facts the text as it is.
+std::string withFactChecks(const Module& module);
+
+}  // namespace ptxopt

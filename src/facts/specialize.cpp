@@ -1,0 +1,94 @@
+#include "facts/specialize.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "facts/facts.h"
+
+namespace ptxopt {
+namespace {
+
+bool isSuffix(std::string_view suffix) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$";
+  return !suffix.empty() && suffix.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+// Where the kernel's name stands: the word after .entry.
+std::size_t placeOfName(std::string_view text, std::string_view name) {
+  // A comment before the name may have it, too; nothing else may stand there.
+  std::size_t at = text.find(".entry") + std::string_view(".entry").size();
+  for (;;) {
+    at = text.find_first_not_of(" \t\r\n\f", at);
+    if (text.substr(at, 2) == "//")
+      at = text.find('\n', at);
+    else if (text.substr(at, 2) == "/*")
+      at = text.find("*/", at) + 2;
+    else
+      break;
+  }
+  return text.substr(at, name.size()) == name ? at : std::string_view::npos;
+}
+
+// The comment that says it.
+std::string commentOf(const Module& module, const Function& f) {
+  const KernelFacts &said = module.facts[f.index], all = factsOfAll(module, f);
+  const auto number = [](const NumberFact& fact) {
+    nlohmann::json json = nlohmann::json::object();
+    if (fact.least != INT64_MIN) json["least"] = fact.least;
+    if (fact.most != INT64_MAX) json["most"] = fact.most;
+    if (fact.multiple != 1) json["multiple"] = fact.multiple;
+    return json;
+  };
+  nlohmann::json facts = nlohmann::json::object();
+  for (std::size_t i = 0; i < 3; ++i) {
+    facts["block"].push_back(number(said.block[i]));
+    facts["grid"].push_back(number(said.grid[i]));
+  }
+  for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+    if (said.parameters[i] == all.parameters[i]) continue;
+    nlohmann::json parameter = number(said.parameters[i]);
+    parameter["index"] = i;
+    facts["parameters"].push_back(parameter);
+  }
+  return fmt::format("{} {}", kFactsComment, facts.dump());
+}
+
+// The text without facts in comments: these become plain ones.
+std::string withoutFacts(std::string_view text) {
+  std::string out(text);
+  for (std::size_t at = out.find(kFactsComment); at != std::string::npos; at = out.find(kFactsComment, at))
+    out.insert(at + 2, 1, ' ');
+  return out;
+}
+
+}  // namespace
+
+Specialized withSpecialized(const Module& module, std::string_view suffix) {
+  if (!isSuffix(suffix))
+    throw std::invalid_argument(fmt::format("'{}' is no end of a name: letters, digits, _ and $", suffix));
+  Specialized made;
+  std::size_t at = 0;
+  for (const Function& f : module.functions) {
+    if (!f.hasBody || !hasFacts(module, f)) continue;
+    const std::string name(module.text(f.name)), copy = name + std::string(suffix);
+    if (module.names.find(copy).valid())
+      throw std::invalid_argument(fmt::format("the copy of '{}' would be '{}', which is there", name, copy));
+    const std::string_view text = module.text(f.source);
+    const std::size_t place = placeOfName(text, name);
+    if (place == std::string_view::npos) continue;
+    made.text += module.source.substr(at, f.source.begin - at);
+    made.text += withoutFacts(text);
+    const std::size_t body = f.body.begin + 1 - f.source.begin, after = place + name.size();
+    made.text += fmt::format("\n\n{}{}{}\n{}\n{}", text.substr(0, place), copy,
+                             withoutFacts(text.substr(after, body - after)), commentOf(module, f),
+                             withoutFacts(text.substr(body)));
+    at = f.source.end;
+    made.kernels.push_back(name);
+  }
+  made.text += module.source.substr(at);
+  return made;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,22 @@
+// Copies of kernels for their facts, beside the general ones.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/module.h"
+
+namespace ptxopt {
+
+struct Specialized {
+  std::string text;
+  std::vector<std::string> kernels;  // that have a copy, by their own names
+};
+
+// The module's text with a copy, called NAME + `suffix`, after each kernel of which something is said (hasFacts). The copy has
+// the facts as a comment (facts.h), the general kernel none any more; nothing else changes. Linear. Throws
+// std::invalid_argument where a name is taken, or the suffix makes no name.
+Specialized withSpecialized(const Module& module, std::string_view suffix);
+
+}  // namespace ptxopt
