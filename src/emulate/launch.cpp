@@ -8,6 +8,7 @@
 
 #include "emulate/image.h"
 #include "exec/heap.h"
+#include "exec/observer.h"
 #include "exec/texture.h"
 #include "support/demangle.h"
 
@@ -19,6 +20,14 @@ constexpr uint64_t kPortableCluster = 8;
 // The workspace that the driver gives cooperative grids: its size, and the word that their barrier counts in.
 struct Workspace {
   uint32_t bytes = sizeof(Workspace), barrier = 0;
+};
+
+class Steps final : public exec::Observer {
+ public:
+  void op(exec::Warp&, const exec::Routine&, const exec::Op&, exec::Mask, exec::Mask active) override {
+    count += active != 0;
+  }
+  uint64_t count = 0;
 };
 
 struct Limits {
@@ -82,8 +91,14 @@ void Launcher::run(LoadedVersion& version, const Kernel& kernel, exec::LaunchCon
     else
       std::fwrite(text.data(), 1, text.size(), stdout);
   };
+  Steps steps;
+  if (settings_.countsTime) {
+    config.jobs = 1;
+    config.observer = &steps;
+  }
   try {
     machine.launch(kernel.name, config);
+    steps_ += steps.count;
   } catch (const exec::ExecError& e) {
     std::fflush(stdout);
     std::fputs(describe(e, version).c_str(), stderr);

@@ -46,6 +46,8 @@ class Launcher {
   // Those that the launches see; by handle.
   Textures& textures() { return textures_; }
   Totals& totals() { return totals_; }
+  // Warp instructions so far, with Settings::countsTime.
+  uint64_t steps() const { return steps_; }
 
  private:
   void run(LoadedVersion& version, const Kernel& kernel, exec::LaunchConfig& config, std::string* output);
@@ -58,6 +60,7 @@ class Launcher {
   Totals totals_;
   Textures textures_;
   uint64_t workspace_ = 0;  // of cooperative launches
+  uint64_t steps_ = 0;
 };
 
 }  // namespace ptxopt::emulate

@@ -26,6 +26,14 @@ Settings settingsOfEnvironment() {
   }
 }
 
+// From -1 to 1, another one for each number.
+double noiseOf(uint64_t number) {
+  uint64_t x = (number + 1) * 0x9E3779B97F4A7C15;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1p-52 - 1;
+}
+
 }  // namespace
 
 State::State()
@@ -143,6 +151,15 @@ void State::writeTotals() {
   if (file < 0) return;
   const Totals& totals = launcher.totals();
   if (pwrite(file, &totals, sizeof totals, 0) != static_cast<ssize_t>(sizeof totals)) return;
+}
+
+double State::now() const {
+  if (settings.countsTime) return static_cast<double>(launcher.steps()) / 1000;
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double State::between(const Event& from, const Event& to) {
+  return (to.milliseconds - from.milliseconds) * (1 + settings.noise * noiseOf(measured_++));
 }
 
 int& lastError() {

@@ -30,7 +30,7 @@ struct Stream {
 
 struct Event {
   bool isRecorded = false;
-  std::chrono::steady_clock::time_point time;
+  double milliseconds = 0;    // State::now()
   Graph* captured = nullptr;  // recorded in a stream that is captured
 };
 
@@ -105,9 +105,14 @@ class State {
   void launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments);
   void writeTotals();
 
+  // What events note, and the time between two of them, with the noise that was asked for.
+  double now() const;
+  double between(const Event& from, const Event& to);
+
  private:
   State();
   unsigned architecture_ = 0;
+  uint64_t measured_ = 0;  // times
 };
 
 // What runs in it: `body` with the lock held. Its Failure is the answer, and the last error of this thread.

@@ -31,7 +31,7 @@ void record(void* handle, void* streamHandle) {
   event.captured = stream != nullptr ? stream->captured : nullptr;
   if (event.captured != nullptr) return;
   event.isRecorded = true;
-  event.time = std::chrono::steady_clock::now();
+  event.milliseconds = s.now();
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ CUDA_API(cudaEventElapsedTime) int cudaEventElapsedTime(float* milliseconds, voi
   return answer(__func__, [&] {
     const Event &a = State::get().event(from), &b = State::get().event(to);
     need(a.isRecorded && b.isRecorded, Code::InvalidResourceHandle, "an event was not recorded");
-    out(milliseconds) = std::chrono::duration<float, std::milli>(b.time - a.time).count();
+    out(milliseconds) = static_cast<float>(State::get().between(a, b));
   });
 }
 CUDA_ALSO(cudaEventElapsedTime, cudaEventElapsedTime_v2)
