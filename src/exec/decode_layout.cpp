@@ -7,6 +7,7 @@
 
 #include "exec/align.h"
 #include "exec/decoder.h"
+#include "exec/kernel_parameters.h"
 #include "exec/machine.h"
 
 namespace ptxopt::exec {
@@ -182,28 +183,37 @@ void Decoder::placeDynamicShared() {
       if (place.space == Space::Shared && place.address == kDynamic) place.address = program_.staticShared_;
 }
 
-void Decoder::layOutKernelParameters() {
-  const Function& f = program_.kernel_;
+std::vector<KernelParameter> kernelParameters(const Module& module, const Function& kernel) {
+  std::vector<KernelParameter> parameters;
   uint64_t at = 0;
-  for (const VariableId id : f.parameters) {
-    const Variable& v = f.variables[id.value];
-    const DeclarationForm& form = module_.declarationForms[v.form];
+  for (const VariableId id : kernel.parameters) {
+    const Variable& v = kernel.variables[id.value];
+    const DeclarationForm& form = module.declarationForms[v.form];
     KernelParameter p;
-    p.name = module_.text(v.name);
+    p.name = module.text(v.name);
     p.type = form.type;
     p.isArray = v.declarator.dimensions.begin != v.declarator.dimensions.end;
     p.elements = v.declarator.elements * form.lanes;
     p.isPointer = form.isPointer;
-    p.place = measure(module_, v);
+    p.place = measure(module, v);
     // .ptr .align is about what the pointer points to.
     if (p.isPointer) p.place.alignment = std::max(1u, info(form.type).bits / 8);
     at = roundUp(at, std::max(1u, p.place.alignment));
     p.place.offset = static_cast<uint32_t>(at);
-    program_.variablePlaces_[&f][id.value].address = at;
     at += p.place.bytes;
-    program_.parameters_.push_back(std::move(p));
+    parameters.push_back(std::move(p));
   }
-  program_.parameterBytes_ = static_cast<uint32_t>(at);
+  return parameters;
+}
+
+void Decoder::layOutKernelParameters() {
+  const Function& f = program_.kernel_;
+  program_.parameters_ = kernelParameters(module_, f);
+  for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+    const Placement& place = program_.parameters_[i].place;
+    program_.variablePlaces_[&f][f.parameters[i].value].address = place.offset;
+    program_.parameterBytes_ = place.offset + place.bytes;
+  }
 }
 
 void Decoder::alignConstants() {

@@ -17,6 +17,7 @@ class Archive {
   ~Archive();
 
   const Record& record() const { return record_; }
+  const std::string& path() const { return path_; }
   // What has this digest. Throws RecordError where it is not there or not intact.
   std::string content(const std::string& digest) const;
   // How many bytes it has, without reading it.

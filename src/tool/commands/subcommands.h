@@ -35,6 +35,7 @@ int runCommand(int argc, char** argv);
 int emulateCommand(int argc, char** argv);
 int recordCommand(int argc, char** argv);
 int linkCommand(int argc, char** argv);
+int replayCommand(int argc, char** argv);
 int reportCommand(int argc, char** argv);
 int diffCommand(int argc, char** argv);
 int baselineCommand(int argc, char** argv);

@@ -1,0 +1,61 @@
+// The memory of a recorded launch on a device, and the images of its module that run on it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpu/fixed_memory.h"
+#include "ir/module.h"
+#include "record/archive.h"
+
+namespace ptxopt::gpu {
+
+// The launch cannot be run here; what() says why.
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// An image that is loaded: its kernel, its variables, and the parameters that point to them.
+struct LoadedImage {
+  void* function = nullptr;
+  std::vector<uint64_t> addresses;  // by entry of RecordedLaunch::memory; 0: it is not there
+  std::vector<std::byte> parameters;
+  std::vector<void*> places;  // of the parameters
+};
+
+class LaunchMemory {
+ public:
+  // Throws Refusal, AddressTaken, DriverError, record::RecordError.
+  LaunchMemory(const Driver& driver, const record::Archive& archive, const record::RecordedLaunch& launch,
+               const Module& module);
+
+  LoadedImage load(const std::string& image) const;
+  void launch(const LoadedImage& image) const;
+  // Memory as it was recorded.
+  void restore(const LoadedImage& image) const;
+  // What memory holds, by entry; empty for what is not there.
+  std::vector<std::string> read(const LoadedImage& image) const;
+  // What was recorded of the end, in the same form; empty where nothing was.
+  const std::vector<std::string>& recorded() const { return after_; }
+  // From now on only what differs from its beginning in one of these is restored, from a copy on the device.
+  void restoreOnly(const std::vector<const std::vector<std::string>*>& results);
+  void restoreQuickly(const LoadedImage& image) const;
+  uint64_t writtenOutside() const { return fixed_.writtenOutside(); }
+
+ private:
+  enum class Part : uint8_t { Placed, Variable, Absent };
+  std::vector<Part> classify() const;
+  void refuseAddressesOfVariables() const;
+  uint64_t variableAround(uint64_t address) const;  // index + 1; 0: none
+
+  const Driver& driver_;
+  const record::RecordedLaunch& launch_;
+  const Module& module_;
+  std::vector<Part> parts_;
+  std::vector<std::string> before_, after_;
+  FixedMemory fixed_;
+  std::vector<std::pair<std::size_t, uint64_t>> copies_;  // an entry, and where its beginning is
+  uint64_t workspace_ = 0;                                // of the barrier of a cooperative launch
+};
+
+}  // namespace ptxopt::gpu

@@ -1,0 +1,74 @@
+#include "gpu/timing.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+namespace ptxopt::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kWarmMilliseconds = 20;
+constexpr unsigned kMostWarm = 1000, kLeastWarm = 2;
+
+double medianOf(const std::vector<double>& ordered) {
+  const std::size_t n = ordered.size();
+  return n % 2 != 0 ? ordered[n / 2] : (ordered[n / 2 - 1] + ordered[n / 2]) / 2;
+}
+
+}  // namespace
+
+Summary summaryOf(std::vector<double> samples, double confidence) {
+  Summary s;
+  if (samples.empty()) return s;
+  std::sort(samples.begin(), samples.end());
+  s.median = s.low = s.high = medianOf(samples);
+  // The k-th least and greatest leave out the median with the probability that fewer than k of n coins show heads, twice.
+  const double n = static_cast<double>(samples.size());
+  double tail = 0;
+  std::size_t k = 0;
+  for (; k < samples.size() / 2; ++k) {
+    const double i = static_cast<double>(k);
+    tail += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) - n * std::log(2.0));
+    if (2 * tail > 1 - confidence) break;
+  }
+  if (k == 0) return s;
+  s.low = samples[k - 1];
+  s.high = samples[samples.size() - k];
+  s.hasInterval = true;
+  return s;
+}
+
+const char* verdictOf(const Summary& ratio, double margin) {
+  if (ratio.hasInterval && ratio.high < 1 - margin) return "faster";
+  if (ratio.hasInterval && ratio.low > 1 + margin) return "slower";
+  return "cannot be told apart";
+}
+
+Times measureTimes(const std::function<double(unsigned side)>& measure, const TimingOptions& options) {
+  double spent = 0;
+  for (unsigned i = 0; i < kLeastWarm || (spent < kWarmMilliseconds && i < kMostWarm); ++i)
+    spent += measure(0) + measure(1);
+  std::mt19937_64 random(options.seed);
+  std::vector<double> samples[2], ratios;
+  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
+  Times times;
+  for (; times.rounds < options.mostRounds; ++times.rounds) {
+    if (times.rounds >= options.leastRounds && Clock::now() > end) break;
+    const unsigned first = static_cast<unsigned>(random() & 1);
+    double round[2];
+    round[first] = measure(first);
+    round[1 - first] = measure(1 - first);
+    for (const unsigned side : {0u, 1u}) samples[side].push_back(round[side]);
+    if (round[0] > 0) ratios.push_back(round[1] / round[0]);
+  }
+  times.before = summaryOf(std::move(samples[0]));
+  times.after = summaryOf(std::move(samples[1]));
+  times.ratio = summaryOf(std::move(ratios));
+  times.verdict = verdictOf(times.ratio);
+  return times;
+}
+
+}  // namespace ptxopt::gpu
