@@ -4,9 +4,12 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "emulate/error.h"
+#include "link/link.h"
 
 namespace ptxopt::emulate {
 namespace {
@@ -118,6 +121,61 @@ std::vector<const void*> linkedContainersOf(const void* wrapper) {
   if (h.magic != kWrapperMagic || h.version != kLinkedVersion || h.linked == nullptr) return containers;
   for (const void* const* p = h.linked; *p != nullptr; ++p) containers.push_back(*p);
   return containers;
+}
+
+namespace {
+
+unsigned newestIn(const void* container) {
+  unsigned newest = 0;
+  for (const FatEntry& e : fatEntries(container))
+    if (e.isPtx) newest = std::max(newest, e.architecture);
+  return newest;
+}
+
+// The newest PTX that the architecture takes.
+std::optional<FatEntry> newestFor(const std::vector<FatEntry>& entries, unsigned architecture) {
+  std::optional<FatEntry> best;
+  for (const FatEntry& e : entries)
+    if (e.isPtx && e.architecture <= architecture && (!best || e.architecture > best->architecture)) best = e;
+  return best;
+}
+
+std::string listOf(const void* container) {
+  std::string list;
+  for (const FatEntry& e : fatEntries(container))
+    list +=
+        fmt::format("{}{} for sm_{}", list.empty() ? "" : ", ", e.isPtx ? "PTX" : "machine code", e.architecture);
+  return list;
+}
+
+}  // namespace
+
+std::string linkedText(std::span<const std::string> texts) {
+  std::vector<link::Input> inputs;
+  for (const std::string& text : texts) inputs.push_back({text, fmt::format("file {}", inputs.size() + 1)});
+  auto linked = link::link(inputs);
+  if (const auto* wrong = std::get_if<link::LinkError>(&linked)) throw Failure{Code::InvalidPtx, wrong->message};
+  return std::move(std::get<0>(linked));
+}
+
+unsigned newestPtx(const void* container, std::span<const void* const> linked) {
+  unsigned newest = newestIn(container);
+  for (const void* const c : linked) newest = std::max(newest, newestIn(c));
+  return newest;
+}
+
+std::string ptxOf(const void* container, std::span<const void* const> linked, unsigned architecture) {
+  if (const auto own = newestFor(fatEntries(container), architecture)) return unpacked(*own);
+  std::vector<std::string> texts;
+  for (const void* const c : linked)
+    if (const auto entry = newestFor(fatEntries(c), architecture)) texts.push_back(unpacked(*entry));
+  if (!texts.empty()) return linkedText(texts);
+  std::string others = listOf(container);
+  for (const void* const c : linked) others += (others.empty() ? "" : ", ") + listOf(c);
+  throw Failure{Code::NoKernelImageForDevice,
+                fmt::format("there is no PTX that sm_{} takes; the program has {}. nvcc adds PTX with -gencode "
+                            "arch=compute_XX,code=compute_XX",
+                            architecture, others.empty() ? "nothing" : others)};
 }
 
 }  // namespace ptxopt::emulate

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,14 @@ std::vector<FatEntry> fatEntries(const void* data);
 uint64_t fatSize(const void* data);
 // The text or code of an entry. Throws Failure(InvalidKernelImage).
 std::string unpacked(const FatEntry& entry);
+
+// The newest architecture that the container, or one that it was linked from, has PTX for; 0: for none.
+unsigned newestPtx(const void* container, std::span<const void* const> linked);
+// The PTX of a container for a device: the newest that it takes. Of relocatable code the PTX of the files that it was
+// linked from, linked (link/link.h); files without PTX have no part in it. Throws Failure where there is none.
+std::string ptxOf(const void* container, std::span<const void* const> linked, unsigned architecture);
+// PTX texts as one. Throws Failure(InvalidPtx).
+std::string linkedText(std::span<const std::string> texts);
 
 // What __cudaRegisterFatBinary gets: a word that says what it is, a version, and where the container is. nullptr where
 // that is something else.

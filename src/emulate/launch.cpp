@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "emulate/image.h"
+#include "emulate/limits.h"
 #include "exec/heap.h"
 #include "exec/observer.h"
 #include "exec/texture.h"
@@ -29,29 +30,6 @@ class Steps final : public exec::Observer {
   }
   uint64_t count = 0;
 };
-
-struct Limits {
-  exec::Dim3 cluster{0, 0, 0};
-  exec::Dim3 exactly{0, 0, 0};
-  uint64_t mostThreads = 1024;
-};
-
-// What the directives of the kernel allow.
-Limits limitsOf(const Kernel& kernel) {
-  Limits limits;
-  const Function& f = kernel.program().kernel();
-  for (const FunctionDirective& d : f.directives) {
-    exec::Dim3 s;
-    if (d.valueCount > 0) s.x = d.values[0];
-    if (d.valueCount > 1) s.y = d.values[1];
-    if (d.valueCount > 2) s.z = d.values[2];
-    const std::string_view name = kernel.program().module().text(d.name);
-    if (name == ".reqnctapercluster") limits.cluster = s;
-    if (name == ".reqntid") limits.exactly = s;
-    if (name == ".maxntid") limits.mostThreads = s.count();
-  }
-  return limits;
-}
 
 std::string shapeOf(const LaunchShape& s) {
   return fmt::format("<<<{}, {}{}>>>", exec::toString(s.grid), exec::toString(s.block),
@@ -144,7 +122,7 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
                       bool& hasHarmed) {
   hasHarmed = false;
   LaunchShape shape = asked;
-  const Limits limits = limitsOf(kernel);
+  const Limits limits = limitsOf(kernel.program().module(), kernel.program().kernel());
   if (shape.cluster.count() == 1 && limits.cluster.count() != 0) shape.cluster = limits.cluster;
   if (shape.cluster.count() == 1) shape.cluster = kernel.cluster;
   const exec::Dim3 &g = shape.grid, &b = shape.block, &c = shape.cluster;

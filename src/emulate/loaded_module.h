@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,15 +29,6 @@ struct LoadedModule {
   // What runs where nothing is compared.
   LoadedVersion& running() { return optimized != nullptr ? *optimized : plain; }
 };
-
-// The newest architecture that the container, or one that it was linked from, has PTX for; 0: for none.
-unsigned newestPtx(const void* container, std::span<const void* const> linked);
-// The PTX of a container for a device: the newest that it takes. Of relocatable code the PTX of the files that it was
-// linked from, linked (link/link.h); files without PTX have no part in it. Throws Failure where there is none.
-std::string ptxOf(const void* container, std::span<const void* const> linked, unsigned architecture);
-
-// PTX texts as one. Throws Failure(InvalidPtx).
-std::string linkedText(std::span<const std::string> texts);
 
 // Loads a PTX text. Throws Failure(InvalidPtx). What is wrong with optimizing it is said on standard error, and the text
 // runs as it is.

@@ -17,13 +17,6 @@ constexpr int kDynamicShared = 8, kLargeClusters = 14;  // CUfunction_attribute
 constexpr uint64_t kPortableCluster = 8;
 constexpr const char* kHeap = "the device heap";  // as exec::DeviceMemory calls it
 
-// The memory that the barrier of a cooperative grid counts in: the driver has its own.
-uint64_t workspaceOf(const RecordedLaunch& l) {
-  const auto high = l.environment.find(1), low = l.environment.find(2);
-  return (high != l.environment.end() ? uint64_t{high->second} << 32 : 0) |
-         (low != l.environment.end() ? low->second : 0);
-}
-
 std::vector<Place> placesOf(const RecordedLaunch& l, const auto& isPlaced) {
   std::vector<Place> places;
   for (std::size_t i = 0; i < l.memory.size(); ++i)
@@ -60,7 +53,7 @@ std::vector<LaunchMemory::Part> LaunchMemory::classify() const {
 LaunchMemory::LaunchMemory(const Driver& driver, const record::Archive& archive, const RecordedLaunch& launch,
                            const Module& module)
     : driver_(driver), launch_(launch), module_(module), fixed_(driver, [&] {
-        workspace_ = workspaceOf(launch);
+        workspace_ = record::workspaceOf(launch);
         parts_ = classify();
         return placesOf(launch, [&](std::size_t i) { return parts_[i] == Part::Placed; });
       }()) {

@@ -55,7 +55,7 @@ class LaunchMemory {
   std::vector<std::string> before_, after_;
   FixedMemory fixed_;
   std::vector<std::pair<std::size_t, uint64_t>> copies_;  // an entry, and where its beginning is
-  uint64_t workspace_ = 0;                                // of the barrier of a cooperative launch
+  uint64_t workspace_ = 0;                                // of a cooperative launch: the driver has its own
 };
 
 }  // namespace ptxopt::gpu

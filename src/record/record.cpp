@@ -99,6 +99,14 @@ auto reading(F&& f) {
 
 }  // namespace
 
+uint64_t workspaceOf(const RecordedLaunch& launch) {
+  const auto word = [&](unsigned number) -> uint64_t {
+    const auto found = launch.environment.find(number);
+    return found != launch.environment.end() ? found->second : 0;
+  };
+  return word(1) << 32 | word(2);
+}
+
 std::string digestOf(std::string_view bytes) {
   const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
   return fmt::format("{:016x}{:016x}", h.high64, h.low64);

@@ -56,6 +56,9 @@ struct RecordedLaunch {
   std::vector<RecordedMemory> memory;  // by address
 };
 
+// Where a cooperative launch has its barrier, in memory of its own that the driver gives it; 0: it is none.
+uint64_t workspaceOf(const RecordedLaunch& launch);
+
 struct Record {
   std::vector<RecordedModule> modules;
   std::vector<RecordedLaunch> launches;

@@ -1,8 +1,5 @@
-// Recording launches while a program runs: into a folder, from which the record is made when the program has ended, however
-// it ended.
-//
-// In the folder are the contents under their digests, a file a launch, and one with the modules. A launch is there once it
-// was begun, and gets its results when it has ended; one that failed stays without.
+// Recording launches in the interpreter while a program runs. A launch is there once it was begun, and gets its results when it
+// has ended; one that failed stays without.
 #pragma once
 
 #include <map>
@@ -11,7 +8,7 @@
 
 #include "exec/heap.h"
 #include "exec/machine.h"
-#include "record/record.h"
+#include "record/folder.h"
 
 namespace ptxopt::record {
 
@@ -25,7 +22,7 @@ struct Selection {
 
 class Recorder {
  public:
-  explicit Recorder(Selection selection) : selection_(std::move(selection)) {}
+  explicit Recorder(Selection selection) : selection_(std::move(selection)), folder_(selection_.folder) {}
 
   // Notes a launch that is about to run; false where it is not wanted.
   bool begin(const Module& module, std::string_view kernel, const exec::LaunchConfig& config,
@@ -34,18 +31,11 @@ class Recorder {
   void end(exec::Machine& machine);
 
  private:
-  std::string keep(std::string_view bytes);
-  void write();
-
   Selection selection_;
   uint64_t launches_ = 0;
   RecordedLaunch now_;
+  FolderWriter folder_;
   std::map<const Module*, uint64_t> modules_;
-  std::vector<RecordedModule> known_;
 };
-
-// Makes the record of what is in the folder. Throws RecordError.
-Record readFolder(const std::string& folder);
-void packFolder(const std::string& folder, const std::string& path);
 
 }  // namespace ptxopt::record

@@ -25,7 +25,10 @@ int makeCurrent(const char* call, void** made) {
 }  // namespace
 
 CUDA_DRIVER_API int cuInit(unsigned flags) {
-  return answerDriver(__func__, [&] { need(flags == 0, Code::InvalidValue, "flags"); });
+  return answerDriver(__func__, [&] {
+    need(flags == 0, Code::InvalidValue, "flags");
+    need(State::get().settings.devices > 0, Code::NoDevice, "the settings say that there is none");
+  });
 }
 CUDA_DRIVER_API int cuDriverGetVersion(int* version) {
   return answerDriver(__func__, [&] { out(version) = kDriverVersion; });

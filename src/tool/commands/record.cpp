@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "record/archive.h"
-#include "record/recorder.h"
+#include "record/folder.h"
 #include "support/demangle.h"
 #include "tool/commands/launch_list.h"
 #include "tool/commands/subcommands.h"

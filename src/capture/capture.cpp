@@ -1,0 +1,280 @@
+#include "capture/capture.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "capture/device.h"
+#include "emulate/limits.h"
+#include "exec/error.h"
+#include "exec/kernel_parameters.h"
+#include "exec/machine.h"
+
+namespace ptxopt::capture {
+namespace {
+
+namespace fs = std::filesystem;
+using record::RecordedLaunch;
+using record::RecordedMemory;
+
+// The barrier of a cooperative grid, as the driver gives it to kernels: its size, and a word that it counts in. Kernels that
+// are replayed find it here.
+constexpr uint64_t kWorkspace = 0x0000'6FFF'FFE0'0000;
+constexpr std::string_view kFreshWorkspace("\x08\0\0\0\0\0\0\0", 8);
+
+void say(const std::string& text) { std::fputs(("ptxopt capture: " + text + '\n').c_str(), stderr); }
+
+const Function* kernelNamed(const Module& module, const std::string& name) {
+  for (const Function& f : module.functions)
+    if (f.isEntry && f.hasBody && module.text(f.name) == name) return &f;
+  return nullptr;
+}
+
+// The arguments in one piece, as the kernel has them; empty `error`, or why there are none.
+std::vector<std::byte> packed(const Module& module, const Function& kernel, const Launch& l, std::string& error) {
+  std::vector<std::byte> bytes;
+  if (l.extra != nullptr) {
+    const void* from = nullptr;
+    size_t size = 0;
+    constexpr uintptr_t kEnd = 0, kPointer = 1, kSize = 2;
+    for (void** extra = l.extra; reinterpret_cast<uintptr_t>(*extra) != kEnd; extra += 2) {
+      if (reinterpret_cast<uintptr_t>(extra[0]) == kPointer) from = extra[1];
+      if (reinterpret_cast<uintptr_t>(extra[0]) == kSize) size = *static_cast<const size_t*>(extra[1]);
+    }
+    bytes.resize(size);
+    if (from != nullptr && size != 0) std::memcpy(bytes.data(), from, size);
+  }
+  const std::vector<exec::KernelParameter> parameters = exec::kernelParameters(module, kernel);
+  const std::size_t all =
+      parameters.empty() ? 0 : std::size_t{parameters.back().place.offset} + parameters.back().place.bytes;
+  if (l.extra != nullptr) {
+    if (bytes.size() < all) error = "fewer bytes than the parameters have";
+    bytes.resize(all);
+    return bytes;
+  }
+  bytes.resize(all);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const exec::Placement& place = parameters[i].place;
+    if (l.parameters == nullptr || l.parameters[i] == nullptr) {
+      error = "an argument is missing";
+      return bytes;
+    }
+    std::memcpy(bytes.data() + place.offset, l.parameters[i], place.bytes);
+  }
+  return bytes;
+}
+
+template <typename F>
+void forEachWord(std::string_view bytes, F&& f) {
+  for (std::size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    f(word);
+  }
+}
+
+}  // namespace
+
+Capture::Capture() : settings_(Settings::fromEnvironment()), folder_(settings_.file + ".launches") {
+  static const pid_t process = getpid();
+  std::atexit([] {
+    if (getpid() == process) get().finish();  // not in a child that began as a copy
+  });
+}
+
+Capture& Capture::get() {
+  static Capture* const capture = new Capture;  // never ended: programs call in until the very end
+  return *capture;
+}
+
+bool Capture::mayBeWanted(const Launch& l) {
+  const std::lock_guard guard(lock_);
+  const KnownKernel* const kernel = modules.kernel(l.function);
+  return recorded_ < settings_.most && (kernel == nullptr || settings_.wants(kernel->name));
+}
+
+bool Capture::isWanted(const Launch& l) {
+  const KnownKernel* const kernel = modules.kernel(l.function);
+  if (kernel == nullptr) {
+    decline("a kernel that was not looked up by its name");
+    return false;
+  }
+  if (!settings_.wants(kernel->name)) return false;
+  ++matched_;
+  if (matched_ <= settings_.skip || recorded_ >= settings_.most) return false;
+  if (isCapturing(l.stream)) {
+    decline("in a stream that is captured");
+    return false;
+  }
+  kernel->ptx->parse(architecture());
+  if (kernel->ptx->module == nullptr) {
+    decline("without PTX: " + kernel->ptx->refusal);
+    return false;
+  }
+  return true;
+}
+
+// Those of the kernel's module, where the driver put them.
+void Capture::addVariables(const KnownKernel& kernel, std::vector<RecordedMemory>& entries,
+                           std::vector<std::string>& contents) const {
+  const Module& module = *kernel.ptx->module;
+  for (const Variable& v : module.variables) {
+    const DeclaredSpace space = module.declarationForms[v.form].space;
+    if (space != DeclaredSpace::Global && space != DeclaredSpace::Const) continue;
+    RecordedMemory m;
+    m.name = module.text(v.name);
+    m.isVariable = true;
+    m.isReadOnly = space == DeclaredSpace::Const;
+    std::string bytes;
+    // ptxas leaves out variables that nothing uses.
+    if (!findVariable(kernel.owner, kernel.isOfLibrary, m.name.c_str(), m.address, m.size)) continue;
+    if (!readMemory(m.address, m.size, bytes)) continue;
+    entries.push_back(std::move(m));
+    contents.push_back(std::move(bytes));
+  }
+}
+
+// What the launch sees, read now. False where it is more than was allowed.
+bool Capture::addMemory(const RecordedLaunch& launch, std::vector<RecordedMemory>& entries,
+                        std::vector<std::string>& contents) const {
+  const uint64_t most = settings_.mostMiB << 20;
+  uint64_t bytes = 0;
+  std::vector<uint64_t> toVisit;
+  std::map<uint64_t, bool> seen;
+  const auto visit = [&](uint64_t address) {
+    auto after = memory.upper_bound(address);
+    if (after == memory.begin()) return;
+    const auto& [base, range] = *std::prev(after);
+    if (address - base < range.size && seen.emplace(base, true).second) toVisit.push_back(base);
+  };
+  if (settings_.allMemory) {
+    for (const auto& [base, range] : memory) visit(base);
+  } else {
+    forEachWord({reinterpret_cast<const char*>(launch.parameters.data()), launch.parameters.size()}, visit);
+    for (const std::string& variable : contents) forEachWord(variable, visit);
+  }
+  while (!toVisit.empty()) {
+    const uint64_t base = toVisit.back();
+    toVisit.pop_back();
+    const DeviceRange& range = memory.at(base);
+    if ((bytes += range.size) > most) return false;
+    RecordedMemory m;
+    m.name = range.name;
+    m.address = base;
+    m.size = range.size;
+    std::string read;
+    if (!readMemory(base, range.size, read)) continue;
+    if (!settings_.allMemory) forEachWord(read, visit);
+    entries.push_back(std::move(m));
+    contents.push_back(std::move(read));
+  }
+  return true;
+}
+
+bool Capture::begin(const Launch& l, RecordedLaunch& launch) {
+  const std::lock_guard guard(lock_);
+  if (!isWanted(l)) return false;
+  const KnownKernel& known = *modules.kernel(l.function);
+  const Module& module = *known.ptx->module;
+  const Function* const kernel = kernelNamed(module, known.name);
+  if (kernel == nullptr) return decline("of a kernel that its PTX does not have"), false;
+  launch.kernel = known.name;
+  launch.grid = l.grid;
+  launch.block = l.block;
+  launch.cluster = l.cluster;
+  if (const exec::Dim3 fixed = emulate::limitsOf(module, *kernel).cluster; fixed.count() != 0 && l.cluster.count() == 1)
+    launch.cluster = fixed;
+  launch.shared = l.shared;
+  launch.heapSize = exec::DeviceMemory::kHeapBytes;
+  launch.hasTextures = textures != 0;
+  std::string error;
+  try {
+    launch.parameters = packed(module, *kernel, l, error);
+  } catch (const exec::ExecError& e) {
+    error = e.message;
+  }
+  if (!error.empty()) return decline(error), false;
+  if (!waitForDevice()) return decline("after a call that failed"), false;
+  std::vector<std::string> contents;
+  addVariables(known, launch.memory, contents);
+  if (!addMemory(launch, launch.memory, contents))
+    return decline(fmt::format("with more than {} MiB of memory", settings_.mostMiB)), false;
+  if (l.isCooperative) {
+    launch.environment[1] = static_cast<uint32_t>(kWorkspace >> 32);
+    launch.environment[2] = static_cast<uint32_t>(kWorkspace);
+    RecordedMemory m;
+    m.name = "the barrier of the grid";
+    m.address = kWorkspace;
+    m.size = kFreshWorkspace.size();
+    launch.memory.push_back(std::move(m));
+    contents.emplace_back(kFreshWorkspace);
+  }
+  if (writer_ == nullptr) {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+    fs::create_directories(folder_);
+    writer_ = std::make_unique<record::FolderWriter>(folder_);
+  }
+  for (std::size_t i = 0; i < contents.size(); ++i) launch.memory[i].before = writer_->keep(contents[i]);
+  std::sort(launch.memory.begin(), launch.memory.end(),
+            [](const RecordedMemory& a, const RecordedMemory& b) { return a.address < b.address; });
+  if (!known.ptx->index) known.ptx->index = writer_->addModule(known.ptx->name, known.ptx->text);
+  launch.module = *known.ptx->index;
+  writer_->write(++recorded_, launch);
+  return true;
+}
+
+void Capture::end(RecordedLaunch& launch) {
+  if (!waitForDevice()) return;
+  for (RecordedMemory& m : launch.memory) {
+    std::string bytes(kFreshWorkspace);
+    if (m.address != kWorkspace && !readMemory(m.address, m.size, bytes)) return;
+    m.after = writer_->keep(bytes);
+  }
+  writer_->write(recorded_, launch);
+}
+
+int Capture::launched(const Launch& l, const std::function<int()>& launch) {
+  if (!mayBeWanted(l)) return launch();
+  const std::lock_guard one(recording_);
+  RecordedLaunch recorded;
+  bool isRecorded = false;
+  const auto safely = [&](const auto& body) {
+    try {
+      body();
+    } catch (const std::exception& e) {
+      const std::lock_guard guard(lock_);
+      if (declined_[e.what()]++ == 0) say(e.what());
+    }
+  };
+  safely([&] { isRecorded = begin(l, recorded); });
+  const int result = launch();
+  if (isRecorded && result == 0) safely([&] { end(recorded); });
+  return result;
+}
+
+void Capture::finish() {
+  const std::lock_guard guard(lock_);
+  if (writer_ != nullptr) {
+    try {
+      record::packFolder(folder_, settings_.file);
+      std::error_code ignored;
+      fs::remove_all(folder_, ignored);
+      say(fmt::format("{} launches recorded in {}", recorded_, settings_.file));
+    } catch (const std::exception& e) {
+      say(e.what());
+    }
+    writer_ = nullptr;
+  } else if (matched_ != 0 || !declined_.empty()) {
+    say("no launch was recorded");
+  }
+  for (const auto& [why, count] : declined_) say(fmt::format("{} not recorded: {}", count, why));
+  declined_.clear();
+}
+
+}  // namespace ptxopt::capture

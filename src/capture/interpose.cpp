@@ -1,0 +1,295 @@
+// The functions of the driver as programs see them: each does what the driver does, and notes it.
+#include <cstdint>
+
+#include "capture/capture.h"
+#include "capture/real.h"
+
+// Of these names, seen by programs.
+#define CAPTURED extern "C" __attribute__((visibility("default"), used)) int
+#define REAL(name) real(Id::name, name)
+
+#pragma GCC diagnostic ignored "-Wmissing-declarations"
+
+using namespace ptxopt::capture;
+
+namespace {
+
+constexpr int kNotSupported = 801;  // of a function that the driver does not have
+
+// CUlaunchConfig and its attributes.
+struct Attribute {
+  unsigned id, padding;
+  unsigned values[16];
+};
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared;
+  void* stream;
+  const Attribute* attributes;
+  unsigned count;
+};
+
+void noteMemory(int result, const uint64_t* address, uint64_t size, const char* name) {
+  if (result == 0 && address != nullptr && size != 0)
+    Capture::get().note([&](Capture& c) { c.memory[*address] = {size, name}; });
+}
+void noteHost(int result, void* const* address, uint64_t size) {
+  if (result != 0 || address == nullptr || size == 0) return;
+  const auto at = reinterpret_cast<uint64_t>(*address);
+  noteMemory(result, &at, size, "host memory");
+}
+void noteFreed(uint64_t address) {
+  Capture::get().note([&](Capture& c) { c.memory.erase(address); });
+}
+void noteTexture(int result, int change) {
+  if (result == 0) Capture::get().note([&](Capture& c) { c.textures += static_cast<uint64_t>(change); });
+}
+void noteModule(int result, void* const* handle, const void* image) {
+  if (result == 0 && handle != nullptr)
+    Capture::get().note([&](Capture& c) { c.modules.add(*handle, image); });
+}
+void noteFile(int result, void* const* handle, const char* path) {
+  if (result == 0 && handle != nullptr)
+    Capture::get().note([&](Capture& c) { c.modules.addFile(*handle, path); });
+}
+
+// Calls the driver's function where it has one.
+template <typename F, typename... Arguments>
+int call(F* function, Arguments... arguments) {
+  return function != nullptr ? function(arguments...) : kNotSupported;
+}
+
+Launch launchOf(void* function, const unsigned* grid, const unsigned* block, unsigned shared, void* stream,
+                void** parameters, void** extra) {
+  Launch l;
+  l.function = function;
+  l.grid = {grid[0], grid[1], grid[2]};
+  l.block = {block[0], block[1], block[2]};
+  l.shared = shared;
+  l.stream = stream;
+  l.parameters = parameters;
+  l.extra = extra;
+  return l;
+}
+
+Launch launchOf(const LaunchConfig& c, void* function, void** parameters, void** extra) {
+  Launch l = launchOf(function, c.grid, c.block, c.shared, c.stream, parameters, extra);
+  constexpr unsigned kCooperative = 2, kCluster = 4;
+  for (unsigned i = 0; i < c.count; ++i) {
+    const Attribute& a = c.attributes[i];
+    if (a.id == kCooperative) l.isCooperative = a.values[0] != 0;
+    if (a.id == kCluster) l.cluster = {a.values[0], a.values[1], a.values[2]};
+  }
+  return l;
+}
+
+constexpr uint64_t kPerThread = 2;  // CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+
+}  // namespace
+
+CAPTURED cuGetProcAddress(const char* name, void** function, int version, uint64_t flags) {
+  const int result = call(REAL(cuGetProcAddress), name, function, version, flags);
+  if (result == 0 && function != nullptr) *function = exchanged(name, *function, (flags & kPerThread) != 0);
+  return result;
+}
+CAPTURED cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t flags, int* status) {
+  const int result = call(REAL(cuGetProcAddress_v2), name, function, version, flags, status);
+  if (result == 0 && function != nullptr) *function = exchanged(name, *function, (flags & kPerThread) != 0);
+  return result;
+}
+
+// ---- memory ----
+
+CAPTURED cuMemAlloc_v2(uint64_t* address, size_t size) {
+  const int result = call(REAL(cuMemAlloc_v2), address, size);
+  noteMemory(result, address, size, "device memory");
+  return result;
+}
+CAPTURED cuMemAllocPitch_v2(uint64_t* address, size_t* pitch, size_t width, size_t height, unsigned element) {
+  const int result = call(REAL(cuMemAllocPitch_v2), address, pitch, width, height, element);
+  noteMemory(result, address, result == 0 ? *pitch * height : 0, "device memory");
+  return result;
+}
+CAPTURED cuMemAllocManaged(uint64_t* address, size_t size, unsigned flags) {
+  const int result = call(REAL(cuMemAllocManaged), address, size, flags);
+  noteMemory(result, address, size, "managed memory");
+  return result;
+}
+#define CAPTURED_POOLS(suffix)                                                                                \
+  CAPTURED cuMemAllocAsync##suffix(uint64_t* address, size_t size, void* stream) {                            \
+    const int result = call(REAL(cuMemAllocAsync##suffix), address, size, stream);                            \
+    noteMemory(result, address, size, "device memory");                                                       \
+    return result;                                                                                            \
+  }                                                                                                           \
+  CAPTURED cuMemAllocFromPoolAsync##suffix(uint64_t* address, size_t size, void* pool, void* stream) {        \
+    const int result = call(REAL(cuMemAllocFromPoolAsync##suffix), address, size, pool, stream);              \
+    noteMemory(result, address, size, "device memory");                                                       \
+    return result;                                                                                            \
+  }                                                                                                           \
+  CAPTURED cuMemFreeAsync##suffix(uint64_t address, void* stream) {                                           \
+    noteFreed(address);                                                                                       \
+    return call(REAL(cuMemFreeAsync##suffix), address, stream);                                               \
+  }
+CAPTURED_POOLS()
+CAPTURED_POOLS(_ptsz)
+CAPTURED cuMemFree_v2(uint64_t address) {
+  noteFreed(address);
+  return call(REAL(cuMemFree_v2), address);
+}
+CAPTURED cuMemAllocHost_v2(void** address, size_t size) {
+  const int result = call(REAL(cuMemAllocHost_v2), address, size);
+  noteHost(result, address, size);
+  return result;
+}
+CAPTURED cuMemHostAlloc(void** address, size_t size, unsigned flags) {
+  const int result = call(REAL(cuMemHostAlloc), address, size, flags);
+  noteHost(result, address, size);
+  return result;
+}
+CAPTURED cuMemFreeHost(void* address) {
+  noteFreed(reinterpret_cast<uint64_t>(address));
+  return call(REAL(cuMemFreeHost), address);
+}
+CAPTURED cuMemHostRegister_v2(void* address, size_t size, unsigned flags) {
+  const int result = call(REAL(cuMemHostRegister_v2), address, size, flags);
+  noteHost(result, &address, size);
+  return result;
+}
+CAPTURED cuMemHostUnregister(void* address) {
+  noteFreed(reinterpret_cast<uint64_t>(address));
+  return call(REAL(cuMemHostUnregister), address);
+}
+CAPTURED cuMemMap(uint64_t address, size_t size, size_t offset, unsigned long long handle,
+                  unsigned long long flags) {
+  const int result = call(REAL(cuMemMap), address, size, offset, handle, flags);
+  noteMemory(result, &address, size, "mapped memory");
+  return result;
+}
+CAPTURED cuMemUnmap(uint64_t address, size_t size) {
+  Capture::get().note([&](Capture& c) {
+    c.memory.erase(c.memory.lower_bound(address), c.memory.lower_bound(address + size));
+  });
+  return call(REAL(cuMemUnmap), address, size);
+}
+
+// ---- textures and surfaces ----
+
+CAPTURED cuTexObjectCreate(unsigned long long* texture, const void* resource, const void* form, const void* view) {
+  const int result = call(REAL(cuTexObjectCreate), texture, resource, form, view);
+  noteTexture(result, 1);
+  return result;
+}
+CAPTURED cuTexObjectDestroy(unsigned long long texture) {
+  const int result = call(REAL(cuTexObjectDestroy), texture);
+  noteTexture(result, -1);
+  return result;
+}
+CAPTURED cuSurfObjectCreate(unsigned long long* surface, const void* resource) {
+  const int result = call(REAL(cuSurfObjectCreate), surface, resource);
+  noteTexture(result, 1);
+  return result;
+}
+CAPTURED cuSurfObjectDestroy(unsigned long long surface) {
+  const int result = call(REAL(cuSurfObjectDestroy), surface);
+  noteTexture(result, -1);
+  return result;
+}
+
+// ---- modules ----
+
+CAPTURED cuModuleLoad(void** module, const char* path) {
+  const int result = call(REAL(cuModuleLoad), module, path);
+  noteFile(result, module, path);
+  return result;
+}
+CAPTURED cuModuleLoadData(void** module, const void* image) {
+  const int result = call(REAL(cuModuleLoadData), module, image);
+  noteModule(result, module, image);
+  return result;
+}
+CAPTURED cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
+  const int result = call(REAL(cuModuleLoadDataEx), module, image, count, options, values);
+  noteModule(result, module, image);
+  return result;
+}
+CAPTURED cuModuleLoadFatBinary(void** module, const void* image) {
+  const int result = call(REAL(cuModuleLoadFatBinary), module, image);
+  noteModule(result, module, image);
+  return result;
+}
+CAPTURED cuModuleUnload(void* module) {
+  Capture::get().note([&](Capture& c) { c.modules.remove(module); });
+  return call(REAL(cuModuleUnload), module);
+}
+CAPTURED cuModuleGetFunction(void** function, void* module, const char* name) {
+  const int result = call(REAL(cuModuleGetFunction), function, module, name);
+  if (result == 0) Capture::get().note([&](Capture& c) { c.modules.addKernel(*function, module, false, name); });
+  return result;
+}
+CAPTURED cuLibraryLoadData(void** library, const void* image, int* options, void** values, unsigned count,
+                           int* libraryOptions, void** libraryValues, unsigned libraryCount) {
+  const int result = call(REAL(cuLibraryLoadData), library, image, options, values, count, libraryOptions,
+                          libraryValues, libraryCount);
+  noteModule(result, library, image);
+  return result;
+}
+CAPTURED cuLibraryLoadFromFile(void** library, const char* path, int* options, void** values, unsigned count,
+                               int* libraryOptions, void** libraryValues, unsigned libraryCount) {
+  const int result = call(REAL(cuLibraryLoadFromFile), library, path, options, values, count, libraryOptions,
+                          libraryValues, libraryCount);
+  noteFile(result, library, path);
+  return result;
+}
+CAPTURED cuLibraryUnload(void* library) {
+  Capture::get().note([&](Capture& c) { c.modules.remove(library); });
+  return call(REAL(cuLibraryUnload), library);
+}
+CAPTURED cuLibraryGetModule(void** module, void* library) {
+  const int result = call(REAL(cuLibraryGetModule), module, library);
+  if (result == 0) Capture::get().note([&](Capture& c) { c.modules.addSame(*module, library); });
+  return result;
+}
+CAPTURED cuLibraryGetKernel(void** kernel, void* library, const char* name) {
+  const int result = call(REAL(cuLibraryGetKernel), kernel, library, name);
+  if (result == 0) Capture::get().note([&](Capture& c) { c.modules.addKernel(*kernel, library, true, name); });
+  return result;
+}
+CAPTURED cuKernelGetFunction(void** function, void* kernel) {
+  const int result = call(REAL(cuKernelGetFunction), function, kernel);
+  if (result == 0) Capture::get().note([&](Capture& c) { c.modules.addSameKernel(*function, kernel); });
+  return result;
+}
+
+// ---- launches ----
+
+#define CAPTURED_LAUNCHES(suffix)                                                                             \
+  CAPTURED cuLaunchKernel##suffix(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,             \
+                                  unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared,         \
+                                  void* stream, void** parameters, void** extra) {                            \
+    const unsigned grid[] = {gridX, gridY, gridZ}, block[] = {blockX, blockY, blockZ};                        \
+    return Capture::get().launched(                                                                           \
+        launchOf(function, grid, block, shared, stream, parameters, extra), [&] {                             \
+          return call(REAL(cuLaunchKernel##suffix), function, gridX, gridY, gridZ, blockX, blockY, blockZ,    \
+                      shared, stream, parameters, extra);                                                     \
+        });                                                                                                   \
+  }                                                                                                           \
+  CAPTURED cuLaunchCooperativeKernel##suffix(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,  \
+                                             unsigned blockX, unsigned blockY, unsigned blockZ,               \
+                                             unsigned shared, void* stream, void** parameters) {              \
+    const unsigned grid[] = {gridX, gridY, gridZ}, block[] = {blockX, blockY, blockZ};                        \
+    Launch l = launchOf(function, grid, block, shared, stream, parameters, nullptr);                          \
+    l.isCooperative = true;                                                                                   \
+    return Capture::get().launched(l, [&] {                                                                   \
+      return call(REAL(cuLaunchCooperativeKernel##suffix), function, gridX, gridY, gridZ, blockX, blockY,     \
+                  blockZ, shared, stream, parameters);                                                        \
+    });                                                                                                       \
+  }                                                                                                           \
+  CAPTURED cuLaunchKernelEx##suffix(const LaunchConfig* config, void* function, void** parameters,            \
+                                    void** extra) {                                                           \
+    const auto launch = [&] {                                                                                 \
+      return call(REAL(cuLaunchKernelEx##suffix), config, function, parameters, extra);                       \
+    };                                                                                                        \
+    if (config == nullptr) return launch();                                                                   \
+    return Capture::get().launched(launchOf(*config, function, parameters, extra), launch);                   \
+  }
+CAPTURED_LAUNCHES()
+CAPTURED_LAUNCHES(_ptsz)

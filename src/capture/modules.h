@@ -1,0 +1,53 @@
+// The modules that a program has loaded, and the kernels that it has looked up in them: the PTX that goes into the record.
+//
+// Machine code alone cannot be replayed: a module without PTX is declined by name. PTX is taken out of a fat binary when a
+// launch of it is first recorded.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ir/module.h"
+
+namespace ptxopt::capture {
+
+struct LoadedPtx {
+  std::string bytes;                // the image: PTX, or a fat binary
+  const void* container = nullptr;  // of a fat binary: in `bytes`, or where the program has it
+  std::string name, text;
+  std::unique_ptr<Module> module;   // once it was needed
+  std::string refusal;              // why there is none
+  std::optional<uint64_t> index;    // in the record
+
+  // Reads the PTX, for a device of this architecture. Empty `refusal`: `module` is there.
+  void parse(unsigned architecture);
+};
+
+struct KnownKernel {
+  std::shared_ptr<LoadedPtx> ptx;
+  const void* owner = nullptr;  // the module or library
+  bool isOfLibrary = false;
+  std::string name;
+};
+
+// Not safe to call from several threads at a time.
+class Modules {
+ public:
+  void add(const void* handle, const void* image);
+  void addFile(const void* handle, const char* path);
+  void addSame(const void* handle, const void* known);  // the module of a library
+  void remove(const void* handle) { modules_.erase(handle); }
+  void addKernel(const void* handle, const void* owner, bool isOfLibrary, const char* name);
+  void addSameKernel(const void* handle, const void* known);
+  // nullptr: it was not looked up in a way that is followed.
+  const KnownKernel* kernel(const void* handle) const;
+
+ private:
+  std::map<const void*, std::shared_ptr<LoadedPtx>> modules_;
+  std::map<const void*, KnownKernel> kernels_;
+  unsigned made_ = 0;
+};
+
+}  // namespace ptxopt::capture

@@ -1,0 +1,110 @@
+#include "capture/real.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <string>
+
+extern "C" {
+#define CAPTURE_FUNCTION(name) void name();
+#include "capture/functions.def"
+}
+
+namespace ptxopt::capture {
+namespace {
+
+using Dlsym = void* (*)(void*, const char*);
+
+struct Row {
+  const char* name;
+  void (*wrapper)();
+  std::atomic<void*> real;
+};
+Row rows[] = {
+#define CAPTURE_FUNCTION(name) {#name, name, {nullptr}},
+#include "capture/functions.def"
+};
+
+// glibc's: ours hides it.
+Dlsym realDlsym() {
+  static const auto found = [] {
+    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
+      if (void* const f = dlvsym(RTLD_NEXT, "dlsym", version); f != nullptr) return reinterpret_cast<Dlsym>(f);
+    return Dlsym{nullptr};
+  }();
+  return found;
+}
+
+void* library() {
+  static void* const handle = dlopen("libcuda.so.1", RTLD_NOW);
+  return handle;
+}
+
+Row* rowNamed(const char* name) {
+  for (Row& row : rows)
+    if (std::strcmp(row.name, name) == 0) return &row;
+  return nullptr;
+}
+
+void* wrapperOf(const Row& row) { return reinterpret_cast<void*>(row.wrapper); }
+
+// What the handle has under a name of ours; nullptr where it is none of ours.
+void* oursInsteadOf(void* handle, const char* name) {
+  if (name == nullptr || std::strncmp(name, "cu", 2) != 0 || handle == RTLD_NEXT || handle == RTLD_DEFAULT)
+    return nullptr;
+  Row* const row = rowNamed(name);
+  if (row == nullptr) return nullptr;
+  void* const found = realDlsym()(handle, name);
+  if (found == nullptr) return nullptr;
+  void* none = nullptr;
+  if (found != wrapperOf(*row)) row->real.compare_exchange_strong(none, found);
+  return wrapperOf(*row);
+}
+
+}  // namespace
+
+void* driverFunction(const char* name) { return library() != nullptr ? realDlsym()(library(), name) : nullptr; }
+
+void* realFunction(Id id) {
+  Row& row = rows[static_cast<unsigned>(id)];
+  if (void* const known = row.real; known != nullptr) return known;
+  void* const found = driverFunction(row.name);
+  row.real = found;
+  return found;
+}
+
+void* ours(const char* name) {
+  const Row* const row = rowNamed(name);
+  return row != nullptr ? wrapperOf(*row) : nullptr;
+}
+
+void* exchanged(const char* name, void* found, bool isPerThread) {
+  if (found == nullptr || name == nullptr) return found;
+  for (const Row& row : rows)
+    if (found == wrapperOf(row)) return found;
+  for (Row& row : rows) {
+    const std::size_t length = std::strlen(name);
+    if (std::strncmp(row.name, name, length) != 0) continue;
+    if (found == realFunction(static_cast<Id>(&row - rows))) return wrapperOf(row);
+  }
+  // A function that is exported under no name: the one that this name means today.
+  const std::string base = name;
+  for (const std::string& suffix : {std::string(isPerThread ? "_ptsz" : ""), std::string("_v2"), std::string()})
+    if (Row* const row = rowNamed((base + suffix).c_str()); row != nullptr) {
+      row->real = found;
+      return wrapperOf(*row);
+    }
+  return found;
+}
+
+}  // namespace ptxopt::capture
+
+// Who asks for RTLD_NEXT means what comes after itself: glibc finds out who that is by where the call returns to, so its function
+// has to take the place of ours.
+extern "C" __attribute__((visibility("default"), optimize("optimize-sibling-calls"))) void* dlsym(
+    void* __restrict handle, const char* __restrict name) noexcept {
+  if (void* const function = ptxopt::capture::oursInsteadOf(handle, name); function != nullptr) return function;
+  return ptxopt::capture::realDlsym()(handle, name);
+}

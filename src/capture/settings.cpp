@@ -1,0 +1,65 @@
+#include "capture/settings.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include "support/demangle.h"
+
+namespace ptxopt::capture {
+namespace {
+
+void warn(const char* variable, const std::string& value, const char* usual) {
+  std::fputs(fmt::format("ptxopt capture: {} is '{}', which makes no sense: it is taken for {}\n", variable, value,
+                         usual)
+                 .c_str(),
+             stderr);
+}
+
+bool read(const std::string& value, std::string& member) {
+  member = value;
+  return !value.empty();
+}
+bool read(const std::string& value, uint64_t& member) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), member);
+  return !value.empty() && error == std::errc() && end == value.data() + value.size();
+}
+
+std::string withProcess(std::string path) {
+  for (std::size_t at; (at = path.find("%p")) != std::string::npos;)
+    path.replace(at, 2, std::to_string(getpid()));
+  return path;
+}
+
+}  // namespace
+
+Settings Settings::fromEnvironment() {
+  struct : Settings {
+    std::string memory;
+  } s;
+#define CAPTURE_VARIABLE(name, member, usual, summary)                      \
+  if (const char* const value = std::getenv(#name); value == nullptr) {     \
+    read(usual, s.member);                                                  \
+  } else if (!read(value, s.member)) {                                      \
+    warn(#name, value, usual);                                              \
+    read(usual, s.member);                                                  \
+  }
+#include "capture/variables.def"
+  if (s.memory != "all" && s.memory != "reached") warn("PTXOPT_CAPTURE_MEMORY", s.memory, "reached");
+  s.allMemory = s.memory == "all";
+  s.file = withProcess(s.file);
+  return s;
+}
+
+bool Settings::wants(const std::string& name) const {
+  const std::string readable = readableName(name);
+  for (const std::string& known : {name, readable, readable.substr(0, readable.find_first_of("(<"))})
+    if (fnmatch(kernel.c_str(), known.c_str(), 0) == 0) return true;
+  return false;
+}
+
+}  // namespace ptxopt::capture

@@ -1,0 +1,19 @@
+// What is to be captured, as the environment says it (variables.def).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ptxopt::capture {
+
+struct Settings {
+  std::string file, kernel;
+  uint64_t skip = 0, most = 0, mostMiB = 0;
+  bool allMemory = false;
+
+  // A value that makes no sense is said on standard error, and the usual one taken.
+  static Settings fromEnvironment();
+  bool wants(const std::string& kernelName) const;
+};
+
+}  // namespace ptxopt::capture
