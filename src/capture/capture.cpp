@@ -187,7 +187,8 @@ bool Capture::begin(const Launch& l, RecordedLaunch& launch) {
   launch.grid = l.grid;
   launch.block = l.block;
   launch.cluster = l.cluster;
-  if (const exec::Dim3 fixed = emulate::limitsOf(module, *kernel).cluster; fixed.count() != 0 && l.cluster.count() == 1)
+  if (const exec::Dim3 fixed = emulate::limitsOf(module, *kernel).cluster;
+      fixed.count() != 0 && l.cluster.count() == 1)
     launch.cluster = fixed;
   launch.shared = l.shared;
   launch.heapSize = exec::DeviceMemory::kHeapBytes;

@@ -44,12 +44,10 @@ void noteTexture(int result, int change) {
   if (result == 0) Capture::get().note([&](Capture& c) { c.textures += static_cast<uint64_t>(change); });
 }
 void noteModule(int result, void* const* handle, const void* image) {
-  if (result == 0 && handle != nullptr)
-    Capture::get().note([&](Capture& c) { c.modules.add(*handle, image); });
+  if (result == 0 && handle != nullptr) Capture::get().note([&](Capture& c) { c.modules.add(*handle, image); });
 }
 void noteFile(int result, void* const* handle, const char* path) {
-  if (result == 0 && handle != nullptr)
-    Capture::get().note([&](Capture& c) { c.modules.addFile(*handle, path); });
+  if (result == 0 && handle != nullptr) Capture::get().note([&](Capture& c) { c.modules.addFile(*handle, path); });
 }
 
 // Calls the driver's function where it has one.
@@ -114,20 +112,20 @@ CAPTURED cuMemAllocManaged(uint64_t* address, size_t size, unsigned flags) {
   noteMemory(result, address, size, "managed memory");
   return result;
 }
-#define CAPTURED_POOLS(suffix)                                                                                \
-  CAPTURED cuMemAllocAsync##suffix(uint64_t* address, size_t size, void* stream) {                            \
-    const int result = call(REAL(cuMemAllocAsync##suffix), address, size, stream);                            \
-    noteMemory(result, address, size, "device memory");                                                       \
-    return result;                                                                                            \
-  }                                                                                                           \
-  CAPTURED cuMemAllocFromPoolAsync##suffix(uint64_t* address, size_t size, void* pool, void* stream) {        \
-    const int result = call(REAL(cuMemAllocFromPoolAsync##suffix), address, size, pool, stream);              \
-    noteMemory(result, address, size, "device memory");                                                       \
-    return result;                                                                                            \
-  }                                                                                                           \
-  CAPTURED cuMemFreeAsync##suffix(uint64_t address, void* stream) {                                           \
-    noteFreed(address);                                                                                       \
-    return call(REAL(cuMemFreeAsync##suffix), address, stream);                                               \
+#define CAPTURED_POOLS(suffix)                                                                         \
+  CAPTURED cuMemAllocAsync##suffix(uint64_t* address, size_t size, void* stream) {                     \
+    const int result = call(REAL(cuMemAllocAsync##suffix), address, size, stream);                     \
+    noteMemory(result, address, size, "device memory");                                                \
+    return result;                                                                                     \
+  }                                                                                                    \
+  CAPTURED cuMemAllocFromPoolAsync##suffix(uint64_t* address, size_t size, void* pool, void* stream) { \
+    const int result = call(REAL(cuMemAllocFromPoolAsync##suffix), address, size, pool, stream);       \
+    noteMemory(result, address, size, "device memory");                                                \
+    return result;                                                                                     \
+  }                                                                                                    \
+  CAPTURED cuMemFreeAsync##suffix(uint64_t address, void* stream) {                                    \
+    noteFreed(address);                                                                                \
+    return call(REAL(cuMemFreeAsync##suffix), address, stream);                                        \
   }
 CAPTURED_POOLS()
 CAPTURED_POOLS(_ptsz)
@@ -165,9 +163,8 @@ CAPTURED cuMemMap(uint64_t address, size_t size, size_t offset, unsigned long lo
   return result;
 }
 CAPTURED cuMemUnmap(uint64_t address, size_t size) {
-  Capture::get().note([&](Capture& c) {
-    c.memory.erase(c.memory.lower_bound(address), c.memory.lower_bound(address + size));
-  });
+  Capture::get().note(
+      [&](Capture& c) { c.memory.erase(c.memory.lower_bound(address), c.memory.lower_bound(address + size)); });
   return call(REAL(cuMemUnmap), address, size);
 }
 
@@ -261,35 +258,31 @@ CAPTURED cuKernelGetFunction(void** function, void* kernel) {
 
 // ---- launches ----
 
-#define CAPTURED_LAUNCHES(suffix)                                                                             \
-  CAPTURED cuLaunchKernel##suffix(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,             \
-                                  unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared,         \
-                                  void* stream, void** parameters, void** extra) {                            \
-    const unsigned grid[] = {gridX, gridY, gridZ}, block[] = {blockX, blockY, blockZ};                        \
-    return Capture::get().launched(                                                                           \
-        launchOf(function, grid, block, shared, stream, parameters, extra), [&] {                             \
-          return call(REAL(cuLaunchKernel##suffix), function, gridX, gridY, gridZ, blockX, blockY, blockZ,    \
-                      shared, stream, parameters, extra);                                                     \
-        });                                                                                                   \
-  }                                                                                                           \
-  CAPTURED cuLaunchCooperativeKernel##suffix(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,  \
-                                             unsigned blockX, unsigned blockY, unsigned blockZ,               \
-                                             unsigned shared, void* stream, void** parameters) {              \
-    const unsigned grid[] = {gridX, gridY, gridZ}, block[] = {blockX, blockY, blockZ};                        \
-    Launch l = launchOf(function, grid, block, shared, stream, parameters, nullptr);                          \
-    l.isCooperative = true;                                                                                   \
-    return Capture::get().launched(l, [&] {                                                                   \
-      return call(REAL(cuLaunchCooperativeKernel##suffix), function, gridX, gridY, gridZ, blockX, blockY,     \
-                  blockZ, shared, stream, parameters);                                                        \
-    });                                                                                                       \
-  }                                                                                                           \
-  CAPTURED cuLaunchKernelEx##suffix(const LaunchConfig* config, void* function, void** parameters,            \
-                                    void** extra) {                                                           \
-    const auto launch = [&] {                                                                                 \
-      return call(REAL(cuLaunchKernelEx##suffix), config, function, parameters, extra);                       \
-    };                                                                                                        \
-    if (config == nullptr) return launch();                                                                   \
-    return Capture::get().launched(launchOf(*config, function, parameters, extra), launch);                   \
+#define CAPTURED_LAUNCHES(suffix)                                                                                  \
+  CAPTURED cuLaunchKernel##suffix(void* function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, \
+                                  unsigned blockY, unsigned blockZ, unsigned shared, void* stream,                 \
+                                  void** parameters, void** extra) {                                               \
+    const unsigned grid[] = {gridX, gridY, gridZ}, block[] = {blockX, blockY, blockZ};                             \
+    return Capture::get().launched(launchOf(function, grid, block, shared, stream, parameters, extra), [&] {       \
+      return call(REAL(cuLaunchKernel##suffix), function, gridX, gridY, gridZ, blockX, blockY, blockZ, shared,     \
+                  stream, parameters, extra);                                                                      \
+    });                                                                                                            \
+  }                                                                                                                \
+  CAPTURED cuLaunchCooperativeKernel##suffix(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,       \
+                                             unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared,   \
+                                             void* stream, void** parameters) {                                    \
+    const unsigned grid[] = {gridX, gridY, gridZ}, block[] = {blockX, blockY, blockZ};                             \
+    Launch l = launchOf(function, grid, block, shared, stream, parameters, nullptr);                               \
+    l.isCooperative = true;                                                                                        \
+    return Capture::get().launched(l, [&] {                                                                        \
+      return call(REAL(cuLaunchCooperativeKernel##suffix), function, gridX, gridY, gridZ, blockX, blockY, blockZ,  \
+                  shared, stream, parameters);                                                                     \
+    });                                                                                                            \
+  }                                                                                                                \
+  CAPTURED cuLaunchKernelEx##suffix(const LaunchConfig* config, void* function, void** parameters, void** extra) { \
+    const auto launch = [&] { return call(REAL(cuLaunchKernelEx##suffix), config, function, parameters, extra); }; \
+    if (config == nullptr) return launch();                                                                        \
+    return Capture::get().launched(launchOf(*config, function, parameters, extra), launch);                        \
   }
 CAPTURED_LAUNCHES()
 CAPTURED_LAUNCHES(_ptsz)

@@ -14,8 +14,9 @@
 namespace ptxopt::capture {
 namespace {
 
-constexpr std::string_view kElf = "\x7f"
-                                  "ELF";
+constexpr std::string_view kElf =
+    "\x7f"
+    "ELF";
 constexpr std::string_view kContainer = "\x50\xed\x55\xba";
 
 }  // namespace

@@ -17,9 +17,9 @@ struct LoadedPtx {
   std::string bytes;                // the image: PTX, or a fat binary
   const void* container = nullptr;  // of a fat binary: in `bytes`, or where the program has it
   std::string name, text;
-  std::unique_ptr<Module> module;   // once it was needed
-  std::string refusal;              // why there is none
-  std::optional<uint64_t> index;    // in the record
+  std::unique_ptr<Module> module;  // once it was needed
+  std::string refusal;             // why there is none
+  std::optional<uint64_t> index;   // in the record
 
   // Reads the PTX, for a device of this architecture. Empty `refusal`: `module` is there.
   void parse(unsigned architecture);

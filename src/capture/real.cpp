@@ -15,7 +15,7 @@ extern "C" {
 namespace ptxopt::capture {
 namespace {
 
-using Dlsym = void* (*)(void*, const char*);
+using Dlsym = void* (*)(void*, const char*) noexcept;  // what may throw would not be called in place of ours
 
 struct Row {
   const char* name;

@@ -14,10 +14,10 @@ namespace ptxopt::capture {
 namespace {
 
 void warn(const char* variable, const std::string& value, const char* usual) {
-  std::fputs(fmt::format("ptxopt capture: {} is '{}', which makes no sense: it is taken for {}\n", variable, value,
-                         usual)
-                 .c_str(),
-             stderr);
+  std::fputs(
+      fmt::format("ptxopt capture: {} is '{}', which makes no sense: it is taken for {}\n", variable, value, usual)
+          .c_str(),
+      stderr);
 }
 
 bool read(const std::string& value, std::string& member) {
@@ -30,8 +30,7 @@ bool read(const std::string& value, uint64_t& member) {
 }
 
 std::string withProcess(std::string path) {
-  for (std::size_t at; (at = path.find("%p")) != std::string::npos;)
-    path.replace(at, 2, std::to_string(getpid()));
+  for (std::size_t at; (at = path.find("%p")) != std::string::npos;) path.replace(at, 2, std::to_string(getpid()));
   return path;
 }
 
@@ -41,12 +40,12 @@ Settings Settings::fromEnvironment() {
   struct : Settings {
     std::string memory;
   } s;
-#define CAPTURE_VARIABLE(name, member, usual, summary)                      \
-  if (const char* const value = std::getenv(#name); value == nullptr) {     \
-    read(usual, s.member);                                                  \
-  } else if (!read(value, s.member)) {                                      \
-    warn(#name, value, usual);                                              \
-    read(usual, s.member);                                                  \
+#define CAPTURE_VARIABLE(name, member, usual, summary)                  \
+  if (const char* const value = std::getenv(#name); value == nullptr) { \
+    read(usual, s.member);                                              \
+  } else if (!read(value, s.member)) {                                  \
+    warn(#name, value, usual);                                          \
+    read(usual, s.member);                                              \
   }
 #include "capture/variables.def"
   if (s.memory != "all" && s.memory != "reached") warn("PTXOPT_CAPTURE_MEMORY", s.memory, "reached");

@@ -1,0 +1,39 @@
+// Libraries: modules of no context, as CUDA 12 loads programs. With one context they are modules, and their kernels functions.
+#include "emulate/driver/driver.h"
+
+using namespace ptxopt::emulate;
+
+extern "C" {
+int cuModuleLoad(void** module, const char* file);
+int cuModuleLoadData(void** module, const void* image);
+int cuModuleUnload(void* handle);
+int cuModuleGetFunction(void** function, void* handle, const char* name);
+int cuModuleGetGlobal_v2(uint64_t* address, size_t* size, void* handle, const char* name);
+int cuFuncGetName(const char** name, void* function);
+}
+
+CUDA_DRIVER_API int cuLibraryLoadData(void** library, const void* image, int*, void**, unsigned, int*, void**,
+                                      unsigned) {
+  return cuModuleLoadData(library, image);
+}
+CUDA_DRIVER_API int cuLibraryLoadFromFile(void** library, const char* file, int*, void**, unsigned, int*, void**,
+                                          unsigned) {
+  return cuModuleLoad(library, file);
+}
+CUDA_DRIVER_API int cuLibraryUnload(void* library) { return cuModuleUnload(library); }
+CUDA_DRIVER_API int cuLibraryGetModule(void** module, void* library) {
+  return answerDriver(__func__, [&] { out(module) = library; });
+}
+CUDA_DRIVER_API int cuLibraryGetKernel(void** kernel, void* library, const char* name) {
+  return cuModuleGetFunction(kernel, library, name);
+}
+CUDA_DRIVER_API int cuLibraryGetGlobal(uint64_t* address, size_t* size, void* library, const char* name) {
+  return cuModuleGetGlobal_v2(address, size, library, name);
+}
+CUDA_DRIVER_API int cuKernelGetFunction(void** function, void* kernel) {
+  return answerDriver(__func__, [&] {
+    State::get().kernel(kernel);
+    out(function) = kernel;
+  });
+}
+CUDA_DRIVER_API int cuKernelGetName(const char** name, void* kernel) { return cuFuncGetName(name, kernel); }
