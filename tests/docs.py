@@ -141,6 +141,11 @@ def environment_table(_):
     return table(("variable", "meaning"), [(f"`{n}`", what) for n, what in declared("src/tool/options/environment.def", "PTXOPT_VARIABLE")])
 
 
+def capture_table(_):
+    rows = re.findall(r'^CAPTURE_VARIABLE\((\w+), \w+, "(.*?)", "(.*)"\)$', (ROOT / "src/capture/variables.def").read_text(encoding="utf-8"), re.M)
+    return table(("variable", "default", "meaning"), [(f"`{name}`", f"`{usual}`", what) for name, usual, what in rows])
+
+
 def variants_table(_):
     rows = []
     for name, level, skip, also, knobs, what in declared_variants():
@@ -170,6 +175,7 @@ TABLES = {
     "docs/run.md": {"not-executable": lambda f: f.output("run", "--list-opcodes", "--format", "markdown").rstrip("\n")},
     "docs/command-line.md": {"environment": environment_table},
     "docs/tune.md": {"variants": variants_table},
+    "docs/record.md": {"capture": capture_table},
 }
 
 

@@ -237,12 +237,12 @@ int search(TuneLine& line, std::string_view text, const std::string& fileName) {
   options.jobs = line.jobs;
   options.budgetSeconds = line.budgetSeconds;
   options.fileName = fileName;
-  std::unique_ptr<GpuBench> gpu;
+  std::optional<DeviceBench> gpu;
   if (line.gpu.isAsked()) {
     std::string error;
     gpu = line.gpu.bench(text, options, error);
     if (!gpu) return fail(Status::Usage, fmt::format("{}: --measure gpu: {}", fileName, error));
-    options.device = DeviceOptions{line.gpu.kernel, [&](std::string_view variant) { return gpu->time(variant); }};
+    options.device = DeviceOptions{line.gpu.kernel, gpu->time};
   }
   Progress progress(0);
   options.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
@@ -273,7 +273,7 @@ int search(TuneLine& line, std::string_view text, const std::string& fileName) {
   }
   if (const int exitCode = write(files); exitCode != 0) return exitCode;
   if (!line.quiet) printTable(result, options.objective);
-  if (gpu && !line.quiet) print(stderr, gpuText(result, line.gpu.kernel, gpu->device()));
+  if (gpu && !line.quiet) print(stderr, gpuText(result, line.gpu.kernel, gpu->device));
   return 0;
 }
 

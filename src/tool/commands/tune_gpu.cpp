@@ -10,6 +10,7 @@
 
 #include "analysis/machine/occupancy.h"
 #include "tool/commands/shape.h"
+#include "tool/commands/tune_records.h"
 #include "tool/options/number_checks.h"
 #include "tune/pieces.h"
 
@@ -77,6 +78,11 @@ void TuneGpuLine::addTo(CLI::App& app) {
       ->group(kGroup);
   app.add_option("--shared", shared, "dynamic shared memory")->type_name("BYTES")->group(kGroup);
   app.add_option("--arg", arguments, "arguments")->type_name("ARGUMENT")->group(kGroup);
+  app.add_option("--records", records,
+                 "measure on the recorded launches of the kernel, in place of --grid, --block and --arg")
+      ->type_name("FILE")
+      ->group(kGroup);
+  app.add_option("--launch", launches, "only these launches of the record: 3,5-7")->type_name("LIST")->group(kGroup);
   app.add_option("--seed", seed, "of random buffers [0]")->type_name("N")->group(kGroup);
   app.add_option(
          "--inputs", inputs,
@@ -96,21 +102,46 @@ void TuneGpuLine::addTo(CLI::App& app) {
 }
 
 std::string TuneGpuLine::whatIsWrong(const CLI::App& app) const {
-  if (isAsked()) return grid.empty() || block.empty() ? "--measure gpu needs --grid and --block" : "";
+  if (isAsked() && !records.empty()) {
+    for (const char* const name : {"--grid", "--block", "--cluster", "--shared", "--arg", "--seed", "--inputs"})
+      if (app.count(name) != 0) return fmt::format("{} is of a launch; --records has launches", name);
+    return {};
+  }
+  if (isAsked() && !launches.empty()) return "--launch needs --records";
+  if (isAsked()) return grid.empty() || block.empty() ? "--measure gpu needs --grid and --block, or --records" : "";
   for (const CLI::Option* o : app.get_options())
     if (o->get_group() == kGroup && o->count() != 0) return fmt::format("{} needs --measure gpu", o->get_name());
   return {};
 }
 
-std::unique_ptr<GpuBench> TuneGpuLine::bench(std::string_view text, const TuneOptions& options,
-                                             std::string& error) {
-  GpuSettings settings;
-  settings.folder = findBench(error);
-  if (settings.folder.empty()) return nullptr;
+std::optional<DeviceBench> TuneGpuLine::benchOfRecords(std::string_view text, const TuneOptions& options,
+                                                       const std::string& architecture, std::string& error) const {
+  RecordBenchSettings settings;
+  settings.file = records;
+  settings.launches = {launches, kernel};
+  settings.replay.timing.seconds = seconds;
+  if (options.ptxas.timeoutSeconds > 0)
+    settings.replay.limitSeconds = static_cast<unsigned>(std::min(options.ptxas.timeoutSeconds + 20 * seconds, 1e6));
+  settings.driverAssembles = load == "ptx";
+  settings.ptxas = options.ptxas;
+  settings.architecture = architecture;
+  try {
+    const auto made = std::make_shared<RecordBench>(std::move(settings));
+    error = made->begin(text);
+    if (!error.empty()) return std::nullopt;
+    return DeviceBench{made->device(), [made](std::string_view variant) { return made->time(variant); }};
+  } catch (const record::RecordError& e) {
+    error = e.what();
+    return std::nullopt;
+  }
+}
+
+std::optional<DeviceBench> TuneGpuLine::bench(std::string_view text, const TuneOptions& options,
+                                              std::string& error) {
   const auto pieces = cut(text);
   if (!pieces) {
     error = "the text is not PTX";
-    return nullptr;
+    return std::nullopt;
   }
   std::vector<std::string> kernels;
   for (const Piece& piece : pieces->functions)
@@ -119,8 +150,14 @@ std::unique_ptr<GpuBench> TuneGpuLine::bench(std::string_view text, const TuneOp
   if (std::ranges::find(kernels, kernel) == kernels.end()) {
     error = kernel.empty() ? fmt::format("the file has {} kernels: --kernel names one", kernels.size())
                            : fmt::format("there is no kernel '{}'", kernel);
-    return nullptr;
+    return std::nullopt;
   }
+  const std::string architecture =
+      options.architecture.empty() ? architectureToAssemble(pieces->architecture) : options.architecture;
+  if (!records.empty()) return benchOfRecords(text, options, architecture, error);
+  GpuSettings settings;
+  settings.folder = findBench(error);
+  if (settings.folder.empty()) return std::nullopt;
   settings.launch.kernel = kernel;
   settings.launch.grid = numbers(grid);
   settings.launch.block = numbers(block);
@@ -134,11 +171,11 @@ std::unique_ptr<GpuBench> TuneGpuLine::bench(std::string_view text, const TuneOp
   settings.timeoutSeconds =
       (options.ptxas.timeoutSeconds > 0 ? options.ptxas.timeoutSeconds : kUsualSeconds) + 20 * seconds;
   settings.ptxas = options.ptxas;
-  settings.architecture =
-      options.architecture.empty() ? architectureToAssemble(pieces->architecture) : options.architecture;
-  auto made = std::make_unique<GpuBench>(std::move(settings));
+  settings.architecture = architecture;
+  const auto made = std::make_shared<GpuBench>(std::move(settings));
   error = made->begin(text);
-  return error.empty() ? std::move(made) : nullptr;
+  if (!error.empty()) return std::nullopt;
+  return DeviceBench{made->device(), [made](std::string_view variant) { return made->time(variant); }};
 }
 
 std::string gpuText(const TuneResult& result, const std::string& kernel, const std::string& device) {

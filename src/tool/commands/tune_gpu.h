@@ -1,7 +1,8 @@
 // `ptxopt tune --measure gpu`: its options, the GPU bench that it uses, and what is said of its times.
 #pragma once
 
-#include <memory>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +16,14 @@ class App;
 
 namespace ptxopt::tool {
 
+// What compares and times variants.
+struct DeviceBench {
+  std::string device;  // its name
+  std::function<DeviceTime(std::string_view text)> time;
+};
+
 struct TuneGpuLine {
-  std::string measure = "model", kernel, grid, block, cluster, load = "cubin";
+  std::string measure = "model", kernel, grid, block, cluster, load = "cubin", records, launches;
   std::vector<std::string> arguments;
   uint64_t shared = 0, seed = 0;
   double seconds = 1;
@@ -27,7 +34,11 @@ struct TuneGpuLine {
   // Of what was read; empty: nothing.
   std::string whatIsWrong(const CLI::App& app) const;
   // Ready to time variants of the text; none, with the reason. A kernel that was not named is the text's only one.
-  std::unique_ptr<GpuBench> bench(std::string_view text, const TuneOptions& options, std::string& error);
+  std::optional<DeviceBench> bench(std::string_view text, const TuneOptions& options, std::string& error);
+
+ private:
+  std::optional<DeviceBench> benchOfRecords(std::string_view text, const TuneOptions& options,
+                                            const std::string& architecture, std::string& error) const;
 };
 
 // What was timed, for people.
