@@ -65,7 +65,10 @@ CUDA_DRIVER_API int cuDeviceTotalMem_v2(size_t* bytes, int device) {
 CUDA_DRIVER_API int cuDeviceGetAttribute(int* value, int attribute, int device) {
   return answerDriver(__func__, [&] {
     needDevice(device);
-    out(value) = deviceAttribute(attribute, State::get().architecture());
+    State& s = State::get();
+    constexpr int kClock = 13, kClockOfCounting = 1000;  // kHz: an instruction takes a microsecond
+    out(value) = s.settings.countsTime && attribute == kClock ? kClockOfCounting
+                                                              : deviceAttribute(attribute, s.architecture());
   });
 }
 CUDA_DRIVER_API int cuDeviceComputeCapability(int* major, int* minor, int device) {

@@ -23,6 +23,12 @@ Registered& moduleAt(void* handle) {
   throw Failure{Code::InvalidResourceHandle, "no such module"};
 }
 
+Kernel& functionAt(const void* handle) {
+  State& s = State::get();
+  need(s.kernels.contains(handle), Code::InvalidResourceHandle, "no such function");
+  return s.kernel(handle);
+}
+
 void* addModule(const void* image) {
   State& s = State::get();
   const std::string_view magic(static_cast<const char*>(&out(static_cast<const char*>(image))), 4);
@@ -86,7 +92,7 @@ std::vector<std::byte> argumentsOf(const Kernel& kernel, void** places, void** e
 
 void launch(const KernelNodeParameters& p, exec::Dim3 cluster, bool isCooperative, void** extra, void* stream) {
   State& s = State::get();
-  Kernel& kernel = s.kernel(p.function);
+  Kernel& kernel = functionAt(p.function);
   const LaunchShape shape{
       {p.grid.x, p.grid.y, p.grid.z}, {p.block.x, p.block.y, p.block.z}, cluster, p.shared, isCooperative};
   s.enqueue(stream, NodeType::Kernel, [&kernel, shape, bytes = argumentsOf(kernel, p.arguments, extra)] {
@@ -183,7 +189,7 @@ CUDA_DRIVER_API int cuLinkDestroy(void* state) {
 CUDA_DRIVER_API int cuFuncGetAttribute(int* value, int attribute, void* function) {
   return answerDriver(__func__, [&] {
     State& s = State::get();
-    const Kernel& kernel = s.kernel(function);
+    const Kernel& kernel = functionAt(function);
     const ptxopt::Module& module = kernel.program().module();
     const ptxopt::Function& f = kernel.program().kernel();
     switch (attribute) {
@@ -205,19 +211,20 @@ CUDA_DRIVER_API int cuFuncGetAttribute(int* value, int attribute, void* function
 extern "C" int cudaFuncSetAttribute(const void* function, int attribute, int value);
 CUDA_DRIVER_API int cuFuncSetAttribute(void* function, int attribute, int value) {
   return answerDriver(__func__, [&] {
+    functionAt(function);
     const int error = cudaFuncSetAttribute(function, attribute, value);
     if (error != 0) throw Failure{static_cast<Code>(error), "the attribute is not taken"};
   });
 }
 CUDA_DRIVER_API int cuFuncSetCacheConfig(void* function, int) {
-  return answerDriver(__func__, [&] { State::get().kernel(function); });
+  return answerDriver(__func__, [&] { functionAt(function); });
 }
 CUDA_DRIVER_API int cuFuncGetName(const char** name, void* function) {
-  return answerDriver(__func__, [&] { out(name) = State::get().kernel(function).name.c_str(); });
+  return answerDriver(__func__, [&] { out(name) = functionAt(function).name.c_str(); });
 }
 CUDA_DRIVER_API int cuFuncGetParamInfo(void* function, size_t index, size_t* offset, size_t* size) {
   return answerDriver(__func__, [&] {
-    const auto& parameters = State::get().kernel(function).program().parameters();
+    const auto& parameters = functionAt(function).program().parameters();
     need(index < parameters.size(), Code::InvalidValue, "there is no such parameter");
     if (offset != nullptr) *offset = parameters[index].place.offset;
     if (size != nullptr) *size = parameters[index].place.bytes;

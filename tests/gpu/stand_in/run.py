@@ -38,6 +38,7 @@ import figures  # noqa: E402
 import fit  # noqa: E402
 import model  # noqa: E402
 import probes  # noqa: E402
+import settings  # noqa: E402
 import texts  # noqa: E402
 from architecture import NoImage, choose  # noqa: E402
 from cases import BOTTLENECKS, CASES  # noqa: E402
@@ -60,8 +61,7 @@ class Test:
         self.work, self.whole = Path(work), options.whole
 
     def run(self, script, *words, environment=None, text=None):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("PTXOPT_STAND_IN")}
-        clean.update({driver.VARIABLE: self.library, "PTXOPT_GUARD": "off"}, **(environment or {}))
+        clean = {**os.environ, **settings.environment(), driver.VARIABLE: self.library, "PTXOPT_GUARD": "off", **(environment or {})}
         return subprocess.run([*driver.PYTHON, str(script), *map(str, words)], capture_output=True, text=True, timeout=LIMIT, env=clean,
                               input=text, cwd=self.work)
 
@@ -206,7 +206,7 @@ class Test:
 
     def noise(self, same):
         """Times that are off by up to 2%: a fifth of the rounds more is told, the same code is not."""
-        noisy = {"PTXOPT_STAND_IN_NOISE": "0.02"}
+        noisy = settings.environment(noise=0.02)
         timed = {"seconds": 0, "least_rounds": 31, "most_rounds": 31}
         ratio = self.job({"before": texts.twice(40), "after": texts.twice(48)}, 0, "equal", noisy, time=timed)["times"]["ratios"]["after"]
         check(ratio["verdict"] == "slower" and 1.1 < ratio["low"] < ratio["median"] < ratio["high"] < 1.25, ratio)
@@ -233,7 +233,7 @@ class Test:
         check(self.run(GPU / "job.py", "missing.json").returncode == 2 and self.run(GPU / "job.py", "-", text="{").returncode == 2, "no job")
         nowhere = self.job({"before": same, "after": same}, NOTHING, "no-driver", {driver.VARIABLE: "nowhere.so"})
         check("there is no CUDA driver" in nowhere["error"], nowhere)
-        none = self.job({"before": same, "after": same}, NOTHING, "no-driver", {"PTXOPT_STAND_IN_DEVICES": "0"})
+        none = self.job({"before": same, "after": same}, NOTHING, "no-driver", settings.environment(devices=0))
         check("no device" in none["error"], none)
 
     # ---- the packed folder ----
@@ -282,7 +282,7 @@ class Test:
         check(self.run(folder / "report.py", folder / "manifest.json").returncode == 2, "report.py takes a manifest")
         # The bare machine has no packages: only what Python brings.
         bare = subprocess.run([sys.executable, "-S", "-E", "-s", str(folder / "run.py"), "--driver", self.library, "--load", "ptx", "--small",
-                               "--seconds", "0", "--rounds", "1", "--filter", "horner"], capture_output=True, text=True, env={}, cwd="/", timeout=LIMIT)
+                               "--seconds", "0", "--rounds", "1", "--filter", "horner"], capture_output=True, text=True, env=settings.environment(), cwd="/", timeout=LIMIT)
         check(bare.returncode == 0 and "1 kernels: 1 equal" in bare.stdout, bare.stdout, bare.stderr)
 
     def broken(self, folder, manifest):
@@ -299,8 +299,8 @@ class Test:
         check([self.run(folder / "run.py", *words, *more).returncode for more in ([], ["--fail-on-slower"])] == [0, 1], "--fail-on-slower")
 
     def nothing(self, folder):
-        for words, environment, said in ((["--driver", "nowhere.so"], {}, "no CUDA driver"), ([], {"PTXOPT_STAND_IN_DEVICES": "0"}, "no device"),
-                                         ([], {"PTXOPT_STAND_IN_CAPABILITY": "7.0"}, "compute capability 7.0")):
+        for words, environment, said in ((["--driver", "nowhere.so"], {}, "no CUDA driver"), ([], settings.environment(devices=0), "no device"),
+                                         ([], settings.environment(architecture=70), "compute capability 7.0")):
             ran = self.run(folder / "run.py", *words, environment=environment)
             check(ran.returncode == NOTHING and said in ran.stderr and "nothing to run on" in ran.stderr, ran.returncode, ran.stderr)
         for stub in Path(find("NVCC", "nvcc")).resolve().parents[1].glob("lib*/stubs/libcuda.so"):  # NVIDIA's own, of the toolkit: only names
@@ -350,12 +350,13 @@ class Test:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, help="ptxopt")
-    parser.add_argument("--stand-in", required=True, help="libptxopt_stand_in.so")
+    parser.add_argument("--stand-in", required=True, help="libptxopt_emulation.so")
     parser.add_argument("--values", required=True, help="ptxopt_verify_values")
     parser.add_argument("--whole", action="store_true", help="more architectures and inputs")
     parser.add_argument("--only", help="one of inputs, statistics, device, jobs, folder, real, fit")
     options = parser.parse_args()
     failed = skipped = 0
+    os.environ.update(settings.environment())  # the library is loaded here, too
     with tempfile.TemporaryDirectory() as work:
         test = Test(options, work)
         for name in ("inputs", "statistics", "device", "jobs", "folder", "real", "fit"):

@@ -16,8 +16,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "lib"))
+sys.path[:0] = [str(HERE.parents[1] / "lib"), str(HERE)]
 from checking import Failure, check  # noqa: E402
+from settings import environment  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 
 NOTHING = 77
@@ -73,13 +74,13 @@ class Test:
     def __init__(self, tool, library, folder):
         self.tool, self.library, self.folder = os.path.abspath(tool), os.path.abspath(library), Path(folder)
 
-    def tune(self, name, *words, code=0, **environment):
+    def tune(self, name, *words, code=0, **variables):
         """What it said, and its report; the output is NAME.out."""
         path = self.folder / f"{name}.ptx"
         out, report, saved = (self.folder / f"{name}.{end}" for end in ("out", "json", "saved"))
         for old in (out, report, saved):
             old.unlink(missing_ok=True)
-        changed = {"PTXOPT_GPU_DRIVER": self.library, "PTXOPT_CACHE_DIR": "", **environment}
+        changed = {**environment(), "PTXOPT_GPU_DRIVER": self.library, "PTXOPT_CACHE_DIR": "", **variables}
         done = subprocess.run([self.tool, "tune", path, "-o", out, "--measure", "gpu", "--report", report, "--save", saved, *words],
                               capture_output=True, text=True, timeout=300, env={**os.environ, **changed})
         check(done.returncode == code, name, *words, f"status {done.returncode}, not {code}:", done.stderr)
@@ -125,6 +126,39 @@ class Test:
         said, _ = self.tune("one", *cubins, code=2)
         check("--measure gpu: " in said and "input" in said, "an image that the driver does not take:", said)
 
+    def recorded(self):
+        """Variants are chosen by recorded launches: of two sizes, and of another kernel, which does not count."""
+        self.write("two", "a", "b")
+        run = [self.tool, "run", "two.ptx", "--buffer", "x=buf:u32:32:random", "--buffer", "y=buf:u32:1024:zero"]
+        for kernel, rounds in (("b", 32), ("a", 32), ("b", 4)):
+            run += ["--kernel", kernel, "--grid", "1", "--block", "32", "--arg", "x", "y", f"u32:{rounds}", "u32:7"]
+        done = subprocess.run([*run, "--record", "r.zip"], capture_output=True, text=True, timeout=100, cwd=self.folder)
+        check(done.returncode == 0, done.stderr)
+        records = ("--records", self.folder / "r.zip", "--load", "ptx", "--seconds", "0.02")
+        said, report = self.tune("two", "--kernel", "b", *records)
+        function, candidates = self.candidates(report, "b")
+        timed = {name: c["device"] for name, c in candidates.items() if "device" in c}
+        check(timed and all("ratio" in d for d in timed.values()), "variants of other code are timed:", timed)
+        best = min(timed, key=lambda name: timed[name]["ratio"])
+        check(function["variant"] == best and timed[best]["verdict"] == "faster" and timed[best]["ratio"] < 0.95, "the fastest is chosen:", timed)
+        check("b on the interpreter of ptxopt" in said and "faster, chosen" in said, said)
+        check(KERNEL.replace("NAME", "a").strip() in (self.folder / "two.out").read_text(), "the other kernel stays as it is")
+        few, report = self.tune("two", "--kernel", "b", *records, "--launch", "3")
+        one = {name: c["device"]["ratio"] for name, c in self.candidates(report, "b")[1].items() if "device" in c}
+        check(one[best] != timed[best]["ratio"], "a launch of fewer rounds gains less:", one, timed)
+        # The input leaves other bytes than the record, which is no matter; a kernel that fails is.
+        fails = (self.folder / "two.ptx").read_text().replace("st.global.u32 [%rd2],", "st.global.u32 [%rd3],")
+        (self.folder / "fails.ptx").write_text(fails)
+        for words, message in ((("two", "--kernel", "b", *records, "--grid", "1"), "--grid is of a launch; --records has launches"),
+                               (("two", "--kernel", "b", "--launch", "1", "--grid", "1", "--block", "1"), "--launch needs --records"),
+                               (("two", *records), "the file has 2 kernels"), (("two", "--kernel", "b", *records, "--launch", "2"), "no such launches of 'b'"),
+                               (("two", "--kernel", "b", "--records", "none.zip"), "none.zip"),
+                               (("fails", "--kernel", "b", *records), "launch 1: failed: the input: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS")):
+            said, _ = self.tune(*words, code=2)
+            check(message in said, words, "is said to be wrong:", said)
+        said, _ = self.tune("two", "--kernel", "b", *records, code=2, PTXOPT_GPU_DRIVER="/nowhere/libcuda.so")
+        check("there is no CUDA driver" in said, said)
+
     def wrong_variants(self):
         self.write("one", "k")
         for new, reason, detail in (("st.global.u32 [%rd2+4],", "different", "elements differ"), ("st.global.u32 [%rd3],", "failed", "compared"),
@@ -151,8 +185,8 @@ class Test:
             (("one", "--grid", "1", "--block", "32", "--arg", "u32:1", "--load", "ptx"), {}, "the launch makes no sense"),
             (("one", "--grid", "1", "--block", "32", "--arg", "u64:0", "u64:0", "u32:1", "u32:1", "--load", "ptx"), {}, "the input fails on the GPU"),
         ]
-        for words, environment, message in cases:
-            said, _ = self.tune(*words, code=2, **environment)
+        for words, variables, message in cases:
+            said, _ = self.tune(*words, code=2, **variables)
             check(message in said, words, "is said to be wrong:", said)
         done = subprocess.run([self.tool, "tune", self.folder / "one.ptx", "--block", "3"], capture_output=True, text=True, timeout=60)
         check(done.returncode == 2 and "--block needs --measure gpu" in done.stderr, done.stderr)
@@ -170,6 +204,7 @@ def main():
         test = Test(options.tool, options.stand_in, folder)
         try:
             test.chosen()
+            test.recorded()
             test.wrong_variants()
             test.missing()
         except Failure as failure:
