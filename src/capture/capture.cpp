@@ -152,7 +152,7 @@ bool Capture::addMemory(const RecordedLaunch& launch, std::vector<RecordedMemory
     const auto& [base, range] = *std::prev(after);
     if (address - base < range.size && seen.emplace(base, true).second) toVisit.push_back(base);
   };
-  if (settings_.allMemory) {
+  if (settings_.memory == Memory::All) {
     for (const auto& [base, range] : memory) visit(base);
   } else {
     forEachWord({reinterpret_cast<const char*>(launch.parameters.data()), launch.parameters.size()}, visit);
@@ -169,7 +169,7 @@ bool Capture::addMemory(const RecordedLaunch& launch, std::vector<RecordedMemory
     m.size = range.size;
     std::string read;
     if (!readMemory(base, range.size, read)) continue;
-    if (!settings_.allMemory) forEachWord(read, visit);
+    if (settings_.memory == Memory::Reached) forEachWord(read, visit);
     entries.push_back(std::move(m));
     contents.push_back(std::move(read));
   }

@@ -29,6 +29,11 @@ bool read(const std::string& value, uint64_t& member) {
   return !value.empty() && error == std::errc() && end == value.data() + value.size();
 }
 
+bool read(const std::string& value, Memory& member) {
+  member = value == "all" ? Memory::All : Memory::Reached;
+  return value == "all" || value == "reached";
+}
+
 std::string withProcess(std::string path) {
   for (std::size_t at; (at = path.find("%p")) != std::string::npos;) path.replace(at, 2, std::to_string(getpid()));
   return path;
@@ -37,9 +42,7 @@ std::string withProcess(std::string path) {
 }  // namespace
 
 Settings Settings::fromEnvironment() {
-  struct : Settings {
-    std::string memory;
-  } s;
+  Settings s;
 #define CAPTURE_VARIABLE(name, member, usual, summary)                  \
   if (const char* const value = std::getenv(#name); value == nullptr) { \
     read(usual, s.member);                                              \
@@ -48,8 +51,6 @@ Settings Settings::fromEnvironment() {
     read(usual, s.member);                                              \
   }
 #include "capture/variables.def"
-  if (s.memory != "all" && s.memory != "reached") warn("PTXOPT_CAPTURE_MEMORY", s.memory, "reached");
-  s.allMemory = s.memory == "all";
   s.file = withProcess(s.file);
   return s;
 }

@@ -6,10 +6,12 @@
 
 namespace ptxopt::capture {
 
+enum class Memory : unsigned char { Reached, All };
+
 struct Settings {
   std::string file, kernel;
   uint64_t skip = 0, most = 0, mostMiB = 0;
-  bool allMemory = false;
+  Memory memory = Memory::Reached;
 
   // A value that makes no sense is said on standard error, and the usual one taken.
   static Settings fromEnvironment();

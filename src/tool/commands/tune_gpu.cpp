@@ -82,7 +82,9 @@ void TuneGpuLine::addTo(CLI::App& app) {
                  "measure on the recorded launches of the kernel, in place of --grid, --block and --arg")
       ->type_name("FILE")
       ->group(kGroup);
-  app.add_option("--launch", launches, "only these launches of the record: 3,5-7")->type_name("LIST")->group(kGroup);
+  app.add_option("--launch", launches, "only these launches of the record: 3,5-7")
+      ->type_name("LIST")
+      ->group(kGroup);
   app.add_option("--seed", seed, "of random buffers [0]")->type_name("N")->group(kGroup);
   app.add_option(
          "--inputs", inputs,
@@ -121,7 +123,8 @@ std::optional<DeviceBench> TuneGpuLine::benchOfRecords(std::string_view text, co
   settings.launches = {launches, kernel};
   settings.replay.timing.seconds = seconds;
   if (options.ptxas.timeoutSeconds > 0)
-    settings.replay.limitSeconds = static_cast<unsigned>(std::min(options.ptxas.timeoutSeconds + 20 * seconds, 1e6));
+    settings.replay.limitSeconds =
+        static_cast<unsigned>(std::min(options.ptxas.timeoutSeconds + 20 * seconds, 1e6));
   settings.driverAssembles = load == "ptx";
   settings.ptxas = options.ptxas;
   settings.architecture = architecture;

@@ -45,8 +45,8 @@ std::string RecordBench::begin(std::string_view input) {
   std::vector<std::size_t> able;
   std::string refusal;
   for (const std::size_t i : launches_) {
-    const gpu::Result r = gpu::replayOnGpu(archive_, archive_.record().launches[i], *module_,
-                                           {{"the input", inputImage_}}, once);
+    const gpu::Result r =
+        gpu::replayOnGpu(archive_, archive_.record().launches[i], *module_, {{"the input", inputImage_}}, once);
     if (r.outcome == Outcome::Refused) {
       refusal = fmt::format("launch {}: {}", i + 1, r.detail);
       continue;
