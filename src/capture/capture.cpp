@@ -177,8 +177,14 @@ bool Capture::addMemory(const RecordedLaunch& launch, std::vector<RecordedMemory
 }
 
 bool Capture::begin(const Launch& l, RecordedLaunch& launch) {
+  {
+    const std::lock_guard guard(lock_);
+    if (!isWanted(l)) return false;
+  }
+  // Not locked: what the device does may wait for a thread that allocates.
+  const bool isDone = waitForDevice();
   const std::lock_guard guard(lock_);
-  if (!isWanted(l)) return false;
+  if (!isDone) return decline("after a call that failed"), false;
   const KnownKernel& known = *modules.kernel(l.function);
   const Module& module = *known.ptx->module;
   const Function* const kernel = kernelNamed(module, known.name);
@@ -200,7 +206,6 @@ bool Capture::begin(const Launch& l, RecordedLaunch& launch) {
     error = e.message;
   }
   if (!error.empty()) return decline(error), false;
-  if (!waitForDevice()) return decline("after a call that failed"), false;
   std::vector<std::string> contents;
   addVariables(known, launch.memory, contents);
   if (!addMemory(launch, launch.memory, contents))

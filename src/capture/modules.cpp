@@ -75,8 +75,13 @@ void Modules::addSame(const void* handle, const void* known) {
 }
 
 void Modules::addKernel(const void* handle, const void* owner, bool isOfLibrary, const char* name) {
-  if (const auto found = modules_.find(owner); found != modules_.end() && name != nullptr)
-    kernels_[handle] = {found->second, owner, isOfLibrary, name};
+  if (name == nullptr) return;
+  auto& module = modules_[owner];
+  if (module == nullptr) {
+    module = std::make_shared<LoadedPtx>();
+    module->refusal = "its module was loaded in a way that is not followed";
+  }
+  kernels_[handle] = {module, owner, isOfLibrary, name};
 }
 
 void Modules::addSameKernel(const void* handle, const void* known) {

@@ -52,11 +52,12 @@ std::vector<LaunchMemory::Part> LaunchMemory::classify() const {
 
 LaunchMemory::LaunchMemory(const Driver& driver, const record::Archive& archive, const RecordedLaunch& launch,
                            const Module& module)
-    : driver_(driver), launch_(launch), module_(module), fixed_(driver, [&] {
-        workspace_ = record::workspaceOf(launch);
-        parts_ = classify();
-        return placesOf(launch, [&](std::size_t i) { return parts_[i] == Part::Placed; });
-      }()) {
+    : driver_(driver),
+      launch_(launch),
+      module_(module),
+      workspace_(record::workspaceOf(launch)),
+      parts_(classify()),
+      fixed_(driver, placesOf(launch, [&](std::size_t i) { return parts_[i] == Part::Placed; })) {
   const bool hasResult =
       std::none_of(launch.memory.begin(), launch.memory.end(), [](const auto& m) { return m.after.empty(); });
   for (std::size_t i = 0; i < launch.memory.size(); ++i) {

@@ -51,11 +51,11 @@ class LaunchMemory {
   const Driver& driver_;
   const record::RecordedLaunch& launch_;
   const Module& module_;
+  uint64_t workspace_;  // of a cooperative launch: the driver has its own; 0: it is none
   std::vector<Part> parts_;
   std::vector<std::string> before_, after_;
   FixedMemory fixed_;
   std::vector<std::pair<std::size_t, uint64_t>> copies_;  // an entry, and where its beginning is
-  uint64_t workspace_ = 0;                                // of a cooperative launch: the driver has its own
 };
 
 }  // namespace ptxopt::gpu

@@ -169,6 +169,8 @@ Result replayHere(const std::string& path, const record::RecordedLaunch& launch,
     return because(Outcome::Refused, e);
   } catch (const AddressTaken& e) {
     return because(Outcome::Refused, e);
+  } catch (const DriverError& e) {
+    return because(Outcome::Refused, e);  // before anything ran: no memory for it, for instance
   } catch (const std::exception& e) {
     return because(Outcome::Failed, e);
   }

@@ -56,12 +56,18 @@ const char kScale[] = R"(
 }
 .visible .entry next() {
   .reg .b64 %rd<5>; .reg .b32 %r<5>;
+  // The first word of what a cooperative grid gets for its barrier is its size: 8 here.
+  mov.u32 %r1, %envreg1;
+  mov.u32 %r2, %envreg2;
+  mov.b64 %rd4, {%r2, %r1};
+  ld.global.u32 %r4, [%rd4];
+  sub.u32 %r4, %r4, 7;
   ld.global.u64 %rd1, [last];
   mov.u32 %r2, %tid.x;
   mul.wide.u32 %rd2, %r2, 4;
   add.s64 %rd3, %rd1, %rd2;
   ld.global.u32 %r3, [%rd3];
-  add.u32 %r3, %r3, 1;
+  add.u32 %r3, %r3, %r4;
   st.global.u32 [%rd3], %r3;
   ret;
 }
