@@ -6,7 +6,8 @@
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 file(GLOB_RECURSE emulation_sources CONFIGURE_DEPENDS src/emulate/*.cpp)
-list(APPEND emulation_sources src/record/record.cpp src/record/archive.cpp src/record/folder.cpp src/record/recorder.cpp)
+list(APPEND emulation_sources src/record/record.cpp src/record/archive.cpp src/record/folder.cpp src/record/recorder.cpp
+  src/record/textures.cpp)
 list(FILTER emulation_sources EXCLUDE REGEX "/program_file\\.cpp$")  # the tool's alone
 add_library(ptxopt_emulation SHARED ${emulation_sources})
 target_include_directories(ptxopt_emulation PRIVATE src)

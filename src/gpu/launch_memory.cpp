@@ -37,7 +37,12 @@ void forEachWord(const std::string& bytes, F&& f) {
 }  // namespace
 
 std::vector<LaunchMemory::Part> LaunchMemory::classify() const {
-  if (launch_.hasTextures) throw Refusal("the launch had textures or surfaces, which are not recorded");
+  const bool looksUp = std::any_of(module_.opcodes.begin(), module_.opcodes.end(), [](const OpcodeForm& f) {
+    return f.op == Op::Tex || f.op == Op::Tld4 || f.op == Op::Txq || f.op == Op::Suld || f.op == Op::Sust ||
+           f.op == Op::Sured || f.op == Op::Suq;
+  });
+  if (looksUp && (launch_.hasTextures || !launch_.textures.empty()))
+    throw Refusal("the module uses textures or surfaces, whose handles are others on this device");
   if (!launch_.heapUsed.empty()) throw Refusal("kernels before it left memory of malloc behind");
   std::vector<Part> parts;
   for (const RecordedMemory& m : launch_.memory) {

@@ -37,7 +37,35 @@ std::vector<std::byte> bytesOfHex(const std::string& text) {
   return bytes;
 }
 
+json textureJson(const RecordedTexture& t) {
+  return {{"handle", t.handle},   {"kind", t.kind},
+          {"size", t.size},       {"channels", t.channels},
+          {"format", t.format},   {"pitch", t.pitch},
+          {"linear", t.isLinear}, {"address", t.addressModes},
+          {"filter", t.filter},   {"normalized", t.isNormalized},
+          {"border", t.border},   {"texels", t.texels}};
+}
+
+RecordedTexture textureOf(const json& j) {
+  RecordedTexture t;
+  j.at("handle").get_to(t.handle);
+  j.at("kind").get_to(t.kind);
+  j.at("size").get_to(t.size);
+  j.at("channels").get_to(t.channels);
+  j.at("format").get_to(t.format);
+  j.at("pitch").get_to(t.pitch);
+  j.at("linear").get_to(t.isLinear);
+  j.at("address").get_to(t.addressModes);
+  j.at("filter").get_to(t.filter);
+  j.at("normalized").get_to(t.isNormalized);
+  j.at("border").get_to(t.border);
+  j.at("texels").get_to(t.texels);
+  return t;
+}
+
 json launchJson(const RecordedLaunch& l) {
+  json textures = json::array();
+  for (const RecordedTexture& t : l.textures) textures.push_back(textureJson(t));
   json environment = json::object();
   for (const auto& [number, value] : l.environment) environment[std::to_string(number)] = value;
   json memory = json::array();
@@ -60,6 +88,7 @@ json launchJson(const RecordedLaunch& l) {
           {"environment", environment},
           {"heap", {{"size", l.heapSize}, {"used", l.heapUsed}}},
           {"textures", l.hasTextures},
+          {"bindings", textures},
           {"memory", memory}};
 }
 
@@ -77,6 +106,8 @@ RecordedLaunch launchOf(const json& j) {
   l.heapSize = j.at("heap").at("size").get<uint64_t>();
   l.heapUsed = j.at("heap").at("used").get<std::vector<std::pair<uint64_t, uint64_t>>>();
   l.hasTextures = j.value("textures", false);
+  if (j.contains("bindings"))
+    for (const json& t : j.at("bindings")) l.textures.push_back(textureOf(t));
   for (const json& m : j.at("memory"))
     l.memory.push_back({m.at("name").get<std::string>(), m.at("address").get<uint64_t>(),
                         m.at("size").get<uint64_t>(), m.at("readOnly").get<bool>(), m.at("variable").get<bool>(),

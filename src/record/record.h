@@ -10,9 +10,14 @@
 // [...]}; an entry of memory is {"name", "address", "size", "readOnly", "variable": whether it is one of the module,
 // "alias": the address of an earlier entry that has the same bytes, or 0, "before": DIGEST, "after": DIGEST or ""}. Zip keeps a checksum of each content; the digest is checked as well.
 //
-// Not recorded: textures and surfaces; a launch that has some is marked {"textures": true} and cannot be run again.
+// "bindings" are textures, surfaces and samplers: {"handle", "kind", "size": [width, height, depth, layers], "channels",
+// "format", "pitch": [row, slice], "linear", "address": [...], "filter", "normalized", "border", "texels": where they lie}. An
+// array has no address on a device; in a record it is an entry of memory at an address that is nobody's (kFirstArray).
+//
+// A launch with textures that could not be recorded is marked {"textures": true} and cannot be run again.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <stdexcept>
@@ -43,6 +48,22 @@ struct RecordedMemory {
   std::string before, after;  // digests; no `after`: it was not kept
 };
 
+// As exec::TextureBinding has it, with numbers for its enumerations.
+struct RecordedTexture {
+  uint64_t handle = 0;
+  unsigned kind = 0;
+  std::array<unsigned, 4> size{1, 1, 1, 1};
+  unsigned channels = 1, format = 0;
+  std::array<uint64_t, 2> pitch{};
+  bool isLinear = false;
+  std::array<unsigned, 3> addressModes{};
+  unsigned filter = 0;
+  bool isNormalized = false;
+  std::array<float, 4> border{};
+  uint64_t texels = 0;  // an address in RecordedLaunch::memory
+};
+constexpr uint64_t kFirstArray = 0x0000'6F00'0000'0000;
+
 struct RecordedLaunch {
   std::string kernel;
   uint64_t module = 0;  // index
@@ -52,7 +73,8 @@ struct RecordedLaunch {
   std::map<unsigned, uint32_t> environment;  // %envregN, where not 0
   uint64_t heapSize = 0;
   std::vector<std::pair<uint64_t, uint64_t>> heapUsed;  // offset and size
-  bool hasTextures = false;
+  bool hasTextures = false;                             // that were not recorded
+  std::vector<RecordedTexture> textures;
   std::vector<RecordedMemory> memory;  // by address
 };
 

@@ -34,7 +34,11 @@ bool Recorder::begin(const Module& module, std::string_view kernel, const exec::
   const exec::Heap::State heap = machine.heap().state();
   now_.heapSize = machine.heapBytes();
   now_.heapUsed.assign(heap.used.begin(), heap.used.end());
-  now_.hasTextures = !machine.textures.empty();
+  arrays_.clear();
+  now_.textures = recordedTextures(machine, arrays_);
+  for (const auto& [address, bytes] : arrays_)
+    now_.memory.push_back(
+        {"the array of a texture", address, bytes.size(), false, false, 0, folder_.keep(bytes), {}});
   std::map<const std::byte*, uint64_t> known;  // the first with these bytes
   for (auto& [base, a] : machine.memory().all()) {
     const bool isVariable = machine.placeOf(a.name, a.size) == &a;
@@ -48,7 +52,10 @@ bool Recorder::begin(const Module& module, std::string_view kernel, const exec::
 
 void Recorder::end(exec::Machine& machine) {
   for (RecordedMemory& m : now_.memory)
-    if (const exec::Allocation* const a = machine.memory().find(m.address)) m.after = folder_.keep(textOf(*a));
+    if (const auto array = arrays_.find(m.address); array != arrays_.end())
+      m.after = folder_.keep(array->second);
+    else if (const exec::Allocation* const a = machine.memory().find(m.address))
+      m.after = folder_.keep(textOf(*a));
   folder_.write(launches_, now_);
 }
 

@@ -9,6 +9,7 @@
 #include "exec/heap.h"
 #include "exec/machine.h"
 #include "record/folder.h"
+#include "record/textures.h"
 
 namespace ptxopt::record {
 
@@ -36,6 +37,7 @@ class Recorder {
   RecordedLaunch now_;
   FolderWriter folder_;
   std::map<const Module*, uint64_t> modules_;
+  Arrays arrays_;  // of the launch now
 };
 
 }  // namespace ptxopt::record

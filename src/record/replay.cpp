@@ -7,12 +7,13 @@
 
 #include "exec/heap.h"
 #include "exec/machine.h"
+#include "record/textures.h"
 
 namespace ptxopt::record {
 
 Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Module& ptx,
                 const ReplayOptions& options) {
-  if (launch.hasTextures) throw RecordError("the launch had textures or surfaces, which are not recorded");
+  if (launch.hasTextures) throw RecordError("the launch had textures or surfaces, which were not recorded");
   const auto device = std::make_shared<exec::DeviceMemory>(launch.heapSize);
   exec::GlobalMemory& memory = device->global;
   Replayed result;
@@ -53,6 +54,7 @@ Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Modu
         return places[i];
     return nullptr;
   });
+  bindTextures(launch, places, machine);
   machine.print = [&](std::string_view text) { result.printed += text; };
   exec::LaunchConfig config;
   config.grid = launch.grid;
