@@ -230,6 +230,41 @@ def test_options(tool, builder, work):
     return tests
 
 
+# Programs whose launches are run again, and how many of them a device would refuse: those with textures.
+RECORDED = {"textures": 5, "grid_sync": 0, "variables": 0, "streams": 0}
+
+
+def test_records(tool, builder, work):
+    tests = Counted("records")
+    library = Path(tool).parent / "emulate/libcuda.so.1"
+
+    def replay(code, *words):
+        done = subprocess.run([tool, "replay", *map(str, words)], capture_output=True, text=True, timeout=LIMIT)
+        tests.check(done.returncode == code, f"replay {words}: exit code {done.returncode}: {done.stdout}{done.stderr}")
+        return done.stdout.splitlines() or [""]
+
+    for name, refused in RECORDED.items():
+        program, said = builder.by_nvcc(HERE / f"programs/{name}.cu", "-O3")
+        tests.check(program is not None, f"{name} does not compile: {said}")
+        record = work / f"{name}.zip"
+        if not program or not emulate(tool, "--record", record, "--keep", work / name, program).stdout.endswith("passed\n"):
+            tests.check(not program, f"{name} is not recorded")
+            continue
+        for options in ([], ["--optimize"]):
+            last = replay(0, record, *options)[-1]
+            tests.check(re.fullmatch(r"(\d+) launches run, \1 equal", last), f"{name} {options}: {last}")
+        last = replay(0, "--gpu", record, "--optimize", "--no-time", "--driver", library)[-1]
+        found = re.fullmatch(r"(\d+) launches on the interpreter of ptxopt: (\d+) equal(?:, (\d+) refused)?", last)
+        tests.check(found and int(found[3] or 0) == refused and int(found[1]) == int(found[2]) + refused, f"{name} --gpu: {last}")
+    # What a surface holds is compared, too.
+    ptx = (work / "textures/module-1.ptx").read_text()
+    at = ptx.index(".entry _Z3add")
+    (work / "other.ptx").write_text(ptx[:at] + ptx[at:].replace("add.f32", "sub.f32", 1).replace("add.rn.f32", "sub.rn.f32", 1))
+    out = replay(1, work / "textures.zip", "--with", work / "other.ptx")
+    tests.check("4 equal, 1 differ" in out[-1] and any("'the array of a texture'" in line for line in out), f"a surface: {out}")
+    return tests
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
@@ -247,7 +282,7 @@ def main():
         tests = [test_programs(tool, builder, args.names, args.whole, args.jobs)]
         if not args.names:
             tests += [test_faults(tool, builder), test_differences(tool, builder, Path(folder)),
-                      test_options(tool, builder, Path(folder)), exports.test(tool, nvcc)]
+                      test_options(tool, builder, Path(folder)), test_records(tool, builder, Path(folder)), exports.test(tool, nvcc)]
     for t in tests:
         print(f"{t.name}: {t.checks - t.wrong} of {t.checks} checks hold")
     return any(t.wrong for t in tests)
