@@ -6,7 +6,8 @@ list(APPEND capture_sources src/record/record.cpp src/record/archive.cpp src/rec
 add_library(ptxopt_capture SHARED ${capture_sources})
 target_include_directories(ptxopt_capture PRIVATE src)
 target_link_libraries(ptxopt_capture PRIVATE $<TARGET_FILE:ptxopt_tools> $<TARGET_FILE:ptxopt> antlr4_shared fmt::fmt
-  nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd PkgConfig::minizip)
+  nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd PkgConfig::minizip
+  ${CMAKE_DL_LIBS})
 set_target_properties(ptxopt_capture PROPERTIES CXX_VISIBILITY_PRESET hidden
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/capture/exports.map)
 target_compile_options(ptxopt_capture PRIVATE $<$<CONFIG:Release>:-O1>)

@@ -7,8 +7,10 @@ Records are made by `ptxopt run --record`, and changed: texts that leave other b
 recorded; addresses that the driver does not give; what cannot be run on a device.
 """
 import argparse
+import ctypes
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -79,6 +81,15 @@ LOOP:
   .reg .b64 %rd<5>;
   mov.u64 %rd1, total;
   st.global.u64 [last], %rd1;
+  ret;
+}
+"""
+LOOKS = """
+.visible .entry looks(.param .u64 t) {
+  .reg .b64 %rd<3>; .reg .b32 %r<3>;
+  ld.param.u64 %rd1, [t];
+  txq.width.b32 %r1, [%rd1];
+  st.global.u32 [total], %r1;
   ret;
 }
 """
@@ -196,9 +207,16 @@ class Replay:
         self.check("'total'" in row["record_difference"] and "detail" not in row, row)
         self.record("finds.zip", "--kernel", "finds", "--grid", "1", "--block", "1")
         self.ends(0, ["replay", "--gpu", "finds.zip", *FAST], "refused", "byte 0 of 'last'", "the address of the variable 'total'", "0 equal, 1 refused")
-        for changes, said in (({"textures": True}, "textures"), ({"heap": {"size": 8 << 20, "used": [[0, 64]]}}, "malloc")):
-            name = self.changed("refused.zip", lambda r: r["launches"][0].update(changes))
-            self.ends(0, ["replay", "--gpu", name, "--launch", "1"], "refused", said)
+        used = self.changed("used.zip", lambda r: r["launches"][0].update(heap={"size": 8 << 20, "used": [[0, 64]]}))
+        self.ends(0, ["replay", "--gpu", used, "--launch", "1"], "refused", "malloc")
+        # Textures matter to a module that uses some.
+        name = self.changed("textures.zip", lambda r: r["launches"][0].update(textures=True))
+        self.ends(0, ["replay", "--gpu", name, "--launch", "1", "--no-time"], "1 equal")
+        (self.folder / "looks.ptx").write_text(KERNELS + LOOKS)
+        self.ends(0, ["run", "looks.ptx", *BUFFER, "--kernel", "remember", "--grid", "1", "--block", "1", "--arg", "x", "--record", "looks.zip"])
+        name = self.changed("looking.zip", lambda r: r["launches"][0].update(textures=True), "looks.zip")
+        self.ends(0, ["replay", "--gpu", "looks.zip", "--no-time"], "1 equal")
+        self.ends(0, ["replay", "--gpu", name, "--no-time"], "refused: the module uses textures")
 
         def moved(address):
             def move(r):
@@ -226,13 +244,26 @@ class Replay:
             self.ends(1, ["replay", "--gpu", "r.zip", "--load", "cubin", "--launch", "1"], "cuModuleLoadData: CUDA_ERROR_NO_BINARY_FOR_GPU")
 
 
+    def names(self):
+        """Each function of the driver that replaying or capturing names is one of NVIDIA's: the toolkit has a library of names."""
+        nvcc = find("NVCC", "nvcc")
+        stubs = list(Path(nvcc).resolve().parents[1].glob("lib*/stubs/libcuda.so")) if nvcc else []
+        for stub in stubs[:1]:
+            real = ctypes.CDLL(str(stub))
+            used = re.findall(r'^GPU_CALL\w*\(\w+, "(\w+)"', (ROOT / "src/gpu/calls.def").read_text(), re.M)
+            used += re.findall(r"^CAPTURE_FUNCTION\((\w+)\)", (ROOT / "src/capture/functions.def").read_text(), re.M)
+            used += re.findall(r'driver<.*>\("(\w+)"\)', (ROOT / "src/capture/device.cpp").read_text())
+            self.check(len(used) > 60 and all(hasattr(real, name) for name in used), "not NVIDIA's:", [n for n in used if not hasattr(real, n)])
+            self.ends(2, ["replay", "--gpu", "r.zip"], "the CUDA driver has no device: cuInit", driver=stub)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
     tool = str(Path(parser.parse_args().tool).resolve())
     with tempfile.TemporaryDirectory() as folder:
         test = Replay(tool, Path(folder))
-        for part in (test.equal, test.noise, test.different, test.failed, test.addresses, test.nothing):
+        for part in (test.equal, test.noise, test.different, test.failed, test.addresses, test.nothing, test.names):
             part()
     print(f"{test.counted.checks} checks of replaying on a GPU, {test.counted.wrong} wrong")
     return 1 if test.counted.wrong else 0
