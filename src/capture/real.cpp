@@ -102,9 +102,16 @@ void* exchanged(const char* name, void* found, bool isPerThread) {
 }  // namespace ptxopt::capture
 
 // Who asks for RTLD_NEXT means what comes after itself: glibc finds out who that is by where the call returns to, so its function
-// has to take the place of ours.
-extern "C" __attribute__((visibility("default"), optimize("optimize-sibling-calls"))) void* dlsym(
+// has to take the place of ours, whatever else is optimized.
+#ifdef __clang__
+#define CAPTURE_OPTIMIZED
+#define CAPTURE_TAKES_OUR_PLACE [[clang::musttail]]
+#else
+#define CAPTURE_OPTIMIZED __attribute__((optimize("O2")))
+#define CAPTURE_TAKES_OUR_PLACE
+#endif
+extern "C" __attribute__((visibility("default"))) CAPTURE_OPTIMIZED void* dlsym(
     void* __restrict handle, const char* __restrict name) noexcept {
   if (void* const function = ptxopt::capture::oursInsteadOf(handle, name); function != nullptr) return function;
-  return ptxopt::capture::realDlsym()(handle, name);
+  CAPTURE_TAKES_OUR_PLACE return ptxopt::capture::realDlsym()(handle, name);
 }

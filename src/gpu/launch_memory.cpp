@@ -15,6 +15,7 @@ using record::RecordedMemory;
 
 constexpr int kDynamicShared = 8, kLargeClusters = 14;  // CUfunction_attribute
 constexpr uint64_t kPortableCluster = 8;
+constexpr uint64_t kBusyBytes = 16u << 20;  // to fill takes longer than to issue a launch, some 5 microseconds
 constexpr const char* kHeap = "the device heap";  // as exec::DeviceMemory calls it
 
 std::vector<Place> placesOf(const RecordedLaunch& l, const auto& isPlaced) {
@@ -195,6 +196,7 @@ std::vector<std::string> LaunchMemory::read(const LoadedImage& image) const {
 }
 
 void LaunchMemory::restoreOnly(const std::vector<const std::vector<std::string>*>& results) {
+  driver_.check("cuMemAlloc", driver_.calls().allocate(&busy_, kBusyBytes));
   for (std::size_t i = 0; i < before_.size(); ++i) {
     if (std::all_of(results.begin(), results.end(), [&](const auto* r) { return (*r)[i] == before_[i]; })) continue;
     uint64_t copy = 0;
@@ -207,6 +209,7 @@ void LaunchMemory::restoreOnly(const std::vector<const std::vector<std::string>*
 void LaunchMemory::restoreQuickly(const LoadedImage& image) const {
   for (const auto& [i, copy] : copies_)
     driver_.check("cuMemcpyDtoD", driver_.calls().copy(image.addresses[i], copy, before_[i].size()));
+  driver_.check("cuMemsetD8", driver_.calls().fill(busy_, 0, kBusyBytes));
 }
 
 }  // namespace ptxopt::gpu

@@ -37,7 +37,8 @@ class LaunchMemory {
   std::vector<std::string> read(const LoadedImage& image) const;
   // What was recorded of the end, in the same form; empty where nothing was.
   const std::vector<std::string>& recorded() const { return after_; }
-  // From now on only what differs from its beginning in one of these is restored, from a copy on the device.
+  // From now on only what differs from its beginning in one of these is restored, from a copy on the device. It is at work for
+  // a while then: a launch that comes meanwhile begins at once when that is done, and its issuing takes no time of it.
   void restoreOnly(const std::vector<const std::vector<std::string>*>& results);
   void restoreQuickly(const LoadedImage& image) const;
   uint64_t writtenOutside() const { return fixed_.writtenOutside(); }
@@ -56,6 +57,7 @@ class LaunchMemory {
   std::vector<std::string> before_, after_;
   FixedMemory fixed_;
   std::vector<std::pair<std::size_t, uint64_t>> copies_;  // an entry, and where its beginning is
+  uint64_t busy_ = 0;                                     // what the device fills meanwhile
 };
 
 }  // namespace ptxopt::gpu

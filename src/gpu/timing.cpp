@@ -11,7 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kWarmMilliseconds = 20;
-constexpr unsigned kMostWarm = 1000, kLeastWarm = 2;
+constexpr unsigned kLeastWarm = 2;  // of each side
 
 double medianOf(const std::vector<double>& ordered) {
   const std::size_t n = ordered.size();
@@ -49,7 +49,8 @@ const char* verdictOf(const Summary& ratio, double margin) {
 
 Times measureTimes(const std::function<double(unsigned side)>& measure, const TimingOptions& options) {
   double spent = 0;
-  for (unsigned i = 0; i < kLeastWarm || (spent < kWarmMilliseconds && i < kMostWarm); ++i)
+  const auto warm = Clock::now() + std::chrono::duration<double>(options.seconds / 4);
+  for (unsigned i = 0; i < kLeastWarm || (spent < kWarmMilliseconds && Clock::now() < warm); ++i)
     spent += measure(0) + measure(1);
   std::mt19937_64 random(options.seed);
   std::vector<double> samples[2], ratios;

@@ -96,7 +96,7 @@ LOOKS = """
 BUFFER = ["--buffer", "x=buf:u32:32:iota"]
 RUN = [*BUFFER, "--kernel", "divide", "--grid", "1", "--block", "32", "--arg", "x", "u32:64", "u32:7",
        "--kernel", "remember", "--grid", "1", "--block", "1", "--arg", "x", "--kernel", "sum", "--grid", "1", "--block", "32"]
-FAST = ["--seconds", "0.02"]
+FAST = ["--seconds", "0.01"]
 
 
 class Replay:
@@ -148,7 +148,7 @@ class Replay:
     def equal(self):
         self.record("r.zip", *RUN)
         self.ends(0, ["replay", "r.zip", "--optimize"], "3 launches run, 3 equal")
-        self.ends(0, ["record", "replay", "--gpu", "r.zip", *FAST], "3 launches on the interpreter of ptxopt: 3 equal")
+        self.ends(0, ["record", "replay", "--gpu", "r.zip", "--no-time"], "3 launches on the interpreter of ptxopt: 3 equal")
         all_ = self.results("r.zip", "--optimize")
         self.check(all_["device"]["name"] == "the interpreter of ptxopt" and all_["device"]["capability"] == [8, 0], all_["device"])
         rows = all_["launches"]
@@ -183,16 +183,16 @@ class Replay:
         self.check(row["record"] == "different" and "'x'" in row["record_difference"] and "detail" not in row and "ratio" in row, row)
         # Between two buffers lies memory that somebody may write to unseen.
         self.texts("far.ptx", "st.global.u32 [%rd1], %r6;", "st.global.u32 [%rd1], %r6;\n st.global.u32 [%rd1 + 4096], %r6;")
-        self.ends(1, ["replay", "--gpu", "r.zip", "--with", "far.ptx", "--kernel", "divide", *FAST], "after: it writes at 0x", "where nothing was recorded")
+        self.ends(1, ["replay", "--gpu", "r.zip", "--with", "far.ptx", "--kernel", "divide", "--no-time"], "after: it writes at 0x", "where nothing was recorded")
 
     def failed(self):
         self.texts("wrong.ptx", "st.global.u32 [%rd1], %r6;", "st.global.u32 [16], %r6;")
-        self.ends(1, ["replay", "--gpu", "r.zip", "--with", "wrong.ptx", *FAST],
+        self.ends(1, ["replay", "--gpu", "r.zip", "--with", "wrong.ptx", "--no-time"],
                   "divide<<<(1,1,1), (32,1,1)>>>: failed: after: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS (700)", "2 equal, 1 fail")
         self.record("f.zip", "--kernel", "fails", "--grid", "1", "--block", "1", code=1)
-        self.ends(0, ["replay", "--gpu", "f.zip", *FAST], "before: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS", "as when it was recorded", "1 fail as when")
+        self.ends(0, ["replay", "--gpu", "f.zip", "--no-time"], "before: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS", "as when it was recorded", "1 fail as when")
         self.texts("other.ptx", ".entry divide", ".entry divides")
-        self.ends(1, ["replay", "--gpu", "r.zip", "--with", "other.ptx", "--kernel", "divide", *FAST], "after: cuModuleGetFunction: CUDA_ERROR_NOT_FOUND")
+        self.ends(1, ["replay", "--gpu", "r.zip", "--with", "other.ptx", "--kernel", "divide", "--no-time"], "after: cuModuleGetFunction: CUDA_ERROR_NOT_FOUND")
 
     def addresses(self):
         """Variables lie elsewhere: parameters follow them, memory cannot."""
@@ -206,9 +206,9 @@ class Replay:
         row = self.results(name, "--optimize", "--launch", "1", code=1)["launches"][0]
         self.check("'total'" in row["record_difference"] and "detail" not in row, row)
         self.record("finds.zip", "--kernel", "finds", "--grid", "1", "--block", "1")
-        self.ends(0, ["replay", "--gpu", "finds.zip", *FAST], "refused", "byte 0 of 'last'", "the address of the variable 'total'", "0 equal, 1 refused")
+        self.ends(0, ["replay", "--gpu", "finds.zip", "--no-time"], "refused", "byte 0 of 'last'", "the address of the variable 'total'", "0 equal, 1 refused")
         used = self.changed("used.zip", lambda r: r["launches"][0].update(heap={"size": 8 << 20, "used": [[0, 64]]}))
-        self.ends(0, ["replay", "--gpu", used, "--launch", "1"], "refused", "malloc")
+        self.ends(0, ["replay", "--gpu", used, "--launch", "1", "--no-time"], "refused", "malloc")
         # Textures matter to a module that uses some.
         name = self.changed("textures.zip", lambda r: r["launches"][0].update(textures=True))
         self.ends(0, ["replay", "--gpu", name, "--launch", "1", "--no-time"], "1 equal")
@@ -223,23 +223,23 @@ class Replay:
                 next(m for m in r["launches"][0]["memory"] if m["name"] == "x")["address"] = address
                 r["launches"][0]["memory"].sort(key=lambda m: m["address"])
             return move
-        self.ends(0, ["replay", "--gpu", self.changed("low.zip", moved(4096)), "--launch", "1"], "refused: 'x' at 0x1000: the driver does not give")
+        self.ends(0, ["replay", "--gpu", self.changed("low.zip", moved(4096)), "--launch", "1", "--no-time"], "refused: 'x' at 0x1000: the driver does not give")
 
         def aliased(r):
             memory = r["launches"][0]["memory"]
             memory[-1]["alias"] = memory[0]["address"]
-        self.ends(0, ["replay", "--gpu", self.changed("alias.zip", aliased), "--launch", "1"], "refused", "a managed variable")
+        self.ends(0, ["replay", "--gpu", self.changed("alias.zip", aliased), "--launch", "1", "--no-time"], "refused", "a managed variable")
 
     def nothing(self):
         self.ends(2, ["replay", "--gpu", "r.zip"], "there is no CUDA driver", driver="nowhere.so")
         self.ends(2, ["replay", "--gpu", "r.zip"], "the CUDA driver has no device", devices=0)
         self.ends(2, ["replay", "--gpu", "r.zip", "--device", "1"], "there is no device 1: the driver has 1")
-        self.ends(0, ["replay", "--gpu", "r.zip", "--driver", self.library, *FAST], "3 equal", driver="nowhere.so")
+        self.ends(0, ["replay", "--gpu", "r.zip", "--driver", self.library, "--no-time"], "3 equal", driver="nowhere.so")
         for words in (["replay"], ["replay", "--gpu"], ["replay", "r.zip", "--json", "x"], ["replay", "--gpu", "r.zip", "-j", "2"],
                       ["replay", "--gpu", "r.zip", "--seconds", "0"], ["replay", "--gpu", "r.zip", "--optimize", "--with", "k.ptx"]):
             self.ends(2, words)
         self.ends(2, ["replay", "--gpu", "r.zip", "--with", "none.ptx"], "none.ptx")
-        self.ends(2, ["replay", "--gpu", "r.zip", "--json", "no/folder/x.json", *FAST], "no/folder")
+        self.ends(2, ["replay", "--gpu", "r.zip", "--json", "no/folder/x.json", "--no-time"], "no/folder")
         if find("PTXAS", "ptxas"):
             self.ends(1, ["replay", "--gpu", "r.zip", "--load", "cubin", "--launch", "1"], "cuModuleLoadData: CUDA_ERROR_NO_BINARY_FOR_GPU")
 
