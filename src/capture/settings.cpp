@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -56,10 +57,9 @@ Settings Settings::fromEnvironment() {
 }
 
 bool Settings::wants(const std::string& name) const {
-  const std::string readable = readableName(name);
-  for (const std::string& known : {name, readable, readable.substr(0, readable.find_first_of("(<"))})
-    if (fnmatch(kernel.c_str(), known.c_str(), 0) == 0) return true;
-  return false;
+  const auto names = calledNames(name);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& n) { return fnmatch(kernel.c_str(), n.c_str(), 0) == 0; });
 }
 
 }  // namespace ptxopt::capture

@@ -1,5 +1,7 @@
 #include "record/recorder.h"
 
+#include <algorithm>
+
 #include "support/demangle.h"
 
 namespace ptxopt::record {
@@ -11,9 +13,8 @@ std::string_view textOf(const exec::Allocation& a) { return {reinterpret_cast<co
 
 bool Selection::wants(std::string_view name, uint64_t soFar) const {
   if (folder.empty() || soFar >= most) return false;
-  if (kernel.empty() || kernel == name) return true;
-  const std::string readable = readableName(name);
-  return kernel == readable || kernel == std::string_view(readable).substr(0, readable.find_first_of("(<"));
+  const auto names = calledNames(name);
+  return kernel.empty() || std::find(names.begin(), names.end(), kernel) != names.end();
 }
 
 bool Recorder::begin(const Module& module, std::string_view kernel, const exec::LaunchConfig& config,

@@ -20,4 +20,9 @@ std::string readableName(std::string_view name) {
   return readable.empty() ? std::string(name) : readable;
 }
 
+std::array<std::string, 3> calledNames(std::string_view name) {
+  const std::string readable = readableName(name);
+  return {std::string(name), readable, readable.substr(0, readable.find_first_of("(<"))};
+}
+
 }  // namespace ptxopt

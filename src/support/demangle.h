@@ -1,6 +1,7 @@
 // Names of functions as their source has them.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -10,5 +11,7 @@ namespace ptxopt {
 std::string demangled(std::string_view name);
 // The same, or the name itself where it is not mangled.
 std::string readableName(std::string_view name);
+// What people call a function: its name, the name that its source has, and that without parameters.
+std::array<std::string, 3> calledNames(std::string_view name);
 
 }  // namespace ptxopt

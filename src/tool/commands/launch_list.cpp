@@ -44,15 +44,11 @@ std::vector<bool> LaunchList::chosen(const record::Record& record) const {
     if (first == 0 || last < first || last > chosen.size()) throw bad();
     for (uint64_t i = first; i <= last; ++i) chosen[i - 1] = true;
   }
-  for (std::size_t i = 0; i < chosen.size(); ++i)
-    if (!kernel.empty() && !isKernelNamed(kernel, record.launches[i].kernel)) chosen[i] = false;
+  for (std::size_t i = 0; i < chosen.size() && !kernel.empty(); ++i) {
+    const auto names = calledNames(record.launches[i].kernel);
+    if (std::find(names.begin(), names.end(), kernel) == names.end()) chosen[i] = false;
+  }
   return chosen;
-}
-
-bool isKernelNamed(const std::string& given, const std::string& kernel) {
-  const std::string readable = readableName(kernel);
-  return given == kernel || given == readable ||
-         given == std::string_view(readable).substr(0, readable.find_first_of("(<"));
 }
 
 std::string launchTitle(const record::RecordedLaunch& l) {

@@ -21,9 +21,6 @@ struct LaunchList {
   std::vector<bool> chosen(const record::Record& record) const;
 };
 
-// Whether somebody who says `given` means this kernel: its name, mangled or not, without parameters.
-bool isKernelNamed(const std::string& given, const std::string& kernel);
-
 // "scale(float*)<<<(1,1,1), (32,1,1)>>>"
 std::string launchTitle(const record::RecordedLaunch& launch);
 
