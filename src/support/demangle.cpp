@@ -22,7 +22,9 @@ std::string readableName(std::string_view name) {
 
 std::array<std::string, 3> calledNames(std::string_view name) {
   const std::string readable = readableName(name);
-  return {std::string(name), readable, readable.substr(0, readable.find_first_of("(<"))};
+  std::string bare = readable.substr(0, readable.find_first_of("(<"));
+  bare.erase(0, bare.rfind(' ') + 1);  // templates come with what they return
+  return {std::string(name), readable, bare.empty() ? readable : bare};
 }
 
 }  // namespace ptxopt

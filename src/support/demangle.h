@@ -11,7 +11,8 @@ namespace ptxopt {
 std::string demangled(std::string_view name);
 // The same, or the name itself where it is not mangled.
 std::string readableName(std::string_view name);
-// What people call a function: its name, the name that its source has, and that without parameters.
+// What people call a function: its name, the name that its source has, and that without parameters, arguments of a template and
+// what is returned.
 std::array<std::string, 3> calledNames(std::string_view name);
 
 }  // namespace ptxopt
