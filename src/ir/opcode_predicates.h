@@ -18,6 +18,21 @@ inline bool isSyncShuffle(const OpcodeForm& form) { return form.op == Op::Shfl &
 // Of memory that is global or may be.
 inline bool isGlobalOrGeneric(StateSpace s) { return s == StateSpace::None || s == StateSpace::Global; }
 
+// Divisions and roots that ptxas makes a call of: rounded as IEEE asks, of f64, of 16-bit and of 64-bit integers. It keeps
+// these when they are dead, so their rows say Side, though they only compute. Compiled for sm_75, 80, 90, 100 and 120, each
+// of these has a call, and no other division, root or reciprocal has one.
+inline bool becomesCall(const OpcodeForm& form) {
+  if (form.effects != effect::Side) return false;
+  switch (form.op) {
+    case Op::Div:
+    case Op::Rem:
+    case Op::Rcp:
+    case Op::Rsqrt:
+    case Op::Sqrt: return true;
+    default: return false;
+  }
+}
+
 // Whether it neither writes memory nor orders accesses to it. Loads do not.
 inline bool hasNoMemoryEffect(const OpcodeForm& form) {
   switch (form.op) {

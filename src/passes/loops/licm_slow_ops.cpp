@@ -33,19 +33,6 @@ constexpr unsigned kMostDepth = 6;         // of instructions that sources are m
 constexpr std::size_t kMostRepeated = 12;  // instructions before a loop, for one that is slow
 constexpr int kSpareRoom = 3;              // registers: what the estimate is wrong by more often than not
 
-// What ptxas makes a call of. It keeps these when they are dead, so their rows say Side, though they only compute.
-bool isSlow(const OpcodeForm& form) {
-  if (form.effects != effect::Side) return false;
-  switch (form.op) {
-    case Op::Div:
-    case Op::Rem:
-    case Op::Rcp:
-    case Op::Rsqrt:
-    case Op::Sqrt: return true;
-    default: return false;
-  }
-}
-
 class LicmSlowOps : IntervalPass {
  public:
   LicmSlowOps(Function& f, PassContext& context)
@@ -59,7 +46,7 @@ class LicmSlowOps : IntervalPass {
     for (uint32_t b = 0; b < cfg_.size(); ++b) {
       if (!loops_.of(BlockId(b)).valid()) continue;
       for (const InstrId id : slots_.instructions(BlockId(b)))
-        if (isSlow(module_.form(f_[id]))) look(id, BlockId(b));
+        if (becomesCall(module_.form(f_[id]))) look(id, BlockId(b));
     }
     missed_.tell(context_, "instruction");
     apply();
@@ -158,7 +145,7 @@ class LicmSlowOps : IntervalPass {
   bool isRepeatable(InstrId id) const {
     const OpcodeForm& form = module_.form(f_[id]);
     if (form.row == nullptr || !isCopyable(f_[id])) return false;
-    if (form.effects == effect::Pure || isSlow(form)) return true;
+    if (form.effects == effect::Pure || becomesCall(form)) return true;
     return form.effects == effect::Read && f_.isEntry && form.vector == 1 && isParameterLoad(form) &&
            std::ranges::none_of(f_.operandsOf(f_[id]).subspan(1), &Operand::isRegister);
   }
@@ -262,7 +249,7 @@ class LicmSlowOps : IntervalPass {
 
 bool hasCandidates(const Module& module, const Function& f) {
   for (const InstrId id : f)
-    if (f[id].isInstruction() && isSlow(module.form(f[id]))) return true;
+    if (f[id].isInstruction() && becomesCall(module.form(f[id]))) return true;
   return false;
 }
 

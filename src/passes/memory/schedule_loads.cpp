@@ -1,0 +1,283 @@
+// schedule-loads: loads that stand after a slow division or root in their block go before it.
+//
+// What:       ptxas makes a fast path, a branch and a call of such an operation (becomesCall). That ends its block, and
+//             loads do not cross the ends of blocks: those after the operation wait for memory when the operation, and
+//             the loads before it, have waited already. Moved before the operation, with what their addresses are made
+//             of, they wait together.
+// Algorithm:  in each block, between walls (load_order.h), each load of global or unknown memory after a slow operation:
+//             upwards from it, what makes its address joins it, until something may not be crossed. It goes before the
+//             first slow operation on that way. At most `schedule-loads-most` for each block, the first of the text.
+// Invariants: a block runs as a whole, so that what moves is executed exactly when it was before. Nothing crosses what
+//             reads or writes a register that it writes, or writes one that it reads; a guarded write reads what it
+//             writes, the carry flag is a register. What is moved keeps its order. Names mean the same where it goes.
+//             ptxas knows within its own blocks whether a register holds a number (ir/stored_numbers.h): none that
+//             this decides about is written elsewhere.
+// Registers:  what is loaded lives longer, and acts only as far as registers are free by the estimate
+//             (range_register_budget.h). Device functions have none free.
+// Lines:      the source line of a moved instruction is that of the operation that it goes before.
+// Cost:       linear, plus for each load at most kMostSteps instructions above it, times those that it takes along.
+// Declines:   too-large; for loads after a slow operation: ordered (a wall), store (may write what is loaded),
+//             address (made by the slow operation, or by what may not move or is long), register-reuse (a register is
+//             read or written in between), register-class (a narrow store of the register may convert), scope (a name
+//             means something else), load-form (ordered or volatile, or a pragma describes it), register-pressure, limit,
+//             too-far.
+#include <algorithm>
+#include <optional>
+
+#include "ir/opcode_predicates.h"
+#include "ir/stored_numbers.h"
+#include "passes/memory/load_order.h"
+#include "passes/util/function_pass.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/range_register_budget.h"
+#include "passes/util/register_scopes.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kMostSteps = 512;  // upwards from a load
+constexpr std::size_t kMostTaken = 12;   // instructions that go with a load
+
+class ScheduleLoads : FunctionPass {
+ public:
+  ScheduleLoads(Function& f, PassContext& context)
+      : FunctionPass(f, context),
+        order_(f, context),
+        budget_(f, context, RangeRegisterBudget::Estimate::FatPoint),
+        most_(static_cast<std::size_t>(context.knobs[Knob::ScheduleLoadsMost])) {}
+
+  bool run() {
+    for (uint32_t b = 0; b < cfg_.size(); ++b)
+      if (cfg_[BlockId(b)].reachable) block(cfg_[BlockId(b)]);
+    missed_.tell(context_, "load");
+    apply();
+    return !moves_.empty();
+  }
+
+ private:
+  // Instructions between two walls, in the order that they are to have.
+  struct Item {
+    InstrId id;
+    LoadBarrier barrier;
+  };
+  using Run = std::vector<Item>;
+  // What goes before a slow operation, from the last of the text to the first.
+  struct Plan {
+    std::vector<std::size_t> taken;  // places in the run
+    std::size_t place = 0;           // of the operation
+    std::string_view why = "too-far";
+    bool isFound = false;
+  };
+  struct Move {
+    InstrId id, before;
+  };
+
+  void block(const Block& block) {
+    Run run;
+    bool isSlow = false, isAfterSlow = false;
+    std::size_t moved = 0;
+    const auto finish = [&] {
+      if (isSlow) moved += loads(run, moved);
+      isAfterSlow |= isSlow;
+      run.clear();
+      isSlow = false;
+    };
+    for (InstrId id = block.first; id.valid(); id = id == block.last ? InstrId() : f_[id].next) {
+      const LoadBarrier barrier = order_.barrier(id);
+      if (barrier == LoadBarrier::Wall) {
+        if ((isSlow || isAfterSlow) && isLoad(id)) missed_.add("load-form");
+        finish();
+        continue;
+      }
+      // Until a slow operation stands between it and the wall.
+      if (!isSlow && isAfterSlow && isLoad(id)) missed_.add("ordered");
+      isSlow |= barrier == LoadBarrier::Slow;
+      run.push_back({id, barrier});
+    }
+    finish();
+  }
+
+  bool isLoad(InstrId id) const {
+    return f_[id].isInstruction() && module_.form(f_[id]).op == Op::Ld &&
+           isGlobalOrGeneric(module_.form(f_[id]).space);
+  }
+
+  // How many of the run were moved.
+  std::size_t loads(Run& run, std::size_t before) {
+    std::size_t moved = 0;
+    const auto slow = std::ranges::find(run, LoadBarrier::Slow, &Item::barrier);
+    for (auto at = static_cast<std::size_t>(slow - run.begin()) + 1; at < run.size(); ++at) {
+      if (!isLoad(run[at].id)) continue;
+      if (!order_.isMovable(run[at].id)) {
+        missed_.add("load-form");
+        continue;
+      }
+      Plan plan = planFor(run, at);
+      if (plan.isFound && before + moved >= most_) plan = {.why = "limit"};
+      if (plan.isFound && !budget_.grant(unitsOf(run, plan), slots_[run[plan.place].id], slots_[run[at].id]))
+        plan = {.why = "register-pressure"};
+      if (!plan.isFound) {
+        missed_.add(plan.why);
+        continue;
+      }
+      follow(run, plan);
+      ++moved;
+    }
+    context_.count("loads-moved", moved);
+    return moved;
+  }
+
+  // ---- one load ----
+
+  Plan planFor(const Run& run, std::size_t load) {
+    Plan plan, best;
+    plan.taken.push_back(load);
+    for (std::size_t at = load, steps = 0; at-- > 0 && steps < kMostSteps; ++steps) {
+      const Item& item = run[at];
+      plan.why = {};
+      const bool isNeeded = feeds(run, plan, item.id);
+      if (isNeeded) {
+        if (!mayGoAlong(item) || plan.taken.size() > kMostTaken) plan.why = "address";
+      } else if (overlaps(run, plan, item.id)) {
+        plan.why = "register-reuse";
+      } else if (item.barrier == LoadBarrier::Store) {
+        if (mayWriteAny(run, plan, item.id)) plan.why = "store";
+      } else if (item.barrier == LoadBarrier::Slow) {
+        plan.why = whyNotAt(run, plan, item.id);
+        if (plan.why.empty()) best = {plan.taken, at, {}, true};
+      }
+      if (!plan.why.empty()) return best.isFound ? best : plan;
+      if (isNeeded) plan.taken.push_back(at);
+    }
+    return best;
+  }
+
+  // Whether an instruction writes what one of the taken ones reads.
+  bool feeds(const Run& run, const Plan& plan, InstrId id) const {
+    return meets(id, run, plan,
+                 [](const Operand& above, const Operand& taken) { return above.writes() && taken.reads(); });
+  }
+  // ... reads or writes what one of them writes.
+  bool overlaps(const Run& run, const Plan& plan, InstrId id) const {
+    return meets(id, run, plan, [](const Operand&, const Operand& taken) { return taken.writes(); });
+  }
+  template <typename Meets>
+  bool meets(InstrId id, const Run& run, const Plan& plan, Meets both) const {
+    if (!f_[id].isInstruction()) return false;
+    for (const Operand& above : f_.operandsOf(f_[id]))
+      if (above.isRegister())
+        for (const std::size_t t : plan.taken)
+          for (const Operand& taken : f_.operandsOf(f_[run[t].id]))
+            if (taken.isRegister() && taken.payload == above.payload && both(above, taken)) return true;
+    return false;
+  }
+
+  bool mayGoAlong(const Item& item) const {
+    if (item.barrier != LoadBarrier::Free) return false;
+    const OpcodeForm& form = module_.form(f_[item.id]);
+    if (form.effects != effect::Pure && !order_.isMovable(item.id)) return false;
+    return std::ranges::none_of(f_.operandsOf(f_[item.id]),
+                                [](const Operand& o) { return o.isRegister() && o.reg() == Function::kCarry; });
+  }
+
+  bool mayWriteAny(const Run& run, const Plan& plan, InstrId store) {
+    return std::ranges::any_of(plan.taken, [&](std::size_t t) {
+      const InstrId id = run[t].id;
+      return module_.form(f_[id]).op == Op::Ld && order_.mayWrite(store, id);
+    });
+  }
+
+  // Why what is taken may not stand before `place`, whatever stands between.
+  std::string_view whyNotAt(const Run& run, const Plan& plan, InstrId place) {
+    for (const std::size_t t : plan.taken)
+      for (const Operand& o : f_.operandsOf(f_[run[t].id])) {
+        if (o.isRegister() && !scopes().reaches(*occurrences_, o.reg(), place)) return "scope";
+        if (o.kind == OperandKind::Variable && (f_.hidesNames || f_.variables[o.payload].isNested)) return "scope";
+        if (o.kind == OperandKind::Symbol && f_.hidesNames) return "scope";
+        if (o.kind == OperandKind::Label) return "scope";
+        if (o.isRegister() && o.writes() && mayBeConverted(o.reg())) return "register-class";
+      }
+    return {};
+  }
+
+  const RegisterScopes& scopes() {
+    if (!scopes_) {
+      scopes_.emplace(module_, f_);
+      occurrences_.emplace(f_);
+    }
+    return *scopes_;
+  }
+
+  bool mayBeConverted(RegId r) {
+    if (!stored_) stored_ = findStoredNumbers(module_, f_);
+    return stored_->isStoredNarrowly[r.value] && stored_->mayBeNumber[r.value];
+  }
+
+  // What lives longer: all that is loaded, and what the others write if more than they reads it.
+  uint32_t unitsOf(const Run& run, const Plan& plan) {
+    uint32_t units = 0;
+    for (const std::size_t t : plan.taken)
+      for (const Operand& o : f_.operandsOf(f_[run[t].id]))
+        if (o.isRegister() && o.writes() && (t == plan.taken.front() || isReadElsewhere(run, plan, o.reg()))) {
+          const Register& r = f_.registers[o.payload];
+          if (r.registerClass() != RegisterClass::Pred) units += std::max(1u, info(r.type).bits / 32) * r.lanes;
+        }
+    return units;
+  }
+
+  bool isReadElsewhere(const Run& run, const Plan& plan, RegId r) {
+    scopes();
+    return std::ranges::any_of(occurrences_->of(r), [&](const Occurrence& o) {
+      return o.reads && std::ranges::none_of(plan.taken, [&](std::size_t t) { return run[t].id == o.instruction; });
+    });
+  }
+
+  // ---- the edits ----
+
+  void follow(Run& run, const Plan& plan) {
+    const Item place = run[plan.place];
+    std::vector<Item> taken;
+    for (auto t = plan.taken.rbegin(); t != plan.taken.rend(); ++t) {
+      taken.push_back(run[*t]);
+      moves_.push_back({run[*t].id, place.id});
+    }
+    for (const std::size_t t : plan.taken) run.erase(run.begin() + static_cast<std::ptrdiff_t>(t));
+    run.insert(run.begin() + static_cast<std::ptrdiff_t>(plan.place), taken.begin(), taken.end());
+  }
+
+  void apply() {
+    for (const Move& m : moves_) f_.moveBefore(m.id, m.before);
+    context_.count("instructions-moved", moves_.size());
+  }
+
+  LoadOrder order_;
+  RangeRegisterBudget budget_;
+  const std::size_t most_;
+  MissedRemarks missed_;
+  std::optional<Occurrences> occurrences_;
+  std::optional<RegisterScopes> scopes_;
+  std::optional<StoredNumbers> stored_;
+  std::vector<Move> moves_;  // in the order to make them in
+};
+
+// A load after a slow operation, with no label between.
+bool hasCandidates(const Module& module, const Function& f) {
+  bool isSlow = false;
+  for (const InstrId id : f) {
+    if (f[id].kind == InstrKind::Label) isSlow = false;
+    if (!f[id].isInstruction()) continue;
+    const OpcodeForm& form = module.form(f[id]);
+    if (isSlow && form.op == Op::Ld && isGlobalOrGeneric(form.space)) return true;
+    isSlow |= becomesCall(form);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool scheduleLoads(Function& f, PassContext& context) {
+  if (!hasCandidates(context.module, f) || !context.hasUsableGraph()) return false;
+  return ScheduleLoads(f, context).run();
+}
+
+}  // namespace ptxopt
