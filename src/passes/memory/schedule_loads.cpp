@@ -4,19 +4,23 @@
 //             loads do not cross the ends of blocks: those after the operation wait for memory when the operation, and
 //             the loads before it, have waited already. Moved before the operation, with what their addresses are made
 //             of, they wait together.
-// Algorithm:  in each block, between walls (load_order.h), each load of global or unknown memory after a slow operation:
-//             upwards from it, what makes its address joins it, until something may not be crossed. It goes before the
-//             first slow operation on that way. At most `schedule-loads-most` for each block, the first of the text.
+// Algorithm:  in each block of a loop, between walls (load_order.h), each load of global or unknown memory after a slow
+//             operation: upwards from it, what makes its address joins it, until something may not be crossed. It goes
+//             before the first slow operation on that way.
 // Invariants: a block runs as a whole, so that what moves is executed exactly when it was before. Nothing crosses what
 //             reads or writes a register that it writes, or writes one that it reads; a guarded write reads what it
 //             writes, the carry flag is a register. What is moved keeps its order. Names mean the same where it goes.
 //             ptxas knows within its own blocks whether a register holds a number (ir/stored_numbers.h): none that
 //             this decides about is written elsewhere.
-// Registers:  what is loaded lives longer, and acts only as far as registers are free by the estimate
-//             (range_register_budget.h). Device functions have none free.
+// Registers:  what is loaded lives longer. If the estimate of registers (fat-point) costs resident blocks, half as many
+//             loads of each block move, and so on. The number of loads of a block has a limit of its own, the knob
+//             schedule-loads-most.
+// Elsewhere:  outside of loops the model of time finds nothing that it buys, and sometimes an instruction more; there it
+//             runs by the knob schedule-loads-everywhere.
 // Lines:      the source line of a moved instruction is that of the operation that it goes before.
-// Cost:       linear, plus for each load at most kMostSteps instructions above it, times those that it takes along.
-// Declines:   too-large; for loads after a slow operation: ordered (a wall), store (may write what is loaded),
+// Cost:       linear, plus for each load at most kMostSteps instructions above it, times those that it takes along; where
+//             it changes something, a copy of the function and an estimate of its registers, log of the limit times.
+// Declines:   too-large; for loads after a slow operation: no-loop, ordered (a wall), store (may write what is loaded),
 //             address (made by the slow operation, or by what may not move or is long), register-reuse (a register is
 //             read or written in between), register-class (a narrow store of the register may convert), scope (a name
 //             means something else), load-form (ordered or volatile, or a pragma describes it), register-pressure, limit,
@@ -28,8 +32,8 @@
 #include "ir/stored_numbers.h"
 #include "passes/memory/load_order.h"
 #include "passes/util/function_pass.h"
+#include "passes/util/kernel_steps.h"
 #include "passes/util/missed_remarks.h"
-#include "passes/util/range_register_budget.h"
 #include "passes/util/register_scopes.h"
 
 namespace ptxopt {
@@ -43,14 +47,21 @@ class ScheduleLoads : FunctionPass {
   ScheduleLoads(Function& f, PassContext& context)
       : FunctionPass(f, context),
         order_(f, context),
-        budget_(f, context, RangeRegisterBudget::Estimate::FatPoint),
-        most_(static_cast<std::size_t>(context.knobs[Knob::ScheduleLoadsMost])) {}
+        loops_(context.analyses.loops()),
+        isEverywhere_(context.knobs[Knob::ScheduleLoadsEverywhere] != 0) {}
 
   bool run() {
-    for (uint32_t b = 0; b < cfg_.size(); ++b)
-      if (cfg_[BlockId(b)].reachable) block(cfg_[BlockId(b)]);
+    auto most = static_cast<std::size_t>(context_.knobs[Knob::ScheduleLoadsMost]);
+    plan(most);
+    while (!moves_.empty() && !keepsOccupancy()) {
+      most = std::min(most, mostOfBlock_) / 2;
+      isShort_ = true;
+      plan(most);
+    }
     missed_.tell(context_, "load");
-    apply();
+    context_.count("loads-moved", loadsMoved_);
+    context_.count("instructions-moved", moves_.size());
+    apply(f_);
     return !moves_.empty();
   }
 
@@ -72,7 +83,19 @@ class ScheduleLoads : FunctionPass {
     InstrId id, before;
   };
 
-  void block(const Block& block) {
+  // At most so many loads of a block.
+  void plan(std::size_t most) {
+    moves_.clear();
+    missed_ = {};
+    loadsMoved_ = mostOfBlock_ = 0;
+    most_ = most;
+    for (uint32_t b = 0; b < cfg_.size(); ++b)
+      if (cfg_[BlockId(b)].reachable) block(BlockId(b));
+  }
+
+  void block(BlockId b) {
+    const Block& block = cfg_[b];
+    isLooked_ = isEverywhere_ || loops_.of(b).valid();
     Run run;
     bool isSlow = false, isAfterSlow = false;
     std::size_t moved = 0;
@@ -95,6 +118,8 @@ class ScheduleLoads : FunctionPass {
       run.push_back({id, barrier});
     }
     finish();
+    loadsMoved_ += moved;
+    mostOfBlock_ = std::max(mostOfBlock_, moved);
   }
 
   bool isLoad(InstrId id) const {
@@ -112,10 +137,8 @@ class ScheduleLoads : FunctionPass {
         missed_.add("load-form");
         continue;
       }
-      Plan plan = planFor(run, at);
-      if (plan.isFound && before + moved >= most_) plan = {.why = "limit"};
-      if (plan.isFound && !budget_.grant(unitsOf(run, plan), slots_[run[plan.place].id], slots_[run[at].id]))
-        plan = {.why = "register-pressure"};
+      Plan plan = isLooked_ ? planFor(run, at) : Plan{.why = "no-loop"};
+      if (plan.isFound && before + moved >= most_) plan = {.why = isShort_ ? "register-pressure" : "limit"};
       if (!plan.isFound) {
         missed_.add(plan.why);
         continue;
@@ -123,7 +146,6 @@ class ScheduleLoads : FunctionPass {
       follow(run, plan);
       ++moved;
     }
-    context_.count("loads-moved", moved);
     return moved;
   }
 
@@ -213,23 +235,14 @@ class ScheduleLoads : FunctionPass {
     return stored_->isStoredNarrowly[r.value] && stored_->mayBeNumber[r.value];
   }
 
-  // What lives longer: all that is loaded, and what the others write if more than they reads it.
-  uint32_t unitsOf(const Run& run, const Plan& plan) {
-    uint32_t units = 0;
-    for (const std::size_t t : plan.taken)
-      for (const Operand& o : f_.operandsOf(f_[run[t].id]))
-        if (o.isRegister() && o.writes() && (t == plan.taken.front() || isReadElsewhere(run, plan, o.reg()))) {
-          const Register& r = f_.registers[o.payload];
-          if (r.registerClass() != RegisterClass::Pred) units += std::max(1u, info(r.type).bits / 32) * r.lanes;
-        }
-    return units;
-  }
-
-  bool isReadElsewhere(const Run& run, const Plan& plan, RegId r) {
-    scopes();
-    return std::ranges::any_of(occurrences_->of(r), [&](const Occurrence& o) {
-      return o.reads && std::ranges::none_of(plan.taken, [&](std::size_t t) { return run[t].id == o.instruction; });
-    });
+  // Whether the estimate of registers has as many resident blocks after the moves as before.
+  bool keepsOccupancy() {
+    const KernelSteps steps(f_, context_);
+    Function changed = f_;
+    apply(changed);
+    Analyses analyses(module_, changed, livenessLimits(context_.knobs));
+    const uint32_t before = context_.analyses.fatPointRegisters(), after = analyses.fatPointRegisters();
+    return after <= (steps.areKnown() ? steps.last(before) : before);
   }
 
   // ---- the edits ----
@@ -245,14 +258,16 @@ class ScheduleLoads : FunctionPass {
     run.insert(run.begin() + static_cast<std::ptrdiff_t>(plan.place), taken.begin(), taken.end());
   }
 
-  void apply() {
-    for (const Move& m : moves_) f_.moveBefore(m.id, m.before);
-    context_.count("instructions-moved", moves_.size());
+  void apply(Function& f) const {
+    for (const Move& m : moves_) f.moveBefore(m.id, m.before);
   }
 
   LoadOrder order_;
-  RangeRegisterBudget budget_;
-  const std::size_t most_;
+  const Loops& loops_;
+  const bool isEverywhere_;
+  std::size_t most_ = 0, loadsMoved_ = 0, mostOfBlock_ = 0;
+  bool isLooked_ = false;  // at the block
+  bool isShort_ = false;   // of registers: fewer loads move than may
   MissedRemarks missed_;
   std::optional<Occurrences> occurrences_;
   std::optional<RegisterScopes> scopes_;

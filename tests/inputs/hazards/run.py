@@ -40,7 +40,7 @@ PIPELINES = {
     "both": ["--passes=dce,rename-webs,dce", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
     "clean-up": ["--skip-pass=inline-calls,sroa,uniformize-broadcasts,infer-address-space,divide,licm-slow-ops,wide-multiply,"
-                 "local-cse,slsr,lsr,sink-parameters", "--verify-each"],
+                 "local-cse,slsr,lsr,schedule-loads,sink-parameters", "--verify-each"],
     "default": ["--verify-each"],
     "cse": ["--passes=local-cse,dce", "--verify-each"],
     "hoist": ["--passes=licm-slow-ops,dce", "--verify-each"],
@@ -49,11 +49,12 @@ PIPELINES = {
     "spaces": ["--passes=sroa,infer-address-space,dce,infer-address-space,dce", "--verify-each"],
     "inline": ["--passes=inline-calls,sroa,dce", "--verify-each"],
     "lsr": ["--passes=slsr,dce,lsr,dce", "--verify-each"],
+    "loads": ["--passes=schedule-loads", "--schedule-loads-everywhere=1", "--verify-each"],
     "sink": ["--passes=sink-parameters", "--verify-each"],
     "wide-multiply": ["--passes=wide-multiply,dce", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "inline", "lsr", "sink", "spaces", "wide-multiply"}
+EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "inline", "loads", "lsr", "sink", "spaces", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
 
