@@ -72,11 +72,11 @@ TEST_CASE("api: levels, passes and skip") {
         "local-dce inline-calls sroa uniformize-broadcasts infer-address-space cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops wide-multiply local-cse slsr lsr sink-parameters ");
+        "divide licm-slow-ops wide-multiply local-cse slsr lsr schedule-loads sink-parameters ");
   CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
         "inline-calls sroa uniformize-broadcasts infer-address-space cssa-coalesce register-coalescer "
         "cross-type-coalescer divide "
-        "licm-slow-ops wide-multiply local-cse slsr lsr dce@2 sink-parameters ");
+        "licm-slow-ops wide-multiply local-cse slsr lsr dce@2 schedule-loads sink-parameters ");
   CHECK(optimize(kDead, {.level = 0}).output == kDead);
   CHECK(optimize(kDead, {.passes = std::vector<std::string>{}}).output == kDead);
 }

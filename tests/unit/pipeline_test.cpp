@@ -33,7 +33,7 @@ TEST_CASE("pipeline: levels") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
-        "lsr dce@2 sink-parameters ");
+        "lsr dce@2 schedule-loads sink-parameters ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
 }
@@ -44,13 +44,13 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "local-dce inline-calls sroa uniformize-broadcasts infer-address-space cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops wide-multiply local-cse slsr lsr sink-parameters ");
+        "divide licm-slow-ops wide-multiply local-cse slsr lsr schedule-loads sink-parameters ");
   CHECK(steps({.skip = second}) ==
         "local-dce dce@1 inline-calls sroa uniformize-broadcasts infer-address-space "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
-        "lsr sink-parameters ");
+        "lsr schedule-loads sink-parameters ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");
   const Names chosen{"dce@2", "rename-webs", "dce", "rename-webs"}, last{"rename-webs@2"};
