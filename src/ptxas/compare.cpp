@@ -142,7 +142,9 @@ class TimeComparison {
       if (loop.sign > 0) return loop;
       if (better.sign == 0) better = std::move(loop);
     }
-    return wholeIsSame_ ? compareWhole() : better;
+    // The whole hides what a loop gains in a unit that does not limit it.
+    Comparison whole = wholeIsSame_ ? compareWhole() : Comparison();
+    return whole.sign != 0 ? whole : better;
   }
 
   // Of the cycles of `after` to those of `before`, for the same work: the geometric mean over where data may lie.

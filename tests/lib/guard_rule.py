@@ -79,7 +79,7 @@ def by_cycles(a, b, same_frame):
     if 1 in signs:
         return 1, False
     same = all(r == 1 for r in rounds)
-    return sign_of(a["whole"], b["whole"]) if same else min(signs, default=0), same
+    return (sign_of(a["whole"], b["whole"]) if same else 0) or min(signs, default=0), same
 
 
 def by_time(before, after):

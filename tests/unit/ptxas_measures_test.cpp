@@ -165,6 +165,12 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   CHECK(loop.sign > 0);
   CHECK(loop.by == Measure::Cycles);
   CHECK(loop.text() == "L2 40.00 -> 40.50 in innermost loop 2");
+  // One that got faster counts where the whole is the same; where the whole got slower it does not.
+  FunctionMeasures more = timed({1000, 2000, 3000}, {{10, 15, 30}, {40, 40, 40}});
+  more.instructions = 110;
+  CHECK(by(base, more).sign < 0);
+  CHECK(by(base, more).text() == "L2 20.00 -> 15.00 in innermost loop 1");
+  CHECK(by(base, timed({1000, 2020, 3000}, {{10, 15, 30}, {40, 40, 40}})).sign > 0);
   // With another number of loops only the whole can be compared.
   CHECK(by(base, timed({900, 1900, 2900}, {{99, 99, 99}})).sign < 0);
   // No difference in time: warps decide.
