@@ -48,7 +48,7 @@ PIPELINES = [["-O2"], ["--passes=sroa,dce"], ["--passes=inline-calls,sroa,dce"],
              ["--passes=cssa-coalesce"], ["--passes=rename-webs,cross-type-coalescer,register-coalescer"],
              ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8"],
              ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--split-remat=1"],
-             ["--passes=schedule-pressure"], ["--passes=local-dce,dce"],
+             ["--passes=schedule-pressure"], ["--passes=schedule-loads", "--schedule-loads-everywhere=1"], ["--passes=local-dce,dce"],
              ["--passes=uniformize-broadcasts,dce"], ["--passes=infer-address-space,dce"],
              ["--passes=divide,dce"], ["--passes=licm-slow-ops,dce"], ["--passes=wide-multiply,dce"],
              ["--passes=slsr,dce,lsr,dce"]]
