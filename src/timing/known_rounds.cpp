@@ -34,7 +34,8 @@ class KnownRounds {
       lines_.push_back(lineAt(uint64_t{i} * sass::kInstructionBytes));
   }
 
-  std::vector<std::optional<double>> find() const {
+  // Whenever control enters the loop.
+  std::vector<std::optional<Rounds>> find() const {
     const auto& loops = code_.flow.loops();
     std::vector<uint32_t> madeOf(loops.size()), copies(loops.size());
     for (uint32_t l = 0; l < loops.size(); ++l) {
@@ -42,19 +43,25 @@ class KnownRounds {
       if (loops[l].parent != kNone && madeOf[loops[l].parent] == madeOf[l]) madeOf[l] = kNone;
       copies[l] = madeOf[l] == kNone ? 0 : copiesIn(l, madeOf[l]);
     }
-    std::vector<std::optional<double>> rounds(loops.size());
+    std::vector<std::optional<Rounds>> rounds(loops.size());
     for (uint32_t l = 0; l < loops.size(); ++l) {
       if (copies[l] == 0) continue;
-      uint32_t most = 0;
+      uint32_t most = 0, more = 0;  // copies: the most, and the next more than here
       bool allKnown = true;
-      for (uint32_t other = 0; other < loops.size(); ++other)
-        if (madeOf[other] == madeOf[l]) {
-          most = std::max(most, copies[other]);
-          allKnown &= copies[other] != 0;
-        }
+      for (uint32_t other = 0; other < loops.size(); ++other) {
+        if (madeOf[other] != madeOf[l]) continue;
+        most = std::max(most, copies[other]);
+        if (copies[other] > copies[l] && (more == 0 || copies[other] < more)) more = copies[other];
+        allKnown &= copies[other] != 0;
+      }
+      if (!allKnown) continue;
       const double all = ptx_.rounds[madeOf[l]];
-      if (!allKnown || all < most) continue;
-      rounds[l] = copies[l] == most ? std::floor(all / most) : std::fmod(all, most) / copies[l];
+      if (all <= 0) {
+        if (more != 0) rounds[l] = {(static_cast<double>(more) / copies[l] - 1) / 2, RoundsFrom::Assumed};
+      } else if (all >= most) {
+        rounds[l] = {copies[l] == most ? std::floor(all / most) : std::fmod(all, most) / copies[l],
+                     RoundsFrom::Known};
+      }
     }
     return rounds;
   }
@@ -71,7 +78,7 @@ class KnownRounds {
       if (here == kNone || (found != kNone && here != found)) return kNone;
       found = here;
     }
-    return found == kNone || loop.isIrreducible || ptx_.rounds[found] <= 0 ? kNone : found;
+    return found == kNone || loop.isIrreducible ? kNone : found;
   }
 
   // Of the loop of the PTX in the loop; 0: not known.
@@ -107,15 +114,10 @@ class KnownRounds {
 
 }  // namespace
 
-std::vector<std::optional<double>> knownRounds(const TimedCode& code, const PtxLoops& loops,
-                                               const std::function<uint32_t(uint64_t)>& lineAt) {
-  return KnownRounds(code, loops, lineAt).find();
-}
-
 RoundsOf knownOrAssumedRounds(const TimedCode& code, const PtxLoops& loops,
                               const std::function<uint32_t(uint64_t)>& lineAt, double assumed) {
-  return [known = knownRounds(code, loops, lineAt), assumed](uint32_t loop, double entries) -> Rounds {
-    if (known[loop]) return {entries * *known[loop], RoundsFrom::Known};
+  return [found = KnownRounds(code, loops, lineAt).find(), assumed](uint32_t loop, double entries) -> Rounds {
+    if (found[loop]) return {entries * found[loop]->all, found[loop]->from};
     return {entries * assumed, RoundsFrom::Assumed};
   };
 }

@@ -1,16 +1,16 @@
-// How often loops go round, from constant trip counts of the loops of the PTX.
+// How often loops go round, from the loops of the PTX that they were made of and their constant trip counts.
 //
 // A loop of machine code is made of the innermost loop of the PTX around the branch that leads back to its header, by the
 // lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX: stores, else
 // what is computed in floating point, else loads tell how many. Of several loops that were made of one, those with fewer
-// copies go round for what is left.
+// copies go round for what is left: of a trip count that is not known for half of what may be left, so that a loop of four
+// copies next to one of sixteen goes round one and a half times.
 // Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one; nothing that
 // tells the copies, unless each line has one instruction.
 #pragma once
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "timing/regions.h"
@@ -29,11 +29,7 @@ struct PtxLoops {
   }
 };
 
-// By loop of `code`, whenever control enters it.
-std::vector<std::optional<double>> knownRounds(const TimedCode& code, const PtxLoops& loops,
-                                               const std::function<uint32_t(uint64_t)>& lineAt);
-
-// For regionsOf(): the known ones, and `assumed` of other loops.
+// For regionsOf(): the known ones, those of loops for what is left, and `assumed` of other loops.
 RoundsOf knownOrAssumedRounds(const TimedCode& code, const PtxLoops& loops,
                               const std::function<uint32_t(uint64_t)>& lineAt, double assumed);
 

@@ -284,13 +284,19 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
       code.branch(to, kP0);
       lines.push_back(line);
     }
-    std::vector<std::optional<double>> rounds(const PtxLoops& of) {
+    // 0: not known.
+    std::vector<double> rounds(const PtxLoops& of) {
       code.exit();
       lines.push_back(0);
-      return knownRounds(code.timed(), of, [&](uint64_t at) { return lines[at / 16]; });
+      const TimedCode timed = code.timed();
+      const auto roundsOf = knownOrAssumedRounds(
+          timed, of, [&](uint64_t at) { return lines[at / 16]; }, 0);
+      std::vector<double> all;
+      for (uint32_t l = 0; l < timed.flow.loops().size(); ++l) all.push_back(roundsOf(l, 1).all);
+      return all;
     }
   };
-  using Found = std::vector<std::optional<double>>;
+  using Found = std::vector<double>;
   const auto unrolled = [&](int copies, uint32_t lineOfBranch = 13) {
     Built b;
     b.load(1);
@@ -300,10 +306,10 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
   };
   CHECK(unrolled(1) == Found{100});
   CHECK(unrolled(4) == Found{25});
-  CHECK(unrolled(3) == Found{33});              // the last round is somewhere else
-  CHECK(unrolled(200) == Found{std::nullopt});  // that cannot be
-  CHECK(unrolled(1, 20) == Found{std::nullopt});
-  CHECK(unrolled(1, 99) == Found{std::nullopt});
+  CHECK(unrolled(3) == Found{33});   // the last round is somewhere else
+  CHECK(unrolled(200) == Found{0});  // that cannot be
+  CHECK(unrolled(1, 20) == Found{0});
+  CHECK(unrolled(1, 99) == Found{0});
   {  // A loop of three copies, and one for what is left.
     Built b;
     for (int i = 0; i < 3; ++i) b.load(11);
@@ -311,6 +317,15 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
     b.load(11);
     b.back(4, 13);
     CHECK(b.rounds(loops) == Found{33, 1});
+  }
+  {  // The same of a trip count that is not known: of what may be left, half. Of the most copies nothing is known.
+    Built b;
+    for (const int copies : {16, 4, 1}) {
+      const auto first = static_cast<int64_t>(b.lines.size());
+      for (int i = 0; i < copies; ++i) b.load(20);
+      b.back(first, 20);
+    }
+    CHECK(b.rounds(loops) == Found{0, 1.5, 1.5});
   }
   {  // The inner loop is unrolled as a whole: what is left is the outer one.
     Built b;
@@ -325,7 +340,7 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
     b.back(0, 13);
     b.load(10);
     b.back(0, 15);
-    CHECK(b.rounds(loops) == Found{std::nullopt});
+    CHECK(b.rounds(loops) == Found{0});
   }
   {  // No access and no arithmetic: known only where no line has two instructions.
     for (const bool isTwice : {false, true}) {
@@ -333,7 +348,7 @@ TEST_CASE("timing: constant trip counts say how often loops go round") {
       b.code.others(2);
       b.lines = {11, isTwice ? 11u : 12u};
       b.back(0, 13);
-      CHECK(b.rounds(loops) == (isTwice ? Found{std::nullopt} : Found{100}));
+      CHECK(b.rounds(loops) == (isTwice ? Found{0} : Found{100}));
     }
   }
   // In a whole run, and who says so.
