@@ -1,0 +1,318 @@
+// runtime-unroll: loops whose step is a register are unrolled, behind a check before them.
+//
+// What:       ptxas unrolls loops whose rounds it can count, which takes a constant step. Of one whose step is a register
+//             (`i += blockDim.x`, a loop over the grid) this makes
+//                     if (step > 0 && limit - (k - 1) * step is a 32-bit number, `bound`)
+//                       while (i < bound) k rounds            k: the knob runtime-unroll-copies
+//                     the loop as it was, for the remaining rounds
+// Algorithm:  a loop of one block that ends by `add i, i, step; setp p, i, limit; @p bra`, whose test asks whether i is less
+//             than the limit (or equal). The copies of the body use its registers: PTX is no SSA form, and ptxas renames.
+//             What tests whether they go on stands in the last one alone.
+// Invariants: a round is followed by another one if i + step < limit, in 32 bits. With step > 0, i < limit - (k - 1) * step in
+//             64 bits, and so with numbers that never wrap, says that k rounds follow. i may wrap in the last of them, as it
+//             did before: the old test, and the comparison with the bound, look at what it is then. So the same rounds are
+//             executed, in the same order, whatever the numbers, and nothing is read that was not read before. After the
+//             copies the old test tells whether the loop has ended; then control goes where the old loop goes.
+// Pays:       where a loop loads, as the loads of all copies wait together; and i is tested k times less often. Loops
+//             of many instructions, or whose copies would cost resident blocks by the estimate, are not optimized.
+// Cost:       linear.
+// Declines:   too-large; loops: irreducible, blocks (more than one), no-preheader (control does not fall into it alone),
+//             nounroll (a pragma asks for that), scope (braces, declarations, other pragmas, a name that means something
+//             else before the loop), effects (calls, barriers, and whatever is ordered, volatile, asynchronous, atomic or
+//             convergent), counter (no such counter and test of 32 bits), constant-step, no-loads, size, register-pressure.
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "ir/opcode_predicates.h"
+#include "ir/pragmas.h"
+#include "passes/util/function_pass.h"
+#include "passes/util/loop_register_budget.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/register_scopes.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kMostOfRound = 32;  // of a round
+
+// The end of a loop.
+struct CountedEnd {
+  InstrId add, test, branch;
+  RegId counter, step, goesOn;
+  Operand limit;  // a register that the loop does not write, or a number
+  bool isSigned = true;
+  bool takesEqual = false;  // goes on while counter <= limit, not <
+  bool isInverted = false;  // goes on where the predicate is false
+};
+
+class RuntimeUnroll : FunctionPass {
+ public:
+  RuntimeUnroll(Function& f, PassContext& context)
+      : FunctionPass(f, context),
+        loops_(context.analyses.loops()),
+        budget_(f, context),
+        scopes_(context.module, f),
+        occurrences_(f, scopes_),
+        copies_(static_cast<unsigned>(context.knobs[Knob::RuntimeUnrollCopies])) {}
+
+  bool run() {
+    struct Found {
+      BlockId block;
+      CountedEnd counter;
+    };
+    std::vector<Found> found;
+    for (uint32_t l = 0; l < loops_.size(); ++l) {
+      CountedEnd counter;
+      const std::string_view why = whyNot(LoopId(l), counter);
+      if (why.empty())
+        found.push_back({loops_[LoopId(l)].header, counter});
+      else
+        missed_.add(why);
+    }
+    missed_.tell(context_, "loop");
+    for (const Found& loop : found) unroll(cfg_[loop.block], loop.counter);
+    context_.count("unrolled", found.size());
+    return !found.empty();
+  }
+
+ private:
+  // ---- which loops ----
+
+  std::string_view whyNot(LoopId l, CountedEnd& counter) {
+    if (loops_[l].irreducible) return "irreducible";
+    if (loops_.blocks(l).size() != 1) return "blocks";
+    const BlockId header = loops_[l].header;
+    const Block& block = cfg_[header];
+    if (!isFallenInto(l, header) || !f_[block.last].next.valid()) return "no-preheader";
+    std::size_t instructions = 0, loads = 0;
+    int units = 0;
+    for (InstrId id = f_[block.first].next;; id = f_[id].next) {
+      const Instruction& i = f_[id];
+      if (isNounroll(module_, i)) return "nounroll";
+      if (i.kind == InstrKind::Loc) continue;
+      if (!i.isInstruction()) return "scope";
+      if (id == block.last) break;
+      if (!isCopied(i)) return "effects";
+      ++instructions;
+      const OpcodeForm& form = module_.form(i);
+      const bool isLoad = form.op == Op::Ld && isGlobalOrGeneric(form.space);
+      loads += isLoad;
+      for (const Operand& o : f_.operandsOf(i)) {
+        if (o.kind == OperandKind::Label) return "effects";
+        if (o.isRegister() && !scopes_.reaches(occurrences_, o.reg(), block.first)) return "scope";
+        if (isLoad && o.isRegister() && o.writes()) units += info(f_.registers[o.payload].type).bits == 64 ? 2 : 1;
+      }
+    }
+    const auto end = counterOf(block);
+    if (!end) return "counter";
+    counter = *end;
+    if (isConstant(counter)) return "constant-step";
+    if (loads == 0) return "no-loads";
+    if (instructions > kMostOfRound) return "size";
+    if (!budget_.has(l, units * static_cast<int>(copies_ - 1))) return "register-pressure";
+    return {};
+  }
+
+  // From the block before it alone; so that what is put before its label is executed whenever the loop is entered.
+  bool isFallenInto(LoopId l, BlockId header) const {
+    const BlockId entry = loops_.entry(cfg_, l);
+    const auto& roots = cfg_.roots();
+    if (!entry.valid() || entry.value + 1 != header.value || std::ranges::find(roots, header) != roots.end())
+      return false;
+    if (f_[cfg_[header].first].kind != InstrKind::Label) return false;
+    const Instruction& last = f_[cfg_[entry].last];
+    if (!last.isInstruction() || !module_.form(last).is(effect::kControl | effect::Unknown)) return true;
+    return last.is(Instruction::Guarded) && module_.form(last).effects == effect::Branch &&
+           std::ranges::none_of(f_.operandsOf(last), [&](const Operand& o) {
+             return o.kind == OperandKind::Label && cfg_.blockOf(f_.labels[o.payload].place) == header;
+           });
+  }
+
+  // Computes, or accesses memory weakly.
+  bool isCopied(const Instruction& i) const {
+    const OpcodeForm& form = module_.form(i);
+    if (!form.knowsOperands()) return false;
+    for (const Operand& o : f_.operandsOf(i))
+      if (o.kind == OperandKind::SpecialRegister && o.is(Operand::VolatileRead)) return false;
+    if (form.op == Op::Ld || form.op == Op::St) return !form.is(~uint32_t{effect::Read | effect::Write});
+    return !form.is(effect::kKeep) || becomesCall(form);
+  }
+
+  std::optional<CountedEnd> counterOf(const Block& block) const {
+    std::unordered_map<uint32_t, InstrId> writers;  // of the block; of several none
+    for (InstrId id = block.first; id != block.last; id = f_[id].next)
+      if (f_[id].isInstruction())
+        for (const Operand& o : f_.operandsOf(f_[id]))
+          if (o.isRegister() && o.writes()) {
+            const auto [at, isNew] = writers.try_emplace(o.payload, id);
+            if (!isNew) at->second = InstrId();
+          }
+    const auto isInvariant = [&](const Operand& o) {
+      return o.isRegister() && isWhole(o) && !writers.contains(o.payload);
+    };
+    const auto writerOf = [&](RegId r, bool (*is)(const OpcodeForm&)) {
+      const auto at = writers.find(r.value);
+      const bool isOne = at != writers.end() && at->second.valid() && !f_[at->second].is(Instruction::Guarded) &&
+                         is(module_.form(f_[at->second])) && f_[at->second].operandCount == 3;
+      return isOne ? at->second : InstrId();
+    };
+
+    CountedEnd c{.branch = block.last};
+    const auto branch = f_.operandsOf(f_[block.last]);
+    if (module_.form(f_[block.last]).effects != effect::Branch || !f_[block.last].is(Instruction::Guarded) ||
+        branch.size() != 2 || branch[1].kind != OperandKind::Label ||
+        f_.labels[branch[1].payload].place != block.first)
+      return std::nullopt;
+    c.goesOn = branch[0].reg();
+    c.isInverted = branch[0].is(Operand::Not);
+
+    c.test = writerOf(c.goesOn, isTest);
+    if (!c.test.valid()) return std::nullopt;
+    const auto test = f_.operandsOf(f_[c.test]);
+    for (const unsigned at : {1u, 2u}) {
+      if (!test[at].isRegister() || !isWhole(test[at])) continue;
+      c.counter = test[at].reg();
+      c.add = writerOf(c.counter, isSum);
+      c.limit = test[3 - at];
+      if (!c.add.valid() || !isBefore(c.add, c.test, block)) continue;
+      if (!isInvariant(c.limit) && !immediate(f_, c.limit)) continue;
+      const auto sum = f_.operandsOf(f_[c.add]);
+      const bool isFirst = sum[1].isRegister() && isWhole(sum[1]) && sum[1].reg() == c.counter;
+      const Operand& own = sum[isFirst ? 1 : 2];
+      const Operand& step = sum[isFirst ? 2 : 1];
+      if (!own.isRegister() || !isWhole(own) || own.reg() != c.counter || !isInvariant(step)) continue;
+      c.step = step.reg();
+      if (readTest(c, at == 2)) return c;
+    }
+    return std::nullopt;
+  }
+
+  static bool isSum(const OpcodeForm& form) {
+    return form.isExactly(Op::Add, ScalarType::s32) || form.isExactly(Op::Add, ScalarType::u32);
+  }
+  static bool isTest(const OpcodeForm& form) {
+    return form.op == Op::Setp && form.present == field::Comparison && form.typeCount == 1 &&
+           (form.type == ScalarType::s32 || form.type == ScalarType::u32);
+  }
+
+  bool isWhole(const Operand& o) const {
+    const Register& r = f_.registers[o.payload];
+    return o.flags == 0 && r.lanes == 1 && r.registerClass() == RegisterClass::B32;
+  }
+
+  bool isBefore(InstrId a, InstrId b, const Block& block) const {
+    for (InstrId id = a; id != block.last; id = f_[id].next)
+      if (id == b) return true;
+    return false;
+  }
+
+  // `isSwapped`: the limit stands first.
+  bool readTest(CountedEnd& c, bool isSwapped) const {
+    using enum ComparisonOperator;
+    const OpcodeForm& form = module_.form(f_[c.test]);
+    c.isSigned = form.type == ScalarType::s32;
+    ComparisonOperator goesOn = form.comparison;
+    if (isSwapped) goesOn = goesOn == Lt ? Gt : goesOn == Gt ? Lt : goesOn == Le ? Ge : goesOn == Ge ? Le : Eq;
+    if (c.isInverted) goesOn = goesOn == Lt ? Ge : goesOn == Gt ? Le : goesOn == Le ? Gt : goesOn == Ge ? Lt : Eq;
+    c.takesEqual = goesOn == Le;
+    return goesOn == Lt || goesOn == Le;
+  }
+
+  // ptxas unrolls such loops.
+  bool isConstant(const CountedEnd& c) {
+    ScalarEvolution& evolution = context_.analyses.scalarEvolution();
+    const ExprId step = evolution.read(c.step, c.add);
+    return step.valid() && evolution.expressions().isConstant(step);
+  }
+
+  // ---- the edits ----
+
+  static Operand to(RegId r) { return registerOperand(r, Role::Def); }
+  static Operand from(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
+
+  void put(InstrId place, SynthOpcode opcode, std::initializer_list<Operand> operands) {
+    f_.insert(place, module_.synthOpcode(opcode), std::vector<Operand>(operands));
+  }
+  // To a label where the predicate is true, or where it is false.
+  void branch(InstrId place, RegId predicate, bool ifTrue, LabelId label) {
+    const auto flags = static_cast<uint8_t>(Operand::Guard | (ifTrue ? 0 : Operand::Not));
+    put(place, SynthOpcode::Bra,
+        {registerOperand(predicate, Role::Use, Join::None, flags),
+         {.kind = OperandKind::Label, .payload = label.value}});
+  }
+
+  void unroll(const Block& block, const CountedEnd& c) {
+    const InstrId place = block.first;  // the label, which only the old loop keeps
+    const LabelId old(f_[place].payload), main = f_.makeLabel(), done = f_.makeLabel();
+    f_.insertLabel(f_[block.last].next, done);
+    const RegId bound = f_.makeRegister(ScalarType::b32), again = f_.makeRegister(ScalarType::pred);
+    check(place, c, bound, again, old);
+    compare(place, c, bound, again);
+    branch(place, again, false, old);
+    f_.insertLabel(place, main);
+    for (unsigned copy = 1; copy <= copies_; ++copy) round(place, block, c, copy == copies_);
+    compare(place, c, bound, again);
+    branch(place, again, true, main);
+    branch(place, c.goesOn, c.isInverted, done);
+  }
+
+  // Leaves for the old loop unless the bound is a number of the counter's type; and makes it.
+  void check(InstrId place, const CountedEnd& c, RegId bound, RegId fails, LabelId old) {
+    put(place, c.isSigned ? SynthOpcode::SetpLeS32 : SynthOpcode::SetpEqS32,
+        {to(fails), from(c.step), integerOperand(0)});
+    branch(place, fails, true, old);
+    const RegId limit = f_.makeRegister(ScalarType::b32), wide = f_.makeRegister(ScalarType::b64);
+    const RegId ahead = f_.makeRegister(ScalarType::b64);
+    Operand source = c.limit;
+    source.join = Join::Comma;
+    put(place, SynthOpcode::MovU32, {to(limit), source});
+    put(place, c.isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32, {to(wide), from(limit)});
+    put(place, c.isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
+        {to(ahead), from(c.step), integerOperand(static_cast<int32_t>(copies_ - 1))});
+    put(place, SynthOpcode::SubS64, {to(wide), from(wide), from(ahead)});
+    put(place, SynthOpcode::SetpLtS64,
+        {to(fails), from(wide), c.isSigned ? integerOperand(INT32_MIN) : integerOperand(0)});
+    branch(place, fails, true, old);
+    put(place, SynthOpcode::CvtU32U64, {to(bound), from(wide)});
+  }
+
+  void compare(InstrId place, const CountedEnd& c, RegId bound, RegId result) {
+    const SynthOpcode opcode = c.isSigned ? (c.takesEqual ? SynthOpcode::SetpLeS32 : SynthOpcode::SetpLtS32)
+                                          : (c.takesEqual ? SynthOpcode::SetpLeU32 : SynthOpcode::SetpLtU32);
+    put(place, opcode, {to(result), from(c.counter), from(bound)});
+  }
+
+  void round(InstrId place, const Block& block, const CountedEnd& c, bool isLast) {
+    const bool isTested = isLast || isReadInRound(c, block);
+    for (InstrId id = f_[block.first].next; id != block.last; id = f_[id].next) {
+      if (!f_[id].isInstruction() || (id == c.test && !isTested)) continue;
+      const auto operands = f_.operandsOf(f_[id]);
+      f_.insert(place, f_[id].opcode(), std::vector<Operand>(operands.begin(), operands.end()));
+    }
+  }
+
+  // Whether something else than the branch reads the predicate.
+  bool isReadInRound(const CountedEnd& c, const Block& block) const {
+    for (InstrId id = block.first; id != block.last; id = f_[id].next)
+      for (const Operand& o : f_.operandsOf(f_[id]))
+        if (o.isRegister() && o.reg() == c.goesOn && o.reads()) return true;
+    return false;
+  }
+
+  const Loops& loops_;
+  LoopRegisterBudget budget_;
+  RegisterScopes scopes_;
+  Occurrences occurrences_;
+  const unsigned copies_;
+  MissedRemarks missed_;
+};
+
+}  // namespace
+
+bool runtimeUnroll(Function& f, PassContext& context) {
+  if (!context.hasUsableIntervals() || context.analyses.loops().size() == 0) return false;
+  return RuntimeUnroll(f, context).run();
+}
+
+}  // namespace ptxopt
