@@ -262,11 +262,13 @@ class RuntimeUnroll : FunctionPass {
     put(place, c.isSigned ? SynthOpcode::SetpLeS32 : SynthOpcode::SetpEqS32,
         {to(fails), from(c.step), integerOperand(0)});
     branch(place, fails, true, old);
-    const RegId limit = f_.makeRegister(ScalarType::b32), wide = f_.makeRegister(ScalarType::b64);
-    const RegId ahead = f_.makeRegister(ScalarType::b64);
-    Operand source = c.limit;
-    source.join = Join::Comma;
-    put(place, SynthOpcode::MovU32, {to(limit), source});
+    const RegId wide = f_.makeRegister(ScalarType::b64), ahead = f_.makeRegister(ScalarType::b64);
+    const RegId limit = c.limit.isRegister() ? c.limit.reg() : f_.makeRegister(ScalarType::b32);
+    if (!c.limit.isRegister()) {
+      Operand number = c.limit;
+      number.join = Join::Comma;
+      put(place, SynthOpcode::MovU32, {to(limit), number});
+    }
     put(place, c.isSigned ? SynthOpcode::CvtS64S32 : SynthOpcode::CvtU64U32, {to(wide), from(limit)});
     put(place, c.isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
         {to(ahead), from(c.step), integerOperand(static_cast<int32_t>(copies_ - 1))});

@@ -51,10 +51,12 @@ PIPELINES = {
     "lsr": ["--passes=slsr,dce,lsr,dce", "--verify-each"],
     "loads": ["--passes=schedule-loads", "--schedule-loads-everywhere=1", "--verify-each"],
     "sink": ["--passes=sink-parameters", "--verify-each"],
+    "unroll": ["--passes=runtime-unroll", "--verify-each"],
     "wide-multiply": ["--passes=wide-multiply,dce", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "inline", "loads", "lsr", "sink", "spaces", "wide-multiply"}
+EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "inline", "loads", "lsr", "sink", "spaces",
+            "unroll", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
 
