@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "timing/kernel_time.h"
+#include "timing/loop_matching.h"
+
 namespace ptxopt {
 namespace {
 
@@ -118,6 +121,7 @@ class TimeComparison {
       : before_(before), after_(after), loopsAreSame_(before.inner.size() == after.inner.size()) {
     if (!loopsAreSame_) {
       wholeIsSame_ = !isSameFrame || timing::workRatio(after.work, before.work) == 1;
+      if (!wholeIsSame_) runs_ = timing::matchLoops(worksOf(before), worksOf(after), timing::kAssumedRounds);
       return;
     }
     for (std::size_t l = 0; l < before.inner.size(); ++l) {
@@ -134,6 +138,7 @@ class TimeComparison {
 
   Comparison compare() const {
     if (wholeIsSame_ && !loopsAreSame_) return compareWhole();
+    if (runs_) return compareRuns();
     if (!loopsAreSame_) return before_.inner.size() == after_.inner.size() ? Comparison() : compareTogether();
     Comparison better;
     for (std::size_t l = 0; l < before_.inner.size(); ++l) {
@@ -193,12 +198,38 @@ class TimeComparison {
   Comparison compareWhole() const { return compareCycles(before_.whole, after_.whole, 1, 0, {}); }
 
   // Another number of loops, which do not do the same in 8 rounds: ptxas made two of one, or none, on one side only. What
-  // costs more for the same work is worse. Nothing is better by this: which loop was made of which is not known.
+  // costs more for the same work is worse. Nothing is better by this: which loop was made of which is not known (otherwise
+  // runs_ are compared).
   Comparison compareTogether() const {
     const auto [a, b, work] = bothTogether();
     const std::string in = fmt::format("{}{}", haveLoops() ? " in innermost loops together" : "", kSameWork);
     Comparison result = compareCycles(a, b, work, 0, in);
     return result.sign > 0 ? result : Comparison();
+  }
+
+  // Of one loop before, several were made: the main one, and others for the rounds that are left.
+  Comparison compareRuns() const {
+    Comparison better;
+    for (std::size_t l = 0; l < before_.inner.size(); ++l) {
+      ModelledTime::Cycles cycles{};
+      double rounds = 0;
+      for (const timing::LoopShare& share : (*runs_)[l]) {
+        rounds += share.rounds * share.copies;
+        for (std::size_t s = 0; s < cycles.size(); ++s)
+          cycles[s] += share.rounds * after_.inner[share.loop].cycles[s];
+      }
+      const std::string in = fmt::format(" in innermost loop {}{}", l + 1, kSameWork);
+      Comparison loop = compareCycles(before_.inner[l].cycles, cycles, rounds, 2, in);
+      if (loop.sign > 0) return loop;
+      if (better.sign == 0) better = std::move(loop);
+    }
+    return better;
+  }
+
+  static std::vector<timing::Work> worksOf(const ModelledTime& time) {
+    std::vector<timing::Work> works;
+    for (const ModelledTime::Loop& loop : time.inner) works.push_back(loop.work);
+    return works;
   }
 
   bool haveLoops() const { return !before_.inner.empty() && !after_.inner.empty(); }
@@ -226,6 +257,8 @@ class TimeComparison {
 
   const ModelledTime& before_;
   const ModelledTime& after_;
+  // Where there are more loops after: which were made of which.
+  std::optional<std::vector<std::vector<timing::LoopShare>>> runs_;
   std::vector<double> rounds_;  // of each innermost loop before in one after; 0: not known
   bool loopsAreSame_, wholeIsSame_ = true;
 };

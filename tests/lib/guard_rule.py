@@ -7,6 +7,7 @@ import math
 SCENARIOS = ("L1", "L2", "DRAM")
 SAME_TIME = 0.005  # of the cycles: less says nothing
 WITNESSES = ("written", "computed", "read")
+ASSUMED_ROUNDS = 8
 UNROLLED = 1.9  # times the work of a round: less is not due to unrolling
 
 
@@ -64,11 +65,56 @@ def sign_of(a, b, rounds=1):
     return -1 if any(is_longer(y, x) for x, y in zip(a, b)) else 0
 
 
+def copies_in(after, before):
+    """How many rounds of a loop before one after is, by all that tells; None: not known."""
+    copies = None
+    for witness in WITNESSES:
+        a, b = before[witness], after[witness]
+        if a <= 0 and b <= 0:
+            continue
+        if a <= 0 or b <= 0:
+            return None
+        whole = math.floor(b / a + 0.5)
+        if whole < 1 or abs(b / a - whole) > 0.05 * whole or copies not in (None, whole):
+            return None
+        copies = whole
+    return copies
+
+
+def match_loops(before, after):
+    """By loop before: [loop after, copies, rounds]; None: not known which were made of which."""
+    if not before or len(after) < len(before):
+        return None
+    extra, at, runs = len(after) - len(before), 0, []
+    for loop in before:
+        first = copies_in(after[at]["work"], loop["work"])
+        if first is None:
+            return None
+        run = [(after[at], first, ASSUMED_ROUNDS)]
+        at += 1
+        while extra and at < len(after):
+            copies, more = copies_in(after[at]["work"], loop["work"]), run[-1][1]
+            if copies is None or copies >= more:
+                break
+            run.append((after[at], copies, (more / copies - 1) / 2))
+            at += 1
+            extra -= 1
+        if len(run) > 1 and run[-1][1] != 1:
+            return None
+        runs.append(run)
+    return runs if at == len(after) else None
+
+
 def by_cycles(a, b, same_frame):
     """The sign, and whether a run of the whole does the same before and after."""
     if len(a["inner"]) != len(b["inner"]):
         if not same_frame or work_ratio(b["work"], a["work"]) == 1:
             return sign_of(a["whole"], b["whole"]), True
+        if runs := match_loops(a["inner"], b["inner"]):
+            signs = [sign_of(loop["cycles"],
+                             [sum(rounds * made["cycles"][s] for made, _, rounds in run) for s in range(len(SCENARIOS))],
+                             sum(rounds * copies for _, copies, rounds in run)) for loop, run in zip(a["inner"], runs)]
+            return 1 if 1 in signs else min(signs), False
         (x, worked), (y, works) = (together(t) if a["inner"] and b["inner"] else (t["whole"], t["work"]) for t in (a, b))
         return max(0, sign_of(x, y, work_ratio(works, worked))), False
     loops = list(zip(a["inner"], b["inner"]))

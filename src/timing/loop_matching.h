@@ -1,0 +1,30 @@
+// Which loops of one version of a kernel do what a loop of another version does.
+//
+// A pass, or ptxas, makes of one loop a main loop of several copies, and others of fewer for the rounds that are left. By what
+// they write, compute and read (work.h) a run of loops after is matched with each loop before, in the order of the code: the
+// first does r rounds of the loop before at once, the next ones fewer and fewer, the last one 1.
+// Invariants: all that tells of the work agrees, and r is a whole number; every loop of both is matched, or none is.
+// Cost: linear.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "timing/work.h"
+
+namespace ptxopt::timing {
+
+struct LoopShare {
+  std::size_t loop = 0;  // after
+  double copies = 1;     // of a round before, in one of its rounds
+  double rounds =
+      0;  // when the first of the run goes round as often as is assumed, and what is left is half of what may be
+};
+
+// By loop before; none: not known.
+std::optional<std::vector<std::vector<LoopShare>>> matchLoops(std::span<const Work> before,
+                                                              std::span<const Work> after, double assumedRounds);
+
+}  // namespace ptxopt::timing
