@@ -86,8 +86,24 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   CHECK(merged.sign > 0);
   CHECK(merged.text() == "L1 272 -> 400 in innermost loops together, for the same work");
   CHECK(cyclesForWorkOf(two, once) > value(two, Measure::Cycles));
-  // Nothing is better by this.
-  CHECK(by(once, two).sign == 0);
+  // One loop became two: what they read and write tells that. The second one goes round one and a half times.
+  CHECK(by(once, two).sign < 0);
+  CHECK(by(once, two).text() == "L1 10.00 -> 6.18 in innermost loop 1, for the same work");
+  const FunctionMeasures slower = timed({unrolled(4, {41, 80, 120}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
+  CHECK(by(once, slower).text() == "L1 10.00 -> 10.24 in innermost loop 1, for the same work");
+  CHECK(by(once, slower).sign > 0);
+  // Of two loops the second one did.
+  const FunctionMeasures both = timed({unrolled(2, {9, 9, 9}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
+  const FunctionMeasures three =
+      timed({unrolled(2, {9, 9, 9}), unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
+  CHECK(by(both, three).text() == "L1 10.00 -> 6.18 in innermost loop 2, for the same work");
+  // Where it is not known which was made of which, nothing is better: what is read and what is written disagree, or the rest of
+  // the rounds is in no loop.
+  FunctionMeasures unclear = two;
+  unclear.time->inner[0].work.read = 12;
+  CHECK(by(once, unclear).sign == 0);
+  const FunctionMeasures noRest = timed({unrolled(4, {24, 48, 80}), unrolled(2, {12, 24, 40})}, {1, 1, 1});
+  CHECK(by(once, noRest).sign == 0);
   // Unrolled altogether on one side.
   FunctionMeasures straight = timed({}, {200, 360, 520});
   straight.time->work = {.written = 64, .read = 64, .instructions = 116};
