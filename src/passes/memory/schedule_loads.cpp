@@ -225,7 +225,7 @@ class ScheduleLoads : FunctionPass {
   const RegisterScopes& scopes() {
     if (!scopes_) {
       scopes_.emplace(module_, f_);
-      occurrences_.emplace(f_);
+      occurrences_.emplace(f_, *scopes_);
     }
     return *scopes_;
   }
