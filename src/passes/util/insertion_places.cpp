@@ -16,13 +16,14 @@ InstrId placeBefore(const Module& module, const Function& f, InstrId id) {
 }
 
 InstrId placeAtStart(const Module& module, const Function& f, const Block& block) {
+  const bool isEntry = !f[block.first].previous.valid();
+  const auto comesBefore = [&](const Instruction& i) {
+    return i.kind == InstrKind::Label || (i.kind == InstrKind::Pragma && !isUsedBytesMask(module, i)) ||
+           (isEntry && (i.kind == InstrKind::Declaration || i.kind == InstrKind::Loc));
+  };
   InstrId id = block.first;
-  while (id.valid() && f[id].kind == InstrKind::Label && id != block.last) id = f[id].next;
-  while (id.valid() && f[id].kind == InstrKind::Pragma && !isUsedBytesMask(module, f[id]) && id != block.last)
-    id = f[id].next;
-  const bool isPast =
-      f[id].kind == InstrKind::Label || (f[id].kind == InstrKind::Pragma && !isUsedBytesMask(module, f[id]));
-  return isPast ? f[id].next : id;
+  while (comesBefore(f[id]) && id != block.last) id = f[id].next;
+  return comesBefore(f[id]) ? f[id].next : id;
 }
 
 InstrId placeAtEnd(const Module& module, const Function& f, const Block& block) {

@@ -9,7 +9,7 @@ namespace ptxopt {
 InstrId placeBefore(const Module& module, const Function& f, InstrId id);
 // At the end of a block, before its branch.
 InstrId placeAtEnd(const Module& module, const Function& f, const Block& block);
-// At the start of a block, after its label and the pragma of a loop.
+// At the start of a block, after its label and the pragma of a loop; of the function, after the declarations there.
 InstrId placeAtStart(const Module& module, const Function& f, const Block& block);
 // Where only what falls through from `from` to `to` passes, in a block of its own. False when there is none:
 // `from` does not fall through to `to`, or jumps there too.
