@@ -29,7 +29,7 @@ BANG       : '!' ;
 TILDE      : '~' ;
 BINARY     : '|' | '*' | '/' | '%' | '&' | '^' | '||' | '&&' | '==' | '!=' | '<=' | '>=' | '<<' | '>>' | '?' ;
 
-INT        : ( [0-9]+ | '0' [xX] [0-9a-fA-F]+ | '0' [bB] [01]+ ) 'U'? ;
+INT        : ( [0-9]+ | '0' [xX] [0-9a-fA-F]+ | '0' [bB] [01]+ ) 'U'? | 'WARP_SZ' ;   // a number wherever one may stand: .maxntid WARP_SZ
 HEXFLOAT   : '0' [fF] HEX8 | '0' [dD] HEX8 HEX8 ;
 FLOAT      : [0-9]+ '.' [0-9]* EXPONENT? | '.' [0-9]+ EXPONENT? | [0-9]+ EXPONENT ;
 STRING     : '"' ~["]* '"' ;                           // no escapes: a backslash is itself; may span lines

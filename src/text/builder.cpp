@@ -293,9 +293,7 @@ void Builder::closeDimension(const Token& bracket) {
   uint64_t size = 0;
   std::string text;
   appendCanonical(text, module_.text(SourceRange{dimensionBegin_, offsetOf(bracket)}));
-  if (text == "WARP_SZ")
-    size = 32;
-  else if (!text.empty() && !parseInteger(text, size))
+  if (!text.empty() && !parseInteger(text, size))
     fail(bracket, "an array size is one number");
   declarator_.elements *= size;
 }

@@ -107,6 +107,7 @@ void Builder::binary(const Token& t) {
 }
 
 void Builder::integer(const Token& t) {
+  if (t.view() == "WARP_SZ") return name(t);
   uint64_t value = 0;
   if (!parseInteger(t.view(), value)) fail(t, "the number does not fit in 64 bits");
   const std::string_view text = t.view();

@@ -18,6 +18,10 @@ bool parseInteger(std::string_view text, uint64_t& value) {
       return true;
     }
   }
+  if (text == "WARP_SZ") {
+    value = 32;
+    return true;
+  }
   __extension__ using Wide = unsigned __int128;
   constexpr Wide kLimit = static_cast<Wide>(12) << 64;
   if (text.ends_with('U')) text.remove_suffix(1);
