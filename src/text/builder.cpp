@@ -293,8 +293,7 @@ void Builder::closeDimension(const Token& bracket) {
   uint64_t size = 0;
   std::string text;
   appendCanonical(text, module_.text(SourceRange{dimensionBegin_, offsetOf(bracket)}));
-  if (!text.empty() && !parseInteger(text, size))
-    fail(bracket, "an array size is one number");
+  if (!text.empty() && !parseInteger(text, size)) fail(bracket, "an array size is one number");
   declarator_.elements *= size;
 }
 
