@@ -26,9 +26,9 @@ Launch::Launch(Machine& machine, const Program& program, const LaunchConfig& con
   const Dim3 &g = config.grid, &b = config.block, &c = config.cluster;
   if (g.count() == 0 || b.count() == 0 || c.count() == 0) fail("a grid, block or cluster of size 0");
   if (g.x > INT32_MAX || g.y > 65535 || g.z > 65535) fail(fmt::format("a grid of {} blocks", toString(g)));
-  if (b.count() > 1024 || b.z > 64)
+  if (b.x > 1024 || b.y > 1024 || b.z > 64 || b.count() > 1024)  // the product may wrap
     fail(fmt::format("a block of {} threads: at most 1024, and 64 in z", toString(b)));
-  if (c.count() > 16) fail("a cluster of more than 16 blocks");
+  if (c.x > 16 || c.y > 16 || c.z > 16 || c.count() > 16) fail("a cluster of more than 16 blocks");
   if (g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) fail("the grid is no multiple of the cluster");
   if (parameters_.size() != program.parameterBytes())
     fail(fmt::format("the kernel has {} bytes of parameters, {} were given", program.parameterBytes(),

@@ -25,15 +25,17 @@ std::string readEntry(unzFile file, const std::string& path, const std::string& 
     throw bad("it is not in the record");
   if (name == kManifest && info.uncompressed_size > kMostManifest) throw bad("it is too large");
   if (unzOpenCurrentFile(file) != UNZ_OK) throw bad("it cannot be read");
-  std::string bytes(info.uncompressed_size, '\0');
-  for (std::size_t at = 0; at < bytes.size();) {
-    const int n = unzReadCurrentFile(file, bytes.data() + at,
-                                     static_cast<unsigned>(std::min<std::size_t>(kPiece, bytes.size() - at)));
+  // As much memory as there are bytes, whatever the file says.
+  std::string bytes;
+  while (bytes.size() < info.uncompressed_size) {
+    const std::size_t at = bytes.size();
+    bytes.resize(at + std::min<uint64_t>(kPiece, info.uncompressed_size - at));
+    const int n = unzReadCurrentFile(file, bytes.data() + at, static_cast<unsigned>(bytes.size() - at));
     if (n <= 0) {
       unzCloseCurrentFile(file);
       throw bad("it is cut short");
     }
-    at += static_cast<std::size_t>(n);
+    bytes.resize(at + static_cast<std::size_t>(n));
   }
   if (unzCloseCurrentFile(file) != UNZ_OK) throw bad("its checksum is wrong");
   return bytes;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <concepts>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace ptxopt::record {
@@ -13,9 +15,18 @@ using nlohmann::json;
 
 constexpr const char* kFormat = "ptxopt launch record";
 
+// JSON's own conversion wraps what is negative, broken or too large.
+template <std::unsigned_integral T>
+T numberOf(const json& j) {
+  if (!j.is_number_unsigned() || j.get<uint64_t>() > std::numeric_limits<T>::max())
+    throw RecordError(fmt::format("{} is no number of {} bits", j.is_primitive() ? j.dump() : j.type_name(),
+                                  std::numeric_limits<T>::digits));
+  return j.get<T>();
+}
+
 json shapeJson(const exec::Dim3& d) { return {d.x, d.y, d.z}; }
 exec::Dim3 shapeOfJson(const json& j) {
-  return {j.at(0).get<uint32_t>(), j.at(1).get<uint32_t>(), j.at(2).get<uint32_t>()};
+  return {numberOf<uint32_t>(j.at(0)), numberOf<uint32_t>(j.at(1)), numberOf<uint32_t>(j.at(2))};
 }
 
 std::string hex(const std::vector<std::byte>& bytes) {
@@ -28,9 +39,9 @@ std::vector<std::byte> bytesOfHex(const std::string& text) {
   const auto digit = [](char c) -> unsigned {
     if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
     if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-    throw RecordError(fmt::format("'{}' is no hexadecimal digit", c));
+    throw RecordError(fmt::format("parameters: '{}' is no hexadecimal digit", c));
   };
-  if (text.size() % 2 != 0) throw RecordError("an odd number of hexadecimal digits");
+  if (text.size() % 2 != 0) throw RecordError("parameters: an odd number of hexadecimal digits");
   std::vector<std::byte> bytes;
   for (std::size_t i = 0; i < text.size(); i += 2)
     bytes.push_back(static_cast<std::byte>(16 * digit(text[i]) + digit(text[i + 1])));
@@ -46,21 +57,40 @@ json textureJson(const RecordedTexture& t) {
           {"border", t.border},   {"texels", t.texels}};
 }
 
+template <class T, std::size_t N>
+void numbersOf(const json& j, std::array<T, N>& to) {
+  for (std::size_t i = 0; i < N; ++i) to[i] = numberOf<T>(j.at(i));
+}
+
 RecordedTexture textureOf(const json& j) {
   RecordedTexture t;
-  j.at("handle").get_to(t.handle);
-  j.at("kind").get_to(t.kind);
-  j.at("size").get_to(t.size);
-  j.at("channels").get_to(t.channels);
-  j.at("format").get_to(t.format);
-  j.at("pitch").get_to(t.pitch);
+  t.handle = numberOf<uint64_t>(j.at("handle"));
+  t.kind = numberOf<unsigned>(j.at("kind"));
+  numbersOf(j.at("size"), t.size);
+  t.channels = numberOf<unsigned>(j.at("channels"));
+  t.format = numberOf<unsigned>(j.at("format"));
+  numbersOf(j.at("pitch"), t.pitch);
   j.at("linear").get_to(t.isLinear);
-  j.at("address").get_to(t.addressModes);
-  j.at("filter").get_to(t.filter);
+  numbersOf(j.at("address"), t.addressModes);
+  t.filter = numberOf<unsigned>(j.at("filter"));
   j.at("normalized").get_to(t.isNormalized);
   j.at("border").get_to(t.border);
-  j.at("texels").get_to(t.texels);
+  t.texels = numberOf<uint64_t>(j.at("texels"));
   return t;
+}
+
+// Ascending parts of the heap, none in another one or outside.
+std::vector<std::pair<uint64_t, uint64_t>> usedOfJson(const json& j, uint64_t heapSize) {
+  std::vector<std::pair<uint64_t, uint64_t>> used;
+  uint64_t at = 0;
+  for (const json& part : j) {
+    const auto offset = numberOf<uint64_t>(part.at(0)), size = numberOf<uint64_t>(part.at(1));
+    if (offset < at || offset > heapSize || size > heapSize - offset)
+      throw RecordError(fmt::format("the heap of {} bytes has no part of {} bytes at {}", heapSize, size, offset));
+    used.emplace_back(offset, size);
+    at = offset + size;
+  }
+  return used;
 }
 
 json launchJson(const RecordedLaunch& l) {
@@ -95,24 +125,24 @@ json launchJson(const RecordedLaunch& l) {
 RecordedLaunch launchOf(const json& j) {
   RecordedLaunch l;
   l.kernel = j.at("kernel").get<std::string>();
-  l.module = j.at("module").get<uint64_t>();
+  l.module = numberOf<uint64_t>(j.at("module"));
   l.grid = shapeOfJson(j.at("grid"));
   l.block = shapeOfJson(j.at("block"));
   l.cluster = shapeOfJson(j.at("cluster"));
-  l.shared = j.at("shared").get<uint32_t>();
+  l.shared = numberOf<uint32_t>(j.at("shared"));
   l.parameters = bytesOfHex(j.at("parameters").get<std::string>());
   for (const auto& [number, value] : j.at("environment").items())
-    l.environment[static_cast<unsigned>(std::stoul(number))] = value.get<uint32_t>();
-  l.heapSize = j.at("heap").at("size").get<uint64_t>();
-  l.heapUsed = j.at("heap").at("used").get<std::vector<std::pair<uint64_t, uint64_t>>>();
+    l.environment[static_cast<unsigned>(std::stoul(number))] = numberOf<uint32_t>(value);
+  l.heapSize = numberOf<uint64_t>(j.at("heap").at("size"));
+  l.heapUsed = usedOfJson(j.at("heap").at("used"), l.heapSize);
   l.hasTextures = j.value("textures", false);
   if (j.contains("bindings"))
     for (const json& t : j.at("bindings")) l.textures.push_back(textureOf(t));
   for (const json& m : j.at("memory"))
-    l.memory.push_back({m.at("name").get<std::string>(), m.at("address").get<uint64_t>(),
-                        m.at("size").get<uint64_t>(), m.at("readOnly").get<bool>(), m.at("variable").get<bool>(),
-                        m.at("alias").get<uint64_t>(), m.at("before").get<std::string>(),
-                        m.at("after").get<std::string>()});
+    l.memory.push_back({m.at("name").get<std::string>(), numberOf<uint64_t>(m.at("address")),
+                        numberOf<uint64_t>(m.at("size")), m.at("readOnly").get<bool>(),
+                        m.at("variable").get<bool>(), numberOf<uint64_t>(m.at("alias")),
+                        m.at("before").get<std::string>(), m.at("after").get<std::string>()});
   return l;
 }
 
@@ -162,7 +192,7 @@ Record recordOfJson(std::string_view text) {
   return reading([&] {
     const json j = json::parse(text);
     if (j.value("format", "") != kFormat) throw RecordError("it is no launch record");
-    const int version = j.at("version").get<int>();
+    const auto version = numberOf<uint32_t>(j.at("version"));
     if (version != kFormatVersion)
       throw RecordError(fmt::format("it has format version {}; this ptxopt reads {}", version, kFormatVersion));
     Record record;

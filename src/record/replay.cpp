@@ -11,6 +11,19 @@
 
 namespace ptxopt::record {
 
+namespace {
+
+// Of the recorded size: what is compared with it is read as far.
+std::string contentOf(const Archive& archive, const RecordedMemory& m, const std::string& digest) {
+  const uint64_t size = archive.sizeOf(digest);
+  if (size != 0 && size != m.size) throw RecordError(fmt::format("'{}' has another size than its bytes", m.name));
+  std::string bytes = archive.content(digest);
+  if (bytes.size() != m.size) throw RecordError(fmt::format("'{}' has another size than its bytes", m.name));
+  return bytes;
+}
+
+}  // namespace
+
 Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Module& ptx,
                 const ReplayOptions& options) {
   if (launch.hasTextures) throw RecordError("the launch had textures or surfaces, which were not recorded");
@@ -20,8 +33,7 @@ Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Modu
   result.memory.reserve(launch.memory.size());
   std::vector<exec::Allocation*> places;
   for (const RecordedMemory& m : launch.memory) {
-    std::string& bytes = result.memory.emplace_back(archive.content(m.before));
-    if (bytes.size() != m.size) throw RecordError(fmt::format("'{}' has another size than its bytes", m.name));
+    std::string& bytes = result.memory.emplace_back(contentOf(archive, m, m.before));
     if (m.address == device->heapMemory.base && m.size == launch.heapSize) {
       std::memcpy(device->heapMemory.data, bytes.data(), bytes.size());
       places.push_back(&device->heapMemory);
@@ -97,7 +109,7 @@ std::optional<std::vector<std::string>> recordedResult(const Archive& archive, c
   std::vector<std::string> result;
   for (const RecordedMemory& m : launch.memory) {
     if (m.after.empty()) return std::nullopt;
-    result.push_back(archive.content(m.after));
+    result.push_back(contentOf(archive, m, m.after));
   }
   return result;
 }

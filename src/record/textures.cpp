@@ -69,12 +69,24 @@ std::vector<RecordedTexture> recordedTextures(exec::Machine& machine, Arrays& ar
   return result;
 }
 
+namespace {
+
+// Whether the sum is a number of 64 bits.
+bool addProduct(uint64_t& sum, uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(sum, product, &sum);
+}
+
+}  // namespace
+
 void bindTextures(const RecordedLaunch& launch, const std::vector<exec::Allocation*>& places,
                   exec::Machine& machine) {
   for (const RecordedTexture& r : launch.textures) {
     auto t = std::make_shared<TextureBinding>();
     t->kind = enumOf(r.kind, TextureBinding::Kind::Sampler);
     t->width = r.size[0], t->height = r.size[1], t->depth = r.size[2], t->layers = r.size[3];
+    if (r.channels != 1 && r.channels != 2 && r.channels != 4)
+      throw RecordError(fmt::format("a texture of {} channels", r.channels));
     t->channels = r.channels;
     t->format = enumOf(r.format, exec::TexelFormat::Unorm16);
     t->rowPitch = r.pitch[0], t->slicePitch = r.pitch[1];
@@ -87,10 +99,11 @@ void bindTextures(const RecordedLaunch& launch, const std::vector<exec::Allocati
     if (r.texels != 0) {
       // The last slice and row may be shorter in memory that the program has laid out.
       const uint64_t slices = std::max(t->depth, t->layers);
-      const uint64_t needed = (slices - 1) * t->slicePitch + (uint64_t{t->height} - 1) * t->rowPitch +
-                              uint64_t{t->width} * t->texelBytes();
+      uint64_t needed = uint64_t{t->width} * t->texelBytes();
+      const bool isPossible = t->height != 0 && slices != 0 && addProduct(needed, slices - 1, t->slicePitch) &&
+                              addProduct(needed, uint64_t{t->height} - 1, t->rowPitch);
       const auto found = std::find_if(places.begin(), places.end(), [&](const exec::Allocation* a) {
-        return a->contains(r.texels, needed) && t->height != 0 && slices != 0;
+        return isPossible && a->contains(r.texels, needed);
       });
       if (found == places.end())
         throw RecordError(fmt::format("the texels of a texture, at {:#x}, lie in no memory", r.texels));

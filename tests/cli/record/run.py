@@ -133,6 +133,57 @@ class Records:
                 new.writestr(entry, old.read(entry) if entry == "record.json" else b"other bytes")
         self.ends(2, ["record", "replay", "swapped.zip"], "it has other bytes")
 
+    def changed(self, change):
+        """The record with another record.json."""
+        with zipfile.ZipFile(self.folder / "r.zip") as old, zipfile.ZipFile(self.folder / "changed.zip", "w") as new:
+            record = json.loads(old.read("record.json"))
+            launch = record["launches"][0]
+            change(launch, {m["name"]: m for m in launch["memory"]})
+            for entry in old.namelist():
+                new.writestr(entry, json.dumps(record) if entry == "record.json" else old.read(entry))
+        return "changed.zip"
+
+    def damaged(self):
+        """Numbers that no record has."""
+        def after_of_another(launch, memory):
+            memory["x"]["after"] = memory["total"]["after"]
+
+        def before_of_another(launch, memory):
+            memory["x"]["before"] = memory["total"]["before"]
+
+        for change in (after_of_another, before_of_another):
+            self.ends(2, ["record", "replay", self.changed(change)], "'x' has another size than its bytes")
+        for key, value, *says in (("grid", [2**32 + 1, 1, 1], "no number of 32 bits"), ("grid", [-1, 1, 1]),
+                                  ("block", [1.5, 1, 1], "1.5"), ("block", [[], 1, 1]), ("shared", 2**32),
+                                  ("environment", {"0": -1}), ("parameters", "0"), ("parameters", "zz"),
+                                  ("module", 2**64), ("heap", {"size": -1, "used": []}),
+                                  ("heap", {"size": 1024, "used": [[4096, 16]]}, "the heap of 1024 bytes"),
+                                  ("heap", {"size": 1024, "used": [[16, 2**64 - 1]]}, "the heap of 1024 bytes"),
+                                  ("heap", {"size": 1024, "used": [[64, 16], [0, 16]]}, "the heap of 1024 bytes")):
+            name = self.changed(lambda launch, _: launch.update({key: value}))
+            self.ends(2, ["record", "info", name], name, *says)
+        for key, value in (("size", -1), ("size", 1e300), ("address", 2**64), ("alias", -1)):
+            name = self.changed(lambda _, memory: memory["x"].update({key: value}))
+            self.ends(2, ["record", "info", name], name, "no number of 64 bits")
+        # The product is 4 modulo 2^64.
+        name = self.changed(lambda launch, _: launch.update({"block": [2147549185, 4294836226, 2]}))
+        self.ends(1, ["record", "replay", name, "--launch", "1"], "bad-launch")
+
+    def bomb(self):
+        """An entry that is said to be larger than it is takes no more memory than it has bytes."""
+        data = bytearray((self.folder / "r.zip").read_bytes())
+        with zipfile.ZipFile(self.folder / "r.zip") as z:
+            record = json.loads(z.read("record.json"))
+        digest = record["modules"][0]["text"].encode()
+        for signature, size_at, name_at in ((b"PK\x03\x04", 22, 30), (b"PK\x01\x02", 24, 46)):
+            at = next(i for i in range(len(data)) if data[i:i + 4] == signature and
+                      data[i + name_at:i + name_at + len(digest)] == digest)
+            data[at + size_at:at + size_at + 4] = (0xFFFFFFF0).to_bytes(4, "little")
+        (self.folder / "bomb.zip").write_bytes(data)
+        limit = f"ulimit -v {2 << 20}; exec {self.tool} record replay bomb.zip"
+        result = subprocess.run(["sh", "-c", limit], capture_output=True, text=True, timeout=120, cwd=self.folder)
+        self.check(result.returncode == 2 and "bomb.zip" in result.stderr, "bomb", result)
+
     def usage(self):
         for words in (["record"], ["record", "show", "r.zip"], ["record", "diff", "r.zip"], ["record", "cut", "r.zip"],
                       ["record", "info", "r.zip", "--with", "k.ptx"], ["record", "info", "r.zip", "other.zip"],
@@ -149,7 +200,7 @@ def main():
     tool = str(Path(parser.parse_args().tool).resolve())
     with tempfile.TemporaryDirectory() as folder:
         test = Records(tool, Path(folder))
-        for part in (test.recorded, test.replayed, test.cut, test.failed, test.broken, test.usage):
+        for part in (test.recorded, test.replayed, test.cut, test.failed, test.broken, test.damaged, test.bomb, test.usage):
             part()
     print(f"{test.counted.checks} checks of launch records, {test.counted.wrong} wrong")
     return 1 if test.counted.wrong else 0
