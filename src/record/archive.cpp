@@ -7,10 +7,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <set>
 
 namespace ptxopt::record {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kManifest = "record.json";
 constexpr int kLevel = 4;               // of deflate: most of the gain, a third of the time of the best
@@ -86,8 +89,13 @@ uint64_t Archive::sizeOf(const std::string& digest) const {
   return info.uncompressed_size;
 }
 
-void writeArchive(const std::string& path, const Record& record,
+void writeArchive(const std::string& name, const Record& record,
                   const std::function<std::string(const std::string& digest)>& content) {
+  // A link to the record stays one, and what is no file is not replaced by one.
+  std::error_code none;
+  const bool isThere = fs::exists(name, none);
+  if (isThere && !fs::is_regular_file(name, none)) throw RecordError(fmt::format("'{}': a record is a file", name));
+  const std::string path = isThere ? fs::canonical(name).string() : name;
   const std::string temporary = path + ".part";
   zipFile file = zipOpen64(temporary.c_str(), APPEND_STATUS_CREATE);
   if (file == nullptr) throw RecordError(fmt::format("'{}': {}", temporary, std::strerror(errno)));

@@ -52,7 +52,7 @@ uint64_t FolderWriter::addModule(std::string_view name, std::string_view text) {
   modules_.push_back({std::string(name), keep(text)});
   nlohmann::json list = nlohmann::json::array();
   for (const RecordedModule& m : modules_) list.push_back({{"name", m.name}, {"text", m.text}});
-  writeWhole(path_ + '/' + kModules, list.dump());
+  writeWhole(path_ + '/' + kModules, list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   return modules_.size() - 1;
 }
 

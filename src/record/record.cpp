@@ -178,11 +178,13 @@ std::string toJson(const Record& record) {
   for (const RecordedModule& m : record.modules) modules.push_back({{"name", m.name}, {"text", m.text}});
   for (const RecordedLaunch& l : record.launches) launches.push_back(launchJson(l));
   return json{{"format", kFormat}, {"version", kFormatVersion}, {"modules", modules}, {"launches", launches}}.dump(
-             1) +
+             1, ' ', false, json::error_handler_t::replace) +
          '\n';
 }
 
-std::string toJson(const RecordedLaunch& launch) { return launchJson(launch).dump(); }
+std::string toJson(const RecordedLaunch& launch) {
+  return launchJson(launch).dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 RecordedLaunch launchOfJson(std::string_view text) {
   return reading([&] { return launchOf(json::parse(text)); });

@@ -1,6 +1,7 @@
 // The two programs as functions, for main() and for the shared library.
 #pragma once
 
+#include <cstdio>
 #include <new>
 
 #include "ptxopt/ptxopt.h"
@@ -11,10 +12,13 @@ namespace ptxopt::tool {
 int runTool(int argc, char** argv);    // ptxopt
 int runDropIn(int argc, char** argv);  // ptxopt-ptxas, without what only ptxopt needs
 
-// What either does: nothing thrown ends a program without a message.
+// What either does: nothing thrown ends a program without a message, and no output is lost without one.
 inline int runGuarded(int (*program)(int, char**), int argc, char** argv) {
   try {
-    return program(argc, argv);
+    const int exitCode = program(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exitCode;
+    const int code = fail(Status::Usage, "cannot write to standard output");
+    return exitCode != 0 ? exitCode : code;
   } catch (const std::bad_alloc&) {
     return fail(Status::Usage, "out of memory");
   } catch (const std::exception& e) {

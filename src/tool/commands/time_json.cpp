@@ -113,7 +113,7 @@ std::string timeJson(const TimeReport& report, bool code) {
     for (const RegionTime& r : f.time.regions) function["regions"].push_back(regionJson(report, f, r, code));
     json["functions"].push_back(std::move(function));
   }
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace ptxopt::tool

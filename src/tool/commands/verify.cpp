@@ -91,7 +91,7 @@ void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
                          {"undetermined_differences", v.undeterminedDifferences},
                          {"undetermined", v.undetermined}});
   }
-  fmt::print("{}\n", all.dump(2));
+  fmt::print("{}\n", all.dump(2, ' ', false, decltype(all)::error_handler_t::replace));
 }
 
 // 42, -1, 0x2a, 0f3F800000, 0d...

@@ -5,6 +5,7 @@
 """
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -184,6 +185,22 @@ class Records:
         result = subprocess.run(["sh", "-c", limit], capture_output=True, text=True, timeout=120, cwd=self.folder)
         self.check(result.returncode == 2 and "bomb.zip" in result.stderr, "bomb", result)
 
+    def places(self):
+        """A link to a record stays a link; what is no file stays what it is; names have any bytes."""
+        (self.folder / "link.zip").symlink_to("target.zip")
+        (self.folder / "target.zip").write_bytes(b"")
+        self.ends(0, ["record", "cut", "r.zip", "-o", "link.zip", "--launch", "1"])
+        self.check((self.folder / "link.zip").is_symlink(), "a link is replaced")
+        self.ends(0, ["record", "info", "target.zip"], "1 launch")
+        os.mkfifo(self.folder / "pipe")
+        self.ends(2, ["record", "cut", "r.zip", "-o", "pipe", "--launch", "1"], "a record is a file")
+        self.ends(2, ["run", "k.ptx", *RUN, "--record", "pipe"], "a record is a file")
+        self.check((self.folder / "pipe").is_fifo(), "a pipe is replaced")
+        name = os.fsdecode(b"a \xff.ptx")
+        (self.folder / name).write_text(KERNELS)
+        self.ends(0, ["run", name, *RUN, "--record", "bytes.zip"])
+        self.ends(0, ["record", "replay", "bytes.zip"], "2 equal")
+
     def usage(self):
         for words in (["record"], ["record", "show", "r.zip"], ["record", "diff", "r.zip"], ["record", "cut", "r.zip"],
                       ["record", "info", "r.zip", "--with", "k.ptx"], ["record", "info", "r.zip", "other.zip"],
@@ -200,7 +217,7 @@ def main():
     tool = str(Path(parser.parse_args().tool).resolve())
     with tempfile.TemporaryDirectory() as folder:
         test = Records(tool, Path(folder))
-        for part in (test.recorded, test.replayed, test.cut, test.failed, test.broken, test.damaged, test.bomb, test.usage):
+        for part in (test.recorded, test.replayed, test.cut, test.failed, test.broken, test.damaged, test.bomb, test.places, test.usage):
             part()
     print(f"{test.counted.checks} checks of launch records, {test.counted.wrong} wrong")
     return 1 if test.counted.wrong else 0

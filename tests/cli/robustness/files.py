@@ -116,6 +116,9 @@ class Checks:
             self.call("in.ptx", code=USAGE, stdout=full)
         os.symlink("/dev/full", self.path("link"))
         self.call("in.ptx", "-o", "link", code=USAGE)
+        for words in (["--list-passes"], ["--help"], ["verify", "in.ptx", "in.ptx"], ["doctor"]):
+            with open("/dev/full", "wb") as full:
+                self.call(*words, code=USAGE, stdout=full)
 
     def output_to_null(self):
         self.call("in.ptx", "-o", "/dev/null", code=0)
