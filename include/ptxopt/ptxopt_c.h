@@ -37,10 +37,10 @@ typedef struct ptxopt_result ptxopt_result;
  *   jobs            threads; 0: one a core        [1]
  *   file            the name in messages          ["<input>"]
  *   report          whether the details have the report  [false]
- * A member that is not one of these is an error. Never NULL. */
+ * A member that is not one of these is an error, and so is a number that makes no sense. Never NULL. */
 PTXOPT_C_API ptxopt_result* ptxopt_optimize(const char* text, size_t size, const char* options);
 /* The exit code of the tool: 0 ok, 2 options that make no sense, 3 the text is not PTX, 4 a bug in ptxopt; 1 where the
- * guard was asked for by its name and had nothing to compare. */
+ * guard was asked for by its name and had nothing to compare. Of NULL, as for the next three: 2. */
 PTXOPT_C_API int ptxopt_status(const ptxopt_result* result);
 /* The optimized text, empty unless the status is 0. A zero byte follows it. */
 PTXOPT_C_API const char* ptxopt_output(const ptxopt_result* result, size_t* size);

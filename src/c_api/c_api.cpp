@@ -25,6 +25,7 @@ void fail(ptxopt_result& to, Status status, std::string error) {
 }
 
 void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
+  if (text.data() == nullptr && !text.empty()) return fail(to, Status::Usage, "there is no text");
   Options options;
   GuardOptions guard;
   if (std::string error = readOptions(json == nullptr ? "" : json, options, guard); !error.empty())
@@ -37,6 +38,12 @@ void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
   if (guard.isInsistent && done.guard.noVerdict)
     return fail(to, Status::CheckFailed, "guard ptxas: nothing to compare: " + done.guard.trouble);
   to.output = std::move(done.result.output);
+}
+
+// Of no result, which what asks about one takes.
+const ptxopt_result& orNone(const ptxopt_result* result) {
+  static const ptxopt_result none{Status::Usage, {}, "there is no result"};
+  return result != nullptr ? *result : none;
 }
 
 ptxopt_result& outOfMemory() {
@@ -93,16 +100,17 @@ ptxopt_result* ptxopt_optimize(const char* text, size_t size, const char* option
   return result.release();
 }
 
-int ptxopt_status(const ptxopt_result* result) { return static_cast<int>(result->status); }
+int ptxopt_status(const ptxopt_result* result) { return static_cast<int>(c_api::orNone(result).status); }
 
 const char* ptxopt_output(const ptxopt_result* result, size_t* size) {
-  if (size != nullptr) *size = result->output.size();
-  return result->output.c_str();
+  const std::string& output = c_api::orNone(result).output;
+  if (size != nullptr) *size = output.size();
+  return output.c_str();
 }
 
-const char* ptxopt_error(const ptxopt_result* result) { return result->error.c_str(); }
+const char* ptxopt_error(const ptxopt_result* result) { return c_api::orNone(result).error.c_str(); }
 
-const char* ptxopt_details(const ptxopt_result* result) { return result->details.c_str(); }
+const char* ptxopt_details(const ptxopt_result* result) { return c_api::orNone(result).details.c_str(); }
 
 void ptxopt_free(ptxopt_result* result) {
   if (result != &c_api::outOfMemory()) delete result;

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdlib>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -22,23 +25,49 @@ struct Given {
   double timeoutSeconds = 600;
 };
 
-// A member by its name: where its value goes. Values of another kind throw, as nlohmann::json does.
+constexpr unsigned kMostJobs = 1024;  // as --jobs
+
+struct Unfit {};
+
+// nlohmann::json would cut off fractions and wrap what is too large.
+template <std::integral T>
+T integerOf(const Json& value, T least = std::numeric_limits<T>::min(), T most = std::numeric_limits<T>::max()) {
+  const bool fits = value.is_number_unsigned()
+                        ? std::in_range<T>(value.get<uint64_t>())
+                        : value.is_number_integer() && std::in_range<T>(value.get<int64_t>());
+  if (!fits || value.get<T>() < least || value.get<T>() > most) throw Unfit();
+  return value.get<T>();
+}
+
+double secondsOf(const Json& value) {
+  const auto seconds = value.get<double>();
+  if (!(seconds > 0)) throw Unfit();
+  return seconds;
+}
+
+void takeKnobs(const Json& value, std::map<std::string, int64_t>& to) {
+  if (!value.is_object()) throw Unfit();
+  for (const auto& [name, number] : value.items())
+    to[name] = number.is_boolean() ? number.get<bool>() : integerOf<int64_t>(number);
+}
+
+// A member by its name: where its value goes. Values of another kind throw Unfit, or as nlohmann::json does.
 struct Member {
   const char* name;
   void (*take)(const Json& value, Given& to);
 };
 constexpr Member kMembers[] = {
     {"arch", [](const Json& v, Given& to) { v.get_to(to.options.architecture); }},
-    {"level", [](const Json& v, Given& to) { v.get_to(to.options.level); }},
+    {"level", [](const Json& v, Given& to) { to.options.level = integerOf<int>(v); }},
     {"passes", [](const Json& v, Given& to) { to.options.passes = v.get<std::vector<std::string>>(); }},
     {"skip", [](const Json& v, Given& to) { v.get_to(to.options.skip); }},
-    {"knobs", [](const Json& v, Given& to) { v.get_to(to.options.knobs); }},
+    {"knobs", [](const Json& v, Given& to) { takeKnobs(v, to.options.knobs); }},
     {"guard", [](const Json& v, Given& to) { v.get_to(to.guard); }},
     {"guard_rule", [](const Json& v, Given& to) { v.get_to(to.rule); }},
     {"ptxas", [](const Json& v, Given& to) { v.get_to(to.ptxas); }},
     {"packages", [](const Json& v, Given& to) { v.get_to(to.packages); }},
-    {"timeout", [](const Json& v, Given& to) { v.get_to(to.timeoutSeconds); }},
-    {"jobs", [](const Json& v, Given& to) { v.get_to(to.options.jobs); }},
+    {"timeout", [](const Json& v, Given& to) { to.timeoutSeconds = secondsOf(v); }},
+    {"jobs", [](const Json& v, Given& to) { to.options.jobs = integerOf<unsigned>(v, 0, kMostJobs); }},
     {"file", [](const Json& v, Given& to) { v.get_to(to.options.fileName); }},
     {"report", [](const Json& v, Given& to) { v.get_to(to.options.report); }},
 };
@@ -50,10 +79,13 @@ std::string take(const Json& json, Given& given) {
     for (const Member& m : kMembers)
       if (name == m.name) found = &m;
     if (found == nullptr) return fmt::format("there is no option '{}'", name);
+    const auto unfit = [&] { return fmt::format("option '{}' cannot be {}", name, value.dump()); };
     try {
       found->take(value, given);
     } catch (const Json::exception&) {
-      return fmt::format("option '{}' cannot be {}", name, value.dump());
+      return unfit();
+    } catch (const Unfit&) {
+      return unfit();
     }
   }
   return {};

@@ -8,6 +8,7 @@ libptxopt.so lies beside the tool. What needs ptxas is left out where there is n
 import argparse
 import array
 import ast
+import ctypes
 import os
 import resource
 import shutil
@@ -64,11 +65,20 @@ def mistakes(t, ptxopt):
     t.check(error and (error.file, error.line, error.column, error.reason) == ("k.ptx", 57, 6, "undefined symbol 'oops'"), f"{error!r}")
     t.check(error and error.caret == "\tret oops;\n\t    ^" and str(error).startswith("k.ptx:57:6: error: "), f"{error}")
     for wrong in ({"level": 7}, {"passes": ["nope"]}, {"knobs": {"nope": 1}}, {"guard": "nope"}, {"guard_rule": "nope"}, {"arch": "x"},
-                  {"jobs": "many"}, {"passes": [1]}):
+                  {"jobs": "many"}, {"passes": [1]}, {"level": 1 << 40}, {"level": 1.5}, {"jobs": -1}, {"jobs": 1 << 32}, {"timeout": 0},
+                  {"knobs": {"lsr-rp-limit": 1.5}}, {"knobs": {"lsr-rp-limit": 1 << 64}}):
         t.check(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, **wrong)), f"{wrong} is accepted")
     t.check(raised(ptxopt.CheckFailed, lambda: ptxopt.optimize(sample("histogram.ptx"), guard="ptxas", ptxas="/nowhere/ptxas")), "a ptxas that is not there")
     t.check(raised(ptxopt.UsageError, lambda: ptxopt.program_path("sh")), "another program")
+    t.check(ptxopt.optimize(text, knobs={"lsr-check-rp": False}, guard="off").ptx, "a knob that is off")
     from ptxopt import _library
+    library, size = _library._library, ctypes.c_size_t(7)
+    t.check(library.ptxopt_status(None) == 2 and library.ptxopt_error(None) == b"there is no result", "no result")
+    t.check(library.ptxopt_output(None, ctypes.byref(size)) and size.value == 0 and library.ptxopt_details(None) == b"{}", "no result")
+    result = library.ptxopt_optimize(None, 5, None)
+    t.check(library.ptxopt_status(result) == 2 and library.ptxopt_error(result) == b"there is no text", "no text")
+    library.ptxopt_free(result)
+    library.ptxopt_free(None)
     t.check(_library.call(text.encode(), b"{")[0] == 2 and _library.call(text.encode(), b'{"nope": 1}')[0] == 2, "options that are none")
 
 
