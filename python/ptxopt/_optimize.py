@@ -124,6 +124,8 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     file      the name in messages
 
     str in, str out; bytes in, bytes out. Raises InvalidPtx, UsageError, InternalError. Releases the GIL."""
+    if isinstance(ptx, int):
+        raise TypeError("ptx is to be str or bytes")  # bytes() would take it for a size
     text = ptx.encode("utf-8", "surrogateescape") if isinstance(ptx, str) else bytes(ptx)
     if guard == "auto":
         guard = os.environ.get("PTXOPT_GUARD") or guard

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import operator
 import re
 import struct
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -69,6 +70,8 @@ def _scalar(value: Any, declared: str, index: int) -> str:
 
 def _view(array: Any, index: int) -> memoryview:
     """The bytes of an array, without a copy."""
+    if getattr(getattr(array, "dtype", None), "hasobject", False):
+        raise UsageError(f"argument {index} is an array of Python objects")
     try:
         view = memoryview(array)
     except (TypeError, ValueError):
@@ -110,7 +113,8 @@ def run(ptx: Source, args: Sequence[Any], *, grid: Shape = 1, block: Shape = 1, 
         raise UsageError(f"the kernel has {len(declared)} parameters, not {len(args)}")
 
     def shape(value: Shape) -> str:
-        return str(value) if isinstance(value, int) else ",".join(map(str, value))
+        values = value if isinstance(value, Sequence) else [value]
+        return ",".join(str(operator.index(v)) for v in values)  # also of a NumPy number
 
     command = ["run", "--grid", shape(grid), "--block", shape(block), "--jobs", str(jobs)]
     command += ["--kernel", kernel] if kernel else []

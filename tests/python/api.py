@@ -136,6 +136,9 @@ def running(t, ptxopt):
                   [40, 2.0, memoryview(x)[:20], memoryview(x)[10:]]):
         t.check(raised(ptxopt.UsageError, lambda: ptxopt.run(text, wrong, grid=2, block=32)), f"{wrong[:2]}... is accepted")
     t.check(raised(ptxopt.UsageError, lambda: ptxopt.run(text, [40, 2.0, x, y], kernel="nope")), "a kernel that is not there")
+    for wrong in ({"grid": 1.5}, {"block": "x"}):
+        t.check(raised(TypeError, lambda: ptxopt.run(text, [40, 2.0, x, y], **wrong)), f"{wrong} is accepted")
+    t.check(raised(TypeError, lambda: ptxopt.optimize(5)), "a number is accepted as PTX")
     try:
         import numpy
     except ImportError:
@@ -144,6 +147,10 @@ def running(t, ptxopt):
     x, y = numpy.arange(40, dtype=numpy.float32), numpy.ones(40, numpy.float32)
     ptxopt.run(text, [numpy.uint32(40), numpy.float32(2), x, y], grid=(2, 1), block=32)
     t.check((y == 2 * x + 1).all(), "NumPy")
+    ptxopt.run(text, [40, 2.0, x, y], grid=numpy.int64(2), block=(numpy.int32(32), 1))
+    t.check((y == 4 * x + 1).all(), "a shape of NumPy's numbers")
+    # Its bytes are addresses of Python objects, which no kernel may write.
+    t.check(raised(ptxopt.UsageError, lambda: ptxopt.run(text, [40, 2.0, x, numpy.array([1, "x"] * 40, object)])), "objects")
 
 
 def commands(t, ptxopt):
