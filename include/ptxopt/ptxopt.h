@@ -93,6 +93,9 @@ struct FunctionOutcome {
   // Whose names it mentioned in the text as given, as indexes of outcomes; where it calls through a register, all
   // whose address is taken anywhere. ptxas may put the code of these into it.
   std::vector<uint32_t> mentions;
+  // Whether it uses a function otherwise than to call it by its name, or a variable of the module holds the address of one.
+  // ptxas then may compile other functions in another way.
+  bool takesAddress = false;
   // Where it stood in the text as given, without a byte order mark: from its first modifier, from its opening brace, and to
   // after the closing one.
   uint64_t begin = 0, body = 0, end = 0;

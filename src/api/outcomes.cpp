@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/dataflow/direct_calls.h"
+#include "ir/initializers.h"
+
 namespace ptxopt {
 namespace {
 
@@ -22,6 +25,20 @@ class Mentions {
       const auto it = byName.find(module.symbols[s].name.value);
       if (it != byName.end()) ofSymbol_[s] = it->second;
     }
+  }
+
+  bool takesAddress(const Function& f) const {
+    for (const InstrId id : f) {
+      const Instruction& i = f[id];
+      const auto operands = f.operandsOf(i);
+      const bool isCall = i.isInstruction() && module_.form(i).is(effect::Call);
+      const std::size_t callee = isCall ? DirectCall(module_, f, i).calleeOperand : operands.size();
+      for (std::size_t at = 0; at < operands.size(); ++at)
+        if (at != callee && operands[at].kind == OperandKind::Symbol &&
+            module_.symbols[operands[at].payload].kind != SymbolKind::Variable)
+          return true;
+    }
+    return false;
   }
 
   std::vector<uint32_t> of(uint32_t self, const Function& f) {
@@ -72,14 +89,17 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module) {
                    .isKernel = f.isEntry,
                    .changed = f.changed,
                    .mentions = {},
+                   .takesAddress = false,
                    .begin = f.source.begin,
                    .body = f.body.begin,
                    .end = f.body.end});
   }
   Mentions mentions(module, all, byName);
+  const bool areInVariables = !functionsInInitializers(module).empty();
   uint32_t n = 0;
   for (const Function& f : module.functions)
     if (f.hasBody) {
+      all[n].takesAddress = areInVariables || mentions.takesAddress(f);
       all[n].mentions = mentions.of(n, f);
       ++n;
     }

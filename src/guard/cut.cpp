@@ -1,5 +1,7 @@
 #include "guard/cut.h"
 
+#include <algorithm>
+
 namespace ptxopt {
 namespace {
 
@@ -15,6 +17,7 @@ std::string_view withoutMark(std::string_view text) {
 }  // namespace
 
 std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions) {
+  if (std::ranges::any_of(functions, &FunctionOutcome::takesAddress)) return std::vector<bool>(functions.size());
   std::vector<std::vector<uint32_t>> mentionedBy(functions.size());
   for (uint32_t f = 0; f < functions.size(); ++f)
     for (const uint32_t to : functions[f].mentions) mentionedBy[to].push_back(f);

@@ -3,6 +3,8 @@
 // The body of such a kernel becomes `{ ret; }`. Its name, parameters and directives stay, so that all that mentions it
 // is as it was, and ptxas compiles each function by itself: the figures of the others are the same
 // (tests/cli/guard/cut.py shows it).
+// Declines: a module that takes the address of a function. ptxas then compiles others otherwise as well: where the kernel
+// that reads a table of functions is gone, those in it are no longer called through pointers.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 namespace ptxopt {
 
-// Kernels that did not change and reach nothing that did, by function. Linear in all mentions.
+// Kernels that did not change and reach nothing that did, by function; none where an address of a function is taken. Linear in all mentions.
 std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions);
 
 // How much of the input their bodies are, in bytes.

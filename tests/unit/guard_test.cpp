@@ -173,6 +173,26 @@ TEST_CASE("cut: a changed function affects all kernels that reach it") {
   CHECK(which == std::vector<bool>{false, false, false, true, false});
 }
 
+TEST_CASE("cut: nothing is left out of a module that takes the address of a function") {
+  constexpr std::string_view kHead = ".version 8.5\n.target sm_80\n.address_size 64\n.func f() { ret; }\n";
+  constexpr std::string_view kKernels =
+      ".entry a() { .reg .b32 %r<3>; mov.u32 %r1, 7; ret; }\n.entry b() { call f, (); ret; }\n";
+  const auto leftOut = [&](std::string_view variables, std::string_view more) {
+    Options options;
+    options.outcomes = true;
+    options.passes = {"dce"};  // changes `a` alone
+    const Result result = optimize(fmt::format("{}{}{}{}", kHead, variables, kKernels, more), options);
+    REQUIRE(result.status == Status::Ok);
+    return std::ranges::count(unaffectedKernels(result.outcomes), true);
+  };
+  CHECK(leftOut("", "") == 1);
+  CHECK(leftOut(".global .u64 x[2] = {5, 6};\n", "") == 1);
+  CHECK(leftOut(".global .u64 x[2] = {5, f};\n", "") == 0);
+  CHECK(leftOut("", ".entry c() { .reg .b64 %rd; mov.u64 %rd, f; ret; }\n") == 0);
+  CHECK(leftOut("", ".entry c() { .reg .b64 %rd; mov.u64 %rd, a; ret; }\n") == 0);
+  CHECK(leftOut("", ".func g() { .reg .b64 %rd; T: .calltargets f; mov.u64 %rd, 1; call %rd, T; ret; }\n") == 0);
+}
+
 TEST_CASE("guard: no ptxas to ask keeps the input and says so") {
   GuardOptions guard;
   guard.mode = GuardMode::Ptxas;

@@ -1,13 +1,11 @@
 #include "analysis/addresses/address_facts.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <memory>
-#include <unordered_map>
 
 #include "analysis/addresses/address_spaces.h"
 #include "analysis/dataflow/direct_calls.h"
+#include "ir/initializers.h"
 
 namespace ptxopt {
 namespace {
@@ -33,7 +31,7 @@ class FactFinder {
   ModuleAddressFacts run() {
     facts_.functions.resize(module_.functions.size());
     scanBodies();
-    scanInitializers();
+    for (const uint32_t f : functionsInInitializers(module_)) isMentioned_[f] = true;
     for (std::size_t k = 0; k < module_.functions.size(); ++k) begin(k);
     solve();
     return std::move(facts_);
@@ -72,34 +70,6 @@ class FactFinder {
         }
       }
     }
-  }
-
-  // Names in initialisers are those of variables and functions. A name may begin with `%`; `5%f` is no remainder
-  // for ptxas, either.
-  void scanInitializers() {
-    std::unordered_map<std::string_view, uint32_t> functions;
-    for (const Symbol& s : module_.symbols)
-      if (s.kind == SymbolKind::Function) functions.emplace(module_.text(s.name), s.index);
-    static const auto words = [] {
-      std::array<bool, 256> is{};
-      for (std::size_t c = 0; c < is.size(); ++c) is[c] = std::isalnum(static_cast<int>(c)) || c == '_' || c == '$';
-      return is;
-    }();
-    const auto isWord = [](char c) { return words[static_cast<unsigned char>(c)]; };
-    const auto scan = [&](const Declarator& d) {
-      const std::string_view text = module_.text(d.initializer);
-      for (std::size_t at = 0; at < text.size();) {
-        std::size_t end = at + (text[at] == '%' ? 1 : 0);
-        while (end < text.size() && isWord(text[end])) ++end;
-        if (end > at && (text[at] < '0' || text[at] > '9'))
-          if (const auto found = functions.find(text.substr(at, end - at)); found != functions.end())
-            isMentioned_[found->second] = true;
-        at = std::max(end, at + 1);
-      }
-    };
-    for (const Variable& v : module_.variables) scan(v.declarator);
-    for (const Function& f : module_.functions)
-      for (const Declarator& d : f.declarators) scan(d);
   }
 
   // Whether other modules may call it or put another one in its place.
