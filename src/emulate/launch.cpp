@@ -89,8 +89,14 @@ void Launcher::runBoth(const Kernel& kernel, exec::LaunchConfig& config, const L
   const Image before(memory_.global(), textures_);
   const exec::Heap::State heapBefore = heap.state();
   std::string printed, printedOptimized;
-  run(kernel.module->plain, kernel, config, &printed);
-  std::fwrite(printed.data(), 1, printed.size(), stdout);
+  const auto print = [&] { std::fwrite(printed.data(), 1, printed.size(), stdout); };
+  try {
+    run(kernel.module->plain, kernel, config, &printed);
+  } catch (...) {
+    print();
+    throw;
+  }
+  print();
   const Image after(memory_.global(), textures_);
   exec::Heap::State heapAfter = heap.state();
   before.restore();
@@ -124,15 +130,18 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
   LaunchShape shape = asked;
   const Limits limits = limitsOf(kernel.program().module(), kernel.program().kernel());
   if (shape.cluster.count() == 1 && limits.cluster.count() != 0) shape.cluster = limits.cluster;
-  if (shape.cluster.count() == 1) shape.cluster = kernel.cluster;
+  if (shape.cluster.count() == 1 && kernel.cluster.count() != 0) shape.cluster = kernel.cluster;
   const exec::Dim3 &g = shape.grid, &b = shape.block, &c = shape.cluster;
   need(g.count() != 0 && b.count() != 0, Code::InvalidConfiguration, "a grid or block of size 0");
   need(g.x <= INT32_MAX && g.y <= 65535 && g.z <= 65535, Code::InvalidConfiguration, "too large a grid");
-  need(b.count() <= 1024 && b.z <= 64, Code::InvalidConfiguration, "too large a block");
+  need(b.x <= 1024 && b.y <= 1024 && b.z <= 64 && b.count() <= 1024, Code::InvalidConfiguration,
+       "too large a block");
   need(b.count() <= limits.mostThreads, Code::LaunchOutOfResources,
        "more threads than the kernel allows: .maxntid");
   need(limits.exactly.count() == 0 || limits.exactly == b, Code::InvalidConfiguration,
        "another block than the kernel asks for: .reqntid");
+  need(c.x != 0 && c.y != 0 && c.z != 0 && c.x <= 16 && c.y <= 16 && c.z <= 16, Code::InvalidClusterSize,
+       "no such cluster");
   need(c.count() == 1 || (g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0), Code::InvalidClusterSize,
        "the grid is no multiple of the cluster");
   need(c.count() <= (kernel.allowsLargeClusters ? 16 : kPortableCluster), Code::InvalidClusterSize,

@@ -16,6 +16,15 @@ namespace ptxopt::emulate {
 
 enum class MemoryKind : uint8_t { Device, Host, Registered, Managed };
 
+// The bytes from the first to the last of `rows` rows of `width` bytes; more than any memory has where 64 bits do not hold it.
+inline uint64_t bytesOfRows(uint64_t pitch, uint64_t rows, uint64_t width) {
+  uint64_t bytes = 0;
+  if (rows == 0) return width;
+  const bool wraps =
+      __builtin_mul_overflow(pitch, rows - 1, &bytes) || __builtin_add_overflow(bytes, width, &bytes);
+  return wraps ? UINT64_MAX : bytes;
+}
+
 struct Block {
   MemoryKind kind = MemoryKind::Device;
   uint64_t address = 0, size = 0;

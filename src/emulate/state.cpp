@@ -187,6 +187,8 @@ int answerAnyway(const char* call, const std::function<void()>& body) {
   } catch (const std::bad_alloc&) {
     return failed(Code::MemoryAllocation, "the host has no memory left");
   } catch (const std::exception& e) {
+    // Nothing that CUDA has a name for: a record that cannot be written.
+    std::fputs(fmt::format("ptxopt emulate: {}: {}\n", call, e.what()).c_str(), stderr);
     return failed(Code::Unknown, e.what());
   }
 }

@@ -34,8 +34,10 @@ void copyRows(void* to, size_t toPitch, const void* from, size_t fromPitch, size
               Direction d) {
   if (width == 0 || height == 0) return;
   need(width <= toPitch && width <= fromPitch, Code::InvalidPitchValue, "a row is longer than the pitch");
-  std::byte* const t = destinationOf(to, toPitch * (height - 1) + width, d);
-  const std::byte* const f = sourceOf(from, fromPitch * (height - 1) + width, d);
+  const uint64_t toBytes = bytesOfRows(toPitch, height, width), fromBytes = bytesOfRows(fromPitch, height, width);
+  need(toBytes != UINT64_MAX && fromBytes != UINT64_MAX, Code::InvalidPitchValue, "more bytes than there are");
+  std::byte* const t = destinationOf(to, toBytes, d);
+  const std::byte* const f = sourceOf(from, fromBytes, d);
   for (size_t y = 0; y < height; ++y) std::memmove(t + y * toPitch, f + y * fromPitch, width);
 }
 
@@ -46,6 +48,9 @@ void copyBox(const Copy3D& c) {
                              : c.toArray != nullptr ? &arrayAt(c.toArray)
                                                     : nullptr;
   const size_t unit = array != nullptr ? array->elementBytes() : 1;
+  constexpr size_t kMost = size_t{1} << 47;  // of anything that is a number of bytes: more than a pointer reaches
+  need(c.extent.width <= kMost / unit && c.extent.height <= kMost && c.extent.depth <= kMost, Code::InvalidValue,
+       "more bytes than there are");
   const size_t width = c.extent.width * unit;
   if (width == 0 || c.extent.height == 0 || c.extent.depth == 0) return;
   // The first byte, and the strides, at one end.
@@ -59,7 +64,12 @@ void copyBox(const Copy3D& c) {
       a.needInside(at, c.extent);
       return {a.texel(at.x, at.y, at.z), a.rowBytes(), a.sliceBytes()};
     }
-    const size_t slice = pointer.pitch * (pointer.height != 0 ? pointer.height : c.extent.height);
+    const size_t slice =
+        bytesOfRows(pointer.pitch, pointer.height != 0 ? pointer.height : c.extent.height, pointer.pitch);
+    const uint64_t last =
+        bytesOfRows(slice, at.z + c.extent.depth, bytesOfRows(pointer.pitch, at.y + c.extent.height, at.x + width));
+    need(at.x <= kMost && at.y <= kMost && at.z <= kMost && last <= kMost, Code::InvalidValue,
+         "more bytes than there are");
     const size_t offset = at.z * slice + at.y * pointer.pitch + at.x;
     need(at.x + width <= pointer.pitch || c.extent.height * c.extent.depth == 1, Code::InvalidPitchValue,
          "a row is longer than the pitch");
@@ -77,9 +87,10 @@ void copyBox(const Copy3D& c) {
 
 void fill(void* to, size_t pitch, unsigned value, size_t elementBytes, size_t width, size_t height) {
   if (width == 0 || height == 0) return;
-  const size_t rowBytes = width * elementBytes;
+  const size_t rowBytes = bytesOfRows(elementBytes, width, elementBytes);
   need(height == 1 || rowBytes <= pitch, Code::InvalidPitchValue, "a row is longer than the pitch");
-  std::byte* const at = State::get().memory.bytes(reinterpret_cast<uint64_t>(to), pitch * (height - 1) + rowBytes);
+  std::byte* const at =
+      State::get().memory.bytes(reinterpret_cast<uint64_t>(to), bytesOfRows(pitch, height, rowBytes));
   for (size_t y = 0; y < height; ++y)
     for (size_t x = 0; x < rowBytes; x += elementBytes) std::memcpy(at + y * pitch + x, &value, elementBytes);
 }

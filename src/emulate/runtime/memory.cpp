@@ -32,8 +32,11 @@ void release(void* address, std::initializer_list<MemoryKind> kinds) {
 }
 
 PitchedPointer allocatePitched(size_t width, size_t height, size_t depth) {
+  need(width <= SIZE_MAX - kPitchUnit, Code::InvalidValue, "a row is longer than memory");
   const size_t pitch = ptxopt::exec::roundUp(width, kPitchUnit);
-  return {allocateOrNull(pitch * height * depth, MemoryKind::Device), pitch, width, height};
+  if (pitch == 0 || height == 0 || depth == 0) return {nullptr, pitch, width, height};
+  const uint64_t slice = bytesOfRows(pitch, height, pitch);
+  return {allocate(bytesOfRows(slice, depth, slice), MemoryKind::Device), pitch, width, height};
 }
 
 }  // namespace

@@ -154,6 +154,13 @@ FAULTS = [
     ("shape", [], 0, "launch cudaErrorInvalidConfiguration wait cudaSuccess launch cudaErrorInvalidConfiguration wait cudaSuccess "
      "launch cudaErrorLaunchOutOfResources wait cudaSuccess launch cudaErrorInvalidValue wait cudaSuccess "
      "launch cudaSuccess wait cudaSuccess", "^$"),
+    ("wraps", [], 0, "launch cudaErrorInvalidConfiguration wait cudaSuccess copy cudaErrorInvalidPitchValue "
+     "set cudaErrorInvalidValue pitch cudaErrorMemoryAllocation pitch cudaErrorInvalidValue box cudaErrorInvalidValue "
+     "error cudaErrorInvalidValue launch cudaSuccess wait cudaSuccess", "^$"),
+    ("cluster", [], 0, "zero cudaErrorInvalidClusterSize huge cudaErrorInvalidClusterSize launch cudaSuccess wait cudaSuccess", "^$"),
+    # What a kernel printed before it failed is not lost.
+    ("says", [], 0, "said 0 launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "trap"),
+    ("says", ["--compare"], 0, "said 0 launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "trap"),
     ("missing", [], 0, "first cudaErrorNotSupported second cudaErrorNotSupported",
      r"^ptxopt emulate: the program calls cudaIpcGetMemHandle, which the stand-in does not have\n"
      r"ptxopt emulate: 0 launches .*; 2 calls of what the stand-in does not have$"),

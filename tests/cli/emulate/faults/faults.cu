@@ -8,6 +8,10 @@ __device__ int variable;
 __global__ void store(int* p, int at) { p[at] = 7; }
 __global__ void storeAt(char* p) { *reinterpret_cast<int*>(p + 1) = 7; }
 __global__ void asserts(int* p) { assert(p == nullptr && "it is not"); }
+__global__ void says(int* p) {
+  printf("said %d\n", p[1] / 3);
+  __trap();
+}
 __global__ void traps() { __trap(); }
 __global__ void endless(volatile int* p) {
   while (*p == 0) {
@@ -65,6 +69,36 @@ int main(int count, char** words) {
     shared<<<1, 1, (48 << 10) + 4>>>(p), sayLaunch();
     store<<<1, 1>>>(p, 0), sayLaunch();
   }
+  if (is("wraps")) {  // sizes whose products are small modulo 2^64
+    constexpr size_t kHalf = size_t{1} << 63;
+    void* more = p;
+    size_t pitch;
+    store<<<1, dim3(2147549185u, 4294836226u, 2)>>>(p, 0), sayLaunch();
+    say("copy", cudaMemcpy2D(p, kHalf, p, kHalf, 4, 3, cudaMemcpyDeviceToDevice));
+    say("set", cudaMemset2D(p, kHalf, 0, 4, 3));
+    say("pitch", cudaMallocPitch(&more, &pitch, size_t{1} << 40, size_t{1} << 24));
+    say("pitch", cudaMallocPitch(&more, &pitch, ~size_t{0}, 1));
+    cudaMemcpy3DParms box = {};
+    box.srcPtr = box.dstPtr = make_cudaPitchedPtr(p, kHalf, 4, 2);
+    box.extent = make_cudaExtent(4, 1, 3);
+    box.kind = cudaMemcpyDeviceToDevice;
+    say("box", cudaMemcpy3D(&box));
+    say("error", cudaGetLastError());
+    store<<<1, 1>>>(p, 0), sayLaunch();
+  }
+  if (is("cluster")) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = 0, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = config.blockDim = dim3(1), config.attrs = &attribute, config.numAttrs = 1;
+    say("zero", cudaLaunchKernelEx(&config, store, p, 0));
+    attribute.val.clusterDim.x = 1u << 31, attribute.val.clusterDim.y = 1u << 31, attribute.val.clusterDim.z = 4;
+    say("huge", cudaLaunchKernelEx(&config, store, p, 0));
+    cudaGetLastError();
+    store<<<1, 1>>>(p, 0), sayLaunch();
+  }
+  if (is("says")) says<<<1, 1>>>(p), sayLaunch();
   if (is("stays")) {
     store<<<1, 1>>>(p, 1 << 20), sayLaunch();
     void* more;
