@@ -140,6 +140,23 @@ class LicmSlowOps : IntervalPass {
     });
   }
 
+  // Whether what is loaded lies in one parameter, as aligned as it is to be: if not, it may be that it is never read.
+  bool isWithinParameter(const Instruction& load, const OpcodeForm& form) const {
+    const auto operands = f_.operandsOf(load).subspan(1);
+    if (operands.empty() || operands[0].kind != OperandKind::Memory) return false;
+    const auto place = operands.subspan(1, operands[0].inside());
+    if (place.empty() || place.size() > 2 || place[0].kind != OperandKind::Variable) return false;
+    const Variable& v = f_.variables[place[0].payload];
+    const DeclarationForm& declared = module_.declarationForms[v.form];
+    const uint64_t element = info(declared.type).bits / 8, size = info(form.type).bits / 8;
+    const uint64_t bytes = v.declarator.elements * declared.lanes * element;
+    const auto offset = place.size() == 1             ? std::optional<uint64_t>(0)
+                        : place[1].join == Join::Plus ? immediate(f_, place[1])
+                                                      : std::nullopt;
+    return offset && size != 0 && std::max<uint64_t>(declared.alignment, element) % size == 0 &&
+           *offset % size == 0 && *offset < bytes && size <= bytes - *offset;
+  }
+
   // Computes something of its sources alone; a parameter of a kernel at a fixed place is one, too. Where a register
   // says the place, a loop that runs no round may be what keeps it within the parameters.
   bool isRepeatable(InstrId id) const {
@@ -147,7 +164,7 @@ class LicmSlowOps : IntervalPass {
     if (form.row == nullptr || !isCopyable(f_[id])) return false;
     if (form.effects == effect::Pure || becomesCall(form)) return true;
     return form.effects == effect::Read && f_.isEntry && form.vector == 1 && isParameterLoad(form) &&
-           std::ranges::none_of(f_.operandsOf(f_[id]).subspan(1), &Operand::isRegister);
+           isWithinParameter(f_[id], form);
   }
 
   bool isBefore(RegId r, ValueId v, LoopId l) const {
