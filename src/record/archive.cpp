@@ -55,7 +55,23 @@ void writeEntry(zipFile file, const std::string& name, std::string_view bytes) {
   if (!ok || zipCloseFileInZip(file) != ZIP_OK) throw RecordError(fmt::format("{} cannot be written", name));
 }
 
+// A link to the record stays one, and what is no file is not replaced by one.
+std::string placeOf(const std::string& name) {
+  std::error_code none;
+  if (!fs::exists(name, none)) return name;
+  if (!fs::is_regular_file(name, none)) throw RecordError(fmt::format("'{}': a record is a file", name));
+  return fs::canonical(name).string();
+}
+
 }  // namespace
+
+void needWritable(const std::string& path) {
+  const std::string temporary = placeOf(path) + ".part";
+  std::FILE* const file = std::fopen(temporary.c_str(), "ab");
+  if (file == nullptr) throw RecordError(fmt::format("'{}': {}", temporary, std::strerror(errno)));
+  std::fclose(file);
+  std::remove(temporary.c_str());
+}
 
 Archive::Archive(const std::string& path) : path_(path), file_(unzOpen64(path.c_str())) {
   if (file_ == nullptr) {
@@ -91,11 +107,7 @@ uint64_t Archive::sizeOf(const std::string& digest) const {
 
 void writeArchive(const std::string& name, const Record& record,
                   const std::function<std::string(const std::string& digest)>& content) {
-  // A link to the record stays one, and what is no file is not replaced by one.
-  std::error_code none;
-  const bool isThere = fs::exists(name, none);
-  if (isThere && !fs::is_regular_file(name, none)) throw RecordError(fmt::format("'{}': a record is a file", name));
-  const std::string path = isThere ? fs::canonical(name).string() : name;
+  const std::string path = placeOf(name);
   const std::string temporary = path + ".part";
   zipFile file = zipOpen64(temporary.c_str(), APPEND_STATUS_CREATE);
   if (file == nullptr) throw RecordError(fmt::format("'{}': {}", temporary, std::strerror(errno)));

@@ -29,6 +29,9 @@ class Archive {
   Record record_;
 };
 
+// Throws RecordError where writeArchive() would: to know it before the launches.
+void needWritable(const std::string& path);
+
 // Writes a record with the contents that its launches and modules name: the file appears whole or not at all. Throws
 // RecordError.
 void writeArchive(const std::string& path, const Record& record,

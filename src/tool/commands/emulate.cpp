@@ -14,6 +14,7 @@
 #include "analysis/machine/target_number.h"
 #include "emulate/program_file.h"
 #include "emulate/settings.h"
+#include "record/archive.h"
 #include "record/recorder.h"
 #include "support/temporary_folder.h"
 #include "tool/commands/subcommands.h"
@@ -27,6 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using emulate::Settings;
 using emulate::Totals;
+
+constexpr uint64_t kMostMiB = 1u << 20;  // what can be mapped without having it
 
 struct EmulateLine {
   Settings settings;
@@ -64,8 +67,14 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   app.add_option("-j,--jobs", s.jobs, "blocks in parallel [as many as there are cores; with --compare 1]")
       ->type_name("N");
   app.add_option("--max-steps", s.stepLimit, "stop a launch after so many warp instructions")->type_name("N");
-  app.add_option("--memory", line.memoryMiB, "of the device")->type_name("MIB")->capture_default_str();
-  app.add_option("--heap", line.heapMiB, "for malloc in kernels")->type_name("MIB")->capture_default_str();
+  app.add_option("--memory", line.memoryMiB, "of the device")
+      ->type_name("MIB")
+      ->check(CLI::Range(uint64_t{0}, kMostMiB))
+      ->capture_default_str();
+  app.add_option("--heap", line.heapMiB, "for malloc in kernels")
+      ->type_name("MIB")
+      ->check(CLI::Range(uint64_t{0}, kMostMiB))
+      ->capture_default_str();
   app.add_option("--keep", s.keep, "write the PTX of the program, and what became of it, into this folder")
       ->type_name("FOLDER");
   CLI::Option* const record =
@@ -169,6 +178,11 @@ int emulateCommand(int argc, char** argv) {
   std::ofstream(settings.totals).close();
 
   if (!line.record.empty()) {
+    try {
+      record::needWritable(line.record);
+    } catch (const record::RecordError& e) {
+      return fail(Status::Usage, e.what());
+    }
     settings.recordFolder = temporary.file("record");
     fs::create_directory(settings.recordFolder, error);
     if (error) return fail(Status::Usage, fmt::format("'{}': {}", settings.recordFolder, error.message()));

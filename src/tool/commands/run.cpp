@@ -11,6 +11,7 @@
 #include "exec/machine.h"
 #include "exec/profile.h"
 #include "exec/trace.h"
+#include "record/archive.h"
 #include "record/recorder.h"
 #include "support/temporary_folder.h"
 #include "text/parse.h"
@@ -152,7 +153,10 @@ class Run {
     try {
       launches = prepare(line_, machine_, memory_);
       checkFiles(line_, memory_);
+      if (!line_.recordFile.empty()) record::needWritable(line_.recordFile);
     } catch (const RunError& e) {
+      return fail(Status::Usage, e.what());
+    } catch (const record::RecordError& e) {
       return fail(Status::Usage, e.what());
     }
     std::vector<exec::Observer*> watching;

@@ -189,7 +189,8 @@ def test_faults(tool, builder):
         tests.check("the program has machine code for sm_80" in done.stderr, f"machine code: {done.stderr}")
     for words, what in (([static or "", "plain"], "nvcc -cudart shared"), (["--no-such-option", "x"], "--no-such-option"),
                         ([], "PROGRAM is required"), (["/no/such/program"], "'/no/such/program' is no program"),
-                        (["--arch", "sm_x", "true"], "is not an architecture")):
+                        (["--arch", "sm_x", "true"], "is not an architecture"), (["--heap", "99999999999", "true"], "--heap"),
+                        (["--record", "/no/such/r.zip", "true"], "/no/such/r.zip"), (["--record", "/", "true"], "a record is a file")):
         done = emulate(tool, *words)
         tests.check(done.returncode == 2 and what in done.stderr, f"{words}: {done.returncode} {done.stderr}")
     return tests

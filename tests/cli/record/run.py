@@ -196,6 +196,10 @@ class Records:
         self.ends(2, ["record", "cut", "r.zip", "-o", "pipe", "--launch", "1"], "a record is a file")
         self.ends(2, ["run", "k.ptx", *RUN, "--record", "pipe"], "a record is a file")
         self.check((self.folder / "pipe").is_fifo(), "a pipe is replaced")
+        # A place that cannot be written is known before anything runs.
+        self.ends(2, ["run", "k.ptx", "--kernel", "fails", "--grid", "1", "--block", "1", "--record", "no/r.zip"], "no/r.zip")
+        self.check("out-of-bounds" not in self.run("run", "k.ptx", "--kernel", "fails", "--grid", "1", "--block", "1",
+                                                   "--record", "no/r.zip")[2], "the kernel runs")
         name = os.fsdecode(b"a \xff.ptx")
         (self.folder / name).write_text(KERNELS)
         self.ends(0, ["run", name, *RUN, "--record", "bytes.zip"])
