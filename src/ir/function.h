@@ -125,7 +125,9 @@ class Function {
   InstrId first, last;
   uint32_t sourceInstructions = 0;  // how many of `instructions` come from the source
   bool changed = false;             // a pass changed it
-  bool hidesNames = false;  // of variables, its own or of the module: in part of it they mean something else
+  // Of variables, its own or of the module, or of special registers: in part of it they mean something else.
+  bool hidesNames = false;
+  bool hidesSpecialRegisters = false;  // of these
 
   static constexpr RegId kCarry{0u};
 

@@ -309,6 +309,17 @@ void Builder::nest(const Token& t) {
   if (++nesting_ > kMostNesting) fail(t, fmt::format("nested deeper than {} levels", kMostNesting));
 }
 
+// `.reg .b32 %laneid;`, and `.reg .b32 %envreg<9>;`, make a special register's name that of another one.
+void Builder::noteSpecialName(std::string_view name, bool isRange) {
+  if (!name.starts_with('%')) return;
+  const auto isSpecial = [&](std::string_view number) {
+    return specialRegister(std::string(name).append(number)) != nullptr;
+  };
+  const bool hides = isRange ? isSpecial("0") || isSpecial("64") : isSpecial("");
+  function_->hidesSpecialRegisters |= hides;
+  function_->hidesNames |= hides;
+}
+
 void Builder::declared(bool isParameter) {
   if (inPrototype_) return;
   const DeclarationForm& form = module_.declarationForms[declarationForm_];
@@ -320,6 +331,7 @@ void Builder::declared(bool isParameter) {
   const bool inModule = context_ == Context::Module && !isParameter;
   if (function_ != nullptr && !inModule && names_.hidesVariable(declarator_.name, declarator_.isRange))
     function_->hidesNames = true;
+  if (function_ != nullptr && !inModule) noteSpecialName(module_.text(declarator_.name), declarator_.isRange);
   if (isRegister && inModule) module_.hasModuleRegisters = true;  // to the functions just a symbol
   if (isRegister && !inModule) {
     if (form.type == ScalarType::None) fail(declaratorToken_, "a register needs a type");

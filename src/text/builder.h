@@ -120,6 +120,7 @@ class Builder {
   void endOperand();
   void closeGroup();
   void checkName(const Token& t) const;
+  void noteSpecialName(std::string_view name, bool isRange);
   void checkJoin(const Token& t, OperandKind kind) const;
 
   void finishStatement(const Token& last);

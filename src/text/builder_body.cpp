@@ -51,6 +51,7 @@ void Builder::label(const Token& t) {
   const LabelId id(function_->labels.size());
   function_->labels.push_back({name, InstrId()});
   if (names_.hidesVariable(name, false)) function_->hidesNames = true;
+  noteSpecialName(t.view(), false);
   if (!names_.declareLabel(name, id)) fail(t, fmt::format("'{}' is already defined in this scope", t.view()));
   kind_ = InstrKind::Label;
   payload_ = id.value;

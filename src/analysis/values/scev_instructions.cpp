@@ -18,9 +18,10 @@ bool ScevInstructions::isLaunchConstant(InstrId id, uint64_t& key) const {
     if (operands.size() != 2) return false;
     const Operand& o = operands[1];
     const auto isVariable = [&](const Variable& v) { return !v.isParameter && !v.isNested; };
-    const bool isConstant = (o.kind == OperandKind::SpecialRegister && !o.is(Operand::VolatileRead)) ||
-                            (o.kind == OperandKind::Symbol && isNamed) ||
-                            (o.kind == OperandKind::Variable && isNamed && isVariable(s_.f_.variables[o.payload]));
+    const bool isConstant =
+        (o.kind == OperandKind::SpecialRegister && !o.is(Operand::VolatileRead) && !s_.f_.hidesSpecialRegisters) ||
+        (o.kind == OperandKind::Symbol && isNamed) ||
+        (o.kind == OperandKind::Variable && isNamed && isVariable(s_.f_.variables[o.payload]));
     key = uint64_t{o.payload} << 8 | static_cast<uint64_t>(o.kind);
     return isConstant && o.flags == 0;
   }

@@ -123,7 +123,7 @@ class LicmSlowOps : IntervalPass {
       if (o.is(Operand::Implicit) || o.writes()) return false;
       switch (o.kind) {
         case OperandKind::Register: return f_.registers[o.payload].lanes == 1;
-        case OperandKind::SpecialRegister: return !o.is(Operand::VolatileRead);
+        case OperandKind::SpecialRegister: return !o.is(Operand::VolatileRead) && !f_.hidesSpecialRegisters;
         case OperandKind::Integer:
         case OperandKind::WideInteger:
         case OperandKind::Float32:

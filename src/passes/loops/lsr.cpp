@@ -147,6 +147,7 @@ class LoopReducer {
     const Knobs& knobs = context_.knobs;
     const uint32_t height = height_[l.value];
     const int64_t level = knobs[Knob::LsrLoopLevel];
+    if (f_.hidesSpecialRegisters) return "hidden-names";  // it reads one
     if (level != 0 && level != int64_t{height}) return "loop-level";
     if (knobs[Knob::LsrSkipOuterLoop] != 0 && height > 1) return "outer-loop";
     if (knobs[Knob::LsrUnknownTrip] == 0 && !evolution_.tripCount(l).exact.valid()) return "unknown-trip";

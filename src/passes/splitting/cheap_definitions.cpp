@@ -25,7 +25,7 @@ bool isKernelParameter(const Module& module, const Function& f, const Instructio
 bool isRepeatable(const Module& module, const Function& f, const Operand& o) {
   switch (o.kind) {
     case OperandKind::Register: return o.role == Role::Use;
-    case OperandKind::SpecialRegister: return !o.is(Operand::VolatileRead);
+    case OperandKind::SpecialRegister: return !o.is(Operand::VolatileRead) && !f.hidesSpecialRegisters;
     case OperandKind::Symbol: return module.symbols[o.payload].kind == SymbolKind::Variable && !f.hidesNames;
     case OperandKind::Variable: return !f.variables[o.payload].isNested && !f.hidesNames;
     case OperandKind::Label:

@@ -74,6 +74,7 @@ bool callsUnseen(const Module& module, const Function& kernel) {
 std::string_view whyNoSlots(const Module& module, const Function& f, const KernelNeeds& needs) {
   if (!needs.threads || *needs.threads > Architecture::kMostThreadsPerBlock) return "no-launch-bound";
   if (needs.dynamicShared) return "dynamic-shared";
+  if (f.hidesSpecialRegisters) return "hidden-names";  // slots are found by %tid
   for (const InstrId id : f)
     for (const Operand& o : f.operandsOf(f[id]))
       if (o.kind == OperandKind::SpecialRegister &&
