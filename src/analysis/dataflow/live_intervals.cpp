@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "analysis/dataflow/live_range_calc.h"
 
@@ -47,53 +47,126 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
   recompute(only, slots);
 }
 
-// Occurrences by register as compressed rows: noted in one walk in the order of the text, then put into place.
-void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>* only) {
+namespace {
+
+// What one walk over the instructions finds of each register. Most registers are written once and read in the same block
+// only: their ranges follow from that. Of the others all occurrences are listed.
+class Walk {
+ public:
+  struct Seen {
+    enum class State : uint8_t { Unwanted, Unseen, Local, Listed };
+    SlotIndex def, last;  // of a local one: where it is written, and read for the last time
+    BlockId block;        // the first that mentions it
+    uint32_t mentions = 0;
+    State state = State::Unseen;
+  };
+
+  // `only`: no others are looked at, if it is there.
+  Walk(const Function& f, const Cfg& cfg, const SlotIndexes& slots, const std::vector<bool>* only)
+      : seen_(f.registers.size()) {
+    if (only != nullptr)
+      for (std::size_t r = 0; r < seen_.size(); ++r)
+        if (!(*only)[r]) seen_[r].state = Seen::State::Unwanted;
+    mentions_.reserve(only == nullptr ? f.operands.size() : 0);
+    for (uint32_t b = 0; b < cfg.size(); ++b) {
+      const BlockId block(b);
+      if (!cfg[block].reachable) continue;
+      for (const InstrId id : slots.instructions(block)) {
+        const SlotIndex at = slots[id];
+        for (const Operand& o : f.operandsOf(f[id]))
+          if (o.isRegister()) note(o.reg(), block, {at, o.reads(), o.writes(), o.role == Role::Mod});
+      }
+      if (b + 1 != cfg.size() || !fallsOffTheEnd(f, cfg[block])) continue;
+      // No instruction reads the results there. Any slot but Block stands for that.
+      for (const RegId r : f.returnRegisters) {
+        note(r, block, {slots.end(block).previous(), true, false, false});
+        if (seen_[r.value].state == Seen::State::Local) seen_[r.value].state = Seen::State::Listed;
+      }
+    }
+    list();
+  }
+
+  const Seen& operator[](RegId r) const { return seen_[r.value]; }
+  // Of a listed one, in the order of the text.
+  std::span<const Occurrence> occurrences(RegId r) const {
+    return {all_.data() + (end_[r.value] - seen_[r.value].mentions), all_.data() + end_[r.value]};
+  }
+
+ private:
   struct Mention {
     uint32_t reg;
     Occurrence what;
   };
-  const std::size_t registers = f_.registers.size();
-  const auto wanted = [&](RegId r) { return only == nullptr || (*only)[r.value]; };
-  std::vector<Mention> mentions;
-  if (only == nullptr) mentions.reserve(f_.operands.size());
-  std::vector<uint32_t> start(registers + 1), latest(registers, UINT32_MAX);
-  const auto note = [&](RegId r, const Occurrence& what) {
-    uint32_t& at = latest[r.value];
-    if (at == UINT32_MAX || mentions[at].what.at != what.at) {
-      at = static_cast<uint32_t>(mentions.size());
-      mentions.push_back({r.value, what});
-      ++start[r.value + 1];
-      return;
-    }
-    Occurrence& o = mentions[at].what;
-    o.reads |= what.reads;
-    o.writes |= what.writes;
-    o.isPartial |= what.isPartial;
-  };
-  for (uint32_t b = 0; b < cfg_.size(); ++b) {
-    if (!cfg_[BlockId(b)].reachable) continue;
-    for (const InstrId id : slots.instructions(BlockId(b))) {
-      const SlotIndex at = slots[id];
-      for (const Operand& o : f_.operandsOf(f_[id]))
-        if (o.isRegister() && wanted(o.reg())) note(o.reg(), {at, o.reads(), o.writes(), o.role == Role::Mod});
-    }
-    if (b + 1 != cfg_.size() || !fallsOffTheEnd(f_, cfg_[BlockId(b)])) continue;
-    // No instruction reads the results there. Any slot but Block stands for that.
-    for (const RegId r : f_.returnRegisters)
-      if (wanted(r)) note(r, {slots.end(BlockId(b)).previous(), true, false, false});
-  }
-  for (std::size_t r = 0; r < registers; ++r) start[r + 1] += start[r];
-  std::vector<Occurrence> all(mentions.size());
-  std::vector<uint32_t>& next = latest;
-  std::copy(start.begin(), start.end() - 1, next.begin());
-  for (const Mention& m : mentions) all[next[m.reg]++] = m.what;
 
+  void note(RegId r, BlockId block, const Occurrence& what) {
+    Seen& s = seen_[r.value];
+    switch (s.state) {
+      case Seen::State::Unwanted: return;
+      case Seen::State::Unseen:
+        s.block = block;
+        s.def = s.last = what.at;
+        s.state = what.writes && !what.reads ? Seen::State::Local : Seen::State::Listed;
+        break;
+      case Seen::State::Local:
+        if (what.writes || what.at == s.def || block != s.block) s.state = Seen::State::Listed;
+        s.last = what.at;
+        break;
+      case Seen::State::Listed: break;
+    }
+    ++s.mentions;
+    mentions_.push_back({r.value, what});
+  }
+
+  // As compressed rows; an instruction that names a register several times is one occurrence.
+  void list() {
+    end_.resize(seen_.size());
+    uint32_t start = 0;
+    for (std::size_t r = 0; r < seen_.size(); ++r) {
+      end_[r] = start;
+      if (seen_[r].state == Seen::State::Listed) start += std::exchange(seen_[r].mentions, 0);
+    }
+    all_.resize(start);
+    for (const Mention& m : mentions_) {
+      Seen& s = seen_[m.reg];
+      if (s.state != Seen::State::Listed) continue;
+      uint32_t& end = end_[m.reg];
+      if (s.mentions == 0 || all_[end - 1].at != m.what.at) {
+        all_[end++] = m.what;
+        ++s.mentions;
+        continue;
+      }
+      Occurrence& o = all_[end - 1];
+      o.reads |= m.what.reads;
+      o.writes |= m.what.writes;
+      o.isPartial |= m.what.isPartial;
+    }
+  }
+
+  std::vector<Seen> seen_;  // by register
+  std::vector<Mention> mentions_;
+  std::vector<Occurrence> all_;
+  std::vector<uint32_t> end_;  // by register: the end of its row in all_
+};
+
+}  // namespace
+
+void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>* only) {
+  using State = Walk::Seen::State;
+  const Walk walk(f_, cfg_, slots, only);
   LiveRangeCalc calc(cfg_, dominators_, slots);
-  for (std::size_t r = 0; r < registers; ++r) {
-    if (!wanted(RegId(r))) continue;
-    ranges_[r].clear();
-    calc.calculate({all.data() + start[r], all.data() + start[r + 1]}, ranges_[r]);
+  for (uint32_t r = 0; r < f_.registers.size(); ++r) {
+    const Walk::Seen& seen = walk[RegId(r)];
+    if (seen.state == State::Unwanted) continue;
+    LiveRange& range = ranges_[r];
+    range.clear();
+    if (seen.state == State::Local) {
+      const SlotIndex def = seen.def.reg();
+      range.reserve(1, 1);
+      range.append({def, seen.mentions == 1 ? def.dead() : seen.last.reg(),
+                    range.addValue({def, ValueKind::Instruction, false})});
+    } else if (seen.state == State::Listed) {
+      calc.calculate(walk.occurrences(RegId(r)), range);
+    }
   }
 }
 

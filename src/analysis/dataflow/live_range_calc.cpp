@@ -17,6 +17,7 @@ LiveRangeCalc::LiveRangeCalc(const Cfg& cfg, const DominatorTree& dominators, co
       writes_(cfg.size()),
       reads_(cfg.size()),
       closed_(cfg.size()),
+      isLiveIn_(cfg.size()),
       sorter_(cfg.size()),
       values_(cfg.size()) {
   const auto& post = cfg.postOrder();
@@ -59,8 +60,12 @@ void LiveRangeCalc::calculate(std::span<const Occurrence> all, LiveRange& range)
     return;
   }
   range_.clear();
-  findMentions(all);
+  const bool isWrittenOnce = findMentions(all);
   findLiveIn(all);
+  if (isWrittenOnce && !isLiveAtEntry()) {
+    single(all, range);
+    return;
+  }
   makeValues(all);
   isSingle_ = range_.values().size() == 1;
   if (!isSingle_) carryValues();
@@ -70,22 +75,30 @@ void LiveRangeCalc::calculate(std::span<const Occurrence> all, LiveRange& range)
   range = range_;
 }
 
-void LiveRangeCalc::findMentions(std::span<const Occurrence> all) {
+// Whether there is one write.
+bool LiveRangeCalc::findMentions(std::span<const Occurrence> all) {
   mentions_.clear();
+  uint32_t writes = 0;
   for (uint32_t k = 0; k < all.size();) {
     Mention m{slots_.blockAt(all[k].at), k, k};
-    for (; m.last < all.size() && all[m.last].at < slots_.end(m.block); ++m.last)
-      if (all[m.last].writes) writes_.set(m.block.value);
-    if (writes_.test(m.block.value)) closed_.set(m.block.value);
+    const SlotIndex end = slots_.end(m.block);
+    const uint32_t before = writes;
+    for (; m.last < all.size() && all[m.last].at < end; ++m.last) writes += all[m.last].writes ? 1 : 0;
+    if (writes != before) {
+      writes_.set(m.block.value);
+      closed_.set(m.block.value);
+    }
     k = m.last;
     mentions_.push_back(m);
   }
+  return writes == 1;
 }
 
 void LiveRangeCalc::findLiveIn(std::span<const Occurrence> all) {
   liveBlocks_.clear();
   const auto add = [&](uint32_t b) {
     closed_.set(b);
+    isLiveIn_.set(b);
     liveBlocks_.push_back(b);
   };
   for (const Mention& m : mentions_) {
@@ -213,8 +226,89 @@ void LiveRangeCalc::appendMention(const Mention& m, bool isLiveIn, std::span<con
   if (value.valid() && until > from) range_.append({from, until, value});
 }
 
+bool LiveRangeCalc::isLiveAtEntry() const {
+  if (cfg_.roots().size() < liveBlocks_.size())
+    return std::ranges::any_of(cfg_.roots(), [&](BlockId b) { return isLiveIn_.test(b.value); });
+  return std::ranges::any_of(liveBlocks_, [&](uint32_t b) { return isRoot_.test(b); });
+}
+
+template <typename Visit>
+void LiveRangeCalc::forEachRun(Visit visit) {
+  if (liveBlocks_.empty()) return;
+  const auto [least, most] = std::ranges::minmax(liveBlocks_);
+  // Few and far between.
+  if (liveBlocks_.size() < (most - least) / 512) {
+    std::ranges::sort(liveBlocks_);
+    for (std::size_t k = 0; k < liveBlocks_.size();) {
+      const uint32_t first = liveBlocks_[k];
+      uint32_t end = first;
+      for (; k < liveBlocks_.size() && liveBlocks_[k] == end; ++k) ++end;
+      visit(first, end);
+    }
+    return;
+  }
+  for (std::size_t first = least; first <= most; first = isLiveIn_.findFrom(first)) {
+    const std::size_t end = isLiveIn_.findClearFrom(first);
+    visit(static_cast<uint32_t>(first), static_cast<uint32_t>(end));
+    if (end > most) break;
+    first = end;
+  }
+}
+
+// The block that writes it is not live-in: control would come there without the value.
+void LiveRangeCalc::single(std::span<const Occurrence> all, LiveRange& range) {
+  const auto lives = [&](BlockId b) {
+    return std::ranges::any_of(cfg_.successors(b), [&](BlockId s) { return isLiveIn_.test(s.value); });
+  };
+  const auto lastRead = [&](const Mention& m) {
+    const SlotIndex at = all[m.last - 1].at;
+    return at.slot() == SlotIndex::Block ? at.reg() : slots_.end(m.block);
+  };
+  constexpr ValueId value(0u);
+  // The mentions of blocks before `bound`; `from`: where the value is live from since the last.
+  auto m = mentions_.begin();
+  SlotIndex from;
+  const auto passMentions = [&](uint32_t bound) {
+    for (; m != mentions_.end() && m->block.value < bound; ++m) {
+      SlotIndex until;
+      if (writes_.test(m->block.value)) {
+        const Occurrence& write = all[m->first];
+        range_.addValue({write.at.reg(), ValueKind::Instruction, write.isPartial});
+        from = write.at.reg();
+        until = lives(m->block) ? slots_.end(m->block) : m->last - m->first == 1 ? write.at.dead() : lastRead(*m);
+      } else if (!lives(m->block)) {
+        until = lastRead(*m);
+      } else {
+        continue;
+      }
+      range_.append({from, until, value});
+      from = slots_.end(m->block);
+    }
+  };
+  forEachRun([&](uint32_t first, uint32_t end) {
+    passMentions(first);
+    from = slots_.start(BlockId(first));
+    passMentions(end);
+    if (const SlotIndex until = slots_.start(BlockId(end)); from < until) range_.append({from, until, value});
+  });
+  passMentions(UINT32_MAX);
+  for (const uint32_t b : liveBlocks_) {
+    closed_.reset(b);
+    isLiveIn_.reset(b);
+  }
+  for (const Mention& mention : mentions_) {
+    closed_.reset(mention.block.value);
+    writes_.reset(mention.block.value);
+    reads_.reset(mention.block.value);
+  }
+  range = range_;
+}
+
 void LiveRangeCalc::reset() {
-  for (const uint32_t b : liveBlocks_) closed_.reset(b);
+  for (const uint32_t b : liveBlocks_) {
+    closed_.reset(b);
+    isLiveIn_.reset(b);
+  }
   if (!isSingle_)
     for (const uint32_t b : liveBlocks_) values_[b] = {};
   for (const BlockId b : definingBlock_) values_[b.value] = {};

@@ -10,6 +10,8 @@
 //      value defined below the dominator that reaches a predecessor puts the block into its dominance frontier, and
 //      values that have not come all the way down yet are no reason for a phi, since they were defined above.
 //   3. Segments, block by block: a whole block for a value that lives through, parts for the others.
+// A register that is written once and never read before that, as most are, needs neither 2 nor a look at each block: where it
+// is live-in is a set of bits, and each run of bits is a segment, cut where a block reads the value for the last time.
 // One calculator serves all registers of a function; its tables are reset by what was touched only. Whether a
 // register is live in a block is a bit: there may be many such blocks for each of many registers, and what is asked
 // of each of them should stay near.
@@ -65,7 +67,7 @@ class LiveRangeCalc {
     std::vector<uint64_t> words_;  // all zero in between
   };
 
-  void findMentions(std::span<const Occurrence> occurrences);
+  bool findMentions(std::span<const Occurrence> occurrences);
   void findLiveIn(std::span<const Occurrence> occurrences);
   void makeValues(std::span<const Occurrence> occurrences);
   void carryValues();
@@ -75,6 +77,12 @@ class LiveRangeCalc {
   void appendMention(const Mention& mention, bool isLiveIn, std::span<const Occurrence> occurrences);
   void reset();
   void local(std::span<const Occurrence> occurrences, LiveRange& range);
+  bool isLiveAtEntry() const;
+  // Of a register that one occurrence writes, live-in in no block where control enters.
+  void single(std::span<const Occurrence> occurrences, LiveRange& range);
+  // Calls `visit(first, end)` for each run of live-in blocks, ascending.
+  template <typename Visit>
+  void forEachRun(Visit visit);
 
   const Cfg& cfg_;
   const DominatorTree& dominators_;
@@ -88,6 +96,7 @@ class LiveRangeCalc {
   BitVector closed_;             // by block: it writes the register, or has been found live-in, or is unreachable
   std::vector<Mention> mentions_;
   std::vector<uint32_t> liveBlocks_;  // where it is live-in
+  BitVector isLiveIn_;                // the same
   std::vector<uint32_t> places_;      // theirs in the reverse post-order
   Sorter sorter_;
   std::vector<Values> values_;          // by block; those of a single value are not carried
