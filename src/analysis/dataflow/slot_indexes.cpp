@@ -7,15 +7,18 @@
 
 namespace ptxopt {
 
-SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg)
-    : index_(f.instructions.size()), instructions_(cfg.size()) {
-  std::size_t total = cfg.size();
-  std::vector<uint32_t> count(cfg.size());
-  for (const InstrId id : f) {
-    if (!f[id].isInstruction()) continue;
-    ++count[cfg.blockOf(id).value];
-    ++total;
+SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg) : index_(f.instructions.size()), rows_(cfg.size()) {
+  instructions_.reserve(f.instructions.size());
+  for (uint32_t b = 0; b < cfg.size(); ++b) {
+    Row& row = rows_[b];
+    row.first = static_cast<uint32_t>(instructions_.size());
+    for (InstrId id = cfg[BlockId(b)].first; id.valid(); id = f[id].next) {
+      if (f[id].isInstruction()) instructions_.push_back(id);
+      if (id == cfg[BlockId(b)].last) break;
+    }
+    row.size = row.room = static_cast<uint32_t>(instructions_.size()) - row.first;
   }
+  const std::size_t total = cfg.size() + instructions_.size();
   uint32_t spacing = kSpacing;
   while (spacing > kLeastSpacing && total * spacing > kMostAtFirst) spacing /= 2;
   shift_ = static_cast<unsigned>(std::countr_zero(spacing));
@@ -26,16 +29,10 @@ SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg)
     start_.emplace_back(next);
     firstPlaces_.push_back({BlockId(b), InstrId()});
     next += spacing;
-    if (count[b] == 0) continue;
-    instructions_[b].reserve(count[b]);
-    for (InstrId id = cfg[BlockId(b)].first;; id = f[id].next) {
-      if (f[id].isInstruction()) {
-        index_[id.value] = SlotIndex(next);
-        firstPlaces_.push_back({BlockId(b), id});
-        next += spacing;
-        instructions_[b].push_back(id);
-      }
-      if (id == cfg[BlockId(b)].last) break;
+    for (const InstrId id : instructions(BlockId(b))) {
+      index_[id.value] = SlotIndex(next);
+      firstPlaces_.push_back({BlockId(b), id});
+      next += spacing;
     }
   }
   start_.emplace_back(next);
@@ -48,7 +45,7 @@ BlockId SlotIndexes::blockAt(SlotIndex i) const {
 }
 
 std::size_t SlotIndexes::placeOf(SlotIndex i, BlockId b) const {
-  const auto& list = instructions_[b.value];
+  const std::span<const InstrId> list = instructions(b);
   const auto at =
       std::lower_bound(list.begin(), list.end(), i, [&](InstrId x, SlotIndex s) { return index_[x.value] < s; });
   return static_cast<std::size_t>(at - list.begin());
@@ -60,7 +57,7 @@ InstrId SlotIndexes::instructionAt(SlotIndex i) const {
     if (first.valid() && index_[first.value] == i.base()) return first;
   }
   const BlockId b = blockAt(i);
-  const auto& list = instructions_[b.value];
+  const std::span<const InstrId> list = instructions(b);
   const std::size_t at = placeOf(i.base(), b);
   return at < list.size() && index_[list[at].value] == i.base() ? list[at] : InstrId();
 }
@@ -75,8 +72,18 @@ std::vector<SlotIndexes::Move> SlotIndexes::inserted(const Function& f, InstrId 
     if (before > start_[b.value]) place = placeOf(before, b) + 1;
     break;
   }
-  auto& list = instructions_[b.value];
-  list.insert(list.begin() + static_cast<std::ptrdiff_t>(place), id);
+  Row& row = rows_[b.value];
+  if (row.size == row.room) {  // it moves to the end of the array, to where there is room
+    const auto from = static_cast<uint32_t>(instructions_.size());
+    row.room = 2 * row.size + kLeastRoom;
+    instructions_.resize(from + row.room);
+    std::copy_n(instructions_.begin() + row.first, row.size, instructions_.begin() + from);
+    row.first = from;
+  }
+  InstrId* const list = instructions_.data() + row.first;
+  std::copy_backward(list + place, list + row.size, list + row.size + 1);
+  list[place] = id;
+  ++row.size;
   const uint32_t before = numberBefore(b, place), after = numberAt(b, place + 1);
   const uint32_t room = (after - before) / 4;
   if (room < 2) return spread(b, place);
@@ -86,10 +93,10 @@ std::vector<SlotIndexes::Move> SlotIndexes::inserted(const Function& f, InstrId 
 
 // The number of what stands before and at a place of a block's list; after its end, that is the next block.
 uint32_t SlotIndexes::numberBefore(BlockId b, std::size_t place) const {
-  return place == 0 ? start_[b.value].raw() : index_[instructions_[b.value][place - 1].value].raw();
+  return place == 0 ? start_[b.value].raw() : index_[instructions(b)[place - 1].value].raw();
 }
 uint32_t SlotIndexes::numberAt(BlockId b, std::size_t place) const {
-  const auto& list = instructions_[b.value];
+  const std::span<const InstrId> list = instructions(b);
   return place < list.size() ? index_[list[place].value].raw() : start_[b.value + 1].raw();
 }
 
@@ -110,9 +117,9 @@ std::vector<SlotIndexes::Move> SlotIndexes::spread(BlockId b, std::size_t place)
   };
   for (bool grew = true; grew && !isEnough();) {
     grew = true;
-    if (last < instructions_[highBlock].size()) {
-      back.push_back(&index_[instructions_[highBlock][last++].value]);
-    } else if (highBlock + 1 < instructions_.size()) {
+    if (last < rows_[highBlock].size) {
+      back.push_back(&index_[instructions(BlockId(highBlock))[last++].value]);
+    } else if (highBlock + 1 < rows_.size()) {
       back.push_back(&start_[++highBlock]);
       last = 0;
     } else if (!hasEnd) {
@@ -122,11 +129,11 @@ std::vector<SlotIndexes::Move> SlotIndexes::spread(BlockId b, std::size_t place)
       grew = false;
     }
     if (first > 0) {
-      front.push_back(&index_[instructions_[lowBlock][--first].value]);
+      front.push_back(&index_[instructions(BlockId(lowBlock))[--first].value]);
       grew = true;
     } else if (lowBlock > 0) {
       front.push_back(&start_[lowBlock--]);
-      first = instructions_[lowBlock].size();
+      first = rows_[lowBlock].size;
       grew = true;
     }
     low = numberBefore(BlockId(lowBlock), first);
@@ -136,7 +143,7 @@ std::vector<SlotIndexes::Move> SlotIndexes::spread(BlockId b, std::size_t place)
   }
 
   std::vector<SlotIndex*> window(front.rbegin(), front.rend());
-  window.push_back(&index_[instructions_[b.value][place].value]);
+  window.push_back(&index_[instructions(b)[place].value]);
   window.insert(window.end(), back.begin(), back.end());
   firstPlaces_.clear();
   std::vector<Move> moves;
@@ -150,8 +157,10 @@ std::vector<SlotIndexes::Move> SlotIndexes::spread(BlockId b, std::size_t place)
 }
 
 void SlotIndexes::removed(InstrId id, BlockId b) {
-  auto& list = instructions_[b.value];
-  list.erase(list.begin() + static_cast<std::ptrdiff_t>(placeOf(index_[id.value], b)));
+  Row& row = rows_[b.value];
+  InstrId* const list = instructions_.data() + row.first;
+  std::copy(list + placeOf(index_[id.value], b) + 1, list + row.size, list + placeOf(index_[id.value], b));
+  --row.size;
   index_[id.value] = SlotIndex();
 }
 
@@ -164,15 +173,20 @@ std::string SlotIndexes::verify() const {
       error = fmt::format("the number of {} {} does not follow the one before", what, which);
     last = i;
   };
-  for (std::size_t b = 0; b < instructions_.size(); ++b) {
+  for (std::size_t b = 0; b < rows_.size(); ++b) {
     follows(start_[b], "block", b);
-    for (const InstrId id : instructions_[b]) follows((*this)[id], "instruction", id.value);
+    for (const InstrId id : instructions(BlockId(b))) follows((*this)[id], "instruction", id.value);
   }
-  follows(start_.back(), "the end after block", instructions_.size());
+  follows(start_.back(), "the end after block", rows_.size());
   return error;
 }
 
 // The same places for the same instructions; the numbers may differ after insertions.
-bool operator==(const SlotIndexes& a, const SlotIndexes& b) { return a.instructions_ == b.instructions_; }
+bool operator==(const SlotIndexes& a, const SlotIndexes& b) {
+  if (a.rows_.size() != b.rows_.size()) return false;
+  for (uint32_t k = 0; k < a.rows_.size(); ++k)
+    if (!std::ranges::equal(a.instructions(BlockId(k)), b.instructions(BlockId(k)))) return false;
+  return true;
+}
 
 }  // namespace ptxopt

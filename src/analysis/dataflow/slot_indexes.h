@@ -17,6 +17,7 @@
 #pragma once
 
 #include <compare>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,9 @@ class SlotIndexes {
   // The instruction with this number, whatever the slot; none when there is none (any more).
   InstrId instructionAt(SlotIndex i) const;
   // The instructions of a block that have numbers, in order.
-  const std::vector<InstrId>& instructions(BlockId b) const { return instructions_[b.value]; }
+  std::span<const InstrId> instructions(BlockId b) const {
+    return {instructions_.data() + rows_[b.value].first, rows_[b.value].size};
+  }
 
   // A number that changed: what was in [from, from + 4) is in [to, to + 4).
   struct Move {
@@ -82,9 +85,14 @@ class SlotIndexes {
 
  private:
   static constexpr uint32_t kSpacing = 64, kLeastSpacing = 8;
+  static constexpr uint32_t kLeastRoom = 4;  // beyond what a block has
   static constexpr uint64_t kMostAtFirst = uint64_t{1} << 31;
   static constexpr uint64_t kLast = UINT32_MAX - 7;
 
+  // Where the instructions of a block stand in the array of all.
+  struct Row {
+    uint32_t first = 0, size = 0, room = 0;
+  };
   std::size_t placeOf(SlotIndex i, BlockId b) const;
   uint32_t numberBefore(BlockId b, std::size_t place) const;
   uint32_t numberAt(BlockId b, std::size_t place) const;
@@ -99,7 +107,8 @@ class SlotIndexes {
   unsigned shift_ = 0;
   std::vector<SlotIndex> index_;  // by InstrId
   std::vector<SlotIndex> start_;  // by block, and the end of the last
-  std::vector<std::vector<InstrId>> instructions_;
+  std::vector<Row> rows_;         // by block
+  std::vector<InstrId> instructions_;
 };
 
 }  // namespace ptxopt

@@ -174,23 +174,29 @@ class Chooser {
       const auto first = pieces.begin() + start[r], last = pieces.begin() + start[r + 1];
       if (!std::is_sorted(first, last, isBefore)) std::sort(first, last, isBefore);
     }
+    AllocatedValues result;
+    std::vector<AllocatedValue::Span>& spans = result.spans;
+    spans.reserve(pieces.size());
     std::vector<AllocatedValue> byRegister;
+    std::size_t first = 0;  // of the register at hand
     for (const Piece& p : pieces) {
-      if (byRegister.empty() || byRegister.back().reg != p.reg) byRegister.push_back({p.reg, sizeOf(p.reg), {}});
-      std::vector<AllocatedValue::Span>& spans = byRegister.back().spans;
-      if (!spans.empty() && p.span.first <= spans.back().last + 1)
+      if (byRegister.empty() || byRegister.back().reg != p.reg) {
+        byRegister.push_back({p.reg, sizeOf(p.reg), {}});
+        first = spans.size();
+      }
+      if (spans.size() != first && p.span.first <= spans.back().last + 1)
         spans.back().last = std::max(spans.back().last, p.span.last);
       else
         spans.push_back(p.span);
+      byRegister.back().spans = std::span(spans).subspan(first);
     }
     std::vector<uint64_t> order;  // by the first point, then by register
     for (std::size_t v = 0; v < byRegister.size(); ++v)
       order.push_back(uint64_t{byRegister[v].spans.front().first} << 32 | v);
     std::ranges::sort(order);
-    AllocatedValues result;
     std::vector<AllocatedValue>& values = result.values;
     values.reserve(order.size());
-    for (const uint64_t v : order) values.push_back(std::move(byRegister[v & UINT32_MAX]));
+    for (const uint64_t v : order) values.push_back(byRegister[v & UINT32_MAX]);
 
     std::vector<uint32_t> number(f_.registers.size(), AllocatedValues::kNone);
     for (uint32_t v = 0; v < values.size(); ++v) number[values[v].reg.value] = v;

@@ -18,6 +18,7 @@
 // Cost: linear in operands and segments, plus sorting the segments of a register.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "analysis/machine/register_pressure.h"
@@ -33,10 +34,14 @@ struct AllocatedValue {
     uint32_t first = 0, last = 0;
     friend bool operator==(const Span&, const Span&) = default;
   };
-  std::vector<Span> spans;
+  std::span<const Span> spans;  // in the array of all
 };
 
 struct AllocatedValues {
+  AllocatedValues() = default;
+  AllocatedValues(AllocatedValues&&) = default;  // values refer to their spans
+  AllocatedValues& operator=(AllocatedValues&&) = default;
+  std::vector<AllocatedValue::Span> spans;
   std::vector<AllocatedValue> values;  // in the order of the first point where each is live
   // By register: which of `values` is read where it is read; kNone for one that costs nothing.
   static constexpr uint32_t kNone = UINT32_MAX;

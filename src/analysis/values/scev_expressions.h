@@ -150,7 +150,8 @@ class ScevExpressions {
   const Loops& loops_;
   std::vector<Expr> nodes_;
   std::vector<ExprTerm> terms_;
-  std::vector<uint32_t> table_;  // open addressing over nodes_
+  std::vector<uint32_t> table_;    // open addressing over nodes_
+  std::vector<ExprTerm> scratch_;  // the memory of sums that are being made
 };
 
 }  // namespace ptxopt

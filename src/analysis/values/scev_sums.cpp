@@ -1,5 +1,6 @@
 // Sums and products of scalar evolution in their canonical form: see scev_expressions.h.
 #include <algorithm>
+#include <utility>
 
 #include "analysis/values/scev_expressions.h"
 
@@ -92,29 +93,38 @@ ExprId ScevExpressions::sum(unsigned width, uint64_t constant, std::vector<ExprT
 }
 
 ExprId ScevExpressions::add(ExprId a, ExprId b) {
-  std::vector<ExprTerm> terms;
+  std::vector<ExprTerm> terms = std::exchange(scratch_, {});
+  terms.clear();
   uint64_t constant = 0;
   takeApart(a, 1, constant, terms);
   takeApart(b, 1, constant, terms);
-  return sum((*this)[a].width, constant, terms);
+  const ExprId e = sum((*this)[a].width, constant, terms);
+  scratch_ = std::move(terms);
+  return e;
 }
 
 ExprId ScevExpressions::addConstant(ExprId a, uint64_t c) {
   const unsigned width = (*this)[a].width;
   if (maskTo(c, width) == 0) return a;
-  std::vector<ExprTerm> terms;
+  std::vector<ExprTerm> terms = std::exchange(scratch_, {});
+  terms.clear();
   uint64_t constant = c;
   takeApart(a, 1, constant, terms);
-  return sum(width, constant, terms);
+  const ExprId e = sum(width, constant, terms);
+  scratch_ = std::move(terms);
+  return e;
 }
 
 ExprId ScevExpressions::scale(ExprId a, uint64_t factor) {
   const unsigned width = (*this)[a].width;
   if (maskTo(factor, width) == 1) return a;
-  std::vector<ExprTerm> terms;
+  std::vector<ExprTerm> terms = std::exchange(scratch_, {});
+  terms.clear();
   uint64_t constant = 0;
   takeApart(a, factor, constant, terms);
-  return sum(width, constant, terms);
+  const ExprId e = sum(width, constant, terms);
+  scratch_ = std::move(terms);
+  return e;
 }
 
 ExprId ScevExpressions::multiply(ExprId a, ExprId b) {

@@ -93,7 +93,9 @@ class CrossTypeCoalescer {
       else
         readVectorCopies(context_.module, f_, id, copies);
     }
-    PackCopies packs = findPackCopies(f_, context_, copies);
+    // Packs that are left are counted, once.
+    PackCopies packs;
+    if (isFirst || context_.knobs[Knob::JoinPacks] != 0) packs = findPackCopies(f_, context_, copies);
     if (isFirst && packs.halves != 0) {
       context_.count("lanes-of-16-bits", packs.halves);
       context_.decline("lanes-of-16-bits", "packs and unpacks of 16-bit registers");

@@ -34,7 +34,7 @@ bool moveReads(const Module& module, Function& f, const SlotIndexes& slots, Bloc
 
   // The instructions after the copy up to the last read.
   std::vector<InstrId> between;
-  const auto& all = slots.instructions(block);
+  const std::span<const InstrId> all = slots.instructions(block);
   auto at = std::find(all.begin(), all.end(), copy);
   while (++at != all.end() && slots[*at] < alive->end) {
     between.push_back(*at);

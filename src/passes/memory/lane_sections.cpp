@@ -109,7 +109,7 @@ std::string_view LaneSections::whyNot(LaneSection& s) const {
 
 // Why another lane would not get what the lanes of the section compute there; and what it loads.
 std::string_view LaneSections::whyNotComputed(const LaneSection& s, bool& loads, bool& needsBarrier) const {
-  const auto& body = slots_.instructions(s.body);
+  const std::span<const InstrId> body = slots_.instructions(s.body);
   if (body.size() > kMostInstructions) return "side-effects";
   for (const InstrId id : body) {
     if (form(id).op == Op::Bra) continue;

@@ -18,13 +18,20 @@ void RangeRegisterBudget::make() {
   const RegisterPressure& pressure = analyses.registerPressure();
   points_ = &pressure.points();
   taken_.assign(points_->size(), 0);
-  const bool isPlain = estimate_ == Estimate::Plain;
-  if (isPlain) {
-    std::ranges::transform(pressure.along(), taken_.begin(), &RegisterPressure::Units::data);
-    limit_ = pressure.maximum().data;
+  if (estimate_ == Estimate::FatPoint) {
+    addRoom();
+    return;
   }
+  std::ranges::transform(pressure.along(), taken_.begin(), &RegisterPressure::Units::data);
+  limit_ = pressure.maximum().data;
+}
+
+void RangeRegisterBudget::addRoom() {
+  hasRoom_ = true;
   const KernelSteps steps(f_, context_);
   if (!steps.areKnown()) return;
+  Analyses& analyses = context_.analyses;
+  const bool isPlain = estimate_ == Estimate::Plain;
   const uint32_t registers = isPlain ? analyses.plainRegisters() : analyses.fatPointRegisters();
   const uint32_t needed = registers + (isPlain ? kSparePlain : kSpareFatPoint), last = steps.last(registers);
   limit_ += last > needed ? last - needed : 0;
@@ -32,7 +39,6 @@ void RangeRegisterBudget::make() {
 
 bool RangeRegisterBudget::grant(uint32_t units, SlotIndex from, SlotIndex to) {
   if (points_ == nullptr) make();
-  if (units > limit_) return false;
   const SlotIndexes& slots = context_.analyses.slotIndexes();
   const Loops& loops = context_.analyses.loops();
   // Every point between the two in the text, and all of the loops that hold the end but not the beginning. Where
@@ -46,8 +52,10 @@ bool RangeRegisterBudget::grant(uint32_t units, SlotIndex from, SlotIndex to) {
       last = std::max(last, points_->endOf(b));
     }
   last = std::min(last, points_->size());
-  for (std::size_t p = first; p < last; ++p)
-    if (taken_[p] + units > limit_) return false;
+  uint32_t most = units;
+  for (std::size_t p = first; p < last; ++p) most = std::max(most, taken_[p] + units);
+  if (most > limit_ && !hasRoom_) addRoom();
+  if (most > limit_) return false;
   for (std::size_t p = first; p < last; ++p) taken_[p] += units;
   return true;
 }

@@ -3,7 +3,7 @@
 // The room is the difference between an estimate of what ptxas will give the kernel (register_estimate.h) and the
 // largest number of registers that keeps the resident blocks (kernel_steps.h), less a margin for the estimate's error.
 // Device functions, and targets that the tables do not have, have no room. The estimate is made when it is first
-// needed. Cost: that of the estimate; then linear in the points of the value's new range.
+// needed: where the pressure stays below what it is elsewhere, it is not. Cost: that of the estimate; then linear in the points of the value's new range.
 #pragma once
 
 #include <vector>
@@ -30,12 +30,14 @@ class RangeRegisterBudget {
 
  private:
   void make();
+  void addRoom();
 
   const Function& f_;
   PassContext& context_;
   const Estimate estimate_;
   const PressurePoints* points_ = nullptr;  // none: not made yet
   uint32_t limit_ = 0;                      // units at a point
+  bool hasRoom_ = false;                    // the estimate's room is in limit_
   std::vector<uint32_t> taken_;             // by point: what counts there today, and what was granted
 };
 
