@@ -7,14 +7,13 @@ namespace {
 
 constexpr std::string_view kEmptyBody = "{\n\tret;\n}";
 
-// Positions are those of the text without it.
+}  // namespace
+
 std::string_view withoutMark(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   return text;
 }
-
-}  // namespace
 
 std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions) {
   if (std::ranges::any_of(functions, &FunctionOutcome::takesAddress)) return std::vector<bool>(functions.size());
@@ -47,8 +46,8 @@ uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const std::vecto
   return bytes;
 }
 
-std::string cutInput(std::string_view input, const std::vector<FunctionOutcome>& functions,
-                     const std::vector<bool>& which) {
+std::string cutText(std::string_view input, const std::vector<FunctionOutcome>& functions,
+                    const std::vector<bool>& which) {
   input = withoutMark(input);
   std::string text;
   std::size_t at = 0;
@@ -59,26 +58,6 @@ std::string cutInput(std::string_view input, const std::vector<FunctionOutcome>&
     at = functions[f].end;
   }
   text += input.substr(at);
-  return text;
-}
-
-std::optional<std::string> cutOutput(std::string_view output, std::string_view input,
-                                     const std::vector<FunctionOutcome>& functions,
-                                     const std::vector<bool>& which) {
-  input = withoutMark(input);
-  std::string text;
-  std::size_t at = 0;
-  for (std::size_t f = 0; f < functions.size(); ++f) {
-    if (!which[f]) continue;
-    // With the name, which no other function has.
-    const FunctionOutcome& o = functions[f];
-    const std::size_t begin = output.find(input.substr(o.begin, o.end - o.begin), at);
-    if (begin == std::string_view::npos) return std::nullopt;
-    text += output.substr(at, begin + (o.body - o.begin) - at);
-    text += kEmptyBody;
-    at = begin + (o.end - o.begin);
-  }
-  text += output.substr(at);
   return text;
 }
 

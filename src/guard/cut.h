@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,12 +22,11 @@ std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& function
 // How much of the input their bodies are, in bytes.
 uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const std::vector<bool>& which);
 
-// `input` without the bodies of these.
-std::string cutInput(std::string_view input, const std::vector<FunctionOutcome>& functions,
-                     const std::vector<bool>& which);
+// `text`, where these functions have their places, without the bodies of some.
+std::string cutText(std::string_view text, const std::vector<FunctionOutcome>& functions,
+                    const std::vector<bool>& which);
 
-// The same for the output, which has these functions as the input does. Nothing where it does not.
-std::optional<std::string> cutOutput(std::string_view output, std::string_view input,
-                                     const std::vector<FunctionOutcome>& functions, const std::vector<bool>& which);
+// Places of functions are those of the text without it.
+std::string_view withoutMark(std::string_view text);
 
 }  // namespace ptxopt

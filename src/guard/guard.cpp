@@ -10,6 +10,7 @@
 #include "guard/closure.h"
 #include "guard/cut.h"
 #include "guard/estimate.h"
+#include "guard/kernel_answers.h"
 #include "guard/report.h"
 #include "ptxas/choose.h"
 
@@ -104,6 +105,7 @@ class Guard {
   void chooseCut() {
     if (guard_.mode != GuardMode::Ptxas || asksRelocatable_) return;
     compared_ = done_.result.outcomes;
+    cutsOutput_ = !guard_.ptxas.keepsOutput;
     std::vector<bool> which = unaffectedKernels(compared_);
     const uint64_t bytes = bytesOf(compared_, which);
     if (bytes * kLeastCut < text_.size()) return;
@@ -114,25 +116,71 @@ class Guard {
     cutsOutput_ = !guard_.ptxas.keepsOutput || share < isAnyKept;
   }
 
-  // The figures of a text of which less is assembled; of the whole where ptxas does not take that.
-  Assembly measureCut(const std::string& cut, std::string_view whole) const {
+  // Whether kernels are looked at for themselves: the answers to them are kept so.
+  bool isByKernel() const {
+    return guard_.mode == GuardMode::Ptxas && !asksRelocatable_ && ptxas_.cache != nullptr &&
+           std::ranges::count_if(compared_, &FunctionOutcome::isKernel) > 1;
+  }
+
+  // The figures of a text with these functions, but for the kernels that are left out. Answers that are known are not asked
+  // for again; what is not asked for is cut out of the text, if that is no small part of it and its code is not wanted.
+  Assembly measureKernels(std::string_view text, const std::vector<FunctionOutcome>& functions, bool mayCut) const {
+    std::vector<bool> isLeftOut = leftOutOf(functions);
+    std::optional<KernelAnswers> answers;
+    if (isByKernel()) answers.emplace(text, functions, isLeftOut, done_.guard.architecture, ptxas_);
+    if (answers && answers->haveAll()) {
+      Assembly assembly;
+      assembly.status = Assembly::Status::Ok;
+      assembly.fromCache = true;
+      assembly.measures.architecture = done_.guard.architecture;
+      answers->addTo(assembly.measures);
+      return assembly;
+    }
+    std::vector<bool> isCut = isLeftOut;
+    if (answers)
+      for (std::size_t f = 0; f < isCut.size(); ++f) isCut[f] = isCut[f] || answers->known()[f];
+    mayCut = mayCut && bytesOf(functions, isCut) * kLeastCut >= text.size();
     PtxasSettings settings = ptxas_;
-    settings.keepsOutput = false;
-    Assembly assembly = assemble(cut, done_.guard.architecture, settings);
-    return assembly ? std::move(assembly) : measure(whole);
+    if (answers) settings.cache = nullptr;
+    Assembly assembly;
+    if (mayCut) {
+      settings.keepsOutput = false;
+      assembly = assemble(cutText(text, functions, isCut), done_.guard.architecture, settings);
+      settings.keepsOutput = ptxas_.keepsOutput;
+    }
+    // Of the whole, also where ptxas does not take a part of it.
+    if (!assembly) assembly = answers ? assemble(text, done_.guard.architecture, settings) : measure(text);
+    if (!assembly) return assembly;
+    if (answers) answers->keep(assembly.measures);
+    dropKernels(assembly.measures, functions, isCut);
+    if (answers) answers->addTo(assembly.measures);
+    return assembly;
+  }
+
+  // By function of a text: the kernels of the input that are left out.
+  std::vector<bool> leftOutOf(const std::vector<FunctionOutcome>& functions) const {
+    std::vector<bool> isLeftOut(functions.size());
+    if (isLeftOut_.empty()) return isLeftOut;
+    const CallGraph graph(compared_);
+    for (std::size_t f = 0; f < functions.size(); ++f) {
+      const uint32_t of = graph.indexOf(functions[f].name);
+      isLeftOut[f] = of != CallGraph::kNone && isLeftOut_[of];
+    }
+    return isLeftOut;
+  }
+
+  static void dropKernels(Measures& measures, const std::vector<FunctionOutcome>& functions,
+                          const std::vector<bool>& which) {
+    const CallGraph graph(functions);
+    std::erase_if(measures.functions, [&](const FunctionMeasures& m) {
+      const uint32_t f = graph.indexOf(m.name);
+      return f != CallGraph::kNone && which[f];
+    });
   }
 
   Assembly measureInput() const {
-    return isLeftOut_.empty() ? measure(text_) : measureCut(cutInput(text_, compared_, isLeftOut_), text_);
-  }
-
-  void dropLeftOut(Measures& measures) const {
-    if (isLeftOut_.empty()) return;
-    const CallGraph graph(compared_);
-    std::erase_if(measures.functions, [&](const FunctionMeasures& m) {
-      const uint32_t f = graph.indexOf(m.name);
-      return f != CallGraph::kNone && isLeftOut_[f];
-    });
+    if (isLeftOut_.empty() && !isByKernel()) return measure(text_);
+    return measureKernels(text_, compared_, true);
   }
 
   // Both texts at a time. False when there is nothing to compare.
@@ -149,16 +197,21 @@ class Guard {
       keepAll(kNotJudged);
       return false;
     }
-    dropLeftOut(before.measures);
     done_.guard.before = std::move(before.measures);
     return take(std::move(after));
   }
 
   Assembly measureOutput() {
-    std::optional<std::string> cut;
-    if (cutsOutput_) cut = cutOutput(done_.result.output, text_, compared_, isLeftOut_);
-    Assembly assembly = cut ? measureCut(*cut, done_.result.output) : measure(done_.result.output);
-    dropLeftOut(assembly.measures);
+    Assembly assembly;
+    if (isLeftOut_.empty() && !isByKernel()) {
+      assembly = measure(done_.result.output);
+    } else {
+      Options places;
+      places.level = 0;
+      places.outcomes = true;
+      const Result read = optimize(done_.result.output, places);
+      assembly = measureKernels(done_.result.output, read.outcomes, cutsOutput_);
+    }
     outputAfter_ = std::move(assembly.output);
     if (outputAfter_) measuredText_ = done_.result.output;
     return assembly;
@@ -308,7 +361,7 @@ class Guard {
   std::optional<PtxasOutput> outputBefore_, outputAfter_;
   std::string measuredText_;  // of outputAfter_
   bool asksRelocatable_ = false;
-  std::vector<FunctionOutcome> compared_;  // of the first round, if something is left out
+  std::vector<FunctionOutcome> compared_;  // of the first round
   std::vector<bool> isLeftOut_;            // kernels that are not assembled, by function; empty: none
   bool cutsOutput_ = false;
   GuardedResult done_;

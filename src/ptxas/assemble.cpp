@@ -47,17 +47,8 @@ void eraseAll(std::string& text, const std::string& what) {
 }
 
 std::string keyOf(std::string_view text, std::string_view architecture, const PtxasSettings& settings) {
-  struct stat status {};
-  if (::stat(settings.program.c_str(), &status) != 0) return {};
-  std::string all = fmt::format("{}\n{}\n{} {} {}.{}\n{}\n", kCacheFormat, settings.program, status.st_ino,
-                                status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, architecture);
-  // Resident warps and modelled cycles rest on tables of ours.
-  if (const Architecture* a = ptxopt::architecture(architecture))
-    all += fmt::format("{} {} {} {} {} {} {} {}\n", a->mostWarps, a->mostBlocks, a->sharedBytes,
-                       a->reservedSharedBytes, a->sharedUnit, a->barriers, a->barriersLimit,
-                       timing::digestOf(timing::Machine(a->number)));
-  for (const std::string& argument : settings.arguments) all += argument + '\n';
-  all += '\n';
+  std::string all = callOf(architecture, settings);
+  if (all.empty()) return {};
   all += text;
   return Cache::key(all);
 }
@@ -150,6 +141,21 @@ std::string architectureToAssemble(std::string_view target) {
   uint32_t number = 0;
   std::from_chars(variant.data(), variant.data() + variant.size(), number);
   return number < kOldestTarget ? fmt::format("sm_{}", kOldestTarget) : fmt::format("sm_{}", variant);
+}
+
+std::string callOf(std::string_view architecture, const PtxasSettings& settings) {
+  struct stat status {};
+  if (::stat(settings.program.c_str(), &status) != 0) return {};
+  std::string all = fmt::format("{}\n{}\n{} {} {}.{}\n{}\n", kCacheFormat, settings.program, status.st_ino,
+                                status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, architecture);
+  // Resident warps and modelled cycles rest on tables of ours.
+  if (const Architecture* a = ptxopt::architecture(architecture))
+    all += fmt::format("{} {} {} {} {} {} {} {}\n", a->mostWarps, a->mostBlocks, a->sharedBytes,
+                       a->reservedSharedBytes, a->sharedUnit, a->barriers, a->barriersLimit,
+                       timing::digestOf(timing::Machine(a->number)));
+  for (const std::string& argument : settings.arguments) all += argument + '\n';
+  all += '\n';
+  return all;
 }
 
 Assembly assemble(std::string_view text, std::string_view architecture, const PtxasSettings& settings) {

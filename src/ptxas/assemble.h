@@ -54,6 +54,10 @@ std::string architectureToAssemble(std::string_view target);
 // `architecture`: "sm_90a". Safe to call from several threads.
 Assembly assemble(std::string_view text, std::string_view architecture, const PtxasSettings& settings);
 
+// What the figures of a text depend on besides the text: the program, as it is now, and how it is called. Empty: there is no
+// such program.
+std::string callOf(std::string_view architecture, const PtxasSettings& settings);
+
 // "V13.0.88", or empty.
 std::string versionOfPtxas(const std::string& program);
 

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "PtxLexer.h"
+#include "text/tokens.h"
 
 namespace ptxopt::text {
 namespace {
@@ -107,6 +108,17 @@ void Lexer::next(Token& token) {
   token.begin = end;
   token.length = 0;
   token.type = Token::kEnd;
+}
+
+std::string tokensOf(std::string_view source) {
+  std::string all;
+  Lexer lexer(source);
+  Token token;
+  for (lexer.next(token); token.type != Token::kEnd; lexer.next(token)) {
+    all.append(token.begin, token.length);
+    all += ' ';
+  }
+  return all;
 }
 
 std::string describeError(const Token& token, std::string_view source) {

@@ -407,7 +407,7 @@ def test_cache(bench, folder):
     shutil.rmtree(cache)
     run(bench.tool, source, "-o", out, "--passes=dce", "--guard=ptxas", "--ptxas", folder / "fake ptxas", env=env)
     entries = sorted(path for path in Path(cache).rglob("*") if path.is_file())
-    check(len(entries) == 2, f"an entry for the input, one for the result: {entries}")
+    check(len(entries) == 4, f"of each kernel an entry for the input, one for the result: {entries}")
     whole = {path: path.read_bytes() for path in entries}
 
     def fifo(path):
@@ -433,6 +433,27 @@ def test_cache(bench, folder):
         asked = len(bench.log.read_text().splitlines()) if bench.log.exists() else 0
         check(done.returncode == 0 and out.read_text() == second[1] and asked == 2, f"{what}: asked {asked} times, {done.stderr}")
         check({path: path.read_bytes() for path in entries} == whole, f"{what}: the entries are as they were")
+
+    # Answers are those of kernels: what stands around them, and in what order, is all the same.
+    def asked(text):
+        source.write_text(HEAD + text)
+        bench.log.unlink(missing_ok=True)
+        done = run(bench.tool, source, "-o", out, "--passes=dce", "--guard=ptxas", "--ptxas", folder / "fake ptxas", env=env)
+        check(done.returncode == 0, done.stderr)
+        return len(bench.log.read_text().splitlines()) if bench.log.exists() else 0, out.read_text()
+
+    runs, output = asked("// of another file\n" + kernel("b", marked=True) + kernel("a"))
+    check(runs == 0 and changed(output, "ab") == ["a"], f"kernels that are known: asked {runs} times")
+    runs, output = asked(kernel("a") + kernel("c", marked=True) + kernel("b", marked=True))
+    check(runs == 2 and changed(output, "abc") == ["a"], f"one is new: asked {runs} times")
+    entries = [path for path in Path(cache).rglob("*") if path.is_file()]
+    check(len(entries) == 6, f"two entries more: {len(entries)}")
+    runs, output = asked(".global .u32 g;\n" + kernel("a") + kernel("b", marked=True))
+    check(runs == 2 and changed(output, "ab") == ["a"], f"what stands outside of kernels counts: asked {runs} times")
+    runs, output = asked(function("f") + kernel("a", call("f")) + kernel("b", marked=True))
+    check(runs == 2, f"another kernel of that name: asked {runs} times")
+    runs, output = asked(function("f", "add.u32 a, a, 1;") + kernel("a", call("f")) + kernel("b", marked=True))
+    check(runs == 2, f"what it calls is another function: asked {runs} times")
 
 
 def main():

@@ -1,0 +1,85 @@
+#include "guard/kernel_answers.h"
+
+#include <algorithm>
+
+#include "guard/closure.h"
+#include "guard/cut.h"
+#include "ptxas/measures_json.h"
+#include "text/tokens.h"
+
+namespace ptxopt {
+namespace {
+
+// What stands outside of functions.
+std::string textOutside(std::string_view text, const std::vector<FunctionOutcome>& functions) {
+  std::string outside;
+  std::size_t at = 0;
+  for (const FunctionOutcome& f : functions) {
+    outside += text::tokensOf(text.substr(at, f.begin - at));
+    at = f.end;
+  }
+  outside += text::tokensOf(text.substr(at));
+  return outside;
+}
+
+}  // namespace
+
+KernelAnswers::KernelAnswers(std::string_view text, const std::vector<FunctionOutcome>& functions,
+                             const std::vector<bool>& isLeftOut, std::string_view architecture,
+                             const PtxasSettings& settings)
+    : functions_(functions),
+      cache_(*settings.cache),
+      keys_(functions.size()),
+      reached_(functions.size()),
+      isKnown_(functions.size()) {
+  text = withoutMark(text);
+  const std::string outside = Cache::key(textOutside(text, functions)) + "\n" + callOf(architecture, settings);
+  const CallGraph graph(functions);
+  for (uint32_t f = 0; f < functions.size(); ++f) {
+    if (!functions[f].isKernel || (!isLeftOut.empty() && isLeftOut[f])) continue;
+    reached_[f] = graph.closure(f);
+    std::ranges::sort(reached_[f]);
+    std::string all = "kernel " + functions[f].name + '\n' + outside;
+    for (const uint32_t g : reached_[f])
+      all += text.substr(functions[g].begin, functions[g].end - functions[g].begin);
+    keys_[f] = Cache::key(all);
+    if (const auto kept = cache_.find(keys_[f])) try {
+        for (FunctionMeasures& m : measuresFrom(nlohmann::ordered_json::parse(*kept)).functions)
+          found_.push_back(std::move(m));
+        isKnown_[f] = true;
+        continue;
+      } catch (const nlohmann::json::exception&) {
+        // A broken entry: it is written anew.
+      }
+    ++missing_;
+  }
+  std::ranges::stable_sort(found_, {}, &FunctionMeasures::name);
+  const auto again = std::ranges::unique(found_, {}, &FunctionMeasures::name);
+  found_.erase(again.begin(), again.end());
+}
+
+Measures KernelAnswers::figuresOf(uint32_t kernel, const Measures& all) const {
+  Measures figures;
+  figures.architecture = all.architecture;
+  for (const uint32_t f : reached_[kernel])
+    if (const FunctionMeasures* const m = all.find(functions_[f].name)) figures.functions.push_back(*m);
+  std::ranges::sort(figures.functions, {}, &FunctionMeasures::name);
+  return figures;
+}
+
+void KernelAnswers::keep(const Measures& measures) const {
+  for (uint32_t f = 0; f < functions_.size(); ++f)
+    if (!keys_[f].empty() && !isKnown_[f] && measures.find(functions_[f].name) != nullptr)
+      cache_.put(keys_[f], toJson(figuresOf(f, measures)).dump());
+}
+
+void KernelAnswers::addTo(Measures& measures) const {
+  std::erase_if(measures.functions, [&](const FunctionMeasures& m) {
+    return std::ranges::binary_search(found_, m.name, {}, &FunctionMeasures::name);
+  });
+  const auto others = static_cast<std::ptrdiff_t>(measures.functions.size());
+  measures.functions.insert(measures.functions.end(), found_.begin(), found_.end());
+  std::ranges::inplace_merge(measures.functions, measures.functions.begin() + others, {}, &FunctionMeasures::name);
+}
+
+}  // namespace ptxopt
