@@ -1,5 +1,7 @@
 #include "analysis/dataflow/cfg.h"
 
+#include <algorithm>
+
 namespace ptxopt {
 namespace {
 
@@ -31,6 +33,14 @@ Cfg::Cfg(const Module& module, const Function& function) {
   findBlocks(module, function);
   findEdges(module, function);
   findReachable();
+}
+
+bool Cfg::hasEdgesOf(const Cfg& other) const {
+  const auto isSame = [](const Block& a, const Block& b) {
+    return a.leaves == b.leaves && a.returns == b.returns && a.reachable == b.reachable;
+  };
+  return complete_ && other.complete_ && std::ranges::equal(blocks_, other.blocks_, isSame) &&
+         successors_ == other.successors_ && successorStart_ == other.successorStart_ && roots_ == other.roots_;
 }
 
 void Cfg::findBlocks(const Module& module, const Function& f) {

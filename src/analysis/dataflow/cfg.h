@@ -54,6 +54,8 @@ class Cfg {
   const std::vector<BlockId>& postOrder() const { return postOrder_; }
 
   friend bool operator==(const Cfg&, const Cfg&) = default;
+  // Whether the two differ at most in the instructions of blocks.
+  bool hasEdgesOf(const Cfg& other) const;
 
  private:
   static constexpr std::size_t kMostEdges = 1u << 22;

@@ -73,14 +73,18 @@ class Walk {
       if (!cfg[block].reachable) continue;
       for (const InstrId id : slots.instructions(block)) {
         const SlotIndex at = slots[id];
-        for (const Operand& o : f.operandsOf(f[id]))
-          if (o.isRegister()) note(o.reg(), block, {at, o.reads(), o.writes(), o.role == Role::Mod});
+        for (const Operand& o : f.operandsOf(f[id])) {
+          if (!o.isRegister()) continue;
+          if (Seen& s = seen_[o.payload]; s.state != Seen::State::Unwanted) note(s, o.payload, block, at, o.role);
+        }
       }
       if (b + 1 != cfg.size() || !fallsOffTheEnd(f, cfg[block])) continue;
       // No instruction reads the results there. Any slot but Block stands for that.
       for (const RegId r : f.returnRegisters) {
-        note(r, block, {slots.end(block).previous(), true, false, false});
-        if (seen_[r.value].state == Seen::State::Local) seen_[r.value].state = Seen::State::Listed;
+        Seen& s = seen_[r.value];
+        if (s.state == Seen::State::Unwanted) continue;
+        note(s, r.value, block, slots.end(block).previous(), Role::Use);
+        s.state = Seen::State::Listed;
       }
     }
     list();
@@ -95,26 +99,21 @@ class Walk {
  private:
   struct Mention {
     uint32_t reg;
-    Occurrence what;
+    SlotIndex at;
+    Role role;
   };
 
-  void note(RegId r, BlockId block, const Occurrence& what) {
-    Seen& s = seen_[r.value];
-    switch (s.state) {
-      case Seen::State::Unwanted: return;
-      case Seen::State::Unseen:
-        s.block = block;
-        s.def = s.last = what.at;
-        s.state = what.writes && !what.reads ? Seen::State::Local : Seen::State::Listed;
-        break;
-      case Seen::State::Local:
-        if (what.writes || what.at == s.def || block != s.block) s.state = Seen::State::Listed;
-        s.last = what.at;
-        break;
-      case Seen::State::Listed: break;
+  void note(Seen& s, uint32_t reg, BlockId block, SlotIndex at, Role role) {
+    if (s.state == Seen::State::Unseen) {
+      s.block = block;
+      s.def = s.last = at;
+      s.state = role == Role::Def ? Seen::State::Local : Seen::State::Listed;
+    } else if (s.state == Seen::State::Local) {
+      if (role != Role::Use || at == s.def || block != s.block) s.state = Seen::State::Listed;
+      s.last = at;
     }
     ++s.mentions;
-    mentions_.push_back({r.value, what});
+    mentions_.push_back({reg, at, role});
   }
 
   // As compressed rows; an instruction that names a register several times is one occurrence.
@@ -130,15 +129,14 @@ class Walk {
       Seen& s = seen_[m.reg];
       if (s.state != Seen::State::Listed) continue;
       uint32_t& end = end_[m.reg];
-      if (s.mentions == 0 || all_[end - 1].at != m.what.at) {
-        all_[end++] = m.what;
+      if (s.mentions == 0 || all_[end - 1].at != m.at) {
+        all_[end++] = {m.at};
         ++s.mentions;
-        continue;
       }
       Occurrence& o = all_[end - 1];
-      o.reads |= m.what.reads;
-      o.writes |= m.what.writes;
-      o.isPartial |= m.what.isPartial;
+      o.reads |= m.role == Role::Use || m.role == Role::Mod;
+      o.writes |= m.role == Role::Def || m.role == Role::Mod;
+      o.isPartial |= m.role == Role::Mod;
     }
   }
 

@@ -29,12 +29,6 @@ class Slot {
     }
     return points;
   }
-  // Whether nothing is live that is in one of `spans`.
-  bool isFreeFor(std::span<const Span> spans) const {
-    if (last_ < spans.front().first || spans_.empty()) return true;
-    // Most that stand in the way are the last there and hold where the value begins.
-    return lastFirst_ > spans.front().first && overlap(spans, 1) == 0;
-  }
   void add(std::span<const Span> spans) {
     const bool isAfter = spans_.empty() || spans_.back().last < spans.front().first;
     for (const Span& s : spans) {
@@ -42,10 +36,9 @@ class Slot {
       spans_.push_back(s);
     }
     if (!isAfter) tidy();
-    lastFirst_ = spans_.back().first;
-    last_ = spans_.back().last;
   }
   uint64_t length() const { return length_; }
+  const Span& back() const { return spans_.back(); }
 
  private:
   void tidy() {
@@ -60,7 +53,6 @@ class Slot {
     spans_.resize(kept + 1);
   }
 
-  uint32_t last_ = 0, lastFirst_ = 0;  // of the last of spans_
   std::vector<Span> spans_;
   uint64_t length_ = 0;
 };
@@ -151,8 +143,16 @@ class Placer {
   bool isFree(std::span<const uint32_t> members, uint32_t at) const {
     for (const uint32_t v : members)
       for (uint32_t u = 0; u < unitsOf(v); ++u, ++at)
-        if (at < opened_ && !slots_[at].isFreeFor(values_[v].spans)) return false;
+        if (at < opened_ && !isFreeFor(values_[v].spans, at)) return false;
     return true;
+  }
+
+  // Whether nothing in the slot is live that is in one of `spans`.
+  bool isFreeFor(std::span<const Span> spans, uint32_t at) const {
+    const Held& held = held_[at];
+    if (held.end <= spans.front().first) return true;
+    // Most that stand in the way are the last there and hold where the value begins.
+    return held.lastFirst > spans.front().first && slots_[at].overlap(spans, 1) == 0;
   }
 
   // The old slot with the least soft weight among those that are free.
@@ -174,12 +174,13 @@ class Placer {
   // The same for a value of one unit, as most are.
   uint32_t freeSlot(uint32_t v) const {
     const uint32_t other = partner_[v] == FatPointResult::kNone ? FatPointResult::kNone : result_.slot[partner_[v]];
+    uint64_t parity[] = {0, 0};  // by the lowest bit of the slot
+    if (other != FatPointResult::kNone) parity[other % 2] = kParityWeight;
     uint32_t best = FatPointResult::kNone;
     uint64_t least = UINT64_MAX;
     for (uint32_t at = 0; at < opened_; ++at) {
-      const bool isOneBank = other != FatPointResult::kNone && other % 2 == at % 2;
-      const uint64_t soft = slots_[at].length() + (isOneBank ? kParityWeight : 0);
-      if (soft >= least || !slots_[at].isFreeFor(values_[v].spans)) continue;
+      const uint64_t soft = held_[at].length + parity[at % 2];
+      if (soft >= least || !isFreeFor(values_[v].spans, at)) continue;
       least = soft;
       best = at;
     }
@@ -220,7 +221,10 @@ class Placer {
     result_.slots = opened_;
     for (uint32_t at = best; const uint32_t v : members) {
       result_.slot[v] = at;
-      for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) slots_[at].add(values_[v].spans);
+      for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) {
+        slots_[at].add(values_[v].spans);
+        held_[at] = {slots_[at].length(), slots_[at].back().last + 1, slots_[at].back().first};
+      }
     }
   }
 
@@ -231,7 +235,13 @@ class Placer {
   const std::vector<uint32_t>& valueOf_;      // by register
   std::vector<std::vector<uint32_t>> group_;  // by value
   std::vector<uint32_t> partner_;             // by value: one that is read together with it
+  // Of a slot, what most questions are about: how much is in it, and its last span.
+  struct Held {
+    uint64_t length = 0;
+    uint32_t end = 0, lastFirst = 0;
+  };
   std::array<Slot, kSlots + kMostInGroup> slots_;
+  std::array<Held, kSlots + kMostInGroup> held_;
   uint32_t opened_ = 0;
   FatPointResult result_;
 };

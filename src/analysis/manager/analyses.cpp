@@ -10,7 +10,19 @@ using Direction = DominatorTree::Direction;
 using Strength = Liveness::Strength;
 
 const Cfg& Analyses::cfg() {
-  return keptControlFlow_ ? *keptControlFlow_ : keptControlFlow_.emplace(module_, function_);
+  if (keptControlFlow_) return *keptControlFlow_;
+  keptControlFlow_.emplace(module_, function_);
+  if (before_) takeOver(std::move(*before_));
+  before_.reset();
+  return *keptControlFlow_;
+}
+
+// Most passes change instructions, not edges.
+void Analyses::takeOver(Shape&& before) {
+  if (!keptControlFlow_->hasEdgesOf(before.cfg)) return;
+  if (before.dominators) keptDominators_.emplace(*std::move(before.dominators));
+  if (before.postDominators) keptPostDominators_.emplace(*std::move(before.postDominators));
+  if (before.loops) keptLoopNest_.emplace(*std::move(before.loops));
 }
 
 const RegisterFiles& Analyses::registerFiles() {
@@ -100,6 +112,9 @@ void Analyses::makeAll() {
 void Analyses::invalidate(AnalysisSet preserved) {
   using enum AnalysisId;
   constexpr auto set = [](auto... ids) { return AnalysisSet{ids...}; };
+  if (keptControlFlow_ && !preserved.has(ControlFlow))
+    before_.emplace(Shape{*std::move(keptControlFlow_), std::move(keptDominators_), std::move(keptPostDominators_),
+                          std::move(keptLoopNest_)});
   AnalysisSet stays;
 #define PTXOPT_ANALYSIS(id, type, name, uses)      \
   if (preserved.has(id) && stays.includes(uses)) { \

@@ -61,12 +61,21 @@ class Analyses {
   Liveness makeLiveness(Liveness::Strength strength, const Cfg& cfg, const RegisterFiles& files) const;
   bool isStale(AnalysisId id) const;
 
+  // Of a graph that was: what was made of its edges alone holds for one that has the same.
+  struct Shape {
+    Cfg cfg;
+    std::optional<DominatorTree> dominators, postDominators;
+    std::optional<Loops> loops;
+  };
+  void takeOver(Shape&& before);
+
   const Module& module_;
   const Function& function_;
   const Liveness::Limits limits_;
 #define PTXOPT_ANALYSIS(id, type, name, uses) std::optional<type> kept##id##_;
 #include "analysis/manager/analyses.def"
 #undef PTXOPT_ANALYSIS
+  std::optional<Shape> before_;  // the function changed
 };
 
 }  // namespace ptxopt

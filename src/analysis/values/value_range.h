@@ -88,7 +88,7 @@ class ValueRanges {
 
  private:
   static constexpr uint32_t kUnasked = 0;
-  static constexpr std::size_t kMostEdges = 64, kMostAsked = 64;
+  static constexpr std::size_t kMostEdges = 64, kMostAsked = 16;
   static constexpr unsigned kMostDepth = 4, kMostCopies = 16;
 
   struct Value {

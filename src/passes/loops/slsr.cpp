@@ -89,12 +89,22 @@ class AddressReuse {
     for (uint32_t m = 0; m < members_.size(); ++m) {
       uint32_t& group = groupOf[members_[m].expr.value];
       if (group == UINT32_MAX) {
-        group = static_cast<uint32_t>(groups_.size());
-        groups_.emplace_back();
+        group = static_cast<uint32_t>(groupStart_.size());
+        groupStart_.push_back(0);
       }
       members_[m].group = group;
-      groups_[group].push_back(m);
+      ++groupStart_[group];
     }
+    // One after the other: the ends become beginnings as the members are put down, from the last.
+    for (std::size_t g = 1; g < groupStart_.size(); ++g) groupStart_[g] += groupStart_[g - 1];
+    groupStart_.push_back(static_cast<uint32_t>(members_.size()));
+    grouped_.resize(members_.size());
+    for (auto m = static_cast<uint32_t>(members_.size()); m-- > 0;) grouped_[--groupStart_[members_[m].group]] = m;
+  }
+
+  // In the order of the text.
+  std::span<const uint32_t> groupOf(const Member& m) const {
+    return std::span(grouped_).subspan(groupStart_[m.group], groupStart_[m.group + 1] - groupStart_[m.group]);
   }
 
   void rebuild() {
@@ -108,11 +118,11 @@ class AddressReuse {
 
   void reuse(const Member& m) {
     const std::span<const ValueUse> uses = values_.uses(m.key);
-    if (uses.empty() || groups_[m.group].size() < 2 || !values_.isAlone(m.key) || !canDie(m.key)) return;
+    if (uses.empty() || groupOf(m).size() < 2 || !values_.isAlone(m.key) || !canDie(m.key)) return;
     const bool isAddress = values_.isAddress(m.key);
     std::string_view why = "no-leader-here";
     std::size_t tried = 0;
-    for (const uint32_t at : groups_[m.group]) {
+    for (const uint32_t at : groupOf(m)) {
       const Member& leader = members_[at];
       if (leader.place >= m.place || tried++ == kMostLeaders) break;
       if (leader.key == m.key || widthOf(leader.key) != widthOf(m.key)) continue;
@@ -218,8 +228,9 @@ class AddressReuse {
   MissedRemarks missed_;
   std::optional<Occurrences> occurrences_;
   std::optional<RegisterScopes> scopes_;
-  std::vector<Member> members_;  // in the order of the text
-  std::vector<std::vector<uint32_t>> groups_;
+  std::vector<Member> members_;       // in the order of the text
+  std::vector<uint32_t> grouped_;     // members by group
+  std::vector<uint32_t> groupStart_;  // by group, and the end of the last: in grouped_
   AddressEdits edits_;
   bool rebuilt_ = false;
   uint64_t reused_ = 0, replaced_ = 0;
