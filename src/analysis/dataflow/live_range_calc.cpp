@@ -18,6 +18,7 @@ LiveRangeCalc::LiveRangeCalc(const Cfg& cfg, const DominatorTree& dominators, co
       reads_(cfg.size()),
       closed_(cfg.size()),
       isLiveIn_(cfg.size()),
+      found_(cfg.size()),
       sorter_(cfg.size()),
       values_(cfg.size()) {
   const auto& post = cfg.postOrder();
@@ -95,20 +96,23 @@ bool LiveRangeCalc::findMentions(std::span<const Occurrence> all) {
 }
 
 void LiveRangeCalc::findLiveIn(std::span<const Occurrence> all) {
-  liveBlocks_.clear();
+  // In memory that does not grow: there is nothing to look up again in the loops.
+  uint32_t* const live = found_.data();
+  std::size_t count = 0;
   const auto add = [&](uint32_t b) {
     closed_.set(b);
     isLiveIn_.set(b);
-    liveBlocks_.push_back(b);
+    live[count++] = b;
   };
   for (const Mention& m : mentions_) {
     if (!all[m.first].reads) continue;
     reads_.set(m.block.value);
     add(m.block.value);
   }
-  for (std::size_t k = 0; k < liveBlocks_.size(); ++k)
-    for (const BlockId p : cfg_.predecessors(BlockId(liveBlocks_[k])))
+  for (std::size_t k = 0; k < count; ++k)
+    for (const BlockId p : cfg_.predecessors(BlockId(live[k])))
       if (!closed_.test(p.value)) add(p.value);
+  liveBlocks_.assign(live, live + count);
 }
 
 // Values for definitions, in the order of the text, and for entries.

@@ -97,6 +97,7 @@ class LiveRangeCalc {
   std::vector<Mention> mentions_;
   std::vector<uint32_t> liveBlocks_;  // where it is live-in
   BitVector isLiveIn_;                // the same
+  std::vector<uint32_t> found_;       // for findLiveIn: as long as there are blocks
   std::vector<uint32_t> places_;      // theirs in the reverse post-order
   Sorter sorter_;
   std::vector<Values> values_;          // by block; those of a single value are not carried

@@ -32,6 +32,10 @@ Occurrences::Occurrences(const Function& f) : start_(f.registers.size() + 1), co
   for (const Mention& m : mentions) all_[start_[m.reg] + count_[m.reg]++] = m.what;
 }
 
+Occurrences::Occurrences(const Function& f, const RegisterScopes& scopes) {
+  if (scopes.areMany()) *this = Occurrences(f);
+}
+
 RegisterScopes::RegisterScopes(const Module& module, const Function& f) {
   std::vector<uint32_t> scope(f.instructions.size()), outer;
   uint32_t current = 0, latest = 0;

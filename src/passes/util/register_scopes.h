@@ -38,7 +38,7 @@ class Occurrences {
  public:
   explicit Occurrences(const Function& f);
   // For RegisterScopes::reaches alone, which asks for them only where there are many scopes.
-  Occurrences(const Function& f, const RegisterScopes& scopes) : Occurrences(scopes.areMany() ? f : Function()) {}
+  Occurrences(const Function& f, const RegisterScopes& scopes);
   // In the order of the text.
   std::span<const Occurrence> of(RegId r) const { return {all_.data() + start_[r.value], count_[r.value]}; }
 
