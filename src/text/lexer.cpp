@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <iterator>
 
 #include "PtxLexer.h"
 #include "text/tokens.h"
@@ -21,8 +23,19 @@ constexpr std::size_t kDead = 0, kStart = 1;
 constexpr std::size_t kBlank = kSteps[kStart][static_cast<unsigned char>(' ')];
 static_assert(kAccepts[kBlank] == kSkip);
 
+// By state: whether what ends there is a token as it stands, which `Lexer::next` need not look at again.
+constexpr auto kIsPlain = [] {
+  std::array<bool, std::size(kAccepts)> isPlain{};
+  for (std::size_t state = 0; state < isPlain.size(); ++state) {
+    const uint16_t type = kAccepts[state];
+    isPlain[state] = type != 0 && type != kSkip && type != PtxLexer::LINE_MARK && type != PtxLexer::SOURCE_TEXT &&
+                     type != PtxLexer::FLOAT;
+  }
+  return isPlain;
+}();
+
 // The state in which the automaton ends, and where.
-std::size_t run(const char* p, const char* end, const char*& after) {
+inline std::size_t run(const char* p, const char* end, const char*& after) {
   std::size_t state = kStart;
   while (p < end) {
     const auto& row = kSteps[state];
@@ -71,43 +84,54 @@ std::size_t pastSourceEnd(std::string_view source, std::size_t at) {
 
 void Lexer::next(Token& token) {
   const char* const end = source_.data() + source_.size();
-  while (at_ < end) {
-    while (at_ < end && kSteps[kStart][static_cast<unsigned char>(*at_)] == kBlank) ++at_;
-    if (at_ == end) break;
-    const char* after = at_;
-    const std::size_t state = run(at_, end, after);
-    uint16_t type = kAccepts[state];
-    if (type == 0) type = longestBefore(at_, after);
-    if (type == 0) type = PtxLexer::ERROR;
-    const char* const begin = at_;
-    at_ = std::max(after, begin + 1);
-    if (type == kSkip) continue;
-    if (type == PtxLexer::LINE_MARK) {  // a comment where it begins a line, else nothing that PTX knows
-      const char* p = begin;
-      while (p > source_.data() && (p[-1] == ' ' || p[-1] == '\t')) --p;
-      if (p == source_.data() || p[-1] == '\n') continue;
-      type = PtxLexer::ERROR;
+  for (const char* p = at_;; p = at_) {
+    while (p < end && kSteps[kStart][static_cast<unsigned char>(*p)] == kBlank) ++p;
+    if (p == end) break;
+    const char* after = p;
+    const std::size_t state = run(p, end, after);
+    if (!kIsPlain[state] && !takeOther(p, after, kAccepts[state], token)) continue;
+    if (kIsPlain[state]) {
+      at_ = after;
+      token.type = kAccepts[state];
     }
-    if (type == PtxLexer::SOURCE_TEXT) {
-      const std::size_t past = pastSourceEnd(source_, static_cast<std::size_t>(at_ - source_.data()));
-      if (past == std::string_view::npos)
-        type = PtxLexer::ERROR;
-      else
-        at_ = source_.data() + past;
-    }
-    if (type == PtxLexer::FLOAT && after[-1] == '.' && after < end &&
-        (std::isalpha(static_cast<unsigned char>(*after)) || *after == '_')) {  // `.align 4.b8` is 4 and .b8
-      --at_;
-      type = PtxLexer::INT;
-    }
-    token.begin = begin;
-    token.length = static_cast<uint32_t>(at_ - begin);
-    token.type = type;
+    token.begin = p;
+    token.length = static_cast<uint32_t>(at_ - p);
     return;
   }
+  at_ = end;
   token.begin = end;
   token.length = 0;
   token.type = Token::kEnd;
+}
+
+// Where the automaton came to an end at `after` with a type, or 0, that takes a closer look: goes on to after it, and says
+// whether it is a token.
+[[gnu::noinline]] bool Lexer::takeOther(const char* begin, const char* after, uint16_t type, Token& token) {
+  const char* const end = source_.data() + source_.size();
+  if (type == 0) type = longestBefore(begin, after);
+  if (type == 0) type = PtxLexer::ERROR;
+  at_ = std::max(after, begin + 1);
+  if (type == kSkip) return false;
+  if (type == PtxLexer::LINE_MARK) {  // a comment where it begins a line, else nothing that PTX knows
+    const char* p = begin;
+    while (p > source_.data() && (p[-1] == ' ' || p[-1] == '\t')) --p;
+    if (p == source_.data() || p[-1] == '\n') return false;
+    type = PtxLexer::ERROR;
+  }
+  if (type == PtxLexer::SOURCE_TEXT) {
+    const std::size_t past = pastSourceEnd(source_, static_cast<std::size_t>(at_ - source_.data()));
+    if (past == std::string_view::npos)
+      type = PtxLexer::ERROR;
+    else
+      at_ = source_.data() + past;
+  }
+  if (type == PtxLexer::FLOAT && after[-1] == '.' && after < end &&
+      (std::isalpha(static_cast<unsigned char>(*after)) || *after == '_')) {  // `.align 4.b8` is 4 and .b8
+    --at_;
+    type = PtxLexer::INT;
+  }
+  token.type = type;
+  return true;
 }
 
 std::string tokensOf(std::string_view source) {

@@ -23,6 +23,8 @@ class Lexer {
   void next(Token& token);
 
  private:
+  bool takeOther(const char* begin, const char* after, uint16_t type, Token& token);
+
   std::string_view source_;
   const char* at_;
 };

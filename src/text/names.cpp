@@ -5,7 +5,7 @@
 namespace ptxopt::text {
 namespace {
 
-constexpr std::size_t kGrowth = 16;
+constexpr std::size_t kGrowth = 1024;
 
 uint64_t key(uint32_t high, uint32_t low) { return static_cast<uint64_t>(high) << 32 | low; }
 
