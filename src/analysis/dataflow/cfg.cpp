@@ -146,7 +146,14 @@ void Cfg::findEdges(const Module& module, const Function& f) {
 void Cfg::findRoots(const Module& module, const Function& f, const LabelTables& tables) {
   std::vector<uint8_t> isRoot(blocks_.size());
   isRoot[0] = 1;
-  const bool hasLabels = !f.labels.empty();
+  // Where as many labels stand in branches as in all operands, none is a value: each instruction has operands of its own, and
+  // those of instructions that are gone count too.
+  auto labels = std::ranges::count(f.operands, OperandKind::Label, &Operand::kind);
+  for (const Block& b : blocks_)
+    if (b.last.valid() && f[b.last].isInstruction() &&
+        module.form(f[b.last]).is(effect::Branch | effect::IndirectBranch))
+      labels -= std::ranges::count(f.operandsOf(f[b.last]), OperandKind::Label, &Operand::kind);
+  const bool hasLabels = labels != 0;
   for (InstrId id = hasLabels ? f.first : InstrId(); id.valid(); id = f[id].next) {
     const Instruction& i = f[id];
     if (!i.isInstruction() || module.form(i).is(effect::Branch | effect::IndirectBranch)) continue;

@@ -6,6 +6,7 @@
 // instruction, is only good for a web that never was anything else, and that nothing else reads now. Where no name
 // is left a register is made.
 #include <algorithm>
+#include <array>
 
 #include "passes/coalescing/coalescer.h"
 
@@ -165,6 +166,7 @@ void Coalescer::eraseUnusedDeclarations() {
       lengths |= uint64_t{1} << std::min(module.text(f_.declarators[k].name).size(), kLongest);
   }
   std::vector<bool> isMentioned(f_.registers.size()), isUsed(module.names.size());
+  std::array<std::string_view, 64> latest;  // of prefixes that were looked up; most come again and again
   for (const InstrId id : f_)
     for (const Operand& o : f_.operandsOf(f_[id])) {
       if (!o.isRegister() || isMentioned[o.payload]) continue;
@@ -176,6 +178,10 @@ void Coalescer::eraseUnusedDeclarations() {
       while (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9') {
         prefix.remove_suffix(1);
         if ((lengths >> std::min(prefix.size(), kLongest) & 1) == 0) continue;
+        std::string_view& known =
+            latest[(prefix.size() + 8 * static_cast<unsigned char>(prefix.back())) % latest.size()];
+        if (known == prefix) continue;
+        known = prefix;
         if (const NameId range = module.names.find(prefix); range.valid()) isUsed[range.value] = true;
       }
     }
