@@ -81,7 +81,7 @@ TEST_CASE("what lends its range") {
              "\tst.shared.u32 [4], %r2;\n"));
   const Estimated c(copy);
   CHECK(c.names() == "%r1");
-  CHECK(c.value("%r1").spans == std::vector<AllocatedValue::Span>{{1, 3}});
+  CHECK(std::ranges::equal(c.value("%r1").spans, std::vector<AllocatedValue::Span>{{1, 3}}));
   // A sum that is only an address; one that is read otherwise stays.
   CHECK(keptOf("\tmov.u64 %rd1, %clock64;\n\tadd.s64 %rd2, %rd1, 16;\n\tld.global.u32 %r1, [%rd2];\n"
                "\tst.global.u32 [%rd2+4], %r1;\n") == "%r1 %rd1");

@@ -1,6 +1,7 @@
 // SlotIndexes: order, lookups, and the same after random insertions and removals.
 #include "analysis/dataflow/slot_indexes.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -49,7 +50,7 @@ void check(const Function& f, const Cfg& cfg, const SlotIndexes& slots, const st
   }
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     const BlockId block(b);
-    if (slots.instructions(block) != expected[b]) FAIL("instructions of block " << b);
+    if (!std::ranges::equal(slots.instructions(block), expected[b])) FAIL("instructions of block " << b);
     if (slots.blockAt(slots.start(block)) != block) FAIL("start of block " << b);
     if (slots.blockAt(slots.end(block).previous()) != block) FAIL("end of block " << b);
     if (slots.instructionAt(slots.start(block)).valid()) FAIL("an instruction at the start of block " << b);
