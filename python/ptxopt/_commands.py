@@ -10,7 +10,7 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _html
 from ._errors import CheckFailed, Error, UsageError, error_of
@@ -100,12 +100,15 @@ class Verification:
 
 def verify(before: Source, after: Source, *, kernel: Optional[str] = None, trials: Optional[int] = None,
            seed: Optional[int] = None, nan: Optional[str] = None, grid: Optional[Sequence[int]] = None,
-           block: Optional[Sequence[int]] = None, jobs: int = 0, check: bool = False) -> Verification:
+           block: Optional[Sequence[int]] = None, jobs: int = 0, check: bool = False,
+           facts: Optional[Mapping[str, Any]] = None) -> Verification:
     """Runs the kernels of two texts on the same made-up inputs and compares what they leave in memory (docs/verify.md).
-    With `check` a difference is a CheckFailed."""
+    With `check` a difference is a CheckFailed. Inputs keep to `facts` (docs/facts.md)."""
     with Files() as files:
+        given = None if facts is None else files.path(json.dumps(dict(facts)), "facts.json")
         output = run_checked(files, ["verify", files.path(before, "before.ptx"), files.path(after, "after.ptx"), "--format=json",
-                              *_options(kernel=kernel, trials=trials, seed=seed, nan=nan, grid=grid, block=block, jobs=jobs)],
+                              *_options(kernel=kernel, trials=trials, seed=seed, nan=nan, grid=grid, block=block, jobs=jobs,
+                                       facts=given)],
                              accepted=(0, 1, 2))
     if not output.strip():
         raise UsageError("nothing was compared")

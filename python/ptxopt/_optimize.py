@@ -110,7 +110,7 @@ def options_json(options: Mapping[str, Any]) -> bytes:
 def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Optional[Sequence[str]] = None,
              knobs: Mapping[str, int] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
              skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: float = 600,
-             file: str = "<input>") -> Result[AnyStr]:
+             file: str = "<input>", facts: Optional[Mapping[str, Any]] = None) -> Result[AnyStr]:
     """Optimizes PTX text for `arch` ("sm_90"; else what its .target says).
 
     level     0 parse and print, 1 clean-up, 2 everything that pays
@@ -122,6 +122,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     ptxas     the program that the guard asks; else as docs/guard.md has it, and after these the wheels of this Python
     jobs      threads that work on the functions; 0: one a core
     file      the name in messages
+    facts     what holds of all launches, as in docs/facts.md: {"version": 1, "kernels": [...]}
 
     str in, str out; bytes in, bytes out. Raises InvalidPtx, UsageError, InternalError. Releases the GIL."""
     if isinstance(ptx, int):
@@ -133,7 +134,8 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     options = options_json({
         "arch": arch, "level": level, "passes": None if passes is None else list(passes), "skip": list(skip),
         "knobs": dict(knobs), "guard": guard, "guard_rule": guard_rule, "ptxas": None if ptxas is None else os.fspath(ptxas),
-        "packages": package_folders() if asks else None, "timeout": timeout, "jobs": jobs, "file": file, "report": True})
+        "packages": package_folders() if asks else None, "timeout": timeout, "jobs": jobs, "file": file, "report": True,
+        "facts": None if facts is None else dict(facts)})
     status, output, error, details = call(text, options)
     if status != 0:
         raise error_of(status, error)

@@ -62,6 +62,7 @@ constexpr Member kMembers[] = {
     {"passes", [](const Json& v, Given& to) { to.options.passes = v.get<std::vector<std::string>>(); }},
     {"skip", [](const Json& v, Given& to) { v.get_to(to.options.skip); }},
     {"knobs", [](const Json& v, Given& to) { takeKnobs(v, to.options.knobs); }},
+    {"facts", [](const Json& v, Given& to) { to.options.facts = v.dump(); }},
     {"guard", [](const Json& v, Given& to) { v.get_to(to.guard); }},
     {"guard_rule", [](const Json& v, Given& to) { v.get_to(to.rule); }},
     {"ptxas", [](const Json& v, Given& to) { v.get_to(to.ptxas); }},
