@@ -5,8 +5,8 @@
 
 using Operation = float (*)(float);
 
-extern __device__ int table[16];      // in relocatable.cu
-extern __constant__ float scale;      // in second.cu
+extern __device__ int table[16];  // in relocatable.cu
+extern __constant__ float scale;  // in second.cu
 extern __device__ float twice(float);
 extern __device__ Operation operations[2];
 
