@@ -29,7 +29,7 @@ TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 0}) == "");
   CHECK(steps({.level = 1}) == "local-dce dce@1 ");
   CHECK(steps({.level = 2}) ==
-        "local-dce dce@1 inline-calls sroa uniformize-broadcasts infer-address-space "
+        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
@@ -41,12 +41,12 @@ TEST_CASE("pipeline: levels") {
 TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   const Names all{"dce"}, second{"dce@2"}, once{"local-dce@1"};
   CHECK(steps({.skip = all}) ==
-        "local-dce inline-calls sroa uniformize-broadcasts infer-address-space cssa-coalesce "
+        "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
         "divide licm-slow-ops wide-multiply local-cse slsr lsr schedule-loads sink-parameters ");
   CHECK(steps({.skip = second}) ==
-        "local-dce dce@1 inline-calls sroa uniformize-broadcasts infer-address-space "
+        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
