@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -178,13 +179,33 @@ class Writer {
     }
   }
 
-  void variables(std::string& out, const Unit& unit) const {
-    std::size_t written = SIZE_MAX;
-    for (const Declared& d : unit.declared) {
-      if (d.isFunction || d.item == written || !isKept(d)) continue;
-      written = d.item;
-      item(out, unit, unit.module->items[d.item].source);
+  void variables(std::string& out, const Unit& unit) {
+    for (const Declared& d : unit.declared)
+      if (!d.isFunction && isKept(d)) variable(out, unit, d);
+  }
+
+  void variable(std::string& out, const Unit& unit, const Declared& d) {
+    const auto [state, isNew] = variables_.try_emplace({&unit, d.item}, State::Open);
+    if (!isNew) {
+      if (state->second == State::Open)
+        refuse(unit, unit.module->items[d.item].source.begin,
+               fmt::format("the initial value of '{}' is made of its own address, by those of others", d.name));
+      return;
     }
+    const SourceRange source = unit.module->items[d.item].source;
+    for (const std::string_view name : unit.namesInInitialValues(source))
+      if (const Shared other = meant(unit, name);
+          other.kept != nullptr && !other.kept->isFunction && (other.unit != &unit || other.kept->item != d.item))
+        variable(out, *other.unit, *other.kept);
+    item(out, unit, source);
+    variables_[{&unit, d.item}] = State::Written;
+  }
+
+  // What a text means by a name; nothing where it is none of the module's.
+  Shared meant(const Unit& unit, std::string_view name) const {
+    if (const auto own = unit.own.find(name); own != unit.own.end()) return {&unit, &unit.declared[own->second]};
+    const auto found = shared_.find(name);
+    return found != shared_.end() ? found->second : Shared();
   }
 
   void aliases(std::string& out, const Unit& unit) {
@@ -202,6 +223,8 @@ class Writer {
 
   const std::vector<Unit>& units_;
   const SharedNames& shared_;
+  enum class State : uint8_t { Open, Written };
+  std::map<std::pair<const Unit*, std::size_t>, State> variables_;  // by item
   std::unordered_map<const Unit*, std::set<std::string_view>> ownPrototypes_;
   std::set<std::string> aliases_;
 };

@@ -5,7 +5,8 @@
 //   else the first that is weak, else the largest .common one; of `.extern .shared x[]` the one with the largest alignment.
 //   Two strong ones are an error, and so is a definition of another size than a declaration says.
 // - Other names are a text's own. One that another text has, too, gets another spelling.
-// - Prototypes come first, then variables, aliases, and functions, each in the order of the texts.
+// - Prototypes come first, then variables, aliases, and functions, each in the order of the texts; a variable whose address is
+//   the initial value of another one comes before that.
 // - Numbers of source files are made distinct. Sections of debug information are left out, and what .loc takes from them
 //   (function_name, inlined_at), and `debug` of .target.
 // - The version is the newest one; the target that of the newest architecture. Whether ptxas takes all of the text for

@@ -159,7 +159,23 @@ Unit readUnit(const Input& input) {
     t.advance();
     unit.files = std::max(unit.files, numberAt(t));
   }
+  for (std::size_t i = 0; i < unit.declared.size(); ++i)
+    if (unit.declared[i].isLocal()) unit.own.try_emplace(unit.declared[i].name, i);
   return unit;
+}
+
+std::vector<std::string_view> Unit::namesInInitialValues(SourceRange declaration) const {
+  std::vector<std::string_view> names;
+  bool isInitialValue = false;
+  unsigned depth = 0;
+  for (Tokens t(module->text(declaration)); !t.isAtEnd(); t.advance()) {
+    if (t.is(PtxLexer::ASSIGN)) isInitialValue = true;
+    if (t.is(PtxLexer::LBRACE)) ++depth;
+    if (t.is(PtxLexer::RBRACE)) --depth;
+    if (t.is(PtxLexer::COMMA) && depth == 0) isInitialValue = false;
+    if (isInitialValue && (t.is(PtxLexer::WORD) || t.is(PtxLexer::REG))) names.push_back(t.now().view());
+  }
+  return names;
 }
 
 std::string Unit::written(SourceRange range) const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/module.h"
@@ -32,10 +33,13 @@ struct Unit {
   std::string fileName;
   std::unique_ptr<Module> module;
   std::vector<Declared> declared;
+  std::unordered_map<std::string_view, std::size_t> own;  // in `declared`: names that are its own
   std::map<std::string_view, std::string> renamed;  // own names that others have, too
   uint32_t firstFile = 0;                           // is added to the numbers of .file
   uint32_t files = 0;                               // the largest of them
 
+  // The names in the initial values of a declaration.
+  std::vector<std::string_view> namesInInitialValues(SourceRange declaration) const;
   // The tokens of a part of the source, with what changes: spaces and comments stay.
   std::string written(SourceRange range) const;
 };

@@ -188,6 +188,16 @@ class Link:
         done, text = self.link(own.format(1, "p"), HEAD + ".visible .global .u32 own = 7;\n")
         self.check(".visible .global .u32 own = 7;" in text and "{own__1}" in text, text)
 
+    def order(self):
+        """A variable whose address is an initial value comes first; ptxas knows no other order."""
+        first = HEAD + ".extern .global .align 4 .u32 b;\n.visible .global .align 8 .u64 a[2] = {b, 0};\n"
+        second = HEAD + ".visible .global .align 4 .u32 b = 7;\n.global .align 8 .u64 self = self;\n"
+        done, text = self.link(first, second)
+        self.check(done.returncode == 0 and text.index(" b = 7;") < text.index(" a[2] = {b"), done.stderr, text)
+        back = second.replace("b = 7;", "b[2] = {a, 0};").replace("4 .u32 b", "8 .u64 b")
+        done, text = self.link(first.replace("4 .u32 b", "8 .u64 b[2]"), HEAD + ".extern .global .align 8 .u64 a[2];\n" + back[len(HEAD):])
+        self.check(done.returncode == 3 and "made of its own address" in done.stderr and text is None, done.stderr)
+
     def single(self):
         done, text = self.link(FIRST)
         self.check(done.returncode == 0 and ".weak .func" in text and ".extern .func (.param .b32 r) both" in text, text)
@@ -212,7 +222,7 @@ def main():
     tool = str(Path(parser.parse_args().tool).resolve())
     with tempfile.TemporaryDirectory() as folder:
         tests = Link(tool, Path(folder))
-        for test in (tests.fits, tests.own_names, tests.single, tests.refused, tests.usage):
+        for test in (tests.fits, tests.own_names, tests.order, tests.single, tests.refused, tests.usage):
             test()
     print(f"{tests.counted.checks} checks of linking, {tests.counted.wrong} wrong")
     return 1 if tests.counted.wrong else 0
