@@ -1,4 +1,4 @@
-// ptxopt record info|cut|diff|pack: launches that were recorded (record/record.h).
+// ptxopt record info|cut|diff|facts|pack: launches that were recorded (record/record.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,9 @@
 #include "record/folder.h"
 #include "support/demangle.h"
 #include "tool/commands/launch_list.h"
+#include "tool/commands/record_facts.h"
 #include "tool/commands/subcommands.h"
+#include "tool/files.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 
@@ -34,12 +36,14 @@ bool readRecordLine(int argc, char** argv, RecordLine& line, int& exitCode) {
       "ptxopt record replay FILE [OPTIONS]\n"
       "ptxopt record cut FILE -o FILE [--launch LIST] [--kernel NAME]\n"
       "ptxopt record diff FILE FILE\n"
+      "ptxopt record facts FILE -o FILE.json [--launch LIST] [--kernel NAME]\n"
       "ptxopt record pack FOLDER -o FILE\n"
       "Launches that ptxopt emulate --record, ptxopt run --record or libptxopt_capture.so wrote down: shows them, "
       "runs\n"
-      "them again (as ptxopt replay, whose --help lists the options), keeps some, compares two records, or makes a "
-      "record\n"
-      "of what a program that was killed had written.\n"
+      "them again (as ptxopt replay, whose --help lists the options), keeps some, compares two records, "
+      "writes\n"
+      "what held in all of them as facts for --facts, or makes a record of what a program that was killed had "
+      "written.\n"
       "\n"
       "Exit codes: 0 ok, 1 a comparison differs or a kernel fails, 2 usage, or a file cannot be read or written.",
       "ptxopt record");
@@ -49,20 +53,22 @@ bool readRecordLine(int argc, char** argv, RecordLine& line, int& exitCode) {
       "  ptxopt emulate --record r.zip ./app && ptxopt record info r.zip\n"
       "  ptxopt record cut r.zip -o one.zip --launch 17\n"
       "  ptxopt record diff r.zip other.zip");
-  app.add_option("ACTION", line.action, "info, replay (which comes first), cut, diff or pack")
+  app.add_option("ACTION", line.action, "info, replay (which comes first), cut, diff, facts or pack")
       ->required()
-      ->check(CLI::IsMember({"info", "cut", "diff", "pack"}));
+      ->check(CLI::IsMember({"info", "cut", "diff", "facts", "pack"}));
   app.add_option("FILE", line.file, "the record; pack: the folder")->required();
   app.add_option("OTHER", line.other, "diff: the other one");
   line.chosen.addTo(app);
-  app.add_option("-o,--output", line.output, "cut, pack: the new record")->type_name("FILE");
+  app.add_option("-o,--output", line.output,
+                 "cut, pack: the new record; facts: the file of facts, - is standard output")
+      ->type_name("FILE");
   const auto check = [&] {
     if ((line.action == "diff") != !line.other.empty())
       throw CLI::ValidationError(line.action == "diff" ? "diff takes two records"
                                                        : line.action + " takes one record");
-    const bool writes = line.action == "cut" || line.action == "pack";
+    const bool writes = line.action == "cut" || line.action == "facts" || line.action == "pack";
     if (writes != !line.output.empty())
-      throw CLI::ValidationError(writes ? line.action + " needs -o" : "-o is for cut and pack");
+      throw CLI::ValidationError(writes ? line.action + " needs -o" : "-o is for cut, facts and pack");
   };
   return parseArguments(app, std::vector<std::string>(argv + 1, argv + argc), exitCode, check);
 }
@@ -119,6 +125,13 @@ int cut(const RecordLine& line) {
   return 0;
 }
 
+int facts(const RecordLine& line) {
+  const Archive archive(line.file);
+  const std::string text = factsOfLaunches(archive, line.chosen.chosen(archive.record()));
+  std::string error;
+  return writeFiles({{line.output, text}}, error) ? 0 : fail(Status::Usage, error);
+}
+
 // What two launches differ in; empty where they are the same.
 std::string launchDifference(const RecordedLaunch& a, const RecordedLaunch& b) {
   if (a.kernel != b.kernel) return fmt::format("{} and {}", readableName(a.kernel), readableName(b.kernel));
@@ -167,6 +180,7 @@ int recordCommand(int argc, char** argv) {
     if (line.action == "info") return info(line);
     if (line.action == "cut") return cut(line);
     if (line.action == "diff") return diff(line);
+    if (line.action == "facts") return facts(line);
     record::packFolder(line.file, line.output);
     return 0;
   } catch (const RecordError& e) {

@@ -107,6 +107,23 @@ class Records:
         self.ends(2, ["record", "cut", "r.zip", "-o", "none.zip", "--kernel", "nothing"], "none of the launches")
         self.check(not (self.folder / "none.zip").exists(), "a record of nothing")
 
+    def facts(self):
+        """What held in the launches; more launches make ranges of it."""
+        more = ["--kernel", "scale", "--grid", "3", "--block", "16", "--arg", "x", "u32:9"]
+        self.ends(0, ["run", "k.ptx", *RUN, *more, "--record", "m.zip"])
+        self.ends(0, ["record", "facts", "m.zip", "-o", "m.json"])
+        said = {k["kernel"]: k for k in json.loads((self.folder / "m.json").read_text())["kernels"]}
+        one = [{"value": 1}] * 2
+        self.check(said["sum"] == {"kernel": "sum", "block": [{"value": 32}, *one], "grid": [{"value": 1}, *one]}, said)
+        self.check(said["scale"] == {"kernel": "scale", "block": [{"least": 16, "most": 32, "multiple": 16}, *one],
+                                     "grid": [{"least": 1, "most": 3}, *one],
+                                     "parameters": [{"index": 1, "least": 3, "most": 9, "multiple": 3}]}, said)
+        self.ends(0, ["run", "k.ptx", *RUN, "--facts", "m.json"])
+        self.ends(2, ["run", "k.ptx", *RUN, *more[:-1], "u32:12", "--facts", "m.json"], "by the facts")
+        self.ends(0, ["record", "facts", "m.zip", "-o", "-", "--launch", "1"], '"value": 3')
+        self.ends(2, ["record", "facts", "m.zip"], "facts needs -o")
+        self.ends(2, ["record", "facts", "m.zip", "-o", "n.json", "--kernel", "nothing"], "none of the launches")
+
     def failed(self):
         """A launch that fails is recorded without its result."""
         self.ends(1, ["run", "k.ptx", "--kernel", "fails", "--grid", "1", "--block", "1", "--record", "f.zip"])
@@ -221,7 +238,7 @@ def main():
     tool = str(Path(parser.parse_args().tool).resolve())
     with tempfile.TemporaryDirectory() as folder:
         test = Records(tool, Path(folder))
-        for part in (test.recorded, test.replayed, test.cut, test.failed, test.broken, test.damaged, test.bomb, test.places, test.usage):
+        for part in (test.recorded, test.replayed, test.cut, test.facts, test.failed, test.broken, test.damaged, test.bomb, test.places, test.usage):
             part()
     print(f"{test.counted.checks} checks of launch records, {test.counted.wrong} wrong")
     return 1 if test.counted.wrong else 0

@@ -1,0 +1,142 @@
+#include "tool/commands/record_facts.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "exec/machine.h"
+#include "text/parse.h"
+
+namespace ptxopt::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using record::RecordedLaunch;
+using record::RecordError;
+
+// All values of one number.
+struct Seen {
+  int64_t least = INT64_MAX, most = INT64_MIN;
+  uint64_t divisor = 0;  // of all of them; 0: all are 0
+  bool isUsable = true;  // no address, and a number of a fact
+
+  void add(int64_t value) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+    divisor = std::gcd(divisor, value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value));
+  }
+  Json json() const {
+    if (least == most) return {{"value", least}};
+    Json range{{"least", least}, {"most", most}};
+    if (divisor > 1) range["multiple"] = divisor;
+    return range;
+  }
+};
+
+struct KernelSeen {
+  std::array<Seen, 3> block, grid;
+  std::vector<Seen> parameters;
+  std::vector<ScalarType> types;
+};
+
+struct LoadedText {
+  std::string text;
+  std::unique_ptr<Module> module;
+  std::unique_ptr<exec::Machine> machine;
+};
+
+LoadedText load(const record::Archive& archive, const record::RecordedModule& recorded) {
+  LoadedText loaded;
+  loaded.text = archive.content(recorded.text);
+  auto parsed = parse(loaded.text, recorded.name);
+  if (const auto* wrong = std::get_if<ParseError>(&parsed)) throw RecordError(render(*wrong, recorded.name));
+  loaded.module = std::move(std::get<0>(parsed));
+  loaded.machine = std::make_unique<exec::Machine>(*loaded.module);
+  return loaded;
+}
+
+bool isAddress(const RecordedLaunch& launch, uint64_t value) {
+  return std::ranges::any_of(launch.memory, [&](const record::RecordedMemory& m) {
+    return value >= m.address && value - m.address <= m.size;
+  });
+}
+
+void add(std::array<Seen, 3>& seen, const exec::Dim3& d) {
+  seen[0].add(d.x);
+  seen[1].add(d.y);
+  seen[2].add(d.z);
+}
+
+void addParameters(KernelSeen& seen, const RecordedLaunch& launch, const exec::Program& program) {
+  for (std::size_t i = 0; i < program.parameters().size(); ++i) {
+    const exec::KernelParameter& p = program.parameters()[i];
+    Seen& s = seen.parameters[i];
+    if (!isInteger(p.type) || p.isArray || p.isPointer || p.elements != 1 ||
+        p.place.offset + p.place.bytes > launch.parameters.size()) {
+      s.isUsable = false;
+      continue;
+    }
+    uint64_t bits = 0;
+    std::memcpy(&bits, launch.parameters.data() + p.place.offset, p.place.bytes);
+    const unsigned width = info(p.type).bits;
+    if (width == 64 && (isAddress(launch, bits) || (!isSignedType(p.type) && bits > INT64_MAX))) s.isUsable = false;
+    const uint64_t sign = uint64_t{1} << (width - 1);
+    s.add(static_cast<int64_t>(isSignedType(p.type) ? (bits ^ sign) - sign : bits));
+  }
+}
+
+Json factsOf(const std::string& kernel, const KernelSeen& seen) {
+  Json facts{{"kernel", kernel}, {"block", Json::array()}, {"grid", Json::array()}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    facts["block"].push_back(seen.block[i].json());
+    facts["grid"].push_back(seen.grid[i].json());
+  }
+  for (std::size_t i = 0; i < seen.parameters.size(); ++i) {
+    if (!seen.parameters[i].isUsable) continue;
+    Json parameter{{"index", i}};
+    parameter.update(seen.parameters[i].json());
+    facts["parameters"].push_back(parameter);
+  }
+  return facts;
+}
+
+}  // namespace
+
+std::string factsOfLaunches(const record::Archive& archive, const std::vector<bool>& wanted) {
+  std::map<uint64_t, LoadedText> modules;
+  std::map<std::string, KernelSeen> kernels;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i]) continue;
+    const RecordedLaunch& launch = archive.record().launches[i];
+    const auto [module, isNew] = modules.try_emplace(launch.module);
+    if (isNew) module->second = load(archive, archive.record().modules[launch.module]);
+    try {
+      const exec::Program& program = module->second.machine->kernel(launch.kernel);
+      std::vector<ScalarType> types;
+      for (const exec::KernelParameter& p : program.parameters()) types.push_back(p.type);
+      KernelSeen& seen = kernels[launch.kernel];
+      if (seen.parameters.empty()) {
+        seen.parameters.resize(types.size());
+        seen.types = types;
+      }
+      if (seen.types != types)
+        throw RecordError(
+            fmt::format("kernels of several modules are called '{}', and have other parameters", launch.kernel));
+      add(seen.block, launch.block);
+      add(seen.grid, launch.grid);
+      addParameters(seen, launch, program);
+    } catch (const exec::ExecError& e) {
+      throw RecordError(fmt::format("launch {}: {}", i + 1, e.message));
+    }
+  }
+  if (kernels.empty()) throw RecordError("none of the launches is chosen");
+  Json file{{"version", 1}, {"kernels", Json::array()}};
+  for (const auto& [name, seen] : kernels) file["kernels"].push_back(factsOf(name, seen));
+  return file.dump(1) + '\n';
+}
+
+}  // namespace ptxopt::tool
