@@ -1,4 +1,4 @@
-// The functions of the driver behind ours, and how others are kept from seeing them.
+// The functions of the driver that ours stand for, and how others are kept from seeing them.
 //
 // A program comes to the driver in three ways: it is linked with it, and the dynamic linker finds our functions first; it asks
 // dlsym(), which is ours too; or it asks cuGetProcAddress(), whose answers are exchanged. The CUDA runtime, shared or not,

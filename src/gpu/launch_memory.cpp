@@ -44,7 +44,7 @@ std::vector<LaunchMemory::Part> LaunchMemory::classify() const {
   });
   if (looksUp && (launch_.hasTextures || !launch_.textures.empty()))
     throw Refusal("the module uses textures or surfaces, whose handles are others on this device");
-  if (!launch_.heapUsed.empty()) throw Refusal("kernels before it left memory of malloc behind");
+  if (!launch_.heapUsed.empty()) throw Refusal("kernels before it left memory of malloc");
   std::vector<Part> parts;
   for (const RecordedMemory& m : launch_.memory) {
     if (m.aliasOf != 0)

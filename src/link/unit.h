@@ -34,9 +34,9 @@ struct Unit {
   std::unique_ptr<Module> module;
   std::vector<Declared> declared;
   std::unordered_map<std::string_view, std::size_t> own;  // in `declared`: names that are its own
-  std::map<std::string_view, std::string> renamed;  // own names that others have, too
-  uint32_t firstFile = 0;                           // is added to the numbers of .file
-  uint32_t files = 0;                               // the largest of them
+  std::map<std::string_view, std::string> renamed;        // own names that others have, too
+  uint32_t firstFile = 0;                                 // is added to the numbers of .file
+  uint32_t files = 0;                                     // the largest of them
 
   // The names in the initial values of a declaration.
   std::vector<std::string_view> namesInInitialValues(SourceRange declaration) const;

@@ -1,4 +1,4 @@
-// runtime-unroll: loops whose step is a register are unrolled, behind a check before them.
+// runtime-unroll: loops whose step is a register are unrolled, with a check before them.
 //
 // What:       ptxas unrolls loops whose rounds it can count, which takes a constant step. Of one whose step is a register
 //             (`i += blockDim.x`, a loop over the grid) this makes
