@@ -1,9 +1,10 @@
 /* What glibc 2.28 lacks of what is linked, in terms of what it has, for x86-64 (cmake/wheel.cmake).
  *
- * These symbols are newer by name or by version only: 2.32 to 2.34 moved pthread and stat into libc.so under new
+ * These symbols are newer by name or by version only: 2.32 to 2.34 moved pthread, dl and stat into libc.so under new
  * versions, and the old ones are still there. A definition here is what the linker takes first, so that the library asks
  * for the old version. tests/python/wheel.py checks what it asks for. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -28,6 +29,11 @@ OLD(int, pthread_setspecific, "2.2.5", (pthread_key_t key, const void* value), (
 OLD(int, pthread_rwlock_rdlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
 OLD(int, pthread_rwlock_wrlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
 OLD(int, pthread_rwlock_unlock, "2.2.5", (pthread_rwlock_t * lock), (lock))
+
+/* The driver is found at run time. dlsym is asked with a handle: it does not matter who asks. */
+OLD(void*, dlopen, "2.2.5", (const char* file, int mode), (file, mode))
+OLD(void*, dlsym, "2.2.5", (void* handle, const char* name), (handle, name))
+OLD(char*, dlerror, "2.2.5", (void), ())
 
 /* The newer ones leave out what SVID asks for where the argument is out of range. */
 OLD(double, exp, "2.2.5", (double x), (x))
