@@ -4,18 +4,16 @@ what is refused.
 
   tests/cli/facts/run.py --tool PATH
 """
-import argparse
 import json
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/lib"))
-from checking import Counted  # noqa: E402
+import command_tests  # noqa: E402
 
 # out[i] = n * blockDim.x + small + part, if i < n.
 KERNEL = """.version 8.0
@@ -94,16 +92,12 @@ REFUSED = [
 ]
 
 
-class Facts:
-    def __init__(self, tool, folder):
-        self.tool, self.folder, self.counted = tool, folder, Counted("facts")
-        (folder / "k.ptx").write_text(PLAIN)
+class Facts(command_tests.CommandTests):
+    PARTS = ("constants", "executed", "ranges", "comments", "specialized", "checked", "refused")
 
-    def check(self, holds, *what):
-        self.counted.check(holds, " ".join(map(str, what)))
-
-    def run(self, *words):
-        return subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=120, cwd=self.folder)
+    def __init__(self, folder, tool):
+        super().__init__("facts", tool, folder)
+        self.write("k.ptx", PLAIN)
 
     def optimized(self, said, *words, file="k.ptx"):
         """The code, and what was said."""
@@ -239,17 +233,5 @@ class Facts:
         self.check((self.folder / "k.ptx").read_text() == PLAIN, "the input changed")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True)
-    tool = str(Path(parser.parse_args().tool).resolve())
-    with tempfile.TemporaryDirectory() as folder:
-        tests = Facts(tool, Path(folder))
-        for test in (tests.constants, tests.executed, tests.ranges, tests.comments, tests.specialized, tests.checked, tests.refused):
-            test()
-    print(f"{tests.counted.checks} checks of facts, {tests.counted.wrong} wrong")
-    return 1 if tests.counted.wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command_tests.main(__doc__, Facts))

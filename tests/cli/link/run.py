@@ -4,17 +4,15 @@ and that ptxas takes it.
 
   tests/cli/link/run.py --tool PATH
 """
-import argparse
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/lib"))
-from checking import Counted  # noqa: E402
+import command_tests  # noqa: E402
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
@@ -123,15 +121,11 @@ REFUSED = [
 ]
 
 
-class Link:
-    def __init__(self, tool, folder):
-        self.tool, self.folder, self.counted = tool, folder, Counted("link")
+class Link(command_tests.CommandTests):
+    PARTS = ("fits", "own_names", "order", "single", "refused", "usage")
 
-    def check(self, holds, *what):
-        self.counted.check(holds, " ".join(map(str, what)))
-
-    def run(self, *words, text=None):
-        return subprocess.run([self.tool, *words], input=text, capture_output=True, text=True, timeout=120, cwd=self.folder)
+    def __init__(self, folder, tool):
+        super().__init__("link", tool, folder)
 
     def link(self, *texts):
         names = []
@@ -216,17 +210,5 @@ class Link:
         self.check(done.returncode == 0 and ".visible .global .u32 x;" in done.stdout, done.stderr)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True)
-    tool = str(Path(parser.parse_args().tool).resolve())
-    with tempfile.TemporaryDirectory() as folder:
-        tests = Link(tool, Path(folder))
-        for test in (tests.fits, tests.own_names, tests.order, tests.single, tests.refused, tests.usage):
-            test()
-    print(f"{tests.counted.checks} checks of linking, {tests.counted.wrong} wrong")
-    return 1 if tests.counted.wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command_tests.main(__doc__, Link))

@@ -3,18 +3,17 @@
 
   tests/cli/record/run.py --tool PATH
 """
-import argparse
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/lib"))
-from checking import Counted  # noqa: E402
+import command_tests  # noqa: E402
+from record_kernels import FAILS, SUM  # noqa: E402
 
 KERNELS = """.version 8.0
 .target sm_80
@@ -34,46 +33,18 @@ KERNELS = """.version 8.0
   st.global.u64 [last], %rd1;
   ret;
 }
-.visible .entry sum() {
-  .reg .b64 %rd<5>; .reg .b32 %r<5>;
-  ld.global.u64 %rd1, [last];
-  mov.u32 %r2, %tid.x;
-  mul.wide.u32 %rd2, %r2, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  ld.global.u32 %r3, [%rd3];
-  atom.global.add.u32 %r4, [total], %r3;
-  ret;
-}
-.visible .entry fails() {
-  .reg .b64 %rd<5>;
-  mov.u64 %rd1, 16;
-  st.global.u64 [%rd1], %rd1;
-  ret;
-}
-"""
+""" + SUM + FAILS
 RUN = ["--kernel", "scale", "--grid", "1", "--block", "32", "--arg", "x=buf:u32:32:iota", "u32:3",
        "--kernel", "sum", "--grid", "1", "--block", "32"]
 
 
-class Records:
-    def __init__(self, tool, folder):
-        self.tool, self.folder, self.counted = tool, folder, Counted("record")
-        (folder / "k.ptx").write_text(KERNELS)
-        (folder / "other.ptx").write_text(KERNELS.replace("mul.lo.u32 %r3, %r3, %r1", "add.u32 %r3, %r3, %r1"))
+class Records(command_tests.CommandTests):
+    PARTS = ("recorded", "replayed", "cut", "facts", "failed", "broken", "damaged", "bomb", "places", "usage")
 
-    def check(self, holds, *what):
-        self.counted.check(holds, " ".join(map(str, what)))
-
-    def run(self, *words):
-        result = subprocess.run([self.tool, *words], capture_output=True, text=True, timeout=120, cwd=self.folder)
-        return result.returncode, result.stdout, result.stderr
-
-    def ends(self, code, words, *pieces):
-        """The command ends with this code and says these pieces."""
-        got, out, err = self.run(*words)
-        self.check(got == code, words, "ends with", got, "not", code, out, err)
-        for piece in pieces:
-            self.check(piece in out + err, words, "does not say", repr(piece), out, err)
+    def __init__(self, folder, tool):
+        super().__init__("record", tool, folder)
+        self.write("k.ptx", KERNELS)
+        self.write("other.ptx", KERNELS.replace("mul.lo.u32 %r3, %r3, %r1", "add.u32 %r3, %r3, %r1"))
 
     def recorded(self):
         self.ends(0, ["run", "k.ptx", *RUN, "--record", "r.zip"])
@@ -216,7 +187,7 @@ class Records:
         # A place that cannot be written is known before anything runs.
         self.ends(2, ["run", "k.ptx", "--kernel", "fails", "--grid", "1", "--block", "1", "--record", "no/r.zip"], "no/r.zip")
         self.check("out-of-bounds" not in self.run("run", "k.ptx", "--kernel", "fails", "--grid", "1", "--block", "1",
-                                                   "--record", "no/r.zip")[2], "the kernel runs")
+                                                   "--record", "no/r.zip").stderr, "the kernel runs")
         name = os.fsdecode(b"a \xff.ptx")
         (self.folder / name).write_text(KERNELS)
         self.ends(0, ["run", name, *RUN, "--record", "bytes.zip"])
@@ -232,17 +203,5 @@ class Records:
         self.ends(2, ["run", "k.ptx", *RUN, "--record", "no/such/folder/r.zip"], "no/such/folder")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tool", required=True)
-    tool = str(Path(parser.parse_args().tool).resolve())
-    with tempfile.TemporaryDirectory() as folder:
-        test = Records(tool, Path(folder))
-        for part in (test.recorded, test.replayed, test.cut, test.facts, test.failed, test.broken, test.damaged, test.bomb, test.places, test.usage):
-            part()
-    print(f"{test.counted.checks} checks of launch records, {test.counted.wrong} wrong")
-    return 1 if test.counted.wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command_tests.main(__doc__, Records))

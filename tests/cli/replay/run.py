@@ -6,22 +6,20 @@
 Records are made by `ptxopt run --record`, and changed: texts that leave other bytes, fail, or write where nothing was
 recorded; addresses that the driver does not give; what cannot be run on a device.
 """
-import argparse
 import ctypes
 import json
 import os
 import re
 import struct
-import subprocess
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/lib"))
-from checking import Counted  # noqa: E402
+import command_tests  # noqa: E402
 from compilers import find  # noqa: E402
+from record_kernels import FAILS, SUM  # noqa: E402
 
 KERNELS = """.version 8.0
 .target sm_80
@@ -61,23 +59,7 @@ LOOP:
   st.global.u64 [last], %rd1;
   ret;
 }
-.visible .entry sum() {
-  .reg .b64 %rd<5>; .reg .b32 %r<5>;
-  ld.global.u64 %rd1, [last];
-  mov.u32 %r2, %tid.x;
-  mul.wide.u32 %rd2, %r2, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  ld.global.u32 %r3, [%rd3];
-  atom.global.add.u32 %r4, [total], %r3;
-  ret;
-}
-.visible .entry fails() {
-  .reg .b64 %rd<5>;
-  mov.u64 %rd1, 16;
-  st.global.u64 [%rd1], %rd1;
-  ret;
-}
-.visible .entry finds() {
+""" + SUM + FAILS + """.visible .entry finds() {
   .reg .b64 %rd<5>;
   mov.u64 %rd1, total;
   st.global.u64 [last], %rd1;
@@ -99,27 +81,17 @@ RUN = [*BUFFER, "--kernel", "divide", "--grid", "1", "--block", "32", "--arg", "
 FAST = ["--seconds", "0.01"]
 
 
-class Replay:
-    def __init__(self, tool, folder):
-        self.tool, self.folder, self.counted = tool, folder, Counted("replay")
+class Replay(command_tests.CommandTests):
+    PARTS = ("equal", "noise", "different", "failed", "addresses", "nothing", "names")
+
+    def __init__(self, folder, tool):
+        super().__init__("replay", tool, folder)
         self.library = Path(tool).parent / "emulate" / "libcuda.so.1"
-        (folder / "k.ptx").write_text(KERNELS)
+        self.write("k.ptx", KERNELS)
 
-    def check(self, holds, *what):
-        self.counted.check(holds, " ".join(map(str, what)))
-
-    def run(self, *words, driver=None, **settings):
-        environment = {**os.environ, "PTXOPT_CACHE_DIR": "", "PTXOPT_GPU_DRIVER": str(driver or self.library),
-                       "PTXOPT_EMULATION": json.dumps({"countsTime": True, **settings})}
-        done = subprocess.run([self.tool, *map(str, words)], capture_output=True, text=True, timeout=120, cwd=self.folder, env=environment)
-        return done.returncode, done.stdout, done.stderr
-
-    def ends(self, code, words, *pieces, **how):
-        got, out, err = self.run(*words, **how)
-        self.check(got == code, words, "ends with", got, "not", code, out, err)
-        for piece in pieces:
-            self.check(piece in out + err, words, "does not say", repr(piece), out, err)
-        return out
+    def environment(self, driver=None, **settings):
+        return {**os.environ, "PTXOPT_CACHE_DIR": "", "PTXOPT_GPU_DRIVER": str(driver or self.library),
+                "PTXOPT_EMULATION": json.dumps({"countsTime": True, **settings})}
 
     def record(self, name, *words, code=0):
         self.ends(code, ["run", "k.ptx", *words, "--record", name])
@@ -173,7 +145,7 @@ class Replay:
     def different(self):
         self.texts("o.ptx", "add.u32 %r6, %r5, %r6", "sub.u32 %r6, %r6, %r5")
         out = self.ends(1, ["replay", "--gpu", "r.zip", "--with", "o.ptx", *FAST], "divide<<<(1,1,1), (32,1,1)>>>: different: after: byte ",
-                        "of 'x' of 128 bytes", "bytes differ", "2 equal, 1 differ")
+                        "of 'x' of 128 bytes", "bytes differ", "2 equal, 1 differ").stdout
         self.check("x1.0" in out and "->" not in out.splitlines()[0], "what differs is timed:", out)
         row = self.results("r.zip", "--with", "o.ptx", "--kernel", "divide", code=1)["launches"][0]
         self.check(row["status"] == "different" and row["record"] == "equal" and row["detail"].startswith("after: byte"), row)
@@ -257,17 +229,5 @@ class Replay:
             self.ends(2, ["replay", "--gpu", "r.zip"], "the CUDA driver has no device: cuInit", driver=stub)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True)
-    tool = str(Path(parser.parse_args().tool).resolve())
-    with tempfile.TemporaryDirectory() as folder:
-        test = Replay(tool, Path(folder))
-        for part in (test.equal, test.noise, test.different, test.failed, test.addresses, test.nothing, test.names):
-            part()
-    print(f"{test.counted.checks} checks of replaying on a GPU, {test.counted.wrong} wrong")
-    return 1 if test.counted.wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command_tests.main(__doc__, Replay))

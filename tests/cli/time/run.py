@@ -5,16 +5,14 @@
 
 77 without a ptxas.
 """
-import argparse
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/lib"))
-from checking import Counted  # noqa: E402
+import command_tests  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 
 try:
@@ -62,23 +60,19 @@ COPY = """ld.global.v4.f32 {%f10, %f11, %f12, %f13}, [%rd2];
   add.s64 %rd2, %rd2, 131072;"""
 
 
-class Time:
-    def __init__(self, tool, ptxas, folder):
-        self.tool, self.ptxas, self.folder, self.counted = tool, ptxas, folder, Counted("time")
+class Time(command_tests.CommandTests):
+    PARTS = ("bottlenecks", "known_rounds", "rounds_and_profile", "lines_and_cubins", "wrong_input")
 
-    def check(self, holds, *what):
-        self.counted.check(holds, " ".join(map(str, what)))
+    def __init__(self, folder, tool):
+        super().__init__("time", tool, folder)
+        self.ptxas = find_ptxas()
 
-    def run(self, *words):
-        result = subprocess.run([self.tool, *words], capture_output=True, timeout=120, cwd=self.folder)
-        return result.returncode, result.stdout.decode(), result.stderr.decode()
-
-    def write(self, name, text):
-        (self.folder / name).write_text(text)
-        return name
+    def said(self, *words):
+        done = self.run(*words)
+        return done.returncode, done.stdout, done.stderr
 
     def json(self, *words):
-        code, out, err = self.run("time", *words, "--format", "json")
+        code, out, err = self.said("time", *words, "--format", "json")
         self.check(code == 0, words, err)
         document = json.loads(out) if code == 0 else {"functions": []}
         if jsonschema and code == 0:
@@ -129,7 +123,7 @@ class Time:
         self.check(found == [(70, "known"), (8, "assumed")], "a test at the beginning:", found)
         given = self.only_loop(self.json("known.ptx", "--rounds", "5"))
         self.check((given["rounds"], given["rounds-from"]) == (5, "given"), "--rounds comes before:", given["rounds"])
-        code, out, _ = self.run("time", "first.ptx")
+        code, out, _ = self.said("time", "first.ptx")
         self.check(code == 0 and " 70  known " in out and " 8  assumed " in out, out)
 
     def rounds_and_profile(self):
@@ -137,7 +131,7 @@ class Time:
         assumed = self.only_loop(self.json(kernel))
         self.check((assumed["rounds"], assumed["rounds-from"]) == (8, "assumed"), "eight rounds are assumed")
         self.check(self.only_loop(self.json(kernel, "--rounds", "50"))["rounds"] == 50, "--rounds")
-        code, _, err = self.run("run", kernel, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=p.json")
+        code, _, err = self.said("run", kernel, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=p.json")
         self.check(code == 0, "run --profile", err)
         profiled = self.json(kernel, "--profile", "p.json")
         self.check(self.only_loop(profiled)["rounds"] == 100, "the profile says 100")
@@ -146,7 +140,7 @@ class Time:
         self.check(whole > 10 * self.json(kernel)["functions"][0]["cycles"]["l1"], "which is what the whole costs")
         # 20 for which ptxas unrolls: fewer rounds of machine code, but as much work.
         unrolled = self.write("unrolled.ptx", loop(COPY).replace('.pragma "nounroll";', '.pragma "unroll 4";'))
-        code, _, err = self.run("run", unrolled, "--grid", "1", "--block", "32", "--arg", "buf:f32:4000000:iota", "u32:64", "--profile=u.json")
+        code, _, err = self.said("run", unrolled, "--grid", "1", "--block", "32", "--arg", "buf:f32:4000000:iota", "u32:64", "--profile=u.json")
         self.check(code == 0, "run --profile", err)
         document = self.json(unrolled, "--profile", "u.json")
         moved = sum(r["rounds"] * r["bytes"] for r in document["functions"][0]["regions"] if r["loop"])
@@ -162,7 +156,7 @@ S:
   setp.ne.s32 %p3, %r3, 0;
   @%p3 bra S;
 D:"""))
-        code, _, err = self.run("run", skipped, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=s.json")
+        code, _, err = self.said("run", skipped, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=s.json")
         self.check(code == 0, "run --profile", err)
         rounds = [r["rounds"] for r in self.json(skipped, "--profile", "s.json")["functions"][0]["regions"] if r["loop"]]
         self.check(rounds == [100, 0], "100 rounds of the one, none of the other:", rounds)
@@ -181,7 +175,7 @@ D:"""))
         subprocess.run([self.ptxas, "-arch=sm_80", "lines.ptx", "-o", "lines.cubin"], cwd=self.folder, check=True)
         cubin = self.json("lines.cubin")
         self.check(cubin["functions"][0]["cycles"] == document["functions"][0]["cycles"], "a cubin costs what its PTX costs")
-        code, out, _ = self.run("time", "lines.ptx", "--path", "--code")
+        code, out, _ = self.said("time", "lines.ptx", "--path", "--code")
         self.check(code == 0 and "critical path" in out and f"line {line}" in out and "LDG" in out, out)
         few = self.json("lines.cubin", "--threads", "32")
         self.check(few["functions"][0]["warps"] == cubin["functions"][0]["warps"], "--threads says nothing of a kernel that does")
@@ -192,11 +186,11 @@ D:"""))
         # The report says the same of it, and has a page for a text without code.
         self.write("nothing.ptx", HEAD)
         for name, shown in (("relocatable", True), ("nothing", False)):
-            code, _, err = self.run("report", f"{name}.ptx", "-o", "page.html")
+            code, _, err = self.said("report", f"{name}.ptx", "-o", "page.html")
             page = (self.folder / "page.html").read_text() if code == 0 else ""
             self.check(code == 0 and ('"outside of loops"' in page) == shown, name, "has modelled time:", not shown, err)
 
-    def wrong(self):
+    def wrong_input(self):
         kernel = self.write("ok.ptx", loop(CHAIN))
         self.write("bad.ptx", HEAD + ".visible .entry k() { nonsense; }")
         self.write("bad.cubin", "\x7fELF rest")
@@ -208,33 +202,21 @@ D:"""))
                 ((kernel, "--rounds", "0"), "--rounds"), ((kernel, "--threads", "2000"), "--threads"),
                 ((kernel, "--format", "xml"), "--format"), ((kernel, "--ptxas", "/nowhere/ptxas"), "/nowhere/ptxas"),
                 ((kernel, "--frobnicate"), "--frobnicate"), ((), "INPUT")]:
-            code, out, err = self.run("time", *words)
+            code, out, err = self.said("time", *words)
             self.check(code == 2 and not out and message in err, words, code, err)
-        code, _, err = self.run("time", kernel, "-o", "no/such/folder.txt")
+        code, _, err = self.said("time", kernel, "-o", "no/such/folder.txt")
         self.check(code == 2 and "no/such" in err, "an output that cannot be written", err)
-        code, out, err = self.run("time", kernel, "-o", "out.txt")
+        code, out, err = self.said("time", kernel, "-o", "out.txt")
         self.check(code == 0 and not out and "loop at" in (self.folder / "out.txt").read_text(), "-o", err)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True)
-    args = parser.parse_args()
-    ptxas = find_ptxas()
-    if not ptxas:
+    if not find_ptxas():
         print("skipped: time needs ptxas")
         return 77
-    with tempfile.TemporaryDirectory() as folder:
-        test = Time(str(Path(args.tool).resolve()), ptxas, Path(folder))
-        test.bottlenecks()
-        test.known_rounds()
-        test.rounds_and_profile()
-        test.lines_and_cubins()
-        test.wrong()
     if jsonschema is None:
         print("no schema was checked: there is no python3-jsonschema")
-    print(f"time: {test.counted.checks} checks, {test.counted.wrong} wrong")
-    return 1 if test.counted.wrong else 0
+    return command_tests.main(__doc__, Time)
 
 
 if __name__ == "__main__":
