@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "support/process.h"
+#include "support/shell_words.h"
 #include "support/temporary_folder.h"
-#include "wrapper/shell_words.h"
 
 namespace ptxopt::emulate {
 

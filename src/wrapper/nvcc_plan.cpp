@@ -4,7 +4,7 @@
 #include <cctype>
 #include <set>
 
-#include "wrapper/shell_words.h"
+#include "support/shell_words.h"
 
 namespace ptxopt {
 namespace {

@@ -13,7 +13,7 @@
 #include "wrapper/nvcc_plan.h"
 #include "wrapper/ptxas_command.h"
 #include "wrapper/safety_net.h"
-#include "wrapper/shell_words.h"
+#include "support/shell_words.h"
 
 namespace ptxopt {
 namespace {

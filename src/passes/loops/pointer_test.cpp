@@ -24,15 +24,17 @@ class PointerTestFinder {
         evolution_(t.context.analyses.scalarEvolution()),
         e_(evolution_.expressions()) {}
 
-  // How the test reads the pointer; none where it cannot.
-  std::optional<PointerTest> read(const InductionVariable& iv) {
+  // How the test reads the pointer, before it moves on or after that; none where it cannot.
+  std::optional<PointerTest> read(const InductionVariable& iv, bool isEarly) {
     if (e_[iv.expr].width != 64 || !e_.isConstant(e_[iv.expr].step())) return std::nullopt;
     PointerTest p;
     p.test = test_;
     p.pointer = iv.reg;
     p.start = e_[iv.expr].start();
     p.step = signedAt(e_[e_[iv.expr].step()].constant, 64);
-    if (p.step == 0 || !fitsSigned32(p.step) || !fitsSigned32(-p.step) || !findAhead(iv, p)) return std::nullopt;
+    if (p.step == 0 || !fitsSigned32(p.step) || !fitsSigned32(-p.step)) return std::nullopt;
+    if (isEarly) p.place = incrementBefore(iv);
+    if ((isEarly && !p.place.valid()) || !findAhead(iv, isEarly ? p.place : test_.test, p)) return std::nullopt;
     const bool isShort = hasShortTrip();
     if (!isShort && !accessesEachRound(iv)) return std::nullopt;
     isShort ? countRounds(p) : countBytes(p);
@@ -44,16 +46,33 @@ class PointerTestFinder {
     return p;
   }
 
- private:
-  // How far the register is ahead of its value at the header when the test reads it.
-  bool findAhead(const InductionVariable& iv, PointerTest& p) {
+  // What writes the value that the test would read, in the test's block, if the test can stand before it.
+  InstrId incrementBefore(const InductionVariable& iv) {
     const SlotIndexes& slots = t_.context.analyses.slotIndexes();
-    const ValueId v = t_.context.analyses.liveIntervals()[iv.reg].valueIn(slots[test_.test]);
+    const LiveRange& range = t_.context.analyses.liveIntervals()[iv.reg];
+    const ValueId v = range.valueIn(slots[test_.test]);
+    if (!v.valid() || range[v].kind != ValueKind::Instruction || t_.f[test_.test].is(Instruction::Guarded))
+      return {};
+    const InstrId increment = slots.instructionAt(range[v].def);
+    if (!increment.valid() || t_.context.analyses.cfg().blockOf(increment) != test_.block) return {};
+    const RegId predicate = t_.f.operandsOf(t_.f[test_.test])[0].reg();
+    for (InstrId i = increment; i != test_.test; i = t_.f[i].next)
+      if (std::ranges::any_of(t_.f.operandsOf(t_.f[i]),
+                              [&](const Operand& o) { return o.isRegister() && o.reg() == predicate; }))
+        return {};
+    return increment;
+  }
+
+ private:
+  // How far the register is ahead of its value at the header when a test before `place` reads it.
+  bool findAhead(const InductionVariable& iv, InstrId place, PointerTest& p) {
+    const SlotIndexes& slots = t_.context.analyses.slotIndexes();
+    const ValueId v = t_.context.analyses.liveIntervals()[iv.reg].valueIn(slots[place]);
     const ExprId now = v.valid() ? evolution_.of(iv.reg, v) : ExprId();
     uint64_t ahead = 0;
     if (!now.valid() || !e_.isRecurrence(now, t_.loop) || e_[now].step() != e_[iv.expr].step() ||
         !e_.differByConstant(e_[now].start(), p.start, ahead) ||
-        !t_.expander.canBeNamed(iv.reg, placeBefore(t_.context.module, t_.f, test_.test)))
+        !t_.expander.canBeNamed(iv.reg, placeBefore(t_.context.module, t_.f, place)))
       return false;
     p.ahead = signedAt(ahead, 64);
     return fitsSigned32(p.ahead);
@@ -145,16 +164,21 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
   const bool stepsByRegister = std::ranges::any_of(uses.ivs, [&](const InductionVariable& iv) {
     return e[iv.expr].width == 64 && !e.isConstant(e[iv.expr].step()) && cost.isNeeded(iv.reg, iv.phi);
   });
+  const auto worth = [&](std::optional<PointerTest> p) {
+    if (p && isUniform(trip.exact) && !isUniform(p->start)) p->setup += kReconverge;
+    return p && gain * kRounds >= p->setup ? p : std::nullopt;
+  };
   std::optional<PointerTest> best;
   for (const InductionVariable& iv : uses.ivs) {
     if (!cost.isNeeded(iv.reg, iv.phi) || (stepsByRegister && isUniform(e[iv.expr].start()))) continue;
-    auto p = finder.read(iv);
-    if (p && isUniform(trip.exact) && !isUniform(p->start)) p->setup += kReconverge;
+    auto p = worth(finder.read(iv, true));
+    // Where a sum of 64 bits is one instruction, what a late test saves is less than the wait between it and the branch.
+    if (!p && !(t.steps.addsWhole() && finder.incrementBefore(iv).valid())) p = worth(finder.read(iv, false));
     // ptxas makes the halves of the limit one by one in uniform registers, and moves them in each round.
     if (p && t.steps.addsWhole() && p->distance.valid() && isUniform(p->start)) continue;
     if (p && (!best || p->setup < best->setup)) best = p;
   }
-  if (!best || gain * kRounds < best->setup) return std::nullopt;
+  if (!best) return std::nullopt;
   best->tested = tested;
   best->gain = gain;
   return best;
@@ -179,6 +203,7 @@ void applyPointerTest(Function& f, PassContext& context, Expander& expander, con
   const Operand operands[] = {predicate, registerOperand(p.pointer, Role::Use, Join::Comma),
                               registerOperand(limit, Role::Use, Join::Comma)};
   f.setOperands(p.test.test, operands);
+  if (p.place.valid()) f.moveBefore(p.test.test, p.place);
 }
 
 }  // namespace ptxopt

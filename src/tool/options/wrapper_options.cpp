@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "support/shell_words.h"
 #include "tool/options/guard_options.h"
 #include "tool/options/optimizer_options.h"
-#include "wrapper/shell_words.h"
 
 namespace ptxopt::tool {
 namespace {

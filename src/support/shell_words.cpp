@@ -1,4 +1,4 @@
-#include "wrapper/shell_words.h"
+#include "support/shell_words.h"
 
 #include <utility>
 
