@@ -10,7 +10,7 @@ namespace ptxopt::timing {
 namespace {
 
 // To be raised whenever the same figures come to other estimates.
-constexpr unsigned kRevision = 10;
+constexpr unsigned kRevision = 11;
 constexpr uint32_t kParts = 4;  // of an SM
 constexpr double kWarpThreads = 32;
 

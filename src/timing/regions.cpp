@@ -8,6 +8,8 @@ namespace {
 constexpr uint32_t kNone = Region::kNone;
 // What dozens of loops in each other come to says no more than this.
 constexpr double kMostRounds = 1e15;
+// Instructions of a block that ptxas might put under a guard.
+constexpr uint32_t kMostGuarded = 64;
 constexpr uint32_t kUnseen = UINT32_MAX, kOnPath = UINT32_MAX - 1;
 
 class RegionFinder {
@@ -143,12 +145,32 @@ class RegionFinder {
     return kept;
   }
 
+  // Whether ptxas could as well have put the block under a guard: few instructions, no call, and only one way on.
+  bool mayBeGuarded(Node n, const Numbered& order) const {
+    if (n >= blocks_.size() || order.successors[place_[n]].size() != 1) return false;
+    const sass::Block& b = blocks_[n];
+    const auto isCall = [](const sass::Instruction& i) { return i.flow() == sass::Flow::Call; };
+    return b.end - b.first <= kMostGuarded &&
+           std::none_of(code_.instructions.begin() + b.first, code_.instructions.begin() + b.end, isCall);
+  }
+
+  // A way that skips such a block is not taken: guarded instructions are executed, too.
+  void takeGuarded(std::vector<Node>& ways, const Numbered& order) const {
+    if (ways.size() != 2) return;
+    for (const auto& [n, skip] : {std::pair(ways[0], ways[1]), std::pair(ways[1], ways[0])})
+      if (place_[n] < order.postOrder.size() && mayBeGuarded(n, order) && order.successors[place_[n]][0] == skip) {
+        ways = {n};
+        return;
+      }
+  }
+
   void add(uint32_t loop, Node first, double rounds) {
     const Numbered order = walk(first, loop);
     const std::vector<uint64_t> ahead = loopsAhead(order);
     frequency_[first] = 1;
     for (std::size_t i = order.postOrder.size(); i-- != 0;) {
-      const std::vector<Node> ways = withoutSkips(order.successors[i], ahead);
+      std::vector<Node> ways = withoutSkips(order.successors[i], ahead);
+      takeGuarded(ways, order);
       const double part =
           frequency_[order.postOrder[i]] / static_cast<double>(std::max<std::size_t>(1, ways.size()));
       // Where control does not go forward (irreducible code), what goes back is lost.

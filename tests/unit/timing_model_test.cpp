@@ -95,6 +95,31 @@ TEST_CASE("timing: both ways of a branch count half, a way to the end of the thr
   }
 }
 
+TEST_CASE("timing: what a branch only skips is executed, unless it calls something or is long") {
+  // Instructions of the skipped block; whether a call is among them.
+  const auto executed = [](int length, bool calls) {
+    Code c;
+    c.branch(length + 1, kP0);  // 0
+    if (calls) c.branch(length + 4, kAlways, kCall);
+    c.others(length + 1 - static_cast<int>(c.size()));
+    c.others(1);
+    c.branch(length + 3, kAlways);
+    c.exit();
+    c.others(1);  // the subroutine
+    c.exit();
+    const TimedCode code = c.timed();
+    const auto& blocks = code.flow.blocks();
+    const auto regions = regionsOf(code, sameRounds(8));
+    for (uint32_t b = 0; b < blocks.size(); ++b)
+      if (blocks[b].first == 1) return frequencyOf(regions[0], b);
+    return -1.0;
+  };
+  CHECK(executed(3, false) == 1);
+  CHECK(executed(64, false) == 1);
+  CHECK(executed(65, false) == 0.5);
+  CHECK(executed(3, true) == 0.5);
+}
+
 TEST_CASE("timing: a way that skips a loop is not taken") {
   Code c;
   c.branch(3, kP0);  // 0: around the loop

@@ -32,6 +32,8 @@ COSTLY = {"thrust_algorithms"}  # to compile
 # clang has no lambdas of the device without an option of its own, and not every header of the toolkit.
 NOT_BY_CLANG = {"cub_primitives", "thrust_algorithms", "thread_groups", "pipelines", "clusters", "grid_sync",
                 "relocatable"}
+# By nvcc -G optimized all the same: modules of its own, and PTX that is linked, which drops what is for debuggers.
+OPTIMIZED_WITH_G = {"driver", "relocatable"}
 HAS = {"plain": [], "optimized": ["--optimize"], "compared": ["--compare"]}
 
 
@@ -61,10 +63,10 @@ class Builder:
         return self.build(source, [self.nvcc, "-std=c++17", "-gencode", f"arch=compute_{number},code={code}", "-cudart",
                                    runtime, *FLAGS.get(source.stem, []), *flags], self.version)
 
-    def by_clang(self, clang, source):
+    def by_clang(self, clang, source, *options):
         cuda = Path(self.nvcc).resolve().parents[1]
         return self.build(source, [clang, "-x", "cuda", f"--cuda-path={cuda}", "--cuda-gpu-arch=sm_80", "--cuda-include-ptx=all",
-                                   "-Wno-unknown-cuda-version", "-std=c++17", "-O2", f"-L{cuda}/lib64", "-lcudart",
+                                   "-Wno-unknown-cuda-version", *options, "-std=c++17", "-O2", f"-L{cuda}/lib64", "-lcudart",
                                    "-lstdc++", "-lm"], version(clang))
 
 
@@ -106,13 +108,17 @@ def test_programs(tool, builder, names, whole, jobs):
         # PTX for debuggers is not optimized; it runs.
         ways["nvcc -G"] = lambda s: builder.by_nvcc(s, "-G")
         for clang in filter(None, (find("CLANG_22", "clang-22"), find("CLANG_19", "clang-19"))):
-            ways[Path(clang).name] = lambda s, clang=clang: builder.by_clang(clang, s)
+            ways[Path(clang).name] = lambda s, clang=clang: builder.by_clang(clang, s, "--no-offload-new-driver")
+            # From clang 21 on its own linker makes the fat binary, which is in a package of its own.
+            if Path(clang).resolve().with_name("clang-linker-wrapper").exists():
+                ways[f"{Path(clang).name}, its own linker"] = lambda s, clang=clang: builder.by_clang(clang, s, "--offload-new-driver")
 
     def one(way, source):
         program, said = ways[way](source)
         if program is None:
             return way, source.stem, f"it does not compile: {said}", []
-        return way, source.stem, "", check_program(tool, f"{source.stem} by {way}", program, way != "nvcc -G")
+        return way, source.stem, "", check_program(tool, f"{source.stem} by {way}", program,
+                                                   way != "nvcc -G" or source.stem in OPTIMIZED_WITH_G)
 
     work = [(way, s) for s in sources for way in ways if not (way.startswith("clang") and s.stem in NOT_BY_CLANG)]
     refused = {}
