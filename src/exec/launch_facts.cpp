@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+
+#include "facts/facts.h"
 
 namespace ptxopt::exec {
 namespace {
@@ -32,6 +35,25 @@ std::string brokenBy(const NumberFact& fact, uint64_t bits, const ScalarTypeInfo
   return holds ? "" : std::to_string(bits);
 }
 
+uint64_t valueOf(const KernelParameter& p, const LaunchConfig& config) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, config.parameters.data() + p.place.offset, std::min<std::size_t>(p.place.bytes, sizeof bits));
+  return bits;
+}
+
+// Of memory: that of parameters without an alias meets no other's.
+std::string brokenApart(const Program& program, const LaunchConfig& config) {
+  const std::vector<PointerFact>& pointers = program.module().facts[program.kernel().index].pointers;
+  for (const auto& [i, k] : pairsApart(program.module(), program.kernel())) {
+    const KernelParameter &p = program.parameters()[i], &q = program.parameters()[k];
+    const uint64_t a = valueOf(p, config), b = valueOf(q, config);
+    if (a == 0 || (b - a >= std::max<uint64_t>(pointers[i].bytes, 1) && a - b >= pointers[k].bytes)) continue;
+    return fmt::format("parameter {} ({}) leads to memory of parameter {} ({}), and by the facts it has no alias",
+                       i, p.name, k, q.name);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string brokenFact(const Program& program, const LaunchConfig& config) {
@@ -51,12 +73,44 @@ std::string brokenFact(const Program& program, const LaunchConfig& config) {
     const KernelParameter& p = program.parameters()[i];
     const NumberFact& fact = facts.parameters[i];
     if (!fact.isSaid() || !isInteger(p.type) || p.isArray || p.elements != 1) continue;
-    uint64_t bits = 0;
-    std::memcpy(&bits, config.parameters.data() + p.place.offset, p.place.bytes);
-    if (const std::string value = brokenBy(fact, bits, info(p.type), isSignedType(p.type)); !value.empty())
+    if (const std::string value = brokenBy(fact, valueOf(p, config), info(p.type), isSignedType(p.type));
+        !value.empty())
       return fmt::format("parameter {} ({}) is {}, and by the facts {}", i, p.name, value, inWords(fact));
   }
-  return {};
+  return brokenApart(program, config);
+}
+
+ReadonlyWatch::ReadonlyWatch(Machine& machine, const Program& program, const LaunchConfig& config) {
+  const Module& module = program.module();
+  if (module.facts.empty()) return;
+  const std::vector<PointerFact>& pointers = module.facts[program.kernel().index].pointers;
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    if (!pointers[i].isReadonly || pointers[i].bytes == 0) continue;
+    const KernelParameter& p = program.parameters()[i];
+    const uint64_t address = valueOf(p, config);
+    Allocation* const a = machine.memory().find(address);
+    if (a == nullptr) continue;
+    watched_.push_back({a, a->watched, a->watch});
+    a->watched = true;
+    a->quiet = {};
+    a->watch = [a, begin = address - a->base, size = pointers[i].bytes, name = p.name, before = watched_.back()](
+                   const Warp& w, unsigned lane, uint64_t offset, unsigned bytes, Access access) {
+      if (access != Access::Read && offset - begin + bytes - 1 < size + bytes - 1)
+        throw LaneFault{
+            FaultKind::BadLaunch, lane,
+            fmt::format("memory of the parameter {} is written, and by the facts nothing writes it", name)};
+      if (before.wasWatched) before.watch(w, lane, offset, bytes, access);
+      a->quiet.writes = false;
+    };
+  }
+}
+
+ReadonlyWatch::~ReadonlyWatch() {
+  for (auto w = watched_.rbegin(); w != watched_.rend(); ++w) {
+    w->allocation->watched = w->wasWatched;
+    w->allocation->watch = std::move(w->watch);
+    w->allocation->quiet = {};
+  }
 }
 
 }  // namespace ptxopt::exec

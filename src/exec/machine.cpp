@@ -8,6 +8,7 @@
 #include "exec/heap.h"
 #include "exec/initializer.h"
 #include "exec/launch.h"
+#include "exec/launch_facts.h"
 #include "ir/aliases.h"
 
 namespace ptxopt::exec {
@@ -141,7 +142,9 @@ const Program& Machine::kernel(std::string_view name) {
 }
 
 void Machine::launch(std::string_view name, const LaunchConfig& config) {
-  Launch launch(*this, kernel(name), config);
+  const Program& program = kernel(name);
+  Launch launch(*this, program, config);
+  const ReadonlyWatch watch(*this, program, config);
   struct Count {
     Machine& machine;
     const Launch& launch;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "facts/facts.h"
 
 namespace ptxopt {
@@ -11,12 +14,13 @@ constexpr std::string_view kAssertFail =
     ".extern .func __assertfail (.param .b64 message, .param .b64 file, .param .b32 line, .param .b64 function,\n"
     "  .param .b64 size);\n";
 
-// One fact, and how its number is read into %ptxopt_v, of 64 bits.
+// One fact, how its number is read into %ptxopt_v, of 64 bits, and what else sets %ptxopt_q where it is broken.
 struct Check {
   std::string read;
   NumberFact fact;
   bool isUnsigned = false;  // of 64 bits
   std::string text;         // "block.x == 256"
+  std::vector<std::string> more = {};
 };
 
 std::string inWords(const std::string& what, const NumberFact& fact) {
@@ -27,6 +31,30 @@ std::string inWords(const std::string& what, const NumberFact& fact) {
   if (fact.most != INT64_MAX) add(fmt::format("{} <= {}", what, fact.most));
   if (fact.multiple != 1) add(fmt::format("{} % {} == 0", what, fact.multiple));
   return out;
+}
+
+// That what the parameters lead to has no byte in common. An address of null leads nowhere.
+std::string meeting(uint64_t bytes, uint64_t bytesOfOther) {
+  std::string out = fmt::format("sub.u64 %ptxopt_s, %ptxopt_r, %ptxopt_v;\n  setp.lt.u64 %ptxopt_q, %ptxopt_s, {};",
+                                std::max<uint64_t>(bytes, 1));
+  if (bytesOfOther > 1)
+    out += fmt::format(
+        "\n  sub.u64 %ptxopt_s, %ptxopt_v, %ptxopt_r;\n  setp.lt.or.u64 %ptxopt_q, %ptxopt_s, {}, %ptxopt_q;",
+        bytesOfOther);
+  return out + "\n  setp.ne.and.u64 %ptxopt_q, %ptxopt_v, 0, %ptxopt_q;";
+}
+
+void addApart(const Module& module, const Function& f, std::vector<Check>& checks) {
+  const KernelFacts& said = module.facts[f.index];
+  for (const auto& [i, k] : pairsApart(module, f)) {
+    const auto name = [&](std::size_t p) { return module.text(f.variables[f.parameters[p].value].name); };
+    checks.push_back(
+        {fmt::format("ld.param.u64 %ptxopt_v, [{}];\n  ld.param.u64 %ptxopt_r, [{}];", name(i), name(k)),
+         {},
+         true,
+         fmt::format("{} and {} lead to other memory", name(i), name(k)),
+         {meeting(said.pointers[i].bytes, said.pointers[k].bytes)}});
+  }
 }
 
 std::vector<Check> checksOf(const Module& module, const Function& f) {
@@ -54,6 +82,7 @@ std::vector<Check> checksOf(const Module& module, const Function& f) {
          said.parameters[i], !isSigned && bits == 64,
          inWords(fmt::format("{}", module.text(v.name)), said.parameters[i])});
   }
+  addApart(module, f, checks);
   return checks;
 }
 
@@ -84,7 +113,7 @@ class Writer {
       out_ += module_.source.substr(f.source.begin, f.body.begin + 1 - f.source.begin);
       out_ +=
           "\n{  // facts\n  .reg .pred %ptxopt_p, %ptxopt_q;\n  .reg .b32 %ptxopt_w;\n  .reg .b64 %ptxopt_v, "
-          "%ptxopt_r;\n";
+          "%ptxopt_r, %ptxopt_s;\n";
       for (std::size_t i = 0; i < checks.size(); ++i) check(checks[i], i, messages[i], file, name);
       out_ += "}\n";
       at = f.body.begin + 1;
@@ -114,6 +143,7 @@ class Writer {
     if (c.fact.multiple != 1)
       also(fmt::format("rem.{0}64 %ptxopt_r, %ptxopt_v, {1};\n  setp.ne.s64 %ptxopt_q, %ptxopt_r, 0;", sign,
                        c.fact.multiple));
+    for (const std::string& test : c.more) also(test);
     out_ += fmt::format("  @!%ptxopt_p bra $ptxopt_holds_{};\n  {{\n", i);
     const auto pass = [&](unsigned number, const std::string& string) {
       out_ += fmt::format(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <nlohmann/json.hpp>
 
 namespace ptxopt {
@@ -13,6 +14,8 @@ using Json = nlohmann::json;
 constexpr const char* kComponents = "xyz";
 constexpr int64_t kMostThreads = 1024;
 constexpr std::array<int64_t, 3> kMostBlock{1024, 1024, 64}, kMostGrid{INT32_MAX, UINT16_MAX, UINT16_MAX};
+
+constexpr std::array kMemoryWords{"align", "noalias", "readonly", "bytes"};
 
 struct Wrong {
   std::string message;
@@ -101,6 +104,35 @@ void meet(NumberFact& known, const NumberFact& also, const std::string& what) {
 bool isNumber(const Module& module, const Variable& parameter) {
   const DeclarationForm& form = module.declarationForms[parameter.form];
   return parameter.declarator.dimensions.empty() && form.lanes == 1 && isInteger(form.type);
+}
+
+bool holdsAddress(const Module& module, const Variable& parameter) {
+  return isNumber(module, parameter) && info(module.declarationForms[parameter.form].type).bits == 64;
+}
+
+bool flag(const Json& json, const std::string& what) {
+  if (!json.is_boolean()) wrong(fmt::format("{} is {}, neither true nor false", what, json.dump()));
+  return json.get<bool>();
+}
+
+// Takes what is said of the memory from `said`; the alignment becomes a multiple.
+PointerFact memoryOf(Json& said, NumberFact& address, const std::string& what) {
+  PointerFact fact;
+  if (said.contains("align")) {
+    const int64_t align = integer(said["align"], what + ", align,");
+    if (align < 1 || !std::has_single_bit(static_cast<uint64_t>(align)))
+      wrong(fmt::format("{} is aligned by {}, no power of two", what, align));
+    address.multiple = static_cast<uint64_t>(align);
+  }
+  if (said.contains("noalias")) fact.isNoalias = flag(said["noalias"], what + ", noalias,");
+  if (said.contains("readonly")) fact.isReadonly = flag(said["readonly"], what + ", readonly,");
+  if (said.contains("bytes")) {
+    const int64_t bytes = integer(said["bytes"], what + ", bytes,");
+    if (bytes < 1) wrong(fmt::format("{} leads to {} bytes", what, bytes));
+    fact.bytes = static_cast<uint64_t>(bytes);
+  }
+  for (const char* const word : kMemoryWords) said.erase(word);
+  return fact;
 }
 
 // All numbers of so many bits. Of 64 bits without a sign those above INT64_MAX count as INT64_MAX.
@@ -195,7 +227,8 @@ class Reader {
   }
 
   void parameter(const Function& f, KernelFacts& facts, const Json& p, const std::string& where) {
-    needWords(p, where + ": an entry of parameters", {"index", "name", "value", "least", "most", "multiple"});
+    needWords(p, where + ": an entry of parameters",
+              {"index", "name", "value", "least", "most", "multiple", "align", "noalias", "readonly", "bytes"});
     if (p.contains("index") == p.contains("name")) wrong(where + ": a parameter has an index or a name");
     const std::size_t index = p.contains("index") ? byIndex(f, p["index"], where) : byName(f, p["name"], where);
     const std::string what = fmt::format("{}: parameter {} ({})", where, index,
@@ -207,8 +240,15 @@ class Reader {
     value.erase("index");
     value.erase("name");
     if (value.empty()) wrong(what + ": nothing is said of it");
-    const NumberFact fact = number(value, what);
     NumberFact& known = facts.parameters[index];
+    if (std::ranges::any_of(kMemoryWords, [&](const char* word) { return value.contains(word); })) {
+      if (!holdsAddress(module_, v)) wrong(what + " is no address: these have 64 bits");
+      NumberFact address;
+      also(facts.pointers[index], memoryOf(value, address, what), what);
+      meet(known, address, what);
+      if (value.empty()) return;
+    }
+    const NumberFact fact = number(value, what);
     // Compilers declare signed parameters .u32, too.
     if (!isSignedType(type)) {
       const NumberFact asSigned = all(info(type).bits, true), asUnsigned = all(info(type).bits, false);
@@ -220,6 +260,14 @@ class Reader {
       }
     }
     meet(known, fact, what);
+  }
+
+  static void also(PointerFact& known, const PointerFact& fact, const std::string& what) {
+    if (known.bytes != 0 && fact.bytes != 0 && known.bytes != fact.bytes)
+      wrong(fmt::format("{} leads to {} bytes by one fact, and to {} by another", what, known.bytes, fact.bytes));
+    known.isNoalias |= fact.isNoalias;
+    known.isReadonly |= fact.isReadonly;
+    known.bytes = std::max(known.bytes, fact.bytes);
   }
 
   static std::size_t byIndex(const Function& f, const Json& index, const std::string& where) {
@@ -258,18 +306,35 @@ KernelFacts factsOfAll(const Module& module, const Function& f) {
         if (size >= 1 && size <= kMostBlock[i]) facts.block[i] = {size, size};
       }
   facts.parameters.resize(f.parameters.size());
+  facts.pointers.resize(f.parameters.size());
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     const Variable& v = f.variables[f.parameters[i].value];
-    const ScalarType type = module.declarationForms[v.form].type;
-    if (isNumber(module, v)) facts.parameters[i] = all(info(type).bits, isSignedType(type));
+    const DeclarationForm& form = module.declarationForms[v.form];
+    if (!isNumber(module, v)) continue;
+    facts.parameters[i] = all(info(form.type).bits, isSignedType(form.type));
+    // `.param .u64 .ptr .global .align 16`
+    if (std::has_single_bit(form.pointeeAlignment)) facts.parameters[i].multiple = form.pointeeAlignment;
   }
   return facts;
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> pairsApart(const Module& module, const Function& kernel) {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  const std::vector<PointerFact>& pointers = module.facts[kernel.index].pointers;
+  for (std::size_t i = 0; i < pointers.size(); ++i)
+    for (std::size_t k = 0; pointers[i].isNoalias && k < pointers.size(); ++k) {
+      const bool isOther = k != i && (!pointers[k].isNoalias || k > i);
+      if (!isOther || !holdsAddress(module, kernel.variables[kernel.parameters[k].value])) continue;
+      if (!pointers[i].isReadonly || !pointers[k].isReadonly) pairs.emplace_back(i, k);
+    }
+  return pairs;
 }
 
 bool hasFacts(const Module& module, const Function& kernel) {
   if (module.facts.empty() || !kernel.isEntry) return false;
   const KernelFacts all = factsOfAll(module, kernel), &said = module.facts[kernel.index];
-  return said.block != all.block || said.grid != all.grid || said.parameters != all.parameters;
+  return said.block != all.block || said.grid != all.grid || said.parameters != all.parameters ||
+         said.pointers != all.pointers;
 }
 
 std::string readFacts(std::string_view json, std::string_view fileName, Module& module) {

@@ -1,10 +1,12 @@
 // Reading facts on launches: a JSON file, and comments in PTX.
 //
 //     {"version": 1, "kernels": [{"kernel": "saxpy*", "block": [256], "grid": [{"most": 4096}],
-//       "parameters": [{"index": 3, "least": 1, "most": 65536, "multiple": 4}, {"name": "stride", "value": 1}]}]}
+//       "parameters": [{"index": 3, "least": 1, "most": 65536, "multiple": 4}, {"name": "stride", "value": 1},
+//         {"index": 0, "align": 16, "noalias": true, "readonly": true, "bytes": 4096}]}]}
 //
 // A number is a number, or an object of `value`, or of `least`, `most` and `multiple`. Of `block` and `grid` the
-// components that are left out are not known. A kernel is named as it is, or by a pattern with * and ?. All that matches
+// components that are left out are not known. Of the memory that a parameter of 64 bits leads to, `align`, `noalias`, `readonly`
+// and `bytes` say what PointerFact has; `align` is a multiple of the address that is a power of two. A kernel is named as it is, or by a pattern with * and ?. All that matches
 // counts together. In PTX, `//ptxopt:facts {...}` from a kernel's first word to its closing brace says the same of that
 // kernel, without "kernel".
 // Errors: what is no JSON, unknown words, numbers that no launch can have, parameters that are not there or are no integers,
@@ -13,6 +15,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "ir/module.h"
 
@@ -26,6 +30,9 @@ std::string readFacts(std::string_view json, std::string_view fileName, Module& 
 
 // What holds of all launches of a kernel: by its types, its directives, and what devices can do.
 KernelFacts factsOfAll(const Module& module, const Function& kernel);
+// Pairs of parameters that lead to memory with no byte in common, as far as a launch shows that: one has no alias and is not
+// null, and one may be written. Each pair once.
+std::vector<std::pair<std::size_t, std::size_t>> pairsApart(const Module& module, const Function& kernel);
 // Whether the user says more of it.
 bool hasFacts(const Module& module, const Function& kernel);
 

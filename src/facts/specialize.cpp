@@ -47,8 +47,13 @@ std::string commentOf(const Module& module, const Function& f) {
     facts["grid"].push_back(number(said.grid[i]));
   }
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
-    if (said.parameters[i] == all.parameters[i]) continue;
-    nlohmann::json parameter = number(said.parameters[i]);
+    const PointerFact& memory = said.pointers[i];
+    if (said.parameters[i] == all.parameters[i] && memory == all.pointers[i]) continue;
+    nlohmann::json parameter = nlohmann::json::object();
+    if (said.parameters[i] != all.parameters[i]) parameter = number(said.parameters[i]);
+    if (memory.isNoalias) parameter["noalias"] = true;
+    if (memory.isReadonly) parameter["readonly"] = true;
+    if (memory.bytes != 0) parameter["bytes"] = memory.bytes;
     parameter["index"] = i;
     facts["parameters"].push_back(parameter);
   }

@@ -52,7 +52,8 @@ struct DeclarationForm {
   bool isPointer = false;                       // `.ptr` is said
   ScalarType type = ScalarType::None;
   uint8_t lanes = 1;
-  uint32_t alignment = 0;  // bytes; 0: not given
+  uint32_t alignment = 0;         // bytes; 0: not given
+  uint32_t pointeeAlignment = 0;  // of `.ptr .align 16`, of the memory; 0: not given
   bool isExtern = false;
 };
 

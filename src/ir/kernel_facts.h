@@ -1,4 +1,5 @@
-// What the user says of the launches of a kernel: sizes of the block and of the grid, values of parameters.
+// What the user says of the launches of a kernel: sizes of the block and of the grid, values of parameters, the memory that
+// parameters lead to.
 //
 // Facts are promises. Analyses and passes rely on them; what a kernel does in a launch that breaks one is undefined. Who
 // reads them: facts/facts.h. Who checks launches: facts/launch_check.h.
@@ -28,9 +29,28 @@ inline bool operator==(const NumberFact& a, const NumberFact& b) {
   return a.least == b.least && a.most == b.most && a.multiple == b.multiple;
 }
 
+// Of the memory that is reached through a parameter: by the address that it holds, and numbers added to it. How that address
+// is aligned, its NumberFact says.
+struct PointerFact {
+  bool isNoalias =
+      false;  // what a launch writes of it, and what it reads of that, it reaches through this parameter only
+  bool isReadonly = false;  // nothing writes there while the launch runs
+  uint64_t bytes = 0;       // from the address on, nothing else is reached through it; 0: not known
+
+  friend bool operator==(const PointerFact&, const PointerFact&) = default;
+};
+
 struct KernelFacts {
   std::array<NumberFact, 3> block, grid;  // x, y, z
   std::vector<NumberFact> parameters;     // in their order, values of integers; pointers: the address
+  std::vector<PointerFact> pointers;      // of parameters, in their order
+
+  // Whether of some parameter it is known who writes the memory.
+  bool saysOfMemory() const {
+    for (const PointerFact& p : pointers)
+      if (p.isNoalias || p.isReadonly) return true;
+    return false;
+  }
 };
 
 }  // namespace ptxopt

@@ -229,10 +229,10 @@ uint32_t Builder::declarationForm(SourceRange range) {
     if (token.type == PtxLexer::ALIGN && form.type != ScalarType::None && !form.isPointer)
       throw SyntaxError(range.begin, "'.align' after the type");
     if (token.type == PtxLexer::LINKAGE && name == "extern") form.isExtern = true;
-    if (left.type == PtxLexer::ALIGN && !form.isPointer) {
+    if (left.type == PtxLexer::ALIGN) {
       uint64_t value = 0;
       parseInteger(token.view(), value);
-      form.alignment = static_cast<uint32_t>(value);
+      (form.isPointer ? form.pointeeAlignment : form.alignment) = static_cast<uint32_t>(value);
     }
     if (token.type != PtxLexer::DIRECTIVE) continue;
     if (name == "ptr") form.isPointer = true;  // the space and alignment of what it points to follow

@@ -71,8 +71,12 @@ void keepToFacts(Trial& t, const Module& module, const Function& kernel, const K
       if (module.text(v.name) != field.parameter || !isInteger(form.type) ||
           info(form.type).bits != field.bytes * 8)
         continue;
-      // An address is made up by whoever makes up the memory.
-      if (t.fields[k].isPointer && !facts.parameters[i].exact()) continue;
+      // An address is made up by whoever makes up the memory, and no two are of the same; here is how far from its beginning
+      // it points.
+      if (t.fields[k].isPointer && !facts.parameters[i].exact()) {
+        t.fields[k].bits -= t.fields[k].bits % facts.parameters[i].multiple;
+        continue;
+      }
       t.fields[k].isPointer = t.fields[k].isPointer && !facts.parameters[i].exact();
       t.fields[k].bits =
           keptBits(facts.parameters[i], t.fields[k].bits, info(form.type).bits, isSignedType(form.type));

@@ -13,6 +13,8 @@ namespace {
 
 // Behind the pointers in modules' variables and heaps.
 constexpr uint64_t kApart = uint64_t{1} << 40;
+// Facts may say that pointers are aligned.
+constexpr uint64_t kAlignment = uint64_t{2} << 20;
 // The pieces of memory that the entries of a table point to, and how many there are before they come again.
 constexpr int64_t kPiece = int64_t{4} << 20, kPieces = 1024;
 constexpr uint64_t kFirstHandle = 0x5000'0000'0000;
@@ -31,8 +33,8 @@ TrialMemory::TrialMemory(exec::Machine& machine, const KernelUse& use, const Tri
     if (!trial.fields[k].isPointer || use.fields[k].place == Field::Place::Variable) continue;
     auto region = std::make_unique<Region>();
     region->field = k;
-    exec::Allocation& a =
-        machine.memory().allocate(use.fields[k].parameter, kBelow + kAbove, 0, regions_.empty() ? kApart : 0);
+    exec::Allocation& a = machine.memory().allocate(use.fields[k].parameter, kBelow + kAbove, 0,
+                                                    regions_.empty() ? kApart : kAlignment);
     region->allocation = &a;
     base_[k] = a.base + kBelow;
     a.watched = true;

@@ -56,6 +56,29 @@ def facts(**kernel):
     return {"version": 1, "kernels": [{"kernel": "k", **kernel}]}
 
 
+# y[i] = x[i] + x[i] as it is after y[i] is written.
+MEMORY = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry m(.param .u64 x, .param .u64 y)
+{COMMENT{
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  add.s64 %rd5, %rd2, %rd3;
+  ld.global.u32 %r2, [%rd4];
+  st.global.u32 [%rd5], %r2;
+  ld.global.u32 %r3, [%rd4];
+  add.u32 %r4, %r2, %r3;
+  st.global.u32 [%rd5], %r4;
+  ret;
+}
+"""
+
 # What is said, and a part of the message.
 REFUSED = [
     ("{", "parse error"),
@@ -89,11 +112,20 @@ REFUSED = [
     (facts(parameters=[{"index": 1, "value": 1}, {"name": "n", "value": 2}]), "parameter 1 (n) has no value"),
     (facts(parameters=[{"index": 1, "least": -5, "most": 5}, {"index": 1, "least": 2**31}]), "no value"),
     (facts(parameters=[{"index": 1, "least": 2**31}, {"index": 1, "least": -5}]), "a sign by one fact, and none by another"),
+    (facts(parameters=[{"index": 0, "align": 12}]), "aligned by 12, no power of two"),
+    (facts(parameters=[{"index": 0, "align": 0}]), "aligned by 0"),
+    (facts(parameters=[{"index": 0, "align": 16, "value": 8}]), "no value that all facts allow"),
+    (facts(parameters=[{"index": 1, "align": 16}]), "parameter 1 (n) is no address: these have 64 bits"),
+    (facts(parameters=[{"index": 1, "noalias": True}]), "is no address"),
+    (facts(parameters=[{"index": 0, "noalias": 1}]), "noalias, is 1, neither true nor false"),
+    (facts(parameters=[{"index": 0, "bytes": 0}]), "leads to 0 bytes"),
+    (facts(parameters=[{"index": 0, "bytes": 8}, {"name": "out", "bytes": 16}]), "8 bytes by one fact, and to 16 by another"),
+    (facts(parameters=[{"index": 0, "restrict": True}]), "has 'restrict', which nothing is known of"),
 ]
 
 
 class Facts(command_tests.CommandTests):
-    PARTS = ("constants", "executed", "ranges", "comments", "specialized", "checked", "refused")
+    PARTS = ("constants", "executed", "ranges", "comments", "specialized", "checked", "memory", "refused")
 
     def __init__(self, folder, tool):
         super().__init__("facts", tool, folder)
@@ -217,6 +249,52 @@ class Facts(command_tests.CommandTests):
         if ptxas := shutil.which("ptxas"):
             done = subprocess.run([ptxas, "-arch=sm_80", "f.ptx", "-o", "f.cubin"], capture_output=True, text=True, cwd=self.folder)
             self.check(done.returncode == 0, done.stderr)
+
+    def memory(self):
+        """Facts on the memory that parameters lead to: what becomes of loads, and which launches break one."""
+        def said(**words):
+            return json.dumps({"version": 1, "kernels": [{"kernel": "m", "parameters": [{"name": "x", **words}]}]})
+        plain = MEMORY.replace("{COMMENT{", "{")
+        (self.folder / "m.ptx").write_text(plain)
+        launch = ["--grid", "1", "--block", "32", "--dump", "y", "--arg", "x=buf:u32:64:iota", "y=buf:u32:64:zero"]
+        before = self.run("run", "m.ptx", *launch)
+        self.check(before.returncode == 0, before.stderr)
+        for words, loads in (({"noalias": True}, 2), ({"readonly": True}, 2), ({"align": 16, "bytes": 256, "noalias": False}, 0)):
+            code, done = self.optimized(said(**words), "--verify", file="m.ptx")
+            self.check(done.returncode == 0 and code.count("ld.global.nc.u32") == loads, words, code, done.stderr)
+            (self.folder / "mo.ptx").write_text(code)
+            self.check(self.run("run", "mo.ptx", *launch).stdout == before.stdout, words, "another result")
+            done = self.run("run", "m.ptx", "--facts", "facts.json", *launch)
+            self.check(done.returncode == 0 and done.stdout == before.stdout, words, done.stderr)
+            # The comment of a copy says it again.
+            code, done = self.optimized(said(**words), "--specialize", "_s", file="m.ptx")
+            line = next(line for line in code.splitlines() if line.startswith("//ptxopt:facts"))
+            again = json.loads(line.removeprefix("//ptxopt:facts "))["parameters"][0]
+            for word, value in words.items():
+                self.check(again.get("multiple" if word == "align" else word, False) == value, word, line)
+        # Both parameters lead to one array; x leads to memory that is written; x is not aligned.
+        alike = ["--grid", "1", "--block", "32", "--arg", "x=buf:u32:64:iota", "x"]
+        for words, message in (({"noalias": True}, "leads to memory of parameter 1 (y), and by the facts it has no alias"),
+                               ({"readonly": True, "bytes": 128}, "is written, and by the facts nothing writes it")):
+            (self.folder / "facts.json").write_text(said(**words))
+            done = self.run("run", "m.ptx", "--facts", "facts.json", *alike)
+            self.check(done.returncode != 0 and message in done.stderr, words, done.returncode, done.stderr)
+        for words, result in (({"noalias": True, "bytes": 128}, 0), ({"noalias": True, "bytes": 132}, 2), ({"align": 512}, 0),
+                              ({"readonly": True, "bytes": 128}, 0), ({"readonly": True, "bytes": 132}, 2)):
+            (self.folder / "facts.json").write_text(said(**words))
+            done = self.run("run", "m.ptx", "--facts", "facts.json", *alike[:-1], "x+128")
+            self.check(done.returncode == result, words, done.returncode, done.stderr)
+        for words, fact in (({"noalias": True}, "x and y lead to other memory"), ({"align": 4096 * 4096 * 4096}, "x % 68719476736 == 0")):
+            code, done = self.optimized(said(**words), "--facts-check", file="m.ptx")
+            (self.folder / "mc.ptx").write_text(code)
+            done = self.run("run", "mc.ptx", *alike)
+            self.check(done.returncode == 1 and "assertion" in done.stderr and fact in done.stderr, words, done.stderr)
+            if "noalias" in words:
+                done = self.run("run", "mc.ptx", *launch)
+                self.check(done.returncode == 0 and done.stdout == before.stdout, "checks of what holds", done.stderr)
+                if ptxas := shutil.which("ptxas"):
+                    done = subprocess.run([ptxas, "-arch=sm_80", "mc.ptx", "-o", "mc.cubin"], capture_output=True, text=True, cwd=self.folder)
+                    self.check(done.returncode == 0, done.stderr)
 
     def refused(self):
         for said, message in REFUSED:
