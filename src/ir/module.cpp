@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/access_forms.h"
 #include "ir/spaced_opcodes.h"
 
 namespace ptxopt {
@@ -70,6 +71,23 @@ void Module::makeSynthParts() {
     if (const std::string local = localAccess(names[opcodes[o].spelling]);
         opcodes[o].row != nullptr && !local.empty())
       synth.localAccess[o] = make(names.internCopy(local));
+  const bool isAligned = !facts.empty() || std::ranges::any_of(declarationForms, [](const DeclarationForm& d) {
+    return d.pointeeAlignment >= 8 ||
+           (d.alignment >= 8 && (d.space == DeclaredSpace::Shared || d.space == DeclaredSpace::Global));
+  });
+  if (std::ranges::any_of(facts, [](const KernelFacts& k) { return k.saysOfMemory(); })) {
+    synth.nonCoherent.resize(opcodes.size());
+    for (std::size_t o = 0; o < synth.nonCoherent.size(); ++o)
+      if (const std::string text = nonCoherentLoad(names[opcodes[o].spelling], opcodes[o]); !text.empty())
+        synth.nonCoherent[o] = make(names.internCopy(text));
+  }
+  if (isAligned) {
+    synth.vectors.resize(opcodes.size());
+    for (std::size_t o = 0; o < synth.vectors.size(); ++o)
+      for (const unsigned lanes : {2u, 4u})
+        if (const std::string text = vectorAccess(names[opcodes[o].spelling], opcodes[o], lanes); !text.empty())
+          synth.vectors[o][lanes == 4] = make(names.internCopy(text));
+  }
   synth.sharedWords = addForm(*this, ".shared .align 4 .b32", DeclaredSpace::Shared, ScalarType::b32, 4);
   synth.sharedPairs = addForm(*this, ".shared .align 8 .b64", DeclaredSpace::Shared, ScalarType::b64, 8);
   for (std::size_t k = 0; k < synth.localBytes.size(); ++k)

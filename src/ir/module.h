@@ -49,6 +49,10 @@ struct SynthParts {
   std::vector<std::array<OpcodeId, 4>> spaced;
   // By the OpcodeId of an ld.param or st.param, for others nothing: the same access of .local memory.
   std::vector<OpcodeId> localAccess;
+  // By the OpcodeId of a weak load of global memory, for others nothing: the same load with .nc.
+  std::vector<OpcodeId> nonCoherent;
+  // By the OpcodeId of a plain load or store of global or shared memory, for others nothing: the same of two and of four.
+  std::vector<std::array<OpcodeId, 2>> vectors;
   std::array<uint32_t, 5> localBytes{};  // declaration forms: `.local .align 1 .b8`, 2, 4, 8, 16
   bool mapsShared = false;               // the module asks for the shared memory of other blocks: mapa
 };
@@ -84,6 +88,14 @@ class Module {
   OpcodeId spacedOpcode(OpcodeId o, AddressKind space) const {
     if (o.value >= synth.spaced.size() || !isSpace(space)) return {};
     return synth.spaced[o.value][static_cast<std::size_t>(space) - static_cast<std::size_t>(AddressKind::Global)];
+  }
+  // The same load as one of memory that nobody writes; none where there is no such form.
+  OpcodeId nonCoherentOpcode(OpcodeId o) const {
+    return o.value < synth.nonCoherent.size() ? synth.nonCoherent[o.value] : OpcodeId();
+  }
+  // The same access of 2 or 4 such values; none where there is no such form.
+  OpcodeId vectorOpcode(OpcodeId o, unsigned lanes) const {
+    return o.value < synth.vectors.size() ? synth.vectors[o.value][lanes == 4] : OpcodeId();
   }
   const OpcodeForm& form(const Instruction& i) const { return opcodes[i.payload]; }
   // The opcode as the source spells it, to be shown to a user. What it does, its form says: code outside ir and text

@@ -29,11 +29,11 @@ TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 0}) == "");
   CHECK(steps({.level = 1}) == "local-dce dce@1 ");
   CHECK(steps({.level = 2}) ==
-        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space "
+        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
-        "lsr dce@2 schedule-loads sink-parameters ");
+        "lsr dce@2 widen-accesses schedule-loads sink-parameters ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
 }
@@ -41,16 +41,17 @@ TEST_CASE("pipeline: levels") {
 TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   const Names all{"dce"}, second{"dce@2"}, once{"local-dce@1"};
   CHECK(steps({.skip = all}) ==
-        "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space cssa-coalesce "
+        "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops wide-multiply local-cse slsr lsr schedule-loads sink-parameters ");
+        "divide licm-slow-ops wide-multiply local-cse slsr lsr widen-accesses schedule-loads sink-parameters ");
   CHECK(steps({.skip = second}) ==
-        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space "
+        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
-        "lsr schedule-loads sink-parameters ");
+        "lsr widen-accesses schedule-loads sink-parameters ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");
   const Names chosen{"dce@2", "rename-webs", "dce", "rename-webs"}, last{"rename-webs@2"};

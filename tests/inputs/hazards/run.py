@@ -39,10 +39,11 @@ PIPELINES = {
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
     "both": ["--passes=dce,rename-webs,dce", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
-    "clean-up": ["--skip-pass=inline-calls,sroa,uniformize-broadcasts,infer-address-space,divide,licm-slow-ops,wide-multiply,"
-                 "local-cse,slsr,lsr,schedule-loads,sink-parameters", "--verify-each"],
+    "clean-up": ["--skip-pass=inline-calls,apply-facts,read-only-loads,sroa,uniformize-broadcasts,infer-address-space,divide,licm-slow-ops,wide-multiply,"
+                 "local-cse,slsr,lsr,widen-accesses,schedule-loads,sink-parameters", "--verify-each"],
     "default": ["--verify-each"],
     "cse": ["--passes=local-cse,dce", "--verify-each"],
+    "facts": ["--passes=apply-facts,read-only-loads", "--verify-each"],
     "hoist": ["--passes=licm-slow-ops,dce", "--verify-each"],
     "divide": ["--passes=divide,dce", "--verify-each"],
     "broadcasts": ["--passes=uniformize-broadcasts,dce", "--verify-each"],
@@ -52,11 +53,12 @@ PIPELINES = {
     "loads": ["--passes=schedule-loads", "--schedule-loads-everywhere=1", "--verify-each"],
     "sink": ["--passes=sink-parameters", "--verify-each"],
     "unroll": ["--passes=runtime-unroll", "--verify-each"],
+    "vectors": ["--passes=widen-accesses", "--widen-accesses-everywhere=1", "--verify-each"],
     "wide-multiply": ["--passes=wide-multiply,dce", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"broadcasts", "cse", "default", "divide", "hoist", "inline", "loads", "lsr", "sink", "spaces",
-            "unroll", "wide-multiply"}
+EXECUTED = {"broadcasts", "cse", "default", "divide", "facts", "hoist", "inline", "loads", "lsr", "sink", "spaces",
+            "unroll", "vectors", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
 
