@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What facts gain in modelled cycles: kernels of tests/codegen/loops with facts, next to -O2 without.
+"""What facts gain in modelled cycles: 20 kernels with facts, next to -O2 without.
 
   tests/codegen/facts/run.py [--tool PTXOPT] [--archs sm_80,...] [--all] [--unroll] [--check] [--verify] [--markdown]
                              [--ptxas PTXAS] [--work build/timing] [-j N]
 
-Kernels are compiled by nvcc for indices of 32 bits and kept from being unrolled by ptxas, as in timing/gains.py. The facts are
-what who launches such a kernel knows: the size of the block, that arrays begin at multiples of 256 bytes, as cudaMalloc makes
-them, and that no two overlap. With "sizes" also the strides, widths and lengths that KERNELS names. Both sides are optimized
+Kernels are those of kernels.cu beside this script, and some of tests/codegen/loops with indices of 32 bits, compiled by nvcc and
+kept from being unrolled by ptxas, as in timing/gains.py. They are such of which facts say something: arrays that are read and
+written in one loop, addresses that are neighbours, divisions by sizes. --all takes all of both instead. The facts are what who
+launches such a kernel knows: the size of the block, that arrays begin at multiples of 256 bytes, as cudaMalloc makes
+them, and that no two overlap. With "sizes" also the strides and widths that KERNELS names. Both sides are optimized
 without the guard, assembled, and timed by the model for data in L1, L2 and DRAM; printed are cycles with facts / without, of
 the whole kernel, and geometric means.
 
---all takes all kernels of these files, of which KERNELS are those where facts say something about what loops do: arrays that are
-read and written in one loop, blocks of a known size, divisions by sizes.
 --verify runs each kernel before and after, in launches that keep to the facts.
 --check fails unless the mean with sizes is at most BOUND in some scenario, and --verify finds nothing. 77 without ptxas or nvcc.
 """
@@ -40,27 +40,26 @@ from toolkit import find_ptxas  # noqa: E402
 os.environ["PTXOPT_GUARD"] = "off"
 BOUND = 0.75
 BLOCK, ALIGN = 256, 256
-# Block, and what the integers are, by their place among the parameters. The model takes loops of unknown length to go round 8
-# times, so what decides how often a loop goes round is 8 here: else fewer rounds would look like faster ones.
-ROUNDS = 8
+# Block, and what the integers are, by their place among the parameters: strides, widths and other divisors. Not how often loops
+# go round, since the model takes 8 rounds where it does not know, and fewer would look like faster ones.
 KERNELS = {
-    "stencil_1d": ((256,), {3: ROUNDS}),
+    "rotary": ((256,), {}),
+    "complex_product": ((256,), {}),
+    "rotate_points": ((256,), {}),
+    "rgb_to_yuv": ((256,), {}),
+    "upsample": ((256,), {2: 1920}),
+    "sobel": ((256,), {3: 1920}),
+    "dequantize_rows": ((256,), {}),
+    "momentum_step": ((256,), {}),
+    "scale_channels": ((256,), {4: 64, 5: 3136}),
+    "coupled_fields": ((256,), {4: 1024}),
+    "scores": ((256,), {}),
+    "moments": ((256,), {}),
+    "stencil_1d": ((256,), {}),
     "stencil_7": ((32, 8), {2: 256, 3: 256, 5: 256, 6: 65536}),
-    "stencil_27": ((32, 8), {2: 256, 3: 256}),
-    "wave_z8": ((32, 8), {4: 256, 5: 256}),
-    "heat_steps": ((256,), {3: ROUNDS}),
     "haar_step": ((256,), {}),
     "dequantize_q4": ((256,), {}),
-    "copy_strided": ((256,), {2: ROUNDS, 3: 1, 4: 1}),
-    "gather_rows": ((256,), {4: ROUNDS}),
-    "rgb_to_grey": ((256,), {2: ROUNDS, 3: 1080, 4: 24}),
-    "outer_product": ((256,), {3: ROUNDS, 4: 1024, 5: 1024}),
-    "convolve_1d": ((256,), {}),
-    "convolve_2d": ((32, 8), {3: 1920, 4: 1080, 5: ROUNDS}),
-    "convolve_nchw": ((32, 8), {4: ROUNDS, 5: 56, 6: 56, 7: 64, 8: ROUNDS}),
-    "depthwise": ((256,), {3: 64, 4: 56, 5: 56, 6: ROUNDS, 7: 1, 8: 49, 9: 49}),
-    "im2col": ((256,), {3: 56, 4: 56, 5: ROUNDS, 6: 1, 7: 49, 8: 49}),
-    "max_pool": ((256,), {3: 56, 4: 56, 5: 7, 6: 7, 7: ROUNDS, 8: ROUNDS}),
+    "copy_strided": ((256,), {3: 1, 4: 1}),
     "nchw_to_nhwc": ((256,), {3: 64, 4: 56, 5: 56}),
     "edit_distance": ((256,), {}),
     "fft_stage": ((256,), {3: 1024, 4: 256}),
@@ -94,7 +93,7 @@ def kernels_of(text, every):
     """(name, facts without sizes, facts with them)"""
     for name, parameters in ENTRY.findall(text):
         short = name.removesuffix("_i32")
-        if not name.endswith("_i32") or (short not in KERNELS and not every):
+        if name.endswith(("_u32", "_i64", "_u64")) or (short not in KERNELS and not every):
             continue
         types = re.findall(r"\.param\s+(?:\.align \d+ )?\.(\w+)", parameters)
         block, sizes = KERNELS.get(short, ((BLOCK,), {}))
@@ -150,7 +149,9 @@ def measured(way):
 def rows_for(args, bench, arch, tools, work, pool):
     """[(kernel, ratios, ratios with sizes)]"""
     ways = []
-    for _, text in inputs.kernels(arch, ["nvcc"], tools, work, 1):
+    texts = [text for _, text in inputs.kernels(arch, ["nvcc"], tools, work, 1)]
+    texts += [text for _, text in inputs.kernels(arch, ["nvcc"], tools, work, 1, HERE)]
+    for text in texts:
         whole = text.text.replace('.pragma "nounroll";', "") if args.unroll else text.text
         for kernel, plain, sized in kernels_of(whole, args.all):
             alone = inputs.KERNEL.sub(lambda match: match[0] if match[1] == kernel else "", whole)

@@ -63,10 +63,10 @@ def taken(name, arch, one_of):
     return zlib.crc32(f"{name} {arch}".encode()) % one_of == 0
 
 
-def kernels(arch, names, tools, work, one_of):
+def kernels(arch, names, tools, work, one_of, folder=KERNELS):
     """(producer, Text) of each file of kernels, with those of the sample; ptxas is asked not to unroll their loops."""
     for producer in producers(names, tools):
-        for source in sorted(KERNELS.glob("*.cu")):
+        for source in sorted(folder.glob("*.cu")):
             item = producer.compilation(source, arch, COMPILED_FOR)
             lower = next(word for word in item.command if "sm_" in word).split("=")[1]
             item.name = f"{source.stem}.{producer.name}.{lower}"  # what several architectures share
