@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <set>
+
+#include "facts/comments.h"
 
 namespace ptxopt {
 namespace {
@@ -84,20 +87,23 @@ NumberFact number(const Json& json, const std::string& what) {
 // The ends of what both allow, moved to multiples.
 void meet(NumberFact& known, const NumberFact& also, const std::string& what) {
   NumberFact both{std::max(known.least, also.least), std::min(known.most, also.most)};
+  const auto none = [&] { wrong(what + " has no value that all facts allow"); };
   const uint64_t divisor = std::gcd(known.multiple, also.multiple);
   if (also.multiple / divisor > INT64_MAX / known.multiple)
     wrong(what + " is a multiple of more than 64 bits hold");
   both.multiple = known.multiple / divisor * also.multiple;
   const auto step = static_cast<int64_t>(both.multiple);
-  if (both.least != INT64_MIN) {
-    const int64_t over = ((both.least % step) + step) % step;
-    if (over != 0) both.least = both.least > INT64_MAX - (step - over) ? INT64_MAX : both.least + (step - over);
+  // How far a number is above the multiple before it.
+  const auto above = [&](int64_t n) { return n % step < 0 ? n % step + step : n % step; };
+  if (const int64_t over = above(both.least); both.least != INT64_MIN && over != 0) {
+    if (both.least > INT64_MAX - (step - over)) none();
+    both.least += step - over;
   }
-  if (both.most != INT64_MAX) {
-    const int64_t over = ((both.most % step) + step) % step;
-    both.most = both.most < INT64_MIN + over ? INT64_MIN : both.most - over;
+  if (const int64_t over = above(both.most); both.most != INT64_MAX && over != 0) {
+    if (both.most < INT64_MIN + over) none();
+    both.most -= over;
   }
-  if (both.least > both.most) wrong(what + " has no value that all facts allow");
+  if (both.least > both.most) none();
   known = both;
 }
 
@@ -186,8 +192,7 @@ class Reader {
     for (const Function& f : module_.functions) {
       if (!f.isEntry || !f.hasBody) continue;
       const std::string_view text = module_.text(f.source);
-      for (std::size_t at = text.find(kFactsComment); at != std::string_view::npos;
-           at = text.find(kFactsComment, at + 1)) {
+      for (const std::size_t at : factsComments(text)) {
         const SourcePosition place = locate(module_.source, f.source.begin + at);
         const std::string where =
             fmt::format("{}:{}:{}: {}", module_.fileName, place.line, place.column, module_.text(f.name));
@@ -200,10 +205,21 @@ class Reader {
     }
   }
 
+  // JSON that nests no deeper than facts do, and has no word twice in an object.
   static Json parsed(std::string_view text, const std::string& where) {
+    constexpr int kMostDepth = 8;
+    std::vector<std::set<std::string>> words;  // of the objects that are open
+    const auto check = [&](int depth, Json::parse_event_t event, const Json& value) {
+      if (depth > kMostDepth) wrong(fmt::format("{}: nested deeper than {} levels", where, kMostDepth));
+      if (event == Json::parse_event_t::object_start) words.emplace_back();
+      if (event == Json::parse_event_t::object_end) words.pop_back();
+      if (event == Json::parse_event_t::key && !words.back().insert(value.get<std::string>()).second)
+        wrong(fmt::format("{}: an object has '{}' twice", where, value.get<std::string>()));
+      return true;
+    };
     try {
-      return Json::parse(text);
-    } catch (const Json::parse_error& e) {
+      return Json::parse(text, check);
+    } catch (const Json::exception& e) {
       wrong(fmt::format("{}: {}", where, e.what()));
     }
   }
@@ -260,6 +276,9 @@ class Reader {
       }
     }
     meet(known, fact, what);
+    // Above it, numbers without a sign count as one.
+    if (known.least == INT64_MAX && !isSignedType(type))
+      wrong(fmt::format("{} is {} or more, and facts know less of numbers without a sign", what, INT64_MAX));
   }
 
   static void also(PointerFact& known, const PointerFact& fact, const std::string& what) {
@@ -348,8 +367,6 @@ std::string readFacts(std::string_view json, std::string_view fileName, Module& 
     return {};
   } catch (const Wrong& e) {
     return e.message;
-  } catch (const Json::exception& e) {
-    return fmt::format("{}: {}", fileName, e.what());
   }
 }
 

@@ -9,7 +9,7 @@
 // and `bytes` say what PointerFact has; `align` is a multiple of the address that is a power of two. A kernel is named as it is, or by a pattern with * and ?. All that matches
 // counts together. In PTX, `//ptxopt:facts {...}` from a kernel's first word to its closing brace says the same of that
 // kernel, without "kernel".
-// Errors: what is no JSON, unknown words, numbers that no launch can have, parameters that are not there or are no integers,
+// Errors: what is no JSON, words twice in an object, unknown words, numbers that no launch can have, parameters that are not there or are no integers,
 // facts that contradict each other or the kernel's directives, and patterns that no kernel matches.
 #pragma once
 
@@ -21,8 +21,6 @@
 #include "ir/module.h"
 
 namespace ptxopt {
-
-constexpr std::string_view kFactsComment = "//ptxopt:facts";
 
 // Sets Module::facts from a file's text (empty: none) and from comments. What is wrong, ready to print; empty: nothing.
 // `fileName` is that of the JSON text.

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "facts/comments.h"
 #include "facts/facts.h"
+#include "text/lexer.h"
 
 namespace ptxopt {
 namespace {
@@ -15,20 +18,21 @@ bool isSuffix(std::string_view suffix) {
   return !suffix.empty() && suffix.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
-// Where the kernel's name stands: the word after .entry.
+// Where the kernel's name stands: before its parameters and directives no other word is one.
 std::size_t placeOfName(std::string_view text, std::string_view name) {
-  // A comment before the name may have it, too; nothing else may stand there.
-  std::size_t at = text.find(".entry") + std::string_view(".entry").size();
-  for (;;) {
-    at = text.find_first_not_of(" \t\r\n\f", at);
-    if (text.substr(at, 2) == "//")
-      at = text.find('\n', at);
-    else if (text.substr(at, 2) == "/*")
-      at = text.find("*/", at) + 2;
-    else
-      break;
-  }
-  return text.substr(at, name.size()) == name ? at : std::string_view::npos;
+  text::Lexer lexer(text);
+  text::Token token;
+  do lexer.next(token);
+  while (token.type != text::Token::kEnd && token.view() != name);
+  return static_cast<std::size_t>(token.begin - text.data());
+}
+
+// Launches share what a kernel keeps in variables of its own; those of a copy would be others.
+bool keepsState(const Module& module, const Function& f) {
+  return std::ranges::any_of(f.variables, [&](const Variable& v) {
+    const DeclaredSpace space = module.declarationForms[v.form].space;
+    return space == DeclaredSpace::Global || space == DeclaredSpace::Const || space == DeclaredSpace::Tex;
+  });
 }
 
 // The comment that says it.
@@ -60,14 +64,6 @@ std::string commentOf(const Module& module, const Function& f) {
   return fmt::format("{} {}", kFactsComment, facts.dump());
 }
 
-// The text without facts in comments: these become plain ones.
-std::string withoutFacts(std::string_view text) {
-  std::string out(text);
-  for (std::size_t at = out.find(kFactsComment); at != std::string::npos; at = out.find(kFactsComment, at))
-    out.insert(at + 2, 1, ' ');
-  return out;
-}
-
 }  // namespace
 
 Specialized withSpecialized(const Module& module, std::string_view suffix) {
@@ -80,15 +76,16 @@ Specialized withSpecialized(const Module& module, std::string_view suffix) {
     const std::string name(module.text(f.name)), copy = name + std::string(suffix);
     if (module.names.find(copy).valid())
       throw std::invalid_argument(fmt::format("the copy of '{}' would be '{}', which is there", name, copy));
+    if (keepsState(module, f))
+      throw std::invalid_argument(fmt::format("'{}' has a variable that lasts longer than a launch", name));
     const std::string_view text = module.text(f.source);
     const std::size_t place = placeOfName(text, name);
-    if (place == std::string_view::npos) continue;
     made.text += module.source.substr(at, f.source.begin - at);
-    made.text += withoutFacts(text);
+    made.text += withoutFactsComments(text);
     const std::size_t body = f.body.begin + 1 - f.source.begin, after = place + name.size();
     made.text += fmt::format("\n\n{}{}{}\n{}\n{}", text.substr(0, place), copy,
-                             withoutFacts(text.substr(after, body - after)), commentOf(module, f),
-                             withoutFacts(text.substr(body)));
+                             withoutFactsComments(text.substr(after, body - after)), commentOf(module, f),
+                             withoutFactsComments(text.substr(body)));
     at = f.source.end;
     made.kernels.push_back(name);
   }
