@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <vector>
 
 #include "facts/facts.h"
@@ -13,6 +14,28 @@ namespace {
 constexpr std::string_view kAssertFail =
     ".extern .func __assertfail (.param .b64 message, .param .b64 file, .param .b32 line, .param .b64 function,\n"
     "  .param .b64 size);\n";
+
+constexpr std::string_view kName = "__assertfail";
+
+// Throws std::invalid_argument where the module's __assertfail is another one than CUDA's.
+void needAssertFail(const Module& module) {
+  if (module.addressSize == 32) throw std::invalid_argument("facts are checked where addresses have 64 bits");
+  bool isFunction = false;
+  const auto need = [](bool holds) {
+    if (!holds) throw std::invalid_argument("the file has a __assertfail that is not CUDA's");
+  };
+  for (const Function& f : module.functions) {
+    if (module.text(f.name) != kName) continue;
+    isFunction = true;
+    need(!f.hasBody && !f.isEntry && f.returns.empty() && f.parameters.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) {
+      const Variable& v = f.variables[f.parameters[i].value];
+      const DeclarationForm& form = module.declarationForms[v.form];
+      need(v.declarator.dimensions.empty() && form.lanes == 1 && info(form.type).bits == (i == 2 ? 32 : 64));
+    }
+  }
+  for (const Symbol& s : module.symbols) need(isFunction || module.text(s.name) != kName);
+}
 
 // One fact, how its number is read into %ptxopt_v, of 64 bits, and what else sets %ptxopt_q where it is broken.
 struct Check {
@@ -89,7 +112,7 @@ std::vector<Check> checksOf(const Module& module, const Function& f) {
 class Writer {
  public:
   explicit Writer(const Module& module) : module_(module) {
-    // Names of strings begin with what no name of the module begins with.
+    // Names of strings and arguments begin with what no name of the module begins with.
     for (bool isTaken = true; isTaken; prefix_ += '_') {
       isTaken = false;
       for (uint32_t n = 0; n < module.names.size(); ++n) isTaken |= module.names[NameId(n)].starts_with(prefix_);
@@ -101,11 +124,11 @@ class Writer {
     std::size_t at = 0;
     bool isDeclared = false;
     for (const Function& f : module_.functions) {
-      isDeclared |= module_.text(f.name) == "__assertfail";
+      isDeclared |= module_.text(f.name) == kName;
       if (!f.hasBody || !hasFacts(module_, f)) continue;
       const std::vector<Check> checks = checksOf(module_, f);
       out_ += module_.source.substr(at, f.source.begin - at);
-      if (!isDeclared) out_ += kAssertFail;
+      if (!isDeclared) out_ += declaration();
       isDeclared = true;
       const std::string name = string(module_.text(f.name)), file = string("facts");
       std::vector<std::string> messages;
@@ -122,6 +145,13 @@ class Writer {
   }
 
  private:
+  // Of __assertfail, as the module declares it later.
+  std::string declaration() const {
+    for (const Function& f : module_.functions)
+      if (module_.text(f.name) == kName) return std::string(module_.text(f.source)) + '\n';
+    return std::string(kAssertFail);
+  }
+
   // Declares the bytes of a text, and gives their name.
   std::string string(std::string_view text) {
     std::string name = fmt::format("{}{}", prefix_, strings_++);
@@ -147,16 +177,19 @@ class Writer {
     out_ += fmt::format("  @!%ptxopt_p bra $ptxopt_holds_{};\n  {{\n", i);
     const auto pass = [&](unsigned number, const std::string& string) {
       out_ += fmt::format(
-          "    .param .b64 p{0};\n    mov.u64 %ptxopt_v, {1};\n    cvta.global.u64 %ptxopt_v, %ptxopt_v;\n"
-          "    st.param.b64 [p{0}], %ptxopt_v;\n",
-          number, string);
+          "    .param .b64 {2}p{0};\n    mov.u64 %ptxopt_v, {1};\n    cvta.global.u64 %ptxopt_v, %ptxopt_v;\n"
+          "    st.param.b64 [{2}p{0}], %ptxopt_v;\n",
+          number, string, prefix_);
     };
     pass(0, message);
     pass(1, file);
-    out_ += "    .param .b32 p2;\n    st.param.b32 [p2], 0;\n";
+    out_ += fmt::format("    .param .b32 {0}p2;\n    st.param.b32 [{0}p2], 0;\n", prefix_);
     pass(3, name);
-    out_ +=
-        "    .param .b64 p4;\n    st.param.b64 [p4], 1;\n    call.uni __assertfail, (p0, p1, p2, p3, p4);\n  }\n";
+    out_ += fmt::format(
+        "    .param .b64 {0}p4;\n    st.param.b64 [{0}p4], 1;\n    call.uni __assertfail, ({0}p0, {0}p1, {0}p2, "
+        "{0}p3, "
+        "{0}p4);\n  }}\n",
+        prefix_);
     out_ += fmt::format("$ptxopt_holds_{}:\n", i);
   }
 
@@ -168,7 +201,9 @@ class Writer {
 }  // namespace
 
 std::string withFactChecks(const Module& module) {
-  return module.facts.empty() ? std::string(module.source) : Writer(module).write();
+  if (module.facts.empty()) return std::string(module.source);
+  needAssertFail(module);
+  return Writer(module).write();
 }
 
 }  // namespace ptxopt

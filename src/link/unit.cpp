@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <utility>
 
 #include "text/lexer.h"
 #include "text/parse.h"
@@ -93,7 +94,8 @@ void readDeclaration(Unit& unit, std::size_t index, std::size_t& nextVariable) {
     Declared d{.name = name, .linkage = linkage, .isDefinition = linkage != Linkage::Extern, .item = index};
     d.isOpenShared = linkage == Linkage::Extern && form.space == DeclaredSpace::Shared;
     d.bytes = bytesOf(module, v);
-    d.alignment = form.alignment;
+    d.alignment = form.alignment != 0 ? form.alignment : info(form.type).bits / 8 * form.lanes;
+    d.space = form.space;
     unit.declared.push_back(d);
   }
 }
@@ -127,6 +129,120 @@ void skipInlining(Tokens& t, const char*& end) {
   }
 }
 
+// Of `@!p` the p.
+std::string_view nameInGuard(std::string_view guard) {
+  constexpr std::string_view kBefore = "@! \t\r\n\f/";
+  return guard.substr(guard.find_last_of(kBefore) + 1);
+}
+
+// Whether a range of registers, `r<8>`, declares the name.
+bool declares(std::string_view base, uint32_t count, std::string_view name) {
+  if (!name.starts_with(base)) return false;
+  const std::string_view digits = name.substr(base.size());
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return !digits.empty() && error == std::errc() && end == digits.data() + digits.size() && number < count;
+}
+
+// The text of a part of a unit, with other numbers of files and names.
+class Rewriter {
+ public:
+  Rewriter(const Unit& unit, SourceRange range, std::size_t body)
+      : unit_(unit), part_(unit.module->text(range)), body_(body), at_(part_.data()), t_(part_) {}
+
+  std::string text() {
+    for (; !t_.isAtEnd(); t_.advance()) token();
+    out_.append(at_, part_.data() + part_.size());
+    return std::move(out_);
+  }
+
+ private:
+  void token() {
+    const bool begins = std::exchange(begins_, false);
+    switch (t_.now().type) {
+      case PtxLexer::LOC:
+        out_.append(at_, t_.now().begin);
+        writeLoc(out_, t_, unit_.firstFile);
+        at_ = t_.now().end();
+        skipInlining(t_, at_);
+        begins_ = begins;
+        break;
+      case PtxLexer::FILE:
+        t_.advance();
+        out_.append(at_, t_.now().begin);
+        out_ += std::to_string(numberAt(t_) + unit_.firstFile);
+        at_ = t_.now().end();
+        break;
+      case PtxLexer::LBRACE:
+        isInBody_ |= offset() == body_;
+        begins_ = begins || offset() == body_;
+        break;
+      case PtxLexer::RBRACE:
+      case PtxLexer::COLON: begins_ = begins; break;
+      case PtxLexer::SEMI:
+        begins_ = isInBody_;
+        isDeclaration_ = false;
+        break;
+      case PtxLexer::GUARD:
+        rename(nameInGuard(t_.now().view()));
+        begins_ = begins;
+        break;
+      case PtxLexer::SPACE:
+      case PtxLexer::ALIGN: isDeclaration_ |= begins; break;
+      case PtxLexer::WORD:
+      case PtxLexer::REG: word(begins); break;
+      default: break;
+    }
+  }
+
+  void word(bool begins) {
+    const std::string_view name = t_.now().view();
+    Tokens next = t_;
+    next.advance();
+    if (begins && !next.is(PtxLexer::COLON)) return;  // an opcode
+    begins_ = begins;
+    if (isDeclaration_ && next.is(PtxLexer::LESS)) {
+      next.advance();
+      for (const auto& [old, spelling] : unit_.renamed)
+        if (declares(name, numberAt(next), old))
+          refuse(
+              unit_, offset(),
+              fmt::format("'{}' would get another name here, and is one of '{}<{}>'", old, name, numberAt(next)));
+      return;
+    }
+    if (!rename(name)) rename(name.substr(0, name.find('.')));  // of `v.x` the v
+  }
+
+  bool rename(std::string_view name) {
+    const auto found = unit_.renamed.find(name);
+    if (found == unit_.renamed.end()) return false;
+    out_.append(at_, name.data());
+    out_ += found->second;
+    at_ = name.data() + name.size();
+    return true;
+  }
+
+  std::size_t offset() const { return static_cast<std::size_t>(t_.now().begin - unit_.module->source.data()); }
+
+  const Unit& unit_;
+  const std::string_view part_;
+  const std::size_t body_;
+  const char* at_;  // until here is written
+  Tokens t_;
+  std::string out_;
+  // In the body of a function; a statement begins; one that declares registers or variables goes on.
+  bool isInBody_ = false, begins_ = false, isDeclaration_ = false;
+};
+
+// A name that one declaration makes another text's, too, is that in all of them.
+void unifyLinkage(Unit& unit) {
+  std::unordered_map<std::string_view, Linkage> said;
+  for (const Declared& d : unit.declared)
+    if (!d.isLocal() && (d.linkage != Linkage::Extern || !said.contains(d.name))) said[d.name] = d.linkage;
+  for (Declared& d : unit.declared)
+    if (const auto found = said.find(d.name); d.isLocal() && found != said.end()) d.linkage = found->second;
+}
+
 }  // namespace
 
 void refuse(const Unit& unit, std::size_t offset, const std::string& message) {
@@ -155,13 +271,26 @@ Unit readUnit(const Input& input) {
     }
     if (item.kind != ItemKind::Directive) continue;
     Tokens t(module.text(item.source));
+    if (t.is(PtxLexer::ALIAS))
+      for (Declared& d : unit.declared) d.isAlias |= d.isFunction && d.name == unit.aliasIn(item.source);
     if (!t.is(PtxLexer::FILE)) continue;
     t.advance();
     unit.files = std::max(unit.files, numberAt(t));
   }
-  for (std::size_t i = 0; i < unit.declared.size(); ++i)
-    if (unit.declared[i].isLocal()) unit.own.try_emplace(unit.declared[i].name, i);
+  unifyLinkage(unit);
+  for (std::size_t i = 0; i < unit.declared.size(); ++i) unit.first.try_emplace(unit.declared[i].name, i);
   return unit;
+}
+
+const Declared* Unit::find(std::string_view name) const {
+  const auto found = first.find(name);
+  return found != first.end() ? &declared[found->second] : nullptr;
+}
+
+std::string_view Unit::aliasIn(SourceRange directive) const {
+  Tokens t(module->text(directive));
+  t.advance();
+  return t.now().view();
 }
 
 std::vector<std::string_view> Unit::namesInInitialValues(SourceRange declaration) const {
@@ -178,32 +307,23 @@ std::vector<std::string_view> Unit::namesInInitialValues(SourceRange declaration
   return names;
 }
 
-std::string Unit::written(SourceRange range) const {
-  const std::string_view part = module->text(range);
-  std::string out;
-  const char* at = part.data();
-  for (Tokens t(part); !t.isAtEnd(); t.advance()) {
-    const char* const begin = t.now().begin;
-    if (t.is(PtxLexer::LOC)) {
-      out.append(at, begin);
-      writeLoc(out, t, firstFile);
-      at = t.now().end();
-      skipInlining(t, at);
-    } else if (t.is(PtxLexer::FILE)) {
-      t.advance();
-      out.append(at, t.now().begin);
-      out += std::to_string(numberAt(t) + firstFile);
-      at = t.now().end();
-    } else if (t.is(PtxLexer::WORD) || t.is(PtxLexer::REG)) {
-      const auto found = renamed.find(t.now().view());
-      if (found == renamed.end()) continue;
-      out.append(at, begin);
-      out += found->second;
-      at = t.now().end();
-    }
+std::string Unit::prototypeOf(const Function& kernel) const {
+  if (!kernel.hasBody) return written(kernel.source);
+  SourceRange range = kernel.header;
+  unsigned depth = 0;
+  bool isAfterName = false;
+  for (Tokens t(module->text(kernel.header)); !t.isAtEnd(); t.advance()) {
+    if (t.is(PtxLexer::LPAREN)) ++depth;
+    if (t.is(PtxLexer::RPAREN)) --depth;
+    if (depth == 0 && t.now().view() == module->text(kernel.name)) isAfterName = true;
+    if (!isAfterName || depth != 0) continue;
+    // The name, or what closes the parameters; anything else is a directive.
+    if (!t.is(PtxLexer::RPAREN) && t.now().view() != module->text(kernel.name)) break;
+    range.end = static_cast<uint32_t>(t.now().end() - module->source.data());
   }
-  out.append(at, part.data() + part.size());
-  return out;
+  return written(range) + ';';
 }
+
+std::string Unit::written(SourceRange range, std::size_t body) const { return Rewriter(*this, range, body).text(); }
 
 }  // namespace ptxopt::link

@@ -20,10 +20,12 @@ struct Declared {
   std::string_view name;
   Linkage linkage = Linkage::Own;
   bool isFunction = false, isDefinition = false;
-  bool isOpenShared = false;  // .extern .shared: its size comes with a launch
-  uint64_t bytes = 0;         // of a variable; 0: not said
-  uint32_t alignment = 0;     // of a variable, as written
-  std::size_t item = 0;       // in Module::items
+  bool isAlias = false;                       // of a function, which defines the name, too
+  bool isOpenShared = false;                  // .extern .shared: its size comes with a launch
+  uint64_t bytes = 0;                         // of a variable; 0: not said
+  uint32_t alignment = 0;                     // of a variable: as written, else that of its type
+  DeclaredSpace space = DeclaredSpace::None;  // of a variable
+  std::size_t item = 0;                       // in Module::items
   const Function* function = nullptr;
 
   bool isLocal() const { return linkage == Linkage::Own; }
@@ -33,15 +35,22 @@ struct Unit {
   std::string fileName;
   std::unique_ptr<Module> module;
   std::vector<Declared> declared;
-  std::unordered_map<std::string_view, std::size_t> own;  // in `declared`: names that are its own
-  std::map<std::string_view, std::string> renamed;        // own names that others have, too
-  uint32_t firstFile = 0;                                 // is added to the numbers of .file
-  uint32_t files = 0;                                     // the largest of them
+  std::unordered_map<std::string_view, std::size_t> first;  // in `declared`: the first of each name
+  std::map<std::string_view, std::string> renamed;          // own names that others have, too
+  uint32_t firstFile = 0;                                   // is added to the numbers of .file
+  uint32_t files = 0;                                       // the largest of them
 
+  const Declared* find(std::string_view name) const;
+
+  // The name that `.alias name, function;` gives a function.
+  std::string_view aliasIn(SourceRange directive) const;
   // The names in the initial values of a declaration.
   std::vector<std::string_view> namesInInitialValues(SourceRange declaration) const;
-  // The tokens of a part of the source, with what changes: spaces and comments stay.
-  std::string written(SourceRange range) const;
+  // The tokens of a part of the source, with what changes: spaces and comments stay. An opcode is no name: statements begin
+  // at the brace at `body`. Throws Refused where a range of registers has a name that changes.
+  std::string written(SourceRange range, std::size_t body = SIZE_MAX) const;
+  // The declaration of a kernel: up to its parameters, since ptxas takes no directives there.
+  std::string prototypeOf(const Function& kernel) const;
 };
 
 // Thrown by all that link() calls.

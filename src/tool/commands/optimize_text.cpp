@@ -80,7 +80,12 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
       out.error = fmt::format("{}: error: {}", options.fileName, check.difference);
     }
   }
-  if (line.checkFacts && out.status == Status::Ok) out.result.output = withChecks(result.output, options);
+  try {
+    if (line.checkFacts && out.status == Status::Ok) out.result.output = withChecks(result.output, options);
+  } catch (const std::invalid_argument& e) {
+    out.status = Status::Usage;
+    out.error = fmt::format("ptxopt: error: --facts-check: {}\n", e.what());
+  }
   return out;
 }
 

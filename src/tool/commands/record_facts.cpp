@@ -32,7 +32,7 @@ struct Seen {
   Json json() const {
     if (least == most) return {{"value", least}};
     Json range{{"least", least}, {"most", most}};
-    if (divisor > 1) range["multiple"] = divisor;
+    if (divisor > 1 && divisor <= INT64_MAX) range["multiple"] = divisor;
     return range;
   }
 };
@@ -83,7 +83,8 @@ void addParameters(KernelSeen& seen, const RecordedLaunch& launch, const exec::P
     uint64_t bits = 0;
     std::memcpy(&bits, launch.parameters.data() + p.place.offset, p.place.bytes);
     const unsigned width = info(p.type).bits;
-    if (width == 64 && (isAddress(launch, bits) || (!isSignedType(p.type) && bits > INT64_MAX))) s.isUsable = false;
+    if (width == 64 && (isAddress(launch, bits) || (!isSignedType(p.type) && bits >= INT64_MAX)))
+      s.isUsable = false;
     const uint64_t sign = uint64_t{1} << (width - 1);
     s.add(static_cast<int64_t>(isSignedType(p.type) ? (bits ^ sign) - sign : bits));
   }

@@ -109,6 +109,13 @@ REFUSED = [
     (facts(parameters=[{"index": 2, "value": 40000}]), "no value that all facts allow"),
     (facts(parameters=[{"index": 1, "value": 2**33}]), "no value that all facts allow"),
     (facts(parameters=[{"index": 6, "value": 2**63}]), "more than 9223372036854775807"),
+    (facts(parameters=[{"index": 6, "least": 2**63 - 1}]), "parameter 6 (large) is 9223372036854775807 or more"),
+    (facts(parameters=[{"index": 6, "least": 2**63 - 2, "multiple": 1024}]), "no value"),
+    (facts(parameters=[{"index": 6, "least": 2**63 - 2, "multiple": 2**63 - 1}]), "9223372036854775807 or more"),
+    (facts(parameters=[{"index": 6, "least": -2**63 + 1, "most": -2**63 + 1, "multiple": 2**62}]), "no value"),
+    ('{"version": 1, "kernels": [{"kernel": "k", "block": [64], "block": [32]}]}', "an object has 'block' twice"),
+    ('{"version": 1, "kernels": [{"kernel": "k", "block": [' + "[" * 500000 + "]" * 500000 + "]}]}", "nested deeper than 8 levels"),
+    ('{"version": 1, "kernels": [{"kernel": "k", "block": [1e999]}]}', "facts.json: "),
     (facts(parameters=[{"index": 1, "value": 1}, {"name": "n", "value": 2}]), "parameter 1 (n) has no value"),
     (facts(parameters=[{"index": 1, "least": -5, "most": 5}, {"index": 1, "least": 2**31}]), "no value"),
     (facts(parameters=[{"index": 1, "least": 2**31}, {"index": 1, "least": -5}]), "a sign by one fact, and none by another"),
@@ -125,7 +132,8 @@ REFUSED = [
 
 
 class Facts(command_tests.CommandTests):
-    PARTS = ("constants", "executed", "ranges", "comments", "specialized", "checked", "memory", "refused")
+    PARTS = ("constants", "executed", "ranges", "comments", "no_comments",
+             "specialized", "checked", "assertions", "memory", "refused")
 
     def __init__(self, folder, tool):
         super().__init__("facts", tool, folder)
@@ -199,6 +207,16 @@ class Facts(command_tests.CommandTests):
         self.check(done.returncode == 2 and re.match(r"c\.ptx:\d+:\d+: k: .*parse error", done.stderr.split("error: ")[-1] if
                                                      done.stderr.startswith("ptxopt") else done.stderr), done.stderr)
 
+    def no_comments(self):
+        """What looks like facts in strings, in block comments and after another //, and longer words."""
+        said = '//ptxopt:facts {"block": [32]}'
+        for text, counts in ((said, True), (said.replace(" {", "{"), True), (said + "\r", True), ("  " + said, True), ("// " + said, False),
+                             ("//" + said, False), (f"/* {said} */", False), (f"/*\n{said}\n*/", False),
+                             (f'.pragma "\n{said[:15]}{{}}\n";', False), ("//ptxopt:factsoid {}", False), ("// ptxopt:facts {}", False)):
+            (self.folder / "c.ptx").write_text(KERNEL.replace("{COMMENT{", "{\n" + text), newline="")
+            done = self.run("c.ptx", "-o", "-", "--passes=apply-facts", "--guard=off")
+            self.check(done.returncode == 0 and ("mov.b32 %r4, 32;" in done.stdout) == counts, text, done.stderr)
+
     def specialized(self):
         """The general kernel stays, for launches that the facts do not cover."""
         said = facts(block=[32, 1, 1], parameters=[{"index": 1, "value": 7}, {"index": 2, "least": -4, "multiple": 3, "most": -1}])
@@ -225,6 +243,15 @@ class Facts(command_tests.CommandTests):
         (self.folder / "t.ptx").write_text(PLAIN + PLAIN[PLAIN.index(".visible"):].replace("k(", "k_32("))
         _, done = self.optimized(said, "--specialize", "_32", file="t.ptx")
         self.check(done.returncode == 2 and "would be 'k_32', which is there" in done.stderr, done.stderr)
+
+        # The name may stand after anything; what a kernel keeps beyond a launch it keeps once.
+        for part, result in (("/* .entry k */ .entry", 0), (".entry .attribute(.unified(1, 2))", 0)):
+            (self.folder / "t.ptx").write_text(PLAIN.replace(".entry", part))
+            code, done = self.optimized(said, "--specialize", "_32", file="t.ptx")
+            self.check(done.returncode == 0 and " k_32(" in code, part, done.stderr)
+        (self.folder / "t.ptx").write_text(PLAIN.replace("  .reg .pred", "  .global .u32 count;\n  .reg .pred"))
+        _, done = self.optimized(said, "--specialize", "_32", file="t.ptx")
+        self.check(done.returncode == 2 and "'k' has a variable that lasts longer than a launch" in done.stderr, done.stderr)
 
     def checked(self):
         """Code that checks: silent where facts hold, an assertion with the fact where they do not."""
@@ -295,6 +322,26 @@ class Facts(command_tests.CommandTests):
                 if ptxas := shutil.which("ptxas"):
                     done = subprocess.run([ptxas, "-arch=sm_80", "mc.ptx", "-o", "mc.cubin"], capture_output=True, text=True, cwd=self.folder)
                     self.check(done.returncode == 0, done.stderr)
+
+    def assertions(self):
+        """Beside the module's own __assertfail, and names that the code might take."""
+        said = facts(block=[32])
+        five = "(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e)"
+        names = KERNEL.replace("{COMMENT{", "{\n$ptxopt_holds_0:").replace("[8], .param .u64 large", "[8], .param .u64 p0")
+        for text, message in ((PLAIN, ""), (names, ""), (PLAIN + f".extern .func __assertfail{five} .noreturn;\n", ""),
+                              (PLAIN.replace(".visible", f".extern .func __assertfail{five};\n.visible"), ""),
+                              (PLAIN + ".extern .func __assertfail(.param .b64 a);\n", "is not CUDA's"),
+                              (PLAIN + f".visible .func __assertfail{five} {{ ret; }}\n", "is not CUDA's"),
+                              (PLAIN + ".global .u32 __assertfail;\n", "is not CUDA's"),
+                              (PLAIN.replace("address_size 64", "address_size 32"), "addresses have 64 bits")):
+            (self.folder / "a.ptx").write_text(text)
+            code, done = self.optimized(said, "--facts-check", "-O0", file="a.ptx")
+            self.check(message in done.stderr and done.returncode == (2 if message else 0), message, done.stderr)
+            (self.folder / "f.ptx").write_text(code)
+            if not message and (ptxas := shutil.which("ptxas")):
+                done = subprocess.run([ptxas, "-arch=sm_80", "-c", "f.ptx", "-o", "f.cubin"], capture_output=True, text=True,
+                                      cwd=self.folder)
+                self.check(done.returncode == 0, text, done.stderr)
 
     def refused(self):
         for said, message in REFUSED:

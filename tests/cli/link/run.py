@@ -118,11 +118,45 @@ REFUSED = [
     ("", ".visible .global .u32 x, y;", "b.ptx:4:1: error: one declaration of several names"),
     ("", ".reg .b32 %r<4>;", "b.ptx: error: registers outside of functions"),
     ("", ".visible .func f( { ret; }", "b.ptx:4:19: error:"),
+    (".visible .global .u32 x;", ".extern .const .u32 x;", "b.ptx:4:1: error: 'x' is .const here, and .global in a.ptx"),
+    (".common .global .align 8 .b8 x[8];", ".common .global .align 4 .b8 x[64];", "'x' is larger in one of the files, and aligned to"),
+    (".visible .func g() { ret; }\n.visible .func f();\n.alias f, g;", ".visible .func f() { ret; }",
+     "'f' is defined in a.ptx, too"),
+    (".global .u32 r5;", ".global .u32 r5;\n.visible .entry k() { .reg .b32 r<8>; mov.u32 r5, 1; ret; }",
+     "b.ptx:5:33: error: 'r5' would get another name here, and is one of 'r<8>'"),
 ]
+
+# Own names of two texts that are opcodes, registers in guards and vectors, local variables and labels, too.
+WORDS = """.global .u32 p = {0};
+.global .u32 v = {0};
+.global .u32 kept = {0};
+.visible .global .u64 all{0}[3] = {{p, v, kept}};
+.func exit() {{ ret; }}
+.func ret() {{ ret; }}
+.visible .entry run{0}(.param .u64 out) {{
+  .reg .pred p;
+  .reg .v2 .b32 v;
+  .reg .b32 %r<3>;
+  .reg .b64 %rd;
+  .local .u32 kept;
+  ld.param.u64 %rd, [out];
+  {{ call exit; }}
+  call ret;
+  mov.b32 v.x, 5;
+  st.local.u32 [kept], v.x;
+  ld.local.u32 %r1, [kept];
+  setp.eq.u32 p, %r1, 5;
+  @p st.global.u32 [%rd], %r1;
+  @ ! p bra done;
+  st.global.u32 [%rd+4], v.x;
+  @p exit;
+done: ret;
+}}
+"""
 
 
 class Link(command_tests.CommandTests):
-    PARTS = ("fits", "own_names", "order", "single", "refused", "usage")
+    PARTS = ("fits", "own_names", "words", "kernels", "linkages", "targets", "order", "single", "refused", "usage")
 
     def __init__(self, folder, tool):
         super().__init__("link", tool, folder)
@@ -136,6 +170,14 @@ class Link(command_tests.CommandTests):
         done = self.run("link", *names, "-o", "out.ptx")
         out = self.folder / "out.ptx"
         return done, out.read_text() if out.exists() else None
+
+    def assembled(self, text):
+        """What ptxas says against a text: nothing, without a ptxas."""
+        if not (ptxas := shutil.which("ptxas")):
+            return ""
+        (self.folder / "out.ptx").write_text(text)
+        return subprocess.run([ptxas, "-arch=sm_90", "-c", "out.ptx", "-o", "out.cubin"], capture_output=True, text=True,
+                              cwd=self.folder).stderr
 
     def result_of(self, text):
         (self.folder / "out.ptx").write_text(text)
@@ -164,11 +206,7 @@ class Link(command_tests.CommandTests):
             for level in ("-O0", "-O2"):
                 done = self.run("-", "-o", "-", level, "--guard=off", text=text)
                 self.check(done.returncode == 0 and "3620" in self.result_of(done.stdout), level, done.stderr)
-            if ptxas := shutil.which("ptxas"):
-                (self.folder / "out.ptx").write_text(text)
-                done = subprocess.run([ptxas, "-arch=sm_90", "-c", "out.ptx", "-o", "out.cubin"], capture_output=True, text=True,
-                                      cwd=self.folder)
-                self.check(done.returncode == 0, done.stderr)
+            self.check(not self.assembled(text), self.assembled(text))
 
     def own_names(self):
         """A third text's own names differ from a name that the first two have taken by then."""
@@ -181,6 +219,56 @@ class Link(command_tests.CommandTests):
         # A name that others see keeps its spelling.
         done, text = self.link(own.format(1, "p"), HEAD + ".visible .global .u32 own = 7;\n")
         self.check(".visible .global .u32 own = 7;" in text and "{own__1}" in text, text)
+
+    def words(self):
+        """A name that changes is one word in the text, and may also be an opcode or stand in a guard."""
+        done, text = self.link(HEAD + WORDS.format(1), HEAD + WORDS.format(2))
+        self.check(done.returncode == 0 and not self.assembled(text), done.stderr, self.assembled(text or ""))
+        self.check("@p__1 exit;" in text and "call exit__1;" in text, text)
+        # A label that is another text's variable.
+        done, label = self.link(HEAD + ".visible .global .u32 done;\n", HEAD + WORDS.format(2))
+        self.check(done.returncode == 0 and "done__1: ret;" in label and not self.assembled(label), self.assembled(label or ""))
+        (self.folder / "out.ptx").write_text(text)
+        for kernel in ("run1", "run2"):
+            done = self.run("run", "out.ptx", "--kernel", kernel, "--grid", "1", "--block", "1", "--arg", "out=buf:u32:2:zero",
+                            "--dump", "out")
+            self.check(re.search(r"5,?\s+5", done.stdout), kernel, done.stdout, done.stderr)
+
+    def kernels(self):
+        """Kernels that something before them names are declared, without directives: ptxas takes none there."""
+        user = ".visible .entry user(.param .u64 out) { .reg .b64 %a, %b; ld.param.u64 %a, [out]; mov.u64 %b, child;" \
+               " st.global.u64 [%a], %b; ret; }\n"
+        child = ".visible .entry child(.param .u64 a, .param .u32 b) .maxntid 64, 1, 1 .minnctapersm 2 { ret; }\n"
+        plain = ".visible .entry none .maxntid 32 { ret; }\n"
+        for texts in ((".visible .entry child(.param .u64 a, .param .u32 b);\n" + user + child,),
+                      (".extern .entry child(.param .u64 a, .param .u32 b);\n" + user, child),
+                      (child + plain + ".visible .global .u64 table[2] = {child, none};\n",)):
+            done, text = self.link(*(HEAD + t for t in texts))
+            self.check(done.returncode == 0 and not self.assembled(text), texts, self.assembled(text or ""))
+        done, text = self.link(HEAD + child + plain)
+        self.check(len(re.findall(r"\.entry", text)) == 2, "declarations that nobody needs", text)
+
+    def linkages(self):
+        """A name that one declaration of a text makes visible is; aliases are definitions."""
+        own = HEAD + ".global .u32 f = 3;\n.visible .global .u64 p = f;\n"
+        done, text = self.link(own, HEAD + ".visible .func f();\n.func f() { ret; }\n")
+        self.check("{ ret; }" in text and "f__1()" not in text and ".u32 f__1 = 3" in text and not self.assembled(text), text)
+        call = HEAD + ".extern .func f();\n.visible .func c() { call f; ret; }\n"
+        alias = HEAD + ".visible .func g() { ret; }\n.weak .func f();\n.alias f, g;\n"
+        strong = HEAD + ".visible .func f() { ret; }\n"
+        for texts, isAlias in (((call, alias), True), ((alias, call), True), ((alias, strong, call), False), ((strong, alias), False)):
+            done, text = self.link(*texts)
+            self.check(done.returncode == 0 and (".alias f, g;" in text) == isAlias and ".extern" not in text, done.stderr, text)
+        # The larger alignment, also where a type has it.
+        done, text = self.link(HEAD + ".extern .shared .align 4 .b8 x[];\n", HEAD + ".extern .shared .u64 x[];\n")
+        self.check(".extern .shared .u64 x[];" in text, text)
+
+    def targets(self):
+        head = ".version 8.8\n.target {}\n.address_size 64\n"
+        for first, second, kept in (("sm_100f", "sm_100a", "sm_100a"), ("sm_100a", "sm_100f", "sm_100a"), ("sm_90a", "sm_100", "sm_100"),
+                                    ("sm_100", "sm_100f", "sm_100f"), ("sm_80, texmode_unified", "sm_80", "sm_80")):
+            done, text = self.link(head.format(first), head.format(second))
+            self.check(done.returncode == 0 and f".target {kept}\n" in text, first, second, done.stderr, text)
 
     def order(self):
         """A variable whose address is an initial value comes first; ptxas knows no other order."""
