@@ -11,6 +11,7 @@
 // Cost:       linear; nothing without facts.
 #include "analysis/values/launch_sizes.h"
 #include "ir/parameter_loads.h"
+#include "ir/pragmas.h"
 #include "passes/manager/pass.h"
 
 namespace ptxopt {
@@ -73,6 +74,7 @@ bool applyFacts(Function& f, PassContext& context) {
     std::vector<Operand> made(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(first) + 1);
     const int64_t extended = lowBits(*value, info(type).bits, isSignedType(type));
     made.push_back(f.numberOperand(lowBits(extended, info(to.type).bits, true)));
+    if (const InstrId pragma = usedBytesMaskOf(module, f, id); pragma.valid()) f.erase(pragma);
     f.insert(id, module.synthOpcode(*mov), made);
     f.erase(id);
     ++applied;

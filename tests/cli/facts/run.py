@@ -156,6 +156,12 @@ class Facts(command_tests.CommandTests):
         code, _ = self.optimized(facts(parameters=[{"index": 3, "value": 7}, {"index": 6, "least": 0, "most": 5}]),
                                  "--passes=apply-facts")
         self.check(code == PLAIN, "a part of a parameter", code)
+        # A guarded load; a pragma that belongs to a load goes with it.
+        load = "  ld.param.u32 %r1, [n];\n"
+        text = PLAIN.replace(load, f'  setp.ne.u64 %p, %rd1, 0;\n  .pragma "used_bytes_mask 3";\n{load}{load.replace("ld", "@!%p ld")}')
+        (self.folder / "u.ptx").write_text(text)
+        code, done = self.optimized(facts(parameters=[{"index": 1, "value": 7}]), "--passes=apply-facts", file="u.ptx")
+        self.check("@!%p mov.b32 %r1, 7;" in code and "pragma" not in code, code, done.stderr)
 
     def executed(self):
         """The same results with and without, in a launch that keeps to the facts."""
