@@ -15,10 +15,12 @@ int64_t kept(const NumberFact& fact, int64_t value) {
   const int64_t from = fact.least != INT64_MIN ? fact.least : fact.most != INT64_MAX ? fact.most : 0;
   if (fact.exact()) return from;
   constexpr uint64_t kSpread = 1000;
-  const int64_t steps = static_cast<int64_t>(static_cast<uint64_t>(value) % kSpread);
-  if (fact.least == INT64_MIN) return from - (from < INT64_MIN + steps * step ? 0 : steps * step);
-  const uint64_t room = (static_cast<uint64_t>(fact.most) - static_cast<uint64_t>(from)) / fact.multiple;
-  return from + static_cast<int64_t>(static_cast<uint64_t>(steps) % (std::min(room, kSpread) + 1)) * step;
+  // Away from that end, as far as there are multiples.
+  const bool isDown = fact.least == INT64_MIN;
+  const uint64_t room = isDown ? static_cast<uint64_t>(from) - static_cast<uint64_t>(INT64_MIN)
+                               : static_cast<uint64_t>(fact.most) - static_cast<uint64_t>(from);
+  const uint64_t steps = static_cast<uint64_t>(value) % kSpread % (std::min(room / fact.multiple, kSpread) + 1);
+  return isDown ? from - static_cast<int64_t>(steps) * step : from + static_cast<int64_t>(steps) * step;
 }
 
 void keep(exec::Dim3& size, const std::array<NumberFact, 3>& facts) {
