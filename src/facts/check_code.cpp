@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "facts/comments.h"
 #include "facts/facts.h"
 
 namespace ptxopt {
@@ -203,7 +204,7 @@ class Writer {
 std::string withFactChecks(const Module& module) {
   if (module.facts.empty()) return std::string(module.source);
   needAssertFail(module);
-  return Writer(module).write();
+  return withoutFactsComments(Writer(module).write());
 }
 
 }  // namespace ptxopt

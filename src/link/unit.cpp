@@ -181,14 +181,15 @@ class Rewriter {
       case PtxLexer::COLON: begins_ = begins; break;
       case PtxLexer::SEMI:
         begins_ = isInBody_;
-        isDeclaration_ = false;
+        mayHaveRange_ = false;
         break;
       case PtxLexer::GUARD:
         rename(nameInGuard(t_.now().view()));
         begins_ = begins;
         break;
       case PtxLexer::SPACE:
-      case PtxLexer::ALIGN: isDeclaration_ |= begins; break;
+      case PtxLexer::ALIGN:
+      case PtxLexer::TARGETS: mayHaveRange_ |= begins; break;
       case PtxLexer::WORD:
       case PtxLexer::REG: word(begins); break;
       default: break;
@@ -201,7 +202,7 @@ class Rewriter {
     next.advance();
     if (begins && !next.is(PtxLexer::COLON)) return;  // an opcode
     begins_ = begins;
-    if (isDeclaration_ && next.is(PtxLexer::LESS)) {
+    if (mayHaveRange_ && next.is(PtxLexer::LESS)) {
       next.advance();
       for (const auto& [old, spelling] : unit_.renamed)
         if (declares(name, numberAt(next), old))
@@ -230,8 +231,8 @@ class Rewriter {
   const char* at_;  // until here is written
   Tokens t_;
   std::string out_;
-  // In the body of a function; a statement begins; one that declares registers or variables goes on.
-  bool isInBody_ = false, begins_ = false, isDeclaration_ = false;
+  // In the body of a function; a statement begins; one goes on that declares names or lists labels.
+  bool isInBody_ = false, begins_ = false, mayHaveRange_ = false;
 };
 
 // A name that one declaration makes another text's, too, is that in all of them.

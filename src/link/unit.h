@@ -47,7 +47,7 @@ struct Unit {
   // The names in the initial values of a declaration.
   std::vector<std::string_view> namesInInitialValues(SourceRange declaration) const;
   // The tokens of a part of the source, with what changes: spaces and comments stay. An opcode is no name: statements begin
-  // at the brace at `body`. Throws Refused where a range of registers has a name that changes.
+  // at the brace at `body`. Throws Refused where a range, `r<8>`, has a name that changes.
   std::string written(SourceRange range, std::size_t body = SIZE_MAX) const;
   // The declaration of a kernel: up to its parameters, since ptxas takes no directives there.
   std::string prototypeOf(const Function& kernel) const;

@@ -41,7 +41,8 @@ int optimizeFile(const CommandLine& line) {
   std::string dumps;
   if (!line.dumps.empty()) {
     const auto parsed = parse(result.output, line.options.fileName);
-    readFacts(line.options.facts, line.options.factsName, *std::get<0>(parsed));  // right for the input: right here
+    // Right for the input: right here. Of copies the text says them, and nothing of the kernels that they were made of.
+    readFacts(line.specialize.empty() ? line.options.facts : "", line.options.factsName, *std::get<0>(parsed));
     if (const auto* wrong = std::get_if<ParseError>(&parsed)) return fail(Status::Internal, wrong->message);
     dumps = dump(*std::get<0>(parsed), findDumps(line.dumps, error), line.options.architecture);
   }

@@ -329,6 +329,13 @@ class Facts(command_tests.CommandTests):
                     done = subprocess.run([ptxas, "-arch=sm_80", "mc.ptx", "-o", "mc.cubin"], capture_output=True, text=True, cwd=self.folder)
                     self.check(done.returncode == 0, done.stderr)
 
+        # Facts in comments do not take the checks away again.
+        (self.folder / "c.ptx").write_text(KERNEL.replace("{COMMENT{", '{\n//ptxopt:facts {"block": [32]}'))
+        self.run("c.ptx", "-o", "f.ptx", "--facts-check", "--guard=off")
+        self.run("f.ptx", "-o", "g.ptx", "--guard=off")
+        done = self.run("run", "g.ptx", *" ".join(LAUNCH).replace("--block 32", "--block 64").split())
+        self.check(done.returncode == 1 and "block.x == 32" in done.stderr, done.stderr)
+
     def assertions(self):
         """Beside the module's own __assertfail, and names that the code might take."""
         said = facts(block=[32])

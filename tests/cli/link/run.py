@@ -124,6 +124,9 @@ REFUSED = [
      "'f' is defined in a.ptx, too"),
     (".global .u32 r5;", ".global .u32 r5;\n.visible .entry k() { .reg .b32 r<8>; mov.u32 r5, 1; ret; }",
      "b.ptx:5:33: error: 'r5' would get another name here, and is one of 'r<8>'"),
+    (".visible .global .u32 a0;",
+     ".visible .entry k() { .reg .b32 %r; T: .branchtargets a<2>; brx.idx %r, T; a0: ret; a1: ret; }",
+     "error: 'a0' would get another name here, and is one of 'a<2>'"),
 ]
 
 # Own names of two texts that are opcodes, registers in guards and vectors, local variables and labels, too.
