@@ -116,9 +116,11 @@ class Guard {
     cutsOutput_ = !guard_.ptxas.keepsOutput || share < isAnyKept;
   }
 
-  // Whether kernels are looked at for themselves: the answers to them are kept so.
+  // Whether kernels are looked at for themselves: the answers to them are kept so. Where an address of a function is taken,
+  // what ptxas makes of a kernel depends on the others too (cut.h).
   bool isByKernel() const {
     return guard_.mode == GuardMode::Ptxas && !asksRelocatable_ && ptxas_.cache != nullptr &&
+           std::ranges::none_of(compared_, &FunctionOutcome::takesAddress) &&
            std::ranges::count_if(compared_, &FunctionOutcome::isKernel) > 1;
   }
 
