@@ -233,12 +233,7 @@ class LocalCse : IntervalPass {
 
   // Whether the register holds the value in front of the instruction, and may be named there.
   bool isAt(const HeldLane& h, InstrId id) {
-    if (intervals_[h.reg].valueIn(slots_[id]) != h.value) return false;
-    if (!occurrences_) {
-      scopes_.emplace(module_, f_);
-      occurrences_.emplace(f_, *scopes_);
-    }
-    return scopes_->reaches(*occurrences_, h.reg, id);
+    return intervals_[h.reg].valueIn(slots_[id]) == h.value && reaches_(h.reg, id);
   }
 
   bool mayExtend(const HeldLane& h, InstrId id) {
@@ -281,8 +276,7 @@ class LocalCse : IntervalPass {
   RangeRegisterBudget budget_;
   const StoredNumbers stored_;
   MissedRemarks missed_;
-  std::optional<Occurrences> occurrences_;
-  std::optional<RegisterScopes> scopes_;
+  RegisterReach reaches_{module_, f_};
   std::vector<Replacement> replacements_;
   std::vector<InstrId> pragmas_;  // that no longer hold, or have no load any more
 };

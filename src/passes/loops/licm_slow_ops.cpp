@@ -187,7 +187,7 @@ class LicmSlowOps : IntervalPass {
       const ValueId v = intervals_[o.reg()].valueIn(slots_[id]);
       if (!v.valid()) return "varies";
       if (isBefore(o.reg(), v, l)) {
-        if (!scopes().reaches(*occurrences_, o.reg(), place)) return "scope";
+        if (!reaches_(o.reg(), place)) return "scope";
         continue;
       }
       const InstrId from = maker(o.reg(), v);
@@ -196,14 +196,6 @@ class LicmSlowOps : IntervalPass {
       if (!why.empty()) return why;
     }
     return {};
-  }
-
-  const RegisterScopes& scopes() {
-    if (!scopes_) {
-      scopes_.emplace(module_, f_);
-      occurrences_.emplace(f_, *scopes_);
-    }
-    return *scopes_;
   }
 
   // ---- the edits ----
@@ -256,8 +248,7 @@ class LicmSlowOps : IntervalPass {
   const DominatorTree& dominators_;
   LoopRegisterBudget budget_;
   MissedRemarks missed_;
-  std::optional<Occurrences> occurrences_;
-  std::optional<RegisterScopes> scopes_;
+  RegisterReach reaches_{module_, f_};
   std::vector<int> granted_;                     // units, by LoopId
   std::vector<Move> moves_;                      // in the order of the text
   std::vector<RegId> sources_;                   // by move

@@ -52,8 +52,6 @@ class RuntimeUnroll : FunctionPass {
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
         budget_(f, context),
-        scopes_(context.module, f),
-        occurrences_(f, scopes_),
         copies_(static_cast<unsigned>(context.knobs[Knob::RuntimeUnrollCopies])) {}
 
   bool run() {
@@ -100,7 +98,7 @@ class RuntimeUnroll : FunctionPass {
       loads += isLoad;
       for (const Operand& o : f_.operandsOf(i)) {
         if (o.kind == OperandKind::Label) return "effects";
-        if (o.isRegister() && !scopes_.reaches(occurrences_, o.reg(), block.first)) return "scope";
+        if (o.isRegister() && !reaches_(o.reg(), block.first)) return "scope";
         if (isLoad && o.isRegister() && o.writes()) units += info(f_.registers[o.payload].type).bits == 64 ? 2 : 1;
       }
     }
@@ -304,8 +302,7 @@ class RuntimeUnroll : FunctionPass {
 
   const Loops& loops_;
   LoopRegisterBudget budget_;
-  RegisterScopes scopes_;
-  Occurrences occurrences_;
+  RegisterReach reaches_{module_, f_};
   const unsigned copies_;
   MissedRemarks missed_;
 };

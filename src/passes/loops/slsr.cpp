@@ -161,7 +161,7 @@ class AddressReuse {
       if (evolution_.seenFrom(to, values_.value(leader.key), block) != whole ||
           evolution_.seenFrom(values_.reg(m.key), values_.value(m.key), block) != own)
         return "no-leader-here";
-      if (!scopes().reaches(*occurrences_, to, u.at)) return "scope";
+      if (!reaches_(to, u.at)) return "scope";
       if (extends && (!last.valid() || last < slots_[u.at])) last = slots_[u.at];
     }
     if (last.valid() && !mayExtend(m, leader, last)) return "pressure";
@@ -208,14 +208,6 @@ class AddressReuse {
     return budget_.grant(widthOf(m.key) / 32, end, to);
   }
 
-  const RegisterScopes& scopes() {
-    if (!scopes_) {
-      scopes_.emplace(module_, f_);
-      occurrences_.emplace(f_, *scopes_);
-    }
-    return *scopes_;
-  }
-
   Function& f_;
   PassContext& context_;
   const Module& module_;
@@ -226,8 +218,7 @@ class AddressReuse {
   AddressValues values_;
   RangeRegisterBudget budget_;
   MissedRemarks missed_;
-  std::optional<Occurrences> occurrences_;
-  std::optional<RegisterScopes> scopes_;
+  RegisterReach reaches_{module_, f_};
   std::vector<Member> members_;       // in the order of the text
   std::vector<uint32_t> grouped_;     // members by group
   std::vector<uint32_t> groupStart_;  // by group, and the end of the last: in grouped_

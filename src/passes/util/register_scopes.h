@@ -6,6 +6,7 @@
 // Cost: linear in operands.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,25 @@ class Occurrences {
  private:
   std::vector<Occurrence> all_;
   std::vector<uint32_t> start_, count_;  // by RegId
+};
+
+// RegisterScopes::reaches for who seldom asks: both are made at the first question, of the function as it is then.
+class RegisterReach {
+ public:
+  RegisterReach(const Module& module, const Function& f) : module_(module), f_(f) {}
+  bool operator()(RegId r, InstrId place) {
+    if (!scopes_) {
+      scopes_.emplace(module_, f_);
+      occurrences_.emplace(f_, *scopes_);
+    }
+    return scopes_->reaches(*occurrences_, r, place);
+  }
+
+ private:
+  const Module& module_;
+  const Function& f_;
+  std::optional<RegisterScopes> scopes_;
+  std::optional<Occurrences> occurrences_;
 };
 
 }  // namespace ptxopt
