@@ -13,8 +13,8 @@ constexpr unsigned kHarmless =
 
 bool isWeak(const OpcodeForm& form) {
   return form.hasOnly(kHarmless) && (form.order == MemoryOrder::None || form.order == MemoryOrder::Weak) &&
-         form.cache != CacheOperator::NoCache && form.cache != CacheOperator::WriteThrough && form.typeCount == 1 &&
-         info(form.type).bits % 8 == 0 &&
+         form.cache != CacheOperator::NoCache && form.cache != CacheOperator::WriteThrough &&
+         form.cache != CacheOperator::LastUse && form.typeCount == 1 && info(form.type).bits % 8 == 0 &&
          (form.flags & ~(1u << static_cast<unsigned>(ModifierFlag::NonCoherent))) == 0;
 }
 
@@ -46,7 +46,8 @@ LoadBarrier LoadOrder::barrier(InstrId id) const {
       const DeclarationForm& form = module_.declarationForms[f_.declarations[i.payload].form];
       return form.space == DeclaredSpace::Reg ? LoadBarrier::Free : LoadBarrier::Wall;
     }
-    case InstrKind::Pragma: return isUsedBytesMask(module_, i) ? LoadBarrier::Free : LoadBarrier::Wall;
+    case InstrKind::Pragma:
+      return isUsedBytesMask(module_, i) && isBeforeLoad(id) ? LoadBarrier::Free : LoadBarrier::Wall;
     default: return LoadBarrier::Wall;
   }
   const OpcodeForm& form = module_.form(i);
@@ -60,6 +61,13 @@ LoadBarrier LoadOrder::barrier(InstrId id) const {
     return form.effects == effect::Write && isWeak(form) && isOfData(form.space) ? LoadBarrier::Store
                                                                                  : LoadBarrier::Wall;
   return form.is(effect::kKeep) ? LoadBarrier::Wall : LoadBarrier::Free;
+}
+
+// One before something else would describe a load that what stands between goes away from.
+bool LoadOrder::isBeforeLoad(InstrId pragma) const {
+  InstrId id = f_[pragma].next;
+  while (id.valid() && f_[id].kind == InstrKind::Loc) id = f_[id].next;
+  return id.valid() && f_[id].isInstruction() && module_.form(f_[id]).op == Op::Ld;
 }
 
 bool LoadOrder::isMovable(InstrId id) const {

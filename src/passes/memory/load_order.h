@@ -8,7 +8,7 @@
 //   Wall     all else: what is ordered, volatile, asynchronous, convergent or atomic, barriers, fences, calls, stores of
 //            call parameters, opcodes without a row, reads of special registers that change, labels, pragmas, declared
 //            variables
-// Scopes, declared registers and .loc are Free; which names mean the same is the caller's affair.
+// Scopes, declared registers, .loc and the pragma of a load are Free; which names mean the same is the caller's affair.
 //
 // A load and a store are apart where
 //   - the load is of constant memory, of a kernel's parameter, or .nc, which PTX promises is written by nobody while
@@ -40,6 +40,7 @@ class LoadOrder {
   bool mayWrite(InstrId store, InstrId load);
 
  private:
+  bool isBeforeLoad(InstrId pragma) const;
   bool isParameterOfKernel(InstrId load) const;
   bool areApart(InstrId store, InstrId load);
 

@@ -23,12 +23,13 @@
 // Declines:   too-large; for loads after a slow operation: no-loop, ordered (a wall), store (may write what is loaded),
 //             address (made by the slow operation, or by what may not move or is long), register-reuse (a register is
 //             read or written in between), register-class (a narrow store of the register may convert), scope (a name
-//             means something else), load-form (ordered or volatile, or a pragma describes it), register-pressure, limit,
+//             means something else), load-form (ordered or volatile, or a pragma describes it, or would), register-pressure, limit,
 //             too-far.
 #include <algorithm>
 #include <optional>
 
 #include "ir/opcode_predicates.h"
+#include "ir/pragmas.h"
 #include "ir/stored_numbers.h"
 #include "passes/memory/load_order.h"
 #include "passes/util/function_pass.h"
@@ -211,23 +212,17 @@ class ScheduleLoads : FunctionPass {
 
   // Why what is taken may not stand before `place`, whatever stands between.
   std::string_view whyNotAt(const Run& run, const Plan& plan, InstrId place) {
+    if (usedBytesMaskOf(module_, f_, place).valid()) return "load-form";
     for (const std::size_t t : plan.taken)
       for (const Operand& o : f_.operandsOf(f_[run[t].id])) {
-        if (o.isRegister() && !scopes().reaches(*occurrences_, o.reg(), place)) return "scope";
+        if (o.isRegister() && !reaches_(o.reg(), place)) return "scope";
         if (o.kind == OperandKind::Variable && (f_.hidesNames || f_.variables[o.payload].isNested)) return "scope";
         if (o.kind == OperandKind::Symbol && f_.hidesNames) return "scope";
+        if (o.kind == OperandKind::SpecialRegister && f_.hidesSpecialRegisters) return "scope";
         if (o.kind == OperandKind::Label) return "scope";
         if (o.isRegister() && o.writes() && mayBeConverted(o.reg())) return "register-class";
       }
     return {};
-  }
-
-  const RegisterScopes& scopes() {
-    if (!scopes_) {
-      scopes_.emplace(module_, f_);
-      occurrences_.emplace(f_, *scopes_);
-    }
-    return *scopes_;
   }
 
   bool mayBeConverted(RegId r) {
@@ -269,8 +264,7 @@ class ScheduleLoads : FunctionPass {
   bool isLooked_ = false;  // at the block
   bool isShort_ = false;   // of registers: fewer loads move than may
   MissedRemarks missed_;
-  std::optional<Occurrences> occurrences_;
-  std::optional<RegisterScopes> scopes_;
+  RegisterReach reaches_{module_, f_};
   std::optional<StoredNumbers> stored_;
   std::vector<Move> moves_;  // in the order to make them in
 };
