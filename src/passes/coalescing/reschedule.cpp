@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/util/insertion_places.h"
+
 namespace ptxopt {
 namespace {
 
@@ -26,6 +28,14 @@ bool isPure(const Module& module, const Function& f, InstrId id) {
   return module.form(i).row != nullptr && module.form(i).effects == effect::Pure && isRemovable(module, f, i);
 }
 
+// Whether names mean the same before `first` as they do at `last`, which comes after it in its block, and no pragma stands
+// between the two.
+bool isOneScope(const Function& f, InstrId first, InstrId last) {
+  for (InstrId id = last; id != first; id = f[id].previous)
+    if (!f[id].isInstruction() && f[id].kind != InstrKind::Loc) return false;
+  return true;
+}
+
 // Moves the reads of `kept` after the copy above the first instruction that overwrites `other`.
 bool moveReads(const Module& module, Function& f, const SlotIndexes& slots, BlockId block,
                const LiveIntervals& intervals, InstrId copy, RegId kept, RegId other) {
@@ -46,13 +56,16 @@ bool moveReads(const Module& module, Function& f, const SlotIndexes& slots, Bloc
   std::vector<InstrId> moves;
   for (auto use = overwrites + 1; use != between.end(); ++use) {
     if (!mentions(f, *use, kept, false)) continue;
-    if (moves.size() == kMostMoves || mentions(f, *use, kept, true) || !isPure(module, f, *use)) return false;
+    if (moves.size() == kMostMoves || mentions(f, *use, kept, true) || !isPure(module, f, *use) ||
+        !isOneScope(f, *overwrites, *use))
+      return false;
     for (auto k = overwrites; k != use; ++k)
       if (std::find(moves.begin(), moves.end(), *k) == moves.end() && !commutes(f, *use, *k)) return false;
     moves.push_back(*use);
   }
   if (moves.empty() || mentions(f, *overwrites, kept, false)) return false;
-  for (const InstrId id : moves) f.moveBefore(id, *overwrites);
+  const InstrId place = placeBefore(module, f, *overwrites);
+  for (const InstrId id : moves) f.moveBefore(id, place);
   return true;
 }
 

@@ -4,8 +4,8 @@
 //     add b, b, 1   ->    use a          now a ends before b takes another value
 //     use a               add b, b, 1
 // and the same with a and b the other way round.
-// Only within one block, only instructions without any effect but their results, and only past instructions that
-// neither write what they read nor touch what they write. (LLVM's two-address pass does this under the same knob.)
+// Only within one block and one scope, only instructions without any effect but their results, and only past instructions
+// that neither write what they read nor touch what they write. (LLVM's two-address pass does this under the same knob.)
 // It changes the order of instructions, so ptxas may schedule otherwise: off by default.
 // Cost: for each copy, the instructions between it and the last read, up to kMostSteps.
 #pragma once
