@@ -98,7 +98,7 @@ bool Coalescer::isGone(const Copy& c) {
 }
 
 // Which instructions go as all their lanes do, and which operands of others become `_`.
-void Coalescer::settleLanes(std::vector<InstrId>& superfluous, std::vector<uint32_t>& sinks) {
+void Coalescer::settleLanes(std::vector<InstrId>& superfluous, std::vector<Sink>& sinks) {
   for (std::size_t k = 0; k < copies_.size();) {
     std::size_t last = k;
     while (last < copies_.size() && copies_[last].instruction == copies_[k].instruction) ++last;
@@ -130,7 +130,7 @@ void Coalescer::settleLanes(std::vector<InstrId>& superfluous, std::vector<uint3
     if (all)
       superfluous.push_back(lanes.front().instruction);
     else
-      sinks.insert(sinks.end(), gone.begin(), gone.end());
+      for (const uint32_t o : gone) sinks.push_back({lanes.front().instruction, o});
   }
 }
 

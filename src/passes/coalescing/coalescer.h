@@ -128,6 +128,11 @@ class Coalescer {
     InstrId instruction;
     uint32_t operand;
   };
+  // What becomes `_`.
+  struct Sink {
+    InstrId instruction;
+    uint32_t operand;
+  };
 
   static constexpr uint32_t kMostLooks = 8;
 
@@ -137,7 +142,7 @@ class Coalescer {
   bool makeBridge(const Copy& copy, JoinedRange& bridge);
   Verdict joinAcross(const Copy& copy, bool really);
   bool isGone(const Copy& copy);
-  void settleLanes(std::vector<InstrId>& superfluous, std::vector<uint32_t>& sinks);
+  void settleLanes(std::vector<InstrId>& superfluous, std::vector<Sink>& sinks);
   void makeWebs();
   void findSeveralReads() const;
   bool isArgument(RegId r) const;

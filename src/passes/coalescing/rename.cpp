@@ -132,12 +132,15 @@ Coalescer::Applied Coalescer::apply() {
   nameWebs();
   // The verdict on each copy comes first: renaming changes what its operands say.
   std::vector<InstrId> superfluous = gone_;
-  std::vector<uint32_t> sinks;
+  std::vector<Sink> sinks;
   for (const Copy& c : copies_)
     if (!c.isLane() && isGone(c)) superfluous.push_back(c.instruction);
   settleLanes(superfluous, sinks);
   renameOperands(applied);
-  for (const uint32_t k : sinks) f_.operands[k] = {OperandKind::Sink, Role::None, f_.operands[k].join, 0, 0};
+  for (const Sink& s : sinks) {
+    f_.operands[s.operand] = {OperandKind::Sink, Role::None, f_.operands[s.operand].join, 0, 0};
+    f_.touch(s.instruction);
+  }
   applied.renamed += sinks.size();
   for (const InstrId id : superfluous) {
     if (f_[id].is(Instruction::Erased)) continue;
