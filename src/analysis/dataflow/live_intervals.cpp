@@ -8,20 +8,6 @@
 
 namespace ptxopt {
 
-namespace {
-
-// Whether control may come to the end of the text at the end of the last block, and not only to a `ret` there. That
-// has the results as implicit operands.
-bool fallsOffTheEnd(const Function& f, const Block& block) {
-  if (!block.returns) return false;
-  if (!block.last.valid() || f[block.last].is(Instruction::Guarded)) return true;
-  for (const Operand& o : f.operandsOf(f[block.last]))
-    if (o.isRegister() && o.is(Operand::Implicit) && o.reg() != Function::kCarry) return false;
-  return true;
-}
-
-}  // namespace
-
 LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                              const DominatorTree* dominators)
     : f_(function),
@@ -33,7 +19,8 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
       memory_(std::make_unique<std::pmr::monotonic_buffer_resource>()) {
   ranges_.reserve(function.registers.size());
   for (std::size_t r = 0; r < function.registers.size(); ++r) ranges_.emplace_back(memory_.get());
-  compute(slots, nullptr);
+  mentions_ = registerMentions(function, cfg, slots, nullptr);
+  compute(slots, std::vector<bool>(ranges_.size(), true), mentions_);
 }
 
 LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
@@ -47,47 +34,50 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
   recompute(only, slots);
 }
 
+LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
+                             const DominatorTree& dominators, LiveIntervals&& before,
+                             const SlotIndexes& slotsBefore)
+    : f_(function),
+      cfg_(cfg),
+      dominators_(dominators),
+      memory_(std::move(before.memory_)),
+      ranges_(std::move(before.ranges_)) {
+  ranges_.reserve(function.registers.size());
+  while (ranges_.size() < function.registers.size()) ranges_.emplace_back(memory_.get());
+  MentionChanges changes(function, cfg, slots, before.mentions_, slotsBefore);
+  mentions_ = std::move(changes.mentions);
+  if (changes.isRenumbered) {
+    const SlotIndexes::Translation now(slotsBefore, slots);
+    for (std::size_t r = 0; r < ranges_.size(); ++r)
+      if (!changes.isChanged[r]) ranges_[r].translate(now);
+  }
+  compute(slots, changes.isChanged, mentions_);
+}
+
 namespace {
 
-// What one walk over the instructions finds of each register. Most registers are written once and read in the same block
-// only: their ranges follow from that. Of the others all occurrences are listed.
-class Walk {
+// What mentions say of each register. Most registers are written once and read in the same block only: their ranges
+// follow from that. Of the others all occurrences are listed.
+class Sightings {
  public:
   struct Seen {
     enum class State : uint8_t { Unwanted, Unseen, Local, Listed };
     SlotIndex def, last;  // of a local one: where it is written, and read for the last time
     BlockId block;        // the first that mentions it
     uint32_t mentions = 0;
-    State state = State::Unseen;
+    State state = State::Unwanted;
   };
 
-  // `only`: no others are looked at, if it is there.
-  Walk(const Function& f, const Cfg& cfg, const SlotIndexes& slots, const std::vector<bool>* only)
-      : seen_(f.registers.size()) {
-    if (only != nullptr)
-      for (std::size_t r = 0; r < seen_.size(); ++r)
-        if (!(*only)[r]) seen_[r].state = Seen::State::Unwanted;
-    mentions_.reserve(only == nullptr ? f.operands.size() : 0);
-    for (uint32_t b = 0; b < cfg.size(); ++b) {
-      const BlockId block(b);
-      if (!cfg[block].reachable) continue;
-      for (const InstrId id : slots.instructions(block)) {
-        const SlotIndex at = slots[id];
-        for (const Operand& o : f.operandsOf(f[id])) {
-          if (!o.isRegister()) continue;
-          if (Seen& s = seen_[o.payload]; s.state != Seen::State::Unwanted) note(s, o.payload, block, at, o.role);
-        }
-      }
-      if (b + 1 != cfg.size() || !fallsOffTheEnd(f, cfg[block])) continue;
-      // No instruction reads the results there. Any slot but Block stands for that.
-      for (const RegId r : f.returnRegisters) {
-        Seen& s = seen_[r.value];
-        if (s.state == Seen::State::Unwanted) continue;
-        note(s, r.value, block, slots.end(block).previous(), Role::Use);
-        s.state = Seen::State::Listed;
-      }
-    }
-    list();
+  Sightings(const std::vector<bool>& isWanted, const Cfg& cfg, const SlotIndexes& slots,
+            std::span<const RegisterMention> mentions)
+      : seen_(isWanted.size()) {
+    for (std::size_t r = 0; r < seen_.size(); ++r)
+      if (isWanted[r]) seen_[r].state = Seen::State::Unseen;
+    auto m = mentions.begin();
+    for (uint32_t b = 0; b < cfg.size() && m != mentions.end(); ++b)
+      for (const SlotIndex end = slots.end(BlockId(b)); m != mentions.end() && m->at < end; ++m)
+        if (Seen& s = seen_[m->reg]; s.state != Seen::State::Unwanted) note(s, BlockId(b), *m);
+    list(mentions);
   }
 
   const Seen& operator[](RegId r) const { return seen_[r.value]; }
@@ -97,27 +87,22 @@ class Walk {
   }
 
  private:
-  struct Mention {
-    uint32_t reg;
-    SlotIndex at;
-    Role role;
-  };
-
-  void note(Seen& s, uint32_t reg, BlockId block, SlotIndex at, Role role) {
+  void note(Seen& s, BlockId block, const RegisterMention& m) {
     if (s.state == Seen::State::Unseen) {
       s.block = block;
-      s.def = s.last = at;
-      s.state = role == Role::Def ? Seen::State::Local : Seen::State::Listed;
+      s.def = s.last = m.at;
+      s.state = m.role == Role::Def ? Seen::State::Local : Seen::State::Listed;
     } else if (s.state == Seen::State::Local) {
-      if (role != Role::Use || at == s.def || block != s.block) s.state = Seen::State::Listed;
-      s.last = at;
+      // What a function returns is read at its end, which is no instruction.
+      if (m.role != Role::Use || m.at == s.def || block != s.block || m.at.slot() != SlotIndex::Block)
+        s.state = Seen::State::Listed;
+      s.last = m.at;
     }
     ++s.mentions;
-    mentions_.push_back({reg, at, role});
   }
 
   // As compressed rows; an instruction that names a register several times is one occurrence.
-  void list() {
+  void list(std::span<const RegisterMention> mentions) {
     end_.resize(seen_.size());
     uint32_t start = 0;
     for (std::size_t r = 0; r < seen_.size(); ++r) {
@@ -125,7 +110,7 @@ class Walk {
       if (seen_[r].state == Seen::State::Listed) start += std::exchange(seen_[r].mentions, 0);
     }
     all_.resize(start);
-    for (const Mention& m : mentions_) {
+    for (const RegisterMention& m : mentions) {
       Seen& s = seen_[m.reg];
       if (s.state != Seen::State::Listed) continue;
       uint32_t& end = end_[m.reg];
@@ -141,19 +126,19 @@ class Walk {
   }
 
   std::vector<Seen> seen_;  // by register
-  std::vector<Mention> mentions_;
   std::vector<Occurrence> all_;
   std::vector<uint32_t> end_;  // by register: the end of its row in all_
 };
 
 }  // namespace
 
-void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>* only) {
-  using State = Walk::Seen::State;
-  const Walk walk(f_, cfg_, slots, only);
+void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>& isWanted,
+                            std::span<const RegisterMention> mentions) {
+  using State = Sightings::Seen::State;
+  const Sightings sightings(isWanted, cfg_, slots, mentions);
   LiveRangeCalc calc(cfg_, dominators_, slots);
   for (uint32_t r = 0; r < f_.registers.size(); ++r) {
-    const Walk::Seen& seen = walk[RegId(r)];
+    const Sightings::Seen& seen = sightings[RegId(r)];
     if (seen.state == State::Unwanted) continue;
     LiveRange& range = ranges_[r];
     range.clear();
@@ -163,7 +148,7 @@ void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>* o
       range.append({def, seen.mentions == 1 ? def.dead() : seen.last.reg(),
                     range.addValue({def, ValueKind::Instruction, false})});
     } else if (seen.state == State::Listed) {
-      calc.calculate(walk.occurrences(RegId(r)), range);
+      calc.calculate(sightings.occurrences(RegId(r)), range);
     }
   }
 }
@@ -174,12 +159,12 @@ LiveRange& LiveIntervals::add(RegId r) {
 }
 
 void LiveIntervals::recompute(std::span<const RegId> registers, const SlotIndexes& slots) {
-  std::vector<bool> only(f_.registers.size());
+  std::vector<bool> isWanted(f_.registers.size());
   for (const RegId r : registers) {
     add(r);
-    only[r.value] = true;
+    isWanted[r.value] = true;
   }
-  compute(slots, &only);
+  compute(slots, isWanted, registerMentions(f_, cfg_, slots, &isWanted));
 }
 
 void LiveIntervals::moved(const std::vector<SlotIndexes::Move>& moves) {

@@ -4,8 +4,11 @@
 // one walk over the instructions. Only reachable code counts. Registers of the parameter list begin with an entry
 // value, as do registers that are read before they are written on some path; result registers are read where the
 // function returns.
-// After instructions were changed, `recompute` makes the ranges of single registers anew.
-// Cost: linear in the operands plus, for each register that lives across blocks, the blocks where it is live.
+// After instructions were changed, `recompute` makes the ranges of single registers anew. Intervals of the function as it
+// was are brought up to date where its edges are the same: ranges of registers that the same instructions mention in the
+// same order stay (register_mentions.h).
+// Cost: linear in the operands plus, for each register that lives across blocks, the blocks where it is live; to bring
+// up to date, linear in the operands and ranges plus the same for the registers that are mentioned otherwise.
 #pragma once
 
 #include <memory>
@@ -16,6 +19,7 @@
 
 #include "analysis/dataflow/dominators.h"
 #include "analysis/dataflow/live_range.h"
+#include "analysis/dataflow/register_mentions.h"
 #include "analysis/dataflow/slot_indexes.h"
 
 namespace ptxopt {
@@ -28,6 +32,11 @@ class LiveIntervals {
   // The ranges of some registers only; those of the others stay empty.
   LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots, const DominatorTree& dominators,
                 std::span<const RegId> only);
+
+  // Brings `before`, of all registers, up to date. The function had the same edges, and `slotsBefore`, none of which
+  // has moved.
+  LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots, const DominatorTree& dominators,
+                LiveIntervals&& before, const SlotIndexes& slotsBefore);
 
   std::size_t size() const { return ranges_.size(); }
   const LiveRange& operator[](RegId r) const { return ranges_[r.value]; }
@@ -46,14 +55,16 @@ class LiveIntervals {
   friend bool operator==(const LiveIntervals& a, const LiveIntervals& b) { return a.ranges_ == b.ranges_; }
 
  private:
-  void compute(const SlotIndexes& slots, const std::vector<bool>* only);
+  void compute(const SlotIndexes& slots, const std::vector<bool>& isWanted,
+               std::span<const RegisterMention> mentions);
 
   const Function& f_;
   const Cfg& cfg_;
   std::unique_ptr<const DominatorTree> ownDominators_;
   const DominatorTree& dominators_;
   std::unique_ptr<std::pmr::monotonic_buffer_resource> memory_;
-  std::vector<LiveRange> ranges_;  // by RegId
+  std::vector<LiveRange> ranges_;          // by RegId
+  std::vector<RegisterMention> mentions_;  // of the function that they were made of
 };
 
 }  // namespace ptxopt

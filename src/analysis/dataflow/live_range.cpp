@@ -184,6 +184,15 @@ void LiveRange::moved(const std::vector<SlotIndexes::Move>& moves) {
     if (v.def.valid()) follow(v.def);
 }
 
+void LiveRange::translate(const SlotIndexes::Translation& now) {
+  for (Segment& s : segments_) {
+    s.start = now(s.start);
+    s.end = now(s.end);
+  }
+  for (LiveValue& v : values_)
+    if (v.def.valid()) v.def = now(v.def);
+}
+
 void LiveRange::renumberValues() {
   if (std::is_sorted(values_.begin(), values_.end(),
                      [](const LiveValue& a, const LiveValue& b) { return a.def < b.def; }) &&

@@ -92,6 +92,8 @@ class LiveRange {
   void split(LiveRange& into, Predicate&& goes);
   // Follows numbers that moved; moves are ascending by `from`.
   void moved(const std::vector<SlotIndexes::Move>& moves);
+  // Follows numbers of all places, which are in the same order.
+  void translate(const SlotIndexes::Translation& now);
   // Drops unused values and numbers the others in the order of their definitions.
   void renumberValues();
   void clear() {

@@ -164,6 +164,13 @@ void SlotIndexes::removed(InstrId id, BlockId b) {
   index_[id.value] = SlotIndex();
 }
 
+SlotIndexes::Translation::Translation(const SlotIndexes& before, const SlotIndexes& now) : shift_(before.shift_) {
+  now_.reserve(before.firstPlaces_.size() + 1);
+  for (const FirstPlace& p : before.firstPlaces_)
+    now_.push_back(p.instruction.valid() ? now[p.instruction] : now.start(p.block));
+  now_.push_back(now.lastOfFunction());
+}
+
 std::string SlotIndexes::verify() const {
   SlotIndex last;
   std::string error;

@@ -78,6 +78,23 @@ class SlotIndexes {
   // The instruction, which has a number, has left the list; its number is free.
   void removed(InstrId id, BlockId b);
 
+  // The numbers of a function as it was, as numbers of the function as it is: it has the same blocks.
+  class Translation {
+   public:
+    // `before`: no number of it has moved.
+    Translation(const SlotIndexes& before, const SlotIndexes& now);
+    // Of a block's start, the end, and of an instruction that there still is; invalid: there is none.
+    SlotIndex operator()(SlotIndex i) const {
+      const SlotIndex now = now_[i.raw() >> shift_];
+      return now.valid() ? now.at(i.slot()) : now;
+    }
+
+   private:
+    std::vector<SlotIndex> now_;
+    unsigned shift_;
+  };
+  bool anyMoved() const { return firstPlaces_.empty(); }
+
   // An error in words, or an empty string: whether the numbers are in order.
   std::string verify() const;
 

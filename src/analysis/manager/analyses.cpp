@@ -19,7 +19,14 @@ const Cfg& Analyses::cfg() {
 
 // Most passes change instructions, not edges.
 void Analyses::takeOver(Shape&& before) {
-  if (!keptControlFlow_->hasEdgesOf(before.cfg)) return;
+  if (!keptControlFlow_->hasEdgesOf(before.cfg)) {
+    intervalsBefore_.reset();
+    return;
+  }
+  if (before.slots && before.intervals && !before.slots->anyMoved()) {
+    slotsBefore_.emplace(*std::move(before.slots));
+    intervalsBefore_.emplace(*std::move(before.intervals));
+  }
   if (before.dominators) keptDominators_.emplace(*std::move(before.dominators));
   if (before.postDominators) keptPostDominators_.emplace(*std::move(before.postDominators));
   if (before.loops) keptLoopNest_.emplace(*std::move(before.loops));
@@ -55,7 +62,14 @@ const SlotIndexes& Analyses::slotIndexes() {
 }
 
 const LiveIntervals& Analyses::liveIntervals() {
-  if (!keptIntervals_) keptIntervals_.emplace(function_, cfg(), slotIndexes(), &dominators());
+  if (keptIntervals_) return *keptIntervals_;
+  const Cfg& graph = cfg();
+  if (intervalsBefore_)
+    keptIntervals_.emplace(function_, graph, slotIndexes(), dominators(), *std::move(intervalsBefore_),
+                           *slotsBefore_);
+  else
+    keptIntervals_.emplace(function_, graph, slotIndexes(), &dominators());
+  intervalsBefore_.reset();
   return *keptIntervals_;
 }
 
@@ -114,7 +128,7 @@ void Analyses::invalidate(AnalysisSet preserved) {
   constexpr auto set = [](auto... ids) { return AnalysisSet{ids...}; };
   if (keptControlFlow_ && !preserved.has(ControlFlow))
     before_.emplace(Shape{*std::move(keptControlFlow_), std::move(keptDominators_), std::move(keptPostDominators_),
-                          std::move(keptLoopNest_)});
+                          std::move(keptLoopNest_), std::move(keptSlots_), std::move(keptIntervals_)});
   AnalysisSet stays;
 #define PTXOPT_ANALYSIS(id, type, name, uses)      \
   if (preserved.has(id) && stays.includes(uses)) { \

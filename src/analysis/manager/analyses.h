@@ -66,6 +66,8 @@ class Analyses {
     Cfg cfg;
     std::optional<DominatorTree> dominators, postDominators;
     std::optional<Loops> loops;
+    std::optional<SlotIndexes> slots;
+    std::optional<LiveIntervals> intervals;
   };
   void takeOver(Shape&& before);
 
@@ -76,6 +78,9 @@ class Analyses {
 #include "analysis/manager/analyses.def"
 #undef PTXOPT_ANALYSIS
   std::optional<Shape> before_;  // the function changed
+  // Live intervals of before, and the numbers that they refer to; the edges are the same since.
+  std::optional<SlotIndexes> slotsBefore_;
+  std::optional<LiveIntervals> intervalsBefore_;
 };
 
 }  // namespace ptxopt
