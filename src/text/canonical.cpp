@@ -1,5 +1,7 @@
 #include "text/canonical.h"
 
+#include <array>
+
 #include "PtxLexer.h"
 #include "text/lexer.h"
 
@@ -44,21 +46,45 @@ bool blankBetween(const Token& left, const Token& right) {
   }
 }
 
+// By character: whether names and numbers are made of it.
+constexpr auto kIsWord = [] {
+  std::array<bool, 256> isWord{};
+  for (unsigned c = 0; c < isWord.size(); ++c)
+    isWord[c] = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+  return isWord;
+}();
+
 // Whether `text` is surely spelled the canonical way already: names, numbers and commas with single blanks. Most
 // texts that come here are, and a look is cheaper than the tokens.
 bool isCanonical(std::string_view text) {
   char left = ',';
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const bool isWord =
-        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
     if (c == ' '   ? left == ' ' || i == 0 || i + 1 == text.size()
         : c == ',' ? left == ' ' || (left == ',' && i != 0)
-                   : !isWord || (left == ',' && i != 0))
+                   : !kIsWord[static_cast<unsigned char>(c)] || (left == ',' && i != 0))
       return false;
     left = c;
   }
   return true;
+}
+
+// The length of an entry at the beginning of the text that is a directive, a blank, and a name or a decimal number up to the
+// end of the line, as most of a section are; 0: it is another one.
+std::size_t plainEntry(std::string_view text) {
+  const auto isWord = [&](std::size_t at) {
+    return at < text.size() && kIsWord[static_cast<unsigned char>(text[at])];
+  };
+  const auto isDigit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+  std::size_t at = 1;
+  while (isWord(at)) ++at;
+  if (text.empty() || text[0] != '.' || at == 1 || at >= text.size() || text[at] != ' ') return 0;
+  const std::size_t value = ++at;
+  if (isDigit(value))
+    while (isDigit(at)) ++at;
+  else
+    while (isWord(at)) ++at;
+  return at != value && at < text.size() && text[at] == '\n' ? at : 0;
 }
 
 }  // namespace
@@ -113,6 +139,19 @@ void appendCanonicalSection(std::string& out, std::string_view text) {
   bool inBody = false, atStart = false, closed = false;
   // Inside the braces an entry begins at a directive that is no value, or at a label.
   bool wantsValue = false;
+  const char* const end = text.data() + text.size();
+  const auto appendPlainEntries = [&](const char* at) {
+    const char* const begin = at;
+    for (;;) {
+      while (at != end && (*at == '\n' || *at == ' ' || *at == '\t')) ++at;
+      const std::size_t length = plainEntry({at, end});
+      if (length == 0) break;
+      out.append("\n\t").append(at, length);
+      left.type = PtxLexer::WORD;
+      at += length;
+    }
+    if (at != begin) lexer = Lexer({at, end});
+  };
   for (lexer.next(token); token.type != Token::kEnd; lexer.next(token)) {
     if (!inBody) {
       if (left.begin != nullptr) out += ' ';
@@ -133,6 +172,7 @@ void appendCanonicalSection(std::string& out, std::string_view text) {
     out += token.view();
     wantsValue = separator || (atStart && token.type == PtxLexer::DIRECTIVE);
     left = token;
+    if (!wantsValue) appendPlainEntries(token.end());
   }
 }
 

@@ -23,15 +23,16 @@ constexpr std::size_t kDead = 0, kStart = 1;
 constexpr std::size_t kBlank = kSteps[kStart][static_cast<unsigned char>(' ')];
 static_assert(kAccepts[kBlank] == kSkip);
 
-// By state: whether what ends there is a token as it stands, which `Lexer::next` need not look at again.
-constexpr auto kIsPlain = [] {
-  std::array<bool, std::size(kAccepts)> isPlain{};
-  for (std::size_t state = 0; state < isPlain.size(); ++state) {
+// By state: the type of what ends there and is a token as it stands, which `Lexer::fill` need not look at again; else 0.
+constexpr auto kPlain = [] {
+  std::array<uint16_t, std::size(kAccepts)> plain{};
+  for (std::size_t state = 0; state < plain.size(); ++state) {
     const uint16_t type = kAccepts[state];
-    isPlain[state] = type != 0 && type != kSkip && type != PtxLexer::LINE_MARK && type != PtxLexer::SOURCE_TEXT &&
-                     type != PtxLexer::FLOAT;
+    const bool isPlain =
+        type != kSkip && type != PtxLexer::LINE_MARK && type != PtxLexer::SOURCE_TEXT && type != PtxLexer::FLOAT;
+    plain[state] = isPlain ? type : 0;
   }
-  return isPlain;
+  return plain;
 }();
 
 // The state in which the automaton ends, and where.
@@ -82,26 +83,32 @@ std::size_t pastSourceEnd(std::string_view source, std::size_t at) {
 
 }  // namespace
 
-void Lexer::next(Token& token) {
+void Lexer::fill(Token* token, const Token* last) {
   const char* const end = source_.data() + source_.size();
-  for (const char* p = at_;; p = at_) {
+  const char* p = at_;
+  while (token != last) {
     while (p < end && kSteps[kStart][static_cast<unsigned char>(*p)] == kBlank) ++p;
-    if (p == end) break;
+    token->begin = p;
+    if (p == end) {
+      token->length = 0;
+      token->type = Token::kEnd;
+      break;
+    }
     const char* after = p;
     const std::size_t state = run(p, end, after);
-    if (!kIsPlain[state] && !takeOther(p, after, kAccepts[state], token)) continue;
-    if (kIsPlain[state]) {
-      at_ = after;
-      token.type = kAccepts[state];
+    const uint16_t type = kPlain[state];
+    bool isToken = true;
+    if (type != 0) {
+      token->type = type;
+    } else {
+      isToken = takeOther(p, after, kAccepts[state], *token);
+      after = at_;
     }
-    token.begin = p;
-    token.length = static_cast<uint32_t>(at_ - p);
-    return;
+    token->length = static_cast<uint32_t>(after - p);
+    p = after;
+    token += isToken;
   }
-  at_ = end;
-  token.begin = end;
-  token.length = 0;
-  token.type = Token::kEnd;
+  at_ = p;
 }
 
 // Where the automaton came to an end at `after` with a type, or 0, that takes a closer look: goes on to after it, and says

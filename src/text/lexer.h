@@ -20,7 +20,9 @@ class Lexer {
 
   // Writes the next token: of type Token::kEnd at the end of the source, again and again; of type PtxLexer::ERROR
   // for a byte that begins no token.
-  void next(Token& token);
+  void next(Token& token) { fill(&token, &token + 1); }
+  // Writes tokens one after the other, and no more after one at the end of the source.
+  void fill(Token* token, const Token* last);
 
  private:
   bool takeOther(const char* begin, const char* after, uint16_t type, Token& token);

@@ -53,10 +53,7 @@ class TokenWindow final : public antlr4::TokenStream {
   void refill() {
     std::copy(window_.end() - kBehind, window_.end(), window_.begin());
     at_ = window_.data() + kBehind;
-    for (Token* t = at_; t != window_.data() + window_.size(); ++t) {
-      lexer_.next(*t);
-      if (t->type == Token::kEnd) break;
-    }
+    lexer_.fill(at_, window_.data() + window_.size());
   }
 
   Lexer lexer_;

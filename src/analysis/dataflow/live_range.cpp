@@ -21,20 +21,9 @@ std::pmr::vector<Segment>::const_iterator LiveRange::firstEndingAfter(SlotIndex 
   return const_cast<LiveRange*>(this)->firstEndingAfter(i);
 }
 
-const Segment* LiveRange::find(SlotIndex i) const {
-  if (segments_.size() == 1) return segments_.front().contains(i) ? &segments_.front() : nullptr;
+const Segment* LiveRange::search(SlotIndex i) const {
   const auto s = firstEndingAfter(i);
   return s != segments_.end() && s->start <= i ? &*s : nullptr;
-}
-
-ValueId LiveRange::valueAt(SlotIndex i) const {
-  const Segment* s = find(i);
-  return s == nullptr ? ValueId() : s->value;
-}
-
-ValueId LiveRange::valueOut(SlotIndex i) const {
-  const Segment* s = find(i.reg());
-  return s != nullptr && values_[s->value.value].def == i.reg() ? s->value : ValueId();
 }
 
 bool LiveRange::isKilledAt(SlotIndex i) const {

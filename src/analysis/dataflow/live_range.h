@@ -51,13 +51,22 @@ class LiveRange {
 
   // ---- queries ----
   // The segment that contains `i`, or nullptr. Cost: logarithmic, as for all queries below.
-  const Segment* find(SlotIndex i) const;
+  const Segment* find(SlotIndex i) const {
+    if (segments_.size() != 1) return search(i);
+    return segments_.front().contains(i) ? segments_.data() : nullptr;
+  }
   bool isLiveAt(SlotIndex i) const { return find(i) != nullptr; }
   // The value at `i`; none where the register is not live.
-  ValueId valueAt(SlotIndex i) const;
+  ValueId valueAt(SlotIndex i) const {
+    const Segment* s = find(i);
+    return s == nullptr ? ValueId() : s->value;
+  }
   // The value that is read by the instruction at `i`, and the one that begins there.
   ValueId valueIn(SlotIndex i) const { return valueAt(i.base()); }
-  ValueId valueOut(SlotIndex i) const;
+  ValueId valueOut(SlotIndex i) const {
+    const Segment* s = find(i.reg());
+    return s != nullptr && values_[s->value.value].def == i.reg() ? s->value : ValueId();
+  }
   // Whether the value that instruction `i` reads is read there for the last time on this way through the text: its
   // segment ends at the instruction.
   bool isKilledAt(SlotIndex i) const;
@@ -111,6 +120,7 @@ class LiveRange {
   }
 
  private:
+  const Segment* search(SlotIndex i) const;
   std::pmr::vector<Segment>::iterator firstEndingAfter(SlotIndex i);
   std::pmr::vector<Segment>::const_iterator firstEndingAfter(SlotIndex i) const;
   void dropUnused();

@@ -47,46 +47,43 @@ std::vector<RegisterMention> registerMentions(const Function& f, const Cfg& cfg,
 
 MentionChanges::MentionChanges(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
                                std::span<const RegisterMention> before, const SlotIndexes& slotsBefore)
-    : isChanged(f.registers.size()) {
-  mentions.reserve(f.operands.size());
-  auto old = before.begin();
-  // The next place of before that may follow the last that still is.
-  const auto skipTo = [&](SlotIndex place) {
-    for (; old != before.end() && old->at < place; ++old) isChanged[old->reg] = true;
-  };
+    : mentions(f.operands.size() + f.returnRegisters.size()), isChanged(f.registers.size()) {
+  // In memory that does not grow: there is nothing to look up again in the loops.
+  RegisterMention* out = mentions.data();
+  const RegisterMention* old = before.data();
+  const RegisterMention* const end = old + before.size();
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     const BlockId block(b);
     isRenumbered |= slots.start(block) != slotsBefore.start(block);
     if (!cfg[block].reachable) continue;
     SlotIndex next = slotsBefore.start(block);
+    const SlotIndex endBefore = slotsBefore.end(block);
     for (const InstrId id : slots.instructions(block)) {
       const SlotIndex at = slots[id], was = slotsBefore[id];
       isRenumbered |= at != was;
-      const bool stands = was.valid() && was > next && was < slotsBefore.end(block);
-      if (stands) {
-        skipTo(was);
+      bool isSame = was.valid() && was > next && was < endBefore;
+      if (isSame) {
+        for (; old != end && old->at < was; ++old) isChanged[old->reg] = true;
         next = was;
       }
-      bool isSame = stands;
-      const std::size_t first = mentions.size();
+      RegisterMention* const first = out;
       for (const Operand& o : f.operandsOf(f[id])) {
         if (!o.isRegister()) continue;
-        mentions.push_back({o.payload, at, o.role});
-        if (isSame && old != before.end() && old->at == was && old->reg == o.payload && old->role == o.role)
-          ++old;
-        else
-          isSame = false;
+        *out++ = {o.payload, at, o.role};
+        isSame = isSame && old != end && old->at == was && old->reg == o.payload && old->role == o.role;
+        old += isSame;
       }
-      if (stands && isSame && (old == before.end() || old->at != was)) continue;
-      for (std::size_t k = first; k < mentions.size(); ++k) isChanged[mentions[k].reg] = true;
+      if (isSame && (old == end || old->at != was)) continue;
+      for (const RegisterMention* m = first; m != out; ++m) isChanged[m->reg] = true;
     }
   }
-  for (; old != before.end(); ++old) isChanged[old->reg] = true;
+  for (; old != end; ++old) isChanged[old->reg] = true;
   isRenumbered |= slots.lastOfFunction() != slotsBefore.lastOfFunction();
   forEachResult(f, cfg, [&](RegId r) {
-    mentions.push_back(atEnd(r, slots));
+    *out++ = atEnd(r, slots);
     isChanged[r.value] = true;
   });
+  mentions.resize(static_cast<std::size_t>(out - mentions.data()));
 }
 
 }  // namespace ptxopt

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ptxopt {
 namespace {
@@ -176,15 +177,25 @@ class Placer {
     const uint32_t other = partner_[v] == FatPointResult::kNone ? FatPointResult::kNone : result_.slot[partner_[v]];
     uint64_t parity[] = {0, 0};  // by the lowest bit of the slot
     if (other != FatPointResult::kNone) parity[other % 2] = kParityWeight;
-    uint32_t best = FatPointResult::kNone;
-    uint64_t least = UINT64_MAX;
-    for (uint32_t at = 0; at < opened_; ++at) {
-      const uint64_t soft = held_[at].length + parity[at % 2];
-      if (soft >= least || !isFreeFor(values_[v].spans, at)) continue;
-      least = soft;
-      best = at;
+    // The even and the odd ones together in the order of their soft weights: the first that is free.
+    auto even = order_[0].begin(), odd = order_[1].begin();
+    while (even != order_[0].end() || odd != order_[1].end()) {
+      const bool isEven = odd == order_[1].end() ||
+                          (even != order_[0].end() && std::pair(held_[*even].length + parity[0], *even) <
+                                                          std::pair(held_[*odd].length + parity[1], *odd));
+      const uint32_t at = isEven ? *even++ : *odd++;
+      if (isFreeFor(values_[v].spans, at)) return at;
     }
-    return best;
+    return FatPointResult::kNone;
+  }
+
+  // Puts a slot into its place in the order of its parity, where it does not stand.
+  void rank(uint32_t at) {
+    std::vector<uint32_t>& order = order_[at % 2];
+    const auto isBefore = [&](uint32_t a, uint32_t b) {
+      return std::pair(held_[a].length, a) < std::pair(held_[b].length, b);
+    };
+    order.insert(std::ranges::lower_bound(order, at, isBefore), at);
   }
 
   // The slot with the least weight where none is free.
@@ -217,13 +228,15 @@ class Placer {
       ++result_.spilled;
     }
     if (best == FatPointResult::kNone) best = 0;  // wider than all slots together: cannot be
-    opened_ = std::max(opened_, best + units);
+    for (; opened_ < best + units; ++opened_) rank(opened_);
     result_.slots = opened_;
     for (uint32_t at = best; const uint32_t v : members) {
       result_.slot[v] = at;
       for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) {
         slots_[at].add(values_[v].spans);
+        std::erase(order_[at % 2], at);
         held_[at] = {slots_[at].length(), slots_[at].back().last + 1, slots_[at].back().first};
+        rank(at);
       }
     }
   }
@@ -242,6 +255,7 @@ class Placer {
   };
   std::array<Slot, kSlots + kMostInGroup> slots_;
   std::array<Held, kSlots + kMostInGroup> held_;
+  std::array<std::vector<uint32_t>, 2> order_;  // the opened slots by parity, those with the least in them first
   uint32_t opened_ = 0;
   FatPointResult result_;
 };

@@ -33,8 +33,9 @@ class Tracer {
       : module_(module), f_(f), cfg_(cfg), slots_(slots), intervals_(intervals) {}
 
   SentHalves of(InstrId id) const {
+    if (!isMove64(id) || f_[id].is(Instruction::Guarded)) return {};
     const PlainOperands operands(f_.operandsOf(f_[id]));
-    if (!isMove64(id) || f_[id].is(Instruction::Guarded) || operands.size() != 2 || !isPair(operands[1])) return {};
+    if (operands.size() != 2 || !isPair(operands[1])) return {};
     const Way low = wayOf(operands[1][1].reg(), id), high = wayOf(operands[1][2].reg(), id);
     if (!low.unpack.valid() || low.unpack != high.unpack || low.half != 1 || high.half != 2 ||
         low.count != high.count)

@@ -21,14 +21,14 @@ constexpr std::size_t kMostPieces = 4096;  // of a bridge
 bool Coalescer::beginsAt(InstrId id, Number root) const {
   return std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
     if (!o.isRegister() || !o.writes() || values_->firstOf(o.reg()) == CopyValues::kNone) return false;
-    const ValueId v = (*intervals_)[o.reg()].valueOut(slots_[id]);
+    const ValueId v = intervals()[o.reg()].valueOut(slots_[id]);
     return v.valid() && values_->root(values_->number(o.reg(), v)) == root;
   });
 }
 
 // The bridge of a copy. False when it has too many pieces, or when the values do not tell how it came here.
 bool Coalescer::makeBridge(const Copy& c, JoinedRange& bridge) {
-  const ValueId held = (*intervals_)[c.via].valueIn(slots_[c.instruction]);
+  const ValueId held = rangeOf(c.via).valueIn(slots_[c.instruction]);
   if (!held.valid()) return false;
   if (byRoot_.empty()) {
     for (Number n = 0; n < values_->size(); ++n) byRoot_.push_back(n);
@@ -44,13 +44,13 @@ bool Coalescer::makeBridge(const Copy& c, JoinedRange& bridge) {
     const auto [first, last] = std::equal_range(byRoot_.begin(), byRoot_.end(), roots[next], byRoot);
     for (auto n = first; n != last; ++n) {
       const RegId r = values_->registerOf(*n);
-      for (const Segment& s : (*intervals_)[r].segments())
+      for (const Segment& s : intervals()[r].segments())
         if (values_->number(r, s.value) == *n) pieces.push_back({s.start, s.end, label});
       if (pieces.size() > kMostPieces) return false;
       // A value that came here across instructions itself was held by others until then.
       const Copy* copy = values_->copyOf(*n);
       if (copy == nullptr || !copy->isAcross()) continue;
-      const ValueId v = (*intervals_)[copy->via].valueIn(slots_[copy->instruction]);
+      const ValueId v = rangeOf(copy->via).valueIn(slots_[copy->instruction]);
       if (!v.valid()) return false;
       const Number further = values_->root(values_->number(copy->via, v));
       if (!beginsAt(copy->readAt, further)) return false;
@@ -82,7 +82,7 @@ Verdict Coalescer::joinAcross(const Copy& c, bool really) {
 }
 
 bool Coalescer::isDead(const Copy& c) const {
-  const LiveRange& range = (*intervals_)[c.to];
+  const LiveRange& range = rangeOf(c.to);
   const SlotIndex at = slots_[c.instruction];
   const Segment* s = range.find(at.reg());
   return s != nullptr && s->start == at.reg() && s->end <= at.dead();
@@ -116,7 +116,7 @@ void Coalescer::settleLanes(std::vector<InstrId>& superfluous, std::vector<Sink>
       const auto lane = std::ranges::find_if(lanes, [&](const Copy& c) { return c.to == r; });
       bool goes = lane != lanes.end() && (isGone(*lane) || isDead(*lane));
       if (!goes && values_->firstOf(r) != CopyValues::kNone) {
-        const ValueId v = (*intervals_)[r].valueOut(slots_[lanes.front().instruction]);
+        const ValueId v = intervals()[r].valueOut(slots_[lanes.front().instruction]);
         const Number web = find(values_->number(r, v));
         // Two lanes of one value may have come together by other copies: one write is enough.
         goes = std::ranges::find(written, web) != written.end();

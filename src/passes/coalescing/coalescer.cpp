@@ -11,6 +11,8 @@ std::string_view name(Verdict verdict) {
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
+const LiveRange Coalescer::kNowhere;
+
 Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies, Limits limits)
     : f_(f),
       context_(context),
@@ -32,9 +34,8 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
       if (r.valid() && frozen_[r.value] == Verdict::Joined) isCandidate[r.value] = true;
   for (std::size_t r = 0; r < isCandidate.size(); ++r)
     if (isCandidate[r]) candidates_.emplace_back(r);
-  intervals_ =
-      std::make_unique<LiveIntervals>(f, cfg_, slots_, context.analyses.dominators(), std::span(candidates_));
-  values_ = std::make_unique<CopyValues>(f, cfg_, slots_, *intervals_, candidates_, copies_);
+  intervals_ = std::make_unique<CandidateIntervals>(f, context.analyses, candidates_);
+  values_ = std::make_unique<CopyValues>(f, cfg_, slots_, intervals(), candidates_, copies_);
   across_.assign(copies_.size(), false);
   makeWebs();
 }
@@ -72,7 +73,7 @@ void Coalescer::makeWebs() {
   webs_.resize(sets_.size());
   for (const RegId r : candidates_) {
     const Register& reg = f_.registers[r.value];
-    const LiveRange& range = (*intervals_)[r];
+    const LiveRange& range = intervals()[r];
     // A parameter is there at the entry although nothing may read it: what is undefined there must not become it.
     if (const SlotIndex entry = slots_.start(BlockId(0u)); isArgument(r) && !range.empty() && entry < range.start())
       webs_[find(values_->firstOf(r))].range.append(
@@ -102,12 +103,12 @@ bool Coalescer::isArgument(RegId r) const {
 }
 
 Coalescer::Number Coalescer::written(const Copy& c) const {
-  const ValueId v = (*intervals_)[c.to].valueOut(slots_[c.instruction]);
+  const ValueId v = rangeOf(c.to).valueOut(slots_[c.instruction]);
   return v.valid() ? values_->number(c.to, v) : CopyValues::kNone;
 }
 
 Coalescer::Number Coalescer::read(const Copy& c) const {
-  const ValueId v = (*intervals_)[c.from].valueIn(slots_[c.source()]);
+  const ValueId v = rangeOf(c.from).valueIn(slots_[c.source()]);
   return v.valid() ? values_->number(c.from, v) : CopyValues::kNone;
 }
 
@@ -193,18 +194,19 @@ void Coalescer::findSeveralReads() const {
 }
 
 bool Coalescer::isOnCriticalEdge(const Copy& c) const {
-  if (hasSeveralReads_.empty()) findSeveralReads();
-  if (!hasSeveralReads_[c.from.value]) return false;
   const auto successors = cfg_.successors(cfg_.blockOf(c.instruction));
-  const auto isLive = [&](BlockId s) { return (*intervals_)[c.to].isLiveAt(slots_.start(s)); };
-  return std::any_of(successors.begin(), successors.end(), isLive) &&
-         !std::all_of(successors.begin(), successors.end(), isLive);
+  const auto isLive = [&](BlockId s) { return rangeOf(c.to).isLiveAt(slots_.start(s)); };
+  if (std::none_of(successors.begin(), successors.end(), isLive) ||
+      std::all_of(successors.begin(), successors.end(), isLive))
+    return false;
+  if (hasSeveralReads_.empty()) findSeveralReads();
+  return hasSeveralReads_[c.from.value];
 }
 
 bool Coalescer::isLocal(const Copy& c) const {
   const BlockId b = cfg_.blockOf(c.instruction);
   const auto isWithin = [&](RegId r) {
-    const LiveRange& range = (*intervals_)[r];
+    const LiveRange& range = rangeOf(r);
     return range.empty() || (range.start() >= slots_.start(b) && range.end() <= slots_.end(b));
   };
   return isWithin(c.to) && isWithin(c.from);
@@ -254,7 +256,7 @@ bool Coalescer::interfere(Number a, Number b) {
 void Coalescer::joinSameRegisters() {
   for (const RegId r : candidates_) {
     const Number first = values_->firstOf(r);
-    for (std::size_t v = 1; v < (*intervals_)[r].values().size(); ++v)
+    for (std::size_t v = 1; v < intervals()[r].values().size(); ++v)
       join(first, first + static_cast<Number>(v), true, false);
   }
 }
@@ -269,7 +271,7 @@ void Coalescer::findReads() {
       for (uint32_t k = i.firstOperand; k < i.firstOperand + i.operandCount; ++k) {
         const Operand& o = f_.operands[k];
         if (!o.isRegister() || !o.reads() || values_->firstOf(o.reg()) == CopyValues::kNone) continue;
-        const ValueId v = (*intervals_)[o.reg()].valueIn(slots_[id]);
+        const ValueId v = intervals()[o.reg()].valueIn(slots_[id]);
         if (v.valid()) reads_.push_back({values_->number(o.reg(), v), id, k});
       }
     }

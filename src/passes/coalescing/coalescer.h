@@ -60,7 +60,9 @@ class Coalescer {
 
   std::span<const Copy> copies() const { return copies_; }
   bool isCandidate(RegId r) const { return values_->firstOf(r) != CopyValues::kNone; }
-  const LiveIntervals& intervals() const { return *intervals_; }
+  const LiveIntervals& intervals() const { return **intervals_; }
+  // Where a candidate lives; nowhere, of another register.
+  const LiveRange& rangeOf(RegId r) const { return isCandidate(r) ? (**intervals_)[r] : kNowhere; }
   const CopyValues& values() const { return *values_; }
 
   // Joins the sides of a copy if that may be.
@@ -135,6 +137,7 @@ class Coalescer {
   };
 
   static constexpr uint32_t kMostLooks = 8;
+  static const LiveRange kNowhere;
 
   Verdict frozen(const Copy& copy) const;
   Verdict tryJoin(const Copy& copy, bool really);
@@ -175,7 +178,7 @@ class Coalescer {
   std::vector<bool> across_;     // by copy: its sides hold the value from where it was read to where it is copied
   std::vector<Number> byRoot_;   // all values, sorted by root, when a copy was joined across instructions
   std::vector<RegId> candidates_;
-  std::unique_ptr<LiveIntervals> intervals_;  // of the candidates only
+  std::unique_ptr<CandidateIntervals> intervals_;
   std::unique_ptr<CopyValues> values_;
   UnionFind sets_;               // of values in one web
   std::vector<Web> webs_;        // by Number; meaningful at the roots of the sets

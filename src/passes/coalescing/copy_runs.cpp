@@ -27,7 +27,7 @@ CopyRuns::State& CopyRuns::state(RegId r) {
   // Registers of one root hold the same where both live. From here on each definition gets a name of its own: in a
   // loop, one that is read no more may hold what its root was a turn ago.
   if (options_.usesRoots && coalescer_.isCandidate(r))
-    if (const ValueId v = coalescer_.intervals()[r].valueAt(slots_.start(block_)); v.valid())
+    if (const ValueId v = coalescer_.rangeOf(r).valueAt(slots_.start(block_)); v.valid())
       s.held = coalescer_.values().root(coalescer_.values().number(r, v));
   return s;
 }
@@ -190,7 +190,7 @@ void CopyRuns::closeAll() {
 
 bool CopyRuns::isNeeded(RegId r, const Run& run) const {
   const InstrId last = run.copies.back().copy->instruction;
-  return coalescer_.intervals()[r].isLiveAt(slots_[last].dead());
+  return coalescer_.rangeOf(r).isLiveAt(slots_[last].dead());
 }
 
 void CopyRuns::close(RunId id) {

@@ -4,6 +4,14 @@
 
 namespace ptxopt {
 
+CandidateIntervals::CandidateIntervals(const Function& f, Analyses& analyses, std::span<const RegId> candidates) {
+  constexpr std::size_t kSmall = 50000;  // instructions
+  if (!candidates.empty() && f.instructions.size() < kSmall)
+    shared_ = &analyses.liveIntervals();
+  else
+    own_.emplace(f, analyses.cfg(), analyses.slotIndexes(), analyses.dominators(), candidates);
+}
+
 CopyValues::CopyValues(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                        const LiveIntervals& intervals, std::span<const RegId> candidates,
                        std::span<const Copy> copies)

@@ -16,13 +16,26 @@
 // new roots: the depth of the nest, mostly.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "analysis/dataflow/copies.h"
 #include "analysis/dataflow/live_intervals.h"
+#include "analysis/manager/analyses.h"
 
 namespace ptxopt {
+
+// Of a small function the live intervals that passes share; of a large one those of the candidates, made here.
+class CandidateIntervals {
+ public:
+  CandidateIntervals(const Function& f, Analyses& analyses, std::span<const RegId> candidates);
+  const LiveIntervals& operator*() const { return own_ ? *own_ : *shared_; }
+
+ private:
+  std::optional<LiveIntervals> own_;
+  const LiveIntervals* shared_ = nullptr;
+};
 
 class CopyValues {
  public:

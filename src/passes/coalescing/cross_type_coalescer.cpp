@@ -142,7 +142,7 @@ class CrossTypeCoalescer {
   uint64_t weightOf(const Coalescer& coalescer, const Copy& c, BlockId b) const {
     uint64_t weight = mentions_[c.to.value] + mentions_[c.from.value];
     for (const RegId r : {c.to, c.from})
-      for (const Segment& s : coalescer.intervals()[r].segments())
+      for (const Segment& s : coalescer.rangeOf(r).segments())
         weight += (s.end.raw() - s.start.raw()) / kNumbersPerInstruction;
     uint64_t frequency = 1;
     for (uint32_t d = std::min(context_.analyses.loops().depth(b), kMostDepth); d != 0; --d) frequency *= 10;

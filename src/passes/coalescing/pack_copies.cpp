@@ -19,11 +19,11 @@ class PackFinder {
     const std::vector<RegId> candidates = findCandidates(known);
     const Cfg& cfg = context_.analyses.cfg();
     slots_ = &context_.analyses.slotIndexes();
-    const LiveIntervals intervals(f_, cfg, *slots_, context_.analyses.dominators(), std::span(candidates));
-    intervals_ = &intervals;
+    const CandidateIntervals intervals(f_, context_.analyses, candidates);
+    intervals_ = &*intervals;
     found_.assign(f_.instructions.size(), false);
     for (int round = 0; round < kMostRounds; ++round) {
-      const CopyValues values(f_, cfg, *slots_, intervals, candidates, all);
+      const CopyValues values(f_, cfg, *slots_, *intervals_, candidates, all);
       values_ = &values;
       const std::size_t before = result_.copies.size();
       for (const Move& m : moves_) {

@@ -47,7 +47,9 @@ class RegisterCoalescer {
     bool changed = false;
     // Moved reads and constants may leave other copies free to go: a second look, from the beginning.
     for (int round = 0; round < kMostRounds; ++round) {
-      Coalescer coalescer(f_, context_, findCopies(), limits());
+      std::vector<Copy> copies = findCopies();
+      if (copies.empty()) break;
+      Coalescer coalescer(f_, context_, std::move(copies), limits());
       if (coalescer.copies().empty() || !once(coalescer)) break;
       changed = true;
       context_.analyses.invalidate();

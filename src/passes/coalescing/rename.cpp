@@ -112,7 +112,7 @@ void Coalescer::renameOperands(Applied& applied) {
       const Instruction& i = f_[id];
       for (Operand& o : f_.operandsOf(i)) {
         if (!o.isRegister() || o.payload >= changes.size() || !changes[o.payload]) continue;
-        const LiveRange& range = (*intervals_)[o.reg()];
+        const LiveRange& range = intervals()[o.reg()];
         const ValueId v = o.reads() ? range.valueIn(slots_[id]) : range.valueOut(slots_[id]);
         if (!v.valid()) continue;
         Number n = values_->number(o.reg(), v);

@@ -49,6 +49,9 @@ struct Removed {
 Removed removeUnreachable(Function& f, PassContext& context) {
   const Cfg& cfg = context.analyses.cfg();
   Removed removed;
+  bool isAllReachable = true;
+  for (uint32_t b = 0; b < cfg.size(); ++b) isAllReachable = isAllReachable && cfg[BlockId(b)].reachable;
+  if (isAllReachable) return removed;
   const auto isUnreachable = [&](InstrId id) { return !cfg[cfg.blockOf(id)].reachable; };
   const auto erase = [&](InstrId id) {
     f.erase(id);

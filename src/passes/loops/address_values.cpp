@@ -52,8 +52,12 @@ void AddressValues::findUses() {
   for (const InstrId id : f_) {
     const Instruction& i = f_[id];
     if (!i.isInstruction() || !slots_[id].valid()) continue;
-    const OpcodeForm& form = module_.form(i);
     const auto operands = f_.operandsOf(i);
+    if (std::ranges::none_of(operands, [&](const Operand& o) {
+          return o.isRegister() && o.reads() && first_[o.payload] != UINT32_MAX;
+        }))
+      continue;
+    const OpcodeForm& form = module_.form(i);
     const bool hasMemory =
         std::ranges::any_of(operands, [](const Operand& o) { return o.kind == OperandKind::Memory; });
     const std::vector<AddressOperand> addresses =

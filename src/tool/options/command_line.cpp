@@ -74,12 +74,14 @@ CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> a
       optimizer_(line.options) {
   app_.set_version_flag("--version", versionText(), "say the version, with the git revision, and end");
   app_.set_help_all_flag("--help-all", "also the knobs, the figures inside the passes");
-  app_.footer(subcommandHelp() +
-              "Examples:\n"
-              "  ptxopt kernel.ptx -o better.ptx              the default pipeline\n"
-              "  ptxopt kernel.ptx -o - -O1 --stats           figures on standard error\n"
-              "  ptxopt --in-place keep/ -j0 --verify         what nvcc -keep left, checked\n" +
-              "\n" + environmentHelp());
+  app_.footer([] {
+    return subcommandHelp() +
+           "Examples:\n"
+           "  ptxopt kernel.ptx -o better.ptx              the default pipeline\n"
+           "  ptxopt kernel.ptx -o - -O1 --stats           figures on standard error\n"
+           "  ptxopt --in-place keep/ -j0 --verify         what nvcc -keep left, checked\n" +
+           "\n" + environmentHelp();
+  });
   addFiles();
   addPipeline();
   addGuardOptions(app_, guard_);

@@ -35,8 +35,7 @@ class NarrowValues {
         ranges_(context.analyses.valueRanges()),
         analyses_(context.analyses),
         values_(values),
-        scopes_(context.module, f),
-        occurrences_(f, scopes_) {}
+        scopes_(context.module, f) {}
 
   // Of a register or an immediate that instruction `at` reads.
   Narrow of(const Operand& o, InstrId at);
@@ -51,7 +50,9 @@ class NarrowValues {
 
   // Whether `at` may read the value.
   bool mayRead(ValueKey k, InstrId at, bool& extends) const {
-    return values_.reaches(k, at, extends) && scopes_.reaches(occurrences_, values_.reg(k), at);
+    if (!values_.reaches(k, at, extends)) return false;
+    if (!occurrences_) occurrences_.emplace(f_, scopes_);
+    return scopes_.reaches(*occurrences_, values_.reg(k), at);
   }
 
  private:
@@ -70,7 +71,7 @@ class NarrowValues {
   Analyses& analyses_;
   const AddressValues& values_;
   const RegisterScopes scopes_;
-  const Occurrences occurrences_;
+  mutable std::optional<Occurrences> occurrences_;  // made when first asked for
 };
 
 }  // namespace ptxopt

@@ -23,9 +23,7 @@ bool ProductUses::isParameter(RegId reg, InstrId at) const {
 }
 
 bool ProductUses::isUniform(RegId reg) {
-  Analyses& analyses = context_.analyses;
-  if (uniform_.size() == 0) uniform_ = findUniform(module_, f_, analyses.cfg(), analyses.dominators());
-  return uniform_.test(reg.value);
+  return context_.analyses.registerFiles().of(reg) == RegisterFile::Uniform;
 }
 
 // Whether it counts the rounds of a loop that `outside` is not in.

@@ -11,10 +11,9 @@
 // A product of two registers that is needed as it is there is written as its two halves, which are two instructions
 // where the product of 64 bits is four, and are not taken into additions.
 //
-// Cost: linear in the uses of products; uniform registers once, when first asked for.
+// Cost: linear in the uses of products; register files when first asked for.
 #pragma once
 
-#include "analysis/values/uniform_registers.h"
 #include "passes/loops/address_values.h"
 
 namespace ptxopt {
@@ -48,7 +47,6 @@ class ProductUses {
   PassContext& context_;
   const Module& module_;
   const AddressValues& values_;
-  BitVector uniform_;
 };
 
 }  // namespace ptxopt
