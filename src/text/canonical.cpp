@@ -57,21 +57,26 @@ constexpr auto kIsWord = [] {
 // Whether `text` is surely spelled the canonical way already: names, numbers and commas with single blanks. Most
 // texts that come here are, and a look is cheaper than the tokens.
 bool isCanonical(std::string_view text) {
-  char left = ',';
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == ' '   ? left == ' ' || i == 0 || i + 1 == text.size()
-        : c == ',' ? left == ' ' || (left == ',' && i != 0)
-                   : !kIsWord[static_cast<unsigned char>(c)] || (left == ',' && i != 0))
+  const auto isWord = [&](std::size_t i) {
+    return i < text.size() && kIsWord[static_cast<unsigned char>(text[i])];
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    if (isWord(i)) {
+      while (isWord(i)) ++i;
+      continue;
+    }
+    const char left = i == 0 ? '\0' : text[i - 1];
+    if (text[i] == ' ' ? left == ' ' || i == 0 || i + 1 == text.size()
+                       : text[i] != ',' || left == ' ' || left == ',' || isWord(i + 1))
       return false;
-    left = c;
+    ++i;
   }
   return true;
 }
 
-// The length of an entry at the beginning of the text that is a directive, a blank, and a name or a decimal number up to the
-// end of the line, as most of a section are; 0: it is another one.
-std::size_t plainEntry(std::string_view text) {
+// Appends an entry that is a directive, a blank, and a name or decimal numbers with commas up to the end of the line, as most
+// of a section are. Its length in the text, at whose beginning it stands; 0: it is another one, and nothing is appended.
+std::size_t appendPlainEntry(std::string& out, std::string_view text) {
   const auto isWord = [&](std::size_t at) {
     return at < text.size() && kIsWord[static_cast<unsigned char>(text[at])];
   };
@@ -79,12 +84,23 @@ std::size_t plainEntry(std::string_view text) {
   std::size_t at = 1;
   while (isWord(at)) ++at;
   if (text.empty() || text[0] != '.' || at == 1 || at >= text.size() || text[at] != ' ') return 0;
-  const std::size_t value = ++at;
-  if (isDigit(value))
-    while (isDigit(at)) ++at;
-  else
+  const std::size_t value = ++at, before = out.size();
+  out.append("\n\t").append(text.substr(0, value));
+  if (isWord(at) && !isDigit(at)) {
     while (isWord(at)) ++at;
-  return at != value && at < text.size() && text[at] == '\n' ? at : 0;
+    out.append(text.substr(value, at - value));
+  } else {
+    for (std::size_t number = at;; number = ++at) {
+      while (isDigit(at)) ++at;
+      out.append(text.substr(number, at - number));
+      if (at == number || at >= text.size() || text[at] != ',') break;
+      out.append(", ");
+    }
+  }
+  // A number after the last comma may stand on the next line.
+  if (at != value && at < text.size() && text[at] == '\n' && text[at - 1] != ',') return at;
+  out.resize(before);
+  return 0;
 }
 
 }  // namespace
@@ -144,9 +160,8 @@ void appendCanonicalSection(std::string& out, std::string_view text) {
     const char* const begin = at;
     for (;;) {
       while (at != end && (*at == '\n' || *at == ' ' || *at == '\t')) ++at;
-      const std::size_t length = plainEntry({at, end});
+      const std::size_t length = appendPlainEntry(out, {at, end});
       if (length == 0) break;
-      out.append("\n\t").append(at, length);
       left.type = PtxLexer::WORD;
       at += length;
     }

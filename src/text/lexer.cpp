@@ -35,6 +35,15 @@ constexpr auto kPlain = [] {
   return plain;
 }();
 
+// By state: the same where no character leads on from it, as after a comma; else 0.
+constexpr auto kWhole = [] {
+  std::array<uint16_t, std::size(kAccepts)> whole = kPlain;
+  for (std::size_t state = 0; state < whole.size(); ++state)
+    for (const auto to : kSteps[state])
+      if (to != kDead) whole[state] = 0;
+  return whole;
+}();
+
 // The state in which the automaton ends, and where.
 inline std::size_t run(const char* p, const char* end, const char*& after) {
   std::size_t state = kStart;
@@ -93,6 +102,13 @@ void Lexer::fill(Token* token, const Token* last) {
       token->length = 0;
       token->type = Token::kEnd;
       break;
+    }
+    if (const uint16_t type = kWhole[kSteps[kStart][static_cast<unsigned char>(*p)]]; type != 0) {
+      token->type = type;
+      token->length = 1;
+      ++p;
+      ++token;
+      continue;
     }
     const char* after = p;
     const std::size_t state = run(p, end, after);

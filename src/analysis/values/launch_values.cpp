@@ -84,14 +84,15 @@ bool LaunchValues::sweep() {
   const auto& postOrder = cfg_.postOrder();
   for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
     if (!cfg_[*b].reachable) continue;
-    for (const uint32_t v : begin_[b->value]) changed |= lower(v, phi(values_[v], *b));
+    for (const uint32_t v : begin_[b->value])
+      if (states_[v].leader != State::kDiffers) changed |= lower(v, phi(values_[v], *b));
     for (const InstrId id : slots_.instructions(*b))
       for (const Operand& o : f_.operandsOf(f_[id])) {
         if (!o.isRegister() || !o.writes() || first_[o.payload] == kNone) continue;
         const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
         if (!v.valid()) continue;
         const uint32_t own = first_[o.payload] + v.value;
-        changed |= lower(own, result(id, o, own));
+        if (states_[own].leader != State::kDiffers) changed |= lower(own, result(id, o, own));
       }
   }
   return changed;
