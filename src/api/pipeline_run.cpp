@@ -85,12 +85,16 @@ bool PipelineRun::isDone(const Step& step, const Progress& progress) const {
          (done != progress.doneAt.end() && done->second == progress.changes);
 }
 
+bool PipelineRun::hasManyRounds(const Function& f) const {
+  return !module_.facts.empty() && module_.facts[f.index].rounds >= kManyRounds;
+}
+
 bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Progress& progress,
                           FunctionReport& report) const {
   PassReport& passReport = report.passes.emplace_back();
   passReport.pass = step.name;
   std::string error;
-  if (isDone(step, progress)) {
+  if (isDone(step, progress) || (step.kind == StepKind::ManyRounds && !hasManyRounds(f))) {
     passReport.skipped = true;
   } else if (step.pass->run != nullptr) {
     dump("before", step, f, report);

@@ -55,6 +55,7 @@ class PipelineRun {
   std::string check(const Function& f, const Analyses& analyses) const;
   void dump(std::string_view when, const Step& step, const Function& f, FunctionReport& report) const;
   bool isDone(const Step& step, const Progress& progress) const;
+  bool hasManyRounds(const Function& f) const;
 
   Module& module_;
   const Plan& plan_;

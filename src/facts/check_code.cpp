@@ -128,6 +128,7 @@ class Writer {
       isDeclared |= module_.text(f.name) == kName;
       if (!f.hasBody || !hasFacts(module_, f)) continue;
       const std::vector<Check> checks = checksOf(module_, f);
+      if (checks.empty()) continue;
       out_ += module_.source.substr(at, f.source.begin - at);
       if (!isDeclared) out_ += declaration();
       isDeclared = true;

@@ -165,6 +165,7 @@ class Reader {
     for (const NumberFact& n : facts.block) least *= static_cast<uint64_t>(n.least);
     if (least > kMostThreads)
       wrong(fmt::format("{}: a block has at least {} threads, {} is most", where, least, kMostThreads));
+    if (entry.contains("rounds")) rounds(facts.rounds, entry["rounds"], where + ": rounds");
     if (!entry.contains("parameters")) return;
     if (!entry["parameters"].is_array()) wrong(where + ": parameters is no list");
     for (const Json& p : entry["parameters"]) parameter(f, facts, p, where);
@@ -175,7 +176,7 @@ class Reader {
     if (!file.contains("version") || file["version"] != 1) wrong(name + ": the version is not 1");
     if (!file.contains("kernels") || !file["kernels"].is_array()) wrong(name + ": kernels is no list");
     for (const Json& entry : file["kernels"]) {
-      needWords(entry, name + ": an entry of kernels", {"kernel", "block", "grid", "parameters"});
+      needWords(entry, name + ": an entry of kernels", {"kernel", "block", "grid", "rounds", "parameters"});
       if (!entry.contains("kernel") || !entry["kernel"].is_string()) wrong(name + ": a kernel without a name");
       const auto pattern = entry["kernel"].get<std::string>();
       bool isFound = false;
@@ -199,7 +200,7 @@ class Reader {
         std::string_view json = text.substr(at + kFactsComment.size());
         json = json.substr(0, json.find('\n'));
         const Json entry = parsed(json, where);
-        needWords(entry, where, {"block", "grid", "parameters"});
+        needWords(entry, where, {"block", "grid", "rounds", "parameters"});
         add(f, entry, where);
       }
     }
@@ -240,6 +241,13 @@ class Reader {
       if (list[i].is_object()) needWords(list[i], what, {"value", "least", "most", "multiple"});
       meet(known[i], number(list[i], what), what);
     }
+  }
+
+  static void rounds(uint32_t& known, const Json& said, const std::string& what) {
+    const int64_t n = integer(said, what);
+    if (n < 1 || n > UINT32_MAX) wrong(fmt::format("{} is {}: 1 to {}", what, n, UINT32_MAX));
+    if (known != 0 && known != n) wrong(fmt::format("{} is {} by one fact, and {} by another", what, known, n));
+    known = static_cast<uint32_t>(n);
   }
 
   void parameter(const Function& f, KernelFacts& facts, const Json& p, const std::string& where) {
@@ -353,7 +361,7 @@ bool hasFacts(const Module& module, const Function& kernel) {
   if (module.facts.empty() || !kernel.isEntry) return false;
   const KernelFacts all = factsOfAll(module, kernel), &said = module.facts[kernel.index];
   return said.block != all.block || said.grid != all.grid || said.parameters != all.parameters ||
-         said.pointers != all.pointers;
+         said.pointers != all.pointers || said.rounds != 0;
 }
 
 std::string readFacts(std::string_view json, std::string_view fileName, Module& module) {

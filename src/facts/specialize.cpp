@@ -50,6 +50,7 @@ std::string commentOf(const Module& module, const Function& f) {
     facts["block"].push_back(number(said.block[i]));
     facts["grid"].push_back(number(said.grid[i]));
   }
+  if (said.rounds != 0) facts["rounds"] = said.rounds;
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     const PointerFact& memory = said.pointers[i];
     if (said.parameters[i] == all.parameters[i] && memory == all.pointers[i]) continue;

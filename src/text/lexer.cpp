@@ -92,7 +92,7 @@ std::size_t pastSourceEnd(std::string_view source, std::size_t at) {
 
 }  // namespace
 
-void Lexer::fill(Token* token, const Token* last) {
+void Lexer::fill(Token* token, Token* last) {
   const char* const end = source_.data() + source_.size();
   const char* p = at_;
   while (token != last) {

@@ -22,7 +22,7 @@ class Lexer {
   // for a byte that begins no token.
   void next(Token& token) { fill(&token, &token + 1); }
   // Writes tokens one after the other, and no more after one at the end of the source.
-  void fill(Token* token, const Token* last);
+  void fill(Token* token, Token* last);
 
  private:
   bool takeOther(const char* begin, const char* after, uint16_t type, Token& token);

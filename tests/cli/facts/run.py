@@ -79,6 +79,34 @@ MEMORY = """.version 8.0
 }
 """
 
+# Sums every s-th of the numbers up to n.
+LOOP = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry l(.param .u64 x, .param .u64 y, .param .u32 n, .param .u32 s)
+{COMMENT{
+  .reg .pred %p;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  ld.param.u32 %r1, [n];
+  ld.param.u32 %r2, [s];
+  mov.u32 %r3, 0;
+  mov.u32 %r4, 0;
+L:
+  mul.wide.s32 %rd3, %r3, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.u32 %r5, [%rd4];
+  add.u32 %r4, %r4, %r5;
+  add.s32 %r3, %r3, %r2;
+  setp.lt.s32 %p, %r3, %r1;
+  @%p bra L;
+  st.global.u32 [%rd2], %r4;
+  ret;
+}
+"""
+
 # What is said, and a part of the message.
 REFUSED = [
     ("{", "parse error"),
@@ -88,6 +116,10 @@ REFUSED = [
     ({"version": 1, "kernels": [], "more": 1}, "'more', which nothing is known of; it takes version, kernels"),
     ({"version": 1, "kernels": [{"block": [1]}]}, "a kernel without a name"),
     ({"version": 1, "kernels": [{"kernel": "j*"}]}, "no kernel matches 'j*'"),
+    (facts(rounds=0), "k: rounds is 0: 1 to 4294967295"),
+    (facts(rounds=2**32), "rounds is 4294967296"),
+    (facts(rounds={"least": 3}), "rounds"),
+    ({"version": 1, "kernels": [{"kernel": "k", "rounds": 5}, {"kernel": "*", "rounds": 6}]}, "rounds is 5 by one fact, and 6 by another"),
     (facts(block=[0]), "k: block.x has no value that all facts allow"),
     (facts(block=[2000]), "block.x has no value"),
     (facts(block=[64, 32]), "at least 2048 threads, 1024 is most"),
@@ -133,7 +165,7 @@ REFUSED = [
 
 class Facts(command_tests.CommandTests):
     PARTS = ("constants", "executed", "ranges", "comments", "no_comments",
-             "specialized", "checked", "assertions", "memory", "refused")
+             "specialized", "checked", "assertions", "memory", "rounds", "refused")
 
     def __init__(self, folder, tool):
         super().__init__("facts", tool, folder)
@@ -355,6 +387,26 @@ class Facts(command_tests.CommandTests):
                 done = subprocess.run([ptxas, "-arch=sm_80", "-c", "f.ptx", "-o", "f.cubin"], capture_output=True, text=True,
                                       cwd=self.folder)
                 self.check(done.returncode == 0, text, done.stderr)
+
+    def rounds(self):
+        """Where loops go round often, -O2 unrolls those whose step is a register; it is no promise."""
+        plain = LOOP.replace("{COMMENT{", "{")
+        launch = ["--grid", "1", "--block", "1", "--dump", "y", "--arg", "x=buf:u32:64:iota", "y=buf:u32:1:zero", "u32:64"]
+        for said, loads in (("{", 1), ('{\n//ptxopt:facts {"rounds": 16}', 5), ('{\n//ptxopt:facts {"rounds": 15}', 1)):
+            (self.folder / "l.ptx").write_text(LOOP.replace("{COMMENT{", said))
+            done = self.run("l.ptx", "-o", "lo.ptx", "--guard=off")
+            code = (self.folder / "lo.ptx").read_text()
+            self.check(done.returncode == 0 and len(re.findall(r"ld\.global", code)) == loads, said, done.stderr, code)
+            for step, total in (("1", sum(range(64))), ("3", sum(range(0, 64, 3))), ("64", 0)):
+                done = self.run("run", "lo.ptx", *launch, f"u32:{step}")
+                self.check(str(total) in done.stdout, said, step, done.stdout, done.stderr)
+        (self.folder / "l.ptx").write_text(plain)
+        said = {"version": 1, "kernels": [{"kernel": "l", "rounds": 100}]}
+        code, done = self.optimized(said, "--specialize", "_many", file="l.ptx")
+        general, copy = code.split(".entry l_many(")
+        self.check(general.count("ld.global") == 1 and copy.count("ld.global") == 5 and '"rounds":100' in copy, code)
+        code, done = self.optimized(said, "--facts-check", "-O0", file="l.ptx")
+        self.check(done.returncode == 0 and "__assertfail" not in code, code, done.stderr)
 
     def refused(self):
         for said, message in REFUSED:
