@@ -6,11 +6,11 @@
 
 Kernels are those of kernels.cu beside this script, and some of tests/codegen/loops with indices of 32 bits, compiled by nvcc and
 kept from being unrolled by ptxas, as in timing/gains.py. They are such of which facts say something: arrays that are read and
-written in one loop, addresses that are neighbours, divisions by sizes. --all takes all of both instead. The facts are what who
-launches such a kernel knows: the size of the block, that arrays begin at multiples of 256 bytes, as cudaMalloc makes
-them, and that no two overlap. With "sizes" also the strides and widths that KERNELS names. Both sides are optimized
-without the guard, assembled, and timed by the model for data in L1, L2 and DRAM; printed are cycles with facts / without, of
-the whole kernel, and geometric means.
+written in one loop, addresses that are neighbours, divisions by sizes. --all takes all of both instead, without the size of the
+block where KERNELS does not name it. The facts are what who launches such a kernel knows: the size of the block, that arrays
+begin at multiples of 256 bytes, as cudaMalloc makes them, and that no two overlap. With "sizes" also the strides and widths that
+KERNELS names. Both sides are optimized without the guard, assembled, and timed by the model for data in L1, L2 and DRAM; printed
+are cycles with facts / without, of the whole kernel, and geometric means.
 
 --verify runs each kernel before and after, in launches that keep to the facts.
 --check fails unless the mean with sizes is at most BOUND in some scenario, and --verify finds nothing. 77 without ptxas or nvcc.
@@ -39,7 +39,7 @@ from toolkit import find_ptxas  # noqa: E402
 
 os.environ["PTXOPT_GUARD"] = "off"
 BOUND = 0.75
-BLOCK, ALIGN = 256, 256
+ALIGN = 256
 # Block, and what the integers are, by their place among the parameters: strides, widths and other divisors. Not how often loops
 # go round, since the model takes 8 rounds where it does not know, and fewer would look like faster ones.
 KERNELS = {
@@ -86,7 +86,7 @@ def facts_of(parameters, block, sizes):
     """`parameters`: the types. Addresses are those of 64 bits: indices have 32."""
     said = [{"index": i, "align": ALIGN, "noalias": True} for i, kind in enumerate(parameters) if kind == "u64"]
     said += [{"index": i, "value": value} for i, value in sizes.items()]
-    return {"block": [*block, *[1] * (3 - len(block))], "parameters": said}
+    return {**({"block": [*block, *[1] * (3 - len(block))]} if block else {}), "parameters": said}
 
 
 def kernels_of(text, every):
@@ -96,7 +96,7 @@ def kernels_of(text, every):
         if name.endswith(("_u32", "_i64", "_u64")) or (short not in KERNELS and not every):
             continue
         types = re.findall(r"\.param\s+(?:\.align \d+ )?\.(\w+)", parameters)
-        block, sizes = KERNELS.get(short, ((BLOCK,), {}))
+        block, sizes = KERNELS.get(short, (None, {}))
         yield name, facts_of(types, block, {}), facts_of(types, block, sizes)
 
 
