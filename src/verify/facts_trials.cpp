@@ -80,6 +80,8 @@ void keepToFacts(Trial& t, const Module& module, const Function& kernel, const K
         continue;
       }
       t.fields[k].isPointer = t.fields[k].isPointer && !facts.parameters[i].exact();
+      // A number that leads nowhere meets no other address.
+      if (facts.pointers[i].isNoalias) t.fields[k].bits = 0;
       t.fields[k].bits =
           keptBits(facts.parameters[i], t.fields[k].bits, info(form.type).bits, isSignedType(form.type));
     }

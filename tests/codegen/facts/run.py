@@ -31,7 +31,7 @@ import guard_rule  # noqa: E402
 import inputs  # noqa: E402
 from bench import Bench, Refused  # noqa: E402
 from code_figures import mean_ratio  # noqa: E402
-from compilers import prepare  # noqa: E402
+from compilers import digest, prepare  # noqa: E402
 from loop_kernels import compilers  # noqa: E402
 from tables import table  # noqa: E402
 from toolchains import toolchain  # noqa: E402
@@ -105,11 +105,10 @@ class Way:
 
     def __init__(self, bench, source, arch, kernel, facts):
         self.bench, self.source, self.arch, self.kernel = bench, source, arch, kernel
-        path = Path(bench.work) / "facts" / f"{Path(source).stem}-{kernel}-{len(facts['parameters'])}.json"
-        path.parent.mkdir(exist_ok=True)
         self.text = json.dumps({"version": 1, "kernels": [{"kernel": kernel, **facts}]})
-        path.write_text(self.text)
-        self.path = path
+        self.path = Path(bench.work) / "facts" / f"{digest(self.text.encode())}.json"
+        self.path.parent.mkdir(exist_ok=True)
+        self.path.write_text(self.text)
 
     def made(self):
         # What is said counts for what is kept, not where it lies.
