@@ -21,8 +21,9 @@ using record::RecordError;
 // All values of one number.
 struct Seen {
   int64_t least = INT64_MAX, most = INT64_MIN;
-  uint64_t divisor = 0;  // of all of them; 0: all are 0
-  bool isUsable = true;  // no address, and a number of a fact
+  uint64_t divisor = 0;   // of all of them; 0: all are 0
+  bool isUsable = true;   // no address, and a number of a fact
+  bool isAddress = true;  // each of them, of recorded memory
 
   void add(int64_t value) {
     least = std::min(least, value);
@@ -34,6 +35,11 @@ struct Seen {
     Json range{{"least", least}, {"most", most}};
     if (divisor > 1 && divisor <= INT64_MAX) range["multiple"] = divisor;
     return range;
+  }
+  // Of addresses: as cudaMalloc aligns them, at most.
+  uint64_t alignment() const {
+    constexpr uint64_t kMost = 256;
+    return isAddress && divisor != 0 ? std::min(kMost, divisor & (~divisor + 1)) : 1;
   }
 };
 
@@ -75,14 +81,16 @@ void addParameters(KernelSeen& seen, const RecordedLaunch& launch, const exec::P
   for (std::size_t i = 0; i < program.parameters().size(); ++i) {
     const exec::KernelParameter& p = program.parameters()[i];
     Seen& s = seen.parameters[i];
-    if (!isInteger(p.type) || p.isArray || p.isPointer || p.elements != 1 ||
+    if (!isInteger(p.type) || p.isArray || p.elements != 1 ||
         p.place.offset + p.place.bytes > launch.parameters.size()) {
-      s.isUsable = false;
+      s.isUsable = s.isAddress = false;
       continue;
     }
     uint64_t bits = 0;
     std::memcpy(&bits, launch.parameters.data() + p.place.offset, p.place.bytes);
     const unsigned width = info(p.type).bits;
+    s.isAddress &= width == 64 && isAddress(launch, bits);
+    if (p.isPointer) s.isUsable = false;
     if (width == 64 && (isAddress(launch, bits) || (!isSignedType(p.type) && bits >= INT64_MAX)))
       s.isUsable = false;
     const uint64_t sign = uint64_t{1} << (width - 1);
@@ -97,9 +105,14 @@ Json factsOf(const std::string& kernel, const KernelSeen& seen) {
     facts["grid"].push_back(seen.grid[i].json());
   }
   for (std::size_t i = 0; i < seen.parameters.size(); ++i) {
-    if (!seen.parameters[i].isUsable) continue;
+    const Seen& s = seen.parameters[i];
     Json parameter{{"index", i}};
-    parameter.update(seen.parameters[i].json());
+    if (s.isUsable)
+      parameter.update(s.json());
+    else if (s.alignment() > 1)
+      parameter["align"] = s.alignment();
+    else
+      continue;
     facts["parameters"].push_back(parameter);
   }
   return facts;

@@ -88,7 +88,8 @@ class Records(command_tests.CommandTests):
         self.check(said["sum"] == {"kernel": "sum", "block": [{"value": 32}, *one], "grid": [{"value": 1}, *one]}, said)
         self.check(said["scale"] == {"kernel": "scale", "block": [{"least": 16, "most": 32, "multiple": 16}, *one],
                                      "grid": [{"least": 1, "most": 3}, *one],
-                                     "parameters": [{"index": 1, "least": 3, "most": 9, "multiple": 3}]}, said)
+                                     "parameters": [{"index": 0, "align": 256},
+                                                    {"index": 1, "least": 3, "most": 9, "multiple": 3}]}, said)
         self.ends(0, ["run", "k.ptx", *RUN, "--facts", "m.json"])
         self.ends(2, ["run", "k.ptx", *RUN, *more[:-1], "u32:12", "--facts", "m.json"], "by the facts")
         self.ends(0, ["record", "facts", "m.zip", "-o", "-", "--launch", "1"], '"value": 3')
