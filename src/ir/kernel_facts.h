@@ -2,7 +2,7 @@
 // parameters lead to.
 //
 // Facts are promises. Analyses and passes rely on them; what a kernel does in a launch that breaks one is undefined. Who
-// reads them: facts/facts.h. Who checks launches: facts/launch_check.h.
+// reads them: facts/facts.h. Who checks launches: exec/launch_facts.h.
 #pragma once
 
 #include <array>
