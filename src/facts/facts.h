@@ -6,11 +6,11 @@
 //
 // A number is a number, or an object of `value`, or of `least`, `most` and `multiple`. Of `block` and `grid` the
 // components that are left out are not known. Of the memory that a parameter of 64 bits leads to, `align`, `noalias`, `readonly`
-// and `bytes` say what PointerFact has; `align` is a multiple of the address that is a power of two. A kernel is named as it is, or by a pattern with * and ?. All that matches
-// counts together. In PTX, `//ptxopt:facts {...}` from a kernel's first word to its closing brace says the same of that
-// kernel, without "kernel".
-// Errors: what is no JSON, words twice in an object, unknown words, numbers that no launch can have, parameters that are not there or are no integers,
-// facts that contradict each other or the kernel's directives, and patterns that no kernel matches.
+// and `bytes` say what PointerFact has; `align` is a multiple of the address that is a power of two. A kernel is named as it
+// is, or by a pattern with * and ?. All that matches counts together. In PTX, `//ptxopt:facts {...}` from a kernel's first word
+// to its closing brace says the same of that kernel, without "kernel". `rounds` of a kernel is no promise.
+// Errors: what is no JSON, words twice in an object, unknown words, numbers that no launch can have, parameters that are not
+// there or are no integers, facts that contradict each other or the kernel's directives, and patterns that no kernel matches.
 #pragma once
 
 #include <string>
