@@ -63,6 +63,7 @@ void Launch::runClusters() {
   std::deque<Entry> aside;
   const Dim3 shape{config_.grid.x / config_.cluster.x, config_.grid.y / config_.cluster.y,
                    config_.grid.z / config_.cluster.z};
+  const uint64_t warps = config_.cluster.count() * ((config_.block.count() + 31) / 32);
   const auto work = [&](Entry& e) {
     for (int i = 0; i < kPatience && !failed_; ++i)
       if (e.cluster->run()) return true;
@@ -78,7 +79,10 @@ void Launch::runClusters() {
     }
     try {
       if (e.cluster == nullptr) e.cluster = std::make_unique<Cluster>(*this, positionIn(shape, e.number));
-      if (!work(e)) aside.push_back(std::move(e));
+      if (!work(e))
+        aside.push_back(std::move(e));
+      else if (const uint64_t ended = warps_.fetch_add(warps) + warps; ended > config_.stepLimit)
+        throw ExecError(FaultKind::StepLimit, fmt::format("more than {} warps", config_.stepLimit));
     } catch (...) {
       const std::lock_guard lock(failure_);
       if (e.number < errorCluster_) {

@@ -47,6 +47,7 @@ class Launch {
   std::unique_ptr<Checks> checks_;
   std::mutex atomicLocks_[kAtomicLocks];
   std::atomic<uint64_t> steps_ = 0;
+  std::atomic<uint64_t> warps_ = 0;  // that ended
   unsigned workers_ = 1;
   std::atomic<uint64_t> next_ = 0;
   uint64_t clusters_ = 0;

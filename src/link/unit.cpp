@@ -199,7 +199,7 @@ class Rewriter {
   void word(bool begins) {
     const std::string_view name = t_.now().view();
     Tokens next = t_;
-    next.advance();
+    if (begins || mayHaveRange_) next.advance();
     if (begins && !next.is(PtxLexer::COLON)) return;  // an opcode
     begins_ = begins;
     if (mayHaveRange_ && next.is(PtxLexer::LESS)) {

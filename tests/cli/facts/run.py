@@ -146,7 +146,7 @@ REFUSED = [
     (facts(parameters=[{"index": 6, "least": 2**63 - 2, "multiple": 2**63 - 1}]), "9223372036854775807 or more"),
     (facts(parameters=[{"index": 6, "least": -2**63 + 1, "most": -2**63 + 1, "multiple": 2**62}]), "no value"),
     ('{"version": 1, "kernels": [{"kernel": "k", "block": [64], "block": [32]}]}', "an object has 'block' twice"),
-    ('{"version": 1, "kernels": [{"kernel": "k", "block": [' + "[" * 500000 + "]" * 500000 + "]}]}", "nested deeper than 8 levels"),
+    ('{"version": 1, "kernels": [{"kernel": "k", "block": [' + "[" * 500000 + "]" * 500000 + "]}]}", "deeper than 8 levels"),
     ('{"version": 1, "kernels": [{"kernel": "k", "block": [1e999]}]}', "facts.json: "),
     (facts(parameters=[{"index": 1, "value": 1}, {"name": "n", "value": 2}]), "parameter 1 (n) has no value"),
     (facts(parameters=[{"index": 1, "least": -5, "most": 5}, {"index": 1, "least": 2**31}]), "no value"),
@@ -164,7 +164,7 @@ REFUSED = [
 
 
 class Facts(command_tests.CommandTests):
-    PARTS = ("constants", "executed", "ranges", "comments", "no_comments",
+    PARTS = ("constants", "executed", "ranges", "comments", "no_comments", "large",
              "specialized", "checked", "assertions", "memory", "rounds", "refused")
 
     def __init__(self, folder, tool):
@@ -190,7 +190,8 @@ class Facts(command_tests.CommandTests):
         self.check(code == PLAIN, "a part of a parameter", code)
         # A guarded load; a pragma that belongs to a load goes with it.
         load = "  ld.param.u32 %r1, [n];\n"
-        text = PLAIN.replace(load, f'  setp.ne.u64 %p, %rd1, 0;\n  .pragma "used_bytes_mask 3";\n{load}{load.replace("ld", "@!%p ld")}')
+        guarded = load.replace("ld", "@!%p ld")
+        text = PLAIN.replace(load, f'  setp.ne.u64 %p, %rd1, 0;\n  .pragma "used_bytes_mask 3";\n{load}{guarded}')
         (self.folder / "u.ptx").write_text(text)
         code, done = self.optimized(facts(parameters=[{"index": 1, "value": 7}]), "--passes=apply-facts", file="u.ptx")
         self.check("@!%p mov.b32 %r1, 7;" in code and "pragma" not in code, code, done.stderr)
@@ -245,11 +246,18 @@ class Facts(command_tests.CommandTests):
         self.check(done.returncode == 2 and re.match(r"c\.ptx:\d+:\d+: k: .*parse error", done.stderr.split("error: ")[-1] if
                                                      done.stderr.startswith("ptxopt") else done.stderr), done.stderr)
 
+    def large(self):
+        """A grid that no interpreter gets through ends."""
+        for grid in ([2**31 - 1], [{"least": 2**30}]):
+            (self.folder / "facts.json").write_text(json.dumps(facts(grid=grid)))
+            done = self.run("verify", "k.ptx", "k.ptx", "--facts", "facts.json")
+            self.check(done.returncode == 2 and "step-limit" in done.stdout, grid, done.stdout, done.stderr)
+
     def no_comments(self):
         """What looks like facts in strings, in block comments and after another //, and longer words."""
         said = '//ptxopt:facts {"block": [32]}'
-        for text, counts in ((said, True), (said.replace(" {", "{"), True), (said + "\r", True), ("  " + said, True), ("// " + said, False),
-                             ("//" + said, False), (f"/* {said} */", False), (f"/*\n{said}\n*/", False),
+        for text, counts in ((said, True), (said.replace(" {", "{"), True), (said + "\r", True), ("  " + said, True),
+                             ("// " + said, False), ("//" + said, False), (f"/* {said} */", False), (f"/*\n{said}\n*/", False),
                              (f'.pragma "\n{said[:15]}{{}}\n";', False), ("//ptxopt:factsoid {}", False), ("// ptxopt:facts {}", False)):
             (self.folder / "c.ptx").write_text(KERNEL.replace("{COMMENT{", "{\n" + text), newline="")
             done = self.run("c.ptx", "-o", "-", "--passes=apply-facts", "--guard=off")
