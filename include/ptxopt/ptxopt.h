@@ -96,6 +96,9 @@ struct FunctionOutcome {
   // Whether it uses a function otherwise than to call it by its name, or a variable of the module holds the address of one.
   // ptxas then may compile other functions in another way.
   bool takesAddress = false;
+  // The functions that it mentions and that have no body in the text, by name, but for those that ptxas has code of (vprintf
+  // and its kind). Where they are called, ptxas takes the text as relocatable code only.
+  std::vector<std::string> elsewhere;
   // Where it stood in the text as given, without a byte order mark: from its first modifier, from its opening brace, and to
   // after the closing one.
   uint64_t begin = 0, body = 0, end = 0;

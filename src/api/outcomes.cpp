@@ -1,6 +1,7 @@
 #include "api/outcomes.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "analysis/dataflow/direct_calls.h"
@@ -10,6 +11,9 @@ namespace ptxopt {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
+
+// Of these alone ptxas 12 and 13 take calls in a whole program without a body.
+constexpr std::array<std::string_view, 4> kOfPtxas{"__assertfail", "free", "malloc", "vprintf"};
 
 class Mentions {
  public:
@@ -39,6 +43,23 @@ class Mentions {
           return true;
     }
     return false;
+  }
+
+  // Functions without a body, in the order of their names.
+  std::vector<std::string> elsewhere(const Function& f) const {
+    std::vector<std::string> names;
+    for (const InstrId id : f)
+      for (const Operand& o : f.operandsOf(f[id])) {
+        if (o.kind != OperandKind::Symbol || ofSymbol_[o.payload] != kNone) continue;
+        const Symbol& symbol = module_.symbols[o.payload];
+        if (symbol.kind != SymbolKind::Function) continue;
+        if (const std::string_view name = module_.text(symbol.name);
+            std::ranges::find(kOfPtxas, name) == kOfPtxas.end())
+          names.emplace_back(name);
+      }
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    return names;
   }
 
   std::vector<uint32_t> of(uint32_t self, const Function& f) {
@@ -90,6 +111,7 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module) {
                    .changed = f.changed,
                    .mentions = {},
                    .takesAddress = false,
+                   .elsewhere = {},
                    .begin = f.source.begin,
                    .body = f.body.begin,
                    .end = f.body.end});
@@ -101,6 +123,7 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module) {
     if (f.hasBody) {
       all[n].takesAddress = areInVariables || mentions.takesAddress(f);
       all[n].mentions = mentions.of(n, f);
+      all[n].elsewhere = mentions.elsewhere(f);
       ++n;
     }
   return all;

@@ -4,7 +4,8 @@
 // is as it was, and ptxas compiles each function by itself: the figures of the others are the same
 // (tests/cli/guard/cut.py shows it).
 // Declines: a module that takes the address of a function. ptxas then compiles others otherwise as well: where the kernel
-// that reads a table of functions is gone, those in it are no longer called through pointers.
+// that reads a table of functions is gone, those in it are no longer called through pointers. Nor are kernels left out that
+// reach a function of another file: for their sake ptxas takes the whole as relocatable code, and compiles the others so too.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,9 @@
 
 namespace ptxopt {
 
-// Kernels that did not change and reach nothing that did, by function; none where an address of a function is taken. Linear in all mentions.
+// Kernels that may be left out, by function. Linear in all mentions, as the next one.
+std::vector<bool> cuttableKernels(const std::vector<FunctionOutcome>& functions);
+// Those of them that did not change and reach nothing that did.
 std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions);
 
 // How much of the input their bodies are, in bytes.

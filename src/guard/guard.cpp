@@ -139,8 +139,10 @@ class Guard {
       return assembly;
     }
     std::vector<bool> isCut = isLeftOut;
-    if (answers)
-      for (std::size_t f = 0; f < isCut.size(); ++f) isCut[f] = isCut[f] || answers->known()[f];
+    if (answers) {
+      const std::vector<bool> mayBeCut = cuttableKernels(functions);
+      for (std::size_t f = 0; f < isCut.size(); ++f) isCut[f] = isCut[f] || (mayBeCut[f] && answers->known()[f]);
+    }
     mayCut = mayCut && bytesOf(functions, isCut) * kLeastCut >= text.size();
     PtxasSettings settings = ptxas_;
     if (answers) settings.cache = nullptr;

@@ -1,6 +1,9 @@
 #include "guard/kernel_answers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "guard/closure.h"
 #include "guard/cut.h"
@@ -33,7 +36,10 @@ KernelAnswers::KernelAnswers(std::string_view text, const std::vector<FunctionOu
       reached_(functions.size()),
       isKnown_(functions.size()) {
   text = withoutMark(text);
-  const std::string outside = Cache::key(textOutside(text, functions)) + "\n" + callOf(architecture, settings);
+  std::string outside = Cache::key(textOutside(text, functions)) + "\n" + callOf(architecture, settings);
+  std::set<std::string_view> elsewhere;
+  for (const FunctionOutcome& f : functions) elsewhere.insert(f.elsewhere.begin(), f.elsewhere.end());
+  for (const std::string_view name : elsewhere) outside += fmt::format("calls {}\n", name);
   const CallGraph graph(functions);
   for (uint32_t f = 0; f < functions.size(); ++f) {
     if (!functions[f].isKernel || (!isLeftOut.empty() && isLeftOut[f])) continue;

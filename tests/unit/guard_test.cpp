@@ -171,7 +171,7 @@ TEST_CASE("cut: a changed function affects all kernels that reach it") {
   CHECK(which == std::vector<bool>{false, false, false, true, false});
 }
 
-TEST_CASE("cut: nothing is left out of a module that takes the address of a function") {
+TEST_CASE("cut: what other kernels depend on is not left out") {
   constexpr std::string_view kHead = ".version 8.5\n.target sm_80\n.address_size 64\n.func f() { ret; }\n";
   constexpr std::string_view kKernels =
       ".entry a() { .reg .b32 %r<3>; mov.u32 %r1, 7; ret; }\n.entry b() { call f, (); ret; }\n";
@@ -189,6 +189,13 @@ TEST_CASE("cut: nothing is left out of a module that takes the address of a func
   CHECK(leftOut("", ".entry c() { .reg .b64 %rd; mov.u64 %rd, f; ret; }\n") == 0);
   CHECK(leftOut("", ".entry c() { .reg .b64 %rd; mov.u64 %rd, a; ret; }\n") == 0);
   CHECK(leftOut("", ".func g() { .reg .b64 %rd; T: .calltargets f; mov.u64 %rd, 1; call %rd, T; ret; }\n") == 0);
+  // Nor what reaches a function of another file.
+  constexpr std::string_view kOther = ".extern .func g();\n";
+  CHECK(leftOut(kOther, ".entry c() { ret; }\n") == 2);
+  CHECK(leftOut(kOther, ".entry c() { call g, (); ret; }\n") == 1);
+  CHECK(leftOut(kOther, ".func h() { call g, (); ret; }\n.entry c() { call h, (); ret; }\n") == 1);
+  CHECK(leftOut(".extern .func free(.param .b64 p);\n",
+                ".entry c() { .param .b64 x; st.param.b64 [x], 0; call free, (x); ret; }\n") == 2);
 }
 
 TEST_CASE("guard: no ptxas to ask keeps the input and says so") {

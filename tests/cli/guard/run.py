@@ -459,6 +459,17 @@ def test_cache(bench, folder):
     runs, output = asked(function("f") + ".global .u64 table[1] = {f};\n" + kernel("a", call("f")) + kernel("b"))
     entries = [path for path in Path(cache).rglob("*") if path.is_file()]
     check(runs == 2 and len(entries) == 2, f"a table of functions: asked {runs} times, {len(entries)} entries")
+    # For one that calls a function of another file, ptxas compiles all as relocatable code, after it has refused it as a program.
+    shutil.rmtree(cache)
+    other = ".extern .func (.reg .u32 r) f (.reg .u32 a);\n" + kernel("a", call("f"))
+    runs, output = asked(other + kernel("b"))
+    check(runs == 4, f"a function of another file: asked {runs} times")
+    runs, output = asked(other + kernel("c"))
+    check(runs == 4, f"the kernel that calls it is known, and not cut: asked {runs} times")
+    count = len([path for path in Path(cache).rglob("*") if path.is_file()])
+    runs, output = asked(other.replace(call("f"), "") + kernel("b"))
+    count = len([path for path in Path(cache).rglob("*") if path.is_file()]) - count
+    check(runs == 2 and count == 4, f"none that calls it, and no relocatable code: asked {runs} times, {count} entries more")
 
 
 def main():
