@@ -26,6 +26,11 @@ InstrId usedBytesMaskOf(const Module& module, const Function& f, InstrId id) {
   return p.valid() && isUsedBytesMask(module, f[p]) ? p : InstrId();
 }
 
+void eraseWithPragma(const Module& module, Function& f, InstrId id) {
+  if (const InstrId pragma = usedBytesMaskOf(module, f, id); pragma.valid()) f.erase(pragma);
+  f.erase(id);
+}
+
 uint64_t usedBytes(const Module& module, const Instruction& pragma) {
   const std::string text(module.text(NameId(pragma.payload)));
   const std::size_t at = text.find(kUsedBytesMask);

@@ -12,6 +12,8 @@ bool isNounroll(const Module& module, const Instruction& i);
 bool isUsedBytesMask(const Module& module, const Instruction& i);
 // The one that describes an instruction; no id when none does.
 InstrId usedBytesMaskOf(const Module& module, const Function& f, InstrId id);
+// Erases an instruction with the one that describes it, which would describe what comes next.
+void eraseWithPragma(const Module& module, Function& f, InstrId id);
 // Its number, a bit for each byte; 0 where it cannot be read.
 uint64_t usedBytes(const Module& module, const Instruction& pragma);
 

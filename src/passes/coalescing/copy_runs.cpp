@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/pragmas.h"
+
 namespace ptxopt {
 
 CopyRuns::CopyRuns(Function& f, PassContext& context, const Coalescer& coalescer, Options options)
     : f_(f),
+      module_(context.module),
       coalescer_(coalescer),
       cfg_(context.analyses.cfg()),
       slots_(context.analyses.slotIndexes()),
@@ -223,7 +226,7 @@ void CopyRuns::shortenOne(Run& run) {
     return;
   }
   // What is not needed holds what it held before.
-  f_.erase(c.instruction);
+  eraseWithPragma(module_, f_, c.instruction);
   ++counts_.shortened;
   ++counts_.removed;
   shortened_.push_back({1, 0});
@@ -271,7 +274,7 @@ void CopyRuns::rewrite(const Run& run, const std::vector<Move>& moves) {
     const auto says = [&](const Copy& c) { return c.to == to && c.from == from; };
     while (skip < std::min(room, kNear) && !says(*run.copies[next + skip].copy)) ++skip;
     if (!says(*run.copies[next + skip].copy)) skip = 0;
-    for (; skip > 0; --skip) f_.erase(run.copies[next++].copy->instruction);
+    for (; skip > 0; --skip) eraseWithPragma(module_, f_, run.copies[next++].copy->instruction);
     const Copy& slot = *run.copies[next++].copy;
     if (says(slot)) continue;
     const auto operands = f_.operandsOf(f_[slot.instruction]).subspan(slot.isGuarded);
@@ -279,7 +282,7 @@ void CopyRuns::rewrite(const Run& run, const std::vector<Move>& moves) {
     operands[1].payload = from.value;
     f_.touch(slot.instruction);
   }
-  for (; next < run.copies.size(); ++next) f_.erase(run.copies[next].copy->instruction);
+  for (; next < run.copies.size(); ++next) eraseWithPragma(module_, f_, run.copies[next].copy->instruction);
 }
 
 }  // namespace ptxopt

@@ -100,6 +100,7 @@ class CopyRuns {
   void rewrite(const Run& run, const std::vector<Move>& moves);
 
   Function& f_;
+  const Module& module_;
   const Coalescer& coalescer_;
   const Cfg& cfg_;
   const SlotIndexes& slots_;

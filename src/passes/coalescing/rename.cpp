@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/pragmas.h"
 #include "passes/coalescing/coalescer.h"
 
 namespace ptxopt {
@@ -144,7 +145,7 @@ Coalescer::Applied Coalescer::apply() {
   applied.renamed += sinks.size();
   for (const InstrId id : superfluous) {
     if (f_[id].is(Instruction::Erased)) continue;
-    f_.erase(id);
+    eraseWithPragma(context_.module, f_, id);
     ++applied.erased;
   }
   if (applied.any()) eraseUnusedDeclarations();

@@ -22,8 +22,7 @@ DeadInstructions::Erased DeadInstructions::erase() {
   Erased erased{.instructions = dead_.size()};
   for (const InstrId id : dead_) {
     for (const Operand& o : f_.operandsOf(f_[id])) erased.namedLabel |= o.kind == OperandKind::Label;
-    if (const InstrId pragma = usedBytesMaskOf(module_, f_, id); pragma.valid()) f_.erase(pragma);
-    f_.erase(id);
+    eraseWithPragma(module_, f_, id);
   }
   dead_.clear();
   return erased;
