@@ -15,6 +15,19 @@ bool isNounroll(const Module& module, const Instruction& i) {
   return i.kind == InstrKind::Pragma && module.text(NameId(i.payload)) == kNounroll;
 }
 
+bool areAllNounroll(const Module& module, const Function& f) {
+  const auto saysSo = [&](uint64_t begin, uint64_t end) {
+    return begin < end && module.source.substr(begin, end - begin).find("\"nounroll\"") != std::string_view::npos;
+  };
+  uint64_t at = 0;
+  for (const Function& g : module.functions) {
+    if (!g.hasBody) continue;
+    if (saysSo(at, g.source.begin) || (&g == &f && saysSo(g.source.begin, g.body.begin))) return true;
+    at = g.body.end;
+  }
+  return saysSo(at, module.source.size());
+}
+
 bool isUsedBytesMask(const Module& module, const Instruction& i) {
   return i.kind == InstrKind::Pragma &&
          module.text(NameId(i.payload)).find(kUsedBytesMask) != std::string_view::npos;

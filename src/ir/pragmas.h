@@ -8,6 +8,9 @@ namespace ptxopt {
 
 // `.pragma "nounroll";` asks ptxas not to unroll the loop whose header it stands in.
 bool isNounroll(const Module& module, const Instruction& i);
+// Whether one asks that of all loops: in the head of the function, or outside of functions. Those at the beginning of a body
+// ask nothing of ptxas. Linear in the text outside of bodies.
+bool areAllNounroll(const Module& module, const Function& f);
 
 bool isUsedBytesMask(const Module& module, const Instruction& i);
 // The one that describes an instruction; no id when none does.

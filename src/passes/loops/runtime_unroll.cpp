@@ -17,7 +17,7 @@
 //             of many instructions, or whose copies would cost resident blocks by the estimate, are not optimized.
 // Cost:       linear.
 // Declines:   too-large; loops: irreducible, blocks (more than one), no-preheader (control does not fall into it alone),
-//             nounroll (a pragma asks for that), scope (braces, declarations, other pragmas, a name that means something
+//             nounroll (a pragma of the loop, the function or the module asks for that), scope (braces, declarations, other pragmas, a name that means something
 //             else before the loop), effects (calls, barriers, and whatever is ordered, volatile, asynchronous, atomic or
 //             convergent), counter (no such counter and test of 32 bits), constant-step, no-loads, size, register-pressure.
 #include <algorithm>
@@ -78,6 +78,7 @@ class RuntimeUnroll : FunctionPass {
   // ---- which loops ----
 
   std::string_view whyNot(LoopId l, CountedEnd& counter) {
+    if (isNounroll_) return "nounroll";
     if (loops_[l].irreducible) return "irreducible";
     if (loops_.blocks(l).size() != 1) return "blocks";
     const BlockId header = loops_[l].header;
@@ -304,6 +305,7 @@ class RuntimeUnroll : FunctionPass {
   LoopRegisterBudget budget_;
   RegisterReach reaches_{module_, f_};
   const unsigned copies_;
+  const bool isNounroll_ = areAllNounroll(module_, f_);
   MissedRemarks missed_;
 };
 
