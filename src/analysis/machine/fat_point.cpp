@@ -162,14 +162,25 @@ class Placer {
     uint64_t least = UINT64_MAX;
     if (members.size() == 1 && units == 1) return freeSlot(members.front());
     for (uint32_t at = 0; at + units <= opened_; at += step) {
-      if (!isFree(members, at)) continue;
-      const uint64_t soft = weigh(members, at, UINT64_MAX).soft;
-      if (soft < least) {
-        least = soft;
-        best = at;
-      }
+      const uint64_t soft = softWeight(members, at);
+      if (soft >= least || !isFree(members, at)) continue;
+      least = soft;
+      best = at;
     }
     return best;
+  }
+
+  // Of old slots.
+  uint64_t softWeight(std::span<const uint32_t> members, uint32_t at) const {
+    uint64_t soft = 0;
+    for (const uint32_t v : members) {
+      const uint32_t other = partner_[v];
+      if (other != FatPointResult::kNone && result_.slot[other] != FatPointResult::kNone &&
+          result_.slot[other] % 2 == at % 2)
+        soft += kParityWeight;
+      for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) soft += held_[at].length;
+    }
+    return soft;
   }
 
   // The same for a value of one unit, as most are.
