@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -490,6 +492,56 @@ TEST_CASE("live intervals: computing registers again after random edits is compu
     }
   }
   CHECK(spreads > 100);
+}
+
+TEST_CASE("live intervals: bringing them up to date after random edits is computing all") {
+  struct State {
+    State(const Parsed& p, const Function& f)
+        : cfg(*p, f), slots(f, cfg), dominators(cfg, DominatorTree::Direction::Dominators) {}
+    Cfg cfg;
+    SlotIndexes slots;
+    DominatorTree dominators;
+    std::optional<LiveIntervals> intervals;
+  };
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
+    CAPTURE(seed);
+    const Parsed p(randomFunction(seed, {.mostBlocks = 6, .mostStatements = 8}));
+    Function& f = p.function(1);
+    std::mt19937_64 random(seed);
+    auto before = std::make_unique<State>(p, f);
+    before->intervals.emplace(f, before->cfg, before->slots, &before->dominators);
+    for (int round = 0; round < 12; ++round) {
+      std::vector<InstrId> plain;  // what ends no block and begins none
+      for (uint32_t b = 0; b < before->cfg.size(); ++b)
+        for (const InstrId id : before->slots.instructions(BlockId(b)))
+          if (id != before->cfg[BlockId(b)].last && id != before->cfg[BlockId(b)].first) plain.push_back(id);
+      if (plain.size() < 3) break;
+      for (uint64_t edits = random() % 4; edits != 0; --edits) {
+        const InstrId id = plain[random() % plain.size()], other = plain[random() % plain.size()];
+        if (f[id].is(Instruction::Erased) || f[other].is(Instruction::Erased)) continue;
+        switch (random() % 4) {
+          case 0: f.erase(id); break;
+          case 1: insertCopy(f, other, id); break;
+          case 2:
+            if (id != other) f.moveBefore(id, other);
+            break;
+          default:  // one register becomes another
+            for (Operand& o : f.operandsOf(f[id])) {
+              if (!o.isRegister() || o.reg() == Function::kCarry) continue;
+              o.payload = static_cast<uint32_t>(1 + random() % (f.registers.size() - 1));
+              break;
+            }
+        }
+      }
+      auto now = std::make_unique<State>(p, f);
+      REQUIRE(now->cfg.hasEdgesOf(before->cfg));
+      now->intervals.emplace(f, now->cfg, now->slots, now->dominators, *std::move(before->intervals),
+                             before->slots);
+      REQUIRE(now->intervals->verify() == "");
+      REQUIRE(*now->intervals == LiveIntervals(f, now->cfg, now->slots));
+      before = std::move(now);
+    }
+  }
 }
 
 TEST_CASE("live intervals: a register made later") {
