@@ -248,10 +248,9 @@ class Facts(command_tests.CommandTests):
 
     def large(self):
         """A grid that no interpreter gets through ends."""
-        for grid in ([2**31 - 1], [{"least": 2**30}]):
-            (self.folder / "facts.json").write_text(json.dumps(facts(grid=grid)))
-            done = self.run("verify", "k.ptx", "k.ptx", "--facts", "facts.json")
-            self.check(done.returncode == 2 and "step-limit" in done.stdout, grid, done.stdout, done.stderr)
+        (self.folder / "facts.json").write_text(json.dumps(facts(grid=[2**31 - 1])))
+        done = self.run("verify", "k.ptx", "k.ptx", "--facts", "facts.json", "--max-steps", "1000")
+        self.check(done.returncode == 2 and "step-limit" in done.stdout, done.stdout, done.stderr)
 
     def no_comments(self):
         """What looks like facts in strings, in block comments and after another //, and longer words."""
