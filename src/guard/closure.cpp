@@ -48,4 +48,12 @@ bool CallGraph::reaches(uint32_t function, const std::vector<bool>& any) const {
   return std::ranges::any_of(closure(function), [&](uint32_t f) { return any[f]; });
 }
 
+std::size_t CallGraph::kernelsThatReach(uint32_t function) const {
+  std::vector<bool> isIt(functions_.size());
+  isIt[function] = true;
+  std::size_t kernels = 0;
+  for (uint32_t f = 0; f < functions_.size(); ++f) kernels += functions_[f].isKernel && reaches(f, isIt) ? 1 : 0;
+  return kernels;
+}
+
 }  // namespace ptxopt

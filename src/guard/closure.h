@@ -22,6 +22,7 @@ class CallGraph {
   std::vector<bool> reachedFrom(const std::vector<bool>& roots) const;
   // Whether it reaches one of these, by function, itself included.
   bool reaches(uint32_t function, const std::vector<bool>& any) const;
+  std::size_t kernelsThatReach(uint32_t function) const;
 
  private:
   const std::vector<FunctionOutcome>& functions_;

@@ -245,8 +245,9 @@ class Guard {
 
   void keepWorse() {
     for (;;) {
-      const std::vector<WorseFunction> worse = worseFunctions(done_.guard.before, done_.guard.after, guard_.rule);
       const CallGraph graph(done_.result.outcomes);
+      std::vector<WorseFunction> worse = worseFunctions(done_.guard.before, done_.guard.after, guard_.rule);
+      std::erase_if(worse, [&](const WorseFunction& w) { return isUnchangedCopy(w, graph); });
       std::vector<bool> isKept(done_.result.outcomes.size());
       const bool anyUnjudged = keepUnjudged(graph, isKept);
       if (worse.empty() && !anyUnjudged) return;
@@ -262,6 +263,17 @@ class Guard {
       }
       if (!take(measureOutput())) return;
     }
+  }
+
+  // Whether this is a function whose code is part of several kernels', and that was not changed, nor what it reaches. Its
+  // figures are those of one copy: of which one depends on what was assembled. These kernels are compared themselves.
+  bool isUnchangedCopy(const WorseFunction& w, const CallGraph& graph) const {
+    const auto& outcomes = done_.result.outcomes;
+    const FunctionMeasures* const after = done_.guard.after.find(w.name);
+    const uint32_t root = graph.indexOf(w.name);
+    if (after == nullptr || root == CallGraph::kNone || after->isKernel || after->instructions != 0) return false;
+    if (std::ranges::any_of(graph.closure(root), [&](uint32_t f) { return outcomes[f].changed; })) return false;
+    return graph.kernelsThatReach(root) > 1;
   }
 
   enum class Verdict : uint8_t {
@@ -374,20 +386,6 @@ class Guard {
 }  // namespace
 
 std::string_view name(GuardMode mode) { return kModes[static_cast<std::size_t>(mode)]; }
-
-std::vector<WorseFunction> worseFunctions(const Measures& before, const Measures& after, GuardRule rule) {
-  std::vector<WorseFunction> worse;
-  for (const FunctionMeasures& f : before.functions) {
-    const FunctionMeasures* const now = after.find(f.name);
-    if (now == nullptr) {
-      // ptxas leaves out functions that no kernel calls any longer.
-      if (f.isKernel) worse.push_back({f.name, {}, true});
-    } else if (f.code.empty() || f.code != now->code) {
-      if (const Comparison by = compare(f, *now, rule); by.sign > 0) worse.push_back({f.name, by, false});
-    }
-  }
-  return worse;
-}
 
 GuardedResult optimizeGuarded(std::string_view text, const Options& options, const GuardOptions& guard) {
   GuardedResult done = Guard(text, options, guard).run();

@@ -472,6 +472,39 @@ def test_cache(bench, folder):
     check(runs == 2 and count == 4, f"none that calls it, and no relocatable code: asked {runs} times, {count} entries more")
 
 
+def test_copies(bench, folder):
+    """Of a function whose code is part of two kernels, ptxas tells the spills of one copy: of which one is no reason to keep a kernel."""
+    live = 30
+    code = "".join(f"fma.rn.f32 %f0, %f0, %f1, 0f3F{i:02d}0000; sin.approx.f32 %f{i + 2}, %f0;\n" for i in range(live))
+    sums = "".join(f"add.f32 %f0, %f0, %f{i + 2};\n" for i in range(live))
+    shared = f""".func (.param .b32 r) f(.param .b32 x) {{
+  .reg .f32 %f<{live + 3}>; .reg .pred %p; .reg .b32 %c;
+  ld.param.f32 %f1, [x]; mov.f32 %f0, %f1; mov.u32 %c, 0;
+L:
+  {code}{sums}add.u32 %c, %c, 1; setp.lt.u32 %p, %c, 100;
+  @%p bra L;
+  st.param.f32 [r], %f0; ret;
+}}
+"""
+    calls = "{ .param .b32 a; .param .b32 b; st.param.f32 [a], %f1; call.uni (b), f, (a); ld.param.f32 %f1, [b]; }\n"
+
+    def caller(name, directives, more):
+        return f""".visible .entry {name}(.param .u64 p) {directives} {{
+  .reg .f32 %f<3>; .reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [p]; ld.global.f32 %f1, [%rd1]; ld.global.u32 %r1, [%rd1+4]; mov.u32 %r3, 5;
+  {more}{calls}{calls}st.global.f32 [%rd1], %f1; st.global.u32 [%rd1+4], %r1; ret;
+}}
+"""
+
+    many = "".join(f"add.u32 %r1, %r1, {i}; xor.b32 %r1, %r1, {5 * i};\n" for i in range(120))
+    source, out = folder / "copies.ptx", folder / "copies.out.ptx"
+    source.write_text(HEAD + shared + caller("large", "", many) + caller("small", ".maxnreg 32", "div.u32 %r1, %r1, 10;\n"))
+    for passes in ("dce", "divide"):  # the second one changes one kernel
+        done = run(bench.tool, source, "-o", out, "-v", f"--passes={passes}", "--guard=ptxas", "--ptxas", bench.real,
+                   env={"PTXOPT_CACHE_DIR": str(folder / "copies")})
+        check(done.returncode == 0 and "kept as it was" not in done.stderr, f"{passes}: {done.stderr}")
+
+
 def main():
     os.environ.pop("PTXOPT_GUARD", None)  # the tests of other things turn the guard off; here it is what is tested
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -486,6 +519,7 @@ def main():
         bench = Bench(os.path.abspath(args.tool), folder, real)
         test_kernels(bench)
         test_calls(bench)
+        test_copies(bench, folder)
         test_trouble(bench)
         test_no_verdict(bench, folder)
         test_some_judged(bench, folder)
