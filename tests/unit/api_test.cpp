@@ -73,12 +73,14 @@ TEST_CASE("api: levels, passes and skip") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops wide-multiply local-cse slsr lsr runtime-unroll widen-accesses schedule-loads sink-parameters ");
+        "divide licm-slow-ops wide-multiply local-cse slsr lsr runtime-unroll widen-accesses schedule-loads "
+        "sink-parameters ");
   CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
         "inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide "
-        "licm-slow-ops wide-multiply local-cse slsr lsr runtime-unroll dce@2 widen-accesses schedule-loads sink-parameters ");
+        "licm-slow-ops wide-multiply local-cse slsr lsr runtime-unroll dce@2 widen-accesses schedule-loads "
+        "sink-parameters ");
   CHECK(optimize(kDead, {.level = 0}).output == kDead);
   CHECK(optimize(kDead, {.passes = std::vector<std::string>{}}).output == kDead);
 }

@@ -45,7 +45,8 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops wide-multiply local-cse slsr lsr runtime-unroll widen-accesses schedule-loads sink-parameters ");
+        "divide licm-slow-ops wide-multiply local-cse slsr lsr runtime-unroll widen-accesses schedule-loads "
+        "sink-parameters ");
   CHECK(steps({.skip = second}) ==
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
         "cssa-coalesce "

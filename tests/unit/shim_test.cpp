@@ -7,13 +7,13 @@
 #include <atomic>
 #include <fstream>
 
+#include "support/shell_words.h"
 #include "support/temporary_folder.h"
 #include "wrapper/child.h"
 #include "wrapper/messages.h"
 #include "wrapper/nvcc_plan.h"
 #include "wrapper/ptxas_command.h"
 #include "wrapper/safety_net.h"
-#include "support/shell_words.h"
 
 namespace ptxopt {
 namespace {
