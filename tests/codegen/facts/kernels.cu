@@ -1,4 +1,4 @@
-// Kernels as they are often written: arrays without __restrict__, numbers that all threads need behind pointers, results that
+// Kernels as they are often written: arrays without __restrict__, numbers that all threads need in memory, results that
 // are stored while the inputs are read on.
 
 #define KERNEL extern "C" __global__ void
