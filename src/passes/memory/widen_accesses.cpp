@@ -10,7 +10,8 @@
 // Invariants: a load crosses nothing that may write what it reads, that reads or writes its result, or that writes what it
 //             reads; a store nothing that may read or write what it writes, or that writes what it reads. A block runs as a
 //             whole, so nothing is accessed that was not. The vector is weak as its parts were: PTX takes it for as many
-//             accesses in any order. Results are distinct registers.
+//             accesses in any order. Results are distinct registers. All of a vector are declared for one type: ptxas takes a
+//             mixture of some, and none of several widths.
 // Where:      from sm_120 on, where narrow accesses take the load/store unit longer; the model of time finds no gain elsewhere
 //             (docs/results/headroom.md). The knob widen-accesses-everywhere asks for it on all targets.
 // Cost:       linear in operands, and for each access at most kMostSteps instructions; low_bits.h where there are neighbours.
@@ -64,8 +65,9 @@ class WidenAccesses : IntervalPass {
     InstrId id;
     LoadBarrier barrier;
   };
-  // What accesses of one vector have in common: opcode, kind and payload of the base, guard.
-  using Key = std::tuple<uint32_t, OperandKind, uint32_t, uint32_t, uint8_t>;
+  // What accesses of one vector have in common: opcode, the type that registers of values are declared for, kind and payload
+  // of the base, guard.
+  using Key = std::tuple<uint32_t, ScalarType, OperandKind, uint32_t, uint32_t, uint8_t>;
 
   void block(BlockId b) {
     const Block& block = cfg_[b];
@@ -114,7 +116,8 @@ class WidenAccesses : IntervalPass {
     }
     const uint32_t guard = isGuarded ? operands[0].payload : UINT32_MAX;
     const uint8_t negated = isGuarded ? operands[0].flags : 0;
-    return std::pair{Key{f_[id].payload, base.kind, base.payload, guard, negated}, Access{at, offset}};
+    const ScalarType type = f_.registers[operands[value].payload].type;
+    return std::pair{Key{f_[id].payload, type, base.kind, base.payload, guard, negated}, Access{at, offset}};
   }
 
   // One that no store converts.
