@@ -200,6 +200,21 @@ void ParameterMemory::noteUses(InstrId id) {
   if (form.op != Op::Setp || !form.knowsOperands()) escaped_ |= others & ~results;
 }
 
+// Whether a load, whose address names the parameter, reads nothing before and after it.
+bool ParameterMemory::staysInside(const Instruction& load, const Variable& v) const {
+  const auto operands = f_.operandsOf(load);
+  const auto memory = std::ranges::find(operands, OperandKind::Memory, &Operand::kind);
+  if (memory == operands.end() || memory->inside() == 0 || memory->inside() > 2) return false;
+  if ((memory + 1)->kind != OperandKind::Variable) return false;
+  const auto offset = memory->inside() == 1 ? std::optional<uint64_t>(0) : immediate(f_, *(memory + 2));
+  const bool isForward = memory->inside() == 1 || (memory + 2)->join == Join::Plus;
+  const OpcodeForm& form = module_.form(load);
+  const DeclarationForm& declared = module_.declarationForms[v.form];
+  const uint64_t size = v.declarator.elements * declared.lanes * (info(declared.type).bits / 8);
+  const uint64_t bytes = uint64_t{form.vector} * (info(form.type).bits / 8);
+  return offset && isForward && bytes <= size && *offset <= size - bytes;
+}
+
 void ParameterMemory::noteParameters(InstrId id) {
   const Instruction& i = f_[id];
   for (const Operand& o : f_.operandsOf(i)) {
@@ -210,12 +225,14 @@ void ParameterMemory::noteParameters(InstrId id) {
       continue;
     }
     const Variable& v = f_.variables[o.payload];
+    if (!staysInside(i, v)) {
+      escaped_ = kAll;  // it reads another one, too
+      continue;
+    }
     if (!v.declarator.dimensions.empty()) continue;  // a structure
     const auto parameter = wholeParameter(module_, f_, i);
     if (!parameter) {
-      const auto operands = f_.operandsOf(i);
-      const bool isMoved = operands.back().kind != OperandKind::Variable;
-      escaped_ |= isMoved ? kAll : bitOf(static_cast<std::size_t>(found - f_.parameters.begin()));
+      escaped_ |= bitOf(static_cast<std::size_t>(found - f_.parameters.begin()));
       continue;
     }
     const PlainOperands plain(f_.operandsOf(i));

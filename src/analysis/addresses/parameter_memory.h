@@ -11,7 +11,7 @@
 // Escapes:    a parameter escapes where a value made of it is read by anything but the address of a load, a store or a
 //             prefetch, a comparison, and an operation whose result is known to be made of it: stored as data, passed to a
 //             call, packed, taken apart, converted to fewer bits. So does one that is read in part. All do where the address
-//             of a parameter is taken, or control comes from elsewhere.
+//             of a parameter is taken, a load goes beyond one, or control comes from elsewhere.
 // Writes:     a parameter is written where a store's address is made of it, and where any other instruction than a weak load
 //             or a prefetch has such an address: atomics, asynchronous and tensor copies, ordered and volatile loads.
 // Invariants: if a parameter neither escapes nor is written, then no write of the kernel or of what it calls has an address
@@ -54,6 +54,7 @@ class ParameterMemory {
   Set left(InstrId id) const;
   void noteUses(InstrId id);
   void noteParameters(InstrId id);
+  bool staysInside(const Instruction& load, const Variable& v) const;
 
   const Module& module_;
   const Function& f_;
