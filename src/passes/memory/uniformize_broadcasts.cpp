@@ -57,13 +57,13 @@ class UniformizeBroadcasts {
   bool run() {
     findCopies();
     missed_.tell(context_, "place");
-    copyWholes();
+    const bool hasCopied = copyWholes();
     copyShuffled();
     const auto& sections = values_.sections();
     for (const LaneSection& s : sections) removeBranch(s);
     if (!sections.empty()) context_.count("sections", sections.size());
     if (!shuffles_.empty()) context_.count("shuffles", shuffles_.size());
-    return !sections.empty() || !shuffles_.empty();
+    return hasCopied || !sections.empty() || !shuffles_.empty();
   }
 
  private:
@@ -96,12 +96,15 @@ class UniformizeBroadcasts {
            immediate(f_, *operands.single(2)).has_value();
   }
 
-  void copyWholes() {
+  bool copyWholes() {
+    if (wholes_.empty()) return false;
     const RegisterScopes scopes(module_, f_);
+    bool changed = false;
     for (const Whole& w : wholes_) {
       const RegId to = f_.operandsOf(f_[w.pack])[0].reg();
       if (to == w.from) {
         f_.erase(w.pack);
+        changed = true;
         continue;
       }
       // The name may mean another register there.
@@ -109,7 +112,9 @@ class UniformizeBroadcasts {
       const Operand operands[] = {registerOperand(to, Role::Def), registerOperand(w.from, Role::Use, Join::Comma)};
       f_.setOperands(w.pack, operands);
       f_.touch(w.pack);
+      changed = true;
     }
+    return changed;
   }
 
   void copyShuffled() {
