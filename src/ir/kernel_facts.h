@@ -44,7 +44,7 @@ struct KernelFacts {
   std::array<NumberFact, 3> block, grid;  // x, y, z
   std::vector<NumberFact> parameters;     // in their order, values of integers; pointers: the address
   std::vector<PointerFact> pointers;      // of parameters, in their order
-  // About how often loops go round of which nothing else says it. No promise: it only tells what pays. 0: not known.
+  // Roughly how many rounds loops of unknown trip count go; a hint, not a promise. 0: not known.
   uint32_t rounds = 0;
 
   // Whether of some parameter it is known who writes the memory.

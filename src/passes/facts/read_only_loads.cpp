@@ -13,8 +13,10 @@
 // Declines:   written (the kernel writes through a parameter that it is made of), escapes (such a parameter goes to a call,
 //             to memory, or through what is not followed), other-address (it is made of something else, too),
 //             no-such-form (ordered, volatile, with hints, of more than 16 bytes); generic loads, which infer-address-space
-//             makes global; parameters after the 63rd; target (.nc needs sm_32 and PTX 3.1), address-size (32 bits).
+//             makes global; parameters after the 63rd; target (.nc needs sm_32 and PTX 3.1), address-size (32 bits), early-start (griddepcontrol in the module).
 // Cost:       nothing without such facts; else live intervals, and linear in operands for each sweep.
+#include <algorithm>
+
 #include "analysis/addresses/parameter_memory.h"
 #include "analysis/machine/target_number.h"
 #include "passes/util/function_pass.h"
@@ -98,6 +100,11 @@ bool readOnlyLoads(Function& f, PassContext& context) {
   }
   if (!hasNonCoherent(context.module, context.architecture())) {
     context.decline("target", "no .nc");
+    return false;
+  }
+  // A kernel that starts before the one before it has ended sees what that writes, which no address here tells.
+  if (std::ranges::any_of(context.module.opcodes, [](const OpcodeForm& o) { return o.op == Op::Griddepcontrol; })) {
+    context.decline("early-start", "the module waits for other grids");
     return false;
   }
   if (!context.hasUsableIntervals()) return false;
