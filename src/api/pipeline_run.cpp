@@ -86,7 +86,7 @@ bool PipelineRun::isDone(const Step& step, const Progress& progress) const {
 }
 
 bool PipelineRun::hasManyRounds(const Function& f) const {
-  return !module_.facts.empty() && module_.facts[f.index].rounds >= kManyRounds;
+  return !module_.facts.empty() && module_.facts[f.index].mayGoRound(kManyRounds);
 }
 
 bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Progress& progress,

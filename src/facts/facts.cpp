@@ -166,6 +166,7 @@ class Reader {
     if (least > kMostThreads)
       wrong(fmt::format("{}: a block has at least {} threads, {} is most", where, least, kMostThreads));
     if (entry.contains("rounds")) rounds(facts.rounds, entry["rounds"], where + ": rounds");
+    if (entry.contains("loops")) loops(f, facts, entry["loops"], where + ": loops");
     if (!entry.contains("parameters")) return;
     if (!entry["parameters"].is_array()) wrong(where + ": parameters is no list");
     for (const Json& p : entry["parameters"]) parameter(f, facts, p, where);
@@ -176,7 +177,7 @@ class Reader {
     if (!file.contains("version") || file["version"] != 1) wrong(name + ": the version is not 1");
     if (!file.contains("kernels") || !file["kernels"].is_array()) wrong(name + ": kernels is no list");
     for (const Json& entry : file["kernels"]) {
-      needWords(entry, name + ": an entry of kernels", {"kernel", "block", "grid", "rounds", "parameters"});
+      needWords(entry, name + ": an entry of kernels", {"kernel", "block", "grid", "rounds", "loops", "parameters"});
       if (!entry.contains("kernel") || !entry["kernel"].is_string()) wrong(name + ": a kernel without a name");
       const auto pattern = entry["kernel"].get<std::string>();
       bool isFound = false;
@@ -200,7 +201,7 @@ class Reader {
         std::string_view json = text.substr(at + kFactsComment.size());
         json = json.substr(0, json.find('\n'));
         const Json entry = parsed(json, where);
-        needWords(entry, where, {"block", "grid", "rounds", "parameters"});
+        needWords(entry, where, {"block", "grid", "rounds", "loops", "parameters"});
         add(f, entry, where);
       }
     }
@@ -248,6 +249,24 @@ class Reader {
     if (n < 1 || n > UINT32_MAX) wrong(fmt::format("{} is {}: 1 to {}", what, n, UINT32_MAX));
     if (known != 0 && known != n) wrong(fmt::format("{} is {} by one fact, and {} by another", what, known, n));
     known = static_cast<uint32_t>(n);
+  }
+
+  void loops(const Function& f, KernelFacts& facts, const Json& list, const std::string& what) {
+    if (!list.is_array()) wrong(what + " is no list");
+    for (const Json& entry : list) {
+      needWords(entry, what, {"label", "rounds"});
+      if (!entry.contains("label") || !entry["label"].is_string() || !entry.contains("rounds"))
+        wrong(what + ": an entry has a label and rounds");
+      const auto name = entry["label"].get<std::string>();
+      const auto label = std::ranges::find_if(
+          f.labels, [&](const Label& l) { return l.place.valid() && l.name.valid() && module_.text(l.name) == name; });
+      if (label == f.labels.end()) wrong(fmt::format("{}: there is no label '{}'", what, name));
+      const LabelId header(static_cast<uint32_t>(label - f.labels.begin()));
+      const auto said = std::ranges::find(facts.loops, header, &LoopFact::header);
+      uint32_t known = said == facts.loops.end() ? 0 : said->rounds;
+      rounds(known, entry["rounds"], fmt::format("{}: {}: rounds", what, name));
+      if (said == facts.loops.end()) facts.loops.push_back({header, known});
+    }
   }
 
   void parameter(const Function& f, KernelFacts& facts, const Json& p, const std::string& where) {
@@ -361,7 +380,7 @@ bool hasFacts(const Module& module, const Function& kernel) {
   if (module.facts.empty() || !kernel.isEntry) return false;
   const KernelFacts all = factsOfAll(module, kernel), &said = module.facts[kernel.index];
   return said.block != all.block || said.grid != all.grid || said.parameters != all.parameters ||
-         said.pointers != all.pointers || said.rounds != 0;
+         said.pointers != all.pointers || said.saysOfRounds();
 }
 
 std::string readFacts(std::string_view json, std::string_view fileName, Module& module) {

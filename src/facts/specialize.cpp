@@ -51,6 +51,8 @@ std::string commentOf(const Module& module, const Function& f) {
     facts["grid"].push_back(number(said.grid[i]));
   }
   if (said.rounds != 0) facts["rounds"] = said.rounds;
+  for (const LoopFact& loop : said.loops)
+    facts["loops"].push_back({{"label", module.text(f.labels[loop.header.value].name)}, {"rounds", loop.rounds}});
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     const PointerFact& memory = said.pointers[i];
     if (said.parameters[i] == all.parameters[i] && memory == all.pointers[i]) continue;

@@ -1,15 +1,18 @@
 // What the user says of the launches of a kernel: sizes of the block and of the grid, values of parameters, the memory that
-// parameters lead to.
+// parameters lead to, how often loops go round.
 //
 // Facts are promises. Analyses and passes rely on them; what a kernel does in a launch that breaks one is undefined. Who
 // reads them: facts/facts.h. Who checks launches: exec/launch_facts.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <numeric>
 #include <optional>
 #include <vector>
+
+#include "ir/instruction.h"
 
 namespace ptxopt {
 
@@ -40,12 +43,31 @@ struct PointerFact {
   friend bool operator==(const PointerFact&, const PointerFact&) = default;
 };
 
+// Roughly how many rounds a loop goes whenever control enters it; a hint, not a promise.
+struct LoopFact {
+  LabelId header;  // a label at which it begins
+  uint32_t rounds = 0;
+};
+
 struct KernelFacts {
   std::array<NumberFact, 3> block, grid;  // x, y, z
   std::vector<NumberFact> parameters;     // in their order, values of integers; pointers: the address
   std::vector<PointerFact> pointers;      // of parameters, in their order
   // Roughly how many rounds loops of unknown trip count go; a hint, not a promise. 0: not known.
   uint32_t rounds = 0;
+  std::vector<LoopFact> loops;  // those of which more is known
+
+  bool saysOfRounds() const { return rounds != 0 || !loops.empty(); }
+  // Whether some loop may go round so often.
+  bool mayGoRound(uint32_t often) const {
+    return rounds >= often || std::ranges::any_of(loops, [&](const LoopFact& l) { return l.rounds >= often; });
+  }
+  // 0: not known.
+  uint32_t roundsOf(LabelId header) const {
+    for (const LoopFact& l : loops)
+      if (l.header == header) return l.rounds;
+    return rounds;
+  }
 
   // Whether of some parameter it is known who writes the memory.
   bool saysOfMemory() const {

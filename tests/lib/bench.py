@@ -52,3 +52,12 @@ class Bench:
                 raise Refused(first_line(result.stderr))
         rows = json.loads(read(kept))["units"][0]["functions"]
         return {row["name"]: row for row in rows}
+
+    def times(self, path, arch):
+        """kernel -> its regions, as `ptxopt time` has them."""
+        kept = os.path.join(self.work, "figures", digest(read(path), arch, self.toolchain.build, self.tool_key) + ".time.json")
+        if not os.path.exists(kept):
+            result = run([self.tool, "time", path, "-o", kept, "--format", "json", "--arch", arch, "--ptxas", self.toolchain.path], LIMIT)
+            if result.returncode:
+                raise Refused(first_line(result.stderr))
+        return {row["name"]: row["regions"] for row in json.loads(read(kept))["functions"] if row["kind"] == "entry"}

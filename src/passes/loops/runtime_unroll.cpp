@@ -19,13 +19,13 @@
 // Declines:   too-large; loops: irreducible, blocks (more than one), no-preheader (control does not fall into it alone),
 //             nounroll (a pragma of the loop, the function or the module asks for that), scope (braces, declarations, other pragmas, a name that means something
 //             else before the loop), effects (calls, barriers, and whatever is ordered, volatile, asynchronous, atomic or
-//             convergent), counter (no such counter and test of 32 bits), constant-step, no-loads, size, register-pressure.
-#include <algorithm>
+//             convergent), counter (no such counter and test of 32 bits), constant-step, few-rounds (the user says so), no-loads, size, register-pressure.
 #include <optional>
 #include <unordered_map>
 
 #include "ir/opcode_predicates.h"
 #include "ir/pragmas.h"
+#include "passes/loops/loop_text.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
@@ -83,7 +83,8 @@ class RuntimeUnroll : FunctionPass {
     if (loops_.blocks(l).size() != 1) return "blocks";
     const BlockId header = loops_[l].header;
     const Block& block = cfg_[header];
-    if (!isFallenInto(l, header) || !f_[block.last].next.valid()) return "no-preheader";
+    if (goesRoundSeldom(module_, f_, cfg_, header)) return "few-rounds";
+    if (!isFallenInto(module_, f_, cfg_, loops_, l) || !f_[block.last].next.valid()) return "no-preheader";
     std::size_t instructions = 0, loads = 0;
     int units = 0;
     for (InstrId id = f_[block.first].next;; id = f_[id].next) {
@@ -111,21 +112,6 @@ class RuntimeUnroll : FunctionPass {
     if (instructions > kMostOfRound) return "size";
     if (!budget_.has(l, units * static_cast<int>(copies_ - 1))) return "register-pressure";
     return {};
-  }
-
-  // From the block before it alone; so that what is put before its label is executed whenever the loop is entered.
-  bool isFallenInto(LoopId l, BlockId header) const {
-    const BlockId entry = loops_.entry(cfg_, l);
-    const auto& roots = cfg_.roots();
-    if (!entry.valid() || entry.value + 1 != header.value || std::ranges::find(roots, header) != roots.end())
-      return false;
-    if (f_[cfg_[header].first].kind != InstrKind::Label) return false;
-    const Instruction& last = f_[cfg_[entry].last];
-    if (!last.isInstruction() || !module_.form(last).is(effect::kControl | effect::Unknown)) return true;
-    return last.is(Instruction::Guarded) && module_.form(last).effects == effect::Branch &&
-           std::ranges::none_of(f_.operandsOf(last), [&](const Operand& o) {
-             return o.kind == OperandKind::Label && cfg_.blockOf(f_.labels[o.payload].place) == header;
-           });
   }
 
   // Computes, or accesses memory weakly.

@@ -119,6 +119,10 @@ REFUSED = [
     (facts(rounds=0), "k: rounds is 0: 1 to 4294967295"),
     (facts(rounds=2**32), "rounds is 4294967296"),
     (facts(rounds={"least": 3}), "rounds"),
+    (facts(loops={"L": 5}), "k: loops is no list"),
+    (facts(loops=[{"label": "L"}]), "an entry has a label and rounds"),
+    (facts(loops=[{"label": "L", "rounds": 5}]), "k: loops: there is no label 'L'"),
+    (facts(loops=[{"label": "L", "rounds": 5, "hot": 1}]), "'hot', which nothing is known of"),
     ({"version": 1, "kernels": [{"kernel": "k", "rounds": 5}, {"kernel": "*", "rounds": 6}]}, "rounds is 5 by one fact, and 6 by another"),
     (facts(block=[0]), "k: block.x has no value that all facts allow"),
     (facts(block=[2000]), "block.x has no value"),
@@ -399,7 +403,10 @@ class Facts(command_tests.CommandTests):
         """Where loops go round often, -O2 unrolls those whose step is a register; it is no promise."""
         plain = LOOP.replace("{COMMENT{", "{")
         launch = ["--grid", "1", "--block", "1", "--dump", "y", "--arg", "x=buf:u32:64:iota", "y=buf:u32:1:zero", "u32:64"]
-        for said, loads in (("{", 1), ('{\n//ptxopt:facts {"rounds": 16}', 5), ('{\n//ptxopt:facts {"rounds": 15}', 1)):
+        for said, loads in (("{", 1), ('{\n//ptxopt:facts {"rounds": 16}', 5), ('{\n//ptxopt:facts {"rounds": 15}', 1),
+                            ('{\n//ptxopt:facts {"loops": [{"label": "L", "rounds": 16}]}', 5),
+                            ('{\n//ptxopt:facts {"rounds": 1, "loops": [{"label": "L", "rounds": 16}]}', 5),
+                            ('{\n//ptxopt:facts {"rounds": 16, "loops": [{"label": "L", "rounds": 15}]}', 1)):
             (self.folder / "l.ptx").write_text(LOOP.replace("{COMMENT{", said))
             done = self.run("l.ptx", "-o", "lo.ptx", "--guard=off")
             code = (self.folder / "lo.ptx").read_text()
@@ -412,6 +419,10 @@ class Facts(command_tests.CommandTests):
         code, done = self.optimized(said, "--specialize", "_many", file="l.ptx")
         general, copy = code.split(".entry l_many(")
         self.check(general.count("ld.global") == 1 and copy.count("ld.global") == 5 and '"rounds":100' in copy, code)
+        for rounds, ok in ((0, False), (7, False), (100, True)):
+            loops = {"version": 1, "kernels": [{"kernel": "l", "loops": [{"label": "L", "rounds": 100}, {"label": "L", "rounds": rounds}]}]}
+            code, done = self.optimized(loops, "--specialize", "_many", file="l.ptx")
+            self.check((done.returncode == 0) == ok and ('"loops":[{"label":"L","rounds":100}]' in code) == ok, done.stderr, code)
         code, done = self.optimized(said, "--facts-check", "-O0", file="l.ptx")
         self.check(done.returncode == 0 and "__assertfail" not in code, code, done.stderr)
 

@@ -2,7 +2,7 @@
 """What ptxopt gains in modelled cycles, and which pass gains and loses them.
 
   tests/codegen/timing/gains.py [--tool PTXOPT] [--archs sm_80,...] [--producers nvcc,clang] [--kernels N] [--folder DIR]
-                                [--by-pass] [--guard] [--unroll] [--list] [--check] [--json FILE] [--ptxas PTXAS] [--work build/timing] [-j N]
+                                [--by-pass] [--by-limit] [--guard] [--unroll] [--list] [--check] [--json FILE] [--ptxas PTXAS] [--work build/timing] [-j N]
 
 Kernels are those of tests/codegen/loops, compiled by nvcc and clang and kept from being unrolled by ptxas, or, with --folder,
 those of the PTX files below a folder. Each is assembled before and after -O2 without the guard (with --guard: also with
@@ -13,6 +13,8 @@ how many there are, and how many of them cost more for the same work. --unroll l
 
 --by-pass runs -O2 without each pass in turn: a pass gains what the kernels lose without it. Its table has the instructions
 and the cycles of innermost loops that are saved and lost, in percent of all, by scenario.
+--by-limit tells innermost loops apart by what limits them before, in each scenario, with the mean of cycles after / before,
+and the mean of the bytes that a round moves. With --guard, of what is left with the guard.
 --check fails unless no kernel is slower with the guard in any scenario, and the bounds of BOUNDS hold. 77 without a ptxas
 or compiler.
 """
@@ -55,6 +57,7 @@ def parse_arguments():
     parser.add_argument("--kernels", type=int, default=1, metavar="N", help="one kernel of N; default: all")
     parser.add_argument("--folder", help="PTX files below it instead of the kernels of the tests")
     parser.add_argument("--by-pass", action="store_true")
+    parser.add_argument("--by-limit", action="store_true")
     parser.add_argument("--guard", action="store_true")
     parser.add_argument("--unroll", action="store_true", help="let ptxas unroll the kernels of the tests")
     parser.add_argument("--list", action="store_true", help="name the kernels that are worse")
@@ -168,6 +171,32 @@ def by_pass(args, bench, arch, sources, pool):
     return rows
 
 
+def by_limit(bench, arch, sources, options, pool):
+    """A row for each scenario and limit: loops, cycles, bytes of a round before and after."""
+    def loops(source):
+        try:
+            before, after = (bench.times(path, arch) for path in (source, bench.made(source, *options, "--arch", arch)))
+        except Refused:
+            return []
+        pairs = []
+        for name, regions in before.items():
+            a, b = ([r for r in rows if r["loop"] and r["loop"]["innermost"]] for rows in (regions, after.get(name, [])))
+            pairs += zip(a, b) if len(a) == len(b) else []
+        return pairs
+    kinds = {}
+    for pairs in pool.map(loops, sources):
+        for a, b in pairs:
+            for s in a["scenarios"]:
+                limit = a["scenarios"][s]["bottleneck"]
+                kinds.setdefault((s, limit if limit in ("latency", "bandwidth") else "a unit"), []).append((a, b))
+    rows = []
+    for (s, limit), pairs in sorted(kinds.items()):
+        cycles = [tuple(r["scenarios"][s]["cycles"] for r in pair) for pair in pairs]
+        moved = [sum(pair[i]["bytes"] for pair in pairs) / len(pairs) for i in (0, 1)]
+        rows.append([s, limit, str(len(pairs)), f"{mean_ratio(cycles):.3f}", f"{moved[0]:.0f} {moved[1]:.0f}"])
+    return rows
+
+
 def beyond(gains, limits, text):
     """What is above its limit."""
     return [text.format(f"{scenario} x{mean_ratio(pairs):.3f}", f"x{limit:.3f}")
@@ -184,7 +213,7 @@ def main():
     work = os.path.abspath(args.work)
     prepare(work)
     bench = Bench(args.tool, work, toolchain(ptxas))
-    rows, pass_rows, document, bad, aims = [], [], {}, [], []
+    rows, pass_rows, limit_rows, document, bad, aims = [], [], [], {}, [], []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for arch in args.archs.split(","):
             groups = {}
@@ -214,12 +243,17 @@ def main():
                     if args.list:
                         for name in gains.worse:
                             print(f"  worse, {arch} {group} {way}: {name}")
+                if args.by_limit:
+                    limit_rows += [[arch, group, *row] for row in by_limit(bench, arch, sources, list(ways.values())[-1], pool)]
                 if args.by_pass:
                     pass_rows += [[arch, group, *row] for row in by_pass(args, bench, arch, sources, pool)]
     table(["arch", "kernels of", "way", "n", "instr.", "innermost L1 L2 DRAM", "whole L1 L2 DRAM", "better", "worse", "slower", "unrolled, worse"], rows)
     if pass_rows:
         print()
         table(["arch", "kernels of", "pass", "n", "inner instr.", *(f"% in {s}" for s in SCENARIOS)], pass_rows)
+    if limit_rows:
+        print()
+        table(["arch", "kernels of", "scenario", "limited by", "loops", "cycles", "bytes of a round"], limit_rows)
     if args.json:
         Path(args.json).write_text(json.dumps(document, indent=1) + "\n")
     for aim in aims:
