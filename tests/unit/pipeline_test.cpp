@@ -29,7 +29,7 @@ TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 0}) == "");
   CHECK(steps({.level = 1}) == "local-dce dce@1 ");
   CHECK(steps({.level = 2}) ==
-        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
@@ -41,14 +41,14 @@ TEST_CASE("pipeline: levels") {
 TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   const Names all{"dce"}, second{"dce@2"}, once{"local-dce@1"};
   CHECK(steps({.skip = all}) ==
-        "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
         "divide licm-slow-ops wide-multiply local-cse slsr lsr runtime-unroll widen-accesses schedule-loads "
         "sink-parameters ");
   CHECK(steps({.skip = second}) ==
-        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "

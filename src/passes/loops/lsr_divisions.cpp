@@ -38,7 +38,7 @@ namespace {
 
 using division::PtxAlgebra;
 
-constexpr int kRegistersOfDigit = 4;  // quotient, remainder, and those of the step
+constexpr int kRegistersOfDigit = 2;  // beyond what the reciprocal of a divisor takes in the loop as it is
 
 class DivisionStrengthReduction : FunctionPass {
  public:
