@@ -188,7 +188,7 @@ def by_limit(bench, arch, sources, options, pool):
         for a, b in pairs:
             for s in a["scenarios"]:
                 limit = a["scenarios"][s]["bottleneck"]
-                kinds.setdefault((s, limit if limit in ("latency", "bandwidth") else "a unit"), []).append((a, b))
+                kinds.setdefault((s, limit if limit == "latency" else "bandwidth" if limit.endswith("bandwidth") else "a unit"), []).append((a, b))
     rows = []
     for (s, limit), pairs in sorted(kinds.items()):
         cycles = [tuple(r["scenarios"][s]["cycles"] for r in pair) for pair in pairs]
