@@ -95,6 +95,9 @@ def optimized(client: str, ptx: AnyStr, *, ptxas: Optional[str] = None, arch: Op
         options.setdefault("arch", arch)
     if ptxas is not None and not os.environ.get("PTXOPT_PTXAS") and not os.environ.get("PTXAS"):
         options.setdefault("ptxas", ptxas)
+    # Nobody reads the text on its way to ptxas, as in the drop-in; who wants no more than tidy text gets that.
+    if options.get("level", 2) >= 2 and options.get("passes") is None:
+        options["knobs"] = {"tidy": 0, **options.get("knobs", {})}
     start = perf_counter()
     try:
         result = optimize(ptx, file=name, **options)

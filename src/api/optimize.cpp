@@ -117,9 +117,11 @@ Result optimize(std::string_view text, const Options& options) {
       uninitialised[f.index] = findUninitialised(module, f, plan.knobs, analyses, report.uninitialisedUnknown);
   };
   const auto after = [&](Function& f, Analyses&, FunctionReport& report) {
-    report.instructionsAfter = countInstructions(f);
+    // Of the text that it keeps, also where the representation is another one by now.
+    const bool isOther = f.changed || options.reprint;
+    report.instructionsAfter = isOther ? countInstructions(f) : report.instructions;
     if (options.report) {
-      report.namesAfter = countNames(f);
+      report.namesAfter = isOther ? countNames(f) : report.names;
     } else if (isQuiet(report)) {
       const std::lock_guard lock(mutex);
       addUp(std::exchange(report.passes, {}), result.passes);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/verify.h"
+#include "passes/util/same_code.h"
 #include "support/parallel.h"
 #include "support/thread_time.h"
 #include "text/print.h"
@@ -62,7 +63,9 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
       Analyses analyses(module_, f, livenessLimits(plan_.knobs));
       if (isFirst) before(f, analyses, reports[i]);
       Progress own;
-      if (mayChange_(f)) runSteps(segment, f, analyses, isDivided ? progress[i] : own, reports[i]);
+      Progress& itsProgress = isDivided ? progress[i] : own;
+      if (mayChange_(f)) runSteps(segment, f, analyses, itsProgress, reports[i]);
+      if (isLast && keepsText(itsProgress)) f.changed = false;
       if (isLast) after(f, analyses, reports[i]);
     });
     if (isLast) return;
@@ -85,6 +88,20 @@ bool PipelineRun::isDone(const Step& step, const Progress& progress) const {
          (done != progress.doneAt.end() && done->second == progress.changes);
 }
 
+// A step of `progress` that has run.
+void PipelineRun::note(const Step& step, const PassReport& report, Progress& progress) const {
+  if (!report.changed) return;
+  ++progress.changes;
+  progress.cleansUp |= step.kind == StepKind::LeavesCopies;
+  progress.changedCode |= step.kind != StepKind::Cleanup && !hasSameCode(report);
+}
+
+// Whether the text that was given is as good as what became of it: ptxas makes the same of both, and nobody reads it.
+bool PipelineRun::keepsText(const Progress& progress) const {
+  return plan_.knobs[Knob::Tidy] == 0 && !options_.passes && !options_.reprint && progress.changes != 0 &&
+         !progress.changedCode;
+}
+
 bool PipelineRun::hasManyRounds(const Function& f) const {
   return !module_.facts.empty() && module_.facts[f.index].mayGoRound(kManyRounds);
 }
@@ -104,8 +121,7 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     const double start = threadSeconds();
     passReport.changed = step.pass->run(f, context);
     passReport.seconds = threadSeconds() - start;
-    progress.changes += passReport.changed;
-    progress.cleansUp |= passReport.changed && step.kind == StepKind::LeavesCopies;
+    note(step, passReport, progress);
     if (step.pass->again == Again::Idempotent) progress.doneAt[step.pass] = progress.changes;
     if (passReport.changed) analyses.invalidate(step.pass->preserves);
     error = std::move(context.error);
@@ -130,8 +146,7 @@ void PipelineRun::runModulePass(const Step& step, std::vector<Progress>& progres
         const double start = threadSeconds();
         passReport.changed = work(f, passReport);
         passReport.seconds = threadSeconds() - start;
-        progress[i].changes += passReport.changed;
-        progress[i].cleansUp |= passReport.changed && step.kind == StepKind::LeavesCopies;
+        note(step, passReport, progress[i]);
         progress[i].doneAt[step.pass] = progress[i].changes;
       }
       finish(step, f, options_.verifyEach ? verify(module_, f) : std::string(), reports[i]);

@@ -41,6 +41,7 @@ class PipelineRun {
     std::size_t changes = 0;                        // passes that changed the function so far
     std::map<const PassInfo*, std::size_t> doneAt;  // of idempotent ones: `changes` after the last run
     bool cleansUp = false;
+    bool changedCode = false;  // whether a step may have: none of those that only tidy, or say that they did not
   };
 
   // The steps up to the next module pass that has work.
@@ -55,6 +56,8 @@ class PipelineRun {
   std::string check(const Function& f, const Analyses& analyses) const;
   void dump(std::string_view when, const Step& step, const Function& f, FunctionReport& report) const;
   bool isDone(const Step& step, const Progress& progress) const;
+  void note(const Step& step, const PassReport& report, Progress& progress) const;
+  bool keepsText(const Progress& progress) const;
   bool hasManyRounds(const Function& f) const;
 
   Module& module_;

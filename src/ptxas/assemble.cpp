@@ -11,6 +11,7 @@
 
 #include "analysis/machine/occupancy.h"
 #include "ptxas/cubin.h"
+#include "ptxas/large_pages.h"
 #include "ptxas/measures_json.h"
 #include "ptxas/verbose.h"
 #include "support/process.h"
@@ -104,6 +105,7 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
   ProcessOptions options;
   options.timeoutSeconds = settings.timeoutSeconds;
   options.outputCap = kOutputCap;
+  if (std::string pages = largePagesForPtxas(); !pages.empty()) options.environment.push_back(std::move(pages));
   const ProcessResult result = runProcess(arguments, options);
   if (!result.succeeded()) {
     std::string error = settings.program + ": " + result.describe();

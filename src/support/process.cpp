@@ -25,8 +25,10 @@ using Clock = std::chrono::steady_clock;
 bool openForDraining(Pipe& pipe) { return pipe.open() && ::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) == 0; }
 
 // Starts it; 0 or an errno.
-int start(const std::vector<std::string>& arguments, const Pipe& out, const Pipe& err, pid_t& pid) {
+int start(const std::vector<std::string>& arguments, const ProcessOptions& options, const Pipe& out,
+          const Pipe& err, pid_t& pid) {
   SpawnSettings s;
+  s.environment = options.environment;
   constexpr const char* kNull = "/dev/null";
   posix_spawn_file_actions_addopen(&s.actions, STDIN_FILENO, kNull, O_RDONLY, 0);
   const std::pair<const Pipe*, int> streams[] = {{&out, STDOUT_FILENO}, {&err, STDERR_FILENO}};
@@ -89,7 +91,7 @@ ProcessResult runProcess(const std::vector<std::string>& arguments, const Proces
     result.error = std::strerror(errno);
     return result;
   }
-  if (const int error = start(arguments, out, err, pid); error != 0) {
+  if (const int error = start(arguments, options, out, err, pid); error != 0) {
     result.error = std::strerror(error);
     return result;
   }

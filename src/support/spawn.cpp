@@ -4,9 +4,28 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <string_view>
+
 extern char** environ;
 
 namespace ptxopt {
+namespace {
+
+// Ours, but for what `more` says. Valid as long as the strings are.
+std::vector<char*> environmentWith(const std::vector<std::string>& more) {
+  std::vector<char*> envp;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view entry = *at;
+    const std::string name = std::string(entry.substr(0, entry.find('='))) + '=';
+    if (std::ranges::none_of(more, [&](const std::string& m) { return m.starts_with(name); })) envp.push_back(*at);
+  }
+  for (const std::string& m : more) envp.push_back(const_cast<char*>(m.c_str()));
+  envp.push_back(nullptr);
+  return envp;
+}
+
+}  // namespace
 
 bool Pipe::open() {
   int ends[2];
@@ -35,7 +54,8 @@ std::vector<char*> argumentPointers(const std::vector<std::string>& arguments) {
 
 int spawn(const std::vector<std::string>& arguments, const SpawnSettings& settings, pid_t& pid) {
   const std::vector<char*> argv = argumentPointers(arguments);
-  return ::posix_spawnp(&pid, argv[0], &settings.actions, &settings.attributes, argv.data(), environ);
+  std::vector<char*> envp = environmentWith(settings.environment);
+  return ::posix_spawnp(&pid, argv[0], &settings.actions, &settings.attributes, argv.data(), envp.data());
 }
 
 int openPidDescriptor(pid_t pid) {

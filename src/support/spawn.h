@@ -17,10 +17,11 @@ struct Pipe {
   bool open();
 };
 
-// posix_spawn's two structures, freed in any case.
+// posix_spawn's two structures, freed in any case, and what the environment has besides.
 struct SpawnSettings {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
+  std::vector<std::string> environment;  // NAME=VALUE, besides ours or in the place of it
   SpawnSettings();
   SpawnSettings(const SpawnSettings&) = delete;
   SpawnSettings& operator=(const SpawnSettings&) = delete;

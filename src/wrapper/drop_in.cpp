@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ptxas/choose.h"
+#include "ptxas/large_pages.h"
 #include "support/temporary_folder.h"
 #include "wrapper/call_log.h"
 #include "wrapper/child.h"
@@ -79,6 +80,7 @@ class DropIn {
     ptxas_ = choice.path;
     why_ = choice.why();
     noteCalled(ptxas_);
+    useLargePagesForPtxas();
     if (options_.verbose) say(fmt::format("ptxas: {} ({})", ptxas_, why_));
   }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -47,6 +48,18 @@ TEST_CASE("process: output and exit status") {
 
 TEST_CASE("process: arguments are passed as they are") {
   CHECK(runProcess({"printf", "%s|", "a b", "", "$HOME", "\"'\\"}).out == "a b||$HOME|\"'\\|");
+}
+
+TEST_CASE("process: variables besides ours, and in the place of ours") {
+  ::setenv("PTXOPT_TEST_A", "ours", 1);
+  ::setenv("PTXOPT_TEST_AB", "longer", 1);
+  ProcessOptions options;
+  options.environment = {"PTXOPT_TEST_A=theirs", "PTXOPT_TEST_C=new=1"};
+  const ProcessResult r = shell("echo \"$PTXOPT_TEST_A $PTXOPT_TEST_AB $PTXOPT_TEST_C\"; env | grep -c '^PTXOPT_TEST_A='", options);
+  CHECK(r.out == "theirs longer new=1\n1\n");
+  CHECK(shell("echo $PTXOPT_TEST_A").out == "ours\n");
+  ::unsetenv("PTXOPT_TEST_A");
+  ::unsetenv("PTXOPT_TEST_AB");
 }
 
 TEST_CASE("process: standard input is empty") { CHECK(runProcess({"cat"}).out.empty()); }

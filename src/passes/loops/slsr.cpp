@@ -8,6 +8,7 @@
 //             value that dominates its uses and whose register still holds it there: the leader of the group. All
 //             uses of a value are moved or none, so that its definition dies; uses in arithmetic move where the
 //             constants are equal. What dies takes its sources with it, which may free the next.
+// Same code:  where all that happened is that a constant which was added last went into addresses (same_code.h).
 // Invariants: memory accesses stay where they are and access the same addresses. PTX adds the immediate modulo two
 //             to the width of the register, as the machine does (checked: ptxas makes one code of both, also where
 //             the sign of the register is not known), so no proof against wrapping is needed.
@@ -24,6 +25,7 @@
 #include "passes/util/missed_remarks.h"
 #include "passes/util/range_register_budget.h"
 #include "passes/util/register_scopes.h"
+#include "passes/util/same_code.h"
 
 namespace ptxopt {
 namespace {
@@ -50,6 +52,8 @@ class AddressReuse {
     missed_.tell(context_, "value");
     if (reused_ != 0) context_.count("addresses-reused", reused_);
     if (replaced_ != 0) context_.count("values-replaced", replaced_);
+    if (reused_ != 0 && isFolding_ && replaced_ == 0 && !rebuilt_)
+      noteSameCode(context_, "ptxas takes these constants into addresses by itself");
     return !edits_.empty() || rebuilt_;
   }
 
@@ -165,6 +169,7 @@ class AddressReuse {
       if (extends && (!last.valid() || last < slots_[u.at])) last = slots_[u.at];
     }
     if (last.valid() && !mayExtend(m, leader, last)) return "pressure";
+    isFolding_ &= withoutLastConstant(m.key) == withoutLastConstant(leader.key);
     for (const ValueUse& u : values_.uses(m.key)) {
       ValueUse moved = u;
       moved.immediate = static_cast<int32_t>(u.immediate + (u.isAddress ? d : 0));
@@ -175,6 +180,19 @@ class AddressReuse {
     values_.clearUses(m.key);
     values_.retire(m.key);
     return {};
+  }
+
+  // What a constant is added to, where that is all that the value is; else the value itself.
+  ValueKey withoutLastConstant(ValueKey k) const {
+    const InstrId id = values_.definition(k);
+    if (!id.valid()) return k;
+    const OpcodeForm& form = module_.form(f_[id]);
+    if (!isAddition(form) && !form.isExactly(Op::Add, ScalarType::s32) && !form.isExactly(Op::Add, ScalarType::u32))
+      return k;
+    const auto operands = f_.operandsOf(f_[id]);
+    if (operands.size() != 3 || !operands[1].isRegister() || !immediate(f_, operands[2])) return k;
+    const ValueKey to = values_.read(operands[1].reg(), id);
+    return to.valid() ? to : k;
   }
 
   // Whether a use outside addresses may read the leader, which holds the same. The leader must be live there, and
@@ -224,6 +242,8 @@ class AddressReuse {
   std::vector<uint32_t> groupStart_;  // by group, and the end of the last: in grouped_
   AddressEdits edits_;
   bool rebuilt_ = false;
+  bool isFolding_ =
+      true;  // so far, addresses took constants that were added last, and nothing else happened to them
   uint64_t reused_ = 0, replaced_ = 0;
 };
 

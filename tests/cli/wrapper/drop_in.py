@@ -288,6 +288,52 @@ def assembled_once(checks, drop_in, ptxas, folder):
     checks.equal((results[1].stdout, results[1].stderr), (results[0].stdout, results[0].stderr), "warnings under the guard")
 
 
+FOLDED = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p) {
+ .reg .b32 %r<3>; .reg .b64 %d<4>;
+ ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d1, %d1, %d2;
+ add.s64 %d3, %d1, 256; ld.global.u32 %r2, [%d1]; st.global.u32 [%d3], %r2; ret;
+}
+"""
+
+
+def nothing_to_ask(checks, tool, drop_in, ptxas, folder):
+    """What changes no machine code is not done: ptxas runs once, on the PTX as it was given, in our place."""
+    folder.mkdir()
+    log, text, source = folder / "log", folder / "text", folder / "folded.ptx"
+    source.write_text(FOLDED)
+    checks.check(common.optimized(tool, source, "sm_80") != FOLDED.encode(), "the tool folds a constant into an address")
+    recorder = common.script(folder / "recorder", RECORDER.format(log=log, text=text, real=ptxas))
+    environ = environment(recorder, PTXOPT_GUARD="ptxas") | {"PTXOPT_CACHE_DIR": ""}
+    words = ["-arch=sm_80", str(source), "-o", str(folder / "out.cubin")]
+    result = run([drop_in, *words], env=environ)
+    checks.equal((result.returncode, log.read_text().splitlines()), (0, words), "the only call of ptxas")
+    checks.equal(text.read_text(), FOLDED, "what it gets")
+
+
+def large_pages(checks, drop_in, ptxas, folder):
+    """Every ptxas gets GLIBC_TUNABLES, unless the user has some; the cubins are those that ptxas makes without."""
+    folder.mkdir()
+    log, kernel = folder / "log", SAMPLES / "kernels" / "softmax.ptx"
+    noting = common.script(folder / "noting", f'#!/bin/sh\necho "${{GLIBC_TUNABLES-unset}}" >> {log}\nexec {ptxas} "$@"\n')
+    for guard, calls in (("off", 1), ("ptxas", 2)):
+        cubins = []
+        for users, expected in ((None, "glibc.malloc.hugetlb=1:"), ("glibc.malloc.perturb=0", "glibc.malloc.perturb=0")):
+            log.unlink(missing_ok=True)
+            environ = environment(noting, PTXOPT_GUARD=guard, PTXOPT_GUARD_RULE="warps") | {"PTXOPT_CACHE_DIR": ""}
+            environ.pop("GLIBC_TUNABLES", None)
+            if users is not None:
+                environ["GLIBC_TUNABLES"] = users
+            result = run([drop_in, "-arch=sm_90", "-v", str(kernel), "-o", str(folder / "out")], env=environ)
+            seen = log.read_text().splitlines()
+            checks.check(result.returncode == 0 and len(seen) == calls and all(line.startswith(expected) for line in seen),
+                         f"guard {guard}, GLIBC_TUNABLES {users}", f"{result.stderr} {seen}")
+            cubins.append((folder / "out").read_bytes())
+        checks.check(cubins[0] == cubins[1], f"guard {guard}: the same cubin by large pages")
+
+
 def table_of_options(checks, ptxas):
     """Every option of `ptxas --help` is in the table, and takes a value there if it takes one."""
     rows = re.findall(r'^PTXAS_OPTION\("([^"]+)", "([^"]+)", (\w+), (\w+)\)',
@@ -322,6 +368,8 @@ def main():
         tidy_or_not(checks, tool, ptxas, folder / "tidy")
         ways_in(checks, tool, ptxas, folder / "ways")
         assembled_once(checks, drop_in, ptxas, folder / "once")
+        nothing_to_ask(checks, tool, drop_in, ptxas, folder / "nothing")
+        large_pages(checks, drop_in, ptxas, folder / "pages")
         table_of_options(checks, ptxas)
     return checks.end()
 

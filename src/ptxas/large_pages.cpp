@@ -1,0 +1,21 @@
+#include "ptxas/large_pages.h"
+
+#include <cstdlib>
+
+namespace ptxopt {
+namespace {
+
+constexpr const char* kVariable = "GLIBC_TUNABLES";
+// The heap grows by 32 MiB, of which only what is touched is there, and holds blocks of up to that size, too.
+constexpr const char* kTunables =
+    "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432:glibc.malloc.mmap_threshold=33554432";
+
+}  // namespace
+
+std::string largePagesForPtxas() {
+  return std::getenv(kVariable) == nullptr ? std::string(kVariable) + '=' + kTunables : std::string();
+}
+
+void useLargePagesForPtxas() { ::setenv(kVariable, kTunables, 0); }
+
+}  // namespace ptxopt

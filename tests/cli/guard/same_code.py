@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Shows that ptxas makes the same machine code of a kernel that only clean-up steps changed, or steps that say so of themselves.
+
+    tests/cli/guard/same_code.py --tool build/release/ptxopt [--archs sm_80,sm_90] [--ptxas PROGRAM] [FILE.ptx ...]
+
+The guard does not ask about such kernels where nobody reads the text (the knob `tidy` is 0): they keep their text
+(src/passes/util/same_code.h). Each file is optimized with `tidy`, without the guard, and assembled before and after. Of each
+kernel that no other step changed, the digest of the machine code must stay the same. --archs: for these, and each file for
+those from its own on; else each for its own. Default files: those of samples/. Skipped (77) without ptxas.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+sys.path[:0] = [str(ROOT / "tests" / "cli" / "guard"), str(ROOT / "tests" / "lib")]
+from estimate import takes  # noqa: E402
+from tables import table  # noqa: E402
+
+
+def kinds_of_steps():
+    """By step of the pipeline, its kind (docs/passes.md, which the tool writes)."""
+    page = (ROOT / "docs" / "passes.md").read_text()
+    return dict(re.findall(r"^\| `([\w@-]+)` \| `-O\d` \| (\w+) \|$", page, re.M))
+
+
+def machine_code(tool, path, arch, ptxas, folder):
+    out = Path(folder) / "figures.json"
+    command = [tool, "baseline", str(path), f"--arch={arch}", "-o", str(out), *([f"--ptxas={ptxas}"] if ptxas else [])]
+    if subprocess.run(command, capture_output=True).returncode != 0:
+        return None
+    return {f["name"]: f["code"] for unit in json.loads(out.read_text())["units"] for f in unit["functions"]}
+
+
+def same_only(function, kinds):
+    """Why ptxas should make the same of it: the steps; empty where another step changed it."""
+    steps = [step for step in function["passes"] if step["changed"]]
+    noted = [step for step in steps if any(note["name"] == "same-code" for note in step.get("notes", ()))]
+    if any(step not in noted and kinds.get(step["name"]) != "Cleanup" for step in steps):
+        return ""
+    return ", ".join(step["name"] for step in noted) or "clean-up"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--archs", default="")
+    parser.add_argument("--ptxas", default="")
+    parser.add_argument("files", nargs="*", type=Path)
+    options = parser.parse_args()
+    tool = os.path.abspath(options.tool)
+    if not (options.ptxas or os.environ.get("PTXAS") or shutil.which("ptxas")):
+        print("skipped: there is no ptxas")
+        return 77
+    kinds = kinds_of_steps()
+    counts, bad = {}, []
+    with tempfile.TemporaryDirectory(prefix="ptxopt-same-") as name:
+        folder = Path(name)
+        for path in options.files or sorted((ROOT / "samples").rglob("*.ptx")):
+            own = re.search(r"^\s*\.target\s+(sm_\w+)", path.read_text(errors="replace"), re.M)[1]
+            for arch in [a for a in options.archs.split(",") if takes(path, a)] if options.archs else [own]:
+                made, report = folder / "made.ptx", folder / "report.json"
+                subprocess.run([tool, str(path), f"--arch={arch}", "--guard=off", "-o", str(made), "--report", str(report)], check=True)
+                functions = {f["name"]: same_only(f, kinds) for f in json.loads(report.read_bytes())["functions"]
+                             if f["changed"] and f["kind"] == "entry"}
+                if not any(functions.values()):
+                    continue
+                before, after = (machine_code(tool, p, arch, options.ptxas, folder) for p in (path, made))
+                if before is None:
+                    continue
+                for function, why in functions.items():
+                    if not why or function not in before:
+                        continue
+                    counted = counts.setdefault(why, [0, 0])
+                    counted[0] += 1
+                    counted[1] += after is not None and after.get(function) == before[function]
+                    if after is None or after.get(function) != before[function]:
+                        bad.append(f"{path.name} {arch}: {function}: {why}")
+    for line in bad:
+        print("differs: " + line)
+    table(["changed by", "kernels", "same machine code"], [[why, str(n), str(same)] for why, (n, same) in sorted(counts.items())])
+    return 1 if bad or not counts else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
