@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 
 #include "analysis/machine/occupancy.h"
 #include "ptxas/cubin.h"
@@ -59,6 +58,15 @@ bool writeText(const std::string& path, std::string_view text) {
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
   return !out.fail();
+}
+
+// Empty where it cannot be read.
+std::string readFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  std::string bytes(in ? static_cast<std::size_t>(in.tellg()) : 0, '\0');
+  in.seekg(0);
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) bytes.clear();
+  return bytes;
 }
 
 Assembly failed(Assembly::Status status, std::string error) {
@@ -118,8 +126,7 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
                                                   : Status::Failed,
                   std::move(error));
   }
-  std::ifstream in(cubin, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string bytes = readFile(cubin);
   auto read = readCubin(bytes);
   if (const auto* wrong = std::get_if<CubinError>(&read))
     return failed(Status::Failed, fmt::format("{}: no cubin that can be read: {}", settings.program,

@@ -55,7 +55,8 @@ TEST_CASE("process: variables besides ours, and in the place of ours") {
   ::setenv("PTXOPT_TEST_AB", "longer", 1);
   ProcessOptions options;
   options.environment = {"PTXOPT_TEST_A=theirs", "PTXOPT_TEST_C=new=1"};
-  const ProcessResult r = shell("echo \"$PTXOPT_TEST_A $PTXOPT_TEST_AB $PTXOPT_TEST_C\"; env | grep -c '^PTXOPT_TEST_A='", options);
+  const ProcessResult r =
+      shell("echo \"$PTXOPT_TEST_A $PTXOPT_TEST_AB $PTXOPT_TEST_C\"; env | grep -c '^PTXOPT_TEST_A='", options);
   CHECK(r.out == "theirs longer new=1\n1\n");
   CHECK(shell("echo $PTXOPT_TEST_A").out == "ours\n");
   ::unsetenv("PTXOPT_TEST_A");

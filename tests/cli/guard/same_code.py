@@ -4,9 +4,10 @@
     tests/cli/guard/same_code.py --tool build/release/ptxopt [--archs sm_80,sm_90] [--ptxas PROGRAM] [FILE.ptx ...]
 
 The guard does not ask about such kernels where nobody reads the text (the knob `tidy` is 0): they keep their text
-(src/passes/util/same_code.h). Each file is optimized with `tidy`, without the guard, and assembled before and after. Of each
+(src/passes/util/same_code.h). Each file is optimized with `tidy`, and the guard assembles it before and after. Of each
 kernel that no other step changed, the digest of the machine code must stay the same. --archs: for these, and each file for
-those from its own on; else each for its own. Default files: those of samples/. Skipped (77) without ptxas.
+those from its own on; else each for its own. Default files: samples, hazards,
+and the text tests of slsr. Skipped (77) without ptxas.
 """
 import argparse
 import json
@@ -24,18 +25,26 @@ from estimate import takes  # noqa: E402
 from tables import table  # noqa: E402
 
 
+USUAL = ("samples", "tests/lit/slsr", "tests/inputs/hazards")
+
+
 def kinds_of_steps():
     """By step of the pipeline, its kind (docs/passes.md, which the tool writes)."""
     page = (ROOT / "docs" / "passes.md").read_text()
     return dict(re.findall(r"^\| `([\w@-]+)` \| `-O\d` \| (\w+) \|$", page, re.M))
 
 
-def machine_code(tool, path, arch, ptxas, folder):
-    out = Path(folder) / "figures.json"
-    command = [tool, "baseline", str(path), f"--arch={arch}", "-o", str(out), *([f"--ptxas={ptxas}"] if ptxas else [])]
-    if subprocess.run(command, capture_output=True).returncode != 0:
-        return None
-    return {f["name"]: f["code"] for unit in json.loads(out.read_text())["units"] for f in unit["functions"]}
+def report_of(tool, path, arch, folder, *more):
+    out = folder / "report.json"
+    done = subprocess.run([tool, str(path), f"--arch={arch}", "-o", os.devnull, "--report", str(out), *more], capture_output=True)
+    return json.loads(out.read_bytes()) if done.returncode == 0 else None
+
+
+def same_code(guard):
+    """By kernel that has code before, whether it has the same after; what the guard kept does not."""
+    kept = {f["name"] for f in guard["kept"]}
+    after = {f["name"]: f["code"] for f in guard["after"]}
+    return {f["name"]: f["name"] not in kept and after.get(f["name"]) == f["code"] for f in guard["before"] if f["kind"] == "entry"}
 
 
 def same_only(function, kinds):
@@ -62,25 +71,24 @@ def main():
     counts, bad = {}, []
     with tempfile.TemporaryDirectory(prefix="ptxopt-same-") as name:
         folder = Path(name)
-        for path in options.files or sorted((ROOT / "samples").rglob("*.ptx")):
+        for path in options.files or [f for place in USUAL for f in sorted((ROOT / place).rglob("*.ptx"))]:
             own = re.search(r"^\s*\.target\s+(sm_\w+)", path.read_text(errors="replace"), re.M)[1]
             for arch in [a for a in options.archs.split(",") if takes(path, a)] if options.archs else [own]:
-                made, report = folder / "made.ptx", folder / "report.json"
-                subprocess.run([tool, str(path), f"--arch={arch}", "--guard=off", "-o", str(made), "--report", str(report)], check=True)
-                functions = {f["name"]: same_only(f, kinds) for f in json.loads(report.read_bytes())["functions"]
-                             if f["changed"] and f["kind"] == "entry"}
+                report = report_of(tool, path, arch, folder, "--guard=off")
+                functions = {f["name"]: same_only(f, kinds) for f in report["functions"] if f["changed"] and f["kind"] == "entry"}
                 if not any(functions.values()):
                     continue
-                before, after = (machine_code(tool, p, arch, options.ptxas, folder) for p in (path, made))
-                if before is None:
+                asked = report_of(tool, path, arch, folder, "--guard=ptxas", *([f"--ptxas={options.ptxas}"] if options.ptxas else []))
+                if asked is None or "before" not in asked["guard"]:
                     continue
+                same = same_code(asked["guard"])
                 for function, why in functions.items():
-                    if not why or function not in before:
+                    if not why or function not in same:
                         continue
                     counted = counts.setdefault(why, [0, 0])
                     counted[0] += 1
-                    counted[1] += after is not None and after.get(function) == before[function]
-                    if after is None or after.get(function) != before[function]:
+                    counted[1] += same[function]
+                    if not same[function]:
                         bad.append(f"{path.name} {arch}: {function}: {why}")
     for line in bad:
         print("differs: " + line)

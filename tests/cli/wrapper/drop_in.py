@@ -292,9 +292,9 @@ FOLDED = """.version 8.0
 .target sm_80
 .address_size 64
 .visible .entry k(.param .u64 p) {
- .reg .b32 %r<3>; .reg .b64 %d<4>;
- ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d1, %d1, %d2;
- add.s64 %d3, %d1, 256; ld.global.u32 %r2, [%d1]; st.global.u32 [%d3], %r2; ret;
+ .reg .b32 %r<3>; .reg .b64 %d<5>;
+ ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;
+ add.s64 %d4, %d3, 256; ld.global.u32 %r2, [%d3]; st.global.u32 [%d4], %r2; ret;
 }
 """
 
