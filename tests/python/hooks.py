@@ -23,7 +23,7 @@ HEAD = f"""
 import os, sys
 sys.path.insert(0, {str(FAKES)!r})
 import fake_settings
-fake_settings.ptx = open({str(ROOT / 'samples/histogram.ptx')!r}).read()
+fake_settings.ptx = open({str(ROOT / 'samples/softmax.ptx')!r}).read()
 def same(found, wanted, what):
     assert found == wanted, (what, found, wanted)
 """
@@ -46,10 +46,10 @@ if not EARLY:
     saved = note()
     ptxopt.triton.install(guard="off", table=False)
 made, key = compile()
-assert made != fake_settings.ptx and ".entry histogram" in made, "not optimized"
+assert made != fake_settings.ptx and ".entry softmax" in made, "not optimized"
 stats = ptxopt.triton.stats()
-same([(k.kernel, k.arch, k.changed) for k in stats], [("histogram", "sm_80", True)], "stats")
-assert "histogram" in str(stats) and "<table>" in stats._repr_html_()
+same([(k.kernel, k.arch, k.changed) for k in stats], [("softmax", "sm_80", True)], "stats")
+assert "softmax" in str(stats) and "<table>" in stats._repr_html_()
 ptxopt.triton.install(guard="off", level=1, table=False)
 assert compile()[1] != key, "the key does not tell options apart"
 if not EARLY:
@@ -131,7 +131,7 @@ ptxopt.torch.install(guard="off", table=False)
 code = "import ptxopt._autoload\\nfrom triton.compiler import compile\\ncompile()"
 subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, %r); import fake_settings; fake_settings.ptx = %r\\n%s"
                 % (sys.path[0], fake_settings.ptx, code)], check=True)
-same([(k.kernel, k.changed) for k in ptxopt.torch.stats()], [("histogram", True)], "what a child compiled")
+same([(k.kernel, k.changed) for k in ptxopt.torch.stats()], [("softmax", True)], "what a child compiled")
 assert "/ptxopt-" in os.environ["TORCHINDUCTOR_CACHE_DIR"]
 ptxopt.torch.uninstall()
 same([n for n in os.environ if n.startswith("PTXOPT_HOOK")] + [os.environ.get("TORCHINDUCTOR_CACHE_DIR")], [None], "the environment")
@@ -144,7 +144,7 @@ from numba.cuda import codegen, dispatcher
 library = codegen.CUDACodeLibrary()
 made = library.get_asm_strs()
 assert made != [fake_settings.ptx] and made == library.get_asm_strs() and library._ptx_cache[(8, 0)] == made
-same([k.kernel for k in ptxopt.numba.stats()], ["histogram"], "stats")
+same([k.kernel for k in ptxopt.numba.stats()], ["softmax"], "stats")
 same(codegen.CUDACodeLibrary(debug=True).get_asm_strs(), [fake_settings.ptx], "for a debugger")
 lto = codegen.CUDACodeLibrary(lto=True)
 same(lto.get_cubin(), ("linked", False, made[0]), "link-time optimization")
@@ -181,7 +181,7 @@ made, mapping = compiler._NVRTCProgram("ptx").compile(("-a",))
 assert made != fake_settings.ptx.encode() and mapping == {"f": "g"} and isinstance(made, bytes)
 same(compiler._NVRTCProgram("cubin").compile()[0], fake_settings.ptx.encode() + b"\\0", "a cubin")
 same(compiler._NVRTCProgram("ptx").compile(("--device-debug",))[0], fake_settings.ptx.encode() + b"\\0", "for a debugger")
-same([k.kernel for k in ptxopt.cupy.stats()], ["histogram"], "stats")
+same([k.kernel for k in ptxopt.cupy.stats()], ["softmax"], "stats")
 ptxopt.cupy.uninstall()
 same((compiler._use_ptx, compiler._get_cupy_cache_key()), (False, key), "uninstalled")
 """),
@@ -197,7 +197,7 @@ fake = os.path.join(folder, "real"); open(fake, "w").write("#!/bin/sh\\n"); os.c
 text = os.path.join(folder, "k.ptx"); open(text, "w").write(fake_settings.ptx)
 subprocess.run([os.path.join(folder, "bin", "ptxas"), "-arch=sm_80", text, "-o", os.path.join(folder, "k.cubin")], check=True,
                env={**os.environ, "PTXOPT_PTXAS": fake})
-same([(k.client, k.kernel, k.arch) for k in ptxopt.jax.stats()], [("jax", "histogram", "sm_80")], "stats")
+same([(k.client, k.kernel, k.arch) for k in ptxopt.jax.stats()], [("jax", "softmax", "sm_80")], "stats")
 ptxopt.jax.uninstall()
 same((os.environ.get("CUDA_ROOT"), os.environ["XLA_FLAGS"], os.environ["JAX_COMPILATION_CACHE_DIR"]), (None, "--theirs", "/cache"), "uninstalled")
 """),
@@ -228,7 +228,7 @@ def starting(t):
         run_by_us = subprocess.run([sys.executable, "-m", "ptxopt", "triton", str(script), "a", "-b"], capture_output=True, text=True,
                                    timeout=60, env={**os.environ, "PTXOPT_GUARD": "off", "FAKE_TRITON": "3.9.0"})
         t.check(run_by_us.stdout.strip() == "['a', '-b'] __main__ True", f"a script: {run_by_us.stdout}{run_by_us.stderr}")
-        t.check("histogram" in run_by_us.stderr, f"a script's table: {run_by_us.stderr}")
+        t.check("softmax" in run_by_us.stderr, f"a script's table: {run_by_us.stderr}")
 
 
 def main():

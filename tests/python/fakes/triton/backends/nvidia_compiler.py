@@ -22,7 +22,7 @@ class CUDABackend:
     target = SimpleNamespace(arch=80)
 
     def make_ptx(self, source, metadata):
-        metadata["name"] = "histogram"
+        metadata["name"] = "softmax"
         return fake_settings.ptx
 
     def add_stages(self, stages, options, language=None):
