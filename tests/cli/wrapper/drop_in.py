@@ -331,6 +331,9 @@ def large_pages(checks, drop_in, ptxas, folder):
             checks.check(result.returncode == 0 and len(seen) == calls and all(line.startswith(expected) for line in seen),
                          f"guard {guard}, GLIBC_TUNABLES {users}", f"{result.stderr} {seen}")
             cubins.append((folder / "out").read_bytes())
+            log.unlink()
+            done = run(["sh", "-c", f"ulimit -v 4000000; exec {drop_in} -arch=sm_90 {kernel} -o {folder / 'out'}"], env=environ)
+            checks.equal((done.returncode, set(log.read_text().split())), (0, {users or "unset"}), f"guard {guard}: a limit of memory")
         checks.check(cubins[0] == cubins[1], f"guard {guard}: the same cubin by large pages")
 
 
