@@ -6,6 +6,23 @@
 
 namespace ptxopt {
 
+namespace {
+
+// Most of a large initializer are decimal numbers. Not the first character of a name, in so many of the text.
+constexpr std::size_t kChunk = 64;
+
+bool hasOnlyNumbers(const char* text) {
+  unsigned char found = 0;
+  for (std::size_t k = 0; k < kChunk; ++k) {
+    const auto c = static_cast<unsigned char>(text[k]);
+    found |= static_cast<unsigned char>(static_cast<int>(c >= 'A') | static_cast<int>(c == '$') |
+                                        static_cast<int>(c == '%'));
+  }
+  return found == 0;
+}
+
+}  // namespace
+
 // Names in initializers are those of variables and functions. A name may begin with `%`; `5%f` is no remainder
 // for ptxas, either.
 std::vector<uint32_t> functionsInInitializers(const Module& module) {
@@ -21,7 +38,17 @@ std::vector<uint32_t> functionsInInitializers(const Module& module) {
   std::vector<uint32_t> found;
   const auto scan = [&](const Declarator& d) {
     const std::string_view text = module.text(d.initializer);
+    std::size_t next = 0;  // where to look at a whole chunk again
     for (std::size_t at = 0; at < text.size();) {
+      if (at >= next && text.size() - at >= kChunk) {
+        next = at + kChunk;
+        if (hasOnlyNumbers(text.data() + at)) {
+          at = next;
+          // A number goes on: its letters are no name.
+          while (at < text.size() && isWord(text[at - 1]) && isWord(text[at])) ++at;
+          continue;
+        }
+      }
       std::size_t end = at + (text[at] == '%' ? 1 : 0);
       while (end < text.size() && isWord(text[end])) ++end;
       if (end > at && (text[at] < '0' || text[at] > '9'))

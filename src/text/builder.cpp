@@ -301,8 +301,12 @@ void Builder::openInitializer(const Token& first) { declarator_.initializer.begi
 void Builder::closeInitializer(const Token& last) { declarator_.initializer.end = endOf(last); }
 
 void Builder::number(const Token& t) {
+  // A short decimal one fits in any case.
+  constexpr std::size_t kShort = 18;
+  const std::string_view text = t.view();
+  if (text.size() <= kShort && (text[0] != '0' || text.size() == 1)) return;
   uint64_t value = 0;
-  if (!parseInteger(t.view(), value)) fail(t, "the number does not fit in 64 bits");
+  if (!parseInteger(text, value)) fail(t, "the number does not fit in 64 bits");
 }
 
 void Builder::nest(const Token& t) {
