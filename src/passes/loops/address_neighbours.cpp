@@ -141,7 +141,7 @@ bool AddressRebuild::rebuildFrom(ValueKey k, ValueKey base, int freed) {
   const bool isFree = loop.valid() && expressions_.isInvariant(d.step, loop);
   const int cost = 2 + (d.isNegative && d.shift != 0 && !isFree ? 2 : 0);
   if (cost >= freed) return false;
-  if (!scopes_.reaches(occurrences_, from, id) || !scopes_.reaches(occurrences_, step.reg(), id)) {
+  if (!reaches_(from, id) || !reaches_(step.reg(), id)) {
     missed_.add("scope");
     return false;
   }

@@ -14,7 +14,7 @@
 namespace ptxopt {
 
 AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits,
-                               RangeRegisterBudget& budget, MissedRemarks& missed)
+                               RangeRegisterBudget& budget, RegisterReach& reaches, MissedRemarks& missed)
     : f_(f),
       context_(context),
       module_(context.module),
@@ -24,9 +24,8 @@ AddressRebuild::AddressRebuild(Function& f, PassContext& context, AddressValues&
       values_(values),
       edits_(edits),
       budget_(budget),
+      reaches_(reaches),
       missed_(missed),
-      scopes_(context.module, f),
-      occurrences_(f, scopes_),
       isMoved_(values.size()),
       isChanged_(f.instructions.size()) {}
 

@@ -17,7 +17,7 @@ namespace ptxopt {
 class AddressRebuild {
  public:
   AddressRebuild(Function& f, PassContext& context, AddressValues& values, AddressEdits& edits,
-                 RangeRegisterBudget& budget, MissedRemarks& missed);
+                 RangeRegisterBudget& budget, RegisterReach& reaches, MissedRemarks& missed);
 
   // Whether anything changed. Values that are needed no more are retired.
   bool fromNeighbours();
@@ -63,9 +63,8 @@ class AddressRebuild {
   AddressValues& values_;
   AddressEdits& edits_;
   RangeRegisterBudget& budget_;
+  RegisterReach& reaches_;
   MissedRemarks& missed_;
-  const RegisterScopes scopes_;
-  const Occurrences occurrences_;
   std::vector<bool> isMoved_;    // by ValueKey: holds another value than its expression says
   std::vector<bool> isChanged_;  // by InstrId
   std::vector<Change> changes_;

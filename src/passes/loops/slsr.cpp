@@ -112,7 +112,7 @@ class AddressReuse {
   }
 
   void rebuild() {
-    AddressRebuild rebuild(f_, context_, values_, edits_, budget_, missed_);
+    AddressRebuild rebuild(f_, context_, values_, edits_, budget_, reaches_, missed_);
     rebuilt_ = rebuild.fromNeighbours();
     edits_.apply(f_);
     rebuild.apply();

@@ -4,36 +4,23 @@
 
 namespace ptxopt {
 
+// Rows as long as the operands that name a register, those of instructions that are gone among them.
 Occurrences::Occurrences(const Function& f) : start_(f.registers.size() + 1), count_(f.registers.size()) {
-  struct Mention {
-    uint32_t reg;
-    Occurrence what;
-  };
-  std::vector<Mention> mentions;
-  mentions.reserve(f.operands.size());
-  std::vector<uint32_t> latest(f.registers.size(), UINT32_MAX);
+  for (const Operand& o : f.operands)
+    if (o.isRegister()) ++start_[o.payload + 1];
+  for (std::size_t r = 0; r < count_.size(); ++r) start_[r + 1] += start_[r];
+  all_.resize(start_.back());
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;
     for (const Operand& o : f.operandsOf(f[id])) {
       if (!o.isRegister()) continue;
-      uint32_t& at = latest[o.payload];
-      if (at == UINT32_MAX || mentions[at].what.instruction != id) {
-        at = static_cast<uint32_t>(mentions.size());
-        mentions.push_back({o.payload, {}});
-        mentions[at].what.instruction = id;
-        ++start_[o.payload + 1];
-      }
-      mentions[at].what.reads |= o.reads();
-      mentions[at].what.writes |= o.writes();
+      uint32_t& count = count_[o.payload];
+      Occurrence* const row = all_.data() + start_[o.payload];
+      if (count == 0 || row[count - 1].instruction != id) row[count++].instruction = id;
+      row[count - 1].reads |= o.reads();
+      row[count - 1].writes |= o.writes();
     }
   }
-  for (std::size_t r = 0; r < count_.size(); ++r) start_[r + 1] += start_[r];
-  all_.resize(mentions.size());
-  for (const Mention& m : mentions) all_[start_[m.reg] + count_[m.reg]++] = m.what;
-}
-
-Occurrences::Occurrences(const Function& f, const RegisterScopes& scopes) {
-  if (scopes.areMany()) *this = Occurrences(f);
 }
 
 RegisterScopes::RegisterScopes(const Module& module, const Function& f) {
@@ -62,6 +49,33 @@ bool RegisterScopes::reaches(const Occurrences& occurrences, RegId r, InstrId pl
   const uint32_t wanted = before(place);
   return std::ranges::any_of(occurrences.of(r),
                              [&](const Occurrence& o) { return scope_[o.instruction.value] == wanted; });
+}
+
+bool RegisterReach::operator()(RegId r, InstrId place) {
+  if (!scopes_) {
+    scopes_.emplace(module_, f_);
+    if (scopes_->areMany()) findScopes();
+  }
+  if (!scopes_->areMany()) return true;
+  const uint32_t wanted = scopes_->before(place);
+  return scopeOf_[r.value] == wanted || std::ranges::binary_search(further_, std::pair(r.value, wanted));
+}
+
+void RegisterReach::findScopes() {
+  scopeOf_.assign(f_.registers.size(), UINT32_MAX);
+  std::vector<uint32_t> noted(f_.registers.size(), UINT32_MAX);  // the scope whose pair came last
+  for (const InstrId id : f_) {
+    if (!f_[id].isInstruction()) continue;
+    const uint32_t scope = scopes_->before(id);
+    for (const Operand& o : f_.operandsOf(f_[id])) {
+      if (!o.isRegister() || scopeOf_[o.payload] == scope) continue;
+      if (scopeOf_[o.payload] == UINT32_MAX)
+        scopeOf_[o.payload] = scope;
+      else if (std::exchange(noted[o.payload], scope) != scope)
+        further_.emplace_back(o.payload, scope);
+    }
+  }
+  std::ranges::sort(further_);
 }
 
 }  // namespace ptxopt

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ir/module.h"
@@ -29,17 +30,16 @@ class RegisterScopes {
   bool areMany() const { return !scope_.empty(); }
   // Whether `r` may be named before `place`; no id is the end of the function.
   bool reaches(const Occurrences& occurrences, RegId r, InstrId place) const;
+  // The scope that stands before `place`; there are many.
+  uint32_t before(InstrId place) const { return place.valid() ? scope_[place.value] : 0; }
 
  private:
-  uint32_t before(InstrId place) const { return place.valid() ? scope_[place.value] : 0; }
   std::vector<uint32_t> scope_;  // by InstrId: the scope before it; empty when there is only one
 };
 
 class Occurrences {
  public:
   explicit Occurrences(const Function& f);
-  // For RegisterScopes::reaches alone, which asks for them only where there are many scopes.
-  Occurrences(const Function& f, const RegisterScopes& scopes);
   // In the order of the text.
   std::span<const Occurrence> of(RegId r) const { return {all_.data() + start_[r.value], count_[r.value]}; }
 
@@ -48,23 +48,20 @@ class Occurrences {
   std::vector<uint32_t> start_, count_;  // by RegId
 };
 
-// RegisterScopes::reaches for who seldom asks: both are made at the first question, of the function as it is then.
+// RegisterScopes::reaches for who seldom asks: all is made at the first question, of the function as it is then.
 class RegisterReach {
  public:
   RegisterReach(const Module& module, const Function& f) : module_(module), f_(f) {}
-  bool operator()(RegId r, InstrId place) {
-    if (!scopes_) {
-      scopes_.emplace(module_, f_);
-      occurrences_.emplace(f_, *scopes_);
-    }
-    return scopes_->reaches(*occurrences_, r, place);
-  }
+  bool operator()(RegId r, InstrId place);
 
  private:
+  void findScopes();
+
   const Module& module_;
   const Function& f_;
   std::optional<RegisterScopes> scopes_;
-  std::optional<Occurrences> occurrences_;
+  std::vector<uint32_t> scopeOf_;                       // by RegId: one that mentions it
+  std::vector<std::pair<uint32_t, uint32_t>> further_;  // other scopes: register and scope, sorted
 };
 
 }  // namespace ptxopt

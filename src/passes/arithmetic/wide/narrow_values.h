@@ -35,7 +35,7 @@ class NarrowValues {
         ranges_(context.analyses.valueRanges()),
         analyses_(context.analyses),
         values_(values),
-        scopes_(context.module, f) {}
+        reaches_(context.module, f) {}
 
   // Of a register or an immediate that instruction `at` reads.
   Narrow of(const Operand& o, InstrId at);
@@ -51,8 +51,7 @@ class NarrowValues {
   // Whether `at` may read the value.
   bool mayRead(ValueKey k, InstrId at, bool& extends) const {
     if (!values_.reaches(k, at, extends)) return false;
-    if (!occurrences_) occurrences_.emplace(f_, scopes_);
-    return scopes_.reaches(*occurrences_, values_.reg(k), at);
+    return reaches_(values_.reg(k), at);
   }
 
  private:
@@ -70,8 +69,7 @@ class NarrowValues {
   ValueRanges& ranges_;
   Analyses& analyses_;
   const AddressValues& values_;
-  const RegisterScopes scopes_;
-  mutable std::optional<Occurrences> occurrences_;  // made when first asked for
+  mutable RegisterReach reaches_;  // made when first asked for
 };
 
 }  // namespace ptxopt
