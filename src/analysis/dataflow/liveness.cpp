@@ -176,13 +176,20 @@ void Liveness::solveFile(RegisterFile file, const BitRows& kill) {
 
 void Liveness::solveByWalking(const Module& module, Strength strength) {
   Walk walk(*this);
+  if (strength == Strength::Needed) unneeded_.assign(cfg_.size(), 0);
   sweep([&](BlockId b) {
     walk.startAtEnd(b);
     const Block& block = cfg_[b];
+    bool isAllNeeded = true;
     for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f_[id].previous) {
       const Instruction& i = f_[id];
-      if (strength == Strength::Plain || walk.writesLive(i) || !isRemovable(module, f_, i)) walk.before(i);
+      if (strength == Strength::Plain || walk.writesLive(i) || !isRemovable(module, f_, i))
+        walk.before(i);
+      else
+        isAllNeeded = false;
     }
+    // The last look at a block is with what its successors need in the end.
+    if (strength == Strength::Needed) unneeded_[b.value] = isAllNeeded ? 0 : 1;
     bool changed = false;
     for (const RegisterFile file : kRegisterFiles)
       changed |= rows(file).orSliceIfChanged(b.value, walk.set(), numbers_[file].first);

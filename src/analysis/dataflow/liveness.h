@@ -64,6 +64,9 @@ class Liveness {
   std::size_t globals() const { return numbers_.globals(); }
   bool isSparse() const { return isSparse_; }
   bool isLiveIn(RegId reg, BlockId block) const;
+  // Of strength `Needed`: whether an instruction of the block may be needed by nothing. Said of instructions that
+  // isRemovable() vouches for.
+  bool mayHaveUnneeded(BlockId block) const { return unneeded_.empty() || unneeded_[block.value] != 0; }
   // Calls `visit(reg)` for what is live at the start of a block, in no particular order.
   template <typename Visit>
   void forEachLiveIn(BlockId block, Visit visit) const {
@@ -107,6 +110,7 @@ class Liveness {
   bool isSparse_ = false;
   std::array<BitRows, kRegisterFiles.size()> liveIn_;  // by block, when dense
   LiveRuns runs_;                                      // when sparse
+  std::vector<uint8_t> unneeded_;                      // by block, when walked: it has such instructions
 };
 
 }  // namespace ptxopt

@@ -82,7 +82,7 @@ DeadInstructions::Erased removeDead(Function& f, PassContext& context) {
   DeadInstructions dead(context.module, f);
   Liveness::Walk walk(liveness);
   for (uint32_t b = 0; b < cfg.size(); ++b) {
-    if (!cfg[BlockId(b)].reachable) continue;
+    if (!cfg[BlockId(b)].reachable || !liveness.mayHaveUnneeded(BlockId(b))) continue;
     walk.startAtEnd(BlockId(b));
     dead.collect(cfg[BlockId(b)], walk);
   }
