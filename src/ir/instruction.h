@@ -47,7 +47,7 @@ enum class OperandKind : uint8_t {
   Paren,            // `(..)`; number of entries inside
 };
 
-enum class Role : uint8_t { None, Use, Def, Mod };
+enum class Role : uint8_t { None, Use, Def, Mod };  // a bit for reading, one for writing
 
 enum class Join : uint8_t {
   None,
@@ -100,8 +100,8 @@ struct Operand {
   bool isGroup() const { return kind >= OperandKind::Vector; }
   // Entries inside this one.
   uint32_t inside() const { return isGroup() ? payload : 0; }
-  bool reads() const { return role == Role::Use || role == Role::Mod; }
-  bool writes() const { return role == Role::Def || role == Role::Mod; }
+  bool reads() const { return (static_cast<uint8_t>(role) & 1) != 0; }
+  bool writes() const { return (static_cast<uint8_t>(role) & 2) != 0; }
 };
 static_assert(sizeof(Operand) == 8);
 

@@ -1,6 +1,7 @@
 #include "analysis/dataflow/cfg.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ptxopt {
 namespace {
@@ -45,6 +46,7 @@ bool Cfg::hasEdgesOf(const Cfg& other) const {
 
 void Cfg::findBlocks(const Module& module, const Function& f) {
   blockOf_.resize(f.instructions.size());
+  blocks_.reserve(2 * f.labels.size() + 1);  // after a label often comes a branch
   bool starts = true;
   for (const InstrId id : f) {
     const Instruction& i = f[id];
@@ -62,11 +64,12 @@ void Cfg::findBlocks(const Module& module, const Function& f) {
 class Cfg::EdgeList {
  public:
   EdgeList(const Module& module, const Function& f, Cfg& cfg)
-      : module_(module), f_(f), cfg_(cfg), tables_(f), latest_(cfg.size(), UINT32_MAX) {}
+      : module_(module), f_(f), cfg_(cfg), latest_(cfg.size(), UINT32_MAX) {}
 
   // In the order of their sources.
   const std::vector<std::pair<uint32_t, uint32_t>>& edges() const { return edges_; }
-  const LabelTables& tables() const { return tables_; }
+  // Most functions need none.
+  const LabelTables& tables() { return tables_ ? *tables_ : tables_.emplace(f_); }
 
   void addBlock(uint32_t b) {
     source_ = b;
@@ -108,7 +111,7 @@ class Cfg::EdgeList {
   // False when the table names no label.
   bool addTable(LabelId table) {
     bool known = false;
-    for (const Operand& target : tables_.targets(f_, table)) {
+    for (const Operand& target : tables().targets(f_, table)) {
       if (target.kind != OperandKind::Label) continue;
       if (!cfg_.complete_) break;
       add(LabelId(target.payload));
@@ -130,7 +133,7 @@ class Cfg::EdgeList {
   const Module& module_;
   const Function& f_;
   Cfg& cfg_;
-  const LabelTables tables_;
+  std::optional<LabelTables> tables_;
   uint32_t source_ = 0;
   std::vector<uint32_t> latest_;  // by target: the last block with an edge to it
   std::vector<std::pair<uint32_t, uint32_t>> edges_;
@@ -139,11 +142,11 @@ class Cfg::EdgeList {
 void Cfg::findEdges(const Module& module, const Function& f) {
   EdgeList list(module, f, *this);
   for (uint32_t b = 0; b < blocks_.size() && complete_; ++b) list.addBlock(b);
-  findRoots(module, f, list.tables());
+  findRoots(module, f, list);
   storeEdges(list.edges());
 }
 
-void Cfg::findRoots(const Module& module, const Function& f, const LabelTables& tables) {
+void Cfg::findRoots(const Module& module, const Function& f, EdgeList& list) {
   std::vector<uint8_t> isRoot(blocks_.size());
   isRoot[0] = 1;
   // Where as many labels stand in branches as in all operands, none is a value: each instruction has operands of its own, and
@@ -158,7 +161,7 @@ void Cfg::findRoots(const Module& module, const Function& f, const LabelTables& 
     const Instruction& i = f[id];
     if (!i.isInstruction() || module.form(i).is(effect::Branch | effect::IndirectBranch)) continue;
     for (const Operand& o : f.operandsOf(i))
-      if (o.kind == OperandKind::Label && !tables.has(LabelId(o.payload)))
+      if (o.kind == OperandKind::Label && !list.tables().has(LabelId(o.payload)))
         isRoot[blockOfLabel(f, LabelId(o.payload))] = 1;
   }
   for (uint32_t b = 0; b < blocks_.size(); ++b)

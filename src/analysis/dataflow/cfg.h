@@ -67,7 +67,7 @@ class Cfg {
   }
   void findBlocks(const Module& module, const Function& f);
   void findEdges(const Module& module, const Function& f);
-  void findRoots(const Module& module, const Function& f, const LabelTables& tables);
+  void findRoots(const Module& module, const Function& f, EdgeList& list);
   void storeEdges(std::span<const std::pair<uint32_t, uint32_t>> edges);
   uint32_t blockOfLabel(const Function& f, LabelId label) const {
     return blockOf_[f.labels[label.value].place.value].value;

@@ -1,5 +1,7 @@
 #include "analysis/dataflow/register_mentions.h"
 
+#include <algorithm>
+
 namespace ptxopt {
 namespace {
 
@@ -47,8 +49,12 @@ std::vector<RegisterMention> registerMentions(const Function& f, const Cfg& cfg,
 
 MentionChanges::MentionChanges(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
                                std::span<const RegisterMention> before, const SlotIndexes& slotsBefore)
-    : mentions(f.operands.size() + f.returnRegisters.size()), isChanged(f.registers.size()) {
-  // In memory that does not grow: there is nothing to look up again in the loops.
+    : isChanged(f.registers.size()) {
+  // In memory that does not grow: there is nothing to look up again in the loops. To copy is less than to make anew.
+  const std::size_t most = f.operands.size() + f.returnRegisters.size();
+  mentions.reserve(std::max(most, before.size()));
+  mentions.assign(before.begin(), before.end());
+  if (mentions.size() < most) mentions.resize(most);
   RegisterMention* out = mentions.data();
   const RegisterMention* old = before.data();
   const RegisterMention* const end = old + before.size();
@@ -69,8 +75,12 @@ MentionChanges::MentionChanges(const Function& f, const Cfg& cfg, const SlotInde
       RegisterMention* const first = out;
       for (const Operand& o : f.operandsOf(f[id])) {
         if (!o.isRegister()) continue;
-        *out++ = {o.payload, at, o.role};
-        isSame = isSame && old != end && old->at == was && old->reg == o.payload && old->role == o.role;
+        out->reg = o.payload;
+        out->at = at;
+        out->role = o.role;
+        ++out;
+        if (!isSame) continue;
+        isSame = old != end && old->at == was && old->reg == o.payload && old->role == o.role;
         old += isSame;
       }
       if (isSame && (old == end || old->at != was)) continue;

@@ -32,6 +32,7 @@ class Slot {
   }
   void add(std::span<const Span> spans) {
     const bool isAfter = spans_.empty() || spans_.back().last < spans.front().first;
+    if (!isAfter && spans.size() == 1 && addBetween(spans.front())) return;
     for (const Span& s : spans) {
       length_ += s.last - s.first + 1;
       spans_.push_back(s);
@@ -42,6 +43,15 @@ class Slot {
   const Span& back() const { return spans_.back(); }
 
  private:
+  // Whether it stands apart from what is there, as all do but those of spilled values.
+  bool addBetween(const Span& s) {
+    const auto next = std::ranges::lower_bound(spans_, s.first, {}, &Span::first);
+    if ((next != spans_.end() && next->first <= s.last) || (next != spans_.begin() && s.first <= next[-1].last))
+      return false;
+    length_ += s.last - s.first + 1;
+    spans_.insert(next, s);
+    return true;
+  }
   void tidy() {
     std::ranges::sort(spans_, {}, &Span::first);
     // Spilled values overlap what is there.
@@ -201,12 +211,14 @@ class Placer {
   }
 
   // Puts a slot into its place in the order of its parity, where it does not stand.
-  void rank(uint32_t at) {
-    std::vector<uint32_t>& order = order_[at % 2];
+  void rank(uint32_t at) { order_[at % 2].insert(placeOf(at), at); }
+  // Takes it from there, before what it holds changes.
+  void unrank(uint32_t at) { order_[at % 2].erase(placeOf(at)); }
+  std::vector<uint32_t>::iterator placeOf(uint32_t at) {
     const auto isBefore = [&](uint32_t a, uint32_t b) {
-      return std::pair(held_[a].length, a) < std::pair(held_[b].length, b);
+      return held_[a].length != held_[b].length ? held_[a].length < held_[b].length : a < b;
     };
-    order.insert(std::ranges::lower_bound(order, at, isBefore), at);
+    return std::ranges::lower_bound(order_[at % 2], at, isBefore);
   }
 
   // The slot with the least weight where none is free.
@@ -245,7 +257,7 @@ class Placer {
       result_.slot[v] = at;
       for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) {
         slots_[at].add(values_[v].spans);
-        std::erase(order_[at % 2], at);
+        unrank(at);
         held_[at] = {slots_[at].length(), slots_[at].back().last + 1, slots_[at].back().first};
         rank(at);
       }

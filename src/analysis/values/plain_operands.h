@@ -11,32 +11,42 @@ namespace ptxopt {
 
 class PlainOperands {
  public:
-  explicit PlainOperands(std::span<const Operand> operands) {
+  explicit PlainOperands(std::span<const Operand> operands) : operands_(operands) {
     bool afterCast = false;  // what is cast stands without a comma
-    for (std::size_t at = 0; at < operands.size(); at += 1 + operands[at].inside()) {
+    const auto count = static_cast<uint32_t>(operands.size());
+    for (uint32_t at = 0; at < count;) {
       const Operand& o = operands[at];
+      const uint32_t begin = at;
+      at += 1 + o.inside();
       if (o.is(Operand::Guard)) continue;
       if (o.is(Operand::Implicit)) break;
       const bool begins = (o.join == Join::None && !afterCast) || o.join == Join::Comma || size_ == 0;
       afterCast = o.kind == OperandKind::Cast;
       if (begins && size_ == kMost) break;
-      if (begins) runs_[size_++] = operands.subspan(at, 0);
-      const std::size_t begin = static_cast<std::size_t>(runs_[size_ - 1].data() - operands.data());
-      runs_[size_ - 1] = operands.subspan(begin, at + 1 + o.inside() - begin);
+      if (begins) runs_[size_++].begin = begin;
+      runs_[size_ - 1].end = at;
     }
   }
 
   std::size_t size() const { return size_; }
   // All entries of one: `p|q` are two, an expression and `[a+4]` several.
-  std::span<const Operand> operator[](std::size_t index) const { return runs_[index]; }
+  std::span<const Operand> operator[](std::size_t index) const {
+    return operands_.subspan(runs_[index].begin, runs_[index].end - runs_[index].begin);
+  }
   // The entry of an operand that consists of one, no group; nullptr for all others.
   const Operand* single(std::size_t index) const {
-    return index < size_ && runs_[index].size() == 1 && !runs_[index][0].isGroup() ? runs_[index].data() : nullptr;
+    if (index >= size_ || runs_[index].end - runs_[index].begin != 1) return nullptr;
+    const Operand* const o = &operands_[runs_[index].begin];
+    return o->isGroup() ? nullptr : o;
   }
 
  private:
   static constexpr std::size_t kMost = 8;
-  std::array<std::span<const Operand>, kMost> runs_;
+  struct Run {
+    uint32_t begin = 0, end = 0;
+  };
+  std::span<const Operand> operands_;
+  std::array<Run, kMost> runs_;
   std::size_t size_ = 0;
 };
 

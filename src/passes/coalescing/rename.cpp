@@ -163,21 +163,31 @@ void Coalescer::eraseUnusedDeclarations() {
   // How long the declared names are: parts of others are looked up only where one of them may be meant.
   constexpr std::size_t kLongest = 63;
   uint64_t lengths = 0;
+  std::vector<bool> isMentioned(f_.registers.size()), isUsed(module.names.size(), true);
+  std::size_t unused = 0;  // names: where all are found there is nothing to erase
   for (const InstrId id : f_) {
     if (!declares(id)) continue;
     const Declaration& d = f_.declarations[f_[id].payload];
-    for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k)
-      lengths |= uint64_t{1} << std::min(module.text(f_.declarators[k].name).size(), kLongest);
+    for (uint32_t k = d.firstDeclarator; k < d.firstDeclarator + d.declaratorCount; ++k) {
+      const NameId name = f_.declarators[k].name;
+      lengths |= uint64_t{1} << std::min(module.text(name).size(), kLongest);
+      unused += isUsed[name.value];
+      isUsed[name.value] = false;
+    }
   }
-  std::vector<bool> isMentioned(f_.registers.size()), isUsed(module.names.size());
+  const auto use = [&](NameId name) {
+    unused -= !isUsed[name.value];
+    isUsed[name.value] = true;
+  };
   std::array<std::string_view, 64> latest;  // of prefixes that were looked up; most come again and again
   for (const InstrId id : f_)
     for (const Operand& o : f_.operandsOf(f_[id])) {
       if (!o.isRegister() || isMentioned[o.payload]) continue;
+      if (unused == 0) return;
       isMentioned[o.payload] = true;
       const NameId name = f_.registers[o.payload].name;
       if (!name.valid()) continue;
-      isUsed[name.value] = true;
+      use(name);
       std::string_view prefix = module.text(name);
       while (!prefix.empty() && prefix.back() >= '0' && prefix.back() <= '9') {
         prefix.remove_suffix(1);
@@ -186,7 +196,7 @@ void Coalescer::eraseUnusedDeclarations() {
             latest[(prefix.size() + 8 * static_cast<unsigned char>(prefix.back())) % latest.size()];
         if (known == prefix) continue;
         known = prefix;
-        if (const NameId range = module.names.find(prefix); range.valid()) isUsed[range.value] = true;
+        if (const NameId range = module.names.find(prefix); range.valid()) use(range);
       }
     }
   for (const InstrId id : f_) {

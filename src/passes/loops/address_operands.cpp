@@ -57,12 +57,18 @@ std::string_view name(MemorySpace space) {
 
 std::vector<AddressOperand> addressOperands(const Module& module, const Function& f, const Instruction& i) {
   std::vector<AddressOperand> found;
-  if (!i.isInstruction()) return found;
+  addressOperands(module, f, i, found);
+  return found;
+}
+
+void addressOperands(const Module& module, const Function& f, const Instruction& i,
+                     std::vector<AddressOperand>& found) {
+  found.clear();
+  if (!i.isInstruction()) return;
+  const OpcodeForm& form = module.form(i);
+  if (!isPlainAccess(form.op)) return;
   const auto operands = f.operandsOf(i);
   const auto isMemory = [](const Operand& o) { return o.kind == OperandKind::Memory; };
-  if (std::ranges::none_of(operands, isMemory)) return found;
-  const OpcodeForm& form = module.form(i);
-  if (!isPlainAccess(form.op)) return found;
   bool isFirst = true;
   for (uint32_t k = 0; k < operands.size(); ++k) {
     if (!isMemory(operands[k])) continue;
@@ -80,7 +86,6 @@ std::vector<AddressOperand> addressOperands(const Module& module, const Function
     }
     found.push_back(a);
   }
-  return found;
 }
 
 }  // namespace ptxopt

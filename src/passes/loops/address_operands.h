@@ -20,5 +20,8 @@ struct AddressOperand {
   MemorySpace space = MemorySpace::Generic;
 };
 std::vector<AddressOperand> addressOperands(const Module& module, const Function& f, const Instruction& i);
+// The same into a list that is used again and again.
+void addressOperands(const Module& module, const Function& f, const Instruction& i,
+                     std::vector<AddressOperand>& found);
 
 }  // namespace ptxopt

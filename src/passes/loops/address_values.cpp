@@ -49,20 +49,13 @@ void AddressValues::findDefinitions() {
 
 void AddressValues::findUses() {
   std::vector<bool> isNoted(values_.size());  // among addresses_
+  std::vector<AddressOperand> addresses;      // of the instruction at hand
   for (const InstrId id : f_) {
     const Instruction& i = f_[id];
     if (!i.isInstruction() || !slots_[id].valid()) continue;
     const auto operands = f_.operandsOf(i);
-    if (std::ranges::none_of(operands, [&](const Operand& o) {
-          return o.isRegister() && o.reads() && first_[o.payload] != UINT32_MAX;
-        }))
-      continue;
-    const OpcodeForm& form = module_.form(i);
-    const bool hasMemory =
-        std::ranges::any_of(operands, [](const Operand& o) { return o.kind == OperandKind::Memory; });
-    const std::vector<AddressOperand> addresses =
-        hasMemory ? addressOperands(module_, f_, i) : std::vector<AddressOperand>();
-    const bool isKnown = form.knowsOperands() && !form.is(effect::Async | effect::Unknown | effect::Call);
+    const SlotIndex at = slots_[id];
+    bool isKnown = false, isFirst = true;
     uint32_t end = 0;  // of the group at hand
     for (uint32_t k = 0; k < operands.size(); ++k) {
       const Operand& o = operands[k];
@@ -71,7 +64,13 @@ void AddressValues::findUses() {
         continue;
       }
       if (!o.isRegister() || !o.reads() || first_[o.payload] == UINT32_MAX) continue;
-      const ValueKey key = read(o.reg(), id);
+      if (isFirst) {
+        isFirst = false;
+        const OpcodeForm& form = module_.form(i);
+        isKnown = form.knowsOperands() && !form.is(effect::Async | effect::Unknown | effect::Call);
+        addressOperands(module_, f_, i, addresses);
+      }
+      const ValueKey key = this->key(o.reg(), intervals_[o.reg()].valueIn(at));
       if (!key.valid()) continue;
       ValueUse use{.at = id, .operand = k};
       if (const auto a = std::ranges::find(addresses, k, &AddressOperand::operand); a != addresses.end()) {
