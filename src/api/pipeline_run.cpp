@@ -123,7 +123,7 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     passReport.seconds = threadSeconds() - start;
     note(step, passReport, progress);
     if (step.pass->again == Again::Idempotent) progress.doneAt[step.pass] = progress.changes;
-    if (passReport.changed) analyses.invalidate(step.pass->preserves);
+    if (passReport.changed) analyses.invalidate(step.pass->preserves | context.preserved);
     error = std::move(context.error);
     if (error.empty()) error = check(f, analyses);
   }

@@ -28,6 +28,7 @@ namespace ptxopt {
 struct StoredNumbers {
   std::vector<bool> isStoredNarrowly;  // by RegId
   std::vector<bool> mayBeNumber;       // by RegId; looked for only where some register is stored narrowly
+  bool operator==(const StoredNumbers&) const = default;
 };
 
 // Whether an instruction of this form stores less than the whole register, which is one of its data operands.

@@ -58,6 +58,7 @@ AddressSpaces::AddressSpaces(const Module& module, const Function& function, con
       slots_(slots),
       intervals_(intervals),
       facts_(facts),
+      memoryIsGlobal_(memoryIsGlobal),
       values_(function, cfg, slots, intervals),
       states_(values_.size()),
       shifts_(values_.size()),
@@ -75,6 +76,11 @@ AddressSpaces::AddressSpaces(const Module& module, const Function& function, con
     }
   // What a call left in a variable, or the caller in a parameter, may be passed on as it is.
   for (const VariableId v : filled_) stored_[v.value] = join(stored_[v.value], parameters_[v.value]);
+}
+
+bool AddressSpaces::differs() const {
+  const AddressSpaces anew(module_, f_, cfg_, slots_, intervals_, facts_, memoryIsGlobal_);
+  return states_ != anew.states_ || parameters_ != anew.parameters_ || stored_ != anew.stored_;
 }
 
 AddressState AddressSpaces::of(RegId r, ValueId v) const {

@@ -65,6 +65,8 @@ class AddressSpaces {
   bool holdsAddresses(RegId r) const { return values_.contains(r); }
   // What the st.param into a variable put there, together: the argument of a call, or the function's result.
   AddressState stored(VariableId v) const { return stored_[v.value]; }
+  // Whether it would be another one if it were made anew.
+  bool differs() const;
 
  private:
   static constexpr unsigned kMostSweeps = 100;
@@ -95,6 +97,7 @@ class AddressSpaces {
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   const ModuleAddressFacts* const facts_;
+  const bool memoryIsGlobal_;
   PointerValues values_;
   std::vector<AddressState> states_;  // by value
   // By value, of numbers: by how many bits shifts, factors and doublings have moved what it was made of to the left, at

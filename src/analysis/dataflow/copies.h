@@ -42,6 +42,8 @@ struct Copy {
   bool isAcross() const { return readAt.valid(); }
   // Whether the instruction may make other copies as well.
   bool isLane() const { return family == CopyFamily::Vector || family == CopyFamily::Unpack; }
+
+  friend bool operator==(const Copy&, const Copy&) = default;
 };
 
 // The copy of one register that an instruction makes; nothing when it is none.

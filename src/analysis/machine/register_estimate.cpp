@@ -82,13 +82,18 @@ uint32_t fatPoint(const RegisterEstimate& e) {
 
 }  // namespace
 
-uint32_t plainRegisters(const Module& module, const Function& function, const RegisterPressure& pressure) {
-  return plainEstimate(module, function, pressure, allocatedValues(module, function, pressure)).plain;
+uint32_t plainRegisters(const Module& module, const Function& function, const RegisterPressure& pressure,
+                        const AllocatedValues& allocated) {
+  return plainEstimate(module, function, pressure, allocated).plain;
 }
 
 RegisterEstimate estimateRegisters(const Module& module, const Function& function,
                                    const RegisterPressure& pressure) {
-  const AllocatedValues allocated = allocatedValues(module, function, pressure);
+  return estimateRegisters(module, function, pressure, allocatedValues(module, function, pressure));
+}
+
+RegisterEstimate estimateRegisters(const Module& module, const Function& function, const RegisterPressure& pressure,
+                                   const AllocatedValues& allocated) {
   RegisterEstimate e = plainEstimate(module, function, pressure, allocated);
   const FatPointResult placed = placeValues(function, pressure.points(), allocated);
   e.eager = mostEager(module, function, pressure, allocated);
@@ -98,8 +103,8 @@ RegisterEstimate estimateRegisters(const Module& module, const Function& functio
   return e;
 }
 
-uint32_t fatPointRegisters(const Module& module, const Function& function, const RegisterPressure& pressure) {
-  const AllocatedValues allocated = allocatedValues(module, function, pressure);
+uint32_t fatPointRegisters(const Module& module, const Function& function, const RegisterPressure& pressure,
+                           const AllocatedValues& allocated) {
   RegisterEstimate e = plainEstimate(module, function, pressure, allocated);
   e.slots = placeValues(function, pressure.points(), allocated).slots;
   // The scheduler is followed only where what it asks for may count.

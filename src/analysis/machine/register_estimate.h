@@ -36,14 +36,19 @@ struct RegisterEstimate {
   friend bool operator==(const RegisterEstimate&, const RegisterEstimate&) = default;
 };
 
+// `allocated`: the values of that pressure.
+RegisterEstimate estimateRegisters(const Module& module, const Function& function, const RegisterPressure& pressure,
+                                   const AllocatedValues& allocated);
 RegisterEstimate estimateRegisters(const Module& module, const Function& function,
                                    const RegisterPressure& pressure);
 
 // The plain one of the two alone, in linear time.
-uint32_t plainRegisters(const Module& module, const Function& function, const RegisterPressure& pressure);
+uint32_t plainRegisters(const Module& module, const Function& function, const RegisterPressure& pressure,
+                        const AllocatedValues& allocated);
 
 // The fat-point one alone, which is dear, too.
-uint32_t fatPointRegisters(const Module& module, const Function& function, const RegisterPressure& pressure);
+uint32_t fatPointRegisters(const Module& module, const Function& function, const RegisterPressure& pressure,
+                           const AllocatedValues& allocated);
 
 // Stable text, one line.
 std::string toString(const RegisterEstimate& estimate);

@@ -90,6 +90,21 @@ ScalarEvolution& Analyses::scalarEvolution() {
   return *keptEvolution_;
 }
 
+const CopyFacts& Analyses::copyFacts() {
+  return keptCopiesOf_ ? *keptCopiesOf_ : keptCopiesOf_.emplace(module_, function_);
+}
+
+const AddressSpaces& Analyses::addressSpaces(const ModuleAddressFacts& facts, bool memoryIsGlobal) {
+  if (!keptSpaces_)
+    keptSpaces_.emplace(module_, function_, cfg(), slotIndexes(), liveIntervals(), &facts, memoryIsGlobal);
+  return *keptSpaces_;
+}
+
+const AllocatedValues& Analyses::allocatedValues() {
+  if (!keptAllocated_) keptAllocated_ = ptxopt::allocatedValues(module_, function_, registerPressure());
+  return *keptAllocated_;
+}
+
 const RegisterPressure& Analyses::registerPressure() {
   if (!keptPressure_)
     keptPressure_.emplace(module_, function_, cfg(), slotIndexes(), liveIntervals(), registerFiles());
@@ -97,18 +112,19 @@ const RegisterPressure& Analyses::registerPressure() {
 }
 
 uint32_t Analyses::plainRegisters() {
-  if (!keptPlainRegisters_) keptPlainRegisters_ = ptxopt::plainRegisters(module_, function_, registerPressure());
+  if (!keptPlainRegisters_)
+    keptPlainRegisters_ = ptxopt::plainRegisters(module_, function_, registerPressure(), allocatedValues());
   return *keptPlainRegisters_;
 }
 
 uint32_t Analyses::fatPointRegisters() {
   if (!keptFatPointRegisters_)
-    keptFatPointRegisters_ = ptxopt::fatPointRegisters(module_, function_, registerPressure());
+    keptFatPointRegisters_ = ptxopt::fatPointRegisters(module_, function_, registerPressure(), allocatedValues());
   return *keptFatPointRegisters_;
 }
 
 const RegisterEstimate& Analyses::registerEstimate() {
-  if (!keptEstimate_) keptEstimate_ = estimateRegisters(module_, function_, registerPressure());
+  if (!keptEstimate_) keptEstimate_ = estimateRegisters(module_, function_, registerPressure(), allocatedValues());
   return *keptEstimate_;
 }
 
@@ -158,15 +174,21 @@ bool Analyses::isStale(AnalysisId id) const {
              !keptIntervals_->verify().empty();
     case AnalysisId::Ranges: return !keptRanges_->answersHold();
     case AnalysisId::Evolution: return !keptEvolution_->answersHold();
+    case AnalysisId::CopiesOf: return *keptCopiesOf_ != CopyFacts(module_, function_);
+    case AnalysisId::Spaces: return keptSpaces_->differs();
     case AnalysisId::Pressure: {
       const RegisterPressure anew(module_, function_, cfg, *keptSlots_, *keptIntervals_, *keptFiles_);
       return !std::ranges::equal(keptPressure_->along(), anew.along());
     }
+    case AnalysisId::Allocated:
+      return *keptAllocated_ != ptxopt::allocatedValues(module_, function_, *keptPressure_);
     case AnalysisId::PlainRegisters:
-      return *keptPlainRegisters_ != ptxopt::plainRegisters(module_, function_, *keptPressure_);
+      return *keptPlainRegisters_ != ptxopt::plainRegisters(module_, function_, *keptPressure_, *keptAllocated_);
     case AnalysisId::FatPointRegisters:
-      return *keptFatPointRegisters_ != ptxopt::fatPointRegisters(module_, function_, *keptPressure_);
-    case AnalysisId::Estimate: return *keptEstimate_ != estimateRegisters(module_, function_, *keptPressure_);
+      return *keptFatPointRegisters_ !=
+             ptxopt::fatPointRegisters(module_, function_, *keptPressure_, *keptAllocated_);
+    case AnalysisId::Estimate:
+      return *keptEstimate_ != estimateRegisters(module_, function_, *keptPressure_, *keptAllocated_);
   }
   return false;
 }

@@ -8,7 +8,9 @@
 #include <optional>
 #include <string_view>
 
+#include "analysis/addresses/address_spaces.h"
 #include "analysis/dataflow/cfg.h"
+#include "analysis/dataflow/copy_facts.h"
 #include "analysis/dataflow/dominators.h"
 #include "analysis/dataflow/live_intervals.h"
 #include "analysis/dataflow/liveness.h"
@@ -17,6 +19,7 @@
 #include "analysis/machine/register_estimate.h"
 #include "analysis/machine/register_pressure.h"
 #include "analysis/manager/analysis_set.h"
+#include "analysis/values/allocated_values.h"
 #include "analysis/values/scalar_evolution.h"
 #include "analysis/values/value_range.h"
 #include "ir/module.h"
@@ -43,7 +46,11 @@ class Analyses {
   // Answers are made when asked for, and noted.
   ValueRanges& valueRanges();
   ScalarEvolution& scalarEvolution();
+  const CopyFacts& copyFacts();
+  // By what the module says, and whether pointers in memory are taken for global: the same at each call.
+  const AddressSpaces& addressSpaces(const ModuleAddressFacts& facts, bool memoryIsGlobal);
   const RegisterPressure& registerPressure();
+  const AllocatedValues& allocatedValues();
   // What ptxas may give, by the two estimates of register_estimate.h.
   uint32_t plainRegisters();
   uint32_t fatPointRegisters();

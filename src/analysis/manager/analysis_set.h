@@ -23,6 +23,10 @@ class AnalysisSet {
   constexpr bool has(AnalysisId id) const { return (bits_ & bit(id)) != 0; }
   // Whether all of `other` is in it.
   constexpr bool includes(AnalysisSet other) const { return (other.bits_ & ~bits_) == 0; }
+  friend constexpr AnalysisSet operator|(AnalysisSet a, AnalysisSet b) {
+    a.bits_ |= b.bits_;
+    return a;
+  }
   friend constexpr bool operator==(AnalysisSet, AnalysisSet) = default;
 
  private:
@@ -34,5 +38,7 @@ class AnalysisSet {
 inline constexpr AnalysisSet kNoAnalyses;
 inline constexpr AnalysisSet kControlFlow{AnalysisId::ControlFlow, AnalysisId::Dominators,
                                           AnalysisId::PostDominators, AnalysisId::LoopNest};
+// Where also the order of instructions and what registers they mention stay: other opcodes only.
+inline constexpr AnalysisSet kMentions = kControlFlow | AnalysisSet{AnalysisId::Slots, AnalysisId::Intervals};
 
 }  // namespace ptxopt

@@ -18,6 +18,7 @@
 // Cost: linear in operands and segments, plus sorting the segments of a register.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct AllocatedValue {
     friend bool operator==(const Span&, const Span&) = default;
   };
   std::span<const Span> spans;  // in the array of all
+  friend bool operator==(const AllocatedValue& a, const AllocatedValue& b) {
+    return a.reg == b.reg && a.size == b.size && std::ranges::equal(a.spans, b.spans);
+  }
 };
 
 struct AllocatedValues {
@@ -46,6 +50,7 @@ struct AllocatedValues {
   // By register: which of `values` is read where it is read; kNone for one that costs nothing.
   static constexpr uint32_t kNone = UINT32_MAX;
   std::vector<uint32_t> valueOf;
+  friend bool operator==(const AllocatedValues&, const AllocatedValues&) = default;
 };
 AllocatedValues allocatedValues(const Module& module, const Function& function, const RegisterPressure& pressure);
 

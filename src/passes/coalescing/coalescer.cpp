@@ -19,12 +19,12 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
       cfg_(context.analyses.cfg()),
       slots_(context.analyses.slotIndexes()),
       limits_(limits),
-      copies_(std::move(copies)) {
+      copies_(std::move(copies)),
+      facts_(context.analyses.copyFacts()),
+      frozen_(frozenRegisters(facts_, f.registers.size())) {
   std::erase_if(copies_, [&](const Copy& c) { return !cfg_[cfg_.blockOf(c.instruction)].reachable; });
   if (copies_.size() > limits_.mostCopies) copies_.resize(limits_.mostCopies);
   findNestedNames();
-  stored_ = findStoredNumbers(context.module, f);
-  frozen_ = frozenRegisters(f, context.module, stored_);
   // The name of a parameter cannot be given up for one that is known in every scope.
   for (std::size_t r = 0; r < f.registers.size(); ++r)
     if (f.registers[r].isParameter && !isVisibleEverywhere(RegId(r))) frozen_[r] = Verdict::Fixed;
@@ -40,25 +40,16 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
   makeWebs();
 }
 
-std::vector<Verdict> Coalescer::frozenRegisters(const Function& f, const Module& module,
-                                                const StoredNumbers& stored) {
-  std::vector<Verdict> frozen(f.registers.size(), Verdict::Joined);
-  for (const InstrId id : f) {
-    const Instruction& i = f[id];
-    if (!i.isInstruction()) continue;
-    const OpcodeForm& form = module.form(i);
-    const bool isOpaque = !form.knowsOperands() || (form.effects & (effect::Async | effect::Convergent)) ==
-                                                       (effect::Async | effect::Convergent);
-    const bool isGuarded = i.is(Instruction::Guarded);
-    if (!isOpaque && isGuarded) continue;
-    for (const Operand& o : f.operandsOf(i)) {
-      if (!isOpaque && o.role != Role::Mod) continue;
-      if (!o.isRegister()) continue;
-      frozen[o.payload] = isOpaque ? Verdict::Convergent : std::max(frozen[o.payload], Verdict::Tied);
-    }
-  }
-  for (std::size_t r = 0; r < frozen.size(); ++r)
-    if (stored.isStoredNarrowly[r] && stored.mayBeNumber[r]) frozen[r] = std::max(frozen[r], Verdict::Classes);
+std::vector<Verdict> Coalescer::frozenRegisters(const CopyFacts& facts, std::size_t registers) {
+  const StoredNumbers& stored = facts.stored();
+  std::vector<Verdict> frozen(registers, Verdict::Joined);
+  for (std::size_t r = 0; r < registers; ++r)
+    if (const RegId reg(r); facts.isOpaque(reg))
+      frozen[r] = Verdict::Convergent;
+    else if (facts.isTied(reg))
+      frozen[r] = Verdict::Tied;
+    else if (stored.isStoredNarrowly[r] && stored.mayBeNumber[r])
+      frozen[r] = Verdict::Classes;
   return frozen;
 }
 
@@ -84,8 +75,8 @@ void Coalescer::makeWebs() {
       web.range.append({s.start, s.end, limits_.byRangeOnly ? n : values_->root(n)});
       web.type = reg.type;
       if (reg.isParameter) web.fixed = r;
-      web.isStoredNarrowly = stored_.isStoredNarrowly[r.value];
-      web.mayBeNumber = stored_.mayBeNumber[r.value];
+      web.isStoredNarrowly = facts_.stored().isStoredNarrowly[r.value];
+      web.mayBeNumber = facts_.stored().mayBeNumber[r.value];
     }
   }
   for (Number n = 0; n < sets_.size(); ++n) {
@@ -184,23 +175,13 @@ Verdict Coalescer::tryJoin(const Copy& c, bool really) {
   return c.isAcross() ? joinAcross(c, really) : join(written(c), read(c), really);
 }
 
-void Coalescer::findSeveralReads() const {
-  std::vector<uint8_t> reads(f_.registers.size());  // up to two
-  for (const InstrId id : f_)
-    for (const Operand& o : f_.operandsOf(f_[id]))
-      if (o.isRegister() && o.reads() && reads[o.payload] < 2) ++reads[o.payload];
-  hasSeveralReads_.resize(reads.size());
-  for (std::size_t r = 0; r < reads.size(); ++r) hasSeveralReads_[r] = reads[r] == 2;
-}
-
 bool Coalescer::isOnCriticalEdge(const Copy& c) const {
   const auto successors = cfg_.successors(cfg_.blockOf(c.instruction));
   const auto isLive = [&](BlockId s) { return rangeOf(c.to).isLiveAt(slots_.start(s)); };
   if (std::none_of(successors.begin(), successors.end(), isLive) ||
       std::all_of(successors.begin(), successors.end(), isLive))
     return false;
-  if (hasSeveralReads_.empty()) findSeveralReads();
-  return hasSeveralReads_[c.from.value];
+  return facts_.hasSeveralReads(c.from);
 }
 
 bool Coalescer::isLocal(const Copy& c) const {

@@ -16,7 +16,6 @@
 #include <memory>
 #include <vector>
 
-#include "ir/stored_numbers.h"
 #include "passes/coalescing/copy_values.h"
 #include "passes/coalescing/joined_range.h"
 #include "passes/manager/pass.h"
@@ -56,7 +55,7 @@ class Coalescer {
   Coalescer(Function& f, PassContext& context, std::vector<Copy> copies, Limits limits);
 
   // By RegId: Joined where a register may be joined, Tied or Convergent where it may not.
-  static std::vector<Verdict> frozenRegisters(const Function& f, const Module& module, const StoredNumbers& stored);
+  static std::vector<Verdict> frozenRegisters(const CopyFacts& facts, std::size_t registers);
 
   std::span<const Copy> copies() const { return copies_; }
   bool isCandidate(RegId r) const { return values_->firstOf(r) != CopyValues::kNone; }
@@ -147,7 +146,6 @@ class Coalescer {
   bool isGone(const Copy& copy);
   void settleLanes(std::vector<InstrId>& superfluous, std::vector<Sink>& sinks);
   void makeWebs();
-  void findSeveralReads() const;
   bool isArgument(RegId r) const;
   Verdict join(Number a, Number b, bool really, bool isLimited = true);
   bool isTooLarge(const Web& web) const;
@@ -172,8 +170,7 @@ class Coalescer {
   Limits limits_;
   uint64_t joins_ = 0;
   std::vector<Copy> copies_;
-  mutable std::vector<bool> hasSeveralReads_;  // by RegId; made when first asked for
-  StoredNumbers stored_;
+  const CopyFacts& facts_;
   std::vector<Verdict> frozen_;  // by RegId
   std::vector<bool> across_;     // by copy: its sides hold the value from where it was read to where it is copied
   std::vector<Number> byRoot_;   // all values, sorted by root, when a copy was joined across instructions

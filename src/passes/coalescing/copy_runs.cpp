@@ -15,10 +15,14 @@ CopyRuns::CopyRuns(Function& f, PassContext& context, const Coalescer& coalescer
       slots_(context.analyses.slotIndexes()),
       options_(options),
       copyAt_(f.instructions.size(), nullptr),
+      hasCopies_(cfg_.size()),
       states_(f.registers.size()),
       nextName_(static_cast<uint32_t>(coalescer.values().size())) {
   for (const Copy& c : coalescer.copies())
-    if (coalescer.isCandidate(c.to) && coalescer.isCandidate(c.from)) copyAt_[c.instruction.value] = &c;
+    if (coalescer.isCandidate(c.to) && coalescer.isCandidate(c.from)) {
+      copyAt_[c.instruction.value] = &c;
+      hasCopies_[cfg_.blockOf(c.instruction).value] = true;
+    }
 }
 
 CopyRuns::State& CopyRuns::state(RegId r) {
@@ -36,7 +40,7 @@ CopyRuns::State& CopyRuns::state(RegId r) {
 }
 
 void CopyRuns::scan(BlockId b) {
-  if (!cfg_[b].first.valid()) return;  // an empty body
+  if (!hasCopies_[b.value]) return;
   block_ = b;
   place_ = 0;
   runCount_ = 0;

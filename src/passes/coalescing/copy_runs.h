@@ -106,6 +106,7 @@ class CopyRuns {
   const SlotIndexes& slots_;
   Options options_;
   std::vector<const Copy*> copyAt_;  // by InstrId
+  std::vector<bool> hasCopies_;      // by block
   std::vector<State> states_;        // by RegId
   std::vector<Run> runs_;            // of the block; those from runCount_ on are kept for their storage
   uint32_t runCount_ = 0;

@@ -86,13 +86,7 @@ class CrossTypeCoalescer {
 
   // Ours first: the limit is for them.
   std::vector<Copy> findCopies(bool isFirst) {
-    std::vector<Copy> copies;
-    for (const InstrId id : f_) {
-      if (const auto copy = readCopy(context_.module, f_, id))
-        copies.push_back(*copy);
-      else
-        readVectorCopies(context_.module, f_, id, copies);
-    }
+    std::vector<Copy> copies = context_.analyses.copyFacts().copies();
     // Packs that are left are counted, once.
     PackCopies packs;
     if (isFirst || context_.knobs[Knob::JoinPacks] != 0) packs = findPackCopies(f_, context_, copies);

@@ -64,11 +64,7 @@ class CssaCoalesce {
   }
 
   Coalescer makeCoalescer() const {
-    std::vector<Copy> copies;
-    for (const InstrId id : f_)
-      if (const auto copy = readCopy(context_.module, f_, id); copy && copy->family == CopyFamily::Plain)
-        copies.push_back(*copy);
-    return Coalescer(f_, context_, std::move(copies),
+    return Coalescer(f_, context_, context_.analyses.copyFacts().plainCopies(),
                      {.mostCopies = static_cast<uint64_t>(context_.knobs[Knob::CopyLimit]),
                       .mostJoins = static_cast<uint64_t>(context_.knobs[Knob::CoalesceLimit]),
                       .joinPartial = knob(Knob::JoinGuardedDefinitions),

@@ -100,7 +100,7 @@ class PackFinder {
       for (const Operand& o : f_.operandsOf(f_[m.id]))
         if (o.isRegister()) isMentioned[o.payload] = true;
     const std::vector<Verdict> frozen =
-        Coalescer::frozenRegisters(f_, context_.module, findStoredNumbers(context_.module, f_));
+        Coalescer::frozenRegisters(context_.analyses.copyFacts(), f_.registers.size());
     std::vector<RegId> candidates;
     for (std::size_t r = 0; r < isMentioned.size(); ++r)
       if (isMentioned[r] && frozen[r] == Verdict::Joined) candidates.emplace_back(r);

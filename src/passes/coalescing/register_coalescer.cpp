@@ -87,13 +87,7 @@ class RegisterCoalescer {
             knob(Knob::JoinCriticalEdges)};
   }
 
-  std::vector<Copy> findCopies() const {
-    std::vector<Copy> copies;
-    for (const InstrId id : f_)
-      if (const auto copy = readCopy(context_.module, f_, id); copy && copy->family == CopyFamily::Plain)
-        copies.push_back(*copy);
-    return copies;
-  }
+  std::vector<Copy> findCopies() const { return context_.analyses.copyFacts().plainCopies(); }
 
   // A block with one way in and one way out and nothing but copies: made to hold those of an edge.
   bool isSplitEdge(BlockId b) const {

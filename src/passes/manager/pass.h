@@ -31,6 +31,7 @@ struct PassContext {
   PassReport& report;
   std::string_view target = {};  // optimized for; empty: the module's
   std::string error = {};        // what the pass found wrong with its own work: an internal error
+  AnalysisSet preserved = {};    // by this run, beyond what the pass's row says
 
   std::string_view architecture() const { return target.empty() ? module.architecture() : target; }
   // Of the architecture.

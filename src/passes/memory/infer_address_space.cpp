@@ -46,9 +46,8 @@ class SpaceInference {
       : f_(f),
         context_(context),
         module_(context.module),
-        spaces_(module_, f, context.analyses.cfg(), context.analyses.slotIndexes(),
-                context.analyses.liveIntervals(), &context.moduleAnalyses.get<ModuleAddressFacts>(),
-                context.knobs[Knob::AssumeParamGlobal] != 0),
+        spaces_(context.analyses.addressSpaces(context.moduleAnalyses.get<ModuleAddressFacts>(),
+                                               context.knobs[Knob::AssumeParamGlobal] != 0)),
         shadows_{{f, context, spaces_, AddressKind::Shared},
                  {f, context, spaces_, AddressKind::Local},
                  {f, context, spaces_, AddressKind::Const}} {}
@@ -170,6 +169,7 @@ class SpaceInference {
       ++counts_[counterOf(AddressKind::Global)];
     }
     for (const auto& [id, known] : tests_) fold(id, known);
+    if (planned.empty() && tests_.empty()) context_.preserved = kMentions;
     changed_ |= !global_.empty() || !tests_.empty();
     counts_[Tests] = tests_.size();
   }
@@ -190,7 +190,7 @@ class SpaceInference {
   Function& f_;
   PassContext& context_;
   const Module& module_;
-  const AddressSpaces spaces_;
+  const AddressSpaces& spaces_;
   AddressShadows shadows_[3];
   std::vector<std::pair<InstrId, OpcodeId>> global_;
   std::vector<std::pair<InstrId, bool>> tests_;

@@ -29,19 +29,17 @@ namespace ptxopt {
 namespace {
 
 // Address spaces matter for loads that name none, and only in kernels: elsewhere nothing is as launched.
-std::optional<AddressSpaces> makeSpaces(const Function& f, PassContext& context) {
+const AddressSpaces* makeSpaces(const Function& f, PassContext& context) {
   const Module& module = context.module;
   const auto isGenericLoad = [&](InstrId id) {
     return f[id].isInstruction() && module.form(f[id]).op == Op::Ld && isGenericAccess(module.form(f[id]));
   };
-  if (!f.isEntry || module.addressSize != 64) return {};
+  if (!f.isEntry || module.addressSize != 64) return nullptr;
   for (const InstrId id : f)
     if (isGenericLoad(id))
-      return std::optional<AddressSpaces>(std::in_place, module, f, context.analyses.cfg(),
-                                          context.analyses.slotIndexes(), context.analyses.liveIntervals(),
-                                          &context.moduleAnalyses.get<ModuleAddressFacts>(),
-                                          context.knobs[Knob::AssumeParamGlobal] != 0);
-  return {};
+      return &context.analyses.addressSpaces(context.moduleAnalyses.get<ModuleAddressFacts>(),
+                                             context.knobs[Knob::AssumeParamGlobal] != 0);
+  return nullptr;
 }
 
 class UniformizeBroadcasts {
@@ -50,8 +48,7 @@ class UniformizeBroadcasts {
       : f_(f),
         context_(context),
         module_(context.module),
-        spaces_(makeSpaces(f, context)),
-        memory_(context.module, f, context.analyses.cfg(), spaces_ ? &*spaces_ : nullptr),
+        memory_(context.module, f, context.analyses.cfg(), makeSpaces(f, context)),
         values_(f, context, memory_, LaneSections(f, context, memory_).find(missed_), missed_) {}
 
   bool run() {
@@ -151,7 +148,6 @@ class UniformizeBroadcasts {
   PassContext& context_;
   const Module& module_;
   MissedRemarks missed_;  // before `values_`, which adds to it
-  const std::optional<AddressSpaces> spaces_;
   const LaunchMemory memory_;
   const BroadcastValues values_;
   std::vector<InstrId> shuffles_;
