@@ -4,32 +4,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "passes/manager/pipeline.h"
+#include "passes/loops/loop_entry.h"
 
 namespace ptxopt {
-
-bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const Loops& loops, LoopId l) {
-  const BlockId header = loops[l].header, entry = loops.entry(cfg, l);
-  const auto& roots = cfg.roots();
-  if (!entry.valid() || entry.value + 1 != header.value || std::ranges::find(roots, header) != roots.end()) return false;
-  if (f[cfg[header].first].kind != InstrKind::Label) return false;
-  const Instruction& last = f[cfg[entry].last];
-  if (!last.isInstruction() || !module.form(last).is(effect::kControl | effect::Unknown)) return true;
-  return last.is(Instruction::Guarded) && module.form(last).effects == effect::Branch &&
-         std::ranges::none_of(f.operandsOf(last), [&](const Operand& o) {
-           return o.kind == OperandKind::Label && cfg.blockOf(f.labels[o.payload].place) == header;
-         });
-}
-
-bool goesRoundSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header) {
-  if (module.facts.empty() || !module.facts[f.index].saysOfRounds()) return false;
-  const KernelFacts& facts = module.facts[f.index];
-  for (InstrId id = cfg[header].first; f[id].kind == InstrKind::Label; id = f[id].next) {
-    if (facts.roundsOf(LabelId(f[id].payload)) >= kManyRounds) return false;
-    if (id == cfg[header].last) break;
-  }
-  return true;
-}
 
 std::string_view LoopText::whyNot(LoopId l) {
   if (loops_[l].irreducible) return "irreducible";

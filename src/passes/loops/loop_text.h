@@ -15,14 +15,6 @@
 
 namespace ptxopt {
 
-// Whether control enters the header only by falling from the block before it: what is put before the header's label is then
-// executed whenever the loop is entered, and only then.
-bool isFallenInto(const Module& module, const Function& f, const Cfg& cfg, const Loops& loops, LoopId l);
-
-// Whether the user says of the loop, or of all in the kernel, that it goes round less often than pays for code before it, or
-// says it of other loops alone.
-bool goesRoundSeldom(const Module& module, const Function& f, const Cfg& cfg, BlockId header);
-
 class LoopText {
  public:
   LoopText(Function& f, const Module& module, const Cfg& cfg, const Loops& loops)

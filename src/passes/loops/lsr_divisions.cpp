@@ -27,6 +27,7 @@
 
 #include "passes/arithmetic/divide/ptx_algebra.h"
 #include "passes/loops/counter_digits.h"
+#include "passes/loops/loop_entry.h"
 #include "passes/loops/loop_text.h"
 #include "passes/util/expander.h"
 #include "passes/util/function_pass.h"

@@ -25,7 +25,7 @@
 
 #include "ir/opcode_predicates.h"
 #include "ir/pragmas.h"
-#include "passes/loops/loop_text.h"
+#include "passes/loops/loop_entry.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
