@@ -32,7 +32,7 @@ TEST_CASE("pipeline: levels") {
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
-        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
+        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
         "lsr runtime-unroll dce@2 widen-accesses schedule-loads sink-parameters ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
@@ -45,13 +45,13 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops wide-multiply local-cse slsr lsr runtime-unroll widen-accesses schedule-loads "
+        "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll widen-accesses schedule-loads "
         "sink-parameters ");
   CHECK(steps({.skip = second}) ==
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
-        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse slsr "
+        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
         "lsr runtime-unroll widen-accesses schedule-loads sink-parameters ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");

@@ -90,7 +90,7 @@ class VersionLoops : FunctionPass {
     std::string_view why;
     auto bound = RoundBound::find(evolution_, l, why);
     if (!bound) return why;
-    if (const auto most = evolution_.tripCount(l).most; most && *most + 1 < kLeastRounds) return "few-rounds";
+    if (const auto most = evolution_.tripCount(l).most; most && *most < kLeastRounds - 1) return "few-rounds";
     auto v = std::make_unique<Version>(std::move(*bound), RunTimeChecks(evolution_.expressions()));
     v->accesses = std::make_unique<LoopAccesses>(f_, context_, l, v->bound);
     for (InstrId id = block.first; id != block.last; id = f_[id].next)

@@ -54,12 +54,15 @@ PIPELINES = {
     "sink": ["--passes=sink-parameters", "--verify-each"],
     "digits": ["--passes=lsr-divisions,dce", "--verify-each"],
     "unroll": ["--passes=runtime-unroll", "--verify-each"],
+    "version": ["--passes=version-loops", "--verify-each"],
     "vectors": ["--passes=widen-accesses", "--widen-accesses-everywhere=1", "--verify-each"],
     "wide-multiply": ["--passes=wide-multiply,dce", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
 EXECUTED = {"broadcasts", "cse", "default", "digits", "divide", "facts", "hoist", "inline", "loads", "lsr", "sink", "spaces",
             "unroll", "vectors", "wide-multiply"}
+EXECUTED = {"broadcasts", "cse", "default", "divide", "facts", "hoist", "inline", "loads", "lsr", "sink", "spaces",
+            "unroll", "version", "vectors", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
 

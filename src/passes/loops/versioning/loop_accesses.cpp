@@ -105,8 +105,9 @@ ExprId LoopAccesses::affineExtension(ExprId given, RunTimeChecks& wraps) const {
       factor = signedAt(e.terms(narrowStep)[0].factor, 32);
     if (factor != 0) {
       step = e.scale(bound_.wideStep(), static_cast<uint64_t>(factor));
-      wraps.less(step, e.constant(uint64_t{1} << 31, 64), true);
-      wraps.less(step, e.constant(static_cast<uint64_t>(int64_t{INT32_MIN}), 64), true, false);
+      const bool isNumberOf32 = factor == 1 && e[step].kind == ExprKind::SignExtend;
+      if (factor > 0 && !isNumberOf32) wraps.less(step, e.constant(uint64_t{1} << 31, 64), true);
+      if (factor < 0) wraps.less(step, e.constant(static_cast<uint64_t>(int64_t{INT32_MIN}), 64), true, false);
     }
   }
   const auto reach = bound_.reach(step);
