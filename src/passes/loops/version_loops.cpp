@@ -24,6 +24,7 @@
 //             register-pressure.
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "ir/pragmas.h"
 #include "passes/loops/loop_entry.h"
@@ -111,7 +112,8 @@ class VersionLoops : FunctionPass {
   bool hasStore(LoopId l) const {
     for (const BlockId b : loops_.blocks(l))
       for (InstrId id = cfg_[b].first; id.valid(); id = id == cfg_[b].last ? InstrId() : f_[id].next)
-        if (f_[id].isInstruction() && module_.form(f_[id]).op == Op::St && module_.form(f_[id]).space == StateSpace::Global)
+        if (f_[id].isInstruction() && module_.form(f_[id]).op == Op::St &&
+            module_.form(f_[id]).space == StateSpace::Global)
           return true;
     return false;
   }
@@ -171,18 +173,25 @@ class VersionLoops : FunctionPass {
     const auto isKnown = [&](std::size_t access) {
       return expander_.canExpand(v.accesses->group(v.accesses->all()[access].group).start, place);
     };
-    return std::ranges::all_of(v.redundant->loads(), [&](const RedundantLoad& r) { return !r.isRoundBefore || isKnown(r.load); }) &&
-           std::ranges::all_of(v.redundant->stores(), [&](const InvariantStores& s) { return isKnown(s.stores.back()); });
+    return std::ranges::all_of(v.redundant->loads(),
+                               [&](const RedundantLoad& r) { return !r.isRoundBefore || isKnown(r.load); }) &&
+           std::ranges::all_of(v.redundant->stores(),
+                               [&](const InvariantStores& s) { return isKnown(s.stores.back()); });
   }
 
-  // What lives through the loop that did not before, in units of 32 bits.
+  // What lives from round to round that did not before, in units of 32 bits. The address of what is stored after the loop did.
   int registers(const Version& v) const {
     const auto units = [&](std::size_t access) {
       return info(f_.registers[v.redundant->value(access).value].type).bits == 64 ? 2 : 1;
     };
     int all = 0;
-    for (const RedundantLoad& load : v.redundant->loads()) all += units(load.load);
-    for (const InvariantStores& s : v.redundant->stores()) all += units(s.stores.back()) + 2;
+    std::set<std::size_t> stored;  // what goes round is what is stored after the loop
+    for (const InvariantStores& s : v.redundant->stores()) {
+      all += units(s.stores.back());
+      stored.insert(s.stores.begin(), s.stores.end());
+    }
+    for (const RedundantLoad& load : v.redundant->loads())
+      if (load.isRoundBefore && !stored.contains(load.source)) all += units(load.load);
     return all;
   }
 

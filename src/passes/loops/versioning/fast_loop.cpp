@@ -12,8 +12,8 @@ Operand from(RegId r) { return registerOperand(r, Role::Use, Join::Comma); }
 
 }  // namespace
 
-FastLoop::FastLoop(Function& f, const Module& module, const Block& block, BlockId entry, const LoopAccesses& accesses,
-                   const RedundantAccesses& redundant)
+FastLoop::FastLoop(Function& f, const Module& module, const Block& block, BlockId entry,
+                   const LoopAccesses& accesses, const RedundantAccesses& redundant)
     : f_(f),
       module_(module),
       block_(block),
@@ -82,7 +82,7 @@ void FastLoop::prepare(Expander& expander, ScevExpressions& e, const RunTimeChec
     return made;
   };
   for (const RedundantLoad& load : redundant_.loads()) {
-    kept(load.source);
+    if (load.source != load.load) kept(load.source);
     if (!load.isRoundBefore) continue;
     const RegId first = makeLike(load.load);
     fromRoundBefore_[load.load] = first;

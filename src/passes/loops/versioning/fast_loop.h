@@ -44,7 +44,7 @@ class FastLoop {
   const BlockId entry_;
   const LoopAccesses& accesses_;
   const RedundantAccesses& redundant_;
-  const InstrId place_;  // the label, which only the old loop keeps
+  const InstrId place_;                               // the label, which only the old loop keeps
   std::map<std::size_t, RegId> kept_;                 // by source: a copy of its value
   std::map<std::size_t, RegId> fromRoundBefore_;      // by load
   std::map<std::size_t, std::vector<Operand>> last_;  // by store that is made after the loop: its operands

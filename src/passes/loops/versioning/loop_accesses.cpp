@@ -20,7 +20,8 @@ void LoopAccesses::add(InstrId id) {
   access.isStore = form.op == Op::St;
   access.isGuarded = f_[id].is(Instruction::Guarded);
   access.bytes = form.vector * info(form.type).bits / 8;
-  access.memory = static_cast<uint32_t>(std::ranges::find(operands, OperandKind::Memory, &Operand::kind) - operands.begin());
+  access.memory =
+      static_cast<uint32_t>(std::ranges::find(operands, OperandKind::Memory, &Operand::kind) - operands.begin());
   all_.push_back(access);
   const uint32_t inside = access.memory < operands.size() ? operands[access.memory].inside() : 0;
   if (form.space != StateSpace::Global || inside < 1 || inside > 2) return;
@@ -113,7 +114,8 @@ ExprId LoopAccesses::affineExtension(ExprId given, RunTimeChecks& wraps) const {
   const auto reach = bound_.reach(step);
   if (!reach) return ExprId();
   wraps.add(reach->checks);
-  const ExprId start = isSigned ? evolution_.signExtend(e[inner].start(), 64) : evolution_.zeroExtend(e[inner].start(), 64);
+  const ExprId start =
+      isSigned ? evolution_.signExtend(e[inner].start(), 64) : evolution_.zeroExtend(e[inner].start(), 64);
   const ExprId last = reach->goesDown ? e.subtract(start, reach->size) : e.add(start, reach->size);
   const int64_t least = isSigned ? INT32_MIN : 0, end = isSigned ? int64_t{1} << 31 : int64_t{1} << 32;
   if (reach->goesDown)
@@ -128,7 +130,8 @@ std::optional<AccessRange> LoopAccesses::range(std::size_t g) const {
   const auto reach = bound_.reach(group.step);
   if (!reach) return std::nullopt;
   ScevExpressions& e = evolution_.expressions();
-  AccessRange r{.low = e.addConstant(group.start, static_cast<uint64_t>(group.low)), .size = {}, .checks = bound_.checks()};
+  AccessRange r{
+      .low = e.addConstant(group.start, static_cast<uint64_t>(group.low)), .size = {}, .checks = bound_.checks()};
   if (reach->goesDown) r.low = e.subtract(r.low, reach->size);
   r.size = e.addConstant(reach->size, static_cast<uint64_t>(group.high - group.low));
   r.checks.add(group.wraps);

@@ -126,7 +126,9 @@ void RedundantAccesses::findStores(std::size_t store) {
   if (!e_.isConstant(all[store].step, 0)) return;
   InvariantStores cell;
   for (std::size_t a = store; a < all.size(); ++a) {
-    if (!all[a].isStore || !all[a].isKnown() || all[a].group != all[store].group || all[a].offset != all[store].offset) continue;
+    if (!all[a].isStore || !all[a].isKnown() || all[a].group != all[store].group ||
+        all[a].offset != all[store].offset)
+      continue;
     cell.stores.push_back(a);
     isTaken_[a] = true;
   }

@@ -64,10 +64,10 @@ class RedundantAccesses {
   PassContext& context_;
   ScevExpressions& e_;
   const LoopAccesses& all_;
-  std::vector<RegId> values_;     // by access
-  std::vector<bool> hasRange_;    // by group
-  std::vector<bool> isSourced_;   // by access: a load that has a source
-  std::vector<bool> isTaken_;     // by access: a store that was looked at
+  std::vector<RegId> values_;    // by access
+  std::vector<bool> hasRange_;   // by group
+  std::vector<bool> isSourced_;  // by access: a load that has a source
+  std::vector<bool> isTaken_;    // by access: a store that was looked at
   std::vector<RedundantLoad> found_, loads_;
   std::vector<Pairs> foundPairs_;  // of found_
   std::vector<InvariantStores> stores_;

@@ -118,8 +118,10 @@ std::optional<RoundBound::Reach> RoundBound::reach(ExprId step) const {
   }
   // A register: as it is, or without the factor that the counter's step has, too.
   ExprId part = step;
-  if (size_ > 1 && e[step].kind == ExprKind::Sum && static_cast<int64_t>(e[step].constant) % static_cast<int64_t>(size_) == 0) {
-    ExprId divided = constant(static_cast<uint64_t>(static_cast<int64_t>(e[step].constant) / static_cast<int64_t>(size_)));
+  if (size_ > 1 && e[step].kind == ExprKind::Sum &&
+      static_cast<int64_t>(e[step].constant) % static_cast<int64_t>(size_) == 0) {
+    ExprId divided =
+        constant(static_cast<uint64_t>(static_cast<int64_t>(e[step].constant) / static_cast<int64_t>(size_)));
     bool isMultiple = true;
     const std::vector<ExprTerm> terms(e.terms(step).begin(), e.terms(step).end());
     for (const ExprTerm& term : terms) {

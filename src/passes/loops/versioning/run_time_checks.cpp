@@ -15,7 +15,8 @@ void RunTimeChecks::less(ExprId a, ExprId b, bool isSigned, bool mustHold) {
   const bool isKnown = e_.isConstant(a) && e_.isConstant(b);
   const uint64_t left = e_[a].constant, right = e_[b].constant;
   const bool holds = isSigned ? static_cast<int64_t>(left) < static_cast<int64_t>(right) : left < right;
-  add({isSigned ? RunTimeCheck::Kind::LessSigned : RunTimeCheck::Kind::LessUnsigned, a, b, mustHold}, isKnown, holds);
+  add({isSigned ? RunTimeCheck::Kind::LessSigned : RunTimeCheck::Kind::LessUnsigned, a, b, mustHold}, isKnown,
+      holds);
 }
 
 void RunTimeChecks::multiple(ExprId a, uint64_t of) {

@@ -12,8 +12,8 @@ namespace ptxopt {
 struct RunTimeCheck {
   enum class Kind : uint8_t { LessSigned, LessUnsigned, Multiple };
   Kind kind = Kind::LessSigned;
-  ExprId left, right;      // Multiple: `left` is one of `right`, a constant power of two
-  bool mustHold = true;    // else it must not
+  ExprId left, right;    // Multiple: `left` is one of `right`, a constant power of two
+  bool mustHold = true;  // else it must not
   friend bool operator==(const RunTimeCheck&, const RunTimeCheck&) = default;
 };
 

@@ -32,7 +32,7 @@ from pathlib import Path
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the pass is tested, not the guard
 
 PASSES = "--passes=version-loops"
-WORDS, MIDDLE, LAUNCHES = 4096, 8192, 8
+WORDS, MIDDLE, LAUNCHES = 4096, 8192, 16
 # Access type: bytes, letter of the registers.
 TYPES = {"u8": (1, "c"), "s8": (1, "c"), "u16": (2, "h"), "u32": (4, "r"), "b32": (4, "r"), "f32": (4, "f"),
          "b64": (8, "l"), "f64": (8, "g")}
@@ -64,12 +64,14 @@ class Kernel:
         self.tests_late = self.chance(80)
         self.step = -self.size if self.down else self.size
         self.start = pick([0, 0, 1, 5, -7]) if self.sign == "s" else 100 if self.down else pick([0, 3, 100])
-        types = list(TYPES) if self.chance(20) else [pick(list(TYPES)) if self.chance(50) else pick(["u32", "f32"])]
+        types = list(TYPES) if self.chance(20) else [pick(list(TYPES)) if self.chance(50) else pick(["u32", "f32", "u8"])]
         self.unit = max(TYPES[t][0] for t in types)  # addresses are multiples of it, as they must be
         self.stride = self.unit * pick([0, 1, 1, 1, 2, -1, 3])
         kinds = ["fixed", "fixed", "index", "index", "index", "pointer", "stride"]
         self.places = [(self.random.randrange(self.pointers), pick(kinds), self.unit * pick([1, 1, 1, 1, 2, -1, 3]))
                        for _ in range(self.random.randint(1, 4))]
+        if self.pointers > 1 and self.chance(50):  # one thing that stays, and one that goes on
+            self.places = [(0, "fixed", 0), (1, pick(kinds[2:]), self.unit * pick([1, 1, -1]))]
         self.body = []
         for number in range(self.random.randint(2, 7)):
             self.access(number, pick(types))
@@ -105,7 +107,7 @@ class Kernel:
         pick, digit = self.random.choice, lambda: self.random.randint(1, 3)
         at = self.address(number, self.random.randrange(len(self.places)))
         size, letter = TYPES[type_name]
-        offset = self.unit * pick([0, 0, 0, 1, 2, -1, 4]) + (size * pick([1, -1]) if self.chance(30) else 0)
+        offset = self.unit * pick([0, 0, 0, 0, 0, 1, 1, -1, 4]) + (size * pick([1, -1]) if self.chance(30) else 0)
         guard = pick(["@%pg ", "@%pg ", "@!%pg "]) if self.chance(12) else ""
         is_store = number != 0 and self.chance(50)
         value, form = f"%{letter}{digit()}", type_name
@@ -155,11 +157,15 @@ class Kernel:
         end = self.start + self.step * (rounds - 1 + self.tests_late)
         slack = self.random.randrange(self.size)
         limit = {"lt": end - slack, "le": end - 1 - slack, "gt": end + slack, "ge": end + 1 + slack, "ne": end}
-        near = self.chance(50)
+        pick = self.random.choice
+        way = pick(["near", "edge", "edge", "apart"])
         starts = []
-        for _ in range(self.pointers):
-            by = self.random.randint(-24, 24) if near else self.random.choice([-1, 1]) * self.random.choice(
-                [0, 1, 2, 8, 9, 20, 128, 256])
+        for other in range(self.pointers):
+            by = {"near": self.random.randint(-24, 24), "apart": pick([-1, 1]) * pick([0, 1, 2, 8, 9, 20, 128, 256]),
+                  # Where the last round of another one comes to, and next to it.
+                  "edge": other and pick([-1, 0, 0, 1]) + pick([-1, 1]) * self.size * (rounds - pick([0, 1]))}[way]
+            if way == "edge" and other and self.chance(70):
+                by -= self.start
             starts.append(MIDDLE + by * self.unit)
         last = limit[self.relation]
         if self.sign == "u":
