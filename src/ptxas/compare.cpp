@@ -121,7 +121,10 @@ class TimeComparison {
       : before_(before), after_(after), loopsAreSame_(before.inner.size() == after.inner.size()) {
     if (!loopsAreSame_) {
       wholeIsSame_ = !isSameFrame || timing::workRatio(after.work, before.work) == 1;
-      if (!wholeIsSame_) runs_ = timing::matchLoops(worksOf(before), worksOf(after), timing::kAssumedRounds);
+      if (wholeIsSame_) return;
+      runs_ = timing::matchLoops(worksOf(before), worksOf(after), timing::kAssumedRounds);
+      if (!runs_ && before.inner.size() < after.inner.size())
+        versions_ = timing::findVersions(worksOf(before), worksOf(after));
       return;
     }
     for (std::size_t l = 0; l < before.inner.size(); ++l) {
@@ -139,6 +142,8 @@ class TimeComparison {
   Comparison compare() const {
     if (wholeIsSame_ && !loopsAreSame_) return compareWhole();
     if (runs_) return compareRuns();
+    if (versions_)
+      if (Comparison better = compareVersions(); better.sign < 0) return better;
     if (!loopsAreSame_) return before_.inner.size() == after_.inner.size() ? Comparison() : compareTogether();
     Comparison better;
     for (std::size_t l = 0; l < before_.inner.size(); ++l) {
@@ -226,6 +231,20 @@ class TimeComparison {
     return better;
   }
 
+  // Of one loop before, several were made, of which a check chooses one: better if some cost less and none costs more than
+  // anything that it may be a version of.
+  Comparison compareVersions() const {
+    Comparison better;
+    for (std::size_t l = 0; l < after_.inner.size(); ++l)
+      for (const timing::VersionOf& of : (*versions_)[l]) {
+        const std::string in = fmt::format(" in innermost loop {}{}", of.loop + 1, kSameWork);
+        Comparison loop = compareCycles(before_.inner[of.loop].cycles, after_.inner[l].cycles, of.copies, 2, in);
+        if (loop.sign > 0) return loop;
+        if (better.sign == 0) better = std::move(loop);
+      }
+    return better;
+  }
+
   static std::vector<timing::Work> worksOf(const ModelledTime& time) {
     std::vector<timing::Work> works;
     for (const ModelledTime::Loop& loop : time.inner) works.push_back(loop.work);
@@ -259,6 +278,7 @@ class TimeComparison {
   const ModelledTime& after_;
   // Where there are more loops after: which were made of which.
   std::optional<std::vector<std::vector<timing::LoopShare>>> runs_;
+  std::optional<std::vector<std::vector<timing::VersionOf>>> versions_;  // by loop after, where not
   std::vector<double> rounds_;  // of each innermost loop before in one after; 0: not known
   bool loopsAreSame_, wholeIsSame_ = true;
 };

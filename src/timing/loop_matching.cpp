@@ -1,5 +1,6 @@
 #include "timing/loop_matching.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ptxopt::timing {
@@ -21,7 +22,36 @@ std::optional<double> copiesIn(const Work& after, const Work& before) {
   return copies;
 }
 
+// The same where a version may write and read less.
+std::optional<double> copiesInVersion(const Work& after, const Work& before) {
+  const double Work::*const witness = before.computed > 0 ? &Work::computed : &Work::written;
+  if (before.*witness <= 0 || after.*witness <= 0 || (after.computed > 0) != (before.computed > 0))
+    return std::nullopt;
+  const double copies = after.*witness / before.*witness;
+  const bool isMore =
+      after.written > before.written * copies * (1 + kSame) || after.read > before.read * copies * (1 + kSame);
+  return isMore ? std::nullopt : std::optional(copies);
+}
+
 }  // namespace
+
+std::optional<std::vector<std::vector<VersionOf>>> findVersions(std::span<const Work> before,
+                                                                std::span<const Work> after) {
+  std::vector<std::vector<VersionOf>> versions;
+  std::vector<bool> isFound(before.size());
+  for (const Work& loop : after) {
+    std::vector<VersionOf>& of = versions.emplace_back();
+    for (std::size_t l = 0; l < before.size(); ++l) {
+      const auto copies = copiesInVersion(loop, before[l]);
+      if (!copies) continue;
+      of.push_back({l, *copies});
+      isFound[l] = true;
+    }
+    if (of.empty()) return std::nullopt;
+  }
+  if (std::ranges::find(isFound, false) != isFound.end()) return std::nullopt;
+  return versions;
+}
 
 std::optional<std::vector<std::vector<LoopShare>>> matchLoops(std::span<const Work> before,
                                                               std::span<const Work> after, double assumedRounds) {

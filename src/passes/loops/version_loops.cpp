@@ -36,13 +36,13 @@
 namespace ptxopt {
 namespace {
 
-constexpr std::size_t kMostAccesses = 64;  // of a round
-constexpr uint64_t kLeastRounds = 4;       // where their number is known
+constexpr std::size_t kMostAccesses = 128;  // of a round
+constexpr uint64_t kLeastRounds = 4;        // where their number is known
 
-class VersionLoops : FunctionPass {
+class VersionLoops : IntervalPass {
  public:
   VersionLoops(Function& f, PassContext& context)
-      : FunctionPass(f, context),
+      : IntervalPass(f, context),
         loops_(context.analyses.loops()),
         evolution_(context.analyses.scalarEvolution()),
         order_(f, context),
@@ -103,7 +103,7 @@ class VersionLoops : FunctionPass {
       return "too-many-checks";
     makeChecks(*v);
     if (v->checks.isNever() || !canCheck(l, *v)) return "check";
-    if (!budget_.has(l, registers(*v))) return "register-pressure";
+    if (!budget_.has(l, registers(loops_[l].header, *v))) return "register-pressure";
     v->fast = std::make_unique<FastLoop>(f_, module_, block, loops_.entry(cfg_, l), *v->accesses, *v->redundant);
     versions_.push_back(std::move(v));
     return {};
@@ -180,14 +180,15 @@ class VersionLoops : FunctionPass {
   }
 
   // What lives from round to round that did not before, in units of 32 bits. The address of what is stored after the loop did.
-  int registers(const Version& v) const {
+  int registers(BlockId block, const Version& v) const {
     const auto units = [&](std::size_t access) {
       return info(f_.registers[v.redundant->value(access).value].type).bits == 64 ? 2 : 1;
     };
     int all = 0;
     std::set<std::size_t> stored;  // what goes round is what is stored after the loop
     for (const InvariantStores& s : v.redundant->stores()) {
-      all += units(s.stores.back());
+      const RegId last = v.redundant->value(s.stores.back());
+      if (!intervals_[last].valueAt(slots_.end(block).previous()).valid()) all += units(s.stores.back());
       stored.insert(s.stores.begin(), s.stores.end());
     }
     for (const RedundantLoad& load : v.redundant->loads())
