@@ -45,7 +45,7 @@ std::optional<std::vector<std::vector<VersionOf>>> findVersions(std::span<const 
       const auto copies = copiesInVersion(loop, before[l]);
       if (!copies) continue;
       of.push_back({l, *copies});
-      isFound[l] = true;
+      isFound[l] = isFound[l] || *copies < 1 + kSame;
     }
     if (of.empty()) return std::nullopt;
   }

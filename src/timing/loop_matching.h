@@ -35,7 +35,7 @@ struct VersionOf {
   double copies = 1;     // of its round, in one of the version
 };
 
-// By loop after; none: one is a version of nothing, or there is none of a loop before.
+// By loop after; none: one is a version of nothing, or of a loop before there is none that can do a single round.
 std::optional<std::vector<std::vector<VersionOf>>> findVersions(std::span<const Work> before,
                                                                 std::span<const Work> after);
 

@@ -100,10 +100,28 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   // Where it is not known which was made of which, nothing is better: what is read and what is written disagree, or the rest of
   // the rounds is in no loop.
   FunctionMeasures unclear = two;
-  unclear.time->inner[0].work.read = 12;
+  unclear.time->inner[0].work.read = 20;
   CHECK(by(once, unclear).sign == 0);
   const FunctionMeasures noRest = timed({unrolled(4, {24, 48, 80}), unrolled(2, {12, 24, 40})}, {1, 1, 1});
   CHECK(by(once, noRest).sign == 0);
+  // Versions of the loop, one of which reads less: better if none costs more than the loop for the same work.
+  FunctionMeasures versions = timed({unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
+  versions.time->inner[0].work.read = 12;
+  CHECK(by(once, versions).text() == "L1 10.00 -> 6.00 in innermost loop 1, for the same work");
+  CHECK(by(once, versions).sign < 0);
+  versions.time->inner[1].cycles = {11, 20, 30};
+  CHECK(by(once, versions).sign >= 0);
+  // Two kinds of loops: each is compared with those that read and write as much, at least.
+  const FunctionMeasures kinds = timed(
+      {unrolled(1, {10, 20, 30}), ModelledTime::Loop{8, {9, 9, 9}, {.written = 4, .instructions = 5}}}, {1, 1, 1});
+  FunctionMeasures kindsAfter = kinds;
+  kindsAfter.time->inner.insert(kindsAfter.time->inner.begin(), kinds.time->inner[0]);
+  kindsAfter.time->inner[0].work.read = 2;
+  kindsAfter.time->inner[0].cycles = {8, 15, 25};
+  kindsAfter.time->work.add(kindsAfter.time->inner[0].work, 8);
+  CHECK(by(kinds, kindsAfter).sign < 0);
+  kindsAfter.time->inner[2].cycles = {9, 10, 9};
+  CHECK(by(kinds, kindsAfter).sign >= 0);
   // Unrolled altogether on one side.
   FunctionMeasures straight = timed({}, {200, 360, 520});
   straight.time->work = {.written = 64, .read = 64, .instructions = 116};
