@@ -60,8 +60,6 @@ PIPELINES = {
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
 EXECUTED = {"broadcasts", "cse", "default", "digits", "divide", "facts", "hoist", "inline", "loads", "lsr", "sink", "spaces",
-            "unroll", "vectors", "wide-multiply"}
-EXECUTED = {"broadcasts", "cse", "default", "divide", "facts", "hoist", "inline", "loads", "lsr", "sink", "spaces",
             "unroll", "version", "vectors", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
