@@ -97,22 +97,25 @@ void FastLoop::prepare(Expander& expander, ScevExpressions& e, const RunTimeChec
 }
 
 void FastLoop::copy(bool keepsOld) {
-  const LabelId fast = f_.makeLabel();
-  f_.insertLabel(place_, fast);
-  round();
+  const InstrId first = f_[place_].next;
+  // In place of the old loop the new one has its label.
+  const InstrId at = keepsOld ? place_ : first;
+  const LabelId fast = keepsOld ? f_.makeLabel() : LabelId(f_[place_].payload);
+  if (keepsOld) f_.insertLabel(at, fast);
+  round(first, at);
   const auto branch = f_.operandsOf(f_[block_.last]);
   std::vector<Operand> operands(branch.begin(), branch.end());
   for (Operand& o : operands)
     if (o.kind == OperandKind::Label) o.payload = fast.value;
-  f_.insert(place_, f_[block_.last].opcode(), operands);
-  for (const auto& [store, made] : last_) f_.insert(place_, f_[accesses_.all()[store].id].opcode(), made);
+  f_.insert(at, f_[block_.last].opcode(), operands);
+  for (const auto& [store, made] : last_) f_.insert(at, f_[accesses_.all()[store].id].opcode(), made);
   if (keepsOld) {
     const LabelId done = f_.makeLabel();
     f_.insertLabel(f_[block_.last].next, done);
     put(SynthOpcode::Bra, {{.kind = OperandKind::Label, .payload = done.value}});
     return;
   }
-  for (InstrId id = f_[place_].next;;) {
+  for (InstrId id = first;;) {
     const InstrId next = f_[id].next;
     f_.erase(id);
     if (id == block_.last) break;
@@ -120,7 +123,8 @@ void FastLoop::copy(bool keepsOld) {
   }
 }
 
-void FastLoop::round() {
+// Copies what stands from `first` on to `at`.
+void FastLoop::round(InstrId first, InstrId at) {
   std::map<uint32_t, std::size_t> accessOf;  // by instruction
   std::map<std::size_t, const RedundantLoad*> loads;
   std::vector<bool> isLeftOut(accesses_.all().size());
@@ -129,24 +133,24 @@ void FastLoop::round() {
   for (const InvariantStores& s : redundant_.stores())
     for (const std::size_t a : s.stores) isLeftOut[a] = true;
 
-  for (InstrId id = f_[place_].next; id != block_.last; id = f_[id].next) {
-    if (f_[id].kind == InstrKind::Pragma) f_.insertPragma(place_, NameId(f_[id].payload));
+  for (InstrId id = first; id != block_.last; id = f_[id].next) {
+    if (f_[id].kind == InstrKind::Pragma) f_.insertPragma(at, NameId(f_[id].payload));
     if (!f_[id].isInstruction()) continue;
     const auto known = accessOf.find(id.value);
     const std::size_t access = known == accessOf.end() ? SIZE_MAX : known->second;
     if (const auto load = loads.find(access); load != loads.end()) {
       insertCopy(module_, f_, redundant_.value(access),
-                 load->second->isRoundBefore ? fromRoundBefore_[access] : kept_[load->second->source], place_);
+                 load->second->isRoundBefore ? fromRoundBefore_[access] : kept_[load->second->source], at);
     } else if (access == SIZE_MAX || !isLeftOut[access]) {
       const auto operands = f_.operandsOf(f_[id]);
-      f_.insert(place_, f_[id].opcode(), std::vector<Operand>(operands.begin(), operands.end()));
+      f_.insert(at, f_[id].opcode(), std::vector<Operand>(operands.begin(), operands.end()));
     }
     if (const auto copy = kept_.find(access); copy != kept_.end())
-      insertCopy(module_, f_, copy->second, redundant_.value(access), place_);
+      insertCopy(module_, f_, copy->second, redundant_.value(access), at);
   }
   for (const RedundantLoad& load : redundant_.loads())
     if (load.isRoundBefore && load.source != load.load)
-      insertCopy(module_, f_, fromRoundBefore_[load.load], kept_[load.source], place_);
+      insertCopy(module_, f_, fromRoundBefore_[load.load], kept_[load.source], at);
 }
 
 }  // namespace ptxopt

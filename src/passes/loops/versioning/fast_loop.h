@@ -10,7 +10,7 @@
 //     bra done
 //   old: the loop as it was
 //   done:
-// Without checks there is no old loop.
+// Without checks the copy stands where the old loop stood, and has its label.
 // Invariants: all that the loop computes is in the registers that it was in. What is new has registers of its own.
 #pragma once
 
@@ -33,7 +33,7 @@ class FastLoop {
 
  private:
   void check(Expander& expander, ScevExpressions& e, const RunTimeCheck& c);
-  void round();
+  void round(InstrId first, InstrId at);
   RegId kept(std::size_t access);
   RegId makeLike(std::size_t access);
   void put(SynthOpcode opcode, std::initializer_list<Operand> operands);
