@@ -16,8 +16,8 @@
 //             the loop orders them, so a thread that would see it has a data race.
 // Pays:       by what is not loaded and stored; the check costs some twenty instructions, so the loop must go round often.
 // Cost:       quadratic in the accesses of a loop, of which there are at most kMostAccesses.
-// Declines:   too-large; address-size (32 bits); loops without a store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces,
-//             declarations, pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls,
+// Declines:   too-large; address-size (32 bits); hidden-names (a scope declares a name of a variable anew); loops without a
+//             store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces, declarations, pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls,
 //             atomics, ordered, volatile and asynchronous accesses, other reads of memory), accesses (too many), counter (no test
 //             of a counter that tells before the loop how far it goes), nothing-redundant (or not to be told apart), few-rounds,
 //             too-many-checks (knob runtime-memory-check-threshold), check (it cannot be computed before the loop),
@@ -213,6 +213,10 @@ bool versionLoops(Function& f, PassContext& context) {
   if (!context.hasUsableIntervals() || context.analyses.loops().size() == 0) return false;
   if (context.module.addressSize != 64) {
     context.decline("address-size", "addresses have 32 bits");
+    return false;
+  }
+  if (f.hidesNames || f.hidesSpecialRegisters) {
+    context.decline("hidden-names", "the check could name something else");
     return false;
   }
   return VersionLoops(f, context).run();

@@ -134,7 +134,7 @@ class Kernel:
                 f"setp.{relation}.{self.sign}{width} %p1, {counter}, {limit}"]
         lines = [f"ld.param.u64 %b{n}, [p{n}]" for n in range(self.pointers)]
         lines += [f"cvta.to.global.u64 %b{n}, %b{n}" for n in range(self.pointers)]
-        lines += [f"ld.param.u64 %{name}, [{name}]" for name in ("o", "k", "limit", "step", "stride")]
+        lines += [f"ld.param.u64 %{name}, [{name}_in]" for name in ("o", "k", "limit", "step", "stride")]
         lines += ["cvt.u32.u64 %i, %k", "cvt.u32.u64 %limit32, %limit", "cvt.u32.u64 %step32, %step", "mov.u32 %sum, 1"]
         lines += STARTS + [self.guard] + [f"mov.b64 %q{n}, %b{p}" for n, (p, _, _) in enumerate(self.places)]
         ends, offset = [], 0
@@ -142,7 +142,7 @@ class Kernel:
             ends.append(f"st.global.{type_name} [%o+{offset}], {register}")
             offset += TYPES[type_name][0]
         loop = self.body + (tail if self.tests_late else tail[::-1]) + [f"@{'!' if is_inverted else ''}%p1 bra L"]
-        parameters = [f"p{n}" for n in range(self.pointers)] + ["o", "k", "limit", "step", "stride"]
+        parameters = [f"p{n}" for n in range(self.pointers)] + [f"{n}_in" for n in ("o", "k", "limit", "step", "stride")]
         return "\n".join([
             ".version 8.0", ".target sm_80", ".address_size 64",
             f".visible .entry k({', '.join('.param .u64 ' + p for p in parameters)})", "{",
