@@ -17,8 +17,9 @@
 // Pays:       by what is not loaded and stored; the check costs some twenty instructions, so the loop must go round often.
 // Cost:       quadratic in the accesses of a loop, of which there are at most kMostAccesses.
 // Declines:   too-large; address-size (32 bits); hidden-names (a scope declares a name of a variable anew); loops without a
-//             store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces, declarations, pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls,
-//             atomics, ordered, volatile and asynchronous accesses, other reads of memory), accesses (too many), counter (no test
+//             store (not counted); irreducible, blocks (more than one), no-preheader, scope (braces, declarations,
+//             pragmas but nounroll, a name that means something else before the loop), effects (barriers, calls, atomics,
+//             ordered, volatile and asynchronous accesses, other reads of memory), accesses (too many), counter (no test
 //             of a counter that tells before the loop how far it goes), nothing-redundant (or not to be told apart), few-rounds,
 //             too-many-checks (knob runtime-memory-check-threshold), check (it cannot be computed before the loop),
 //             register-pressure.
@@ -146,11 +147,15 @@ class VersionLoops : IntervalPass {
   // That what must be apart is apart, and that the addresses of what is used are what they are taken for.
   void makeChecks(Version& v) {
     ScevExpressions& e = evolution_.expressions();
+    // It was compared with all that moves by the same step.
     const auto use = [&](std::size_t access) {
-      const RunTimeChecks& wraps = v.accesses->group(v.accesses->all()[access].group).wraps;
-      if (wraps.all().empty()) return;
-      v.checks.add(v.bound.checks());
-      v.checks.add(wraps);
+      const ExprId step = v.accesses->all()[access].step;
+      for (std::size_t g = 0; g < v.accesses->groups(); ++g) {
+        const AccessGroup& group = v.accesses->group(g);
+        if (group.step != step || group.wraps.all().empty()) continue;
+        v.checks.add(v.bound.checks());
+        v.checks.add(group.wraps);
+      }
     };
     for (const RedundantLoad& load : v.redundant->loads()) use(load.load);
     for (const InvariantStores& s : v.redundant->stores()) use(s.stores.front());
