@@ -122,15 +122,36 @@ Event& State::event(void* handle) {
   return **found;
 }
 
-void State::enqueue(void* handle, NodeType type, std::function<void()> work) {
-  Stream* const s = stream(handle);
-  if (s == nullptr || s->captured == nullptr) return work();
+namespace {
+// In the order of the capture, which is one that the streams allow.
+GraphNode& addCaptured(Graph& graph, NodeType type, std::function<void()> work) {
   auto node = std::make_shared<GraphNode>();
   node->type = type;
   node->work = std::move(work);
-  // In the order of the capture, which is one that the streams allow.
-  if (!s->captured->nodes.empty()) node->after.push_back(s->captured->nodes.back().get());
-  s->captured->nodes.push_back(std::move(node));
+  if (!graph.nodes.empty()) node->after.push_back(graph.nodes.back().get());
+  graph.nodes.push_back(std::move(node));
+  return *graph.nodes.back();
+}
+}  // namespace
+
+void State::enqueue(void* handle, NodeType type, std::function<void()> work) {
+  Stream* const s = stream(handle);
+  if (s == nullptr || s->captured == nullptr) return work();
+  addCaptured(*s->captured, type, std::move(work));
+}
+
+void State::enqueue(void* handle, KernelCall made) {
+  Stream* const s = stream(handle);
+  if (s == nullptr || s->captured == nullptr) return made.run();
+  const auto kept = std::make_shared<const KernelCall>(std::move(made));
+  addCaptured(*s->captured, NodeType::Kernel, [kept] { kept->run(); }).call = kept;
+}
+
+void KernelCall::run() const { State::get().launch(*kernel, shape, arguments); }
+
+KernelCall State::call(const void* function, const LaunchShape& shape, void* const* arguments) {
+  Kernel& k = kernel(function);
+  return {function, &k, shape, packArguments(k, arguments)};
 }
 
 void State::launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments) {

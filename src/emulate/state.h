@@ -37,15 +37,29 @@ struct Event {
 // cudaGraphNodeType
 enum class NodeType : int { Kernel = 0, Copy = 1, Fill = 2, Host = 3, Child = 4, Empty = 5, Free = 11 };
 
+// A launch with the arguments that it was given, which what a graph launches later keeps.
+struct KernelCall {
+  const void* function = nullptr;  // the handle of the kernel
+  Kernel* kernel = nullptr;
+  LaunchShape shape;
+  std::vector<std::byte> arguments;
+
+  void run() const;
+};
+
 struct GraphNode {
   NodeType type = NodeType::Empty;
   std::function<void()> work;
+  std::shared_ptr<const KernelCall> call;  // of a kernel
+  std::vector<void*> places;               // of its arguments, for programs that ask
   std::vector<GraphNode*> after;
   bool isEnabled = true;
 };
 
 struct Graph {
   std::vector<std::shared_ptr<GraphNode>> nodes;
+  std::map<const GraphNode*, GraphNode*>
+      own;  // of an instance: its nodes, by those of the graph that it was made of
 };
 
 // A fat binary that the program registered, or a module that it loaded.
@@ -99,9 +113,12 @@ class State {
   Event& event(void* handle);
   // Runs it, or notes it where the stream is captured.
   void enqueue(void* stream, NodeType type, std::function<void()> work);
+  void enqueue(void* stream, KernelCall call);
 
   // The error that a kernel left the device with: every call answers it from then on.
   Code harm = Code::Success;
+  // Of a kernel by its handle. Throws Failure.
+  KernelCall call(const void* function, const LaunchShape& shape, void* const* arguments);
   void launch(Kernel& kernel, const LaunchShape& shape, const std::vector<std::byte>& arguments);
   void writeTotals();
 

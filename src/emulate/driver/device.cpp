@@ -174,8 +174,11 @@ CUDA_DRIVER_API int cuGetProcAddress_v2(const char* name, void** function, int, 
     void* const self = dladdr(reinterpret_cast<void*>(&cuInit), &here) != 0
                            ? dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD)
                            : nullptr;
+    // The one whose newest version has a name of its own.
+    const std::string base =
+        std::string_view(&out(name)) == "cuGraphInstantiate" ? "cuGraphInstantiateWithFlags" : name;
     for (const char* suffix : {"_v4", "_v3", "_v2", ""})
-      if (self != nullptr && found == nullptr) found = dlsym(self, (std::string(&out(name)) + suffix).c_str());
+      if (self != nullptr && found == nullptr) found = dlsym(self, (base + suffix).c_str());
     if (self != nullptr) dlclose(self);
     out(function) = found;
     constexpr int kFound = 0, kNotFound = 1;

@@ -16,4 +16,16 @@ const char* resultName(int result);
 // As answer() of the runtime; the last error stays what it was, since the driver has none.
 int answerDriver(const char* call, const std::function<void()>& body);
 
+// A module is a registered fat binary, and its functions are kernels that are registered under their own addresses.
+Registered& moduleAt(void* handle);
+
+// What a function of the runtime answered, as the driver says it. The runtime's last error stays what it was.
+template <typename F, typename... Arguments>
+int byRuntime(F function, Arguments... arguments) {
+  const int before = lastError();
+  const int error = function(arguments...);
+  lastError() = before;
+  return resultOf(static_cast<Code>(error));
+}
+
 }  // namespace ptxopt::emulate

@@ -27,6 +27,20 @@ CUDA_DRIVER_API int cuLibraryGetModule(void** module, void* library) {
 CUDA_DRIVER_API int cuLibraryGetKernel(void** kernel, void* library, const char* name) {
   return cuModuleGetFunction(kernel, library, name);
 }
+CUDA_DRIVER_API int cuLibraryEnumerateKernels(void** kernels, unsigned count, void* library) {
+  return answerDriver(__func__, [&] {
+    const auto found = State::get().loaded(moduleAt(library)).plain.machine->kernels();
+    need(count <= found.size(), Code::InvalidValue, "it has fewer kernels");
+    for (unsigned i = 0; i < count; ++i)
+      if (cuModuleGetFunction(kernels + i, library, found[i].c_str()) != 0)
+        throw Failure{Code::Unknown, "no kernel"};
+  });
+}
+CUDA_DRIVER_API int cuLibraryGetKernelCount(unsigned* count, void* library) {
+  return answerDriver(__func__, [&] {
+    out(count) = static_cast<unsigned>(State::get().loaded(moduleAt(library)).plain.machine->kernels().size());
+  });
+}
 CUDA_DRIVER_API int cuLibraryGetGlobal(uint64_t* address, size_t* size, void* library, const char* name) {
   return cuModuleGetGlobal_v2(address, size, library, name);
 }

@@ -43,15 +43,6 @@ namespace {
 
 void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
-// What a function of the runtime answered, as the driver says it. The runtime's last error stays what it was.
-template <typename F, typename... Arguments>
-int byRuntime(F function, Arguments... arguments) {
-  const int before = lastError();
-  const int error = function(arguments...);
-  lastError() = before;
-  return resultOf(static_cast<Code>(error));
-}
-
 }  // namespace
 
 CUDA_DRIVER_API int cuMemAlloc_v2(uint64_t* address, size_t size) {

@@ -16,13 +16,6 @@ namespace exec = ptxopt::exec;
 
 namespace {
 
-// A module is a registered fat binary, and its functions are kernels that are registered under their own addresses.
-Registered& moduleAt(void* handle) {
-  for (const auto& m : State::get().modules)
-    if (m.get() == handle) return *m;
-  throw Failure{Code::InvalidResourceHandle, "no such module"};
-}
-
 Kernel& functionAt(const void* handle) {
   State& s = State::get();
   need(s.kernels.contains(handle), Code::InvalidResourceHandle, "no such function");
@@ -91,16 +84,19 @@ std::vector<std::byte> argumentsOf(const Kernel& kernel, void** places, void** e
 }
 
 void launch(const KernelNodeParameters& p, exec::Dim3 cluster, bool isCooperative, void** extra, void* stream) {
-  State& s = State::get();
   Kernel& kernel = functionAt(p.function);
   const LaunchShape shape{
       {p.grid.x, p.grid.y, p.grid.z}, {p.block.x, p.block.y, p.block.z}, cluster, p.shared, isCooperative};
-  s.enqueue(stream, NodeType::Kernel, [&kernel, shape, bytes = argumentsOf(kernel, p.arguments, extra)] {
-    State::get().launch(kernel, shape, bytes);
-  });
+  State::get().enqueue(stream, {p.function, &kernel, shape, argumentsOf(kernel, p.arguments, extra)});
 }
 
 }  // namespace
+
+Registered& ptxopt::emulate::moduleAt(void* handle) {
+  for (const auto& m : State::get().modules)
+    if (m.get() == handle) return *m;
+  throw Failure{Code::InvalidResourceHandle, "no such module"};
+}
 
 // ---- modules ----
 
@@ -221,6 +217,12 @@ CUDA_DRIVER_API int cuFuncSetCacheConfig(void* function, int) {
 }
 CUDA_DRIVER_API int cuFuncGetName(const char** name, void* function) {
   return answerDriver(__func__, [&] { out(name) = functionAt(function).name.c_str(); });
+}
+CUDA_DRIVER_API int cuFuncGetModule(void** module, void* function) {
+  return answerDriver(__func__, [&] {
+    functionAt(function);
+    out(module) = State::get().kernels.at(function).owner;
+  });
 }
 CUDA_DRIVER_API int cuFuncGetParamInfo(void* function, size_t index, size_t* offset, size_t* size) {
   return answerDriver(__func__, [&] {

@@ -27,11 +27,7 @@ ptxopt::exec::Dim3 shapeOf(const Shape3& s) { return {s.x, s.y, s.z}; }
 
 void enqueueLaunch(const void* function, const LaunchShape& shape, void** arguments, void* stream) {
   State& s = State::get();
-  Kernel& kernel = s.kernel(function);
-  // What a graph launches later has the arguments of now.
-  s.enqueue(stream, NodeType::Kernel, [&kernel, shape, bytes = packArguments(kernel, arguments)] {
-    State::get().launch(kernel, shape, bytes);
-  });
+  s.enqueue(stream, s.call(function, shape, arguments));
 }
 
 LaunchShape shapeOf(const Shape3& grid, const Shape3& block, size_t shared) {

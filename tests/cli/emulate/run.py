@@ -245,7 +245,7 @@ def test_options(tool, builder, work):
 
 
 # Programs whose launches are run again, and how many of them a device would refuse: those with textures.
-RECORDED = {"textures": 5, "grid_sync": 0, "variables": 0, "streams": 0}
+RECORDED = {"textures": 5, "grid_sync": 0, "variables": 0, "streams": 0, "captured_graph": 0, "built_graph": 0}
 
 
 def test_records(tool, builder, work):

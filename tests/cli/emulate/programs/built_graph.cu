@@ -58,6 +58,18 @@ int main() {
   CUDA(cudaGraphLaunch(executable, nullptr));
   CUDA(cudaDeviceSynchronize());
   for (int i = 0; i < n; ++i) EXPECT(result[i] == (4 + 10 + i + 1000 + i) / 2);
+
+  // Of an instance: the graph, and other instances, stay as they are.
+  unsigned isOn = 0;
+  CUDA(cudaGraphNodeSetEnabled(executable, filled, 0));
+  CUDA(cudaGraphNodeGetEnabled(executable, filled, &isOn));
+  EXPECT(isOn == 0);
+  CUDA(cudaGraphLaunch(executable, nullptr));
+  CUDA(cudaDeviceSynchronize());
+  for (int i = 0; i < n; ++i) EXPECT(result[i] == (4 + 1000 + i) / 2);
+  CUDA(cudaGraphNodeSetEnabled(executable, filled, 1));
+  EXPECT(cudaGraphNodeSetEnabled(executable, halved, 0) == cudaErrorInvalidValue);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
   from = 20;
   CUDA(cudaGraphExecKernelNodeSetParams(executable, filled, &kernel));
   CUDA(cudaGraphLaunch(executable, nullptr));
