@@ -12,7 +12,6 @@
 #include "capture/device.h"
 #include "emulate/limits.h"
 #include "exec/error.h"
-#include "exec/kernel_parameters.h"
 #include "exec/machine.h"
 
 namespace ptxopt::capture {
@@ -28,46 +27,6 @@ constexpr uint64_t kWorkspace = 0x0000'6FFF'FFE0'0000;
 constexpr std::string_view kFreshWorkspace("\x08\0\0\0\0\0\0\0", 8);
 
 void say(const std::string& text) { std::fputs(("ptxopt capture: " + text + '\n').c_str(), stderr); }
-
-const Function* kernelNamed(const Module& module, const std::string& name) {
-  for (const Function& f : module.functions)
-    if (f.isEntry && f.hasBody && module.text(f.name) == name) return &f;
-  return nullptr;
-}
-
-// The arguments in one piece, as the kernel has them; empty `error`, or why there are none.
-std::vector<std::byte> packed(const Module& module, const Function& kernel, const Launch& l, std::string& error) {
-  std::vector<std::byte> bytes;
-  if (l.extra != nullptr) {
-    const void* from = nullptr;
-    size_t size = 0;
-    constexpr uintptr_t kEnd = 0, kPointer = 1, kSize = 2;
-    for (void** extra = l.extra; reinterpret_cast<uintptr_t>(*extra) != kEnd; extra += 2) {
-      if (reinterpret_cast<uintptr_t>(extra[0]) == kPointer) from = extra[1];
-      if (reinterpret_cast<uintptr_t>(extra[0]) == kSize) size = *static_cast<const size_t*>(extra[1]);
-    }
-    bytes.resize(size);
-    if (from != nullptr && size != 0) std::memcpy(bytes.data(), from, size);
-  }
-  const std::vector<exec::KernelParameter> parameters = exec::kernelParameters(module, kernel);
-  const std::size_t all =
-      parameters.empty() ? 0 : std::size_t{parameters.back().place.offset} + parameters.back().place.bytes;
-  if (l.extra != nullptr) {
-    if (bytes.size() < all) error = "fewer bytes than the parameters have";
-    bytes.resize(all);
-    return bytes;
-  }
-  bytes.resize(all);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const exec::Placement& place = parameters[i].place;
-    if (l.parameters == nullptr || l.parameters[i] == nullptr) {
-      error = "an argument is missing";
-      return bytes;
-    }
-    std::memcpy(bytes.data() + place.offset, l.parameters[i], place.bytes);
-  }
-  return bytes;
-}
 
 template <typename F>
 void forEachWord(std::string_view bytes, F&& f) {
@@ -95,7 +54,9 @@ Capture& Capture::get() {
 bool Capture::mayBeWanted(const Launch& l) {
   const std::lock_guard guard(lock_);
   const KnownKernel* const kernel = modules.kernel(l.function);
-  return recorded_ < settings_.most && (kernel == nullptr || settings_.wants(kernel->name));
+  // What a stream that is captured is given becomes a part of a graph.
+  return recorded_ < settings_.most && (kernel == nullptr || settings_.wants(kernel->name)) &&
+         !isCapturing(l.stream);
 }
 
 bool Capture::isWanted(const Launch& l) {
@@ -107,13 +68,9 @@ bool Capture::isWanted(const Launch& l) {
   if (!settings_.wants(kernel->name)) return false;
   ++matched_;
   if (matched_ <= settings_.skip || recorded_ >= settings_.most) return false;
-  if (isCapturing(l.stream)) {
-    decline("in a stream that is captured");
-    return false;
-  }
   kernel->ptx->parse(architecture());
   if (kernel->ptx->module == nullptr) {
-    decline("without PTX: " + kernel->ptx->refusal);
+    decline(fmt::format("{} without PTX: {}", kernel->name, kernel->ptx->refusal));
     return false;
   }
   return true;

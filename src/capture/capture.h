@@ -5,8 +5,11 @@
 // would look for it. After it the same memory is read again. So a program is slowed down, and its streams follow each other
 // while launches are recorded; what it computes stays the same.
 //
-// Not recorded, and counted with the reason: kernels without PTX; launches with more memory than was allowed, in streams that
-// are captured into graphs, or of kernels that were not looked up by name. Graphs are launched unseen.
+// A graph is launched once for each of its kernels that is wanted, with all its other nodes switched off, and for what lies
+// between them: so a kernel of it is recorded as any other. What a stream is given while it is captured is no launch yet.
+//
+// Not recorded, and counted with the reason: kernels without PTX, by their names; launches with more memory than was allowed,
+// and of kernels that were not looked up by name; graphs with nodes that cannot be switched off.
 #pragma once
 
 #include <functional>
@@ -15,21 +18,12 @@
 #include <string>
 #include <vector>
 
+#include "capture/graphs.h"
 #include "capture/modules.h"
 #include "capture/settings.h"
 #include "record/folder.h"
 
 namespace ptxopt::capture {
-
-struct Launch {
-  const void* function = nullptr;
-  exec::Dim3 grid, block, cluster;
-  uint32_t shared = 0;
-  bool isCooperative = false;
-  void* stream = nullptr;
-  void** parameters = nullptr;
-  void** extra = nullptr;
-};
 
 struct DeviceRange {
   uint64_t size = 0;
@@ -42,6 +36,8 @@ class Capture {
 
   // Runs `launch`, which is the driver's call, and records it if it is wanted.
   int launched(const Launch& l, const std::function<int()>& launch);
+  // The same for a graph.
+  int launchedGraph(void* instance, void* stream, const std::function<int()>& launch);
 
   // What calls did. `body` runs with the state locked.
   template <typename F>
@@ -49,9 +45,14 @@ class Capture {
     const std::lock_guard guard(lock_);
     body(*this);
   }
+  bool wantsMore() const { return recorded_ < settings_.most; }
   Modules modules;
+  Graphs graphs;
   std::map<uint64_t, DeviceRange> memory;  // by address
   uint64_t textures = 0;                   // texture and surface objects that are there
+
+  // Of a node of a graph: its arguments, and whether it is wanted. For note().
+  void complete(GraphNode& node);
 
   // Makes the record of what was written, and says what there is. For the end of the process.
   void finish();
@@ -65,12 +66,17 @@ class Capture {
   bool addMemory(const record::RecordedLaunch& launch, std::vector<record::RecordedMemory>& entries,
                  std::vector<std::string>& contents) const;
   bool mayBeWanted(const Launch& l);  // without a reason where it is not
+  // The nodes to run one by one; none: the graph is launched as it is.
+  std::vector<GraphNode> nodesToRecord(const void* instance, void* stream);
+  int launchNodes(std::vector<GraphNode>& nodes, Switches& switches, void* stream,
+                  const std::function<int()>& launch);
   bool isWanted(const Launch& l);
   void decline(const std::string& why) { ++declined_[why]; }
   void end(record::RecordedLaunch& launch);
 
   std::mutex lock_;       // of what is known
   std::mutex recording_;  // one launch at a time
+  std::mutex launching_;  // one graph at a time
   Settings settings_;
   std::string folder_;
   std::unique_ptr<record::FolderWriter> writer_;

@@ -1,20 +1,11 @@
 // The functions of the driver as programs see them: each does what the driver does, and notes it.
+#include "capture/interpose.h"
+
 #include <cstdint>
-
-#include "capture/capture.h"
-#include "capture/real.h"
-
-// Of these names, seen by programs.
-#define CAPTURED extern "C" __attribute__((visibility("default"), used)) int
-#define REAL(name) real(Id::name, name)
-
-#pragma GCC diagnostic ignored "-Wmissing-declarations"
 
 using namespace ptxopt::capture;
 
 namespace {
-
-constexpr int kNotSupported = 801;  // of a function that the driver does not have
 
 // CUlaunchConfig and its attributes.
 struct Attribute {
@@ -50,10 +41,19 @@ void noteFile(int result, void* const* handle, const char* path) {
   if (result == 0 && handle != nullptr) Capture::get().note([&](Capture& c) { c.modules.addFile(*handle, path); });
 }
 
-// Calls the driver's function where it has one.
-template <typename F, typename... Arguments>
-int call(F* function, Arguments... arguments) {
-  return function != nullptr ? function(arguments...) : kNotSupported;
+void noteLibrary(int result, void* const* handle) {
+  if (result == 0 && handle != nullptr) Capture::get().note([&](Capture& c) { c.modules.markLibrary(*handle); });
+}
+
+// Kernels that were not asked for by their names.
+void noteAll(int result, void* const* kernels, unsigned count, void* owner, bool isOfLibrary,
+             int (*nameOf)(const char**, void*)) {
+  if (result != 0 || kernels == nullptr || nameOf == nullptr) return;
+  for (unsigned i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    if (nameOf(&name, kernels[i]) != 0) continue;
+    Capture::get().note([&](Capture& c) { c.modules.addKernel(kernels[i], owner, isOfLibrary, name); });
+  }
 }
 
 Launch launchOf(void* function, const unsigned* grid, const unsigned* block, unsigned shared, void* stream,
@@ -227,6 +227,7 @@ CAPTURED cuLibraryLoadData(void** library, const void* image, int* options, void
   const int result = call(REAL(cuLibraryLoadData), library, image, options, values, count, libraryOptions,
                           libraryValues, libraryCount);
   noteModule(result, library, image);
+  noteLibrary(result, library);
   return result;
 }
 CAPTURED cuLibraryLoadFromFile(void** library, const char* path, int* options, void** values, unsigned count,
@@ -234,6 +235,7 @@ CAPTURED cuLibraryLoadFromFile(void** library, const char* path, int* options, v
   const int result = call(REAL(cuLibraryLoadFromFile), library, path, options, values, count, libraryOptions,
                           libraryValues, libraryCount);
   noteFile(result, library, path);
+  noteLibrary(result, library);
   return result;
 }
 CAPTURED cuLibraryUnload(void* library) {
@@ -248,6 +250,18 @@ CAPTURED cuLibraryGetModule(void** module, void* library) {
 CAPTURED cuLibraryGetKernel(void** kernel, void* library, const char* name) {
   const int result = call(REAL(cuLibraryGetKernel), kernel, library, name);
   if (result == 0) Capture::get().note([&](Capture& c) { c.modules.addKernel(*kernel, library, true, name); });
+  return result;
+}
+CAPTURED cuLibraryEnumerateKernels(void** kernels, unsigned count, void* library) {
+  const int result = call(REAL(cuLibraryEnumerateKernels), kernels, count, library);
+  static auto* const nameOf = reinterpret_cast<int (*)(const char**, void*)>(driverFunction("cuKernelGetName"));
+  noteAll(result, kernels, count, library, true, nameOf);
+  return result;
+}
+CAPTURED cuModuleEnumerateFunctions(void** functions, unsigned count, void* module) {
+  const int result = call(REAL(cuModuleEnumerateFunctions), functions, count, module);
+  static auto* const nameOf = reinterpret_cast<int (*)(const char**, void*)>(driverFunction("cuFuncGetName"));
+  noteAll(result, functions, count, module, false, nameOf);
   return result;
 }
 CAPTURED cuKernelGetFunction(void** function, void* kernel) {

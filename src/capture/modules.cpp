@@ -24,7 +24,10 @@ constexpr std::string_view kContainer = "\x50\xed\x55\xba";
 void LoadedPtx::parse(unsigned architecture) {
   if (module != nullptr || !refusal.empty()) return;
   try {
-    text = container != nullptr ? emulate::ptxOf(container, {}, architecture) : bytes;
+    text = container != nullptr ? emulate::ptxOf(container, {}, architecture)
+           : linked.size() == 1 ? linked.front()
+           : !linked.empty()    ? emulate::linkedText(linked)
+                                : bytes;
   } catch (const emulate::Failure& f) {
     refusal = f.why;
     return;
@@ -48,6 +51,10 @@ void Modules::add(const void* handle, const void* image) {
   try {
     if (magic == kElf) {
       made->bytes = kElf;
+      if (const LinkInputs* const inputs = links.find(image); inputs != nullptr) {
+        made->refusal = inputs->refusal;
+        made->linked = inputs->texts;
+      }
     } else if (magic == kContainer) {
       // The program may free it once it is loaded.
       made->bytes.assign(static_cast<const char*>(image), emulate::fatSize(image));
@@ -74,6 +81,11 @@ void Modules::addSame(const void* handle, const void* known) {
   if (const auto found = modules_.find(known); found != modules_.end()) modules_[handle] = found->second;
 }
 
+void Modules::remove(const void* handle) {
+  modules_.erase(handle);
+  libraries_.erase(handle);
+}
+
 void Modules::addKernel(const void* handle, const void* owner, bool isOfLibrary, const char* name) {
   if (name == nullptr) return;
   auto& module = modules_[owner];
@@ -91,6 +103,16 @@ void Modules::addSameKernel(const void* handle, const void* known) {
 const KnownKernel* Modules::kernel(const void* handle) const {
   const auto found = kernels_.find(handle);
   return found != kernels_.end() ? &found->second : nullptr;
+}
+
+const KnownKernel* Modules::addFound(const void* handle, const void* module, const std::string& name,
+                                     bool (*isModuleOf)(const void* library, const void* module)) {
+  if (!modules_.contains(module))
+    for (const void* library : libraries_)
+      if (isModuleOf(library, module)) addSame(module, library);
+  if (!modules_.contains(module)) return nullptr;
+  kernels_[handle] = {modules_.at(module), module, false, name};
+  return &kernels_.at(handle);
 }
 
 }  // namespace ptxopt::capture

@@ -1,14 +1,17 @@
 // The modules that a program has loaded, and the kernels that it has looked up in them: the PTX that goes into the record.
 //
-// Machine code alone cannot be replayed: a module without PTX is declined by name. PTX is taken out of a fat binary when a
-// launch of it is first recorded.
+// Machine code alone cannot be replayed: a kernel without PTX is declined by name; of machine code that the driver linked from
+// PTX, that PTX is taken. PTX is taken out of a fat binary when a launch of it is first recorded.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "capture/links.h"
 #include "ir/module.h"
 
 namespace ptxopt::capture {
@@ -16,6 +19,7 @@ namespace ptxopt::capture {
 struct LoadedPtx {
   std::string bytes;                // the image: PTX, or a fat binary
   const void* container = nullptr;  // of a fat binary: in `bytes`, or where the program has it
+  std::vector<std::string> linked;  // of machine code: the PTX that it was linked from
   std::string name, text;
   std::unique_ptr<Module> module;  // once it was needed
   std::string refusal;             // why there is none
@@ -38,15 +42,21 @@ class Modules {
   void add(const void* handle, const void* image);
   void addFile(const void* handle, const char* path);
   void addSame(const void* handle, const void* known);  // the module of a library
-  void remove(const void* handle) { modules_.erase(handle); }
+  void markLibrary(const void* handle) { libraries_.insert(handle); }
+  void remove(const void* handle);
   void addKernel(const void* handle, const void* owner, bool isOfLibrary, const char* name);
   void addSameKernel(const void* handle, const void* known);
   // nullptr: it was not looked up in a way that is followed.
   const KnownKernel* kernel(const void* handle) const;
+  // Of a function that was not looked up.
+  const KnownKernel* addFound(const void* handle, const void* module, const std::string& name,
+                              bool (*isModuleOf)(const void* library, const void* module));
+  Links links;
 
  private:
   std::map<const void*, std::shared_ptr<LoadedPtx>> modules_;
   std::map<const void*, KnownKernel> kernels_;
+  std::set<const void*> libraries_;  // of modules_
   unsigned made_ = 0;
 };
 

@@ -89,6 +89,8 @@ void* exchanged(const char* name, void* found, bool isPerThread) {
     if (std::strncmp(row.name, name, length) != 0) continue;
     if (found == realFunction(static_cast<Id>(&row - rows))) return wrapperOf(row);
   }
+  // An older version, which has other parameters.
+  if (found == driverFunction(name)) return found;
   // A function that is exported under no name: the one that this name means today.
   const std::string base = name;
   for (const std::string& suffix : {std::string(isPerThread ? "_ptsz" : ""), std::string("_v2"), std::string()})

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """libptxopt_capture.so in front of the stand-in for the driver: launches of a program of the driver API are recorded, whichever
-way it finds the driver, and run again.
+way it finds the driver, and run again; so are those of graphs, and of kernels that the driver linked.
 
-  tests/cli/capture/run.py --tool PATH --capture LIBRARY --program PATH
+  tests/cli/capture/run.py --tool PATH --capture LIBRARY --program PATH --graphs PATH --linked PATH --machine-code FOLDER
 """
 import json
 import os
@@ -19,21 +19,22 @@ KERNELS = ["scale", "next", "follow"]
 
 
 class Capture(command_tests.CommandTests):
-    PARTS = ("ways", "contents", "choices", "killed")
+    PARTS = ("ways", "contents", "choices", "killed", "graphs", "chosen_of_graphs", "links")
 
-    def __init__(self, folder, tool, library, program):
+    def __init__(self, folder, tool, library, program, graphs, linked, machine_code):
         super().__init__("capture", tool, folder)
         self.library, self.program, self.emulation = library, program, Path(tool).parent / "emulate"
+        self.graph_program, self.linked_program, self.machine_code = graphs, linked, machine_code
 
     def environment(self, **settings):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PTXOPT_CAPTURE")}
         return {**clean, "PTXOPT_CACHE_DIR": "", "PTXOPT_GPU_DRIVER": str(self.emulation / "libcuda.so.1"), **settings}
 
-    def program_ends(self, words, said, code=0, preload=True, **settings):
+    def program_ends(self, words, said, code=0, preload=True, program=None, driver=None, **settings):
         """The program runs as without the library, which says this."""
-        environment = {"LD_LIBRARY_PATH": str(self.emulation), **{f"PTXOPT_CAPTURE{k}": str(v) for k, v in settings.items()}}
+        environment = {"LD_LIBRARY_PATH": str(driver or self.emulation), **{f"PTXOPT_CAPTURE{k}": str(v) for k, v in settings.items()}}
         preloaded = {"LD_PRELOAD": self.library} if preload else {}
-        done = subprocess.run([self.program, *words], capture_output=True, text=True, timeout=command_tests.LIMIT, cwd=self.folder,
+        done = subprocess.run([program or self.program, *words], capture_output=True, text=True, timeout=command_tests.LIMIT, cwd=self.folder,
                               env=self.environment(**environment, **preloaded))
         self.check(done.returncode == code and done.stdout == "passed\n", words, settings, done.returncode, done.stdout, done.stderr)
         self.check(all(s in done.stderr for s in said) if said else not done.stderr, words, settings, "says", repr(done.stderr))
@@ -109,6 +110,47 @@ class Capture(command_tests.CommandTests):
         self.ends(0, ["replay", "killed.zip"], "3 launches run, 3 equal")
         self.ends(2, ["record", "pack", "killed.zip.launches"], "pack needs -o")
 
+    def graphs(self):
+        """Each kernel of a graph is a launch, with the arguments that the instance has when it is launched."""
+        add, multiply = ("add", 1), ("multiply", 3)
+        once = {"built": [add, multiply, ("add", 4)], "disabled": [add, multiply], "changed": [add, multiply, ("add", 7)]}
+        for case, launched in {**once, "captured": once["built"], "enumerated": once["built"], "filled": once["built"],
+                               "updated": once["changed"]}.items():
+            self.program_ends([case], [], preload=False, program=self.graph_program)
+            name = f"{case}.zip"
+            self.program_ends([case], [f"{2 * len(launched)} launches recorded in {name}"], program=self.graph_program, **{"": name})
+            found = [(l["kernel"], int.from_bytes(bytes.fromhex(l["parameters"])[8:12], "little")) for l in self.launches(name)]
+            self.check(found == 2 * launched, case, found)
+            self.ends(0, ["replay", name, "--optimize"], f"{2 * len(launched)} launches run, {2 * len(launched)} equal")
+        # What one leaves the next one finds.
+        memory = [l["memory"][0] for l in self.launches("built.zip")]
+        self.check(all(a["after"] == b["before"] for a, b in zip(memory, memory[1:])), "memory from launch to launch", memory)
+        for case, why in {"host": "a call of the host", "child": "a child graph"}.items():
+            self.program_ends([case], ["no launch was recorded", f"2 not recorded: by a graph with {why}"],
+                              program=self.graph_program, **{"": "none.zip"})
+
+    def chosen_of_graphs(self):
+        cases = [({"_KERNEL": "mul*"}, ["multiply"] * 2), ({"_KERNEL": "add"}, ["add"] * 4), ({"_FIRST": 4}, ["add", "multiply", "add", "add"]),
+                 ({"_SKIP": 2, "_FIRST": 1}, ["add"]), ({"_KERNEL": "none"}, []), ({"_FIRST": 0}, [])]
+        for number, (settings, kernels) in enumerate(cases):
+            name = f"of-graph-{number}.zip"
+            said = [f"{len(kernels)} launches recorded in {name}"] if kernels else []
+            self.program_ends(["built"], said, program=self.graph_program, **settings, **{"": name})
+            self.check([l["kernel"] for l in self.launches(name)] == kernels, settings, [l["kernel"] for l in self.launches(name)])
+
+    def links(self):
+        """Machine code that the driver linked is recorded as the PTX that it was linked from; other machine code by name, not."""
+        for driver in (None, self.machine_code):
+            for case in ("data", "files", "copied"):
+                said = ["2 launches recorded in linked.zip"]
+                self.program_ends([case, "second.ptx"], said, program=self.linked_program, driver=driver, **{"": "linked.zip"})
+                self.check([l["kernel"] for l in self.launches("linked.zip")] == ["add", "multiply"], case, driver)
+                self.ends(0, ["replay", "linked.zip", "--optimize"], "2 launches run, 2 equal")
+        said = ["no launch was recorded", "1 not recorded: add without PTX: it was loaded as machine code",
+                "1 not recorded: multiply without PTX: it was loaded as machine code"]
+        self.program_ends(["machine"], said, program=self.linked_program, driver=self.machine_code, **{"": "none.zip"})
+        self.check(not (self.folder / "none.zip").exists(), "a record of machine code")
+
 
 if __name__ == "__main__":
-    sys.exit(command_tests.main(__doc__, Capture, ("--capture", "--program")))
+    sys.exit(command_tests.main(__doc__, Capture, ("--capture", "--program", "--graphs", "--linked", "--machine-code")))
