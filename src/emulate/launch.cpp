@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "emulate/image.h"
@@ -82,6 +83,37 @@ void Launcher::run(LoadedVersion& version, const Kernel& kernel, exec::LaunchCon
     std::fputs(describe(e, version).c_str(), stderr);
     throw Failure{codeOf(e.kind), fmt::format("{}: {}", readableName(kernel.name), e.message)};
   }
+}
+
+void Launcher::count(const Kernel& kernel, const exec::LaunchConfig& config, ThreadInstructions& instructions) {
+  exec::LaunchConfig counted = config;
+  counted.jobs = 1;
+  counted.observer = &instructions;
+  exec::Heap& heap = *memory_.shared()->heap;
+  const Image before(memory_.global(), textures_);
+  exec::Heap::State heapBefore = heap.state();
+  std::string printed;
+  try {
+    run(kernel.module->running(), kernel, counted, &printed);
+  } catch (...) {
+    std::fwrite(printed.data(), 1, printed.size(), stdout);
+    throw;
+  }
+  before.restore();
+  heap.restore(std::move(heapBefore));
+}
+
+void Launcher::profile(const Kernel& kernel, exec::LaunchConfig& config) {
+  ThreadInstructions instructions;
+  count(kernel, config, instructions);
+  const double begin = processorSeconds();
+  run(kernel.module->running(), kernel, config, nullptr);
+  profile_.add(readableName(kernel.name), instructions, processorSeconds() - begin);
+  static const bool isSaid = [this] {
+    static Launcher* const self = this;  // there until the very end
+    return std::atexit([] { std::fputs(self->profile_.table().c_str(), stderr); }) == 0;
+  }();
+  need(isSaid, Code::Unknown, "the profile cannot be said at the end");
 }
 
 void Launcher::runBoth(const Kernel& kernel, exec::LaunchConfig& config, const LaunchShape& shape) {
@@ -181,6 +213,8 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
     const bool isRecorded = recorder_.begin(machine.module(), kernel.name, config, machine);
     if (settings_.compare && kernel.module->optimized != nullptr)
       runBoth(kernel, config, shape);
+    else if (settings_.profiles)
+      profile(kernel, config);
     else
       run(kernel.module->running(), kernel, config, nullptr);
     if (isRecorded) recorder_.end(machine);

@@ -8,6 +8,7 @@
 
 #include "emulate/image.h"
 #include "emulate/loaded_module.h"
+#include "emulate/profile.h"
 #include "emulate/settings.h"
 #include "record/recorder.h"
 
@@ -51,6 +52,9 @@ class Launcher {
 
  private:
   void run(LoadedVersion& version, const Kernel& kernel, exec::LaunchConfig& config, std::string* output);
+  // Runs it once more beforehand, and puts memory back.
+  void count(const Kernel& kernel, const exec::LaunchConfig& config, ThreadInstructions& instructions);
+  void profile(const Kernel& kernel, exec::LaunchConfig& config);
   void runBoth(const Kernel& kernel, exec::LaunchConfig& config, const LaunchShape& shape);
   void report(const Kernel& kernel, const LaunchShape& shape, const std::string& what) const;
 
@@ -58,6 +62,7 @@ class Launcher {
   const Settings& settings_;
   record::Recorder recorder_;
   Totals totals_;
+  Profile profile_;
   Textures textures_;
   uint64_t workspace_ = 0;  // of cooperative launches
   uint64_t steps_ = 0;

@@ -23,6 +23,7 @@ struct Settings {
   std::string keep;                        // a folder for the PTX of the program, as it was and optimized
   std::string totals;                      // the file
   bool verbose = false;                    // a line for each launch
+  bool profiles = false;                   // count what the threads of each kernel execute, and how fast
   std::string recordFolder, recordKernel;  // where launches are recorded, and of which kernel only
   uint64_t recordMost = UINT64_MAX;        // how many
   int parent = 0;                          // the process of ptxopt, with which the program is to end

@@ -85,6 +85,11 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       ->type_name("NAME")
       ->needs(record);
   app.add_option("--record-first", s.recordMost, "only so many launches")->type_name("N")->needs(record);
+  app.add_flag(
+         "--profile", s.profiles,
+         "at the end, a line for each kernel: the instructions of its threads, and how many a second of a core; "
+         "each launch runs twice")
+      ->excludes("--compare");
   app.add_flag("-v,--verbose", s.verbose, "a line for each launch, and for each call that fails");
   app.add_option("PROGRAM", line.command, "the program and its arguments");
   std::vector<std::string> words;

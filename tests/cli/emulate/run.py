@@ -239,6 +239,9 @@ def test_options(tool, builder, work):
     for options in (["-j", "1"], ["--arch", "sm_90"], ["--optimize=-O1"], ["--optimize=-O2 --skip lsr"], ["--memory", "1"], ["--"]):
         done = emulate(tool, *options, program, "plain")
         tests.check(done.returncode == 0 and done.stdout.endswith("7\n"), f"{options}: {done.returncode} {done.stderr}")
+    done = emulate(tool, "--profile", program, "plain")
+    tests.check(done.stdout.endswith("7\n") and re.search(r"^ +1 +\d\.\d{3} +\d+ +\d+ +\d+  store\(int\*, int\)$", done.stderr, re.M),
+                f"--profile: {done.stdout} {done.stderr}")
     done = emulate(tool, "--optimize=--no-such", program, "plain")
     tests.check("is not optimized" in done.stderr and done.stdout.endswith("7\n"), f"wrong options: {done.stderr}")
     return tests
