@@ -160,6 +160,26 @@ std::byte* Warp::parameterMemory(unsigned lane, uint64_t address, unsigned bytes
 
 // ---- special registers ----
 
+namespace {
+
+template <typename T, typename F>
+void putLanes(std::byte* at, const F& valueOf) {
+  T values[kLanes];
+  for (unsigned i = 0; i < kLanes; ++i) values[i] = static_cast<T>(valueOf(i));
+  std::memcpy(at, values, sizeof values);
+}
+
+// The position after this one, x fastest.
+void advance(Dim3& at, const Dim3& shape) {
+  if (++at.x < shape.x) return;
+  at.x = 0;
+  if (++at.y < shape.y) return;
+  at.y = 0;
+  ++at.z;
+}
+
+}  // namespace
+
 void Warp::fillSpecials() {
   for (const SpecialUse& use : block_.program().specials()) fillSpecial(use);
 }
@@ -178,6 +198,9 @@ void Warp::fillSpecial(const SpecialUse& use) {
       std::memcpy(at, &m, sizeof m);
       return;
     }
+    // Each warp of each block comes here: the usual sizes have code of their own.
+    if (use.bytes == 4) return putLanes<uint32_t>(at, valueOf);
+    if (use.bytes == 8) return putLanes<uint64_t>(at, valueOf);
     for (unsigned i = 0; i < kLanes; ++i) {
       const uint64_t v = valueOf(i);
       std::memset(at + std::size_t{i} * use.bytes, 0, use.bytes);
@@ -198,9 +221,15 @@ void Warp::fillSpecial(const SpecialUse& use) {
   const bool isClustered = cluster.count() > 1;
   const auto laneMask = [&](auto&& f) { put([&](unsigned i) { return uint64_t{static_cast<Mask>(f(i))}; }); };
 
-  if (base == "tid")
-    put([&](unsigned i) { return of(positionIn(config.block, threadIndex(i))); });
-  else if (base == "ntid")
+  if (base == "tid") {
+    uint64_t values[kLanes];
+    Dim3 thread = positionIn(config.block, threadIndex(0));
+    for (uint64_t& v : values) {
+      v = of(thread);
+      advance(thread, config.block);
+    }
+    put([&](unsigned i) { return values[i]; });
+  } else if (base == "ntid")
     all(component == 'w' ? 1 : of(config.block));
   else if (base == "ctaid")
     all(of(block_.id()));
