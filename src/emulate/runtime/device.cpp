@@ -193,9 +193,12 @@ CUDA_API(cudaDeviceGetLimit) int cudaDeviceGetLimit(size_t* value, int limit) {
 CUDA_API(cudaDeviceSetLimit) int cudaDeviceSetLimit(int limit, size_t value) {
   return answer(__func__, [&] {
     need(limit >= 0 && limit < kLimits, Code::UnsupportedLimit, "no such limit");
-    if (limit == kHeapSize)
-      need(value <= State::get().memory.shared()->heapMemory.size, Code::MemoryAllocation,
-           "the heap of malloc is smaller: ptxopt emulate --heap");
+    if (limit == kHeapSize && value > State::get().memory.shared()->heapMemory.size) {
+      const std::size_t mib = (value >> 20) + (value % (1u << 20) != 0);
+      std::fprintf(stderr, "ptxopt emulate: the program asks for more memory for malloc in kernels: --heap %zu\n",
+                   mib);
+      throw Failure{Code::MemoryAllocation, "the heap of malloc is smaller"};
+    }
     limits[limit] = value;
   });
 }

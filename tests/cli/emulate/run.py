@@ -157,6 +157,8 @@ FAULTS = [
     ("copy", [], 0, "copy cudaErrorInvalidValue", "^$"),
     ("symbol", [], 0, "symbol cudaErrorInvalidSymbol", "^$"),
     ("kernel", [], 0, "kernel cudaErrorInvalidDeviceFunction", "^$"),
+    ("heap", [], 0, "limit cudaErrorMemoryAllocation", "the program asks for more memory for malloc in kernels: --heap 100$"),
+    ("heap", ["--heap", "100"], 0, "limit cudaSuccess", "^$"),
     ("shape", [], 0, "launch cudaErrorInvalidConfiguration wait cudaSuccess launch cudaErrorInvalidConfiguration wait cudaSuccess "
      "launch cudaErrorLaunchOutOfResources wait cudaSuccess launch cudaErrorInvalidValue wait cudaSuccess "
      "launch cudaSuccess wait cudaSuccess", "^$"),

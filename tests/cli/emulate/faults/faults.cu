@@ -58,6 +58,7 @@ int main(int count, char** words) {
     static int ours;
     say("symbol", cudaMemcpyToSymbol(reinterpret_cast<const void*>(&ours), &count, sizeof count));
   }
+  if (is("heap")) say("limit", cudaDeviceSetLimit(cudaLimitMallocHeapSize, (size_t{100} << 20) - 1));
   if (is("kernel")) {
     void* arguments[] = {&p};
     say("kernel", cudaLaunchKernel(reinterpret_cast<const void*>(notAKernel), dim3(1), dim3(1), arguments, 0, nullptr));
