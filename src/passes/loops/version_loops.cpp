@@ -92,6 +92,7 @@ class VersionLoops : IntervalPass {
     std::string_view why;
     auto bound = RoundBound::find(evolution_, l, why);
     if (!bound) return why;
+    if (goesRoundSeldom(module_, f_, cfg_, loops_[l].header)) return "few-rounds";
     if (const auto most = evolution_.tripCount(l).most; most && *most < kLeastRounds - 1) return "few-rounds";
     auto v = std::make_unique<Version>(std::move(*bound), RunTimeChecks(evolution_.expressions()));
     v->accesses = std::make_unique<LoopAccesses>(f_, context_, l, v->bound);
