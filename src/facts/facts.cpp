@@ -177,7 +177,8 @@ class Reader {
     if (!file.contains("version") || file["version"] != 1) wrong(name + ": the version is not 1");
     if (!file.contains("kernels") || !file["kernels"].is_array()) wrong(name + ": kernels is no list");
     for (const Json& entry : file["kernels"]) {
-      needWords(entry, name + ": an entry of kernels", {"kernel", "block", "grid", "rounds", "loops", "parameters"});
+      needWords(entry, name + ": an entry of kernels",
+                {"kernel", "block", "grid", "rounds", "loops", "parameters"});
       if (!entry.contains("kernel") || !entry["kernel"].is_string()) wrong(name + ": a kernel without a name");
       const auto pattern = entry["kernel"].get<std::string>();
       bool isFound = false;
@@ -258,8 +259,9 @@ class Reader {
       if (!entry.contains("label") || !entry["label"].is_string() || !entry.contains("rounds"))
         wrong(what + ": an entry has a label and rounds");
       const auto name = entry["label"].get<std::string>();
-      const auto label = std::ranges::find_if(
-          f.labels, [&](const Label& l) { return l.place.valid() && l.name.valid() && module_.text(l.name) == name; });
+      const auto label = std::ranges::find_if(f.labels, [&](const Label& l) {
+        return l.place.valid() && l.name.valid() && module_.text(l.name) == name;
+      });
       if (label == f.labels.end()) wrong(fmt::format("{}: there is no label '{}'", what, name));
       const LabelId header(static_cast<uint32_t>(label - f.labels.begin()));
       const auto said = std::ranges::find(facts.loops, header, &LoopFact::header);

@@ -29,7 +29,8 @@ TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 0}) == "");
   CHECK(steps({.level = 1}) == "local-dce dce@1 ");
   CHECK(steps({.level = 2}) ==
-        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
+        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
@@ -41,14 +42,17 @@ TEST_CASE("pipeline: levels") {
 TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   const Names all{"dce"}, second{"dce@2"}, once{"local-dce@1"};
   CHECK(steps({.skip = all}) ==
-        "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
+        "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll widen-accesses schedule-loads "
+        "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll widen-accesses "
+        "schedule-loads "
         "sink-parameters ");
   CHECK(steps({.skip = second}) ==
-        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
+        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "

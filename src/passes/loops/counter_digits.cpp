@@ -51,7 +51,8 @@ void CounterDigitFinder::findDivisions(LoopId l, std::vector<Division>& division
       if (id == cfg_[b].last) break;
     }
   // In the order of the text, so that the digits are.
-  std::ranges::sort(divisions, {}, [&](const Division& d) { return std::pair(cfg_.blockOf(d.at).value, d.at.value); });
+  std::ranges::sort(divisions, {},
+                    [&](const Division& d) { return std::pair(cfg_.blockOf(d.at).value, d.at.value); });
 }
 
 // What makes the value that `id` reads, earlier in the same round.
@@ -118,9 +119,10 @@ void CounterDigitFinder::findSubtractions(LoopId l, CounterDigits& c) {
           if (evolution_.read(mul[3 - at].reg(), product) != digit.divisor) continue;
           const InstrId dividend = makerOf(sub[1].reg(), id);
           const auto above = dividend.valid() ? c.uses.find(dividend.value) : c.uses.end();
-          const bool isDividend = digit.above == CounterDigit::kNone
-                                      ? evolution_.read(sub[1].reg(), id) == c.counter
-                                      : above != c.uses.end() && !above->second.isRemainder && above->second.digit == digit.above;
+          const bool isDividend =
+              digit.above == CounterDigit::kNone
+                  ? evolution_.read(sub[1].reg(), id) == c.counter
+                  : above != c.uses.end() && !above->second.isRemainder && above->second.digit == digit.above;
           if (!isDividend) continue;
           c.uses.emplace(id.value, CounterDigits::Use{use.digit, true});
           break;

@@ -19,8 +19,8 @@ namespace ptxopt {
 
 // A dividend with a divisor.
 struct CounterDigit {
-  ExprId divisor;     // does not vary in the loop
-  std::size_t above;  // whose quotient is divided, in CounterDigits::digits; kNone: the counter
+  ExprId divisor;               // does not vary in the loop
+  std::size_t above;            // whose quotient is divided, in CounterDigits::digits; kNone: the counter
   bool quotientIsRead = false;  // by an instruction, or by the next digit
   static constexpr std::size_t kNone = SIZE_MAX;
 };
@@ -33,7 +33,8 @@ struct CounterDigits {
     std::size_t digit;
     bool isRemainder;
   };
-  std::unordered_map<uint32_t, Use> uses;  // by InstrId: instructions that become a copy of a quotient or a remainder
+  std::unordered_map<uint32_t, Use>
+      uses;  // by InstrId: instructions that become a copy of a quotient or a remainder
 };
 
 class CounterDigitFinder {

@@ -13,7 +13,8 @@ std::string_view LoopText::whyNot(LoopId l) {
   const std::vector<BlockId> latches = loops_.latches(cfg_, l);
   if (latches.size() != 1 || loops_.of(latches[0]) != l) return "latches";
   const BlockId header = loops_[l].header;
-  if (latches[0].value < header.value || latches[0].value - header.value + 1 != loops_.blocks(l).size()) return "layout";
+  if (latches[0].value < header.value || latches[0].value - header.value + 1 != loops_.blocks(l).size())
+    return "layout";
   for (uint32_t b = header.value; b <= latches[0].value; ++b) {
     if (!loops_.contains(l, BlockId(b))) return "layout";
     if (std::ranges::find(cfg_.roots(), BlockId(b)) != cfg_.roots().end()) return "layout";

@@ -113,10 +113,12 @@ class DivisionStrengthReduction : FunctionPass {
   void reduce(LoopId l, const CounterDigits& c) {
     const ExpansionPlace place = placeOf(l);
     const Expr counter = expressions_[c.counter];
-    const RegId first = expander_.emitToKeep(counter.start(), place), limit = expander_.emitToKeep(c.test.limit, place);
+    const RegId first = expander_.emitToKeep(counter.start(), place),
+                limit = expander_.emitToKeep(c.test.limit, place);
     const RegId step = expander_.emitToKeep(counter.step(), place);
     std::vector<Digit> digits(c.digits.size());
-    for (std::size_t n = 0; n < digits.size(); ++n) digits[n].divisor = expander_.emitToKeep(c.digits[n].divisor, place);
+    for (std::size_t n = 0; n < digits.size(); ++n)
+      digits[n].divisor = expander_.emitToKeep(c.digits[n].divisor, place);
 
     const LabelId kept = f_.makeLabel(), done = f_.makeLabel();
     f_.insertLabel(f_[cfg_[text_.latch(l)].last].next, done);
@@ -128,8 +130,8 @@ class DivisionStrengthReduction : FunctionPass {
         for (std::size_t n = 0; n < digits.size(); ++n) advance(place.before, c, n, digits);
       const auto use = c.uses.find(id.value);
       if (use == c.uses.end()) return false;
-      copyOf(place.before, id, use->second.isRemainder ? digits[use->second.digit].remainder
-                                                       : digits[use->second.digit].quotient);
+      copyOf(place.before, id,
+             use->second.isRemainder ? digits[use->second.digit].remainder : digits[use->second.digit].quotient);
       return true;
     });
     f_.insertLabel(place.before, kept);
@@ -170,7 +172,8 @@ class DivisionStrengthReduction : FunctionPass {
   }
 
   // The digit of the first round, and of the step.
-  void start(InstrId place, const CounterDigits& c, std::size_t n, RegId first, RegId step, std::vector<Digit>& digits) {
+  void start(InstrId place, const CounterDigits& c, std::size_t n, RegId first, RegId step,
+             std::vector<Digit>& digits) {
     PtxAlgebra a(f_, module_, 32, place);
     Digit& d = digits[n];
     const std::size_t above = c.digits[n].above;
@@ -234,7 +237,8 @@ class DivisionStrengthReduction : FunctionPass {
 
 bool dividesIntegers(const Module& module, const Function& f) {
   for (const InstrId id : f)
-    if (f[id].isInstruction() && division::isDivision(module.form(f[id])) && module.form(f[id]).hasOnly(0)) return true;
+    if (f[id].isInstruction() && division::isDivision(module.form(f[id])) && module.form(f[id]).hasOnly(0))
+      return true;
   return false;
 }
 
