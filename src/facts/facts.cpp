@@ -192,6 +192,7 @@ class Reader {
   }
 
   void addComments() {
+    isInText_ = true;
     for (const Function& f : module_.functions) {
       if (!f.isEntry || !f.hasBody) continue;
       const std::string_view text = module_.text(f.source);
@@ -262,6 +263,7 @@ class Reader {
       const auto label = std::ranges::find_if(f.labels, [&](const Label& l) {
         return l.place.valid() && l.name.valid() && module_.text(l.name) == name;
       });
+      if (label == f.labels.end() && isInText_) continue;  // a pass took the loop out; the comment stays
       if (label == f.labels.end()) wrong(fmt::format("{}: there is no label '{}'", what, name));
       const LabelId header(static_cast<uint32_t>(label - f.labels.begin()));
       const auto said = std::ranges::find(facts.loops, header, &LoopFact::header);
@@ -336,6 +338,7 @@ class Reader {
   Module& module_;
   std::vector<KernelFacts> facts_;
   bool isSaid_ = false;
+  bool isInText_ = false;  // what is read are comments, which outlive labels
 };
 
 }  // namespace

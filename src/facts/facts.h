@@ -11,7 +11,8 @@
 // to its closing brace says the same of that kernel, without "kernel". `rounds` of a kernel, and of `loops` of it,
 // named by a label (`"loops": [{"label": "$L__BB0_2", "rounds": 100}]`), are no promises.
 // Errors: what is no JSON, words twice in an object, unknown words, numbers that no launch can have, parameters that are not
-// there or are no integers, facts that contradict each other or the kernel's directives, and patterns that no kernel matches.
+// there or are no integers, facts that contradict each other or the kernel's directives, patterns that no kernel matches, and
+// labels that are not there. In a comment such a label says nothing: passes may have removed the loop.
 #pragma once
 
 #include <string>

@@ -419,6 +419,12 @@ class Facts(command_tests.CommandTests):
         code, done = self.optimized(said, "--specialize", "_many", file="l.ptx")
         general, copy = code.split(".entry l_many(")
         self.check(general.count("ld.global") == 1 and copy.count("ld.global") == 5 and '"rounds":100' in copy, code)
+        # The comment outlives its loop, which nothing reaches.
+        dead = plain.replace("{\n", '{\n//ptxopt:facts {"loops": [{"label": "L", "rounds": 100}]}\n', 1).replace("L:", "  ret;\nL:")
+        (self.folder / "d.ptx").write_text(dead)
+        once, twice = self.run("d.ptx", "-o", "d1.ptx", "--guard=off"), self.run("d1.ptx", "-o", "d2.ptx", "--guard=off")
+        left = (self.folder / "d1.ptx").read_text()
+        self.check(once.returncode == twice.returncode == 0 and "\nL:" not in left and "ptxopt:facts" in left, left, once.stderr, twice.stderr)
         for rounds, ok in ((0, False), (7, False), (100, True)):
             loops = {"version": 1, "kernels": [{"kernel": "l", "loops": [{"label": "L", "rounds": 100}, {"label": "L", "rounds": rounds}]}]}
             code, done = self.optimized(loops, "--specialize", "_many", file="l.ptx")
