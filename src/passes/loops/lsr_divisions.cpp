@@ -82,9 +82,8 @@ class DivisionStrengthReduction : FunctionPass {
   // What a digit is in the registers.
   struct Digit {
     RegId divisor, quotient, remainder;
-    // Of the step; a number where it has no register.
-    RegId stepQuotient, stepRemainder;
-    uint32_t quotientNumber = 0, remainderNumber = 0;
+    RegId stepQuotient, stepRemainder;  // none: 0, but for a step of 1
+    bool stepIsOne = false;
     RegId carries;
   };
 
@@ -183,7 +182,7 @@ class DivisionStrengthReduction : FunctionPass {
     d.remainder = a.subtract(dividend, a.multiply(d.quotient, d.divisor));
     const ExprId stepOf = expressions_[c.counter].step();
     if (isTop && expressions_.isConstant(stepOf, 1)) {
-      d.remainderNumber = 1;  // also where the divisor is 1: it is reached at once
+      d.stepIsOne = true;  // also where the divisor is 1: it is reached at once
     } else if (isTop || digits[above].stepQuotient.valid()) {
       const RegId from = isTop ? step : digits[above].stepQuotient;
       d.stepQuotient = a.divide(from, d.divisor, false);
@@ -194,13 +193,10 @@ class DivisionStrengthReduction : FunctionPass {
   void advance(InstrId place, const CounterDigits& c, std::size_t n, std::vector<Digit>& digits) {
     PtxAlgebra a(f_, module_, 32, place);
     Digit& d = digits[n];
-    const auto grow = [&](RegId what, RegId by, uint32_t number) {
-      if (by.valid())
-        a.put(SynthOpcode::AddS32, what, {what, by});
-      else if (number != 0)
-        a.put(SynthOpcode::AddS32, what, {what, int64_t{number}});
-    };
-    grow(d.remainder, d.stepRemainder, d.remainderNumber);
+    if (d.stepIsOne)
+      a.put(SynthOpcode::AddS32, d.remainder, {d.remainder, int64_t{1}});
+    else if (d.stepRemainder.valid())
+      a.put(SynthOpcode::AddS32, d.remainder, {d.remainder, d.stepRemainder});
     if (const std::size_t above = c.digits[n].above; above != CounterDigit::kNone) {
       const Operand carried = guardBy(digits[above].carries);
       a.put(SynthOpcode::AddS32, d.remainder, {d.remainder, int64_t{1}}, &carried);
@@ -209,7 +205,7 @@ class DivisionStrengthReduction : FunctionPass {
     const Operand carries = guardBy(d.carries);
     a.put(SynthOpcode::SubS32, d.remainder, {d.remainder, d.divisor}, &carries);
     if (!c.digits[n].quotientIsRead) return;
-    grow(d.quotient, d.stepQuotient, d.quotientNumber);
+    if (d.stepQuotient.valid()) a.put(SynthOpcode::AddS32, d.quotient, {d.quotient, d.stepQuotient});
     a.put(SynthOpcode::AddS32, d.quotient, {d.quotient, int64_t{1}}, &carries);
   }
 
