@@ -22,6 +22,7 @@
 #include "analysis/values/uniform_registers.h"
 #include "passes/arithmetic/divide/division.h"
 #include "passes/loops/carry_test.h"
+#include "passes/loops/early_steps.h"
 #include "passes/loops/loop_report.h"
 #include "passes/loops/pointer_test.h"
 #include "passes/loops/rewrite.h"
@@ -78,6 +79,8 @@ class LoopReducer {
       for (const StepPlan& s : p.steps) steps_.rewrite(s.iv, s.increment, s.product, s.start, p.preheader);
     }
     rewriter_.finish();
+    if (const std::size_t moved = moveStepsUp(context_.module, f_, steps_.made()); moved != 0)
+      context_.count("early-steps", moved);
     reports_.tellDeclines();
     return expander_.inserted() != 0;
   }

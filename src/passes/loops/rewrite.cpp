@@ -77,6 +77,7 @@ void GroupRewriter::applyPointer(const UseGroup& group, const Formula& formula, 
     for (const BlockId latch : context_.analyses.loops().latches(cfg, loop)) {
       const InstrId end = placeAtEnd(context_.module, f_, cfg[latch]);
       expander_.addTo(pointer, pointer, steps_.product(factors, end), 64, end);
+      steps_.note(pointer, formula.product, end.valid() ? f_[end].previous : f_.last);
     }
   }
   for (const AddressUse& use : group.uses) {

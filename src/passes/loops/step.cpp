@@ -170,6 +170,11 @@ void UnitSteps::rewrite(const InductionVariable& iv, const Increment& increment,
   Operand& o = f_.operands[increment.operand];
   o = registerOperand(by64, Role::Use, o.join);
   f_.touch(increment.instruction);
+  note(iv.reg, step, increment.instruction);
+}
+
+void UnitSteps::note(RegId pointer, const StepProduct& step, InstrId addition) {
+  if (step.needsUnit()) made_.push_back({pointer, f_[addition].previous, addition, step.constant});
 }
 
 std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, LoopId loop) {

@@ -14,6 +14,7 @@
 // registers, and addresses of .shared memory, of which ptxas computes 32 bits only.
 #pragma once
 
+#include "passes/loops/early_steps.h"
 #include "passes/util/expander.h"
 
 namespace ptxopt {
@@ -61,6 +62,10 @@ class UnitSteps {
   Start howToStart(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader, unsigned& price);
   void rewrite(const InductionVariable& iv, const Increment& increment, const StepProduct& step, Start start,
                const ExpansionPlace& preheader);
+  // Notes that `addition`, which stands directly after its product, adds a constant step to a pointer.
+  void note(RegId pointer, const StepProduct& step, InstrId addition);
+  // Those noted.
+  std::span<const MadeStep> made() const { return made_; }
 
  private:
   bool isProductOf(const Operand& o, InstrId at, LoopId loop) const;
@@ -71,6 +76,7 @@ class UnitSteps {
   Expander& expander_;
   RegId unit_, zero_;
   InstrId afterUnit_;  // before what the two are made
+  std::vector<MadeStep> made_;
 };
 
 }  // namespace ptxopt
