@@ -40,8 +40,9 @@ PIPELINES = {
     "both": ["--passes=dce,rename-webs,dce", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
     "clean-up": ["--skip-pass=inline-calls,apply-facts,read-only-loads,sroa,uniformize-broadcasts,infer-address-space,divide,licm-slow-ops,wide-multiply,"
-                 "local-cse,slsr,lsr,widen-accesses,schedule-loads,sink-parameters", "--verify-each"],
+                 "local-cse,slsr,lsr,widen-accesses,schedule-loads,balance-pipes,sink-parameters", "--verify-each"],
     "default": ["--verify-each"],
+    "balance": ["--passes=balance-pipes", "--balance-pipes-everywhere=1", "--verify-each"],
     "cse": ["--passes=local-cse,dce", "--verify-each"],
     "facts": ["--passes=apply-facts,read-only-loads", "--verify-each"],
     "hoist": ["--passes=licm-slow-ops,dce", "--verify-each"],
@@ -59,7 +60,7 @@ PIPELINES = {
     "wide-multiply": ["--passes=wide-multiply,dce", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"broadcasts", "cse", "default", "digits", "divide", "facts", "hoist", "inline", "loads", "lsr", "sink", "spaces",
+EXECUTED = {"balance", "broadcasts", "cse", "default", "digits", "divide", "facts", "hoist", "inline", "loads", "lsr", "sink", "spaces",
             "unroll", "version", "vectors", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"

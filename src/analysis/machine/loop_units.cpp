@@ -1,0 +1,290 @@
+#include "analysis/machine/loop_units.h"
+
+#include <algorithm>
+
+#include "ir/opcode_predicates.h"
+
+namespace ptxopt {
+namespace {
+
+using timing::Kind;
+using timing::Unit;
+
+// What machine_work.def tells types apart by.
+enum class TypeClass : uint8_t { Any, Pred, Int, Int64, F16, F32, F64 };
+
+TypeClass classOf(ScalarType type) {
+  switch (type) {
+    case ScalarType::pred: return TypeClass::Pred;
+    case ScalarType::f16:
+    case ScalarType::f16x2:
+    case ScalarType::bf16:
+    case ScalarType::bf16x2: return TypeClass::F16;
+    case ScalarType::f32: return TypeClass::F32;
+    case ScalarType::f64: return TypeClass::F64;
+    default: return info(type).bits == 64 ? TypeClass::Int64 : TypeClass::Int;
+  }
+}
+
+struct WorkRow {
+  Op op;
+  ProductHalf half;
+  TypeClass type;
+  Kind kind;
+  double count;
+};
+constexpr WorkRow kWork[] = {
+#define PTX_WORK(op, half, type, kind, count) {Op::op, ProductHalf::half, TypeClass::type, Kind::kind, count},
+#include "analysis/machine/machine_work.def"
+};
+
+struct CallRow {
+  Kind kind;
+  double count;
+};
+constexpr CallRow kCallWork[] = {
+#define PTX_WORK(op, half, type, kind, count)
+#define PTX_WORK_OF_CALL(kind, count) {Kind::kind, count},
+#include "analysis/machine/machine_work.def"
+};
+
+// Rows of an operation stand together by their first: by Op, from kWork.
+const std::vector<const WorkRow*>& rowsOf(Op op) {
+  static const std::vector<std::vector<const WorkRow*>> kRows = [] {
+    std::vector<std::vector<const WorkRow*>> rows;
+    for (const WorkRow& row : kWork) {
+      const auto at = static_cast<std::size_t>(row.op);
+      if (rows.size() <= at) rows.resize(at + 1);
+      rows[at].push_back(&row);
+    }
+    return rows;
+  }();
+  static const std::vector<const WorkRow*> kNone;
+  const auto at = static_cast<std::size_t>(op);
+  return at < kRows.size() ? kRows[at] : kNone;
+}
+
+bool isInteger32(const OpcodeForm& form) { return classOf(form.type) == TypeClass::Int; }
+bool isSumOf(const OpcodeForm& form) { return form.op == Op::Add || form.op == Op::Sub; }
+bool isLogic(const OpcodeForm& form) {
+  return form.op == Op::And || form.op == Op::Or || form.op == Op::Xor || form.op == Op::Not;
+}
+
+}  // namespace
+
+LoopUnits::LoopUnits(const Module& module, const Function& f, const Cfg& cfg, const DominatorTree& dominators,
+                     const Loops& loops, const timing::Machine& machine)
+    : module_(module),
+      f_(f),
+      cfg_(cfg),
+      dominators_(dominators),
+      loops_(loops),
+      machine_(machine),
+      writers_(f.registers.size()),
+      readers_(f.registers.size()),
+      sums_(f.registers.size()),
+      definition_(f.registers.size()),
+      varying_(f.registers.size()),
+      isInvariant_(f.instructions.size()),
+      isAbsorbed_(f.instructions.size()),
+      absorbs_(f.instructions.size()) {
+  for (const InstrId id : f_) {
+    if (!f_[id].isInstruction()) continue;
+    const OpcodeForm& form = module_.form(f_[id]);
+    const bool isSum = form.op == Op::Add && classOf(form.type) == TypeClass::Int64;
+    for (const Operand& o : f_.operandsOf(f_[id])) {
+      if (!o.isRegister()) continue;
+      if (o.writes()) {
+        ++writers_[o.payload];
+        definition_[o.payload] = id;
+      }
+      if (o.reads()) ++readers_[o.payload];
+      if (o.reads() && isSum) ++sums_[o.payload];
+    }
+  }
+}
+
+double LoopUnits::share(BlockId b) const {
+  const auto latches = loops_.latches(cfg_, loop_);
+  if (std::ranges::all_of(latches, [&](BlockId latch) { return dominators_.dominates(b, latch); })) return 1;
+  // A branch that only skips it leads to where it leads.
+  const auto before = cfg_.predecessors(b);
+  if (before.size() != 1) return 0.5;
+  const auto ways = cfg_.successors(before[0]);
+  const auto after = cfg_.successors(b);
+  const bool isSkipped = after.size() == 1 && std::ranges::find(ways, after[0]) != ways.end();
+  return isSkipped ? share(before[0]) : 0.5;
+}
+
+// What does not vary in the loop: pure, and all that it reads comes from outside or does not vary.
+void LoopUnits::findInvariants(LoopId l) {
+  body_.clear();
+  for (const BlockId b : loops_.blocks(l))
+    for (InstrId id = cfg_[b].first; id.valid(); id = id == cfg_[b].last ? InstrId() : f_[id].next)
+      if (f_[id].isInstruction()) body_.push_back(id);
+  std::ranges::fill(varying_, 0);
+  for (const InstrId id : body_) {
+    isInvariant_[id.value] = isAbsorbed_[id.value] = absorbs_[id.value] = false;
+    for (const Operand& o : f_.operandsOf(f_[id]))
+      if (o.isRegister() && o.writes()) varying_[o.payload] = 1;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const InstrId id : body_) {
+      if (isInvariant_[id.value]) continue;
+      const OpcodeForm& form = module_.form(f_[id]);
+      if (form.effects != effect::Pure && !isParameterLoad(form)) continue;
+      const bool stays = std::ranges::all_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
+        if (!o.isRegister()) return true;
+        return o.writes() ? !o.reads() && writers_[o.payload] == 1 : varying_[o.payload] == 0;
+      });
+      if (!stays) continue;
+      isInvariant_[id.value] = changed = true;
+      for (const Operand& o : f_.operandsOf(f_[id]))
+        if (o.isRegister() && o.writes()) varying_[o.payload] = 0;
+    }
+  }
+}
+
+// The only instruction that writes the register, where only one reads it, and it is of the loop and varies.
+InstrId LoopUnits::producer(const Operand& o) const {
+  if (!o.isRegister() || o.writes() || writers_[o.payload] != 1 || varying_[o.payload] == 0) return {};
+  return definition_[o.payload];
+}
+
+// Whether the instruction costs nothing beside what it reads; marks what costs nothing beside it.
+bool LoopUnits::isFused(InstrId id) {
+  const OpcodeForm& form = module_.form(f_[id]);
+  if (!isSumOf(form) && !isLogic(form)) return false;
+  for (const Operand& o : f_.operandsOf(f_[id])) {
+    const InstrId from = producer(o);
+    if (!from.valid()) continue;
+    const OpcodeForm& made = module_.form(f_[from]);
+    const bool isOnly = readers_[o.payload] == 1;
+    if (isSumOf(form)) {
+      if (!isOnly) continue;
+      if (made.op == Op::Mul && classOf(made.type) == classOf(form.type) && !form.is(effect::CarryIn) &&
+          made.half != ProductHalf::Hi && (isInteger32(form) || classOf(form.type) == TypeClass::F32) &&
+          (made.present & field::Rounding) == 0)
+        return true;
+      if (made.op == Op::Shl && info(made.type).bits == info(form.type).bits && form.op == Op::Add)
+        isAbsorbed_[from.value] = true;  // LEA, or LEA and LEA.HI.X
+      else if (isSumOf(made) && isInteger32(form) && isInteger32(made) && !absorbs_[from.value])
+        isAbsorbed_[from.value] = absorbs_[id.value] = true;  // IADD3
+    } else if (isOnly && isLogic(made) && info(made.type).bits == info(form.type).bits && !absorbs_[from.value] &&
+               form.type != ScalarType::pred) {
+      isAbsorbed_[from.value] = absorbs_[id.value] = true;  // LOP3
+    }
+  }
+  return false;
+}
+
+// Whether one of the summands of a 64-bit sum is a product of 32-bit numbers, also of one from outside of the loop.
+bool LoopUnits::addsProduct(InstrId id) const {
+  const OpcodeForm& form = module_.form(f_[id]);
+  return form.op == Op::Add && classOf(form.type) == TypeClass::Int64 &&
+         std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
+           if (!o.isRegister() || o.writes() || writers_[o.payload] != 1) return false;
+           const OpcodeForm& made = module_.form(f_[definition_[o.payload]]);
+           return made.op == Op::Mul && made.half == ProductHalf::Wide;
+         });
+}
+
+// Whether the result of a product is only read by 64-bit sums.
+bool LoopUnits::isOnlyAdded(InstrId id) const {
+  const auto operands = f_.operandsOf(f_[id]);
+  const auto made = std::ranges::find_if(operands, &Operand::writes);
+  return made != operands.end() && sums_[made->payload] == readers_[made->payload];
+}
+
+void LoopUnits::addKind(Kind kind, double times, UnitCycles& to) const {
+  if (kind == Kind::Nothing) return;
+  for (const timing::Use& use : machine_.uses(kind)) to[use.unit] += use.cycles * times;
+}
+
+// An access of each thread of a warp to neighbours.
+void LoopUnits::countMemory(InstrId id, double share, UnitCycles& to) {
+  const OpcodeForm& form = module_.form(f_[id]);
+  if (isParameter(form.space) || form.space == StateSpace::Const) return;
+  const double bytes = std::max(1u, info(form.type).bits / 8) * form.vector;
+  const double portions = std::max(1.0, bytes / 4) * share;
+  const bool reads = form.is(effect::Read), writes = form.is(effect::Write);
+  Kind kind = reads ? bytes >= 16 ? Kind::GlobalLoadWide : Kind::GlobalLoad : Kind::GlobalStore;
+  if (isOwnShared(form.space))
+    kind = reads ? writes ? Kind::SharedAtomic : Kind::SharedLoad : Kind::SharedStore;
+  else if (form.space == StateSpace::Local)
+    kind = reads ? Kind::LocalLoad : Kind::LocalStore;
+  else if (reads && writes)
+    kind = Kind::GlobalAtomic;
+  for (const timing::Use& use : machine_.uses(kind))
+    to[use.unit] += use.cycles * (use.unit == Unit::Issue ? share : portions);
+  if (isGlobalOrGeneric(form.space)) to.bytes += bytes * 32 * share;
+}
+
+void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
+  const OpcodeForm& form = module_.form(f_[id]);
+  switch (form.op) {
+    case Op::Ld:
+    case Op::Ldu:
+    case Op::St:
+    case Op::Atom:
+    case Op::Red: return countMemory(id, share, to);
+    case Op::Mul:
+      if (form.half == ProductHalf::Wide && isOnlyAdded(id)) return;  // IMAD.WIDE for each sum
+      break;
+    case Op::Add:
+      if (addsProduct(id)) return addKind(Kind::IntegerMultiplyWide, share, to);
+      break;
+    case Op::Cvt: {
+      const TypeClass a = classOf(form.type), b = classOf(form.sourceType);
+      const auto isWhole = [](TypeClass c) { return c == TypeClass::Int || c == TypeClass::Int64; };
+      if (isWhole(a) && isWhole(b)) {
+        if (info(form.type).bits > info(form.sourceType).bits ? !isSignedType(form.sourceType)
+                                                              : info(form.type).bits >= 32)
+          return;  // the lower half, or a zero
+        return addKind(Kind::Shift, share, to);
+      }
+      if (a == TypeClass::F16 && b == TypeClass::F32) return addKind(Kind::AluConvert, share, to);
+      if (a == TypeClass::F32 && b == TypeClass::F16) return addKind(Kind::Half, share, to);
+      return addKind(a == TypeClass::F64 || b == TypeClass::F64 ? Kind::Convert64 : Kind::Convert, share, to);
+    }
+    default: break;
+  }
+  if (becomesCall(form))
+    for (const CallRow& row : kCallWork) addKind(row.kind, row.count * share, to);
+  const TypeClass type = classOf(form.type);
+  bool isKnown = false;
+  // Rows of its type; where there are none, of any.
+  for (const TypeClass wanted : {type, TypeClass::Any}) {
+    for (const WorkRow* row : rowsOf(form.op)) {
+      if (row->type != wanted || row->half != form.half) continue;
+      isKnown = true;
+      const bool isEither = type == TypeClass::Int && (row->kind == Kind::IntegerAdd && form.op == Op::Add);
+      const bool hasNumber =
+          std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) { return !o.isRegister(); });
+      if ((isEither && !hasNumber && !absorbs_[id.value])) {
+        to.either += machine_.uses(Kind::Logic).back().cycles * row->count * share;
+        to[Unit::Issue] += row->count * share;
+      } else {
+        addKind(row->kind, row->count * share, to);
+      }
+    }
+    if (isKnown) return;
+  }
+  if (form.is(effect::Branch)) return addKind(Kind::Branch, share, to);
+  addKind(Kind::AluOther, share, to);
+}
+
+UnitCycles LoopUnits::of(LoopId l) {
+  loop_ = l;
+  findInvariants(l);
+  UnitCycles all;
+  std::vector<bool> isFree(body_.size());
+  for (std::size_t k = 0; k < body_.size(); ++k) isFree[k] = isInvariant_[body_[k].value] || isFused(body_[k]);
+  for (std::size_t k = 0; k < body_.size(); ++k)
+    if (!isFree[k] && !isAbsorbed_[body_[k].value]) count(body_[k], share(cfg_.blockOf(body_[k])), all);
+  all.bandwidth = all.bytes / machine_.memory(timing::Scenario::L1).bytesPerCycle * 4;
+  return all;
+}
+
+}  // namespace ptxopt

@@ -1,0 +1,74 @@
+// How long a round of a loop takes the units of an SM, estimated from PTX: for passes that choose between forms that fill
+// different units. A pass of PTX cannot know more: ptxas decides what of it becomes.
+//
+// Instructions become kinds of machine instructions (machine_work.def), which take units for as long as the model of time says
+// (timing/uses.def). What several become together counts once: a product and the sum that reads it (IMAD, FFMA, IMAD.WIDE), a
+// shift and a sum (LEA), two sums (IADD3), two bit operations (LOP3). What does not vary in the loop, ptxas moves out of it.
+// Of two ways that meet again each counts half, as in the model; what a branch only skips counts.
+// Kinds that ptxas has for either the ALU or the FMA unit, sums of two registers and shifts to the left, it puts where
+// there is room, more or less; they are counted apart (`either`).
+// Only choices rest on this, never correctness. Cost: linear in the instructions of the loop, for a few sweeps.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "analysis/dataflow/dominators.h"
+#include "analysis/dataflow/loops.h"
+#include "ir/module.h"
+#include "timing/machine.h"
+
+namespace ptxopt {
+
+struct UnitCycles {
+  std::array<double, timing::kUnits> cycles{};
+  double either = 0;     // of ALU or FMA, in cycles of the ALU; in neither of the two
+  double bytes = 0;      // of global memory, of a warp
+  double bandwidth = 0;  // cycles that these take where they lie in L1
+
+  double operator[](timing::Unit u) const { return cycles[static_cast<std::size_t>(u)]; }
+  double& operator[](timing::Unit u) { return cycles[static_cast<std::size_t>(u)]; }
+};
+
+class LoopUnits {
+ public:
+  // All must live as long as this.
+  LoopUnits(const Module& module, const Function& f, const Cfg& cfg, const DominatorTree& dominators,
+            const Loops& loops, const timing::Machine& machine);
+
+  UnitCycles of(LoopId l);
+  // How often a round executes what stands in the block; of the loop asked for last.
+  double share(BlockId b) const;
+  // Whether the instruction is executed once for all rounds; of the loop asked for last.
+  bool isInvariant(InstrId id) const { return isInvariant_[id.value]; }
+  // How many instructions of the function write the register, and read it.
+  uint32_t writers(RegId r) const { return writers_[r.value]; }
+  uint32_t readers(RegId r) const { return readers_[r.value]; }
+  // ... read it in sums of 64 bits.
+  uint32_t sumsOf(RegId r) const { return sums_[r.value]; }
+
+ private:
+  void findInvariants(LoopId l);
+  void count(InstrId id, double share, UnitCycles& to);
+  void countMemory(InstrId id, double share, UnitCycles& to);
+  void addKind(timing::Kind kind, double times, UnitCycles& to) const;
+  bool isFused(InstrId id);
+  bool addsProduct(InstrId id) const;
+  bool isOnlyAdded(InstrId id) const;
+  InstrId producer(const Operand& o) const;
+
+  const Module& module_;
+  const Function& f_;
+  const Cfg& cfg_;
+  const DominatorTree& dominators_;
+  const Loops& loops_;
+  const timing::Machine& machine_;
+  std::vector<uint32_t> writers_, readers_, sums_;        // by RegId: how many write it, read it, add it to 64 bits
+  std::vector<InstrId> definition_;                       // by RegId: of those that one instruction writes
+  std::vector<uint32_t> varying_;                         // by RegId: of the loop asked for last
+  std::vector<bool> isInvariant_, isAbsorbed_, absorbs_;  // by InstrId
+  std::vector<InstrId> body_;                             // of the loop asked for last
+  LoopId loop_;
+};
+
+}  // namespace ptxopt
