@@ -11,6 +11,7 @@
 
 #include "ptxas/choose.h"
 #include "ptxas/large_pages.h"
+#include "support/heap.h"
 #include "support/temporary_folder.h"
 #include "wrapper/call_log.h"
 #include "wrapper/child.h"
@@ -170,10 +171,11 @@ class DropIn {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       WrapperInput& input = inputs_[i];
       if (input.isString()) continue;
+      std::error_code ignored;
+      if (const auto size = std::filesystem::file_size(input.path, ignored); !ignored) prepareHeap(size);
       std::optional<std::string> text = readBytes(input.path);
       if (!text) return false;
       input.text = std::move(*text);
-      std::error_code ignored;
       if (!input.isStandardInput() && std::filesystem::is_regular_file(input.path, ignored)) continue;
       input.copy = folder.file(fmt::format("given{}/{}", i, baseName(input.path)));
       if (!writeBytes(input.copy, input.text)) return false;

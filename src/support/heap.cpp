@@ -1,0 +1,48 @@
+#include "support/heap.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace ptxopt {
+namespace {
+
+constexpr std::size_t kLeastText = std::size_t{128} << 10, kMostText = std::size_t{32} << 20;
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+// What is touched for each byte of a text is 9 to 18 bytes (docs/results/speed.md).
+constexpr std::size_t kBytesPerByte = 16;
+constexpr std::size_t kMostBlock = std::size_t{32} << 20;  // glibc does not take blocks above that from the heap
+
+bool isLimited(decltype(RLIMIT_AS) what) {
+  rlimit limit{};
+  return ::getrlimit(what, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
+}  // namespace
+
+void prepareHeap(std::size_t textBytes) {
+#ifdef __GLIBC__
+  if (textBytes < kLeastText || textBytes > kMostText || isLimited(RLIMIT_AS) || isLimited(RLIMIT_DATA)) return;
+  if (mallopt(M_MMAP_THRESHOLD, static_cast<int>(kMostBlock)) == 0) return;
+  mallopt(M_TRIM_THRESHOLD, static_cast<int>(8 * kMostBlock));
+  mallopt(M_TOP_PAD, static_cast<int>(kLargePage));
+  const std::size_t room = std::min(textBytes * kBytesPerByte, kMostBlock - kLargePage);
+  void* const block = std::malloc(room);
+  if (block == nullptr) return;
+  const auto start = (reinterpret_cast<std::uintptr_t>(block) + kLargePage - 1) & ~(kLargePage - 1);
+  const auto end = (reinterpret_cast<std::uintptr_t>(block) + room) & ~(kLargePage - 1);
+  if (start < end) ::madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
+  std::free(block);
+#else
+  (void)textBytes;
+#endif
+}
+
+}  // namespace ptxopt
