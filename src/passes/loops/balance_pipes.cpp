@@ -17,6 +17,8 @@
 //             overwritten (several write the register).
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
 #include "analysis/machine/loop_units.h"
 #include "analysis/machine/target_number.h"
@@ -188,6 +190,14 @@ class BalancePipes : FunctionPass {
   std::vector<Product> chosen_;
 };
 
+// The figures of an architecture take as long to put together as a small function to look at, and hardly ever is there another
+// one.
+const timing::Machine& machineOf(uint32_t number) {
+  static thread_local std::optional<std::pair<uint32_t, timing::Machine>> last;
+  if (!last || last->first != number) last.emplace(number, timing::Machine(number));
+  return last->second;
+}
+
 // A product of 32-bit numbers.
 bool hasWideProducts(const Module& module, const Function& f) {
   for (const InstrId id : f)
@@ -203,7 +213,7 @@ bool balancePipes(Function& f, PassContext& context) {
   if (target == nullptr && !isEverywhere) return false;
   if (!hasWideProducts(context.module, f) || !context.hasUsableIntervals()) return false;
   if (context.analyses.loops().size() == 0) return false;
-  const timing::Machine machine(targetNumber(context.architecture()).value_or(kOldest));
+  const timing::Machine& machine = machineOf(targetNumber(context.architecture()).value_or(kOldest));
   return BalancePipes(f, context, machine, target != nullptr ? target->leastGain : 0).run();
 }
 
