@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/machine/occupancy.h"
 #include "ir/opcode_predicates.h"
 
 namespace ptxopt {
@@ -84,7 +85,7 @@ LoopUnits::LoopUnits(const Module& module, const Function& f, const Cfg& cfg, co
       readers_(f.registers.size()),
       sums_(f.registers.size()),
       definition_(f.registers.size()),
-      varying_(f.registers.size()),
+      varyingIn_(f.registers.size()),
       isInvariant_(f.instructions.size()),
       isAbsorbed_(f.instructions.size()),
       absorbs_(f.instructions.size()) {
@@ -104,9 +105,9 @@ LoopUnits::LoopUnits(const Module& module, const Function& f, const Cfg& cfg, co
   }
 }
 
+// What every round executes: what dominates all latches.
 double LoopUnits::share(BlockId b) const {
-  const auto latches = loops_.latches(cfg_, loop_);
-  if (std::ranges::all_of(latches, [&](BlockId latch) { return dominators_.dominates(b, latch); })) return 1;
+  if (everyRound_.valid() && dominators_.dominates(b, everyRound_)) return 1;
   // A branch that only skips it leads to where it leads.
   const auto before = cfg_.predecessors(b);
   if (before.size() != 1) return 0.5;
@@ -116,39 +117,45 @@ double LoopUnits::share(BlockId b) const {
   return isSkipped ? share(before[0]) : 0.5;
 }
 
-// What does not vary in the loop: pure, and all that it reads comes from outside or does not vary.
-void LoopUnits::findInvariants(LoopId l) {
+void LoopUnits::enter(LoopId l) {
+  loop_ = l;
+  everyRound_ = BlockId();
+  const auto latches = loops_.latches(cfg_, l);
+  if (!latches.empty()) everyRound_ = latches.front();
+  for (const BlockId latch : latches)
+    while (everyRound_.valid() && !dominators_.dominates(everyRound_, latch))
+      everyRound_ = dominators_.parent(everyRound_);
   body_.clear();
   for (const BlockId b : loops_.blocks(l))
     for (InstrId id = cfg_[b].first; id.valid(); id = id == cfg_[b].last ? InstrId() : f_[id].next)
       if (f_[id].isInstruction()) body_.push_back(id);
-  std::ranges::fill(varying_, 0);
+}
+
+// What does not vary in the loop: pure, and all that it reads comes from outside or does not vary. What is read before it is
+// written in a round varies.
+void LoopUnits::findInvariants() {
   for (const InstrId id : body_) {
     isInvariant_[id.value] = isAbsorbed_[id.value] = absorbs_[id.value] = false;
     for (const Operand& o : f_.operandsOf(f_[id]))
-      if (o.isRegister() && o.writes()) varying_[o.payload] = 1;
+      if (o.isRegister() && o.writes()) varyingIn_[o.payload] = loop_;
   }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const InstrId id : body_) {
-      if (isInvariant_[id.value]) continue;
-      const OpcodeForm& form = module_.form(f_[id]);
-      if (form.effects != effect::Pure && !isParameterLoad(form)) continue;
-      const bool stays = std::ranges::all_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
-        if (!o.isRegister()) return true;
-        return o.writes() ? !o.reads() && writers_[o.payload] == 1 : varying_[o.payload] == 0;
-      });
-      if (!stays) continue;
-      isInvariant_[id.value] = changed = true;
-      for (const Operand& o : f_.operandsOf(f_[id]))
-        if (o.isRegister() && o.writes()) varying_[o.payload] = 0;
-    }
+  for (const InstrId id : body_) {
+    const OpcodeForm& form = module_.form(f_[id]);
+    if (form.effects != effect::Pure && !isParameterLoad(form)) continue;
+    const bool stays = std::ranges::all_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
+      if (!o.isRegister()) return true;
+      return o.writes() ? !o.reads() && writers_[o.payload] == 1 : !varies(o.reg());
+    });
+    if (!stays) continue;
+    isInvariant_[id.value] = true;
+    for (const Operand& o : f_.operandsOf(f_[id]))
+      if (o.isRegister() && o.writes()) varyingIn_[o.payload] = LoopId();
   }
 }
 
-// The only instruction that writes the register, where only one reads it, and it is of the loop and varies.
+// The only instruction that writes a register which is read and varies.
 InstrId LoopUnits::producer(const Operand& o) const {
-  if (!o.isRegister() || o.writes() || writers_[o.payload] != 1 || varying_[o.payload] == 0) return {};
+  if (!o.isRegister() || o.writes() || writers_[o.payload] != 1 || !varies(o.reg())) return {};
   return definition_[o.payload];
 }
 
@@ -259,10 +266,10 @@ void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
     for (const WorkRow* row : rowsOf(form.op)) {
       if (row->type != wanted || row->half != form.half) continue;
       isKnown = true;
-      const bool isEither = type == TypeClass::Int && (row->kind == Kind::IntegerAdd && form.op == Op::Add);
+      const bool isEither = type == TypeClass::Int && row->kind == Kind::IntegerAdd && form.op == Op::Add;
       const bool hasNumber =
           std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) { return !o.isRegister(); });
-      if ((isEither && !hasNumber && !absorbs_[id.value])) {
+      if (isEither && !hasNumber && !absorbs_[id.value]) {
         to.either += machine_.uses(Kind::Logic).back().cycles * row->count * share;
         to[Unit::Issue] += row->count * share;
       } else {
@@ -276,14 +283,14 @@ void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
 }
 
 UnitCycles LoopUnits::of(LoopId l) {
-  loop_ = l;
-  findInvariants(l);
+  enter(l);
+  findInvariants();
   UnitCycles all;
   std::vector<bool> isFree(body_.size());
   for (std::size_t k = 0; k < body_.size(); ++k) isFree[k] = isInvariant_[body_[k].value] || isFused(body_[k]);
   for (std::size_t k = 0; k < body_.size(); ++k)
     if (!isFree[k] && !isAbsorbed_[body_[k].value]) count(body_[k], share(cfg_.blockOf(body_[k])), all);
-  all.bandwidth = all.bytes / machine_.memory(timing::Scenario::L1).bytesPerCycle * 4;
+  all.bandwidth = all.bytes / machine_.memory(timing::Scenario::L1).bytesPerCycle * Architecture::kParts;
   return all;
 }
 

@@ -5,9 +5,9 @@
 // (timing/uses.def). What several become together counts once: a product and the sum that reads it (IMAD, FFMA, IMAD.WIDE), a
 // shift and a sum (LEA), two sums (IADD3), two bit operations (LOP3). What does not vary in the loop, ptxas moves out of it.
 // Of two ways that meet again each counts half, as in the model; what a branch only skips counts.
-// Kinds that ptxas has for either the ALU or the FMA unit, sums of two registers and shifts to the left, it puts where
-// there is room, more or less; they are counted apart (`either`).
-// Only choices rest on this, never correctness. Cost: linear in the instructions of the loop, for a few sweeps.
+// Sums of two registers ptxas computes on the ALU or on the FMA unit, more or less where there is room; they are counted apart
+// (`either`).
+// Only choices rest on this, never correctness. Cost: linear in the function once, and in the instructions of each loop.
 #pragma once
 
 #include <array>
@@ -48,7 +48,9 @@ class LoopUnits {
   uint32_t sumsOf(RegId r) const { return sums_[r.value]; }
 
  private:
-  void findInvariants(LoopId l);
+  void enter(LoopId l);
+  void findInvariants();
+  bool varies(RegId r) const { return varyingIn_[r.value] == loop_; }
   void count(InstrId id, double share, UnitCycles& to);
   void countMemory(InstrId id, double share, UnitCycles& to);
   void addKind(timing::Kind kind, double times, UnitCycles& to) const;
@@ -65,10 +67,11 @@ class LoopUnits {
   const timing::Machine& machine_;
   std::vector<uint32_t> writers_, readers_, sums_;        // by RegId: how many write it, read it, add it to 64 bits
   std::vector<InstrId> definition_;                       // by RegId: of those that one instruction writes
-  std::vector<uint32_t> varying_;                         // by RegId: of the loop asked for last
+  std::vector<LoopId> varyingIn_;                         // by RegId: the last loop in which it varies
   std::vector<bool> isInvariant_, isAbsorbed_, absorbs_;  // by InstrId
-  std::vector<InstrId> body_;                             // of the loop asked for last
-  LoopId loop_;
+  std::vector<InstrId> body_;                             // of the loop asked for last, in reverse post-order of blocks
+  LoopId loop_;                                           // the one asked for last
+  BlockId everyRound_;                                    // its last block that all rounds execute
 };
 
 }  // namespace ptxopt
