@@ -1,8 +1,8 @@
 #include "ptxas/large_pages.h"
 
-#include <sys/resource.h>
-
 #include <cstdlib>
+
+#include "support/heap.h"
 
 namespace ptxopt {
 namespace {
@@ -12,19 +12,14 @@ constexpr const char* kVariable = "GLIBC_TUNABLES";
 constexpr const char* kTunables =
     "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432:glibc.malloc.mmap_threshold=33554432";
 
-bool isLimited(decltype(RLIMIT_AS) what) {
-  rlimit limit{};
-  return ::getrlimit(what, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
-}
-
-bool mayUse() { return std::getenv(kVariable) == nullptr && !isLimited(RLIMIT_AS) && !isLimited(RLIMIT_DATA); }
-
 }  // namespace
 
-std::string largePagesForPtxas() { return mayUse() ? std::string(kVariable) + '=' + kTunables : std::string(); }
+std::string largePagesForPtxas() {
+  return mayShapeHeap() ? std::string(kVariable) + '=' + kTunables : std::string();
+}
 
 void useLargePagesForPtxas() {
-  if (mayUse()) ::setenv(kVariable, kTunables, 0);
+  if (mayShapeHeap()) ::setenv(kVariable, kTunables, 0);
 }
 
 }  // namespace ptxopt

@@ -4,8 +4,7 @@
 // time, one after the other. glibc (2.35 and newer) asks for pages of 2 MiB, and for more of them at a time, where
 // GLIBC_TUNABLES says so. That takes a tenth to a fifth of the time away and adds some 5 MB of memory; what ptxas writes stays
 // the same. Where the system has no such pages, or ptxas another C library, nothing changes. A GLIBC_TUNABLES that is set
-// already, empty or not, is the user's and stays. Declines where the address space is limited (ulimit -v, -d): a heap that grows
-// in larger steps meets the limit earlier, and ptxas ends there.
+// already, empty or not, is the user's and stays. Declines where mayShapeHeap() (support/heap.h) says no.
 #pragma once
 
 #include <string>

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -20,6 +22,9 @@ constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::size_t kBytesPerByte = 16;
 constexpr std::size_t kMostBlock = std::size_t{32} << 20;  // glibc does not take blocks above that from the heap
 
+constexpr const char* kSettings[] = {"GLIBC_TUNABLES", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_",
+                                     "MALLOC_TOP_PAD_"};
+
 bool isLimited(decltype(RLIMIT_AS) what) {
   rlimit limit{};
   return ::getrlimit(what, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
@@ -27,9 +32,14 @@ bool isLimited(decltype(RLIMIT_AS) what) {
 
 }  // namespace
 
+bool mayShapeHeap() {
+  return !isLimited(RLIMIT_AS) && !isLimited(RLIMIT_DATA) &&
+         std::ranges::none_of(kSettings, [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
 void prepareHeap(std::size_t textBytes) {
 #ifdef __GLIBC__
-  if (textBytes < kLeastText || textBytes > kMostText || isLimited(RLIMIT_AS) || isLimited(RLIMIT_DATA)) return;
+  if (textBytes < kLeastText || textBytes > kMostText || !mayShapeHeap()) return;
   if (mallopt(M_MMAP_THRESHOLD, static_cast<int>(kMostBlock)) == 0) return;
   mallopt(M_TRIM_THRESHOLD, static_cast<int>(8 * kMostBlock));
   mallopt(M_TOP_PAD, static_cast<int>(kLargePage));
@@ -43,6 +53,16 @@ void prepareHeap(std::size_t textBytes) {
 #else
   (void)textBytes;
 #endif
+}
+
+void prepareHeap(std::span<const std::string> paths) {
+  std::size_t all = 0;
+  for (const std::string& path : paths) {
+    std::error_code failed;
+    if (!std::filesystem::is_regular_file(path, failed)) continue;
+    if (const auto size = std::filesystem::file_size(path, failed); !failed) all += size;
+  }
+  prepareHeap(all);
 }
 
 }  // namespace ptxopt

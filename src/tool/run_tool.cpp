@@ -1,9 +1,8 @@
 // ptxopt on the command line: a thin user of the library.
 #include "tool/run_tool.h"
 
-#include <sys/stat.h>
-
 #include <ctime>
+#include <span>
 
 #include "dump/dump.h"
 #include "facts/facts.h"
@@ -31,9 +30,7 @@ double processSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_
 int optimizeFile(const CommandLine& line) {
   FileText text;
   std::string error;
-  struct stat status {};
-  if (::stat(line.input.c_str(), &status) == 0 && S_ISREG(status.st_mode))
-    prepareHeap(static_cast<std::size_t>(status.st_size));
+  prepareHeap(std::span(&line.input, 1));
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
   const Optimized optimized = optimizeText(text, line, line.options);
   print(stderr, optimized.messages);

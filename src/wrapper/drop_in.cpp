@@ -168,14 +168,17 @@ class DropIn {
 
   // Keeps a copy of what can be read once only. False where that is not possible.
   bool load(const TemporaryFolder& folder) {
+    std::vector<std::string> paths;
+    for (const WrapperInput& input : inputs_)
+      if (!input.isString()) paths.push_back(input.path);
+    prepareHeap(paths);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       WrapperInput& input = inputs_[i];
       if (input.isString()) continue;
-      std::error_code ignored;
-      if (const auto size = std::filesystem::file_size(input.path, ignored); !ignored) prepareHeap(size);
       std::optional<std::string> text = readBytes(input.path);
       if (!text) return false;
       input.text = std::move(*text);
+      std::error_code ignored;
       if (!input.isStandardInput() && std::filesystem::is_regular_file(input.path, ignored)) continue;
       input.copy = folder.file(fmt::format("given{}/{}", i, baseName(input.path)));
       if (!writeBytes(input.copy, input.text)) return false;
