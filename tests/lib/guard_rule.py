@@ -122,9 +122,9 @@ def by_cycles(a, b, same_frame):
     if None in rounds:
         return 0, False
     signs = [sign_of(x["cycles"], y["cycles"], r) for (x, y), r in zip(loops, rounds)]
-    if 1 in signs:
-        return 1, False
     same = all(r == 1 for r in rounds)
+    if 1 in signs:
+        return 1, same
     return (sign_of(a["whole"], b["whole"]) if same else 0) or min(signs, default=0), same
 
 
