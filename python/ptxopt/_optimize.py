@@ -2,14 +2,18 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import sys
 from dataclasses import dataclass, field
 from typing import Any, AnyStr, Dict, Generic, List, Mapping, Optional, Sequence
 
 from . import _html
-from ._errors import error_of
+from ._errors import UsageError, error_of
 from ._library import call
 from ._toolchains import package_folders
+
+_NO_LIMIT = sys.float_info.max  # of seconds
 
 
 @dataclass(frozen=True)
@@ -104,12 +108,16 @@ class Result(Generic[AnyStr]):
 
 
 def options_json(options: Mapping[str, Any]) -> bytes:
-    return json.dumps({name: value for name, value in options.items() if value is not None}).encode()
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if isinstance(value, float) and not math.isfinite(value):  # JSON has no such numbers
+            raise UsageError(f"option '{name}' cannot be {value}")
+    return json.dumps(given).encode()
 
 
 def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Optional[Sequence[str]] = None,
              knobs: Mapping[str, int] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
-             skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: float = 600,
+             skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: Optional[float] = 600,
              file: str = "<input>", facts: Optional[Mapping[str, Any]] = None) -> Result[AnyStr]:
     """Optimizes PTX text for `arch` ("sm_90"; else what its .target says).
 
@@ -120,6 +128,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
               "ptxas": the same, and CheckFailed where nothing can be compared; "estimate"; "off". "auto" is
               $PTXOPT_GUARD if that is set
     ptxas     the program that the guard asks; else as docs/guard.md has it, and after these the wheels of this Python
+    timeout   seconds that one run of ptxas may take; None or math.inf: any
     jobs      threads that work on the functions; 0: one a core
     file      the name in messages
     facts     what holds of all launches, as in docs/facts.md: {"version": 1, "kernels": [...]}
@@ -134,7 +143,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     options = options_json({
         "arch": arch, "level": level, "passes": None if passes is None else list(passes), "skip": list(skip),
         "knobs": dict(knobs), "guard": guard, "guard_rule": guard_rule, "ptxas": None if ptxas is None else os.fspath(ptxas),
-        "packages": package_folders() if asks else None, "timeout": timeout, "jobs": jobs, "file": file, "report": True,
+        "packages": package_folders() if asks else None, "timeout": _NO_LIMIT if timeout in (None, math.inf) else timeout, "jobs": jobs, "file": file, "report": True,
         "facts": None if facts is None else dict(facts)})
     status, output, error, details = call(text, options)
     if status != 0:

@@ -69,12 +69,15 @@ def mistakes(t, ptxopt):
     t.check(error and (error.file, error.line, error.column, error.reason) == ("k.ptx", 57, 6, "undefined symbol 'oops'"), f"{error!r}")
     t.check(error and error.caret == "\tret oops;\n\t    ^" and str(error).startswith("k.ptx:57:6: error: "), f"{error}")
     for wrong in ({"facts": {"version": 1, "kernels": [{"kernel": "other"}]}}, {"facts": {}}, {"level": 7}, {"passes": ["nope"]}, {"knobs": {"nope": 1}}, {"guard": "nope"}, {"guard_rule": "nope"}, {"arch": "x"},
-                  {"jobs": "many"}, {"passes": [1]}, {"level": 1 << 40}, {"level": 1.5}, {"jobs": -1}, {"jobs": 1 << 32}, {"timeout": 0},
+                  {"jobs": "many"}, {"passes": [1]}, {"level": 1 << 40}, {"level": 1.5}, {"jobs": -1}, {"jobs": 1 << 32}, {"timeout": 0}, {"timeout": math.nan},
                   {"knobs": {"lsr-rp-limit": 1.5}}, {"knobs": {"lsr-rp-limit": 1 << 64}}):
         t.check(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, **wrong)), f"{wrong} is accepted")
     t.check(raised(ptxopt.CheckFailed, lambda: ptxopt.optimize(sample("histogram.ptx"), guard="ptxas", ptxas="/nowhere/ptxas")), "a ptxas that is not there")
     t.check(raised(ptxopt.UsageError, lambda: ptxopt.program_path("sh")), "another program")
     t.check(ptxopt.optimize(text, knobs={"lsr-check-rp": False}, guard="off").ptx, "a knob that is off")
+    for limit in (None, math.inf):
+        t.check(ptxopt.optimize(text, timeout=limit).ptx == ptxopt.optimize(text).ptx, f"a limit of {limit} seconds")
+    t.check("'timeout' cannot be nan" in str(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, timeout=math.nan))), "no number of seconds")
     from ptxopt import _library
     library, size = _library._library, ctypes.c_size_t(7)
     t.check(library.ptxopt_status(None) == 2 and library.ptxopt_error(None) == b"there is no result", "no result")
