@@ -9,6 +9,7 @@ import argparse
 import array
 import ast
 import ctypes
+import math
 import os
 import resource
 import shutil

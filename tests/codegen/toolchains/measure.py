@@ -19,8 +19,8 @@ class Result:
     ours: int = 0  # of those whose -O2 it takes, too
     identical: int = 0  # of those whose reprint becomes the same machine code
     kernels: int = 0
-    inner: list = field(default_factory=list)  # (before, after) of each kernel
-    total: list = field(default_factory=list)
+    inner: dict = field(default_factory=dict)  # by producer: (before, after) of each kernel
+    whole: dict = field(default_factory=dict)
     worse: list = field(default_factory=list)  # names, by the guard's rule, without the guard
     worse_guarded: list = field(default_factory=list)  # and with it
     problems: list = field(default_factory=list)
@@ -111,8 +111,8 @@ def measure(bench, arch, settings, pool):
             result.problems.append(f"{text.name}: {problem}")
         for name, before, after, guarded in rows:
             result.kernels += 1
-            result.inner.append((before["inner"], after["inner"]))
-            result.total.append((before["instructions"], after["instructions"]))
+            result.inner.setdefault(producer, []).append((before["inner"], after["inner"]))
+            result.whole.setdefault(producer, []).append((before["instructions"], after["instructions"]))
             if is_worse(before, after):
                 result.worse.append(f"{name} by {producer}")
             if is_worse(before, guarded):

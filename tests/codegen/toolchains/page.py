@@ -10,7 +10,8 @@ def line(toolchain, arch, result):
     text = (f"{toolchain.build:9} {arch:8} files {result.files}, taken {result.taken}, ours {result.ours}, "
             f"identical {result.identical}")
     if result.kernels:
-        text += (f"; kernels {result.kernels}, inner {mean_ratio(result.inner):.3f}, whole {mean_ratio(result.total):.3f}, "
+        means = ", ".join(f"{producer} inner and whole {gain(result, producer)}" for producer in result.inner)
+        text += (f"; kernels {result.kernels}, {means}, "
                  f"worse {len(result.worse)}, with the guard {len(result.worse_guarded)}")
     return text
 
@@ -25,8 +26,10 @@ def accepted(result):
     return text
 
 
-def gain(result):
-    return f"{mean_ratio(result.inner):.3f}, {mean_ratio(result.total):.3f}" if result.kernels else ""
+def gain(result, producer):
+    if producer not in result.inner:
+        return ""
+    return f"{mean_ratio(result.inner[producer]):.3f}, {mean_ratio(result.whole[producer]):.3f}"
 
 
 def worse(result):
@@ -74,7 +77,8 @@ def tables(toolchains, results):
         "programs": programs(toolchains),
         "accepted": matrix(toolchains, plain, results, accepted),
         "accepted-specific": matrix(toolchains, own, results, accepted),
-        "gain": matrix(toolchains, plain, results, gain),
+        "gain-clang": matrix(toolchains, plain, results, lambda result: gain(result, "clang")),
+        "gain-nvcc": matrix(toolchains, plain, results, lambda result: gain(result, "nvcc")),
         "worse": matrix(toolchains, plain, results, worse),
         "failures": "\n".join(failures) or "None.",
     }

@@ -10,7 +10,7 @@ the packages of PyPI (tests/lib/toolchains.py), one for each release of CUDA 12 
   taken      files that ptxas takes; inputs.py says which they are, and what is changed in them for older ptxas
   ours       of those, whose result of -O2 without the guard it takes
   identical  of those, whose reprint becomes the same machine code
-  inner      instructions of the innermost loops of kernels, after / before -O2 without the guard: geometric mean
+  inner      instructions of the innermost loops of kernels, after / before -O2 without the guard: geometric mean, by compiler
   whole      all instructions of these kernels
   worse      kernels that are worse by the guard's rule, without the guard and with it
 
