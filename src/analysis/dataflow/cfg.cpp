@@ -11,6 +11,13 @@ bool endsBlock(const Module& module, const Instruction& i) {
   return i.isInstruction() && module.form(i).is(effect::kControl | effect::Unknown);
 }
 
+// Counted in 32 bits: compilers make vector instructions of it.
+std::size_t countLabels(const std::vector<Operand>& operands) {
+  uint32_t count = 0;
+  for (const Operand& o : operands) count += o.kind == OperandKind::Label ? 1 : 0;
+  return count;
+}
+
 }  // namespace
 
 LabelTables::LabelTables(const Function& f) : statements_(f.labels.size()) {
@@ -30,34 +37,34 @@ std::span<const Operand> LabelTables::targets(const Function& f, LabelId label) 
   return f.operandsOf(f[statement]);
 }
 
-Cfg::Cfg(const Module& module, const Function& function) {
-  findBlocks(module, function);
-  findEdges(module, function);
-  findReachable();
-}
-
-bool Cfg::hasEdgesOf(const Cfg& other) const {
-  const auto isSame = [](const Block& a, const Block& b) {
-    return a.leaves == b.leaves && a.returns == b.returns && a.reachable == b.reachable;
-  };
-  return complete_ && other.complete_ && std::ranges::equal(blocks_, other.blocks_, isSame) &&
-         successors_ == other.successors_ && successorStart_ == other.successorStart_ && roots_ == other.roots_;
-}
-
 void Cfg::findBlocks(const Module& module, const Function& f) {
   blockOf_.resize(f.instructions.size());
   blocks_.reserve(2 * f.labels.size() + 1);  // after a label often comes a branch
   bool starts = true;
-  for (const InstrId id : f) {
-    const Instruction& i = f[id];
+  const Instruction* const all = f.instructions.data();
+  const OpcodeForm* const forms = module.opcodes.data();
+  BlockId* const blockOf = blockOf_.data();
+  InstrId last;  // of the block at hand
+  BlockId block;
+  InstrKind before = InstrKind::Label;
+  for (InstrId id = f.first; id.valid(); id = all[id.value].next) {
+    const Instruction& i = all[id.value];
     // Several labels in a row share a block.
-    if (i.kind == InstrKind::Label && i.previous.valid() && f[i.previous].kind != InstrKind::Label) starts = true;
-    if (starts) blocks_.push_back({.first = id, .last = id});
-    starts = endsBlock(module, i);
-    blocks_.back().last = id;
-    blockOf_[id.value] = BlockId(blocks_.size() - 1);
+    if (i.kind == InstrKind::Label && before != InstrKind::Label) starts = true;
+    if (starts) {
+      if (block.valid()) blocks_.back().last = last;
+      block = BlockId(blocks_.size());
+      blocks_.push_back({.first = id, .last = id});
+    }
+    starts = i.isInstruction() && forms[i.payload].is(effect::kControl | effect::Unknown);
+    before = i.kind;
+    last = id;
+    blockOf[id.value] = block;
   }
-  if (blocks_.empty()) blocks_.push_back({});
+  if (block.valid())
+    blocks_.back().last = last;
+  else
+    blocks_.push_back({});
 }
 
 // The edges as they are found, each once: brx.idx may name a label again and again.
@@ -139,11 +146,50 @@ class Cfg::EdgeList {
   std::vector<std::pair<uint32_t, uint32_t>> edges_;
 };
 
-void Cfg::findEdges(const Module& module, const Function& f) {
-  EdgeList list(module, f, *this);
+Cfg::Cfg(const Module& module, const Function& function) {
+  findBlocks(module, function);
+  EdgeList list(module, function, *this);
+  findEdges(module, function, list);
+  storeEdges(list.edges());
+  findReachable();
+}
+
+Cfg::Cfg(const Module& module, const Function& function, Cfg&& before, bool& hasSameEdges) {
+  findBlocks(module, function);
+  EdgeList list(module, function, *this);
+  findEdges(module, function, list);
+  hasSameEdges = hasEdges(list, before);
+  if (hasSameEdges) {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b].reachable = before.blocks_[b].reachable;
+    successors_ = std::move(before.successors_);
+    predecessors_ = std::move(before.predecessors_);
+    successorStart_ = std::move(before.successorStart_);
+    predecessorStart_ = std::move(before.predecessorStart_);
+    postOrder_ = std::move(before.postOrder_);
+  } else {
+    storeEdges(list.edges());
+    findReachable();
+  }
+}
+
+void Cfg::findEdges(const Module& module, const Function& f, EdgeList& list) {
   for (uint32_t b = 0; b < blocks_.size() && complete_; ++b) list.addBlock(b);
   findRoots(module, f, list);
-  storeEdges(list.edges());
+}
+
+// What is reachable follows from the rest.
+bool Cfg::hasEdges(const EdgeList& list, const Cfg& before) const {
+  const auto isSame = [](const Block& a, const Block& b) { return a.leaves == b.leaves && a.returns == b.returns; };
+  if (!complete_ || !before.complete_ || list.edges().size() != before.successors_.size() ||
+      roots_ != before.roots_ || !std::ranges::equal(blocks_, before.blocks_, isSame))
+    return false;
+  for (std::size_t e = 0; e < list.edges().size(); ++e) {
+    const auto [from, to] = list.edges()[e];
+    if (before.successors_[e].value != to || e < before.successorStart_[from] ||
+        e >= before.successorStart_[from + 1])
+      return false;
+  }
+  return true;
 }
 
 void Cfg::findRoots(const Module& module, const Function& f, EdgeList& list) {
@@ -151,11 +197,11 @@ void Cfg::findRoots(const Module& module, const Function& f, EdgeList& list) {
   isRoot[0] = 1;
   // Where as many labels stand in branches as in all operands, none is a value: each instruction has operands of its own, and
   // those of instructions that are gone count too.
-  auto labels = std::ranges::count(f.operands, OperandKind::Label, &Operand::kind);
+  std::size_t labels = countLabels(f.operands);
   for (const Block& b : blocks_)
     if (b.last.valid() && f[b.last].isInstruction() &&
         module.form(f[b.last]).is(effect::Branch | effect::IndirectBranch))
-      labels -= std::ranges::count(f.operandsOf(f[b.last]), OperandKind::Label, &Operand::kind);
+      for (const Operand& o : f.operandsOf(f[b.last])) labels -= o.kind == OperandKind::Label ? 1 : 0;
   const bool hasLabels = labels != 0;
   for (InstrId id = hasLabels ? f.first : InstrId(); id.valid(); id = f[id].next) {
     const Instruction& i = f[id];

@@ -40,6 +40,9 @@ class LabelTables {
 class Cfg {
  public:
   Cfg(const Module& module, const Function& function);
+  // The same, with what was found of `before` where the two differ at most in the instructions of blocks, which
+  // `hasSameEdges` tells. `before` must not be used any more.
+  Cfg(const Module& module, const Function& function, Cfg&& before, bool& hasSameEdges);
 
   // False when the graph has more edges than kMostEdges: it must not be used then.
   bool complete() const { return complete_; }
@@ -54,8 +57,6 @@ class Cfg {
   const std::vector<BlockId>& postOrder() const { return postOrder_; }
 
   friend bool operator==(const Cfg&, const Cfg&) = default;
-  // Whether the two differ at most in the instructions of blocks.
-  bool hasEdgesOf(const Cfg& other) const;
 
  private:
   static constexpr std::size_t kMostEdges = 1u << 22;
@@ -66,7 +67,8 @@ class Cfg {
     return {all.data() + start[b.value], start[b.value + 1] - start[b.value]};
   }
   void findBlocks(const Module& module, const Function& f);
-  void findEdges(const Module& module, const Function& f);
+  void findEdges(const Module& module, const Function& f, EdgeList& list);
+  bool hasEdges(const EdgeList& list, const Cfg& before) const;
   void findRoots(const Module& module, const Function& f, EdgeList& list);
   void storeEdges(std::span<const std::pair<uint32_t, uint32_t>> edges);
   uint32_t blockOfLabel(const Function& f, LabelId label) const {

@@ -11,15 +11,17 @@ using Strength = Liveness::Strength;
 
 const Cfg& Analyses::cfg() {
   if (keptControlFlow_) return *keptControlFlow_;
-  keptControlFlow_.emplace(module_, function_);
-  if (before_) takeOver(std::move(*before_));
+  if (!before_) return keptControlFlow_.emplace(module_, function_);
+  bool hasSameEdges = false;
+  keptControlFlow_.emplace(module_, function_, std::move(before_->cfg), hasSameEdges);
+  takeOver(std::move(*before_), hasSameEdges);
   before_.reset();
   return *keptControlFlow_;
 }
 
 // Most passes change instructions, not edges.
-void Analyses::takeOver(Shape&& before) {
-  if (!keptControlFlow_->hasEdgesOf(before.cfg)) {
+void Analyses::takeOver(Shape&& before, bool hasSameEdges) {
+  if (!hasSameEdges) {
     intervalsBefore_.reset();
     return;
   }

@@ -76,7 +76,7 @@ class Analyses {
     std::optional<SlotIndexes> slots;
     std::optional<LiveIntervals> intervals;
   };
-  void takeOver(Shape&& before);
+  void takeOver(Shape&& before, bool hasSameEdges);
 
   const Module& module_;
   const Function& function_;
