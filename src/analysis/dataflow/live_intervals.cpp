@@ -20,7 +20,7 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
   ranges_.reserve(function.registers.size());
   for (std::size_t r = 0; r < function.registers.size(); ++r) ranges_.emplace_back(memory_.get());
   mentions_ = registerMentions(function, cfg, slots, nullptr);
-  compute(slots, std::vector<bool>(ranges_.size(), true), mentions_);
+  compute(slots, std::vector<uint8_t>(ranges_.size(), 1), mentions_);
 }
 
 LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
@@ -45,13 +45,14 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
   ranges_.reserve(function.registers.size());
   while (ranges_.size() < function.registers.size()) ranges_.emplace_back(memory_.get());
   MentionChanges changes(function, cfg, slots, before.mentions_, slotsBefore);
+  const RegisterMentions wanted = changes.changed();
   mentions_ = std::move(changes.mentions);
   if (changes.isRenumbered) {
     const SlotIndexes::Translation now(slotsBefore, slots);
     for (std::size_t r = 0; r < ranges_.size(); ++r)
       if (!changes.isChanged[r]) ranges_[r].translate(now);
   }
-  compute(slots, changes.isChanged, mentions_);
+  compute(slots, changes.isChanged, wanted);
 }
 
 namespace {
@@ -68,15 +69,16 @@ class Sightings {
     State state = State::Unwanted;
   };
 
-  Sightings(const std::vector<bool>& isWanted, const Cfg& cfg, const SlotIndexes& slots,
+  // `mentions`: of the wanted ones.
+  Sightings(const std::vector<uint8_t>& isWanted, const Cfg& cfg, const SlotIndexes& slots,
             std::span<const RegisterMention> mentions)
       : seen_(isWanted.size()) {
     for (std::size_t r = 0; r < seen_.size(); ++r)
-      if (isWanted[r]) seen_[r].state = Seen::State::Unseen;
+      if (isWanted[r] != 0) seen_[r].state = Seen::State::Unseen;
     auto m = mentions.begin();
     for (uint32_t b = 0; b < cfg.size() && m != mentions.end(); ++b)
-      for (const SlotIndex end = slots.end(BlockId(b)); m != mentions.end() && m->at < end; ++m)
-        if (Seen& s = seen_[m->reg]; s.state != Seen::State::Unwanted) note(s, BlockId(b), *m);
+      for (const SlotIndex end = slots.end(BlockId(b)); m != mentions.end() && m->at() < end; ++m)
+        note(seen_[m->reg()], BlockId(b), *m);
     list(mentions);
   }
 
@@ -90,13 +92,13 @@ class Sightings {
   void note(Seen& s, BlockId block, const RegisterMention& m) {
     if (s.state == Seen::State::Unseen) {
       s.block = block;
-      s.def = s.last = m.at;
-      s.state = m.role == Role::Def ? Seen::State::Local : Seen::State::Listed;
+      s.def = s.last = m.at();
+      s.state = m.role() == Role::Def ? Seen::State::Local : Seen::State::Listed;
     } else if (s.state == Seen::State::Local) {
       // What a function returns is read at its end, which is no instruction.
-      if (m.role != Role::Use || m.at == s.def || block != s.block || m.at.slot() != SlotIndex::Block)
+      if (m.role() != Role::Use || m.at() == s.def || block != s.block || m.at().slot() != SlotIndex::Block)
         s.state = Seen::State::Listed;
-      s.last = m.at;
+      s.last = m.at();
     }
     ++s.mentions;
   }
@@ -111,17 +113,17 @@ class Sightings {
     }
     all_.resize(start);
     for (const RegisterMention& m : mentions) {
-      Seen& s = seen_[m.reg];
+      Seen& s = seen_[m.reg()];
       if (s.state != Seen::State::Listed) continue;
-      uint32_t& end = end_[m.reg];
-      if (s.mentions == 0 || all_[end - 1].at != m.at) {
-        all_[end++] = {m.at};
+      uint32_t& end = end_[m.reg()];
+      if (s.mentions == 0 || all_[end - 1].at != m.at()) {
+        all_[end++] = {m.at()};
         ++s.mentions;
       }
       Occurrence& o = all_[end - 1];
-      o.reads |= m.role == Role::Use || m.role == Role::Mod;
-      o.writes |= m.role == Role::Def || m.role == Role::Mod;
-      o.isPartial |= m.role == Role::Mod;
+      o.reads |= m.role() == Role::Use || m.role() == Role::Mod;
+      o.writes |= m.role() == Role::Def || m.role() == Role::Mod;
+      o.isPartial |= m.role() == Role::Mod;
     }
   }
 
@@ -132,7 +134,7 @@ class Sightings {
 
 }  // namespace
 
-void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<bool>& isWanted,
+void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<uint8_t>& isWanted,
                             std::span<const RegisterMention> mentions) {
   using State = Sightings::Seen::State;
   const Sightings sightings(isWanted, cfg_, slots, mentions);
@@ -159,10 +161,10 @@ LiveRange& LiveIntervals::add(RegId r) {
 }
 
 void LiveIntervals::recompute(std::span<const RegId> registers, const SlotIndexes& slots) {
-  std::vector<bool> isWanted(f_.registers.size());
+  std::vector<uint8_t> isWanted(f_.registers.size());
   for (const RegId r : registers) {
     add(r);
-    isWanted[r.value] = true;
+    isWanted[r.value] = 1;
   }
   compute(slots, isWanted, registerMentions(f_, cfg_, slots, &isWanted));
 }

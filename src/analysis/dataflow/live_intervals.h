@@ -55,7 +55,8 @@ class LiveIntervals {
   friend bool operator==(const LiveIntervals& a, const LiveIntervals& b) { return a.ranges_ == b.ranges_; }
 
  private:
-  void compute(const SlotIndexes& slots, const std::vector<bool>& isWanted,
+  // `mentions`: those of the wanted registers.
+  void compute(const SlotIndexes& slots, const std::vector<uint8_t>& isWanted,
                std::span<const RegisterMention> mentions);
 
   const Function& f_;
@@ -63,8 +64,8 @@ class LiveIntervals {
   std::unique_ptr<const DominatorTree> ownDominators_;
   const DominatorTree& dominators_;
   std::unique_ptr<std::pmr::monotonic_buffer_resource> memory_;
-  std::vector<LiveRange> ranges_;          // by RegId
-  std::vector<RegisterMention> mentions_;  // of the function that they were made of
+  std::vector<LiveRange> ranges_;  // by RegId
+  RegisterMentions mentions_;      // of the function that they were made of
 };
 
 }  // namespace ptxopt

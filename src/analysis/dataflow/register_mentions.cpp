@@ -1,7 +1,5 @@
 #include "analysis/dataflow/register_mentions.h"
 
-#include <algorithm>
-
 namespace ptxopt {
 namespace {
 
@@ -24,76 +22,79 @@ void forEachResult(const Function& f, const Cfg& cfg, Mention mention) {
 }
 
 // Any slot but Block stands for the end of the text.
-RegisterMention atEnd(RegId r, const SlotIndexes& slots) {
-  return {r.value, slots.lastOfFunction().previous(), Role::Use};
+void addAtEnd(RegisterMentions& mentions, RegId r, const SlotIndexes& slots) {
+  mentions.add(RegisterMention::codeOf(registerOperand(r, Role::Use)), slots.lastOfFunction().previous());
 }
 
 }  // namespace
 
-std::vector<RegisterMention> registerMentions(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
-                                              const std::vector<bool>* isWanted) {
-  std::vector<RegisterMention> mentions;
-  mentions.reserve(isWanted == nullptr ? f.operands.size() : 0);
+RegisterMentions registerMentions(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
+                                  const std::vector<uint8_t>* isWanted) {
+  RegisterMentions mentions(f.operands.size() + f.returnRegisters.size());
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     if (!cfg[BlockId(b)].reachable) continue;
     for (const InstrId id : slots.instructions(BlockId(b)))
       for (const Operand& o : f.operandsOf(f[id]))
-        if (o.isRegister() && (isWanted == nullptr || (*isWanted)[o.payload]))
-          mentions.push_back({o.payload, slots[id], o.role});
+        if (o.isRegister() && (isWanted == nullptr || (*isWanted)[o.payload] != 0))
+          mentions.add(RegisterMention::codeOf(o), slots[id]);
   }
   forEachResult(f, cfg, [&](RegId r) {
-    if (isWanted == nullptr || (*isWanted)[r.value]) mentions.push_back(atEnd(r, slots));
+    if (isWanted == nullptr || (*isWanted)[r.value] != 0) addAtEnd(mentions, r, slots);
   });
+  mentions.close();
   return mentions;
 }
 
 MentionChanges::MentionChanges(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
-                               std::span<const RegisterMention> before, const SlotIndexes& slotsBefore)
-    : isChanged(f.registers.size()) {
-  // In memory that does not grow: there is nothing to look up again in the loops. To copy is less than to make anew.
-  const std::size_t most = f.operands.size() + f.returnRegisters.size();
-  mentions.reserve(std::max(most, before.size()));
-  mentions.assign(before.begin(), before.end());
-  if (mentions.size() < most) mentions.resize(most);
-  RegisterMention* out = mentions.data();
-  const RegisterMention* old = before.data();
-  const RegisterMention* const end = old + before.size();
+                               const RegisterMentions& before, const SlotIndexes& slotsBefore)
+    : mentions(f.operands.size() + f.returnRegisters.size()), isChanged(f.registers.size()) {
+  const std::span<const RegisterMention> all = before;
+  const RegisterMention* old = all.data();
+  const RegisterMention* const end = old + all.size();  // what stands there is at no place
+  RegisterMention* out = mentions.next();
+  uint8_t* const changed = isChanged.data();
+  bool hasMoved = false;
   for (uint32_t b = 0; b < cfg.size(); ++b) {
     const BlockId block(b);
-    isRenumbered |= slots.start(block) != slotsBefore.start(block);
+    hasMoved |= slots.start(block) != slotsBefore.start(block);
     if (!cfg[block].reachable) continue;
-    SlotIndex next = slotsBefore.start(block);
-    const SlotIndex endBefore = slotsBefore.end(block);
+    uint32_t next = slotsBefore.start(block).raw();
+    const uint32_t endBefore = slotsBefore.end(block).raw();
     for (const InstrId id : slots.instructions(block)) {
-      const SlotIndex at = slots[id], was = slotsBefore[id];
-      isRenumbered |= at != was;
-      bool isSame = was.valid() && was > next && was < endBefore;
-      if (isSame) {
-        for (; old != end && old->at < was; ++old) isChanged[old->reg] = true;
+      const uint32_t at = slots[id].raw(), was = slotsBefore[id].raw();  // that of no place is the largest
+      hasMoved |= at != was;
+      RegisterMention* m = out;
+      for (const Operand& o : f.operandsOf(f[id]))
+        if (o.isRegister()) *out++ = {RegisterMention::codeOf(o), at};
+      if (was > next && was < endBefore) {
+        for (; old->place < was; ++old) changed[old->reg()] = 1;
         next = was;
+        const RegisterMention* same = m;
+        for (; same != out && old->place == was && old->code == same->code; ++same) ++old;
+        if (same == out && old->place != was) continue;
       }
-      RegisterMention* const first = out;
-      for (const Operand& o : f.operandsOf(f[id])) {
-        if (!o.isRegister()) continue;
-        out->reg = o.payload;
-        out->at = at;
-        out->role = o.role;
-        ++out;
-        if (!isSame) continue;
-        isSame = old != end && old->at == was && old->reg == o.payload && old->role == o.role;
-        old += isSame;
-      }
-      if (isSame && (old == end || old->at != was)) continue;
-      for (const RegisterMention* m = first; m != out; ++m) isChanged[m->reg] = true;
+      for (; m != out; ++m) changed[m->reg()] = 1;
     }
   }
-  for (; old != end; ++old) isChanged[old->reg] = true;
-  isRenumbered |= slots.lastOfFunction() != slotsBefore.lastOfFunction();
+  for (; old != end; ++old) changed[old->reg()] = 1;
+  isRenumbered = hasMoved || slots.lastOfFunction() != slotsBefore.lastOfFunction();
+  mentions.addedUpTo(out);
   forEachResult(f, cfg, [&](RegId r) {
-    *out++ = atEnd(r, slots);
-    isChanged[r.value] = true;
+    addAtEnd(mentions, r, slots);
+    changed[r.value] = 1;
   });
-  mentions.resize(static_cast<std::size_t>(out - mentions.data()));
+  mentions.close();
+}
+
+RegisterMentions MentionChanges::changed() const {
+  RegisterMentions some(mentions.size());
+  RegisterMention* out = some.next();
+  for (const RegisterMention& m : std::span<const RegisterMention>(mentions)) {
+    *out = m;
+    out += isChanged[m.reg()];
+  }
+  some.addedUpTo(out);
+  return some;
 }
 
 }  // namespace ptxopt

@@ -8,6 +8,7 @@
 // Cost:       linear in operands.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,24 +17,53 @@
 
 namespace ptxopt {
 
+// 8 bytes, and without a constructor: there are many, and they are written at once.
 struct RegisterMention {
-  uint32_t reg;
-  SlotIndex at;
-  Role role;
+  uint32_t code;   // the register and the role
+  uint32_t place;  // SlotIndex::raw
+
+  static uint32_t codeOf(const Operand& o) { return o.payload << 2 | static_cast<uint32_t>(o.role); }
+  uint32_t reg() const { return code >> 2; }
+  Role role() const { return static_cast<Role>(code & 3); }
+  SlotIndex at() const { return SlotIndex(place); }
 };
 
-// Of the registers that are wanted; of all if there is no list.
-std::vector<RegisterMention> registerMentions(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
-                                              const std::vector<bool>* isWanted);
+class RegisterMentions {
+ public:
+  RegisterMentions() = default;
+  explicit RegisterMentions(std::size_t most)
+      : all_(std::make_unique_for_overwrite<RegisterMention[]>(most + 1)), end_(all_.get()) {}
+
+  std::size_t size() const { return static_cast<std::size_t>(end_ - all_.get()); }
+  operator std::span<const RegisterMention>() const { return {all_.get(), size()}; }
+  // After those there are, up to `most`.
+  void add(uint32_t code, SlotIndex at) { *end_++ = {code, at.raw()}; }
+  // Where the next goes, and up to where some were written there.
+  RegisterMention* next() { return end_; }
+  void addedUpTo(RegisterMention* end) { end_ = end; }
+  // One after the last that stands at no place.
+  void close() { *end_ = {0, SlotIndex().raw()}; }
+
+ private:
+  std::unique_ptr<RegisterMention[]> all_;
+  RegisterMention* end_ = nullptr;
+};
+
+// Of the registers that are wanted, by RegId; of all if there is no list. Closed.
+RegisterMentions registerMentions(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
+                                  const std::vector<uint8_t>* isWanted);
 
 struct MentionChanges {
-  // The graph had the same edges when the mentions before were found.
-  MentionChanges(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
-                 std::span<const RegisterMention> before, const SlotIndexes& slotsBefore);
+  // The graph had the same edges when the mentions before, which are closed, were found.
+  MentionChanges(const Function& f, const Cfg& cfg, const SlotIndexes& slots, const RegisterMentions& before,
+                 const SlotIndexes& slotsBefore);
 
-  std::vector<RegisterMention> mentions;  // now
-  std::vector<bool> isChanged;            // by RegId
-  bool isRenumbered = false;              // an instruction or a block has another number
+  // Of the registers that changed, now.
+  RegisterMentions changed() const;
+
+  RegisterMentions mentions;       // now; closed
+  std::vector<uint8_t> isChanged;  // by RegId
+  bool isRenumbered = false;       // an instruction or a block has another number
 };
 
 }  // namespace ptxopt
