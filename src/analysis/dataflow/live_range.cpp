@@ -21,9 +21,17 @@ std::pmr::vector<Segment>::const_iterator LiveRange::firstEndingAfter(SlotIndex 
   return const_cast<LiveRange*>(this)->firstEndingAfter(i);
 }
 
+// As firstEndingAfter, without branches: which half it is in cannot be foretold.
 const Segment* LiveRange::search(SlotIndex i) const {
-  const auto s = firstEndingAfter(i);
-  return s != segments_.end() && s->start <= i ? &*s : nullptr;
+  const Segment* first = segments_.data();
+  std::size_t n = segments_.size();
+  if (n == 0) return nullptr;
+  while (n > 1) {
+    const std::size_t half = n / 2;
+    first += first[half - 1].end <= i ? half : 0;
+    n -= half;
+  }
+  return first->contains(i) ? first : nullptr;
 }
 
 bool LiveRange::isKilledAt(SlotIndex i) const {
