@@ -2,16 +2,13 @@
 
 namespace ptxopt {
 
-namespace {
-
-bool isStore(const OpcodeForm& form) {
+bool mayStoreNumber(const OpcodeForm& form) {
   return form.op == Op::St || form.op == Op::StAsync || form.op == Op::StBulk || form.op == Op::Sust;
 }
 
-}  // namespace
-
 bool storesNarrowly(const OpcodeForm& form, const Register& r) {
-  if (!isStore(form) || form.type == ScalarType::None || r.registerClass() == RegisterClass::Pred) return false;
+  if (!mayStoreNumber(form) || form.type == ScalarType::None || r.registerClass() == RegisterClass::Pred)
+    return false;
   return info(r.type).bits > info(form.type).bits;
 }
 
@@ -21,13 +18,19 @@ bool mayMakeNumber(const OpcodeForm& form, const Register& r) {
 }
 
 StoredNumbers findStoredNumbers(const Module& module, const Function& f) {
+  std::vector<InstrId> stores;
+  for (const InstrId id : f)
+    if (f[id].isInstruction() && mayStoreNumber(module.form(f[id]))) stores.push_back(id);
+  return findStoredNumbers(module, f, stores);
+}
+
+StoredNumbers findStoredNumbers(const Module& module, const Function& f, std::span<const InstrId> stores) {
   StoredNumbers found;
   found.isStoredNarrowly.resize(f.registers.size());
   found.mayBeNumber.resize(f.registers.size());
   bool any = false;
-  for (const InstrId id : f) {
+  for (const InstrId id : stores) {
     const Instruction& i = f[id];
-    if (!i.isInstruction() || !isStore(module.form(i))) continue;
     const OpcodeForm& form = module.form(i);
     const auto operands = f.operandsOf(i);
     std::size_t addressEnd = 0;

@@ -19,6 +19,7 @@
 // Cost: linear in the operands.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "ir/module.h"
@@ -36,7 +37,12 @@ bool storesNarrowly(const OpcodeForm& form, const Register& r);
 // Whether the value that an instruction of this form writes to the register may have a floating-point type.
 bool mayMakeNumber(const OpcodeForm& form, const Register& r);
 
+// Whether an instruction of this form is a store that converts numbers.
+bool mayStoreNumber(const OpcodeForm& form);
+
 StoredNumbers findStoredNumbers(const Module& module, const Function& f);
+// `stores`: those instructions of the function of which mayStoreNumber.
+StoredNumbers findStoredNumbers(const Module& module, const Function& f, std::span<const InstrId> stores);
 
 // What the instructions that write a register make it: `Number` where each makes one of `type`, which is as
 // wide as the register, and `Bits` where each makes bits; `Unclear` where they differ, or one was not asked of ptxas.

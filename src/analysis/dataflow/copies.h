@@ -46,6 +46,9 @@ struct Copy {
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
+// Of which instructions alone the next two make copies.
+inline bool mayCopy(Op op) { return op == Op::Mov || op == Op::Cvt || op == Op::Cvta || op == Op::Selp; }
+
 // The copy of one register that an instruction makes; nothing when it is none.
 std::optional<Copy> readCopy(const Module& module, const Function& function, InstrId id);
 

@@ -5,8 +5,8 @@
 
 namespace ptxopt {
 
-CopyFacts::CopyFacts(const Module& module, const Function& function)
-    : stored_(findStoredNumbers(module, function)), marks_(function.registers.size()) {
+CopyFacts::CopyFacts(const Module& module, const Function& function) : marks_(function.registers.size()) {
+  std::vector<InstrId> stores;
   for (const InstrId id : function) {
     const Instruction& i = function[id];
     uint8_t forMod = 0, forAll = 0;
@@ -15,10 +15,13 @@ CopyFacts::CopyFacts(const Module& module, const Function& function)
       constexpr auto kBoth = effect::Async | effect::Convergent;
       if (!form.knowsOperands() || (form.effects & kBoth) == kBoth) forAll = kOpaque;
       if (!i.is(Instruction::Guarded)) forMod = kTied;
-      if (const auto copy = readCopy(module, function, id))
-        copies_.push_back(*copy);
-      else
-        readVectorCopies(module, function, id, copies_);
+      if (mayStoreNumber(form)) stores.push_back(id);
+      if (mayCopy(form.op)) {
+        if (const auto copy = readCopy(module, function, id))
+          copies_.push_back(*copy);
+        else
+          readVectorCopies(module, function, id, copies_);
+      }
     }
     for (const Operand& o : function.operandsOf(i)) {
       if (!o.isRegister()) continue;
@@ -28,6 +31,7 @@ CopyFacts::CopyFacts(const Module& module, const Function& function)
       mark |= forAll;
     }
   }
+  stored_ = findStoredNumbers(module, function, stores);
 }
 
 std::vector<Copy> CopyFacts::plainCopies() const {
