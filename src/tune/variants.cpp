@@ -29,6 +29,11 @@ int64_t knobValue(std::string_view name, std::string_view text) {
   return number;
 }
 
+// Of the pipeline: `pass@n`, also where the pass runs once.
+std::string runName(const Step& step) {
+  return step.name.find('@') == std::string::npos ? step.name + "@1" : step.name;
+}
+
 Variant make(std::string_view name, int level, std::string_view skip, std::string_view also, std::string_view knobs,
              std::string_view summary) {
   Variant variant{std::string(name), summary, {}};
@@ -36,11 +41,12 @@ Variant make(std::string_view name, int level, std::string_view skip, std::strin
   recipe.level = level;
   recipe.skip = split(skip);
   if (!also.empty()) {
-    // The pipeline spelled out, with what comes after it.
+    // The pipeline spelled out, with what comes after it. Steps are named as runs of it, so that they run where it runs them:
+    // those for many rounds only where facts say that there are many.
     std::string error;
     recipe.passes.emplace();
     const PipelineChoice choice{.level = level, .passes = nullptr, .skip = recipe.skip};
-    for (const Step& step : makePipeline(choice, {}, error)) recipe.passes->push_back(step.name);
+    for (const Step& step : makePipeline(choice, {}, error)) recipe.passes->push_back(runName(step));
     for (std::string& pass : split(also)) recipe.passes->push_back(std::move(pass));
     recipe.skip.clear();
     recipe.level = 0;

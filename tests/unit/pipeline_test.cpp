@@ -66,6 +66,16 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   CHECK(steps({.passes = &chosen, .skip = all}) == "rename-webs@1 rename-webs@2 ");
 }
 
+TEST_CASE("pipeline: a run that is named with its number is as in the pipeline") {
+  const Names chosen{"local-dce@1", "inline-calls@1", "lsr-divisions@1", "lsr-divisions", "lsr@1", "inline-calls"};
+  std::string error;
+  std::vector<StepKind> kinds;
+  for (const Step& s : makePipeline({.passes = &chosen}, {}, error)) kinds.push_back(s.kind);
+  CHECK(error.empty());
+  CHECK(kinds == std::vector{StepKind::Cleanup, StepKind::LeavesCopies, StepKind::ManyRounds, StepKind::Optimize,
+                             StepKind::Optimize, StepKind::Optimize});
+}
+
 TEST_CASE("pipeline: names that are none") {
   const auto skip = [](const std::string& name) {
     const Names names{name};

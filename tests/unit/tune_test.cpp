@@ -125,6 +125,35 @@ TEST_CASE("tune: the table of variants makes sense") {
   for (const LimitVariant& v : limitVariants()) CHECK(names.insert(std::string(v.name)).second);
 }
 
+TEST_CASE("tune: a variant of -O2 unrolls no loop that -O2 does not, unless it says so") {
+  const auto loop = [](const std::string& facts) {
+    return moduleOf(
+        ".visible .entry k(.param .u64 p, .param .u32 n, .param .u32 s)\n{\n" + facts +
+        ".reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .f32 %f<4>;\n.reg .b64 %d<8>;\n"
+        "ld.param.u64 %d1, [p];\nld.param.u32 %r1, [n];\nld.param.u32 %r2, [s];\nmov.u32 %r3, %tid.x;\n"
+        "mov.f32 %f1, 0f00000000;\nL:\nmul.wide.s32 %d3, %r3, 4;\nadd.s64 %d4, %d1, %d3;\n"
+        "ld.global.f32 %f2, [%d4];\nadd.f32 %f1, %f1, %f2;\nadd.s32 %r3, %r3, %r2;\nsetp.lt.s32 %p1, %r3, %r1;\n"
+        "@%p1 bra L;\nst.global.f32 [%d1], %f1;\nret;\n}\n");
+  };
+  const auto sums = [&](const Variant& v, const std::string& facts) {
+    Options options;
+    v.recipe.applyTo(options);
+    const Result result = optimize(loop(facts), options);
+    REQUIRE(result.status == Status::Ok);
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = result.output.find("add.f32", at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  for (const Variant& v : variants()) {
+    CAPTURE(v.name);
+    const bool isAsked = v.name == "runtime-unrolled";
+    const bool isO2 =
+        v.recipe.level == 2 || (v.recipe.passes && std::ranges::count(*v.recipe.passes, "dce@2") != 0);
+    CHECK((sums(v, "") > 1) == isAsked);
+    CHECK((sums(v, "//ptxopt:facts {\"rounds\": 1000}\n") > 1) == (isAsked || isO2));
+  }
+}
+
 TEST_CASE("tune: recipes are spelled as on the command line") {
   Recipe r;
   CHECK(r.spelled() == "as it is");

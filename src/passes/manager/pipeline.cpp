@@ -52,13 +52,21 @@ std::vector<Step> standardPipeline(int level) {
   return steps;
 }
 
+// Of the n-th run of the pass in the whole pipeline; of one that only `passes` has: Optimize.
+StepKind kindOf(const PassInfo& pass, std::size_t n) {
+  for (const TableRow& row : kTable)
+    if (&passInfo(row.pass) == &pass && --n == 0) return row.kind;
+  return StepKind::Optimize;
+}
+
 std::vector<Step> chosenPipeline(std::span<const std::string> names) {
   const auto isPlain = [](std::string_view name) { return name.find('@') == std::string_view::npos; };
   std::vector<Step> steps;
   for (std::size_t k = 0; k < names.size(); ++k) {
     const PassInfo* const pass = findPass(passPart(names[k]));
     if (!isPlain(names[k])) {
-      steps.push_back({pass, fmt::format("{}@{}", pass->name, numberPart(names[k]))});
+      const std::size_t n = numberPart(names[k]);
+      steps.push_back({pass, fmt::format("{}@{}", pass->name, n), kindOf(*pass, n)});
       continue;
     }
     const auto isRun = [&](const std::string& name) { return isPlain(name) && findPass(name) == pass; };

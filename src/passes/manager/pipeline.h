@@ -25,7 +25,7 @@ constexpr uint32_t kManyRounds = 16;
 struct Step {
   const PassInfo* pass = nullptr;
   std::string name;                    // the pass, with `@n` when the pipeline has several runs of it
-  StepKind kind = StepKind::Optimize;  // of a pass that is named by the user: Optimize
+  StepKind kind = StepKind::Optimize;  // of a pass that the user names without a number: Optimize
 };
 
 // What the user chose: see Options of the same names.
@@ -36,7 +36,7 @@ struct PipelineChoice {
 };
 
 // The steps that are to run. A name is that of a pass, which stands for all its runs, or `pass@n`. In `passes`,
-// where each name is one run, `pass@n` is the n-th run of the whole pipeline put there, and keeps its name.
+// where each name is one run, `pass@n` is the n-th run of the whole pipeline put there, and keeps its name and kind.
 // `alsoNames` are names of steps that the caller has other uses for: they are checked like the rest. An error in
 // words comes back in `error`.
 std::vector<Step> makePipeline(const PipelineChoice& choice, std::span<const std::string> alsoNames,
