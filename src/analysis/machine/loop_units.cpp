@@ -1,6 +1,8 @@
 #include "analysis/machine/loop_units.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "analysis/machine/occupancy.h"
 #include "ir/opcode_predicates.h"
@@ -87,6 +89,7 @@ LoopUnits::LoopUnits(const Module& module, const Function& f, const Cfg& cfg, co
       definition_(f.registers.size()),
       varyingIn_(f.registers.size()),
       isInvariant_(f.instructions.size()),
+      isFused_(f.instructions.size()),
       isAbsorbed_(f.instructions.size()),
       absorbs_(f.instructions.size()) {
   for (const InstrId id : f_) {
@@ -117,7 +120,7 @@ double LoopUnits::share(BlockId b) const {
   return isSkipped ? share(before[0]) : 0.5;
 }
 
-void LoopUnits::enter(LoopId l) {
+void LoopUnits::enter(LoopId l, bool hasInner) {
   loop_ = l;
   everyRound_ = BlockId();
   const auto latches = loops_.latches(cfg_, l);
@@ -126,19 +129,21 @@ void LoopUnits::enter(LoopId l) {
     while (everyRound_.valid() && !dominators_.dominates(everyRound_, latch))
       everyRound_ = dominators_.parent(everyRound_);
   body_.clear();
-  for (const BlockId b : loops_.blocks(l))
-    for (InstrId id = cfg_[b].first; id.valid(); id = id == cfg_[b].last ? InstrId() : f_[id].next)
-      if (f_[id].isInstruction()) body_.push_back(id);
+  for (const BlockId b : loops_.blocks(l)) {
+    const bool isOurs = hasInner || loops_.of(b) == l;
+    for (InstrId id = cfg_[b].first; id.valid(); id = id == cfg_[b].last ? InstrId() : f_[id].next) {
+      if (!f_[id].isInstruction()) continue;
+      if (isOurs) body_.push_back(id);
+      isInvariant_[id.value] = isFused_[id.value] = isAbsorbed_[id.value] = absorbs_[id.value] = false;
+      for (const Operand& o : f_.operandsOf(f_[id]))
+        if (o.isRegister() && o.writes()) varyingIn_[o.payload] = l;
+    }
+  }
 }
 
 // What does not vary in the loop: pure, and all that it reads comes from outside or does not vary. What is read before it is
 // written in a round varies.
 void LoopUnits::findInvariants() {
-  for (const InstrId id : body_) {
-    isInvariant_[id.value] = isAbsorbed_[id.value] = absorbs_[id.value] = false;
-    for (const Operand& o : f_.operandsOf(f_[id]))
-      if (o.isRegister() && o.writes()) varyingIn_[o.payload] = loop_;
-  }
   for (const InstrId id : body_) {
     const OpcodeForm& form = module_.form(f_[id]);
     if (form.effects != effect::Pure && !isParameterLoad(form)) continue;
@@ -160,7 +165,7 @@ InstrId LoopUnits::producer(const Operand& o) const {
 }
 
 // Whether the instruction costs nothing beside what it reads; marks what costs nothing beside it.
-bool LoopUnits::isFused(InstrId id) {
+bool LoopUnits::fuse(InstrId id) {
   const OpcodeForm& form = module_.form(f_[id]);
   if (!isSumOf(form) && !isLogic(form)) return false;
   for (const Operand& o : f_.operandsOf(f_[id])) {
@@ -282,16 +287,25 @@ void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
   addKind(Kind::AluOther, share, to);
 }
 
-UnitCycles LoopUnits::of(LoopId l) {
-  enter(l);
+UnitCycles LoopUnits::of(LoopId l) { return count(l, true); }
+UnitCycles LoopUnits::withoutInner(LoopId l) { return count(l, false); }
+
+UnitCycles LoopUnits::count(LoopId l, bool hasInner) {
+  enter(l, hasInner);
   findInvariants();
   UnitCycles all;
-  std::vector<bool> isFree(body_.size());
-  for (std::size_t k = 0; k < body_.size(); ++k) isFree[k] = isInvariant_[body_[k].value] || isFused(body_[k]);
-  for (std::size_t k = 0; k < body_.size(); ++k)
-    if (!isFree[k] && !isAbsorbed_[body_[k].value]) count(body_[k], share(cfg_.blockOf(body_[k])), all);
+  for (const InstrId id : body_) isFused_[id.value] = !isInvariant_[id.value] && fuse(id);
+  for (const InstrId id : body_)
+    if (!isInvariant_[id.value] && !isFused_[id.value] && !isAbsorbed_[id.value])
+      count(id, share(cfg_.blockOf(id)), all);
   all.bandwidth = all.bytes / machine_.memory(timing::Scenario::L1).bytesPerCycle * Architecture::kParts;
   return all;
+}
+
+const timing::Machine& machineFor(uint32_t number) {
+  static thread_local std::optional<std::pair<uint32_t, timing::Machine>> last;
+  if (!last || last->first != number) last.emplace(number, timing::Machine(number));
+  return last->second;
 }
 
 }  // namespace ptxopt

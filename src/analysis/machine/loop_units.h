@@ -10,6 +10,7 @@
 // Only choices rest on this, never correctness. Cost: linear in the function once, and in the instructions of each loop.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -28,7 +29,16 @@ struct UnitCycles {
 
   double operator[](timing::Unit u) const { return cycles[static_cast<std::size_t>(u)]; }
   double& operator[](timing::Unit u) { return cycles[static_cast<std::size_t>(u)]; }
+
+  // What takes longest where data lies in L1, with so much more on the ALU.
+  double longest(double onAlu) const {
+    return std::max({bandwidth, (*this)[timing::Unit::Alu] + onAlu, *std::ranges::max_element(cycles)});
+  }
 };
+
+// The figures of an architecture. They take as long to put together as a small function to look at, and hardly ever is there
+// another one: the last of each thread is kept.
+const timing::Machine& machineFor(uint32_t number);
 
 class LoopUnits {
  public:
@@ -37,24 +47,33 @@ class LoopUnits {
             const Loops& loops, const timing::Machine& machine);
 
   UnitCycles of(LoopId l);
+  // ... without the loops in it.
+  UnitCycles withoutInner(LoopId l);
   // How often a round executes what stands in the block; of the loop asked for last.
   double share(BlockId b) const;
   // Whether the instruction is executed once for all rounds; of the loop asked for last.
   bool isInvariant(InstrId id) const { return isInvariant_[id.value]; }
+  // Whether it is one machine instruction with what it reads (IMAD), with what reads it, or with a sum that it reads (IADD3).
+  bool isFused(InstrId id) const { return isFused_[id.value]; }
+  bool isAbsorbed(InstrId id) const { return isAbsorbed_[id.value]; }
+  bool absorbs(InstrId id) const { return absorbs_[id.value]; }
   // How many instructions of the function write the register, and read it.
   uint32_t writers(RegId r) const { return writers_[r.value]; }
   uint32_t readers(RegId r) const { return readers_[r.value]; }
+  // The instruction that writes it, where there is one only.
+  InstrId definition(RegId r) const { return writers(r) == 1 ? definition_[r.value] : InstrId(); }
   // ... read it in sums of 64 bits.
   uint32_t sumsOf(RegId r) const { return sums_[r.value]; }
 
  private:
-  void enter(LoopId l);
+  UnitCycles count(LoopId l, bool hasInner);
+  void enter(LoopId l, bool hasInner);
   void findInvariants();
   bool varies(RegId r) const { return varyingIn_[r.value] == loop_; }
   void count(InstrId id, double share, UnitCycles& to);
   void countMemory(InstrId id, double share, UnitCycles& to);
   void addKind(timing::Kind kind, double times, UnitCycles& to) const;
-  bool isFused(InstrId id);
+  bool fuse(InstrId id);
   bool addsProduct(InstrId id) const;
   bool isOnlyAdded(InstrId id) const;
   InstrId producer(const Operand& o) const;
@@ -65,13 +84,13 @@ class LoopUnits {
   const DominatorTree& dominators_;
   const Loops& loops_;
   const timing::Machine& machine_;
-  std::vector<uint32_t> writers_, readers_, sums_;        // by RegId: how many write it, read it, add it to 64 bits
-  std::vector<InstrId> definition_;                       // by RegId: of those that one instruction writes
-  std::vector<LoopId> varyingIn_;                         // by RegId: the last loop in which it varies
-  std::vector<bool> isInvariant_, isAbsorbed_, absorbs_;  // by InstrId
-  std::vector<InstrId> body_;                             // of the loop asked for last, in reverse post-order of blocks
-  LoopId loop_;                                           // the one asked for last
-  BlockId everyRound_;                                    // its last block that all rounds execute
+  std::vector<uint32_t> writers_, readers_, sums_;  // by RegId: how many write it, read it, add it to 64 bits
+  std::vector<InstrId> definition_;                 // by RegId: of those that one instruction writes
+  std::vector<LoopId> varyingIn_;                   // by RegId: the last loop in which it varies
+  std::vector<bool> isInvariant_, isFused_, isAbsorbed_, absorbs_;  // by InstrId
+  std::vector<InstrId> body_;  // of the loop asked for last, in reverse post-order of blocks
+  LoopId loop_;                // the one asked for last
+  BlockId everyRound_;         // its last block that all rounds execute
 };
 
 }  // namespace ptxopt

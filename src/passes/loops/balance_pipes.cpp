@@ -17,8 +17,6 @@
 //             overwritten (several write the register).
 #include <algorithm>
 #include <bit>
-#include <optional>
-#include <utility>
 
 #include "analysis/machine/loop_units.h"
 #include "analysis/machine/target_number.h"
@@ -82,17 +80,10 @@ class BalancePipes : FunctionPass {
     double share = 1, sums = 1;
   };
 
-  // What limits a round where data lies in L1. `either`: on the ALU, too.
-  static double longest(const UnitCycles& u, double either) {
-    double most = std::max(u.bandwidth, u[Unit::Alu] + either);
-    for (const double cycles : u.cycles) most = std::max(most, cycles);
-    return most;
-  }
-
   void look(LoopId l) {
     if (loops_[l].irreducible) return missed_.add("irreducible");
     const UnitCycles before = units_.of(l);
-    const double was = longest(before, 0);
+    const double was = before.longest(0);
     if (!isEverywhere_ && std::max(before[Unit::Fma], before[Unit::FmaHeavy]) < was) return missed_.add("not-fma");
     std::vector<Product> products;
     for (const BlockId b : loops_.blocks(l))
@@ -114,7 +105,7 @@ class BalancePipes : FunctionPass {
     std::size_t count = 0;
     for (std::size_t k = 0; k < products.size(); ++k) {
       move(products[k], now);
-      const double length = longest(now, now.either);
+      const double length = now.longest(now.either);
       if (length > limit || (length == limit && count != 0)) continue;
       count = k + 1;
       limit = length;
@@ -190,14 +181,6 @@ class BalancePipes : FunctionPass {
   std::vector<Product> chosen_;
 };
 
-// The figures of an architecture take as long to put together as a small function to look at, and hardly ever is there another
-// one.
-const timing::Machine& machineOf(uint32_t number) {
-  static thread_local std::optional<std::pair<uint32_t, timing::Machine>> last;
-  if (!last || last->first != number) last.emplace(number, timing::Machine(number));
-  return last->second;
-}
-
 // A product of 32-bit numbers.
 bool hasWideProducts(const Module& module, const Function& f) {
   for (const InstrId id : f)
@@ -213,7 +196,7 @@ bool balancePipes(Function& f, PassContext& context) {
   if (target == nullptr && !isEverywhere) return false;
   if (!hasWideProducts(context.module, f) || !context.hasUsableIntervals()) return false;
   if (context.analyses.loops().size() == 0) return false;
-  const timing::Machine& machine = machineOf(targetNumber(context.architecture()).value_or(kOldest));
+  const timing::Machine& machine = machineFor(targetNumber(context.architecture()).value_or(kOldest));
   return BalancePipes(f, context, machine, target != nullptr ? target->leastGain : 0).run();
 }
 

@@ -1,6 +1,7 @@
 #include "passes/loops/step.h"
 
 #include "passes/loops/address_opcodes.h"
+#include "passes/util/opaque_one.h"
 
 namespace ptxopt {
 namespace {
@@ -8,24 +9,7 @@ constexpr unsigned kPaired = 1, kMostAnew = 4;  // machine instructions for a st
 }
 
 RegId UnitSteps::unit() {
-  if (unit_.valid()) return unit_;
-  const Module& module = context_.module;
-  const Cfg& cfg = context_.analyses.cfg();
-  // Where control enters: after the label, the declarations and braces of the first block.
-  InstrId before = cfg[BlockId(0u)].first;
-  while (before.valid() && !f_[before].isInstruction()) before = f_[before].next;
-  const RegId blocks = f_.makeRegister(ScalarType::b32);
-  unit_ = f_.makeRegister(ScalarType::b32, 1, Purpose::One);
-  Operand grid;
-  grid.kind = OperandKind::SpecialRegister;
-  grid.join = Join::Comma;
-  grid.payload = module.synth.nctaid.value;
-  expander_.instruction(SynthOpcode::MovU32, {registerOperand(blocks, Role::Def), grid}, before);
-  expander_.instruction(
-      SynthOpcode::MinU32,
-      {registerOperand(unit_, Role::Def), registerOperand(blocks, Role::Use, Join::Comma), integerOperand(1)},
-      before);
-  afterUnit_ = before;
+  if (!unit_.valid()) unit_ = makeOne(f_, context_, afterUnit_);
   return unit_;
 }
 

@@ -54,6 +54,7 @@ PIPELINES = {
     "loads": ["--passes=schedule-loads", "--schedule-loads-everywhere=1", "--verify-each"],
     "sink": ["--passes=sink-parameters", "--verify-each"],
     "digits": ["--passes=lsr-divisions,dce", "--verify-each"],
+    "spread": ["--passes=spread-adds", "--verify-each"],
     "unroll": ["--passes=runtime-unroll", "--verify-each"],
     "version": ["--passes=version-loops", "--verify-each"],
     "vectors": ["--passes=widen-accesses", "--widen-accesses-everywhere=1", "--verify-each"],
@@ -61,7 +62,7 @@ PIPELINES = {
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
 EXECUTED = {"balance", "broadcasts", "cse", "default", "digits", "divide", "facts", "hoist", "inline", "loads", "lsr", "sink", "spaces",
-            "unroll", "version", "vectors", "wide-multiply"}
+            "spread", "unroll", "version", "vectors", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
 
