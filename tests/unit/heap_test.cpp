@@ -13,14 +13,18 @@
 #include <span>
 #include <string>
 
+#include "sampled.h"
 #include "support/temporary_folder.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__GLIBC__)
 #include <malloc.h>
 
 using namespace ptxopt;
 
 namespace {
+
+// A sanitizer has a heap of its own, which knows no such limit.
+const doctest::skip kOfTheLibrary(ptxopt::testing::kSanitized);
 
 constexpr std::size_t kText = std::size_t{1} << 20;
 
@@ -55,7 +59,7 @@ void limit(decltype(RLIMIT_AS) what) {
 
 }  // namespace
 
-TEST_CASE("the heap of a program holds large blocks after it was prepared") {
+TEST_CASE("the heap of a program holds large blocks after it was prepared" * kOfTheLibrary) {
   CHECK(isMapped([] {}));
   CHECK_FALSE(isMapped([] { prepareHeap(kText); }));
   CHECK_FALSE(isMapped([] {
@@ -64,12 +68,12 @@ TEST_CASE("the heap of a program holds large blocks after it was prepared") {
   }));
 }
 
-TEST_CASE("the heap stays as it is for small and very large texts") {
+TEST_CASE("the heap stays as it is for small and very large texts" * kOfTheLibrary) {
   CHECK(isMapped([] { prepareHeap(std::size_t{1} << 10); }));
   CHECK(isMapped([] { prepareHeap(std::size_t{1} << 30); }));
 }
 
-TEST_CASE("the heap stays as it is where others have set it") {
+TEST_CASE("the heap stays as it is where others have set it" * kOfTheLibrary) {
   CHECK(isMapped([] {
     limit(RLIMIT_AS);
     prepareHeap(kText);
@@ -85,7 +89,8 @@ TEST_CASE("the heap stays as it is where others have set it") {
     }));
 }
 
-TEST_CASE("the heap is prepared for the sum of files, of which others than regular ones do not count") {
+TEST_CASE("the heap is prepared for the sum of files, of which others than regular ones do not count" *
+          kOfTheLibrary) {
   const TemporaryFolder folder;
   const std::string half = folder.file("half");
   REQUIRE(std::ofstream(half).good());
