@@ -118,6 +118,7 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     if (options_.verifyAnalyses) analyses.makeAll();
     if (plan_.knobs[Knob::EarlyLiveIntervals] != 0 && analyses.cfg().complete()) analyses.liveIntervals();
     PassContext context{module_, plan_.knobs, analyses, analyses_, passReport, options_.architecture};
+    context.describesLoops = options_.report || options_.loopRemarks;
     const double start = threadSeconds();
     passReport.changed = step.pass->run(f, context);
     passReport.seconds = threadSeconds() - start;

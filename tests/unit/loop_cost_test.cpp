@@ -16,11 +16,11 @@ struct Cost {
   // Machine instructions a round, without the addresses of these instructions.
   double without(std::initializer_list<std::size_t> instructions = {}) {
     LoopCost cost(k.f, k.context, LoopId(0u), nodeOf);
-    std::unordered_set<uint32_t> replaced;
+    std::vector<uint32_t> replaced;
     for (const std::size_t n : instructions) {
       const Instruction& i = k.f[k.at(n)];
       for (const AddressOperand& a : addressOperands(k.context.module, k.f, i))
-        replaced.insert(i.firstOperand + a.operand);
+        replaced.push_back(i.firstOperand + a.operand);
     }
     return cost.needed(replaced);
   }
@@ -66,6 +66,20 @@ TEST_CASE("loop cost: which values are needed is said of the last question") {
   };
   cost.needed({});
   CHECK(product());
-  cost.needed({c.k.f[c.k.at(5)].firstOperand + 2});
+  const auto addressOf = [&](std::size_t access, uint32_t operand) {
+    return c.k.f[c.k.at(access)].firstOperand + operand;
+  };
+  const std::vector<uint32_t> first{addressOf(5, 2)}, second{addressOf(8, 1)};
+  CHECK(cost.needed(first) == 5);
+  CHECK_FALSE(product());
+  // Whatever was asked before, and however often.
+  CHECK(cost.needed(second) == 3);
+  CHECK(product());
+  CHECK(cost.needed(first) == 5);
+  CHECK_FALSE(product());
+  CHECK(cost.needed({}) == 6);
+  CHECK(product());
+  const std::vector<uint32_t> both{second[0], first[0]};
+  CHECK(cost.needed(both) == 2);
   CHECK_FALSE(product());
 }

@@ -24,7 +24,7 @@ bool hasWideCarry(const Module& module) {
 
 }  // namespace
 
-std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::unordered_set<uint32_t> replaced) {
+std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::vector<uint32_t> replaced) {
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
   ScevExpressions& e = evolution.expressions();
   const TripCount& trip = evolution.tripCount(t.loop);
@@ -46,7 +46,7 @@ std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::uno
   const MachinePrices& prices = t.context.prices();
   const double now = info(t.context.module.form(i).type).bits == 64 ? prices.compare64 : 1;
   const double before = cost.needed(replaced);
-  replaced.insert(c.tested);
+  replaced.push_back(c.tested);
   c.gain = before - cost.needed(replaced) + now - (isShort ? prices.carryTest32 : prices.carryTest64);
   if (c.gain <= 0 || c.gain * kRounds < c.setup) return std::nullopt;
   return c;

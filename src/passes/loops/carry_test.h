@@ -27,7 +27,7 @@ struct CarryTest {
 };
 
 // `replaced`: operands that the choice of forms no longer reads (LoopCost::needed).
-std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::unordered_set<uint32_t> replaced);
+std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::vector<uint32_t> replaced);
 
 void applyCarryTest(Function& f, PassContext& context, Expander& expander, const CarryTest& c,
                     const ExpansionPlace& preheader);

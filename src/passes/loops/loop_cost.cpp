@@ -5,11 +5,6 @@
 #include "passes/loops/address_opcodes.h"
 
 namespace ptxopt {
-namespace {
-
-constexpr uint32_t kNone = UINT32_MAX;
-
-}  // namespace
 
 LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, std::vector<uint32_t>& nodeOf)
     : f_(f),
@@ -168,32 +163,72 @@ double LoopCost::priceOfSum(InstrId id) const {
              : prices_.add64;
 }
 
-double LoopCost::needed(const std::unordered_set<uint32_t>& replaced) {
-  for (Node& n : nodes_) n.isMarked = false;
-  work_.clear();
-  for (uint32_t n = 0; n < nodes_.size(); ++n) {
-    if (!nodes_[n].isRoot) continue;
-    nodes_[n].isMarked = true;
-    work_.push_back(n);
+// What is needed whatever is replaced is marked once.
+void LoopCost::makeCore() {
+  core_ = 0;
+  cuts_.clear();
+  for (Node& n : nodes_) n.mark = 0;
+  for (uint32_t n = 0; n < nodes_.size(); ++n)
+    if (nodes_[n].isRoot) mark(n, kCore);
+  std::vector<uint32_t> inCore;
+  while (!work_.empty()) {
+    const Node n = nodes_[work_.back()];
+    inCore.push_back(work_.back());
+    work_.pop_back();
+    core_ += n.price;
+    for (uint32_t s = n.firstSource; s < n.firstSource + n.sourceCount; ++s)
+      if (sources_[s].replaceable == kNone) mark(sources_[s].node, kCore);
   }
-  double all = 0;
+  for (const uint32_t k : inCore)
+    for (uint32_t s = nodes_[k].firstSource; s < nodes_[k].firstSource + nodes_[k].sourceCount; ++s)
+      if (sources_[s].replaceable != kNone && nodes_[sources_[s].node].mark != kCore) cuts_.push_back(s);
+  question_ = kCore;
+}
+
+void LoopCost::mark(uint32_t node, uint32_t as) {
+  if (nodes_[node].mark == kCore || nodes_[node].mark == as) return;
+  nodes_[node].mark = as;
+  work_.push_back(node);
+}
+
+// Operands that are asked about for the first time are found among the sources.
+void LoopCost::noteReplaceable(std::span<const uint32_t> replaced) {
+  const std::size_t known = replaceable_.size();
+  for (const uint32_t operand : replaced)
+    replaceable_.try_emplace(operand, static_cast<uint32_t>(replaceable_.size()));
+  if (replaceable_.size() == known && question_ != 0) return;
+  for (Source& s : sources_) {
+    if (s.operand == kNone || s.replaceable != kNone) continue;
+    const auto at = replaceable_.find(s.operand);
+    if (at != replaceable_.end()) s.replaceable = at->second;
+  }
+  askedIn_.assign(replaceable_.size(), 0);
+  makeCore();
+}
+
+double LoopCost::needed(std::span<const uint32_t> replaced) {
+  noteReplaceable(replaced);
+  ++question_;
+  for (const uint32_t operand : replaced) askedIn_[replaceable_.find(operand)->second] = question_;
+  const auto isRead = [&](const Source& s) {
+    return s.replaceable == kNone || askedIn_[s.replaceable] != question_;
+  };
+  for (const uint32_t s : cuts_)
+    if (isRead(sources_[s])) mark(sources_[s].node, question_);
+  double all = core_;
   while (!work_.empty()) {
     const Node n = nodes_[work_.back()];
     work_.pop_back();
     all += n.price;
-    for (uint32_t s = n.firstSource; s < n.firstSource + n.sourceCount; ++s) {
-      const Source& source = sources_[s];
-      if (nodes_[source.node].isMarked || (source.operand != kNone && replaced.contains(source.operand))) continue;
-      nodes_[source.node].isMarked = true;
-      work_.push_back(source.node);
-    }
+    for (uint32_t s = n.firstSource; s < n.firstSource + n.sourceCount; ++s)
+      if (isRead(sources_[s])) mark(sources_[s].node, question_);
   }
   return all;
 }
 
 bool LoopCost::isNeeded(RegId reg, ValueId v) const {
   const uint32_t n = nodeOf_[numbers_(reg, v)];
-  return n != kNone && nodes_[n].isMarked;
+  return n != kNone && (nodes_[n].mark == kCore || nodes_[n].mark == question_);
 }
 
 }  // namespace ptxopt

@@ -6,11 +6,12 @@
 // only replaced addresses needed, counters included, costs nothing.
 // Prices: 32-bit operations 1, those of 64 bits by architecture (analysis/machine/prices.def); mul.wide and the
 // 64-bit addition that reads it count once; shl.b64 before an addition is free with it. Memory accesses, floating
-// point and control are the same in all forms and cost nothing here. Cost: linear in the loop to make, and for each question.
+// point and control are the same in all forms and cost nothing here. Cost: linear in the loop to make, and for each
+// question in what the operands decide that some question replaced.
 #pragma once
 
 #include <span>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "passes/loops/loop_uses.h"
@@ -24,23 +25,27 @@ class LoopCost {
   ~LoopCost();
   LoopCost(const LoopCost&) = delete;
 
-  // Machine instructions a round when the operands in `replaced` (indices in Function::operands) are not read.
-  double needed(const std::unordered_set<uint32_t>& replaced);
+  // Machine instructions a round when the operands in `replaced` (indices in Function::operands, in any order) are not read.
+  double needed(std::span<const uint32_t> replaced);
   // Whether the value is needed in what the last question was.
   bool isNeeded(RegId reg, ValueId v) const;
   std::size_t size() const { return nodes_.size(); }
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kCore = 1;  // of marks
+
   struct Node {
     InstrId instruction;  // none for a phi
     uint32_t firstSource = 0, sourceCount = 0;
     double price = 0;
     bool isRoot = false;
-    bool isMarked = false;
+    uint32_t mark = 0;  // kCore, or the last question in which it was needed
   };
   struct Source {
-    uint32_t operand;  // in Function::operands; UINT32_MAX for what comes into a phi
+    uint32_t operand;  // in Function::operands; kNone for what comes into a phi
     uint32_t node;
+    uint32_t replaceable = kNone;  // its number, where a question replaced it
   };
 
   struct Phi {
@@ -56,6 +61,10 @@ class LoopCost {
   void addSources(Phi phi, std::size_t node, std::vector<Phi>& phis);
   void setSources(std::size_t node, uint32_t first);
   void markReadAfter(std::size_t instructions, const std::vector<Phi>& phis);
+
+  void makeCore();
+  void mark(uint32_t node, uint32_t as);
+  void noteReplaceable(std::span<const uint32_t> replaced);
 
   double priceOf(InstrId id) const;
   double priceOfSum(InstrId id) const;
@@ -73,6 +82,13 @@ class LoopCost {
   std::vector<Node> nodes_;
   std::vector<Source> sources_;
   std::vector<uint32_t> work_;
+
+  // Operands that questions replaced, by their index; and the last question that did. What is needed without reading any of them is
+  // the core; `cuts_` are the sources by which it reads the rest.
+  std::unordered_map<uint32_t, uint32_t> replaceable_;
+  std::vector<uint32_t> askedIn_, cuts_;
+  uint32_t question_ = 0;  // the last one; kCore before the first
+  double core_ = 0;
 };
 
 }  // namespace ptxopt

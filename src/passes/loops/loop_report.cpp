@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ptxopt {
 
 std::string LoopReports::text(ExprId e) const {
@@ -34,7 +36,7 @@ LoopReport& LoopReports::begin(LoopId l) {
 }
 
 void LoopReports::decline(LoopId l, std::string_view reason) {
-  begin(l).declined = reason;
+  if (context_.describesLoops) begin(l).declined = reason;
   ++loops_[reason];
 }
 
@@ -49,30 +51,30 @@ LoopReport::Group& LoopReports::describe(LoopReport& report, const UseGroup& gro
 
 void LoopReports::tell(LoopId l, std::span<const GroupForms> groups, std::span<const SkippedGroup> skipped,
                        bool stepsChange, const SelectionResult& result) {
+  for (const SkippedGroup& g : skipped) ++groups_[g.why];
+  const std::string_view declined = whyUnchanged(groups, skipped, stepsChange);
+  // Where all groups were skipped, each is counted by itself already.
+  if (!declined.empty() && (!groups.empty() || skipped.empty())) ++loops_[declined];
+  if (!context_.describesLoops) return;
   LoopReport& report = begin(l);
   report.before = result.before;
   report.after = result.after;
-  bool any = stepsChange;
+  report.declined = declined;
   for (const GroupForms& g : groups) {
     LoopReport::Group& to = describe(report, *g.group);
     for (std::size_t k = 0; k < g.formulas.size(); ++k) {
       const Formula& f = g.formulas[k];
       to.forms.push_back({name(f.kind), f.perRound, f.setup, f.registers, f.bad, k == g.chosen});
     }
-    any |= g.chosen != 0;
   }
-  for (const SkippedGroup& g : skipped) {
-    describe(report, *g.group).declined = g.why;
-    ++groups_[g.why];
-  }
-  if (any) return;
-  // Where all groups were skipped, each is counted by itself already.
-  if (groups.empty() && !skipped.empty()) {
-    report.declined = skipped.front().why;
-    return;
-  }
-  report.declined = groups.empty() ? "no-uses" : "not-better";
-  ++loops_[report.declined];
+  for (const SkippedGroup& g : skipped) describe(report, *g.group).declined = g.why;
+}
+
+std::string_view LoopReports::whyUnchanged(std::span<const GroupForms> groups,
+                                           std::span<const SkippedGroup> skipped, bool stepsChange) {
+  if (stepsChange || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; })) return {};
+  if (!groups.empty()) return "not-better";
+  return skipped.empty() ? "no-uses" : skipped.front().why;
 }
 
 void LoopReports::tellDeclines() {

@@ -1,5 +1,5 @@
 // What lsr says of each loop: which forms its groups of addresses could take and took, and why nothing was
-// done. The reports go to PassReport::loops, and the reasons, counted, to its declines.
+// done. The reports go to PassReport::loops, if anybody reads them, and the reasons, counted, to its declines.
 #pragma once
 
 #include <map>
@@ -27,6 +27,8 @@ class LoopReports {
   void tellDeclines();
 
  private:
+  static std::string_view whyUnchanged(std::span<const GroupForms> groups, std::span<const SkippedGroup> skipped,
+                                       bool stepsChange);
   LoopReport& begin(LoopId l);
   LoopReport::Group& describe(LoopReport& report, const UseGroup& group) const;
   std::string text(ExprId e) const;

@@ -296,12 +296,12 @@ class LoopReducer {
   }
 
   // The operands that the chosen forms no longer read.
-  std::unordered_set<uint32_t> replaced(const LoopPlan& plan, std::span<const GroupForms> groups) const {
-    std::unordered_set<uint32_t> all;
+  std::vector<uint32_t> replaced(const LoopPlan& plan, std::span<const GroupForms> groups) const {
+    std::vector<uint32_t> all;
     for (const GroupForms& g : groups)
       if (g.chosen != 0 && g.formulas[g.chosen].kind != FormulaKind::UnitStep)
-        for (const AddressUse& u : g.group->uses) all.insert(u.operand);
-    if (plan.counter && plan.counter->test) all.insert(plan.counter->tested);
+        for (const AddressUse& u : g.group->uses) all.push_back(u.operand);
+    if (plan.counter && plan.counter->test) all.push_back(plan.counter->tested);
     return all;
   }
 

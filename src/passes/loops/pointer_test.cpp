@@ -141,7 +141,7 @@ class PointerTestFinder {
 }  // namespace
 
 std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, const LoopUses& uses,
-                                           std::unordered_set<uint32_t> replaced,
+                                           std::vector<uint32_t> replaced,
                                            const std::function<bool(ExprId)>& isUniform) {
   ScalarEvolution& evolution = t.context.analyses.scalarEvolution();
   const TripCount& trip = evolution.tripCount(t.loop);
@@ -156,7 +156,7 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
   const uint32_t tested = i.firstOperand + at;
   const double now = info(t.context.module.form(i).type).bits == 64 ? t.context.prices().compare64 : 1;
   const double before = cost.needed(replaced);
-  replaced.insert(tested);
+  replaced.push_back(tested);
   const double gain = before - cost.needed(replaced) + now - t.context.prices().compare64;
   if (gain <= 0) return std::nullopt;
   const ScevExpressions& e = evolution.expressions();

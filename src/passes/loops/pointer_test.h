@@ -39,7 +39,7 @@ struct PointerTest {
 
 // `replaced`: operands that the choice of forms no longer reads (LoopCost::needed).
 std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, const LoopUses& uses,
-                                           std::unordered_set<uint32_t> replaced,
+                                           std::vector<uint32_t> replaced,
                                            const std::function<bool(ExprId)>& isUniform);
 
 void applyPointerTest(Function& f, PassContext& context, Expander& expander, const PointerTest& p,

@@ -51,19 +51,19 @@ class Selector {
   }
 
   double rounds() {
-    std::unordered_set<uint32_t> replaced;
+    replaced_.clear();
     double all = 0;
     for (const GroupForms& g : groups_) {
       if (g.chosen == 0) continue;
       all += priceOf(g, g.formulas[g.chosen]);
       if (g.formulas[g.chosen].kind == FormulaKind::UnitStep) continue;
-      for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
+      for (const AddressUse& u : g.group->uses) replaced_.push_back(u.operand);
     }
     if (usesCounter()) {
       all += 1;
-      if (counters_[counter_].test) replaced.insert(counters_[counter_].tested);
+      if (counters_[counter_].test) replaced_.push_back(counters_[counter_].tested);
     }
-    return all + cost_.needed(replaced);
+    return all + cost_.needed(replaced_);
   }
 
   bool usesCounter() const {
@@ -101,7 +101,9 @@ class Selector {
     for (uint32_t c = 0; c < 2 * (counters_.size() + 1); ++c) {
       counter_ = c < 2 ? kNoCounter : c / 2 - 1;
       allowsUnits_ = c % 2 == 0;
-      const double found = tryAll();
+      for (GroupForms& g : groups_) g.chosen = this->best(g);
+      if (wasTried()) continue;
+      const double found = takeBack();
       if (found >= least || (needsGain_ && rounds() >= roundsBefore)) continue;
       least = found;
       counter = usesCounter() ? counter_ : kNoCounter;
@@ -111,9 +113,17 @@ class Selector {
     for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].chosen = best[g];
   }
 
-  // All groups in their best forms; then each goes back to its old form if the total does not rise.
-  double tryAll() {
-    for (GroupForms& g : groups_) g.chosen = best(g);
+  // Whether the same forms were tried with the same counter, or both times with none.
+  bool wasTried() {
+    std::vector<std::size_t> now{usesCounter() ? counter_ : kNoCounter};
+    for (const GroupForms& g : groups_) now.push_back(g.chosen);
+    if (std::ranges::find(tried_, now) != tried_.end()) return true;
+    tried_.push_back(std::move(now));
+    return false;
+  }
+
+  // All groups are in their best forms; each goes back to its old form if the total does not rise.
+  double takeBack() {
     double least = total(rounds());
     std::size_t work = 0;
     for (GroupForms& g : groups_) {
@@ -131,9 +141,9 @@ class Selector {
 
   // The price of leaving a group as it is: what falls away without it.
   double keepPrice(const GroupForms& g, double all) {
-    std::unordered_set<uint32_t> replaced;
-    for (const AddressUse& u : g.group->uses) replaced.insert(u.operand);
-    return all - cost_.needed(replaced);
+    replaced_.clear();
+    for (const AddressUse& u : g.group->uses) replaced_.push_back(u.operand);
+    return all - cost_.needed(replaced_);
   }
 
   // These rules look at one group at a time: a counter that several would share is none of their forms.
@@ -181,6 +191,8 @@ class Selector {
   const bool discountsComplexity_;
   const double unitSetup_;
   const bool needsGain_;
+  std::vector<uint32_t> replaced_;
+  std::vector<std::vector<std::size_t>> tried_;
 };
 
 }  // namespace

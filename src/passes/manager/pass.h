@@ -32,6 +32,7 @@ struct PassContext {
   std::string_view target = {};  // optimized for; empty: the module's
   std::string error = {};        // what the pass found wrong with its own work: an internal error
   AnalysisSet preserved = {};    // by this run, beyond what the pass's row says
+  bool describesLoops = true;    // whether anybody reads PassReport::loops
 
   std::string_view architecture() const { return target.empty() ? module.architecture() : target; }
   // Of the architecture.

@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/machine/kernel_needs.h"
 #include "passes/memory/indexed_reach.h"
@@ -49,13 +50,9 @@ class LocalPromotion {
       if (whyNot.empty()) slots_[v.value] = makeSlots(v, whyNot);
       if (!whyNot.empty()) decline(v, whyNot);
     }
-    Function result = f_;
-    bool changed = promote(result);
-    for (unsigned round = 0; reach_.widen(result); ++round) {
-      if (round == kMostRounds) reach_.takeAll();
-      result = f_;
-      changed = promote(result);
-    }
+    Function result;
+    bool changed = settle(result, false);
+    if (changed && losesBlocks(result)) changed = settle(result, true);
     tell();
     if (changed) f_ = std::move(result);
     return changed;
@@ -77,13 +74,26 @@ class LocalPromotion {
     bool isReached = false;  // by an indexed access
   };
 
-  // Makes slots that no indexed access reaches registers in `result`, which is as the function is.
-  bool promote(Function& result) {
+  // Promotes in a copy of the function until accesses with an index reach no more than was assumed.
+  bool settle(Function& result, bool keepsBlocks) {
+    result = f_;
+    bool changed = promote(result, keepsBlocks);
+    for (unsigned round = 0; reach_.widen(result); ++round) {
+      if (round == kMostRounds) reach_.takeAll();
+      result = f_;
+      changed = promote(result, keepsBlocks);
+    }
+    return changed;
+  }
+
+  // Makes slots that no indexed access reaches registers in `result`, which is as the function is. To keep the resident blocks
+  // takes the estimates of registers of several functions; where they are kept anyway, that is known at the end.
+  bool promote(Function& result, bool keepsBlocks) {
     makeGroups();
     std::size_t groups = groupsWithin(static_cast<uint32_t>(context_.knobs[Knob::SroaWords]));
     choose(groups);
     bool changed = apply(result);
-    if (const uint32_t before = blocksOf(f_); changed && blocksOf(result) < before) {
+    if (keepsBlocks && changed && losesBlocks(result)) {
       // The most groups with which no resident block is lost. More registers for more groups.
       std::size_t few = 0;
       while (few + 1 < groups) {
@@ -91,7 +101,7 @@ class LocalPromotion {
         choose(middle);
         result = f_;
         apply(result);
-        (blocksOf(result) < before ? groups : few) = middle;
+        (losesBlocks(result) ? groups : few) = middle;
       }
       choose(few);
       result = f_;
@@ -132,10 +142,17 @@ class LocalPromotion {
     if (left != 0) context_.decline("register-pressure", fmt::format("{} slot{}", left, left == 1 ? "" : "s"));
   }
 
-  // Resident blocks by the estimate of registers; of device functions and unknown targets always the same.
-  uint32_t blocksOf(const Function& f) const {
+  // Whether fewer blocks of a kernel are resident than of the function as it was, by the estimate of registers.
+  bool losesBlocks(const Function& result) {
     const Architecture* const machine = architecture(context_.architecture());
-    if (!f.isEntry || machine == nullptr) return 0;
+    if (!f_.isEntry || machine == nullptr) return false;
+    const uint32_t after = blocksOf(result, *machine);
+    if (after >= before_.value_or(mostBlocks(result, *machine))) return false;
+    if (!before_) before_ = blocksOf(f_, *machine);
+    return after < *before_;
+  }
+
+  uint32_t blocksOf(const Function& f, const Architecture& machine) const {
     // Without what is dead by now: addresses that were kept in slots.
     Function clean = f;
     {
@@ -146,9 +163,15 @@ class LocalPromotion {
       dce(clean, context);
     }
     Analyses analyses(context_.module, clean, livenessLimits(context_.knobs));
-    const KernelNeeds needs =
-        kernelNeeds(context_.module, clean, &context_.moduleAnalyses.get<ModuleCalledNeeds>());
-    return occupancy(*machine, needs.block(analyses.plainRegisters())).blocks;
+    return occupancy(machine, needsOf(clean).block(analyses.plainRegisters())).blocks;
+  }
+
+  // However few registers it takes.
+  uint32_t mostBlocks(const Function& f, const Architecture& machine) const {
+    return occupancy(machine, needsOf(f).block(1)).blocks;
+  }
+  KernelNeeds needsOf(const Function& f) const {
+    return kernelNeeds(context_.module, f, &context_.moduleAnalyses.get<ModuleCalledNeeds>());
   }
 
   void decline(VariableId v, std::string_view why) {
@@ -268,7 +291,8 @@ class LocalPromotion {
   IndexedReach reach_;
   std::vector<std::vector<LocalSlot>> slots_;  // by VariableId
   std::vector<Group> groups_;
-  uint64_t dropped_ = 0;  // declarations
+  std::optional<uint32_t> before_;  // resident blocks of the function as it was
+  uint64_t dropped_ = 0;            // declarations
 };
 
 bool hasLocals(const Module& module, const Function& f) {
