@@ -34,6 +34,8 @@ class Loops {
 
   std::size_t size() const { return loops_.size(); }
   const Loop& operator[](LoopId l) const { return loops_[l.value]; }
+  // Whether no loop is in it. Loops stand in pre-order.
+  bool isInnermost(LoopId l) const { return l.value + 1 == loops_.size() || loops_[l.value + 1].parent != l; }
   // The innermost loop that a block belongs to; none outside loops.
   LoopId of(BlockId b) const { return loopOf_[b.value]; }
   uint32_t depth(BlockId b) const { return of(b).valid() ? loops_[of(b).value].depth : 0; }
@@ -66,7 +68,7 @@ class Loops {
   bool findNatural(const Cfg& cfg);
   void findAll(const Cfg& cfg);
 
-  std::vector<Loop> loops_;  // parents before children
+  std::vector<Loop> loops_;  // in pre-order
   std::vector<LoopId> loopOf_;
   std::vector<BlockId> blocks_;
   std::vector<uint32_t> place_;  // by block: where in blocks_, UINT32_MAX outside loops

@@ -110,7 +110,7 @@ LoopUnits::LoopUnits(const Module& module, const Function& f, const Cfg& cfg, co
 
 // What every round executes: what dominates all latches.
 double LoopUnits::share(BlockId b) const {
-  if (everyRound_.valid() && dominators_.dominates(b, everyRound_)) return 1;
+  if (isEveryRound(b)) return 1;
   // A branch that only skips it leads to where it leads.
   const auto before = cfg_.predecessors(b);
   if (before.size() != 1) return 0.5;

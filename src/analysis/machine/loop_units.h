@@ -49,6 +49,10 @@ class LoopUnits {
   UnitCycles of(LoopId l);
   // ... without the loops in it.
   UnitCycles withoutInner(LoopId l);
+  // Asks for nothing but what follows, of this loop.
+  void enter(LoopId l) { enter(l, true); }
+  // Whether every round executes what stands in the block; of the loop asked for last.
+  bool isEveryRound(BlockId b) const { return everyRound_.valid() && dominators_.dominates(b, everyRound_); }
   // How often a round executes what stands in the block; of the loop asked for last.
   double share(BlockId b) const;
   // Whether the instruction is executed once for all rounds; of the loop asked for last.

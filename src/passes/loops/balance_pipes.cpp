@@ -61,11 +61,8 @@ class BalancePipes : FunctionPass {
         units_(context.module, f, cfg_, context.analyses.dominators(), loops_, machine) {}
 
   bool run() {
-    std::vector<bool> isOuter(loops_.size());
     for (uint32_t l = 0; l < loops_.size(); ++l)
-      if (loops_[LoopId(l)].parent.valid()) isOuter[loops_[LoopId(l)].parent.value] = true;
-    for (uint32_t l = 0; l < loops_.size(); ++l)
-      if (!isOuter[l]) look(LoopId(l));
+      if (loops_.isInnermost(LoopId(l))) look(LoopId(l));
     missed_.tell(context_, "loop");
     products_.tell(context_, "product");
     apply();
