@@ -76,7 +76,7 @@ TEST_CASE("api: levels, passes and skip") {
         "cross-type-coalescer "
         "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll widen-accesses "
         "schedule-loads "
-        "balance-pipes hold-parameters "
+        "balance-pipes hold-parameters rotate-addresses "
         "sink-parameters ");
   CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
         "inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
@@ -85,7 +85,7 @@ TEST_CASE("api: levels, passes and skip") {
         "cross-type-coalescer divide "
         "licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll dce@2 widen-accesses "
         "schedule-loads "
-        "balance-pipes hold-parameters "
+        "balance-pipes hold-parameters rotate-addresses "
         "sink-parameters ");
   CHECK(optimize(kDead, {.level = 0}).output == kDead);
   CHECK(optimize(kDead, {.passes = std::vector<std::string>{}}).output == kDead);

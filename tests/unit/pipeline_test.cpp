@@ -34,7 +34,7 @@ TEST_CASE("pipeline: levels") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll dce@2 widen-accesses schedule-loads balance-pipes hold-parameters sink-parameters ");
+        "lsr runtime-unroll dce@2 widen-accesses schedule-loads balance-pipes hold-parameters rotate-addresses sink-parameters ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
 }
@@ -49,7 +49,7 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "cross-type-coalescer "
         "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll widen-accesses "
         "schedule-loads "
-        "balance-pipes hold-parameters "
+        "balance-pipes hold-parameters rotate-addresses "
         "sink-parameters ");
   CHECK(steps({.skip = second}) ==
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
@@ -57,7 +57,7 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll widen-accesses schedule-loads balance-pipes hold-parameters sink-parameters ");
+        "lsr runtime-unroll widen-accesses schedule-loads balance-pipes hold-parameters rotate-addresses sink-parameters ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");
   const Names chosen{"dce@2", "rename-webs", "dce", "rename-webs"}, last{"rename-webs@2"};
