@@ -9,7 +9,6 @@
 lexer grammar PtxLexer;
 
 SKIPPED    : TRIVIA+ -> skip ;
-LINE_MARK  : '#' [ \t]* ( 'line' [ \t]+ )? [0-9] ~[\n]* ;   // `# 12 "file.cu"`, `#line 5`: the token loop drops it at a line's start
 
 SEMI       : ';' ;
 COMMA      : ',' ;
@@ -27,6 +26,7 @@ PLUS       : '+' ;
 MINUS      : '-' ;
 BANG       : '!' ;
 TILDE      : '~' ;
+BACKSLASH  : '\\' ;                                   // before an opcode: the word is one, which it is anyway
 BINARY     : '|' | '*' | '/' | '%' | '&' | '^' | '||' | '&&' | '==' | '!=' | '<=' | '>=' | '<<' | '>>' | '?' ;
 
 INT        : ( [0-9]+ | '0' [xX] [0-9a-fA-F]+ | '0' [bB] [01]+ ) 'U'? | 'WARP_SZ' ;   // a number wherever one may stand: .maxntid WARP_SZ
@@ -39,7 +39,7 @@ WORD       : [a-zA-Z_$] [a-zA-Z0-9_$]* SUFFIX* ;       // opcode, label, symbol,
 REG        : '%' [a-zA-Z0-9_$]+ SUFFIX* ;              // %r1 %tid.x %v.y %r1.b0
 
 VERSION    : '.version' ;
-TARGET     : '.target' ;
+TARGET     : '.target' ;       // the token loop ends the names after it at a dot: `.target sm_90.address_size 64`
 ADDRESS    : '.address_size' ;
 FUNC       : '.func' ;
 ENTRY      : '.entry' ;
@@ -62,8 +62,11 @@ DIRECTIVE  : '.' [a-zA-Z0-9_$]+ ( '::' [a-zA-Z0-9_$]+ | SPARSITY )* ;   // .b32 
 
 ERROR      : . ;
 
-fragment TRIVIA   : [ \t\r\n\f] | '//' ~[\n]* | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' ;
-fragment INSIDE   : [ \t\r\n\f] | '//' ~[\n]* '\n' | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' ;   // inside a token a comment ends
+fragment TRIVIA   : [ \t\r\n\f] | '//' ~[\n]* | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' | LINEMARK ;
+fragment INSIDE   : [ \t\r\n\f] | '//' ~[\n]* '\n' | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' | LINEMARK ;   // inside a token a comment ends
+// `# 12 "file.cu" 1`, `#line 5 "file.cu"`: a comment wherever one may stand.
+fragment LINEMARK : '#' BLANK* ( 'line' BLANK* )? [0-9]+ BLANK+ '"' ~["]* '"' ( BLANK+ [0-9]+ )* BLANK* '\n' ;
+fragment BLANK    : [ \t\r\f] ;
 fragment EXPONENT : [eE] [+\-]? [0-9]+ ;
 fragment SUFFIX   : ( '.' | '::' ) [a-zA-Z0-9_$]+ | SPARSITY | '.const[' [0-9]+ ']' ;   // ld.const[2].u32: PTX 1.x
 fragment SPARSITY : '::' [0-9]+ ':' [0-9]+ ;   // .sp::2:4

@@ -85,10 +85,10 @@ item
   ;
 
 sectionItem
-  : DIRECTIVE MINUS? (INT | FLOAT | HEXFLOAT | DIRECTIVE | WORD {b->nameInSection(prev());})
-    ((PLUS | MINUS) (INT | WORD {b->nameInSection(prev());}))*
-    ( COMMA MINUS? (INT | FLOAT | HEXFLOAT | DIRECTIVE | WORD {b->nameInSection(prev());})
-      ((PLUS | MINUS) (INT | WORD {b->nameInSection(prev());}))* )*
+  : DIRECTIVE MINUS? (INT | FLOAT | HEXFLOAT | DIRECTIVE | (WORD | REG) {b->nameInSection(prev());})
+    ((PLUS | MINUS) (INT | (WORD | REG) {b->nameInSection(prev());}))*
+    ( COMMA MINUS? (INT | FLOAT | HEXFLOAT | DIRECTIVE | (WORD | REG) {b->nameInSection(prev());})
+      ((PLUS | MINUS) (INT | (WORD | REG) {b->nameInSection(prev());}))* )*
   | (WORD | REG) COLON
   | RBRACE {b->closeSection();}
   ;
@@ -115,13 +115,15 @@ functionDirective
     ) {b->functionDirectiveEnd(prev());}
   ;
 
-// A module-level variable, or inside a function a register or variable.
+// A module-level variable, or inside a function a register or variable. `.reg .b32 ;` declares nothing.
 declaration
   : {b->declaration(next());}
     (SPACE (LBRACKET INT RBRACKET)? | ALIGN INT) modifier*
-    (WORD | REG) {b->declareName(prev());} suffix (ASSIGN initializer)? {b->declared(false);}
-    (COMMA (WORD | REG) {b->declareName(prev());} suffix (ASSIGN initializer)? {b->declared(false);})*
-    SEMI
+    ( (WORD | REG) {b->declareName(prev());} suffix (ASSIGN initializer)? {b->declared(false);}
+      (COMMA (WORD | REG) {b->declareName(prev());} suffix (ASSIGN initializer)? {b->declared(false);})*
+      SEMI
+    | SEMI {b->declaredNothing(prev2(), prev());}
+    )
   ;
 
 modifier
@@ -199,12 +201,14 @@ constantPrimary
 
 statements
   : ( {b->start(next());}
-      ( GUARD {b->guard(prev());} WORD {b->opcode(prev());} opcodeSuffix* operands? SEMI
+      ( GUARD {b->guard(prev());} (WORD | BACKSLASH WORD {b->escaped(prev());}) {b->opcode(prev());}
+        opcodeSuffix* operands? SEMI
+      | BACKSLASH WORD {b->escaped(prev()); b->opcode(prev());} opcodeSuffix* operands? SEMI
       | WORD (COLON {b->label(prev2());} | {b->opcode(prev());} opcodeSuffix* operands? SEMI)
       | REG COLON {b->label(prev2());}
       | LBRACE {b->openScope(prev());}
       | RBRACE {b->closeScope(prev());}
-      | declaration
+      | attribute* declaration
       | loc
       | pragma
       | TARGETS {b->targets(prev());} target (COMMA target)* SEMI

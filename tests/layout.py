@@ -24,7 +24,7 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 FOLDERS = ["inputs/opcodes", "inputs/hazards", "inputs/syntax/accepted"]
 PIECE = re.compile(rb'"[^"]*"|//[^\n]*|/\*.*?\*/|\s+|[^\s"/]+|/', re.S)
 TRIVIA = [b" ", b"\n", b"\t", b"\r\n", b" /* { ; \" */ ", b" // } @p bra L;\n", b"\n\n  \f"]
-LINE_MARK = re.compile(rb"^[ \t]*#", re.M)  # `# 12 "a.h"` must stay on a line of its own: such files are left out
+LINE_MARK = re.compile(rb'#\s*(line\s*)?\d+\s')  # `# 12 "a.h"` ends with its line: such files are left out
 
 
 def relaid(text, chance):

@@ -223,13 +223,16 @@ uint32_t Builder::declarationForm(SourceRange range) {
   form.text = module_.names.internCopy(text);
   Lexer lexer(module_.names[form.text]);
   Token token, left;
+  bool alignsPointee = false;
   for (lexer.next(token); token.type != Token::kEnd; left = token, lexer.next(token)) {
     const std::string_view name = token.view().substr(token.view().starts_with('.') ? 1 : 0);
     if (token.type == PtxLexer::SPACE) (form.isPointer ? form.pointee : form.space) = declaredSpace(name);
-    if (token.type == PtxLexer::ALIGN && form.type != ScalarType::None && !form.isPointer)
-      throw SyntaxError(range.begin, "'.align' after the type");
+    // Neither where the parameter lies nor a pointer's `.ptr .align`: ptxas only writes it down for the driver.
+    if (alignsPointee && token.type != PtxLexer::INT)
+      throw SyntaxError(range.begin, fmt::format("'{}' after an alignment after the type", token.view()));
+    if (token.type == PtxLexer::ALIGN && form.type != ScalarType::None && !form.isPointer) alignsPointee = true;
     if (token.type == PtxLexer::LINKAGE && name == "extern") form.isExtern = true;
-    if (left.type == PtxLexer::ALIGN) {
+    if (left.type == PtxLexer::ALIGN && !alignsPointee) {
       uint64_t value = 0;
       parseInteger(token.view(), value);
       (form.isPointer ? form.pointeeAlignment : form.alignment) = static_cast<uint32_t>(value);
@@ -246,6 +249,7 @@ uint32_t Builder::declarationForm(SourceRange range) {
   }
   formOf_[raw.value] = static_cast<uint32_t>(module_.declarationForms.size());
   module_.declarationForms.push_back(form);
+  alignsPointee_.push_back(alignsPointee);
   return formOf_[raw.value];
 }
 
@@ -256,6 +260,8 @@ void Builder::declareName(const Token& t) {
     firstDeclarator_ = function_ != nullptr && (context_ == Context::Body)
                            ? static_cast<uint32_t>(function_->declarators.size())
                            : static_cast<uint32_t>(module_.variables.size());
+    if (alignsPointee_[declarationForm_] && !(inParameters_ && (inPrototype_ || function_->isEntry)))
+      throw SyntaxError(declarationBegin_, "'.align' after the type");
   }
   checkName(t);
   declarator_ = Declarator{.name = intern(t)};
@@ -357,6 +363,13 @@ void Builder::declared(bool isParameter) {
         redeclared();
   }
   if (context_ == Context::Body) function_->declarators.push_back(declarator_);
+}
+
+// `.reg .b32 ;`: ptxas takes any declaration without names, if it has a type.
+void Builder::declaredNothing(const Token& last, const Token& semicolon) {
+  if (last.type != PtxLexer::DIRECTIVE) fail(semicolon, "unexpected ';', expected a type, a name or a register");
+  declarationForm_ = declarationForm({declarationBegin_, offsetOf(semicolon)});
+  if (context_ == Context::Body) firstDeclarator_ = static_cast<uint32_t>(function_->declarators.size());
 }
 
 // A few bytes may name many variables or targets; that has limits.

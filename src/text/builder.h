@@ -56,9 +56,11 @@ class Builder {
   void nest(const Token& t);
   void unnest() { --nesting_; }
   void declared(bool isParameter);
+  void declaredNothing(const Token& last, const Token& semicolon);
 
   // ---- statements ----
   void guard(const Token& t);
+  void escaped(const Token& t);
   void opcode(const Token& t);
   void opcodeSuffix(const Token& t);
   void label(const Token& t);
@@ -184,6 +186,8 @@ class Builder {
   std::size_t alias_ = 0;           // in Module::symbols, of the .alias that is being read
   std::vector<bool> isDefined_;     // functions with a body, by NameId
   std::vector<uint32_t> formOf_;    // declaration form by NameId of its raw text
+  std::vector<bool>
+      alignsPointee_;  // by declaration form: `.align` after the type, which only parameters of kernels have
   std::vector<Pending> pending_;
 };
 

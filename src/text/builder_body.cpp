@@ -143,6 +143,8 @@ void Builder::guard(const Token& t) {
       i = std::min(text.find('\n', i), begin);
     else if (rest.starts_with("/*"))
       i = std::min(text.find("*/", i + 2), begin) + 1;
+    else if (text[i] == '#')  // a line mark
+      i = std::min(text.find('"', text.find('"', i) + 1), begin);
     else if (text[i] == '!')
       negated = true;
   }
@@ -159,6 +161,11 @@ void Builder::guard(const Token& t) {
   operand.role = Role::Use;
   operand.flags = static_cast<uint8_t>(Operand::Guard | (negated ? Operand::Not : 0));
   guarded_ = true;
+}
+
+// After a backslash. ptxas takes it before any instruction, and `call` is a word of its syntax.
+void Builder::escaped(const Token& t) {
+  if (t.view() == "call" || t.view().starts_with("call.")) fail(t, "a backslash before 'call'");
 }
 
 void Builder::opcode(const Token& t) {

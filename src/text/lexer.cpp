@@ -29,7 +29,7 @@ constexpr auto kPlain = [] {
   for (std::size_t state = 0; state < plain.size(); ++state) {
     const uint16_t type = kAccepts[state];
     const bool isPlain =
-        type != kSkip && type != PtxLexer::LINE_MARK && type != PtxLexer::SOURCE_TEXT && type != PtxLexer::FLOAT;
+        type != kSkip && type != PtxLexer::TARGET && type != PtxLexer::SOURCE_TEXT && type != PtxLexer::FLOAT;
     plain[state] = isPlain ? type : 0;
   }
   return plain;
@@ -77,6 +77,21 @@ uint16_t longestBefore(const char* begin, const char*& after) {
   return type;
 }
 
+// Where a directive is glued to one of the names at `begin`, which stand after `.target`: `sm_90.address_size` is two tokens
+// there, and one elsewhere, where it is an opcode. Null: nowhere.
+const char* gluedToTarget(const char* begin, const char* end) {
+  uint16_t wanted = PtxLexer::WORD;
+  for (const char *p = begin, *after = p; p < end; p = after) {
+    uint16_t type = kAccepts[run(p, end, after)];
+    if (type == 0) type = longestBefore(p, after);
+    if (type == kSkip) continue;
+    if (type != wanted) break;
+    if (const char* const dot = std::find(p, after, '.'); dot != after) return dot;
+    wanted = type == PtxLexer::WORD ? PtxLexer::COMMA : PtxLexer::WORD;
+  }
+  return nullptr;
+}
+
 // Where a text goes on after the first line that is `.source_end` and nothing else; npos where there is none.
 std::size_t pastSourceEnd(std::string_view source, std::size_t at) {
   constexpr std::string_view kEnd = ".source_end", kBlanks = " \t\r";
@@ -93,12 +108,16 @@ std::size_t pastSourceEnd(std::string_view source, std::size_t at) {
 }  // namespace
 
 void Lexer::fill(Token* token, Token* last) {
-  const char* const end = source_.data() + source_.size();
   const char* p = at_;
+  const char* end = stop_;
   while (token != last) {
     while (p < end && kSteps[kStart][static_cast<unsigned char>(*p)] == kBlank) ++p;
     token->begin = p;
     if (p == end) {
+      if (end != source_.data() + source_.size()) {
+        end = stop_ = source_.data() + source_.size();
+        continue;
+      }
       token->length = 0;
       token->type = Token::kEnd;
       break;
@@ -119,6 +138,7 @@ void Lexer::fill(Token* token, Token* last) {
     } else {
       isToken = takeOther(p, after, kAccepts[state], *token);
       after = at_;
+      end = stop_;
     }
     token->length = static_cast<uint32_t>(after - p);
     p = after;
@@ -135,12 +155,8 @@ void Lexer::fill(Token* token, Token* last) {
   if (type == 0) type = PtxLexer::ERROR;
   at_ = std::max(after, begin + 1);
   if (type == kSkip) return false;
-  if (type == PtxLexer::LINE_MARK) {  // a comment where it begins a line, else nothing that PTX knows
-    const char* p = begin;
-    while (p > source_.data() && (p[-1] == ' ' || p[-1] == '\t')) --p;
-    if (p == source_.data() || p[-1] == '\n') return false;
-    type = PtxLexer::ERROR;
-  }
+  if (type == PtxLexer::TARGET)
+    if (const char* const glued = gluedToTarget(at_, end)) stop_ = glued;
   if (type == PtxLexer::SOURCE_TEXT) {
     const std::size_t past = pastSourceEnd(source_, static_cast<std::size_t>(at_ - source_.data()));
     if (past == std::string_view::npos)

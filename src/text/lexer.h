@@ -16,7 +16,8 @@ namespace ptxopt::text {
 // A position in a text, which must outlive the tokens.
 class Lexer {
  public:
-  explicit Lexer(std::string_view source) : source_(source), at_(source.data()) {}
+  explicit Lexer(std::string_view source)
+      : source_(source), at_(source.data()), stop_(source.data() + source.size()) {}
 
   // Writes the next token: of type Token::kEnd at the end of the source, again and again; of type PtxLexer::ERROR
   // for a byte that begins no token.
@@ -29,6 +30,7 @@ class Lexer {
 
   std::string_view source_;
   const char* at_;
+  const char* stop_;  // where the token that is being read ends at the latest
 };
 
 // What is wrong at a token of type PtxLexer::ERROR, or at one that begins a comment without end.

@@ -49,7 +49,9 @@ class FirstErrorStrategy final : public antlr4::DefaultErrorStrategy {
   static std::string expectation(antlr4::Parser* parser) {
     constexpr std::size_t kMost = 4;
     PtxParser::makeTables();
-    const antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
+    antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
+    if (expected.size() > 1)
+      expected.remove(static_cast<std::size_t>(PtxParser::BACKSLASH));  // nothing that anyone would write
     if (expected.size() == 0 || expected.size() > kMost) return {};
     std::string text;
     const auto types = expected.toList();
