@@ -34,7 +34,8 @@ TEST_CASE("pipeline: levels") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll dce@2 widen-accesses schedule-loads balance-pipes hold-parameters rotate-addresses sink-parameters ");
+        "lsr runtime-unroll dce@2 widen-accesses schedule-loads balance-pipes hold-parameters rotate-addresses "
+        "sink-parameters ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
 }
@@ -57,7 +58,8 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll widen-accesses schedule-loads balance-pipes hold-parameters rotate-addresses sink-parameters ");
+        "lsr runtime-unroll widen-accesses schedule-loads balance-pipes hold-parameters rotate-addresses "
+        "sink-parameters ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");
   const Names chosen{"dce@2", "rename-webs", "dce", "rename-webs"}, last{"rename-webs@2"};

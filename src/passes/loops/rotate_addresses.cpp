@@ -15,7 +15,7 @@
 //             is computed may wrap, but has no effects.
 // Cost:       linear in the innermost loops.
 // Declines:   too-large; by loop: irreducible, several-blocks, no-preheader, scope, register-pressure; by address: read-late, counter-read (something between
-//             reads the counter as it was).
+//             reads the counter as it was), too-long.
 #include <algorithm>
 #include <optional>
 
@@ -31,12 +31,13 @@ namespace ptxopt {
 namespace {
 
 constexpr uint32_t kNever = UINT32_MAX;
+constexpr std::size_t kMostMoved = 16;  // for one address
 constexpr uint32_t kFirstTarget = 100, kLastTarget = 110;
 
-class AddressRotation : IntervalPass {
+class AddressRotation : FunctionPass {
  public:
   AddressRotation(Function& f, PassContext& context)
-      : IntervalPass(f, context),
+      : FunctionPass(f, context),
         loops_(context.analyses.loops()),
         isEverywhere_(context.knobs[Knob::RotateAddressesEverywhere] != 0),
         budget_(f, context),
@@ -60,6 +61,8 @@ class AddressRotation : IntervalPass {
     InstrId step;           // of a counter
     InstrId made;           // by what may move
     uint32_t lastRead = 0;  // the place after it
+    bool isLoaded = false;
+    bool isReadLate = false;  // of a counter: from the wait to its step
   };
   struct Plan {
     InstrId before;              // in the block
@@ -161,17 +164,22 @@ class AddressRotation : IntervalPass {
     });
   }
 
-  // The first that reads something loaded.
-  uint32_t findWait() const {
-    std::vector<RegId> loaded;
+  // The first that reads something loaded. Counters that something reads from there to their steps are marked.
+  uint32_t findWait() {
+    uint32_t wait = kNever;
     for (uint32_t k = 0; k < body_.size(); ++k) {
-      for (const Operand& o : f_.operandsOf(f_[body_[k]]))
-        if (o.isRegister() && o.reads() && std::ranges::find(loaded, o.reg()) != loaded.end()) return k;
-      if (!isLoad(body_[k])) continue;
-      for (const Operand& o : f_.operandsOf(f_[body_[k]]))
-        if (o.isRegister() && o.writes()) loaded.push_back(o.reg());
+      const auto operands = f_.operandsOf(f_[body_[k]]);
+      for (const Operand& o : operands) {
+        if (!o.isRegister() || !o.reads()) continue;
+        State& s = registers_[o.payload];
+        if (wait == kNever && s.isLoaded) wait = k;
+        if (wait != kNever && s.step.valid() && places_[s.step.value] > k) s.isReadLate = true;
+      }
+      if (wait != kNever || !isLoad(body_[k])) continue;
+      for (const Operand& o : operands)
+        if (o.isRegister() && o.writes()) registers_[o.payload].isLoaded = true;
     }
-    return kNever;
+    return wait;
   }
 
   std::vector<RegId> addressesOfLoad(InstrId id) const {
@@ -192,16 +200,17 @@ class AddressRotation : IntervalPass {
     std::vector<InstrId> chain{made};
     bool varies = false, isOurs = false;
     for (std::size_t k = 0; k < chain.size(); ++k) {
+      if (chain.size() > kMostMoved) return addresses_.add("too-long"), 0;
       const auto operands = f_.operandsOf(f_[chain[k]]);
       const RegId to = operands[0].reg();
-      if (isLiveAround(to, b) || registers_[to.value].lastRead > wait) return addresses_.add("read-late"), 0;
+      if (registers_[to.value].lastRead > wait || isLiveAround(to, b)) return addresses_.add("read-late"), 0;
       for (const Operand& o : operands.subspan(1)) {
         if (!o.isRegister() || writes_[o.payload] == 0) continue;
         const State& s = registers_[o.payload];
         if (s.step.valid()) {
           varies = true;
           isOurs |= isEverywhere_ || f_.registers[o.payload].purpose == Purpose::Counter;
-          if (!mayStepAt(o.reg(), s.step, wait)) return addresses_.add("counter-read"), 0;
+          if (s.isReadLate) return addresses_.add("counter-read"), 0;
         } else if (isMoved[places_[s.made.value]]) {
           varies = isOurs = true;
         } else if (std::ranges::find(chain, s.made) == chain.end()) {
@@ -214,22 +223,16 @@ class AddressRotation : IntervalPass {
     return static_cast<int>(info(f_.registers[address.value].type).bits + 31) / 32;
   }
 
-  // Whether the step may stand before the wait: nothing from there to the step reads the counter.
-  bool mayStepAt(RegId counter, InstrId step, uint32_t wait) const {
-    for (uint32_t k = wait; k < places_[step.value]; ++k)
-      for (const Operand& o : f_.operandsOf(f_[body_[k]]))
-        if (o.isRegister() && o.payload == counter.value) return false;
-    return true;
-  }
-
   // By a branch that reads a register.
   bool endsIndirectly(BlockId b) const {
     const Instruction& last = f_[cfg_[b].last];
     return last.isInstruction() && module_.form(last).is(effect::IndirectBranch);
   }
 
+  // Intervals are asked for only where something may move.
+  bool isLiveAt(RegId r, SlotIndex at) const { return context_.analyses.liveIntervals()[r].isLiveAt(at); }
   bool isLiveAround(RegId r, BlockId b) const {
-    return intervals_[r].isLiveAt(slots_.start(b)) || intervals_[r].isLiveAt(slots_.end(b).previous());
+    return isLiveAt(r, slots_.start(b)) || isLiveAt(r, slots_.end(b).previous());
   }
 
   // The rest of the plan; why not, if not.
@@ -246,7 +249,7 @@ class AddressRotation : IntervalPass {
         // A branch before the loop may lead to where the register is read as it was.
         if (o.writes())
           for (const BlockId s : cfg_.successors(entry))
-            if (s != loops_[l].header && intervals_[o.reg()].isLiveAt(slots_.start(s))) return "no-preheader";
+            if (s != loops_[l].header && isLiveAt(o.reg(), slots_.start(s))) return "no-preheader";
       }
     std::ranges::sort(plan.steps, {}, [&](InstrId id) { return places_[id.value]; });
     plan.steps.erase(std::unique(plan.steps.begin(), plan.steps.end()), plan.steps.end());
@@ -279,9 +282,12 @@ class AddressRotation : IntervalPass {
 }  // namespace
 
 bool rotateAddresses(Function& f, PassContext& context) {
-  const uint32_t target = targetNumber(context.architecture()).value_or(0);
-  if ((target < kFirstTarget || target > kLastTarget) && context.knobs[Knob::RotateAddressesEverywhere] == 0)
-    return false;
+  if (context.knobs[Knob::RotateAddressesEverywhere] == 0) {
+    const uint32_t target = targetNumber(context.architecture()).value_or(0);
+    if (target < kFirstTarget || target > kLastTarget) return false;
+    if (std::ranges::none_of(f.registers, [](const Register& r) { return r.purpose == Purpose::Counter; }))
+      return false;
+  }
   if (!context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
   if (!context.hasUsableIntervals()) return false;
   return AddressRotation(f, context).run();
