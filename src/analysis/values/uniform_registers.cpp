@@ -37,113 +37,66 @@ bool hasUniformAddress(const Module& module, const Variable& variable) {
 class UniformFinder {
  public:
   UniformFinder(const Module& module, const Function& function, const Cfg& cfg, const DominatorTree& dominators)
-      : module_(module),
-        f_(function),
-        cfg_(cfg),
-        dominators_(dominators),
-        definition_(function.registers.size()),
-        order_(function.registers.size()),
-        states_(function.registers.size(), State::Unknown) {}
+      : module_(module), f_(function), cfg_(cfg), dominators_(dominators), home_(function.registers.size()) {}
 
   BitVector run() {
-    findDefinitions();
+    findHomes();
     BitVector uniform(f_.registers.size());
-    for (uint32_t r = 0; r < f_.registers.size(); ++r) {
-      settle(RegId(r));
-      if (states_[r] == State::Uniform) uniform.set(r);
-    }
+    const std::vector<BlockId>& postOrder = cfg_.postOrder();
+    for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b)
+      for (InstrId id = cfg_[*b].first; id.valid(); id = f_[id].next) {
+        look(f_[id], *b, uniform);
+        if (id == cfg_[*b].last) break;
+      }
     return uniform;
   }
 
  private:
-  enum class State : uint8_t {
-    Unknown,
-    Open,  // being looked at
-    Uniform,
-    Differs,
-  };
-
-  void findDefinitions() {
-    uint32_t order = 0;
-    for (const InstrId id : f_) {
-      ++order;
-      for (const Operand& o : f_.operandsOf(f_[id])) {
-        if (!o.isRegister() || !o.writes()) continue;
-        const bool isFirst = !definition_[o.payload].valid();
-        if (!isFirst || o.role != Role::Def) states_[o.payload] = State::Differs;
-        definition_[o.payload] = id;
-        order_[o.payload] = order;
-      }
-    }
-    for (std::size_t r = 0; r < f_.registers.size(); ++r)
-      if (f_.registers[r].isParameter || !definition_[r].valid()) states_[r] = State::Differs;
-  }
-
-  // Finds the state of a register, and of those that it is computed from.
-  void settle(RegId reg) {
-    open(reg);
-    while (!work_.empty()) {
-      Step& step = work_.back();
-      const RegId r = step.reg;
-      const Instruction& i = f_[definition_[r.value]];
-      const auto operands = f_.operandsOf(i);
-      State& state = states_[r.value];
-      RegId source;
-      for (; state == State::Open && step.next < operands.size(); ++step.next) {
-        const Operand& o = operands[step.next];
-        if (!o.isRegister()) {
-          if (!isUniformSource(module_, f_, o, step.loadsParameter)) state = State::Differs;
-        } else if (o.reads()) {
-          if (states_[o.payload] == State::Unknown) {
-            source = o.reg();
-            break;
-          }
-          // An open one needs this one.
-          if (states_[o.payload] != State::Uniform || !isWrittenBefore(o.reg(), r)) state = State::Differs;
+  // The block of the only definition of each register that has one, which is neither partial nor on entry.
+  void findHomes() {
+    std::vector<uint8_t> isWritten(f_.registers.size());
+    for (uint32_t b = 0; b < cfg_.size(); ++b)
+      for (InstrId id = cfg_[BlockId(b)].first; id.valid(); id = f_[id].next) {
+        for (const Operand& o : f_.operandsOf(f_[id])) {
+          if (!o.isRegister() || !o.writes()) continue;
+          const bool isOnly = isWritten[o.payload] == 0 && o.role == Role::Def;
+          home_[o.payload] = isOnly ? BlockId(b) : BlockId();
+          isWritten[o.payload] = 1;
         }
+        if (id == cfg_[BlockId(b)].last) break;
       }
-      if (source.valid()) {
-        open(source);  // then this operand again
-        continue;
-      }
-      if (state == State::Open) state = State::Uniform;
-      work_.pop_back();
-    }
+    for (std::size_t r = 0; r < f_.registers.size(); ++r)
+      if (f_.registers[r].isParameter) home_[r] = BlockId();
   }
 
-  void open(RegId r) {
-    if (states_[r.value] != State::Unknown) return;
-    const Instruction& i = f_[definition_[r.value]];
+  // What dominates an instruction was looked at before.
+  void look(const Instruction& i, BlockId block, BitVector& uniform) const {
+    if (!i.isInstruction() || i.is(Instruction::Guarded)) return;
+    const auto operands = f_.operandsOf(i);
+    for (const Operand& o : operands)
+      if (o.isRegister() && o.reads() && (!uniform.test(o.payload) || !isWrittenBefore(o.reg(), block))) return;
     const OpcodeForm& form = module_.form(i);
-    states_[r.value] = State::Differs;
-    if (!i.isInstruction() || i.is(Instruction::Guarded) || !form.knowsOperands()) return;
+    if (!form.knowsOperands()) return;
     const bool loadsParameter = f_.isEntry && isParameterLoad(form);
     const bool loads = loadsParameter || isConstantLoad(form);
     if (form.is(~(loads ? uint32_t{effect::Read} : uint32_t{effect::Pure}))) return;
-    states_[r.value] = State::Open;
-    work_.push_back({r, 0, loadsParameter});
+    for (const Operand& o : operands)
+      if (!o.isRegister() && !isUniformSource(module_, f_, o, loadsParameter)) return;
+    for (const Operand& o : operands)
+      if (o.isRegister() && o.writes() && home_[o.payload].valid()) uniform.set(o.payload);
   }
 
-  // Whether every way to the definition of `r` leads through that of `source`.
-  bool isWrittenBefore(RegId source, RegId r) const {
-    const BlockId from = cfg_.blockOf(definition_[source.value]), to = cfg_.blockOf(definition_[r.value]);
-    return from == to ? order_[source.value] < order_[r.value] : dominators_.dominates(from, to);
+  // Whether every way to a place in the block leads through the definition of `source`, which was looked at before.
+  bool isWrittenBefore(RegId source, BlockId block) const {
+    const BlockId from = home_[source.value];
+    return from == block || dominators_.dominates(from, block);
   }
-
-  struct Step {
-    RegId reg;
-    uint32_t next;  // operand of its definition
-    bool loadsParameter;
-  };
 
   const Module& module_;
   const Function& f_;
   const Cfg& cfg_;
   const DominatorTree& dominators_;
-  std::vector<InstrId> definition_;  // by register, like the others: the last in the text
-  std::vector<uint32_t> order_;      // of definitions in the text
-  std::vector<State> states_;
-  std::vector<Step> work_;  // each needed by the one before
+  std::vector<BlockId> home_;  // by register
 };
 
 }  // namespace

@@ -4,13 +4,13 @@
 //             the launch (parameters of a kernel, immediates, addresses of variables, %ctaid, %ntid and the like,
 //             constant memory) and from uniform registers whose definitions come before it on every way. So it is
 //             written with one value, whenever and by whichever thread it is written.
-// Algorithm:  depth first from each register through the sources of its definition. A register that needs itself on
-//             the way, a counter say, is not uniform: threads may be in different rounds of the loop.
+// Algorithm:  one sweep in reverse post-order, in which sources whose definitions dominate a use come before it. A register
+//             that needs itself, a counter say, is not uniform: threads may be in different rounds of the loop.
 // Misses:     registers with several definitions, since which one came last depends on the way that a thread took;
 //             that all take one way is never assumed. Sources whose definition does not dominate the use: a thread
 //             that comes another way reads what nobody wrote. Results of warp-wide operations (shfl, vote, redux),
 //             which are one value for a warp, but not for the block, nor twice.
-// Cost:       linear in instructions and operands; 9 bytes a register while computing.
+// Cost:       linear in instructions and operands; 5 bytes a register while computing.
 #pragma once
 
 #include "analysis/dataflow/dominators.h"

@@ -9,13 +9,15 @@
 // Algorithm:  lane_sections.h finds the sections that branches jump over, and which of them all lanes could run;
 //             broadcast_values.h keeps those whose branches may go, and says which values all lanes have then. This
 //             file rewrites: shuffles to copies, packs of two halves to copies, and branches away, or to a vote.
-// Cost:       nothing without a shuffle; else live intervals, and linear in operands for each sweep and round.
+// Cost:       nothing without a shuffle; linear in operands where launch_registers.h shows that none sends such a value; else
+//             live intervals, and linear in operands for each sweep and round.
 // Declines:   too-large; of sections those of lane_sections.h and broadcast_values.h; of shuffles that send a lane's
 //             value to all: varies.
 #include <algorithm>
 #include <optional>
 
 #include "analysis/addresses/address_spaces.h"
+#include "analysis/values/launch_registers.h"
 #include "analysis/values/plain_operands.h"
 #include "ir/opcode_predicates.h"
 #include "ir/spaced_opcodes.h"
@@ -40,6 +42,36 @@ const AddressSpaces* makeSpaces(const Function& f, PassContext& context) {
       return &context.analyses.addressSpaces(context.moduleAnalyses.get<ModuleAddressFacts>(),
                                              context.knobs[Knob::AssumeParamGlobal] != 0);
   return nullptr;
+}
+
+// Of a shuffle: whether it sends the value of one lane to all.
+bool isBroadcast(const Module& module, const Function& f, InstrId id) {
+  const PlainOperands operands(f.operandsOf(f[id]));
+  return module.form(f[id]).lanes == LaneSelection::Index && operands.single(2) != nullptr &&
+         immediate(f, *operands.single(2)).has_value();
+}
+
+bool hasShuffle(const Module& module, const Function& f) {
+  for (const InstrId id : f)
+    if (f[id].isInstruction() && isSyncShuffle(module.form(f[id]))) return true;
+  return false;
+}
+
+// A shuffle, or a pack of two halves, which may have been sent.
+bool isShuffleOrPack(const OpcodeForm& form, std::span<const Operand> operands) {
+  return isSyncShuffle(form) || (form.isExactly(Op::Mov, ScalarType::b64) && operands.size() > 1 &&
+                                 operands[1].kind == OperandKind::Vector);
+}
+
+// Of a function in which no shuffle sends a value that all lanes have.
+void countBroadcasts(const Function& f, PassContext& context) {
+  const Cfg& cfg = context.analyses.cfg();
+  MissedRemarks missed;
+  for (const InstrId id : f)
+    if (f[id].isInstruction() && isSyncShuffle(context.module.form(f[id])) && cfg[cfg.blockOf(id)].reachable &&
+        isBroadcast(context.module, f, id))
+      missed.add("varies");
+  missed.tell(context, "place");
 }
 
 class UniformizeBroadcasts {
@@ -79,18 +111,12 @@ class UniformizeBroadcasts {
         if (isSyncShuffle(form(id))) {
           if (values_.isOneForAll(id))
             shuffles_.push_back(id);
-          else if (isBroadcast(id))
+          else if (isBroadcast(module_, f_, id))
             missed_.add("varies");
         }
         if (const RegId from = values_.wholeOf(id); from.valid()) wholes_.push_back({id, from});
       }
     }
-  }
-
-  bool isBroadcast(InstrId id) const {
-    const PlainOperands operands(f_.operandsOf(f_[id]));
-    return form(id).lanes == LaneSelection::Index && operands.single(2) != nullptr &&
-           immediate(f_, *operands.single(2)).has_value();
   }
 
   bool copyWholes() {
@@ -157,10 +183,12 @@ class UniformizeBroadcasts {
 }  // namespace
 
 bool uniformizeBroadcasts(Function& f, PassContext& context) {
-  if (std::ranges::none_of(context.module.opcodes, isSyncShuffle)) return false;
-  for (const InstrId id : f)
-    if (f[id].isInstruction() && isSyncShuffle(context.module.form(f[id])))
-      return context.hasUsableIntervals() && UniformizeBroadcasts(f, context).run();
+  const Module& module = context.module;
+  if (std::ranges::none_of(module.opcodes, isSyncShuffle)) return false;
+  if (!hasShuffle(module, f) || !context.hasUsableIntervals()) return false;
+  if (mayWriteLaunchValue(module, f, context.analyses.cfg(), isShuffleOrPack))
+    return UniformizeBroadcasts(f, context).run();
+  countBroadcasts(f, context);
   return false;
 }
 
