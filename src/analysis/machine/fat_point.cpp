@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <queue>
 #include <utility>
 
 namespace ptxopt {
@@ -14,12 +16,14 @@ constexpr uint32_t kMostInGroup = 4;
 // What lives in one slot: spans apart from each other, ascending.
 class Slot {
  public:
-  // At how many points something is live that is in one of `spans`. Counts on only until `enough`.
-  uint64_t overlap(std::span<const Span> spans, uint64_t enough) const {
+  // At how many points something is live that is in one of `spans`. Counts on only until `enough`. All of `spans` are at
+  // `now` or after it, which no later question is before.
+  uint64_t overlap(std::span<const Span> spans, uint64_t enough, uint32_t now) {
     uint64_t points = 0;
     // Values come in the order in which they begin: most are after all that is here.
     if (spans_.empty() || spans_.back().last < spans.front().first) return 0;
-    auto at = spans_.begin();
+    while (spans_[past_].last < now) ++past_;
+    auto at = spans_.begin() + past_;
     for (const Span& s : spans) {
       at =
           std::lower_bound(at, spans_.end(), s.first, [](const Span& a, uint32_t first) { return a.last < first; });
@@ -38,6 +42,12 @@ class Slot {
       spans_.push_back(s);
     }
     if (!isAfter) tidy();
+  }
+  // The point after the span that `now` lies in; 0 if there is none.
+  uint32_t endAt(uint32_t now) {
+    if (spans_.empty() || spans_.back().last < now) return 0;
+    while (spans_[past_].last < now) ++past_;
+    return spans_[past_].first <= now ? spans_[past_].last + 1 : 0;
   }
   uint64_t length() const { return length_; }
   const Span& back() const { return spans_.back(); }
@@ -62,9 +72,11 @@ class Slot {
       else
         spans_[++kept] = spans_[i];
     spans_.resize(kept + 1);
+    past_ = 0;
   }
 
   std::vector<Span> spans_;
+  std::ptrdiff_t past_ = 0;  // so many of the first ended before what was asked last
   uint64_t length_ = 0;
 };
 
@@ -75,15 +87,16 @@ class Placer {
     findGroups(points);
   }
 
-  FatPointResult run() {
+  FatPointResult run(uint32_t enough) {
     result_.slot.assign(values_.size(), FatPointResult::kNone);
-    for (uint32_t v = 0; v < values_.size(); ++v)
-      if (result_.slot[v] == FatPointResult::kNone) {
-        if (group_[v].empty())
-          place(std::array{v});
-        else
-          place(group_[v]);
-      }
+    for (uint32_t v = 0; v < values_.size() && opened_ < enough; ++v) {
+      if (result_.slot[v] != FatPointResult::kNone) continue;
+      come(values_[v].spans.front().first);
+      if (group_[v].empty())
+        place(std::array{v});
+      else
+        place(group_[v]);
+    }
     return std::move(result_);
   }
 
@@ -134,7 +147,7 @@ class Placer {
   };
 
   // What it would weigh to put the members from slot `at` on.
-  Weight weigh(std::span<const uint32_t> members, uint32_t at, uint64_t enough) const {
+  Weight weigh(std::span<const uint32_t> members, uint32_t at, uint64_t enough) {
     Weight w;
     for (const uint32_t v : members) {
       const uint32_t other = partner_[v];
@@ -143,7 +156,7 @@ class Placer {
         w.soft += kParityWeight;
       for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) {
         if (at >= opened_) continue;
-        w.hard += slots_[at].overlap(values_[v].spans, enough);
+        w.hard += slots_[at].overlap(values_[v].spans, enough, now_);
         w.soft += slots_[at].length();
         if (w.hard >= enough) return w;
       }
@@ -151,7 +164,7 @@ class Placer {
     return w;
   }
 
-  bool isFree(std::span<const uint32_t> members, uint32_t at) const {
+  bool isFree(std::span<const uint32_t> members, uint32_t at) {
     for (const uint32_t v : members)
       for (uint32_t u = 0; u < unitsOf(v); ++u, ++at)
         if (at < opened_ && !isFreeFor(values_[v].spans, at)) return false;
@@ -159,18 +172,16 @@ class Placer {
   }
 
   // Whether nothing in the slot is live that is in one of `spans`.
-  bool isFreeFor(std::span<const Span> spans, uint32_t at) const {
-    const Held& held = held_[at];
-    if (held.end <= spans.front().first) return true;
-    // Most that stand in the way are the last there and hold where the value begins.
-    return held.lastFirst > spans.front().first && slots_[at].overlap(spans, 1) == 0;
+  bool isFreeFor(std::span<const Span> spans, uint32_t at) {
+    return held_[at].end <= spans.front().first || slots_[at].overlap(spans, 1, now_) == 0;
   }
 
   // The old slot with the least soft weight among those that are free.
-  uint32_t freeSlot(std::span<const uint32_t> members, uint32_t units, uint32_t step) const {
+  uint32_t freeSlot(std::span<const uint32_t> members, uint32_t units, uint32_t step) {
     uint32_t best = FatPointResult::kNone;
     uint64_t least = UINT64_MAX;
     if (members.size() == 1 && units == 1) return freeSlot(members.front());
+    if (members.size() == 1 && units == 2) return freePair(members.front());
     for (uint32_t at = 0; at + units <= opened_; at += step) {
       const uint64_t soft = softWeight(members, at);
       if (soft >= least || !isFree(members, at)) continue;
@@ -178,6 +189,28 @@ class Placer {
       best = at;
     }
     return best;
+  }
+
+  // The same for a value of two units, whose slots begin at even numbers.
+  uint32_t freePair(uint32_t v) {
+    uint32_t best = FatPointResult::kNone;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t at = 0; at + 1 < opened_; at += 2) {
+      const uint64_t soft = held_[at].length + held_[at + 1].length;
+      if (held_[at].isTaken() || held_[at + 1].isTaken() || soft >= least) continue;
+      if (!isFreeNow(v, at) || !isFreeNow(v, at + 1)) continue;
+      least = soft;
+      best = at;
+    }
+    return best;
+  }
+
+  // Whether a slot that is not known to be taken is free for a value that begins now. Notes in `found_` that it is taken.
+  bool isFreeNow(uint32_t v, uint32_t at) {
+    if (held_[at].end <= now_) return true;
+    if (slots_[at].endAt(now_) == 0) return slots_[at].overlap(values_[v].spans, 1, now_) == 0;
+    found_.push_back(at);
+    return false;
   }
 
   // Of old slots.
@@ -194,7 +227,7 @@ class Placer {
   }
 
   // The same for a value of one unit, as most are.
-  uint32_t freeSlot(uint32_t v) const {
+  uint32_t freeSlot(uint32_t v) {
     const uint32_t other = partner_[v] == FatPointResult::kNone ? FatPointResult::kNone : result_.slot[partner_[v]];
     uint64_t parity[] = {0, 0};  // by the lowest bit of the slot
     if (other != FatPointResult::kNone) parity[other % 2] = kParityWeight;
@@ -205,12 +238,40 @@ class Placer {
                           (even != order_[0].end() && std::pair(held_[*even].length + parity[0], *even) <
                                                           std::pair(held_[*odd].length + parity[1], *odd));
       const uint32_t at = isEven ? *even++ : *odd++;
-      if (isFreeFor(values_[v].spans, at)) return at;
+      if (isFreeNow(v, at)) return at;
     }
     return FatPointResult::kNone;
   }
 
-  // Puts a slot into its place in the order of its parity, where it does not stand.
+  // Values come in the order in which they begin: the next one does at this point.
+  void come(uint32_t point) {
+    now_ = point;
+    for (; !ends_.empty() && ends_.top().first <= now_; ends_.pop()) {
+      const uint32_t at = ends_.top().second;
+      if (!held_[at].isTaken() || held_[at].takenUntil > now_) continue;
+      held_[at].takenUntil = 0;
+      rank(at);
+    }
+  }
+
+  // Takes a slot out of the order as long as what it holds at `now_` lives.
+  void take(uint32_t at) {
+    unrank(at);
+    held_[at].takenUntil = slots_[at].endAt(now_);
+    ends_.emplace(held_[at].takenUntil, at);
+  }
+
+  // What the slot holds changed.
+  void update(uint32_t at) {
+    if (!held_[at].isTaken()) unrank(at);
+    held_[at] = {slots_[at].length(), slots_[at].back().last + 1, slots_[at].endAt(now_)};
+    if (held_[at].isTaken())
+      ends_.emplace(held_[at].takenUntil, at);
+    else
+      rank(at);
+  }
+
+  // Puts a slot that is not taken into its place in the order of its parity, where it does not stand.
   void rank(uint32_t at) { order_[at % 2].insert(placeOf(at), at); }
   // Takes it from there, before what it holds changes.
   void unrank(uint32_t at) { order_[at % 2].erase(placeOf(at)); }
@@ -222,7 +283,7 @@ class Placer {
   }
 
   // The slot with the least weight where none is free.
-  uint32_t leastHeld(std::span<const uint32_t> members, uint32_t units, uint32_t step, uint32_t openedUp) const {
+  uint32_t leastHeld(std::span<const uint32_t> members, uint32_t units, uint32_t step, uint32_t openedUp) {
     uint32_t best = FatPointResult::kNone;
     Weight least{UINT64_MAX, UINT64_MAX};
     const auto consider = [&](uint32_t at) {
@@ -242,6 +303,8 @@ class Placer {
     const uint32_t step = units > 2 ? 4 : units;
     const uint32_t openedUp = (opened_ + step - 1) / step * step;
     uint32_t best = freeSlot(members, units, step);
+    for (const uint32_t at : found_) take(at);
+    found_.clear();
     // New slots only if no old ones are free; those that are old in part first.
     for (uint32_t at = opened_ / step * step;
          best == FatPointResult::kNone && at <= openedUp && at + units <= kSlots; at += step)
@@ -257,9 +320,7 @@ class Placer {
       result_.slot[v] = at;
       for (uint32_t u = 0; u < unitsOf(v); ++u, ++at) {
         slots_[at].add(values_[v].spans);
-        unrank(at);
-        held_[at] = {slots_[at].length(), slots_[at].back().last + 1, slots_[at].back().first};
-        rank(at);
+        update(at);
       }
     }
   }
@@ -271,22 +332,30 @@ class Placer {
   const std::vector<uint32_t>& valueOf_;      // by register
   std::vector<std::vector<uint32_t>> group_;  // by value
   std::vector<uint32_t> partner_;             // by value: one that is read together with it
-  // Of a slot, what most questions are about: how much is in it, and its last span.
+  // Of a slot, what most questions are about.
   struct Held {
     uint64_t length = 0;
-    uint32_t end = 0, lastFirst = 0;
+    uint32_t end = 0;
+    uint32_t takenUntil = 0;  // nothing that begins before finds room; 0: that is not known
+    bool isTaken() const { return takenUntil != 0; }
   };
   std::array<Slot, kSlots + kMostInGroup> slots_;
   std::array<Held, kSlots + kMostInGroup> held_;
-  std::array<std::vector<uint32_t>, 2> order_;  // the opened slots by parity, those with the least in them first
+  // The opened slots that are not taken, by parity, those with the least in them first.
+  std::array<std::vector<uint32_t>, 2> order_;
+  using End = std::pair<uint32_t, uint32_t>;  // of a slot's last span, and the slot
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::vector<uint32_t> found_;
+  uint32_t now_ = 0;
   uint32_t opened_ = 0;
   FatPointResult result_;
 };
 
 }  // namespace
 
-FatPointResult placeValues(const Function& function, const PressurePoints& points, const AllocatedValues& values) {
-  return Placer(function, points, values).run();
+FatPointResult placeValues(const Function& function, const PressurePoints& points, const AllocatedValues& values,
+                           uint32_t enough) {
+  return Placer(function, points, values).run(enough);
 }
 
 }  // namespace ptxopt

@@ -12,7 +12,8 @@ struct FatPointResult {
   uint32_t spilled = 0;
 };
 
-// `values` in the order in which they are to be placed.
-FatPointResult placeValues(const Function& function, const PressurePoints& points, const AllocatedValues& values);
+// `values` in the order in which they are to be placed. Ends where `enough` slots are used: then only `slots` counts.
+FatPointResult placeValues(const Function& function, const PressurePoints& points, const AllocatedValues& values,
+                           uint32_t enough = FatPointResult::kNone);
 
 }  // namespace ptxopt

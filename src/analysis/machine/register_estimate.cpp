@@ -106,7 +106,9 @@ RegisterEstimate estimateRegisters(const Module& module, const Function& functio
 uint32_t fatPointRegisters(const Module& module, const Function& function, const RegisterPressure& pressure,
                            const AllocatedValues& allocated) {
   RegisterEstimate e = plainEstimate(module, function, pressure, allocated);
-  e.slots = placeValues(function, pressure.points(), allocated).slots;
+  // As many slots as the kernel may have registers decide, since more are added to them than rounding takes away.
+  static_assert(kBeyondSlots >= kRegisterStep / 2 && kBeyondSlotsWithCalls >= kRegisterStep / 2);
+  e.slots = placeValues(function, pressure.points(), allocated, e.limit).slots;
   // The scheduler is followed only where what it asks for may count.
   if (!e.hasCalls && e.slots + kBeyondSlots < kFree) e.eager = mostEager(module, function, pressure, allocated);
   return fatPoint(e);

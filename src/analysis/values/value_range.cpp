@@ -57,6 +57,7 @@ ValueRanges::ValueRanges(const Module& module, const Function& function, const C
     order_[postOrder[i].value] = static_cast<uint32_t>(postOrder.size() - i);
   notes_.resize(numbers_.size());
   originals_.resize(numbers_.size());
+  definitions_.resize(numbers_.size());
   findLimits();
 }
 
@@ -139,24 +140,33 @@ InstrId ValueRanges::definition(RegId r, ValueId v) const {
 // ---- from what computes a value ----
 
 ValueRanges::Definition ValueRanges::definitionOf(const Value& v) {
+  NotedDefinition& noted = definitions_[index(v)];
+  if (!noted.isKnown) {
+    noted.isKnown = true;
+    noted.id = slots_.instructionAt(intervals_[v.reg][v.value].def);
+    noted.isUnderstood = noted.id.valid() && isUnderstood(v, f_[noted.id]);
+  }
   Definition d;
-  d.id = slots_.instructionAt(intervals_[v.reg][v.value].def);
+  d.id = noted.id;
   if (!d.id.valid()) return d;
   d.instruction = &f_[d.id];
   d.isGuarded = d.instruction->is(Instruction::Guarded);
-  // All of the register, once.
+  if (noted.isUnderstood) d.operation = &operationOf(d.instruction->opcode());
+  return d;
+}
+
+// Whether the instruction makes all of the value, once, by an operation that this analysis follows.
+bool ValueRanges::isUnderstood(const Value& v, const Instruction& i) {
   unsigned writes = 0;
-  for (const Operand& o : f_.operandsOf(*d.instruction)) writes += o.isRegister() && o.writes() && o.reg() == v.reg;
-  const RangeOperation& operation = operationOf(d.instruction->opcode());
-  if (writes != 1 || widthOf(v.reg) == 0 || operation.kind == Kind::None) return d;
-  if (module_.form(*d.instruction).role(0) != 'd') return d;
-  const PlainOperands operands(f_.operandsOf(*d.instruction));
-  if (operands.size() < operation.sources + std::size_t{1}) return d;
+  for (const Operand& o : f_.operandsOf(i)) writes += o.isRegister() && o.writes() && o.reg() == v.reg;
+  const RangeOperation& operation = operationOf(i.opcode());
+  if (writes != 1 || widthOf(v.reg) == 0 || operation.kind == Kind::None) return false;
+  if (module_.form(i).role(0) != 'd') return false;
+  const PlainOperands operands(f_.operandsOf(i));
+  if (operands.size() < operation.sources + std::size_t{1}) return false;
   const Operand* result = operands.single(0);
   const bool isResult = result != nullptr && result->isRegister() && result->reg() == v.reg;
-  if (isResult || (operation.kind == Kind::Load && operands[0].front().kind == OperandKind::Vector))
-    d.operation = &operation;
-  return d;
+  return isResult || (operation.kind == Kind::Load && operands[0].front().kind == OperandKind::Vector);
 }
 
 std::optional<ValueRanges::Value> ValueRanges::nextNeeded(const Value& v, std::size_t& next) {

@@ -136,6 +136,7 @@ class ValueRanges {
   std::size_t index(const Value& v) const { return numbers_(v.reg, v.value); }
   const RangeOperation& operationOf(OpcodeId opcode);
   Definition definitionOf(const Value& v);
+  bool isUnderstood(const Value& v, const Instruction& i);
   // The next value that `v` needs and that was not asked yet, from `next` on.
   std::optional<Value> nextNeeded(const Value& v, std::size_t& next);
   bool comesAround(BlockId from, BlockId to) const { return order_[from.value] >= order_[to.value]; }
@@ -155,6 +156,7 @@ class ValueRanges {
   Value original(Value v);
   void hold(BlockId nearest);
   KnownRange explainHere(const Value& v, unsigned depth, std::size_t& asked);
+  bool mayNarrow(const Value& v, unsigned depth);
   static IntegerRange constrained(const IntegerRange& range, const Constraint& c);
   void findLimits();
 
@@ -171,12 +173,27 @@ class ValueRanges {
   std::vector<uint32_t> notes_;
   std::vector<KnownRange> known_;
   std::vector<std::optional<Value>> originals_;  // by value, the one that it copies or itself
+  // By value: the instruction that defines it, and whether it is known and understood.
+  struct NotedDefinition {
+    InstrId id;
+    bool isKnown = false, isUnderstood = false;
+  };
+  std::vector<NotedDefinition> definitions_;
   std::vector<Step> work_;
   std::vector<RangeOperation> operations_;             // by OpcodeId
   std::vector<bool> isRead_;                           // by OpcodeId: operations_ has it
   std::unordered_map<uint64_t, KnownRange> inBlocks_;  // by value and block
   std::vector<Held> held_;
   BlockId heldAt_;  // the block whose conditions these are
+  // By value, of the conditions that are held, by their number: whether one compares it, or a value that it is made of.
+  struct Narrowed {
+    uint32_t held = 0;
+    uint8_t notUpTo = 0;  // so many instructions up none does; 0: not known
+    uint8_t from = 0;     // so many up one does; 0: not known
+    bool isCompared = false;
+  };
+  std::vector<Narrowed> narrowed_;
+  uint32_t heldNumber_ = 0;
   IntegerRange ntid_[3], tid_[3], nctaid_[3], ctaid_[3];
 };
 

@@ -103,20 +103,53 @@ void ValueRanges::hold(BlockId nearest) {
   if (heldAt_ == nearest) return;
   heldAt_ = nearest;
   held_.clear();
+  ++heldNumber_;
+  narrowed_.resize(numbers_.size());
   conditions_.forEach(nearest, kMostEdges, [&](const BranchCondition& c) {
     const auto originalOf = [&](const ConditionOperand& o) {
       return o.isConstant() ? Value{} : original({o.reg, o.value});
     };
     held_.push_back({c, originalOf(c.left), originalOf(c.right)});
+    for (const Value& v : {held_.back().left, held_.back().right})
+      if (v.value.valid()) narrowed_[index(v)] = {.held = heldNumber_, .isCompared = true};
     return true;
   });
+}
+
+// Whether a condition of those gathered says something of the value, or of one that it is made of by up to `depth` - 1
+// instructions.
+bool ValueRanges::mayNarrow(const Value& v, unsigned depth) {
+  if (!v.value.valid() || widthOf(v.reg) == 0 || depth == 0) return false;
+  const Narrowed& same = narrowed_[index(original(v))];
+  if (same.held == heldNumber_ && same.isCompared) return true;
+  Narrowed& n = narrowed_[index(v)];
+  if (n.held != heldNumber_) n = {.held = heldNumber_};
+  if (depth <= n.notUpTo) return false;
+  if (n.from != 0 && depth >= n.from) return true;
+  bool may = false;
+  if (definition(v.reg, v.value).valid()) {
+    const Definition d = definitionOf(v);
+    if (d.operation != nullptr && !d.isGuarded) {
+      const PlainOperands operands(f_.operandsOf(*d.instruction));
+      for (std::size_t i = 1; i <= d.operation->sources && !may; ++i)
+        if (const Operand* o = operands.single(i); o != nullptr && o->isRegister())
+          may = mayNarrow({o->reg(), valueRead(o->reg(), d.id)}, depth - 1);
+    }
+  }
+  Narrowed& noted = narrowed_[index(v)];
+  if (may)
+    noted.from = static_cast<uint8_t>(depth);
+  else
+    noted.notUpTo = static_cast<uint8_t>(depth);
+  return may;
 }
 
 // Under the conditions gathered. `depth`: how many instructions further up are looked at. `asked` counts the
 // values, so that there is an end.
 KnownRange ValueRanges::explainHere(const Value& v, unsigned depth, std::size_t& asked) {
   KnownRange known = explain(v.reg, v.value);
-  if (!v.value.valid() || widthOf(v.reg) == 0 || depth == 0 || ++asked > kMostAsked) return known;
+  if (!v.value.valid() || widthOf(v.reg) == 0 || depth == 0 || ++asked > kMostAsked || !mayNarrow(v, depth))
+    return known;
   const auto narrow = [&](const IntegerRange& range, RangeReason reason, InstrId where) {
     const IntegerRange both = known.range.meet(range);
     if (!both.isEmpty() && both != known.range) known = {both, reason, where};
