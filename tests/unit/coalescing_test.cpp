@@ -241,7 +241,7 @@ TEST_CASE("CopyValues: as many values have one root as can") {
     const auto n = static_cast<CopyValues::Number>(is.size());
     std::vector<std::vector<CopyValues::Number>> sides(n);
     for (CopyValues::Number v = 0; v < n; ++v)
-      if (is[v].kind == ValueKind::Phi) is.forEachSource(v, [&](CopyValues::Number s) { sides[v].push_back(s); });
+      if (is[v].kind == ValueKind::Phi) sides[v].assign(is.sources(v).begin(), is.sources(v).end());
     for (const Copy& c : a.copies) {
       if (!a.cfg[a.cfg.blockOf(c.instruction)].reachable) continue;
       const SlotIndex at = a.slots[c.instruction];

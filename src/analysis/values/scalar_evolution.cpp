@@ -149,13 +149,23 @@ ExprId ScalarEvolution::phi(RegId reg, ValueId value, BlockId block) {
   return result;
 }
 
-// Whether an expression counts the rounds of a loop that the block is not in.
+// Whether an expression counts the rounds of a loop that the block is not in. The answer is that for all blocks of one
+// innermost loop.
 bool ScalarEvolution::countsOther(ExprId e, BlockId block) const {
   const Expr& n = e_[e];
   if (!n.varies || (!n.isMixed && loops_.contains(n.innermost, block))) return false;
+  if (n.kind == ExprKind::Constant || n.kind == ExprKind::Value) return false;
+  if (otherCounters_.size() <= e.value) otherCounters_.resize(e_.size());
+  const LoopId loop = loops_.of(block);
+  if (const OtherCounters& o = otherCounters_[e.value]; o.isKnown && o.loop == loop) return o.hasSome;
+  const bool hasSome = hasOtherCounter(e, block);
+  otherCounters_[e.value] = {loop, true, hasSome};
+  return hasSome;
+}
+
+bool ScalarEvolution::hasOtherCounter(ExprId e, BlockId block) const {
+  const Expr& n = e_[e];
   switch (n.kind) {
-    case ExprKind::Constant:
-    case ExprKind::Value: return false;
     case ExprKind::Sum:
     case ExprKind::Product:
       return std::ranges::any_of(e_.terms(e), [&](const ExprTerm& t) { return countsOther(t.expr, block); });

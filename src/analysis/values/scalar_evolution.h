@@ -118,6 +118,7 @@ class ScalarEvolution {
   ExprId compute(RegId reg, ValueId value);
   ExprId phi(RegId reg, ValueId value, BlockId block);
   bool countsOther(ExprId e, BlockId block) const;
+  bool hasOtherCounter(ExprId e, BlockId block) const;
   void findTests(LoopId l);
   void countTrips(LoopId l);
   TripCount countByTest(const ExitTest& t);
@@ -145,6 +146,12 @@ class ScalarEvolution {
   std::vector<TripCount> trips_;                      // by LoopId
   std::vector<std::vector<ExitTest>> tests_;
   std::unordered_map<uint32_t, IntegerRange> rangeMemo_;
+  // What countsOther found last of an expression.
+  struct OtherCounters {
+    LoopId loop;
+    bool isKnown = false, hasSome = false;
+  };
+  mutable std::vector<OtherCounters> otherCounters_;  // by ExprId
   bool counted_ = false;
   unsigned depth_ = 0;
 };

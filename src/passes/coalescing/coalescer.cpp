@@ -1,6 +1,7 @@
 #include "passes/coalescing/coalescer.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ptxopt {
 
@@ -37,7 +38,16 @@ Coalescer::Coalescer(Function& f, PassContext& context, std::vector<Copy> copies
   intervals_ = std::make_unique<CandidateIntervals>(f, context.analyses, candidates_);
   values_ = std::make_unique<CopyValues>(f, cfg_, slots_, intervals(), candidates_, copies_);
   across_.assign(copies_.size(), false);
+  numbers_.reserve(copies_.size());
+  for (const Copy& c : copies_) numbers_.push_back(numbersOf(c));
   makeWebs();
+}
+
+Coalescer::CopyNumbers Coalescer::numbersOf(const Copy& c) const {
+  const ValueId to = rangeOf(c.to).valueOut(slots_[c.instruction]);
+  const ValueId from = rangeOf(c.from).valueIn(slots_[c.source()]);
+  return {to.valid() ? values_->number(c.to, to) : CopyValues::kNone,
+          from.valid() ? values_->number(c.from, from) : CopyValues::kNone};
 }
 
 std::vector<Verdict> Coalescer::frozenRegisters(const CopyFacts& facts, std::size_t registers) {
@@ -56,7 +66,7 @@ std::vector<Verdict> Coalescer::frozenRegisters(const CopyFacts& facts, std::siz
 void Coalescer::makeWebs() {
   sets_ = UnionFind(values_->size());
   for (Number n = 0; n < sets_.size(); ++n) {
-    values_->forEachSource(n, [&](Number s) { sets_.unite(n, s); });
+    for (const Number s : values_->sources(n)) sets_.unite(n, s);
     // What is called from outside by one name stays one.
     if (f_.registers[values_->registerOf(n).value].isParameter)
       sets_.unite(n, values_->firstOf(values_->registerOf(n)));
@@ -91,16 +101,6 @@ void Coalescer::makeWebs() {
 bool Coalescer::isArgument(RegId r) const {
   return f_.registers[r.value].isParameter &&
          std::find(f_.returnRegisters.begin(), f_.returnRegisters.end(), r) == f_.returnRegisters.end();
-}
-
-Coalescer::Number Coalescer::written(const Copy& c) const {
-  const ValueId v = rangeOf(c.to).valueOut(slots_[c.instruction]);
-  return v.valid() ? values_->number(c.to, v) : CopyValues::kNone;
-}
-
-Coalescer::Number Coalescer::read(const Copy& c) const {
-  const ValueId v = rangeOf(c.from).valueIn(slots_[c.source()]);
-  return v.valid() ? values_->number(c.from, v) : CopyValues::kNone;
 }
 
 // The type that takes every use of both: a float may be in a .b32 register, not in a .u32 one. ptxas makes other
@@ -176,12 +176,11 @@ Verdict Coalescer::tryJoin(const Copy& c, bool really) {
 }
 
 bool Coalescer::isOnCriticalEdge(const Copy& c) const {
+  if (!facts_.hasSeveralReads(c.from)) return false;
   const auto successors = cfg_.successors(cfg_.blockOf(c.instruction));
   const auto isLive = [&](BlockId s) { return rangeOf(c.to).isLiveAt(slots_.start(s)); };
-  if (std::none_of(successors.begin(), successors.end(), isLive) ||
-      std::all_of(successors.begin(), successors.end(), isLive))
-    return false;
-  return facts_.hasSeveralReads(c.from);
+  const auto live = std::count_if(successors.begin(), successors.end(), isLive);
+  return live != 0 && static_cast<std::size_t>(live) != successors.size();
 }
 
 bool Coalescer::isLocal(const Copy& c) const {
@@ -245,6 +244,8 @@ void Coalescer::joinSameRegisters() {
 // ---- reads that move to where the value came from ----
 
 void Coalescer::findReads() {
+  std::vector<Read> unsorted;
+  readStart_.assign(values_->size() + 1, 0);
   for (uint32_t b = 0; b < cfg_.size(); ++b) {
     if (!cfg_[BlockId(b)].reachable) continue;
     for (const InstrId id : slots_.instructions(BlockId(b))) {
@@ -253,21 +254,28 @@ void Coalescer::findReads() {
         const Operand& o = f_.operands[k];
         if (!o.isRegister() || !o.reads() || values_->firstOf(o.reg()) == CopyValues::kNone) continue;
         const ValueId v = intervals()[o.reg()].valueIn(slots_[id]);
-        if (v.valid()) reads_.push_back({values_->number(o.reg(), v), id, k});
+        if (!v.valid()) continue;
+        const Number n = values_->number(o.reg(), v);
+        unsorted.push_back({n, id, k});
+        ++readStart_[n + 1];
       }
     }
   }
-  std::stable_sort(reads_.begin(), reads_.end(), [](const Read& a, const Read& b) { return a.value < b.value; });
-  for (Number n = 0; n < values_->size(); ++n) members_.push_back(n);
-  std::sort(members_.begin(), members_.end(), [&](Number a, Number b) {
-    return std::tuple(find(a), values_->root(a), a) < std::tuple(find(b), values_->root(b), b);
-  });
+  std::partial_sum(readStart_.begin(), readStart_.end(), readStart_.begin());
+  reads_.resize(unsorted.size());
+  std::vector<uint32_t> end(readStart_.begin(), readStart_.end() - 1);
+  for (const Read& r : unsorted) reads_[end[r.value]++] = r;
+  using Key = std::pair<uint64_t, Number>;  // web and root; value
+  std::vector<Key> keys;
+  keys.reserve(values_->size());
+  for (Number n = 0; n < values_->size(); ++n) keys.emplace_back(uint64_t{find(n)} << 32 | values_->root(n), n);
+  std::ranges::sort(keys);
+  members_.reserve(keys.size());
+  for (const Key& k : keys) members_.push_back(k.second);
   groupOf_.resize(members_.size());
   for (uint32_t k = 0; k < members_.size(); ++k) {
     const Number n = members_[k];
-    const bool isNew =
-        groups_.empty() || find(members_[k - 1]) != find(n) || values_->root(members_[k - 1]) != values_->root(n);
-    if (isNew) groups_.push_back({.first = k});
+    if (groups_.empty() || keys[k - 1].first != keys[k].first) groups_.push_back({.first = k});
     groups_.back().last = k + 1;
     groupOf_[n] = static_cast<uint32_t>(groups_.size() - 1);
   }
@@ -277,16 +285,13 @@ void Coalescer::findReads() {
     if (const Copy* copy = values_->copyOf(n); copy != nullptr && (copy->isAcross() || copy->isLane()))
       groups_[groupOf_[n]].isOfCopies = false;
     // A phi or a partial definition that makes another value of it.
-    values_->forEachSource(n, [&](Number s) {
+    for (const Number s : values_->sources(n))
       if (values_->root(s) != values_->root(n)) groups_[groupOf_[s]].isOfCopies = false;
-    });
   }
 }
 
 std::span<const Coalescer::Read> Coalescer::readsOf(Number n) const {
-  const auto [first, last] = std::equal_range(reads_.begin(), reads_.end(), Read{n, {}, 0},
-                                              [](const Read& a, const Read& b) { return a.value < b.value; });
-  return {first, last};
+  return std::span(reads_).subspan(readStart_[n], readStart_[n + 1] - readStart_[n]);
 }
 
 // Whether each read of the group could as well read the web of `place`.

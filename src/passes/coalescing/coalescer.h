@@ -82,8 +82,8 @@ class Coalescer {
   // Whether a place holds different values of two webs, given by one of their values.
   bool interfere(CopyValues::Number a, CopyValues::Number b);
   // A value that the copy writes, and the one that it reads.
-  CopyValues::Number written(const Copy& copy) const;
-  CopyValues::Number read(const Copy& copy) const;
+  CopyValues::Number written(const Copy& copy) const { return noted(copy).written; }
+  CopyValues::Number read(const Copy& copy) const { return noted(copy).read; }
   CopyValues::Number find(CopyValues::Number n) { return sets_.find(n); }
   const JoinedRange& range(CopyValues::Number n) { return webs_[find(n)].range; }
   ScalarType typeOf(CopyValues::Number n) { return webs_[find(n)].type; }
@@ -135,8 +135,19 @@ class Coalescer {
     uint32_t operand;
   };
 
+  struct CopyNumbers {
+    Number written, read;
+  };
+
   static constexpr uint32_t kMostLooks = 8;
   static const LiveRange kNowhere;
+
+  CopyNumbers numbersOf(const Copy& copy) const;
+  CopyNumbers noted(const Copy& copy) const {
+    const bool isOwn =
+        !std::less<>()(&copy, copies_.data()) && std::less<>()(&copy, copies_.data() + copies_.size());
+    return isOwn ? numbers_[static_cast<std::size_t>(&copy - copies_.data())] : numbersOf(copy);
+  }
 
   Verdict frozen(const Copy& copy) const;
   Verdict tryJoin(const Copy& copy, bool really);
@@ -171,17 +182,19 @@ class Coalescer {
   uint64_t joins_ = 0;
   std::vector<Copy> copies_;
   const CopyFacts& facts_;
-  std::vector<Verdict> frozen_;  // by RegId
-  std::vector<bool> across_;     // by copy: its sides hold the value from where it was read to where it is copied
-  std::vector<Number> byRoot_;   // all values, sorted by root, when a copy was joined across instructions
+  std::vector<Verdict> frozen_;       // by RegId
+  std::vector<CopyNumbers> numbers_;  // by copy
+  std::vector<bool> across_;    // by copy: its sides hold the value from where it was read to where it is copied
+  std::vector<Number> byRoot_;  // all values, sorted by root, when a copy was joined across instructions
   std::vector<RegId> candidates_;
   std::unique_ptr<CandidateIntervals> intervals_;
   std::unique_ptr<CopyValues> values_;
-  UnionFind sets_;               // of values in one web
-  std::vector<Web> webs_;        // by Number; meaningful at the roots of the sets
-  std::vector<Number> moved_;    // by Number: reads of it were moved to the web of that value
-  std::vector<Read> reads_;      // sorted by value
-  std::vector<Number> members_;  // all values, sorted by web and root, when reads_ were found
+  UnionFind sets_;                   // of values in one web
+  std::vector<Web> webs_;            // by Number; meaningful at the roots of the sets
+  std::vector<Number> moved_;        // by Number: reads of it were moved to the web of that value
+  std::vector<Read> reads_;          // by value, and in the order of the text
+  std::vector<uint32_t> readStart_;  // by Number, and the end of the last
+  std::vector<Number> members_;      // all values, sorted by web and root, when reads_ were found
   std::vector<Group> groups_;
   std::vector<uint32_t> groupOf_;  // by Number
   std::vector<InstrId> gone_;      // copies that `forward` made superfluous

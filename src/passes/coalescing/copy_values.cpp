@@ -22,7 +22,9 @@ CopyValues::CopyValues(const Function& function, const Cfg& cfg, const SlotIndex
   }
   root_.assign(register_.size(), kNone);
   definedBy_.assign(register_.size(), nullptr);
+  copied_.assign(register_.size(), kNone);
   findCopies(copies);
+  findSources();
 
   // What needs no look at others first; what is left, in the order in which control comes by.
   std::vector<uint32_t> order(cfg.size());
@@ -66,8 +68,32 @@ void CopyValues::findCopies(std::span<const Copy> copies) {
     if (!at.valid() || first_[c.to.value] == kNone || first_[c.from.value] == kNone) continue;
     if (c.via.valid() && first_[c.via.value] == kNone) continue;
     const ValueId v = intervals_[c.to].valueOut(at);
-    if (v.valid()) definedBy_[number(c.to, v)] = &c;
+    if (!v.valid()) continue;
+    const ValueId source = intervals_[c.from].valueIn(slots_[c.source()]);
+    definedBy_[number(c.to, v)] = &c;
+    copied_[number(c.to, v)] = source.valid() ? number(c.from, source) : kNone;
   }
+}
+
+void CopyValues::findSources() {
+  sourceStart_.reserve(register_.size() + 1);
+  for (Number n = 0; n < register_.size(); ++n) {
+    sourceStart_.push_back(static_cast<uint32_t>(sources_.size()));
+    const RegId r = register_[n];
+    const LiveRange& range = intervals_[r];
+    const LiveValue& value = (*this)[n];
+    const auto take = [&](ValueId v) {
+      if (v.valid()) sources_.push_back(first_[r.value] + v.value);
+    };
+    // Where control both enters and comes back, the entry value is the phi of all.
+    if (value.kind == ValueKind::Phi || value.kind == ValueKind::Entry) {
+      for (const BlockId p : cfg_.predecessors(slots_.blockAt(value.def)))
+        if (cfg_[p].reachable) take(range.valueAt(slots_.end(p).previous()));
+    } else if (value.isPartial) {
+      take(range.valueIn(value.def));
+    }
+  }
+  sourceStart_.push_back(static_cast<uint32_t>(sources_.size()));
 }
 
 CopyValues::Number CopyValues::meet(Number a, Number b, Number self) const {
@@ -79,21 +105,18 @@ CopyValues::Number CopyValues::evaluate(Number n) const {
   const Copy* copy = definedBy_[n];
   Number result = kNone;
   if (copy != nullptr) {
-    const ValueId source = intervals_[copy->from].valueIn(slots_[copy->source()]);
-    if (!source.valid()) return n;
-    result = root_[number(copy->from, source)];
+    if (copied_[n] == kNone) return n;
+    result = root_[copied_[n]];
     if (!(*this)[n].isPartial || completes(n, *copy)) return result;
   }
-  forEachSource(n, [&](Number s) {
+  for (const Number s : sources(n))
     if (s != n && result != n) result = meet(result, root_[s], n);
-  });
   return result;
 }
 
 // Whether what guarded copy `copy` keeps was just written with the same value by a copy under the opposite guard.
 bool CopyValues::completes(Number n, const Copy& copy) const {
-  Number old = kNone;
-  forEachSource(n, [&](Number s) { old = s; });
+  const Number old = sources(n).empty() ? kNone : sources(n).back();
   const Copy* other = old == kNone ? nullptr : definedBy_[old];
   if (other == nullptr || !other->isGuarded || other->from != copy.from) return false;
   const Operand& mine = f_.operandsOf(f_[copy.instruction])[0];

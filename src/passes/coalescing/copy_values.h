@@ -57,12 +57,14 @@ class CopyValues {
   const LiveValue& operator[](Number n) const {
     return intervals_[register_[n]][ValueId(n - first_[register_[n].value])];
   }
-  // The values that a phi merges, and the one that a partial definition keeps something of; calls visit(number).
-  template <typename Visit>
-  void forEachSource(Number n, Visit visit) const;
+  // The values that a phi merges, and the one that a partial definition keeps something of.
+  std::span<const Number> sources(Number n) const {
+    return {sources_.data() + sourceStart_[n], sourceStart_[n + 1] - sourceStart_[n]};
+  }
 
  private:
   void findCopies(std::span<const Copy> copies);
+  void findSources();
   Number evaluate(Number n) const;
   Number meet(Number a, Number b, Number self) const;
   bool completes(Number n, const Copy& copy) const;
@@ -75,26 +77,9 @@ class CopyValues {
   std::vector<RegId> register_;         // by Number
   std::vector<Number> root_;            // by Number; kNone while nothing is known
   std::vector<const Copy*> definedBy_;  // by Number: the copy that defines it
+  std::vector<Number> copied_;          // by Number: what that copy reads; kNone: it is not live there
+  std::vector<uint32_t> sourceStart_;   // by Number, and the end of the last
+  std::vector<Number> sources_;
 };
-
-template <typename Visit>
-void CopyValues::forEachSource(Number n, Visit visit) const {
-  const RegId r = register_[n];
-  const LiveRange& range = intervals_[r];
-  const LiveValue& value = (*this)[n];
-  const auto take = [&](ValueId v) {
-    if (v.valid()) visit(first_[r.value] + v.value);
-  };
-  if (value.kind == ValueKind::Phi) {
-    for (const BlockId p : cfg_.predecessors(slots_.blockAt(value.def)))
-      if (cfg_[p].reachable) take(range.valueAt(slots_.end(p).previous()));
-  } else if (value.kind == ValueKind::Entry && cfg_.size() != 0) {
-    // Where control both enters and comes back, the entry value is the phi of all.
-    for (const BlockId p : cfg_.predecessors(slots_.blockAt(value.def)))
-      if (cfg_[p].reachable) take(range.valueAt(slots_.end(p).previous()));
-  } else if (value.isPartial) {
-    take(range.valueIn(value.def));
-  }
-}
 
 }  // namespace ptxopt

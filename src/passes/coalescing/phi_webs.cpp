@@ -36,9 +36,8 @@ void PhiWebs::findClasses() {
   for (CopyValues::Number n = 0; n < values.size(); ++n) {
     if (values[n].kind != ValueKind::Phi) continue;
     Class found{.phi = n, .block = blockOf(n), .copies = {}};
-    values.forEachSource(n, [&](CopyValues::Number s) {
+    for (const CopyValues::Number s : values.sources(n))
       if (writer[s] != nullptr) found.copies.push_back(writer[s]);
-    });
     const bool isMade = !found.copies.empty();
     for (; result != results.end() && result->phi == n; ++result)
       if (isMade) found.copies.push_back(result->copy);

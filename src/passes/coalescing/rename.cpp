@@ -7,6 +7,7 @@
 // is left a register is made.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "ir/pragmas.h"
 #include "passes/coalescing/coalescer.h"
@@ -52,23 +53,23 @@ void Coalescer::nameWebs() {
     if (o.isRegister()) ++mentions[o.payload];
 
   // The registers of each web, those mentioned most first.
-  struct Member {
-    Number web;
-    RegId reg;
-    bool operator==(const Member&) const = default;
-  };
   const auto nameLength = [&](RegId r) {
     const NameId name = f_.registers[r.value].name;
     return name.valid() ? context_.module.text(name).size() : SIZE_MAX;
   };
-  std::vector<Member> members;
-  for (Number n = 0; n < values_->size(); ++n)
-    if ((*values_)[n].kind != ValueKind::Unused) members.push_back({find(n), values_->registerOf(n)});
-  std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
-    return std::tuple(a.web, UINT32_MAX - mentions[a.reg.value], nameLength(a.reg), a.reg) <
-           std::tuple(b.web, UINT32_MAX - mentions[b.reg.value], nameLength(b.reg), b.reg);
-  });
-  members.erase(std::unique(members.begin(), members.end()), members.end());
+  const auto isUsed = [&](Number n) { return (*values_)[n].kind != ValueKind::Unused; };
+  std::vector<uint32_t> start(values_->size() + 1);  // by web: of its row in `members`
+  for (Number n = 0; n < values_->size(); ++n) start[find(n) + 1] += isUsed(n);
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  std::vector<RegId> members(start.back());
+  std::vector<uint32_t> end(start.begin(), start.end() - 1);
+  for (Number n = 0; n < values_->size(); ++n) {
+    if (!isUsed(n)) continue;
+    const Number web = find(n);
+    const RegId reg = values_->registerOf(n);
+    // The values of a register come one after the other.
+    if (end[web] == start[web] || members[end[web] - 1] != reg) members[end[web]++] = reg;
+  }
 
   nameOf_.assign(values_->size(), RegId());
   std::vector<bool> taken(f_.registers.size());
@@ -77,26 +78,24 @@ void Coalescer::nameWebs() {
     taken[r.value] = true;
   };
   const auto forEachWeb = [&](auto visit) {
-    for (std::size_t k = 0; k < members.size();) {
-      std::size_t last = k;
-      while (last < members.size() && members[last].web == members[k].web) ++last;
-      visit(members[k].web, std::span(members).subspan(k, last - k));
-      k = last;
-    }
+    for (Number web = 0; web < values_->size(); ++web)
+      if (end[web] != start[web]) visit(web, std::span(members).subspan(start[web], end[web] - start[web]));
   };
   // The fixed names, then webs that are still one register, then the others.
   forEachWeb([&](Number web, auto) {
     if (webs_[web].fixed.valid()) take(web, webs_[web].fixed);
   });
   forEachWeb([&](Number web, auto regs) {
-    if (nameOf_[web].valid() || regs.size() != 1 || taken[regs[0].reg.value]) return;
-    if (!webs_[web].isPlace || isVisibleEverywhere(regs[0].reg)) take(web, regs[0].reg);
+    if (nameOf_[web].valid() || regs.size() != 1 || taken[regs[0].value]) return;
+    if (!webs_[web].isPlace || isVisibleEverywhere(regs[0])) take(web, regs[0]);
   });
-  forEachWeb([&](Number web, auto regs) {
+  forEachWeb([&](Number web, std::span<RegId> regs) {
     if (nameOf_[web].valid()) return;
-    for (const Member& m : regs)
-      if (!taken[m.reg.value] && f_.registers[m.reg.value].type == webs_[web].type && isVisibleEverywhere(m.reg))
-        return take(web, m.reg);
+    std::ranges::sort(regs, {},
+                      [&](RegId r) { return std::tuple(UINT32_MAX - mentions[r.value], nameLength(r), r); });
+    for (const RegId r : regs)
+      if (!taken[r.value] && f_.registers[r.value].type == webs_[web].type && isVisibleEverywhere(r))
+        return take(web, r);
     nameOf_[web] = f_.makeRegister(webs_[web].type);
   });
 }
