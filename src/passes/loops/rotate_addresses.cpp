@@ -44,7 +44,8 @@ class AddressRotation : FunctionPass {
         reaches_(context.module, f),
         writes_(f.registers.size()),
         registers_(f.registers.size()),
-        places_(f.instructions.size(), kNever) {}
+        places_(f.instructions.size(), kNever),
+        isRotated_(cfg_.size()) {}
 
   bool run() {
     for (uint32_t l = 0; l < loops_.size(); ++l)
@@ -96,6 +97,7 @@ class AddressRotation : FunctionPass {
     else {
       context_.count("loops");
       context_.count("instructions", plan.moved.size());
+      isRotated_[b.value] = true;
       plans_.push_back(std::move(plan));
     }
     clear();
@@ -169,11 +171,14 @@ class AddressRotation : FunctionPass {
     uint32_t wait = kNever;
     for (uint32_t k = 0; k < body_.size(); ++k) {
       const auto operands = f_.operandsOf(f_[body_[k]]);
+      const auto read = [](const Operand& o) { return o.isRegister() && o.reads(); };
+      const auto isWaited = [&](const Operand& o) { return read(o) && registers_[o.payload].isLoaded; };
+      if (wait == kNever && std::ranges::any_of(operands, isWaited)) wait = k;
+      // Also of the first one: what it reads beside what was loaded.
       for (const Operand& o : operands) {
-        if (!o.isRegister() || !o.reads()) continue;
+        if (wait == kNever || !read(o)) continue;
         State& s = registers_[o.payload];
-        if (wait == kNever && s.isLoaded) wait = k;
-        if (wait != kNever && s.step.valid() && places_[s.step.value] > k) s.isReadLate = true;
+        if (s.step.valid() && places_[s.step.value] > k) s.isReadLate = true;
       }
       if (wait != kNever || !isLoad(body_[k])) continue;
       for (const Operand& o : operands)
@@ -246,10 +251,11 @@ class AddressRotation : FunctionPass {
         if (!o.isRegister()) continue;
         if (!reaches_(o.reg(), plan.entry) || !reaches_(o.reg(), plan.before)) return "scope";
         if (o.reads() && registers_[o.payload].step.valid()) plan.steps.push_back(registers_[o.payload].step);
-        // A branch before the loop may lead to where the register is read as it was.
+        // A branch before the loop may lead to where the register is read as it was, or to another loop that changed.
         if (o.writes())
           for (const BlockId s : cfg_.successors(entry))
-            if (s != loops_[l].header && isLiveAt(o.reg(), slots_.start(s))) return "no-preheader";
+            if (s != loops_[l].header && (isRotated_[s.value] || isLiveAt(o.reg(), slots_.start(s))))
+              return "no-preheader";
       }
     std::ranges::sort(plan.steps, {}, [&](InstrId id) { return places_[id.value]; });
     plan.steps.erase(std::unique(plan.steps.begin(), plan.steps.end()), plan.steps.end());
@@ -273,6 +279,7 @@ class AddressRotation : FunctionPass {
   std::vector<uint32_t> writes_;  // by RegId: in the loop that is looked at
   std::vector<State> registers_;  // by RegId
   std::vector<uint32_t> places_;  // by InstrId: in body_
+  std::vector<bool> isRotated_;   // by BlockId: headers of the loops of plans_
   std::vector<RegId> seen_;
   std::vector<InstrId> body_;
   MissedRemarks missed_, addresses_;
