@@ -56,6 +56,7 @@ class PointerTestFinder {
     const InstrId increment = slots.instructionAt(range[v].def);
     if (!increment.valid() || t_.context.analyses.cfg().blockOf(increment) != test_.block) return {};
     const RegId predicate = t_.f.operandsOf(t_.f[test_.test])[0].reg();
+    if (!t_.expander.canBeNamed(predicate, placeBefore(t_.context.module, t_.f, increment))) return {};
     for (InstrId i = increment; i != test_.test; i = t_.f[i].next)
       if (std::ranges::any_of(t_.f.operandsOf(t_.f[i]),
                               [&](const Operand& o) { return o.isRegister() && o.reg() == predicate; }))

@@ -8,7 +8,8 @@
 // Algorithm:  the value that the test would read of the pointer is {start,+,step} in the rounds of the loop, so in the
 //             last round it is start + step * trip count. The counter is not needed if the loop's cost without what the
 //             test reads is less (loop_cost.h).
-// Invariants: the comparison is true where it was; where it moves, nothing on the way reads or writes its predicate. That
+// Invariants: the comparison is true where it was; where it moves, nothing on the way reads or writes its predicate, whose
+//             name means the same there. That
 //             asks that the pointer has the value of the last round in no round before: its step is a constant of 32 bits
 //             and not 0, and the trip count is below 2 to the 32. Otherwise a pointer of global memory could come round
 //             only in a loop that reads or writes every address of its alignment, most of which no machine has: such a
