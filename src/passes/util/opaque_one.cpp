@@ -1,6 +1,7 @@
 #include "passes/util/opaque_one.h"
 
 #include "ir/function.h"
+#include "passes/util/insertion_places.h"
 
 namespace ptxopt {
 
@@ -9,6 +10,7 @@ RegId makeOne(Function& f, const PassContext& context, InstrId& after) {
   // Where control enters: after the label, the declarations and braces of the first block.
   after = context.analyses.cfg()[BlockId(0u)].first;
   while (after.valid() && !f[after].isInstruction()) after = f[after].next;
+  if (after.valid()) after = placeBefore(module, f, after);
   const RegId blocks = f.makeRegister(ScalarType::b32);
   const RegId one = f.makeRegister(ScalarType::b32, 1, Purpose::One);
   Operand grid;
