@@ -62,11 +62,11 @@ DIRECTIVE  : '.' [a-zA-Z0-9_$]+ ( '::' [a-zA-Z0-9_$]+ | SPARSITY )* ;   // .b32 
 
 ERROR      : . ;
 
-fragment TRIVIA   : [ \t\r\n\f] | '//' ~[\n]* | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' | LINEMARK ;
-fragment INSIDE   : [ \t\r\n\f] | '//' ~[\n]* '\n' | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' | LINEMARK ;   // inside a token a comment ends
+fragment TRIVIA   : [ \t\r\n\f\u001A] | '//' ~[\n]* | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' | LINEMARK ;
+fragment INSIDE   : [ \t\r\n\f\u001A] | '//' ~[\n]* '\n' | '/*' ( ~'*' | '*'+ ~[*/] )* '*'+ '/' | LINEMARK ;   // inside a token a comment ends
 // `# 12 "file.cu" 1`, `#line 5 "file.cu"`: a comment wherever one may stand.
 fragment LINEMARK : '#' BLANK* ( 'line' BLANK* )? [0-9]+ BLANK+ '"' ~["]* '"' ( BLANK+ [0-9]+ )* BLANK* '\n' ;
-fragment BLANK    : [ \t\r\f] ;
+fragment BLANK    : [ \t\r\f\u001A] ;
 fragment EXPONENT : [eE] [+\-]? [0-9]+ ;
 fragment SUFFIX   : ( '.' | '::' ) [a-zA-Z0-9_$]+ | SPARSITY | '.const[' [0-9]+ ']' ;   // ld.const[2].u32: PTX 1.x
 fragment SPARSITY : '::' [0-9]+ ':' [0-9]+ ;   // .sp::2:4
