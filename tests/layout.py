@@ -23,8 +23,8 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 
 FOLDERS = ["inputs/opcodes", "inputs/hazards", "inputs/syntax/accepted"]
 PIECE = re.compile(rb'"[^"]*"|//[^\n]*|/\*.*?\*/|\s+|[^\s"/]+|/', re.S)
-TRIVIA = [b" ", b"\n", b"\t", b"\r\n", b" /* { ; \" */ ", b" // } @p bra L;\n", b"\n\n  \f"]
-LINE_MARK = re.compile(rb'#\s*(line\s*)?\d+\s')  # `# 12 "a.h"` ends with its line: such files are left out
+TRIVIA = [b" ", b"\x1a", b"\n", b"\t", b"\r\n", b" /* { ; \" */ ", b" // } @p bra L;\n", b"\n\n  \f"]
+LINE_MARK = re.compile(rb'#\s*(line\s*)?\d+[\s\x1a]')  # `# 12 "a.h"` ends with its line: such files are left out
 
 
 def relaid(text, chance):
