@@ -11,8 +11,8 @@
 //             the load is seen where data lies in DRAM. The copies before the loop are not free. By the knob
 //             rotate-addresses-everywhere all targets and all counters.
 // Invariants: a register that moves is written once in the loop, by what moves; it is live neither where the block begins nor where it ends,
-//             so that the first one is computed before the loop, and no other successor of the block there reads it. What
-//             is computed may wrap, but has no effects.
+//             so that the first one is computed before the loop, and no other successor of the block there reads it, or begins a
+//             loop that is changed, too. What is computed may wrap, but has no effects.
 // Cost:       linear in the innermost loops.
 // Declines:   too-large; by loop: irreducible, several-blocks, no-preheader, scope, register-pressure; by address: read-late, counter-read (something between
 //             reads the counter as it was), too-long.
