@@ -34,16 +34,20 @@ std::string localAccess(std::string_view opcode) {
 
 }  // namespace
 
-OpcodeId Module::addOpcode(NameId spelling) {
-  opcodes.push_back(readOpcode(names[spelling]));
-  opcodes.back().spelling = spelling;
+OpcodeId Module::addOpcode(NameId text) {
+  const std::string written(names[text]);
+  const bool isEscaped = written.starts_with('\\');
+  opcodes.push_back(readOpcode(std::string_view(written).substr(isEscaped)));
+  opcodes.back().spelling = isEscaped ? names.internCopy(written.substr(1)) : text;
+  opcodes.back().isEscaped = isEscaped;
   return OpcodeId(opcodes.size() - 1);
 }
 
 void Module::makeSynthParts() {
   if (!synth.opcodes.empty()) return;
   std::vector<OpcodeId> known(names.size());
-  for (uint32_t o = 0; o < opcodes.size(); ++o) known[opcodes[o].spelling.value] = OpcodeId(o);
+  for (uint32_t o = 0; o < opcodes.size(); ++o)
+    if (!opcodes[o].isEscaped) known[opcodes[o].spelling.value] = OpcodeId(o);
   const auto make = [&](NameId text) {
     if (known.size() <= text.value) known.resize(text.value + std::size_t{1});
     OpcodeId& id = known[text.value];

@@ -79,8 +79,9 @@ class Module {
   SynthParts synth;
   std::vector<KernelFacts> facts;  // what the user says of launches, by Function::index; empty: nothing
 
-  // Decodes an opcode that the module does not have yet. Not while functions are worked on.
-  OpcodeId addOpcode(NameId spelling);
+  // Decodes an opcode that the module does not have yet, with the backslash that may stand before it. Not while functions are
+  // worked on.
+  OpcodeId addOpcode(NameId text);
   // Fills `synth`, once. Not while functions are worked on.
   void makeSynthParts();
   OpcodeId synthOpcode(SynthOpcode o) const { return synth.opcodes[static_cast<std::size_t>(o)]; }

@@ -64,6 +64,7 @@ struct OpcodeForm : OpcodeFields {
   NameId spelling;                 // as written, modifiers in the order of the source: Module::printedOpcode
   const OpcodeRow* row = nullptr;  // nullptr: unknown
   uint32_t effects = 0;            // of the row and of the modifiers
+  bool isEscaped = false;          // a backslash stands before it
 
   bool is(uint32_t anyOf) const { return (effects & anyOf) != 0; }
   // False when every register of the instruction counts as read and written.

@@ -33,6 +33,7 @@ void Builder::start(const Token& first) {
   kind_ = InstrKind::Verbatim;
   payload_ = 0;
   guarded_ = false;
+  isEscaped_ = false;
   prefixes_ = 0;
   nesting_ = 0;
   join_ = Join::None;

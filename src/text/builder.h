@@ -167,6 +167,7 @@ class Builder {
   InstrKind kind_ = InstrKind::Verbatim;
   uint32_t payload_ = 0;
   bool guarded_ = false;
+  bool isEscaped_ = false;
   uint32_t firstOperand_ = 0;
   std::size_t firstPending_ = 0;
   Token opcodeToken_;

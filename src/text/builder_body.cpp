@@ -163,8 +163,10 @@ void Builder::guard(const Token& t) {
   guarded_ = true;
 }
 
-// After a backslash. ptxas takes it before any instruction, and `call` is a word of its syntax.
+// After a backslash. ptxas takes it before any instruction, and `call` is a word of its syntax. Of barriers, of what threads of a
+// warp exchange, and of divisions it makes other code then, as if they were reached apart: the backslash stays.
 void Builder::escaped(const Token& t) {
+  isEscaped_ = true;
   if (t.view() == "call" || t.view().starts_with("call.")) fail(t, "a backslash before 'call'");
 }
 
@@ -182,6 +184,10 @@ void Builder::opcodeSuffix(const Token& t) {
 }
 
 void Builder::finishInstruction() {
+  if (isEscaped_) {
+    if (opcodeText_.empty()) opcodeText_ = module_.text(NameId(payload_));
+    opcodeText_.insert(0, 1, '\\');
+  }
   const NameId text = opcodeText_.empty() ? NameId(payload_) : module_.names.internCopy(opcodeText_);
   if (opcodeOf_.size() <= text.value)
     opcodeOf_.resize(module_.names.size() + module_.names.size() / 2, OpcodeId::kNone);

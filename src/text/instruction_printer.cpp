@@ -159,6 +159,7 @@ void InstructionPrinter::printReal(const Instruction& instruction) {
     operands = operands.subspan(1);
   }
   while (!operands.empty() && operands.back().is(Operand::Implicit)) operands = operands.first(operands.size() - 1);
+  if (module_.opcodes[instruction.payload].isEscaped) put("\\");
   put(module_.opcodes[instruction.payload].spelling);
   if (!operands.empty()) {
     put(" ");
