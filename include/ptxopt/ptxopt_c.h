@@ -18,7 +18,7 @@ extern "C" {
 
 #define PTXOPT_C_API __attribute__((visibility("default")))
 
-PTXOPT_C_API int ptxopt_abi(void);                  /* 1 */
+PTXOPT_C_API int ptxopt_abi(void);                  /* 2 */
 PTXOPT_C_API const char* ptxopt_version(void);      /* "0.1.0" */
 PTXOPT_C_API const char* ptxopt_version_line(void); /* what `ptxopt --version` prints */
 
@@ -33,6 +33,9 @@ typedef struct ptxopt_result ptxopt_result;
  *   guard           "auto", "ptxas", "estimate", "off"  [auto: ptxas at level 2, if there is one and no passes are named]
  *   guard_rule      "time", "warps"               [$PTXOPT_GUARD_RULE, else time]
  *   ptxas           the program that the guard asks; else as docs/guard.md has it
+ *   ptxas_options   a list: the options of the ptxas that assembles the output, which the guard asks with; without the
+ *                   architecture, files and -o. Where they ask for code as it was written (-g, -O0), the text is left
+ *   cubin           whether what ptxas makes for the guard is kept, for ptxopt_cubin()  [false]
  *   packages        folders of Python packages that may bring a ptxas, which is asked after all others
  *   timeout         seconds for a call of ptxas   [600]
  *   jobs            threads; 0: one a core        [1]
@@ -47,10 +50,16 @@ PTXOPT_C_API int ptxopt_status(const ptxopt_result* result);
 PTXOPT_C_API const char* ptxopt_output(const ptxopt_result* result, size_t* size);
 /* What went wrong: `FILE:LINE:COL: error: ...`, the line, a caret. "" where nothing did. */
 PTXOPT_C_API const char* ptxopt_error(const ptxopt_result* result);
-/* A JSON object: architecture, functions, functions_changed, instructions, instructions_after, remarks
- * ({name, place, message, pass, missed}), guard ({mode, asked, ptxas, why, trouble, kept: {name, reason, detail}} and,
- * where ptxas has figures, before and after: of each function), and report if it was asked for: what --report of the
- * tool writes. */
+/* Since ABI 2: the machine code of the very text that is the output, and what ptxas wrote when it made it, with the name
+ * of `file`. It is what the same ptxas makes of that text with ptxas_options, -v and the architecture. Nothing, of size 0,
+ * unless `cubin` was asked for and the guard assembled that text now: not where nothing changed, nor where it knew the
+ * answer. */
+PTXOPT_C_API const char* ptxopt_cubin(const ptxopt_result* result, size_t* size);
+PTXOPT_C_API const char* ptxopt_messages(const ptxopt_result* result);
+/* A JSON object: architecture, functions, functions_changed, instructions, instructions_after, not_optimized (why, if
+ * ptxas_options say so, else ""), remarks ({name, place, message, pass, missed}), guard ({mode, asked, ptxas, why,
+ * trouble, kept: {name, reason, detail}} and, where ptxas has figures, before and after: of each function), and report
+ * if it was asked for: what --report of the tool writes. */
 PTXOPT_C_API const char* ptxopt_details(const ptxopt_result* result);
 PTXOPT_C_API void ptxopt_free(ptxopt_result* result);
 

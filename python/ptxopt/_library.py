@@ -7,11 +7,11 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, NamedTuple
 
 from ._errors import Error
 
-ABI = 1
+ABI = 2
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -33,6 +33,7 @@ def _load() -> ctypes.CDLL:
             ("ptxopt_describe", text, []), ("ptxopt_optimize", result, [text, ctypes.c_size_t, text]),
             ("ptxopt_status", ctypes.c_int, [result]), ("ptxopt_error", text, [result]), ("ptxopt_details", text, [result]),
             ("ptxopt_output", ctypes.c_void_p, [result, ctypes.POINTER(ctypes.c_size_t)]),
+            ("ptxopt_cubin", ctypes.c_void_p, [result, ctypes.POINTER(ctypes.c_size_t)]), ("ptxopt_messages", text, [result]),
             ("ptxopt_free", None, [result])):
         function = getattr(library, name)
         function.restype, function.argtypes = returns, takes
@@ -64,16 +65,29 @@ def knobs() -> List[Dict[str, Any]]:
     return _described()["knobs"]
 
 
-def call(text: bytes, options: bytes) -> Tuple[int, bytes, str, bytes]:
-    """One call of ptxopt_optimize: status, output, error, details as JSON."""
+class Made(NamedTuple):
+    """What a call of ptxopt_optimize() returns."""
+    status: int
+    output: bytes
+    error: str
+    details: bytes  # JSON
+    cubin: bytes
+    messages: bytes
+
+
+def call(text: bytes, options: bytes) -> Made:
+    """One call of ptxopt_optimize()."""
     result = _library.ptxopt_optimize(text, len(text), options)
     if not result:
         raise Error("ptxopt_optimize returned nothing")
     try:
-        size = ctypes.c_size_t()
-        at = _library.ptxopt_output(result, ctypes.byref(size))
-        output = ctypes.string_at(at, size.value) if size.value else b""
-        error = _library.ptxopt_error(result).decode("utf-8", "replace")
-        return _library.ptxopt_status(result), output, error, _library.ptxopt_details(result)
+        def bytes_of(function: Any) -> bytes:
+            size = ctypes.c_size_t()
+            at = function(result, ctypes.byref(size))
+            return ctypes.string_at(at, size.value) if size.value else b""
+
+        return Made(_library.ptxopt_status(result), bytes_of(_library.ptxopt_output),
+                    _library.ptxopt_error(result).decode("utf-8", "replace"), _library.ptxopt_details(result),
+                    bytes_of(_library.ptxopt_cubin), _library.ptxopt_messages(result))
     finally:
         _library.ptxopt_free(result)

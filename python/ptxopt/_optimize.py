@@ -10,7 +10,7 @@ from typing import Any, AnyStr, Dict, Generic, List, Mapping, Optional, Sequence
 
 from . import _html
 from ._errors import UsageError, error_of
-from ._library import call
+from ._library import Made, call
 from ._toolchains import package_folders
 
 _NO_LIMIT = sys.float_info.max  # of seconds
@@ -61,10 +61,12 @@ def _guard_of(found: Dict[str, Any]) -> Guard:
 class Result(Generic[AnyStr]):
     """What optimize() returns. str() is the PTX; in a notebook it is a table of what changed."""
 
-    def __init__(self, ptx: AnyStr, source: AnyStr, details: bytes):
+    def __init__(self, ptx: AnyStr, source: AnyStr, made: Made):
         self.ptx: AnyStr = ptx
+        self.cubin: Optional[bytes] = made.cubin or None
+        self.ptxas_messages = made.messages.decode("utf-8", "replace")
         self._source: AnyStr = source
-        self._details = details
+        self._details = made.details
         self._parsed: Optional[Dict[str, Any]] = None
 
     @property
@@ -88,6 +90,11 @@ class Result(Generic[AnyStr]):
         return _guard_of(self.details["guard"])
 
     @property
+    def not_optimized(self) -> str:
+        """Why `ptxas_options` say that the text is not to be touched, such as "-O0"; "" where they do not."""
+        return self.details["not_optimized"]
+
+    @property
     def changed(self) -> bool:
         return self.ptx != self._source
 
@@ -107,6 +114,12 @@ class Result(Generic[AnyStr]):
         return _html.result(self)
 
 
+def _words(name: str, given: Sequence[str]) -> List[str]:
+    if isinstance(given, (str, bytes)):  # list() would make letters of it
+        raise UsageError(f"option '{name}' is a list of words, not {given!r}")
+    return list(given)
+
+
 def options_json(options: Mapping[str, Any]) -> bytes:
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
@@ -118,7 +131,8 @@ def options_json(options: Mapping[str, Any]) -> bytes:
 def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Optional[Sequence[str]] = None,
              knobs: Mapping[str, int] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
              skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: Optional[float] = 600,
-             file: str = "<input>", facts: Optional[Mapping[str, Any]] = None) -> Result[AnyStr]:
+             file: str = "<input>", facts: Optional[Mapping[str, Any]] = None, ptxas_options: Sequence[str] = (),
+             cubin: bool = False) -> Result[AnyStr]:
     """Optimizes PTX text for `arch` ("sm_90"; else what its .target says).
 
     level     0 parse and print, 1 clean-up, 2 everything that pays
@@ -132,6 +146,11 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     jobs      threads that work on the functions; 0: one a core
     file      the name in messages
     facts     what holds of all launches, as in docs/facts.md: {"version": 1, "kernels": [...]}
+    ptxas_options
+              with which the ptxas that assembles the result is called, ["-maxrregcount=64"]: the guard asks with them. Without
+              the architecture, files and -o. Where they ask for code as it was written (-g, -O0), the text is left as it is
+    cubin     keep what ptxas makes for the guard: `cubin` of the result is the machine code of its `ptx`, or None where the
+              guard did not assemble that text now; `ptxas_messages` is what ptxas wrote then
 
     str in, str out; bytes in, bytes out. Raises InvalidPtx, UsageError, InternalError. Releases the GIL."""
     if isinstance(ptx, int):
@@ -144,9 +163,10 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
         "arch": arch, "level": level, "passes": None if passes is None else list(passes), "skip": list(skip),
         "knobs": dict(knobs), "guard": guard, "guard_rule": guard_rule, "ptxas": None if ptxas is None else os.fspath(ptxas),
         "packages": package_folders() if asks else None, "timeout": _NO_LIMIT if timeout in (None, math.inf) else timeout, "jobs": jobs, "file": file, "report": True,
-        "facts": None if facts is None else dict(facts)})
-    status, output, error, details = call(text, options)
-    if status != 0:
-        raise error_of(status, error)
-    made: Any = output.decode("utf-8", "surrogateescape") if isinstance(ptx, str) else output
-    return Result(made, ptx, details)
+        "facts": None if facts is None else dict(facts), "ptxas_options": _words("ptxas_options", ptxas_options) or None,
+        "cubin": bool(cubin) or None})
+    made = call(text, options)
+    if made.status != 0:
+        raise error_of(made.status, made.error)
+    output: Any = made.output.decode("utf-8", "surrogateescape") if isinstance(ptx, str) else made.output
+    return Result(output, ptx, made)

@@ -13,6 +13,7 @@
 struct ptxopt_result {
   ptxopt::Status status = ptxopt::Status::Ok;
   std::string output, error, details = "{}";
+  std::string cubin, messages;
 };
 
 namespace ptxopt::c_api {
@@ -24,20 +25,32 @@ void fail(ptxopt_result& to, Status status, std::string error) {
   to.output.clear();
 }
 
+// What ptxas wrote, of a file of this name.
+std::string messagesOf(const PtxasOutput& made, const std::string& fileName) {
+  std::string all = made.out + made.err;
+  for (std::size_t at = all.find(made.input); at != std::string::npos; at = all.find(made.input, at)) {
+    all.replace(at, made.input.size(), fileName);
+    at += fileName.size();
+  }
+  return all;
+}
+
 void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
   if (text.data() == nullptr && !text.empty()) return fail(to, Status::Usage, "there is no text");
-  Options options;
-  GuardOptions guard;
-  if (std::string error = readOptions(json == nullptr ? "" : json, options, guard); !error.empty())
+  CallOptions call;
+  if (std::string error = readOptions(json == nullptr ? "" : json, call); !error.empty())
     return fail(to, Status::Usage, std::move(error));
-  GuardedResult done = optimizeGuarded(text, options, guard);
+  GuardedResult done = optimizeGuarded(text, call.options, call.guard);
   to.status = done.result.status;
   to.error = std::move(done.result.error);
   if (to.status != Status::Ok) return;
-  to.details = detailsJson(done);
-  if (guard.isInsistent && done.guard.noVerdict)
+  to.details = detailsJson(done, call.notOptimized);
+  if (call.guard.isInsistent && done.guard.noVerdict)
     return fail(to, Status::CheckFailed, "guard ptxas: nothing to compare: " + done.guard.trouble);
   to.output = std::move(done.result.output);
+  if (!done.guard.output) return;
+  to.cubin = std::move(done.guard.output->cubin);
+  to.messages = messagesOf(*done.guard.output, call.options.fileName);
 }
 
 // Of no result, which what asks about one takes.
@@ -70,7 +83,7 @@ std::string describe() {
 
 using namespace ptxopt;
 
-int ptxopt_abi() { return 1; }
+int ptxopt_abi() { return 2; }
 
 const char* ptxopt_version() {
   static const std::string text(version());
@@ -107,6 +120,14 @@ const char* ptxopt_output(const ptxopt_result* result, size_t* size) {
   if (size != nullptr) *size = output.size();
   return output.c_str();
 }
+
+const char* ptxopt_cubin(const ptxopt_result* result, size_t* size) {
+  const std::string& cubin = c_api::orNone(result).cubin;
+  if (size != nullptr) *size = cubin.size();
+  return cubin.data();
+}
+
+const char* ptxopt_messages(const ptxopt_result* result) { return c_api::orNone(result).messages.c_str(); }
 
 const char* ptxopt_error(const ptxopt_result* result) { return c_api::orNone(result).error.c_str(); }
 

@@ -32,13 +32,14 @@ Json guardOf(const GuardReport& guard) {
 
 }  // namespace
 
-std::string detailsJson(const GuardedResult& done) {
+std::string detailsJson(const GuardedResult& done, std::string_view notOptimized) {
   const Result& result = done.result;
   Json all = {{"architecture", result.architecture},
               {"functions", result.functions},
               {"functions_changed", result.functionsChanged},
               {"instructions", result.instructions},
               {"instructions_after", result.instructionsAfter},
+              {"not_optimized", notOptimized},
               {"remarks", remarksOf(result)},
               {"guard", guardOf(done.guard)}};
   // Names come from the text, which may hold any bytes.

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "guard/guard.h"
 
 namespace ptxopt::c_api {
 
-std::string detailsJson(const GuardedResult& done);
+std::string detailsJson(const GuardedResult& done, std::string_view notOptimized);
 
 }  // namespace ptxopt::c_api

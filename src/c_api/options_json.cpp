@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ptxas/find_python.h"
+#include "wrapper/ptxas_command.h"
 
 namespace ptxopt::c_api {
 namespace {
@@ -21,7 +22,8 @@ using Json = nlohmann::json;
 struct Given {
   Options& options;
   std::string guard = "auto", rule, ptxas;
-  std::vector<std::string> packages;
+  std::vector<std::string> packages, ptxasOptions;
+  bool wantsCubin = false;
   double timeoutSeconds = 600;
 };
 
@@ -66,6 +68,8 @@ constexpr Member kMembers[] = {
     {"guard", [](const Json& v, Given& to) { v.get_to(to.guard); }},
     {"guard_rule", [](const Json& v, Given& to) { v.get_to(to.rule); }},
     {"ptxas", [](const Json& v, Given& to) { v.get_to(to.ptxas); }},
+    {"ptxas_options", [](const Json& v, Given& to) { v.get_to(to.ptxasOptions); }},
+    {"cubin", [](const Json& v, Given& to) { v.get_to(to.wantsCubin); }},
     {"packages", [](const Json& v, Given& to) { v.get_to(to.packages); }},
     {"timeout", [](const Json& v, Given& to) { to.timeoutSeconds = secondsOf(v); }},
     {"jobs", [](const Json& v, Given& to) { to.options.jobs = integerOf<unsigned>(v, 0, kMostJobs); }},
@@ -120,16 +124,43 @@ std::string makeGuard(const Given& given, const Options& options, GuardOptions& 
   return {};
 }
 
+// The options of the run of ptxas that the output is for. As in the drop-in, some of them say that the text is not to be
+// touched, and functions that a linker may replace are not inlined.
+std::string takePtxasOptions(const Given& given, CallOptions& to) {
+  constexpr const char* kInput = "in.ptx";
+  std::vector<std::string> words = given.ptxasOptions;
+  words.emplace_back(kInput);
+  const PtxasCommand command = readPtxasCommand(words);
+  if (command.inputs.empty()) return "option 'ptxas_options': the last one is without its value";
+  const PtxasCommand::Input& first = command.inputs.front();
+  if (command.inputs.size() > 1 || first.isString || command.words[first.word] != kInput)
+    return fmt::format(
+        "option 'ptxas_options': '{}' is an input, or a value that is to be joined to its option by '='",
+        command.words[first.word]);
+  if (!command.architectureWords.empty() || !command.outputs.empty())
+    return "option 'ptxas_options' can name no architecture, which is 'arch', and no output";
+  if (command.isLinked) to.options.knobs.try_emplace("inline-weak", 0);
+  to.guard.ptxas.arguments = command.settings;
+  to.notOptimized = command.notOptimized;
+  if (to.notOptimized.empty()) return {};
+  to.options.level = 0;
+  to.options.passes.reset();
+  to.guard.mode = GuardMode::Off;
+  return {};
+}
+
 }  // namespace
 
-std::string readOptions(std::string_view text, Options& options, GuardOptions& guard) {
-  Given given{.options = options};
+std::string readOptions(std::string_view text, CallOptions& to) {
+  Given given{.options = to.options};
   if (!text.empty()) {
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) return "options are not JSON";
     if (std::string error = take(json, given); !error.empty()) return error;
   }
-  return makeGuard(given, options, guard);
+  to.guard.ptxas.keepsOutput = given.wantsCubin;
+  if (std::string error = makeGuard(given, to.options, to.guard); !error.empty()) return error;
+  return takePtxasOptions(given, to);
 }
 
 }  // namespace ptxopt::c_api

@@ -9,7 +9,13 @@
 
 namespace ptxopt::c_api {
 
+struct CallOptions {
+  Options options;
+  GuardOptions guard;
+  std::string notOptimized;  // not empty: ptxas's options ask for code as it was written; the text is left as it is
+};
+
 // Empty when the text makes sense; else what is wrong with it, or with the ptxas that it asks for.
-std::string readOptions(std::string_view json, Options& options, GuardOptions& guard);
+std::string readOptions(std::string_view json, CallOptions& to);
 
 }  // namespace ptxopt::c_api

@@ -90,6 +90,48 @@ def mistakes(t, ptxopt):
     t.check(_library.call(text.encode(), b"{")[0] == 2 and _library.call(text.encode(), b'{"nope": 1}')[0] == 2, "options that are none")
 
 
+def ptxas_options(t, ptxopt, folder):
+    """The options of the client's ptxas: what makes none is told, what asks for plain code leaves the text, the guard passes the rest."""
+    text = sample("histogram.ptx")
+    for wrong in ("-g", ["k.ptx"], ["-arch=sm_80"], ["--gpu-name", "sm_80"], ["-o", "k.cubin"], ["--maxrregcount"], ["--unknown", "3"],
+                  ["--input-as-string", "k"], [1]):
+        t.check(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, ptxas_options=wrong)), f"ptxas_options={wrong} is accepted")
+    for plain, why in (["-g"], "debug code"), (["--opt-level", "0"], "-O0"), (["-O0"], "-O0"):
+        left = ptxopt.optimize(text, ptxas_options=plain, guard="ptxas", ptxas="/nowhere/ptxas")
+        t.check((left.ptx, left.not_optimized, left.cubin) == (text, why, None), f"{plain}: {left.not_optimized}")
+    fake = Path(folder) / "ptxas"
+    fake.write_text(f"#!/bin/sh\necho \"$*\" >> {folder}/calls\nexit 1\n", encoding="utf-8")
+    fake.chmod(0o755)
+    given = ["-lineinfo", "--fmad=false", "--maxrregcount", "64", "--unknown=3"]
+    refused = ptxopt.optimize(text, arch="sm_90", guard="auto", ptxas=str(fake), ptxas_options=given, cubin=True)
+    t.check(not refused.guard.asked and refused.changed and refused.not_optimized == "", "$PTXOPT_GUARD is off")
+    t.check(raised(ptxopt.CheckFailed, lambda: ptxopt.optimize(text, arch="sm_90", guard="ptxas", ptxas=str(fake), ptxas_options=given)), "no figures")
+    calls = (Path(folder) / "calls").read_text(encoding="utf-8").splitlines()
+    t.check(len(calls) == 2 and all(call.startswith(" ".join(given) + " -v -arch=sm_90 ") for call in calls), f"{calls}")
+    if not (real := a_ptxas()):
+        print("api: skipped: what needs ptxas (it is not there)")
+        return
+
+    def assembled(**more):
+        return ptxopt.optimize(sample("matmul.ptx"), arch="sm_90", guard="ptxas", ptxas=real, **more)
+
+    few = assembled(ptxas_options=["-maxrregcount=24"], cubin=True, file="k.ptx")
+    t.check(few.changed and few.guard.after["matmul"]["registers"] <= 24, f"{few.guard.after}")
+    t.check(assembled().guard.after["matmul"]["registers"] > 24, "the option has no effect on this kernel")
+    out, source = Path(folder) / "k.cubin", Path(folder) / "k.ptx"
+    source.write_text(few.ptx, encoding="utf-8")
+    by_hand = subprocess.run([real, "-maxrregcount=24", "-v", "-arch=sm_90", str(source), "-o", str(out)], capture_output=True, text=True, check=True)
+    t.check(few.cubin == out.read_bytes() and "Compiling entry function" in few.ptxas_messages, "another cubin than by hand")
+    t.check(sorted(l for l in few.ptxas_messages.splitlines() if "time" not in l) == sorted(l for l in by_hand.stderr.splitlines() if "time" not in l), few.ptxas_messages)
+    t.check(assembled(ptxas_options=["-maxrregcount=24"], cubin=True).cubin is None, "a cubin of an answer that was known")
+    t.check(assembled(ptxas_options=["-maxrregcount=25"]).cubin is None, "a cubin that was not asked for")
+
+
+def a_ptxas():
+    usual = "/usr/local/cuda/bin/ptxas"
+    return os.environ.get("PTXAS") or shutil.which("ptxas") or (usual if os.path.exists(usual) else None)
+
+
 def cost(t, ptxopt):
     """1,000 calls: their time, and that they leave nothing; a call does not hold the GIL."""
     text = sample("saxpy.ptx")
@@ -171,7 +213,7 @@ def commands(t, ptxopt):
     t.check("saxpy" in page.html and page._repr_html_().startswith("<iframe srcdoc=") and "<html" not in page._repr_html_(), "report")
     error = raised(ptxopt.InvalidPtx, lambda: ptxopt.report(text.replace("ret;", "ret oops;")))
     t.check(error and error.file == "input.ptx", f"{error!r}")
-    if not (os.environ.get("PTXAS") or shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas")):
+    if not a_ptxas():
         print("api: skipped: what needs ptxas (it is not there)")
         return
     diff = ptxopt.diff(text, wrong)
@@ -222,12 +264,15 @@ def main():
     tool = parser.parse_args().tool
     package.use(tool)
     os.environ["PTXOPT_GUARD"] = "off"
+    work = tempfile.TemporaryDirectory()
+    os.environ["PTXOPT_CACHE_DIR"] = os.path.join(work.name, "cache")
     import ptxopt
     t = Counted("api")
     for file in (ROOT / "python").rglob("*.py"):
         ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 9))  # the oldest version that the wheel is for
     optimizing(t, ptxopt, tool)
     mistakes(t, ptxopt)
+    ptxas_options(t, ptxopt, work.name)
     cost(t, ptxopt)
     running(t, ptxopt)
     commands(t, ptxopt)
