@@ -14,14 +14,15 @@ import tempfile
 import threading
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
-from typing import Any, AnyStr, Callable, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, AnyStr, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from . import _html
 from ._library import version_line
-from ._optimize import optimize
+from ._optimize import Result, optimize
 
 CLIENTS = ("triton", "numba", "warp", "cupy", "jax", "torch")
-OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "ptxas", "timeout", "jobs", "arch")
+OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "ptxas", "ptxas_options", "timeout", "jobs", "arch")
+_CALL = ("ptxas", "arch", "ptxas_options")  # how ptxas is called
 
 
 @dataclass(frozen=True)
@@ -86,28 +87,38 @@ def key() -> str:
     return "ptxopt-" + hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def optimized(client: str, ptx: AnyStr, *, ptxas: Optional[str] = None, arch: Optional[str] = None,
-              name: str = "<kernel>") -> AnyStr:
-    """The PTX to go on with, recorded for stats(). `ptxas` is the client's own, which the guard asks unless an option or
-    $PTXOPT_PTXAS names another."""
+def optimized(client: str, ptx: AnyStr, **call: Any) -> AnyStr:
+    """The PTX to go on with; `call` as of result_of()."""
+    result = result_of(client, ptx, **call)
+    return ptx if result is None else result.ptx
+
+
+def result_of(client: str, ptx: AnyStr, *, ptxas: Optional[str] = None, arch: Optional[str] = None,
+              ptxas_options: Optional[Sequence[str]] = None, name: str = "<kernel>",
+              wants_cubin: bool = False) -> Optional[Result[AnyStr]]:
+    """The result, recorded for stats(), or None where there is none. The guard calls `ptxas` as the client itself does, unless
+    options of the user or $PTXOPT_PTXAS say otherwise. `wants_cubin`: what that call made, if it is the client's own."""
     options = dict(_state.options)
-    if arch is not None:
-        options.setdefault("arch", arch)
-    if ptxas is not None and not os.environ.get("PTXOPT_PTXAS") and not os.environ.get("PTXAS"):
-        options.setdefault("ptxas", ptxas)
+    is_clients = not any(name in options for name in _CALL)
+    if os.environ.get("PTXOPT_PTXAS") or os.environ.get("PTXAS"):
+        ptxas, is_clients = None, False
+    for option, value in zip(_CALL, (ptxas, arch, ptxas_options)):
+        if value is not None:
+            options.setdefault(option, value)
+    options["cubin"] = wants_cubin and is_clients
     # Nobody reads the text on its way to ptxas, as in the drop-in; who wants no more than tidy text gets that.
     if options.get("level", 2) >= 2 and options.get("passes") is None:
         options["knobs"] = {"tidy": 0, **options.get("knobs", {})}
     start = perf_counter()
     try:
         result = optimize(ptx, file=name, **options)
-        records = records_of(client, result.report, perf_counter() - start)
+        records = records_of(client, result.report, perf_counter() - start, result.not_optimized)
     except Exception as error:  # whatever it is, the client goes on without us
         say_once(f"{client}: not optimized: {error}")
         _record([KernelStats(client, name, arch or "", False, trouble=(str(error).splitlines() or [""])[0])])
-        return ptx
+        return None
     _record(records)
-    return result.ptx
+    return result
 
 
 def _record(records: List[KernelStats]) -> None:
@@ -148,14 +159,14 @@ def _of_children() -> List[KernelStats]:
     return [KernelStats(**k) for k in found if k.pop("pid") != os.getpid()]
 
 
-def records_of(client: str, report: Mapping[str, Any], seconds: float = 0.0) -> List[KernelStats]:
+def records_of(client: str, report: Mapping[str, Any], seconds: float = 0.0, trouble: str = "") -> List[KernelStats]:
     """A record for each kernel of a report of ptxopt; of each function where there is no kernel."""
     guard = report.get("guard", {})
     before, after = ({f["name"]: f for f in guard.get(side, ())} for side in ("before", "after"))
     kept = {k["name"]: f"{k['reason']} {k.get('detail', '')}".strip() for k in guard.get("kept", ())}
     functions = [f for f in report["functions"] if f["kind"] == "entry"] or report["functions"]
     return [KernelStats(client, f["name"], report["architecture"], bool(f["changed"]), kept.get(f["name"], ""),
-                        guard.get("trouble", ""), seconds / len(functions), before.get(f["name"]), after.get(f["name"]))
+                        trouble or guard.get("trouble", ""), seconds / len(functions), before.get(f["name"]), after.get(f["name"]))
             for f in functions]
 
 

@@ -7,8 +7,9 @@ or `python -m ptxopt triton script.py`, or PTXOPT_HOOKS=triton in the environmen
 
 Where Triton has a hook for its stages (3.6 and newer) this is one, and calls the one that was there before; else it wraps
 CUDABackend.add_stages. Either way the stage `ptx` gets a step more, so that `kernel.asm["ptx"]` is what ptxas gets. The
-guard asks the ptxas that Triton calls. CUDABackend.hash, which is part of the key of Triton's cache and of Inductor's,
-names the version and the options of ptxopt.
+guard asks the ptxas that Triton calls, with the options that Triton has for this kernel; what that ptxas made of the result is
+what Triton's stage `cubin` gets, which then calls none (_triton_ptxas.py). CUDABackend.hash, which is part of the key of
+Triton's cache and of Inductor's, names the version and the options of ptxopt.
 """
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from typing import Any, Callable, Dict, Optional
 
 from . import _hooks
 from ._hooks import Stats
+from ._triton_ptxas import Made, Subprocess
 from ._watch import forget, when_imported
 
 LEAST, MOST = (3, 2), (3, 9)
@@ -52,19 +54,6 @@ def stats() -> Stats:
     return _hooks.stats("triton")
 
 
-class _Module:
-    """The module of Triton's backend. Before 3.4 it is not among sys.modules, but its functions know it."""
-
-    def __init__(self, backend: Any):
-        self._names = backend.add_stages.__globals__
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self._names[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-
 def _patch(backends: Any) -> None:
     global _undo
     triton = sys.modules.get("triton")
@@ -74,9 +63,10 @@ def _patch(backends: Any) -> None:
     if not all(name in getattr(backend, "__dict__", {}) for name in ("add_stages", "hash")):
         _hooks.say_once("Triton has no backend for NVIDIA with add_stages and hash: nothing is optimized")
         return
-    module = _Module(backend)
-    runtime = getattr(getattr(module, "knobs", None), "runtime", None)
-    undo_stages = _use_knob(module, runtime) if hasattr(runtime, "add_stages_inspection_hook") else _wrap(module, backend)
+    names = backend.add_stages.__globals__  # of its module, which is not among sys.modules before 3.4
+    calls = Subprocess(names) if "subprocess" in names else None
+    runtime = getattr(names.get("knobs"), "runtime", None)
+    undo_stages = _use_knob(calls, runtime) if hasattr(runtime, "add_stages_inspection_hook") else _wrap(calls, backend)
     original_hash = backend.__dict__["hash"]
 
     def hash_with_us(self: Any) -> str:
@@ -86,13 +76,15 @@ def _patch(backends: Any) -> None:
 
     def undo() -> None:
         undo_stages()
+        if calls is not None:
+            calls.undo()
         if backend.__dict__.get("hash") is hash_with_us:
             backend.hash = original_hash
 
     _undo = undo
 
 
-def _use_knob(module: Any, runtime: Any) -> Callable[[], None]:
+def _use_knob(calls: Optional[Subprocess], runtime: Any) -> Callable[[], None]:
     """By Triton's own hook, which is also called without arguments, for a key and a hash."""
     previous = runtime.add_stages_inspection_hook
 
@@ -101,9 +93,10 @@ def _use_knob(module: Any, runtime: Any) -> Callable[[], None]:
         if stages is None:
             key, digest = previous() if previous is not None else ("", "")
             return (key + _key, digest + _key) if _wanted else (key, digest)
+        kernel = _Kernel(stages, calls)
         if previous is not None:
             previous(self, stages, options, language, capability)
-        _add_to(stages, self, module)
+        kernel.add_to(stages)
 
     runtime.add_stages_inspection_hook = hook
 
@@ -113,12 +106,12 @@ def _use_knob(module: Any, runtime: Any) -> Callable[[], None]:
     return undo
 
 
-def _wrap(module: Any, backend: Any) -> Callable[[], None]:
+def _wrap(calls: Optional[Subprocess], backend: Any) -> Callable[[], None]:
     original = backend.__dict__["add_stages"]
 
     def add_stages(self: Any, stages: Dict[str, Any], *rest: Any, **named: Any) -> None:
         original(self, stages, *rest, **named)
-        _add_to(stages, self, module)
+        _Kernel(stages, calls).add_to(stages)
 
     backend.add_stages = add_stages
 
@@ -128,48 +121,46 @@ def _wrap(module: Any, backend: Any) -> Callable[[], None]:
     return undo
 
 
-def _add_to(stages: Dict[str, Any], backend: Any, module: Any) -> None:
-    """A step more for the stage that makes PTX."""
-    make_ptx = stages.get("ptx")
-    if make_ptx is None or not _wanted:
-        return
+class _Kernel:
+    """The stages of a kernel: a step more for the one that makes PTX; the one that calls ptxas need not, where the guard did."""
 
-    def make_better_ptx(source: Any, metadata: Any) -> Any:
-        ptx = make_ptx(source, metadata)
-        if not _wanted or not isinstance(ptx, str) or _is_unoptimized(module):
+    def __init__(self, stages: Dict[str, Any], calls: Optional[Subprocess]):
+        """`stages` as Triton has them: others may put their own around them later."""
+        self._make_cubin = stages.get("cubin")
+        self._calls = calls if self._make_cubin is not None else None
+        self._made: Optional[Made] = None
+        if self._calls is not None and _wanted:
+            stages["cubin"] = self._take_or_make_cubin
+
+    def add_to(self, stages: Dict[str, Any]) -> None:
+        make_ptx = stages.get("ptx")
+        if make_ptx is None or not _wanted:
+            return
+
+        def make_better_ptx(source: Any, metadata: Any) -> Any:
+            self._made = None
+            ptx = make_ptx(source, metadata)
+            return self._better(ptx, metadata) if _wanted and isinstance(ptx, str) else ptx
+
+        stages["ptx"] = make_better_ptx
+
+    def _better(self, ptx: str, metadata: Any) -> str:
+        name = str(metadata.get("name", "<kernel>"))
+        call = self._calls.command_of(self._make_cubin, ptx, metadata) if self._calls is not None else None
+        if call is None:
+            return _hooks.optimized("triton", ptx, name=name)
+        if os.path.basename(os.path.realpath(call.ptxas)).startswith("ptxopt"):
+            _hooks.say_once(f"Triton's ptxas is {call.ptxas}, which optimizes by itself: the hook does nothing")
             return ptx
-        ptxas = _ptxas_of(module, backend)
-        if ptxas is not None and os.path.basename(os.path.realpath(ptxas)).startswith("ptxopt"):
-            _hooks.say_once(f"Triton's ptxas is {ptxas}, which optimizes by itself: the hook does nothing")
+        result = _hooks.result_of("triton", ptx, name=name, ptxas=call.ptxas, arch=call.arch, ptxas_options=call.options,
+                                  wants_cubin=True)
+        if result is None:
             return ptx
-        return _hooks.optimized("triton", ptx, ptxas=ptxas, name=str(metadata.get("name", "<kernel>")))
+        if result.cubin is not None:
+            self._made = Made(call, result.ptx, result.cubin, result.ptxas_messages)
+        return result.ptx
 
-    stages["ptx"] = make_better_ptx
-
-
-def _is_unoptimized(module: Any) -> bool:
-    """Whether ptxas is told to compile for a debugger."""
-    nvidia = getattr(getattr(module, "knobs", None), "nvidia", None)
-    if nvidia is not None:
-        return bool(getattr(nvidia, "disable_ptxas_opt", False))
-    return os.environ.get("DISABLE_PTXAS_OPT", "0").lower() in ("1", "true", "on", "y", "yes")
-
-
-def _ptxas_of(module: Any, backend: Any) -> Optional[str]:
-    """The ptxas that Triton calls for this GPU: its function has changed its parameters and its result over time."""
-    arch = backend.target.arch
-    calls: Any = []
-    if hasattr(module, "get_ptxas"):
-        calls = [lambda: module.get_ptxas(arch), lambda: module.get_ptxas()]
-    elif hasattr(module, "_path_to_binary"):
-        calls = [lambda: module._path_to_binary("ptxas")]
-    for call in calls:
-        try:
-            found = call()
-        except TypeError:
-            continue
-        except Exception:
-            return None
-        path = found[0] if isinstance(found, tuple) else getattr(found, "path", None)
-        return path if isinstance(path, str) else None
-    return None
+    def _take_or_make_cubin(self, source: Any, metadata: Any) -> Any:
+        if self._made is None or self._calls is None:
+            return self._make_cubin(source, metadata)
+        return self._calls.answering(self._make_cubin, self._made, source, metadata)

@@ -5,8 +5,8 @@
 
 The packages go into virtual environments (tests/lib/framework_packages.py). Each client compiles its script of kernels/ under
 its hook; the records of the hook must have the kernels, some of them changed, and none of them in trouble. Triton also:
-compiles the same PTX as ever without the hook and after uninstalling, takes everything from its cache the second time, and
-autotunes, but for the timing.
+compiles the same PTX as ever without the hook and after uninstalling, gets the same cubins from the guard as from its own ptxas,
+takes everything from its cache the second time, and autotunes, but for the timing.
 --tutorials are the python/tutorials of Triton's sources, which are compiled instead of our kernels. --table prints the figures.
 Skipped (77) where packages cannot be had, or without ptxas.
 """
@@ -74,14 +74,17 @@ def jax(client):
     print("\n".join(line for line in done.stderr.splitlines() if line.startswith(("client ", "jax "))))
 
 
-def triton(client, records):
+def triton(client, made, records):
+    # The guard's answers are known now: it makes no cubins, Triton's ptxas does.
+    by_triton, _ = client.hooked(TRITON_CACHE_DIR=str(client.folder / "by-triton"))
+    client.t.check(by_triton == made, f"{client.name}: what the guard's ptxas made is not what Triton's makes: {made} {by_triton}")
     plain, none = client.run()
     client.t.check(not none, f"{client.name}: without the hook there are records")
     _, again = client.hooked()
     client.t.check(not again, f"{client.name}: the second time {len(again)} kernels were compiled")
-    made, other = client.hooked(PTXOPT_GUARD="off")
+    unguarded, other = client.hooked(PTXOPT_GUARD="off")
     client.t.check(len(other) == len(records), f"{client.name}: another guard is told apart")
-    client.t.check(made != plain, f"{client.name}: the PTX is what it is without us")
+    client.t.check(unguarded != plain, f"{client.name}: the PTX is what it is without us")
     code = ("import ptxopt.triton, triton, sys, runpy; ptxopt.triton.install(); ptxopt.triton.uninstall(); "
             "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')")
     after, none = client.run("-c", code, TRITON_CACHE_DIR=str(client.folder / "another"))
@@ -131,14 +134,14 @@ def main():
             if hook == "jax":
                 jax(client)
                 continue
-            _, records = client.hooked()
+            made, records = client.hooked()
             trouble = [r["trouble"] for r in records if r["trouble"]]
             t.check(records and not trouble, f"{name}: {trouble}")
             changed = [r for r in records if r["changed"]]
             t.check(len(changed) * 2 >= len(records), f"{name}: {len(changed)} of {len(records)} kernels are changed")
             print(f"{name}: {len(records)} kernels, {len(changed)} changed, {sum(bool(r['kept']) for r in records)} kept by the guard")
             if hook == "triton":
-                triton(client, records)
+                triton(client, made, records)
                 autotuning(client)
             if args.table:
                 print("\n".join("| " + " | ".join(row) + " |" for row in [COLUMNS, ("---",) * len(COLUMNS), *map(row_of, records)]))

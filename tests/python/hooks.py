@@ -34,7 +34,7 @@ before = {}
 def note():
     import triton.backends, triton.knobs
     backend = triton.backends.backends["nvidia"].compiler
-    return (backend.__dict__["add_stages"], backend.__dict__["hash"],
+    return (backend.__dict__["add_stages"], backend.__dict__["hash"], backend.add_stages.__globals__["subprocess"],
             getattr(triton.knobs.runtime, "add_stages_inspection_hook", None))
 if EARLY:
     ptxopt.triton.install(guard="off", table=False)
@@ -58,6 +58,76 @@ if not EARLY:
     ptxopt.triton.uninstall()
     same(compile(), (plain, plain_key), "uninstalled")
     same(note(), saved, "Triton is as it was")
+"""
+
+# What the guard is asked with, and who makes the cubin.
+OF_PTXAS = """
+import shutil, subprocess, tempfile, threading
+import ptxopt.triton, triton
+from triton.compiler import asm, compile, metadata
+backend = triton.backends.backends["nvidia"].compiler()
+names = backend.add_stages.__globals__
+real = os.environ.pop("PTXAS", None) or shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
+os.environ.pop("PTXOPT_PTXAS", None)
+work = tempfile.TemporaryDirectory()
+tempfile.tempdir, log = work.name, work.name + "/calls"
+os.environ.update(FAKE_PTXAS_LOG=log, PTXOPT_CACHE_DIR="")
+def calls():
+    found = open(log).read().splitlines() if os.path.exists(log) else []
+    open(log, "w").close()
+    return sorted(" ".join(w for w in call.split() if work.name not in w and "/" not in w) for call in found)
+def triton_call(more=""):
+    return f"-lineinfo -v {more}--gpu-name=sm_80 -o"
+def guard_call(more=""):
+    return f"-lineinfo -v {more}-v -arch=sm_80 -o"
+def no_files():
+    same([f for f in os.listdir(work.name) if f != "calls"], [], "files that are left")
+
+compile()
+plain = dict(asm)
+same(calls(), [triton_call()], "without us")
+ptxopt.triton.install(table=False)
+fake_settings.ptx_options = "--fmad=false -maxrregcount=32"
+compile()
+more = fake_settings.ptx_options + " "
+same(calls(), sorted([triton_call(more)] + 2 * [guard_call(more)]), "a guard that is refused")
+same(asm, plain, "nothing to compare")
+assert ptxopt.triton.stats()[0].kept == "not-judged", ptxopt.triton.stats()
+fake_settings.ptx_options = "k.ptx"
+compile()
+same((calls(), asm["ptx"]), ([triton_call("k.ptx ")], plain["ptx"]), "options that make no sense")
+fake_settings.ptx_options = ""
+no_files()
+if os.path.exists(real):
+    os.environ["FAKE_PTXAS_REAL"] = real
+    compile()
+    same(calls(), 2 * [guard_call()], "the guard's cubin is taken")
+    assert asm["ptx"] != fake_settings.ptx and "Compiling entry function 'softmax'" in metadata["log"], metadata
+    taken, text = asm["cubin"], asm["ptx"]
+    stages = {}
+    backend.add_stages(stages, None)
+    same(stages["ptx"]("source", {}), text, "the same again")
+    calls()
+    assert stages["cubin"](text + "//", {}) and calls() == [triton_call()], "another text"
+    fake_settings.ptx_options = "-w"
+    assert stages["cubin"](text, {}) and calls() == [triton_call("-w ")], "other options"
+    fake_settings.ptx_options = ""
+    others = []
+    thread = threading.Thread(target=lambda: others.append(backend.make_cubin(text, {})))
+    def beside(command, log):
+        thread.start()
+        thread.join()
+        return False
+    names["subprocess"]._answer(beside, backend.make_cubin, text, {})
+    same((calls(), others), (2 * [triton_call()], [taken]), "another thread is not answered; by hand it is the same cubin")
+    same(stages["cubin"](text, {}), taken, "the guard's")
+    same(calls(), [], "the guard's")
+    ptxopt.triton.install(table=False, ptxas_options=["-O2"])
+    compile()
+    same(calls(), sorted([triton_call(), "-O2 -v -arch=sm_80 -o", "-O2 -v -arch=sm_80 -o"]), "options of the user")
+    no_files()
+ptxopt.triton.uninstall()
+assert names["subprocess"] is subprocess
 """
 
 CASES = {
@@ -103,8 +173,9 @@ same(said.getvalue().count("not optimized"), 1, "said once")
 assert ptxopt.triton.stats()[0].trouble
 """),
     "triton, ptxas is ours already": ("3.9.0", """
-import ptxopt.triton, ptxopt
-fake_settings.ptxas = ptxopt.program_path("ptxopt-ptxas")
+import ptxopt.triton, shutil, tempfile
+folder = tempfile.TemporaryDirectory()
+fake_settings.ptxas = shutil.copy(fake_settings.ptxas, folder.name + "/ptxopt-ptxas")
 ptxopt.triton.install(guard="off", table=False)
 from triton.compiler import compile
 same(compile()[0], fake_settings.ptx, "optimized twice")
@@ -115,6 +186,22 @@ ptxopt.triton.install(guard="off", table=False)
 from triton.compiler import compile
 triton.knobs.nvidia.disable_ptxas_opt = True
 same(compile()[0], fake_settings.ptx, "optimized")
+same([k.trouble for k in ptxopt.triton.stats()], ["-O0"], "what is said")
+"""),
+    "triton 3.9, the options of its ptxas": ("3.9.0", OF_PTXAS),
+    "triton 3.2, the options of its ptxas": ("3.2.0", OF_PTXAS),
+    "triton, a cubin stage of somebody else": ("3.9.0", """
+import triton, triton.knobs, ptxopt.triton
+from triton.compiler import asm, compile
+made = []
+def theirs(self=None, stages=None, options=None, language=None, capability=None):
+    if stages is None:
+        return "", ""
+    stages["cubin"] = lambda source, metadata: made.append(source) or b"theirs"
+triton.knobs.runtime.add_stages_inspection_hook = theirs
+ptxopt.triton.install(guard="off", table=False)
+ptx = compile()[0]
+assert ptx != fake_settings.ptx and made == [ptx] and asm["cubin"] == b"theirs", made
 """),
     "options that are none": ("3.9.0", """
 import ptxopt.triton

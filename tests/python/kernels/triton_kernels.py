@@ -5,7 +5,7 @@
 FOLDER is python/tutorials of Triton's sources, whose kernels are compiled in the place of these; what is taken of them is
 written to the working folder.
 
-Prints a line of JSON for each kernel that Triton compiled: capability, kernel, a digest of its PTX, bytes of its cubin.
+Prints a line of JSON for each kernel that Triton compiled: capability, kernel, digests of its PTX and its cubin.
 """
 import argparse
 import ast
@@ -173,9 +173,8 @@ def main():
     for capability in args.capabilities:
         for function, types, values in jobs:
             made = triton.compile(source_of(function, types, values), target=GPUTarget("cuda", capability, 32))
-            ptx = made.asm["ptx"]
-            print(json.dumps({"capability": capability, "kernel": function.__name__, "cubin": len(made.asm["cubin"]),
-                              "ptx": hashlib.sha256(ptx.encode()).hexdigest()}), flush=True)
+            ptx, cubin = (hashlib.sha256(text).hexdigest() for text in (made.asm["ptx"].encode(), made.asm["cubin"]))
+            print(json.dumps({"capability": capability, "kernel": function.__name__, "cubin": cubin, "ptx": ptx}), flush=True)
 
 
 if __name__ == "__main__":

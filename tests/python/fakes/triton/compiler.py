@@ -1,6 +1,8 @@
-"""triton.compile without the rest: runs the stages, and returns what ptxas would get, and the key of the cache."""
+"""triton.compile without the rest: runs the stages, and returns the PTX, and the key of the cache; `asm` has what all stages made."""
 from . import knobs
 from .backends import backends
+
+asm, metadata = {}, {}
 
 
 def compile():
@@ -9,8 +11,10 @@ def compile():
     hook = getattr(knobs.runtime, "add_stages_inspection_hook", None)
     if hook is not None:
         key += hook()[0]
-    stages, module, metadata = {}, "source", {}
+    stages, module = {}, "source"
+    asm.clear()
+    metadata.clear()
     backend.add_stages(stages, None)
-    for stage in stages.values():
-        module = stage(module, metadata)
-    return module, key
+    for name, stage in stages.items():
+        asm[name] = module = stage(module, metadata)
+    return asm["ptx"], key
