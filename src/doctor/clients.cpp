@@ -44,6 +44,34 @@ Package findPackage(const std::string& name) {
   return {};
 }
 
+// The hook of the Python package: Python starts with it where $PTXOPT_HOOKS has its name and a folder of packages its file.
+struct Hook {
+  bool isThere = false, isNamed = false;
+};
+Hook findHook(std::string_view client) {
+  constexpr const char *kVariable = "PTXOPT_HOOKS", *kFile = "ptxopt_hooks.pth";
+  Hook hook;
+  for (const std::string& folder : pythonPackageFolders())
+    hook.isThere = hook.isThere || ::access(fmt::format("{}/{}", folder, kFile).c_str(), R_OK) == 0;
+  const std::string names = valueOf(kVariable);
+  for (std::string_view rest = names; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    hook.isNamed = hook.isNamed || name == client || name == "all";
+  }
+  return hook;
+}
+
+// What the variables of the client say is known: the hook makes up for what they do not.
+void considerHook(ClientInfo& client) {
+  const Hook hook = findHook(client.name);
+  if (hook.isThere) client.toSet = fmt::format("export PTXOPT_HOOKS={}", client.name);
+  if (hook.isNamed && hook.isThere) client.callsUs = CallsUs::Yes;
+  if (hook.isNamed && !hook.isThere)
+    client.problems.push_back(
+        fmt::format("PTXOPT_HOOKS names {}, whose Python has no hooks: it needs pip install ptxopt", client.title));
+}
+
 std::string findProgram(std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const std::string path = valueOf("PATH");
@@ -73,10 +101,10 @@ void findTritonClient(const std::string& self, ClientInfo& client) {
   for (const auto& [variable, value] : {std::pair(kPlain, plain), std::pair(kSecond, second)})
     if (!value.empty() && ::access(value.c_str(), X_OK) != 0)
       client.problems.push_back(fmt::format("{} is '{}': no program; Triton calls its own", variable, value));
-  if (hasSecond && isPlainOurs != isSecondOurs)
-    client.problems.push_back(fmt::format("{} is not ptxopt: Triton calls another ptxas {}",
-                                          isPlainOurs ? kSecond : kPlain,
-                                          isPlainOurs ? "for sm_90 and newer" : "for what is older than sm_90"));
+  considerHook(client);
+  if (hasSecond && isPlainOurs != isSecondOurs && client.callsUs != CallsUs::Yes)
+    client.problems.push_back(fmt::format("{} is not ptxopt: Triton calls another ptxas for {} architectures",
+                                          isPlainOurs ? kSecond : kPlain, isPlainOurs ? "newer" : "older"));
   if (isPlainOurs && plain == second)
     client.problems.push_back(fmt::format(
         "{} and {} are the same path: the version of the older ptxas is answered to both", kPlain, kSecond));
@@ -119,6 +147,7 @@ void findJaxClient(const std::string& self, ClientInfo& client) {
       client.callsUs = CallsUs::No;
       client.problems.push_back(fmt::format("XLA_FLAGS has no --{}=false: XLA compiles by a library", flag));
     }
+  if (client.problems.empty()) considerHook(client);
 }
 
 void findClangClient(const std::string& self, ClientInfo& client) {

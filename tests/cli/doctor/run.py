@@ -44,7 +44,7 @@ class Doctor:
             (self.packages / f"{name}.dist-info").mkdir()
         self.env = environment(PATH=f"{folder / 'bin'}:{programs}", PTXOPT_CACHE_DIR=folder / "cache", PTXOPT_CONFIG="/dev/null",
                                PYTHONPATH=self.packages)
-        for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "XLA_FLAGS", "CUDA_ROOT", "TRITON_PTXAS_PATH", "CMAKE_CUDA_COMPILER_LAUNCHER"):
+        for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "XLA_FLAGS", "CUDA_ROOT", "TRITON_PTXAS_PATH", "PTXOPT_HOOKS", "CMAKE_CUDA_COMPILER_LAUNCHER"):
             self.env.pop(name, None)
         self.triton = {"TRITON_PTXAS_PATH": self.drop_in, "TRITON_PTXAS_BLACKWELL_PATH": self.drop_in + "-blackwell"}
 
@@ -94,6 +94,7 @@ class Doctor:
             for words in ((), ("--client=triton",)):
                 code, found = self.ask(*words, **settings)
                 self.checks.check(code == 1 and any(what in p for p in found["problems"]), f"{settings}: {what}", str(found["problems"]))
+        self.hooks()
         cuda = self.folder / "cuda"
         common.link_as(self.drop_in, cuda / "bin")
         flags = f"--xla_gpu_cuda_data_dir={cuda} --xla_gpu_enable_libnvptxcompiler=false"
@@ -113,6 +114,24 @@ class Doctor:
         self.checks.equal((code, found["clients"][0]["calls_ptxopt"]), (0, "yes"), "CMake is told")
         code, found = self.ask("--client=clang", PATH=str(self.folder / "programs"))
         self.checks.check(code == 1 and "clang: clang is not found" in found["problems"], "no clang", str(found["problems"]))
+
+    def hooks(self):
+        """The hooks of the Python package, which $PTXOPT_HOOKS names, where the package is there."""
+        code, found = self.ask("--client=triton", PTXOPT_HOOKS="triton")
+        self.checks.check(code == 1 and "pip install ptxopt" in found["problems"][0], "a hook without the package", str(found["problems"]))
+        file = self.packages / "ptxopt_hooks.pth"
+        file.touch()
+        for client in ("triton", "jax"):
+            code, found = self.ask(f"--client={client}")
+            self.checks.equal((code, found["clients"][0]["set"]), (1, f"export PTXOPT_HOOKS={client}"), f"{client}: the hook is what to set")
+            for names, calls in ((client, "yes"), ("numba," + client, "yes"), ("all", "yes"), (client + "x", "no"), ("numba", "no")):
+                code, found = self.ask(f"--client={client}", PTXOPT_HOOKS=names)
+                self.checks.equal((code, found["clients"][0]["calls_ptxopt"]), (int(calls == "no"), calls), f"{client}: PTXOPT_HOOKS={names}")
+        code, found = self.ask("--client=triton", PTXOPT_HOOKS="triton", TRITON_PTXAS_PATH=self.drop_in)
+        self.checks.equal((code, found["problems"]), (0, []), "Triton: the hook besides one variable")
+        code, found = self.ask("--client=triton", PTXOPT_HOOKS="triton", TRITON_PTXAS_PATH="/nothing")
+        self.checks.check(code == 1 and "no program" in found["problems"][0], "Triton: the hook besides a variable that is wrong", str(found["problems"]))
+        file.unlink()
 
     def log(self):
         log, source = self.folder / "log", self.folder / "k.ptx"
