@@ -37,7 +37,8 @@ EDITED = ("README.md", "CONTRIBUTING.md", "docs/", "tests/README.md")  # pages t
 
 # Programs whose options are not ours, as the first word of a command.
 FOREIGN_PROGRAMS = {"cmake", "ctest", "cpack", "ninja", "git", "clang", "clang++", "nvcc", "pip", "man", "dot", "apt-get"}
-FOREIGN = {"--dryrun": "nvcc", "--ptxas-path": "clang", "--cuda-path": "clang", "--install": "cmake", "--build": "cmake", "--verbose": "cmake",
+FOREIGN = {"--fmad": "ptxas", "--regAllocOptLevel": "ptxas", "--sanitize": "ptxas",
+           "--dryrun": "nvcc", "--ptxas-path": "clang", "--cuda-path": "clang", "--install": "cmake", "--build": "cmake", "--verbose": "cmake",
            "--xla_gpu_cuda_data_dir": "XLA", "--xla_gpu_enable_libnvptxcompiler": "XLA",
            "--xla_gpu_enable_libnvjitlink": "XLA"}
 
