@@ -126,7 +126,7 @@ class _Kernel:
 
     def __init__(self, stages: Dict[str, Any], calls: Optional[Subprocess]):
         """`stages` as Triton has them: others may put their own around them later."""
-        self._make_cubin = stages.get("cubin")
+        self._make_cubin: Any = stages.get("cubin")
         self._calls = calls if self._make_cubin is not None else None
         self._made: Optional[Made] = None
         if self._calls is not None and _wanted:
