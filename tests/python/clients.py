@@ -11,6 +11,7 @@ takes everything from its cache the second time, and autotunes, but for the timi
 Skipped (77) where packages cannot be had, or without ptxas.
 """
 import argparse
+import ctypes
 import json
 import os
 import shutil
@@ -43,6 +44,14 @@ USUAL = ("triton-3.2", "triton-3.9", "numba", "warp", "cupy", "jax")
 COLUMNS = ("kernel", "target", "changed", "registers", "machine instructions", "spilled bytes", "modelled cycles")
 
 
+ADDR_NO_RANDOMIZE = 0x0040000  # of <sys/personality.h>
+
+
+def with_fixed_addresses():
+    """In a child: some ptxas name registers by the addresses of their own memory, and cubins are to be compared."""
+    ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
+
+
 class Client:
     def __init__(self, t, name, python, folder, more, arguments):
         self.t, self.name, self.folder = t, name, folder
@@ -56,7 +65,7 @@ class Client:
         environment = {**os.environ, **self.more, "PTXOPT_HOOK_LOG": str(log), "PTXOPT_HOOK_TABLE": "0",
                        "TRITON_CACHE_DIR": str(self.folder / "triton"), "PTXOPT_CACHE_DIR": str(self.folder / "cache"), **more}
         done = subprocess.run([self.python, *head, str(self.script), *self.arguments, *self.capabilities], capture_output=True, text=True,
-                              env=environment, cwd=self.folder, timeout=900)
+                              env=environment, cwd=self.folder, timeout=900, preexec_fn=with_fixed_addresses)
         self.t.check(done.returncode == 0, f"{self.name}: {done.stderr[-3000:]}")
         if log.exists():
             return done.stdout, [json.loads(line) for line in log.read_text().splitlines()]
