@@ -22,10 +22,6 @@ std::string valueOf(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-std::string besides(const std::string& self, const char* name) {
-  return fs::path(self).replace_filename(name).string();
-}
-
 // The folder of packages that has this one, and its version: of NAME-1.2.3.dist-info.
 struct Package {
   std::string folder, version;
@@ -72,17 +68,30 @@ void considerHook(ClientInfo& client) {
         fmt::format("PTXOPT_HOOKS names {}, whose Python has no hooks: it needs pip install ptxopt", client.title));
 }
 
-std::string findProgram(std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    const std::string path = valueOf("PATH");
-    for (std::string_view rest = path; !rest.empty();) {
-      const std::string_view folder = rest.substr(0, rest.find(':'));
-      rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-      const std::string file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
-      if (::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file) && !isThisProgram(file)) return file;
-    }
+// The first file of that name in PATH that is a program, of ours or of others.
+std::string findInPath(const char* name, bool isOurs) {
+  const std::string path = valueOf("PATH");
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    const std::string file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+    if (::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file) && isThisProgram(file) == isOurs) return file;
   }
   return {};
+}
+
+std::string findProgram(std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (std::string file = findInPath(name, false); !file.empty()) return file;
+  return {};
+}
+
+// A program of ours: next to this one, but that the Python package has some in PATH alone.
+std::string ourProgram(const std::string& self, const char* name) {
+  std::string next = fs::path(self).replace_filename(name).string();
+  if (::access(next.c_str(), X_OK) == 0) return next;
+  const std::string inPath = findInPath(name, true);
+  return inPath.empty() ? next : inPath;
 }
 
 void findTritonClient(const std::string& self, ClientInfo& client) {
@@ -92,8 +101,8 @@ void findTritonClient(const std::string& self, ClientInfo& client) {
   if (!package.folder.empty()) client.found = package.folder + "/triton";
   client.version = package.version;
   const bool hasSecond = client.found.empty() || ::access((bin + "ptxas-blackwell").c_str(), X_OK) == 0;
-  client.toSet = fmt::format("export {}={}", kPlain, besides(self, kDropIn));
-  if (hasSecond) client.toSet += fmt::format(" {}={}", kSecond, besides(self, "ptxopt-ptxas-blackwell"));
+  client.toSet = fmt::format("export {}={}", kPlain, ourProgram(self, kDropIn));
+  if (hasSecond) client.toSet += fmt::format(" {}={}", kSecond, ourProgram(self, "ptxopt-ptxas-blackwell"));
   const std::string plain = valueOf(kPlain), second = valueOf(kSecond);
   const bool isPlainOurs = !plain.empty() && isThisProgram(plain);
   const bool isSecondOurs = !second.empty() && isThisProgram(second);
@@ -135,7 +144,7 @@ void findJaxClient(const std::string& self, ClientInfo& client) {
   client.toSet = fmt::format(
       "mkdir -p FOLDER/bin; ln -s {} FOLDER/bin/ptxas; ln -s TOOLKIT/nvvm FOLDER/nvvm; export CUDA_ROOT=FOLDER "
       "XLA_FLAGS=\"--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false\"",
-      besides(self, kDropIn));
+      ourProgram(self, kDropIn));
   const std::string folder = cudaFolderOfJax(package.folder), said = flagOfXla("xla_gpu_cuda_data_dir");
   const bool isOurs = !folder.empty() && isThisProgram(folder + "/bin/ptxas");
   client.callsUs = isOurs ? CallsUs::Yes : CallsUs::No;
@@ -152,7 +161,7 @@ void findJaxClient(const std::string& self, ClientInfo& client) {
 
 void findClangClient(const std::string& self, ClientInfo& client) {
   client.found = findProgram({"clang++", "clang++-19", "clang"});
-  client.toSet = "clang++ --ptxas-path=" + besides(self, kDropIn);
+  client.toSet = "clang++ --ptxas-path=" + ourProgram(self, kDropIn);
 }
 
 void findNvccClient(const std::string& self, ClientInfo& client) {

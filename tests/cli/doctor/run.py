@@ -8,6 +8,7 @@ The programs are scripts that answer as ptxas and nvcc do; the Python packages a
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -133,6 +134,19 @@ class Doctor:
         self.checks.check(code == 1 and "no program" in found["problems"][0], "Triton: the hook besides a variable that is wrong", str(found["problems"]))
         file.unlink()
 
+    def python_package(self):
+        """Its programs are in a folder of their own, but for ptxopt-ptxas-blackwell, which is in PATH alone."""
+        alone, programs = self.folder / "alone" / "ptxopt", self.folder / "scripts"
+        alone.parent.mkdir()
+        shutil.copy(self.tool, alone)
+        drop_in = shutil.copy(self.drop_in, alone.with_name("ptxopt-ptxas"))
+        programs.mkdir()
+        second = programs / "ptxopt-ptxas-blackwell"
+        shutil.copy(self.drop_in, second)
+        result = run([alone, "doctor", "--client=triton", "--format=json"], env={**self.env, "PATH": f"{programs}:{self.env['PATH']}"})
+        self.checks.equal(json.loads(result.stdout)["clients"][0]["set"],
+                          f"export TRITON_PTXAS_PATH={drop_in} TRITON_PTXAS_BLACKWELL_PATH={second}", "programs that are there")
+
     def log(self):
         log, source = self.folder / "log", self.folder / "k.ptx"
         source.write_text(KERNEL.format("8.0"))
@@ -175,6 +189,7 @@ def main():
         doctor = Doctor(tool, Path(name).resolve())
         doctor.healthy()
         doctor.clients()
+        doctor.python_package()
         doctor.log()
         doctor.wrong()
     return doctor.checks.end()
