@@ -48,6 +48,8 @@ def _arguments() -> List[str]:
 
 
 def ptxopt() -> None:
+    if os.path.basename(sys.argv[0]).startswith("ptxas"):  # by a link, as ptxas
+        ptxopt_ptxas()
     from .__main__ import main
     sys.exit(main(_arguments()))
 

@@ -1,7 +1,7 @@
 """A JAX function compiled for sm_80 without a GPU, its PTX optimized by ptxopt on the way.
 
     mkdir -p ~/cuda-ptxopt/bin
-    ln -s "$(command -v ptxopt)" ~/cuda-ptxopt/bin/ptxas
+    ln -s "$(command -v ptxopt-ptxas)" ~/cuda-ptxopt/bin/ptxas
     ln -s /usr/local/cuda/nvvm ~/cuda-ptxopt/nvvm
     export CUDA_ROOT=$HOME/cuda-ptxopt
     export XLA_FLAGS="--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false"

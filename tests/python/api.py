@@ -254,6 +254,14 @@ def command_line(t, tool):
     t.check(run(ROOT / "samples/saxpy.ptx", "-o", "-").stdout.startswith("//"), "python -m ptxopt FILE")
     t.check(run("nope.ptx", "-o", "-").returncode == 2, "the exit code")
     t.check(run("triton").returncode == 2 and "usage" in run("triton").stdout, "python -m ptxopt triton")
+    with tempfile.TemporaryDirectory() as folder:
+        real, link = Path(folder) / "real", Path(folder) / "ptxas"
+        real.write_text("#!/bin/sh\necho real \"$*\"\n", encoding="utf-8")
+        link.write_text(f"#!{sys.executable}\nfrom ptxopt._programs import ptxopt\nptxopt()\n", encoding="utf-8")
+        for file in (real, link):
+            file.chmod(0o755)
+        by_link = subprocess.run([str(link), "--version"], capture_output=True, text=True, env={**os.environ, "PTXOPT_PTXAS": str(real)})
+        t.check(by_link.stdout.startswith("real --version"), f"ptxopt by the name ptxas: {by_link}")
     here = run("numba", "-c", "import sys, ptxopt.numba; print(sys.argv, ptxopt.numba.stats())", "a")
     t.check(here.stdout.startswith("['-c', 'a'] client"), f"-c: {here.stdout}{here.stderr}")
 
