@@ -15,7 +15,8 @@
 //               (a loop without a register for the factor); of shifts and additions: factor-alone (one instruction
 //               less for one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three
 //               (one instruction adds two), loop-step, offset (accesses of sm_75 add that), extension-kept (something
-//               else reads it, and an addition is one instruction). Of products of sums see
+//               else reads it, and an addition is one instruction), no-sign (a zero-extended number and a pair of registers,
+//               where an addition is two instructions). Of products of sums see
 //               distribution.cpp.
 #include "passes/arithmetic/wide/products.h"
 
@@ -217,6 +218,9 @@ void WideProducts::add(InstrId id) {
   if (c.uniform != 0) return missed_.add("uniform-addend");
   const bool isSigned = form(extension).sourceType == ScalarType::s32;
   if (!isSigned && c.parameters != 0 && addsInAddresses()) return missed_.add("offset");
+  // Without a sign there is no third instruction, and the pair that is added to is moved where it is no aligned one.
+  if (!isSigned && c.parameters == 0 && context_.prices().add64 > context_.prices().wideProduct)
+    return missed_.add("no-sign");
   needFactor(1, c.parameters);
   if (c.parameters == 0)
     emitProduct(id, a, Edits::number(1), isSigned, &other, false);
