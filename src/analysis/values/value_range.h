@@ -16,7 +16,8 @@
 // Contradictory conditions, in code that never runs, are left out: no answer is an empty range.
 // Algorithm: on demand, with a work list and a note of each answer. Cost: constant for each value on average, but
 // for the operands of phis; `at`: the branches above a block, up to kMostEdges, for each of up to kMostAsked
-// values. Memory: 12 bytes a value, and 64 for each of which something is known. Declines: types of 8 bits other
+// values that some branch concerns. Memory: 24 bytes a value, 8 more once `at` was asked, and 64 for each of which
+// something is known. Declines: types of 8 bits other
 // than loads and conversions, packed halves, carry in, .sat, prmt, lop3, bfi, shf.
 #pragma once
 
