@@ -236,7 +236,7 @@ class LoopReducer {
       groups.push_back(std::move(g));
     }
     LoopCost cost(f_, context_, l, nodeOf_);
-    const SelectionResult result = choose(plan, selection, counters, cost, terms);
+    const SelectionResult result = choose(plan, selection, counters, cost);
     for (std::size_t k = 0; k < groups.size(); ++k)
       if (groups[k].formulas[groups[k].chosen].kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
     if (result.counter != kNoCounter) plan.counter = counters[result.counter];
@@ -253,21 +253,13 @@ class LoopReducer {
   }
 
   // The forms of the plan's groups.
-  SelectionResult choose(LoopPlan& plan, Selection how, std::span<const Counter> counters, LoopCost& cost,
-                         FormulaTerms& formulas) {
+  SelectionResult choose(LoopPlan& plan, Selection how, std::span<const Counter> counters, LoopCost& cost) {
     SelectionTerms terms;
     terms.how = how;
     terms.discountsComplexity = context_.knobs[Knob::LsrComplexityDiscount] != 0;
     terms.unitSetup = needsUnit_ ? 0 : kUnitSetup;
     terms.needsGain = prices_.step64 <= prices_.wideProduct;
-    // Where balance-pipes makes shifts of the products of indices, but not of those of steps, an index is worth as much as
-    // what is saved by a pointer and a carry.
     terms.countsIndices = balancedTarget(context_.architecture()) == nullptr;
-    if (terms.countsIndices && context_.knobs[Knob::LsrCarryTest] != 0 && !usesCarry())
-      terms.gainOfTest = [&]() -> double {
-        const auto carry = findCarryTest(formulas, cost, replaced(plan, plan.groups));
-        return carry ? carry->gain * kRounds - carry->setup : 0;
-      };
     const SelectionResult result = select(plan.groups, counters, cost, terms);
     const bool looks = how == Selection::Sass && height_[plan.loop.value] == 1;
     if (!looks || result.products <= result.productsBefore) return result;

@@ -84,11 +84,6 @@ class Selector {
     return now <= before_ || now - before_ <= terms_.productRoom;
   }
 
-  // What the test saves, where the choice is between a counter that takes it over and none.
-  double gainOfTest() const {
-    return terms_.gainOfTest && !counters_.empty() && !usesCounter() ? terms_.gainOfTest() : 0;
-  }
-
   bool usesCounter() const {
     return counter_ != kNoCounter && std::ranges::any_of(groups_, [&](const GroupForms& g) {
              return g.chosen != 0 && g.formulas[g.chosen].counter == counter_;
@@ -119,18 +114,16 @@ class Selector {
   void bySass() {
     const double roundsBefore = rounds(), before = total(roundsBefore);
     std::vector<std::size_t> best(groups_.size());
-    double least = before - gainOfTest();
+    double least = before;
     uint32_t counter = kNoCounter;
     for (uint32_t c = 0; c < 2 * (counters_.size() + 1); ++c) {
       counter_ = c < 2 ? kNoCounter : c / 2 - 1;
       allowsUnits_ = c % 2 == 0;
       for (GroupForms& g : groups_) g.chosen = this->best(g);
       if (wasTried()) continue;
-      double found = takeBack();
+      const double found = takeBack();
       const double round = rounds();  // asked last, for what is chosen
-      if (!hasRoom()) continue;
-      found -= gainOfTest();
-      if (found >= least || (terms_.needsGain && round >= roundsBefore)) continue;
+      if (!hasRoom() || found >= least || (terms_.needsGain && round >= roundsBefore)) continue;
       least = found;
       counter = usesCounter() ? counter_ : kNoCounter;
       for (std::size_t g = 0; g < groups_.size(); ++g) best[g] = groups_[g].chosen;

@@ -13,8 +13,6 @@
 // Cost: `sass` asks for the loop's cost once a group, until a budget of loop instructions is spent.
 #pragma once
 
-#include <functional>
-
 #include "passes/loops/formulas.h"
 #include "passes/loops/loop_cost.h"
 
@@ -45,9 +43,6 @@ struct SelectionTerms {
   bool countsIndices = true;
   // How many more products of 32-bit numbers a round may have than it has; `sass` alone asks.
   uint32_t productRoom = UINT32_MAX;
-  // What the test of the loop saves with the forms that are chosen, over all rounds that count: where no counter is made, it
-  // may become that of a carry. None where that is nothing.
-  std::function<double()> gainOfTest;
 };
 
 SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
