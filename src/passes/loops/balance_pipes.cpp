@@ -22,7 +22,6 @@
 #include "analysis/machine/target_number.h"
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
-#include "passes/loops/balanced_targets.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
 
@@ -33,6 +32,23 @@ using timing::Kind;
 using timing::Unit;
 
 constexpr uint32_t kOldest = 75;  // for a target without a number, where all move
+
+// By target, what is gained at least; where there is no row, nothing was found to gain.
+struct BalancedTarget {
+  uint32_t first, last;
+  double leastGain;
+};
+constexpr BalancedTarget kBalancedTargets[] = {
+#define PTX_BALANCED(first, last, leastGain) {first, last, leastGain},
+#include "passes/loops/balanced_targets.def"
+};
+
+const BalancedTarget* balancedTarget(std::string_view architecture) {
+  const auto number = targetNumber(architecture);
+  const auto at = std::ranges::find_if(
+      kBalancedTargets, [&](const BalancedTarget& t) { return number && t.first <= *number && *number <= t.last; });
+  return at == std::end(kBalancedTargets) ? nullptr : at;
+}
 
 class BalancePipes : FunctionPass {
  public:

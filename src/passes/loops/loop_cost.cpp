@@ -38,7 +38,6 @@ void LoopCost::addInstructions() {
       n.instruction = id;
       n.isRoot = !isRemovable(context_.module, f_, f_[id]);
       n.price = priceOf(id);
-      n.products = productsOf(id);
       for (const Operand& o : f_.operandsOf(f_[id])) {
         if (!o.isRegister() || !o.writes()) continue;
         const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
@@ -164,22 +163,9 @@ double LoopCost::priceOfSum(InstrId id) const {
              : prices_.add64;
 }
 
-LoopCost::Products LoopCost::productsOf(InstrId id) const {
-  const OpcodeForm& form = context_.module.form(f_[id]);
-  if (form.half == ProductHalf::Wide) return {1, 0};
-  if (form.op != Op::Add || info(form.type).bits != 64) return {};
-  const bool isStep = std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) {
-    if (!o.isRegister() || o.role != Role::Use || !holdsWideProduct(o.reg(), id)) return false;
-    const InstrId product = context_.analyses.valueRanges().definitionRead(o.reg(), id);
-    return !context_.analyses.loops().contains(loop_, context_.analyses.cfg().blockOf(product));
-  });
-  return {0, isStep ? 1u : 0u};
-}
-
 // What is needed whatever is replaced is marked once.
 void LoopCost::makeCore() {
   core_ = 0;
-  coreProducts_ = {};
   cuts_.clear();
   for (Node& n : nodes_) n.mark = 0;
   for (uint32_t n = 0; n < nodes_.size(); ++n)
@@ -189,7 +175,7 @@ void LoopCost::makeCore() {
     const Node n = nodes_[work_.back()];
     inCore.push_back(work_.back());
     work_.pop_back();
-    add(n, core_, coreProducts_);
+    core_ += n.price;
     for (uint32_t s = n.firstSource; s < n.firstSource + n.sourceCount; ++s)
       if (sources_[s].replaceable == kNone) mark(sources_[s].node, kCore);
   }
@@ -197,12 +183,6 @@ void LoopCost::makeCore() {
     for (uint32_t s = nodes_[k].firstSource; s < nodes_[k].firstSource + nodes_[k].sourceCount; ++s)
       if (sources_[s].replaceable != kNone && nodes_[sources_[s].node].mark != kCore) cuts_.push_back(s);
   question_ = kCore;
-}
-
-void LoopCost::add(const Node& n, double& price, Products& products) {
-  price += n.price;
-  products.computed += n.products.computed;
-  products.steps += n.products.steps;
 }
 
 void LoopCost::mark(uint32_t node, uint32_t as) {
@@ -236,11 +216,10 @@ double LoopCost::needed(std::span<const uint32_t> replaced) {
   for (const uint32_t s : cuts_)
     if (isRead(sources_[s])) mark(sources_[s].node, question_);
   double all = core_;
-  products_ = coreProducts_;
   while (!work_.empty()) {
     const Node n = nodes_[work_.back()];
     work_.pop_back();
-    add(n, all, products_);
+    all += n.price;
     for (uint32_t s = n.firstSource; s < n.firstSource + n.sourceCount; ++s)
       if (isRead(sources_[s])) mark(sources_[s].node, question_);
   }

@@ -27,12 +27,6 @@ class LoopCost {
 
   // Machine instructions a round when the operands in `replaced` (indices in Function::operands, in any order) are not read.
   double needed(std::span<const uint32_t> replaced);
-  // Products of 32-bit numbers among these, in the last question: those that addresses are computed with, and those that a
-  // register moves by in each round, which ptxas makes where they are added.
-  struct Products {
-    uint32_t computed = 0, steps = 0;
-  };
-  const Products& products() const { return products_; }
   // Whether the value is needed in what the last question was.
   bool isNeeded(RegId reg, ValueId v) const;
   std::size_t size() const { return nodes_.size(); }
@@ -46,7 +40,6 @@ class LoopCost {
     uint32_t firstSource = 0, sourceCount = 0;
     double price = 0;
     bool isRoot = false;
-    Products products;
     uint32_t mark = 0;  // kCore, or the last question in which it was needed
   };
   struct Source {
@@ -71,12 +64,10 @@ class LoopCost {
 
   void makeCore();
   void mark(uint32_t node, uint32_t as);
-  static void add(const Node& n, double& price, Products& products);
   void noteReplaceable(std::span<const uint32_t> replaced);
 
   double priceOf(InstrId id) const;
   double priceOfSum(InstrId id) const;
-  Products productsOf(InstrId id) const;
   bool holdsWideProduct(RegId reg, InstrId at) const;
 
   const Function& f_;
@@ -98,7 +89,6 @@ class LoopCost {
   std::vector<uint32_t> askedIn_, cuts_;
   uint32_t question_ = 0;  // the last one; kCore before the first
   double core_ = 0;
-  Products coreProducts_, products_;
 };
 
 }  // namespace ptxopt

@@ -18,11 +18,9 @@
 //             itself: 32-bit pointers helped 6 of 1,770 kernels of tests/codegen/loops), shared-off (the knob).
 #include <algorithm>
 
-#include "analysis/machine/loop_units.h"
 #include "analysis/machine/target_number.h"
 #include "analysis/values/uniform_registers.h"
 #include "passes/arithmetic/divide/division.h"
-#include "passes/loops/balanced_targets.h"
 #include "passes/loops/carry_test.h"
 #include "passes/loops/early_steps.h"
 #include "passes/loops/loop_report.h"
@@ -40,8 +38,6 @@ namespace {
 constexpr std::size_t kMostNestWork = 1u << 16,
                       kMostNestDepth = 16;  // blocks, and times the blocks of the function
 constexpr uint32_t kLeastFor64 = 60;        // architecture
-constexpr double kMostFilled = 0.95;        // of the longest unit, by what multiplies
-constexpr double kMostRoom = 1000;          // products
 constexpr int kLeastRoom = 3;               // registers: what the estimate is wrong by more often than not
 
 class LoopReducer {
@@ -236,7 +232,9 @@ class LoopReducer {
       groups.push_back(std::move(g));
     }
     LoopCost cost(f_, context_, l, nodeOf_);
-    const SelectionResult result = choose(plan, selection, counters, cost);
+    const bool discounts = context_.knobs[Knob::LsrComplexityDiscount] != 0;
+    const SelectionResult result = select(groups, counters, cost, selection, discounts, needsUnit_ ? 0 : kUnitSetup,
+                                          prices_.step64 <= prices_.wideProduct);
     for (std::size_t k = 0; k < groups.size(); ++k)
       if (groups[k].formulas[groups[k].chosen].kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
     if (result.counter != kNoCounter) plan.counter = counters[result.counter];
@@ -250,35 +248,6 @@ class LoopReducer {
     countForms(plan);
     reports_.tell(l, groups, plan.skipped, !plan.steps.empty() || plan.test || plan.carry, result);
     if (changes) plans_.push_back(std::move(plan));
-  }
-
-  // The forms of the plan's groups.
-  SelectionResult choose(LoopPlan& plan, Selection how, std::span<const Counter> counters, LoopCost& cost) {
-    SelectionTerms terms;
-    terms.how = how;
-    terms.discountsComplexity = context_.knobs[Knob::LsrComplexityDiscount] != 0;
-    terms.unitSetup = needsUnit_ ? 0 : kUnitSetup;
-    terms.needsGain = prices_.step64 <= prices_.wideProduct;
-    terms.countsIndices = balancedTarget(context_.architecture()) == nullptr;
-    const SelectionResult result = select(plan.groups, counters, cost, terms);
-    const bool looks = how == Selection::Sass && height_[plan.loop.value] == 1;
-    if (!looks || result.products <= result.productsBefore) return result;
-    terms.productRoom = productRoom(plan.loop);
-    if (result.products - result.productsBefore <= terms.productRoom) return result;
-    context_.count("fewer-products");
-    return select(plan.groups, counters, cost, terms);
-  }
-
-  // How many products more a round takes until the unit that multiplies takes as long as the longest does, or nearly.
-  uint32_t productRoom(LoopId l) {
-    const timing::Machine& machine = machineFor(targetNumber(context_.architecture()).value_or(kLeastFor64));
-    if (!units_) units_.emplace(context_.module, f_, cfg_, context_.analyses.dominators(), loops_, machine);
-    const UnitCycles now = units_->of(l);
-    double room = kMostRoom;
-    for (const timing::Use& use : machine.uses(timing::Kind::IntegerMultiplyWide))
-      if (use.unit != timing::Unit::Issue)
-        room = std::min(room, (now.longest(0) * kMostFilled - now[use.unit]) / use.cycles);
-    return static_cast<uint32_t>(std::max(room, 0.0));
   }
 
   void countForms(const LoopPlan& plan) {
@@ -400,7 +369,6 @@ class LoopReducer {
   std::vector<LoopPlan> plans_;
   bool needsUnit_ = false;
   std::optional<bool> usesCarry_;
-  std::optional<LoopUnits> units_;
   LoopReports reports_;
 };
 

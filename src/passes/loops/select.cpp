@@ -12,13 +12,13 @@ constexpr std::size_t kMostTakeBackWork = 1u << 20;  // nodes looked at while ta
 class Selector {
  public:
   Selector(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-           const SelectionTerms& terms)
-      : groups_(groups), counters_(counters), cost_(cost), terms_(terms) {
-    cost.needed({});
-    before_ = products();
-  }
-
-  uint32_t productsBefore() const { return before_; }
+           bool discountsComplexity, double unitSetup, bool needsGain)
+      : groups_(groups),
+        counters_(counters),
+        cost_(cost),
+        discountsComplexity_(discountsComplexity),
+        unitSetup_(unitSetup),
+        needsGain_(needsGain) {}
 
   uint32_t counter() const { return counter_; }
 
@@ -27,7 +27,7 @@ class Selector {
     // The discount of forms that compute no address in the loop makes up for the register that moves.
     const bool isNewPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
                               f.kind == FormulaKind::StridePointer;
-    if (isNewPointer && !terms_.discountsComplexity) price += kNewPointer;
+    if (isNewPointer && !discountsComplexity_) price += kNewPointer;
     return price;
   }
 
@@ -66,24 +66,6 @@ class Selector {
     return all + cost_.needed(replaced_);
   }
 
-  // Of the forms that the last question was about, and of what is needed besides.
-  uint32_t products() const {
-    uint32_t all = cost_.products().steps + (terms_.countsIndices ? cost_.products().computed : 0);
-    for (const GroupForms& g : groups_) {
-      if (g.chosen == 0 || g.formulas[g.chosen].kind == FormulaKind::Pointer) continue;
-      if (g.formulas[g.chosen].kind != FormulaKind::Index)
-        all += 1;
-      else if (terms_.countsIndices)
-        all += g.sites;
-    }
-    return all;
-  }
-
-  bool hasRoom() const {
-    const uint32_t now = products();
-    return now <= before_ || now - before_ <= terms_.productRoom;
-  }
-
   bool usesCounter() const {
     return counter_ != kNoCounter && std::ranges::any_of(groups_, [&](const GroupForms& g) {
              return g.chosen != 0 && g.formulas[g.chosen].counter == counter_;
@@ -100,7 +82,7 @@ class Selector {
     }
     if (usesCounter()) all += counters_[counter_].setup;
     all += kRegister * registers();
-    return needsUnit ? all + terms_.unitSetup : all;
+    return needsUnit ? all + unitSetup_ : all;
   }
 
   int registers() const {
@@ -122,8 +104,7 @@ class Selector {
       for (GroupForms& g : groups_) g.chosen = this->best(g);
       if (wasTried()) continue;
       const double found = takeBack();
-      const double round = rounds();  // asked last, for what is chosen
-      if (!hasRoom() || found >= least || (terms_.needsGain && round >= roundsBefore)) continue;
+      if (found >= least || (needsGain_ && rounds() >= roundsBefore)) continue;
       least = found;
       counter = usesCounter() ? counter_ : kNoCounter;
       for (std::size_t g = 0; g < groups_.size(); ++g) best[g] = groups_[g].chosen;
@@ -141,23 +122,16 @@ class Selector {
     return false;
   }
 
-  // All groups are in their best forms; the last ones go back to their old forms until there is room for what they multiply,
-  // and then each that does not make the total rise.
+  // All groups are in their best forms; each goes back to its old form if the total does not rise.
   double takeBack() {
     double least = total(rounds());
     std::size_t work = 0;
-    for (std::size_t g = groups_.size(); g-- > 0 && !hasRoom();) {
-      if (groups_[g].chosen == 0) continue;
-      if ((work += cost_.size() + groups_.size()) > kMostTakeBackWork) break;
-      groups_[g].chosen = 0;
-      least = total(rounds());
-    }
     for (GroupForms& g : groups_) {
       if (g.chosen == 0 || (work += cost_.size() + groups_.size()) > kMostTakeBackWork) continue;
       const std::size_t chosen = g.chosen;
       g.chosen = 0;
       const double without = total(rounds());
-      if (without <= least && hasRoom())
+      if (without <= least)
         least = without;
       else
         g.chosen = chosen;
@@ -214,8 +188,9 @@ class Selector {
   uint32_t counter_ = kNoCounter;
   bool allowsUnits_ = true;
   LoopCost& cost_;
-  const SelectionTerms& terms_;
-  uint32_t before_ = 0;  // products
+  const bool discountsComplexity_;
+  const double unitSetup_;
+  const bool needsGain_;
   std::vector<uint32_t> replaced_;
   std::vector<std::vector<std::size_t>> tried_;
 };
@@ -223,18 +198,15 @@ class Selector {
 }  // namespace
 
 SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-                       const SelectionTerms& terms) {
+                       Selection how, bool discountsComplexity, double unitSetup, bool needsGain) {
   SelectionResult result;
-  for (GroupForms& g : groups) g.chosen = 0;
+  Selector selector(groups, counters, cost, discountsComplexity, unitSetup, needsGain);
   result.before = cost.needed({});
-  Selector selector(groups, counters, cost, terms);
-  result.productsBefore = selector.productsBefore();
-  if (terms.how == Selection::Sass)
+  if (how == Selection::Sass)
     selector.bySass();
   else
-    selector.byPrice(terms.how == Selection::Median);
+    selector.byPrice(how == Selection::Median);
   result.after = selector.rounds();
-  result.products = selector.products();
   result.counter = selector.counter();
   return result;
 }

@@ -4,8 +4,7 @@
 //             before the loop once. All groups begin in their best new forms; a group goes back to its old form if
 //             the total does not rise. If the result is not less than what there is now, nothing changes; with
 //             `needsGain` nor if a round is not shorter: where a pointer moves in one instruction, ptxas may load the
-//             base of an index in each round. A loop that makes more products than there is room for gives up forms until
-//             it does not: a form that saves instructions is none if the unit that multiplies takes longer than the round did
+//             base of an index in each round
 //   cheapest  each group by itself gets the form that is cheapest in a round, the first of equals
 //   median    the forms of all groups in the order of their costs; each group gets its cheapest form at or above
 //             the place where the sum of costs passes half, or its dearest below: neither the fewest instructions
@@ -29,23 +28,11 @@ struct GroupForms {
 };
 
 struct SelectionResult {
-  double before = 0, after = 0;               // machine instructions a round
-  uint32_t productsBefore = 0, products = 0;  // of 32-bit numbers, a round
-  uint32_t counter = kNoCounter;              // that is to be made
-};
-
-struct SelectionTerms {
-  Selection how = Selection::Sass;
-  bool discountsComplexity = true;
-  double unitSetup = 0;
-  bool needsGain = false;
-  // Whether the products of indices count as products; else another pass makes shifts of them where they are too many.
-  bool countsIndices = true;
-  // How many more products of 32-bit numbers a round may have than it has; `sass` alone asks.
-  uint32_t productRoom = UINT32_MAX;
+  double before = 0, after = 0;   // machine instructions a round
+  uint32_t counter = kNoCounter;  // that is to be made
 };
 
 SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-                       const SelectionTerms& terms);
+                       Selection how, bool discountsComplexity, double unitSetup, bool needsGain);
 
 }  // namespace ptxopt
