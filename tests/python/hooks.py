@@ -69,6 +69,7 @@ backend = triton.backends.backends["nvidia"].compiler()
 names = backend.add_stages.__globals__
 real = os.environ.pop("PTXAS", None) or shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
 os.environ.pop("PTXOPT_PTXAS", None)
+os.environ.pop("PTXOPT_GUARD", None)  # it is what is tested
 work = tempfile.TemporaryDirectory()
 tempfile.tempdir, log = work.name, work.name + "/calls"
 os.environ.update(FAKE_PTXAS_LOG=log, PTXOPT_CACHE_DIR="")
