@@ -63,6 +63,9 @@ struct Options {
   bool report = false;
   // Remarks of what passes found of each loop.
   bool loopRemarks = false;
+  // Measure parseSeconds, printSeconds and PassSummary::seconds; else they are 0. A clock may cost more than a pass over
+  // a small function.
+  bool times = false;
   // Make Result::outcomes.
   bool outcomes = false;
 };
@@ -81,7 +84,7 @@ struct PassSummary {
   std::string name;
   uint64_t changedFunctions = 0;
   uint64_t skippedFunctions = 0;  // where nothing had changed since it ran last, or it only tidies
-  double seconds = 0;             // CPU time, added up over functions
+  double seconds = 0;             // CPU time, added up over functions, if Options::times
   std::map<std::string, uint64_t> counters;
 };
 
@@ -112,7 +115,7 @@ struct Result {
   std::vector<Remark> remarks;
   std::vector<PassSummary> passes;        // in the order of the pipeline
   std::vector<FunctionOutcome> outcomes;  // of those with a body, in the order of the text, if Options::outcomes
-  double parseSeconds = 0, printSeconds = 0;
+  double parseSeconds = 0, printSeconds = 0;  // CPU time, if Options::times
   uint64_t functions = 0;         // with a body
   uint64_t functionsChanged = 0;  // of these
   uint64_t instructions = 0;      // before

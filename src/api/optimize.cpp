@@ -85,9 +85,9 @@ Result optimize(std::string_view text, const Options& options) {
   if (!plan.error.empty()) return fail(Status::Usage, plan.error + "\n");
 
   Result result;
-  double start = threadSeconds();
+  const ThreadWatch parseWatch(options.times);
   auto parsed = parse(text, options.fileName);
-  result.parseSeconds = threadSeconds() - start;
+  result.parseSeconds = parseWatch.seconds();
   if (const auto* error = std::get_if<ParseError>(&parsed))
     return fail(Status::InvalidInput, render(*error, options.fileName));
   Module& module = *std::get<0>(parsed);
@@ -138,7 +138,7 @@ Result optimize(std::string_view text, const Options& options) {
   remarkUninitialised(module, uninitialised, result.remarks);
   if (options.loopRemarks) remarkLoops(module, reports, result.remarks);
   summarize(module, options, reports, result);
-  start = threadSeconds();
+  const ThreadWatch printWatch(options.times);
   const bool keepAll = decline && !options.reprint;
   // The byte order mark is not part of the module.
   const std::string_view mark = text.substr(0, static_cast<std::size_t>(module.source.data() - text.data()));
@@ -151,7 +151,7 @@ Result optimize(std::string_view text, const Options& options) {
     reports[i].bytes = reports[i].bytesAfter = source.end - source.begin;
     if (!keepAll) reports[i].bytesAfter = functionBytes[i];
   }
-  result.printSeconds = threadSeconds() - start;
+  result.printSeconds = printWatch.seconds();
   if (options.report) result.reportJson = reportJson(module, options, reports, result);
   return result;
 }

@@ -119,9 +119,9 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     if (plan_.knobs[Knob::EarlyLiveIntervals] != 0 && analyses.cfg().complete()) analyses.liveIntervals();
     PassContext context{module_, plan_.knobs, analyses, analyses_, passReport, options_.architecture};
     context.describesLoops = options_.report || options_.loopRemarks;
-    const double start = threadSeconds();
+    const ThreadWatch watch(options_.times);
     passReport.changed = step.pass->run(f, context);
-    passReport.seconds = threadSeconds() - start;
+    passReport.seconds = watch.seconds();
     note(step, passReport, progress);
     if (step.pass->again == Again::Idempotent) progress.doneAt[step.pass] = progress.changes;
     if (passReport.changed) analyses.invalidate(step.pass->preserves | context.preserved);
@@ -144,9 +144,9 @@ void PipelineRun::runModulePass(const Step& step, std::vector<Progress>& progres
         passReport.skipped = true;
       } else {
         dump("before", step, f, reports[i]);
-        const double start = threadSeconds();
+        const ThreadWatch watch(options_.times);
         passReport.changed = work(f, passReport);
-        passReport.seconds = threadSeconds() - start;
+        passReport.seconds = watch.seconds();
         note(step, passReport, progress[i]);
         progress[i].doneAt[step.pass] = progress[i].changes;
       }

@@ -1,6 +1,7 @@
 #include "analysis/values/launch_registers.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "analysis/values/launch_values.h"
@@ -14,49 +15,50 @@ namespace {
 class RegisterGuess {
  public:
   RegisterGuess(const Module& module, const Function& f, const Cfg& cfg)
-      : module_(module), f_(f), cfg_(cfg), states_(f.registers.size()), isFound_(f.instructions.size()) {
+      : module_(module), f_(f), cfg_(cfg), states_(f.registers.size()), isExcluded_(f.instructions.size()) {
+    // Nobody knows what is on entry in parameters, and in what is never written.
+    std::vector<uint8_t> isWritten(f.registers.size());
     for (const InstrId id : f_)
       for (const Operand& o : f_.operandsOf(f_[id]))
-        if (o.isRegister() && o.writes()) ++states_[o.payload].others;
-    // Nobody knows what is in these on entry.
+        if (o.isRegister() && o.writes()) isWritten[o.payload] = 1;
     for (std::size_t r = 0; r < states_.size(); ++r)
-      if (f_.registers[r].isParameter || states_[r].others == 0) ++states_[r].others;
+      if (f_.registers[r].isParameter || isWritten[r] == 0) states_[r].isOther = true;
   }
 
   bool run(InstructionFilter isOfInterest) {
-    for (unsigned sweep = 0; sweep < kMostSweeps; ++sweep) {
-      bool hasGrown = false;
+    bool hasOne = true;
+    bool hasShrunk = true;
+    for (unsigned sweep = 0; sweep < kMostSweeps && hasOne && hasShrunk; ++sweep) {
+      hasOne = hasShrunk = false;
       for (uint32_t b = 0; b < cfg_.size(); ++b) {
         ++block_;
         for (InstrId id = cfg_[BlockId(b)].first; id.valid(); id = f_[id].next) {
           const Instruction& i = f_[id];
           const auto operands = f_.operandsOf(i);
-          const bool isNew = isFound_[id.value] == 0;
-          const bool may = !isNew || mayWriteOne(i, operands);
-          if (may && isOfInterest(module_.form(i), operands)) return true;
-          hasGrown |= may && isNew;
-          if (may) isFound_[id.value] = 1;
+          const bool may = isExcluded_[id.value] == 0 && mayWriteOne(i, operands);
+          hasOne |= may && isOfInterest(module_.form(i), operands);
+          if (!may) isExcluded_[id.value] = 1;
           for (const Operand& o : operands)
-            if (o.isRegister() && o.writes()) write(states_[o.payload], may, isNew);
+            if (o.isRegister() && o.writes()) hasShrunk |= write(states_[o.payload], may);
           if (id == cfg_[BlockId(b)].last) break;
         }
       }
-      if (!hasGrown) break;
     }
-    return false;
+    return hasOne;
   }
 
  private:
-  static constexpr unsigned kMostSweeps = 3;
+  static constexpr unsigned kMostSweeps = 4;
 
   struct State {
-    uint32_t others = 0;      // instructions that write it, but not such a value
+    bool isOther = false;     // an instruction writes it, but not such a value
     uint32_t holdsOneIn = 0;  // the number of the block, in all sweeps, in which it was written and holds one
   };
 
-  void write(State& s, bool may, bool isNew) const {
+  // Whether less is taken to be one than before.
+  bool write(State& s, bool may) const {
     s.holdsOneIn = may ? block_ : 0;
-    if (may && isNew) --s.others;
+    return !may && !std::exchange(s.isOther, true);
   }
 
   bool mayWriteOne(const Instruction& i, std::span<const Operand> operands) const {
@@ -77,7 +79,7 @@ class RegisterGuess {
   bool mayBeOne(const Operand& o) const {
     if (!o.isRegister() || !o.reads()) return true;
     const State& s = states_[o.payload];
-    return s.others == 0 || s.holdsOneIn == block_;
+    return !s.isOther || s.holdsOneIn == block_;
   }
   bool isUniformOrRegister(const Operand& o, bool loadsParameter) const {
     return o.isRegister() || isUniformSource(module_, f_, o, loadsParameter);
@@ -91,8 +93,8 @@ class RegisterGuess {
   const Module& module_;
   const Function& f_;
   const Cfg& cfg_;
-  std::vector<State> states_;     // by register
-  std::vector<uint8_t> isFound_;  // by instruction: whether it may write one
+  std::vector<State> states_;        // by register
+  std::vector<uint8_t> isExcluded_;  // by instruction: whether it writes none
   uint32_t block_ = 0;
 };
 

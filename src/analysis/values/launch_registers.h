@@ -6,7 +6,9 @@
 //             be as launched.
 // Misses:     registers that hold such a value in some blocks and another one elsewhere. So this serves to leave out work, not
 //             to prove anything.
-// Algorithm:  sweeps in the order of the text, until nothing is added; at most kMostSweeps.
+// Algorithm:  all registers are taken to hold one but those that are never written. Sweeps in the order of the text take away,
+//             until nothing more goes; at most kMostSweeps. A value that goes in a circle, as gcc's do that sends halves and
+//             packs them in the register that they came from, stays one.
 // Cost:       linear in operands for each sweep.
 #pragma once
 

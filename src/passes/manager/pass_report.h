@@ -59,7 +59,7 @@ struct PassReport {
   std::vector<Decline> declines;
   std::vector<Note> notes;
   std::vector<LoopReport> loops;
-  double seconds = 0;  // CPU time of the thread
+  double seconds = 0;  // CPU time of the thread, if Options::times
 };
 
 }  // namespace ptxopt

@@ -219,6 +219,7 @@ bool CommandLineReader::read(int argc, char** argv, int& exitCode) {
   if (!takeRemarks(exitCode)) return false;
   takeWarnings();
   line_.options.report = !line_.report.empty();
+  line_.options.times = line_.timeReport;
   line_.action = action();
   exitCode = static_cast<int>(Status::Usage);
   return check();
