@@ -164,15 +164,18 @@ class BitVector {
     return w * 64 + static_cast<std::size_t>(std::countr_zero(word));
   }
   // The first from `i` on that is not an element; size() when there is none.
-  std::size_t findClearFrom(std::size_t i) const {
-    if (i >= size_) return size_;
+  std::size_t findClearFrom(std::size_t i) const { return findClearIn(i, size_); }
+  // The same below `end`, which is the answer when there is none.
+  std::size_t findClearIn(std::size_t i, std::size_t end) const {
+    assert(end <= size_);
+    if (i >= end) return end;
     std::size_t w = i / 64;
     uint64_t word = ~words_[w] & (~uint64_t{0} << (i % 64));
     while (word == 0) {
-      if (++w == words_.size()) return size_;
+      if (++w == wordsOf(end)) return end;
       word = ~words_[w];
     }
-    return std::min(size_, w * 64 + static_cast<std::size_t>(std::countr_zero(word)));
+    return std::min(end, w * 64 + static_cast<std::size_t>(std::countr_zero(word)));
   }
   // The first after `i`.
   std::size_t findNext(std::size_t i) const { return findFrom(i + 1); }

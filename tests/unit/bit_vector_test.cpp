@@ -168,6 +168,8 @@ TEST_CASE("bit vector: three ways to list the elements") {
         std::size_t clear = i;
         while (clear < size && std::binary_search(expected.begin(), expected.end(), clear)) ++clear;
         REQUIRE(bits.findClearFrom(i) == clear);
+        for (const std::size_t end : {std::size_t{0}, i, std::min(size, i + 1), i + (size - i) / 2})
+          REQUIRE(bits.findClearIn(i, end) == std::max(std::min(clear, end), std::min(i, end)));
       }
     }
   }

@@ -183,7 +183,7 @@ class NeededSolver {
         const Range& r = ranges_[k];
         const std::size_t end = std::size_t{r.bit} + (r.last - r.first) + 1;
         while (at < end) {
-          const std::size_t until = std::min(end, seen_.findClearFrom(at));
+          const std::size_t until = seen_.findClearIn(at, end);
           runs.push_back({number, static_cast<uint32_t>(r.first + (at - r.bit)),
                           static_cast<uint32_t>(r.first + (until - 1 - r.bit))});
           at = seen_.findFrom(until);
