@@ -6,7 +6,8 @@
 //             of, they wait together.
 // Algorithm:  in each block of a loop, between walls (load_order.h), each load of global or unknown memory after a slow
 //             operation: upwards from it, what makes its address joins it, until something may not be crossed. It goes
-//             before the first slow operation on that way.
+//             before the first slow operation on that way; in a kernel of which registers leave all warps resident, which
+//             hide a wait anyway, before the last: what lives across a call costs moves.
 // Invariants: a block runs as a whole, so that what moves is executed exactly when it was before. Nothing crosses what
 //             reads or writes a register that it writes, or writes one that it reads; a guarded write reads what it
 //             writes, the carry flag is a register. What is moved keeps its order. Names mean the same where it goes.
@@ -54,6 +55,10 @@ class ScheduleLoads : FunctionPass {
   bool run() {
     auto most = static_cast<std::size_t>(context_.knobs[Knob::ScheduleLoadsMost]);
     plan(most);
+    if (!moves_.empty() && hasAllWarps()) {
+      crossesOne_ = true;
+      plan(most);
+    }
     while (!moves_.empty() && !keepsOccupancy()) {
       most = std::min(most, mostOfBlock_) / 2;
       isShort_ = true;
@@ -168,6 +173,7 @@ class ScheduleLoads : FunctionPass {
       } else if (item.barrier == LoadBarrier::Slow) {
         plan.why = whyNotAt(run, plan, item.id);
         if (plan.why.empty()) best = {plan.taken, at, {}, true};
+        if (best.isFound && crossesOne_) return best;
       }
       if (!plan.why.empty()) return best.isFound ? best : plan;
       if (isNeeded) plan.taken.push_back(at);
@@ -230,6 +236,12 @@ class ScheduleLoads : FunctionPass {
     return stored_->isStoredNarrowly[r.value] && stored_->mayBeNumber[r.value];
   }
 
+  // Whether no warp stays outside for want of registers, by the estimate.
+  bool hasAllWarps() {
+    const KernelSteps steps(f_, context_);
+    return steps.areKnown() && steps.last(context_.analyses.fatPointRegisters()) == steps.last(1);
+  }
+
   // Whether the estimate of registers has as many resident blocks after the moves as before.
   bool keepsOccupancy() {
     const KernelSteps steps(f_, context_);
@@ -261,8 +273,9 @@ class ScheduleLoads : FunctionPass {
   const Loops& loops_;
   const bool isEverywhere_;
   std::size_t most_ = 0, loadsMoved_ = 0, mostOfBlock_ = 0;
-  bool isLooked_ = false;  // at the block
-  bool isShort_ = false;   // of registers: fewer loads move than may
+  bool isLooked_ = false;    // at the block
+  bool isShort_ = false;     // of registers: fewer loads move than may
+  bool crossesOne_ = false;  // slow operation, no more
   MissedRemarks missed_;
   RegisterReach reaches_{module_, f_};
   std::optional<StoredNumbers> stored_;
