@@ -6,8 +6,8 @@
 //             of, they wait together.
 // Algorithm:  in each block of a loop, between walls (load_order.h), each load of global or unknown memory after a slow
 //             operation: upwards from it, what makes its address joins it, until something may not be crossed. It goes
-//             before the first slow operation on that way; in a kernel of which registers leave all warps resident, which
-//             hide a wait anyway, before the last: what lives across a call costs moves.
+//             before the first slow operation on that way; in a kernel all of whose warps are resident, by the estimate of
+//             registers, before the nearest: so many warps hide a wait, and what lives across a call costs moves.
 // Invariants: a block runs as a whole, so that what moves is executed exactly when it was before. Nothing crosses what
 //             reads or writes a register that it writes, or writes one that it reads; a guarded write reads what it
 //             writes, the carry flag is a register. What is moved keeps its order. Names mean the same where it goes.
@@ -55,7 +55,7 @@ class ScheduleLoads : FunctionPass {
   bool run() {
     auto most = static_cast<std::size_t>(context_.knobs[Knob::ScheduleLoadsMost]);
     plan(most);
-    if (!moves_.empty() && hasAllWarps()) {
+    if (!moves_.empty() && KernelSteps(f_, context_).hasAllWarps(context_.analyses.fatPointRegisters())) {
       crossesOne_ = true;
       plan(most);
     }
@@ -234,12 +234,6 @@ class ScheduleLoads : FunctionPass {
   bool mayBeConverted(RegId r) {
     if (!stored_) stored_ = findStoredNumbers(module_, f_);
     return stored_->isStoredNarrowly[r.value] && stored_->mayBeNumber[r.value];
-  }
-
-  // Whether no warp stays outside for want of registers, by the estimate.
-  bool hasAllWarps() {
-    const KernelSteps steps(f_, context_);
-    return steps.areKnown() && steps.last(context_.analyses.fatPointRegisters()) == steps.last(1);
   }
 
   // Whether the estimate of registers has as many resident blocks after the moves as before.

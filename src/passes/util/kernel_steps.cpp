@@ -17,4 +17,10 @@ uint32_t KernelSteps::last(uint32_t registers) const {
   return lastOfStep(*machine_, needs_.block(registers));
 }
 
+bool KernelSteps::hasAllWarps(uint32_t registers) const {
+  if (!isKernel_) return false;
+  if (machine_ == nullptr) return registers <= kForAllWarps;
+  return occupancy(*machine_, needs_.block(registers)).warps == machine_->mostWarps;
+}
+
 }  // namespace ptxopt
