@@ -26,7 +26,7 @@ class Case:
     modes: tuple = (REPRINT, OPTIMIZE)
     scales: bool = False             # twice the size must not take three times as long
     bytes_per_byte: float = 100      # most memory for a byte of input, beyond a constant
-    seconds: int = 10
+    seconds: int = 5
 
 
 def entry(statements, declarations=REGISTERS):

@@ -28,7 +28,7 @@ LONGEST_LINE = 400     # of 100 bytes, each of which may be shown as \xNN
 CONSTANT = 64 * MIB     # memory that any run may take
 SMALLEST_TIME = 0.3     # seconds below which growth says nothing
 MOST_GROWTH = 3.0
-SANITIZED_TIMES = 10    # of the CPU time: by clang, with the instrumentation of libFuzzer, too
+SANITIZED_TIMES = 6     # of the CPU time: by clang, with the instrumentation of libFuzzer, too
 
 
 class Runner:
