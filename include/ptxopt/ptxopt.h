@@ -116,9 +116,9 @@ struct Result {
   std::vector<PassSummary> passes;        // in the order of the pipeline
   std::vector<FunctionOutcome> outcomes;  // of those with a body, in the order of the text, if Options::outcomes
   double parseSeconds = 0, printSeconds = 0;  // CPU time, if Options::times
-  uint64_t functions = 0;         // with a body
-  uint64_t functionsChanged = 0;  // of these
-  uint64_t instructions = 0;      // before
+  uint64_t functions = 0;                     // with a body
+  uint64_t functionsChanged = 0;              // of these
+  uint64_t instructions = 0;                  // before
   uint64_t instructionsAfter = 0;
   std::string architecture;
   std::string reportJson;  // all of this and each function by itself, if Options::report; no times. It always has

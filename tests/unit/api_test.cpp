@@ -337,3 +337,16 @@ L:
   const Result together = optimize(text, {.passes = {{"rename-webs", "dce"}}, .verifyEach = true});
   CHECK(together.output == apart.output);
 }
+
+TEST_CASE("api: times are measured where they are asked for, and only there") {
+  for (const bool times : {false, true}) {
+    Options options;
+    options.times = times;
+    const Result result = optimize(kDead, options);
+    double passes = 0;
+    for (const PassSummary& p : result.passes) passes += p.seconds;
+    CHECK((result.parseSeconds > 0) == times);
+    CHECK((result.printSeconds > 0) == times);
+    CHECK((passes > 0) == times);
+  }
+}
