@@ -117,10 +117,10 @@ def main():
         if name not in before:
             bad.append(f"{name}: there is no count of before")
             continue
-        more = 100 * (count / before[name] - 1)
-        rows.append([name, f"{before[name] / 1e6:.2f}", f"{count / 1e6:.2f}", f"{more:+.2f}%"])
         own, owned, room = (count, before[name], LOADING) if name == START else \
             (count - after[START], before[name] - before[START], 0)
+        more = 100 * (own / owned - 1)
+        rows.append([name, f"{before[name] / 1e6:.2f}", f"{count / 1e6:.2f}", f"{more:+.2f}%"])
         if own - owned > owned * options.most / 100 + room:
             bad.append(f"{name}: {more:.2f}% more, {options.most:g}% allowed")
     table(["input", "before, millions", "after", "change"], rows)
