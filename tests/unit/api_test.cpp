@@ -70,22 +70,25 @@ TEST_CASE("api: levels, passes and skip") {
   CHECK(ran({.passes = {{"rename-webs", "dce"}}, .skip = {"rename-webs"}}) == "dce ");
   CHECK(ran({.skip = {"dce"}}) ==
         "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-        "lsr-divisions "
+        "lsr-divisions compare-shifted "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll widen-accesses "
+        "divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr lsr runtime-unroll "
+        "widen-accesses "
         "schedule-loads "
-        "balance-pipes hold-parameters rotate-addresses "
+        "expand-steps balance-pipes hold-parameters rotate-addresses pair-strides "
         "sink-parameters ");
   CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
         "inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
+        "compare-shifted "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide "
-        "licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll dce@2 widen-accesses "
+        "licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr lsr runtime-unroll dce@2 "
+        "widen-accesses "
         "schedule-loads "
-        "balance-pipes hold-parameters rotate-addresses "
+        "expand-steps balance-pipes hold-parameters rotate-addresses pair-strides "
         "sink-parameters ");
   CHECK(optimize(kDead, {.level = 0}).output == kDead);
   CHECK(optimize(kDead, {.passes = std::vector<std::string>{}}).output == kDead);

@@ -30,11 +30,12 @@ TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 1}) == "local-dce dce@1 ");
   CHECK(steps({.level = 2}) ==
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-        "lsr-divisions "
+        "lsr-divisions compare-shifted "
         "cssa-coalesce "
         "register-coalescer "
-        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll dce@2 widen-accesses schedule-loads balance-pipes hold-parameters rotate-addresses "
+        "cross-type-coalescer divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr "
+        "lsr runtime-unroll dce@2 widen-accesses schedule-loads expand-steps balance-pipes hold-parameters "
+        "rotate-addresses pair-strides "
         "sink-parameters ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
@@ -44,21 +45,23 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   const Names all{"dce"}, second{"dce@2"}, once{"local-dce@1"};
   CHECK(steps({.skip = all}) ==
         "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-        "lsr-divisions "
+        "lsr-divisions compare-shifted "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll widen-accesses "
+        "divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr lsr runtime-unroll "
+        "widen-accesses "
         "schedule-loads "
-        "balance-pipes hold-parameters rotate-addresses "
+        "expand-steps balance-pipes hold-parameters rotate-addresses pair-strides "
         "sink-parameters ");
   CHECK(steps({.skip = second}) ==
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-        "lsr-divisions "
+        "lsr-divisions compare-shifted "
         "cssa-coalesce "
         "register-coalescer "
-        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll widen-accesses schedule-loads balance-pipes hold-parameters rotate-addresses "
+        "cross-type-coalescer divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr "
+        "lsr runtime-unroll widen-accesses schedule-loads expand-steps balance-pipes hold-parameters "
+        "rotate-addresses pair-strides "
         "sink-parameters ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");

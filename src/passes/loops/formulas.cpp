@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "passes/loops/loop_cost.h"
 #include "passes/util/insertion_places.h"
 #include "passes/util/machine_prices.h"
 
@@ -139,7 +140,7 @@ class FormulaMaker {
         t_(t),
         evolution_(t.context.analyses.scalarEvolution()),
         e_(evolution_.expressions()),
-        prices_(t.context.prices()),
+        prices_(pricesOfForms(t.context)),
         isWide_(group.width == 64),
         isOutside_(group.least < -kMostImmediate || group.most > kMostImmediate),
         isFarApart_(static_cast<uint64_t>(group.most) - static_cast<uint64_t>(group.least) >
@@ -264,7 +265,7 @@ class FormulaMaker {
   FormulaTerms& t_;
   ScalarEvolution& evolution_;
   ScevExpressions& e_;
-  const MachinePrices& prices_;
+  const MachinePrices prices_;
   bool isWide_;
   bool isOutside_;                       // the constant parts of some uses do not fit into immediates
   bool isFarApart_;                      // ... whatever the base is

@@ -18,6 +18,10 @@
 
 namespace ptxopt {
 
+// The prices that lsr compares forms by: those of the architecture, where a step by a constant costs what expand-steps makes of it if
+// that counts (knob lsr-carry-steps).
+MachinePrices pricesOfForms(const PassContext& context);
+
 class LoopCost {
  public:
   // `nodeOf`: by the number of a value, UINT32_MAX; it is so again when this ends.
@@ -75,7 +79,7 @@ class LoopCost {
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   const LoopId loop_;
-  const MachinePrices& prices_;
+  const MachinePrices prices_;
   const ValueNumbers& numbers_;
   std::vector<uint32_t>& nodeOf_;  // by value
   std::vector<uint32_t> noted_;    // entries of nodeOf_ that are this loop's

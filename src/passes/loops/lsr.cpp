@@ -49,7 +49,7 @@ class LoopReducer {
         cfg_(context.analyses.cfg()),
         evolution_(context.analyses.scalarEvolution()),
         e_(evolution_.expressions()),
-        prices_(context.prices()),
+        prices_(pricesOfForms(context)),
         nodeOf_(context.analyses.valueRanges().numbers().size(), UINT32_MAX),
         phis_(findPhis(cfg_, context.analyses.slotIndexes(), context.analyses.liveIntervals())),
         expander_(f, context),
@@ -356,7 +356,7 @@ class LoopReducer {
   const Cfg& cfg_;
   ScalarEvolution& evolution_;
   ScevExpressions& e_;
-  const MachinePrices& prices_;
+  const MachinePrices prices_;
   std::vector<uint32_t> nodeOf_;                      // by the number of a value
   std::vector<std::vector<InductionVariable>> phis_;  // by block
   Expander expander_;

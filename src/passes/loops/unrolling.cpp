@@ -4,11 +4,14 @@
 
 namespace ptxopt {
 namespace {
-constexpr std::size_t kMostInstructions = 64;
+constexpr std::size_t kMostInstructions = 64, kMostPossible = 256;
 constexpr uint64_t kMostConstantRounds = 128;  // such a loop may be unrolled whole, however large it is
 }  // namespace
 
-bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
+bool mayUnroll(const Function& f, PassContext& context, LoopId loop, Unrolling unrolling) {
+  const bool isCautious = unrolling == Unrolling::Possible;
+  uint32_t stops = effect::Call | effect::Unknown | effect::IndirectBranch;
+  if (!isCautious) stops |= effect::Convergent;
   const Loops& loops = context.analyses.loops();
   const Cfg& cfg = context.analyses.cfg();
   const ExprId trips = context.analyses.scalarEvolution().tripCount(loop).exact;
@@ -24,12 +27,11 @@ bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
       if (!i.isInstruction()) continue;
       ++instructions;
       const OpcodeForm& form = context.module.form(i);
-      if (!isWhole && form.is(effect::Call | effect::Convergent | effect::Unknown | effect::IndirectBranch))
-        return false;
+      if (!isWhole && form.is(stops)) return false;
     }
   }
   if (isWhole) return true;
-  if (instructions > kMostInstructions) return false;
+  if (instructions > (isCautious ? kMostPossible : kMostInstructions)) return false;
   const std::vector<BlockId> latches = loops.latches(cfg, loop);
   if (latches.size() != 1) return false;
   const Instruction& branch = f[cfg[latches[0]].last];

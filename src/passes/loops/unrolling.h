@@ -11,7 +11,11 @@
 
 namespace ptxopt {
 
+// Likely: what is above. Possible: also larger loops and such with barriers, a few of which it was seen to unroll (matmul of the samples,
+// four times); for who would lose much if it does.
+enum class Unrolling : uint8_t { Likely, Possible };
+
 // Of an innermost loop.
-bool mayUnroll(const Function& f, PassContext& context, LoopId loop);
+bool mayUnroll(const Function& f, PassContext& context, LoopId loop, Unrolling unrolling = Unrolling::Likely);
 
 }  // namespace ptxopt

@@ -35,6 +35,7 @@ TAIL = """  add.s32 %r3, %r3, 1;
 """
 LOAD = "ld.global.f32 %fK, [%pK];"
 OWN = "add.s64 %pK, %pK, %q3;"
+HALVES = "mov.b64 {%r20, %r21}, %pK; add.cc.u32 %r20, %r20, C; addc.u32 %r21, %r21, 0; mov.b64 %pK, {%r20, %r21};"
 READ = """  ld.volatile.global.f32 %f0, [%p0];
   ld.volatile.global.u64 %a0, [%p1];  ld.volatile.global.u64 %a1, [%p1+8];
   ld.volatile.global.u32 %r30, [%p1+16];  ld.volatile.global.u32 %r31, [%p1+20];
@@ -98,6 +99,7 @@ def families():
     """name -> Form, `NAME xN` of those with N arrays."""
     pointers = {
         "constant": "add.s64 %pK, %pK, C;",
+        "constant by halves": HALVES,
         "parameter": "add.s64 %pK, %pK, %q1;",
         "register": "add.s64 %pK, %pK, %q6;",
         "product": "mul.wide.s32 %dK, %r2, C; add.s64 %pK, %pK, %dK;",

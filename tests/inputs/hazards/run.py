@@ -39,8 +39,9 @@ PIPELINES = {
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
     "both": ["--passes=dce,rename-webs,dce", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
-    "clean-up": ["--skip-pass=inline-calls,apply-facts,read-only-loads,sroa,uniformize-broadcasts,infer-address-space,divide,licm-slow-ops,wide-multiply,"
-                 "local-cse,slsr,lsr,widen-accesses,schedule-loads,balance-pipes,hold-parameters,rotate-addresses,sink-parameters", "--verify-each"],
+    "clean-up": ["--skip-pass=inline-calls,apply-facts,read-only-loads,sroa,uniformize-broadcasts,infer-address-space,compare-shifted,divide,licm-slow-ops,"
+                 "demanded-bits,wide-multiply,local-cse,slsr,lsr,widen-accesses,schedule-loads,expand-steps,balance-pipes,hold-parameters,"
+                 "rotate-addresses,pair-strides,sink-parameters", "--verify-each"],
     "default": ["--verify-each"],
     "balance": ["--passes=balance-pipes", "--balance-pipes-everywhere=1", "--verify-each"],
     "cse": ["--passes=local-cse,dce", "--verify-each"],
@@ -56,6 +57,8 @@ PIPELINES = {
     "sink": ["--passes=sink-parameters", "--verify-each"],
     "digits": ["--passes=lsr-divisions,dce", "--verify-each"],
     "rotate": ["--passes=rotate-addresses", "--rotate-addresses-everywhere=1", "--verify-each"],
+    "steps": ["--passes=compare-shifted,expand-steps", "--verify-each"],
+    "steps-120": ["--passes=compare-shifted,demanded-bits,pair-strides", "--arch=sm_120", "--verify-each"],
     "spread": ["--passes=spread-adds", "--verify-each"],
     "unroll": ["--passes=runtime-unroll", "--verify-each"],
     "version": ["--passes=version-loops", "--verify-each"],
@@ -64,7 +67,7 @@ PIPELINES = {
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
 EXECUTED = {"balance", "broadcasts", "cse", "default", "digits", "divide", "facts", "hoist", "hold", "inline", "loads", "lsr", "rotate", "sink", "spaces",
-            "spread", "unroll", "version", "vectors", "wide-multiply"}
+            "spread", "steps", "steps-120", "unroll", "version", "vectors", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
 
