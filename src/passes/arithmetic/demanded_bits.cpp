@@ -12,7 +12,9 @@
 // Targets:    those that add 64 bits in one instruction (prices.def): sm_107, sm_120 and sm_121.
 // Cost:       linear in the operands.
 // Declines:   by register, where some access to shared memory has an address of 64 bits: upper-half (something reads it), no-arithmetic, no-step (no
-//             pointer moves on that it is computed with: ptxas has a form of access that adds such an offset).
+//             pointer moves on that it is computed with: ptxas has a form of access that adds such an offset), stored-through (a
+//             pointer that moves on is that of a store, which reads it when what it stores is there: the copy that ptxas makes of a
+//             pointer of 64 bits can move on before).
 #include <algorithm>
 #include <optional>
 
@@ -189,11 +191,12 @@ class DemandedBits {
   // no pointer that moves on is computed with.
   void keepSteps() {
     std::vector<bool> isComputed(f_.registers.size()), isMentioned(f_.registers.size()),
-        hasStep(f_.registers.size());
+        hasStep(f_.registers.size()), isStored(f_.registers.size()), hasStoredStep(f_.registers.size());
     UnionFind groups(f_.registers.size());
     for (const InstrId id : instructions()) {
       for (const Operand& o : f_.operandsOf(f_[id]))
         if (o.isRegister()) isMentioned[o.payload] = true;
+      noteStores(id, isStored);
       const auto way = narrowed(id);
       const auto operands = unguarded(id);
       if (!way || !isNarrow_[operands[0].payload]) continue;
@@ -205,17 +208,31 @@ class DemandedBits {
         groups.unite(result, o.payload);
       }
     }
-    for (std::size_t r = 0; r < isNarrow_.size(); ++r)
-      if (hasStep[r]) hasStep[groups.find(static_cast<uint32_t>(r))] = true;
+    for (uint32_t r = 0; r < isNarrow_.size(); ++r) {
+      if (!hasStep[r]) continue;
+      hasStep[groups.find(r)] = true;
+      if (isStored[r]) hasStoredStep[groups.find(r)] = true;
+    }
     for (std::size_t r = 0; r < isNarrow_.size(); ++r) {
       if (integerBits(f_.registers[r]) != 64 || !isMentioned[r]) continue;
-      const std::string_view why = !isNarrow_[r]                                     ? "upper-half"
-                                   : !isComputed[r]                                  ? "no-arithmetic"
-                                   : !hasStep[groups.find(static_cast<uint32_t>(r))] ? "no-step"
-                                                                                     : "";
+      const std::string_view why = !isNarrow_[r]                                          ? "upper-half"
+                                   : !isComputed[r]                                       ? "no-arithmetic"
+                                   : !hasStep[groups.find(static_cast<uint32_t>(r))]      ? "no-step"
+                                   : hasStoredStep[groups.find(static_cast<uint32_t>(r))] ? "stored-through"
+                                                                                          : "";
       if (!why.empty()) missed_.add(why);
       isNarrow_[r] = why.empty();
     }
+  }
+
+  // Marks the address of a store.
+  void noteStores(InstrId id, std::vector<bool>& isStored) const {
+    if (module_.form(f_[id]).op != Op::St) return;
+    const auto operands = f_.operandsOf(f_[id]);
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      if (operands[k].kind == OperandKind::Memory)
+        for (const Operand& o : operands.subspan(k + 1, operands[k].inside()))
+          if (o.isRegister()) isStored[o.payload] = true;
   }
 
   // The half of a register, made at first.

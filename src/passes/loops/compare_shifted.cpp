@@ -9,14 +9,17 @@
 //             either denies. The shift reads the value that the comparison read, and its result is the value that is live there.
 // Cost:       linear, with a look-up in live ranges for each shift and comparison.
 // Declines:   too-large; by shift: amount (not a constant below the width), overwritten (another value is at the comparison), still-read (something
-//             else reads the old value while the new one is live), bound (no such multiple), sign (shift and comparison differ), no-comparison.
+//             else reads the old value while the new one is live), bound (no such multiple), sign (shift and comparison differ), scope (the result
+//             of the shift has no name, or another one, where the comparison stands), no-comparison.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "ir/opcode_predicates.h"
 #include "ir/register_types.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
+#include "passes/util/register_scopes.h"
 
 namespace ptxopt {
 namespace {
@@ -56,7 +59,7 @@ std::optional<int32_t> shiftedBound(BoundKind kind, uint64_t bound, uint64_t amo
 
 class ShiftedComparison : IntervalPass {
  public:
-  ShiftedComparison(Function& f, PassContext& context) : IntervalPass(f, context) {}
+  ShiftedComparison(Function& f, PassContext& context) : IntervalPass(f, context), reaches_(context.module, f) {}
 
   bool run() {
     findShifts();
@@ -75,6 +78,7 @@ class ShiftedComparison : IntervalPass {
   };
   struct Read {
     RegId reg;
+    SlotIndex at;
     InstrId id;
   };
 
@@ -112,23 +116,26 @@ class ShiftedComparison : IntervalPass {
     for (const InstrId id : f_) {
       if (!f_[id].isInstruction() || !slots_[id].valid()) continue;
       for (const Operand& o : f_.operandsOf(f_[id]))
-        if (o.isRegister() && o.reads() && isShifted[o.payload]) reads_.push_back({o.reg(), id});
+        if (o.isRegister() && o.reads() && isShifted[o.payload]) reads_.push_back({o.reg(), slots_[id], id});
     }
-    std::ranges::stable_sort(reads_, {}, [](const Read& r) { return r.reg; });
+    std::ranges::sort(reads_, {}, [](const Read& r) { return std::pair(r.reg, r.at); });
   }
 
   void look(const Shift& s) {
     const LiveRange &before = intervals_[s.from], &after = intervals_[s.to];
     const ValueId from = before.valueIn(slots_[s.id]), to = after.valueOut(slots_[s.id]);
-    const auto [first, last] = std::ranges::equal_range(reads_, s.from, {}, [](const Read& r) { return r.reg; });
+    if (!to.valid()) return missed_.add("no-comparison");
     std::vector<InstrId> comparisons;
-    for (auto r = first; r != last; ++r) {
-      if (r->id == s.id || before.valueIn(slots_[r->id]) != from) continue;
-      if (!to.valid() || after.valueIn(slots_[r->id]) != to)
-        continue;  // before the shift, or the result is not needed any more
-      if (boundKind(module_.form(f_[r->id]).comparison) == BoundKind::None) return missed_.add("still-read");
-      if (const std::string_view why = whyNot(s, r->id); !why.empty()) return missed_.add(why);
-      comparisons.push_back(r->id);
+    // What reads the old value while the new one is live.
+    for (const Segment& segment : after.segments()) {
+      if (segment.value != to) continue;
+      const auto first = std::ranges::lower_bound(reads_, std::pair(s.from, segment.start), {},
+                                                  [](const Read& r) { return std::pair(r.reg, r.at); });
+      for (auto r = first; r != reads_.end() && r->reg == s.from && r->at < segment.end; ++r) {
+        if (r->id == s.id || before.valueIn(r->at) != from || after.valueIn(r->at) != to) continue;
+        if (const std::string_view why = whyNot(s, r->id); !why.empty()) return missed_.add(why);
+        comparisons.push_back(r->id);
+      }
     }
     if (comparisons.empty()) return missed_.add("no-comparison");
     for (const InstrId id : comparisons) apply(s, id);
@@ -141,15 +148,17 @@ class ShiftedComparison : IntervalPass {
     return operands.size() == 3 ? operands.subspan(1) : std::span<const Operand>();
   }
 
-  std::string_view whyNot(const Shift& s, InstrId id) const {
+  std::string_view whyNot(const Shift& s, InstrId id) {
     const OpcodeForm& form = module_.form(f_[id]);
     const auto operands = compared(id);
     if (form.op != Op::Setp || !form.hasOnly(field::Comparison) || operands.size() != 2 ||
         !isIntegerRegister(f_, operands[0], 32) || operands[0].reg() != s.from || !immediate(f_, operands[1]))
       return "still-read";
+    if (boundKind(form.comparison) == BoundKind::None) return "still-read";
     const bool isSigned = form.type == ScalarType::s32 && !isUnsignedOperator(form.comparison);
     if ((form.type != ScalarType::s32 && form.type != ScalarType::u32) || isSigned != s.isSigned) return "sign";
     if (!shiftedBound(boundKind(form.comparison), *immediate(f_, operands[1]), s.amount, isSigned)) return "bound";
+    if (!reaches_(s.to, id)) return "scope";
     return {};
   }
 
@@ -166,6 +175,7 @@ class ShiftedComparison : IntervalPass {
   }
 
   std::vector<Shift> shifts_;
+  RegisterReach reaches_;
   std::vector<Read> reads_;  // by register, in the order of the text
   MissedRemarks missed_;
   std::size_t changed_ = 0;

@@ -12,6 +12,8 @@
 // Cost:       linear.
 // Declines:   by stride, where a shift or a product makes it: several-writes, amount, divergent, register-class, guarded.
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "analysis/values/uniform_registers.h"
 #include "ir/register_types.h"
@@ -39,8 +41,11 @@ class StridePairs : FunctionPass {
           ++writes_[o.payload];
           made_[o.payload] = id;
         }
+    // All are found before the first one changes: what makes a stride may stand after the sum.
+    std::vector<std::pair<RegId, InstrId>> found;
     for (const InstrId id : f_)
-      for (const RegId stride : stridesOf(id)) look(stride, id);
+      for (const RegId stride : stridesOf(id)) found.emplace_back(stride, id);
+    for (const auto& [stride, at] : found) look(stride, at);
     missed_.tell(context_, "stride");
     return changed_ != 0;
   }
