@@ -20,6 +20,7 @@
 #include "analysis/machine/target_number.h"
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
+#include "passes/loops/carry_test.h"
 #include "passes/loops/unrolling.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
@@ -47,6 +48,7 @@ class StepExpansion : FunctionPass {
   StepExpansion(Function& f, PassContext& context)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
+        usesCarry_(usesCarry(f)),
         machine_(machineFor(targetNumber(context.architecture()).value_or(kOldestTarget))),
         reads_(f.registers.size()),
         stepsOf_(f.registers.size()),
@@ -90,22 +92,28 @@ class StepExpansion : FunctionPass {
           if (f_[id].isInstruction()) addStep(id, found);
     if (found.empty()) return;
     if (loops_[l].irreducible) return missed_.add("irreducible");
-    const bool keepsConstants = loops_.isInnermost(l) && mayUnroll(f_, context_, l, Unrolling::Possible);
-    if (keepsConstants && mayUnroll(f_, context_, l)) return missed_.add("unrolled");
     findUses(l);
     for (const Step& s : found) ++stepsOf_[s.pointer.value];
+    std::vector<Step> steps;
     for (Step& s : found) {
       const bool isUnit = findUnitProduct(s);
       if (const std::string_view why = whyNot(s); !why.empty())
         steps_.add(why);
-      else if (keepsConstants && !s.by.isRegister() && !isUnit)
-        steps_.add("unrolled");
       else
-        (isUnit ? units : chosen_).push_back(s);
+        (isUnit ? units : steps).push_back(s);
     }
     for (const Step& s : found) stepsOf_[s.pointer.value] = 0;
     clear();
     if (loops_.isInnermost(l)) takeUnitSteps(l, units);
+    if (steps.empty()) return;
+    // Asked last: it takes scalar evolution.
+    const bool keepsConstants = loops_.isInnermost(l) && mayUnroll(f_, context_, l, Unrolling::Possible);
+    if (keepsConstants && mayUnroll(f_, context_, l)) return missed_.add("unrolled");
+    for (const Step& s : steps)
+      if (keepsConstants && !s.by.isRegister())
+        steps_.add("unrolled");
+      else
+        chosen_.push_back(s);
   }
 
   // Whether the step is a product that lsr has made of a constant and a register that holds 1; it is the constant from then on.
@@ -201,7 +209,7 @@ class StepExpansion : FunctionPass {
       return "register-class";
     }
     if (carries_ > kMostCarries) return "carry";
-    if (context_.analyses.liveIntervals()[Function::kCarry].isLiveAt(slots_[s.id])) return "carry";
+    if (usesCarry_ && context_.analyses.liveIntervals()[Function::kCarry].isLiveAt(slots_[s.id])) return "carry";
     return {};
   }
 
@@ -248,6 +256,7 @@ class StepExpansion : FunctionPass {
   }
 
   const Loops& loops_;
+  const bool usesCarry_;
   const timing::Machine& machine_;
   std::optional<LoopUnits> units_;
   std::vector<uint32_t> reads_;    // by RegId
@@ -283,7 +292,7 @@ bool expandSteps(Function& f, PassContext& context) {
   if (context.prices().add64 < 2) return false;
   if (!context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
   if (!hasStep(context.module, f, context.analyses.cfg(), context.analyses.loops())) return false;
-  if (!context.hasUsableIntervals()) return false;
+  if (usesCarry(f) && !context.hasUsableIntervals()) return false;
   return StepExpansion(f, context).run();
 }
 
