@@ -103,7 +103,7 @@ std::size_t copies(const Module& module, const Function& f) {
 
 struct Outcome {
   bool changed = false;
-  std::map<std::string_view, uint64_t> counters;
+  PassCounters counters;
 };
 
 Outcome apply(const Parsed& p, const Knobs& knobs) {

@@ -21,7 +21,7 @@ std::vector<InstrId> listOf(const Function& f) {
 
 struct Run {
   bool changed = false;
-  std::map<std::string_view, uint64_t> counters;
+  PassCounters counters;
 };
 
 Run run(const Parsed& p, Function& f, int64_t order) {

@@ -12,7 +12,7 @@ namespace {
 
 struct Outcome {
   bool changed = false;
-  std::map<std::string_view, uint64_t> counters;
+  PassCounters counters;
   std::string declines;  // their reasons
 };
 

@@ -181,10 +181,24 @@ class ShiftedComparison : IntervalPass {
   std::size_t changed_ = 0;
 };
 
-// A look at what few functions have: a shift to the right in front of which, or after which, a register is compared that it reads.
+// A look at what few functions have: a shift to the right of a register that is compared with a number.
 bool mayCompare(const Module& module, const Function& f) {
-  for (const InstrId id : f)
-    if (f[id].isInstruction() && module.form(f[id]).op == Op::Shr) return true;
+  std::vector<bool> isShifted;
+  for (const InstrId id : f) {
+    if (!f[id].isInstruction() || module.form(f[id]).op != Op::Shr) continue;
+    isShifted.resize(f.registers.size());
+    for (const Operand& o : f.operandsOf(f[id]))
+      if (o.isRegister() && o.reads()) isShifted[o.payload] = true;
+  }
+  if (isShifted.empty()) return false;
+  for (const InstrId id : f) {
+    if (!f[id].isInstruction() || module.form(f[id]).op != Op::Setp) continue;
+    const auto operands = f.operandsOf(f[id]);
+    const std::size_t n = operands.size();
+    if (n >= 3 && immediate(f, operands[n - 1]) && operands[n - 2].isRegister() &&
+        isShifted[operands[n - 2].payload])
+      return true;
+  }
   return false;
 }
 

@@ -20,7 +20,6 @@
 #include "analysis/machine/target_number.h"
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
-#include "passes/loops/carry_test.h"
 #include "passes/loops/unrolling.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
@@ -48,7 +47,6 @@ class StepExpansion : FunctionPass {
   StepExpansion(Function& f, PassContext& context)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
-        usesCarry_(usesCarry(f)),
         machine_(machineFor(targetNumber(context.architecture()).value_or(kOldestTarget))),
         reads_(f.registers.size()),
         stepsOf_(f.registers.size()),
@@ -132,9 +130,27 @@ class StepExpansion : FunctionPass {
     return true;
   }
 
+  // A look at whether products and sums of floats may take as long as all instructions together take to be issued.
+  bool mayFillFma(LoopId l) const {
+    std::size_t all = 0, onFma = 0;
+    for (const BlockId b : loops_.blocks(l))
+      for (const InstrId id : slots_.instructions(b)) {
+        if (!f_[id].isInstruction()) continue;
+        const OpcodeForm& form = module_.form(f_[id]);
+        ++all;
+        onFma += form.op == Op::Mul || form.op == Op::Mad || form.op == Op::Fma ||
+                 ((form.op == Op::Add || form.op == Op::Sub) && form.type == ScalarType::f32);
+      }
+    return 4 * onFma >= all;
+  }
+
   // As many as make the longest unit of a round shortest.
   void takeUnitSteps(LoopId l, const std::vector<Step>& steps) {
     if (steps.empty()) return;
+    if (!mayFillFma(l)) {
+      for (std::size_t k = 0; k < steps.size(); ++k) steps_.add("product");
+      return;
+    }
     if (!units_) units_.emplace(module_, f_, cfg_, context_.analyses.dominators(), loops_, machine_);
     UnitCycles now = units_->of(l);
     const double was = now.longest(0);
@@ -209,7 +225,10 @@ class StepExpansion : FunctionPass {
       return "register-class";
     }
     if (carries_ > kMostCarries) return "carry";
-    if (usesCarry_ && context_.analyses.liveIntervals()[Function::kCarry].isLiveAt(slots_[s.id])) return "carry";
+    if (reads_[Function::kCarry.value] != 0 &&
+        (!context_.hasUsableIntervals() ||
+         context_.analyses.liveIntervals()[Function::kCarry].isLiveAt(slots_[s.id])))
+      return "carry";
     return {};
   }
 
@@ -256,7 +275,6 @@ class StepExpansion : FunctionPass {
   }
 
   const Loops& loops_;
-  const bool usesCarry_;
   const timing::Machine& machine_;
   std::optional<LoopUnits> units_;
   std::vector<uint32_t> reads_;    // by RegId
@@ -292,7 +310,6 @@ bool expandSteps(Function& f, PassContext& context) {
   if (context.prices().add64 < 2) return false;
   if (!context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
   if (!hasStep(context.module, f, context.analyses.cfg(), context.analyses.loops())) return false;
-  if (usesCarry(f) && !context.hasUsableIntervals()) return false;
   return StepExpansion(f, context).run();
 }
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ir/function.h"
+#include "passes/manager/pass_counters.h"
 
 namespace ptxopt {
 
@@ -55,7 +55,7 @@ struct PassReport {
   std::string_view pass;  // as the step of the pipeline is called: "dce@2"
   bool changed = false;
   bool skipped = false;  // nothing had changed since it ran last, or it only tidies
-  std::map<std::string_view, uint64_t> counters;
+  PassCounters counters;
   std::vector<Decline> declines;
   std::vector<Note> notes;
   std::vector<LoopReport> loops;
