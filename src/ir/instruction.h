@@ -113,6 +113,11 @@ inline Operand integerOperand(int32_t value, Join join = Join::Comma) {
   return {.kind = OperandKind::Integer, .join = join, .payload = static_cast<uint32_t>(value)};
 }
 
+// `{low, high}` of mov.b64: before the two halves.
+inline Operand pairOperand(Join join = Join::None) {
+  return {.kind = OperandKind::Vector, .join = join, .payload = 2};
+}
+
 enum class InstrKind : uint8_t {
   Instruction,  // payload: OpcodeId
   Label,        // payload: LabelId

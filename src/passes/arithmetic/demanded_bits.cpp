@@ -1,4 +1,4 @@
-// demanded-bits: what only the lower half is needed of is computed in 32 bits.
+// demanded-bits: values of which only the lower half is needed are computed in 32 bits.
 //
 // What:       clang and libNVVM compute addresses of shared memory in 64 bits, of which an access takes the lower 32. ptxas leaves out upper
 //             halves that nobody reads, but not where it adds 64 bits in one instruction: there it also moves the half to a register of its
@@ -20,7 +20,7 @@
 
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
-#include "passes/util/function_pass.h"
+#include "passes/manager/pass.h"
 #include "passes/util/missed_remarks.h"
 #include "support/union_find.h"
 
@@ -235,7 +235,7 @@ class DemandedBits {
           if (o.isRegister()) isStored[o.payload] = true;
   }
 
-  // The half of a register, made at first.
+  // The half of a register, made when first asked for.
   RegId half(RegId r) {
     if (!narrow_[r.value].valid()) narrow_[r.value] = f_.makeRegister(ScalarType::b32);
     return narrow_[r.value];

@@ -1,6 +1,6 @@
 // compare-shifted: a test of a counter that a round halves reads the half.
 //
-// What:       for (s = n / 2; s > 0; s /= 2)  becomes in compilers  next = s >> 1; ...; test s > 1; s = next. The test keeps the old number
+// What:       of  for (s = n / 2; s > 0; s /= 2)  compilers make  next = s >> 1; ...; test s > 1; s = next. The test keeps the old number
 //             beside the new one, so that ptxas copies one of them in each round. The same test of the new number needs one register.
 // Algorithm:  for each shift to the right by a constant in a loop, of a register that holds what meets at the head of a loop: the
 //             comparisons that read the old value for the last time, while the new one is live.

@@ -1,15 +1,16 @@
 // expand-steps: pointers of loops move on by 32-bit additions with carry.
 //
 // What:       add.s64 p, p, step  becomes an addition of the lower halves that carries and one of the upper halves. ptxas does that by
-//             itself, but takes the halves of the sum for two values, and copies them to an aligned pair in front of each access:
+//             itself, but takes the halves of the sum for two values, and copies them to an aligned pair before each access:
 //             three or four instructions a round. Of halves that the PTX packs it makes the pair in place: two.
-// Algorithm:  in each loop, without those in it, sums of 64 bits whose result is also an addend, and an address in the loop.
+// Algorithm:  in each loop, without those in it, sums of 64 bits whose result is also an addend, and an address in the loop. Of steps that
+//             lsr has made products with 1, as many as make the longest unit of a round shortest (loop_units.h).
 // Invariants: the sum is the same number modulo two to the 64. The carry flag is not live where it is written.
 // Left out:   steps that are products of 32-bit numbers, which ptxas adds in one instruction; what ptxas may unroll
 //             (unrolling.h), where constant steps become immediates of the accesses; pointers to shared, constant and local memory,
 //             of which ptxas computes 32 bits only.
 // Targets:    those that add 64 bits in two instructions (prices.def). (Observed on ptxas 13.0 and 13.5: sm_75 to sm_103, sm_110.)
-// Cost:       linear in the loops.
+// Cost:       linear in the loops, times their depth.
 // Declines:   too-large; by loop: irreducible, unrolled; by step: guarded, other-writes (the loop also writes the pointer elsewhere), product,
 //             varies (the step is written in the loop), space (not global memory), no-access, register-class, carry (the flag is
 //             live, or the loop has sums of several words, which take the predicates that ptxas keeps carries in).
@@ -26,14 +27,6 @@
 
 namespace ptxopt {
 namespace {
-
-Operand halves(Join join) {
-  Operand o;
-  o.kind = OperandKind::Vector;
-  o.join = join;
-  o.payload = 2;
-  return o;
-}
 
 using timing::Kind;
 using timing::Unit;
@@ -245,7 +238,7 @@ class StepExpansion : FunctionPass {
     const auto unpack = [&](RegId& low, RegId& high, RegId from) {
       low = f_.makeRegister(ScalarType::b32);
       high = f_.makeRegister(ScalarType::b32);
-      insert(SynthOpcode::MovB64, {halves(Join::None), made(low), made(high, Join::Comma), used(from)});
+      insert(SynthOpcode::MovB64, {pairOperand(Join::None), made(low), made(high, Join::Comma), used(from)});
     };
     bool isSubtracted = s.isSubtracted;
     RegId low, high;
@@ -267,8 +260,8 @@ class StepExpansion : FunctionPass {
     insert(isSubtracted ? SynthOpcode::SubcU32 : SynthOpcode::AddcU32,
            {made(high), used(high), byHigh, flag(Role::Use)});
     f_[s.id].payload = module_.synthOpcode(SynthOpcode::MovB64).value;
-    f_.setOperands(s.id, std::vector<Operand>{made(s.pointer), halves(Join::Comma), registerOperand(low, Role::Use),
-                                              used(high)});
+    f_.setOperands(s.id, std::vector<Operand>{made(s.pointer), pairOperand(Join::Comma),
+                                              registerOperand(low, Role::Use), used(high)});
     f_.touch(s.id);
     if (s.product.valid()) f_.erase(s.product);
     context_.count("steps");

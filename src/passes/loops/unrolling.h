@@ -11,8 +11,8 @@
 
 namespace ptxopt {
 
-// Likely: what is above. Possible: also larger loops and such with barriers, a few of which it was seen to unroll (matmul of the samples,
-// four times); for who would lose much if it does.
+// Likely: what is above. Possible: also larger loops and those with barriers, a few of which ptxas was seen to unroll (matmul of the
+// samples, by four); for passes that would lose much by it.
 enum class Unrolling : uint8_t { Likely, Possible };
 
 // Of an innermost loop.

@@ -23,14 +23,6 @@ Operand number(uint64_t value) {
   return o;
 }
 
-Operand pair(Join join) {
-  Operand o;
-  o.kind = OperandKind::Vector;
-  o.join = join;
-  o.payload = 2;
-  return o;
-}
-
 // From the low bytes of a register to a register of 16, 32 or 64 bits.
 SynthOpcode extension(unsigned toBits, unsigned bytes, bool isSigned) {
   using M = SynthOpcode;
@@ -136,7 +128,7 @@ void SlotCode::load(const LocalAccess& access, const LocalSlot& slot, int64_t of
   const RegId r = to.reg();
   if (slot.isWhole) return extend(r, slot.registers.front(), access.bytes, access.isSigned);
   if (access.bytes == 8) {
-    const Operand operands[] = {def(r), pair(Join::Comma), registerOperand(slot.wordAt(offset), Role::Use),
+    const Operand operands[] = {def(r), pairOperand(Join::Comma), registerOperand(slot.wordAt(offset), Role::Use),
                                 use(slot.wordAt(offset + 4))};
     return emit(SynthOpcode::MovB64, operands);
   }
@@ -183,7 +175,7 @@ void SlotCode::store(const LocalAccess& access, const LocalSlot& slot, int64_t o
       put(word, constant & UINT32_MAX);
       return put(next, constant >> 32);
     }
-    const Operand operands[] = {pair(Join::None), def(word), registerOperand(next, Role::Def, Join::Comma),
+    const Operand operands[] = {pairOperand(Join::None), def(word), registerOperand(next, Role::Def, Join::Comma),
                                 use(from.reg)};
     return emit(SynthOpcode::MovB64, operands);
   }

@@ -30,13 +30,7 @@ class Edits {
     return o;
   }
   // `{lower, upper}` as a source: before the lower half.
-  static Operand pair() {
-    Operand o;
-    o.kind = OperandKind::Vector;
-    o.join = Join::Comma;
-    o.payload = 2;
-    return o;
-  }
+  static Operand pair() { return pairOperand(Join::Comma); }
   static Operand asFirst(Operand o) {
     o.role = Role::Use;
     o.join = Join::None;
