@@ -98,10 +98,10 @@ class StepExpansion : FunctionPass {
     if (loops_.isInnermost(l)) takeUnitSteps(l, units);
     if (steps.empty()) return;
     // Asked last: it takes scalar evolution.
-    const bool keepsConstants = loops_.isInnermost(l) && mayUnroll(f_, context_, l, Unrolling::Possible);
-    if (keepsConstants && mayUnroll(f_, context_, l)) return missed_.add("unrolled");
+    const Unrolling unrolling = loops_.isInnermost(l) ? expectedUnrolling(f_, context_, l) : Unrolling::Unlikely;
+    if (unrolling == Unrolling::Likely) return missed_.add("unrolled");
     for (const Step& s : steps)
-      if (keepsConstants && !s.by.isRegister())
+      if (unrolling == Unrolling::Possible && !s.by.isRegister())
         steps_.add("unrolled");
       else
         chosen_.push_back(s);

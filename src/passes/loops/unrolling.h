@@ -13,9 +13,12 @@ namespace ptxopt {
 
 // Likely: what is above. Possible: also larger loops and those with barriers, a few of which ptxas was seen to unroll (matmul of the
 // samples, by four); for passes that would lose much by it.
-enum class Unrolling : uint8_t { Likely, Possible };
+enum class Unrolling : uint8_t { Unlikely, Possible, Likely };
 
 // Of an innermost loop.
-bool mayUnroll(const Function& f, PassContext& context, LoopId loop, Unrolling unrolling = Unrolling::Likely);
+Unrolling expectedUnrolling(const Function& f, PassContext& context, LoopId loop);
+inline bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
+  return expectedUnrolling(f, context, loop) == Unrolling::Likely;
+}
 
 }  // namespace ptxopt
