@@ -10,7 +10,9 @@
 // Left out:   strides that differ between threads, which ptxas keeps in pairs, and larger shifts, which would be longer.
 // Targets:    those that add 64 bits in one instruction (prices.def): sm_107, sm_120 and sm_121.
 // Cost:       linear.
-// Declines:   by stride, where a shift or a product makes it: several-writes, amount, divergent, register-class, guarded.
+// Declines:   by stride, where a shift or a product makes it: several-writes, amount, other-use (something else reads
+//             what a shift makes, such as a sum before the loop, which ptxas makes one instruction of with the shift), divergent,
+//             register-class, guarded.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,20 +33,25 @@ class StridePairs : FunctionPass {
   StridePairs(Function& f, PassContext& context)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
+        reads_(f.registers.size()),
+        added_(f.registers.size()),
         writes_(f.registers.size()),
         made_(f.registers.size()) {}
 
   bool run() {
     for (const InstrId id : f_)
-      for (const Operand& o : f_.operandsOf(f_[id]))
-        if (o.isRegister() && o.writes()) {
-          ++writes_[o.payload];
-          made_[o.payload] = id;
-        }
+      for (const Operand& o : f_.operandsOf(f_[id])) {
+        if (!o.isRegister()) continue;
+        if (o.reads()) ++reads_[o.payload];
+        if (!o.writes()) continue;
+        ++writes_[o.payload];
+        made_[o.payload] = id;
+      }
     // All are found before the first one changes: what makes a stride may stand after the sum.
     std::vector<std::pair<RegId, InstrId>> found;
     for (const InstrId id : f_)
       for (const RegId stride : stridesOf(id)) found.emplace_back(stride, id);
+    for (const auto& [stride, at] : found) ++added_[stride.value];
     for (const auto& [stride, at] : found) look(stride, at);
     missed_.tell(context_, "stride");
     return changed_ != 0;
@@ -94,6 +101,7 @@ class StridePairs : FunctionPass {
     const auto amount = immediate(f_, operands[2]);
     if (!amount || (multiplies ? !isDouble(static_cast<int64_t>(*amount)) : *amount == 0 || *amount > kMostDoubled))
       return missed_.add("amount");
+    if (!multiplies && reads_[stride.value] != added_[stride.value]) return missed_.add("other-use");
     if (!uniform_) uniform_.emplace(findUniform(module_, f_, cfg_, context_.analyses.dominators()));
     if (stride.value >= uniform_->size() || !uniform_->test(stride.value)) return missed_.add("divergent");
     RegId x = operands[1].reg();
@@ -117,6 +125,8 @@ class StridePairs : FunctionPass {
   }
 
   const Loops& loops_;
+  std::vector<uint32_t> reads_;       // by RegId
+  std::vector<uint32_t> added_;       // by RegId: by sums of loops
   std::vector<uint32_t> writes_;      // by RegId
   std::vector<InstrId> made_;         // by RegId: the last instruction that writes it
   std::optional<BitVector> uniform_;  // made when first asked for
