@@ -209,7 +209,7 @@ def main():
     parser.add_argument("--tool", required=True, help="the ptxopt to test")
     parser.add_argument("--update", action="store_true", help="write what comes out into the files")
     parser.add_argument("--self-test", action="store_true", help="see that tests fail that must")
-    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("files", nargs="*", type=Path, help="or folders of them; default: all")
     args = parser.parse_args()
     sys.stdout.reconfigure(errors="backslashreplace")
     tool = os.path.abspath(args.tool)
@@ -217,7 +217,7 @@ def main():
         checks, wrong = self_test(tool)
         print(*wrong, f"lit: {checks} checks of the runner, {len(wrong)} failed", sep="\n")
         return 1 if wrong else 0
-    files = sorted(args.files or HERE.glob("*/*.ptx"))
+    files = sorted(file for path in args.files or [HERE] for file in (path.rglob("*.ptx") if path.is_dir() else [path]))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda path: test(tool, path, args.update), files))
     failures = [message for message, _ in results if message]

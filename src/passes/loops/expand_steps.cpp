@@ -287,7 +287,7 @@ bool hasStep(const Module& module, const Function& f, const Cfg& cfg, const Loop
     if (!f[id].isInstruction()) continue;
     const OpcodeForm& form = module.form(f[id]);
     if (!isAddition(form) && !isSubtraction(form)) continue;
-    const auto operands = f.operandsOf(f[id]);
+    const auto operands = f.operandsOf(f[id]).subspan(f[id].is(Instruction::Guarded) ? 1 : 0);
     const bool isStep = operands.size() == 3 && operands[0].isRegister() &&
                         std::ranges::any_of(operands.subspan(1), [&](const Operand& o) {
                           return o.isRegister() && o.payload == operands[0].payload;
