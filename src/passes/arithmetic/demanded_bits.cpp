@@ -8,7 +8,7 @@
 //             way that 32 bits do as well gets a register of 32 bits.
 // Invariants: the new register holds the lower half of what the old one held, wherever that is read: sums, products, shifts to the left and
 //             operations on bits have lower halves that the lower halves of their operands decide. What writes the old register in another way
-//             still does, and a conversion follows it, under the same guard.
+//             still does, and a conversion follows it.
 // Targets:    those that add 64 bits in one instruction (prices.def): sm_107, sm_120 and sm_121.
 // Cost:       linear in the operands.
 // Declines:   by register, where some access to shared memory has an address of 64 bits: upper-half (something reads it), no-arithmetic, no-step (no
@@ -300,20 +300,16 @@ class DemandedBits {
     f_.touch(id);
   }
 
-  // After an instruction that writes narrow registers in another way: what they hold goes to their halves, if it wrote them.
+  // After an instruction that writes narrow registers in another way: what they hold goes to their halves. It has no guard: a guarded one
+  // also reads what it writes, and so keeps its register as it is.
   void follow(InstrId id) {
-    std::vector<Operand> guard;
     std::vector<RegId> written;
-    const auto operands = f_.operandsOf(f_[id]);
-    if (f_[id].is(Instruction::Guarded)) guard.push_back(operands[0]);
-    for (const Operand& o : operands)
+    for (const Operand& o : f_.operandsOf(f_[id]))
       if (o.isRegister() && o.writes() && isNarrow_[o.payload]) written.push_back(o.reg());
-    for (const RegId r : written) {
-      std::vector<Operand> all = guard;
-      all.push_back(registerOperand(half(r), guard.empty() ? Role::Def : Role::Mod));
-      all.push_back(registerOperand(r, Role::Use, Join::Comma));
-      f_.insert(f_[id].next, module_.synthOpcode(SynthOpcode::CvtU32U64), all);
-    }
+    for (const RegId r : written)
+      f_.insert(
+          f_[id].next, module_.synthOpcode(SynthOpcode::CvtU32U64),
+          std::vector<Operand>{registerOperand(half(r), Role::Def), registerOperand(r, Role::Use, Join::Comma)});
   }
 
   Function& f_;
