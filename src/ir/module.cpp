@@ -69,6 +69,7 @@ void Module::makeSynthParts() {
   }
   synth.tid = {names.intern("%tid.x"), names.intern("%tid.y"), names.intern("%tid.z")};
   synth.ntid = {names.intern("%ntid.x"), names.intern("%ntid.y"), names.intern("%ntid.z")};
+  synth.ctaid = names.intern("%ctaid.x");
   synth.nctaid = names.intern("%nctaid.x");
   synth.localAccess.resize(generic);
   for (std::size_t o = 0; o < generic; ++o)

@@ -42,7 +42,7 @@ enum class SynthOpcode : uint8_t {
 struct SynthParts {
   std::vector<OpcodeId> opcodes;              // by SynthOpcode; empty until Module::makeSynthParts
   std::array<NameId, 3> tid, ntid;            // %tid.x and so on
-  NameId nctaid;                              // %nctaid.x
+  NameId ctaid, nctaid;                       // %ctaid.x and so on
   uint32_t sharedWords = 0, sharedPairs = 0;  // declaration forms: `.shared .align 4 .b32`, `.shared .align 8 .b64`
   // By the OpcodeId of a generic memory access, for others nothing: the same access in Global, Shared, Local,
   // Const.

@@ -75,9 +75,9 @@ TEST_CASE("api: levels, passes and skip") {
         "register-coalescer "
         "cross-type-coalescer "
         "divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr lsr runtime-unroll "
-        "widen-accesses "
+        "fold-offsets widen-accesses "
         "schedule-loads "
-        "expand-steps balance-pipes hold-parameters rotate-addresses pair-strides "
+        "expand-steps balance-pipes hold-factors hold-parameters rotate-addresses pair-strides "
         "sink-parameters ");
   CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
         "inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
@@ -86,9 +86,9 @@ TEST_CASE("api: levels, passes and skip") {
         "register-coalescer "
         "cross-type-coalescer divide "
         "licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr lsr runtime-unroll dce@2 "
-        "widen-accesses "
+        "fold-offsets widen-accesses "
         "schedule-loads "
-        "expand-steps balance-pipes hold-parameters rotate-addresses pair-strides "
+        "expand-steps balance-pipes hold-factors hold-parameters rotate-addresses pair-strides "
         "sink-parameters ");
   CHECK(optimize(kDead, {.level = 0}).output == kDead);
   CHECK(optimize(kDead, {.passes = std::vector<std::string>{}}).output == kDead);

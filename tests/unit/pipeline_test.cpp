@@ -28,15 +28,16 @@ std::string steps(const PipelineChoice& choice, const Names& also = {}) {
 TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 0}) == "");
   CHECK(steps({.level = 1}) == "local-dce dce@1 ");
-  CHECK(steps({.level = 2}) ==
-        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-        "lsr-divisions compare-shifted "
-        "cssa-coalesce "
-        "register-coalescer "
-        "cross-type-coalescer divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll dce@2 widen-accesses schedule-loads expand-steps balance-pipes hold-parameters "
-        "rotate-addresses pair-strides "
-        "sink-parameters ");
+  CHECK(
+      steps({.level = 2}) ==
+      "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+      "lsr-divisions compare-shifted "
+      "cssa-coalesce "
+      "register-coalescer "
+      "cross-type-coalescer divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr "
+      "lsr runtime-unroll dce@2 fold-offsets widen-accesses schedule-loads expand-steps balance-pipes hold-factors "
+      "hold-parameters rotate-addresses pair-strides "
+      "sink-parameters ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
 }
@@ -50,9 +51,9 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "register-coalescer "
         "cross-type-coalescer "
         "divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr lsr runtime-unroll "
-        "widen-accesses "
+        "fold-offsets widen-accesses "
         "schedule-loads "
-        "expand-steps balance-pipes hold-parameters rotate-addresses pair-strides "
+        "expand-steps balance-pipes hold-factors hold-parameters rotate-addresses pair-strides "
         "sink-parameters ");
   CHECK(steps({.skip = second}) ==
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
@@ -60,8 +61,8 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll widen-accesses schedule-loads expand-steps balance-pipes hold-parameters "
-        "rotate-addresses pair-strides "
+        "lsr runtime-unroll fold-offsets widen-accesses schedule-loads expand-steps balance-pipes hold-factors "
+        "hold-parameters rotate-addresses pair-strides "
         "sink-parameters ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");

@@ -202,6 +202,13 @@ bool LoopUnits::addsProduct(InstrId id) const {
          });
 }
 
+// Whether it makes a number of the carry flag, 0 or 1.
+bool LoopUnits::isCarry(InstrId id) const {
+  if (!id.valid() || module_.form(f_[id]).op != Op::Addc || f_[id].is(Instruction::Guarded)) return false;
+  const auto operands = f_.operandsOf(f_[id]);
+  return operands.size() >= 3 && immediate(f_, operands[1]) == 0u && immediate(f_, operands[2]) == 0u;
+}
+
 // Whether the result of a product is only read by 64-bit sums.
 bool LoopUnits::isOnlyAdded(InstrId id) const {
   const auto operands = f_.operandsOf(f_[id]);
@@ -243,6 +250,19 @@ void LoopUnits::count(InstrId id, double share, UnitCycles& to) {
     case Op::Red: return countMemory(id, share, to);
     case Op::Mul:
       if (form.half == ProductHalf::Wide && isOnlyAdded(id)) return;  // IMAD.WIDE for each sum
+      break;
+    case Op::Bra: {
+      // Where a block has nothing else, ptxas lets the branch before it lead the other way.
+      const BlockId b = cfg_.blockOf(id);
+      if (!f_[id].is(Instruction::Guarded) && cfg_[b].first == cfg_[b].last) return;
+      break;
+    }
+    case Op::Addc:
+      if (isCarry(id)) return;  // the predicate that the addition before it writes
+      break;
+    case Op::Setp:
+      if (std::ranges::any_of(f_.operandsOf(f_[id]), [&](const Operand& o) { return isCarry(producer(o)); }))
+        return;
       break;
     case Op::Add:
       if (addsProduct(id)) return addKind(Kind::IntegerMultiplyWide, share, to);

@@ -80,6 +80,7 @@ class LoopUnits {
   bool fuse(InstrId id);
   bool addsProduct(InstrId id) const;
   bool isOnlyAdded(InstrId id) const;
+  bool isCarry(InstrId id) const;
   InstrId producer(const Operand& o) const;
 
   const Module& module_;

@@ -70,13 +70,14 @@ class StepExpansion : FunctionPass {
     RegId pointer;
     Operand by;
     bool isSubtracted;
-    InstrId product = {};  // of the step and 1
+    InstrId product = {};  // that makes it in each round
+    bool isUnit = false;   // of the step and 1
   };
   // What a loop accesses through a register.
   enum Access : uint8_t { None = 0, Wide = 1, Narrow = 2 };
 
   void look(LoopId l) {
-    std::vector<Step> found, units;
+    std::vector<Step> found, products;
     for (const BlockId b : loops_.blocks(l))
       if (loops_.of(b) == l)
         for (const InstrId id : slots_.instructions(b))
@@ -87,15 +88,15 @@ class StepExpansion : FunctionPass {
     for (const Step& s : found) ++stepsOf_[s.pointer.value];
     std::vector<Step> steps;
     for (Step& s : found) {
-      const bool isUnit = findUnitProduct(s);
+      findProduct(s);
       if (const std::string_view why = whyNot(s); !why.empty())
         steps_.add(why);
       else
-        (isUnit ? units : steps).push_back(s);
+        (s.product.valid() ? products : steps).push_back(s);
     }
     for (const Step& s : found) stepsOf_[s.pointer.value] = 0;
     clear();
-    if (loops_.isInnermost(l)) takeUnitSteps(l, units);
+    if (loops_.isInnermost(l)) takeProducts(l, products);
     if (steps.empty()) return;
     // Asked last: it takes scalar evolution.
     const Unrolling unrolling = loops_.isInnermost(l) ? expectedUnrolling(f_, context_, l) : Unrolling::Unlikely;
@@ -107,20 +108,24 @@ class StepExpansion : FunctionPass {
         chosen_.push_back(s);
   }
 
-  // Whether the step is a product that lsr has made of a constant and a register that holds 1; it is the constant from then on.
-  bool findUnitProduct(Step& s) const {
+  // The product of 32-bit numbers that a round adds, where it does not vary: one that lsr has made of the step.
+  void findProduct(Step& s) const {
     const InstrId before = f_[s.id].previous;
-    if (!s.by.isRegister() || !before.valid() || !f_[before].isInstruction()) return false;
-    if (!isExactlyWide(module_.form(f_[before]), Op::Mul) || f_[before].is(Instruction::Guarded)) return false;
+    if (!s.by.isRegister() || !before.valid() || !f_[before].isInstruction()) return;
+    if (!isExactlyWide(module_.form(f_[before]), Op::Mul) || f_[before].is(Instruction::Guarded)) return;
     const auto operands = f_.operandsOf(f_[before]);
-    if (operands.size() != 3 || !operands[0].isRegister() || operands[0].payload != s.by.payload) return false;
-    if (f_.registers[operands[0].payload].purpose != Purpose::Product || !operands[1].isRegister() ||
-        f_.registers[operands[1].payload].purpose != Purpose::One || !immediate(f_, operands[2]) ||
-        reads_[operands[0].payload] != 1)
-      return false;
-    s.by = operands[2];
+    if (operands.size() != 3 || !operands[0].isRegister() || operands[0].payload != s.by.payload ||
+        reads_[operands[0].payload] != 1 || writes_[operands[0].payload] != 1)
+      return;
+    for (const Operand& o : operands.subspan(1))
+      if (o.isRegister() ? writes_[o.payload] != 0 : !immediate(f_, o)) return;
     s.product = before;
-    return true;
+    // A constant by a register that holds 1 is the constant.
+    if (operands[1].isRegister() && f_.registers[operands[1].payload].purpose == Purpose::One &&
+        immediate(f_, operands[2])) {
+      s.by = operands[2];
+      s.isUnit = true;
+    }
   }
 
   // A look at whether products and sums of floats may take as long as all instructions together take to be issued.
@@ -138,7 +143,7 @@ class StepExpansion : FunctionPass {
   }
 
   // As many as make the longest unit of a round shortest.
-  void takeUnitSteps(LoopId l, const std::vector<Step>& steps) {
+  void takeProducts(LoopId l, const std::vector<Step>& steps) {
     if (steps.empty()) return;
     if (!mayFillFma(l)) {
       for (std::size_t k = 0; k < steps.size(); ++k) steps_.add("product");
@@ -150,10 +155,13 @@ class StepExpansion : FunctionPass {
     double limit = was * (1 - kLeastUnitGain);
     std::size_t count = 0;
     for (std::size_t k = 0; k < steps.size(); ++k) {
+      // ptxas adds the upper halves on the FMA unit (IMAD.X).
       for (const timing::Use& use : machine_.uses(Kind::IntegerMultiplyWide)) now[use.unit] -= use.cycles;
-      for (const timing::Use& use : machine_.uses(Kind::IntegerAdd)) now[use.unit] += 2 * use.cycles;
-      if (now.longest(now.either) > limit) continue;
-      limit = now.longest(now.either);
+      for (const timing::Use& use : machine_.uses(Kind::IntegerAdd)) now[use.unit] += use.cycles;
+      for (const timing::Use& use : machine_.uses(Kind::IntegerMultiply)) now[use.unit] += use.cycles;
+      const double length = now.longest(now.either);
+      if (length > limit || (length == limit && count != 0)) continue;
+      limit = length;
       count = k + 1;
     }
     for (std::size_t k = count; k < steps.size(); ++k) steps_.add("product");
@@ -169,7 +177,7 @@ class StepExpansion : FunctionPass {
     if (operands.size() != 3 || !operands[0].isRegister()) return;
     for (std::size_t k = 1; k < (isSubtracted ? 2u : 3u); ++k)
       if (operands[k].isRegister() && operands[k].payload == operands[0].payload && operands[k].flags == 0)
-        return found.push_back({id, operands[0].reg(), operands[3 - k], isSubtracted, {}});
+        return found.push_back({id, operands[0].reg(), operands[3 - k], isSubtracted, {}, false});
   }
 
   void findUses(LoopId l) {
@@ -212,8 +220,8 @@ class StepExpansion : FunctionPass {
     if (integerBits(f_.registers[s.pointer.value]) != 64) return "register-class";
     if (s.by.isRegister()) {
       if (!isIntegerRegister(f_, s.by, 64)) return "register-class";
-      if (isProduct_[s.by.payload]) return "product";
-      if (writes_[s.by.payload] != 0) return "varies";
+      if (isProduct_[s.by.payload] && !s.product.valid()) return "product";
+      if (writes_[s.by.payload] != 0 && !s.product.valid()) return "varies";
     } else if (!immediate(f_, s.by)) {
       return "register-class";
     }
@@ -263,7 +271,7 @@ class StepExpansion : FunctionPass {
     f_.setOperands(s.id, std::vector<Operand>{made(s.pointer), pairOperand(Join::Comma),
                                               registerOperand(low, Role::Use), used(high)});
     f_.touch(s.id);
-    if (s.product.valid()) f_.erase(s.product);
+    if (s.isUnit) f_.erase(s.product);
     context_.count("steps");
   }
 

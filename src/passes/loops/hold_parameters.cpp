@@ -3,7 +3,7 @@
 // What:       from sm_90 on IMAD.WIDE takes no number beside a constant, so that ptxas loads a parameter into a register before it
 //             adds a product to it. It moves that load out of a loop, but not out of what the loop may skip: of eight checked
 //             accesses to two arrays become sixteen loads a round. Such an addition reads a copy of the parameter, made before
-//             the outermost loop around it by adding a zero of which ptxas does not know that it is one (opaque_one.h, less 1).
+//             the outermost loop around it by adding a zero of which ptxas does not know that it is one (opaque_numbers.h).
 // Algorithm:  in each innermost loop, the registers that hold a 64-bit parameter, or the global address of one, and in how many
 //             blocks that some round skips an addition reads each. Those read in two blocks and more are held.
 // Invariants: the register has one definition, which dominates the place of the copy. The sum with zero is the same number.
@@ -24,7 +24,8 @@
 #include "passes/util/insertion_places.h"
 #include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
-#include "passes/util/opaque_one.h"
+#include "passes/util/opaque_numbers.h"
+#include "passes/util/parameter_values.h"
 #include "passes/util/register_scopes.h"
 
 namespace ptxopt {
@@ -36,7 +37,6 @@ using timing::Unit;
 constexpr uint32_t kFirstTarget = 90;
 constexpr double kLeastGain = 0.05;  // of a round
 constexpr uint32_t kLeastBlocks = 2;
-constexpr unsigned kMostCopies = 4;  // between a load and the register that is added to
 
 class ParameterHolding : FunctionPass {
  public:
@@ -127,23 +127,11 @@ class ParameterHolding : FunctionPass {
     return found;
   }
 
-  // Whether the register is the value of a parameter, through copies and cvta of the global space.
   bool isParameter(RegId reg) const {
-    for (unsigned k = 0; k <= kMostCopies; ++k) {
-      const InstrId id = units_.definition(reg);
-      if (!id.valid() || f_[id].is(Instruction::Guarded) || !slots_[id].valid()) return false;
-      const OpcodeForm& form = module_.form(f_[id]);
-      const auto operands = f_.operandsOf(f_[id]);
-      if (operands.empty() || !isIntegerRegister(f_, operands[0], 64)) return false;
-      if (form.op == Op::Ld)
-        return isParameterLoad(form) && form.effects == effect::Read && form.vector == 1 && operands.size() >= 2 &&
-               info(form.type).bits == 64 &&
-               std::ranges::none_of(operands.subspan(1), [](const Operand& o) { return o.isRegister(); });
-      const bool isCopy = isMove64(form) || (form.op == Op::Cvta && form.space == StateSpace::Global);
-      if (!isCopy || operands.size() != 2 || !operands[1].isRegister() || operands[1].flags != 0) return false;
-      reg = operands[1].reg();
-    }
-    return false;
+    return isParameterValue(module_, f_, reg, [&](RegId r) {
+      const InstrId id = units_.definition(r);
+      return id.valid() && slots_[id].valid() ? id : InstrId();
+    });
   }
 
   // Before the outermost loop that the parameter is known before.
@@ -163,7 +151,8 @@ class ParameterHolding : FunctionPass {
     if (plans_.empty()) return;
     // Of several loops that hold the same parameter from the same place on, one copy.
     std::ranges::stable_sort(plans_, {}, [](const Held& h) { return std::pair(h.place, h.parameter); });
-    const RegId zero = makeZero();
+    InstrId after;
+    const RegId zero = makeOpaque(f_, context_, 0, Purpose::Zero, Opaque::Uniform, after);
     RegId copy;
     for (std::size_t k = 0; k < plans_.size(); ++k) {
       const Held& h = plans_[k];
@@ -175,16 +164,6 @@ class ParameterHolding : FunctionPass {
         f_.touch(r.id);
       }
     }
-  }
-
-  RegId makeZero() {
-    InstrId place;
-    const RegId one = makeOne(f_, context_, place);
-    const RegId zero = f_.makeRegister(ScalarType::b32, 1, Purpose::Zero);
-    f_.insert(place, module_.synthOpcode(SynthOpcode::AddS32),
-              std::vector<Operand>{registerOperand(zero, Role::Def), registerOperand(one, Role::Use, Join::Comma),
-                                   integerOperand(-1)});
-    return zero;
   }
 
   // As a product and its sum, which ptxas makes one instruction of.

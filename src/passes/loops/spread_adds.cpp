@@ -1,6 +1,6 @@
 // spread-adds: 32-bit additions become products with 1, in loops that fill the ALU.
 //
-// What:       add d, a, b  becomes  mad.lo d, a, one, b. Of `one` ptxas does not know that it is 1 (opaque_one.h). ptxas makes
+// What:       add d, a, b  becomes  mad.lo d, a, one, b. Of `one` ptxas does not know that it is 1 (opaque_numbers.h). ptxas makes
 //             IADD3 of additions, on the ALU, which also has logic, shifts and comparisons; of a product and a sum it makes IMAD,
 //             on the FMA unit, which hashes leave idle.
 // Algorithm:  for each loop, without those in it, how long a round takes the units of an SM (loop_units.h). Where that is longest
@@ -20,7 +20,7 @@
 #include "passes/loops/address_opcodes.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
-#include "passes/util/opaque_one.h"
+#include "passes/util/opaque_numbers.h"
 
 namespace ptxopt {
 namespace {

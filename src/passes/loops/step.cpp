@@ -1,7 +1,7 @@
 #include "passes/loops/step.h"
 
 #include "passes/loops/address_opcodes.h"
-#include "passes/util/opaque_one.h"
+#include "passes/util/opaque_numbers.h"
 
 namespace ptxopt {
 namespace {

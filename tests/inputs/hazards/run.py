@@ -40,7 +40,7 @@ PIPELINES = {
     "both": ["--passes=dce,rename-webs,dce", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
     "clean-up": ["--skip-pass=inline-calls,apply-facts,read-only-loads,sroa,uniformize-broadcasts,infer-address-space,compare-shifted,divide,licm-slow-ops,"
-                 "demanded-bits,wide-multiply,local-cse,slsr,lsr,widen-accesses,fold-offsets,schedule-loads,expand-steps,balance-pipes,hold-parameters,"
+                 "demanded-bits,wide-multiply,local-cse,slsr,lsr,widen-accesses,fold-offsets,schedule-loads,expand-steps,balance-pipes,hold-factors,hold-parameters,"
                  "rotate-addresses,pair-strides,sink-parameters", "--verify-each"],
     "default": ["--verify-each"],
     "balance": ["--passes=balance-pipes", "--balance-pipes-everywhere=1", "--verify-each"],
@@ -59,6 +59,7 @@ PIPELINES = {
     "offsets": ["--passes=fold-offsets", "--verify-each"],
     "rotate": ["--passes=rotate-addresses", "--rotate-addresses-everywhere=1", "--verify-each"],
     "steps": ["--passes=compare-shifted,expand-steps", "--verify-each"],
+    "factors": ["--passes=hold-factors", "--verify-each"],
     "steps-120": ["--passes=compare-shifted,demanded-bits,pair-strides", "--arch=sm_120", "--verify-each"],
     "spread": ["--passes=spread-adds", "--verify-each"],
     "unroll": ["--passes=runtime-unroll", "--verify-each"],
@@ -67,7 +68,7 @@ PIPELINES = {
     "wide-multiply": ["--passes=wide-multiply,dce", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"balance", "broadcasts", "cse", "default", "digits", "divide", "facts", "hoist", "hold", "inline", "loads", "lsr", "offsets", "rotate", "sink", "spaces",
+EXECUTED = {"balance", "broadcasts", "cse", "default", "digits", "divide", "facts", "factors", "hoist", "hold", "inline", "loads", "lsr", "offsets", "rotate", "sink", "spaces",
             "spread", "steps", "steps-120", "unroll", "version", "vectors", "wide-multiply"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"

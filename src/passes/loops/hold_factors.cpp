@@ -1,0 +1,203 @@
+// hold-factors: the size of an element stays in a register where ptxas would else put it there in each round.
+//
+// What:       up to sm_89 IMAD.WIDE adds a parameter from constant memory, but takes no number beside it: the factor of a product that is added
+//             to a parameter is in a register. ptxas moves it there in each round (MOV, or HFMA2.MMA on the unit that the products
+//             fill, too), one for all such products of the round. A factor that it does not know (opaque_numbers.h) stays there.
+// Algorithm:  in each innermost loop the products of what varies and a number, of 32 bits with 64 bits of result, that are added to
+//             parameters. Where one of them stands before the loop, ptxas keeps that one's factor.
+// Invariants: the register holds the number.
+// Targets:    sm_75 to sm_89. (Observed on ptxas 13.0 and 13.5. From sm_90 on sums take no parameter from constant memory, and products
+//             a number.)
+// Cost:       linear in the function.
+// Declines:   by loop: hidden-names (a scope declares a special register anew), irreducible, held (a product before it), shared (a product
+//             that other blocks read), register-pressure.
+#include <algorithm>
+#include <vector>
+
+#include "analysis/machine/target_number.h"
+#include "ir/register_types.h"
+#include "passes/loops/address_opcodes.h"
+#include "passes/util/function_pass.h"
+#include "passes/util/loop_register_budget.h"
+#include "passes/util/missed_remarks.h"
+#include "passes/util/opaque_numbers.h"
+#include "passes/util/parameter_values.h"
+
+namespace ptxopt {
+namespace {
+
+constexpr uint32_t kFirstHolding = 75, kLastHolding = 89;
+
+class FactorHolding : FunctionPass {
+ public:
+  FactorHolding(Function& f, PassContext& context)
+      : FunctionPass(f, context),
+        loops_(context.analyses.loops()),
+        dominators_(context.analyses.dominators()),
+        budget_(f, context),
+        definition_(f.registers.size()),
+        writes_(f.registers.size()),
+        readIn_(f.registers.size()),
+        isReadInSeveral_(f.registers.size()),
+        varyingIn_(f.registers.size()) {}
+
+  bool run() {
+    for (const InstrId id : f_)
+      if (slots_[id].valid())
+        for (const Operand& o : f_.operandsOf(f_[id])) note(o, id);
+    findProducts();
+    if (products_.empty()) return false;
+    for (uint32_t l = 0; l < loops_.size(); ++l)
+      if (loops_.isInnermost(LoopId(l))) look(LoopId(l));
+    missed_.tell(context_, "loop");
+    apply();
+    return !held_.empty();
+  }
+
+ private:
+  // mul.wide or mad.wide by a number, that is added to a parameter.
+  struct Product {
+    InstrId id;
+    BlockId block;
+    RegId factor;      // what it multiplies
+    uint32_t operand;  // the number
+    int32_t number;
+    bool isFused;  // what reads it stands in its block: ptxas makes one instruction of it and each sum
+  };
+
+  void note(const Operand& o, InstrId id) {
+    if (!o.isRegister()) return;
+    if (o.writes()) {
+      definition_[o.payload] = id;
+      ++writes_[o.payload];
+    }
+    if (o.reads()) {
+      const BlockId b = cfg_.blockOf(id);
+      isReadInSeveral_[o.payload] =
+          isReadInSeveral_[o.payload] || (readIn_[o.payload].valid() && readIn_[o.payload] != b);
+      readIn_[o.payload] = b;
+    }
+  }
+
+  InstrId definition(RegId r) const { return writes_[r.value] == 1 ? definition_[r.value] : InstrId(); }
+  bool isParameter(RegId r) const {
+    return isParameterValue(module_, f_, r, [&](RegId of) { return definition(of); });
+  }
+
+  void findProducts() {
+    std::vector<bool> isAdded(f_.registers.size());
+    for (const InstrId id : f_) {
+      if (!slots_[id].valid() || !isAddition(module_.form(f_[id]))) continue;
+      const auto operands = f_.operandsOf(f_[id]).subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
+      if (operands.size() != 3 || !operands[1].isRegister() || !operands[2].isRegister()) continue;
+      if (isParameter(operands[1].reg())) isAdded[operands[2].payload] = true;
+      if (isParameter(operands[2].reg())) isAdded[operands[1].payload] = true;
+    }
+    for (const InstrId id : f_) {
+      if (!slots_[id].valid()) continue;
+      const OpcodeForm& form = module_.form(f_[id]);
+      const bool isSum = isExactlyWide(form, Op::Mad);
+      if (!isSum && !isExactlyWide(form, Op::Mul)) continue;
+      const uint32_t first = f_[id].is(Instruction::Guarded) ? 1 : 0;
+      const auto operands = f_.operandsOf(f_[id]).subspan(first);
+      if (operands.size() != (isSum ? 4u : 3u) || !operands[0].isRegister() ||
+          !isIntegerRegister(f_, operands[1], 32))
+        continue;
+      const auto number = immediate(f_, operands[2]);
+      if (!number || static_cast<int32_t>(*number) <= 1) continue;
+      if (isSum ? operands[3].isRegister() && isParameter(operands[3].reg())
+                : writes_[operands[0].payload] == 1 && isAdded[operands[0].payload])
+        products_.push_back({id, cfg_.blockOf(id), operands[1].reg(), first + 2, static_cast<int32_t>(*number),
+                             isSum || isReadIn(operands[0].reg(), cfg_.blockOf(id))});
+    }
+  }
+
+  bool isReadIn(RegId r, BlockId b) const { return readIn_[r.value] == b && !isReadInSeveral_[r.value]; }
+
+  void look(LoopId l) {
+    std::vector<std::size_t> found;
+    for (std::size_t k = 0; k < products_.size(); ++k)
+      if (loops_.of(products_[k].block) == l) found.push_back(k);
+    if (found.empty()) return;
+    if (f_.hidesSpecialRegisters) return missed_.add("hidden-names");
+    if (loops_[l].irreducible) return missed_.add("irreducible");
+    for (const BlockId b : loops_.blocks(l))
+      for (const InstrId id : slots_.instructions(b))
+        for (const Operand& o : f_.operandsOf(f_[id]))
+          if (o.isRegister() && o.writes()) varyingIn_[o.payload] = l;
+    std::erase_if(found, [&](std::size_t k) { return varyingIn_[products_[k].factor.value] != l; });
+    if (found.empty()) return;
+    const auto isHeld = [&](std::size_t k) { return standsBefore(products_[k].number, l); };
+    if (std::erase_if(found, isHeld) != 0 && found.empty()) return missed_.add("held");
+    // A product by a register that several blocks add ptxas computes once, and then adds it to each parameter in two instructions.
+    std::vector<int32_t> shared;
+    for (const std::size_t k : found)
+      if (!products_[k].isFused) shared.push_back(products_[k].number);
+    std::erase_if(found,
+                  [&](std::size_t k) { return std::ranges::find(shared, products_[k].number) != shared.end(); });
+    if (found.empty()) return missed_.add("shared");
+    if (!budget_.has(l, 1)) return missed_.add("register-pressure");
+    context_.count("loops");
+    held_.insert(held_.end(), found.begin(), found.end());
+  }
+
+  // Whether a product with the number is computed wherever the loop is entered from.
+  bool standsBefore(int32_t number, LoopId l) const {
+    return std::ranges::any_of(products_, [&](const Product& p) {
+      return p.number == number && !loops_.contains(l, p.block) && dominators_.dominates(p.block, loops_[l].header);
+    });
+  }
+
+  void apply() {
+    std::ranges::sort(held_, {}, [&](std::size_t k) { return products_[k].number; });
+    RegId factor;
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const Product& p = products_[held_[k]];
+      if (k == 0 || p.number != products_[held_[k - 1]].number) {
+        InstrId after;
+        factor = makeOpaque(f_, context_, p.number, Purpose::None, Opaque::Any, after);
+      }
+      Operand& o = f_.operands[f_[p.id].firstOperand + p.operand];
+      o = registerOperand(factor, Role::Use, o.join);
+      f_.touch(p.id);
+    }
+  }
+
+  const Loops& loops_;
+  const DominatorTree& dominators_;
+  LoopRegisterBudget budget_;
+  std::vector<InstrId> definition_;  // by RegId: the last instruction that writes it
+  std::vector<uint32_t> writes_;     // by RegId
+  std::vector<BlockId> readIn_;      // by RegId: the last block that reads it
+  std::vector<bool> isReadInSeveral_;
+  std::vector<LoopId> varyingIn_;  // by RegId: the last loop that writes it
+  std::vector<Product> products_;  // in the order of the text
+  std::vector<std::size_t> held_;  // of products_
+  MissedRemarks missed_;
+};
+
+// A look at what many functions lack: a wide product with a number in a loop.
+bool hasProduct(const Module& module, const Function& f, const Cfg& cfg, const Loops& loops) {
+  for (const InstrId id : f) {
+    if (!f[id].isInstruction()) continue;
+    const OpcodeForm& form = module.form(f[id]);
+    if (!isExactlyWide(form, Op::Mul) && !isExactlyWide(form, Op::Mad)) continue;
+    const LoopId l = loops.of(cfg.blockOf(id));
+    if (l.valid() && loops.isInnermost(l) &&
+        std::ranges::any_of(f.operandsOf(f[id]), [&](const Operand& o) { return immediate(f, o).has_value(); }))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool holdFactors(Function& f, PassContext& context) {
+  const uint32_t target = targetNumber(context.architecture()).value_or(0);
+  if (!f.isEntry || target < kFirstHolding || target > kLastHolding) return false;
+  if (!context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
+  if (!hasProduct(context.module, f, context.analyses.cfg(), context.analyses.loops())) return false;
+  return FactorHolding(f, context).run();
+}
+
+}  // namespace ptxopt

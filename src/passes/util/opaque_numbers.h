@@ -1,0 +1,24 @@
+// Registers that hold a number of which ptxas does not know it.
+//
+// Up to sm_89, where the function reads %ctaid.x or %tid.x, which are below two to the 31: bit 31 of that, plus the number, of which ptxas
+// makes one instruction (LEA.HI). Else the smaller of 1 and the number of blocks of the grid: a grid has a block, wherever it runs.
+// ptxas 12.0 to 13.5 fold neither.
+#pragma once
+
+#include "passes/manager/pass.h"
+
+namespace ptxopt {
+
+// What the number may be made of: of %tid.x ptxas takes it to differ between threads, and a counter or test with it, too.
+enum class Opaque : uint8_t { Uniform, Any };
+
+// Made at the entry of the function; `after` is what stands next. Not where a scope declares a special register anew
+// (Function::hidesSpecialRegisters).
+RegId makeOpaque(Function& f, const PassContext& context, int32_t number, Purpose purpose, Opaque kind,
+                 InstrId& after);
+
+inline RegId makeOne(Function& f, const PassContext& context, InstrId& after) {
+  return makeOpaque(f, context, 1, Purpose::One, Opaque::Uniform, after);
+}
+
+}  // namespace ptxopt
