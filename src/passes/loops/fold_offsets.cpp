@@ -66,6 +66,26 @@ RegId steppedBy(const Module& module, const Function& f, InstrId id) {
   return same == 1 && isSummand ? operands[0].reg() : RegId();
 }
 
+// A look at what many functions lack: a register that begins with a number and moves on.
+bool hasPointer(const Module& module, const Function& f) {
+  enum : uint8_t { Starts = 1, Steps = 2 };
+  std::vector<uint8_t> does(f.registers.size());
+  for (const InstrId id : f) {
+    if (!f[id].isInstruction()) continue;
+    const Op op = module.form(f[id]).op;
+    if (op != Op::Add && op != Op::Sub && op != Op::Mad) continue;
+    const auto operands = unguarded(f, id);
+    if (operands.size() < 3 || !operands[0].isRegister()) continue;
+    uint8_t& of = does[operands[0].payload];
+    if (steppedBy(module, f, id).valid())
+      of = of | Steps;
+    else if (constantSum(module, f, id))
+      of = of | Starts;
+    if (of == (Starts | Steps)) return true;
+  }
+  return false;
+}
+
 class OffsetFolding {
  public:
   OffsetFolding(Function& f, PassContext& context)
@@ -77,7 +97,7 @@ class OffsetFolding {
         pointers_(f.registers.size()) {}
 
   bool run() {
-    if (!findPointers()) return false;
+    findPointers();
     for (const InstrId id : f_)
       if (f_[id].isInstruction()) look(id);
     for (uint32_t r = 0; r < pointers_.size(); ++r)
@@ -107,7 +127,7 @@ class OffsetFolding {
   }
 
   // What begins with a number and moves on. The writer of a register is none where there are several.
-  bool findPointers() {
+  void findPointers() {
     std::vector<uint8_t> writes(f_.registers.size());
     for (const InstrId id : f_) {
       if (!f_[id].isInstruction()) continue;
@@ -125,7 +145,6 @@ class OffsetFolding {
         pointers_[sum->result.value].number = sum->number;
       }
     }
-    return std::ranges::any_of(pointers_, [](const Pointer& p) { return p.isStepped && !p.starts.empty(); });
   }
 
   bool isPointer(RegId r) const { return pointers_[r.value].isStepped && !pointers_[r.value].starts.empty(); }
@@ -236,6 +255,8 @@ class OffsetFolding {
 
 }  // namespace
 
-bool foldOffsets(Function& f, PassContext& context) { return OffsetFolding(f, context).run(); }
+bool foldOffsets(Function& f, PassContext& context) {
+  return hasPointer(context.module, f) && OffsetFolding(f, context).run();
+}
 
 }  // namespace ptxopt

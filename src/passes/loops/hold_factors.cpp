@@ -8,10 +8,12 @@
 // Invariants: the register holds the number.
 // Targets:    sm_75 to sm_89. (Observed on ptxas 13.0 and 13.5. From sm_90 on sums take no parameter from constant memory, and products
 //             a number.)
+// Registers:  one more for each size. Asked about only where the kernel states a limit: to know the pressure costs more than the rest.
 // Cost:       linear in the function.
 // Declines:   by loop: hidden-names (a scope declares a special register anew), irreducible, held (a product before it), shared (a product
 //             that other blocks read), register-pressure.
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "analysis/machine/target_number.h"
@@ -33,19 +35,22 @@ class FactorHolding : FunctionPass {
   FactorHolding(Function& f, PassContext& context)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
-        dominators_(context.analyses.dominators()),
         budget_(f, context),
         definition_(f.registers.size()),
         writes_(f.registers.size()),
+        isProduct_(f.registers.size()),
         readIn_(f.registers.size()),
         isReadInSeveral_(f.registers.size()),
         varyingIn_(f.registers.size()) {}
 
-  bool run() {
+  // `candidates`: the wide products with a number.
+  bool run(std::span<const InstrId> candidates) {
+    for (const InstrId id : candidates)
+      isProduct_[f_.operandsOf(f_[id])[f_[id].is(Instruction::Guarded) ? 1 : 0].payload] = true;
     for (const InstrId id : f_)
       if (slots_[id].valid())
         for (const Operand& o : f_.operandsOf(f_[id])) note(o, id);
-    findProducts();
+    findProducts(candidates);
     if (products_.empty()) return false;
     for (uint32_t l = 0; l < loops_.size(); ++l)
       if (loops_.isInnermost(LoopId(l))) look(LoopId(l));
@@ -71,12 +76,11 @@ class FactorHolding : FunctionPass {
       definition_[o.payload] = id;
       ++writes_[o.payload];
     }
-    if (o.reads()) {
-      const BlockId b = cfg_.blockOf(id);
-      isReadInSeveral_[o.payload] =
-          isReadInSeveral_[o.payload] || (readIn_[o.payload].valid() && readIn_[o.payload] != b);
-      readIn_[o.payload] = b;
-    }
+    if (!o.reads() || !isProduct_[o.payload]) return;
+    const BlockId b = cfg_.blockOf(id);
+    isReadInSeveral_[o.payload] =
+        isReadInSeveral_[o.payload] || (readIn_[o.payload].valid() && readIn_[o.payload] != b);
+    readIn_[o.payload] = b;
   }
 
   InstrId definition(RegId r) const { return writes_[r.value] == 1 ? definition_[r.value] : InstrId(); }
@@ -84,16 +88,17 @@ class FactorHolding : FunctionPass {
     return isParameterValue(module_, f_, r, [&](RegId of) { return definition(of); });
   }
 
-  void findProducts() {
+  void findProducts(std::span<const InstrId> candidates) {
     std::vector<bool> isAdded(f_.registers.size());
     for (const InstrId id : f_) {
       if (!slots_[id].valid() || !isAddition(module_.form(f_[id]))) continue;
       const auto operands = f_.operandsOf(f_[id]).subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
       if (operands.size() != 3 || !operands[1].isRegister() || !operands[2].isRegister()) continue;
-      if (isParameter(operands[1].reg())) isAdded[operands[2].payload] = true;
-      if (isParameter(operands[2].reg())) isAdded[operands[1].payload] = true;
+      for (const std::size_t k : {1u, 2u})
+        if (isProduct_[operands[k].payload] && isParameter(operands[3 - k].reg()))
+          isAdded[operands[k].payload] = true;
     }
-    for (const InstrId id : f_) {
+    for (const InstrId id : candidates) {
       if (!slots_[id].valid()) continue;
       const OpcodeForm& form = module_.form(f_[id]);
       const bool isSum = isExactlyWide(form, Op::Mad);
@@ -136,15 +141,24 @@ class FactorHolding : FunctionPass {
     std::erase_if(found,
                   [&](std::size_t k) { return std::ranges::find(shared, products_[k].number) != shared.end(); });
     if (found.empty()) return missed_.add("shared");
-    if (!budget_.has(l, 1)) return missed_.add("register-pressure");
+    if (isLimited() && !budget_.has(l, 1)) return missed_.add("register-pressure");
     context_.count("loops");
     held_.insert(held_.end(), found.begin(), found.end());
+  }
+
+  // Whether the kernel says how many registers it may have, so that one more could make ptxas spill.
+  bool isLimited() const {
+    return std::ranges::any_of(f_.directives, [&](const FunctionDirective& d) {
+      const std::string_view name = module_.text(d.name);
+      return name == ".maxnreg" || name == ".minnctapersm";
+    });
   }
 
   // Whether a product with the number is computed wherever the loop is entered from.
   bool standsBefore(int32_t number, LoopId l) const {
     return std::ranges::any_of(products_, [&](const Product& p) {
-      return p.number == number && !loops_.contains(l, p.block) && dominators_.dominates(p.block, loops_[l].header);
+      return p.number == number && !loops_.contains(l, p.block) &&
+             context_.analyses.dominators().dominates(p.block, loops_[l].header);
     });
   }
 
@@ -164,11 +178,11 @@ class FactorHolding : FunctionPass {
   }
 
   const Loops& loops_;
-  const DominatorTree& dominators_;
   LoopRegisterBudget budget_;
   std::vector<InstrId> definition_;  // by RegId: the last instruction that writes it
   std::vector<uint32_t> writes_;     // by RegId
-  std::vector<BlockId> readIn_;      // by RegId: the last block that reads it
+  std::vector<bool> isProduct_;      // by RegId: whether a wide product with a number writes it
+  std::vector<BlockId> readIn_;      // by RegId: the last block that reads it; of products
   std::vector<bool> isReadInSeveral_;
   std::vector<LoopId> varyingIn_;  // by RegId: the last loop that writes it
   std::vector<Product> products_;  // in the order of the text
@@ -176,18 +190,18 @@ class FactorHolding : FunctionPass {
   MissedRemarks missed_;
 };
 
-// A look at what many functions lack: a wide product with a number in a loop.
-bool hasProduct(const Module& module, const Function& f, const Cfg& cfg, const Loops& loops) {
+// A look at what many functions lack: a wide product with a number, in an innermost loop.
+std::vector<InstrId> numberProducts(const Module& module, const Function& f) {
+  std::vector<InstrId> found;
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;
     const OpcodeForm& form = module.form(f[id]);
-    if (!isExactlyWide(form, Op::Mul) && !isExactlyWide(form, Op::Mad)) continue;
-    const LoopId l = loops.of(cfg.blockOf(id));
-    if (l.valid() && loops.isInnermost(l) &&
+    if (form.op != Op::Mul && form.op != Op::Mad) continue;
+    if ((isExactlyWide(form, Op::Mul) || isExactlyWide(form, Op::Mad)) &&
         std::ranges::any_of(f.operandsOf(f[id]), [&](const Operand& o) { return immediate(f, o).has_value(); }))
-      return true;
+      found.push_back(id);
   }
-  return false;
+  return found;
 }
 
 }  // namespace
@@ -195,9 +209,15 @@ bool hasProduct(const Module& module, const Function& f, const Cfg& cfg, const L
 bool holdFactors(Function& f, PassContext& context) {
   const uint32_t target = targetNumber(context.architecture()).value_or(0);
   if (!f.isEntry || target < kFirstHolding || target > kLastHolding) return false;
-  if (!context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
-  if (!hasProduct(context.module, f, context.analyses.cfg(), context.analyses.loops())) return false;
-  return FactorHolding(f, context).run();
+  const std::vector<InstrId> products = numberProducts(context.module, f);
+  if (products.empty() || !context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
+  const Loops& loops = context.analyses.loops();
+  if (std::ranges::none_of(products, [&](InstrId id) {
+        const LoopId l = loops.of(context.analyses.cfg().blockOf(id));
+        return l.valid() && loops.isInnermost(l);
+      }))
+    return false;
+  return FactorHolding(f, context).run(products);
 }
 
 }  // namespace ptxopt

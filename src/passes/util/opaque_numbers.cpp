@@ -9,11 +9,11 @@ namespace {
 
 constexpr uint32_t kLastOfSignBit = 89;  // after it, what is made of %ctaid.x takes longer than what is made of %nctaid.x
 
-// What the function reads anyway of special registers below two to the 31.
+// What the function copies anyway of special registers below two to the 31.
 NameId readBelowSign(const Module& module, const Function& f, Opaque kind) {
   bool readsBlock = false, readsThread = false;
   for (const InstrId id : f) {
-    if (!f[id].isInstruction()) continue;
+    if (!f[id].isInstruction() || module.form(f[id]).op != Op::Mov) continue;
     for (const Operand& o : f.operandsOf(f[id])) {
       if (o.kind != OperandKind::SpecialRegister) continue;
       readsBlock |= o.payload == module.synth.ctaid.value;
