@@ -26,27 +26,6 @@ bool hasCalls(const Module& module, const Function& f) {
   return false;
 }
 
-// What the kernel's directives allow: .maxnreg, or registers for .minnctapersm blocks of .maxntid threads.
-uint32_t statedLimit(const Module& module, const Function& f) {
-  uint64_t threads = 0, blocks = 1;
-  uint32_t limit = Architecture::kMostRegistersPerThread;
-  for (const FunctionDirective& d : f.directives) {
-    const std::string_view name = module.text(d.name);
-    if (d.valueCount == 0) continue;
-    if (name == ".maxnreg") limit = std::min(limit, std::max(d.values[0], kLeast));
-    if (name == ".minnctapersm") blocks = std::max(d.values[0], 1u);
-    if (name != ".maxntid" && name != ".reqntid") continue;
-    threads = 1;
-    for (uint32_t i = 0; i < d.valueCount; ++i) threads *= d.values[i];
-  }
-  if (threads == 0) return limit;
-  const uint64_t warps = (threads + Architecture::kThreadsPerWarp - 1) / Architecture::kThreadsPerWarp;
-  const uint64_t all = (warps * blocks + Architecture::kParts - 1) / Architecture::kParts * Architecture::kParts;
-  const uint64_t each =
-      Architecture::kRegisters / (all * Architecture::kThreadsPerWarp) / kRegisterStep * kRegisterStep;
-  return static_cast<uint32_t>(std::min<uint64_t>(limit, std::max<uint64_t>(each, kLeast)));
-}
-
 // Above what is free ptxas mostly ends at a multiple of the step, since a warp is handed that many anyway.
 uint32_t registers(uint32_t count, const RegisterEstimate& e) {
   if (e.mostAllocated == 0 && !e.hasCalls) return kEmpty;
@@ -61,7 +40,7 @@ RegisterEstimate plainEstimate(const Module& module, const Function& function, c
   for (const RegisterPressure::Units& u : pressure.along()) e.mostUnits = std::max(e.mostUnits, u.data + u.uniform);
   for (const uint32_t u : allocatedUnits(allocated, pressure.points().size()))
     e.mostAllocated = std::max(e.mostAllocated, u);
-  e.limit = statedLimit(module, function);
+  e.limit = statedRegisterLimit(module, function);
   e.hasCalls = hasCalls(module, function);
   e.plain = registers(e.mostAllocated + kBeyondAllocated, e);
   return e;
@@ -81,6 +60,26 @@ uint32_t fatPoint(const RegisterEstimate& e) {
 }
 
 }  // namespace
+
+uint32_t statedRegisterLimit(const Module& module, const Function& f) {
+  uint64_t threads = 0, blocks = 1;
+  uint32_t limit = Architecture::kMostRegistersPerThread;
+  for (const FunctionDirective& d : f.directives) {
+    const std::string_view name = module.text(d.name);
+    if (d.valueCount == 0) continue;
+    if (name == ".maxnreg") limit = std::min(limit, std::max(d.values[0], kLeast));
+    if (name == ".minnctapersm") blocks = std::max(d.values[0], 1u);
+    if (name != ".maxntid" && name != ".reqntid") continue;
+    threads = 1;
+    for (uint32_t i = 0; i < d.valueCount; ++i) threads *= d.values[i];
+  }
+  if (threads == 0) return limit;
+  const uint64_t warps = (threads + Architecture::kThreadsPerWarp - 1) / Architecture::kThreadsPerWarp;
+  const uint64_t all = (warps * blocks + Architecture::kParts - 1) / Architecture::kParts * Architecture::kParts;
+  const uint64_t each =
+      Architecture::kRegisters / (all * Architecture::kThreadsPerWarp) / kRegisterStep * kRegisterStep;
+  return static_cast<uint32_t>(std::min<uint64_t>(limit, std::max<uint64_t>(each, kLeast)));
+}
 
 uint32_t plainRegisters(const Module& module, const Function& function, const RegisterPressure& pressure,
                         const AllocatedValues& allocated) {

@@ -36,6 +36,9 @@ struct RegisterEstimate {
   friend bool operator==(const RegisterEstimate&, const RegisterEstimate&) = default;
 };
 
+// What the kernel's directives allow: .maxnreg, or registers for .minnctapersm blocks of .maxntid threads.
+uint32_t statedRegisterLimit(const Module& module, const Function& f);
+
 // `allocated`: the values of that pressure.
 RegisterEstimate estimateRegisters(const Module& module, const Function& function, const RegisterPressure& pressure,
                                    const AllocatedValues& allocated);

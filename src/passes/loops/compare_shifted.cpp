@@ -13,6 +13,7 @@
 //             of the shift has no name, or another one, where the comparison stands), no-comparison.
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "ir/opcode_predicates.h"
@@ -127,8 +128,8 @@ class ShiftedComparison : IntervalPass {
     if (!to.valid()) return missed_.add("no-comparison");
     std::vector<InstrId> comparisons;
     // What reads the old value while the new one is live.
-    for (const Segment& segment : after.segments()) {
-      if (segment.value != to) continue;
+    for (const uint32_t at : segmentsOf(s.to, to)) {
+      const Segment& segment = after.segments()[at];
       const auto first = std::ranges::lower_bound(reads_, std::pair(s.from, segment.start), {},
                                                   [](const Read& r) { return std::pair(r.reg, r.at); });
       for (auto r = first; r != reads_.end() && r->reg == s.from && r->at < segment.end; ++r) {
@@ -139,6 +140,19 @@ class ShiftedComparison : IntervalPass {
     }
     if (comparisons.empty()) return missed_.add("no-comparison");
     for (const InstrId id : comparisons) apply(s, id);
+  }
+
+  // Where a value of the register is live: places in its segments.
+  std::span<const uint32_t> segmentsOf(RegId r, ValueId v) {
+    const auto [found, isNew] = segments_.try_emplace(r.value);
+    std::vector<std::vector<uint32_t>>& byValue = found->second;
+    const auto& all = intervals_[r].segments();
+    if (isNew)
+      for (uint32_t k = 0; k < all.size(); ++k) {
+        if (byValue.size() <= all[k].value.value) byValue.resize(all[k].value.value + 1);
+        byValue[all[k].value.value].push_back(k);
+      }
+    return v.value < byValue.size() ? std::span<const uint32_t>(byValue[v.value]) : std::span<const uint32_t>();
   }
 
   // The operands of a comparison without those that are its result.
@@ -177,6 +191,7 @@ class ShiftedComparison : IntervalPass {
   std::vector<Shift> shifts_;
   RegisterReach reaches_;
   std::vector<Read> reads_;  // by register, in the order of the text
+  std::unordered_map<uint32_t, std::vector<std::vector<uint32_t>>> segments_;  // by register and value
   MissedRemarks missed_;
   std::size_t changed_ = 0;
 };

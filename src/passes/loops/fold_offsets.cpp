@@ -26,6 +26,8 @@
 namespace ptxopt {
 namespace {
 
+constexpr unsigned kMostRounds = 4;  // for bases that begin with constants themselves
+
 // The instruction's operands without its guard.
 std::span<const Operand> unguarded(const Function& f, InstrId id) {
   return f.operandsOf(f[id]).subspan(f[id].is(Instruction::Guarded) ? 1 : 0);
@@ -96,6 +98,9 @@ class OffsetFolding {
         writer_(f.registers.size()),
         pointers_(f.registers.size()) {}
 
+  // Whether a pointer now begins with another constant, since a base did.
+  bool hasNewStart() const { return hasNewStart_; }
+
   bool run() {
     findPointers();
     for (const InstrId id : f_)
@@ -149,6 +154,11 @@ class OffsetFolding {
 
   bool isPointer(RegId r) const { return pointers_[r.value].isStepped && !pointers_[r.value].starts.empty(); }
 
+  bool isStart(InstrId id) const {
+    const auto sum = constantSum(module_, f_, id);
+    return sum && sum->result != sum->base;
+  }
+
   // Notes what speaks against the pointers that an instruction names, and the offsets of its accesses.
   void look(InstrId id) {
     const auto operands = f_.operandsOf(f_[id]);
@@ -164,7 +174,7 @@ class OffsetFolding {
         p.least = std::min(p.least, address->immediate);
         p.most = std::max(p.most, address->immediate);
       } else if (o.writes()) {
-        if (std::ranges::find(p.starts, id) == p.starts.end())
+        if (!isStart(id))
           decline(p, "other-start");
         else if (f_[id].is(Instruction::Guarded))
           decline(p, "guarded");
@@ -214,6 +224,7 @@ class OffsetFolding {
         if (o.isRegister() && o.writes() && o.reg() == sum.base) o.payload = sum.result.value;
       }
       f_.touch(made);
+      hasNewStart_ = hasNewStart_ || isStart(made);
     } else {
       insertCopy(module_, f_, sum.result, sum.base, id);
     }
@@ -250,13 +261,21 @@ class OffsetFolding {
   std::vector<AddressOperand> addresses_;
   AddressEdits edits_;
   std::vector<RegId> chosen_;
+  bool hasNewStart_ = false;
   MissedRemarks missed_;
 };
 
 }  // namespace
 
 bool foldOffsets(Function& f, PassContext& context) {
-  return hasPointer(context.module, f) && OffsetFolding(f, context).run();
+  bool isChanged = false;
+  for (unsigned round = 0; round < kMostRounds && hasPointer(context.module, f); ++round) {
+    OffsetFolding folding(f, context);
+    if (!folding.run()) break;
+    isChanged = true;
+    if (!folding.hasNewStart()) break;
+  }
+  return isChanged;
 }
 
 }  // namespace ptxopt

@@ -8,19 +8,23 @@
 // Invariants: the register holds the number.
 // Targets:    sm_75 to sm_89. (Observed on ptxas 13.0 and 13.5. From sm_90 on sums take no parameter from constant memory, and products
 //             a number.)
-// Registers:  one more for each size. Asked about only where the kernel states a limit: to know the pressure costs more than the rest.
+// Registers:  one more for each size, four at most. Asked about only where the kernel limits them: to know the pressure costs more than
+//             the rest.
 // Cost:       linear in the function.
-// Declines:   by loop: hidden-names (a scope declares a special register anew), irreducible, held (a product before it), shared (a product
-//             that other blocks read), register-pressure.
+// Declines:   by loop: hidden-names (a scope declares a special register anew), irreducible, held (a product before it that keeps its number), shared
+//             (a product that other blocks read), too-many (sizes), register-pressure.
 #include <algorithm>
+#include <set>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "analysis/machine/occupancy.h"
+#include "analysis/machine/register_estimate.h"
 #include "analysis/machine/target_number.h"
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/util/function_pass.h"
-#include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/opaque_numbers.h"
 #include "passes/util/parameter_values.h"
@@ -29,13 +33,14 @@ namespace ptxopt {
 namespace {
 
 constexpr uint32_t kFirstHolding = 75, kLastHolding = 89;
+constexpr std::size_t kMostNumbers = 4;    // of a function: a register each
+constexpr std::size_t kMostSearched = 16;  // products before a loop, with a number
 
 class FactorHolding : FunctionPass {
  public:
   FactorHolding(Function& f, PassContext& context)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
-        budget_(f, context),
         definition_(f.registers.size()),
         writes_(f.registers.size()),
         isProduct_(f.registers.size()),
@@ -52,8 +57,17 @@ class FactorHolding : FunctionPass {
         for (const Operand& o : f_.operandsOf(f_[id])) note(o, id);
     findProducts(candidates);
     if (products_.empty()) return false;
-    for (uint32_t l = 0; l < loops_.size(); ++l)
-      if (loops_.isInnermost(LoopId(l))) look(LoopId(l));
+    std::vector<std::vector<std::size_t>> ofLoop(loops_.size());
+    std::vector<LoopId> order;  // in the order of the text: what is held in one is not there for those after it
+    for (std::size_t k = 0; k < products_.size(); ++k) {
+      const LoopId l = loops_.of(products_[k].block);
+      std::vector<std::size_t>& early = earliest_[products_[k].number];
+      if (early.size() < kMostSearched) early.push_back(k);
+      if (!l.valid() || !loops_.isInnermost(l)) continue;
+      if (ofLoop[l.value].empty()) order.push_back(l);
+      ofLoop[l.value].push_back(k);
+    }
+    for (const LoopId l : order) look(l, std::move(ofLoop[l.value]));
     missed_.tell(context_, "loop");
     apply();
     return !held_.empty();
@@ -68,6 +82,7 @@ class FactorHolding : FunctionPass {
     uint32_t operand;  // the number
     int32_t number;
     bool isFused;  // what reads it stands in its block: ptxas makes one instruction of it and each sum
+    bool isHeld = false;
   };
 
   void note(const Operand& o, InstrId id) {
@@ -119,11 +134,7 @@ class FactorHolding : FunctionPass {
 
   bool isReadIn(RegId r, BlockId b) const { return readIn_[r.value] == b && !isReadInSeveral_[r.value]; }
 
-  void look(LoopId l) {
-    std::vector<std::size_t> found;
-    for (std::size_t k = 0; k < products_.size(); ++k)
-      if (loops_.of(products_[k].block) == l) found.push_back(k);
-    if (found.empty()) return;
+  void look(LoopId l, std::vector<std::size_t> found) {
     if (f_.hidesSpecialRegisters) return missed_.add("hidden-names");
     if (loops_[l].irreducible) return missed_.add("irreducible");
     for (const BlockId b : loops_.blocks(l))
@@ -135,29 +146,32 @@ class FactorHolding : FunctionPass {
     const auto isHeld = [&](std::size_t k) { return standsBefore(products_[k].number, l); };
     if (std::erase_if(found, isHeld) != 0 && found.empty()) return missed_.add("held");
     // A product by a register that several blocks add ptxas computes once, and then adds it to each parameter in two instructions.
-    std::vector<int32_t> shared;
+    std::set<int32_t> shared, added;
     for (const std::size_t k : found)
-      if (!products_[k].isFused) shared.push_back(products_[k].number);
-    std::erase_if(found,
-                  [&](std::size_t k) { return std::ranges::find(shared, products_[k].number) != shared.end(); });
+      if (!products_[k].isFused) shared.insert(products_[k].number);
+    std::erase_if(found, [&](std::size_t k) { return shared.contains(products_[k].number); });
     if (found.empty()) return missed_.add("shared");
-    if (isLimited() && !budget_.has(l, 1)) return missed_.add("register-pressure");
+    for (const std::size_t k : found)
+      if (!numbers_.contains(products_[k].number)) added.insert(products_[k].number);
+    if (numbers_.size() + added.size() > kMostNumbers) return missed_.add("too-many");
+    if (!added.empty() && !hasRegisters(numbers_.size() + added.size())) return missed_.add("register-pressure");
     context_.count("loops");
+    numbers_.merge(added);
+    for (const std::size_t k : found) products_[k].isHeld = true;
     held_.insert(held_.end(), found.begin(), found.end());
   }
 
-  // Whether the kernel says how many registers it may have, so that one more could make ptxas spill.
-  bool isLimited() const {
-    return std::ranges::any_of(f_.directives, [&](const FunctionDirective& d) {
-      const std::string_view name = module_.text(d.name);
-      return name == ".maxnreg" || name == ".minnctapersm";
-    });
+  // Whether the kernel may have so many more, if it says how many it may have: ptxas would spill them.
+  bool hasRegisters(std::size_t count) {
+    const uint32_t limit = statedRegisterLimit(module_, f_);
+    return limit >= Architecture::kMostRegistersPerThread || context_.analyses.fatPointRegisters() + count <= limit;
   }
 
-  // Whether a product with the number is computed wherever the loop is entered from.
-  bool standsBefore(int32_t number, LoopId l) const {
-    return std::ranges::any_of(products_, [&](const Product& p) {
-      return p.number == number && !loops_.contains(l, p.block) &&
+  // Whether a product with the number is computed wherever the loop is entered from. The earliest ones are looked at.
+  bool standsBefore(int32_t number, LoopId l) {
+    return std::ranges::any_of(earliest_[number], [&](std::size_t k) {
+      const Product& p = products_[k];
+      return !p.isHeld && !loops_.contains(l, p.block) &&
              context_.analyses.dominators().dominates(p.block, loops_[l].header);
     });
   }
@@ -178,15 +192,16 @@ class FactorHolding : FunctionPass {
   }
 
   const Loops& loops_;
-  LoopRegisterBudget budget_;
   std::vector<InstrId> definition_;  // by RegId: the last instruction that writes it
   std::vector<uint32_t> writes_;     // by RegId
   std::vector<bool> isProduct_;      // by RegId: whether a wide product with a number writes it
   std::vector<BlockId> readIn_;      // by RegId: the last block that reads it; of products
   std::vector<bool> isReadInSeveral_;
-  std::vector<LoopId> varyingIn_;  // by RegId: the last loop that writes it
-  std::vector<Product> products_;  // in the order of the text
-  std::vector<std::size_t> held_;  // of products_
+  std::vector<LoopId> varyingIn_;                                   // by RegId: the last loop that writes it
+  std::vector<Product> products_;                                   // in the order of the text
+  std::vector<std::size_t> held_;                                   // of products_
+  std::unordered_map<int32_t, std::vector<std::size_t>> earliest_;  // by number, of products_
+  std::set<int32_t> numbers_;                                       // of held_
   MissedRemarks missed_;
 };
 
@@ -196,10 +211,9 @@ std::vector<InstrId> numberProducts(const Module& module, const Function& f) {
   for (const InstrId id : f) {
     if (!f[id].isInstruction()) continue;
     const OpcodeForm& form = module.form(f[id]);
-    if (form.op != Op::Mul && form.op != Op::Mad) continue;
-    if ((isExactlyWide(form, Op::Mul) || isExactlyWide(form, Op::Mad)) &&
-        std::ranges::any_of(f.operandsOf(f[id]), [&](const Operand& o) { return immediate(f, o).has_value(); }))
-      found.push_back(id);
+    if (!isExactlyWide(form, Op::Mul) && !isExactlyWide(form, Op::Mad)) continue;
+    const auto operands = f.operandsOf(f[id]).subspan(f[id].is(Instruction::Guarded) ? 1 : 0);
+    if (operands.size() >= 3 && operands[0].isRegister() && immediate(f, operands[2])) found.push_back(id);
   }
   return found;
 }
