@@ -75,7 +75,7 @@ class Test(Checks):
                  for k in ("before", "after")]
             functions = sum(len(e["report"]["functions"]) for e in report["files"] if entry in (e, None))
             name = re.escape(entry["file"]) if entry else f"{len(SAMPLES)} files"
-            row = rf"^{name} +{functions} +{functions} +{sum(n[0])} +{sum(n[1])} +-\d+\.\d%$"
+            row = rf"^{name} +{functions} +{functions} +{sum(n[0])} +{sum(n[1])} +[-+]\d+\.\d%$"
             self.check(re.search(row, first.stderr, re.M), f"no row {row} in\n{first.stderr}")
 
         # A second time nothing changes: no file is written.
