@@ -7,7 +7,8 @@
 namespace ptxopt {
 namespace {
 
-constexpr uint32_t kLastOfSignBit = 89;  // after it, what is made of %ctaid.x takes longer than what is made of %nctaid.x
+constexpr uint32_t kLastOfSignBit =
+    89;  // after it, what is made of %ctaid.x takes longer than what is made of %nctaid.x
 
 // What the function copies anyway of special registers below two to the 31.
 NameId readBelowSign(const Module& module, const Function& f, Opaque kind) {
