@@ -6,19 +6,22 @@
 // Algorithm:  in each innermost loop the products of what varies and a number, of 32 bits with 64 bits of result, that are added to
 //             parameters. Where one of them stands before the loop, ptxas keeps that one's factor.
 // Invariants: the register holds the number.
+// Estimate:   a loop is changed only if a move more would make its round longer (loop_units.h): else the move would only be paid before it.
 // Targets:    sm_75 to sm_89. (Observed on ptxas 13.0 and 13.5. From sm_90 on sums take no parameter from constant memory, and products
 //             a number.)
 // Registers:  one more for each size, four at most. Asked about only where the kernel limits them: to know the pressure costs more than
 //             the rest.
 // Cost:       linear in the function.
-// Declines:   by loop: hidden-names (a scope declares a special register anew), irreducible, held (a product before it that keeps its number), shared
-//             (a product that other blocks read), too-many (sizes), register-pressure.
+// Declines:   by loop: hidden-names (a scope declares a special register anew), irreducible, held (a product before it that keeps its
+//             number), shared (a product that other blocks read), too-many (sizes), no-gain (something else is longest), register-pressure.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/machine/loop_units.h"
 #include "analysis/machine/occupancy.h"
 #include "analysis/machine/register_estimate.h"
 #include "analysis/machine/target_number.h"
@@ -41,6 +44,7 @@ class FactorHolding : FunctionPass {
   FactorHolding(Function& f, PassContext& context)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
+        machine_(machineFor(targetNumber(context.architecture()).value_or(kFirstHolding))),
         definition_(f.registers.size()),
         writes_(f.registers.size()),
         isProduct_(f.registers.size()),
@@ -154,11 +158,21 @@ class FactorHolding : FunctionPass {
     for (const std::size_t k : found)
       if (!numbers_.contains(products_[k].number)) added.insert(products_[k].number);
     if (numbers_.size() + added.size() > kMostNumbers) return missed_.add("too-many");
+    if (!gains(l)) return missed_.add("no-gain");
     if (!added.empty() && !hasRegisters(numbers_.size() + added.size())) return missed_.add("register-pressure");
     context_.count("loops");
     numbers_.merge(added);
     for (const std::size_t k : found) products_[k].isHeld = true;
     held_.insert(held_.end(), found.begin(), found.end());
+  }
+
+  // Whether a move in each round makes a round longer. ptxas mostly makes it on the FMA unit (IMAD.MOV, HFMA2.MMA).
+  bool gains(LoopId l) {
+    if (!units_) units_.emplace(module_, f_, cfg_, context_.analyses.dominators(), loops_, machine_);
+    const UnitCycles after = units_->of(l);
+    UnitCycles before = after;
+    for (const timing::Use& use : machine_.uses(timing::Kind::IntegerMultiply)) before[use.unit] += use.cycles;
+    return before.longest(0) > after.longest(0);
   }
 
   // Whether the kernel may have so many more, if it says how many it may have: ptxas would spill them.
@@ -192,6 +206,8 @@ class FactorHolding : FunctionPass {
   }
 
   const Loops& loops_;
+  const timing::Machine& machine_;
+  std::optional<LoopUnits> units_;
   std::vector<InstrId> definition_;  // by RegId: the last instruction that writes it
   std::vector<uint32_t> writes_;     // by RegId
   std::vector<bool> isProduct_;      // by RegId: whether a wide product with a number writes it
