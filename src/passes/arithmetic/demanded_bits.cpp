@@ -22,6 +22,7 @@
 #include "passes/loops/address_opcodes.h"
 #include "passes/manager/pass.h"
 #include "passes/util/missed_remarks.h"
+#include "passes/util/unguarded.h"
 #include "support/union_find.h"
 
 namespace ptxopt {
@@ -65,7 +66,7 @@ class DemandedBits {
   std::optional<Form> narrowed(InstrId id) const {
     using S = SynthOpcode;
     const OpcodeForm& form = module_.form(f_[id]);
-    const auto operands = unguarded(id);
+    const auto operands = unguarded(f_, id);
     if (operands.size() < 2 || !isIntegerRegister(f_, operands[0], 64)) return std::nullopt;
     const auto sources = operands.subspan(1);
     const auto fit = [&](std::size_t count, S opcode, uint8_t halves = Form::kAll,
@@ -113,13 +114,9 @@ class DemandedBits {
                               form.isConversion(ScalarType::u32, ScalarType::s64) ||
                               form.isConversion(ScalarType::s32, ScalarType::u64) ||
                               form.isConversion(ScalarType::s32, ScalarType::s64);
-    const auto operands = unguarded(id);
+    const auto operands = unguarded(f_, id);
     return isTruncation && operands.size() == 2 && isIntegerRegister(f_, operands[0], 32) &&
            isIntegerRegister(f_, operands[1], 64);
-  }
-
-  std::span<const Operand> unguarded(InstrId id) const {
-    return f_.operandsOf(f_[id]).subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
   }
 
   bool accessesSharedBy64Bits() const {
@@ -159,8 +156,8 @@ class DemandedBits {
       return;
     }
     const auto way = narrowed(id);
-    const bool isTaken = way && isNarrow_[unguarded(id)[0].payload];
-    const std::size_t first = operands.size() - unguarded(id).size() + 1;
+    const bool isTaken = way && isNarrow_[unguarded(f_, id)[0].payload];
+    const std::size_t first = operands.size() - unguarded(f_, id).size() + 1;
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const Operand& o = operands[k];
       if (!o.isRegister() || !o.reads()) continue;
@@ -198,7 +195,7 @@ class DemandedBits {
         if (o.isRegister()) isMentioned[o.payload] = true;
       noteStores(id, isStored);
       const auto way = narrowed(id);
-      const auto operands = unguarded(id);
+      const auto operands = unguarded(f_, id);
       if (!way || !isNarrow_[operands[0].payload]) continue;
       const uint32_t result = operands[0].payload;
       isComputed[result] = true;
@@ -245,7 +242,7 @@ class DemandedBits {
     if (std::ranges::none_of(isNarrow_, [](bool b) { return b; })) return false;
     for (const InstrId id : instructions()) {
       if (isNarrowing(id) || isSharedAccess(module_.form(f_[id]))) readHalves(id);
-      if (const auto way = narrowed(id); way && isNarrow_[unguarded(id)[0].payload])
+      if (const auto way = narrowed(id); way && isNarrow_[unguarded(f_, id)[0].payload])
         narrow(id, *way);
       else
         follow(id);
@@ -255,7 +252,7 @@ class DemandedBits {
 
   void narrow(InstrId id, const Form& way) {
     std::vector<Operand> operands(f_.operandsOf(f_[id]).begin(), f_.operandsOf(f_[id]).end());
-    const std::size_t first = operands.size() - unguarded(id).size() + 1;
+    const std::size_t first = operands.size() - unguarded(f_, id).size() + 1;
     operands[first - 1].payload = half(operands[first - 1].reg()).value;
     if (way.isPack) {
       const Operand lane = registerOperand(operands[first + 1].reg(), Role::Use, Join::Comma);

@@ -24,6 +24,7 @@
 #include "passes/loops/unrolling.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
+#include "passes/util/unguarded.h"
 
 namespace ptxopt {
 namespace {
@@ -172,8 +173,7 @@ class StepExpansion : FunctionPass {
     const OpcodeForm& form = module_.form(f_[id]);
     const bool isSubtracted = isSubtraction(form);
     if (!isSubtracted && !isAddition(form)) return;
-    const bool isGuarded = f_[id].is(Instruction::Guarded);
-    const auto operands = f_.operandsOf(f_[id]).subspan(isGuarded ? 1 : 0);
+    const auto operands = unguarded(f_, id);
     if (operands.size() != 3 || !operands[0].isRegister()) return;
     for (std::size_t k = 1; k < (isSubtracted ? 2u : 3u); ++k)
       if (operands[k].isRegister() && operands[k].payload == operands[0].payload && operands[k].flags == 0)
@@ -295,7 +295,7 @@ bool hasStep(const Module& module, const Function& f, const Cfg& cfg, const Loop
     if (!f[id].isInstruction()) continue;
     const OpcodeForm& form = module.form(f[id]);
     if (!isAddition(form) && !isSubtraction(form)) continue;
-    const auto operands = f.operandsOf(f[id]).subspan(f[id].is(Instruction::Guarded) ? 1 : 0);
+    const auto operands = unguarded(f, id);
     const bool isStep = operands.size() == 3 && operands[0].isRegister() &&
                         std::ranges::any_of(operands.subspan(1), [&](const Operand& o) {
                           return o.isRegister() && o.payload == operands[0].payload;

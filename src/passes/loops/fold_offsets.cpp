@@ -22,16 +22,12 @@
 #include "passes/util/insert_copy.h"
 #include "passes/util/machine_prices.h"
 #include "passes/util/missed_remarks.h"
+#include "passes/util/unguarded.h"
 
 namespace ptxopt {
 namespace {
 
 constexpr unsigned kMostRounds = 4;  // for bases that begin with constants themselves
-
-// The instruction's operands without its guard.
-std::span<const Operand> unguarded(const Function& f, InstrId id) {
-  return f.operandsOf(f[id]).subspan(f[id].is(Instruction::Guarded) ? 1 : 0);
-}
 
 // A sum of 64 bits with a number: result, register, and what is added.
 struct ConstantSum {

@@ -31,6 +31,7 @@
 #include "passes/util/missed_remarks.h"
 #include "passes/util/opaque_numbers.h"
 #include "passes/util/parameter_values.h"
+#include "passes/util/unguarded.h"
 
 namespace ptxopt {
 namespace {
@@ -54,8 +55,7 @@ class FactorHolding : FunctionPass {
 
   // `candidates`: the wide products with a number.
   bool run(std::span<const InstrId> candidates) {
-    for (const InstrId id : candidates)
-      isProduct_[f_.operandsOf(f_[id])[f_[id].is(Instruction::Guarded) ? 1 : 0].payload] = true;
+    for (const InstrId id : candidates) isProduct_[unguarded(f_, id)[0].payload] = true;
     for (const InstrId id : f_)
       if (slots_[id].valid())
         for (const Operand& o : f_.operandsOf(f_[id])) note(o, id);
@@ -111,7 +111,7 @@ class FactorHolding : FunctionPass {
     std::vector<bool> isAdded(f_.registers.size());
     for (const InstrId id : f_) {
       if (!slots_[id].valid() || !isAddition(module_.form(f_[id]))) continue;
-      const auto operands = f_.operandsOf(f_[id]).subspan(f_[id].is(Instruction::Guarded) ? 1 : 0);
+      const auto operands = unguarded(f_, id);
       if (operands.size() != 3 || !operands[1].isRegister() || !operands[2].isRegister()) continue;
       for (const std::size_t k : {1u, 2u})
         if (isProduct_[operands[k].payload] && isParameter(operands[3 - k].reg()))
@@ -228,7 +228,7 @@ std::vector<InstrId> numberProducts(const Module& module, const Function& f) {
     if (!f[id].isInstruction()) continue;
     const OpcodeForm& form = module.form(f[id]);
     if (!isExactlyWide(form, Op::Mul) && !isExactlyWide(form, Op::Mad)) continue;
-    const auto operands = f.operandsOf(f[id]).subspan(f[id].is(Instruction::Guarded) ? 1 : 0);
+    const auto operands = unguarded(f, id);
     if (operands.size() >= 3 && operands[0].isRegister() && immediate(f, operands[2])) found.push_back(id);
   }
   return found;
