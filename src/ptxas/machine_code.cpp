@@ -37,6 +37,7 @@ ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
   result.work = roundedWork(time.whole.work);
   const auto cyclesOf = [&](const ScenarioTime& s) { return rounded(s.cycles); };
   std::ranges::transform(time.whole.scenarios, result.whole.begin(), cyclesOf);
+  std::ranges::transform(time.alone, result.alone.begin(), cyclesOf);
   for (const RegionTime& r : time.regions) {
     if (r.region.loop == Region::kNone || !code.flow.loops()[r.region.loop].isInnermost) continue;
     ModelledTime::Loop& loop = result.inner.emplace_back();

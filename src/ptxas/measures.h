@@ -25,6 +25,7 @@ struct ModelledTime {
   Cycles whole{};           // from its beginning to its end, kAssumedRounds of each loop
   timing::Work work;        // as `whole`
   std::vector<Loop> inner;  // innermost ones, by address
+  Cycles alone{};           // as `whole`, with one warp for each part of an SM
   friend bool operator==(const ModelledTime&, const ModelledTime&) = default;
 };
 

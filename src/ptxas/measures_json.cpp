@@ -40,6 +40,7 @@ Json timeToJson(const std::optional<ModelledTime>& time) {
     inner.push_back({{"rounds", loop.rounds}, {"cycles", loop.cycles}, {"work", workToJson(loop.work)}});
   return {{"model", time->model},
           {"whole", time->whole},
+          {"alone", time->alone},
           {"work", workToJson(time->work)},
           {"inner", std::move(inner)}};
 }
@@ -52,6 +53,7 @@ std::optional<ModelledTime> timeFrom(const Json& json, const std::string& model)
   found->at("model").get_to(time.model);
   if (time.model != model) return std::nullopt;
   found->at("whole").get_to(time.whole);
+  found->at("alone").get_to(time.alone);
   time.work = workFrom(found->at("work"));
   for (const Json& loop : found->at("inner"))
     time.inner.push_back({loop.at("rounds").get<double>(), loop.at("cycles").get<ModelledTime::Cycles>(),

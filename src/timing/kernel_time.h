@@ -59,6 +59,8 @@ struct FunctionTime {
   uint32_t warps = 0;               // of an SM, that the estimate is for
   std::vector<RegionTime> regions;  // as regionsOf() has them
   RegionTime whole;                 // without a region: a warp from its beginning to its end
+  // As `whole`, while a part of an SM has this warp alone: of a small grid, or where blocks need much shared memory.
+  std::array<ScenarioTime, kScenarios> alone;
 };
 
 // Rounds of each loop where nobody says more.

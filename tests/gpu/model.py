@@ -2,7 +2,7 @@
 such command.
 
 How often loops go round comes from the small launch, counted in the interpreter, of before and after alike.
-latencies() are those of the model's tables, for fit.py to print beside what it measured.
+latencies() and uses() are those of the model's tables, for fit.py to print beside what it measured.
 """
 import json
 import re
@@ -67,7 +67,7 @@ def expanded(body, words, arguments):
 
 
 def latencies(architecture):
-    """kind -> cycles, memory as GlobalLoad:L1 and its like; nothing where there is no model."""
+    """kind -> cycles, memory as GlobalLoad:L1 and Bytes:L2 and their like; nothing where there is no model."""
     if not TIMING.is_dir():
         return {}
     number = int(re.sub(r"\D", "", architecture))
@@ -76,4 +76,16 @@ def latencies(architecture):
     memory = rows((TIMING / "memory.def").read_text(encoding="utf-8"), "TIMING_MEMORY")
     known = max((int(row[0]) for row in memory if int(row[0]) <= number), default=0)
     found.update({f"GlobalLoad:{row[1]}": float(row[2]) for row in memory if int(row[0]) == known})
+    found.update({f"Bytes:{row[1]}": float(row[4]) for row in memory if int(row[0]) == known})
+    return found
+
+
+def uses(architecture):
+    """kind -> unit -> cycles."""
+    if not TIMING.is_dir():
+        return {}
+    number, found = int(re.sub(r"\D", "", architecture)), {}
+    for kind, first, last, unit, cycles, _ in rows((TIMING / "uses.def").read_text(encoding="utf-8"), "TIMING_USE"):
+        if int(first) <= number <= int(last):
+            found.setdefault(kind, {})[unit] = float(cycles)
     return found

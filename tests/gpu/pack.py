@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Makes the folder of the GPU bench that is carried to a machine with a GPU.
 
-  tests/gpu/pack.py --tool PTXOPT --archs sm_80,sm_90 -o FOLDER [--only GLOB] [--guarded] [--options '-O2'] [--ptx-only]
+  tests/gpu/pack.py --tool PTXOPT --archs sm_80,sm_90 -o FOLDER [--only GLOB] [--guarded] [--options '-O2'] [--compiler clang] [--ptx-only]
 
-For each architecture: nvcc -O3 makes PTX of kernels/*.cu, ptxopt optimizes it without the guard, ptxas makes cubins of both.
+For each architecture: nvcc -O3, or clang, makes PTX of kernels/*.cu, ptxopt optimizes it without the guard, ptxas makes cubins of both.
 With --guarded a third variant is what ptxopt makes with the guard. The folder has these, the PTX, the scripts that run
 there, and manifest.json, which says all about them: launches, whether the machine code of a kernel changed, what the tool
 models where it does, which programs made it.
 
-Exit codes: 0 made, 1 a program failed, 2 usage, 77 no nvcc or ptxas.
+Exit codes: 0 made, 1 a program failed, 2 usage, 77 no nvcc, ptxas or clang.
 """
 import argparse
 import collections
@@ -27,8 +27,9 @@ sys.path.append(str(HERE.parent / "lib"))
 import machine_code  # noqa: E402
 import model  # noqa: E402
 import probes  # noqa: E402
+import streams  # noqa: E402
 from cases import BOTTLENECKS, CASES  # noqa: E402
-from compilers import find  # noqa: E402
+from compilers import cuda_by_clang, find  # noqa: E402
 from run import FORMAT  # noqa: E402
 from toolkit import real_ptxas  # noqa: E402
 
@@ -36,7 +37,7 @@ CARRIED = ("architecture.py", "arguments.py", "bench.py", "compare.py", "content
            "rank.py", "report.py", "run.py", "README.md")
 LIMIT = 300  # seconds for one program
 NO_PROGRAM = 77
-FILL, DRAM = "fill.cu", "probe_dram.cu"
+FILL, MEMORY = "fill.cu", "probe_memory.cu"
 
 
 class Failure(Exception):
@@ -56,8 +57,8 @@ def call(command, environment=None):
 
 
 class Packer:
-    def __init__(self, options, nvcc, ptxas):
-        self.options, self.nvcc, self.ptxas = options, nvcc, ptxas
+    def __init__(self, options, nvcc, ptxas, clang):
+        self.options, self.nvcc, self.ptxas, self.clang = options, nvcc, ptxas, clang
         self.folder = Path(options.output)
         self.flags = options.options.split()
 
@@ -75,14 +76,30 @@ class Packer:
     def variant(self, ptx, architecture):
         return {"ptx": self.named(ptx), "cubin": self.named(self.assemble(ptx, architecture))}
 
+    def compile(self, name, architecture, ptx):
+        if self.options.compiler == "clang" and name not in (FILL, MEMORY):
+            call([*cuda_by_clang(self.clang, architecture, "-O3"), HERE / "kernels" / name, "-o", ptx])
+        else:
+            call([self.nvcc, f"-arch={architecture}", "-O3", "-w", "-ptx", HERE / "kernels" / name, "-o", ptx])
+
+    def source_or_none(self, name, architecture):
+        """clang has no headers of CUDA here, and does not take every file."""
+        try:
+            return self.source(name, architecture)
+        except Failure as error:
+            if self.options.compiler != "clang" or "clang" not in str(error).partition(":")[0]:
+                raise
+            print(f"{architecture}: clang does not take {name}")
+            return None
+
     def source(self, name, architecture):
         """The variants of one file of kernels."""
         folder = self.folder / "images" / architecture
         folder.mkdir(parents=True, exist_ok=True)
         before, after, guarded = (folder / f"{Path(name).stem}.{variant}.ptx" for variant in ("before", "after", "after-guarded"))
-        call([self.nvcc, f"-arch={architecture}", "-O3", "-w", "-ptx", HERE / "kernels" / name, "-o", before])
+        self.compile(name, architecture, before)
         variants = {"before": self.variant(before, architecture)}
-        if name not in (FILL, DRAM):
+        if name not in (FILL, MEMORY):
             call([self.options.tool, before, "-o", after, *self.flags], {"PTXOPT_GUARD": "off"})
             variants["after"] = self.variant(after, architecture)
             if self.options.guarded:
@@ -97,18 +114,18 @@ class Packer:
 
     # ---- probes ----
 
-    def probe(self, probe, architecture, isa):
+    def probe(self, probe, name, architecture, isa, more):
         folder = self.folder / "probes" / architecture
         folder.mkdir(parents=True, exist_ok=True)
-        ptx = folder / f"{probe.name}.ptx"
+        ptx = folder / (re.sub(r"\W+", "-", name) + ".ptx")
         ptx.write_text(probe.text(architecture, isa), encoding="utf-8")
-        row = {"name": probe.name, "kinds": probe.kinds, "lengths": [probes.SHORT, probes.LONG], "inputs": probes.INPUTS}
+        row = {"name": name, "kinds": probe.kinds, "lengths": probe.lengths, "inputs": probes.INPUTS, **more}
         try:
             row.update(self.variant(ptx, architecture))
         except Failure as error:
             return {**row, "note": "ptxas refuses it: " + next((line for line in str(error).splitlines() if "error" in line), str(error))}
         if row["cubin"]:
-            found = self.step_of(self.code(row))
+            found = self.step_of(self.code(row), *probe.lengths)
             row["machine_step"] = found
             for opcode, kinds in probes.OTHER_UNITS.items():
                 if opcode in found:
@@ -118,19 +135,23 @@ class Packer:
         return row
 
     @staticmethod
-    def step_of(code):
+    def step_of(code, shorter, longer):
         """Opcode -> how many of it a step has."""
         def opcodes(text):
             words = [int.from_bytes(text[at:at + 2], "little") for at in range(0, len(text), 16)]
             return collections.Counter(w & 0xFFF for w in words if w >> 12 & 15 != machine_code.NEVER and w & 0xFFF != machine_code.NOP)
-        short, long = (opcodes(code[f"probe_{length}"]) for length in (probes.SHORT, probes.LONG))
-        steps = probes.LONG - probes.SHORT
+        short, long = (opcodes(code[f"probe_{length}"]) for length in (shorter, longer))
+        steps = longer - shorter
         return {f"0x{op:03x}": round((long[op] - short[op]) / steps, 3) for op in long if abs(long[op] - short[op]) * 10 > steps}
 
     def all_probes(self, architecture, images):
         isa = re.search(r"^\.version\s+(\S+)", (self.folder / images[FILL]["before"]["ptx"]).read_text(encoding="utf-8"), re.M)[1]
-        rows = [self.probe(p, architecture, isa) for p in probes.PROBES if p.least <= number(architecture)]
-        return rows + [{"name": "load-dram", "kinds": "GlobalLoad:Dram", **images[DRAM]["before"]}]
+        rows = [self.probe(p, p.name, architecture, isa, {}) for p in probes.PROBES if p.least <= number(architecture)]
+        rows += [self.probe(s, f"stream {s.name}", architecture, isa, {"threads": s.threads, "instructions": s.instructions})
+                 for s in streams.STREAMS if s.least <= number(architecture)]
+        image = images[MEMORY]["before"]
+        return rows + [{"name": f"{name}-{place.lower()}", "kinds": f"{kind}:{place}", **image}
+                       for name, kind in (("chase", "GlobalLoad"), ("bytes", "Bytes")) for place in ("L2", "Dram")]
 
     # ---- all of it ----
 
@@ -139,14 +160,15 @@ class Packer:
         if not chosen:
             raise Failure(f"no kernel is named '{options.only}'")
         architectures = options.archs.split(",")
-        files = {a: sorted({c.file for c in chosen if c.least <= number(a)}) + [FILL, DRAM] for a in architectures}
+        files = {a: sorted({c.file for c in chosen if c.least <= number(a)}) + [FILL, MEMORY] for a in architectures}
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            made = {(a, f): pool.submit(self.source, f, a) for a in architectures for f in files[a]}
-            images = {a: {f: made[a, f].result() for f in files[a]} for a in architectures}
+            made = {(a, f): pool.submit(self.source_or_none, f, a) for a in architectures for f in files[a]}
+            images = {a: {f: made[a, f].result() for f in files[a] if made[a, f].result()} for a in architectures}
+        chosen = [c for c in chosen if any(c.file in images[a] for a in architectures)]
         rows = [self.case(c, architectures, images) for c in chosen]
         manifest = {"format": FORMAT, "made_by": self.programs(), "options": options.options, "architectures": architectures,
                     "bottlenecks": BOTTLENECKS, "images": images, "cases": rows,
-                    "latencies": {a: model.latencies(a) for a in architectures},
+                    "latencies": {a: model.latencies(a) for a in architectures}, "uses": {a: model.uses(a) for a in architectures},
                     "probes": {a: [] if options.no_probes else self.all_probes(a, images[a]) for a in architectures}}
         (self.folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         for name in CARRIED:
@@ -177,7 +199,8 @@ class Packer:
     def programs(self):
         ptxas = re.search(r"V([\d.]+)", call([self.ptxas, "--version"])) if self.ptxas else None
         return {"ptxopt": call([self.options.tool, "--version"]).strip(), "ptxas": ptxas[1] if ptxas else None,
-                "nvcc": re.search(r"V([\d.]+)", call([self.nvcc, "--version"]))[1]}
+                "nvcc": re.search(r"V([\d.]+)", call([self.nvcc, "--version"]))[1],
+                "compiler": self.options.compiler if self.options.compiler == "nvcc" else call([self.clang, "--version"]).splitlines()[0]}
 
 
 def main():
@@ -191,15 +214,17 @@ def main():
     parser.add_argument("--ptx-only", action="store_true", help="no cubins: the driver compiles")
     parser.add_argument("--no-probes", action="store_true", help="nothing for --fit")
     parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("--compiler", choices=("nvcc", "clang"), default="nvcc", help="what makes PTX; clang, without CUDA's headers, of most files")
     options = parser.parse_args()
+    clang = find("CLANG", "clang-19", "clang")
     nvcc, ptxas = find("NVCC", "nvcc"), None if options.ptx_only else real_ptxas()
     if options.guarded and options.ptx_only:
         parser.error("--guarded needs ptxas, and --ptx-only does without")
-    if not nvcc or not (ptxas or options.ptx_only):
-        print("pack.py: there is no nvcc, or no ptxas")
+    if not nvcc or not (ptxas or options.ptx_only) or not clang and options.compiler == "clang":
+        print("pack.py: there is no nvcc, no ptxas, or no clang")
         return NO_PROGRAM
     try:
-        manifest = Packer(options, nvcc, ptxas).pack()
+        manifest = Packer(options, nvcc, ptxas, clang).pack()
     except Failure as error:
         print(f"pack.py: {error}", file=sys.stderr)
         return 1

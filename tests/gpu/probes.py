@@ -1,4 +1,4 @@
-"""Probes for latencies: chains of one instruction, each of which waits for the one before.
+"""Probes for latencies: chains of one instruction, each of which waits for the one before. And streams (streams.py).
 
 A probe is two kernels that differ in nothing but the length of the chain in their loop. The difference of their cycles by
 the difference of their steps is the latency; what a loop and reading the clock cost is in both. pack.py checks in the
@@ -91,11 +91,12 @@ class Probe:
     before: str = ""
     least: int = 75  # architecture
     instructions: int = 1  # of a step, in machine code
+    lengths: tuple = (SHORT, LONG)
 
     def text(self, target, isa):
         head = HEAD.format(isa=isa, target=target)
         kernels = [KERNEL.format(name=f"probe_{length}", before="\t" + self.before, steps=f"\t{self.step}\n" * length)
-                   for length in (SHORT, LONG)]
+                   for length in self.lengths]
         return head + "".join(kernels)
 
 
@@ -137,7 +138,6 @@ PROBES = [
     Probe("load-shared", "SharedLoad", "ld.shared.b32 %x, [%x];", "mov.u32 %x, cells;\n\tst.shared.b32 [%x], %x;"),
     Probe("load-local", "LocalLoad+GlobalLoad:L1", "ld.local.b32 %x, [%x];", "mov.u32 %x, stack;\n\tst.local.b32 [%x], %x;"),
     Probe("load-global-l1", "GlobalLoad:L1", "ld.global.ca.b64 %lx, [%lx];", "mov.b64 %lx, %data;\n\tst.global.b64 [%lx], %lx;"),
-    Probe("load-global-l2", "GlobalLoad:L2", "ld.global.cg.b64 %lx, [%lx];", "mov.b64 %lx, %data;\n\tst.global.b64 [%lx], %lx;"),
     Probe("atomic-shared", "SharedAtomic", "atom.shared.exch.b32 %x, [cells], %x;"),
     Probe("atomic-global", "GlobalAtomic+GlobalLoad:L2", "atom.global.exch.b32 %x, [%data], %x;"),
     Probe("barrier", "Barrier", "bar.sync 0;"),

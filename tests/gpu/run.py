@@ -25,6 +25,7 @@ import math
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import compare
@@ -195,8 +196,11 @@ def run(options):
         if same:
             print(f"{len(same)} kernels have the same machine code before and after: {' '.join(same)}")
     print(f"{'kernel':20} {'bound by':10} {'before, us':>11} {'variant':14} {'after / before':28} {'verdict':22} model: L1 L2 DRAM")
-    results = []
+    results, end = [], time.monotonic() + options.limit
     for case in chosen:
+        if time.monotonic() > end:
+            print(f"{len(chosen) - len(results)} kernels are left out: {options.limit:g} s are over")
+            break
         answer = run_job(folder, job_of(case, architecture, manifest, options), options)
         print_case(case, answer, architecture)
         results.append((case, answer))
@@ -218,6 +222,7 @@ def parse(arguments):
     parser.add_argument("--manifest", type=Path, default=HERE / "manifest.json", help="default: the one beside this script")
     parser.add_argument("--filter", default="*", metavar="GLOB", help="only kernels, or with --fit probes, of these names")
     parser.add_argument("--seconds", type=float, default=2.0, help="of timing for each kernel [2]")
+    parser.add_argument("--limit", type=float, default=math.inf, metavar="S", help="start no kernel after so many seconds")
     parser.add_argument("--json", metavar="OUT", help="everything, as JSON")
     parser.add_argument("--fit", action="store_true", help="measure latencies instead: fit.py")
     parser.add_argument("--driver", metavar="LIBRARY", help="default: $PTXOPT_GPU_DRIVER, or libcuda.so.1")

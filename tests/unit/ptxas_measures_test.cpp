@@ -160,11 +160,34 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   CHECK(whole.sign > 0);
   CHECK(whole.text() == "DRAM 3000 -> 3020");
   CHECK(by(base, timed({900, 2000, 3014}, {{10, 20, 30}, {40, 40, 40}})).sign < 0);
-  // A loop may not get slower because the rest shrank.
-  const Comparison loop = by(base, timed({900, 1900, 2900}, {{10, 20, 30}, {40, 40.5, 40}}));
+  // A loop may not get slower because the rest shrank: here it takes 4 cycles more, and the whole 11 less.
+  const Comparison loop = by(base, timed({989, 1989, 2989}, {{10, 20, 30}, {40, 40.5, 40}}));
   CHECK(loop.sign > 0);
   CHECK(loop.by == Measure::Cycles);
   CHECK(loop.text() == "L2 40.00 -> 40.50 in innermost loop 2");
+  // A little slower it may get if the whole gains three times as much, here and where it is not slower.
+  const ModelledTime::Cycles less{988, 1988, 2988};
+  CHECK(by(base, timed(less, {{10, 20, 30}, {40, 40.5, 40}})).text() == "L1 1000 -> 988");
+  CHECK(by(base, timed({1000, 1988, 3001}, {{10, 20, 30}, {40, 40.5, 40}})).sign < 0);
+  CHECK(by(base, timed({988, 1989, 2988}, {{10, 20, 30}, {40, 40.5, 40}})).sign > 0);
+  // All slips count together.
+  CHECK(by(base, timed(less, {{10, 20.5, 30}, {40, 40.5, 40}})).sign > 0);
+  // By more than a cycle and a tenth it may not, whatever the whole gains.
+  CHECK(by(base, timed({500, 1500, 2500}, {{11, 20, 30}, {44, 40, 40}})).sign < 0);
+  CHECK(by(base, timed({500, 1500, 2500}, {{11.1, 20, 30}, {40, 40, 40}})).sign > 0);
+  CHECK(by(base, timed({500, 1500, 2500}, {{10, 20, 30}, {44.1, 40, 40}})).sign > 0);
+  // With one warp a scheduler nothing may get slower, and what gets faster there counts.
+  FunctionMeasures sparse = base, slower = timed({900, 1900, 2900}, {{10, 20, 30}, {40, 40, 40}});
+  sparse.time->alone = slower.time->alone = {4000, 5000, 6000};
+  CHECK(by(sparse, slower).sign < 0);
+  slower.time->alone = {4000, 5030, 5000};
+  CHECK(by(sparse, slower).text() == "L2 5000 -> 5030 with one warp a scheduler");
+  CHECK(by(sparse, slower).sign > 0);
+  slower = sparse;
+  slower.instructions = 110;
+  slower.time->alone = {4000, 5000, 5900};
+  CHECK(by(sparse, slower).text() == "DRAM 6000 -> 5900 with one warp a scheduler");
+  CHECK(by(sparse, slower).sign < 0);
   // One that got faster counts where the whole is the same; where the whole got slower it does not.
   FunctionMeasures more = timed({1000, 2000, 3000}, {{10, 15, 30}, {40, 40, 40}});
   more.instructions = 110;

@@ -107,8 +107,11 @@ std::string timeJson(const TimeReport& report, bool code) {
                   {"threads", f.threads},
                   {"warps", f.time.warps}};
     function["cycles"] = Json::object();
-    for (std::size_t s = 0; s < kScenarios; ++s)
+    function["cycles-alone"] = Json::object();
+    for (std::size_t s = 0; s < kScenarios; ++s) {
       function["cycles"][kScenarioKeys[s]] = rounded(f.time.whole.scenarios[s].cycles);
+      function["cycles-alone"][kScenarioKeys[s]] = rounded(f.time.alone[s].cycles);
+    }
     function["regions"] = Json::array();
     for (const RegionTime& r : f.time.regions) function["regions"].push_back(regionJson(report, f, r, code));
     json["functions"].push_back(std::move(function));

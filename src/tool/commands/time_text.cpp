@@ -77,14 +77,18 @@ class FunctionText {
       table.addRow(std::move(row));
     }
     table.addRule();
-    std::vector<Table::Cell> sum{"the whole, all rounds", "", "", ""};
+    addSum(table, "the whole, all rounds", f_.time.whole.scenarios);
+    addSum(table, "with one warp a scheduler", f_.time.alone);
+    out_ += table.text({.colours = options_.colours, .width = options_.width, .indent = "  "});
+  }
+
+  static void addSum(Table& table, std::string name, const std::array<ScenarioTime, kScenarios>& times) {
+    std::vector<Table::Cell> sum{std::move(name), "", "", ""};
     for (std::size_t s = 0; s < kScenarios; ++s) {
-      const ScenarioTime& time = f_.time.whole.scenarios[s];
-      sum.emplace_back(fmt::format("{:.0f}", time.cycles), Style::Strong);
-      sum.emplace_back(nameOf(time.bottleneck, static_cast<Scenario>(s)), Style::Faint);
+      sum.emplace_back(fmt::format("{:.0f}", times[s].cycles), Style::Strong);
+      sum.emplace_back(nameOf(times[s].bottleneck, static_cast<Scenario>(s)), Style::Faint);
     }
     table.addRow(std::move(sum));
-    out_ += table.text({.colours = options_.colours, .width = options_.width, .indent = "  "});
   }
 
   void loopDetails(const RegionTime& r) {

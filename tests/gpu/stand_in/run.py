@@ -38,6 +38,7 @@ import figures  # noqa: E402
 import fit  # noqa: E402
 import model  # noqa: E402
 import probes  # noqa: E402
+import streams  # noqa: E402
 import settings  # noqa: E402
 import texts  # noqa: E402
 from architecture import NoImage, choose  # noqa: E402
@@ -333,11 +334,18 @@ class Test:
     def fit(self):
         known = fit.solve({"a": ("A", 4.0), "ab": ("A+B", 10.0), "bbc": ("B+B+C", 13.0), "de": ("D+E", 5.0), "ff": ("F+F", 6.0)})
         check(known == {"A": 4, "B": 6, "C": 1, "F": 3}, known)
-        rows = fit.table_rows("sm_90a", {"Fp32": 4.04, "GlobalLoad:L2": 260.4})
-        check(rows == ["TIMING_LATENCY(Fp32, 90, 90, 4, Measured)  // 4.04", "TIMING_MEMORY(90, L2, 260, Measured, ...)  // the latency alone"], rows)
+        rows = fit.table_rows("sm_90a", {"Fp32": 4.04, "GlobalLoad:L2": 260.4, "Bytes:L2": 35.04, "Bytes:Dram": 9.9})
+        check(rows == ["TIMING_LATENCY(Fp32, 90, 90, 4, Measured)  // 4.04", "TIMING_MEMORY(90, Dram, ..., Measured, 9.9, Measured)",
+                       "TIMING_MEMORY(90, L2, 260.4, Measured, 35.0, Measured)"], rows)
+        stream = {"kinds": "Fp32+IntegerMultiply*2", "instructions": 3}
+        uses = {"Fp32": {"Fma": 1}, "IntegerMultiply": {"Fma": 1, "FmaHeavy": 2}}
+        check([fit.modelled_of(stream, {}, uses), fit.modelled_of(stream, {}, {}), fit.modelled_of({"kinds": "Fp32+Logic"}, {"Fp32": 4, "Logic": 5}, {})]
+              == [4, None, 9], "what the model has for a stream, and for a chain")
         table = model.latencies("sm_80")
         kinds = {kind for probe in probes.PROBES for kind in probe.kinds.split("+")}
         check(kinds <= set(table), "the model has no latencies of", kinds - set(table))
+        kinds, table = {kind for stream in streams.STREAMS for kind, _ in fit.counted(stream.kinds)}, model.uses("sm_90")
+        check(kinds <= set(table), "the model has no uses of", kinds - set(table))
         folder, manifest = self.packed()
         check(not any(probe.get("note") for probe in manifest["probes"]["sm_80"]), "probes that ptxas folds")
         out = self.work / "fit.json"
