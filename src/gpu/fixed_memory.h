@@ -1,8 +1,9 @@
 // Device memory at given addresses.
 //
 // What a record holds are pointers, in parameters and in buffers, so its memory has to lie where it lay. The driver's virtual
-// memory functions reserve an address, and map memory there: in pieces of the granularity of the device (2 MiB), so that
-// buffers of one piece share it. What is between buffers gets a pattern, which shows who writes there.
+// memory functions reserve addresses, and map memory there: in pieces of the granularity of the device (2 MiB), so that
+// buffers of one piece share it. What is between buffers gets a pattern, which shows who writes there. Addresses are
+// reserved in multiples of 32 MiB, because of less the driver does not let one choose the place.
 //
 // Declined, with a reason that names the buffer: an address that is not free in this process, or that no device has.
 #pragma once
@@ -37,6 +38,13 @@ class FixedMemory {
   struct Range {
     uint64_t begin, end;
   };
+  struct Mapping {
+    Range range;
+    Place first;  // in it
+  };
+  std::vector<Mapping> mappingsOf(const std::vector<Place>& places, uint64_t piece);
+  bool reserve(Range range) const;
+
   const Driver& driver_;
   std::vector<Range> gaps_;
   uint64_t bytes_ = 0;

@@ -147,7 +147,7 @@ class Packer:
     def all_probes(self, architecture, images):
         isa = re.search(r"^\.version\s+(\S+)", (self.folder / images[FILL]["before"]["ptx"]).read_text(encoding="utf-8"), re.M)[1]
         rows = [self.probe(p, p.name, architecture, isa, {}) for p in probes.PROBES if p.least <= number(architecture)]
-        rows += [self.probe(s, f"stream {s.name}", architecture, isa, {"threads": s.threads, "instructions": s.instructions})
+        rows += [self.probe(s, f"stream {s.name}", architecture, isa, {"threads": s.threads, "instructions": s.instructions, "times": streams.TIMES})
                  for s in streams.STREAMS if s.least <= number(architecture)]
         image = images[MEMORY]["before"]
         return rows + [{"name": f"{name}-{place.lower()}", "kinds": f"{kind}:{place}", **image}

@@ -2,7 +2,8 @@
 
 A stream is, as a probe is, two kernels that differ in nothing but the number of steps in their loop. Each thread has CHAINS
 chains that do not depend on one another, and a block of THREADS threads fills the four parts of an SM, so that what a step
-takes is the time of the unit that has most to do. `kinds` are those of a step; the model's time is the longest sum of
+takes is the time of the unit that has most to do. Each warp says when it began and ended, since warps that others keep
+from issuing begin late. `kinds` are those of a step; the model's time is the longest sum of
 uses.def over the units. A step of two kinds takes the sum of both where they share a unit, else the longer one.
 
 # in a step is the number of the chain, @ is how many steps of the chain lie before: for offsets that are all different.
@@ -12,11 +13,13 @@ from dataclasses import dataclass
 SHORT, LONG = 128, 384  # steps of a round; a round also has what its branch takes, which must not be longer
 CHAINS, THREADS = 8, 512
 FEW = (64, 192)  # where ptxas would need more registers than there are
+TIMES = 6144  # where the times of warps lie
 SPAN = 512  # bytes of memory for the results of a chain, and for what lies before a step
 
 HEAD = """.version {isa}
 .target {target}
 .address_size 64
+.const .align 4 .b8 zeros[256];
 """
 KERNEL = """
 .visible .entry {name}(.param .u64 out, .param .u64 data, .param .u32 rounds)
@@ -24,7 +27,7 @@ KERNEL = """
 {{
 	.reg .pred %p<8>, %done;
 	.reg .b32 %x<8>, %y<8>, %t<8>, %z<8>, %a, %b, %c, %i, %n, %lane, %cell, %wide, %k<6>, %m<8>;
-	.reg .b64 %lx<8>, %lz<8>, %la, %lb, %out, %data, %start, %end, %place, %spot;
+	.reg .b64 %lx<8>, %lz<8>, %la, %lb, %out, %data, %start, %end, %place, %spot, %zero, %warp;
 	.reg .f32 %fx<8>, %fa, %fb, %g<8>;
 	.reg .f64 %dx<8>, %da, %db, %h<4>;
 	.shared .align 16 .b8 cells[1024];
@@ -40,14 +43,17 @@ KERNEL = """
 	add.u32 %a, %a, %lane;
 	ld.global.b64 %la, [%data+96];
 	ld.global.b64 %lb, [%data+104];
+	ld.global.s32 %zero, [%data+152];
 	ld.global.f32 %fa, [%data+116];
 	ld.global.f32 %fb, [%data+120];
 	ld.global.f64 %da, [%data+136];
 	ld.global.f64 %db, [%data+144];
 	mul.wide.u32 %place, %lane, 4;
 	add.s64 %place, %place, %data;
+	add.s64 %place, %place, 4096; // after the inputs
 	mul.wide.u32 %spot, %lane, 16;
 	add.s64 %spot, %spot, %data;
+	add.s64 %spot, %spot, 4096;
 	mov.u32 %cell, cells;
 	mad.lo.u32 %wide, %lane, 16, %cell;
 	mad.lo.u32 %cell, %lane, 4, %cell;
@@ -62,13 +68,18 @@ KERNEL = """
 $loop:
 	.pragma "nounroll";
 {steps}
+	add.s64 %place, %place, %zero; // so that loads stay in the loop
+	add.s64 %spot, %spot, %zero;
 	add.u32 %i, %i, 1;
 	setp.lt.u32 %done, %i, %n;
 	@%done bra $loop;
-	bar.sync 0;
 	mov.u64 %end, %clock64;
-	sub.u64 %end, %end, %start;
-	st.global.u64 [%out], %end;
+	mov.u32 %i, %tid.x;
+	shr.u32 %i, %i, 5;
+	mul.wide.u32 %warp, %i, 16;
+	add.s64 %warp, %warp, %out;
+	st.global.u64 [%warp+{times}], %start;
+	st.global.u64 [%warp+{times}+8], %end;
 {ends}
 	ret;
 }}
@@ -120,7 +131,7 @@ class Stream:
     def kernel(self, length):
         starts = [numbered(START, i) for i in range(CHAINS)] + [f"\tmov.f64 %h{i}, %da;" for i in range(4)]
         ends = [numbered(END, i, i * SPAN) for i in range(CHAINS)] + [f"\tst.global.f64 [%out+{CHAINS * SPAN + 8 * i}], %h{i};" for i in range(4)]
-        return KERNEL.format(name=f"probe_{length}", threads=self.threads, starts="\n".join(starts), before="\t" + self.before,
+        return KERNEL.format(name=f"probe_{length}", threads=self.threads, times=TIMES, starts="\n".join(starts), before="\t" + self.before,
                              steps="\n".join("\t" + self.step_of(i) for i in range(length)), ends="\n".join(ends))
 
 
@@ -137,7 +148,7 @@ WIDE = "mov.b64 {%m#,%z#}, %lx#;\n\tmul.wide.u32 %lx#, %z#, %a;"
 ADD = "add.s32 %m#, %x#, %y#;\n\tadd.s32 %x#, %m#, %c;\n\tlop3.b32 %y#, %y#, %x#, %b, 0xE8;"
 LOGIC = "lop3.b32 %x#, %x#, %y#, %b, 0xE8;\n\tlop3.b32 %y#, %y#, %x#, %c, 0x96;"
 ONE_LOGIC = "lop3.b32 %t#, %t#, %z#, 0x5A5A1234, 0xE8;"
-SHIFT = "shf.l.wrap.b32 %t#, %t#, %z#, %b;"
+SHIFT = "shf.l.wrap.b32 %t#, %t#, %z#, %z#;"
 HALF = "fma.rn.f16x2 %t#, %t#, %a, %a;"
 DOUBLE = "fma.rn.f64 %dx#, %dx#, %da, %da;"
 ROOT = "rsqrt.approx.ftz.f32 %fx#, %fx#;"
@@ -163,7 +174,7 @@ STREAMS = [
     Stream("exponential", "SpecialExponential", "ex2.approx.ftz.f32 %fx#, %fx#;"),
     Stream("count-bits", "BitCount", "popc.b32 %x#, %x#;"),
     Stream("convert", "AluConvert+Convert", "cvt.rn.f32.s32 %fx#, %x#;\n\tcvt.rni.s32.f32 %x#, %fx#;", 2),
-    Stream("convert-half", "AluConvert", "cvt.rn.f16x2.f32 %x#, %fx#, %fa;\n\tmov.b32 %fx#, %x#;", least=80),
+    Stream("convert-half", "AluConvert", "cvt.rn.f16x2.f32 %x#, %fx#, %fx#;\n\tmov.b32 %fx#, %x#;", least=80),
     Stream("convert-double", "Convert64+Convert64", "cvt.f64.f32 %dx#, %fx#;\n\tcvt.rn.f32.f64 %fx#, %dx#;", 2),
     # Which share a unit.
     Stream("fma, multiply-add", "Fp32+IntegerMultiply", f"{FMA}\n\t{MAD}", 2),
@@ -173,7 +184,7 @@ STREAMS = [
     Stream("multiply-add, logic", "IntegerMultiply+Logic", f"{MAD}\n\t{ONE_LOGIC}", 2),
     Stream("multiply-wide, logic", "IntegerMultiplyWide+Logic", f"{WIDE}\n\t{ONE_LOGIC}", 2),
     Stream("multiply-add, multiply-wide", "IntegerMultiply+IntegerMultiplyWide", f"{MAD}\n\t{WIDE}", 2),
-    Stream("logic, shift", "Logic+Shift", f"lop3.b32 %x#, %x#, %y#, %b, 0xE8;\n\t{SHIFT}", 2),
+    Stream("logic, shift", "Logic+Shift", f"lop3.b32 %x#, %x#, %y#, 0x5A5A1234, 0xE8;\n\t{SHIFT}", 2),
     Stream("double, fma", "Fp64+Fp32", f"{DOUBLE}\n\t{FMA}", 2),
     Stream("double, multiply-add", "Fp64+IntegerMultiply", f"{DOUBLE}\n\t{MAD}", 2),
     Stream("double, half", "Fp64+Half", f"{DOUBLE}\n\t{HALF}", 2),
@@ -197,9 +208,10 @@ STREAMS = [
     Stream("load-matrix-4", "MatrixLoad*4", "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%x#,%y#,%t#,%z#}, [%x#];", before=ROWS),
     Stream("atomic-shared", "SharedAtomic", "atom.shared.add.u32 %x#, [%cell], %y#;"),
     Stream("load-global-4", "GlobalLoad+Logic*0.5", "ld.global.ca.b32 %x#, [%place+@+#*128];\n\txor.b32 %y#, %y#, %x#;", 1.5, threads=256, lengths=FEW),
-    Stream("load-global-16", "GlobalLoadWide*4+Logic*0.5", "ld.global.ca.v4.b32 {%x#,%t#,%m#,%z#}, [%spot+@*4+#*512];\n\txor.b32 %y#, %y#, %x#;", 1.8, threads=256, lengths=FEW),
+    Stream("load-global-16", "GlobalLoadWide*4+Logic*0.5", "ld.global.ca.v4.b32 {%x#,%t#,%m#,%z#}, [%spot+@*4+#*512];\n\txor.b32 %y#, %y#, %x#;", 1.5, threads=256, lengths=FEW),
     Stream("store-global-4", "GlobalStore", "st.global.b32 [%place+@+#*128], %x#;"),
-    Stream("load-constant", "ConstantLoad+Logic", "ld.const.b32 %x#, [%y#];\n\tand.b32 %y#, %x#, %c;", 2),
+    Stream("load-constant", "ConstantLoad+Logic", "ld.const.b32 %x#, [%y#];\n\tor.b32 %y#, %y#, %x#;", 2,
+           before=" ".join(f"mov.u32 %t{i}, zeros; cvt.u32.u64 %y{i}, %zero; add.u32 %y{i}, %y{i}, %t{i};" for i in range(CHAINS))),
     # Matrix products.
     matrix("matrix-half-1688", "MatrixHalf1688", "m16n8k8", "f32.f16.f16.f32", "{%k0,%k1}", "{%k4}", 75),
     matrix("matrix-half-16816", "MatrixHalf16816", "m16n8k16", "f32.f16.f16.f32", "{%k0,%k1,%k2,%k3}", "{%k4,%k5}", 80),

@@ -6,8 +6,11 @@ import math
 
 SCENARIOS = ("L1", "L2", "DRAM")
 SAME_TIME = 0.005  # of the cycles: less says nothing
+SAME_ALONE = 0.02  # with one warp a scheduler; data in L1 says nothing there
 WITNESSES = ("written", "computed", "read")
 ASSUMED_ROUNDS = 8
+# A loop may become slower by this part of its cycles, or by one cycle, if the whole gains several times as much.
+SLIP, SLIP_CYCLES, GAIN_OF_SLIP = 0.1, 1, 3
 UNROLLED = 1.9  # times the work of a round: less is not due to unrolling
 
 
@@ -21,8 +24,8 @@ def by_warps(before, after):
     return (b > a) - (b < a)
 
 
-def is_longer(a, b):
-    return b > a * (1 + SAME_TIME)
+def is_longer(a, b, same=SAME_TIME):
+    return b > a * (1 + same)
 
 
 def differ(a, b, factor):
@@ -57,12 +60,12 @@ def together(time):
     return cycles, {w: sum(loop["rounds"] * loop["work"][w] for loop in time["inner"]) for w in WITNESSES}
 
 
-def sign_of(a, b, rounds=1):
+def sign_of(a, b, rounds=1, same=SAME_TIME):
     """1 if any figure of `b`, by rounds of `a`, is longer, else -1 if any is shorter, else 0"""
     b = [y / rounds for y in b]
-    if any(is_longer(x, y) for x, y in zip(a, b)):
+    if any(is_longer(x, y, same) for x, y in zip(a, b)):
         return 1
-    return -1 if any(is_longer(y, x) for x, y in zip(a, b)) else 0
+    return -1 if any(is_longer(y, x, same) for x, y in zip(a, b)) else 0
 
 
 def copies_in(after, before):
@@ -105,11 +108,31 @@ def match_loops(before, after):
     return runs if at == len(after) else None
 
 
+def sign_of_whole(a, b):
+    """Of many warps, then of one for each part of an SM."""
+    many, one = sign_of(a["whole"], b["whole"]), sign_of(a["alone"][1:], b["alone"][1:], same=SAME_ALONE)
+    return one if many == 0 or one > 0 > many else many
+
+
+def gains_outweigh_slips(a, b):
+    for s in range(len(SCENARIOS)):
+        slips = 0
+        for x, y in zip(a["inner"], b["inner"]):
+            before, after = x["cycles"][s], y["cycles"][s]
+            if is_longer(before, after):
+                if after > before * (1 + SLIP) and after > before + SLIP_CYCLES:
+                    return False
+                slips += x["rounds"] * (after - before)
+        if slips > 0 and slips * GAIN_OF_SLIP > a["whole"][s] - b["whole"][s]:
+            return False
+    return True
+
+
 def by_cycles(a, b, same_frame):
     """The sign, and whether a run of the whole does the same before and after."""
     if len(a["inner"]) != len(b["inner"]):
         if not same_frame or work_ratio(b["work"], a["work"]) == 1:
-            return sign_of(a["whole"], b["whole"]), True
+            return sign_of_whole(a, b), True
         if runs := match_loops(a["inner"], b["inner"]):
             signs = [sign_of(loop["cycles"],
                              [sum(rounds * made["cycles"][s] for made, _, rounds in run) for s in range(len(SCENARIOS))],
@@ -123,9 +146,9 @@ def by_cycles(a, b, same_frame):
         return 0, False
     signs = [sign_of(x["cycles"], y["cycles"], r) for (x, y), r in zip(loops, rounds)]
     same = all(r == 1 for r in rounds)
-    if 1 in signs:
+    if 1 in signs and not (same and gains_outweigh_slips(a, b)):
         return 1, same
-    return (sign_of(a["whole"], b["whole"]) if same else 0) or min(signs, default=0), same
+    return (sign_of_whole(a, b) if same else 0) or min([s for s in signs if s < 0], default=0), same
 
 
 def by_time(before, after):

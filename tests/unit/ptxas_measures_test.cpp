@@ -180,13 +180,15 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   FunctionMeasures sparse = base, slower = timed({900, 1900, 2900}, {{10, 20, 30}, {40, 40, 40}});
   sparse.time->alone = slower.time->alone = {4000, 5000, 6000};
   CHECK(by(sparse, slower).sign < 0);
-  slower.time->alone = {4000, 5030, 5000};
-  CHECK(by(sparse, slower).text() == "L2 5000 -> 5030 with one warp a scheduler");
+  slower.time->alone = {4000, 5110, 5000};
+  CHECK(by(sparse, slower).text() == "L2 5000 -> 5110 with one warp a scheduler");
   CHECK(by(sparse, slower).sign > 0);
+  slower.time->alone = {9000, 5090, 6100};  // what lies in L1 does not count, and up to a fiftieth is the same
+  CHECK(by(sparse, slower).text() == "L1 1000 -> 900");
   slower = sparse;
   slower.instructions = 110;
-  slower.time->alone = {4000, 5000, 5900};
-  CHECK(by(sparse, slower).text() == "DRAM 6000 -> 5900 with one warp a scheduler");
+  slower.time->alone = {4000, 5000, 5800};
+  CHECK(by(sparse, slower).text() == "DRAM 6000 -> 5800 with one warp a scheduler");
   CHECK(by(sparse, slower).sign < 0);
   // One that got faster counts where the whole is the same; where the whole got slower it does not.
   FunctionMeasures more = timed({1000, 2000, 3000}, {{10, 15, 30}, {40, 40, 40}});

@@ -15,6 +15,8 @@ namespace {
 constexpr uint64_t kPiece = uint64_t{2} << 20;  // as devices have it
 // Of the addresses that a device has, with what the interpreter uses for other spaces left out.
 constexpr uint64_t kLeast = 0x0000'5000'0000'0000, kMost = 0x0000'8000'0000'0000;
+// Of less than this, the driver chooses the address itself.
+constexpr uint64_t kPlaced = uint64_t{32} << 20;
 constexpr uint64_t kFirstChosen = 0x0000'6000'0000'0000;
 
 struct Reservation {
@@ -66,8 +68,8 @@ CUDA_DRIVER_API int cuMemAddressReserve(uint64_t* address, size_t size, size_t, 
     needPieces(size);
     need(flags == 0, Code::InvalidValue, "flags");
     // An address that is not free is no error: another one is given.
-    const bool isFree =
-        wanted >= kLeast && wanted % kPiece == 0 && wanted <= kMost - size && !isReserved(wanted, size);
+    const bool isFree = size >= kPlaced && wanted >= kLeast && wanted % kPiece == 0 && wanted <= kMost - size &&
+                        !isReserved(wanted, size);
     uint64_t chosen = isFree ? wanted : kFirstChosen;
     while (isReserved(chosen, size)) chosen += kPiece;
     reservations[chosen] = {size};
