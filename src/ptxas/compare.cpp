@@ -27,8 +27,8 @@ constexpr double kSameTime = 0.005;  // of the cycles: less says nothing
 // With one warp a scheduler less than this says nothing, nor does data in L1, which a few warps have to bring there first.
 constexpr double kSameAlone = 0.02;
 constexpr std::size_t kFirstAlone = 1;
-// A loop may become slower by this part of its cycles, or by one cycle a round, if the whole gains several times as much.
-constexpr double kSlip = 0.1, kSlipCycles = 1, kGainOfSlip = 3;
+// A loop may become slower by this part of its cycles, or by two cycles a round, if the whole gains several times as much.
+constexpr double kSlip = 0.1, kSlipCycles = 2, kGainOfSlip = 3;
 constexpr std::array kByWarps{Measure::Spills, Measure::Warps, Measure::Instructions};
 
 // The guard's rule by warps first wherever it would find a loss that matters more than the gain.

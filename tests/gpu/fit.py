@@ -40,11 +40,11 @@ READ = {"Bytes:L2": (1 << 24, 16), "Bytes:Dram": (1 << 31, 1)}  # bytes, and how
 PACKS = {"u32": "<I", "u64": "<Q", "f32": "<f", "f64": "<d"}
 
 
-def cycles(driver, function, parameters, out, threads, times):
+def cycles(driver, function, parameters, out, threads, times, runs):
     """The least of a few runs; the first warms the caches of instructions. `times`: where each warp wrote when it began and
     ended; None: one wrote the difference."""
     found = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         driver.launch(function, [1, 1, 1], [threads, 1, 1], 0, parameters)
         driver.synchronize()
         words = struct.unpack(f"<{out.size // 8}Q", out.read())
@@ -64,7 +64,8 @@ def run_chain(driver, probe, module, rounds):
     for length in probe["lengths"]:
         data.write(inputs)
         parameters = [out.address.to_bytes(8, "little"), data.address.to_bytes(8, "little"), rounds.to_bytes(4, "little")]
-        times.append(cycles(driver, module.function(f"probe_{length}"), parameters, out, threads, probe.get("times")))
+        times.append(cycles(driver, module.function(f"probe_{length}"), parameters, out, threads, probe.get("times"),
+                            2 if rounds < ROUNDS else RUNS))
     short, long = probe["lengths"]
     step = (times[1] - times[0]) / (rounds * (long - short)) / max(1, threads // (WARP * PARTS))
     return {"cycles": step, "rounds": [time / rounds for time in times]}

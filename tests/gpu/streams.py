@@ -210,8 +210,8 @@ STREAMS = [
     Stream("load-global-4", "GlobalLoad+Logic*0.5", "ld.global.ca.b32 %x#, [%place+@+#*128];\n\txor.b32 %y#, %y#, %x#;", 1.5, threads=256, lengths=FEW),
     Stream("load-global-16", "GlobalLoadWide*4+Logic*0.5", "ld.global.ca.v4.b32 {%x#,%t#,%m#,%z#}, [%spot+@*4+#*512];\n\txor.b32 %y#, %y#, %x#;", 1.5, threads=256, lengths=FEW),
     Stream("store-global-4", "GlobalStore", "st.global.b32 [%place+@+#*128], %x#;"),
-    Stream("load-constant", "ConstantLoad+Logic", "ld.const.b32 %x#, [%y#];\n\tor.b32 %y#, %y#, %x#;", 2,
-           before=" ".join(f"mov.u32 %t{i}, zeros; cvt.u32.u64 %y{i}, %zero; add.u32 %y{i}, %y{i}, %t{i};" for i in range(CHAINS))),
+    Stream("load-constant", "ConstantLoad+Logic", "ld.const.b32 %x#, [%lx#];\n\tcvt.u64.u32 %lz#, %x#;\n\tor.b64 %lx#, %lx#, %lz#;", 2,
+           before=" ".join(f"mov.u64 %lx{i}, zeros; cvt.u64.u32 %lz{i}, %y{i}; add.s64 %lx{i}, %lx{i}, %lz{i};" for i in range(CHAINS))),
     # Matrix products.
     matrix("matrix-half-1688", "MatrixHalf1688", "m16n8k8", "f32.f16.f16.f32", "{%k0,%k1}", "{%k4}", 75),
     matrix("matrix-half-16816", "MatrixHalf16816", "m16n8k16", "f32.f16.f16.f32", "{%k0,%k1,%k2,%k3}", "{%k4,%k5}", 80),

@@ -14,7 +14,7 @@
 //               mad.wide whose product is not uniform: the addend's upper half would be made to be added), pressure
 //               (a loop without a register for the factor); of shifts and additions: factor-alone (one instruction
 //               less for one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three
-//               (one instruction adds two), loop-step, offset (accesses of sm_75 add that), extension-kept (something
+//               (one instruction adds two), loop-step, offset (accesses of sm_75 add that), parameter (loadsParameters), extension-kept (something
 //               else reads it, and an addition is one instruction), no-sign (a zero-extended number and a pair of registers,
 //               where an addition is two instructions). Of products of sums see
 //               distribution.cpp.
@@ -195,6 +195,13 @@ bool WideProducts::isPartOfSum(const Operand& o, InstrId at) const {
 // stands where the base did.
 bool WideProducts::addsInAddresses() const { return targetNumber(context_.architecture()).value_or(80) < 80; }
 
+// From sm_90 on, IMAD.WIDE takes a parameter from registers only: a load of a constant, with its latency, which both halves
+// of an addition do without.
+bool WideProducts::loadsParameters() const {
+  return targetNumber(context_.architecture()).value_or(80) >= 90 &&
+         context_.prices().add64 > context_.prices().wideProduct;
+}
+
 // x + r with r extended is x + 1 * r: one IMAD.WIDE, too, where an addition is two instructions and extends the
 // sign with a third.
 void WideProducts::add(InstrId id) {
@@ -218,6 +225,7 @@ void WideProducts::add(InstrId id) {
   if (c.uniform != 0) return missed_.add("uniform-addend");
   const bool isSigned = form(extension).sourceType == ScalarType::s32;
   if (!isSigned && c.parameters != 0 && addsInAddresses()) return missed_.add("offset");
+  if (!isSigned && c.parameters != 0 && loadsParameters()) return missed_.add("parameter");
   // Without a sign there is no third instruction, and the pair that is added to is moved where it is no aligned one.
   if (!isSigned && c.parameters == 0 && context_.prices().add64 > context_.prices().wideProduct)
     return missed_.add("no-sign");

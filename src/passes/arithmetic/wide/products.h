@@ -65,6 +65,7 @@ class WideProducts {
   void needFactor(int64_t factor, unsigned times) { needs_[factor] += times; }
   bool isPartOfSum(const Operand& o, InstrId at) const;
   bool addsInAddresses() const;
+  bool loadsParameters() const;
   void add(InstrId id);
   bool splitWide(InstrId id, std::span<const Operand> operands, bool isSigned);
 
