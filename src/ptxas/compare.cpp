@@ -210,8 +210,8 @@ class TimeComparison {
   Comparison compareWhole() const {
     Comparison many = compareCycles(before_.whole, after_.whole, 1, 0, {});
     if (many.sign > 0) return many;
-    Comparison one = compareCycles(before_.alone, after_.alone, 1, 0, " with one warp a scheduler", kSameAlone,
-                                   kFirstAlone);
+    Comparison one =
+        compareCycles(before_.alone, after_.alone, 1, 0, " with one warp a scheduler", kSameAlone, kFirstAlone);
     return one.sign > 0 || many.sign == 0 ? one : many;
   }
 
