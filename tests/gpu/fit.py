@@ -55,8 +55,8 @@ def cycles(driver, function, parameters, out, threads, times, runs):
 
 def run_chain(driver, probe, module, rounds):
     """Cycles of a step, of each warp in a part of an SM, and those of a round of both lengths."""
-    threads = probe.get("threads", WARP)
-    out, data = driver.memory(STREAM_OUT), driver.memory(STREAM_DATA if threads > WARP else DATA)
+    threads = probe.get("threads", WARP) if rounds == ROUNDS else WARP
+    out, data = driver.memory(STREAM_OUT), driver.memory(STREAM_DATA if "threads" in probe else DATA)
     inputs = bytearray(data.size)
     for at, (kind, value) in probe["inputs"].items():
         struct.pack_into(PACKS[kind], inputs, int(at), value)
@@ -65,7 +65,7 @@ def run_chain(driver, probe, module, rounds):
         data.write(inputs)
         parameters = [out.address.to_bytes(8, "little"), data.address.to_bytes(8, "little"), rounds.to_bytes(4, "little")]
         times.append(cycles(driver, module.function(f"probe_{length}"), parameters, out, threads, probe.get("times"),
-                            2 if rounds < ROUNDS else RUNS))
+                            RUNS if rounds == ROUNDS else 2))
     short, long = probe["lengths"]
     step = (times[1] - times[0]) / (rounds * (long - short)) / max(1, threads // (WARP * PARTS))
     return {"cycles": step, "rounds": [time / rounds for time in times]}

@@ -148,7 +148,7 @@ class Packer:
         isa = re.search(r"^\.version\s+(\S+)", (self.folder / images[FILL]["before"]["ptx"]).read_text(encoding="utf-8"), re.M)[1]
         rows = [self.probe(p, p.name, architecture, isa, {}) for p in probes.PROBES if p.least <= number(architecture)]
         rows += [self.probe(s, f"stream {s.name}", architecture, isa, {"threads": s.threads, "instructions": s.instructions, "times": streams.TIMES})
-                 for s in streams.STREAMS if s.least <= number(architecture)]
+                 for s in streams.STREAMS if s.least <= number(architecture) and fnmatch.fnmatch(s.name, self.options.streams)]
         image = images[MEMORY]["before"]
         return rows + [{"name": f"{name}-{place.lower()}", "kinds": f"{kind}:{place}", **image}
                        for name, kind in (("chase", "GlobalLoad"), ("bytes", "Bytes")) for place in ("L2", "Dram")]
@@ -213,6 +213,7 @@ def main():
     parser.add_argument("--options", default="-O2", help="of ptxopt [-O2]")
     parser.add_argument("--ptx-only", action="store_true", help="no cubins: the driver compiles")
     parser.add_argument("--no-probes", action="store_true", help="nothing for --fit")
+    parser.add_argument("--streams", default="*", metavar="GLOB", help="of the streams for --fit, those of these names")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--compiler", choices=("nvcc", "clang"), default="nvcc", help="what makes PTX; clang, without CUDA's headers, of most files")
     options = parser.parse_args()

@@ -243,7 +243,7 @@ class Test:
         """The folder, made once."""
         folder = self.work / "packed"
         if not folder.exists():
-            more = ["--archs", "sm_75,sm_80,sm_90,sm_120", "--guarded"] if self.whole else ["--archs", "sm_80"]
+            more = ["--archs", "sm_75,sm_80,sm_90,sm_120", "--guarded"] if self.whole else ["--archs", "sm_80", "--streams", "load*"]
             ran = self.run(GPU / "pack.py", "--tool", self.tool, "-o", folder, *more)
             if ran.returncode == NOTHING:
                 raise Skipped(ran.stdout.strip())
