@@ -8,7 +8,7 @@ namespace ptxopt::gpu {
 namespace {
 
 constexpr unsigned char kPattern = 0xA5;
-// Of smaller reservations the driver (580.159) chooses the address itself, whatever is asked for.
+// The driver (580.159) places smaller reservations itself, unless the address lies where it places them anyway.
 constexpr uint64_t kReservation = uint64_t{32} << 20;
 
 uint64_t down(uint64_t address, uint64_t unit) { return address / unit * unit; }

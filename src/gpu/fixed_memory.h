@@ -3,7 +3,7 @@
 // What a record holds are pointers, in parameters and in buffers, so its memory has to lie where it lay. The driver's virtual
 // memory functions reserve addresses, and map memory there: in pieces of the granularity of the device (2 MiB), so that
 // buffers of one piece share it. What is between buffers gets a pattern, which shows who writes there. Addresses are
-// reserved in multiples of 32 MiB, because of less the driver does not let one choose the place.
+// reserved in multiples of 32 MiB where possible, because the driver places smaller reservations itself.
 //
 // Declined, with a reason that names the buffer: an address that is not free in this process, or that no device has.
 #pragma once

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 5> kObjectives{"time", "warps", "sass", "
 constexpr std::array<std::string_view, 2> kRules{"time", "warps"};
 constexpr std::array<std::string_view, 3> kScenarioNames{"L1", "L2", "DRAM"};
 constexpr double kSameTime = 0.005;  // of the cycles: less says nothing
-// With one warp a scheduler less than this says nothing, nor does data in L1, which a few warps have to bring there first.
+// With one warp per scheduler less than this says nothing, nor does data in L1, which a few warps have to bring there first.
 constexpr double kSameAlone = 0.02;
 constexpr std::size_t kFirstAlone = 1;
 // A loop may become slower by this part of its cycles, or by two cycles a round, if the whole gains several times as much.
@@ -211,7 +211,7 @@ class TimeComparison {
     Comparison many = compareCycles(before_.whole, after_.whole, 1, 0, {});
     if (many.sign > 0) return many;
     Comparison one =
-        compareCycles(before_.alone, after_.alone, 1, 0, " with one warp a scheduler", kSameAlone, kFirstAlone);
+        compareCycles(before_.alone, after_.alone, 1, 0, " with one warp per scheduler", kSameAlone, kFirstAlone);
     return one.sign > 0 || many.sign == 0 ? one : many;
   }
 

@@ -32,9 +32,9 @@ from driver import PYTHON, CudaError, Driver, NoDriver
 
 HERE = Path(__file__).resolve().parent
 LIMIT = 120  # seconds for a probe
-ROUNDS, RUNS, DATA = 256, 7, 256
+ROUNDS, RUNS = 256, 7
 WARP, PARTS = 32, 4  # of an SM
-STREAM_OUT, STREAM_DATA = 8192, 1 << 18  # bytes; probes need less
+OUT, DATA = 8192, 1 << 18  # bytes
 CHASED = {"GlobalLoad:L2": (1 << 15, 64), "GlobalLoad:Dram": (1 << 21, 32)}  # nodes, and 8-byte words from one to the next
 READ = {"Bytes:L2": (1 << 24, 16), "Bytes:Dram": (1 << 31, 1)}  # bytes, and how often they are read
 PACKS = {"u32": "<I", "u64": "<Q", "f32": "<f", "f64": "<d"}
@@ -42,21 +42,20 @@ PACKS = {"u32": "<I", "u64": "<Q", "f32": "<f", "f64": "<d"}
 
 def cycles(driver, function, parameters, out, threads, times, runs):
     """The least of a few runs; the first warms the caches of instructions. `times`: where each warp wrote when it began and
-    ended; None: one wrote the difference."""
+    ended."""
     found = []
     for _ in range(runs):
         driver.launch(function, [1, 1, 1], [threads, 1, 1], 0, parameters)
         driver.synchronize()
-        words = struct.unpack(f"<{out.size // 8}Q", out.read())
-        ends = words[times // 8:][:2 * threads // WARP] if times is not None else (0, words[0])
-        found.append(max(ends[1::2]) - min(ends[::2]))
+        warps = struct.unpack_from(f"<{2 * threads // WARP}Q", out.read(), times)
+        found.append(max(warps[1::2]) - min(warps[::2]))
     return min(found[1:])
 
 
-def run_chain(driver, probe, module, rounds):
+def run_chain(driver, probe, module, small):
     """Cycles of a step, of each warp in a part of an SM, and those of a round of both lengths."""
-    threads = probe.get("threads", WARP) if rounds == ROUNDS else WARP
-    out, data = driver.memory(STREAM_OUT), driver.memory(STREAM_DATA if "threads" in probe else DATA)
+    rounds, runs, threads = (2, 2, WARP) if small else (ROUNDS, RUNS, probe.get("threads", WARP))
+    out, data = driver.memory(OUT), driver.memory(DATA)
     inputs = bytearray(data.size)
     for at, (kind, value) in probe["inputs"].items():
         struct.pack_into(PACKS[kind], inputs, int(at), value)
@@ -64,8 +63,7 @@ def run_chain(driver, probe, module, rounds):
     for length in probe["lengths"]:
         data.write(inputs)
         parameters = [out.address.to_bytes(8, "little"), data.address.to_bytes(8, "little"), rounds.to_bytes(4, "little")]
-        times.append(cycles(driver, module.function(f"probe_{length}"), parameters, out, threads, probe.get("times"),
-                            RUNS if rounds == ROUNDS else 2))
+        times.append(cycles(driver, module.function(f"probe_{length}"), parameters, out, threads, probe["times"], runs))
     short, long = probe["lengths"]
     step = (times[1] - times[0]) / (rounds * (long - short)) / max(1, threads // (WARP * PARTS))
     return {"cycles": step, "rounds": [time / rounds for time in times]}
@@ -106,7 +104,7 @@ def run_one(folder, probe, image, library, small):
     with Driver(library) as driver:
         module = driver.load((folder / image).read_bytes())
         if "inputs" in probe:
-            return run_chain(driver, probe, module, 2 if small else ROUNDS)
+            return run_chain(driver, probe, module, small)
         if probe["kinds"] in READ:
             return run_bytes(driver, probe, module, *((1 << 16, 1) if small else READ[probe["kinds"]]))
         return run_chase(driver, probe, module, *((1024, 4) if small else CHASED[probe["kinds"]]))
@@ -159,10 +157,12 @@ def run_in_processes(command, probes):
                                  timeout=LIMIT + len(left))
             out, error = ran.stdout, ran.stderr.strip()[-300:]
         except subprocess.TimeoutExpired as late:
-            out, error = (late.stdout or b"").decode(), f"took more than {LIMIT + len(left)} s"
-        for line in out.splitlines():
-            answer = json.loads(line)
-            answers[answer.pop("name")] = answer
+            out = late.stdout or ""
+            out, error = out if isinstance(out, str) else out.decode(), f"took more than {LIMIT + len(left)} s"
+        for line in out.splitlines(keepends=True):
+            if line.endswith("\n"):  # the last one may be cut off
+                answer = json.loads(line)
+                answers[answer.pop("name")] = answer
         left = [name for name in left if name not in answers]
         if left:
             answers[left.pop(0)] = {"error": error or "the process ended early"}

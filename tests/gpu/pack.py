@@ -27,6 +27,7 @@ sys.path.append(str(HERE.parent / "lib"))
 import machine_code  # noqa: E402
 import model  # noqa: E402
 import probes  # noqa: E402
+import step_kernel  # noqa: E402
 import streams  # noqa: E402
 from cases import BOTTLENECKS, CASES  # noqa: E402
 from compilers import cuda_by_clang, find  # noqa: E402
@@ -82,22 +83,18 @@ class Packer:
         else:
             call([self.nvcc, f"-arch={architecture}", "-O3", "-w", "-ptx", HERE / "kernels" / name, "-o", ptx])
 
-    def source_or_none(self, name, architecture):
-        """clang has no headers of CUDA here, and does not take every file."""
-        try:
-            return self.source(name, architecture)
-        except Failure as error:
-            if self.options.compiler != "clang" or "clang" not in str(error).partition(":")[0]:
-                raise
-            print(f"{architecture}: clang does not take {name}")
-            return None
-
     def source(self, name, architecture):
-        """The variants of one file of kernels."""
+        """The variants of one file of kernels; None: clang, which has no headers of CUDA here, does not take it."""
         folder = self.folder / "images" / architecture
         folder.mkdir(parents=True, exist_ok=True)
         before, after, guarded = (folder / f"{Path(name).stem}.{variant}.ptx" for variant in ("before", "after", "after-guarded"))
-        self.compile(name, architecture, before)
+        try:
+            self.compile(name, architecture, before)
+        except Failure:
+            if self.options.compiler == "nvcc" or name in (FILL, MEMORY):
+                raise
+            print(f"{architecture}: clang does not take {name}")
+            return None
         variants = {"before": self.variant(before, architecture)}
         if name not in (FILL, MEMORY):
             call([self.options.tool, before, "-o", after, *self.flags], {"PTXOPT_GUARD": "off"})
@@ -119,7 +116,8 @@ class Packer:
         folder.mkdir(parents=True, exist_ok=True)
         ptx = folder / (re.sub(r"\W+", "-", name) + ".ptx")
         ptx.write_text(probe.text(architecture, isa), encoding="utf-8")
-        row = {"name": name, "kinds": probe.kinds, "lengths": probe.lengths, "inputs": probes.INPUTS, **more}
+        row = {"name": name, "kinds": probe.kinds, "lengths": probe.lengths, "inputs": step_kernel.INPUTS,
+               "times": step_kernel.TIMES, **more}
         try:
             row.update(self.variant(ptx, architecture))
         except Failure as error:
@@ -147,7 +145,7 @@ class Packer:
     def all_probes(self, architecture, images):
         isa = re.search(r"^\.version\s+(\S+)", (self.folder / images[FILL]["before"]["ptx"]).read_text(encoding="utf-8"), re.M)[1]
         rows = [self.probe(p, p.name, architecture, isa, {}) for p in probes.PROBES if p.least <= number(architecture)]
-        rows += [self.probe(s, f"stream {s.name}", architecture, isa, {"threads": s.threads, "instructions": s.instructions, "times": streams.TIMES})
+        rows += [self.probe(s, f"stream {s.name}", architecture, isa, {"threads": s.threads, "instructions": s.instructions})
                  for s in streams.STREAMS if s.least <= number(architecture) and fnmatch.fnmatch(s.name, self.options.streams)]
         image = images[MEMORY]["before"]
         return rows + [{"name": f"{name}-{place.lower()}", "kinds": f"{kind}:{place}", **image}
@@ -162,9 +160,11 @@ class Packer:
         architectures = options.archs.split(",")
         files = {a: sorted({c.file for c in chosen if c.least <= number(a)}) + [FILL, MEMORY] for a in architectures}
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            made = {(a, f): pool.submit(self.source_or_none, f, a) for a in architectures for f in files[a]}
+            made = {(a, f): pool.submit(self.source, f, a) for a in architectures for f in files[a]}
             images = {a: {f: made[a, f].result() for f in files[a] if made[a, f].result()} for a in architectures}
         chosen = [c for c in chosen if any(c.file in images[a] for a in architectures)]
+        if not chosen:
+            raise Failure("no kernel is left")
         rows = [self.case(c, architectures, images) for c in chosen]
         manifest = {"format": FORMAT, "made_by": self.programs(), "options": options.options, "architectures": architectures,
                     "bottlenecks": BOTTLENECKS, "images": images, "cases": rows,

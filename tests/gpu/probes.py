@@ -1,4 +1,4 @@
-"""Probes for latencies: chains of one instruction, each of which waits for the one before. And streams (streams.py).
+"""Probes for latencies: chains of one instruction, each of which waits for the one before.
 
 A probe is two kernels that differ in nothing but the length of the chain in their loop. The difference of their cycles by
 the difference of their steps is the latency; what a loop and reading the clock cost is in both. pack.py checks in the
@@ -9,78 +9,36 @@ GlobalLoad:L1 and its like are the latencies of memory.def; the rows of some kin
 """
 from dataclasses import dataclass
 
-SHORT, LONG = 64, 192  # steps of a round
+import step_kernel
 
-# Register x is the chain; a, b, c and d are loaded. Of 64 bits with the prefix l, f32 with f, f64 with d.
-HEAD = """.version {isa}
-.target {target}
-.address_size 64
-.const .align 8 .b8 zeros[256];
-"""
-KERNEL = """
-.visible .entry {name}(.param .u64 out, .param .u64 data, .param .u32 rounds)
-{{
-	.reg .pred %p, %done;
-	.reg .b32 %x, %a, %b, %c, %d, %s, %t, %i, %n, %lane, %m<4>, %k<6>;
-	.reg .b64 %lx, %ly, %la, %lb, %out, %data, %start, %end;
-	.reg .f32 %fx, %fa, %fb, %g<4>;
-	.reg .f64 %dx, %da, %db, %h<2>;
+SHORT, LONG = 64, 192  # steps of a round
+WARP = 32
+
+# Register x is the chain; of 64 bits with the prefix l, f32 with f, f64 with d.
+DECLARATIONS = """	.reg .pred %p;
+	.reg .b32 %x, %s, %t, %m<4>;
+	.reg .b64 %lx, %ly;
+	.reg .f32 %fx, %g<4>;
+	.reg .f64 %dx, %h<2>;
 	.shared .align 16 .b8 cells[256];
-	.local .align 8 .b8 stack[64];
-	ld.param.u64 %out, [out];
-	ld.param.u64 %data, [data];
-	ld.param.u32 %n, [rounds];
-	cvta.to.global.u64 %out, %out;
-	cvta.to.global.u64 %data, %data;
-	ld.global.b32 %x, [%data+64];
-	ld.global.b32 %a, [%data+68];
-	ld.global.b32 %b, [%data+72];
-	ld.global.b32 %c, [%data+76];
-	ld.global.b32 %d, [%data+80];
-	mov.u32 %lane, %laneid;
+	.local .align 8 .b8 stack[64];"""
+STARTS = """	ld.global.b32 %x, [%data+64];
 	xor.b32 %x, %x, %lane;
-	add.u32 %a, %a, %lane;
 	ld.global.b64 %lx, [%data+88];
-	ld.global.b64 %la, [%data+96];
-	ld.global.b64 %lb, [%data+104];
 	ld.global.f32 %fx, [%data+112];
-	ld.global.f32 %fa, [%data+116];
-	ld.global.f32 %fb, [%data+120];
 	ld.global.f64 %dx, [%data+128];
-	ld.global.f64 %da, [%data+136];
-	ld.global.f64 %db, [%data+144];
 	mov.f32 %g0, %fx; mov.f32 %g1, %fx; mov.f32 %g2, %fx; mov.f32 %g3, %fx;
 	mov.f64 %h0, %dx; mov.f64 %h1, %dx;
 	mov.b32 %m0, %a; mov.b32 %m1, %a; mov.b32 %m2, %a; mov.b32 %m3, %a;
-	mov.b32 %k0, %a; mov.b32 %k1, %b; mov.b32 %k2, %c; mov.b32 %k3, %d; mov.b32 %k4, %a; mov.b32 %k5, %b;
-	mov.u32 %i, 0;
 	mov.u32 %t, 0;
-{before}
-	bar.sync 0;
-	mov.u64 %start, %clock64;
-$loop:
-	.pragma "nounroll";
-{steps}
-	add.u32 %i, %i, 1;
-	setp.lt.u32 %done, %i, %n;
-	@%done bra $loop;
-	mov.u64 %end, %clock64;
-	sub.u64 %end, %end, %start;
-	st.global.u64 [%out], %end;
-	st.global.u32 [%out+8], %x;
+	"""
+ENDS = """	st.global.u32 [%out+8], %x;
 	st.global.u64 [%out+16], %lx;
 	st.global.f32 [%out+24], %fx;
 	st.global.f64 [%out+32], %dx;
 	st.global.f32 [%out+40], %g0; st.global.f32 [%out+44], %g3;
 	st.global.f64 [%out+48], %h1;
-	st.global.u32 [%out+56], %m0; st.global.u32 [%out+60], %m3;
-	ret;
-}}
-"""
-# Offset in `data` and bytes, as fit.py writes them: values that keep chains away from infinities.
-INPUTS = {64: ("u32", 0x12345), 68: ("u32", 1664525), 72: ("u32", 0x5A5A1234), 76: ("u32", 77), 80: ("u32", 0x0F0F3C3C),
-          88: ("u64", 0x123456789), 96: ("u64", 6364136223846793005), 104: ("u64", 99), 112: ("f32", 0.75), 116: ("f32", 0.5),
-          120: ("f32", 0.375), 128: ("f64", 0.75), 136: ("f64", 0.5), 144: ("f64", 0.375), 152: ("u32", 0)}
+	st.global.u32 [%out+56], %m0; st.global.u32 [%out+60], %m3;"""
 
 
 @dataclass(frozen=True)
@@ -94,10 +52,7 @@ class Probe:
     lengths: tuple = (SHORT, LONG)
 
     def text(self, target, isa):
-        head = HEAD.format(isa=isa, target=target)
-        kernels = [KERNEL.format(name=f"probe_{length}", before="\t" + self.before, steps=f"\t{self.step}\n" * length)
-                   for length in self.lengths]
-        return head + "".join(kernels)
+        return step_kernel.module(target, isa, self.lengths, WARP, DECLARATIONS, STARTS + self.before, lambda length: [f"\t{self.step}"] * length, ENDS)
 
 
 def mma(name, kinds, shape, types, a, b, accumulators, least):

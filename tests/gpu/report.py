@@ -64,8 +64,9 @@ def page(results):
         lines += [table(["variant", "data in", "rank correlation with the model", "kernels", "by chance"], rows), ""]
     lines += [table(["kernel", "before", "variant", "ratio", "interval", ""], kernels(cases)), ""]
     wrong = [f"- `{case['name']}`: {case['status']}" for case in cases if case["status"] != "equal"]
-    same = ", ".join(f"`{name}`" for name in results["same_code"])
+    same, left_out = (", ".join(f"`{name}`" for name in results.get(key, [])) for key in ("same_code", "left_out"))
     return "\n".join(lines + (["Not equal:", "", *wrong, ""] if wrong else [])
+                     + ([f"Left out, for lack of time: {left_out}.", ""] if left_out else [])
                      + ([f"The same machine code before and after: {same}."] if same else [])).rstrip() + "\n"
 
 

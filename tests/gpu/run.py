@@ -16,7 +16,7 @@ Exit codes:
   0   everything compared equal
   1   something differs, or failed where the kernel before did not, or is slower and --fail-on-slower is given
   2   usage, or files that are missing or make no sense, or a kernel failed before already
-  77  nothing to run on: no driver, no device, or no code for the device
+  77  nothing was run: no driver, no device, no code for the device, or no time (--limit)
 """
 import argparse
 import fnmatch
@@ -196,10 +196,11 @@ def run(options):
         if same:
             print(f"{len(same)} kernels have the same machine code before and after: {' '.join(same)}")
     print(f"{'kernel':20} {'bound by':10} {'before, us':>11} {'variant':14} {'after / before':28} {'verdict':22} model: L1 L2 DRAM")
-    results, end = [], time.monotonic() + options.limit
+    results, end, left_out = [], time.monotonic() + options.limit, []
     for case in chosen:
-        if time.monotonic() > end:
-            print(f"{len(chosen) - len(results)} kernels are left out: {options.limit:g} s are over")
+        if time.monotonic() >= end:
+            left_out = [c["name"] for c in chosen[len(results):]]
+            print(f"{len(left_out)} kernels are left out, {options.limit:g} s are over: {' '.join(left_out)}")
             break
         answer = run_job(folder, job_of(case, architecture, manifest, options), options)
         print_case(case, answer, architecture)
@@ -212,9 +213,9 @@ def run(options):
         rows = [{"name": case["name"], "bottleneck": case["bottleneck"], **answer} for case, answer in results]
         text = {"format": report.FORMAT, "device": device, "architecture": architecture, "made_by": manifest["made_by"],
                 "load": options.load, "size": options.size,
-                "same_code": same, "cases": rows, "summary": summary}
+                "same_code": same, "left_out": left_out, "cases": rows, "summary": summary}
         Path(options.json).write_text(json.dumps(text, indent=1) + "\n", encoding="utf-8")
-    return exit_code(results, options)
+    return job.NOTHING if left_out and not results else exit_code(results, options)
 
 
 def parse(arguments):

@@ -1,89 +1,42 @@
 """Streams: how long an instruction takes the units of a part of an SM, and which instructions take the same ones.
 
 A stream is, as a probe is, two kernels that differ in nothing but the number of steps in their loop. Each thread has CHAINS
-chains that do not depend on one another, and a block of THREADS threads fills the four parts of an SM, so that what a step
-takes is the time of the unit that has most to do. Each warp says when it began and ended, since warps that others keep
-from issuing begin late. `kinds` are those of a step; the model's time is the longest sum of
-uses.def over the units. A step of two kinds takes the sum of both where they share a unit, else the longer one.
+chains that do not depend on one another, and a block of THREADS threads fills the four parts of an SM, so that a step takes
+the time of the unit that has most to do. `kinds` are those of a step; the model's time is the longest sum of uses.def over
+the units. A step of two kinds takes the sum of both where they share a unit, else the longer one.
 
-# in a step is the number of the chain, @ is how many steps of the chain lie before: for offsets that are all different.
+# in a step is the number of the chain, @ an offset that is different in each step of the chain.
 """
 from dataclasses import dataclass
+
+import step_kernel
 
 SHORT, LONG = 128, 384  # steps of a round; a round also has what its branch takes, which must not be longer
 CHAINS, THREADS = 8, 512
 FEW = (64, 192)  # where ptxas would need more registers than there are
-TIMES = 6144  # where the times of warps lie
-SPAN = 512  # bytes of memory for the results of a chain, and for what lies before a step
+SPAN = 512  # bytes of memory for the results of a chain
 
-HEAD = """.version {isa}
-.target {target}
-.address_size 64
-.const .align 4 .b8 zeros[256];
-"""
-KERNEL = """
-.visible .entry {name}(.param .u64 out, .param .u64 data, .param .u32 rounds)
-.maxntid {threads}, 1, 1
-{{
-	.reg .pred %p<8>, %done;
-	.reg .b32 %x<8>, %y<8>, %t<8>, %z<8>, %a, %b, %c, %i, %n, %lane, %cell, %wide, %k<6>, %m<8>;
-	.reg .b64 %lx<8>, %lz<8>, %la, %lb, %out, %data, %start, %end, %place, %spot, %zero, %warp;
-	.reg .f32 %fx<8>, %fa, %fb, %g<8>;
-	.reg .f64 %dx<8>, %da, %db, %h<4>;
-	.shared .align 16 .b8 cells[1024];
-	ld.param.u64 %out, [out];
-	ld.param.u64 %data, [data];
-	ld.param.u32 %n, [rounds];
-	cvta.to.global.u64 %out, %out;
-	cvta.to.global.u64 %data, %data;
-	ld.global.b32 %a, [%data+68];
-	ld.global.b32 %b, [%data+72];
-	ld.global.b32 %c, [%data+76];
-	mov.u32 %lane, %laneid;
-	add.u32 %a, %a, %lane;
-	ld.global.b64 %la, [%data+96];
-	ld.global.b64 %lb, [%data+104];
-	ld.global.s32 %zero, [%data+152];
-	ld.global.f32 %fa, [%data+116];
-	ld.global.f32 %fb, [%data+120];
-	ld.global.f64 %da, [%data+136];
-	ld.global.f64 %db, [%data+144];
+DECLARATIONS = """	.reg .pred %p<8>;
+	.reg .b32 %x<8>, %y<8>, %t<8>, %z<8>, %cell, %wide, %m<8>;
+	.reg .b64 %lx<8>, %lz<8>, %place, %spot, %zero;
+	.reg .f32 %fx<8>, %g<8>;
+	.reg .f64 %dx<8>, %h<4>;
+	.shared .align 16 .b8 cells[1024];"""
+# %place and %spot have 4 and 16 bytes for each lane, after the inputs; %cell and %wide+512 too, in shared memory.
+STARTS = """	ld.global.s32 %zero, [%data+152];
 	mul.wide.u32 %place, %lane, 4;
 	add.s64 %place, %place, %data;
-	add.s64 %place, %place, 4096; // after the inputs
+	add.s64 %place, %place, 4096;
 	mul.wide.u32 %spot, %lane, 16;
 	add.s64 %spot, %spot, %data;
 	add.s64 %spot, %spot, 4096;
 	mov.u32 %cell, cells;
 	mad.lo.u32 %wide, %lane, 16, %cell;
 	mad.lo.u32 %cell, %lane, 4, %cell;
-	st.shared.b32 [%cell], %cell;
-	st.shared.b32 [%wide+512], %wide;
-	mov.b32 %k0, %a; mov.b32 %k1, %b; mov.b32 %k2, %c; mov.b32 %k3, %a; mov.b32 %k4, %b; mov.b32 %k5, %c;
-{starts}
-{before}
-	mov.u32 %i, 0;
-	bar.sync 0;
-	mov.u64 %start, %clock64;
-$loop:
-	.pragma "nounroll";
-{steps}
-	add.s64 %place, %place, %zero; // so that loads stay in the loop
-	add.s64 %spot, %spot, %zero;
-	add.u32 %i, %i, 1;
-	setp.lt.u32 %done, %i, %n;
-	@%done bra $loop;
-	mov.u64 %end, %clock64;
-	mov.u32 %i, %tid.x;
-	shr.u32 %i, %i, 5;
-	mul.wide.u32 %warp, %i, 16;
-	add.s64 %warp, %warp, %out;
-	st.global.u64 [%warp+{times}], %start;
-	st.global.u64 [%warp+{times}+8], %end;
-{ends}
-	ret;
-}}
-"""
+	st.shared.b32 [%cell], %cell;"""
+# So that ptxas does not move loads out of the loop.
+ROUND = """	add.s64 %place, %place, %zero;
+	add.s64 %spot, %spot, %zero;"""
 START = """	ld.global.b32 %x#, [%place+256];
 	ld.global.b32 %y#, [%place+384];
 	add.u32 %x#, %x#, #;
@@ -126,13 +79,10 @@ class Stream:
         return numbered(self.step if isinstance(self.step, str) else self.step[chain], chain, before * 128)
 
     def text(self, target, isa):
-        return HEAD.format(isa=isa, target=target) + "".join(self.kernel(length) for length in self.lengths)
-
-    def kernel(self, length):
-        starts = [numbered(START, i) for i in range(CHAINS)] + [f"\tmov.f64 %h{i}, %da;" for i in range(4)]
+        starts = [STARTS, *(numbered(START, i) for i in range(CHAINS)), *(f"\tmov.f64 %h{i}, %da;" for i in range(4)), "\t" + self.before]
         ends = [numbered(END, i, i * SPAN) for i in range(CHAINS)] + [f"\tst.global.f64 [%out+{CHAINS * SPAN + 8 * i}], %h{i};" for i in range(4)]
-        return KERNEL.format(name=f"probe_{length}", threads=self.threads, times=TIMES, starts="\n".join(starts), before="\t" + self.before,
-                             steps="\n".join("\t" + self.step_of(i) for i in range(length)), ends="\n".join(ends))
+        return step_kernel.module(target, isa, self.lengths, self.threads, DECLARATIONS, "\n".join(starts),
+                                  lambda length: ["\t" + self.step_of(i) for i in range(length)], "\n".join(ends), ROUND)
 
 
 def matrix(name, kinds, shape, types, a, b, least, letter="g"):

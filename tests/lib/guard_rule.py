@@ -6,7 +6,7 @@ import math
 
 SCENARIOS = ("L1", "L2", "DRAM")
 SAME_TIME = 0.005  # of the cycles: less says nothing
-SAME_ALONE = 0.02  # with one warp a scheduler; data in L1 says nothing there
+SAME_ALONE = 0.02  # with one warp per scheduler; data in L1 says nothing there
 WITNESSES = ("written", "computed", "read")
 ASSUMED_ROUNDS = 8
 # A loop may become slower by this part of its cycles, or by two cycles, if the whole gains several times as much.

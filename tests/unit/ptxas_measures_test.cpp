@@ -176,19 +176,19 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   CHECK(by(base, timed({500, 1500, 2500}, {{12, 20, 30}, {44, 40, 40}})).sign < 0);
   CHECK(by(base, timed({500, 1500, 2500}, {{12.1, 20, 30}, {40, 40, 40}})).sign > 0);
   CHECK(by(base, timed({500, 1500, 2500}, {{10, 20, 30}, {44.1, 40, 40}})).sign > 0);
-  // With one warp a scheduler nothing may get slower, and what gets faster there counts.
+  // With one warp per scheduler nothing may get slower, and what gets faster there counts.
   FunctionMeasures sparse = base, slower = timed({900, 1900, 2900}, {{10, 20, 30}, {40, 40, 40}});
   sparse.time->alone = slower.time->alone = {4000, 5000, 6000};
   CHECK(by(sparse, slower).sign < 0);
   slower.time->alone = {4000, 5110, 5000};
-  CHECK(by(sparse, slower).text() == "L2 5000 -> 5110 with one warp a scheduler");
+  CHECK(by(sparse, slower).text() == "L2 5000 -> 5110 with one warp per scheduler");
   CHECK(by(sparse, slower).sign > 0);
   slower.time->alone = {9000, 5090, 6100};  // what lies in L1 does not count, and up to a fiftieth is the same
   CHECK(by(sparse, slower).text() == "L1 1000 -> 900");
   slower = sparse;
   slower.instructions = 110;
   slower.time->alone = {4000, 5000, 5800};
-  CHECK(by(sparse, slower).text() == "DRAM 6000 -> 5800 with one warp a scheduler");
+  CHECK(by(sparse, slower).text() == "DRAM 6000 -> 5800 with one warp per scheduler");
   CHECK(by(sparse, slower).sign < 0);
   // One that got faster counts where the whole is the same; where the whole got slower it does not.
   FunctionMeasures more = timed({1000, 2000, 3000}, {{10, 15, 30}, {40, 40, 40}});

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kPiece = uint64_t{2} << 20;  // as devices have it
 // Of the addresses that a device has, with what the interpreter uses for other spaces left out.
 constexpr uint64_t kLeast = 0x0000'5000'0000'0000, kMost = 0x0000'8000'0000'0000;
-// Of less than this, the driver chooses the address itself.
+// The driver places smaller reservations itself.
 constexpr uint64_t kPlaced = uint64_t{32} << 20;
 constexpr uint64_t kFirstChosen = 0x0000'6000'0000'0000;
 

@@ -78,7 +78,7 @@ class FunctionText {
     }
     table.addRule();
     addSum(table, "the whole, all rounds", f_.time.whole.scenarios);
-    addSum(table, "with one warp a scheduler", f_.time.alone);
+    addSum(table, "with one warp per scheduler", f_.time.alone);
     out_ += table.text({.colours = options_.colours, .width = options_.width, .indent = "  "});
   }
 

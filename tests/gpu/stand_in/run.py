@@ -11,6 +11,7 @@
               jobs that make no sense, nothing to run on
   folder      pack.py, and run.py in what it packed: all kernels, before and after
   real        with --whole: launches of real size stay in their memory
+  clang       pack.py --compiler clang
   fit         every probe runs, and latencies follow from their sums
 
 Without nvcc or ptxas the last three are left out and the script ends with status 77. --whole packs for more architectures, with
@@ -21,6 +22,7 @@ import ast
 import ctypes
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -312,6 +314,10 @@ class Test:
         ran = self.run(folder / "run.py", "--filter", "horner")  # cubins, which the stand-in does not take
         check(ran.returncode == 2 and "CUDA_ERROR_NO_BINARY_FOR_GPU" in ran.stdout, ran.stdout, ran.stderr)
         check(self.run(folder / "run.py", "--filter", "nobody").returncode == 2, "--filter nobody")
+        out = self.work / "late.json"
+        ran = self.run(folder / "run.py", "--load", "ptx", "--filter", "horner", "--limit", "0", "--json", out)
+        check(ran.returncode == NOTHING and "1 kernels are left out, 0 s are over: horner" in ran.stdout, ran.returncode, ran.stdout)
+        check("Left out, for lack of time: `horner`." in self.run(folder / "report.py", out).stdout, "report.py of what was left out")
         check(self.run(folder / "run.py", "--variants", "before,nobody").returncode == 2, "--variants before,nobody")
         words = ["--load", "ptx", "--small", "--seconds", "0", "--rounds", "8", "--filter", "divide_chain"]
         check("faster" in self.run(folder / "run.py", *words, "--variants", "after,before").stdout.split("divide_chain")[1].splitlines()[0], "the other way round")
@@ -329,9 +335,49 @@ class Test:
             ran = subprocess.run([self.tool, "run", str(ptx), *words], capture_output=True, text=True, timeout=LIMIT)
             check(ran.returncode == 0, case.name, ran.stderr)
 
+    def clang(self):
+        """pack.py --compiler clang: what clang takes, and nothing hidden of what fails after it."""
+        folder = self.work / "clang"
+        words = ["--tool", self.tool, "-o", folder, "--archs", "sm_80", "--compiler", "clang", "--no-probes", "--only", "horner"]
+        ran = self.run(GPU / "pack.py", *words)
+        if ran.returncode == NOTHING:
+            raise Skipped(ran.stdout.strip())
+        check(ran.returncode == 0 and "sm_80: 1 kernels" in ran.stdout, ran.stdout, ran.stderr)
+        check("clang" in json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["made_by"]["compiler"], "the compiler in the manifest")
+        ran = self.run(GPU / "pack.py", *words, "--only", "tensor_f16")
+        check(ran.returncode == 1 and "clang does not take tensor.cu" in ran.stdout and "no kernel is left" in ran.stderr, ran.stdout, ran.stderr)
+        ran = self.run(GPU / "pack.py", *words, "--tool", "false")
+        check(ran.returncode == 1 and "does not take" not in ran.stdout and ran.stderr.startswith("pack.py: "), ran.stdout, ran.stderr)
+
     # ---- latencies ----
 
+    def fitted(self):
+        """Cycles from what warps wrote, whichever wrote last; probes after one that fails."""
+        class Device:
+            def __init__(self, *texts):
+                self.texts = list(texts)
+
+            def launch(self, *_):
+                self.text = self.texts.pop(0)
+
+            def synchronize(self):
+                pass
+
+            def read(self):
+                return self.text
+        device = Device(*(struct.pack("<6Q", 0, 0, *times) for times in ((0, 9, 0, 9), (100, 190, 130, 220), (100, 250, 200, 210))))
+        check(fit.cycles(device, None, [], device, 64, 16, 3) == 120, "from the first beginning to the last end, the least but for the first")
+        program = """if True:
+            import json, sys
+            for name in sys.argv[2::2]:
+                if name == "bad": sys.exit("bad is bad")
+                print(json.dumps({"name": name, "cycles": len(name)}), flush=True)
+            print('{"name": "cut o', end="")"""
+        found = fit.run_in_processes([sys.executable, "-c", program], [{"name": name} for name in ("a", "bad", "abc", "x")])
+        check(found == {"a": {"cycles": 1}, "bad": {"error": "bad is bad"}, "abc": {"cycles": 3}, "x": {"cycles": 1}}, found)
+
     def fit(self):
+        self.fitted()
         known = fit.solve({"a": ("A", 4.0), "ab": ("A+B", 10.0), "bbc": ("B+B+C", 13.0), "de": ("D+E", 5.0), "ff": ("F+F", 6.0)})
         check(known == {"A": 4, "B": 6, "C": 1, "F": 3}, known)
         rows = fit.table_rows("sm_90a", {"Fp32": 4.04, "GlobalLoad:L2": 260.4, "Bytes:L2": 35.04, "Bytes:Dram": 9.9})
@@ -361,13 +407,13 @@ def main():
     parser.add_argument("--stand-in", required=True, help="libptxopt_emulation.so")
     parser.add_argument("--values", required=True, help="ptxopt_verify_values")
     parser.add_argument("--whole", action="store_true", help="more architectures and inputs")
-    parser.add_argument("--only", help="one of inputs, statistics, device, jobs, folder, real, fit")
+    parser.add_argument("--only", help="one of inputs, statistics, device, jobs, folder, real, clang, fit")
     options = parser.parse_args()
     failed = skipped = 0
     os.environ.update(settings.environment())  # the library is loaded here, too
     with tempfile.TemporaryDirectory() as work:
         test = Test(options, work)
-        for name in ("inputs", "statistics", "device", "jobs", "folder", "real", "fit"):
+        for name in ("inputs", "statistics", "device", "jobs", "folder", "real", "clang", "fit"):
             if options.only not in (None, name):
                 continue
             try:

@@ -14,10 +14,10 @@
 //               mad.wide whose product is not uniform: the addend's upper half would be made to be added), pressure
 //               (a loop without a register for the factor); of shifts and additions: factor-alone (one instruction
 //               less for one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three
-//               (one instruction adds two), loop-step, offset (accesses of sm_75 add that), parameter (loadsParameters), extension-kept (something
-//               else reads it, and an addition is one instruction), no-sign (a zero-extended number and a pair of registers,
-//               where an addition is two instructions). Of products of sums see
-//               distribution.cpp.
+//               (one instruction adds two), loop-step, offset (accesses of sm_75 add that), parameter (from sm_90 on it
+//               would have to be loaded first), extension-kept (something else reads it, and an addition is one
+//               instruction), no-sign (a zero-extended number and a pair of registers, where an addition is two
+//               instructions). Of products of sums see distribution.cpp.
 #include "passes/arithmetic/wide/products.h"
 
 #include <algorithm>
@@ -195,8 +195,8 @@ bool WideProducts::isPartOfSum(const Operand& o, InstrId at) const {
 // stands where the base did.
 bool WideProducts::addsInAddresses() const { return targetNumber(context_.architecture()).value_or(80) < 80; }
 
-// From sm_90 on, IMAD.WIDE takes a parameter from registers only: a load of a constant, with its latency, which both halves
-// of an addition do without.
+// From sm_90 on, IMAD.WIDE reads a parameter from registers only, so it waits for a load from the constant bank. An
+// addition in two halves does not: each reads its half from the bank, or from a uniform register.
 bool WideProducts::loadsParameters() const {
   return targetNumber(context_.architecture()).value_or(80) >= 90 &&
          context_.prices().add64 > context_.prices().wideProduct;
