@@ -27,8 +27,10 @@ constexpr double kSameTime = 0.005;  // of the cycles: less says nothing
 // With one warp per scheduler less than this says nothing, nor does data in L1, which a few warps have to bring there first.
 constexpr double kSameAlone = 0.02;
 constexpr std::size_t kFirstAlone = 1;
-// A loop may become slower by this part of its cycles, or by two cycles a round, if the whole gains several times as much.
-constexpr double kSlip = 0.1, kSlipCycles = 2, kGainOfSlip = 3;
+// A loop may become slower by this part of its cycles, or by two cycles a round and less than a quarter, if the whole gains
+// several times as much.
+constexpr double kSlip = 0.1, kSlipCycles = 2, kMostSlip = 0.25, kGainOfSlip = 3;
+constexpr double kLeastRounds = 1;  // of a loop that slips: behind many conditions hardly any are assumed
 constexpr std::array kByWarps{Measure::Spills, Measure::Warps, Measure::Instructions};
 
 // The guard's rule by warps first wherever it would find a loss that matters more than the gain.
@@ -223,10 +225,11 @@ class TimeComparison {
       for (std::size_t l = 0; l < before_.inner.size(); ++l) {
         const double a = before_.inner[l].cycles[s], b = after_.inner[l].cycles[s];
         if (!isLonger(a, b)) continue;
-        if (b > a * (1 + kSlip) && b > a + kSlipCycles) return false;
-        slips += before_.inner[l].rounds * (b - a);
+        if (isLonger(a, b, kSlip) && (b > a + kSlipCycles || isLonger(a, b, kMostSlip))) return false;
+        slips += std::max(before_.inner[l].rounds, kLeastRounds) * (b - a);
       }
-      if (slips > 0 && slips * kGainOfSlip > before_.whole[s] - after_.whole[s]) return false;
+      const double gain = before_.whole[s] - after_.whole[s];
+      if (slips > 0 && (slips * kGainOfSlip > gain || !isLonger(after_.whole[s], before_.whole[s]))) return false;
     }
     return true;
   }

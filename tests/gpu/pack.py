@@ -217,6 +217,8 @@ def main():
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--compiler", choices=("nvcc", "clang"), default="nvcc", help="what makes PTX; clang, without CUDA's headers, of most files")
     options = parser.parse_args()
+    if not all(re.fullmatch(r"sm_\d+[af]?", a) for a in options.archs.split(",")) or options.jobs < 1 or not shutil.which(options.tool):
+        parser.error("--archs are names as sm_90, --jobs is one or more, and --tool is a program")
     clang = find("CLANG", "clang-19", "clang")
     nvcc, ptxas = find("NVCC", "nvcc"), None if options.ptx_only else real_ptxas()
     if options.guarded and options.ptx_only:

@@ -39,7 +39,7 @@ from driver import PYTHON, STAND_IN, Driver, NoDriver
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = ("l1", "l2", "dram")
-FORMAT = "ptxopt GPU bench 1"
+FORMAT = "ptxopt GPU bench 2"
 
 
 class Usage(Exception):
@@ -243,6 +243,8 @@ def parse(arguments):
     parser.add_argument("--fail-on-slower", action="store_true")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for a kernel, with 20 times --seconds on top [120]")
     options = parser.parse_args(arguments)
+    if not options.limit >= 0 or not options.seconds >= 0:
+        parser.error("--limit and --seconds are numbers of seconds")
     if options.small:
         options.size = "small"
     return options

@@ -9,8 +9,9 @@ SAME_TIME = 0.005  # of the cycles: less says nothing
 SAME_ALONE = 0.02  # with one warp per scheduler; data in L1 says nothing there
 WITNESSES = ("written", "computed", "read")
 ASSUMED_ROUNDS = 8
-# A loop may become slower by this part of its cycles, or by two cycles, if the whole gains several times as much.
-SLIP, SLIP_CYCLES, GAIN_OF_SLIP = 0.1, 2, 3
+# A loop may become slower by this part of its cycles, or by two cycles and less than a quarter, if the whole gains several
+# times as much.
+SLIP, SLIP_CYCLES, MOST_SLIP, GAIN_OF_SLIP, LEAST_ROUNDS = 0.1, 2, 0.25, 3, 1
 UNROLLED = 1.9  # times the work of a round: less is not due to unrolling
 
 
@@ -108,6 +109,27 @@ def match_loops(before, after):
     return runs if at == len(after) else None
 
 
+def copies_of_version(after, before):
+    """How often a round of a loop after does what one before does; None: it is no version of it."""
+    witness = "computed" if before["computed"] > 0 else "written"
+    if before[witness] <= 0 or after[witness] <= 0 or (after["computed"] > 0) != (before["computed"] > 0):
+        return None
+    copies = after[witness] / before[witness]
+    return None if any(after[w] > before[w] * copies * 1.05 for w in ("written", "read")) else copies
+
+
+def sign_of_versions(before, after):
+    """Where a check chooses among several loops made of one: each with all that it may be a version of; None: not known."""
+    whole, signs = set(), []
+    for made in after:
+        of = [(l, copies) for l, loop in enumerate(before) if (copies := copies_of_version(made["work"], loop["work"])) is not None]
+        if not of:
+            return None
+        whole |= {l for l, copies in of if copies < 1.05}
+        signs += [sign_of(before[l]["cycles"], made["cycles"], copies) for l, copies in of]
+    return None if len(whole) < len(before) else 1 if 1 in signs else min(signs, default=0)
+
+
 def sign_of_whole(a, b):
     """Of many warps, then of one for each part of an SM."""
     many, one = sign_of(a["whole"], b["whole"]), sign_of(a["alone"][1:], b["alone"][1:], same=SAME_ALONE)
@@ -120,10 +142,10 @@ def gains_outweigh_slips(a, b):
         for x, y in zip(a["inner"], b["inner"]):
             before, after = x["cycles"][s], y["cycles"][s]
             if is_longer(before, after):
-                if after > before * (1 + SLIP) and after > before + SLIP_CYCLES:
+                if is_longer(before, after, SLIP) and (after > before + SLIP_CYCLES or is_longer(before, after, MOST_SLIP)):
                     return False
-                slips += x["rounds"] * (after - before)
-        if slips > 0 and slips * GAIN_OF_SLIP > a["whole"][s] - b["whole"][s]:
+                slips += max(x["rounds"], LEAST_ROUNDS) * (after - before)
+        if slips > 0 and (slips * GAIN_OF_SLIP > a["whole"][s] - b["whole"][s] or not is_longer(b["whole"][s], a["whole"][s])):
             return False
     return True
 
@@ -138,6 +160,8 @@ def by_cycles(a, b, same_frame):
                              [sum(rounds * made["cycles"][s] for made, _, rounds in run) for s in range(len(SCENARIOS))],
                              sum(rounds * copies for _, copies, rounds in run)) for loop, run in zip(a["inner"], runs)]
             return 1 if 1 in signs else min(signs), False
+        if len(a["inner"]) < len(b["inner"]) and sign_of_versions(a["inner"], b["inner"]) == -1:
+            return -1, False
         (x, worked), (y, works) = (together(t) if a["inner"] and b["inner"] else (t["whole"], t["work"]) for t in (a, b))
         return max(0, sign_of(x, y, work_ratio(works, worked))), False
     loops = list(zip(a["inner"], b["inner"]))

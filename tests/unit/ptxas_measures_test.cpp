@@ -172,8 +172,22 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   CHECK(by(base, timed({988, 1989, 2988}, {{10, 20, 30}, {40, 40.5, 40}})).sign > 0);
   // All slips count together.
   CHECK(by(base, timed(less, {{10, 20.5, 30}, {40, 40.5, 40}})).sign > 0);
-  // By more than two cycles and a tenth it may not, whatever the whole gains.
+  // By more than two cycles and a tenth it may not, whatever the whole gains, nor by two cycles that are more than a quarter.
   CHECK(by(base, timed({500, 1500, 2500}, {{12, 20, 30}, {44, 40, 40}})).sign < 0);
+  const FunctionMeasures tight = timed({1000, 2000, 3000}, {{7, 8, 8}});
+  CHECK(by(tight, timed({500, 1500, 2500}, {{7, 10, 8}})).sign < 0);
+  CHECK(by(tight, timed({500, 1500, 2500}, {{9, 8, 8}})).sign > 0);
+  // A gain that says nothing outweighs nothing, and a loop counts that hardly goes round.
+  const FunctionMeasures large = timed({100000, 100000, 100000}, {{40, 40, 40}, {200, 200, 200}});
+  FunctionMeasures other = timed({99900, 99900, 99900}, {{42, 42, 42}, {198, 198, 198}});
+  CHECK(by(large, other).sign > 0);
+  other.time->whole = {99400, 99400, 99400};
+  CHECK(by(large, other).sign < 0);
+  FunctionMeasures rare = base, slowed = timed({998, 1989, 2983}, {{10, 20, 30}, {42, 40, 40}});
+  rare.time->inner[1].rounds = 0;
+  CHECK(by(rare, slowed).sign > 0);
+  slowed.time->whole = {993, 1989, 2983};
+  CHECK(by(rare, slowed).sign < 0);
   CHECK(by(base, timed({500, 1500, 2500}, {{12.1, 20, 30}, {40, 40, 40}})).sign > 0);
   CHECK(by(base, timed({500, 1500, 2500}, {{10, 20, 30}, {44.1, 40, 40}})).sign > 0);
   // With one warp per scheduler nothing may get slower, and what gets faster there counts.
@@ -213,9 +227,9 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   FunctionMeasures spills = timed({10, 20, 30}, {});
   spills.spillLoads = 8;
   CHECK(by(base, spills).by == Measure::Spills);
-  FunctionMeasures other = timed({5000, 5000, 5000}, {{10, 20, 30}, {40, 40, 40}});
-  other.time->model = "n";
-  CHECK(by(base, other).sign == 0);
+  FunctionMeasures foreign = timed({5000, 5000, 5000}, {{10, 20, 30}, {40, 40, 40}});
+  foreign.time->model = "n";
+  CHECK(by(base, foreign).sign == 0);
   CHECK(value(base, Measure::Cycles) == 1817);
   CHECK(value(timed({1e120, 1e120, 1e120}, {}), Measure::Cycles) == 9'000'000'000'000'000);
   CHECK(by(timed({1e120, 1, 1}, {}), timed({1e121, 1, 1}, {})).sign > 0);
