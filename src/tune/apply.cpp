@@ -34,7 +34,7 @@ Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& re
   functionsOf.erase(Recipe{});
 
   std::vector<std::string> texts;
-  for (const Piece& piece : input->functions) texts.emplace_back(input->textOf(piece));
+  for (const FunctionPiece& piece : input->functions) texts.emplace_back(input->textOf(piece));
   const std::vector<std::pair<Recipe, std::vector<std::size_t>>> work(functionsOf.begin(), functionsOf.end());
   std::vector<std::pair<Status, std::string>> wrong(work.size());
   inParallel(jobs, work.size(), [&](std::size_t i) {
@@ -62,7 +62,7 @@ Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& re
     if (status != Status::Ok) return fail(status, std::move(error));
 
   for (std::size_t f = 0; f < texts.size(); ++f) {
-    const Piece& piece = input->functions[f];
+    const FunctionPiece& piece = input->functions[f];
     const auto it = byName.find(piece.name);
     if (it == byName.end()) continue;
     if (const uint32_t limit = it->second->limit; limit != 0) {

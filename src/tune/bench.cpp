@@ -29,7 +29,7 @@ uint32_t Bench::add(uint32_t function, std::string_view text) {
 
 std::string Bench::memberText(uint32_t unit, const Way& way, std::size_t member) const {
   const uint32_t f = units_.members[unit][member];
-  const Piece& piece = input_.functions[f];
+  const FunctionPiece& piece = input_.functions[f];
   const uint32_t number = way.texts[member];
   const std::string_view text = number == 0 ? input_.textOf(piece) : std::string_view(texts_[f][number - 1]);
   // Passes leave headers alone: the brace is where it is in the input.

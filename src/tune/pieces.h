@@ -22,7 +22,7 @@
 
 namespace ptxopt {
 
-struct Piece {
+struct FunctionPiece {
   std::string name;
   bool isKernel = false;
   SourceRange source;           // in the text, from the first modifier to the closing brace
@@ -31,14 +31,14 @@ struct Piece {
 };
 
 struct Pieces {
-  std::string_view text;         // without a byte order mark; must outlive this
-  std::string_view mark;         // that, or empty
-  std::string architecture;      // of .target
-  bool isDebug = false;          // nothing may be changed
-  bool kernelsNamed = false;     // sections, variables or aliases may name kernels: none can be left out
-  std::vector<Piece> functions;  // with a body, in order
+  std::string_view text;                 // without a byte order mark; must outlive this
+  std::string_view mark;                 // that, or empty
+  std::string architecture;              // of .target
+  bool isDebug = false;                  // nothing may be changed
+  bool kernelsNamed = false;             // sections, variables or aliases may name kernels: none can be left out
+  std::vector<FunctionPiece> functions;  // with a body, in order
 
-  std::string_view textOf(const Piece& piece) const {
+  std::string_view textOf(const FunctionPiece& piece) const {
     return text.substr(piece.source.begin, piece.source.end - piece.source.begin);
   }
 };

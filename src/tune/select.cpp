@@ -18,7 +18,7 @@ std::vector<int64_t> sums(const Outcome& input, const Outcome& way, std::span<co
 }
 
 // Whether a function is worse than in the input.
-bool findWorse(const Outcome& input, const Outcome& way, GuardRule rule, Verdict& verdict) {
+bool findWorse(const Outcome& input, const Outcome& way, GuardRule rule, VariantVerdict& verdict) {
   for (std::size_t i = 0; i < way.members.size(); ++i) {
     if (!input.members[i]) continue;
     verdict.member = i;
@@ -32,25 +32,25 @@ bool findWorse(const Outcome& input, const Outcome& way, GuardRule rule, Verdict
 
 }  // namespace
 
-std::vector<Verdict> choose(const std::vector<const Outcome*>& ways, Objective objective) {
+std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, Objective objective) {
   const std::span<const Measure> order = orderOf(objective);
-  std::vector<Verdict> verdicts(ways.size());
-  verdicts[0].why = Verdict::Why::Chosen;
+  std::vector<VariantVerdict> verdicts(ways.size());
+  verdicts[0].why = VariantVerdict::Why::Chosen;
   const Outcome& input = *ways[0];
   std::size_t best = 0;
   std::vector<int64_t> bestSums = sums(input, input, order);
   for (std::size_t w = 1; w < ways.size(); ++w) {
-    Verdict& verdict = verdicts[w];
+    VariantVerdict& verdict = verdicts[w];
     if (ways[w]->state != Outcome::State::Measured || input.state != Outcome::State::Measured) continue;
     if (findWorse(input, *ways[w], ruleFor(objective), verdict)) {
-      verdict.why = Verdict::Why::Worse;
+      verdict.why = VariantVerdict::Why::Worse;
       continue;
     }
-    verdict.why = Verdict::Why::NotBetter;
+    verdict.why = VariantVerdict::Why::NotBetter;
     std::vector<int64_t> now = sums(input, *ways[w], order);
     if (now >= bestSums) continue;
-    verdicts[best].why = Verdict::Why::NotBetter;
-    verdict.why = Verdict::Why::Chosen;
+    verdicts[best].why = VariantVerdict::Why::NotBetter;
+    verdict.why = VariantVerdict::Why::Chosen;
     best = w;
     bestSums = std::move(now);
   }

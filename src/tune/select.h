@@ -9,7 +9,7 @@
 
 namespace ptxopt {
 
-struct Verdict {
+struct VariantVerdict {
   enum class Why : uint8_t {
     Chosen,
     Unknown,    // not measured
@@ -24,6 +24,6 @@ struct Verdict {
 
 // For each of `ways`, the first of which is the input's, what becomes of it. One is chosen: the first of the best
 // by the sums over the members, measure after measure in the order of the objective.
-std::vector<Verdict> choose(const std::vector<const Outcome*>& ways, Objective objective);
+std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, Objective objective);
 
 }  // namespace ptxopt

@@ -109,13 +109,13 @@ class Tuner {
   }
 
   // What the unit would become if it were chosen now.
-  std::size_t best(uint32_t unit, std::vector<Verdict>* verdicts = nullptr) const {
+  std::size_t best(uint32_t unit, std::vector<VariantVerdict>* verdicts = nullptr) const {
     static const Outcome kUnknown;
     std::vector<const Outcome*> ways;
     for (const Candidate& c : candidates_[unit])
       ways.push_back(c.state == Trial::State::Measured ? &bench_.outcome(unit, c.way) : &kUnknown);
-    std::vector<Verdict> all = choose(ways, options_.objective);
-    const auto at = std::ranges::find(all, Verdict::Why::Chosen, &Verdict::why) - all.begin();
+    std::vector<VariantVerdict> all = choose(ways, options_.objective);
+    const auto at = std::ranges::find(all, VariantVerdict::Why::Chosen, &VariantVerdict::why) - all.begin();
     if (verdicts != nullptr) *verdicts = std::move(all);
     return static_cast<std::size_t>(at);
   }
@@ -260,7 +260,7 @@ class Tuner {
   }
 
   void reportTrials(uint32_t u) {
-    std::vector<Verdict> verdicts;
+    std::vector<VariantVerdict> verdicts;
     best(u, &verdicts);
     const std::vector<uint32_t>& members = units_.members[u];
     std::map<Way, std::string> first;
@@ -294,7 +294,7 @@ class Tuner {
   }
 
   // Fills in the figures of a trial for one member, and why it was not chosen.
-  void judge(Trial& trial, const Verdict& verdict, const Outcome& outcome, std::size_t member,
+  void judge(Trial& trial, const VariantVerdict& verdict, const Outcome& outcome, std::size_t member,
              bool isChosen) const {
     if (outcome.members[member])
       trial.measures = *outcome.members[member];
@@ -309,14 +309,14 @@ class Tuner {
                                                          : "not-faster";
       return;
     }
-    if (verdict.why == Verdict::Why::Worse) {
+    if (verdict.why == VariantVerdict::Why::Worse) {
       trial.rejected = verdict.member == member ? "worse" : "together";
       if (verdict.member == member)
         trial.by = verdict.missing
                        ? "missing"
                        : fmt::format("{} {} -> {}", name(verdict.by.by), verdict.by.before, verdict.by.after);
     } else {
-      trial.rejected = verdict.why == Verdict::Why::Chosen ? "worse-together" : "not-better";
+      trial.rejected = verdict.why == VariantVerdict::Why::Chosen ? "worse-together" : "not-better";
     }
   }
 

@@ -35,9 +35,10 @@ Outcome measured(std::vector<std::optional<FunctionMeasures>> members) {
 std::size_t chosen(const std::vector<Outcome>& ways, Objective objective = Objective::Warps) {
   std::vector<const Outcome*> pointers;
   for (const Outcome& w : ways) pointers.push_back(&w);
-  const std::vector<Verdict> all = choose(pointers, objective);
-  CHECK(std::ranges::count(all, Verdict::Why::Chosen, &Verdict::why) == 1);
-  return static_cast<std::size_t>(std::ranges::find(all, Verdict::Why::Chosen, &Verdict::why) - all.begin());
+  const std::vector<VariantVerdict> all = choose(pointers, objective);
+  CHECK(std::ranges::count(all, VariantVerdict::Why::Chosen, &VariantVerdict::why) == 1);
+  return static_cast<std::size_t>(std::ranges::find(all, VariantVerdict::Why::Chosen, &VariantVerdict::why) -
+                                  all.begin());
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ TEST_CASE("tune: a text is its pieces, put together again") {
   CHECK(pieces->architecture == "sm_80");
   CHECK_FALSE(pieces->kernelsNamed);
   std::vector<std::string_view> own;
-  for (const Piece& p : pieces->functions) own.push_back(pieces->textOf(p));
+  for (const FunctionPiece& p : pieces->functions) own.push_back(pieces->textOf(p));
   CHECK(compose(*pieces, own) == text);
   const std::string limited = withLimit(own[0], pieces->functions[0].brace - pieces->functions[0].source.begin, 40);
   CHECK(limited == ".visible .entry a()\n.maxntid 32, 1, 1\n.maxnreg 40\n{ ret; }");

@@ -84,7 +84,7 @@ class Sightings {
 
   const Seen& operator[](RegId r) const { return seen_[r.value]; }
   // Of a listed one, in the order of the text.
-  std::span<const Occurrence> occurrences(RegId r) const {
+  std::span<const SlotOccurrence> occurrences(RegId r) const {
     return {all_.data() + (end_[r.value] - seen_[r.value].mentions), all_.data() + end_[r.value]};
   }
 
@@ -120,7 +120,7 @@ class Sightings {
         all_[end++] = {m.at()};
         ++s.mentions;
       }
-      Occurrence& o = all_[end - 1];
+      SlotOccurrence& o = all_[end - 1];
       o.reads |= m.role() == Role::Use || m.role() == Role::Mod;
       o.writes |= m.role() == Role::Def || m.role() == Role::Mod;
       o.isPartial |= m.role() == Role::Mod;
@@ -128,7 +128,7 @@ class Sightings {
   }
 
   std::vector<Seen> seen_;  // by register
-  std::vector<Occurrence> all_;
+  std::vector<SlotOccurrence> all_;
   std::vector<uint32_t> end_;  // by register: the end of its row in all_
 };
 

@@ -53,7 +53,7 @@ void LiveRangeCalc::Sorter::sort(std::vector<uint32_t>& numbers) {
   }
 }
 
-void LiveRangeCalc::calculate(std::span<const Occurrence> all, LiveRange& range) {
+void LiveRangeCalc::calculate(std::span<const SlotOccurrence> all, LiveRange& range) {
   if (all.empty()) return;
   // All in one block, and written before it is read: nothing crosses blocks.
   if (!all.front().reads && all.back().at < slots_.end(slots_.blockAt(all.front().at))) {
@@ -77,7 +77,7 @@ void LiveRangeCalc::calculate(std::span<const Occurrence> all, LiveRange& range)
 }
 
 // Whether there is one write.
-bool LiveRangeCalc::findMentions(std::span<const Occurrence> all) {
+bool LiveRangeCalc::findMentions(std::span<const SlotOccurrence> all) {
   mentions_.clear();
   uint32_t writes = 0;
   for (uint32_t k = 0; k < all.size();) {
@@ -95,7 +95,7 @@ bool LiveRangeCalc::findMentions(std::span<const Occurrence> all) {
   return writes == 1;
 }
 
-void LiveRangeCalc::findLiveIn(std::span<const Occurrence> all) {
+void LiveRangeCalc::findLiveIn(std::span<const SlotOccurrence> all) {
   // In memory that does not grow: there is nothing to look up again in the loops.
   uint32_t* const live = found_.data();
   std::size_t count = 0;
@@ -116,7 +116,7 @@ void LiveRangeCalc::findLiveIn(std::span<const Occurrence> all) {
 }
 
 // Values for definitions, in the order of the text, and for entries.
-void LiveRangeCalc::makeValues(std::span<const Occurrence> all) {
+void LiveRangeCalc::makeValues(std::span<const SlotOccurrence> all) {
   definitions_.assign(all.size(), ValueId());
   definingBlock_.clear();
   for (const Mention& m : mentions_) {
@@ -184,7 +184,7 @@ void LiveRangeCalc::carryValues() {
 }
 
 // Blocks where it is live-in and those that mention it, in the order of the text.
-void LiveRangeCalc::makeSegments(std::span<const Occurrence> all) {
+void LiveRangeCalc::makeSegments(std::span<const SlotOccurrence> all) {
   sorter_.sort(liveBlocks_);
   // Neighbours that one value lives through.
   uint32_t first = 0, end = 0;
@@ -212,12 +212,12 @@ void LiveRangeCalc::makeSegments(std::span<const Occurrence> all) {
   for (; mention != mentions_.end(); ++mention) appendMention(*mention, false, all);
 }
 
-void LiveRangeCalc::appendMention(const Mention& m, bool isLiveIn, std::span<const Occurrence> all) {
+void LiveRangeCalc::appendMention(const Mention& m, bool isLiveIn, std::span<const SlotOccurrence> all) {
   const BlockId b = m.block;
   ValueId value = !isLiveIn ? ValueId() : isSingle_ ? ValueId(0u) : values_[b.value].in;
   SlotIndex from = slots_.start(b), until = from;
   for (uint32_t k = m.first; k < m.last; ++k) {
-    const Occurrence& o = all[k];
+    const SlotOccurrence& o = all[k];
     if (o.reads) until = o.at.slot() == SlotIndex::Block ? o.at.reg() : slots_.end(b);
     if (!o.writes) continue;
     if (value.valid() && until > from) range_.append({from, until, value});
@@ -260,7 +260,7 @@ void LiveRangeCalc::forEachRun(Visit visit) {
 }
 
 // The block that writes it is not live-in: control would come there without the value.
-void LiveRangeCalc::single(std::span<const Occurrence> all, LiveRange& range) {
+void LiveRangeCalc::single(std::span<const SlotOccurrence> all, LiveRange& range) {
   const auto lives = [&](BlockId b) {
     return std::ranges::any_of(cfg_.successors(b), [&](BlockId s) { return isLiveIn_.test(s.value); });
   };
@@ -276,7 +276,7 @@ void LiveRangeCalc::single(std::span<const Occurrence> all, LiveRange& range) {
     for (; m != mentions_.end() && m->block.value < bound; ++m) {
       SlotIndex until;
       if (writes_.test(m->block.value)) {
-        const Occurrence& write = all[m->first];
+        const SlotOccurrence& write = all[m->first];
         range_.addValue({write.at.reg(), ValueKind::Instruction, write.isPartial});
         from = write.at.reg();
         until = lives(m->block) ? slots_.end(m->block) : m->last - m->first == 1 ? write.at.dead() : lastRead(*m);
@@ -323,13 +323,13 @@ void LiveRangeCalc::reset() {
   }
 }
 
-void LiveRangeCalc::local(std::span<const Occurrence> all, LiveRange& range) {
-  const auto writes =
-      static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const Occurrence& o) { return o.writes; }));
+void LiveRangeCalc::local(std::span<const SlotOccurrence> all, LiveRange& range) {
+  const auto writes = static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [](const SlotOccurrence& o) { return o.writes; }));
   range.reserve(writes, writes);
   ValueId value;
   SlotIndex from, until;
-  for (const Occurrence& o : all) {
+  for (const SlotOccurrence& o : all) {
     if (o.reads) until = o.at.slot() == SlotIndex::Block ? o.at.reg() : slots_.end(slots_.blockAt(o.at));
     if (!o.writes) continue;
     if (value.valid()) range.append({from, until, value});

@@ -30,7 +30,7 @@
 namespace ptxopt {
 
 // One mention of a register, in the order of the text.
-struct Occurrence {
+struct SlotOccurrence {
   // Block slot of the instruction. Another slot: the value is read where the function returns at the end of the
   // block that owns the place.
   SlotIndex at;
@@ -45,7 +45,7 @@ class LiveRangeCalc {
 
   // Adds what `occurrences`, all in reachable blocks and in the order of the text, imply to `range`, which is
   // empty.
-  void calculate(std::span<const Occurrence> occurrences, LiveRange& range);
+  void calculate(std::span<const SlotOccurrence> occurrences, LiveRange& range);
 
  private:
   // A block that mentions the register.
@@ -67,19 +67,19 @@ class LiveRangeCalc {
     std::vector<uint64_t> words_;  // all zero in between
   };
 
-  bool findMentions(std::span<const Occurrence> occurrences);
-  void findLiveIn(std::span<const Occurrence> occurrences);
-  void makeValues(std::span<const Occurrence> occurrences);
+  bool findMentions(std::span<const SlotOccurrence> occurrences);
+  void findLiveIn(std::span<const SlotOccurrence> occurrences);
+  void makeValues(std::span<const SlotOccurrence> occurrences);
   void carryValues();
   // Of a reachable block, once findLiveIn is done.
   bool startsLive(BlockId b) const { return writes_.test(b.value) ? reads_.test(b.value) : closed_.test(b.value); }
-  void makeSegments(std::span<const Occurrence> occurrences);
-  void appendMention(const Mention& mention, bool isLiveIn, std::span<const Occurrence> occurrences);
+  void makeSegments(std::span<const SlotOccurrence> occurrences);
+  void appendMention(const Mention& mention, bool isLiveIn, std::span<const SlotOccurrence> occurrences);
   void reset();
-  void local(std::span<const Occurrence> occurrences, LiveRange& range);
+  void local(std::span<const SlotOccurrence> occurrences, LiveRange& range);
   bool isLiveAtEntry() const;
   // Of a register that one occurrence writes, live-in in no block where control enters.
-  void single(std::span<const Occurrence> occurrences, LiveRange& range);
+  void single(std::span<const SlotOccurrence> occurrences, LiveRange& range);
   // Calls `visit(first, end)` for each run of live-in blocks, ascending.
   template <typename Visit>
   void forEachRun(Visit visit);

@@ -147,7 +147,7 @@ std::optional<DeviceBench> TuneGpuLine::bench(std::string_view text, const TuneO
     return std::nullopt;
   }
   std::vector<std::string> kernels;
-  for (const Piece& piece : pieces->functions)
+  for (const FunctionPiece& piece : pieces->functions)
     if (piece.isKernel) kernels.push_back(piece.name);
   if (kernel.empty() && kernels.size() == 1) kernel = kernels[0];
   if (std::ranges::find(kernels, kernel) == kernels.end()) {
