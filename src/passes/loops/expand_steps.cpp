@@ -5,6 +5,7 @@
 //             three or four instructions a round. Of halves that the PTX packs it makes the pair in place: two.
 // Algorithm:  in each loop, without those in it, sums of 64 bits whose result is also an addend, and an address in the loop. Of steps that
 //             lsr has made products with 1, as many as make the longest unit of a round shortest (loop_units.h).
+// Leaves:     nothing dead: what only made the 1 of products goes with them, since no dce follows.
 // Invariants: the sum is the same number modulo two to the 64. The carry flag is not live where it is written.
 // Left out:   steps that are products of 32-bit numbers, which ptxas adds in one instruction; what ptxas may unroll
 //             (unrolling.h), where constant steps become immediates of the accesses; pointers to shared, constant and local memory,
@@ -16,6 +17,7 @@
 //             live, or the loop has sums of several words, which take the predicates that ptxas keeps carries in).
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 #include "analysis/machine/loop_units.h"
 #include "analysis/machine/target_number.h"
@@ -59,9 +61,11 @@ class StepExpansion : FunctionPass {
       if (operands.size() > at && operands[at].isRegister()) isProduct_[operands[at].payload] = true;
     }
     for (uint32_t l = 0; l < loops_.size(); ++l) look(LoopId(l));
+    for (const RegId r : f_.returnRegisters) ++reads_[r.value];
     missed_.tell(context_, "loop");
     steps_.tell(context_, "step");
     for (const Step& s : chosen_) apply(s);
+    if (!unread_.empty()) eraseUnread();
     return !chosen_.empty();
   }
 
@@ -271,14 +275,33 @@ class StepExpansion : FunctionPass {
     f_.setOperands(s.id, std::vector<Operand>{made(s.pointer), pairOperand(Join::Comma),
                                               registerOperand(low, Role::Use), used(high)});
     f_.touch(s.id);
-    if (s.isUnit) f_.erase(s.product);
+    if (s.isUnit) erase(s.product);
     context_.count("steps");
+  }
+
+  // No dce follows: what only made the 1 of products goes with the last of them.
+  void erase(InstrId id) {
+    for (const Operand& o : f_.operandsOf(f_[id]))
+      if (o.isRegister() && o.reads() && --reads_[o.payload] == 0) unread_.push_back(o.reg());
+    f_.erase(id);
+  }
+
+  void eraseUnread() {
+    for (InstrId id = f_.last, next; id.valid(); id = next) {
+      next = f_[id].previous;
+      if (!f_[id].isInstruction() || !isRemovable(module_, f_, f_[id])) continue;
+      auto results =
+          f_.operandsOf(f_[id]) | std::views::filter([](const Operand& o) { return o.isRegister() && o.writes(); });
+      const auto isUnread = [&](const Operand& o) { return std::ranges::find(unread_, o.reg()) != unread_.end(); };
+      if (!results.empty() && std::ranges::all_of(results, isUnread)) erase(id);
+    }
   }
 
   const Loops& loops_;
   const timing::Machine& machine_;
   std::optional<LoopUnits> units_;
-  std::vector<uint32_t> reads_;    // by RegId
+  std::vector<uint32_t> reads_;    // by RegId: of the function as it was, less what is erased
+  std::vector<RegId> unread_;      // that only what was erased read
   std::vector<uint32_t> stepsOf_;  // by RegId: in the loop that is looked at
   std::vector<uint32_t> writes_;   // by RegId: in the loop that is looked at
   std::vector<uint8_t> accesses_;  // by RegId: Access, in that loop
