@@ -21,6 +21,7 @@ nlohmann::ordered_json loopJson(const LoopReport& loop) {
                         {"setup", form.setup},
                         {"registers", form.registers},
                         {"chosen", form.chosen}};
+      if (form.saved != 0) f["saved"] = form.saved;
       if (!form.rejected.empty()) f["rejected"] = form.rejected;
       forms.push_back(std::move(f));
     }

@@ -242,7 +242,7 @@ class FormulaMaker {
         base.kind == ExprKind::Value && evolution_.constantDefinition(base.reg(), base.value()).valid();
     f.registers = isParameter ? 0 : 2;
     if (!t_.creditsExtensions) f.registers += 1;
-    if (isParameter && f.base != group_.start) f.setup = -kStartSaved;
+    if (isParameter && f.base != group_.start) f.saved = kStartSaved;
   }
 
   // What it costs before the loop, and why it cannot be chosen.
@@ -256,7 +256,7 @@ class FormulaMaker {
       f.bad = "base-not-available";
     } else {
       f.setup += static_cast<int>(price);
-      if (t_.filters && f.setup > kMostSetup) f.bad = "setup";
+      if (t_.filters && f.setup - f.saved > kMostSetup) f.bad = "setup";
     }
     all_.push_back(f);
   }

@@ -55,8 +55,10 @@ struct Formula {
   bool isSigned = false;          // Index: how the 32-bit number is extended
   StepProduct product;            // UnitPointer, StridePointer, UnitStep
   double perRound = 0;            // machine instructions
-  double instead = 0;             // UnitStep: those of the step that there is, which `perRound` is less
-  int setup = 0;                  // before the loop; below 0 where code there is no longer needed
+  InstrId increment;              // UnitStep: the sum that moves the pointer on
+  double instead = 0;             // UnitStep: what that costs as it is, in each round
+  int setup = 0;                  // before the loop
+  int saved = 0;                  // ... of which code that is no longer needed goes
   int registers = 0;              // 32-bit units that live through the loop
   std::string_view bad;           // why it cannot be chosen; empty when it can
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/loops/address_opcodes.h"
+#include "passes/loops/step.h"
 
 namespace ptxopt {
 
@@ -17,11 +18,13 @@ MachinePrices pricesOfForms(const PassContext& context) {
   return prices;
 }
 
-LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, std::vector<uint32_t>& nodeOf)
+LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, const WideSums& sums,
+                   std::vector<uint32_t>& nodeOf)
     : f_(f),
       context_(context),
       slots_(context.analyses.slotIndexes()),
       intervals_(context.analyses.liveIntervals()),
+      sums_(sums),
       loop_(loop),
       prices_(pricesOfForms(context)),
       numbers_(context.analyses.valueRanges().numbers()),
@@ -48,7 +51,7 @@ void LoopCost::addInstructions() {
       Node n;
       n.instruction = id;
       n.isRoot = !isRemovable(context_.module, f_, f_[id]);
-      n.price = priceOf(id);
+      n.cost = costOf(id);
       for (const Operand& o : f_.operandsOf(f_[id])) {
         if (!o.isRegister() || !o.writes()) continue;
         const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
@@ -128,13 +131,7 @@ LoopCost::~LoopCost() {
   for (const uint32_t key : noted_) nodeOf_[key] = kNone;
 }
 
-// Whether the register holds a 64-bit product of 32-bit numbers that is computed in this loop.
-bool LoopCost::holdsWideProduct(RegId reg, InstrId at) const {
-  const InstrId id = context_.analyses.valueRanges().definitionRead(reg, at);
-  return id.valid() && isWideProduct(context_.module.form(f_[id]));
-}
-
-double LoopCost::priceOf(InstrId id) const {
+double LoopCost::costOf(InstrId id) const {
   const OpcodeForm& form = context_.module.form(f_[id]);
   if (form.effects != effect::Pure && form.op != Op::Add) return 0;
   const RegisterClass type = info(form.type).registerClass;
@@ -145,7 +142,7 @@ double LoopCost::priceOf(InstrId id) const {
     case Op::Cvta: return 0;
     case Op::Setp: return isWide ? prices_.compare64 : 1;
     case Op::Add:
-    case Op::Sub: return isWide ? priceOfSum(id) : 1;
+    case Op::Sub: return isWide ? costOfSum(id) : 1;
     case Op::Shl: return isWide ? 0 : 1;
     case Op::Mul:
     case Op::Mad:
@@ -159,19 +156,44 @@ double LoopCost::priceOf(InstrId id) const {
 }
 
 // Of an addition or a subtraction of 64 bits.
-double LoopCost::priceOfSum(InstrId id) const {
+double LoopCost::costOfSum(InstrId id) const {
+  const RegId stepped = steppedRegister(id);
+  const double cost = stepped.valid() ? costOfStep(id) : prices_.add64;
+  bool addsProduct = false;
+  for (const Operand& o : f_.operandsOf(f_[id])) {
+    if (!o.isRegister() || o.role != Role::Use) continue;
+    const WideSums::Place place = sums_.productAdded(o, id);
+    if (place == WideSums::Place::InLoop) return 0;
+    addsProduct |= place == WideSums::Place::Outside;
+  }
+  return addsProduct && (!stepped.valid() || sums_.startsAligned(stepped, loop_)) ? prices_.wideProduct : cost;
+}
+
+// The register that a sum moves on, around the loop.
+RegId LoopCost::steppedRegister(InstrId id) const {
   const auto operands = f_.operandsOf(f_[id]);
-  for (const Operand& o : operands)
-    if (o.isRegister() && o.role == Role::Use && holdsWideProduct(o.reg(), id)) return 0;
-  // A register by a constant, around the loop.
-  const ExprId e =
-      operands[0].isRegister() ? context_.analyses.scalarEvolution().written(operands[0].reg(), id) : ExprId();
-  const ScevExpressions& expressions = context_.analyses.scalarEvolution().expressions();
-  const bool isStep =
-      operands.size() == 3 && operands[1].isRegister() && operands[1].payload == operands[0].payload;
-  return e.valid() && isStep && expressions.isRecurrence(e, loop_)
-             ? (operands[2].isRegister() ? prices_.registerStep64 : prices_.step64)
-             : prices_.add64;
+  if (operands.size() != 3 || !operands[0].isRegister()) return {};
+  ScalarEvolution& evolution = context_.analyses.scalarEvolution();
+  ScevExpressions& e = evolution.expressions();
+  const ExprId made = evolution.written(operands[0].reg(), id);
+  if (!made.valid() || !e.isRecurrence(made, loop_)) return {};
+  const auto step = std::ranges::find_if(operands.subspan(1), [&](const Operand& o) {
+    if (!o.isRegister() || o.flags != 0) return false;
+    const ExprId read = evolution.read(o.reg(), id);
+    return read.valid() && e.isRecurrence(read, loop_) && e[read].step() == e[made].step() &&
+           e.subtract(e[made].start(), e[read].start()) == e[made].step();
+  });
+  return step == operands.end() ? RegId() : step->reg();
+}
+
+double LoopCost::costOfStep(InstrId id) const {
+  ScalarEvolution& evolution = context_.analyses.scalarEvolution();
+  const ExprId made = evolution.written(f_.operandsOf(f_[id])[0].reg(), id);
+  const ExprId step = evolution.expressions()[made].step();
+  if (evolution.expressions().isConstant(step)) return prices_.step64;
+  // One that is only extended is added like any other number where an addition is one instruction.
+  const auto product = prices_.add64 <= 1 ? stepProduct(evolution, step, loop_) : std::nullopt;
+  return product && !product->right.valid() && product->constant == 1 ? prices_.step64 : prices_.registerStep64;
 }
 
 // What is needed whatever is replaced is marked once.
@@ -186,7 +208,7 @@ void LoopCost::makeCore() {
     const Node n = nodes_[work_.back()];
     inCore.push_back(work_.back());
     work_.pop_back();
-    core_ += n.price;
+    core_ += n.cost;
     for (uint32_t s = n.firstSource; s < n.firstSource + n.sourceCount; ++s)
       if (sources_[s].replaceable == kNone) mark(sources_[s].node, kCore);
   }
@@ -217,7 +239,7 @@ void LoopCost::noteReplaceable(std::span<const uint32_t> replaced) {
   makeCore();
 }
 
-double LoopCost::needed(std::span<const uint32_t> replaced) {
+double LoopCost::needed(std::span<const uint32_t> replaced, std::span<const InstrId> steps) {
   noteReplaceable(replaced);
   ++question_;
   for (const uint32_t operand : replaced) askedIn_[replaceable_.find(operand)->second] = question_;
@@ -230,9 +252,15 @@ double LoopCost::needed(std::span<const uint32_t> replaced) {
   while (!work_.empty()) {
     const Node n = nodes_[work_.back()];
     work_.pop_back();
-    all += n.price;
+    all += n.cost;
     for (uint32_t s = n.firstSource; s < n.firstSource + n.sourceCount; ++s)
       if (isRead(sources_[s])) mark(sources_[s].node, question_);
+  }
+  for (auto at = steps.begin(); at != steps.end(); ++at) {
+    if (std::find(steps.begin(), at, *at) != at) continue;
+    const RegId reg = f_.operandsOf(f_[*at])[0].reg();
+    const ValueId v = intervals_[reg].valueOut(slots_[*at]);
+    if (v.valid() && isNeeded(reg, v)) all += prices_.productStep64 - nodes_[nodeOf_[numbers_(reg, v)]].cost;
   }
   return all;
 }

@@ -4,9 +4,10 @@
 // Instructions of the loop are nodes. A node is needed if it has an effect, if its result is read after the loop, or
 // if a needed node reads it, also in the next round. An operand that a choice of forms replaces is not read. So what
 // only replaced addresses needed, counters included, costs nothing.
-// Prices: 32-bit operations 1, those of 64 bits by architecture (analysis/machine/prices.def); mul.wide and the
-// 64-bit addition that reads it count once; shl.b64 before an addition is free with it. Memory accesses, floating
-// point and control are the same in all forms and cost nothing here. Cost: linear in the loop to make, and for each
+// Costs: 32-bit operations 1, those of 64 bits by architecture (analysis/machine/prices.def); mul.wide and the
+// 64-bit addition that takes it up count once (wide_sums.h); shl.b64 before an addition is free with it. Memory
+// accesses, floating point and control are the same in all forms and cost nothing here. A step that becomes a product
+// costs that instead, as long as it is needed, so no answer is below 0. Cost: linear in the loop to make, and for each
 // question in what the operands decide that some question replaced.
 #pragma once
 
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "passes/loops/loop_uses.h"
+#include "passes/loops/wide_sums.h"
 
 namespace ptxopt {
 
@@ -25,14 +27,19 @@ MachinePrices pricesOfForms(const PassContext& context);
 class LoopCost {
  public:
   // `nodeOf`: by the number of a value, UINT32_MAX; it is so again when this ends.
-  LoopCost(const Function& f, PassContext& context, LoopId loop, std::vector<uint32_t>& nodeOf);
+  LoopCost(const Function& f, PassContext& context, LoopId loop, const WideSums& sums,
+           std::vector<uint32_t>& nodeOf);
   ~LoopCost();
   LoopCost(const LoopCost&) = delete;
 
   // Machine instructions a round when the operands in `replaced` (indices in Function::operands, in any order) are not read.
-  double needed(std::span<const uint32_t> replaced);
+  double needed(std::span<const uint32_t> replaced) { return needed(replaced, {}); }
+  // ... and the sums in `steps` are steps by products of 32-bit numbers.
+  double needed(std::span<const uint32_t> replaced, std::span<const InstrId> steps);
   // Whether the value is needed in what the last question was.
   bool isNeeded(RegId reg, ValueId v) const;
+  // Of an instruction of the loop.
+  double costOf(InstrId id) const;
   std::size_t size() const { return nodes_.size(); }
 
  private:
@@ -42,7 +49,7 @@ class LoopCost {
   struct Node {
     InstrId instruction;  // none for a phi
     uint32_t firstSource = 0, sourceCount = 0;
-    double price = 0;
+    double cost = 0;
     bool isRoot = false;
     uint32_t mark = 0;  // kCore, or the last question in which it was needed
   };
@@ -70,14 +77,15 @@ class LoopCost {
   void mark(uint32_t node, uint32_t as);
   void noteReplaceable(std::span<const uint32_t> replaced);
 
-  double priceOf(InstrId id) const;
-  double priceOfSum(InstrId id) const;
-  bool holdsWideProduct(RegId reg, InstrId at) const;
+  double costOfSum(InstrId id) const;
+  RegId steppedRegister(InstrId id) const;
+  double costOfStep(InstrId id) const;
 
   const Function& f_;
   PassContext& context_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
+  const WideSums& sums_;
   const LoopId loop_;
   const MachinePrices prices_;
   const ValueNumbers& numbers_;

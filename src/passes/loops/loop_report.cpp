@@ -6,6 +6,15 @@
 
 namespace ptxopt {
 
+namespace {
+
+// Whether a group stays as it is, and formulas were rejected for their registers.
+bool lacksRoom(const GroupForms& g) {
+  return g.chosen == 0 && std::ranges::any_of(g.formulas, [](const Formula& f) { return f.bad == kNoRoom; });
+}
+
+}  // namespace
+
 std::string LoopReports::text(ExprId e) const {
   return context_.analyses.scalarEvolution().toString(e, [&](RegId r, ValueId v) {
     const Register& reg = f_.registers[r.value];
@@ -55,6 +64,8 @@ void LoopReports::tell(LoopId l, std::span<const GroupForms> groups, std::span<c
   const std::string_view declined = whyUnchanged(groups, skipped, stepsChange);
   // Where all groups were skipped, each is counted by itself already.
   if (!declined.empty() && (!groups.empty() || skipped.empty())) ++loops_[declined];
+  if (const auto n = std::ranges::count_if(groups, lacksRoom); n != 0 && declined.empty())
+    groups_[kNoRoom] += static_cast<uint64_t>(n);
   if (!context_.describesLoops) return;
   LoopReport& report = begin(l);
   report.before = result.before;
@@ -64,7 +75,7 @@ void LoopReports::tell(LoopId l, std::span<const GroupForms> groups, std::span<c
     LoopReport::Group& to = describe(report, *g.group);
     for (std::size_t k = 0; k < g.formulas.size(); ++k) {
       const Formula& f = g.formulas[k];
-      to.forms.push_back({name(f.kind), f.perRound, f.setup, f.registers, f.bad, k == g.chosen});
+      to.forms.push_back({name(f.kind), f.perRound, f.setup, f.saved, f.registers, f.bad, k == g.chosen});
     }
   }
   for (const SkippedGroup& g : skipped) describe(report, *g.group).declined = g.why;
@@ -73,6 +84,7 @@ void LoopReports::tell(LoopId l, std::span<const GroupForms> groups, std::span<c
 std::string_view LoopReports::whyUnchanged(std::span<const GroupForms> groups,
                                            std::span<const SkippedGroup> skipped, bool stepsChange) {
   if (stepsChange || std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; })) return {};
+  if (std::ranges::any_of(groups, lacksRoom)) return kNoRoom;
   if (!groups.empty()) return "not-better";
   return skipped.empty() ? "no-uses" : skipped.front().why;
 }

@@ -15,16 +15,16 @@
 //             slow-division, too-deep, no-uses, not-better; by function: too-large; by group of addresses:
 //             local-memory (it may become registers, as long as ptxas sees which slot is meant), constant-memory
 //             (not measured), shared-64-bit (ptxas computes the lower half only, and adds up what is invariant by
-//             itself: 32-bit pointers helped 6 of 1,770 kernels of tests/codegen/loops), shared-off (the knob).
+//             itself: 32-bit pointers helped 6 of 1,770 kernels of tests/codegen/loops), shared-off (the knob),
+//             register-pressure (formulas were rejected, those that take most registers first).
 #include <algorithm>
 
 #include "analysis/machine/target_number.h"
 #include "analysis/values/uniform_registers.h"
 #include "passes/arithmetic/divide/division.h"
-#include "passes/loops/carry_test.h"
 #include "passes/loops/early_steps.h"
+#include "passes/loops/loop_plan.h"
 #include "passes/loops/loop_report.h"
-#include "passes/loops/pointer_test.h"
 #include "passes/loops/rewrite.h"
 #include "passes/loops/select.h"
 #include "passes/loops/unrolling.h"
@@ -39,6 +39,7 @@ constexpr std::size_t kMostNestWork = 1u << 16,
                       kMostNestDepth = 16;  // blocks, and times the blocks of the function
 constexpr uint32_t kLeastFor64 = 60;        // architecture
 constexpr int kLeastRoom = 3;               // registers: what the estimate is wrong by more often than not
+constexpr unsigned kMostTries = 16;         // to choose forms for which there are registers
 
 class LoopReducer {
  public:
@@ -53,7 +54,8 @@ class LoopReducer {
         nodeOf_(context.analyses.valueRanges().numbers().size(), UINT32_MAX),
         phis_(findPhis(cfg_, context.analyses.slotIndexes(), context.analyses.liveIntervals())),
         expander_(f, context),
-        steps_(f, context, expander_),
+        sums_(f, context, expander_.occurrences()),
+        steps_(f, context, expander_, sums_),
         rewriter_(f, context, expander_, steps_),
         budget_(f, context),
         reports_(f, context) {}
@@ -86,26 +88,6 @@ class LoopReducer {
   }
 
  private:
-  struct StepPlan {
-    InductionVariable iv;
-    UnitSteps::Increment increment;
-    StepProduct product;
-    UnitSteps::Start start;
-    unsigned price = 0;   // before the loop
-    double priceNow = 0;  // of the step that there is, each round
-  };
-  struct LoopPlan {
-    LoopId loop;
-    ExpansionPlace preheader;
-    LoopUses uses;
-    std::vector<GroupForms> groups;     // of uses.groups
-    std::vector<SkippedGroup> skipped;  // the others
-    std::vector<StepPlan> steps;
-    std::optional<Counter> counter;
-    std::optional<PointerTest> test;
-    std::optional<CarryTest> carry;
-  };
-
   // Divisions of 64 bits become calls of a routine, around which ptxas keeps and moves registers as it likes: what
   // is saved of a few instructions is lost or gained by chance.
   bool dividesSlowly(LoopId l) const {
@@ -119,11 +101,8 @@ class LoopReducer {
 
   // Asked last, since the estimate is dear.
   bool hasRoom(const LoopPlan& plan) {
-    if (context_.knobs[Knob::LsrCheckRp] == 0) return true;
-    int added = 0;
-    added += plan.test ? 2 : 0;
-    for (const GroupForms& g : plan.groups) added += std::max(g.formulas[g.chosen].registers, 0);
-    return budget_.has(plan.loop, std::max(kLeastRoom, added));
+    if (context_.knobs[Knob::LsrCheckRp] == 0 || !plan.changesForms()) return true;
+    return budget_.has(plan.loop, std::max(kLeastRoom, plan.registers()));
   }
 
   bool isUniform(ExprId e) {
@@ -185,21 +164,37 @@ class LoopReducer {
     const BlockId entry = loops_.entry(cfg_, l);
     if (!entry.valid() || loops_.contains(l, entry)) return reports_.decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
-    LoopPlan plan{l,  preheader, collectUses(f_, context_, l, phis_[loops_[l].header.value]), {}, {}, {}, {},
-                  {}, {}};
-    const LoopUses& uses = plan.uses;
-    if (uses.ivs.empty() && uses.groups.empty()) return reports_.decline(l, "no-uses");
+    LoopPlan plan;
+    plan.loop = l;
+    plan.preheader = preheader;
+    plan.uses = collectUses(f_, context_, l, phis_[loops_[l].header.value]);
+    if (plan.uses.ivs.empty() && plan.uses.groups.empty()) return reports_.decline(l, "no-uses");
     if (height_[l.value] == 1 && mayUnroll(f_, context_, l)) return reports_.decline(l, "unrolled");
     if (dividesSlowly(l)) return reports_.decline(l, "slow-division");
     FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, may64()};
     terms.filters = context_.knobs[Knob::FilterBadFormula] != 0;
     terms.extends = context_.knobs[Knob::LsrSxtopt] != 0;
     terms.creditsExtensions = context_.knobs[Knob::CountSxtOptForRegPressure] != 0;
-    const auto selection = static_cast<Selection>(context_.knobs[Knob::LsrSelection]);
-    const std::vector<Counter> counters =
-        selection == Selection::Sass && terms.extends ? makeCounters(uses.groups, terms) : std::vector<Counter>();
-    std::vector<GroupForms>& groups = plan.groups;
-    std::vector<std::optional<StepPlan>> steps;  // of groups: the step of the pointer that each reads
+    LoopCost cost(f_, context_, l, sums_, nodeOf_);
+    makeForms(plan, cost, terms);
+    SelectionResult result = choose(plan, cost, terms);
+    for (unsigned tries = 1; !hasRoom(plan); ++tries) {
+      const bool hasAny = tries != kMostTries && budget_.has(l, kLeastRoom);
+      hasAny ? plan.rejectDearest() : plan.rejectAll();
+      result = choose(plan, cost, terms);
+    }
+    const bool stepsChange = !plan.steps.empty() || plan.test || plan.carry;
+    countForms(plan);
+    reports_.tell(l, plan.groups, plan.skipped, stepsChange, result);
+    if (plan.changesForms() || plan.carry) plans_.push_back(std::move(plan));
+  }
+
+  Selection selection() const { return static_cast<Selection>(context_.knobs[Knob::LsrSelection]); }
+
+  void makeForms(LoopPlan& plan, LoopCost& cost, FormulaTerms& terms) {
+    const LoopUses& uses = plan.uses;
+    if (selection() == Selection::Sass && terms.extends) plan.counters = makeCounters(uses.groups, terms);
+    cost.needed({});
     for (const UseGroup& group : uses.groups) {
       if (const std::string_view why = whyNotFormed(group); !why.empty()) {
         plan.skipped.push_back({&group, why});
@@ -207,21 +202,22 @@ class LoopReducer {
       }
       GroupForms g;
       g.group = &group;
-      g.formulas = makeFormulas(group, uses.ivs, counters, terms);
-      steps.emplace_back();
-      if (const InductionVariable* iv = readInductionVariable(group, uses.ivs)) {
+      g.formulas = makeFormulas(group, uses.ivs, plan.counters, terms);
+      plan.ownSteps.emplace_back();
+      if (const InductionVariable* iv = readInductionVariable(group, uses.ivs, cost)) {
         // The pointer is there: another one like it is none of the forms.
         for (Formula& f : g.formulas)
           if (f.kind != FormulaKind::Keep && f.kind != FormulaKind::Index) f.bad = "has-pointer";
-        if (const auto step = planStep(*iv, plan)) {
+        if (const auto step = planStep(*iv, plan, cost)) {
           Formula f;
           f.kind = FormulaKind::UnitStep;
-          f.instead = step->priceNow;
-          f.perRound = prices_.productStep64 - f.instead;
-          f.setup = static_cast<int>(step->price);
+          f.increment = step->increment.instruction;
+          f.instead = cost.costOf(f.increment);
+          f.perRound = prices_.productStep64;
+          f.setup = static_cast<int>(step->setup);
           f.product = step->product;
           g.formulas.push_back(f);
-          steps.back() = step;
+          plan.ownSteps.back() = step;
         }
       }
       std::vector<BlockId> blocks;
@@ -229,25 +225,22 @@ class LoopReducer {
         if (const BlockId b = cfg_.blockOf(u.instruction); std::ranges::find(blocks, b) == blocks.end())
           blocks.push_back(b);
       g.sites = static_cast<uint32_t>(blocks.size());
-      groups.push_back(std::move(g));
+      plan.groups.push_back(std::move(g));
     }
-    LoopCost cost(f_, context_, l, nodeOf_);
+  }
+
+  // The forms of the groups; then what depends on them.
+  SelectionResult choose(LoopPlan& plan, LoopCost& cost, FormulaTerms& terms) {
+    plan.clearChoice();
     const bool discounts = context_.knobs[Knob::LsrComplexityDiscount] != 0;
-    const SelectionResult result = select(groups, counters, cost, selection, discounts, needsUnit_ ? 0 : kUnitSetup,
-                                          prices_.step64 <= prices_.wideProduct);
-    for (std::size_t k = 0; k < groups.size(); ++k)
-      if (groups[k].formulas[groups[k].chosen].kind == FormulaKind::UnitStep) plan.steps.push_back(*steps[k]);
-    if (result.counter != kNoCounter) plan.counter = counters[result.counter];
-    planOtherSteps(plan, cost, groups);
-    planTest(plan, cost, groups, terms);
-    const bool forms = !plan.steps.empty() || plan.test ||
-                       std::ranges::any_of(groups, [](const GroupForms& g) { return g.chosen != 0; });
-    const bool changes = forms || plan.carry;
-    // A counter that goes down takes the place of another one.
-    if (forms && !hasRoom(plan)) return reports_.decline(l, "register-pressure");
-    countForms(plan);
-    reports_.tell(l, groups, plan.skipped, !plan.steps.empty() || plan.test || plan.carry, result);
-    if (changes) plans_.push_back(std::move(plan));
+    const SelectionResult result = select(plan.groups, plan.counters, cost, selection(), discounts,
+                                          needsUnit_ ? 0 : kUnitSetup, prices_.step64 <= prices_.wideProduct);
+    for (std::size_t k = 0; k < plan.groups.size(); ++k)
+      if (plan.groups[k].formulas[plan.groups[k].chosen].kind == FormulaKind::UnitStep) plan.add(*plan.ownSteps[k]);
+    if (result.counter != kNoCounter) plan.counter = plan.counters[result.counter];
+    planOtherSteps(plan, cost);
+    planTest(plan, cost, terms);
+    return result;
   }
 
   void countForms(const LoopPlan& plan) {
@@ -266,10 +259,11 @@ class LoopReducer {
     if (plan.counter->test) context_.count("tests-taken-over");
   }
 
-  // The register that the group is read through, if it moves with it already.
-  const InductionVariable* readInductionVariable(const UseGroup& group, std::span<const InductionVariable> ivs) {
+  // The register that the group is read through, if it moves with it already. Everything is needed in `cost`.
+  const InductionVariable* readInductionVariable(const UseGroup& group, std::span<const InductionVariable> ivs,
+                                                 const LoopCost& cost) {
     for (const InductionVariable& iv : ivs)
-      if (movesWith(iv, group)) return &iv;
+      if (movesWith(iv, group) && cost.isNeeded(iv.reg, iv.phi)) return &iv;
     return nullptr;
   }
   bool movesWith(const InductionVariable& iv, const UseGroup& group) {
@@ -278,38 +272,25 @@ class LoopReducer {
            e_.differByConstant(e_[iv.expr].start(), group.start, difference);
   }
 
-  std::optional<StepPlan> planStep(const InductionVariable& iv, const LoopPlan& plan) {
+  std::optional<StepPlan> planStep(const InductionVariable& iv, const LoopPlan& plan, const LoopCost& cost) {
     if (e_[iv.expr].width != 64) return std::nullopt;
     const auto product = stepProduct(evolution_, e_[iv.expr].step(), plan.loop);
     const auto increment = steps_.increment(iv, plan.loop);
     if (!increment || !product) return std::nullopt;
-    // A constant, or a register. One that is only extended is added like any other where an addition is one instruction.
-    const bool isExtended = steps_.addsWhole() && !product->right.valid() && product->constant == 1;
-    const double now = product->needsUnit() || isExtended ? prices_.step64 : prices_.registerStep64;
-    if (now <= prices_.productStep64) return std::nullopt;
-    StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0, now};
-    step.start = steps_.howToStart(iv, plan.loop, plan.preheader, step.price);
+    if (cost.costOf(increment->instruction) <= prices_.productStep64) return std::nullopt;
+    StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0};
+    step.start = steps_.howToStart(iv, plan.loop, plan.preheader, step.setup);
     const unsigned price = steps_.price(*product, plan.preheader);
     if (price == Expander::kImpossible) return std::nullopt;
-    step.price += price;
+    step.setup += price;
     return step;
   }
 
-  // The operands that the chosen forms no longer read.
-  std::vector<uint32_t> replaced(const LoopPlan& plan, std::span<const GroupForms> groups) const {
-    std::vector<uint32_t> all;
-    for (const GroupForms& g : groups)
-      if (g.chosen != 0 && g.formulas[g.chosen].kind != FormulaKind::UnitStep)
-        for (const AddressUse& u : g.group->uses) all.push_back(u.operand);
-    if (plan.counter && plan.counter->test) all.push_back(plan.counter->tested);
-    return all;
-  }
-
   // The counter that only the test needs.
-  void planTest(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups, FormulaTerms& terms) {
+  void planTest(LoopPlan& plan, LoopCost& cost, FormulaTerms& terms) {
     if (plan.counter && plan.counter->test) return;
-    const auto unread = replaced(plan, groups);
-    if (context_.knobs[Knob::LsrPointerTest] != 0)
+    const auto unread = plan.replaced();
+    if (context_.knobs[Knob::LsrPointerTest] != 0 && plan.mayTestPointer)
       plan.test = findPointerTest(terms, cost, plan.uses, unread, [&](ExprId e) { return isUniform(e); });
     if (context_.knobs[Knob::LsrCarryTest] == 0 || usesCarry()) return;
     plan.carry = findCarryTest(terms, cost, unread);
@@ -326,8 +307,8 @@ class LoopReducer {
   }
 
   // 64-bit induction variables that are no address, but differ from thread to thread.
-  void planOtherSteps(LoopPlan& plan, LoopCost& cost, std::span<const GroupForms> groups) {
-    cost.needed(replaced(plan, groups));
+  void planOtherSteps(LoopPlan& plan, LoopCost& cost) {
+    cost.needed(plan.replaced());
     double gain = 0;
     unsigned setup = 0;
     std::vector<StepPlan> found;
@@ -335,17 +316,15 @@ class LoopReducer {
       if (e_[iv.expr].width != 64 || !cost.isNeeded(iv.reg, iv.phi)) continue;
       if (std::ranges::any_of(plan.uses.groups, [&](const UseGroup& g) { return movesWith(iv, g); })) continue;
       if (isUniform(e_[iv.expr].start())) continue;
-      const auto step = planStep(iv, plan);
+      const auto step = planStep(iv, plan, cost);
       if (!step) continue;
       gain += 1;
-      setup += step->price;
+      setup += step->setup;
       found.push_back(*step);
     }
     const bool needsUnit = std::ranges::any_of(found, [](const StepPlan& s) { return s.product.needsUnit(); });
     // Alone it is not worth what ptxas may do otherwise for it.
-    const bool isAlone =
-        plan.steps.empty() && std::ranges::all_of(groups, [](const GroupForms& g) { return g.chosen == 0; });
-    if (isAlone) return;
+    if (!plan.changesForms()) return;
     if (found.empty() || gain * kRounds < setup + (needsUnit && !needsUnit_ ? kUnitSetup : 0)) return;
     plan.steps.insert(plan.steps.end(), found.begin(), found.end());
   }
@@ -360,6 +339,7 @@ class LoopReducer {
   std::vector<uint32_t> nodeOf_;                      // by the number of a value
   std::vector<std::vector<InductionVariable>> phis_;  // by block
   Expander expander_;
+  const WideSums sums_;
   UnitSteps steps_;
   GroupRewriter rewriter_;
   LoopRegisterBudget budget_;

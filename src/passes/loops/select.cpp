@@ -39,9 +39,7 @@ class Selector {
       const Formula& f = g.formulas[k];
       if (!f.bad.empty() || (f.counter != kNoCounter && f.counter != counter_)) continue;
       if (!allowsUnits_ && needsUnitRegister(f)) continue;
-      // What a better step saves is said against the step that there is.
-      const double round = priceOf(g, f) + f.instead;
-      const double price = round * kRounds + f.setup + kRegister * f.registers;
+      const double price = priceOf(g, f) * kRounds + f.setup - f.saved + kRegister * f.registers;
       if (at == 0 || price < least) {
         at = k;
         least = price;
@@ -52,18 +50,23 @@ class Selector {
 
   double rounds() {
     replaced_.clear();
+    steps_.clear();
     double all = 0;
     for (const GroupForms& g : groups_) {
+      const Formula& f = g.formulas[g.chosen];
       if (g.chosen == 0) continue;
-      all += priceOf(g, g.formulas[g.chosen]);
-      if (g.formulas[g.chosen].kind == FormulaKind::UnitStep) continue;
+      if (f.kind == FormulaKind::UnitStep) {
+        steps_.push_back(f.increment);
+        continue;
+      }
+      all += priceOf(g, f);
       for (const AddressUse& u : g.group->uses) replaced_.push_back(u.operand);
     }
     if (usesCounter()) {
       all += 1;
       if (counters_[counter_].test) replaced_.push_back(counters_[counter_].tested);
     }
-    return all + cost_.needed(replaced_);
+    return all + cost_.needed(replaced_, steps_);
   }
 
   bool usesCounter() const {
@@ -77,7 +80,7 @@ class Selector {
     bool needsUnit = false;
     for (const GroupForms& g : groups_) {
       if (g.chosen == 0) continue;
-      all += g.formulas[g.chosen].setup;
+      all += g.formulas[g.chosen].setup - g.formulas[g.chosen].saved;
       needsUnit |= needsUnitRegister(g.formulas[g.chosen]);
     }
     if (usesCounter()) all += counters_[counter_].setup;
@@ -146,6 +149,9 @@ class Selector {
     return all - cost_.needed(replaced_);
   }
 
+  // Of a form against the others of its group: a better step leaves the rest of what there is.
+  double priceInGroup(const GroupForms& g, const Formula& f) const { return priceOf(g, f) - f.instead; }
+
   // These rules look at one group at a time: a counter that several would share is none of their forms.
   static bool isAllowed(const Formula& f) { return f.bad.empty() && f.counter == kNoCounter; }
 
@@ -155,7 +161,7 @@ class Selector {
     for (GroupForms& g : groups_) {
       g.formulas[0].perRound = keepPrice(g, all);
       for (const Formula& f : g.formulas)
-        if (isAllowed(f)) prices.push_back(priceOf(g, f));
+        if (isAllowed(f)) prices.push_back(priceInGroup(g, f));
     }
     std::ranges::sort(prices);
     double sum = 0, half = 0;
@@ -176,7 +182,7 @@ class Selector {
       };
       for (std::size_t k = 0; k < g.formulas.size(); ++k)
         if (isAllowed(g.formulas[k]) &&
-            (chosen == SIZE_MAX || better(priceOf(g, g.formulas[k]), priceOf(g, g.formulas[chosen]))))
+            (chosen == SIZE_MAX || better(priceInGroup(g, g.formulas[k]), priceInGroup(g, g.formulas[chosen]))))
           chosen = k;
       g.chosen = chosen == SIZE_MAX ? 0 : chosen;
     }
@@ -192,6 +198,7 @@ class Selector {
   const double unitSetup_;
   const bool needsGain_;
   std::vector<uint32_t> replaced_;
+  std::vector<InstrId> steps_;
   std::vector<std::vector<std::size_t>> tried_;
 };
 

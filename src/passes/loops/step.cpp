@@ -72,7 +72,6 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
       else if (o.isRegister() && o.flags == 0)
         found = evolution.read(o.reg(), id);
       if (found != step || !operands[3 - k].isRegister()) continue;
-      if (isProductOf(o, id, loop)) return std::nullopt;  // it is written so already
       return Increment{id, f_[id].firstOperand + k};
     }
     return std::nullopt;
@@ -80,54 +79,10 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
   return std::nullopt;
 }
 
-// Whether an operand is the result of a mul.wide of this loop.
-bool UnitSteps::isProductOf(const Operand& o, InstrId at, LoopId loop) const {
-  const InstrId id = o.isRegister() ? context_.analyses.valueRanges().definitionRead(o.reg(), at) : InstrId();
-  return id.valid() && context_.analyses.loops().of(context_.analyses.cfg().blockOf(id)) == loop &&
-         isWideProduct(context_.module.form(f_[id]));
-}
-
-// Whether the start comes from a mul.wide and its addition, or from a parameter.
-bool UnitSteps::startsAligned(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader) const {
-  const Module& module = context_.module;
-  const SlotIndexes& slots = context_.analyses.slotIndexes();
-  const LiveIntervals& intervals = context_.analyses.liveIntervals();
-  const ValueRanges& ranges = context_.analyses.valueRanges();
-  // Through copies.
-  const auto definition = [&](RegId reg, ValueId v) -> InstrId {
-    for (int copies = 0; copies < 4 && v.valid(); ++copies) {
-      const InstrId id = ranges.definition(reg, v);
-      if (!id.valid()) return {};
-      const auto operands = f_.operandsOf(f_[id]);
-      if (!isFreeCopy(module.form(f_[id])) || operands.size() != 2 || !operands[1].isRegister()) return id;
-      reg = operands[1].reg();
-      v = ranges.valueRead(reg, id);
-    }
-    return {};
-  };
-  // A start that something else reads as well lives on beside the pointer, and is copied.
-  const ValueId first = intervals[iv.reg].valueAt(slots.end(preheader.block).previous());
-  if (!first.valid() || expander_.isReadOutside(iv.reg, first, loop)) return false;
-  const InstrId id = definition(iv.reg, first);
-  if (!id.valid()) return false;
-  const OpcodeForm& form = module.form(f_[id]);
-  if (form.op == Op::Ld || form.op == Op::Mov || isWideProduct(form)) return true;
-  if (form.op != Op::Add) return false;
-  for (const Operand& o : f_.operandsOf(f_[id])) {
-    if (!o.isRegister() || !o.reads()) continue;
-    const InstrId source = definition(o.reg(), ranges.valueRead(o.reg(), id));
-    // A product that others read as well is made by itself, and added like any other number.
-    if (source.valid() && isWideProduct(module.form(f_[source])) &&
-        expander_.readers(f_.operandsOf(f_[source])[0].reg()) == 1)
-      return true;
-  }
-  return false;
-}
-
 UnitSteps::Start UnitSteps::howToStart(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader,
                                        unsigned& price) {
   price = 0;
-  if (startsAligned(iv, loop, preheader)) return Start::Aligned;
+  if (sums_.startsAligned(iv.reg, loop)) return Start::Aligned;
   const ScevExpressions& e = context_.analyses.scalarEvolution().expressions();
   const ExprId start = e[iv.expr].start();
   price = kPaired;

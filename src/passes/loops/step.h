@@ -15,6 +15,7 @@
 #pragma once
 
 #include "passes/loops/early_steps.h"
+#include "passes/loops/wide_sums.h"
 #include "passes/util/expander.h"
 
 namespace ptxopt {
@@ -28,8 +29,8 @@ std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, 
 
 class UnitSteps {
  public:
-  UnitSteps(Function& f, PassContext& context, Expander& expander)
-      : f_(f), context_(context), expander_(expander) {}
+  UnitSteps(Function& f, PassContext& context, Expander& expander, const WideSums& sums)
+      : f_(f), context_(context), expander_(expander), sums_(sums) {}
 
   // The register that holds 1, made at the entry of the function when first asked for.
   RegId unit();
@@ -68,12 +69,10 @@ class UnitSteps {
   std::span<const MadeStep> made() const { return made_; }
 
  private:
-  bool isProductOf(const Operand& o, InstrId at, LoopId loop) const;
-  bool startsAligned(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader) const;
-
   Function& f_;
   PassContext& context_;
   Expander& expander_;
+  const WideSums& sums_;
   RegId unit_, zero_;
   InstrId afterUnit_;  // before what the two are made
   std::vector<MadeStep> made_;

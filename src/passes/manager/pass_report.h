@@ -29,6 +29,7 @@ struct LoopReport {
     std::string_view name;
     double perRound = 0;        // machine instructions, by the pass's cost
     int setup = 0;              // ... before the loop
+    int saved = 0;              // ... that are no longer needed there
     int registers = 0;          // 32-bit units that it adds
     std::string_view rejected;  // why it could not be chosen
     bool chosen = false;

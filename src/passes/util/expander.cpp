@@ -128,19 +128,6 @@ RegId Expander::use(const Holder& h, const ExpansionPlace& place) {
   return copy;
 }
 
-std::size_t Expander::readers(RegId reg) const {
-  if (reg.value >= intervals_.size()) return 0;
-  return static_cast<std::size_t>(
-      std::ranges::count_if(occurrences_.of(reg), [](const Occurrence& o) { return o.reads; }));
-}
-
-bool Expander::isReadOutside(RegId reg, ValueId value, LoopId loop) const {
-  return std::ranges::any_of(occurrences_.of(reg), [&](const Occurrence& o) {
-    return o.reads && intervals_[reg].valueIn(slots_[o.instruction]) == value &&
-           !context_.analyses.loops().contains(loop, cfg_.blockOf(o.instruction));
-  });
-}
-
 InstrId Expander::instruction(SynthOpcode opcode, std::initializer_list<Operand> operands, InstrId before) {
   ++inserted_;
   return f_.insert(before, context_.module.synthOpcode(opcode), std::vector<Operand>(operands));

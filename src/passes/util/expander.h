@@ -68,10 +68,8 @@ class Expander {
   InstrId instruction(SynthOpcode opcode, std::initializer_list<Operand> operands, InstrId before);
   // Whether a register's name means it before a place.
   bool canBeNamed(RegId r, InstrId place) const;
-  // How many instructions read a register of the function as it was.
-  std::size_t readers(RegId reg) const;
-  // Whether an instruction outside the loop reads the value.
-  bool isReadOutside(RegId reg, ValueId value, LoopId loop) const;
+  // Of the function as it was.
+  const Occurrences& occurrences() const { return occurrences_; }
   std::size_t inserted() const { return inserted_; }
 
  private:
