@@ -8,11 +8,15 @@ from compilers import digest, first_line, read, write
 
 
 def measured(path, arch, work, ptxas_version, whole=False):
-    """function -> what machine_code.loop_stats says, and `spills` (bytes of stores and loads), from `work` where it is known."""
+    """function -> what machine_code.loop_stats says, `accesses` (instructions that load or store) and `spills` (bytes of stores and
+    loads), from `work` where it is known."""
     key = digest(read(path), arch, ptxas_version, "whole" if whole else "", read(machine_code.__file__))
     cached = os.path.join(work, "code", key + ".json")
     if not os.path.exists(cached):
-        figures = machine_code.loop_stats(machine_code.assemble(path, arch, whole=whole), arch)
+        assembled = machine_code.assemble(path, arch, whole=whole)
+        figures = machine_code.loop_stats(assembled, arch)
+        for name, row in figures.items():
+            row["accesses"] = machine_code.accesses(assembled.sections.get(".text." + name, b""))
         write(cached, json.dumps(figures).encode())
     rows = json.loads(read(cached))
     for row in rows.values():

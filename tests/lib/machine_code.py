@@ -38,6 +38,8 @@ RELOCATIONS, SYMBOLS = (4, 9), 2
 # The low 12 bits of machine instructions. A branch on a uniform predicate is of sm_100 and newer.
 BRANCH, UNIFORM_BRANCH, NOP = 0x947, 0x547, 0x918
 BRANCHES = (BRANCH, UNIFORM_BRANCH)
+# Loads and stores, without those of local and constant memory: LD, LDG, LDS, ST, STG, STS. The low 9 bits are the operation.
+ACCESSES, OPERATION = (0x180, 0x181, 0x184, 0x185, 0x186, 0x188), 0x1FF
 ENDS = (0x94D, 0x949, 0x958, 0x950)  # EXIT, BRX, BRXU, RET
 NEVER = 15  # a guard, !PT
 
@@ -240,6 +242,11 @@ def instruction_count(text):
     if opcodes and opcodes[-1] == BRANCH:
         opcodes.pop()
     return len(opcodes)
+
+
+def accesses(text):
+    """How many instructions load or store. A loop that is unrolled by four has each of them five times."""
+    return sum(opcode & OPERATION in ACCESSES for opcode in opcodes_of(text))
 
 
 def branch_target(low, high, at, wide):

@@ -1,4 +1,5 @@
-"""Asks ptxas to leave every loop of a PTX text as it is: `.pragma "nounroll";` behind the label of each loop header.
+"""Asks ptxas to leave every loop of a PTX text as it is: `.pragma "nounroll";` behind the label of each loop header. Or lets it unroll
+all of them: that pragma goes.
 
 Headers are the labels that a branch further down goes to. `brx.idx` is not looked at. A header that has a pragma about
 unrolling keeps that one.
@@ -9,6 +10,7 @@ LABEL = re.compile(r"^\s*([$%\w]+):")
 BRANCH = re.compile(r"\bbra(?:\.uni)?\s+([$%\w]+)\s*;")
 END = re.compile(r"^}")
 PRAGMA = re.compile(r"^\s*\.pragma\s+\"(?:no)?unroll\b")
+NOUNROLL = re.compile(r'^\s*\.pragma\s+"nounroll"\s*;[^\S\n]*\n', re.M)
 NOTHING = re.compile(r"^\s*(?:\.loc\b.*|//.*)?$")
 
 
@@ -40,3 +42,7 @@ def without_unrolling(text):
         if number in wanted:
             result.append('\t.pragma "nounroll";')
     return "\n".join(result)
+
+
+def with_unrolling(text):
+    return NOUNROLL.sub("", text)

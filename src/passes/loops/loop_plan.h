@@ -24,6 +24,7 @@ struct LoopPlan {
   std::vector<SkippedGroup> skipped;              // the others
   std::vector<std::optional<StepPlan>> ownSteps;  // by group: of the pointer that it reads
   std::vector<Counter> counters;                  // that may be made
+  bool mayEndOtherwise = true;                    // ptxas need not find the number of iterations in the test
   bool mayTestPointer = true;
   // What was chosen beside the forms of the groups.
   std::vector<StepPlan> steps;

@@ -169,7 +169,9 @@ class LoopReducer {
     plan.preheader = preheader;
     plan.uses = collectUses(f_, context_, l, phis_[loops_[l].header.value]);
     if (plan.uses.ivs.empty() && plan.uses.groups.empty()) return reports_.decline(l, "no-uses");
-    if (height_[l.value] == 1 && mayUnroll(f_, context_, l)) return reports_.decline(l, "unrolled");
+    const Unrolling unrolling = height_[l.value] == 1 ? expectedUnrolling(f_, context_, l) : Unrolling::Unlikely;
+    if (unrolling == Unrolling::Likely) return reports_.decline(l, "unrolled");
+    plan.mayEndOtherwise = plan.mayTestPointer = unrolling == Unrolling::Unlikely;
     if (dividesSlowly(l)) return reports_.decline(l, "slow-division");
     FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, may64()};
     terms.filters = context_.knobs[Knob::FilterBadFormula] != 0;
@@ -183,10 +185,12 @@ class LoopReducer {
       hasAny ? plan.rejectDearest() : plan.rejectAll();
       result = choose(plan, cost, terms);
     }
+    const bool changes = plan.changesForms() || plan.carry;
+    if (!changes && unrolling == Unrolling::Possible) return reports_.decline(l, "unrolled");
     const bool stepsChange = !plan.steps.empty() || plan.test || plan.carry;
     countForms(plan);
     reports_.tell(l, plan.groups, plan.skipped, stepsChange, result);
-    if (plan.changesForms() || plan.carry) plans_.push_back(std::move(plan));
+    if (changes) plans_.push_back(std::move(plan));
   }
 
   Selection selection() const { return static_cast<Selection>(context_.knobs[Knob::LsrSelection]); }
@@ -292,7 +296,7 @@ class LoopReducer {
     const auto unread = plan.replaced();
     if (context_.knobs[Knob::LsrPointerTest] != 0 && plan.mayTestPointer)
       plan.test = findPointerTest(terms, cost, plan.uses, unread, [&](ExprId e) { return isUniform(e); });
-    if (context_.knobs[Knob::LsrCarryTest] == 0 || usesCarry()) return;
+    if (!plan.mayEndOtherwise || context_.knobs[Knob::LsrCarryTest] == 0 || usesCarry()) return;
     plan.carry = findCarryTest(terms, cost, unread);
     const auto worth = [](const auto& test) { return test ? test->gain * kRounds - test->setup : 0; };
     if (plan.carry && worth(plan.carry) >= worth(plan.test))

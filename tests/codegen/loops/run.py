@@ -3,7 +3,7 @@
 
   tests/codegen/loops/run.py [--tool PTXOPT] [--options '-O2 --skip-pass=balance-pipes'] [--archs sm_75,sm_80,sm_90]
                      [--producers nvcc,clang,clang-no-lsr] [--only GLOB] [--list] [--json FILE] [--check] [--verify]
-                     [--selections median,cheapest,sass] [--unroll] [--quick] [--work build/loops] [-j N]
+                     [--selections median,cheapest,sass] [--unroll] [--unrolling] [--quick] [--work build/loops] [-j N]
 
 The kernels are those of kernels/, each for several types of index. Each producer makes PTX of them for each architecture:
   nvcc           nvcc -O3
@@ -19,6 +19,8 @@ The tables show geometric means of after / before, and how many kernels are bett
 ends beside clang's default. `better` and `worse` go by inner, and by total where inner is the same.
 
 --check fails (exit 1, with names) when a bound of BOUNDS does not hold, and says which aims are not reached yet.
+--unrolling takes the pragma off every loop before ptxopt, lets ptxas unroll, and fails where a kernel has fewer than LEAST_ACCESSES
+of its loads and stores after: ptxas has unrolled less. With --options '--passes=lsr,dce' and the like it looks at single passes.
 --verify runs `ptxopt verify` on before and after, too, and fails where they are not equal.
 --selections runs once for each --lsr-selection and prints the tables side by side.
 Without ptxas or any compiler the script says so and ends with status 77. What was compiled stays in the work folder, and
@@ -43,7 +45,7 @@ from code_figures import mean_ratio, measured  # noqa: E402
 from compilers import Compilation, Skip, compiled, first_line, prepare, read, run, stem, version, write  # noqa: E402
 from loop_kernels import KERNELS, PRODUCERS, compilers, producers  # noqa: E402
 from tables import table  # noqa: E402
-from nounroll import backward_branches, without_unrolling  # noqa: E402
+from nounroll import backward_branches, with_unrolling, without_unrolling  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
@@ -51,6 +53,7 @@ ARCHITECTURES = ["sm_75", "sm_80", "sm_90"]
 SELECTIONS = ["median", "cheapest", "sass"]
 TOOL_LIMIT, VERIFY_LIMIT = 120, 1200  # seconds
 QUICK_ARCHITECTURE = "sm_80"
+LEAST_ACCESSES = 0.7  # of a kernel's; some go where they are widened, or where a value is known
 
 
 @dataclass
@@ -102,7 +105,8 @@ class Setup:
     options: list
     baseline_options: list  # None: the input as it is
     work: str
-    unroll: bool
+    unroll: bool  # ptxas may
+    strips: bool  # no loop says that it may not
     ptxas: str  # version text
 
 
@@ -121,6 +125,7 @@ def transformed(setup, source, folder, name, arch, options):
     output = os.path.join(setup.work, folder, name + ".ptx")
     if options is None:
         text = read(source).decode()
+        text = with_unrolling(text) if setup.strips else text
     else:
         result = run([setup.tool, source, "-o", output, "--arch", arch, *options], TOOL_LIMIT)
         if result.returncode:
@@ -247,6 +252,14 @@ def print_beside_clang(done, archs, only):
                "inner no more than the better of clang's two"], rows)
 
 
+def unrolled_less(done, only):
+    """Which kernels have too few of their loads and stores after, in words."""
+    return [f"{name} {case.producer} {case.arch}: {before['accesses']} -> {case.after[name]['accesses']} loads and stores, "
+            f"{before['loops']} -> {case.after[name]['loops']} innermost loops"
+            for case in done if not case.problem for name, before in case.before.items()
+            if fnmatch.fnmatch(name, only) and case.after[name]["accesses"] < LEAST_ACCESSES * before["accesses"]]
+
+
 def print_kernels(done, only):
     """Every kernel, worst first."""
     rows = []
@@ -360,6 +373,7 @@ def parse_arguments():
     parser.add_argument("--producers", default=",".join(PRODUCERS))
     parser.add_argument("--only", metavar="GLOB", default="*", help="only kernels of these names")
     parser.add_argument("--unroll", action="store_true", help="leave unrolling to ptxas")
+    parser.add_argument("--unrolling", action="store_true", help="fail where ptxas unrolls less after than before")
     parser.add_argument("--list", action="store_true", help="show every kernel, worst first")
     parser.add_argument("--json", metavar="FILE", help="write everything there")
     parser.add_argument("--check", action="store_true", help="hold the results against the bounds")
@@ -392,7 +406,8 @@ def main():
     for folder in ("input", "before", "after"):
         os.makedirs(os.path.join(work, folder), exist_ok=True)
     baseline = None if args.baseline_options is None else shlex.split(args.baseline_options)
-    setup = Setup(os.path.abspath(args.tool), shlex.split(args.options), baseline, work, args.unroll, version(ptxas))
+    setup = Setup(os.path.abspath(args.tool), shlex.split(args.options), baseline, work, args.unroll or args.unrolling, args.unrolling,
+                  version(ptxas))
     if not os.path.exists(setup.tool):
         sys.exit(f"loops: no {setup.tool}; build it or say where it is with --tool")
     os.nice(5)
@@ -402,9 +417,15 @@ def main():
         done, summaries = run_once(pool, args, setup, tools)
         if args.list:
             print_kernels(done, args.only)
-        print_summaries(summaries)
-        print_beside_clang(done, args.archs.split(","), args.only)
         bad = [case.name() for case in done if case.problem]
+        if args.unrolling:
+            less = unrolled_less(done, args.only)
+            print(*("FAILED " + kernel for kernel in less), sep="\n", end="\n" if less else "")
+            print(f"unrolling: {sum(s.kernels for key, s in summaries.items() if key[2] == 'all')} kernels, {len(less)} unrolled less")
+            bad += less
+        else:
+            print_summaries(summaries)
+            print_beside_clang(done, args.archs.split(","), args.only)
         if args.check:
             for violation in violations(summaries):
                 bad.append(violation)

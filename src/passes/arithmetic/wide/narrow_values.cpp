@@ -73,6 +73,19 @@ const Operand* NarrowValues::widened(InstrId id) const {
   return info(f_.registers[source->payload].type).bits == 32 ? source : nullptr;
 }
 
+Unrolling NarrowValues::unrollingOf(const Operand& o, InstrId at) {
+  const Loops& loops = analyses_.loops();
+  const LoopId loop = loops.of(cfg_.blockOf(at));
+  if (!o.isRegister() || !loop.valid() || !loops.isInnermost(loop) || extension(o, at).valid())
+    return Unrolling::Unlikely;
+  ScalarEvolution& evolution = analyses_.scalarEvolution();
+  const ExprId e = evolution.read(o.reg(), at);
+  if (!e.valid() || !evolution.expressions().isRecurrence(e, loop)) return Unrolling::Unlikely;
+  std::optional<Unrolling>& known = unrolling_[loop.value];
+  if (!known) known = expectedUnrolling(f_, context_, loop);
+  return *known;
+}
+
 InstrId NarrowValues::extension(const Operand& o, InstrId at) const {
   if (!o.isRegister()) return {};
   const InstrId id = origin(o, at);

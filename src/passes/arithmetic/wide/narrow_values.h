@@ -15,6 +15,7 @@
 #include "passes/arithmetic/wide/edits.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/loops/address_values.h"
+#include "passes/loops/unrolling.h"
 #include "passes/util/register_scopes.h"
 
 namespace ptxopt {
@@ -35,6 +36,8 @@ class NarrowValues {
         ranges_(context.analyses.valueRanges()),
         analyses_(context.analyses),
         values_(values),
+        context_(context),
+        unrolling_(context.analyses.loops().size()),
         reaches_(context.module, f) {}
 
   // Of a register or an immediate that instruction `at` reads.
@@ -47,6 +50,10 @@ class NarrowValues {
   Operand lower(const Operand& o, InstrId at, InstrId place, Edits& edits) const;
   // The instruction that extends it to 64 bits for `at`, through copies; none when it is something else.
   InstrId extension(const Operand& o, InstrId at) const;
+
+  // Whether ptxas may unroll the innermost loop of which it is a counter of 64 bits, where no register has the lower half already.
+  // ptxas counts by such a counter, and adds constants for the copies of an iteration; it does neither by its lower half.
+  Unrolling unrollingOf(const Operand& o, InstrId at);
 
   // Whether `at` may read the value.
   bool mayRead(ValueKey k, InstrId at, bool& extends) const {
@@ -69,7 +76,9 @@ class NarrowValues {
   ValueRanges& ranges_;
   Analyses& analyses_;
   const AddressValues& values_;
-  mutable RegisterReach reaches_;  // made when first asked for
+  PassContext& context_;
+  std::vector<std::optional<Unrolling>> unrolling_;  // by LoopId, as far as asked
+  mutable RegisterReach reaches_;                    // made when first asked for
 };
 
 }  // namespace ptxopt

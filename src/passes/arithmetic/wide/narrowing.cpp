@@ -8,9 +8,11 @@
 //             extension of the sign that takes the place of one that is no longer needed. What is read by its lower
 //             half only is not changed: ptxas drops the upper one by itself.
 // Declines:   mixed-signs, not-extended; test-of-bits (a mask compared with 0, which ptxas makes one instruction of);
+//             loop-test (of a counter of 64 bits, in a loop that ptxas may unroll: it could not count the iterations);
 //             of sums also: may-wrap, extension-needed (it would cost what it gains).
 #include "passes/arithmetic/wide/narrowing.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ptxopt {
@@ -62,12 +64,23 @@ void Narrowing::compare(InstrId id, const OpcodeForm& form) {
   for (const Comparison& c : kComparisons) {
     if (c.comparison != form.comparison) continue;
     if (c.asSigned == c.asUnsigned && isTestOfBits(a, b, id)) return missed_.add("test-of-bits");
+    if (endsUnrolledLoop(a, b, id)) return missed_.add("loop-test");
     const SynthOpcode narrow = form.type == ScalarType::s64 && both.isSigned ? c.asSigned : c.asUnsigned;
     const Operand left = narrow_.lower(a, id, id, edits_), right = narrow_.lower(b, id, id, edits_);
     edits_.replace(id, narrow, {left, right});
     context_.count("comparisons");
     return;
   }
+}
+
+// Whether it is the test of a counter of 64 bits that ends a loop which ptxas may unroll. It would not find the number of iterations in
+// the lower half.
+bool Narrowing::endsUnrolledLoop(const Operand& a, const Operand& b, InstrId at) {
+  const LoopId loop = context_.analyses.loops().of(context_.analyses.cfg().blockOf(at));
+  return loop.valid() &&
+         std::ranges::any_of(context_.analyses.scalarEvolution().exitTests(loop),
+                             [&](const ExitTest& t) { return t.test == at; }) &&
+         (narrow_.unrollingOf(a, at) != Unrolling::Unlikely || narrow_.unrollingOf(b, at) != Unrolling::Unlikely);
 }
 
 // Whether it is and.b64 with a mask, for nothing but a comparison with 0: one LOP3 for ptxas, which makes it

@@ -23,6 +23,7 @@ class Narrowing {
  private:
   void compare(InstrId id, const OpcodeForm& form);
   bool isTestOfBits(const Operand& a, const Operand& b, InstrId at) const;
+  bool endsUnrolledLoop(const Operand& a, const Operand& b, InstrId at);
   void choose(InstrId id, bool isMin, bool isSigned);
   void sum(InstrId id, bool subtracts);
 

@@ -12,7 +12,8 @@
 //               or more), constant (none of 32 bits of the kind), not-extended, mixed-signs, low-half-only
 //               (addresses of shared memory, truncations: ptxas computes the lower half only), addend-extended (of
 //               mad.wide whose product is not uniform: the addend's upper half would be made to be added), pressure
-//               (a loop without a register for the factor); of shifts and additions: factor-alone (one instruction
+//               (a loop without a register for the factor), loop-counter (of 64 bits, in a loop that ptxas unrolls: it
+//               adds constants for the copies of an iteration); of shifts and additions: factor-alone (one instruction
 //               less for one that sets the factor), uniform-addend (it would be moved); of additions: sum-of-three
 //               (one instruction adds two), loop-step, offset (accesses of sm_75 add that), parameter (from sm_90 on it
 //               would have to be loaded first), extension-kept (something else reads it, and an addition is one
@@ -156,6 +157,7 @@ bool WideProducts::look(InstrId id) {
   if (x.any() && !hasRoom(id)) return reject("pressure");
   const Narrow kind{x.isSigned && fitsKind(factor, true), x.isUnsigned && fitsKind(factor, false)};
   if (kind.any()) {
+    if (narrow_.unrollingOf(a, id) == Unrolling::Likely) return reject("loop-counter");
     const bool isSigned = prefersSigned(a, id, kind);
     if (shifts)
       shift(id, a, factor, isSigned);
