@@ -1,6 +1,8 @@
 // What the computations of a loop cost, and what is left without some addresses: passes/loops/loop_cost.h.
 #include "passes/loops/loop_cost.h"
 
+#include <array>
+
 #include "lsr_support.h"
 
 using namespace ptxopt;
@@ -10,12 +12,18 @@ namespace {
 
 struct Cost {
   Reducible k;
+  Occurrences occurrences;
+  WideSums sums;
   std::vector<uint32_t> nodeOf;
 
-  explicit Cost(std::string_view body) : k(body), nodeOf(k.analyses.valueRanges().numbers().size(), UINT32_MAX) {}
+  explicit Cost(std::string_view body)
+      : k(body),
+        occurrences(k.f),
+        sums(k.f, k.context, occurrences),
+        nodeOf(k.analyses.valueRanges().numbers().size(), UINT32_MAX) {}
   // Machine instructions a round, without the addresses of these instructions.
   double without(std::initializer_list<std::size_t> instructions = {}) {
-    LoopCost cost(k.f, k.context, LoopId(0u), nodeOf);
+    LoopCost cost(k.f, k.context, LoopId(0u), sums, nodeOf);
     std::vector<uint32_t> replaced;
     for (const std::size_t n : instructions) {
       const Instruction& i = k.f[k.at(n)];
@@ -57,9 +65,37 @@ TEST_CASE("loop cost: a counter of nothing but addresses goes with them, one tha
   CHECK(read.without({1}) == 5);
 }
 
+TEST_CASE("loop cost: a step by a product before the loop is a product where sums are all that reads it") {
+  // A pointer that starts as a pair, and a test on what is loaded.
+  const std::string_view body =
+      "ld.param.u64 %rd1, [p];\nmov.u32 %r3, %tid.x;\nmul.wide.s32 %rd5, %r3, 4;\nL1:\nld.global.u32 %r1, [%rd1];\n"
+      "add.s64 %rd1, %rd1, %rd5;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra L1;\n";
+  CHECK(Cost(std::string(body) + "ret;\n").without() == 2);
+  // Otherwise it is added like any other register.
+  CHECK(Cost(std::string(body) + "ld.param.u64 %rd9, [p];\nst.global.u64 [%rd9], %rd5;\nret;\n").without() == 5);
+  // Nor is it one where the start is read again, so that its halves are copied.
+  CHECK(Cost("ld.param.u64 %rd1, [p];\nst.global.u64 [%rd1], %rd1;\n" +
+             std::string(body.substr(body.find('\n') + 1)) + "ret;\n")
+            .without() == 5);
+}
+
+TEST_CASE("loop cost: a step that becomes a product is counted once, and where it is needed") {
+  Cost c(
+      "ld.param.u64 %rd1, [p];\nL1:\nld.global.u32 %r1, [%rd1];\nadd.s64 %rd1, %rd1, 4;\n"
+      "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra L1;\nret;\n");
+  LoopCost cost(c.k.f, c.k.context, LoopId(0u), c.sums, c.nodeOf);
+  const InstrId step = c.k.at(2);
+  const uint32_t address =
+      c.k.f[c.k.at(1)].firstOperand + addressOperands(c.k.context.module, c.k.f, c.k.f[c.k.at(1)])[0].operand;
+  CHECK(cost.costOf(step) == 4);
+  CHECK(cost.needed({}, std::array{step}) == 2);
+  CHECK(cost.needed({}, std::array{step, step}) == 2);
+  CHECK(cost.needed(std::array{address}, std::array{step}) == 1);  // the test alone
+}
+
 TEST_CASE("loop cost: which values are needed is said of the last question") {
   Cost c(kTwoAddresses);
-  LoopCost cost(c.k.f, c.k.context, LoopId(0u), c.nodeOf);
+  LoopCost cost(c.k.f, c.k.context, LoopId(0u), c.sums, c.nodeOf);
   const auto product = [&] {
     const RegId reg = c.k.reg("%rd2");
     return cost.isNeeded(reg, c.k.analyses.liveIntervals()[reg].valueOut(c.k.analyses.slotIndexes()[c.k.at(3)]));
