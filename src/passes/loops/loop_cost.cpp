@@ -51,7 +51,7 @@ void LoopCost::addInstructions() {
       Node n;
       n.instruction = id;
       n.isRoot = !isRemovable(context_.module, f_, f_[id]);
-      n.cost = costOf(id);
+      n.cost = computeCost(id);
       for (const Operand& o : f_.operandsOf(f_[id])) {
         if (!o.isRegister() || !o.writes()) continue;
         const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
@@ -131,7 +131,7 @@ LoopCost::~LoopCost() {
   for (const uint32_t key : noted_) nodeOf_[key] = kNone;
 }
 
-double LoopCost::costOf(InstrId id) const {
+double LoopCost::computeCost(InstrId id) const {
   const OpcodeForm& form = context_.module.form(f_[id]);
   if (form.effects != effect::Pure && form.op != Op::Add) return 0;
   const RegisterClass type = info(form.type).registerClass;
@@ -157,8 +157,6 @@ double LoopCost::costOf(InstrId id) const {
 
 // Of an addition or a subtraction of 64 bits.
 double LoopCost::costOfSum(InstrId id) const {
-  const RegId stepped = steppedRegister(id);
-  const double cost = stepped.valid() ? costOfStep(id) : prices_.add64;
   bool addsProduct = false;
   for (const Operand& o : f_.operandsOf(f_[id])) {
     if (!o.isRegister() || o.role != Role::Use) continue;
@@ -166,7 +164,9 @@ double LoopCost::costOfSum(InstrId id) const {
     if (place == WideSums::Place::InLoop) return 0;
     addsProduct |= place == WideSums::Place::Outside;
   }
-  return addsProduct && (!stepped.valid() || sums_.startsAligned(stepped, loop_)) ? prices_.wideProduct : cost;
+  const RegId stepped = steppedRegister(id);
+  if (addsProduct && (!stepped.valid() || sums_.startsAligned(stepped, loop_))) return prices_.wideProduct;
+  return stepped.valid() ? costOfStep(id) : prices_.add64;
 }
 
 // The register that a sum moves on, around the loop.
@@ -258,16 +258,27 @@ double LoopCost::needed(std::span<const uint32_t> replaced, std::span<const Inst
   }
   for (auto at = steps.begin(); at != steps.end(); ++at) {
     if (std::find(steps.begin(), at, *at) != at) continue;
-    const RegId reg = f_.operandsOf(f_[*at])[0].reg();
-    const ValueId v = intervals_[reg].valueOut(slots_[*at]);
-    if (v.valid() && isNeeded(reg, v)) all += prices_.productStep64 - nodes_[nodeOf_[numbers_(reg, v)]].cost;
+    const uint32_t n = nodeWriting(*at);
+    if (n != kNone && isMarked(nodes_[n])) all += prices_.productStep64 - nodes_[n].cost;
   }
   return all;
 }
 
 bool LoopCost::isNeeded(RegId reg, ValueId v) const {
   const uint32_t n = nodeOf_[numbers_(reg, v)];
-  return n != kNone && (nodes_[n].mark == kCore || nodes_[n].mark == question_);
+  return n != kNone && isMarked(nodes_[n]);
+}
+
+double LoopCost::costOf(InstrId sum) const {
+  const uint32_t n = nodeWriting(sum);
+  return n == kNone ? 0 : nodes_[n].cost;
+}
+
+// Of the first result.
+uint32_t LoopCost::nodeWriting(InstrId id) const {
+  const RegId reg = f_.operandsOf(f_[id])[0].reg();
+  const ValueId v = intervals_[reg].valueOut(slots_[id]);
+  return v.valid() ? nodeOf_[numbers_(reg, v)] : kNone;
 }
 
 }  // namespace ptxopt

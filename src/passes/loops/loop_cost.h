@@ -38,8 +38,8 @@ class LoopCost {
   double needed(std::span<const uint32_t> replaced, std::span<const InstrId> steps);
   // Whether the value is needed in what the last question was.
   bool isNeeded(RegId reg, ValueId v) const;
-  // Of an instruction of the loop.
-  double costOf(InstrId id) const;
+  // Of a sum of the loop.
+  double costOf(InstrId sum) const;
   std::size_t size() const { return nodes_.size(); }
 
  private:
@@ -77,6 +77,10 @@ class LoopCost {
   void mark(uint32_t node, uint32_t as);
   void noteReplaceable(std::span<const uint32_t> replaced);
 
+  uint32_t nodeWriting(InstrId id) const;
+  bool isMarked(const Node& n) const { return n.mark == kCore || n.mark == question_; }
+
+  double computeCost(InstrId id) const;
   double costOfSum(InstrId id) const;
   RegId steppedRegister(InstrId id) const;
   double costOfStep(InstrId id) const;
