@@ -103,6 +103,8 @@ Result optimize(std::string_view text, const Options& options) {
   std::optional<Remark> decline;
   if (!plan.steps.empty()) decline = wholeModuleDecline(module);
   if (decline) result.remarks.push_back(*decline);
+  std::vector<bool> storesNumber(module.functions.size());
+  if (!plan.steps.empty() && !decline) storesNumber = remarkNarrowNumberStores(module, result.remarks);
 
   if (options.outcomes) result.outcomes = outcomesOf(module);
   const std::unordered_set<std::string_view> leave(options.leave.begin(), options.leave.end());
@@ -128,7 +130,7 @@ Result optimize(std::string_view text, const Options& options) {
     }
   };
   PipelineRun(module, plan, options, [&](const Function& f) {
-    return !decline && f.hasBody && !leave.contains(module.text(f.name));
+    return !decline && f.hasBody && !storesNumber[f.index] && !leave.contains(module.text(f.name));
   }).run(reports, before, after);
   for (const FunctionReport& report : reports)
     if (!report.error.empty())

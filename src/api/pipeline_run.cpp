@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "ir/stored_numbers.h"
 #include "ir/verify.h"
 #include "passes/util/same_code.h"
 #include "support/parallel.h"
@@ -150,7 +151,7 @@ void PipelineRun::runModulePass(const Step& step, std::vector<Progress>& progres
         note(step, passReport, progress[i]);
         progress[i].doneAt[step.pass] = progress[i].changes;
       }
-      finish(step, f, options_.verifyEach ? verify(module_, f) : std::string(), reports[i]);
+      finish(step, f, checkFunction(f), reports[i]);
     });
   };
   step.pass->runOnModule(module_, context);
@@ -158,11 +159,19 @@ void PipelineRun::runModulePass(const Step& step, std::vector<Progress>& progres
 
 // What a check that was asked for finds wrong after a pass; empty: nothing.
 std::string PipelineRun::check(const Function& f, const Analyses& analyses) const {
-  std::string error;
-  if (options_.verifyEach) error = verify(module_, f);
+  std::string error = checkFunction(f);
   if (error.empty() && options_.verifyAnalyses)
     if (const std::string_view name = analyses.stale(); !name.empty())
       error = fmt::format("the {} that was kept is not that of the function", name);
+  return error;
+}
+
+// Of --verify-each: the invariants, and that no pass has made a store that keeps every pass away.
+std::string PipelineRun::checkFunction(const Function& f) const {
+  if (!options_.verifyEach) return {};
+  std::string error = verify(module_, f);
+  if (error.empty() && findNarrowNumberStore(module_, f).valid())
+    error = "a store narrower than its register may store a number (ir/stored_numbers.h)";
   return error;
 }
 

@@ -54,6 +54,7 @@ class PipelineRun {
   void runModulePass(const Step& step, std::vector<Progress>& progress, std::vector<FunctionReport>& reports);
   bool finish(const Step& step, const Function& f, std::string error, FunctionReport& report) const;
   std::string check(const Function& f, const Analyses& analyses) const;
+  std::string checkFunction(const Function& f) const;
   void dump(std::string_view when, const Step& step, const Function& f, FunctionReport& report) const;
   bool isDone(const Step& step, const Progress& progress) const;
   void note(const Step& step, const PassReport& report, Progress& progress) const;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/dataflow/uninitialised.h"
+#include "ir/stored_numbers.h"
 
 namespace ptxopt {
 namespace {
@@ -65,6 +66,22 @@ void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks) {
                                      module.printedOpcode(i))});
     }
   }
+}
+
+std::vector<bool> remarkNarrowNumberStores(const Module& module, std::vector<Remark>& remarks) {
+  std::vector<bool> isFound(module.functions.size());
+  Places places(module);
+  for (const Function& f : module.functions) {
+    const InstrId store = findNarrowNumberStore(module, f);
+    isFound[f.index] = store.valid();
+    if (store.valid())
+      remarks.push_back(
+          {"narrow-number-store", places.of(f[store].sourceBegin),
+           fmt::format("whether ptxas stores the low bits or converts a number depends on what stands "
+                       "around it; the function '{}' is left as it is",
+                       module.text(f.name))});
+  }
+  return isFound;
 }
 
 std::vector<UninitialisedRegister> findUninitialised(const Module& module, const Function& f, const Knobs& knobs,

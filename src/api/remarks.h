@@ -14,6 +14,10 @@ namespace ptxopt {
 // Opcodes that the table does not have, each once, at its first place.
 void remarkUnknownOpcodes(const Module& module, std::vector<Remark>& remarks);
 
+// Of each function, by its index, whether no pass may touch it because of a store that may convert a number
+// (ir/stored_numbers.h); each has a remark.
+std::vector<bool> remarkNarrowNumberStores(const Module& module, std::vector<Remark>& remarks);
+
 // A register that may be read before it is written.
 struct UninitialisedRegister {
   NameId name;               // none: the carry flag

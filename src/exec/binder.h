@@ -82,9 +82,6 @@ class Binder {
   // `{a, b}`, a vector register, or a single operand: one Arg each. Loose as above.
   std::vector<Arg> sources(std::size_t i, ScalarType type, bool loose = false);
   std::vector<Arg> dests(std::size_t i, ScalarType type, bool loose = false);
-  // What st and sust store. A register may be wider than the type: ptxas converts the number that it holds, or takes the
-  // low bits (ir/stored_numbers.h).
-  std::vector<Arg> storedValues(std::size_t i, ScalarType type);
   // [reg+imm], [symbol+imm], [imm]. Appends the base to args.
   AddressArg address(std::size_t i, Space space);
   // `[a, {x, y}]` and its like, for instructions with coordinates or several addresses: how many parts the brackets
@@ -150,7 +147,6 @@ class Binder {
   Arg special(std::string_view name, unsigned bytes);
   Arg symbolAddress(const Operand& o, int64_t offset, unsigned bytes);
   Arg sum(const Arg& a, std::span<const Operand> entries);
-  Arg narrowed(const Arg& a, std::span<const Operand> entries, ScalarType type);
   Arg place(uint8_t bytes);
   static std::vector<std::span<const Operand>> split(std::span<const Operand> entries);
 
@@ -164,7 +160,6 @@ class Binder {
   std::vector<Arg> args_;
   bool usesVolatileSpecial_ = false;
   bool allowsMinus_ = false;  // of the operand that is being read
-  bool isStored_ = false;     // storedValues reads it
   std::vector<Op> before_;    // ops that make what op_ reads
   Op op_;
 };

@@ -109,7 +109,6 @@ Arg Binder::sourceOf(std::span<const Operand> entries, ScalarType type, bool loo
         unsupported(fmt::format("a register of {} bits for a value of {}", a.bytes * 8, info(type).bits));
       if (o.is(Operand::Complement) || (o.is(Operand::Negated) && !allowsMinus_)) unsupported("a negated register");
       if (o.is(Operand::Not) && wanted != 0) unsupported("`!` before a number");
-      if (isStored_ && a.bytes > wanted) return narrowed(a, entries, type);
       return single || hasSelector ? a : sum(a, entries);
     }
     case OperandKind::SpecialRegister: {
@@ -239,7 +238,7 @@ std::vector<Arg> Binder::list(std::size_t i, ScalarType type, bool loose, bool i
     for (unsigned lane = 0; lane < function_.registers[o.payload].lanes; ++lane) {
       Arg one = all;
       one.offset += lane * all.bytes * kLanes;
-      result.push_back(isStored_ && one.bytes > wanted ? narrowed(one, entries, type) : one);
+      result.push_back(one);
     }
   } else {
     result.push_back(isDest ? destOf(entries, type, loose) : sourceOf(entries, type, loose));
@@ -249,13 +248,6 @@ std::vector<Arg> Binder::list(std::size_t i, ScalarType type, bool loose, bool i
 }
 std::vector<Arg> Binder::sources(std::size_t i, ScalarType type, bool loose) { return list(i, type, loose, false); }
 std::vector<Arg> Binder::dests(std::size_t i, ScalarType type, bool loose) { return list(i, type, loose, true); }
-
-std::vector<Arg> Binder::storedValues(std::size_t i, ScalarType type) {
-  isStored_ = true;
-  std::vector<Arg> result = list(i, type, true, false);
-  isStored_ = false;
-  return result;
-}
 
 AddressArg Binder::addressOf(std::span<const Operand> entries, Space space) {
   AddressArg result;

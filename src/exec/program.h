@@ -19,7 +19,6 @@
 #include "exec/op.h"
 #include "exec/shape.h"
 #include "ir/module.h"
-#include "ir/stored_numbers.h"
 
 namespace ptxopt::exec {
 
@@ -59,8 +58,7 @@ struct Routine {
   uint32_t stackBytes = 0;  // .local variables and parameters of one thread
   uint32_t stackAlignment = 16;
   std::vector<ParameterPlace> parameters, returns;
-  std::vector<Arg> registers;       // by RegId
-  std::vector<HeldType> heldTypes;  // by RegId, when a store asked for it
+  std::vector<Arg> registers;  // by RegId
 };
 
 // What an OpKind::Call op does; its Op::data.

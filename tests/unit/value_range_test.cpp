@@ -161,7 +161,11 @@ TEST_CASE("value ranges: bits") {
   CHECK(rangeOf("bfe.s32 %r2, %r1, 28, 5;", "%r2") == "32: signed [-8, 7]");
   CHECK(rangeOf("bfe.s32 %r2, %r1, 4, 256;", "%r2") == "32: [0, 0]");
   CHECK(rangeOf("bfe.u32 %r2, %r1, %r3, 5;", "%r2") == "32: full");
-  CHECK(rangeOf("bfe.u64 %rd2, %rd1, 4, 256;", "%rd2") == "64: [0, 1152921504606846975]");  // no byte is cut out
+  // Of 64 bits the ISA takes the lowest byte of a position and a length, ptxas takes all: both are in the range.
+  CHECK(rangeOf("bfe.u64 %rd2, %rd1, 4, 255;", "%rd2") == "64: [0, 1152921504606846975]");
+  CHECK(rangeOf("bfe.u64 %rd2, %rd1, 4, 256;", "%rd2") == "64: full");
+  CHECK(rangeOf("bfe.s64 %rd2, 5, 256, 4;", "%rd2") == "64: full");
+  CHECK(rangeOf("bfe.u64 %rd2, 5, 256, 4;", "%rd2") == "64: [0, 5]");
   CHECK(rangeOf("popc.b64 %r2, %rd1;", "%r2") == "32: [0, 64]");
   CHECK(rangeOf("clz.b32 %r2, %r1;", "%r2") == "32: [0, 32]");
   CHECK(rangeOf("cnot.b32 %r2, %r1;", "%r2") == "32: [0, 1]");

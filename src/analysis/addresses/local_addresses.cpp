@@ -10,7 +10,6 @@ LocalAddresses::LocalAddresses(const Module& module, const Function& function, c
                                const SlotIndexes& slots, const LiveIntervals& intervals)
     : module_(module),
       f_(function),
-      stored_(findStoredNumbers(module, function)),
       cfg_(cfg),
       slots_(slots),
       intervals_(intervals),

@@ -14,8 +14,7 @@
 //             class (.f64, a component of a vector, half of a pair, a predicate by a comparison), that has a constant added
 //             as part of an operand (`%rd1 + 8`), or that comes back from memory into such a register, or into one that
 //             holds something else where the load is guarded or ways join, pins its variable. What is loaded and stored at
-//             known places may have scalar registers of any class but predicates and 8 and 128 bits, with one exception:
-//             what a store narrower than its register may convert (ir/stored_numbers.h). Constants may be
+//             known places may have scalar registers of any class but predicates and 8 and 128 bits. Constants may be
 //             expressions, and a register of an integer type may have a constant added; vectors have plain registers and
 //             constants only.
 // Spaces:     an access counts if it names .local or no space. One that names another space, with a number that is an
@@ -36,7 +35,6 @@
 #include "analysis/addresses/address_arithmetic.h"
 #include "analysis/addresses/pointer_values.h"
 #include "analysis/dataflow/dominators.h"
-#include "ir/stored_numbers.h"
 
 namespace ptxopt {
 
@@ -131,7 +129,6 @@ class LocalAddresses {
   // Loads and stores, local_addresses_memory.cpp.
   bool readAccess(InstrId id, LocalAccess& access, uint32_t& base, uint32_t& chain, std::string_view& whyNot) const;
   bool isWholeRegister(const Operand& o, unsigned bits) const;
-  bool isStorableRegister(const Operand& o, ScalarType type) const;
   bool isStorable(InstrId id, ScalarType type) const;
   void addIndexed(const LocalAccess& access, uint32_t chain);
   bool distrust();
@@ -142,7 +139,6 @@ class LocalAddresses {
 
   const Module& module_;
   const Function& f_;
-  const StoredNumbers stored_;
   const Cfg& cfg_;
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;

@@ -18,22 +18,12 @@ bool isFloating(const Operand& o) {
 }  // namespace
 
 // Whether the entry is a scalar register, as it is, with all the bits of an element; of any class, since a load extends
-// to an .f64 register as it does to a .b64 one; but not one that a narrow store may convert. Not of 128 bits, nor of the
-// types of 8 bits, nor a predicate.
+// to an .f64 register as it does to a .b64 one. Not of 128 bits, nor of the types of 8 bits, nor a predicate.
 bool LocalAddresses::isWholeRegister(const Operand& o, unsigned bits) const {
   if (!o.isRegister() || o.flags != 0) return false;
   const Register& r = f_.registers[o.payload];
   const unsigned width = info(r.type).bits;
-  if (stored_.isStoredNarrowly[o.payload] && stored_.mayBeNumber[o.payload]) return false;
   return r.lanes == 1 && width >= bits && width >= 16 && width <= 64;
-}
-
-// Whether `o` is a register of which a store of `type` takes the low bits. ptxas converts the number, where it stores
-// less than a floating-point register or the upper part of anything as .f32: `st.b32 [a], %fd1` stores an integer.
-bool LocalAddresses::isStorableRegister(const Operand& o, ScalarType type) const {
-  if (!isWholeRegister(o, info(type).bits)) return false;
-  const ScalarType held = f_.registers[o.payload].type;
-  return info(held).bits == info(type).bits || (isIntegerOrBits(held) && isInteger(type));
 }
 
 // Whether what is stored is a register, a constant, a constant expression, or a register of an integer type to which
@@ -47,12 +37,13 @@ bool LocalAddresses::isStorable(InstrId id, ScalarType type) const {
   if (isSum) {
     Operand first = stored[0];
     first.flags &= static_cast<uint8_t>(~Operand::Compound);
-    if (!isStorableRegister(first, type) || !isIntegerOrBits(f_.registers[first.payload].type)) return false;
+    if (!isWholeRegister(first, info(type).bits) || !isIntegerOrBits(f_.registers[first.payload].type))
+      return false;
   }
   // An expression is left to a mov of the bits: it must be one of integers.
   if (stored.size() > 1 && (!isInteger(type) || std::ranges::any_of(stored, isFloating))) return false;
   return std::ranges::all_of(stored.subspan(isSum), [&](const Operand& o) {
-    return isConstantExpression(o) || (stored.size() == 1 && isStorableRegister(o, type));
+    return isConstantExpression(o) || (stored.size() == 1 && isWholeRegister(o, info(type).bits));
   });
 }
 
@@ -118,9 +109,10 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
   access.firstElement = first;
   for (uint32_t k = first; k < first + access.elements; ++k) {
     const Operand& o = operands[k];
-    const bool isUsable = !access.isStore ? isWholeRegister(o, bits) || o.kind == OperandKind::Sink
-                          : isVector ? isStorableRegister(o, form.type) || (isConstantExpression(o) && !o.isGroup())
-                                     : isStorable(id, form.type);
+    const bool isUsable =
+        !access.isStore ? isWholeRegister(o, bits) || o.kind == OperandKind::Sink
+        : isVector      ? isWholeRegister(o, info(form.type).bits) || (isConstantExpression(o) && !o.isGroup())
+                        : isStorable(id, form.type);
     if (!isUsable) whyNot = "lanes";
     for (uint32_t j = first; j < k && !access.isStore; ++j)
       if (o.isRegister() && operands[j].isRegister() && operands[j].reg() == o.reg()) whyNot = "lanes";

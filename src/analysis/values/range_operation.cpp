@@ -122,13 +122,13 @@ RangeOperation complete(const Row& row, ScalarType to, ScalarType from) {
 IntegerRange extract(const IntegerRange& a, const IntegerRange& position, const IntegerRange& length,
                      bool isSigned) {
   const unsigned width = a.width();
-  if (!position.isConstant() || !length.isConstant()) {
+  // The ISA takes a byte of each; the code that ptxas makes for 64 bits takes all of them.
+  const auto isKnown = [&](const IntegerRange& r) { return r.isConstant() && (width == 32 || r.least() <= 0xFF); };
+  if (!isKnown(position) || !isKnown(length)) {
     // Of an unsigned number never more than there is.
     return isSigned ? IntegerRange::full(width) : IntegerRange::ofUnsigned(width, 0, a.most());
   }
-  // Of 32 bits they are a byte each; the code that ptxas makes for 64 takes all of them.
-  const uint64_t taken = width == 64 ? UINT32_MAX : 0xFF;
-  const uint64_t from = position.least() & taken, bits = length.least() & taken;
+  const uint64_t from = position.least() & 0xFF, bits = length.least() & 0xFF;
   if (bits == 0) return IntegerRange::constant(width, 0);
   const IntegerRange by = IntegerRange::constant(32, from);
   const IntegerRange shifted = isSigned ? ashr(a, by) : lshr(a, by);

@@ -1,7 +1,7 @@
 // Bit counts and bit fields: popc, clz, bfind, fns, brev, bfe, bfi, bmsk, szext.
 //
-// Meaning from the PTX ISA's chapter on integer arithmetic. Positions and lengths of bfe and bfi are a byte each where
-// there are 32 bits; the code that ptxas makes for 64 takes all of them. A field may hang over the end. fns with a base beyond 31 finds nothing, which the ISA leaves open.
+// Meaning from the PTX ISA's chapter on integer arithmetic. Positions and lengths of bfe and bfi are a byte each, also of
+// 64 bits, where the code that ptxas makes takes all of them. A field may hang over the end. fns with a base beyond 31 finds nothing, which the ISA leaves open.
 #include <bit>
 
 #include "exec/binder.h"
@@ -67,14 +67,11 @@ constexpr U ones(uint32_t count) {
   return count >= kBits<U> ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << count) - 1);
 }
 
-template <unsigned kWidth>
-inline constexpr uint32_t kFieldMask = kWidth == 64 ? UINT32_MAX : 0xFF;
-
 template <typename T>
 constexpr T extractField(T a, uint32_t position, uint32_t length) {
   using U = std::make_unsigned_t<T>;
-  position &= kFieldMask<kBits<T>>;
-  length &= kFieldMask<kBits<T>>;
+  position &= 0xFF;
+  length &= 0xFF;
   constexpr uint32_t kTop = kBits<T> - 1;
   // A field of a signed value that hangs over the end, or lies beyond it, is filled with the sign.
   if constexpr (std::is_signed_v<T>) {
@@ -90,8 +87,8 @@ constexpr T extractField(T a, uint32_t position, uint32_t length) {
 
 template <typename U>
 constexpr U insertField(U field, U into, uint32_t position, uint32_t length) {
-  position &= kFieldMask<kBits<U>>;
-  length &= kFieldMask<kBits<U>>;
+  position &= 0xFF;
+  length &= 0xFF;
   if (position >= kBits<U>) return into;
   const U mask = static_cast<U>(ones<U>(length) << position);
   return static_cast<U>((into & ~mask) | (static_cast<U>(field << position) & mask));

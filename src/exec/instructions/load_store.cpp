@@ -1,7 +1,7 @@
 // ld, ldu, st: values of 1 to 16 bytes and vectors of up to 32, in every state space.
 //
 // A vector is one access, aligned to its whole size. A register may be wider than the value: a load extends with
-// the sign for .s types and with zeros for all others, a store takes the low bits or converts (binder_stores.cpp).
+// the sign for .s types and with zeros for all others, a store takes the low bits, also of a floating-point number.
 // Lanes go in ascending order, so of several lanes that store to one place the highest wins. A lane reads its address
 // before it writes its result;
 // so a register may be both. A read of parameters or constants at an address that the instruction itself gives is
@@ -318,7 +318,7 @@ void bindStore(Binder& b) {
   const ScalarType type = b.takeType();
 
   const AddressArg address = b.address(0, space);
-  const std::vector<Arg> s = b.storedValues(1, type);
+  const std::vector<Arg> s = b.sources(1, type, true);
   if (s.size() != count) b.unsupported("as many values as the vector has elements are needed");
   if (hasPolicy) b.ignore(2);
   if (refuseOutside(b, address, memoryBytes(type) * count, "write")) return;

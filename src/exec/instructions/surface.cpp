@@ -217,7 +217,7 @@ void bindSust(Binder& b) {
   const ScalarType type = b.takeType();
   o.bytes = accessBytes(b, type);
   if (isFormatted && type != ScalarType::b32) b.unsupported("this type");
-  o.values = b.storedValues(1, type);
+  o.values = b.sources(1, type, true);
   if (o.values.size() != count || count > 4) b.unsupported("this number of values");
   b.data(std::move(o));
   b.handler(isFormatted ? storeFormatted : store);

@@ -17,11 +17,10 @@
 //             register can be written again, so neither register reuse nor swapped vectors matter.
 // Registers:  of scalars of 16 to 64 bits, of any class, copied as bits. A store makes its value available only if the
 //             value is a whole register of the store's width. Otherwise (a constant, `%r1 + 4`, `%v.x`, a wider
-//             register, which ptxas may convert) the store only ends what was known of the bytes.
+//             register) the store only ends what was known of the bytes.
 // Cost:       linear in operands, plus accesses times the entries that are kept.
-// Declines:   too-large; for loads: register-class (lanes of other types, `.v2` registers, registers that a narrow
-//             store may convert: ir/stored_numbers.h), repeated-register (one register in two lanes),
-//             register-pressure (the value would live longer than what costs no resident block).
+// Declines:   too-large; for loads: register-class (lanes of other types, `.v2` registers), repeated-register (one
+//             register in two lanes), register-pressure (the value would live longer than what costs no resident block).
 #include <algorithm>
 #include <array>
 #include <map>
@@ -29,7 +28,6 @@
 #include <string>
 
 #include "ir/pragmas.h"
-#include "ir/stored_numbers.h"
 #include "passes/arithmetic/cse/available_values.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/insert_copy.h"
@@ -55,8 +53,7 @@ class LocalCse : IntervalPass {
       : IntervalPass(f, context),
         model_(context.module),
         addresses_(f, context),
-        budget_(f, context, RangeRegisterBudget::Estimate::FatPoint),
-        stored_(findStoredNumbers(context.module, f)) {}
+        budget_(f, context, RangeRegisterBudget::Estimate::FatPoint) {}
 
   bool run() {
     std::vector<bool> isRoot(cfg_.size());
@@ -188,7 +185,6 @@ class LocalCse : IntervalPass {
   bool isPlain(RegId r) const {
     const Register& reg = f_.registers[r.value];
     const RegisterClass c = reg.registerClass();
-    if (stored_.isStoredNarrowly[r.value] && stored_.mayBeNumber[r.value]) return false;
     return reg.lanes == 1 && (c == RegisterClass::B16 || c == RegisterClass::B32 || c == RegisterClass::B64 ||
                               c == RegisterClass::F32 || c == RegisterClass::F64);
   }
@@ -274,7 +270,6 @@ class LocalCse : IntervalPass {
   cse::MemoryModel model_;
   cse::MemoryAddresses addresses_;
   RangeRegisterBudget budget_;
-  const StoredNumbers stored_;
   MissedRemarks missed_;
   RegisterReach reaches_{module_, f_};
   std::vector<Replacement> replacements_;

@@ -51,15 +51,12 @@ Coalescer::CopyNumbers Coalescer::numbersOf(const Copy& c) const {
 }
 
 std::vector<Verdict> Coalescer::frozenRegisters(const CopyFacts& facts, std::size_t registers) {
-  const StoredNumbers& stored = facts.stored();
   std::vector<Verdict> frozen(registers, Verdict::Joined);
   for (std::size_t r = 0; r < registers; ++r)
     if (const RegId reg(r); facts.isOpaque(reg))
       frozen[r] = Verdict::Convergent;
     else if (facts.isTied(reg))
       frozen[r] = Verdict::Tied;
-    else if (stored.isStoredNarrowly[r] && stored.mayBeNumber[r])
-      frozen[r] = Verdict::Classes;
   return frozen;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/stored_numbers.h"
 #include "passes/inline/call_inliner.h"
 
 namespace ptxopt {
@@ -45,6 +46,7 @@ std::string_view whyNotByItself(const Module& module, const Knobs& knobs, const 
   if (knobs[Knob::InlineWeak] == 0 && isWeak(module, f)) return "weak";
   if (!f.returnRegisters.empty() || std::ranges::any_of(f.registers, &Register::isParameter))
     return "register-parameters";
+  if (findNarrowNumberStore(module, f).valid()) return "narrow-number-store";
   for (const Variable& v : f.variables) {
     const DeclaredSpace space = module.declarationForms[v.form].space;
     if (!v.isParameter && space != DeclaredSpace::Local && space != DeclaredSpace::Param) return "static-variable";

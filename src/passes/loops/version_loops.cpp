@@ -47,7 +47,6 @@ class VersionLoops : IntervalPass {
         loops_(context.analyses.loops()),
         evolution_(context.analyses.scalarEvolution()),
         order_(f, context),
-        stored_(findStoredNumbers(context.module, f)),
         budget_(f, context),
         expander_(f, context) {}
 
@@ -99,7 +98,7 @@ class VersionLoops : IntervalPass {
     for (InstrId id = block.first; id != block.last; id = f_[id].next)
       if (isAccess(id)) v->accesses->add(id);
     if (v->accesses->all().size() > kMostAccesses) return "accesses";
-    v->redundant = std::make_unique<RedundantAccesses>(f_, context_, *v->accesses, order_, stored_);
+    v->redundant = std::make_unique<RedundantAccesses>(f_, context_, *v->accesses, order_);
     if (v->redundant->empty()) return "nothing-redundant";
     if (v->redundant->pairs().size() > static_cast<uint64_t>(context_.knobs[Knob::RuntimeMemoryCheckThreshold]))
       return "too-many-checks";
@@ -205,7 +204,6 @@ class VersionLoops : IntervalPass {
   const Loops& loops_;
   ScalarEvolution& evolution_;
   LoadOrder order_;
-  const StoredNumbers stored_;
   LoopRegisterBudget budget_;
   Expander expander_;
   RegisterReach reaches_{module_, f_};

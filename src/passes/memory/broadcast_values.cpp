@@ -28,7 +28,6 @@ BroadcastValues::BroadcastValues(const Function& f, PassContext& context, const 
       slots_(context.analyses.slotIndexes()),
       intervals_(context.analyses.liveIntervals()),
       memory_(memory),
-      stored_(findStoredNumbers(context.module, f)),
       sections_(std::move(candidates)) {
   eliminate(missed);
 }
@@ -90,16 +89,11 @@ bool BroadcastValues::isSent(const LaneSection& s) const {
 
 // ---- what may be replaced ----
 
-// A narrow store converts a float register that holds a number, but not one that a mov of bits wrote.
-bool BroadcastValues::isConverted(RegId r) const {
-  return stored_.isStoredNarrowly[r.value] && stored_.mayBeNumber[r.value];
-}
-
 bool BroadcastValues::isOneForAll(InstrId shuffle) const {
   const PlainOperands operands(f_.operandsOf(f_[shuffle]));
   const Operand* const result = operands.single(0);
   return result != nullptr && result->isRegister() && operands.single(1) != nullptr &&
-         !isConverted(result->reg()) && values_->written(result->reg(), shuffle).isOne();
+         values_->written(result->reg(), shuffle).isOne();
 }
 
 RegId BroadcastValues::wholeOf(InstrId pack) const {

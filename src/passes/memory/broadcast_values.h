@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "analysis/values/launch_values.h"
-#include "ir/stored_numbers.h"
 #include "passes/memory/lane_sections.h"
 #include "passes/util/missed_remarks.h"
 
@@ -54,7 +53,6 @@ class BroadcastValues {
   bool loadsVary(const LaneSection& s, std::span<const LaneSection> all) const;
   bool loadsVary(const LaneSection& s, const LaunchValues& values) const;
   bool isSent(const LaneSection& s) const;
-  bool isConverted(RegId r) const;
   bool isWrittenBetween(RegId r, InstrId from, InstrId to) const;
 
   const Function& f_;
@@ -63,7 +61,6 @@ class BroadcastValues {
   const SlotIndexes& slots_;
   const LiveIntervals& intervals_;
   const LaunchMemory& memory_;
-  const StoredNumbers stored_;
   std::vector<LaneSection> sections_;
   std::vector<LaunchValues::Edge> edges_;  // of their branches; `values_` refers to it
   std::optional<LaunchValues> values_;     // without these edges

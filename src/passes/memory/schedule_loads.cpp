@@ -11,8 +11,6 @@
 // Invariants: a block runs as a whole, so that what moves is executed exactly when it was before. Nothing crosses what
 //             reads or writes a register that it writes, or writes one that it reads; a guarded write reads what it
 //             writes, the carry flag is a register. What is moved keeps its order. Names mean the same where it goes.
-//             ptxas knows within its own blocks whether a register holds a number (ir/stored_numbers.h): none that
-//             this decides about is written elsewhere.
 // Registers:  what is loaded lives longer. If the estimate of registers (fat-point) costs resident blocks, half as many
 //             loads of each block move, and so on. The number of loads of a block has a limit of its own, the knob
 //             schedule-loads-most.
@@ -23,15 +21,13 @@
 //             it changes something, a copy of the function and an estimate of its registers, log of the limit times.
 // Declines:   too-large; for loads after a slow operation: no-loop, ordered (a wall), store (may write what is loaded),
 //             address (made by the slow operation, or by what may not move or is long), register-reuse (a register is
-//             read or written in between), register-class (a narrow store of the register may convert), scope (a name
-//             means something else), load-form (ordered or volatile, or a pragma describes it, or would), register-pressure, limit,
+//             read or written in between), scope (a name means something else), load-form (ordered or volatile, or a pragma describes it, or would), register-pressure, limit,
 //             too-far.
 #include <algorithm>
 #include <optional>
 
 #include "ir/opcode_predicates.h"
 #include "ir/pragmas.h"
-#include "ir/stored_numbers.h"
 #include "passes/memory/load_order.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/kernel_steps.h"
@@ -226,14 +222,8 @@ class ScheduleLoads : FunctionPass {
         if (o.kind == OperandKind::Symbol && f_.hidesNames) return "scope";
         if (o.kind == OperandKind::SpecialRegister && f_.hidesSpecialRegisters) return "scope";
         if (o.kind == OperandKind::Label) return "scope";
-        if (o.isRegister() && o.writes() && mayBeConverted(o.reg())) return "register-class";
       }
     return {};
-  }
-
-  bool mayBeConverted(RegId r) {
-    if (!stored_) stored_ = findStoredNumbers(module_, f_);
-    return stored_->isStoredNarrowly[r.value] && stored_->mayBeNumber[r.value];
   }
 
   // Whether the estimate of registers has as many resident blocks after the moves as before.
@@ -272,7 +262,6 @@ class ScheduleLoads : FunctionPass {
   bool crossesOne_ = false;  // slow operation, no more
   MissedRemarks missed_;
   RegisterReach reaches_{module_, f_};
-  std::optional<StoredNumbers> stored_;
   std::vector<Move> moves_;  // in the order to make them in
 };
 

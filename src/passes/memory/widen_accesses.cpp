@@ -17,14 +17,13 @@
 // Cost:       linear in operands, and for each access at most kMostBetween instructions; low_bits.h where there are neighbours.
 // Declines:   alignment (not proved); between (something stands in the way); same-register (a result is no register of its
 //             own); address-size (32 bits). Accesses that are ordered, volatile, or described by a pragma are walls or not
-//             looked at, as are those of registers that a narrow store may convert (ir/stored_numbers.h).
+//             looked at.
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "analysis/machine/target_number.h"
 #include "analysis/values/low_bits.h"
-#include "ir/stored_numbers.h"
 #include "passes/memory/load_order.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
@@ -40,7 +39,6 @@ class WidenAccesses : IntervalPass {
       : IntervalPass(f, context),
         order_(f, context),
         bits_(module_, f, cfg_, slots_, intervals_),
-        stored_(findStoredNumbers(module_, f)),
         isLoad_(op == Op::Ld),
         op_(op) {}
 
@@ -120,10 +118,8 @@ class WidenAccesses : IntervalPass {
     return std::pair{Key{f_[id].payload, type, base.kind, base.payload, guard, negated}, Access{at, offset}};
   }
 
-  // One that no store converts.
   bool isScalarRegister(const Operand& o) const {
-    return o.isRegister() && o.flags == 0 && f_.registers[o.payload].lanes == 1 &&
-           !(stored_.isStoredNarrowly[o.payload] && stored_.mayBeNumber[o.payload]);
+    return o.isRegister() && o.flags == 0 && f_.registers[o.payload].lanes == 1;
   }
 
   // ---- one vector ----
@@ -232,7 +228,6 @@ class WidenAccesses : IntervalPass {
 
   LoadOrder order_;
   const LowBits bits_;
-  const StoredNumbers stored_;
   const bool isLoad_;
   const Op op_;
   std::vector<Item> run_;

@@ -2,22 +2,17 @@
 
 #include <algorithm>
 
-#include "ir/stored_numbers.h"
-
 namespace ptxopt {
 
 std::vector<std::string_view> whyUnsplittable(const Module& module, const Function& f,
                                               const LiveIntervals& intervals) {
   std::vector<std::string_view> why(f.registers.size());
-  const StoredNumbers stored = findStoredNumbers(module, f);
   for (std::size_t r = 0; r < why.size(); ++r) {
     const Register& reg = f.registers[r];
     const RegisterClass c = reg.registerClass();
     const bool isNumber = c == RegisterClass::B16 || c == RegisterClass::B32 || c == RegisterClass::B64 ||
                           c == RegisterClass::F32 || c == RegisterClass::F64;
-    // What a narrow store converts would be bits after a copy.
-    const bool isConverted = stored.isStoredNarrowly[r] && stored.mayBeNumber[r];
-    if (r == Function::kCarry.value || reg.lanes != 1 || (!isNumber && c != RegisterClass::Pred) || isConverted)
+    if (r == Function::kCarry.value || reg.lanes != 1 || (!isNumber && c != RegisterClass::Pred))
       why[r] = "register-class";
     else if (reg.isParameter)
       why[r] = "parameter";

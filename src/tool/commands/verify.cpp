@@ -5,6 +5,7 @@
 #endif
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 #include "tool/terminal/terminal.h"
+#include "verify/ptxas_dependence.h"
 #include "verify/verify.h"
 
 namespace ptxopt::tool {
@@ -59,7 +61,19 @@ void printNotCompared(const std::vector<KernelVerdict>& verdicts) {
   fmt::print("{} of {} kernels {} not compared: {}\n", all, verdicts.size(), all == 1 ? "was" : "were", list);
 }
 
-void printVerdicts(const std::vector<KernelVerdict>& verdicts) {
+// What each kernel of the first file does otherwise with some ptxas, by the kernel's name.
+using Dependences = std::map<std::string, std::vector<std::string>>;
+Dependences dependencesOf(const Module& module, const std::vector<KernelVerdict>& verdicts) {
+  Dependences all;
+  for (const Function& f : module.functions) {
+    const std::string kernel(module.text(f.name));
+    if (f.isEntry && f.hasBody && std::ranges::find(verdicts, kernel, &KernelVerdict::kernel) != verdicts.end())
+      all[kernel] = verify::ptxasDependences(module, f);
+  }
+  return all;
+}
+
+void printVerdicts(const std::vector<KernelVerdict>& verdicts, Dependences& dependences) {
   const bool colours = hasColours(stdout);
   for (const KernelVerdict& v : verdicts) {
     const Style style = v.verdict == Verdict::Equal       ? Style::Good
@@ -70,11 +84,12 @@ void printVerdicts(const std::vector<KernelVerdict>& verdicts) {
     if (v.dropped != 0) fmt::print(", {} more on which the first file fails", v.dropped);
     fmt::print(")\n");
     if (!v.detail.empty()) print(stdout, indented(v.detail));
+    for (const std::string& line : dependences[v.kernel]) print(stdout, indented("note: " + line));
   }
   printNotCompared(verdicts);
 }
 
-void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
+void printJson(const std::vector<KernelVerdict>& verdicts, Dependences& dependences, bool coverage) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const KernelVerdict& v : verdicts) {
     all.push_back({{"kernel", v.kernel},
@@ -83,6 +98,7 @@ void printJson(const std::vector<KernelVerdict>& verdicts, bool coverage) {
                    {"dropped", v.dropped},
                    {"detail", v.detail}});
     if (v.dropped != 0) all.back()["last_dropped"] = v.lastDropped;
+    if (const auto& lines = dependences[v.kernel]; !lines.empty()) all.back()["depends_on_ptxas"] = lines;
     if (v.verdict == Verdict::Inconclusive) all.back()["reason"] = v.reason;
     if (coverage)
       all.back().update({{"reached", v.reached},
@@ -282,10 +298,11 @@ int verifyCommand(int argc, char** argv) {
     return fail(Status::Usage, line.options.kernel.empty()
                                    ? fmt::format("'{}' has no kernels", line.pathA)
                                    : fmt::format("'{}' has no kernel '{}'", line.pathA, line.options.kernel));
+  Dependences dependences = dependencesOf(*a, verdicts);
   if (line.format == "json")
-    printJson(verdicts, line.options.coverage);
+    printJson(verdicts, dependences, line.options.coverage);
   else
-    printVerdicts(verdicts);
+    printVerdicts(verdicts, dependences);
   return exitCodeOf(verdicts);
 }
 

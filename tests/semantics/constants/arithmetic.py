@@ -83,6 +83,12 @@ def integers(random, count):
 
 def bits(random, count):
     m = Maker(random, "arithmetic: bits")
+
+    def fields(t, first):
+        """Of 64 bits ptxas takes all of a position and a length, the ISA and the interpreter the lowest byte."""
+        byte = lambda: str(random.choice((0, 1, 2, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 254, 255, random.getrandbits(8))))  # noqa: E731
+        return {first: byte, first + 1: byte} if t.endswith("64") else None
+
     for n in (16, 32, 64):
         for opcode in ("and", "or", "xor"):
             m.add(f"{opcode}.b{n}", f"b{n}", (f"b{n}", f"b{n}"), 6 * count)
@@ -91,11 +97,11 @@ def bits(random, count):
         for opcode in (f"shl.b{n}", f"shr.b{n}", f"shr.u{n}", f"shr.s{n}"):
             m.add(opcode, f"b{n}", (f"b{n}", "u32"), 14 * count)
     for t in ("u32", "s32", "u64", "s64"):
-        m.add(f"bfe.{t}", t, (t, "u32", "u32"), 25 * count)
+        m.add(f"bfe.{t}", t, (t, "u32", "u32"), 25 * count, fixed=fields(t, 1))
         m.add(f"bfind.{t}", "u32", (t,), 12 * count)
         m.add(f"bfind.shiftamt.{t}", "u32", (t,), 8 * count)
     for t in ("b32", "b64"):
-        m.add(f"bfi.{t}", t, (t, t, "u32", "u32"), 25 * count)
+        m.add(f"bfi.{t}", t, (t, t, "u32", "u32"), 25 * count, fixed=fields(t, 2))
         m.add(f"popc.{t}", "u32", (t,), 8 * count)
         m.add(f"clz.{t}", "u32", (t,), 8 * count)
         m.add(f"brev.{t}", t, (t,), 8 * count)

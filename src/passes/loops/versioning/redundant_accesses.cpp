@@ -11,14 +11,14 @@ bool areApart(uint64_t distance, unsigned a, unsigned b) { return distance >= a 
 }  // namespace
 
 RedundantAccesses::RedundantAccesses(const Function& f, PassContext& context, const LoopAccesses& accesses,
-                                     const LoadOrder& order, const StoredNumbers& stored)
+                                     const LoadOrder& order)
     : f_(f), context_(context), e_(context.analyses.scalarEvolution().expressions()), all_(accesses) {
   const auto all = all_.all();
   for (std::size_t g = 0; g < all_.groups(); ++g) {
     const auto range = all_.range(g);
     hasRange_.push_back(range && !range->checks.isNever());
   }
-  for (const LoopAccess& access : all) values_.push_back(valueOf(access, order, stored));
+  for (const LoopAccess& access : all) values_.push_back(valueOf(access, order));
   isSourced_.resize(all.size());
   isTaken_.resize(all.size());
   if (std::ranges::none_of(all, &LoopAccess::isStore)) return;
@@ -39,8 +39,7 @@ RedundantAccesses::RedundantAccesses(const Function& f, PassContext& context, co
   }
 }
 
-RegId RedundantAccesses::valueOf(const LoopAccess& access, const LoadOrder& order,
-                                 const StoredNumbers& stored) const {
+RegId RedundantAccesses::valueOf(const LoopAccess& access, const LoadOrder& order) const {
   const OpcodeForm& form = context_.module.form(f_[access.id]);
   if (!access.isKnown() || access.isGuarded || form.vector != 1) return {};
   if (access.isStore ? order.barrier(access.id) != LoadBarrier::Store : !order.isMovable(access.id)) return {};
@@ -52,7 +51,6 @@ RegId RedundantAccesses::valueOf(const LoopAccess& access, const LoadOrder& orde
   if (!value.isRegister() || value.flags != 0) return {};
   const Register& r = f_.registers[value.payload];
   const RegisterClass c = r.registerClass();
-  if (stored.isStoredNarrowly[value.payload] && stored.mayBeNumber[value.payload]) return {};
   const bool isPlain = c == RegisterClass::B16 || c == RegisterClass::B32 || c == RegisterClass::B64 ||
                        c == RegisterClass::F32 || c == RegisterClass::F64;
   const bool isWhole = info(r.type).bits == access.bytes * 8;

@@ -8,14 +8,12 @@
 // A store of another group that stands between, and any access of another group for a store that goes, makes a pair of groups
 // that must be apart.
 // Declines: accesses under a guard, vectors, values that are no whole register of the access's size or, of narrow loads, of one
-// type, registers that a narrow store may convert (ir/stored_numbers.h). A load whose source stands in the same round with no pair
-// between stays: ptxas removes it.
+// type. A load whose source stands in the same round with no pair between stays: ptxas removes it.
 #pragma once
 
 #include <set>
 #include <utility>
 
-#include "ir/stored_numbers.h"
 #include "passes/loops/versioning/loop_accesses.h"
 #include "passes/memory/load_order.h"
 
@@ -35,8 +33,7 @@ class RedundantAccesses {
  public:
   using Pairs = std::set<std::pair<std::size_t, std::size_t>>;  // of groups, the lesser first
 
-  RedundantAccesses(const Function& f, PassContext& context, const LoopAccesses& accesses, const LoadOrder& order,
-                    const StoredNumbers& stored);
+  RedundantAccesses(const Function& f, PassContext& context, const LoopAccesses& accesses, const LoadOrder& order);
 
   const std::vector<RedundantLoad>& loads() const { return loads_; }
   const std::vector<InvariantStores>& stores() const { return stores_; }
@@ -50,7 +47,7 @@ class RedundantAccesses {
  private:
   enum class Step : uint8_t { Goes, Found, Fails };
 
-  RegId valueOf(const LoopAccess& access, const LoadOrder& order, const StoredNumbers& stored) const;
+  RegId valueOf(const LoopAccess& access, const LoadOrder& order) const;
   bool fills(std::size_t access) const;
   bool fits(std::size_t source, std::size_t load) const;
   bool mayBeApart(std::size_t a, std::size_t b) const;
