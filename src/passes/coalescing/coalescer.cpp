@@ -321,7 +321,9 @@ bool Coalescer::forward(const Copy& c) {
     place = values_->root(to);
     if (!canRead(group, place)) return false;
   }
-  webs_[find(place)].isPlace = true;
+  Web& placeWeb = webs_[find(place)];
+  placeWeb.isPlace = true;
+  placeWeb.isStoredNarrowly = placeWeb.isStoredNarrowly || web.isStoredNarrowly;
   web.isRobbed = true;
   for (const Number n : group) {
     moved_[n] = place;

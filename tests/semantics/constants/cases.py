@@ -152,7 +152,8 @@ def operands(random, count):
 # ---- stores narrower than their registers ----
 
 def stores(random, count):
-    """A number that ptxas converts, or bits of which it takes the low ones: by the instruction that wrote the register."""
+    """Bits, also those of a number: the last mov is of bits, after which every ptxas takes the low ones. What becomes of a number
+    depends on the ptxas (src/ir/stored_numbers.h)."""
     made = []
     for _ in range(600 * count):
         bits = random.choice((32, 32, 64))
@@ -163,12 +164,13 @@ def stores(random, count):
                    else "0d%016X" % struct.unpack("<Q", struct.pack("<d", value)))
         whole = random.choice((5, 300, 0x12345678, 0x40490FDB if bits == 32 else 0x400921FB54442D18))
         text, last = "", None
-        for name in "abc"[:random.choice((1, 2, 2, 3))]:
-            register, kind = (random.choice(registers) + str(bits) for _ in range(2))
+        names = "abc"[:random.choice((1, 2, 2, 3))]
+        for name in names:
+            register, kind = (random.choice(of) + str(bits) for of in (registers, registers if name != names[-1] else registers.replace("f", "b")))
             source = f"%{last}" if last else literal if kind[0] in "bf" and random.random() < 0.8 else str(whole)
             text += f".reg .{register} %{name}; mov.{kind} %{name}, {source}; "
             last = name
-        stored = random.choice([t for t in TYPES if t[0] != "f" and bits_of(t) < bits] + ["b8", "b16", "f32"][:2 + (bits == 64)])
+        stored = random.choice([t for t in TYPES if t[0] != "f" and bits_of(t) < bits] + ["b8", "b16"])
         made.append(Case(text + f"st.global.{stored} [out], %{last};", bits_of(stored) // 8, "stores"))
     return made
 

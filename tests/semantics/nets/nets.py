@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts bugs that were there back, one at a time, and sees that the nets find each: the fuzzer, and the constants.
+"""Puts bugs that were there back, one at a time, and sees that the nets find each: the fuzzer, the constants and the stored numbers.
 
   nets.py --tool PTXOPT --generator GEN --build BUILD [-j N] [--sample I/N] [NAME ...]
 
@@ -10,6 +10,7 @@ patches/NAME.patch brings a bug back; what it was is said at its head. The tool 
              the same and comes soon. Checked is what fuzz.py checks of what the passes make of a kernel, where it is
              not what the sound tool makes of it; ptxas must be there for what it refuses.
   constants  by ../fuzz/constants, kernels of constants that ptxas folds: where the interpreter itself is wrong
+  numbers    by stored_numbers.py, one of its first 20 seeds: what ptxas stores where a store is narrower than its register
 The sound tool must pass the same kernel. Exit codes: 0 all found, 1 one is not or a patch no longer applies, 2 usage, 77
 nothing to do it with.
 
@@ -41,6 +42,7 @@ from toolkit import find_ptxas  # noqa: E402
 
 MOST_KERNELS = 2000
 CONSTANTS = HERE.parent / "fuzz" / "constants" / "constants.py"
+MOST_NUMBERS = 20
 
 
 @dataclass
@@ -99,6 +101,25 @@ def by_constants(args, tool, entry):
     return None
 
 
+def by_numbers(args, tool, entry):
+    """(seed, what is stored otherwise)."""
+    def difference(one, seed):
+        dump = args.build / "tests" / "codegen" / "sass" / "dump_sass"
+        command = [sys.executable, HERE / "stored_numbers.py", "--tool", one, "--dump", dump, "--seeds", str(seed)]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if done.returncode not in (0, 1):
+            raise NetError(f"stored_numbers.py: {done.stdout}{done.stderr}")
+        return next((line for line in done.stdout.splitlines() if line.startswith("seed ")), None)
+
+    begin = entry.get("seed", 1)
+    for seed in [*range(begin, MOST_NUMBERS + 1), *range(1, begin)]:
+        if found := difference(tool, seed):
+            if sound := difference(args.tool, seed):
+                raise NetError(f"the sound tool fails, too: {sound}")
+            return seed, found
+    return None
+
+
 def look(args, name, entry, lists):
     began = time.monotonic()
     try:
@@ -110,7 +131,7 @@ def look(args, name, entry, lists):
             seed = found[0] if found else 0
             text = f"seed {found[0]}, kernel {found[1]} of this search: {found[2].kind}" if found else ""
         else:
-            found = by_constants(args, tool, entry)
+            found = (by_constants if net == "constants" else by_numbers)(args, tool, entry)
             seed, text = found or (0, "")
             text = f"seed {seed}: {text[:160]}"
     except (NetError, ToolError, OSError) as error:

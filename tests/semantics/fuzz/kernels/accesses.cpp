@@ -91,6 +91,16 @@ Access storeAs(Body& body, int width) {
   }
 }
 
+// What a store of so many bytes stores of `value`. No pass touches a function in which floating point may write a register that
+// is stored narrowly (src/ir/stored_numbers.h), and names are taken again: so it is mostly a register of its own.
+Reg stored(Body& body, Reg value, int width) {
+  const Class c = body.regs.classOf(value);
+  if (bits(c) <= 8 * width || ++body.narrowStores % 16 == 0) return value;
+  const Reg own = body.regs.own(bits(c) == 16 ? Declared::U16 : bits(c) == 32 ? Declared::U32 : Declared::U64, c);
+  body.line("mov.b{} {}, {};", bits(c), body.name(own), body.name(value));
+  return own;
+}
+
 std::string guard(Body& body) {
   if (!body.has(Feature::Guards) || !body.random.chance(15)) return "";
   return "@" + body.maybeNot(body.source(Class::Pred)) + " ";
@@ -122,7 +132,7 @@ Reg loadFrom(Body& body, const Address& address, int width, bool constant) {
 
 void storeTo(Body& body, const Address& address, int width) {
   const Access access = storeAs(body, width);
-  const Reg value = body.canonical(body.source(access.c));
+  const Reg value = stored(body, body.canonical(body.source(access.c)), width);
   const std::string when = guard(body);
   const char* hint = address.space == ".global" && body.random.chance(5) ? ".volatile" : "";
   const std::string text = body.withAddend(value);
@@ -173,7 +183,7 @@ void emitVector(Body& body) {
   for (int i = 0; i < count; ++i) {
     if (store) {
       const Reg value = body.source(access.c);
-      values.push_back(body.canonical(value));
+      values.push_back(stored(body, body.canonical(value), width));
     } else {
       values.push_back(body.temporary(access.c));
     }

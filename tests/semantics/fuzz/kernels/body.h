@@ -109,6 +109,7 @@ class Body {
   const bool kernel;
   bool uniform = false;      // see above
   bool onlyUniform = false;  // the statement at hand computes with uniform values only
+  int narrowStores = 0;      // of registers, so far
   bool late = false;         // behind the last barrier: threads may leave
   int work = 1;
   int depth = 0;

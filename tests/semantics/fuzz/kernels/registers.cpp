@@ -148,6 +148,14 @@ Reg Registers::declared(Declared d) {
   return result;
 }
 
+Reg Registers::own(Declared d, Class held) {
+  const Reg result = create(d, fmt::format("{}{}", info(d).prefix, ++count_[static_cast<int>(d)]));
+  at(result).braces = 0;
+  at(result).state = State::Gone;
+  at(result).held = held;
+  return result;
+}
+
 void Registers::keep(Reg r, bool uniform) {
   if (at(r).state == State::Live) return;
   at(r).state = State::Live;

@@ -53,6 +53,8 @@ class Registers {
   Reg temporary(Class c, bool plain = false);
   // One of this type and a name of its own, whatever it is to hold.
   Reg declared(Declared d);
+  // One of this type for the current statement that nothing else ever holds a value in.
+  Reg own(Declared d, Class held);
   // The value of this temporary now counts: later statements may read it.
   void keep(Reg r, bool uniform = false);
   // As keep, and no statement overwrites it: loop counters, thread numbers.
