@@ -220,7 +220,9 @@ class LicmSlowOps : IntervalPass {
   RegId repeat(InstrId id, LoopId l, InstrId place) {
     const auto old = f_.operandsOf(f_[id]);
     std::vector<Operand> operands(old.begin(), old.end());
-    std::vector<uint64_t> key{l.value, f_[id].payload};
+    // One operation may leave its result in registers of several types: cvt and ld do.
+    const ScalarType type = f_.registers[operands[0].payload].type;
+    std::vector<uint64_t> key{l.value, f_[id].payload, static_cast<uint64_t>(type)};
     for (Operand& o : std::span(operands).subspan(1)) {
       uint32_t value = UINT32_MAX;
       if (o.isRegister()) {
@@ -238,7 +240,7 @@ class LicmSlowOps : IntervalPass {
     }
     RegId& made = made_[key];
     if (made.valid()) return made;
-    made = f_.makeRegister(f_.registers[operands[0].payload].type);
+    made = f_.makeRegister(type);
     operands[0].payload = made.value;
     f_.insert(place, f_[id].opcode(), operands);
     return made;
@@ -252,7 +254,7 @@ class LicmSlowOps : IntervalPass {
   std::vector<int> granted_;                     // units, by LoopId
   std::vector<Move> moves_;                      // in the order of the text
   std::vector<RegId> sources_;                   // by move
-  std::map<std::vector<uint64_t>, RegId> made_;  // by loop, opcode and operands
+  std::map<std::vector<uint64_t>, RegId> made_;  // by loop, opcode, type of the result, and operands
 };
 
 bool hasCandidates(const Module& module, const Function& f) {
