@@ -1,6 +1,11 @@
 // What is known of a 64-bit value as an address. See analysis/addresses/address_spaces.h, which finds it.
 //
 // A lattice, from below: None, Number, the spaces, Mixed, the two kinds of parameters, Unknown.
+//
+// Global is certain or assumed. It is certain of what variables of .global and `.ptr .global` parameters give. It is
+// assumed of what the host passed or memory held at the launch: such a pointer is accessed as global memory, but may be
+// the generic address of a constant variable, which is the number of a global address as well. So an assumed Global
+// says how to access memory, and proves only that the address is none of shared or local memory.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +34,16 @@ enum class AddressKind : uint8_t {
 struct AddressState {
   AddressKind kind = AddressKind::None;
   bool mayBeNumber = false;  // of an address: null or another number as well
+  bool isAssumed = false;    // of Global
 
   friend bool operator==(AddressState, AddressState) = default;
 };
-inline constexpr AddressState kNumberAddress{AddressKind::Number, false},
-    kUnknownAddress{AddressKind::Unknown, false};
+inline constexpr AddressState kNumberAddress{AddressKind::Number}, kUnknownAddress{AddressKind::Unknown},
+    kAssumedGlobal{AddressKind::Global, true, true};
 
 constexpr bool isSpace(AddressKind k) { return k >= AddressKind::Global && k <= AddressKind::Const; }
+// Whether it lies in no memory but global memory.
+constexpr bool isCertainlyGlobal(AddressState s) { return s.kind == AddressKind::Global && !s.isAssumed; }
 constexpr bool isOffset(AddressKind k) { return k >= AddressKind::SharedOffset && k <= AddressKind::ConstOffset; }
 
 // What holds of a value that is one or the other.
@@ -50,7 +58,7 @@ constexpr AddressState join(AddressState a, AddressState b) {
     b = c;
   }
   if (b.kind == AddressKind::Number) return {b.kind, false};
-  if (a.kind == b.kind || a.kind == AddressKind::Number) return {b.kind, mayBeNumber};
+  if (a.kind == b.kind || a.kind == AddressKind::Number) return {b.kind, mayBeNumber, a.isAssumed || b.isAssumed};
   if (b.kind < AddressKind::Mixed) return {AddressKind::Mixed, mayBeNumber};
   return {a.kind <= AddressKind::Mixed ? b.kind : AddressKind::Unknown, mayBeNumber};
 }

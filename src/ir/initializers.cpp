@@ -1,8 +1,10 @@
 #include "ir/initializers.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ptxopt {
 
@@ -21,21 +23,16 @@ bool hasOnlyNumbers(const char* text) {
   return found == 0;
 }
 
-}  // namespace
-
-// Names in initializers are those of variables and functions. A name may begin with `%`; `5%f` is no remainder
-// for ptxas, either.
-std::vector<uint32_t> functionsInInitializers(const Module& module) {
-  std::unordered_map<std::string_view, uint32_t> functions;
-  for (const Symbol& s : module.symbols)
-    if (s.kind == SymbolKind::Function) functions.emplace(module.text(s.name), s.index);
+// Calls `note(name)` for each name in an initializer: of variables and functions, and the operator `generic`. A name may
+// begin with `%`; `5%f` is not a remainder for ptxas, either.
+template <typename Note>
+void forEachName(const Module& module, Note note) {
   static const auto words = [] {
     std::array<bool, 256> is{};
     for (std::size_t c = 0; c < is.size(); ++c) is[c] = std::isalnum(static_cast<int>(c)) || c == '_' || c == '$';
     return is;
   }();
   const auto isWord = [](char c) { return words[static_cast<unsigned char>(c)]; };
-  std::vector<uint32_t> found;
   const auto scan = [&](const Declarator& d) {
     const std::string_view text = module.text(d.initializer);
     std::size_t next = 0;  // where to look at a whole chunk again
@@ -51,16 +48,44 @@ std::vector<uint32_t> functionsInInitializers(const Module& module) {
       }
       std::size_t end = at + (text[at] == '%' ? 1 : 0);
       while (end < text.size() && isWord(text[end])) ++end;
-      if (end > at && (text[at] < '0' || text[at] > '9'))
-        if (const auto named = functions.find(text.substr(at, end - at)); named != functions.end())
-          found.push_back(named->second);
+      if (end > at && (text[at] < '0' || text[at] > '9')) note(text.substr(at, end - at));
       at = std::max(end, at + 1);
     }
   };
   for (const Variable& v : module.variables) scan(v.declarator);
   for (const Function& f : module.functions)
     for (const Declarator& d : f.declarators) scan(d);
+}
+
+}  // namespace
+
+std::vector<uint32_t> functionsInInitializers(const Module& module) {
+  std::unordered_map<std::string_view, uint32_t> functions;
+  for (const Symbol& s : module.symbols)
+    if (s.kind == SymbolKind::Function) functions.emplace(module.text(s.name), s.index);
+  std::vector<uint32_t> found;
+  forEachName(module, [&](std::string_view name) {
+    if (const auto named = functions.find(name); named != functions.end()) found.push_back(named->second);
+  });
   return found;
+}
+
+bool initializersPointToConstants(const Module& module) {
+  std::unordered_set<std::string_view> constants;
+  const auto collect = [&](const Variable& v) {
+    if (v.name.valid() && module.declarationForms[v.form].space == DeclaredSpace::Const)
+      constants.insert(module.text(v.name));
+  };
+  std::ranges::for_each(module.variables, collect);
+  for (const Function& f : module.functions) std::ranges::for_each(f.variables, collect);
+  if (constants.empty()) return false;
+  // Which name the operator is applied to does not matter: comments may stand between the two.
+  bool isGeneric = false, isConstant = false;
+  forEachName(module, [&](std::string_view name) {
+    isGeneric |= name == "generic";
+    isConstant |= constants.contains(name);
+  });
+  return isGeneric && isConstant;
 }
 
 }  // namespace ptxopt

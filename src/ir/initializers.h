@@ -1,4 +1,5 @@
-// Functions whose addresses variables hold: those that an initializer names. Cost: linear in the text of initializers.
+// What the initializers of variables name: functions and constant variables whose addresses memory holds at the launch.
+// Cost: linear in the text of initializers.
 #pragma once
 
 #include <vector>
@@ -9,5 +10,7 @@ namespace ptxopt {
 
 // As indexes of Module::functions, in the order of the text; one that is named twice is there twice.
 std::vector<uint32_t> functionsInInitializers(const Module& module);
+// Whether one may have the generic address of a constant variable: `generic(c)`.
+bool initializersPointToConstants(const Module& module);
 
 }  // namespace ptxopt

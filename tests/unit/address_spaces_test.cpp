@@ -16,7 +16,10 @@ std::vector<AddressState> allStates() {
   std::vector<AddressState> all;
   for (uint8_t k = 0; k <= static_cast<uint8_t>(Kind::Unknown); ++k)
     for (const bool mayBeNumber : {false, true})
-      if (!mayBeNumber || static_cast<Kind>(k) > Kind::Number) all.push_back({static_cast<Kind>(k), mayBeNumber});
+      for (const bool isAssumed : {false, true})
+        if ((!mayBeNumber || static_cast<Kind>(k) > Kind::Number) &&
+            (!isAssumed || static_cast<Kind>(k) == Kind::Global))
+          all.push_back({static_cast<Kind>(k), mayBeNumber, isAssumed});
   return all;
 }
 
@@ -39,7 +42,8 @@ std::string at(const Parsed& p, std::string_view reg, bool paramsAreGlobal = tru
           "none",         "number",       "global", "shared",   "local",    "const",  "shared offset",
           "local offset", "const offset", "mixed",  "function", "launched", "unknown"};
       const AddressState s = spaces.read(o.reg(), id);
-      return std::string(kNames[static_cast<std::size_t>(s.kind)]) + (s.mayBeNumber ? "?" : "");
+      return (s.isAssumed ? "assumed " : "") + std::string(kNames[static_cast<std::size_t>(s.kind)]) +
+             (s.mayBeNumber ? "?" : "");
     }
   }
   return "never read";
@@ -67,6 +71,7 @@ TEST_CASE("address states: join is commutative, associative, idempotent, and has
   }
   CHECK(join({Kind::Global, false}, {Kind::Shared, false}).kind == Kind::Mixed);
   CHECK(join({Kind::Shared, false}, {Kind::Number, false}) == AddressState{Kind::Shared, true});
+  CHECK(join({Kind::Global}, kAssumedGlobal) == kAssumedGlobal);
 }
 
 TEST_CASE("address arithmetic rises with its sources") {
@@ -85,6 +90,7 @@ TEST_CASE("address arithmetic rises with its sources") {
           CAPTURE(static_cast<int>(c.kind));
           // Nothing above may be claimed to lie in another space than something below.
           if (isSpace(high.kind) && isSpace(low.kind)) CHECK(high.kind == low.kind);
+          if (isCertainlyGlobal(high) && low.kind == Kind::Global) CHECK(isCertainlyGlobal(low));
         }
   }
 }
@@ -137,16 +143,16 @@ TEST_CASE("spaced opcodes: which accesses are generic") {
 }
 
 TEST_CASE("address spaces: where they come from") {
-  CHECK(holds("ld.param.u64 %rd1, [p];\n") == "global?");
+  CHECK(holds("ld.param.u64 %rd1, [p];\n") == "assumed global?");
   CHECK(holds("ld.param.u64 %rd1, [p];\n", false) == "launched");
   for (const char* load : {"ld.param::entry.u64", "ld.weak.param.u64", "ld.u64.param"})
-    CHECK(holds(std::string(load) + " %rd1, [p];\n") == "global?");
+    CHECK(holds(std::string(load) + " %rd1, [p];\n") == "assumed global?");
   CHECK(holds("mov.u64 %rd1, g;\n") == "global");
   CHECK(holds("mov.u64 %rd1, s;\n") == "shared offset");
   CHECK(holds("mov.u64 %rd1, s+4;\n") == "shared offset");
   CHECK(holds("mov.u64 %rd2, s;\ncvta.shared.u64 %rd1, %rd2;\n") == "shared");
   CHECK(holds("cvta.const.u64 %rd1, c;\n") == "const");
-  CHECK(holds("ld.global.u64 %rd2, [%rd98];\ncvta.to.global.u64 %rd1, %rd2;\n") == "global");
+  CHECK(holds("ld.global.u64 %rd2, [%rd98];\ncvta.to.global.u64 %rd1, %rd2;\n") == "assumed global");
   CHECK(holds("ld.global.u64 %rd1, [%rd98];\n") == "unknown");
   CHECK(holds("mov.u64 %rd1, %clock64;\n") == "number");
   CHECK(holds("cvta.param.u64 %rd1, p;\n") == "unknown");
@@ -164,9 +170,9 @@ TEST_CASE("address spaces: through arithmetic") {
   CHECK(holds(shared + loaded + "add.s64 %rd1, %rd2, %rd4;\n") == "unknown");
   CHECK(holds(shared + loaded + "shl.b64 %rd5, %rd4, 2;\nadd.s64 %rd1, %rd2, %rd5;\n") == "shared");
   CHECK(holds(shared + loaded + "shl.b64 %rd5, %rd4, 32;\nadd.s64 %rd1, %rd2, %rd5;\n") == "unknown");
-  CHECK(holds(param + "shl.b64 %rd5, %rd3, 3;\nadd.s64 %rd1, %rd3, %rd5;\n") == "global?");
+  CHECK(holds(param + "shl.b64 %rd5, %rd3, 3;\nadd.s64 %rd1, %rd3, %rd5;\n") == "assumed global?");
   CHECK(holds(param + loaded + "add.s64 %rd1, %rd3, %rd4;\n") == "unknown");
-  CHECK(holds(param + "and.b64 %rd1, %rd3, -16;\n") == "global?");
+  CHECK(holds(param + "and.b64 %rd1, %rd3, -16;\n") == "assumed global?");
   CHECK(holds(shared + "and.b64 %rd1, %rd2, 15;\n") == "number");
   CHECK(holds(shared + "xor.b64 %rd1, %rd2, 8;\n") == "unknown");
   CHECK(holds(shared + "mov.b64 {%r1, %r2}, %rd2;\nmov.b64 %rd1, {%r1, %r2};\n") == "shared");
@@ -174,7 +180,7 @@ TEST_CASE("address spaces: through arithmetic") {
   CHECK(holds(shared + "mov.b64 {%r1, %r2}, %rd2;\nadd.u32 %r1, %r1, 8;\nmov.b64 %rd1, {%r1, %r2};\n") ==
         "unknown");
   CHECK(holds(param + "cvt.u64.u32 %rd5, %r2;\nshl.b64 %rd5, %rd5, 2;\nshl.b64 %rd6, %rd5, 3;\n" +
-              "add.u64 %rd1, %rd3, %rd6;\n") == "global?");
+              "add.u64 %rd1, %rd3, %rd6;\n") == "assumed global?");
   CHECK(holds(param + "cvt.u64.u32 %rd5, %r2;\nshl.b64 %rd5, %rd5, 20;\nmov.u64 %rd7, %rd5;\n" +
               "shl.b64 %rd6, %rd7, 12;\nadd.u64 %rd1, %rd3, %rd6;\n") == "unknown");
   // An upper half that a multiplication puts in its place.
@@ -187,7 +193,17 @@ TEST_CASE("address spaces: through arithmetic") {
   CHECK(holds(distance + "mad.lo.u64 %rd1, %rd4, 1, %rd3;\n") == "unknown");
   CHECK(holds(distance + "mad.lo.u64 %rd1, 1, %rd4, %rd3;\n") == "unknown");
   CHECK(holds(distance + "mul.lo.u64 %rd5, %rd4, -1;\nsub.u64 %rd1, %rd3, %rd5;\n") == "unknown");
-  CHECK(holds(distance + "mad.lo.u64 %rd1, %rd4, 4, %rd3;\n") == "global?");
+  CHECK(holds(distance + "mad.lo.u64 %rd1, %rd4, 4, %rd3;\n") == "assumed global?");
+}
+
+TEST_CASE("address spaces: what is certainly global") {
+  const std::string variable = "mov.u64 %rd2, g;\n", param = "ld.param.u64 %rd3, [p];\n";
+  CHECK(holds(variable + "cvta.global.u64 %rd1, %rd2;\n") == "global");
+  CHECK(holds(variable + "mad.wide.s32 %rd1, %r1, 4, %rd2;\n") == "global");
+  CHECK(holds(variable + "selp.b64 %rd1, %rd2, 0, %p1;\n") == "global?");
+  CHECK(holds(variable + param + "selp.b64 %rd1, %rd2, %rd3, %p1;\n") == "assumed global?");
+  CHECK(holds(variable + param + "sub.s64 %rd4, %rd3, %rd2;\nadd.s64 %rd1, %rd2, %rd4;\n") == "assumed global?");
+  CHECK(holds(param + "cvta.to.global.u64 %rd4, %rd3;\ncvta.global.u64 %rd1, %rd4;\n") == "assumed global?");
 }
 
 TEST_CASE("address spaces: where values meet") {

@@ -44,3 +44,17 @@ TEST_CASE("initializers: the letters of a number are no name") {
     CHECK(foundIn(before, "12", 90).empty());
   }
 }
+
+TEST_CASE("initializers: generic addresses of constant variables") {
+  const auto points = [](const std::string& text) {
+    const Parsed p(".version 8.3\n.target sm_80\n.address_size 64\n.const .u32 c[2];\n.global .u32 g[2];\n" + text);
+    return initializersPointToConstants(*p);
+  };
+  CHECK(points(".global .u64 x = generic(c);\n"));
+  CHECK(points(".global .u64 x[3] = {0, generic(g), generic(c)+4};\n"));
+  CHECK(points(".global .u64 x = generic /* of */ ( /* it */ c);\n"));
+  CHECK(points(".const .u8 x[1] = {0xFF(generic(c))};\n"));
+  CHECK(!points(".global .u64 x[2] = {generic(g), 3};\n"));
+  CHECK(!points(".global .u64 x[2] = {c, g};\n"));
+  CHECK(!points(""));
+}

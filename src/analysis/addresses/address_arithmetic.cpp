@@ -16,7 +16,7 @@ bool isTop(AddressState s) { return s.kind >= Kind::Mixed; }
 AddressState mix(AddressState a, AddressState b) {
   if (!isPlain(a) || !isPlain(b)) return kUnknownAddress;
   if (a.kind == Kind::None || b.kind == Kind::None) return {};
-  return a.kind == Kind::Global || b.kind == Kind::Global ? AddressState{Kind::Global, true} : kNumberAddress;
+  return a.kind == Kind::Global || b.kind == Kind::Global ? kAssumedGlobal : kNumberAddress;
 }
 
 AddressState difference(AddressState a, AddressState b) {

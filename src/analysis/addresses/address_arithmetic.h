@@ -1,7 +1,7 @@
 // What arithmetic makes of addresses: the rules of address_spaces.h for single instructions.
 //
 // Numbers and global addresses, which may be numbers, stay among themselves: whatever is computed of them is Global
-// if one of them was, else a Number. Of an address in another space only adding and subtracting a Number, and the
+// if one of them was, otherwise a Number. It is certain only where a Number is added to a certain one. Of an address in another space only adding and subtracting a Number, and the
 // distance of two of one space, mean something. Cost: constant.
 #pragma once
 

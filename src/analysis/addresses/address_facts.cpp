@@ -32,6 +32,12 @@ class FactFinder {
     facts_.functions.resize(module_.functions.size());
     scanBodies();
     for (const uint32_t f : functionsInInitializers(module_)) isMentioned_[f] = true;
+    facts_.pointsToConstants =
+        std::ranges::any_of(module_.opcodes,
+                            [](const OpcodeForm& o) {
+                              return o.op == Op::Cvta && o.space == StateSpace::Const && !o.has(ModifierFlag::To);
+                            }) ||
+        initializersPointToConstants(module_);
     for (std::size_t k = 0; k < module_.functions.size(); ++k) begin(k);
     solve();
     return std::move(facts_);
@@ -94,8 +100,8 @@ class FactFinder {
     if (pointee == DeclaredSpace::Global) return {AddressKind::Global, true};
     if (pointee != DeclaredSpace::None) return kUnknownAddress;
     if (!paramsAreGlobal_ || isMentioned_[function] || isAliased_[f.name.value])
-      return {AddressKind::LaunchedParameter, false};
-    return {AddressKind::Global, true};
+      return {AddressKind::LaunchedParameter};
+    return kAssumedGlobal;
   }
 
   void begin(std::size_t k) {

@@ -30,6 +30,8 @@ struct AddressFacts {
 // Of all functions, by Function::index.
 struct ModuleAddressFacts {
   std::vector<AddressFacts> functions;
+  // The module makes generic addresses of constant memory: by `generic(c)` in an initializer, or by cvta.const.
+  bool pointsToConstants = false;
 };
 
 // Of the module before passes change any function. What holds then holds after passes, too, since they keep what functions

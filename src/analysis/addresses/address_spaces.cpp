@@ -13,10 +13,10 @@ namespace ptxopt {
 namespace {
 
 AddressState stateIn(DeclaredSpace space) {
-  if (space == DeclaredSpace::Global) return {AddressKind::Global, false};
-  if (space == DeclaredSpace::Shared) return {AddressKind::SharedOffset, false};
-  if (space == DeclaredSpace::Local) return {AddressKind::LocalOffset, false};
-  if (space == DeclaredSpace::Const) return {AddressKind::ConstOffset, false};
+  if (space == DeclaredSpace::Global) return {AddressKind::Global};
+  if (space == DeclaredSpace::Shared) return {AddressKind::SharedOffset};
+  if (space == DeclaredSpace::Local) return {AddressKind::LocalOffset};
+  if (space == DeclaredSpace::Const) return {AddressKind::ConstOffset};
   return kUnknownAddress;
 }
 
@@ -273,7 +273,9 @@ AddressState AddressSpaces::result(InstrId id, const Operand& to) {
     if (space == AddressKind::Shared && module_.synth.mapsShared && a.kind != AddressKind::SharedOffset &&
         a.kind != AddressKind::Shared)
       return kUnknownAddress;
-    return {operation == AddressOperation::FromGeneric ? offsetKind(space) : space, a.mayBeNumber};
+    // A program may convert before it asks where an address lies: that proves nothing of global memory.
+    const bool isAssumed = space == AddressKind::Global && a.kind != AddressKind::None && !isCertainlyGlobal(a);
+    return {operation == AddressOperation::FromGeneric ? offsetKind(space) : space, a.mayBeNumber, isAssumed};
   }
   std::optional<uint64_t> constant;
   if (const Operand* second = operands.single(2); second != nullptr)
@@ -305,16 +307,16 @@ AddressState AddressSpaces::loaded(InstrId id) const {
 // What is loaded at `base` and has been there since before the kernel began. A generic address may be one of
 // another space, whose variables hold nothing then.
 AddressState AddressSpaces::fromLaunch(InstrId id, const Operand& base) const {
-  constexpr AddressState kFromBefore{AddressKind::Global, true};
-  if (module_.form(f_[id]).space == StateSpace::Global) return kFromBefore;
+  if (module_.form(f_[id]).space == StateSpace::Global) return kAssumedGlobal;
   const AddressState at = source(base, id);
   if (at.kind == AddressKind::None) return {};
-  return at.kind == AddressKind::Global ? kFromBefore : kUnknownAddress;
+  return at.kind == AddressKind::Global ? kAssumedGlobal : kUnknownAddress;
 }
 
-// Of a kernel that device code may launch neither parameters nor memory are known.
+// Of a kernel that device code may launch neither parameters nor memory are known. Where the module makes pointers to
+// constant memory, memory may hold them.
 bool AddressSpaces::takesMemoryAsGlobal() const {
-  return f_.isEntry && facts_ != nullptr && loadsAddresses(module_, f_) &&
+  return f_.isEntry && facts_ != nullptr && !facts_->pointsToConstants && loadsAddresses(module_, f_) &&
          std::ranges::none_of(facts_->functions[f_.index].parameters,
                               [](AddressState s) { return s.kind == AddressKind::LaunchedParameter; });
 }

@@ -3,7 +3,8 @@
 // What:       Generic addresses come from cvta, the addresses of global variables, parameters of kernels (taken as
 //             pointers to global memory, unless told otherwise) and of functions all of whose calls are known
 //             (address_facts.h). So do pointers that a kernel loads from global memory as it was at its launch
-//             (launch_memory.h), under the same assumption as of parameters; others loaded from memory, packed from
+//             (launch_memory.h), under the same assumption as of parameters, unless the module makes generic addresses
+//             of constant variables, which may be what memory holds; others loaded from memory, packed from
 //             halves or returned by atomics are unknown. mov, selp, phis, guarded definitions and adding a number
 //             keep the space; where two meet it is Mixed. So do halves that are put together again after a way
 //             through copies and shuffles of one block (sent_halves.h).

@@ -7,6 +7,8 @@
 //             changes. For shared, local and constant memory the address as the space counts it is computed beside
 //             the generic one (address_shadows.h). `isspacep` of a known address becomes a constant, and
 //             `cvta.to` of one a copy of what `cvta` was given.
+// Proofs:     an access, and whether memory is as launched, may rest on the assumption that what the host passes is a
+//             global address. isspacep.global may not: it is folded only of what certainly is (ir/address_state.h).
 // Algorithm:  address_spaces.h, with what address_facts.h found for parameters and results.
 // Keeps:      everything else about the access: order, scope, cache operators and hints, where the space has them
 //             (ir/spaced_opcodes.h).
@@ -127,7 +129,7 @@ class SpaceInference {
   static std::optional<bool> answer(AddressKind asked, AddressState s) {
     if (s.kind < AddressKind::Global || s.kind > AddressKind::Local) return std::nullopt;
     if (asked == s.kind) {
-      if (s.mayBeNumber && s.kind != AddressKind::Global) return std::nullopt;
+      if (s.kind == AddressKind::Global ? s.isAssumed : s.mayBeNumber) return std::nullopt;
       return true;
     }
     if (asked == AddressKind::Shared || asked == AddressKind::Local) return false;
