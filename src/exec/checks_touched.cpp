@@ -22,6 +22,7 @@ Touched touchedBy(const Module& module, const Routine& routine, const Op& op) {
   // Ops without a handler's arguments are control flow, refusals, and what prepares the next op.
   if (op.kind == OpKind::Plain && op.args == nullptr) return t;
   if (op.kind == OpKind::Plain && form.is(effect::Call)) t.builtin = static_cast<const CallSite*>(op.data);
+  t.calls = t.builtin != nullptr || op.kind == OpKind::Call;
   t.takesStack = op.kind == OpKind::Call || form.op == ptxopt::Op::Alloca;
   t.readsAtomically = (form.family == ptxopt::Op::Atom || form.family == ptxopt::Op::Red) &&
                       form.operation != CombineOperation::Exchange;

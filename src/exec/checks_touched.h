@@ -23,6 +23,7 @@ struct Touched {
   std::vector<RegisterUse> reads, writes, guard;
   bool readsAtomically = false;  // an atomic operation that looks at the old value
   bool takesStack = false;       // what lies above the stack's top is new from here on
+  bool calls = false;
   const CallSite* builtin = nullptr;
 };
 

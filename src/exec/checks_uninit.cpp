@@ -5,7 +5,8 @@
 // a byte of state for each byte, Allocation::written for global memory (where it is kept), shadows for shared and
 // local. A read of unwritten bytes is the fault itself, so that copies through registers launder nothing. Stores
 // and atomic operations mark; atom and red, but for exch, also read. Parameters and results of calls keep their
-// state on the way. Asynchronous copies mark when they are issued. What malloc gives counts as written.
+// state on the way. Asynchronous copies mark when they are issued. What malloc gives counts as written. The carry flag is
+// unwritten after a call and where a loop begins, as for -Wuninitialised.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "analysis/dataflow/uninitialised.h"
 #include "exec/checks_made.h"
 #include "exec/checks_touched.h"
 #include "exec/checks_warp_ids.h"
@@ -22,6 +24,8 @@
 namespace ptxopt::exec {
 
 namespace {
+
+constexpr std::size_t kFlag = Function::kCarry.value * kComponents;  // the bit of the carry flag
 
 using Bytes = std::vector<bool>;  // which are written; what lies after the end is not
 
@@ -79,11 +83,13 @@ class UninitialisedCheck final : public Checks {
   }
 
   void before(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
-    const Touched& t = touched(warp, routine, op);
+    const TouchedAt& t = touched(warp, routine, op);
     readsAtomically_ = t.readsAtomically;
-    const std::vector<Mask>& bits = registers_[warp.path().frame];
+    std::vector<Mask>& bits = registers_[warp.path().frame];
+    if (t.startsLoop) bits[kFlag] &= ~active;
     for (const RegisterUse& use : t.guard) demand(warp, routine, bits, use, warp.path().mask);
     for (const RegisterUse& use : t.reads) demand(warp, routine, bits, use, active);
+    if (t.calls) bits[kFlag] &= ~active;
     if (t.takesStack)
       forEachLane(active, [&](unsigned lane) {
         Bytes& stack = stackOf(warp, lane);
@@ -93,7 +99,7 @@ class UninitialisedCheck final : public Checks {
   }
 
   void after(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
-    const Touched& t = touched(warp, routine, op);
+    const TouchedAt& t = touched(warp, routine, op);
     std::vector<Mask>& bits = registers_[warp.path().frame];
     for (const RegisterUse& use : t.writes)
       for (unsigned c = 0; c < use.count; ++c) bits[use.first + c] |= active;
@@ -127,6 +133,9 @@ class UninitialisedCheck final : public Checks {
   struct Shared {
     uint64_t birth = 0;
     Bytes written;
+  };
+  struct TouchedAt : Touched {
+    bool startsLoop = false;
   };
   struct Stacks {
     uint64_t birth = 0;
@@ -170,10 +179,28 @@ class UninitialisedCheck final : public Checks {
         });
   }
 
-  const Touched& touched(Warp& warp, const Routine& routine, const Op& op) {
+  const TouchedAt& touched(Warp& warp, const Routine& routine, const Op& op) {
     const auto [known, isNew] = touched_.try_emplace(&op);
-    if (isNew) known->second = touchedBy(warp.block().program().module(), routine, op);
+    if (!isNew) return known->second;
+    const Module& module = warp.block().program().module();
+    static_cast<Touched&>(known->second) = touchedBy(module, routine, op);
+    const auto [starts, isFirst] = loopStarts_.try_emplace(&routine);
+    if (isFirst) starts->second = loopStarts(module, *routine.function);
+    known->second.startsLoop = starts->second[op.instruction];
     return known->second;
+  }
+
+  // By InstrId: whether a block that begins a loop has it as its first instruction.
+  static std::vector<bool> loopStarts(const Module& module, const Function& f) {
+    std::vector<bool> starts(f.instructions.size());
+    const Cfg cfg(module, f);
+    const std::vector<bool> blocks = findLoopStarts(cfg);
+    for (uint32_t b = 0; b < cfg.size(); ++b) {
+      InstrId id = cfg[BlockId(b)].first;
+      while (id.valid() && !f[id].isInstruction()) id = f[id].next;
+      if (blocks[b] && id.valid()) starts[id.value] = true;
+    }
+    return starts;
   }
 
   // False for a sum that was made for an instruction: its register has been looked at.
@@ -202,7 +229,8 @@ class UninitialisedCheck final : public Checks {
   WarpIds warpIds_;
   std::unordered_map<const Frame*, std::vector<Mask>> registers_;
   std::unordered_map<const Routine*, std::unordered_map<uint32_t, std::size_t>> bitOf_;
-  std::unordered_map<const Op*, Touched> touched_;
+  std::unordered_map<const Op*, TouchedAt> touched_;
+  std::unordered_map<const Routine*, std::vector<bool>> loopStarts_;
   std::unordered_map<const Block*, Shared> shared_;
   std::unordered_map<const Warp*, Stacks> stacks_;
   bool readsAtomically_ = false;  // the op that is being executed

@@ -79,6 +79,29 @@ class UnassignedFinder {
         number_[reg.value] = static_cast<uint32_t>(candidates_.size());
         candidates_.push_back(reg);
       });
+    uint32_t& flag = number_[Function::kCarry.value];
+    if (flag == kNone && readsFlag()) {
+      flag = static_cast<uint32_t>(candidates_.size());
+      candidates_.push_back(Function::kCarry);
+    }
+    if (flag != kNone) startsLoop_ = findLoopStarts(cfg_);
+  }
+
+  bool readsFlag() const {
+    for (const InstrId id : f_) {
+      if (!f_[id].isInstruction()) continue;
+      for (const Operand& o : f_.operandsOf(f_[id]))
+        if (o.isRegister() && o.reg() == Function::kCarry && isRead(f_[id], o)) return true;
+    }
+    return false;
+  }
+
+  // What a call leaves of the flag.
+  void loseFlag(Condition guard) {
+    const uint32_t n = number_[Function::kCarry.value];
+    if (n == kNone) return;
+    const bool mayStay = guard.predicate.valid() && current_[n].isWritten();
+    current_[n] = mayStay ? State::unwrittenWhere(guard.predicate, guard.value) : State::unwritten();
   }
 
   State* statesOf(BlockId b) { return states_.data() + b.value * candidates_.size(); }
@@ -129,6 +152,11 @@ class UnassignedFinder {
         current_[n] =
             guard.predicate.valid() ? current_[n].writtenWhere(guard.predicate, guard.value) : State::written();
     }
+    if (module_.form(i).is(effect::Call)) loseFlag(guard);
+    // Nothing that is read after a trap matters, though control may go on there (Module::trapFallsThrough).
+    if (module_.form(i).op == Op::Trap)
+      for (State& s : current_)
+        s = guard.predicate.valid() ? s.writtenWhere(guard.predicate, guard.value) : State::written();
     // Last: what is known under the old value of a predicate is not known under the new one.
     for (const Operand& o : operands)
       if (o.isRegister() && o.writes() && f_.registers[o.payload].registerClass() == RegisterClass::Pred)
@@ -163,8 +191,8 @@ class UnassignedFinder {
     State* const states = statesOf(to);
     bool changed = false;
     for (std::size_t n = 0; n < candidates_.size(); ++n) {
-      const State arriving =
-          known.predicate.valid() ? current_[n].where(known.predicate, known.value) : current_[n];
+      State arriving = known.predicate.valid() ? current_[n].where(known.predicate, known.value) : current_[n];
+      if (candidates_[n] == Function::kCarry && startsLoop_[to.value]) arriving = State::unwritten();
       const State joined = State::join(states[n], arriving);
       changed |= joined != states[n];
       states[n] = joined;
@@ -213,9 +241,20 @@ class UnassignedFinder {
   std::vector<State> states_;   // at the start of each block
   std::vector<State> current_;  // by candidate
   std::vector<bool> told_;
+  std::vector<bool> startsLoop_;  // by block; only with the flag among the candidates
 };
 
 }  // namespace
+
+std::vector<bool> findLoopStarts(const Cfg& cfg) {
+  std::vector<uint32_t> place(cfg.size());  // in post-order
+  for (uint32_t k = 0; k < cfg.postOrder().size(); ++k) place[cfg.postOrder()[k].value] = k;
+  std::vector<bool> starts(cfg.size());
+  for (uint32_t b = 0; b < cfg.size(); ++b)
+    for (const BlockId to : cfg.successors(BlockId(b)))
+      if (cfg[BlockId(b)].reachable && place[to.value] >= place[b]) starts[to.value] = true;
+  return starts;
+}
 
 UninitialisedReads findUninitialisedReads(const Module& module, const Function& function, const Cfg& cfg,
                                           const Liveness& liveness, std::size_t mostBytes) {

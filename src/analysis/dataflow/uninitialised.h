@@ -8,7 +8,9 @@
 // a branch, and read under the same condition only, nor for one that is written under both values of a predicate.
 // Reads are uses; an accumulator that is also written is none, since its instruction may be told not to read it,
 // and one lane written counts for the whole vector. Return registers are not looked at: a caller need not read
-// them. Algorithm: the candidates are live at the entry (strength `Plain`); one forward problem over these, with a
+// them. The carry flag is for straight-line code: no call keeps it, and no loop takes it in or from one iteration to the
+// next, so there it counts as unwritten.
+// Algorithm: the candidates are live at the entry (strength `Plain`), and the flag; one forward problem over these, with a
 // state a block and candidate; then one walk that reports. Cost: instructions, and blocks times candidates times
 // loop depth. Declines (`complete` is false) when the states would take more than `mostBytes`.
 #pragma once
@@ -28,6 +30,10 @@ struct UninitialisedReads {
   bool complete = true;
   std::vector<UninitialisedRead> reads;  // one for each register, in the order of the text
 };
+
+// By block: whether it begins a loop, which control enters and repeats there. Irreducible loops count by the blocks that a
+// walk in depth comes to first.
+std::vector<bool> findLoopStarts(const Cfg& cfg);
 
 // `liveness` is `Plain` and solved.
 UninitialisedReads findUninitialisedReads(const Module& module, const Function& function, const Cfg& cfg,
