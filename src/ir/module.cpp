@@ -40,6 +40,7 @@ OpcodeId Module::addOpcode(NameId text) {
   opcodes.push_back(readOpcode(std::string_view(written).substr(isEscaped)));
   opcodes.back().spelling = isEscaped ? names.internCopy(written.substr(1)) : text;
   opcodes.back().isEscaped = isEscaped;
+  if (trapFallsThrough()) opcodes.back().effects &= ~uint32_t{effect::NoReturn};
   return OpcodeId(opcodes.size() - 1);
 }
 

@@ -104,6 +104,8 @@ class Module {
   std::string_view printedOpcode(const Instruction& i) const { return names[form(i).spelling]; }
   std::string_view text(NameId id) const { return names[id]; }
   std::string_view text(SourceRange r) const { return source.substr(r.begin, r.end - r.begin); }
+  // ptxas takes control to what stands after a trap before release 12.3, which is the first that takes .version 8.3.
+  bool trapFallsThrough() const { return versionMajor < 8 || (versionMajor == 8 && versionMinor < 3); }
   bool isNamedInSection(NameId id) const { return id.value < namedInSections.size() && namedInSections[id.value]; }
   // "sm_90a", or empty when the module has no .target.
   std::string_view architecture() const { return target.empty() ? std::string_view() : names[target.front()]; }

@@ -73,6 +73,18 @@ TEST_CASE("cfg: guarded ret, exit and trap fall through") {
   CHECK(cfgOf(kRegisters + "@%p exit;\n") == "0 exit returns\n");
 }
 
+// ptxas of release 12.3 ends a block at a trap, those before it do not.
+TEST_CASE("cfg: a trap ends a block from .version 8.3 on") {
+  const auto of = [](const std::string& version) {
+    return describe(
+        Parsed(".version " + version + "\n.target sm_75\n.address_size 64\n.entry k()\n{\ntrap;\nexit;\n}\n"));
+  };
+  CHECK(of("8.3") == "0 trap leaves\n1! exit leaves\n");
+  CHECK(of("9.0") == "0 trap leaves\n1! exit leaves\n");
+  CHECK(of("8.2") == "0 trap exit leaves\n");
+  CHECK(of("7.0") == "0 trap exit leaves\n");
+}
+
 TEST_CASE("cfg: what nothing reaches") {
   CHECK(cfgOf("ret;\nbar.sync 0;\nL:\nmembar.gl;\nbra L;\n") ==
         "0 ret returns\n1! bar.sync -> 2\n2! L: membar.gl bra -> 2\n");

@@ -1,8 +1,8 @@
 // The control-flow graph of a function.
 //
 // A block begins at the function's start, at a label, and after an instruction that may leave: a branch, or a
-// guarded or plain ret, exit or trap. Every instruction of the list, labels and directives included, is in exactly
-// one block, and blocks are numbered in the order of the text. Edges: a branch to its label; brx.idx to all names
+// guarded or plain ret, exit or trap (a trap ends no block where Module::trapFallsThrough). Every instruction of the
+// list, labels and directives included, is in exactly one block, and blocks are numbered in the order of the text. Edges: a branch to its label; brx.idx to all names
 // of its .branchtargets; a guarded one also falls through; the end of the text leaves the function. A branch whose
 // targets are not known goes to every label; an unknown opcode to those that it names and to what follows. Blocks
 // whose label is used as a value (`mov.u64 %rd1, L`) count as reachable. Cost: linear in instructions and edges.

@@ -217,7 +217,7 @@ bool LaneSections::mayStop(BlockId b) const {
   constexpr uint32_t kStops =
       effect::Call | effect::Exit | effect::Return | effect::NoReturn | effect::IndirectBranch | effect::Unknown;
   return cfg_[b].leaves || std::ranges::any_of(slots_.instructions(b), [&](InstrId id) {
-           return form(id).row == nullptr || form(id).is(kStops);
+           return form(id).row == nullptr || form(id).is(kStops) || form(id).op == Op::Trap;
          });
 }
 

@@ -18,7 +18,7 @@ MemoryOperation memoryOperation(const OpcodeForm& form) {
   if (form.op == Op::Unknown) return o;
   const bool isStore = form.op == Op::St;
   if ((!isStore && form.op != Op::Ld) || form.is(effect::Volatile | effect::Ordering)) {
-    // Nothing is executed after a trap.
+    // A trap writes no memory.
     o.effect = form.op == Op::Trap || hasNoMemoryEffect(form) ? MemoryEffect::None : MemoryEffect::Wall;
     return o;
   }
