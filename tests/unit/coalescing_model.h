@@ -2,7 +2,7 @@
 //
 // An instruction other than a move or one that packs or unpacks a pair gives each register that it writes a new
 // token; a move passes on the one that is there, or that of its constant, a guarded one where the token of its
-// predicate is even. Control goes a random way at the end of each block. So what two registers hold is the same on
+// predicate is even; so does a selection of registers, which predicates choose from in the same way. Control goes a random way at the end of each block. So what two registers hold is the same on
 // every walk exactly when it is one value. Roles are taken from the parsed function; what a move is comes from the
 // note of the statement (random_function.h), not from the code that is tested.
 #pragma once
@@ -40,6 +40,13 @@ class TokenWalk {
       if (isGuarded && ((*this)[operands[0].reg()] / 2 % 2 == 0) == operands[0].is(Operand::Not)) return;
       const Operand& from = operands[isGuarded + 1u];
       held_[operands[isGuarded].payload] = from.isRegister() ? (*this)[from.reg()] : 4 * Token{from.payload};
+      return;
+    }
+    // A selection of registers passes one of them on.
+    if (!f_[id].is(Instruction::Guarded) && notes_.statements[id.value].text.starts_with("selp.b32 ") &&
+        operands.size() == 4 && operands[2].isRegister()) {
+      const bool isFirst = ((*this)[operands[3].reg()] / 2 % 2 == 0) == operands[3].is(Operand::Not);
+      held_[operands[0].payload] = (*this)[operands[isFirst ? 1 : 2].reg()];
       return;
     }
     // Pairs: the same parts make the same whole, and the other way about.

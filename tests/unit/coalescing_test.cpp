@@ -151,6 +151,24 @@ TEST_CASE("register-coalescer: nothing that a walk reads changes, and the check 
   CHECK(left < before * 3 / 4);
 }
 
+// A function that is wrong before the pass is told of each pass that checks.
+TEST_CASE("verify-coalescing: every coalescing pass checks") {
+  for (const char* pass : {"cssa-coalesce", "register-coalescer", "cross-type-coalescer"}) {
+    CAPTURE(pass);
+    const Parsed p(kernel("@%p1 mov.u32 %r1, %r2;\nadd.u32 %r3, %r1, 1;\nst.global.u32 [%rd1], %r3;\n"));
+    Function& f = p.function();
+    for (const InstrId id : f)
+      if (f[id].isInstruction() && f[id].is(Instruction::Guarded)) f.operandsOf(f[id])[1].role = Role::Def;
+    Knobs knobs;
+    knobs.set("verify-coalescing", 1);
+    Analyses analyses(*p, f, livenessLimits(knobs));
+    PassReport report;
+    PassContext context{*p, knobs, analyses, moduleFacts(*p, knobs), report};
+    findPass(pass)->run(f, context);
+    CHECK(context.error.find("before the pass") != std::string::npos);
+  }
+}
+
 // Wrong output, made by changing right output: whenever a walk sees the difference, the check does.
 TEST_CASE("verify-coalescing: finds what is wrong") {
   std::size_t wrong = 0, found = 0;

@@ -203,12 +203,17 @@ class CoalescingCheck {
     const Step a = old.valid() ? readStep(module_, before_, old) : Step();
     const Step b = now.valid() ? readStep(module_, after_, now) : Step();
     if (a.kind == StepKind::None && b.kind == StepKind::None) return;
+    // A move matters where what it writes is read: another one may stand in its place. So do the parts that are unpacked.
+    const bool isMove = a.kind == StepKind::Move || a.kind == StepKind::Moves;
+    const bool isUnpack = a.kind == StepKind::Unpack && b.kind == StepKind::Unpack && a.count == b.count;
+    if (isUnpack && isChecking_ && classOf(before_, a.whole) != classOf(after_, b.whole))
+      return fail(after_, now, "need not unpack the value that was unpacked before");
     if (a.kind == StepKind::Opaque || b.kind == StepKind::Opaque ||
-        (old.valid() && now.valid() && a.kind == b.kind)) {
+        (old.valid() && now.valid() && a.kind == b.kind && !isMove && !isUnpack)) {
       if (!now.valid()) return fail(before_, old, "is no copy and is gone");
       if (!old.valid()) return fail(after_, now, "is no copy and was put in");
       if (!compare(old, now)) return;
-    } else if (old.valid() && now.valid() && isChecking_) {
+    } else if (old.valid() && now.valid() && a.kind != b.kind && isChecking_) {
       if (a.isGuarded != b.isGuarded || a.isNot != b.isNot ||
           (a.isGuarded && classOf(before_, a.guard) != classOf(after_, b.guard)))
         return fail(after_, now, "has another guard");
@@ -229,6 +234,15 @@ class CoalescingCheck {
       case StepKind::None:
       case StepKind::Opaque: return v;
       case StepKind::Move: v[0] = classOf(f, s.parts[0]); break;
+      case StepKind::Moves:
+        for (uint32_t k = 0; k < s.count; ++k)
+          if (s.parts[k].valid()) v[k] = classOf(f, s.sources[k]);
+        return v;
+      case StepKind::Select: {
+        const Class first = classOf(f, s.parts[0]), second = classOf(f, s.parts[1]), guard = classOf(f, s.guard);
+        v[0] = s.isNot ? classes_->select(guard, second, first) : classes_->select(guard, first, second);
+        return v;
+      }
       case StepKind::Constant: v[0] = (*classes_)[constants_.at(s.constant)]; break;
       case StepKind::Pack: {
         std::array<Class, kMostParts> parts{};
@@ -249,7 +263,7 @@ class CoalescingCheck {
 
   void assign(const Function& f, const Step& s, const Values& v) {
     if (s.kind == StepKind::None) return;
-    if (s.kind != StepKind::Unpack) return classes_->set(nameOf(f, s.whole), v[0]);
+    if (s.kind != StepKind::Unpack && s.kind != StepKind::Moves) return classes_->set(nameOf(f, s.whole), v[0]);
     for (uint32_t k = 0; k < s.count; ++k)
       if (s.parts[k].valid()) classes_->set(nameOf(f, s.parts[k]), v[k]);
   }
@@ -277,15 +291,15 @@ class CoalescingCheck {
     if (!alike) return fail(after_, now, "is another instruction than before"), false;
     if (!isChecking_) return true;
     const OpcodeForm& form = module_.form(i);
+    const bool isConstant = readStep(module_, before_, old).kind == StepKind::Constant;
     const bool keepsNames = !form.knowsOperands() || (form.is(effect::Async) && form.is(effect::Convergent));
-    const bool isMove = readStep(module_, before_, old).kind != StepKind::Opaque;
     for (std::size_t k = 0; k < a.size(); ++k) {
       if (!a[k].isRegister()) continue;
       const RegId x = a[k].reg(), y = b[k].reg();
       if (keepsNames && x != y)
         return fail(after_, now, fmt::format("operand {} must stay {}", k + 1, spell(before_, x))), false;
-      // What a guarded move leaves in its destination matters where that is read.
-      if (a[k].reads() && !(isMove && a[k].role == Role::Mod) && classOf(before_, x) != classOf(after_, y))
+      // What a guarded constant leaves in its destination matters where that is read.
+      if (a[k].reads() && !(isConstant && a[k].role == Role::Mod) && classOf(before_, x) != classOf(after_, y))
         return fail(after_, now,
                     fmt::format("operand {} reads {}, which need not hold what {} held", k + 1, spell(after_, y),
                                 spell(before_, x))),

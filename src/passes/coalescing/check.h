@@ -10,7 +10,8 @@
 //   top     a block that control has not come to
 // Also in a state: which classes are the parts of which class (`mov.b64 d, {x, y}`).
 // Steps: a move, on either side, puts its destination into the class of what it moves; a guarded one into that of
-// sel(guard, source, old value), where equal terms are one class and sel(p, x, sel(p, _, x)) is x. Any other
+// sel(guard, source, old value), where equal terms are one class and sel(p, x, sel(p, _, x)) is x; so does a selp of
+// registers. What a move writes matters where it is read: another one may stand in its place. Any other
 // instruction must stand on both sides, alike but for its registers; each register that it reads must be in the
 // class of the one that it read before, or that is an error; and what it writes is a new class of both sides. At
 // the entry all registers but parameters are in one class: they hold nothing that a function may count on. So the

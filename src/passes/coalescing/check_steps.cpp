@@ -41,6 +41,43 @@ void readParts(const Function& f, std::span<const Operand> parts, const Operand&
   s.count = static_cast<uint32_t>(parts.size());
 }
 
+// `mov.v2.b32 {a, b}, {c, d}`. All are plain registers of the type's width; instead of one that is written there may be `_`.
+void readMoves(const Function& f, std::span<const Operand> operands, const OpcodeForm& form, Step& s) {
+  const std::size_t lanes = form.vector;
+  if (lanes > kMostParts || operands.size() != 2 * lanes + 2 || operands[0].inside() != lanes ||
+      operands[lanes + 1].inside() != lanes)
+    return;
+  const auto isPlain = [&](const Operand& o) {
+    return o.isRegister() && o.flags == 0 && f.registers[o.payload].lanes == 1 &&
+           info(f.registers[o.payload].type).bits == info(form.type).bits;
+  };
+  Step moves = s;
+  for (std::size_t k = 0; k < lanes; ++k) {
+    const Operand &to = operands[1 + k], &from = operands[lanes + 2 + k];
+    if (to.kind == OperandKind::Sink) continue;
+    if (!isPlain(to) || !isPlain(from) || std::ranges::count(moves.parts, to.reg()) != 0) return;
+    moves.parts[k] = to.reg();
+    moves.sources[k] = from.reg();
+  }
+  s = moves;
+  s.kind = StepKind::Moves;
+  s.count = static_cast<uint32_t>(lanes);
+}
+
+// `selp.b32 d, a, b, p` of registers.
+void readSelect(const Function& f, std::span<const Operand> operands, unsigned bits, Step& s) {
+  if (operands.size() != 4 || !operands[3].isRegister() || (operands[3].flags & ~Operand::Not) != 0) return;
+  for (const Operand& o : operands.first(3))
+    if (!o.isRegister() || o.flags != 0 || f.registers[o.payload].lanes != 1 ||
+        info(f.registers[o.payload].type).bits != bits)
+      return;
+  s.kind = StepKind::Select;
+  s.whole = operands[0].reg();
+  s.guard = operands[3].reg();
+  s.isNot = operands[3].is(Operand::Not);
+  s.parts = {operands[1].reg(), operands[2].reg()};
+}
+
 }  // namespace
 
 Step readStep(const Module& module, const Function& f, InstrId id) {
@@ -61,8 +98,13 @@ Step readStep(const Module& module, const Function& f, InstrId id) {
     return s;
   }
   const OpcodeForm& form = module.form(i);
-  if (form.op != Op::Mov || operands.size() < 2) return s;
   const unsigned bits = info(form.type).bits;
+  if (form.op == Op::Selp && !s.isGuarded) readSelect(f, operands, bits, s);
+  if (form.op != Op::Mov || operands.size() < 2) return s;
+  if (form.vector != 1) {
+    if (!s.isGuarded) readMoves(f, operands, form, s);
+    return s;
+  }
   if (operands.size() == 2 && operands[0].isRegister() && isConstant(operands[1])) {
     s.kind = StepKind::Constant;
     s.whole = operands[0].reg();

@@ -29,6 +29,7 @@
 #include <unordered_map>
 
 #include "ir/opcode_predicates.h"
+#include "passes/coalescing/check.h"
 #include "passes/coalescing/copy_report.h"
 #include "passes/coalescing/pack_copies.h"
 
@@ -242,7 +243,7 @@ bool crossTypeCoalescer(Function& f, PassContext& context) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
-  return CrossTypeCoalescer(f, context).run();
+  return withCoalescingCheck(f, context, [&] { return CrossTypeCoalescer(f, context).run(); });
 }
 
 }  // namespace ptxopt

@@ -20,6 +20,7 @@
 
 #include <memory>
 
+#include "passes/coalescing/check.h"
 #include "passes/coalescing/copy_runs.h"
 #include "passes/coalescing/phi_webs.h"
 
@@ -149,7 +150,7 @@ class CssaCoalesce {
 
 bool cssaCoalesce(Function& f, PassContext& context) {
   if (!context.hasUsableGraph()) return false;
-  return CssaCoalesce(f, context).run();
+  return withCoalescingCheck(f, context, [&] { return CssaCoalesce(f, context).run(); });
 }
 
 }  // namespace ptxopt
