@@ -43,6 +43,7 @@ struct File {
   std::string globals;  // text before the kernel: variables and functions
   int labels = 0;
   int tables = 0;
+  int apart = 0;  // statements of apart.h
   int kept = 0, stragglers = 0, vectors = 0;
   bool quiet = false;  // a kernel of sections: see sections.cpp
   int reuse, typed;    // as in Registers

@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "apart.h"
 #include "calls.h"
 #include "memory.h"
 #include "names.h"
@@ -382,6 +383,11 @@ std::string Kernel::text() {
   outRegion();
   inRegion();
   members();
+  Random apart(file_.options.seed * 8);
+  const bool hasPointers = apart.chance(20) && body_.has(Feature::Generic) && body_.has(Feature::Memory);
+  const bool hasEqualSources =
+      apart.chance(20) && body_.has(Feature::Convert) && body_.has(Feature::Loops) && !file_.quiet;
+  if (hasPointers) emitPointersFromInitializer(body_);
   if (body_.has(Feature::Memory) && random_.chance(60)) body_.regions.push_back(addTable(body_));
   if (body_.has(Feature::Local)) localRegion();
   if (body_.has(Feature::Shared)) {
@@ -391,6 +397,7 @@ std::string Kernel::text() {
   }
   if (body_.has(Feature::Atomics)) counters();
 
+  if (hasEqualSources) emitEqualSourcesInLoop(body_);
   if (file_.quiet) emitSections(body_);
   const int size = file_.options.size > 0 ? file_.options.size : random_.between(15, 90);
   emitStatements(body_, size * 3 / 4);
