@@ -5,7 +5,7 @@
 
 For each kernel: -O0 gives back its bytes; --reprint is a fixed point; after each pipeline its rules hold; and, where
 there is a ptxas, each clean-up pipeline's output becomes the same machine code as the kernel itself; after others
-`ptxopt verify` finds no difference. $PTXAS names another ptxas than that of the PATH.
+`ptxopt verify` finds no difference, and compares all kernels but those of NOT_COMPARED. $PTXAS names another ptxas than that of the PATH.
 
 The comment at the head of a kernel has a line `// Breaks ...`, the naive pass, and rules:
 
@@ -17,6 +17,7 @@ Patterns are Python's regular expressions on the output of --reprint without ind
 several lines.
 """
 import argparse
+import collections
 import concurrent.futures
 import os
 import re
@@ -28,6 +29,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "lib"))
 import machine_code  # noqa: E402
+import not_compared  # noqa: E402
 import sample  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
@@ -70,6 +72,10 @@ PIPELINES = {
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
 EXECUTED = {"balance", "broadcasts", "cse", "default", "digits", "divide", "facts", "factors", "hoist", "hold", "inline", "loads", "lsr", "offsets", "rotate", "sink", "spaces",
             "spread", "steps", "steps-120", "unroll", "version", "vectors", "wide-multiply"}
+# What verify does not compare of them, and why: no kernel joins or leaves this list unseen.
+NOT_COMPARED = {"i2_inline_parameters": "1 not compared (1 misaligned)",
+                "q3_lower_halves": "1 not compared (1 misaligned)",
+                "t13_mbar_loop": "1 not compared (1 uninitialised)"}
 # These put the bodies of functions where they are called; the rules of this kernel are about calls that stay.
 INLINING, OF_CALLS = {"default", "inline"}, "h12_call"
 
@@ -108,8 +114,8 @@ def flat(text):
 
 
 def check(tool, path, with_ptxas):
-    """(number of checks, failures in words)"""
-    failures, checks = [], 0
+    """(number of checks, failures in words, kernels that verify does not compare)"""
+    failures, checks, left = [], 0, collections.Counter()
 
     def expect(holds, words):
         nonlocal checks
@@ -144,15 +150,18 @@ def check(tool, path, with_ptxas):
                                               capture_output=True, text=True, errors="replace", timeout=120)
                         verified[out.read_bytes()] = done
                     expect(done.returncode != 1, f"after {name}: {done.stdout}")
+                    left |= not_compared.reasons(done.stdout)
                     continue
                 try:
                     bad = machine_code.differing(before, machine_code.fingerprint(machine_code.assemble(out, arch)))
                     expect(not bad, f"after {name}: other machine code ({', '.join(bad)})")
                 except machine_code.AssemblyError as error:
                     expect(False, f"after {name}: ptxas refuses it: {error}")
+            found, known = not_compared.words(left), NOT_COMPARED.get(path.stem, not_compared.words({}))
+            expect(found == known, f"verify: {found}; NOT_COMPARED says {known}")
     except (BadRules, RuntimeError, machine_code.AssemblyError, subprocess.TimeoutExpired) as error:
         failures.append(f"{path.stem}: {error}")
-    return checks, failures
+    return checks, failures, left
 
 
 def main():
@@ -169,13 +178,15 @@ def main():
     with_ptxas = machine_code.find_ptxas() is not None
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         results = list(pool.map(lambda p: check(tool, p, with_ptxas), paths))
-    for _, found in results:
+    left = collections.Counter()
+    for _, found, of_one in results:
         failures += found
+        left += of_one
     for failure in failures:
         print(failure)
     if not with_ptxas:
         print("no ptxas: the comparison of machine code was skipped")
-    print(f"{len(paths)} kernels, {sum(n for n, _ in results)} checks, {len(failures)} failed")
+    print(f"{len(paths)} files, {sum(n for n, _, _ in results)} checks, {len(failures)} failed; of their kernels {not_compared.words(left)}")
     return 1 if failures or not paths else 0
 
 

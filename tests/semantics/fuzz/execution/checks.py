@@ -80,6 +80,7 @@ class Checker:
         self.output = self.folder / "output.ptx"
         self.reprinted = self.folder / "reprinted.ptx"
         self.inputs = 0  # on which kernels were compared
+        self.dropped = 0  # on which the kernel itself fails, so that they say nothing
         self.slowest = 0.0  # seconds of a comparison
 
     # ---- the tool ----
@@ -113,6 +114,7 @@ class Checker:
             return Failure(f"{check}: not comparable: {done.ending()}: {gist(done.out)}", done.out, shown)
         for v in verdicts:
             self.inputs += v["inputs"]
+            self.dropped += v["dropped"]
             if v["verdict"] != "equal":
                 what = "" if (check, v["verdict"]) == ("different", "different") else v["verdict"] + ": "
                 return Failure(f"{check}: {what}{gist_of_verdict(v['detail'])}", v["detail"], shown)

@@ -37,12 +37,16 @@ from toolkit import find_ptxas  # noqa: E402
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 
+MOST_DROPPED = 0.02  # of the inputs
+
+
 @dataclass
 class Outcome:
     case: Case
     failure: object
     changed: bool  # whether the pipeline changed anything
     inputs: int
+    dropped: int  # of the inputs, which say nothing
     slowest: float
     stored: str = ""
 
@@ -56,7 +60,7 @@ def run_case(args, lists, seed, scratch):
         checker = Checker(args.tool, case, source, folder, args.ptxas)
         failure = checker.first_failure(args.ptxas_every > 0 and seed % args.ptxas_every == 0, seed % args.extra_every == 0)
         changed = checker.output.exists() and checker.output.read_bytes() != source.read_bytes()
-        outcome = Outcome(case, failure, changed, checker.inputs, checker.slowest)
+        outcome = Outcome(case, failure, changed, checker.inputs, checker.dropped, checker.slowest)
         if failure and not args.no_shrink:
             kept = args.keep / str(seed)
             left, message = shrink(args.tool, case, source, failure, kept, ptxas=args.ptxas)
@@ -95,6 +99,11 @@ def fuzz(args):
                 shown = time.monotonic()
                 print(f"... {len(outcomes)} cases, {failures} failures", flush=True)
     summarize(outcomes, time.monotonic() - began, args)
+    # Inputs that say nothing are seen by no net: they are few, and only where registers are read that nothing wrote.
+    dropped, inputs = sum(o.dropped for o in outcomes), sum(o.inputs for o in outcomes)
+    if dropped > MOST_DROPPED * (dropped + inputs):
+        print(f"{dropped} of {dropped + inputs} inputs say nothing, more than {MOST_DROPPED:.0%}")
+        return 1
     return 1 if failures or not outcomes else 0
 
 
@@ -108,7 +117,8 @@ def summarize(outcomes, seconds, args):
         slowest = max(outcomes, key=lambda o: o.slowest)
         print(f"the slowest comparison: {slowest.slowest:.1f} s, seed {slowest.case.seed}")
     print(f"{len(outcomes)} cases ({60 * len(outcomes) / max(seconds, 1e-9):.0f} a minute), {sum(o.changed for o in outcomes)} that the pipeline changed, "
-          f"{sum(o.inputs for o in outcomes)} inputs compared, {seconds:.0f} s: {sum(kinds.values())} failures")
+          f"{sum(o.inputs for o in outcomes)} inputs compared, {sum(o.dropped for o in outcomes)} dropped, "
+          f"{sum(': not compared: ' in kind for kind in kinds.elements())} kernels not compared, {seconds:.0f} s: {sum(kinds.values())} failures")
 
 
 def replay(args):

@@ -16,6 +16,7 @@ them, and are entered through branches to elsewhere. What they have counted is s
 `ptxopt verify` runs both; what is not equal is kept and named, and ends the script with status 1.
 """
 import argparse
+import collections
 import concurrent.futures
 import os
 import random
@@ -24,6 +25,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "lib"))
+import not_compared  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
@@ -448,19 +452,19 @@ def run(command, **more):
 
 
 def check(args, seed, folder):
-    """(kernels equal, kernels that cannot be run, changed by lsr, [what is wrong])"""
+    """(kernels equal, Counter of those not compared, changed by lsr, [what is wrong])"""
     source, out = Path(folder, f"{seed}.ptx"), Path(folder, f"{seed}.out.ptx")
     source.write_text(file_of(seed))
     done = run([args.tool, str(source), "-o", str(out), "--verify-each", "--stats", *args.options.split()], timeout=120)
     if done.returncode != 0:
-        return 0, 0, 0, [f"exit {done.returncode}: {done.stderr[:400]}"]
+        return 0, collections.Counter(), 0, [f"exit {done.returncode}: {done.stderr[:400]}"]
     changed = sum(int(n) for n in re.findall(r"lsr +(\d+) functions changed", done.stdout + done.stderr))
     done = run([args.tool, "verify", str(source), str(out), "--trials", str(args.trials), "-j", "1", "--seed", str(seed + 1)], timeout=600)
     verdicts = re.findall(r"^(equal|different|not compared) +(k\d+) +(.*(?:\n +.*)*)", done.stdout, re.MULTILINE)
     wrong = [f"{kernel}: {detail}" for verdict, kernel, detail in verdicts if verdict == "different"]
     if len(verdicts) != KERNELS:
         wrong.append(f"{len(verdicts)} verdicts: {done.stdout}{done.stderr}")
-    return (sum(v == "equal" for v, _, _ in verdicts), sum(v not in ("equal", "different") for v, _, _ in verdicts), changed, wrong)
+    return sum(v == "equal" for v, _, _ in verdicts), not_compared.reasons(done.stdout), changed, wrong
 
 
 def main():
@@ -478,7 +482,8 @@ def main():
         return 0
     args.tool = os.path.abspath(args.tool)
     first, last = map(int, args.seeds.split(".."))
-    equal = other = changed = failures = 0
+    equal = changed = failures = 0
+    other = collections.Counter()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for seed, done in zip(range(first, last + 1), pool.map(lambda s: check(args, s, folder), range(first, last + 1))):
             equal, other, changed = equal + done[0], other + done[1], changed + done[2]
@@ -489,7 +494,7 @@ def main():
                     args.keep.mkdir(parents=True, exist_ok=True)
                     (args.keep / f"{seed}.ptx").write_text(file_of(seed))
     kernels = (last - first + 1) * KERNELS
-    print(f"streams: {kernels} kernels, {changed} that lsr changes, {equal} equal, {other} not comparable, {failures} failures")
+    print(f"streams: {kernels} kernels, {changed} that lsr changes, {equal} equal, {not_compared.words(other)}, {failures} failures")
     # What compares little has lost what it is there for.
     return 1 if failures or equal < 0.9 * kernels or changed < 0.3 * kernels else 0
 
