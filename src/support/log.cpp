@@ -1,0 +1,224 @@
+#include "support/log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spdlog/sinks/dist_sink.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "support/descriptor.h"
+
+namespace ptxopt::log {
+namespace {
+
+using spdlog::details::log_msg;
+
+constexpr std::array<std::string_view, 7> kNames{"trace", "debug", "info", "warn", "error", "asked", "off"};
+
+// spdlog's levels are in the same order.
+spdlog::level::level_enum toSpdlog(Level level) { return static_cast<spdlog::level::level_enum>(level); }
+Level fromSpdlog(spdlog::level::level_enum level) { return static_cast<Level>(level); }
+static_assert(SPDLOG_LEVEL_TRACE == static_cast<int>(Level::Trace) &&
+              SPDLOG_LEVEL_OFF == static_cast<int>(Level::Off));
+
+// The word for it in text.
+std::string_view said(Level level) {
+  switch (level) {
+    case Level::Trace: return "trace: ";
+    case Level::Debug: return "debug: ";
+    case Level::Warn: return "warning: ";
+    case Level::Error: return "error: ";
+    default: return "";
+  }
+}
+
+// The place of a message is its program, where that is to be written: spdlog has no other field of ours.
+std::string_view programOf(const log_msg& m) { return m.source.filename == nullptr ? "" : m.source.filename; }
+std::string_view viewOf(spdlog::string_view_t text) { return {text.data(), text.size()}; }
+
+std::string coloured(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kMarks{
+      {{"error:", "\x1b[1m\x1b[31m"}, {"warning:", "\x1b[33m"}}};
+  for (const auto& [mark, colour] : kMarks) {
+    const std::size_t at = text.find(mark);
+    if (at == std::string::npos) continue;
+    text.insert(at + mark.size(), "\x1b[0m");
+    text.insert(at, colour);
+    break;
+  }
+  return text;
+}
+
+std::string textOf(const log_msg& m) {
+  std::string out;
+  if (const std::string_view program = programOf(m); !program.empty())
+    out.append(program).append(": ").append(said(fromSpdlog(m.level)));
+  out.append(viewOf(m.payload));
+  if (!out.ends_with('\n')) out += '\n';
+  return out;
+}
+
+std::string jsonOf(const log_msg& m) {
+  using std::chrono::duration_cast, std::chrono::milliseconds, std::chrono::seconds;
+  const auto since = m.time.time_since_epoch();
+  const std::time_t time = duration_cast<seconds>(since).count();
+  std::tm utc{};
+  ::gmtime_r(&time, &utc);
+  std::array<char, 32> date{};
+  const std::size_t n = std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  std::string_view text = viewOf(m.payload);
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  const nlohmann::ordered_json line = {{"time", fmt::format("{}.{:03}Z", std::string_view(date.data(), n),
+                                                            duration_cast<milliseconds>(since).count() % 1000)},
+                                       {"level", name(fromSpdlog(m.level))},
+                                       {"source", viewOf(m.logger_name)},
+                                       {"message", text}};
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+// To a descriptor, a message a write: at the end of a file that is open for appending, lines of processes do not mix.
+class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  DescriptorSink(int descriptor, bool isOwned, Format format, bool hasColours)
+      : owned_(isOwned ? descriptor : -1), descriptor_(descriptor), format_(format), hasColours_(hasColours) {}
+  void setAround(Around around) {
+    const std::scoped_lock lock(mutex_);
+    around_ = std::move(around);
+  }
+
+ protected:
+  void sink_it_(const log_msg& m) override {
+    const std::string line = format_ == Format::Json ? jsonOf(m) : hasColours_ ? coloured(textOf(m)) : textOf(m);
+    if (around_.before) around_.before();
+    for (std::string_view rest = line; !rest.empty();) {
+      const ssize_t n = ::write(descriptor_, rest.data(), rest.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) break;  // nobody can be told
+      rest.remove_prefix(static_cast<std::size_t>(n));
+    }
+    if (around_.after) around_.after();
+  }
+  void flush_() override {}
+
+ private:
+  const Descriptor owned_;
+  const int descriptor_;
+  const Format format_;
+  const bool hasColours_;
+  Around around_;
+};
+
+class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit CallbackSink(Callback callback) : callback_(std::move(callback)) {}
+
+ protected:
+  void sink_it_(const log_msg& m) override {
+    callback_(fromSpdlog(m.level), viewOf(m.logger_name), viewOf(m.payload));
+  }
+  void flush_() override {}
+
+ private:
+  const Callback callback_;
+};
+
+// All sinks. Never destroyed: what runs at the end of the process may still log.
+struct Root {
+  spdlog::sinks::dist_sink_mt sinks;
+  std::atomic<Level> least{Level::Off};  // that a sink takes
+  std::mutex mutex;
+  std::shared_ptr<DescriptorSink> standardError;
+};
+Root& root() {
+  static Root* const root = new Root;
+  return *root;
+}
+
+void add(std::shared_ptr<spdlog::sinks::sink> sink, Level level) {
+  sink->set_level(toSpdlog(level));
+  const std::scoped_lock lock(root().mutex);
+  root().sinks.add_sink(std::move(sink));
+  root().least = std::min(root().least.load(), level);
+}
+
+void send(Level level, const Source& source, const char* program, std::string_view text) {
+  if (!isEnabled(level)) return;
+  root().sinks.log(log_msg(spdlog::source_loc{program, 0, nullptr}, source.name, toSpdlog(level),
+                           spdlog::string_view_t(text.data(), text.size())));
+}
+
+}  // namespace
+
+std::string_view name(Level level) { return kNames[static_cast<std::size_t>(level)]; }
+
+std::optional<Level> levelNamed(std::string_view name) {
+  const auto at = std::ranges::find(kNames, name);
+  const auto level = static_cast<Level>(at - kNames.begin());
+  return at == kNames.end() || level == Level::Asked ? std::nullopt : std::optional(level);
+}
+
+std::string levelNames() {
+  std::string all;
+  for (const std::string_view level : kNames)
+    if (level != name(Level::Asked)) all.append(all.empty() ? "" : ", ").append(level);
+  return all;
+}
+
+Level levelOf(unsigned verbosity) {
+  return static_cast<Level>(static_cast<unsigned>(kDefaultLevel) -
+                            std::min(verbosity, static_cast<unsigned>(kDefaultLevel)));
+}
+
+bool isEnabled(Level level) { return level >= root().least.load(std::memory_order_relaxed); }
+
+void write(Level level, const Source& source, std::string_view text) { send(level, source, source.program, text); }
+
+void writeLines(Level level, const Source& source, std::string_view lines) { send(level, source, nullptr, lines); }
+
+std::optional<Format> formatNamed(std::string_view name) {
+  if (name == "text") return Format::Text;
+  if (name == "json") return Format::Json;
+  return std::nullopt;
+}
+
+void addStandardError(Level level, Format format, bool hasColours) {
+  auto sink = std::make_shared<DescriptorSink>(STDERR_FILENO, false, format, hasColours);
+  root().standardError = sink;
+  add(std::move(sink), level);
+}
+
+void setAround(Around around) {
+  if (root().standardError) root().standardError->setAround(std::move(around));
+}
+
+bool addFile(const std::string& path, Level level, Format format, std::string& problem) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) {
+    problem = fmt::format("cannot write '{}': {}", path, std::strerror(errno));
+    return false;
+  }
+  add(std::make_shared<DescriptorSink>(file, true, format, false), level);
+  return true;
+}
+
+void addCallback(Level level, Callback callback) {
+  add(std::make_shared<CallbackSink>(std::move(callback)), level);
+}
+
+void removeSinks() {
+  const std::scoped_lock lock(root().mutex);
+  root().sinks.set_sinks({});
+  root().standardError.reset();
+  root().least = Level::Off;
+}
+
+}  // namespace ptxopt::log
