@@ -48,6 +48,7 @@ bool withCoalescingCheck(Function& f, PassContext& context, Run run) {
   std::string error = verify(context.module, f);
   if (error.empty()) error = checkCoalescing(context.module, before, f);
   if (!error.empty()) context.error = fmt::format("{}: {}", context.module.text(f.name), error);
+  context.count("verified");
   return changed;
 }
 

@@ -31,10 +31,13 @@ class RegisterCoalescer {
   RegisterCoalescer(Function& f, PassContext& context) : f_(f), context_(context) {}
 
   bool run() {
-    bool changed = runRounds();
-    for (int k = 0; knob(Knob::TwoaddrReschedule) && k < kMostRounds && reschedule(); ++k) {
+    // What reschedule() moves the check would take for a mistake: each run of rounds is checked by itself.
+    const auto checkedRounds = [&] { return withCoalescingCheck(f_, context_, [&] { return runRounds(); }); };
+    bool changed = checkedRounds();
+    for (int k = 0; knob(Knob::TwoaddrReschedule) && k < kMostRounds && context_.error.empty() && reschedule();
+         ++k) {
       context_.analyses.invalidate();
-      changed = runRounds() || changed;
+      changed = checkedRounds() || changed;
     }
     report_.finish(context_);
     return changed;
@@ -225,7 +228,7 @@ bool registerCoalescer(Function& f, PassContext& context) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
-  return withCoalescingCheck(f, context, [&] { return RegisterCoalescer(f, context).run(); });
+  return RegisterCoalescer(f, context).run();
 }
 
 }  // namespace ptxopt
