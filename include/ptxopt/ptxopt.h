@@ -130,7 +130,7 @@ Result optimize(std::string_view text, const Options& options = {});
 struct PassDescription {
   std::string_view name, summary;
   int level;                              // the lowest Options::level that runs it; above 2: only on request
-  std::vector<std::string_view> aliases;  // names that it had before, or has elsewhere
+  std::vector<std::string_view> aliases;  // names that it has in ptxas, cicc or LLVM
 };
 struct KnobDescription {
   std::string_view name, summary;

@@ -33,6 +33,22 @@ nlohmann::ordered_json loopJson(const LoopReport& loop) {
   return json;
 }
 
+// Those that do not have their defaults.
+nlohmann::ordered_json knobsJson(const Options& options) {
+  Knobs values;
+  for (const auto& [name, value] : options.knobs) values.set(name, value);
+  auto json = nlohmann::ordered_json::object();
+  for (const KnobInfo& knob : knobTable()) {
+    const int64_t value = values[static_cast<Knob>(&knob - knobTable().data())];
+    if (value == knob.defaultValue) continue;
+    if (knob.values.empty())
+      json[std::string(knob.name)] = value;
+    else
+      json[std::string(knob.name)] = knobValueName(knob, value);
+  }
+  return json;
+}
+
 }  // namespace
 
 bool isQuiet(const FunctionReport& report) {
@@ -91,16 +107,7 @@ std::string reportJson(const Module& module, const Options& options, const std::
   json["architecture"] = result.architecture;
   json["instructions"] = {{"before", result.instructions}, {"after", result.instructionsAfter}};
 
-  ordered_json knobs = ordered_json::object();
-  for (const KnobInfo& knob : knobTable()) {
-    const auto it = options.knobs.find(std::string(knob.name));
-    const int64_t value = it == options.knobs.end() ? knob.defaultValue : it->second;
-    if (knob.values.empty())
-      knobs[std::string(knob.name)] = value;
-    else
-      knobs[std::string(knob.name)] = knobValueName(knob, value);
-  }
-  json["knobs"] = knobs;
+  json["knobs"] = knobsJson(options);
 
   ordered_json passes = ordered_json::array();
   for (const PassSummary& pass : result.passes) {

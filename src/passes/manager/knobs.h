@@ -27,7 +27,7 @@ struct KnobInfo {
 };
 // By Knob.
 std::span<const KnobInfo> knobTable();
-// A name that a knob had before, or has elsewhere. Of an on/off knob it may mean the opposite.
+// The name that cicc has for a knob. Of an on/off knob it may mean the opposite.
 struct KnobAlias {
   std::string_view name;
   Knob knob;

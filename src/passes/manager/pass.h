@@ -92,7 +92,7 @@ const PassInfo& passInfo(PassId id);
 // By name or alias; null: there is none.
 const PassInfo* findPass(std::string_view name);
 
-// A name that a pass had before, or has elsewhere.
+// The name that ptxas, cicc or LLVM has for a pass.
 struct PassAlias {
   std::string_view name;
   PassId pass;

@@ -24,10 +24,14 @@ std::string listPasses() {
 
 std::string listKnobs() {
   std::string out;
-  for (const KnobDescription& k : describeKnobs())
+  for (const KnobDescription& k : describeKnobs()) {
     out += k.values.empty()
-               ? fmt::format("{:<32} {:>8} in {}..{}  {}\n", k.name, k.defaultValue, k.least, k.most, k.summary)
-               : fmt::format("{:<32} {:>8} in {}  {}\n", k.name, k.defaultName, k.values, k.summary);
+               ? fmt::format("{:<32} {:>8} in {}..{}  {}", k.name, k.defaultValue, k.least, k.most, k.summary)
+               : fmt::format("{:<32} {:>8} in {}  {}", k.name, k.defaultName, k.values, k.summary);
+    for (const KnobDescription::Alias& alias : k.aliases)
+      out += fmt::format(" ({}: {})", alias.isInverted ? "its opposite in cicc" : "in cicc", alias.name);
+    out += '\n';
+  }
   return out;
 }
 

@@ -3,13 +3,27 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "tool/manual/help.h"
 
 namespace ptxopt::tool {
 
 namespace {
 
-std::string typeName(const KnobDescription& knob) { return knob.values.empty() ? "N" : std::string(knob.values); }
+// What LLVM's cl::opt takes for a boolean; alone, the option means true.
+std::string readSwitch(std::string& text) {
+  const auto is = [&](std::initializer_list<const char*> words) {
+    return std::ranges::find(words, text) != words.end();
+  };
+  if (!is({"1", "0", "true", "false", "TRUE", "FALSE", "True", "False"}))
+    return fmt::format("'{}' is neither true nor false", text);
+  text = is({"1", "true", "TRUE", "True"}) ? "true" : "false";
+  return {};
+}
+
+bool isSwitch(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
 
 // What the knob takes: a number, or one of its names.
 CLI::Validator validator(const KnobDescription& knob) {
@@ -18,6 +32,23 @@ CLI::Validator validator(const KnobDescription& knob) {
   for (const std::string& value : CLI::detail::split(std::string(knob.values), '|'))
     numbers.emplace(value, static_cast<int64_t>(numbers.size()));
   return CLI::CheckedTransformer(numbers).description("");
+}
+
+// An option for the knob, by one of its names.
+CLI::Option* addKnob(CLI::App& app, const KnobDescription& knob, std::string_view name,
+                     const std::string& summary) {
+  CLI::Option* option = nullptr;
+  if (knob.values.empty() && knob.least == 0 && knob.most == 1)
+    option = app.add_flag(fmt::format("--{}{{true}}", name))
+                 ->type_name("0|1")
+                 ->transform(CLI::Validator(readSwitch, ""));
+  else
+    option = app.add_option(fmt::format("--{}", name))
+                 ->type_name(knob.values.empty() ? "N" : std::string(knob.values))
+                 ->transform(validator(knob));
+  return option->description(summary)
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
+      ->group(std::string(kKnobGroup));
 }
 
 }  // namespace
@@ -42,37 +73,30 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
 
 void OptimizerOptions::addKnobs(CLI::App& app) {
   for (const KnobDescription& knob : describeKnobs()) {
-    const std::string name(knob.name);
-    CLI::Option* const option = app.add_option(
-        "--" + name, knobValues_[name],
-        fmt::format("{} [{}]", knob.summary,
-                    knob.values.empty() ? std::to_string(knob.defaultValue) : std::string(knob.defaultName)));
-    option->type_name(typeName(knob))->transform(validator(knob))->group(std::string(kKnobGroup));
-    knobOptions_.emplace_back(name, option);
-    for (const KnobDescription::Alias& alias : knob.aliases) addAlias(app, name, knob, alias);
+    const int64_t usual = knob.defaultValue;
+    CLI::Option* const option =
+        addKnob(app, knob, knob.name,
+                fmt::format("{} [{}]", knob.summary,
+                            knob.values.empty() ? std::to_string(usual) : std::string(knob.defaultName)));
+    knobOptions_.push_back({std::string(knob.name), option, false});
+    for (const KnobDescription::Alias& alias : knob.aliases) {
+      const std::string what = alias.isInverted
+                                   ? fmt::format("the opposite of --{}, as cicc has it [{}]", knob.name, 1 - usual)
+                                   : fmt::format("cicc's name for --{}", knob.name);
+      CLI::Option* const other = addKnob(app, knob, alias.name, what)->excludes(option);
+      knobOptions_.push_back({std::string(knob.name), other, alias.isInverted});
+    }
   }
-}
-
-// It takes the values of the knob, and is not shown.
-void OptimizerOptions::addAlias(CLI::App& app, const std::string& name, const KnobDescription& knob,
-                                const KnobDescription::Alias& alias) {
-  const auto set = [this, name, isInverted = alias.isInverted](int64_t value) {
-    options_.knobs[name] = isInverted ? 1 - value : value;
-  };
-  const std::string flag = "--" + std::string(alias.name);
-  // CLI11 does not name hidden options in its messages.
-  const auto check = [flag, base = validator(knob)](std::string& text) {
-    const std::string error = base(text);
-    return error.empty() ? error : fmt::format("{}: {}", flag, error);
-  };
-  app.add_option_function<int64_t>(flag, set)->transform(CLI::Validator(check, ""))->group("");
 }
 
 void OptimizerOptions::finish(int usualLevel) {
   options_.level = levelOption_->count() != 0 ? level_ : usualLevel;
   if (passesOption_->count() != 0) options_.passes = passes_;
-  for (const auto& [name, option] : knobOptions_)
-    if (option->count() != 0) options_.knobs[name] = knobValues_[name];
+  for (const KnobOption& k : knobOptions_) {
+    if (k.option->count() == 0) continue;
+    const int64_t value = isSwitch(*k.option) ? k.option->as<bool>() : k.option->as<int64_t>();
+    options_.knobs[k.knob] = k.isInverted ? 1 - value : value;
+  }
 }
 
 }  // namespace ptxopt::tool

@@ -1,10 +1,7 @@
 // The options that say how the optimizer works: those of the command line and of $PTXOPT_OPTIONS are the same.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ptxopt/ptxopt.h"
@@ -25,22 +22,24 @@ class OptimizerOptions {
 
   // -O, --passes, --skip-pass.
   void addPasses(CLI::App& app, const std::string& group);
-  // One for each knob.
+  // One for each name of each knob.
   void addKnobs(CLI::App& app);
   // After app.parse(). `usualLevel`: that without -O.
   void finish(int usualLevel = 2);
 
  private:
-  void addAlias(CLI::App& app, const std::string& name, const KnobDescription& knob,
-                const KnobDescription::Alias& alias);
+  struct KnobOption {
+    std::string knob;
+    CLI::Option* option;
+    bool isInverted;  // it means the opposite of the knob
+  };
 
   Options& options_;
   int level_ = 2;
   std::vector<std::string> passes_;
   CLI::Option* levelOption_ = nullptr;
   CLI::Option* passesOption_ = nullptr;
-  std::map<std::string, int64_t> knobValues_;
-  std::vector<std::pair<std::string, CLI::Option*>> knobOptions_;
+  std::vector<KnobOption> knobOptions_;
 };
 
 }  // namespace ptxopt::tool

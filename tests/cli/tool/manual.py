@@ -94,7 +94,8 @@ class Test(Checks):
         for row in self.run(self.tool, "--list-passes").stdout.splitlines():
             self.check(row.split()[0] in main.split("\nPASSES\n")[1].split("\nEXIT STATUS\n")[0], f"no pass {row}")
         for row in self.run(self.tool, "--list-knobs").stdout.splitlines():
-            self.check(f"--{row.split()[0]} " in main, f"no knob {row}")
+            for name in (row.split()[0], *re.findall(r"in cicc: ([\w-]+)\)", row)):
+                self.check(re.search(rf"--{name}[ \[]", main), f"no knob --{name}")
         again = self.scratch / "again"
         self.run(self.tool, "--write-manual", again)
         self.check(all((again / n).read_bytes() == (folder / n).read_bytes() for n in names), "not the same twice")
