@@ -14,7 +14,7 @@ Pages: README.md and the other pages of the root, docs/, tests/README.md, and th
   README    at most 150 lines; its first block of commands names samples/run.sh and tests/run.sh, and both are there; its
             table has every subcommand
   subjects  docs/passes.md has a heading for every pass, docs/dumps.md a row for every dump, tests/README.md names every
-            folder of tests/
+            folder of tests/, a row of docs/seeds.md its code and its test
   words     "after" and "before", not the words of FORBIDDEN
 
 --self-test plants a mistake of each kind into the pages, in memory, and fails if one is not found.
@@ -60,11 +60,9 @@ class Facts:
         wrapper = "".join((ROOT / "src/tool" / name).read_text(encoding="utf-8")
                        for name in ("options/wrapper_options.cpp", "commands/as_ptxas.cpp"))
         self.wrapper_options = set(re.findall(r"--[a-z][\w-]*", wrapper))
-        # Hidden options: aliases of knobs, and flags that stand for another option.
-        knobs = (ROOT / "src/passes/manager/knobs.def").read_text(encoding="utf-8")
+        # Flags that stand for another option.
         flags = (ROOT / "src/tool/options/command_line.cpp").read_text(encoding="utf-8")
-        self.hidden_options = {f"--{name}" for name in re.findall(r'^PTXOPT_KNOB_ALIAS\("([\w-]+)"', knobs, re.M)}
-        self.hidden_options |= set(re.findall(r'add_flag_callback\("(--[\w-]+)\{', flags))
+        self.hidden_options = set(re.findall(r'add_flag_callback\("(--[\w-]+)\{', flags))
         self.dumps = re.search(r"or --passes choose: ([\w,\s]+?)\n +--dump-file", help_text)[1].replace("\n", " ").split(",")
         self.files = {p.name for folder in ("src", "tests", "include", "samples", "cmake", "grammar", "schemas", "python")
                       for p in (ROOT / folder).rglob("*") if p.is_file()}
@@ -363,6 +361,10 @@ def check_subjects(pages, facts):
     for name in facts.dumps:
         if f"| `{name.strip()}` |" not in pages["docs/dumps.md"]:
             yield f"docs/dumps.md has no row for {name.strip()}"
+    for row in re.findall(r"^\| .* \|$", pages["docs/seeds.md"], re.M)[1:]:
+        _, _, code, runs_by, test = (cell.strip() for cell in row.strip("|").split("|"))
+        if "`src/" not in code or not runs_by or "`tests/" not in test:
+            yield f"docs/seeds.md: no code, no test, or not when it runs: {row}"
     for folder in test_folders():
         if folder not in pages["tests/README.md"]:
             yield f"tests/README.md does not name {folder}"
@@ -397,6 +399,9 @@ PLANTS = [
     ("subjects", "docs/passes.md", "### divide", "### divides"),
     ("subjects", "docs/dumps.md", "| `scev` |", "| `scv` |"),
     ("subjects", "tests/README.md", "tests/codegen/spaces", "tests/"),
+    ("subjects", "docs/seeds.md", "| `src/passes/dce/local_dce.cpp` |", "| |"),
+    ("paths", "docs/seeds.md", "`src/passes/dce/local_dce.cpp`", "`src/passes/dce/locals_dce.cpp`"),
+    ("paths", "docs/seeds.md", "`tests/unit/local_dce_test.cpp`", "`tests/unit/locals_dce_test.cpp`"),
     ("words", "docs/guard.md", "Functions that", "Behind functions that"),
 ]
 
