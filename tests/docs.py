@@ -60,9 +60,6 @@ class Facts:
         wrapper = "".join((ROOT / "src/tool" / name).read_text(encoding="utf-8")
                        for name in ("options/wrapper_options.cpp", "commands/as_ptxas.cpp"))
         self.wrapper_options = set(re.findall(r"--[a-z][\w-]*", wrapper))
-        # Flags that stand for another option.
-        flags = (ROOT / "src/tool/options/command_line.cpp").read_text(encoding="utf-8")
-        self.hidden_options = set(re.findall(r'add_flag_callback\("(--[\w-]+)\{', flags))
         self.dumps = re.search(r"or --passes choose: ([\w,\s]+?)\n +--dump-file", help_text)[1].replace("\n", " ").split(",")
         self.files = {p.name for folder in ("src", "tests", "include", "samples", "cmake", "grammar", "schemas", "python")
                       for p in (ROOT / folder).rglob("*") if p.is_file()}
@@ -85,7 +82,7 @@ class Facts:
         return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", help_text))
 
     def all_options(self):
-        return set().union(*(o for o in self.options.values() if o), self.wrapper_options, self.hidden_options)
+        return set().union(*(o for o in self.options.values() if o), self.wrapper_options)
 
 
 def declared(path, macro):
