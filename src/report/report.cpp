@@ -42,15 +42,19 @@ Json reportData(const Module& module, const ReportOptions& options) {
   Json all = Json::array();
   for (const Architecture& a : architectures()) all.push_back(architectureData(a));
   const Architecture* const own = architecture(view.architecture);
+  Json lines = sources.lines(options.sources);
+  std::vector<std::string> notes = options.notes;
+  if (options.sources != nullptr)
+    for (std::string& note : options.sources->notes()) notes.push_back(std::move(note));
   return {{"file", module.fileName},
           {"version", options.version},
           {"target", view.architecture},
           {"architecture", own != nullptr ? Json("sm_" + std::to_string(own->number)) : Json("")},
           {"architectures", std::move(all)},
           {"ptxas", options.ptxasVersion},
-          {"notes", options.notes},
+          {"notes", notes},
           {"files", sources.files()},
-          {"sources", sources.lines(options.readSource)},
+          {"sources", std::move(lines)},
           {"kernels", std::move(kernels)}};
 }
 

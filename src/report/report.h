@@ -6,9 +6,7 @@
 // Cost: linear in the module, plus the segments of live ranges.
 #pragma once
 
-#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +14,7 @@
 #include "ir/module.h"
 #include "ptxas/measures.h"
 #include "ptxas/timed_cubin.h"
+#include "report/source_files.h"
 
 namespace ptxopt {
 
@@ -25,9 +24,8 @@ struct ReportOptions {
   Measures ptxas;            // what ptxas makes of it, if it was asked
   TimedCubin time;           // the modelled time of that
   std::string ptxasVersion;
-  std::vector<std::string> notes;  // for the reader, above everything
-  // The text of a source file that .file names, if it can be had.
-  std::function<std::optional<std::string>(const std::string& path)> readSource;
+  std::vector<std::string> notes;          // for the reader, above everything
+  report::SourceFiles* sources = nullptr;  // the text of what .file names is read by it; nullptr: not at all
 };
 
 std::string makeReport(const Module& module, const ReportOptions& options);

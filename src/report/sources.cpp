@@ -48,25 +48,18 @@ nlohmann::ordered_json Sources::files() const {
   return all;
 }
 
-nlohmann::ordered_json Sources::lines(const ReadSource& read) const {
-  struct Text {
-    std::string whole;
-    std::vector<std::string_view> lines;
-  };
-  std::map<uint32_t, Text> texts;
-  if (read)
-    for (const auto& [number, name] : files_)
-      if (auto whole = read(name)) {
-        Text& text = texts[number];
-        text.whole = std::move(*whole);
-        text.lines = splitLines(text.whole);
-      }
+nlohmann::ordered_json Sources::lines(SourceFiles* files) const {
+  std::map<uint32_t, std::vector<std::string_view>> texts;
+  if (files != nullptr)
+    for (const auto& [file, line] : places_)
+      if (const auto named = files_.find(file); named != files_.end())
+        if (const auto [text, isNew] = texts.try_emplace(file); isNew)
+          text->second = splitLines(files->read(named->second));
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const auto& [file, line] : places_) {
     nlohmann::ordered_json& entry = all.emplace_back(nlohmann::ordered_json::array({file, line}));
     const auto text = texts.find(file);
-    if (text != texts.end() && line >= 1 && line <= text->second.lines.size())
-      entry.push_back(text->second.lines[line - 1]);
+    if (text != texts.end() && line >= 1 && line <= text->second.size()) entry.push_back(text->second[line - 1]);
   }
   return all;
 }

@@ -1,18 +1,15 @@
 // The source lines that a module names by .file and .loc.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "ir/module.h"
+#include "report/source_files.h"
 
 namespace ptxopt::report {
-
-using ReadSource = std::function<std::optional<std::string>(const std::string& path)>;
 
 class Sources {
  public:
@@ -22,8 +19,8 @@ class Sources {
   int number(const Loc& loc);
   // {"1": "a.cu"}
   nlohmann::ordered_json files() const;
-  // [file, line] or [file, line, text] by number.
-  nlohmann::ordered_json lines(const ReadSource& read) const;
+  // [file, line] or [file, line, text] by number. Only files with such a line are read, and only if `files` is given.
+  nlohmann::ordered_json lines(SourceFiles* files) const;
 
  private:
   std::map<uint32_t, std::string> files_;

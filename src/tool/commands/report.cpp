@@ -10,6 +10,7 @@
 #include "analysis/machine/occupancy.h"
 #include "ptxas/timed_cubin.h"
 #include "ptxopt/ptxopt.h"
+#include "report/source_files.h"
 #include "report/trip_counts.h"
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
@@ -25,6 +26,7 @@ namespace fs = std::filesystem;
 
 struct ReportLine {
   std::string input, output, architecture;
+  std::vector<std::string> sourceRoots;
   LineAssembly assembly;
   bool noPtxas = false, noSource = false;
 };
@@ -46,7 +48,15 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
   app.add_option("--arch", line.architecture, "for this one instead of the file's .target")->type_name("sm_XX");
   CLI::Option* const ptxas = line.assembly.addTo(app);
   app.add_flag("--no-ptxas", line.noPtxas, "do not ask ptxas")->excludes(ptxas);
-  app.add_flag("--no-source", line.noSource, "leave out the text of source lines");
+  CLI::Option* const noSource = app.add_flag("--no-source", line.noSource, "leave out the text of source lines");
+  app.add_option("--source-root", line.sourceRoots,
+                 "copy lines of source files below this folder too, not only below the folder of the PTX and the "
+                 "current one; repeatable")
+      ->type_name("FOLDER")
+      ->expected(1)
+      ->take_all()
+      ->excludes(noSource)
+      ->check(CLI::ExistingDirectory);
   if (!parseArguments(app, argc, argv, exitCode)) return false;
   std::error_code error;
   if (line.output != "-" && fs::equivalent(line.input, line.output, error)) {
@@ -55,19 +65,6 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
     return false;
   }
   return true;
-}
-
-// A source file by its name in the PTX: as it is, from the folder of the PTX if it is relative, and beside the PTX.
-std::optional<std::string> readSource(const fs::path& folder, const std::string& name) {
-  const fs::path path = name;
-  for (const fs::path& candidate : {folder / path, folder / path.filename()}) {
-    std::error_code ignored;
-    if (!fs::is_regular_file(candidate, ignored)) continue;
-    FileText text;
-    std::string error;
-    if (readFile(candidate.string(), text, error)) return std::string(std::string_view(text));
-  }
-  return std::nullopt;
 }
 
 // Asks ptxas if there is one. What keeps it from an answer is for the reader of the page to know.
@@ -117,9 +114,9 @@ int reportCommand(int argc, char** argv) {
     return fail(Status::Usage, fmt::format("the architecture '{}' is not known", line.architecture));
   options.version = version();
   ask(line, module, options);
-  if (!line.noSource)
-    options.readSource = [folder = fs::path(line.input == "-" ? "" : line.input).parent_path()](
-                             const std::string& name) { return readSource(folder, name); };
+  report::SourceFiles sources(fs::path(line.input == "-" ? "" : line.input).parent_path(),
+                              {line.sourceRoots.begin(), line.sourceRoots.end()});
+  if (!line.noSource) options.sources = &sources;
   const std::string page = makeReport(module, options);
   if (!writeFiles({{line.output, page}}, error)) return fail(Status::Usage, error);
   return 0;
