@@ -27,9 +27,9 @@ class AllChecks final : public Checks {
   void after(Warp& warp, const Routine& routine, const Op& op, Mask active) override {
     for (const auto& c : checks_) c->after(warp, routine, op, active);
   }
-  void global(Warp& warp, unsigned lane, Allocation& allocation, uint64_t offset, unsigned bytes,
+  void global(Warp& warp, unsigned lane, Allocation& allocation, uint64_t offset, std::byte* data, unsigned bytes,
               Access access) override {
-    for (const auto& c : checks_) c->global(warp, lane, allocation, offset, bytes, access);
+    for (const auto& c : checks_) c->global(warp, lane, allocation, offset, data, bytes, access);
   }
   void shared(Warp& warp, unsigned lane, Block& owner, uint32_t offset, unsigned bytes, Access access) override {
     for (const auto& c : checks_) c->shared(warp, lane, owner, offset, bytes, access);

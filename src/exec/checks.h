@@ -28,9 +28,9 @@ class Checks {
   // Around each op; they throw LaneFault.
   virtual void before(Warp& warp, const Routine& routine, const Op& op, Mask active) = 0;
   virtual void after(Warp& warp, const Routine& routine, const Op& op, Mask active) = 0;
-  // Accesses, already known to be in bounds.
-  virtual void global(Warp& warp, unsigned lane, Allocation& allocation, uint64_t offset, unsigned bytes,
-                      Access access) = 0;
+  // Accesses, already known to be in bounds; `data`: where the bytes lie.
+  virtual void global(Warp& warp, unsigned lane, Allocation& allocation, uint64_t offset, std::byte* data,
+                      unsigned bytes, Access access) = 0;
   virtual void shared(Warp& warp, unsigned lane, Block& owner, uint32_t offset, unsigned bytes, Access access) = 0;
   virtual void local(Warp& warp, unsigned lane, uint32_t offset, unsigned bytes, Access access) = 0;
   // Threads of a block are ordered: all that `arrived` did before happens before what they do from now on.

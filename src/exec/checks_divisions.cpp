@@ -51,7 +51,7 @@ class DivisionCheck final : public Checks {
     if (any_) registers_[&frame].assign(frame.routine->registers.size() * kComponents, 0);
   }
   void copied(Warp&, unsigned, const ParameterPlace&, Frame&, const ParameterPlace&, Frame&) override {}
-  void global(Warp&, unsigned, Allocation&, uint64_t, unsigned, Access) override {}
+  void global(Warp&, unsigned, Allocation&, uint64_t, std::byte*, unsigned, Access) override {}
   void shared(Warp&, unsigned, Block&, uint32_t, unsigned, Access) override {}
   void local(Warp&, unsigned, uint32_t, unsigned, Access) override {}
   void barrier(Block&, const std::vector<uint32_t>&) override {}

@@ -96,7 +96,7 @@ class RaceCheck final : public Checks {
       });
   }
 
-  void global(Warp& warp, unsigned lane, Allocation& allocation, uint64_t offset, unsigned bytes,
+  void global(Warp& warp, unsigned lane, Allocation& allocation, uint64_t offset, std::byte* data, unsigned bytes,
               Access access) override {
     if (!inGlobal_ || allocation.readOnly) return;
     ClusterRaces& c = stateOf(warp);
@@ -105,7 +105,7 @@ class RaceCheck final : public Checks {
     const bool atomic = access == Access::Atomic || meaning_->atomic;
     const Event now = eventOf(c, t);
     if (!atomic && access == Access::Write) {
-      const std::byte* const at = allocation.data + offset;
+      const std::byte* const at = data;
       writes_.push_back({address, lane, now, at, {at, at + bytes}});
       return;
     }

@@ -106,7 +106,8 @@ class UninitialisedCheck final : public Checks {
     if (t.builtin != nullptr) parameters(warp, t.builtin->results, active, Access::Write);
   }
 
-  void global(Warp&, unsigned lane, Allocation& a, uint64_t offset, unsigned bytes, Access access) override {
+  void global(Warp&, unsigned lane, Allocation& a, uint64_t offset, std::byte*, unsigned bytes,
+              Access access) override {
     if (a.written == nullptr) return;
     std::byte* const from = a.written + offset;
     if (isRead(access)) {

@@ -99,8 +99,9 @@ ReadonlyWatch::ReadonlyWatch(Machine& machine, const Program& program, const Lau
         throw LaneFault{
             FaultKind::BadLaunch, lane,
             fmt::format("memory of the parameter {} is written, and by the facts nothing writes it", name)};
-      if (before.wasWatched) before.watch(w, lane, offset, bytes, access);
+      std::byte* const at = before.wasWatched ? before.watch(w, lane, offset, bytes, access) : a->data + offset;
       a->quiet.writes = false;
+      return at;
     };
   }
 }

@@ -31,6 +31,9 @@ void unmapPages(std::byte* p, uint64_t bytes) {
 
 }  // namespace
 
+MappedPages::MappedPages(uint64_t bytes) : data_(mapPages(bytes)), bytes_(bytes) {}
+MappedPages::~MappedPages() { unmapPages(data_, bytes_); }
+
 const char* name(FaultKind kind) {
   switch (kind) {
     case FaultKind::Unsupported: return "unsupported";
@@ -81,15 +84,25 @@ Allocation& GlobalMemory::add(std::string name, uint64_t base, uint64_t size, ui
   return a;
 }
 
-Allocation& GlobalMemory::allocate(std::string name, uint64_t size, uint64_t reserve, uint64_t alignment) {
+// At an address that we choose.
+Allocation& GlobalMemory::addNext(std::string name, uint64_t size, uint64_t reserve, uint64_t alignment) {
   alignment = std::max<uint64_t>(alignment, 512);
   uint64_t base = roundUp(nextAddress(), alignment);
   // Past what was attached there.
   while (!isFree(base, std::max(size, reserve))) base += roundUp(kGap, alignment);
   Allocation& a = add(std::move(name), base, size, reserve);
-  a.data = mapPages(a.reserved);
   past_ = std::max(past_, base + roundUp(a.reserved, kPage) + kGap);
   return a;
+}
+
+Allocation& GlobalMemory::allocate(std::string name, uint64_t size, uint64_t reserve, uint64_t alignment) {
+  Allocation& a = addNext(std::move(name), size, reserve, alignment);
+  a.data = mapPages(a.reserved);
+  return a;
+}
+
+Allocation& GlobalMemory::reserve(std::string name, uint64_t size, uint64_t alignment) {
+  return addNext(std::move(name), size, 0, alignment);
 }
 
 Allocation& GlobalMemory::attach(std::string name, uint64_t base, std::span<std::byte> data) {
@@ -124,9 +137,18 @@ Allocation* GlobalMemory::find(uint64_t address) {
   return address - a.base < a.reserved ? &a : nullptr;
 }
 
-const Allocation* GlobalMemory::below(uint64_t address) const {
-  const auto after = allocations_.upper_bound(address);
-  return after == allocations_.begin() ? nullptr : &std::prev(after)->second;
+const Allocation* GlobalMemory::nearest(uint64_t address) const {
+  const Allocation* nearest = nullptr;
+  uint64_t least = UINT64_MAX;
+  for (const auto& [base, a] : allocations_) {
+    const uint64_t distance = address < base            ? base - address
+                              : address - base < a.size ? 0
+                                                        : address - base - a.size;
+    if (a.size == 0 || distance >= least) continue;
+    least = distance;
+    nearest = &a;
+  }
+  return nearest;
 }
 
 }  // namespace ptxopt::exec

@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ptxopt::exec {
 
@@ -37,6 +38,20 @@ inline constexpr unsigned kSharedRankShift = 24;
 // Addresses of functions and of labels; no memory is there.
 inline constexpr uint64_t kCodeWindow = 0x0000'4000'0000'0000;
 
+// Zeros that the system provides on first touch, unmapped with their owner. Throws std::bad_alloc.
+class MappedPages {
+ public:
+  explicit MappedPages(uint64_t bytes);
+  MappedPages(MappedPages&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+  MappedPages& operator=(MappedPages&&) = delete;
+  ~MappedPages();
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_;
+  uint64_t bytes_;
+};
+
 struct Allocation {
   std::string name;
   uint64_t base = 0;
@@ -48,12 +63,13 @@ struct Allocation {
   bool grows = false;
   bool isForeign = false;  // `data` belongs to who attached it
   bool watched = false;    // accesses go through `watch`
-  // Called before each access if `watched`: who, at what offset, how many bytes.
-  std::function<void(const Warp&, unsigned lane, uint64_t offset, unsigned bytes, Access)> watch;
+  // Called before each access if `watched`: who, at what offset, how many bytes. Returns where these lie.
+  std::function<std::byte*(const Warp&, unsigned lane, uint64_t offset, unsigned bytes, Access)> watch;
   // The bytes whose reads, and perhaps writes, `watch` has seen enough of: a warp may access them without a call.
   struct Quiet {
     uint64_t begin = 0, bytes = 0;
     bool writes = false;
+    std::byte* data = nullptr;  // of the first
   } quiet;
   // Called when `size` has grown, with the old and the new size, to fill the new bytes (which are 0).
   std::function<void(uint64_t, uint64_t)> grown;
@@ -73,6 +89,8 @@ class GlobalMemory {
 
   // New memory of zeros. `reserve` (at least `size`) is what it may grow to. References stay good until release.
   Allocation& allocate(std::string name, uint64_t size, uint64_t reserve = 0, uint64_t alignment = 512);
+  // Addresses alone: `data` is nullptr, and the caller sets a `watch` that says where the bytes lie.
+  Allocation& reserve(std::string name, uint64_t size, uint64_t alignment);
   // The caller's memory at an address of its choice, where nothing else lies; `data` outlives it. Throws
   // std::invalid_argument where the range is taken.
   Allocation& attach(std::string name, uint64_t base, std::span<std::byte> data);
@@ -86,11 +104,12 @@ class GlobalMemory {
   Allocation* find(uint64_t address);
   // All of them, by ascending base.
   std::map<uint64_t, Allocation>& all() { return allocations_; }
-  // The allocation that lies nearest below, for messages.
-  const Allocation* below(uint64_t address) const;
+  // The allocation whose beginning or end lies nearest, of those that are not empty, for messages; nullptr for none.
+  const Allocation* nearest(uint64_t address) const;
 
  private:
   Allocation& add(std::string name, uint64_t base, uint64_t size, uint64_t reserve);
+  Allocation& addNext(std::string name, uint64_t size, uint64_t reserve, uint64_t alignment);
   bool isFree(uint64_t base, uint64_t bytes) const;
   uint64_t nextAddress() const;  // for an allocation: after all that we chose addresses for
 

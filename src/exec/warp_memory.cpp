@@ -81,13 +81,15 @@ std::byte* Warp::globalMemory(unsigned lane, uint64_t address, unsigned bytes, u
     lastFound_ = machine.memory().find(address);
   Allocation* const a = lastFound_;
   if (a == nullptr) {
-    const Allocation* near = machine.memory().below(address);
+    const Allocation* const near = machine.memory().nearest(address);
+    std::string where;
+    if (near != nullptr && address < near->base)
+      where = fmt::format("; {} bytes before {}", near->base - address, describe(*near));
+    else if (near != nullptr)
+      where = fmt::format("; {} bytes after the beginning of {}", address - near->base, describe(*near));
     throw LaneFault{
         FaultKind::OutOfBounds, lane,
-        fmt::format("{} of {} bytes at {:#x}, which is in no allocation{}", verb(access), bytes, address,
-                    near == nullptr || near->size == 0 ? ""
-                                                       : fmt::format("; {} bytes after the beginning of {}",
-                                                                     address - near->base, describe(*near)))};
+        fmt::format("{} of {} bytes at {:#x}, which is in no allocation{}", verb(access), bytes, address, where)};
   }
   checkAlignment(lane, address, bytes, alignment, access);
   const uint64_t offset = address - a->base;
@@ -103,16 +105,17 @@ std::byte* Warp::globalMemory(unsigned lane, uint64_t address, unsigned bytes, u
   if (access != Access::Read && a->readOnly)
     throw LaneFault{FaultKind::ReadOnly, lane,
                     fmt::format("{} of {} bytes in {}, which is read-only", verb(access), bytes, describe(*a))};
-  if (a->watched && a->watch) a->watch(*this, lane, offset, bytes, access);
-  if (checks_ != nullptr) checks_->global(*this, lane, *a, offset, bytes, access);
+  const bool isWatched = a->watched && a->watch;
+  std::byte* const at = isWatched ? a->watch(*this, lane, offset, bytes, access) : a->data + offset;
+  if (checks_ != nullptr) checks_->global(*this, lane, *a, offset, at, bytes, access);
   if (checks_ == nullptr) {
-    const Allocation::Quiet open = a->watched ? a->quiet : Allocation::Quiet{0, a->size, true};
+    const Allocation::Quiet open = isWatched ? a->quiet : Allocation::Quiet{0, a->size, true, a->data};
     cachedBase_ = a->base + open.begin;
     cachedSize_ = open.bytes;
-    cachedData_ = a->data + open.begin;
+    cachedData_ = open.data;
     cachedWritable_ = open.writes && !a->readOnly;
   }
-  return a->data + offset;
+  return at;
 }
 
 std::byte* Warp::sharedMemory(unsigned lane, uint64_t address, unsigned bytes, unsigned alignment, Access access) {

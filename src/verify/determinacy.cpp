@@ -54,8 +54,8 @@ std::string Determinacy::ownUndetermined(const Trial& trial, uint64_t stepLimit)
     if (one.fault) return describe(module_, *one.fault);
     std::vector<std::byte> left;
     for (const auto& region : one.memory->regions())
-      for (const auto& [offset, written] : region->pages)
-        if (written) left.insert(left.end(), region->page(offset), region->page(offset) + TrialMemory::kPage);
+      for (const auto& [offset, page] : region->pages)
+        if (page.isWritten) left.insert(left.end(), page.data, page.data + TrialMemory::kPage);
     if (!first) first = left;
     if (*first != left) return "it depends on what nothing has written";
   }
@@ -74,17 +74,18 @@ bool Determinacy::isSteady(const Trial& trial, const Difference& d, uint64_t ste
       // Addresses that depend on it may be any, also those that no pattern leads to.
       std::set<std::pair<std::size_t, int64_t>> pages;
       for (const auto& region : one.memory->regions())
-        for (const auto& [offset, written] : region->pages) pages.emplace(region->field, offset);
+        for (const auto& [offset, page] : region->pages) pages.emplace(region->field, offset);
       if (!firstPages) firstPages = pages;
       if (*firstPages != pages) return false;
     }
     if (d.fails) continue;
     for (const auto& region : one.memory->regions()) {
       if (region->field != d.field) continue;
-      const int64_t page = d.offset & ~static_cast<int64_t>(TrialMemory::kPage - 1);
-      if (d.reach && region->pages.contains(page)) return false;
-      if (d.reach || !region->pages.contains(page)) continue;
-      const std::byte* at = region->page(d.offset);
+      const int64_t offset = d.offset & ~static_cast<int64_t>(TrialMemory::kPage - 1);
+      const auto page = region->pages.find(offset);
+      if (d.reach && page != region->pages.end()) return false;
+      if (d.reach || page == region->pages.end()) continue;
+      const std::byte* at = page->second.data + (d.offset - offset);
       std::vector<std::byte> bytes(at, at + d.bytes);
       if (!first) first = bytes;
       if (*first != bytes) return false;

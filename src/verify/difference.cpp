@@ -49,29 +49,29 @@ std::optional<Difference> regionDifference(const TrialMemory::Region& a, const T
   const Field& field = use.fields[a.field];
   const ScalarType element = field.element == ScalarType::None ? ScalarType::b32 : field.element;
   const unsigned size = std::clamp(info(element).bits / 8, 1u, 8u);
-  for (const auto& [offset, written] : b.pages) {
+  for (const auto& [offset, page] : b.pages) {
     const auto known = a.pages.find(offset);
     if (known == a.pages.end()) {
       Difference d;
       d.where = fmt::format("the second file {} {}{:+}..., where the first never comes near",
-                            written ? "writes" : "reads", field.parameter, offset);
+                            page.isWritten ? "writes" : "reads", field.parameter, offset);
       d.field = a.field;
       d.offset = offset;
       d.reach = true;
       return d;
     }
   }
-  for (const auto& [offset, written] : a.pages) {
-    if (!b.pages.contains(offset) && !written) continue;
-    const std::byte* pa = a.page(offset);
+  for (const auto& [offset, page] : a.pages) {
+    const auto other = b.pages.find(offset);
+    if (other == b.pages.end() && !page.isWritten) continue;
+    const std::byte* const pa = page.data;
     // A page that the second never touched was never filled there.
     std::vector<std::byte> untouched;
-    const std::byte* pb = b.page(offset);
-    if (!b.pages.contains(offset)) {
+    if (other == b.pages.end()) {
       untouched.resize(TrialMemory::kPage);
       memory.fillPage(a.field, offset, untouched.data());
-      pb = untouched.data();
     }
+    const std::byte* const pb = other != b.pages.end() ? other->second.data : untouched.data();
     if (std::memcmp(pa, pb, TrialMemory::kPage) == 0) continue;
     for (unsigned at = 0; at < TrialMemory::kPage; at += size) {
       if (std::memcmp(pa + at, pb + at, size) == 0) continue;

@@ -89,7 +89,8 @@ void makeConstant(Trial& t, uint64_t seed);
 
 // The memory that the pointers of one trial lead to in one machine: pages of 4 KB filled when first touched, from 8 GB
 // below the pointer to 24 GB above it: the product of an unsigned index of 32 bits and 4 bytes stays inside. It lies
-// at the same addresses in every machine, so that stored pointers can be compared.
+// at the same addresses in every machine, so that stored pointers can be compared. The host's address space is taken by
+// the chunk, for chunks that are touched: a kernel may have thousands of parameters that may be pointers.
 //
 // Pointers that lie in memory (KernelUse::slots) are filled in with it: each entry of a table points to a piece of its
 // own of what the slot's target stands for. Where a list leads to its own kind every fifth pointer is null. Constants
@@ -99,6 +100,8 @@ class TrialMemory {
   static constexpr uint64_t kPage = 4096;
   static constexpr uint64_t kBelow = uint64_t{8} << 30, kAbove = uint64_t{24} << 30;
   static constexpr std::size_t kMostPages = 16384;  // 64 MB
+  // Begins between two pieces that entries of tables point to (trial_memory.cpp), and around where the pointer points.
+  static constexpr int64_t kChunk = int64_t{4} << 20;
 
   // `known`: of another launch of the same trial, whose pages that it did not write need not be filled again.
   TrialMemory(exec::Machine& machine, const KernelUse& use, const Trial& trial, const TrialMemory* known = nullptr);
@@ -112,10 +115,14 @@ class TrialMemory {
   struct Region {
     std::size_t field = 0;
     exec::Allocation* allocation = nullptr;
-    std::map<int64_t, bool> pages;  // offset from the pointer to whether it was written
-    int64_t lastPage = INT64_MIN;   // the page that was touched last, if it needs nothing more: no page otherwise
-    bool lastWritten = false;       // whether it was written
-    const std::byte* page(int64_t offset) const { return allocation->data + kBelow + offset; }
+    struct Page {
+      std::byte* data = nullptr;
+      bool isWritten = false;
+    };
+    std::map<int64_t, Page> pages;  // by the offset from the pointer
+    std::map<int64_t, exec::MappedPages> chunks;
+    int64_t lastPage = INT64_MIN;  // the page that was touched last, if it needs nothing more: no page otherwise
+    Page last;                     // that one
   };
   const std::vector<std::unique_ptr<Region>>& regions() const { return regions_; }
   // What a page of the memory that a field's pointer leads to holds at first.
@@ -133,8 +140,10 @@ class TrialMemory {
   const std::optional<Writer>& lastWriter() const { return lastWriter_; }
 
  private:
-  void touch(Region& region, const exec::Warp& warp, unsigned lane, uint64_t offset, unsigned bytes,
-             exec::Access access);
+  // Returns where the bytes lie.
+  std::byte* touch(Region& region, const exec::Warp& warp, unsigned lane, uint64_t offset, unsigned bytes,
+                   exec::Access access);
+  static std::byte* place(Region& region, unsigned lane, int64_t first, int64_t last);
   void fillVariable(std::size_t field);
   // A page that the other launch filled and did not write, or nullptr.
   const std::byte* knownPage(std::size_t field, int64_t offset) const;

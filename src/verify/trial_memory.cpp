@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include "exec/block.h"
 #include "exec/launch.h"
@@ -16,7 +17,7 @@ constexpr uint64_t kApart = uint64_t{1} << 40;
 // Facts may say that pointers are aligned.
 constexpr uint64_t kAlignment = uint64_t{2} << 20;
 // The pieces of memory that the entries of a table point to, and how many there are before they come again.
-constexpr int64_t kPiece = int64_t{4} << 20, kPieces = 1024;
+constexpr int64_t kPiece = TrialMemory::kChunk, kPieces = 1024;
 constexpr uint64_t kFirstHandle = 0x5000'0000'0000;
 
 int64_t floorMod(int64_t a, int64_t b) { return (a % b + b) % b; }
@@ -33,14 +34,14 @@ TrialMemory::TrialMemory(exec::Machine& machine, const KernelUse& use, const Tri
     if (!trial.fields[k].isPointer || use.fields[k].place == Field::Place::Variable) continue;
     auto region = std::make_unique<Region>();
     region->field = k;
-    exec::Allocation& a = machine.memory().allocate(use.fields[k].parameter, kBelow + kAbove, 0,
-                                                    regions_.empty() ? kApart : kAlignment);
+    exec::Allocation& a =
+        machine.memory().reserve(use.fields[k].parameter, kBelow + kAbove, regions_.empty() ? kApart : kAlignment);
     region->allocation = &a;
     base_[k] = a.base + kBelow;
     a.watched = true;
     Region* const r = region.get();
     a.watch = [this, r](const exec::Warp& w, unsigned lane, uint64_t offset, unsigned size, exec::Access access) {
-      touch(*r, w, lane, offset, size, access);
+      return touch(*r, w, lane, offset, size, access);
     };
     regions_.push_back(std::move(region));
   }
@@ -83,7 +84,7 @@ const std::byte* TrialMemory::knownPage(std::size_t field, int64_t offset) const
   for (const auto& region : known_->regions_) {
     if (region->field != field) continue;
     const auto page = region->pages.find(offset);
-    return page == region->pages.end() || page->second ? nullptr : region->page(offset);
+    return page == region->pages.end() || page->second.isWritten ? nullptr : page->second.data;
   }
   return nullptr;
 }
@@ -164,38 +165,58 @@ void TrialMemory::bindImages() {
   }
 }
 
-void TrialMemory::touch(Region& region, const exec::Warp& warp, unsigned lane, uint64_t offset, unsigned bytes,
-                        exec::Access access) {
+// Where the bytes from `first` to `last` lie, in a chunk that is there or is made.
+std::byte* TrialMemory::place(Region& region, unsigned lane, int64_t first, int64_t last) {
+  const int64_t begin = first - floorMod(first + kChunk / 2, kChunk);
+  if (last - begin >= kChunk)
+    throw exec::LaneFault{exec::FaultKind::Unsupported, lane,
+                          "a copy across the end of a piece of memory; pieces have 4 MiB"};
+  try {
+    const auto at = region.chunks.lower_bound(begin);
+    if (at != region.chunks.end() && at->first == begin) return at->second.data() + (first - begin);
+    return region.chunks.try_emplace(at, begin, static_cast<uint64_t>(kChunk))->second.data() + (first - begin);
+  } catch (const std::bad_alloc&) {
+    throw exec::LaneFault{exec::FaultKind::Unsupported, lane,
+                          "there is no memory left for what the kernel touches"};
+  }
+}
+
+std::byte* TrialMemory::touch(Region& region, const exec::Warp& warp, unsigned lane, uint64_t offset,
+                              unsigned bytes, exec::Access access) {
   const auto first = static_cast<int64_t>(offset - kBelow);
   const int64_t last = first + static_cast<int64_t>(bytes) - 1;
   constexpr auto kSize = static_cast<int64_t>(kPage);
   const auto pageOf = [](int64_t at) { return at & ~(kSize - 1); };
   const bool writes = access != exec::Access::Read;
   const bool isWatched = region.field == watchedField_;
-  if (pageOf(first) == region.lastPage && pageOf(last) == region.lastPage && (!writes || region.lastWritten) &&
+  if (pageOf(first) == region.lastPage && pageOf(last) == region.lastPage && (!writes || region.last.isWritten) &&
       !isWatched)
-    return;
+    return region.last.data + (first - region.lastPage);
+  std::byte* const result = place(region, lane, first, last);
   for (int64_t page = pageOf(first); page <= last; page += kSize) {
-    const auto [at, isNew] = region.pages.try_emplace(page, false);
+    const auto [at, isNew] = region.pages.try_emplace(page);
+    Region::Page& touched = at->second;
     if (isNew) {
       if (++pages_ > kMostPages)
         throw exec::LaneFault{exec::FaultKind::OutOfBounds, lane, "the kernel touches more than 64 MB"};
-      std::byte* const to = region.allocation->data + kBelow + page;
+      touched.data = result + (page - first);
       if (const std::byte* same = knownPage(region.field, page))
-        std::memcpy(to, same, kPage);
+        std::memcpy(touched.data, same, kPage);
       else
-        fillPage(region.field, page, to);
+        fillPage(region.field, page, touched.data);
     }
-    at->second = at->second || writes;
+    touched.isWritten = touched.isWritten || writes;
     region.lastPage = page;
-    region.lastWritten = at->second;
+    region.last = touched;
   }
   if (!isWatched)
-    region.allocation->quiet = {kBelow + static_cast<uint64_t>(region.lastPage), kPage, region.lastWritten};
+    region.allocation->quiet = {kBelow + static_cast<uint64_t>(region.lastPage), kPage, region.last.isWritten,
+                                region.last.data};
   if (writes && isWatched && first <= watchedOffset_ && watchedOffset_ <= last) {
     auto& w = const_cast<exec::Warp&>(warp);
     lastWriter_ = Writer{positionIn(w.block().launch().config().block, warp.threadIndex(lane)), w.block().id()};
   }
+  return result;
 }
 
 }  // namespace ptxopt::verify

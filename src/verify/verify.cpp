@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -35,6 +36,8 @@ class KernelCheck {
       check();
     } catch (const ExecError& e) {
       inconclusive(exec::name(e.kind), describe(a_, e));
+    } catch (const std::bad_alloc&) {
+      inconclusive("out of memory", "there is not enough memory for its launches");
     }
     if (options_.coverage) {
       result_.reached = comparison_.coverage().reachedLines();

@@ -1,6 +1,7 @@
 // ld, ldu and st in every width, vector form and state space; extension and truncation; faults.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <numeric>
 
 #include "exec_support.h"
@@ -264,6 +265,32 @@ TEST_CASE("exec ld, st: faults") {
   CHECK(faultOf("ld.const.u32 %r1, [c+4];", ".const .b32 c = 1;\n") == FaultKind::OutOfBounds);
 }
 
+TEST_CASE("exec ld, st: addresses may have their bytes anywhere") {
+  // Each word of `in` lies for itself, and nothing lies where the allocation would have it.
+  for (const bool checks : {false, true}) {
+    ExecTest t(
+        kernel("mul.wide.u32 %rd1, %t, 4;\n add.u64 %rd2, %in, %rd1;\n ld.global.u32 %r1, [%rd2];\n"
+               "add.u32 %r1, %r1, 1;\n st.global.u32 [%rd2], %r1;"));
+    t.zeros<uint32_t>("out", 1);
+    Allocation& in = t.machine().memory().reserve("in", uint64_t{1} << 45, 512);
+    std::array<uint32_t, 64> words{};
+    in.watched = true;
+    in.watch = [&](const Warp&, unsigned, uint64_t offset, unsigned, Access) {
+      auto* const at = reinterpret_cast<std::byte*>(&words[2 * (offset / 4)]);
+      in.quiet = {offset, 4, true, at};
+      return at;
+    };
+    LaunchConfig config;
+    config.block = {32};
+    config.checkRaces = config.checkGlobalRaces = checks;
+    const uint64_t arguments[] = {t.address("out"), in.base};
+    config.parameters.resize(sizeof arguments);
+    std::memcpy(config.parameters.data(), arguments, sizeof arguments);
+    t.machine().launch("k", config);
+    for (std::size_t i = 0; i < words.size(); ++i) CHECK(words[i] == (i % 2 == 0 ? 1 : 0));
+  }
+}
+
 TEST_CASE("exec ld, st: who watches sees each access, but for those that it wants no more of") {
   // A warp reads in twice and writes it, word by word.
   ExecTest t(
@@ -275,9 +302,11 @@ TEST_CASE("exec ld, st: who watches sees each access, but for those that it want
   in.watched = true;
   unsigned reads = 0, writes = 0;
   Allocation::Quiet quiet;
-  in.watch = [&](const Warp&, unsigned, uint64_t, unsigned, Access access) {
+  in.watch = [&](const Warp&, unsigned, uint64_t offset, unsigned, Access access) {
     ++(access == Access::Read ? reads : writes);
     in.quiet = quiet;
+    in.quiet.data = in.data + quiet.begin;
+    return in.data + offset;
   };
   const auto callsWith = [&](const Allocation::Quiet& q) {
     reads = writes = 0;
