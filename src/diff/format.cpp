@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "diff/output.h"
+#include "support/printable.h"
 
 namespace ptxopt::diff {
 
@@ -27,8 +28,8 @@ std::string text(const Regression& r) {
 std::string text(const Problem& p) {
   std::string out;
   if (p.side != Problem::Of::Both) out = p.side == Problem::Of::Before ? "before: " : "after: ";
-  if (!p.file.empty()) out += p.file;
-  if (!p.architecture.empty()) out += (p.file.empty() ? "" : " for ") + p.architecture;
+  if (!p.file.empty()) out += printable(p.file);
+  if (!p.architecture.empty()) out += (p.file.empty() ? "" : " for ") + printable(p.architecture);
   if (!p.file.empty() || !p.architecture.empty()) out += ": ";
   return out + p.message;
 }

@@ -164,8 +164,8 @@ std::string render(const ParseError& error, std::string_view fileName) {
   const std::size_t from = p.column > kBefore ? p.column - 1 - kBefore : 0;
   const std::string_view shown = p.lineText.substr(std::min(from, p.lineText.size()), kBefore + kAfter);
   const std::string caret = blanksBelow(shown.substr(0, p.column - 1 - from));
-  return fmt::format("{}:{}:{}: error: {}\n{}\n{}^\n", fileName, p.line, p.column, printable(error.message),
-                     printable(shown), caret);
+  return fmt::format("{}:{}:{}: error: {}\n{}\n{}^\n", printable(fileName), p.line, p.column,
+                     printable(error.message), printable(shown), caret);
 }
 
 }  // namespace ptxopt

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <sstream>
 
 #include "diff/output.h"
+#include "support/printable.h"
+#include "tool/terminal/markdown.h"
 #include "tool/terminal/table.h"
 
 namespace ptxopt::tool {
@@ -21,6 +24,7 @@ constexpr std::size_t kMostCommentBytes = 60'000;
 constexpr std::size_t kRowsBeforeFold = 20;
 constexpr std::size_t kMostLines = 20;  // of notes, of problems
 constexpr std::size_t kMostLineBytes = 600;
+constexpr std::size_t kMostSums = 32;  // two for each architecture
 constexpr std::string_view kMark = "<!-- ptxopt-diff -->";
 
 std::string plural(std::size_t n, std::string_view what) {
@@ -202,45 +206,32 @@ std::string meansOf(const Summary& s, std::string_view arrow) {
   return out;
 }
 
-std::vector<std::string> summaryLines(const Result& result, std::string_view arrow) {
+// `shown`: of a name, which a baseline may have from anywhere.
+std::vector<std::string> summaryLines(const Result& result, std::string_view arrow,
+                                      std::string (*shown)(std::string_view)) {
   std::vector<std::string> lines;
   const auto add = [&](const Summary& s, const std::string& prefix) {
     lines.push_back(prefix + countsOf(s));
     if (const std::string means = meansOf(s, arrow); !means.empty()) lines.push_back(prefix + means);
   };
-  for (const Summary& s : result.architectures) add(s, s.architecture + ": ");
+  for (const Summary& s : result.architectures) add(s, shown(s.architecture) + ": ");
   add(result.all, result.architectures.empty() ? "" : "all: ");
   return lines;
 }
 
 // ---- markdown ----
 
-// Lines in a block of code, which nothing in them can end: file names and what ptxas says mean nothing there.
-std::string codeBlock(const std::vector<std::string>& lines) {
-  std::string body;
-  std::size_t longest = 2, now = 0;
-  for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) {
-    std::string line = lines[i];
-    if (line.size() > kMostLineBytes) line = line.substr(0, kMostLineBytes) + "...";
-    body += line + "\n";
-  }
-  if (lines.size() > kMostLines) body += fmt::format("and {} more\n", lines.size() - kMostLines);
-  for (const char c : body) {
-    now = c == '`' ? now + 1 : 0;
-    longest = std::max(longest, now);
-  }
-  const std::string fence(longest + 1, '`');
-  return fmt::format("{}text\n{}{}\n", fence, body, fence);
-}
-
 std::string folded(std::string_view summary, const std::string& body) {
   return fmt::format("<details>\n<summary>{}</summary>\n\n{}\n</details>\n\n", summary, body);
 }
 
-std::string codeSpan(std::string_view text) {
-  std::string body;
-  for (const char c : text) body += c == '`' || static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-  return "`" + body + "`";
+std::string block(const std::vector<std::string>& lines) {
+  return markdownBlock(lines, kMostLines, kMostLineBytes);
+}
+
+std::string span(const std::string& text) {
+  return markdownCode(text.size() > kMostLineBytes ? text.substr(0, kMostLineBytes) + "..." : text,
+                      MarkdownPlace::Sentence);
 }
 
 }  // namespace
@@ -265,7 +256,7 @@ std::string diffText(const Result& result, const DiffOutputOptions& options) {
     const Table table = makeTable(result, columnsFor(result, rows), names, rows, kArrow);
     out += table.text({options.colours, options.width}) + "\n";
   }
-  for (const std::string& line : summaryLines(result, kArrow)) out += line + "\n";
+  for (const std::string& line : summaryLines(result, kArrow, printable)) out += line + "\n";
   for (std::size_t i = 0; i < std::min(result.notes.size(), kMostLines); ++i)
     out += styled("note: ", Style::Strong, options.colours) + printable(result.notes[i]) + "\n";
   if (result.notes.size() > kMostLines) out += fmt::format("and {} notes more\n", result.notes.size() - kMostLines);
@@ -281,21 +272,28 @@ std::string diffMarkdown(const Result& result, const DiffOutputOptions& options)
   std::string head = fmt::format("{}\n### {} ptxopt diff: {}\n\n", kMark, sign, diffHeadline(result));
   if (!result.problems.empty()) {
     std::vector<std::string> lines;
-    for (const diff::Problem& p : result.problems) lines.push_back(text(p));
-    head += "Not compared:\n\n" + codeBlock(lines) + "\n";
+    for (const diff::Problem& p : result.problems) {
+      // What ptxas says has lines of its own.
+      std::istringstream said(text(p));
+      for (std::string line; std::getline(said, line);) lines.push_back(line);
+    }
+    head += "Not compared:\n\n" + block(lines) + "\n";
   }
 
   std::string tail;
-  for (const std::string& line : summaryLines(result, kArrow)) tail += "- " + line + "\n";
+  std::vector<std::string> sums = summaryLines(result, kArrow, markdownText);
+  const std::size_t left = sums.size() > kMostSums ? sums.size() - kMostSums : 0;
+  if (left != 0) tail += fmt::format("- {} more lines of sums are left out\n", left);
+  for (std::size_t i = left; i < sums.size(); ++i) tail += "- " + sums[i] + "\n";  // that of all is the last
   tail += "\n";
-  if (!result.notes.empty()) tail += folded(plural(result.notes.size(), "note"), codeBlock(result.notes));
-  tail += fmt::format("<sub>before: {}, after: {}", codeSpan(result.before), codeSpan(result.after));
+  if (!result.notes.empty()) tail += folded(plural(result.notes.size(), "note"), block(result.notes));
+  tail += fmt::format("<sub>before: {}, after: {}", span(result.before), span(result.after));
   const std::string& ptxas = result.ptxasAfter.empty() ? result.ptxasBefore : result.ptxasAfter;
-  if (!ptxas.empty()) tail += fmt::format("; ptxas {}", codeSpan(ptxas));
+  if (!ptxas.empty()) tail += fmt::format("; ptxas {}", span(ptxas));
   tail += fmt::format(
       "; fails on {}; registers a thread, spills and stack in bytes, resident warps of a multiprocessor"
       "</sub>\n",
-      codeSpan(result.failOn.text()));
+      span(result.failOn.text()));
 
   const auto rows = shownRows(result, options.all);
   const auto names = displayNames(result.rows, {options.mangled, options.nameWidth});
@@ -316,7 +314,9 @@ std::string diffMarkdown(const Result& result, const DiffOutputOptions& options)
     count = count * 3 / 4;
     table = body(count);
   }
-  if (count != rows.size()) table += fmt::format("{} more rows are left out.\n\n", rows.size() - count);
+  if (count != rows.size())
+    table +=
+        fmt::format("{} more rows are left out: a comment has at most 65,536 characters.\n\n", rows.size() - count);
   return head + table + tail;
 }
 

@@ -4,6 +4,7 @@
 
 #include "diff/names.h"
 #include "sass/decode.h"
+#include "support/printable.h"
 #include "tool/commands/time_report.h"
 #include "tool/terminal/table.h"
 

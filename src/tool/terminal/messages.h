@@ -8,6 +8,8 @@
 
 namespace ptxopt::tool {
 
+// On standard error no line is a command to the service that runs a job (`::error file=...::`), whatever names of files and
+// text of theirs it has.
 void print(std::FILE* file, std::string_view text);
 // To standard error, of the form `PLACE: error: ...`: coloured on a terminal.
 void printMessage(std::string_view text);

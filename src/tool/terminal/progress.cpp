@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "support/printable.h"
 #include "tool/terminal/messages.h"
 #include "tool/terminal/terminal.h"
 

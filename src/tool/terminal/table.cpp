@@ -4,37 +4,14 @@
 #include <cassert>
 #include <utility>
 
+#include "support/printable.h"
+#include "tool/terminal/markdown.h"
+
 namespace ptxopt::tool {
 namespace {
 
 constexpr std::string_view kGap = "  ";
 constexpr std::size_t kLeastWidth = 12;  // of a column that gives way
-
-// Text that means itself in a cell of GitHub's markdown.
-std::string escaped(std::string_view text) {
-  constexpr std::string_view kSpecial = "\\`*_{}[]<>#|~&$";
-  std::string out;
-  for (const char c : text) {
-    if (kSpecial.find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-// A code span, whose fence is longer than any in the text. Bars are escaped even there, as cells are cut first.
-std::string codeSpan(std::string_view text) {
-  std::size_t longest = 0, now = 0;
-  std::string body;
-  for (const char c : text) {
-    now = c == '`' ? now + 1 : 0;
-    longest = std::max(longest, now);
-    if (c == '|') body += '\\';
-    body += c;
-  }
-  const std::string fence(longest + 1, '`');
-  const bool needsBlanks = text.starts_with('`') || text.ends_with('`');
-  return needsBlanks ? fence + " " + body + " " + fence : fence + body + fence;
-}
 
 }  // namespace
 
@@ -45,7 +22,10 @@ Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
 void Table::addRow(std::vector<Cell> cells) {
   assert(cells.size() <= columns_.size());
-  for (Cell& cell : cells) cell.text = printable(cell.text);
+  for (Cell& cell : cells) {
+    cell.text = printable(cell.text);
+    std::replace(cell.text.begin(), cell.text.end(), '\t', ' ');
+  }
   cells.resize(columns_.size(), Cell(""));
   rows_.push_back({std::move(cells), std::exchange(rule_, false)});
 }
@@ -106,7 +86,7 @@ std::string Table::text(const TextOptions& options) const {
 std::string Table::markdown() const {
   std::string out = "|", rule = "|";
   for (const Column& column : columns_) {
-    out += " " + escaped(column.head) + " |";
+    out += " " + markdownText(column.head) + " |";
     rule += column.align == Align::Right ? "---:|" : "---|";
   }
   out += "\n" + rule + "\n";
@@ -114,7 +94,7 @@ std::string Table::markdown() const {
     out += "|";
     for (const Cell& cell : row.cells) {
       const bool isBold = cell.style == Style::Bad || cell.style == Style::Strong || row.ruleBefore;
-      std::string text = cell.isCode ? codeSpan(cell.text) : escaped(cell.text);
+      std::string text = cell.isCode ? markdownCode(cell.text, MarkdownPlace::Cell) : markdownText(cell.text);
       if (cell.text.empty())
         text.clear();
       else if (isBold)

@@ -53,13 +53,6 @@ std::size_t displayWidth(std::string_view text) {
   return 2 * text.size() - fmt::formatted_size("{:<{}}", text, text.size());
 }
 
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  return out;
-}
-
 std::string shortened(std::string_view text, std::size_t width) {
   if (displayWidth(text) <= width) return std::string(text);
   // What is left and right of the dots, a character at a time from both ends.

@@ -26,8 +26,6 @@ std::string styled(std::string_view text, Style style, bool colours);
 std::size_t terminalWidth(std::FILE* stream, std::size_t otherwise);
 // Columns that a UTF-8 text takes, wide East Asian characters counted twice. It has no control characters.
 std::size_t displayWidth(std::string_view text);
-// Control characters, which a file's name may have, become '?'.
-std::string printable(std::string_view text);
 // At most `width` columns (3 or more): the middle gives way to "...".
 std::string shortened(std::string_view text, std::size_t width);
 

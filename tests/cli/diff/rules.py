@@ -196,6 +196,29 @@ class Rules(Suite):
         check("<script" not in html.lower() and len(cells_of(html)) == 3, html)
         check(cells_of(html)[1][1].startswith("&lt;/td&gt;&lt;script"), html)
 
+    def test_names_of_several_lines(self):
+        """A new line in a name begins no line in any output, where it could mean something."""
+        name = "x\n::error file=a.ptx::no\n# no | no\n| no |\n```\n<b>"
+        self.write(f"side/{name.replace('/', '')}.cubin", b"no cubin")
+        before, after = Side().unit(name, function(name)), Side().unit(name, function(name, registers=1))
+        results = [self.diff(before, after, "--all"), self.diff(before, self.folder / "side", status=2)]
+        check(results[0]["functions"][0]["name"] == name and results[1]["problems"], "JSON keeps names")
+        for result in results:
+            for text in (result.text, result.markdown, result.stderr):
+                bad = [line for line in text.splitlines() if line.lstrip().startswith(("::", "# ", "| no", "<b>"))]
+                check(not bad, f"{bad} in {text}")
+            check(html_of(result.markdown).count("<table>") <= 1, result.markdown)
+
+    def test_long_names_of_sides(self):
+        """Whatever is long, a comment stays below the limit of 65,536 characters, and what is worse is in it."""
+        before, after = Side(), Side()
+        for i in range(300):
+            before.unit("a", function("f" * 300 + str(i)), architecture=f"sm_{i}")
+            after.unit("a", function("f" * 300 + str(i), registers=33 if i == 299 else 32), architecture=f"sm_{i}")
+        result = self.diff(before, after, "--all", "--name-width", "0")
+        check(len(result.markdown) < 65_536 and "rows are left out" in result.markdown, len(result.markdown))
+        check("| worse |" in result.markdown and "lines of sums are left out" in result.markdown, result.markdown)
+
     def test_long_lists(self):
         before, after = Side(), Side()
         for i in range(2000):
