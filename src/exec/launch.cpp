@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <deque>
+#include <algorithm>
 #include <thread>
 
 #include "exec/block.h"
@@ -21,7 +21,11 @@ constexpr int kPatience = 256;
 }  // namespace
 
 Launch::Launch(Machine& machine, const Program& program, const LaunchConfig& config)
-    : machine_(machine), program_(program), config_(config), parameters_(config.parameters) {
+    : machine_(machine),
+      program_(program),
+      config_(config),
+      parameters_(config.parameters),
+      idleLimit_(config.idleLimit) {
   const auto fail = [](const std::string& why) { throw ExecError(FaultKind::BadLaunch, why); };
   const Dim3 &g = config.grid, &b = config.block, &c = config.cluster;
   if (g.count() == 0 || b.count() == 0 || c.count() == 0) fail("a grid, block or cluster of size 0");
@@ -43,11 +47,32 @@ Launch::Launch(Machine& machine, const Program& program, const LaunchConfig& con
   workers_ = static_cast<unsigned>(std::min<uint64_t>(workers_, clusters_ - config.firstCluster));
   checks_ = makeChecks(config);
   if (config.observer != nullptr || checks_ != nullptr) workers_ = 1;
+  active_ = workers_;
+  // Watched instructions take several times as long.
+  if (idleLimit_ != UINT64_MAX && workers_ == 1 && (config.observer != nullptr || checks_ != nullptr))
+    idleLimit_ /= 8;
 }
 
 void Launch::countSteps(uint64_t steps) {
   if (steps_.fetch_add(steps, std::memory_order_relaxed) + steps > config_.stepLimit)
     throw ExecError(FaultKind::StepLimit, fmt::format("more than {} warp instructions", config_.stepLimit));
+  if (idleLimit_ == UINT64_MAX) return;
+  const uint64_t most = idleLimit_ * active_.load(std::memory_order_relaxed);
+  if (idleSteps_.fetch_add(steps, std::memory_order_relaxed) + steps > most)
+    throw ExecError(
+        FaultKind::StepLimit,
+        fmt::format("no block has ended within {} warp instructions, which looks like a loop without an end; "
+                    "--max-steps sets another limit",
+                    most));
+}
+
+std::byte* Launch::strayBytes(std::span<const std::byte> inside, unsigned bytes) {
+  const std::lock_guard lock(straying_);
+  ++strayReads_;
+  if (inside.empty() && bytes <= zeros_.size()) return zeros_.data();
+  auto& made = strays_.emplace_back(bytes);
+  std::copy_n(inside.begin(), std::min<std::size_t>(inside.size(), bytes), made.begin());
+  return made.data();
 }
 
 void Launch::print(std::string_view text) {
@@ -73,15 +98,18 @@ void Launch::runClusters() {
     Entry e;
     e.number = next_.fetch_add(1);
     if (e.number >= clusters_) {
-      if (aside.empty()) return;
+      if (aside.empty()) break;
       e = std::move(aside.front());
       aside.pop_front();
     }
     try {
       if (e.cluster == nullptr) e.cluster = std::make_unique<Cluster>(*this, positionIn(shape, e.number));
-      if (!work(e))
+      if (!work(e)) {
         aside.push_back(std::move(e));
-      else if (const uint64_t ended = warps_.fetch_add(warps) + warps; ended > config_.stepLimit)
+        continue;
+      }
+      idleSteps_ = 0;
+      if (const uint64_t ended = warps_.fetch_add(warps) + warps; ended > config_.stepLimit)
         throw ExecError(FaultKind::StepLimit, fmt::format("more than {} warps", config_.stepLimit));
     } catch (...) {
       const std::lock_guard lock(failure_);
@@ -92,6 +120,7 @@ void Launch::runClusters() {
       failed_ = true;
     }
   }
+  --active_;
 }
 
 void Launch::run() {

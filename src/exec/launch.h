@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "exec/checks.h"
@@ -33,8 +35,12 @@ class Launch {
   uint32_t stackLimit() const { return 512u << 10; }
   uint32_t callDepthLimit() const { return 4096; }
   uint64_t steps() const { return steps_; }  // counted so far
-  // Throws when the launch has run too many.
+  // Throws when the launch has run too many, or no block has ended for too long.
   void countSteps(uint64_t steps);
+  bool isLenient() const { return config_.isLenient; }
+  // What a read outside of all allocations gives: what it has inside, then zeros. It is counted, and lives as long as this.
+  std::byte* strayBytes(std::span<const std::byte> inside, unsigned bytes);
+  uint64_t strayReads() const { return strayReads_; }
 
  private:
   void runClusters();
@@ -47,10 +53,17 @@ class Launch {
   std::unique_ptr<Checks> checks_;
   std::mutex atomicLocks_[kAtomicLocks];
   std::atomic<uint64_t> steps_ = 0;
-  std::atomic<uint64_t> warps_ = 0;  // that ended
+  uint64_t idleLimit_;
+  std::atomic<uint64_t> idleSteps_ = 0;  // since a block last ended
+  std::atomic<uint64_t> warps_ = 0;      // that ended
   unsigned workers_ = 1;
+  std::atomic<unsigned> active_ = 1;  // workers that have something to run
   std::atomic<uint64_t> next_ = 0;
   uint64_t clusters_ = 0;
+  std::mutex straying_;
+  uint64_t strayReads_ = 0;
+  std::deque<std::vector<std::byte>> strays_;  // those that are not only zeros
+  std::vector<std::byte> zeros_ = std::vector<std::byte>(64);
   std::mutex printing_;
   std::mutex failure_;
   std::exception_ptr error_;

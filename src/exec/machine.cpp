@@ -148,7 +148,10 @@ void Machine::launch(std::string_view name, const LaunchConfig& config) {
   struct Count {
     Machine& machine;
     const Launch& launch;
-    ~Count() { machine.lastSteps_ = launch.steps(); }
+    ~Count() {
+      machine.lastSteps_ = launch.steps();
+      machine.lastStrayReads_ = launch.strayReads();
+    }
   } const count{*this, launch};
   launch.run();
 }

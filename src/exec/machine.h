@@ -32,6 +32,8 @@ class Heap;
 class Observer;
 
 constexpr uint64_t kStepsTogether = 4096;
+// Where the user gives no limit: what takes a core 10 to 40 seconds.
+constexpr uint64_t kUsualIdleLimit = 1'000'000'000;
 
 struct LaunchConfig {
   Dim3 grid, block, cluster;
@@ -41,11 +43,20 @@ struct LaunchConfig {
   // Warp instructions of the whole launch, counted at branches and calls, for each warp kStepsTogether at a time:
   // what is left of them when it ends is not counted.
   uint64_t stepLimit = UINT64_MAX;
+  // Warp instructions since a block last ended, for each worker that has one to run: a launch in which none ends any more
+  // has a loop without an end, and a large one has not. An eighth where instructions are watched, which takes longer.
+  uint64_t idleLimit = UINT64_MAX;
   // Clusters before this one are left out, as if they had run and done nothing: the far end of a large grid.
   uint64_t firstCluster = 0;
+  // `most` of the whole launch; UINT64_MAX: the usual limit, on what runs without an end.
+  void limitSteps(uint64_t most) {
+    stepLimit = most;
+    idleLimit = most == UINT64_MAX ? kUsualIdleLimit : UINT64_MAX;
+  }
   bool checkRaces = false;        // in shared memory
   bool checkGlobalRaces = false;  // in global memory
   bool checkUninitialised = false;
+  bool isLenient = false;  // what is read outside of all allocations of global memory is zeros, not an error
   // What registers, shared memory and a thread's stack hold before anybody writes there. A device gives no promise;
   // whoever wants to know whether a result depends on it launches twice, with two patterns.
   // The quotient and remainder of integers by zero, about which PTX says nothing either, are its complement: all
@@ -92,6 +103,8 @@ class Machine {
   void launch(std::string_view kernel, const LaunchConfig& config);
   // Warp instructions of the last launch, counted as LaunchConfig::stepLimit has it, whether or not it failed.
   uint64_t lastSteps() const { return lastSteps_; }
+  // Its reads outside of all allocations, with LaunchConfig::isLenient: one for each thread and access.
+  uint64_t lastStrayReads() const { return lastStrayReads_; }
 
   // The address of a module variable or function; 0 when it has none (yet).
   uint64_t addressOf(SymbolId symbol) const { return symbolAddress_[symbol.value]; }
@@ -131,7 +144,7 @@ class Machine {
   std::vector<uint32_t> calledFunctions_;  // by function
   std::vector<uint64_t> symbolAddress_;    // by SymbolId
   std::vector<Placed> variables_;
-  uint64_t lastSteps_ = 0;
+  uint64_t lastSteps_ = 0, lastStrayReads_ = 0;
   std::map<std::string, std::unique_ptr<Program>, std::less<>> programs_;
 };
 

@@ -81,6 +81,7 @@ std::byte* Warp::globalMemory(unsigned lane, uint64_t address, unsigned bytes, u
     lastFound_ = machine.memory().find(address);
   Allocation* const a = lastFound_;
   if (a == nullptr) {
+    if (access == Access::Read && block_.launch().isLenient()) return block_.launch().strayBytes({}, bytes);
     const Allocation* const near = machine.memory().nearest(address);
     std::string where;
     if (near != nullptr && address < near->base)
@@ -94,10 +95,13 @@ std::byte* Warp::globalMemory(unsigned lane, uint64_t address, unsigned bytes, u
   checkAlignment(lane, address, bytes, alignment, access);
   const uint64_t offset = address - a->base;
   if (!a->contains(address, bytes)) {
-    if (!a->grows || bytes > a->reserved - offset)
+    if (!a->grows || bytes > a->reserved - offset) {
+      if (access == Access::Read && block_.launch().isLenient())
+        return block_.launch().strayBytes({a->data + offset, a->size - std::min(offset, a->size)}, bytes);
       throw LaneFault{FaultKind::OutOfBounds, lane,
                       fmt::format("{} of {} bytes at {:#x}, {} bytes after the beginning of {}", verb(access),
                                   bytes, address, offset, describe(*a))};
+    }
     const uint64_t before = a->size;
     a->size = offset + bytes;
     if (a->grown) a->grown(before, a->size);

@@ -77,7 +77,7 @@ Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Modu
   for (const auto& [number, value] : launch.environment)
     if (number < config.environment.size()) config.environment[number] = value;
   config.jobs = options.jobs;
-  config.stepLimit = options.stepLimit;
+  config.limitSteps(options.stepLimit);
   machine.launch(launch.kernel, config);
   for (std::size_t i = 0; i < places.size(); ++i)
     if (places[i] == &device->heapMemory || launch.memory[i].aliasOf != 0)

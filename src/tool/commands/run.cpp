@@ -110,7 +110,7 @@ std::vector<Prepared> prepare(const RunLine& line, exec::Machine& machine, RunMe
     p.config.cluster = launch.cluster;
     p.config.dynamicShared = launch.shared;
     p.config.jobs = line.jobs;
-    p.config.stepLimit = line.maxSteps;
+    p.config.limitSteps(line.maxSteps);
     p.config.checkRaces = p.config.checkGlobalRaces = line.checkRaces;
     p.config.checkUninitialised = line.checkUninitialised;
     p.config.parameters = memory.parameters(p.kernel, launch.arguments);

@@ -156,7 +156,10 @@ void RunLineReader::addWatch() {
 }
 
 void RunLineReader::addOthers() {
-  app_.add_option("--max-steps", line_.maxSteps, "fail when a launch runs more warp instructions")->type_name("N");
+  app_.add_option(
+          "--max-steps", line_.maxSteps,
+          "stop a launch after so many warp instructions [none, but some block has to end within 1e9 of each core]")
+      ->type_name("N");
   app_.add_option("-j,--jobs", line_.jobs, "blocks at a time; 0: one a core")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));
