@@ -189,7 +189,9 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
   config.cluster = c;
   config.dynamicShared = shape.shared;
   config.parameters = arguments;
-  config.stepLimit = settings_.stepLimit;
+  config.limitSteps(settings_.stepLimit);
+  config.checkRaces = config.checkGlobalRaces = settings_.checksRaces;
+  config.isLenient = settings_.isLenient;
   // A comparison needs blocks in the same order on both sides: sums of atomics depend on it.
   config.jobs = settings_.compare && kernel.module->optimized != nullptr ? 1 : settings_.jobs;
   if (shape.isCooperative) {
@@ -205,6 +207,8 @@ void Launcher::launch(Kernel& kernel, const LaunchShape& asked, const std::vecto
   const auto noteTime = [&] {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     totals_.seconds += seconds;
+    const LoadedVersion& version = settings_.compare ? kernel.module->plain : kernel.module->running();
+    totals_.strayReads += version.machine->lastStrayReads();
     if (settings_.verbose) report(kernel, shape, fmt::format("{:.3f} s", seconds));
   };
   try {

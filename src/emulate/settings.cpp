@@ -5,9 +5,9 @@
 namespace ptxopt::emulate {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Settings, tool, optimizes, optimize, compare, architecture, jobs,
-                                                stepLimit, memory, heap, keep, totals, verbose, recordFolder,
-                                                recordKernel, recordMost, parent, countsTime, noise, devices,
-                                                profiles)
+                                                stepLimit, memory, heap, keep, totals, verbose, checksRaces,
+                                                isLenient, recordFolder, recordKernel, recordMost, parent,
+                                                countsTime, noise, devices, profiles)
 
 std::string toJson(const Settings& settings) { return nlohmann::json(settings).dump(); }
 

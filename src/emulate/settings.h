@@ -23,6 +23,8 @@ struct Settings {
   std::string keep;                        // a folder for the PTX of the program, as it was and optimized
   std::string totals;                      // the file
   bool verbose = false;                    // a line for each launch
+  bool checksRaces = false;                // a race is a fault
+  bool isLenient = false;                  // what kernels read outside of all memory is zeros
   bool profiles = false;                   // count what the threads of each kernel execute, and how fast
   std::string recordFolder, recordKernel;  // where launches are recorded, and of which kernel only
   uint64_t recordMost = UINT64_MAX;        // how many
@@ -39,8 +41,10 @@ std::string toJson(const Settings& settings);
 Settings readSettings(const std::string& json);
 
 struct Totals {
-  uint64_t launches = 0, failed = 0;
-  double seconds = 0;  // in which the launches ran
+  uint64_t launches = 0, failed = 0;  // that ran
+  uint64_t refused = 0;               // that never ran: a shape that the device does not take, an unknown kernel
+  uint64_t strayReads = 0;            // with Settings::isLenient
+  double seconds = 0;                 // in which the launches ran
   uint64_t compared = 0, different = 0;
   uint64_t modules = 0, changedModules = 0, notOptimized = 0;
   uint64_t missing = 0;  // calls of what the stand-in does not have

@@ -222,4 +222,16 @@ int answer(const char* call, const std::function<void()>& body) {
   });
 }
 
+int answerLaunch(const char* call, const std::function<void()>& body) {
+  State& state = State::get();
+  const std::lock_guard guard(state.lock);
+  Totals& totals = state.launcher.totals();
+  const uint64_t failed = totals.failed;
+  const int error = answer(call, body);
+  if (error == 0 || totals.failed != failed) return error;
+  ++totals.refused;
+  state.writeTotals();
+  return error;
+}
+
 }  // namespace ptxopt::emulate

@@ -134,6 +134,8 @@ class State {
 
 // What runs in it: `body` with the lock held. Its Failure is the answer, and the last error of this thread.
 int answer(const char* call, const std::function<void()>& body);
+// The same for a call that launches: one that was refused is counted, so that its program cannot pass over it in silence.
+int answerLaunch(const char* call, const std::function<void()>& body);
 // The same for calls that answer even after a kernel has failed.
 int answerAnyway(const char* call, const std::function<void()>& body);
 int& lastError();

@@ -14,7 +14,8 @@ int resultOf(Code code);
 const char* resultName(int result);
 
 // As answer() of the runtime; the last error stays what it was, since the driver has none.
-int answerDriver(const char* call, const std::function<void()>& body);
+using Answer = int (*)(const char* call, const std::function<void()>& body);
+int answerDriver(const char* call, const std::function<void()>& body, Answer by = answer);
 
 // A module is a registered fat binary, and its functions are kernels that are registered under their own addresses.
 Registered& moduleAt(void* handle);

@@ -247,18 +247,24 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int
 CUDA_DRIVER_API
 int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                    unsigned blockZ, unsigned shared, void* stream, void** arguments, void** extra) {
-  return answerDriver(__func__, [&] {
-    launch(nodeOf(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, arguments), {}, false, extra,
-           stream);
-  });
+  return answerDriver(
+      __func__,
+      [&] {
+        launch(nodeOf(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, arguments), {}, false,
+               extra, stream);
+      },
+      answerLaunch);
 }
 CUDA_DRIVER_API
 int cuLaunchCooperativeKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                               unsigned blockY, unsigned blockZ, unsigned shared, void* stream, void** arguments) {
-  return answerDriver(__func__, [&] {
-    launch(nodeOf(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, arguments), {}, true, nullptr,
-           stream);
-  });
+  return answerDriver(
+      __func__,
+      [&] {
+        launch(nodeOf(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, arguments), {}, true,
+               nullptr, stream);
+      },
+      answerLaunch);
 }
 
 namespace {
@@ -273,18 +279,21 @@ struct DriverLaunch {
 
 CUDA_DRIVER_API int cuLaunchKernelEx(const DriverLaunch* description, void* function, void** arguments,
                                      void** extra) {
-  return answerDriver(__func__, [&] {
-    const DriverLaunch& d = out(description);
-    ptxopt::exec::Dim3 cluster;
-    bool isCooperative = false;
-    constexpr int kCooperative = 2, kCluster = 4;
-    for (unsigned i = 0; i < d.count; ++i) {
-      const LaunchAttribute& a = d.attributes[i];
-      if (a.id == kCooperative) isCooperative = a.value.flag != 0;
-      if (a.id == kCluster) cluster = {a.value.cluster.x, a.value.cluster.y, a.value.cluster.z};
-    }
-    launch(nodeOf(function, {d.grid[0], d.grid[1], d.grid[2]}, {d.block[0], d.block[1], d.block[2]}, d.shared,
-                  arguments),
-           cluster, isCooperative, extra, d.stream);
-  });
+  return answerDriver(
+      __func__,
+      [&] {
+        const DriverLaunch& d = out(description);
+        ptxopt::exec::Dim3 cluster;
+        bool isCooperative = false;
+        constexpr int kCooperative = 2, kCluster = 4;
+        for (unsigned i = 0; i < d.count; ++i) {
+          const LaunchAttribute& a = d.attributes[i];
+          if (a.id == kCooperative) isCooperative = a.value.flag != 0;
+          if (a.id == kCluster) cluster = {a.value.cluster.x, a.value.cluster.y, a.value.cluster.z};
+        }
+        launch(nodeOf(function, {d.grid[0], d.grid[1], d.grid[2]}, {d.block[0], d.block[1], d.block[2]}, d.shared,
+                      arguments),
+               cluster, isCooperative, extra, d.stream);
+      },
+      answerLaunch);
 }

@@ -31,9 +31,9 @@ const char* resultName(int result) {
   return row != std::end(kResultRows) ? row->name : nullptr;
 }
 
-int answerDriver(const char* call, const std::function<void()>& body) {
+int answerDriver(const char* call, const std::function<void()>& body, Answer by) {
   const int before = lastError();
-  const int error = answer(call, body);
+  const int error = by(call, body);
   lastError() = before;
   return resultOf(static_cast<Code>(error));
 }

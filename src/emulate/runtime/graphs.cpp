@@ -66,7 +66,7 @@ CUDA_API(cudaGraphUpload) int cudaGraphUpload(void* executable, void*) {
 }
 CUDA_ALSO(cudaGraphUpload, cudaGraphUpload_ptsz)
 CUDA_API(cudaGraphLaunch) int cudaGraphLaunch(void* executable, void* stream) {
-  return answer(__func__, [&] {
+  return answerLaunch(__func__, [&] {
     Graph& graph = graphAt(executable);
     State::get().enqueue(stream, NodeType::Child, [nodes = graph.nodes] { runGraph({nodes}); });
   });

@@ -66,7 +66,8 @@ unsigned __cudaPushCallConfiguration(Shape3 grid, Shape3 block, size_t shared, v
 }
 CUDA_API(__cudaPopCallConfiguration)
 int __cudaPopCallConfiguration(Shape3* grid, Shape3* block, size_t* shared, void** stream) {
-  return answer(__func__, [&] {
+  // Where it fails, what <<<...>>> stands for does not call the launch.
+  return answerLaunch(__func__, [&] {
     need(!pushed.empty(), Code::MissingConfiguration, "nothing was pushed");
     const Pushed p = pushed.back();
     pushed.pop_back();
@@ -80,7 +81,7 @@ int __cudaPopCallConfiguration(Shape3* grid, Shape3* block, size_t* shared, void
 CUDA_API(cudaLaunchKernel)
 int cudaLaunchKernel(const void* function, Shape3 grid, Shape3 block, void** arguments, size_t shared,
                      void* stream) {
-  return answer(__func__, [&] { enqueueLaunch(function, shapeOf(grid, block, shared), arguments, stream); });
+  return answerLaunch(__func__, [&] { enqueueLaunch(function, shapeOf(grid, block, shared), arguments, stream); });
 }
 CUDA_ALSO(cudaLaunchKernel, cudaLaunchKernel_ptsz)
 CUDA_ALSO(cudaLaunchKernel, __cudaLaunchKernel)
@@ -89,7 +90,7 @@ CUDA_ALSO(cudaLaunchKernel, __cudaLaunchKernel_ptsz)
 CUDA_API(cudaLaunchCooperativeKernel)
 int cudaLaunchCooperativeKernel(const void* function, Shape3 grid, Shape3 block, void** arguments, size_t shared,
                                 void* stream) {
-  return answer(__func__, [&] {
+  return answerLaunch(__func__, [&] {
     LaunchShape shape = shapeOf(grid, block, shared);
     shape.isCooperative = true;
     needResident(function, shape);
@@ -100,7 +101,7 @@ CUDA_ALSO(cudaLaunchCooperativeKernel, cudaLaunchCooperativeKernel_ptsz)
 
 CUDA_API(cudaLaunchKernelExC)
 int cudaLaunchKernelExC(const LaunchDescription* launch, const void* function, void** arguments) {
-  return answer(__func__, [&] {
+  return answerLaunch(__func__, [&] {
     const LaunchDescription& l = out(launch);
     LaunchShape shape = shapeOf({l.grid[0], l.grid[1], l.grid[2]}, {l.block[0], l.block[1], l.block[2]}, l.shared);
     constexpr int kCooperative = 2, kCluster = 4;

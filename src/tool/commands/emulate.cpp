@@ -48,15 +48,17 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       "With --optimize its kernels run as ptxopt makes them, with --compare both ways, and all memory is compared\n"
       "after each launch.\n"
       "\n"
-      "Exit codes: 0 ok, 1 a comparison differs, 2 usage, or the program cannot be run. Others are those of the "
-      "program.",
+      "Exit codes: 0 ok, 1 a comparison differs, or a launch fails or is refused, 2 usage, or the program cannot "
+      "be "
+      "run.\n"
+      "Others are those of the program.",
       "ptxopt emulate");
   app.get_formatter()->column_width(34);
   app.footer(
       "Examples:\n"
       "  nvcc -cudart shared app.cu -o app && ptxopt emulate ./app\n"
       "  ptxopt emulate --compare ./app --size 64\n"
-      "  ptxopt emulate --optimize=\"-O2 --skip lsr\" ./app");
+      "  ptxopt emulate --optimize=\"-O2 --skip-pass lsr\" ./app");
   Settings& s = line.settings;
   app.add_option("--optimize", s.optimize, "optimize the kernels, with these options [-O2 --guard=off]")
       ->type_name("[=OPTIONS]")
@@ -66,7 +68,13 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       ->type_name("sm_XX");
   app.add_option("-j,--jobs", s.jobs, "blocks in parallel [as many as there are cores; with --compare 1]")
       ->type_name("N");
-  app.add_option("--max-steps", s.stepLimit, "stop a launch after so many warp instructions")->type_name("N");
+  app.add_option(
+         "--max-steps", s.stepLimit,
+         "stop a launch after so many warp instructions [none, but some block has to end within 1e9 of each core]")
+      ->type_name("N");
+  app.add_flag("--check-races", s.checksRaces, "fail at data races in shared and global memory");
+  app.add_flag("--lenient", s.isLenient,
+               "zeros for what kernels read outside of all memory, instead of an error; such reads are counted");
   app.add_option("--memory", line.memoryMiB, "of the device")
       ->type_name("MIB")
       ->check(CLI::Range(uint64_t{0}, kMostMiB))
@@ -121,12 +129,18 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   return true;
 }
 
-// Where the libraries lie: beside the tool in a build, under lib where it is installed. Empty where they are not.
-std::string standInFolder(const std::string& self) {
+// Where the libraries lie: beside the tool in a build, under lib where it is installed. Empty where they are not, with what
+// to do.
+std::string standInFolder(const std::string& self, std::string& missing) {
   std::error_code error;
   const fs::path beside = fs::path(self).parent_path();
   for (const fs::path& folder : {beside / "emulate", beside / PTXOPT_EMULATION_FOLDER})
     if (fs::exists(folder / "libcudart.so.13", error)) return fs::canonical(folder, error).string();
+  missing = "the stand-in for the CUDA libraries is not there; ";
+  missing +=
+      fs::exists(beside / "CMakeCache.txt", error)
+          ? fmt::format("build it: cmake --build '{}' --target ptxopt_emulation", beside.string())
+          : fmt::format("it is installed in '{}'", (beside / PTXOPT_EMULATION_FOLDER).lexically_normal().string());
   return {};
 }
 
@@ -142,11 +156,13 @@ std::string summary(const Totals& t, const Settings& s) {
   std::string out =
       fmt::format("ptxopt emulate: {} launch{} in {:.2f} s", t.launches, t.launches == 1 ? "" : "es", t.seconds);
   if (t.failed != 0) out += fmt::format(", {} failed", t.failed);
+  if (t.refused != 0) out += fmt::format(", {} more refused{}", t.refused, s.verbose ? "" : ", which -v explains");
   if (s.optimizes) out += fmt::format("; {} of {} modules optimized", t.changedModules, t.modules);
   if (t.notOptimized != 0) out += fmt::format(", {} could not be", t.notOptimized);
   if (s.compare)
-    out += t.different != 0 ? fmt::format("; {} launches compared, {} differ", t.compared, t.different)
-                            : fmt::format("; {} launches compared, equal", t.compared);
+    out += fmt::format("; {} launches compared, {}", t.compared,
+                       t.different != 0 ? fmt::format("{} differ", t.different) : "equal");
+  if (s.isLenient) out += fmt::format("; {} reads outside of all memory gave zeros", t.strayReads);
   if (t.missing != 0) out += fmt::format("; {} calls of what the stand-in does not have", t.missing);
   return out + '\n';
 }
@@ -161,10 +177,9 @@ int emulateCommand(int argc, char** argv) {
   std::error_code error;
   settings.tool = fs::read_symlink("/proc/self/exe", error).string();
   if (error) return fail(Status::Usage, "/proc/self/exe: " + error.message());
-  const std::string folder = standInFolder(settings.tool);
-  if (folder.empty())
-    return fail(Status::Usage,
-                "the stand-in for the CUDA libraries is not there; it is installed in lib/ptxopt/emulate");
+  std::string missing;
+  const std::string folder = standInFolder(settings.tool, missing);
+  if (folder.empty()) return fail(Status::Usage, missing);
   const std::string program = emulate::findProgram(line.command.front());
   if (program.empty()) return fail(Status::Usage, fmt::format("'{}' is no program", line.command.front()));
   if (emulate::readProgramFile(program).isStatic())
@@ -200,7 +215,9 @@ int emulateCommand(int argc, char** argv) {
   const Child child = runChild(line.command);
   if (!child.error.empty()) return fail(Status::Usage, fmt::format("'{}': {}", program, child.error));
   const Totals totals = readTotals(settings.totals);
-  if (settings.optimizes || settings.verbose || totals.missing != 0) print(stderr, summary(totals, settings));
+  const bool isBad = totals.failed + totals.refused + totals.different + totals.notOptimized != 0;
+  if (isBad || settings.optimizes || settings.verbose || settings.isLenient || totals.missing != 0)
+    print(stderr, summary(totals, settings));
   if (!line.record.empty()) {
     try {
       record::packFolder(settings.recordFolder, line.record);
@@ -210,7 +227,7 @@ int emulateCommand(int argc, char** argv) {
   }
   if (WIFEXITED(child.status)) {
     const int code = WEXITSTATUS(child.status);
-    return code == 0 && totals.different != 0 ? static_cast<int>(Status::CheckFailed) : code;
+    return code == 0 && isBad ? static_cast<int>(Status::CheckFailed) : code;
   }
   print(stderr, fmt::format("ptxopt emulate: the program ended by {}\n", child.describe()));
   return 128 + WTERMSIG(child.status);

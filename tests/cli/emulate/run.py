@@ -12,6 +12,7 @@ import concurrent.futures
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -134,21 +135,28 @@ def test_programs(tool, builder, names, whole, jobs):
 
 
 PLACE = r"^module-1\.ptx:\d+:\d+: error: "
+
+
+def summary(launches, more="", failed=0, refused=0):
+    return (f"ptxopt emulate: {launches} in [0-9.]+ s" + (f", {failed} failed" if failed else "") +
+            (f", {refused} more refused, which -v explains" if refused else "") + more + "\n")
+
+
 # The case, options, the exit code, the errors that the program sees, what is said.
 FAULTS = [
     ("plain", [], 0, "launch cudaSuccess wait cudaSuccess copy cudaSuccess 7", "^$"),
-    ("bounds", [], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress",
+    ("bounds", [], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress",
      PLACE + r"out-of-bounds: write of 4 bytes at .*'device memory' of 256 bytes.*\nst\.global\.u32 .*\n\^\n  in _Z5storePii, "
      r"thread \(0,0,0\) of block \(0,0,0\)"),
-    ("bounds", ["--optimize"], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress",
+    ("bounds", ["--optimize"], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress",
      r"^module-1\.optimized\.ptx:\d+:\d+: error: out-of-bounds"),
-    ("null", [], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", PLACE + "out-of-bounds"),
-    ("misaligned", [], 0, "launch cudaErrorMisalignedAddress wait cudaErrorMisalignedAddress", PLACE + "misaligned"),
-    ("assert", [], 0, "launch cudaErrorAssert wait cudaErrorAssert", PLACE + r"assertion: .*faults\.cu:\d+: .*it is not"),
-    ("trap", [], 0, "launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "trap"),
-    ("endless", ["--max-steps", "10000"], 0, "launch cudaErrorLaunchTimeout wait cudaErrorLaunchTimeout", "step-limit"),
-    ("freed", [], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", PLACE + "out-of-bounds"),
-    ("stays", [], 0, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress more cudaErrorIllegalAddress "
+    ("null", [], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", PLACE + "out-of-bounds"),
+    ("misaligned", [], 1, "launch cudaErrorMisalignedAddress wait cudaErrorMisalignedAddress", PLACE + "misaligned"),
+    ("assert", [], 1, "launch cudaErrorAssert wait cudaErrorAssert", PLACE + r"assertion: .*faults\.cu:\d+: .*it is not"),
+    ("trap", [], 1, "launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "trap"),
+    ("endless", ["--max-steps", "10000"], 1, "launch cudaErrorLaunchTimeout wait cudaErrorLaunchTimeout", "step-limit"),
+    ("freed", [], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", PLACE + "out-of-bounds"),
+    ("stays", [], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress more cudaErrorIllegalAddress "
      "again cudaErrorIllegalAddress reset cudaSuccess last cudaSuccess", PLACE),
     ("twice", [], 0, "free cudaSuccess free cudaErrorInvalidValue", "^$"),
     ("twice", ["-v"], 0, "free cudaSuccess free cudaErrorInvalidValue",
@@ -156,19 +164,44 @@ FAULTS = [
     ("inside", [], 0, "free cudaErrorInvalidValue", "^$"),
     ("copy", [], 0, "copy cudaErrorInvalidValue", "^$"),
     ("symbol", [], 0, "symbol cudaErrorInvalidSymbol", "^$"),
-    ("kernel", [], 0, "kernel cudaErrorInvalidDeviceFunction", "^$"),
+    ("kernel", [], 1, "kernel cudaErrorInvalidDeviceFunction", r"\A" + summary("0 launches", refused=1) + r"\Z"),
     ("heap", [], 0, "limit cudaErrorMemoryAllocation", "the program asks for more memory for malloc in kernels: --heap 100$"),
     ("heap", ["--heap", "100"], 0, "limit cudaSuccess", "^$"),
-    ("shape", [], 0, "launch cudaErrorInvalidConfiguration wait cudaSuccess launch cudaErrorInvalidConfiguration wait cudaSuccess "
+    ("shape", [], 1, "launch cudaErrorInvalidConfiguration wait cudaSuccess launch cudaErrorInvalidConfiguration wait cudaSuccess "
      "launch cudaErrorLaunchOutOfResources wait cudaSuccess launch cudaErrorInvalidValue wait cudaSuccess "
-     "launch cudaSuccess wait cudaSuccess", "^$"),
-    ("wraps", [], 0, "launch cudaErrorInvalidConfiguration wait cudaSuccess copy cudaErrorInvalidPitchValue "
+     "launch cudaSuccess wait cudaSuccess", r"\A" + summary("1 launch", refused=4) + r"\Z"),
+    ("shape", ["-v"], 1, "launch cudaErrorInvalidConfiguration wait cudaSuccess launch cudaErrorInvalidConfiguration wait cudaSuccess "
+     "launch cudaErrorLaunchOutOfResources wait cudaSuccess launch cudaErrorInvalidValue wait cudaSuccess "
+     "launch cudaSuccess wait cudaSuccess", "cudaLaunchKernel: cudaErrorInvalidConfiguration: a grid or block of size 0"),
+    ("shape", ["--compare"], 1, "launch cudaErrorInvalidConfiguration wait cudaSuccess launch cudaErrorInvalidConfiguration "
+     "wait cudaSuccess launch cudaErrorLaunchOutOfResources wait cudaSuccess launch cudaErrorInvalidValue wait cudaSuccess "
+     "launch cudaSuccess wait cudaSuccess", "4 more refused, which -v explains; .*; 1 launches compared, equal$"),
+    ("wraps", [], 1, "launch cudaErrorInvalidConfiguration wait cudaSuccess copy cudaErrorInvalidPitchValue "
      "set cudaErrorInvalidValue pitch cudaErrorMemoryAllocation pitch cudaErrorInvalidValue box cudaErrorInvalidValue "
-     "error cudaErrorInvalidValue launch cudaSuccess wait cudaSuccess", "^$"),
-    ("cluster", [], 0, "zero cudaErrorInvalidClusterSize huge cudaErrorInvalidClusterSize launch cudaSuccess wait cudaSuccess", "^$"),
+     "error cudaErrorInvalidValue launch cudaSuccess wait cudaSuccess", r"\A" + summary("1 launch", refused=1) + r"\Z"),
+    ("cluster", [], 1, "zero cudaErrorInvalidClusterSize huge cudaErrorInvalidClusterSize launch cudaSuccess wait cudaSuccess",
+     r"\A" + summary("1 launch", refused=2) + r"\Z"),
     # What a kernel printed before it failed is not lost.
-    ("says", [], 0, "said 0 launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "trap"),
-    ("says", ["--compare"], 0, "said 0 launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "trap"),
+    ("says", [], 1, "said 0 launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "trap"),
+    ("says", ["--compare"], 1, "said 0 launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "trap"),
+    ("race", [], 0, "launch cudaSuccess wait cudaSuccess", "^$"),
+    ("race", ["--check-races"], 1, "launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "race: "),
+    ("race", ["--check-races", "--compare"], 1, "launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "race: "),
+    ("global race", ["--check-races"], 1, "launch cudaErrorLaunchFailure wait cudaErrorLaunchFailure", PLACE + "race: "),
+    ("plain", ["--check-races"], 0, "launch cudaSuccess wait cudaSuccess copy cudaSuccess 7", "^$"),
+    ("before", [], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", PLACE +
+     "out-of-bounds: read of 4 bytes at .*; 8 bytes before 'device memory' of 4096 bytes at 0x"),
+    ("behind", [], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", PLACE +
+     "out-of-bounds: read of 4 bytes at .* 4096 bytes after the beginning of 'device memory' of 4096 bytes at 0x"),
+    ("before", ["--lenient"], 0, "launch cudaSuccess wait cudaSuccess 5 0 0 0",
+     r"\A" + summary("1 launch", "; 1 reads outside of all memory gave zeros") + r"\Z"),
+    ("behind", ["--lenient", "--compare"], 0, "launch cudaSuccess wait cudaSuccess 5 0 0 0",
+     "1 launches compared, equal; 1 reads outside of all memory gave zeros$"),
+    # Inside is what is there.
+    ("partly", ["--lenient"], 0, "launch cudaSuccess wait cudaSuccess 1010101 1010101 0 0", "; 1 reads outside"),
+    ("atomic", ["--lenient"], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", "out-of-bounds: atomic access"),
+    ("bounds", ["--lenient"], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", "out-of-bounds: write"),
+    ("after", [], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress " * 2, summary("1 launch", failed=1, refused=1)),
     ("missing", [], 0, "first cudaErrorNotSupported second cudaErrorNotSupported",
      r"^ptxopt emulate: the program calls cudaIpcGetMemHandle, which the stand-in does not have\n"
      r"ptxopt emulate: 0 launches .*; 2 calls of what the stand-in does not have$"),
@@ -238,14 +271,23 @@ def test_options(tool, builder, work):
     done = emulate(tool, "--keep", keep, "--optimize", "-v", program, "plain")
     tests.check((keep / "module-1.ptx").exists() and (keep / "module-1.optimized.ptx").exists(), f"--keep: {done.stderr}")
     tests.check(re.search(r"launch 1, store\(int\*, int\)<<<\S+, \S+>>>: \d", done.stderr), f"-v: {done.stderr}")
-    for options in (["-j", "1"], ["--arch", "sm_90"], ["--optimize=-O1"], ["--optimize=-O2 --skip lsr"], ["--memory", "1"], ["--"]):
+    for options in (["-j", "1"], ["--arch", "sm_90"], ["--optimize=-O1"], ["--optimize=-O2 --skip-pass lsr"], ["--memory", "1"], ["--"]):
         done = emulate(tool, *options, program, "plain")
         tests.check(done.returncode == 0 and done.stdout.endswith("7\n"), f"{options}: {done.returncode} {done.stderr}")
+    # Without the stand-in, the message says where it is to come from.
+    alone = work / "alone"
+    alone.mkdir()
+    shutil.copy(tool, alone / "ptxopt")
+    done = emulate(alone / "ptxopt", program, "plain")
+    tests.check(done.returncode == 2 and "it is installed in" in done.stderr, f"no stand-in: {done.stderr}")
+    (alone / "CMakeCache.txt").touch()
+    done = emulate(alone / "ptxopt", program, "plain")
+    tests.check(done.returncode == 2 and f"cmake --build '{alone}' --target ptxopt_emulation" in done.stderr, f"a build: {done.stderr}")
     done = emulate(tool, "--profile", program, "plain")
     tests.check(done.stdout.endswith("7\n") and re.search(r"^ +1 +\d\.\d{3} +\d+ +\d+ +\d+  store\(int\*, int\)$", done.stderr, re.M),
                 f"--profile: {done.stdout} {done.stderr}")
     done = emulate(tool, "--optimize=--no-such", program, "plain")
-    tests.check("is not optimized" in done.stderr and done.stdout.endswith("7\n"), f"wrong options: {done.stderr}")
+    tests.check(done.returncode == 1 and "is not optimized" in done.stderr and done.stdout.endswith("7\n"), f"wrong options: {done.stderr}")
     return tests
 
 

@@ -23,6 +23,17 @@ __global__ void shared(int* p) {
   values[threadIdx.x] = *p;
   *p = values[0];
 }
+// The first threads of two warps write what all threads then read.
+__global__ void races(int* p) {
+  __shared__ int last;
+  if (threadIdx.x % 32 == 0) last = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  p[threadIdx.x] = last;
+}
+__global__ void racesInGlobal(int* p) { p[(threadIdx.x + 1) % 64] = p[threadIdx.x] + 1; }
+__global__ void reads(const int* from, int* to) { *to = 5 + *from; }
+__global__ void readsFour(const int4* from, int4* to) { to[0] = from[1]; }
+__global__ void adds(int* p) { atomicAdd(p, 1); }
 void notAKernel() {}
 
 void say(const char* what, cudaError_t e) { std::printf("%s %s\n", what, cudaGetErrorName(e)); }
@@ -46,6 +57,27 @@ int main(int count, char** words) {
   if (is("assert")) asserts<<<1, 1>>>(p), sayLaunch();
   if (is("trap")) traps<<<1, 1>>>(), sayLaunch();
   if (is("endless")) endless<<<1, 1>>>(p), sayLaunch();
+  if (is("race")) races<<<1, 64>>>(p), sayLaunch();
+  if (is("global race")) racesInGlobal<<<1, 64>>>(p), sayLaunch();
+  if (is("before") || is("behind") || is("partly") || is("atomic")) {
+    int values[4] = {};
+    int* buffer;
+    const bool isPartly = is("partly");
+    cudaMalloc(&buffer, isPartly ? 24 : 4096);
+    cudaMemset(buffer, 1, isPartly ? 24 : 4096);
+    if (isPartly)
+      readsFour<<<1, 1>>>(reinterpret_cast<int4*>(buffer), reinterpret_cast<int4*>(p)), sayLaunch();
+    else if (is("atomic"))
+      adds<<<1, 1>>>(buffer + 1024), sayLaunch();
+    else
+      reads<<<1, 1>>>(is("before") ? buffer - 2 : buffer + 1024, p), sayLaunch();
+    if (cudaMemcpy(values, p, sizeof values, cudaMemcpyDeviceToHost) == cudaSuccess)
+      std::printf("%x %x %x %x\n", values[0], values[1], values[2], values[3]);
+  }
+  if (is("after")) {  // a launch after one that failed
+    store<<<1, 1>>>(p, 64), sayLaunch();
+    store<<<1, 1>>>(p, 0), sayLaunch();
+  }
   if (is("freed")) {
     cudaFree(p);
     store<<<1, 1>>>(p, 0), sayLaunch();
