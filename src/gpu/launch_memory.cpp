@@ -64,6 +64,7 @@ LaunchMemory::LaunchMemory(const Driver& driver, const record::Archive& archive,
       workspace_(record::workspaceOf(launch)),
       parts_(classify()),
       fixed_(driver, placesOf(launch, [&](std::size_t i) { return parts_[i] == Part::Placed; })) {
+  archive.needAffordable(launch);
   const bool hasResult =
       std::none_of(launch.memory.begin(), launch.memory.end(), [](const auto& m) { return m.after.empty(); });
   for (std::size_t i = 0; i < launch.memory.size(); ++i) {

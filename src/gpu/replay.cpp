@@ -155,13 +155,13 @@ class Run {
   std::string undetermined_;
 };
 
-Result replayHere(const std::string& path, const record::RecordedLaunch& launch, const Module& module,
-                  const std::vector<Image>& images, const ReplayOptions& options) {
+Result replayHere(const std::string& path, uint64_t mostBytes, const record::RecordedLaunch& launch,
+                  const Module& module, const std::vector<Image>& images, const ReplayOptions& options) {
   const auto because = [](Outcome outcome, const std::exception& e) {
     return Result{outcome, e.what(), {}, false, {}, std::nullopt};
   };
   try {
-    const record::Archive archive(path);
+    const record::Archive archive(path, mostBytes);
     return Run(archive, launch, module, images, options).run();
   } catch (const NoDriver& e) {
     return because(Outcome::NoDriver, e);
@@ -183,9 +183,9 @@ const char* nameOf(Outcome outcome) { return kOutcomes[static_cast<int>(outcome)
 Result replayOnGpu(const record::Archive& archive, const record::RecordedLaunch& launch, const Module& module,
                    const std::vector<Image>& images, const ReplayOptions& options) {
   std::string error;
-  const json answer =
-      inChild([&] { return resultJson(replayHere(archive.path(), launch, module, images, options)); },
-              options.limitSeconds, error);
+  const json answer = inChild(
+      [&] { return resultJson(replayHere(archive.path(), archive.mostBytes(), launch, module, images, options)); },
+      options.limitSeconds, error);
   if (answer.is_null()) return {Outcome::Failed, error, {}, false, {}, std::nullopt};
   return resultOfJson(answer);
 }

@@ -4,11 +4,15 @@
 #include <minizip/unzip.h>
 #include <minizip/zip.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <set>
+
+#include "record/limits.h"
 
 namespace ptxopt::record {
 namespace {
@@ -18,32 +22,6 @@ namespace fs = std::filesystem;
 constexpr const char* kManifest = "record.json";
 constexpr int kLevel = 4;               // of deflate: most of the gain, a third of the time of the best
 constexpr unsigned kPiece = 16u << 20;  // bytes a call: the library counts in 32 bits
-constexpr uint64_t kMostManifest = uint64_t{1} << 30;
-
-std::string readEntry(unzFile file, const std::string& path, const std::string& name) {
-  const auto bad = [&](const char* why) { return RecordError(fmt::format("'{}': {}: {}", path, name, why)); };
-  unz_file_info64 info;
-  if (unzLocateFile(file, name.c_str(), 1) != UNZ_OK ||
-      unzGetCurrentFileInfo64(file, &info, nullptr, 0, nullptr, 0, nullptr, 0) != UNZ_OK)
-    throw bad("it is not in the record");
-  if (name == kManifest && info.uncompressed_size > kMostManifest) throw bad("it is too large");
-  if (unzOpenCurrentFile(file) != UNZ_OK) throw bad("it cannot be read");
-  // As much memory as there are bytes, whatever the file says.
-  std::string bytes;
-  while (bytes.size() < info.uncompressed_size) {
-    const std::size_t at = bytes.size();
-    bytes.resize(at + std::min<uint64_t>(kPiece, info.uncompressed_size - at));
-    const int n = unzReadCurrentFile(file, bytes.data() + at, static_cast<unsigned>(bytes.size() - at));
-    if (n <= 0) {
-      unzCloseCurrentFile(file);
-      throw bad("it is cut short");
-    }
-    bytes.resize(at + static_cast<std::size_t>(n));
-  }
-  if (unzCloseCurrentFile(file) != UNZ_OK) throw bad("its checksum is wrong");
-  return bytes;
-}
-
 void writeEntry(zipFile file, const std::string& name, std::string_view bytes) {
   const zip_fileinfo info{};
   const bool isLarge = bytes.size() >= UINT32_MAX;
@@ -73,15 +51,18 @@ void needWritable(const std::string& path) {
   std::remove(temporary.c_str());
 }
 
-Archive::Archive(const std::string& path) : path_(path), file_(unzOpen64(path.c_str())) {
-  if (file_ == nullptr) {
-    std::FILE* const there = std::fopen(path.c_str(), "rb");
-    const std::string why = there != nullptr ? "it is no launch record" : std::strerror(errno);
-    if (there != nullptr) std::fclose(there);
-    throw RecordError(fmt::format("'{}': {}", path, why));
-  }
+Archive::Archive(const std::string& path, uint64_t mostBytes) : path_(path), mostBytes_(mostBytes) {
+  std::error_code error;
+  const bool isFile = fs::is_regular_file(path, error);  // not a pipe, which would be waited for
+  if (isFile) file_ = unzOpen64(path.c_str());
+  if (file_ == nullptr)
+    throw RecordError(fmt::format("'{}': {}", path, error ? error.message() : "it is not a launch record"));
+  if (mostBytes_ == 0) mostBytes_ = std::max(kAlwaysContentBytes, kMostInflation * fs::file_size(path, error));
   try {
-    record_ = recordOfJson(readEntry(file_, path, kManifest));
+    readEntries();
+    const uint64_t most =
+        std::min(kMostManifestBytes, kAlwaysManifestBytes + kMostInflation * entry(kManifest).compressed);
+    record_ = recordOfJson(bytesOf(kManifest, most));
   } catch (const RecordError& e) {
     unzClose(file_);
     const std::string why = e.what();
@@ -91,18 +72,75 @@ Archive::Archive(const std::string& path) : path_(path), file_(unzOpen64(path.c_
 
 Archive::~Archive() { unzClose(file_); }
 
+void Archive::readEntries() {
+  std::array<char, 64> name;  // all that is ever asked for is shorter
+  std::size_t count = 0;
+  for (int at = unzGoToFirstFile(file_); at == UNZ_OK; at = unzGoToNextFile(file_)) {
+    unz_file_info64 info;
+    unz64_file_pos place;
+    if (++count > kMostEntries) throw RecordError(fmt::format("it has more than {} entries", kMostEntries));
+    if (unzGetCurrentFileInfo64(file_, &info, name.data(), name.size(), nullptr, 0, nullptr, 0) != UNZ_OK ||
+        unzGetFilePos64(file_, &place) != UNZ_OK)
+      throw RecordError("its list of entries cannot be read");
+    if (info.size_filename >= name.size()) continue;
+    entries_.try_emplace(
+        std::string(name.data(), info.size_filename),
+        Entry{place.pos_in_zip_directory, place.num_of_file, info.uncompressed_size, info.compressed_size});
+  }
+}
+
+const Archive::Entry& Archive::entry(const std::string& name) const {
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) throw RecordError(fmt::format("'{}': {}: it is not in the record", path_, name));
+  return found->second;
+}
+
+std::string Archive::bytesOf(const std::string& name, uint64_t most) const {
+  const Entry& e = entry(name);
+  const auto bad = [&](std::string_view why) { return RecordError(fmt::format("'{}': {}: {}", path_, name, why)); };
+  if (e.size > most)
+    throw bad(
+        fmt::format("it has {} bytes, {} of them in the file; at most {} are read", e.size, e.compressed, most));
+  const unz64_file_pos place{e.place, e.number};
+  if (unzGoToFilePos64(file_, &place) != UNZ_OK || unzOpenCurrentFile(file_) != UNZ_OK)
+    throw bad("it cannot be read");
+  // As much memory as there are bytes, whatever the file says.
+  std::string bytes;
+  while (bytes.size() < e.size) {
+    const std::size_t at = bytes.size();
+    bytes.resize(at + std::min<uint64_t>(kPiece, e.size - at));
+    const int n = unzReadCurrentFile(file_, bytes.data() + at, static_cast<unsigned>(bytes.size() - at));
+    if (n <= 0) {
+      unzCloseCurrentFile(file_);
+      throw bad("it is cut short");
+    }
+    bytes.resize(at + static_cast<std::size_t>(n));
+  }
+  if (unzCloseCurrentFile(file_) != UNZ_OK) throw bad("its checksum is wrong");
+  return bytes;
+}
+
 std::string Archive::content(const std::string& digest) const {
-  std::string bytes = readEntry(file_, path_, digest);
+  std::string bytes = bytesOf(digest, mostBytes_);
   if (digestOf(bytes) != digest) throw RecordError(fmt::format("'{}': {}: it has other bytes", path_, digest));
   return bytes;
 }
 
 uint64_t Archive::sizeOf(const std::string& digest) const {
-  unz_file_info64 info;
-  if (unzLocateFile(file_, digest.c_str(), 1) != UNZ_OK ||
-      unzGetCurrentFileInfo64(file_, &info, nullptr, 0, nullptr, 0, nullptr, 0) != UNZ_OK)
-    return 0;
-  return info.uncompressed_size;
+  const auto found = entries_.find(digest);
+  return found != entries_.end() ? found->second.size : 0;
+}
+
+void Archive::needAffordable(const RecordedLaunch& launch) const {
+  uint64_t bytes = 0;
+  bool isTooMuch = false;
+  for (const RecordedMemory& m : launch.memory) isTooMuch |= __builtin_add_overflow(bytes, m.size, &bytes);
+  bytes = std::max(bytes, launch.heapSize);
+  if (isTooMuch || bytes > mostBytes_)
+    throw RecordError(
+        fmt::format("'{}': a launch of {} has {} MiB of memory, more than the {} MiB that a record of this "
+                    "size may have; --max-memory allows more",
+                    path_, launch.kernel, isTooMuch ? UINT64_MAX >> 20 : (bytes >> 20) + 1, mostBytes_ >> 20));
 }
 
 void writeArchive(const std::string& name, const Record& record,

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "record/archive.h"
+#include "record/limits.h"
 
 namespace ptxopt::record {
 namespace {
@@ -26,7 +26,13 @@ void writeWhole(const std::string& path, std::string_view bytes) {
   if (!out || error) throw RecordError(fmt::format("'{}' cannot be written", path));
 }
 
-std::string readWhole(const std::string& path) {
+// A regular file, not a link: the folder may come from somebody else.
+std::string readWhole(const std::string& path, uint64_t most) {
+  std::error_code error;
+  if (!fs::is_regular_file(fs::symlink_status(path, error)))
+    throw RecordError(fmt::format("'{}': {}", path, error ? error.message() : "it is not a regular file"));
+  if (const uint64_t size = fs::file_size(path, error); error || size > most)
+    throw RecordError(fmt::format("'{}' has {} bytes; at most {} are read", path, size, most));
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
@@ -50,9 +56,7 @@ std::string FolderWriter::keep(std::string_view bytes) {
 
 uint64_t FolderWriter::addModule(std::string_view name, std::string_view text) {
   modules_.push_back({std::string(name), keep(text)});
-  nlohmann::json list = nlohmann::json::array();
-  for (const RecordedModule& m : modules_) list.push_back({{"name", m.name}, {"text", m.text}});
-  writeWhole(path_ + '/' + kModules, list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  writeWhole(path_ + '/' + kModules, toJson(modules_));
   return modules_.size() - 1;
 }
 
@@ -70,15 +74,31 @@ Record readFolder(const std::string& folder) {
   }
   if (launches.empty()) return record;
   std::sort(launches.begin(), launches.end());
-  for (const nlohmann::json& m : nlohmann::json::parse(readWhole(folder + '/' + kModules)))
-    record.modules.push_back({m.at("name").get<std::string>(), m.at("text").get<std::string>()});
-  for (const std::string& file : launches) record.launches.push_back(launchOfJson(readWhole(file)));
+  if (launches.size() > kMostLaunches)
+    throw RecordError(fmt::format("it has more than {} launches", kMostLaunches));
+  const auto named = [](const std::string& file, auto&& read) {
+    try {
+      return read(readWhole(file, kMostManifestBytes));
+    } catch (const RecordError& e) {
+      const std::string why = e.what();
+      throw RecordError(why.starts_with('\'') ? why : fmt::format("'{}': {}", file, why));
+    }
+  };
+  record.modules = named(folder + '/' + kModules, modulesOfJson);
+  for (const std::string& file : launches) {
+    record.launches.push_back(named(file, launchOfJson));
+    if (record.launches.back().module >= record.modules.size())
+      throw RecordError(fmt::format("'{}': there is no module {}", file, record.launches.back().module));
+  }
   return record;
 }
 
 void packFolder(const std::string& folder, const std::string& path) {
-  writeArchive(path, readFolder(folder),
-               [&](const std::string& digest) { return readWhole(folder + '/' + digest); });
+  writeArchive(path, readFolder(folder), [&](const std::string& digest) {
+    std::string bytes = readWhole(folder + '/' + digest, UINT64_MAX);
+    if (digestOf(bytes) != digest) throw RecordError(fmt::format("'{}/{}': it has other bytes", folder, digest));
+    return bytes;
+  });
 }
 
 }  // namespace ptxopt::record

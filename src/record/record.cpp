@@ -5,8 +5,11 @@
 #include <xxhash.h>
 
 #include <concepts>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+
+#include "record/limits.h"
 
 namespace ptxopt::record {
 namespace {
@@ -93,6 +96,12 @@ std::vector<std::pair<uint64_t, uint64_t>> usedOfJson(const json& j, uint64_t he
   return used;
 }
 
+json modulesJson(const std::vector<RecordedModule>& modules) {
+  json list = json::array();
+  for (const RecordedModule& m : modules) list.push_back({{"name", m.name}, {"text", m.text}});
+  return list;
+}
+
 json launchJson(const RecordedLaunch& l) {
   json textures = json::array();
   for (const RecordedTexture& t : l.textures) textures.push_back(textureJson(t));
@@ -138,12 +147,22 @@ RecordedLaunch launchOf(const json& j) {
   l.hasTextures = j.value("textures", false);
   if (j.contains("bindings"))
     for (const json& t : j.at("bindings")) l.textures.push_back(textureOf(t));
-  for (const json& m : j.at("memory"))
+  for (const json& m : j.at("memory")) {
     l.memory.push_back({m.at("name").get<std::string>(), numberOf<uint64_t>(m.at("address")),
                         numberOf<uint64_t>(m.at("size")), m.at("readOnly").get<bool>(),
                         m.at("variable").get<bool>(), numberOf<uint64_t>(m.at("alias")),
                         m.at("before").get<std::string>(), m.at("after").get<std::string>()});
+    const RecordedMemory& made = l.memory.back();
+    if (!isDigest(made.before) || (!made.after.empty() && !isDigest(made.after)))
+      throw RecordError(fmt::format("the bytes of '{}' are not called by a digest", made.name));
+  }
   return l;
+}
+
+RecordedModule moduleOf(const json& j) {
+  RecordedModule m{j.at("name").get<std::string>(), j.at("text").get<std::string>()};
+  if (!isDigest(m.text)) throw RecordError("the text of a module is not called by a digest");
+  return m;
 }
 
 // What is wrong with JSON, as a RecordError.
@@ -156,6 +175,84 @@ auto reading(F&& f) {
   } catch (const std::logic_error& e) {  // of std::stoul
     throw RecordError(e.what());
   }
+}
+
+// What `take` gets of a text: the elements of the lists that keys of the outermost object hold, as soon as they end. Where it
+// returns true they are gone then.
+using Take = std::function<bool(const std::string& key, const json& element)>;
+
+// Makes JSON values, within the limits.
+class Reader final : public nlohmann::json_sax<json> {
+ public:
+  explicit Reader(Take take) : take_(std::move(take)) {}
+  json& root() { return root_; }
+
+  bool null() override { return add({}); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }  // not in text
+  bool start_object(std::size_t) override { return open(json::object()); }
+  bool start_array(std::size_t) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    count();
+    keys_[open_.size() - 1] = std::move(name);
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception& e) override {
+    throw RecordError(e.what());
+  }
+
+ private:
+  void count() {
+    if (++values_ > kMostValues)
+      throw RecordError(fmt::format("its JSON has more than {} values in one part", kMostValues));
+  }
+  json& place(json value) {
+    count();
+    if (open_.empty()) return root_ = std::move(value);
+    json& holder = *open_.back();
+    if (holder.is_array()) return holder.emplace_back(std::move(value));
+    return holder[keys_[open_.size() - 1]] = std::move(value);
+  }
+  bool add(json value) {
+    place(std::move(value));
+    end();
+    return true;
+  }
+  bool open(json value) {
+    if (open_.size() == kMostDepth) throw RecordError(fmt::format("its JSON is nested deeper than {}", kMostDepth));
+    open_.push_back(&place(std::move(value)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    end();
+    return true;
+  }
+  // A value has ended.
+  void end() {
+    if (!take_ || open_.size() != 2 || !open_[0]->is_object() || !open_[1]->is_array()) return;
+    if (!take_(keys_[0], open_[1]->back())) return;
+    open_[1]->erase(open_[1]->size() - 1);
+    values_ = 0;
+  }
+
+  Take take_;
+  json root_;
+  std::vector<json*> open_;  // what has not ended, the outermost first
+  std::array<std::string, kMostDepth> keys_;
+  std::size_t values_ = 0;
+};
+
+json parsed(std::string_view text, Take take = {}) {
+  Reader reader(std::move(take));
+  json::sax_parse(text, &reader);
+  return std::move(reader.root());
 }
 
 }  // namespace
@@ -173,12 +270,19 @@ std::string digestOf(std::string_view bytes) {
   return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
 
+// Only such a name is ever looked for in a zip file or a folder.
+bool isDigest(std::string_view name) {
+  return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 std::string toJson(const Record& record) {
-  json modules = json::array(), launches = json::array();
-  for (const RecordedModule& m : record.modules) modules.push_back({{"name", m.name}, {"text", m.text}});
+  json launches = json::array();
   for (const RecordedLaunch& l : record.launches) launches.push_back(launchJson(l));
-  return json{{"format", kFormat}, {"version", kFormatVersion}, {"modules", modules}, {"launches", launches}}.dump(
-             1, ' ', false, json::error_handler_t::replace) +
+  return json{{"format", kFormat},
+              {"version", kFormatVersion},
+              {"modules", modulesJson(record.modules)},
+              {"launches", launches}}
+             .dump(1, ' ', false, json::error_handler_t::replace) +
          '\n';
 }
 
@@ -186,21 +290,40 @@ std::string toJson(const RecordedLaunch& launch) {
   return launchJson(launch).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string toJson(const std::vector<RecordedModule>& modules) {
+  return modulesJson(modules).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 RecordedLaunch launchOfJson(std::string_view text) {
-  return reading([&] { return launchOf(json::parse(text)); });
+  return reading([&] { return launchOf(parsed(text)); });
+}
+
+std::vector<RecordedModule> modulesOfJson(std::string_view text) {
+  return reading([&] {
+    std::vector<RecordedModule> modules;
+    for (const json& m : parsed(text)) modules.push_back(moduleOf(m));
+    return modules;
+  });
 }
 
 Record recordOfJson(std::string_view text) {
   return reading([&] {
-    const json j = json::parse(text);
-    if (j.value("format", "") != kFormat) throw RecordError("it is no launch record");
+    Record record;
+    const auto add = [](auto& list, std::size_t most, const char* what, auto&& element) {
+      if (list.size() == most) throw RecordError(fmt::format("it has more than {} {}", most, what));
+      list.push_back(std::move(element));
+    };
+    const json j = parsed(text, [&](const std::string& key, const json& element) {
+      if (key == "modules") add(record.modules, kMostModules, "modules", moduleOf(element));
+      if (key == "launches") add(record.launches, kMostLaunches, "launches", launchOf(element));
+      return key == "modules" || key == "launches";
+    });
+    if (j.value("format", "") != kFormat) throw RecordError("it is not a launch record");
     const auto version = numberOf<uint32_t>(j.at("version"));
     if (version != kFormatVersion)
       throw RecordError(fmt::format("it has format version {}; this ptxopt reads {}", version, kFormatVersion));
-    Record record;
-    for (const json& m : j.at("modules"))
-      record.modules.push_back({m.at("name").get<std::string>(), m.at("text").get<std::string>()});
-    for (const json& l : j.at("launches")) record.launches.push_back(launchOf(l));
+    if (!j.at("modules").is_array() || !j.at("launches").is_array())
+      throw RecordError("it has no list of modules and launches");
     for (const RecordedLaunch& l : record.launches)
       if (l.module >= record.modules.size()) throw RecordError(fmt::format("there is no module {}", l.module));
     return record;

@@ -88,11 +88,14 @@ struct Record {
 
 // 32 hexadecimal digits.
 std::string digestOf(std::string_view bytes);
+bool isDigest(std::string_view name);
 
 std::string toJson(const Record& record);
 std::string toJson(const RecordedLaunch& launch);
-// Throws RecordError.
+std::string toJson(const std::vector<RecordedModule>& modules);
+// Within the limits of record/limits.h, whatever the text; a launch is read at a time. Throws RecordError.
 Record recordOfJson(std::string_view json);
 RecordedLaunch launchOfJson(std::string_view json);
+std::vector<RecordedModule> modulesOfJson(std::string_view json);
 
 }  // namespace ptxopt::record

@@ -27,6 +27,7 @@ std::string contentOf(const Archive& archive, const RecordedMemory& m, const std
 Replayed replay(const Archive& archive, const RecordedLaunch& launch, const Module& ptx,
                 const ReplayOptions& options) {
   if (launch.hasTextures) throw RecordError("the launch had textures or surfaces, which were not recorded");
+  archive.needAffordable(launch);
   const auto device = std::make_shared<exec::DeviceMemory>(launch.heapSize);
   exec::GlobalMemory& memory = device->global;
   Replayed result;
@@ -106,6 +107,7 @@ std::optional<std::string> firstDifference(const RecordedLaunch& launch, const s
 }
 
 std::optional<std::vector<std::string>> recordedResult(const Archive& archive, const RecordedLaunch& launch) {
+  archive.needAffordable(launch);
   std::vector<std::string> result;
   for (const RecordedMemory& m : launch.memory) {
     if (m.after.empty()) return std::nullopt;

@@ -23,9 +23,18 @@ uint64_t numberOf(std::string_view text) {
 
 }  // namespace
 
+CLI::Option* RecordMemory::addTo(CLI::App& app) {
+  return app
+      .add_option("--max-memory", mib,
+                  "the memory that a recorded launch may have [64 MiB, or 250 times the file if that is more]")
+      ->type_name("MIB")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24));
+}
+
 void LaunchList::addTo(CLI::App& app) {
   app.add_option("--launch", launches, "only these, from 1: 3,5-7")->type_name("LIST");
   app.add_option("--kernel", kernel, "only launches of this kernel")->type_name("NAME");
+  memory.addTo(app);
 }
 
 std::vector<bool> LaunchList::chosen(const record::Record& record) const {

@@ -80,7 +80,7 @@ std::string bytesText(uint64_t bytes) {
 }
 
 int info(const RecordLine& line) {
-  const Archive archive(line.file);
+  const Archive archive(line.file, line.chosen.memory.bytes());
   const Record& record = archive.record();
   const std::vector<bool> wanted = line.chosen.chosen(record);
   print(stdout,
@@ -106,7 +106,7 @@ int info(const RecordLine& line) {
 }
 
 int cut(const RecordLine& line) {
-  const Archive archive(line.file);
+  const Archive archive(line.file, line.chosen.memory.bytes());
   const std::vector<bool> wanted = line.chosen.chosen(archive.record());
   Record kept;
   std::vector<std::optional<uint64_t>> places(archive.record().modules.size());
@@ -126,7 +126,7 @@ int cut(const RecordLine& line) {
 }
 
 int facts(const RecordLine& line) {
-  const Archive archive(line.file);
+  const Archive archive(line.file, line.chosen.memory.bytes());
   const std::string text = factsOfLaunches(archive, line.chosen.chosen(archive.record()));
   std::string error;
   return writeFiles({{line.output, text}}, error) ? 0 : fail(Status::Usage, error);

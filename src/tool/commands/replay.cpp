@@ -178,7 +178,7 @@ int replayCommand(int argc, char** argv) {
   int exitCode = 0;
   if (!readReplayLine(argc, argv, line, exitCode)) return exitCode;
   try {
-    const Archive archive(line.file);
+    const Archive archive(line.file, line.chosen.memory.bytes());
     const std::vector<bool> wanted = line.chosen.chosen(archive.record());
     Texts texts(line, archive);
     if (!line.gpu.isAsked) return replayHere(line, archive, wanted, texts);

@@ -85,6 +85,7 @@ void TuneGpuLine::addTo(CLI::App& app) {
   app.add_option("--launch", launches, "only these launches of the record: 3,5-7")
       ->type_name("LIST")
       ->group(kGroup);
+  memory.addTo(app)->group(kGroup);
   app.add_option("--seed", seed, "of random buffers [0]")->type_name("N")->group(kGroup);
   app.add_option(
          "--inputs", inputs,
@@ -110,6 +111,7 @@ std::string TuneGpuLine::whatIsWrong(const CLI::App& app) const {
     return {};
   }
   if (isAsked() && !launches.empty()) return "--launch needs --records";
+  if (isAsked() && memory.mib != 0) return "--max-memory needs --records";
   if (isAsked()) return grid.empty() || block.empty() ? "--measure gpu needs --grid and --block, or --records" : "";
   for (const CLI::Option* o : app.get_options())
     if (o->get_group() == kGroup && o->count() != 0) return fmt::format("{} needs --measure gpu", o->get_name());
@@ -120,7 +122,7 @@ std::optional<DeviceBench> TuneGpuLine::benchOfRecords(std::string_view text, co
                                                        const std::string& architecture, std::string& error) const {
   RecordBenchSettings settings;
   settings.file = records;
-  settings.launches = {launches, kernel};
+  settings.launches = {launches, kernel, memory};
   settings.replay.timing.seconds = seconds;
   if (options.ptxas.timeoutSeconds > 0)
     settings.replay.limitSeconds =

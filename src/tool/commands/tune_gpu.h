@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tool/commands/launch_list.h"
 #include "tune/gpu_bench.h"
 #include "tune/tune.h"
 
@@ -24,6 +25,7 @@ struct DeviceBench {
 
 struct TuneGpuLine {
   std::string measure = "model", kernel, grid, block, cluster, load = "cubin", records, launches;
+  RecordMemory memory;
   std::vector<std::string> arguments;
   uint64_t shared = 0, seed = 0;
   double seconds = 1;

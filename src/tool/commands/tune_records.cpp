@@ -8,7 +8,8 @@ namespace ptxopt::tool {
 
 using gpu::Outcome;
 
-RecordBench::RecordBench(RecordBenchSettings settings) : settings_(std::move(settings)), archive_(settings_.file) {
+RecordBench::RecordBench(RecordBenchSettings settings)
+    : settings_(std::move(settings)), archive_(settings_.file, settings_.launches.memory.bytes()) {
   settings_.ptxas.keepsOutput = true;
   settings_.ptxas.cache = nullptr;  // it has figures alone
   const std::vector<bool> wanted = settings_.launches.chosen(archive_.record());

@@ -152,6 +152,7 @@ struct VerifyLine {
   std::vector<std::string> scalars;
   uint32_t shared = 0;
   std::string nan = "exact", format = "text", records;
+  RecordMemory memory;
   FactsLine facts;
   verify::VerifyOptions options;
 };
@@ -170,6 +171,7 @@ void addFiles(CLI::App& app, VerifyLine& line) {
       ->type_name("FILE")
       ->excludes("--trials")
       ->excludes("--seed");
+  line.memory.addTo(app)->needs("--records");
 }
 
 void addFixed(CLI::App& app, VerifyLine& line) {
@@ -287,7 +289,7 @@ int verifyCommand(int argc, char** argv) {
   std::vector<KernelVerdict> verdicts;
   try {
     verdicts = line.records.empty() ? verify::verify(*a, *b, line.options)
-                                    : verifyRecords(*a, *b, line.records, line.options);
+                                    : verifyRecords(*a, *b, {line.records, line.memory.bytes()}, line.options);
   } catch (const record::RecordError& e) {
     return fail(Status::Usage, e.what());
   }

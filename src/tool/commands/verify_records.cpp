@@ -28,10 +28,10 @@ std::optional<record::Replayed> resultOf(const record::Archive& archive, const r
 
 }  // namespace
 
-std::vector<KernelVerdict> verifyRecords(const Module& a, const Module& b, const std::string& path,
+std::vector<KernelVerdict> verifyRecords(const Module& a, const Module& b, const RecordFile& file,
                                          const verify::VerifyOptions& options) {
-  const record::Archive archive(path);
-  // The limit on made-up inputs is none for those of a program, unless the user gave it.
+  const record::Archive archive(file.path, file.mostBytes);
+  // The limit on made-up inputs is not for those of a program, unless the user gave it.
   const bool isLimited = options.firstStepLimit == options.stepLimit;
   const record::ReplayOptions replayOptions{1, isLimited ? options.stepLimit : UINT64_MAX};
   std::vector<KernelVerdict> verdicts;

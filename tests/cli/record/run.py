@@ -5,6 +5,7 @@
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -39,7 +40,7 @@ RUN = ["--kernel", "scale", "--grid", "1", "--block", "32", "--arg", "x=buf:u32:
 
 
 class Records(command_tests.CommandTests):
-    PARTS = ("recorded", "replayed", "cut", "facts", "failed", "broken", "damaged", "bomb", "places", "usage")
+    PARTS = ("recorded", "replayed", "cut", "facts", "failed", "broken", "damaged", "bomb", "hostile", "inflated", "packed", "places", "usage")
 
     def __init__(self, folder, tool):
         super().__init__("record", tool, folder)
@@ -106,7 +107,9 @@ class Records(command_tests.CommandTests):
         data = (self.folder / "r.zip").read_bytes()
         for name, bytes_ in (("cut.zip", data[:len(data) // 2]), ("empty.zip", b""), ("text.zip", b"no record")):
             (self.folder / name).write_bytes(bytes_)
-            self.ends(2, ["record", "info", name], name, "it is no launch record")
+            self.ends(2, ["record", "info", name], name, "it is not a launch record")
+        os.mkfifo(self.folder / "fifo.zip")
+        self.ends(2, ["record", "info", "fifo.zip"], "fifo.zip", "it is not a launch record")
         self.ends(2, ["record", "info", "none.zip"], "none.zip", "No such file")
         for name, change in (("later.zip", ('"version": 1', '"version": 2')), ("other.zip", ("launch record", "x")),
                              ("place.zip", ('"module": 0', '"module": 7'))):
@@ -173,6 +176,118 @@ class Records(command_tests.CommandTests):
         limit = f"ulimit -v {2 << 20}; exec {self.tool} record replay bomb.zip"
         result = subprocess.run(["sh", "-c", limit], capture_output=True, text=True, timeout=120, cwd=self.folder)
         self.check(result.returncode == 2 and "bomb.zip" in result.stderr, "bomb", result)
+
+    def starved(self, mib, *words):
+        """The command with so much address space."""
+        return subprocess.run(["sh", "-c", f'ulimit -v {mib << 10}; exec "$@"', "sh", self.tool, *words], capture_output=True,
+                              text=True, timeout=120, cwd=self.folder)
+
+
+    def hostile(self):
+        """A manifest takes little memory, whatever it holds, and the error says which limit."""
+        head = '{"format": "ptxopt launch record", "version": 1, "modules": [], '
+        with zipfile.ZipFile(self.folder / "r.zip") as z:
+            launch = json.dumps(json.loads(z.read("record.json"))["launches"][0])
+        launches = head.replace("[]", '[{"name": "m", "text": "' + "0" * 32 + '"}]') + '"launches": ['
+        many = 25 << 20  # bytes
+        stored, deflated = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
+        for number, (kind, text, says) in enumerate((
+                (deflated, "[" * many, "at most"), (deflated, " " * (400 << 20), "at most"),
+                (deflated, "[" * 1_000_000, "nested deeper than 16"), (stored, "[" * many, "nested deeper than 16"),
+                (stored, '{"a":' * (many // 5), "nested deeper than 16"), (stored, head + '"launches": [' + "[" * 15, "nested deeper"),
+                (stored, launches + '{"memory": [' + "0," * (many // 2), "more than 1000000 values in one part"),
+                (stored, head + '"x": [' + "{}," * (many // 3), "more than 1000000 values in one part"),
+                (stored, launches + "0," * (many // 2), "type_error"), (stored, head + '"x": "' + "a" * many, "missing closing quote"),
+                (stored, launches + (launch + ",") * (many // len(launch)) + launch + "]}", None))):
+            name = f"hostile{number}.zip"
+            with zipfile.ZipFile(self.folder / name, "w", kind) as z:
+                z.writestr("record.json", text)
+            self.check(kind == stored or (self.folder / name).stat().st_size < 500_000, name, "is large")
+            done = self.starved(400, "record", "info", name, "--launch", "1")
+            self.check(done.returncode == (2 if says else 0) and (not says or says in done.stderr), name, done.returncode,
+                       done.stderr[-300:])
+
+    def inflated(self):
+        """Zeros compress to nothing: the memory of a launch is limited by the size of the record."""
+        zeros = bytes(100 << 20)
+        (self.folder / "zeros.bin").write_bytes(zeros)
+        words = ["--kernel", "scale", "--grid", "1", "--block", "32", "--arg", "x=buf:u32:@zeros.bin", "u32:3"]
+        self.ends(0, ["run", "k.ptx", *words, "--record", "zeros.zip"])
+        self.check((self.folder / "zeros.zip").stat().st_size < 250_000, "zeros do not compress")
+        self.ends(0, ["record", "info", "zeros.zip"], "MiB of memory")
+        says = ["a launch of scale has 1", "the 64 MiB that a record of this size may have", "--max-memory"]
+        self.ends(2, ["record", "replay", "zeros.zip"], *says)
+        self.ends(2, ["verify", "k.ptx", "k.ptx", "--records", "zeros.zip"], *says)
+        done = self.starved(400, "record", "replay", "zeros.zip")
+        self.check(done.returncode == 2 and says[0] in done.stderr, done)
+        self.ends(0, ["record", "replay", "zeros.zip", "--max-memory", "200"], "1 equal")
+        self.ends(0, ["verify", "k.ptx", "k.ptx", "--records", "zeros.zip", "--max-memory", "200"], "equal")
+        self.ends(2, ["record", "cut", "zeros.zip", "-o", "cut.zip"], "at most 67108864 are read")
+        self.ends(0, ["record", "cut", "zeros.zip", "-o", "cut.zip", "--max-memory", "200"])
+        # One content that memory is said to be again and again, at other addresses.
+        def again(launch, memory):
+            x = memory["x"]
+            launch["memory"] += [dict(x, address=x["address"] + (i << 32), name=f"x{i}") for i in range(1, 2000)]
+        name = self.changed(again)
+        self.ends(0, ["record", "replay", name, "--launch", "2"], "1 equal")
+        def large(launch, memory):
+            memory["x"]["size"] = 2**63
+            launch["memory"].append(dict(memory["x"]))
+        self.ends(2, ["record", "replay", self.changed(large)], "--max-memory")
+        self.ends(2, ["record", "replay", self.changed(lambda l, _: l.update({"heap": {"size": 2**40, "used": []}}))], "--max-memory")
+
+    def packed(self):
+        """A folder of launches leads to no file outside of it, and to no pipe."""
+        with zipfile.ZipFile(self.folder / "r.zip") as z:
+            record = json.loads(z.read("record.json"))
+            contents = {name: z.read(name) for name in z.namelist() if name != "record.json"}
+
+        def pack(code, *says, change=lambda folder, launch: None):
+            folder = Path(self.folder / "launches")
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            for name, content in contents.items():
+                (folder / name).write_bytes(content)
+            (folder / "modules.json").write_text(json.dumps(record["modules"]))
+            launch = json.loads(json.dumps(record["launches"][0]))
+            change(folder, launch)
+            if not (folder / "launch-000000001.json").exists():
+                (folder / "launch-000000001.json").write_text(json.dumps(launch))
+            (self.folder / "packed.zip").unlink(missing_ok=True)
+            self.ends(code, ["record", "pack", "launches", "-o", "packed.zip"], *says)
+            self.check((self.folder / "packed.zip").exists() == (code == 0), "packed", says)
+
+        pack(0)
+        self.ends(0, ["record", "replay", "packed.zip"], "1 equal")
+        secret = self.folder / "secret"
+        secret.write_text("secret")
+        for name in ("../secret", str(secret), "/etc/passwd", "record.json", "", "A" * 32, "0" * 33):
+            pack(2, "not called by a digest", change=lambda _, launch: launch["memory"][0].update(before=name))
+        some = record["launches"][0]["memory"][0]["before"]
+
+        def link(folder, _):
+            (folder / some).unlink()
+            (folder / some).symlink_to(secret)
+
+        def pipe(folder, _):
+            (folder / some).unlink()
+            os.mkfifo(folder / some)
+
+        def other(folder, _):
+            (folder / some).write_text("other")
+
+        def launch_pipe(folder, _):
+            os.mkfifo(folder / "launch-000000001.json")
+
+        def broken(folder, _):
+            (folder / "modules.json").write_text("[" * 1000)
+
+        pack(2, "not a regular file", change=link)
+        pack(2, "not a regular file", change=pipe)
+        pack(2, "not a regular file", change=launch_pipe)
+        pack(2, "it has other bytes", change=other)
+        pack(2, "modules.json", "nested deeper", change=broken)
+        pack(2, "there is no module 7", change=lambda _, launch: launch.update(module=7))
 
     def places(self):
         """A link to a record stays a link; what is no file stays what it is; names have any bytes."""
