@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kGap = 64u << 10;
+constexpr uint64_t kFar = uint64_t{1} << 36;  // an address from here on has nothing to do with an allocation
 constexpr uint64_t kLastAllocation = 0x0000'7E00'0000'0000;  // what programs have of their own lies above
 
 std::byte* mapPages(uint64_t bytes) {
@@ -139,7 +140,7 @@ Allocation* GlobalMemory::find(uint64_t address) {
 
 const Allocation* GlobalMemory::nearest(uint64_t address) const {
   const Allocation* nearest = nullptr;
-  uint64_t least = UINT64_MAX;
+  uint64_t least = kFar;
   for (const auto& [base, a] : allocations_) {
     const uint64_t distance = address < base            ? base - address
                               : address - base < a.size ? 0

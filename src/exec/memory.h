@@ -104,7 +104,8 @@ class GlobalMemory {
   Allocation* find(uint64_t address);
   // All of them, by ascending base.
   std::map<uint64_t, Allocation>& all() { return allocations_; }
-  // The allocation whose beginning or end lies nearest, of those that are not empty, for messages; nullptr for none.
+  // The allocation whose beginning or end lies nearest, of those that are not empty, for messages; nullptr where all are
+  // far away.
   const Allocation* nearest(uint64_t address) const;
 
  private:

@@ -35,7 +35,7 @@ NOT_BY_CLANG = {"cub_primitives", "thrust_algorithms", "thread_groups", "pipelin
                 "relocatable"}
 # By nvcc -G optimized all the same: modules of its own, and PTX that is linked, which drops what is for debuggers.
 OPTIMIZED_WITH_G = {"driver", "relocatable"}
-PROVOKE_ERRORS = {"clusters", "grid_sync"}  # that launches are refused with
+PROVOKE_ERRORS = {"clusters", "grid_sync", "matrix_product"}  # that launches are refused with
 HAS = {"plain": [], "optimized": ["--optimize"], "compared": ["--compare"]}
 
 
