@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <stdexcept>
 
 #include "capture/device.h"
 #include "emulate/limits.h"
@@ -178,9 +179,7 @@ bool Capture::begin(const Launch& l, RecordedLaunch& launch) {
     contents.emplace_back(kFreshWorkspace);
   }
   if (writer_ == nullptr) {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-    fs::create_directories(folder_);
+    makeFolder();
     writer_ = std::make_unique<record::FolderWriter>(folder_);
   }
   for (std::size_t i = 0; i < contents.size(); ++i) launch.memory[i].before = writer_->keep(contents[i]);
@@ -190,6 +189,21 @@ bool Capture::begin(const Launch& l, RecordedLaunch& launch) {
   launch.module = *known.ptx->index;
   writer_->write(++recorded_, launch);
   return true;
+}
+
+// One that was not there: what another run left in FILE.launches, or somebody else has there, stays.
+void Capture::makeFolder() {
+  constexpr int kMostFolders = 1000;
+  const std::string first = folder_;
+  std::error_code error;
+  if (const fs::path in = fs::path(first).parent_path(); !in.empty()) fs::create_directories(in, error);
+  for (int i = 1; !error && !fs::create_directory(folder_, error) && !error; ++i) {
+    if (i == kMostFolders) error = std::make_error_code(std::errc::file_exists);
+    folder_ = fmt::format("{}.{}", first, i);
+  }
+  if (!error) return;
+  folder_ = first;
+  throw std::runtime_error(fmt::format("'{}': {}", settings_.file, error.message()));
 }
 
 void Capture::end(RecordedLaunch& launch) {
@@ -226,8 +240,7 @@ void Capture::finish() {
   if (writer_ != nullptr) {
     try {
       record::packFolder(folder_, settings_.file);
-      std::error_code ignored;
-      fs::remove_all(folder_, ignored);
+      record::removeFolder(folder_);
       say(fmt::format("{} launches recorded in {}", recorded_, settings_.file));
     } catch (const std::exception& e) {
       say(e.what());

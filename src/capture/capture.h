@@ -73,6 +73,7 @@ class Capture {
   bool isWanted(const Launch& l);
   void decline(const std::string& why) { ++declined_[why]; }
   void end(record::RecordedLaunch& launch);
+  void makeFolder();
 
   std::mutex lock_;       // of what is known
   std::mutex recording_;  // one launch at a time

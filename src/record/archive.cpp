@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <minizip/unzip.h>
 #include <minizip/zip.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <set>
 
 #include "record/limits.h"
+#include "support/atomic_file.h"
 
 namespace ptxopt::record {
 namespace {
@@ -38,17 +40,14 @@ std::string placeOf(const std::string& name) {
   std::error_code none;
   if (!fs::exists(name, none)) return name;
   if (!fs::is_regular_file(name, none)) throw RecordError(fmt::format("'{}': a record is a file", name));
+  if (::access(name.c_str(), W_OK) != 0) throw RecordError(fmt::format("'{}': {}", name, std::strerror(errno)));
   return fs::canonical(name).string();
 }
 
 }  // namespace
 
 void needWritable(const std::string& path) {
-  const std::string temporary = placeOf(path) + ".part";
-  std::FILE* const file = std::fopen(temporary.c_str(), "ab");
-  if (file == nullptr) throw RecordError(fmt::format("'{}': {}", temporary, std::strerror(errno)));
-  std::fclose(file);
-  std::remove(temporary.c_str());
+  if (!AtomicFile(placeOf(path)).isOpen()) throw RecordError(fmt::format("'{}': {}", path, std::strerror(errno)));
 }
 
 Archive::Archive(const std::string& path, uint64_t mostBytes) : path_(path), mostBytes_(mostBytes) {
@@ -145,10 +144,10 @@ void Archive::needAffordable(const RecordedLaunch& launch) const {
 
 void writeArchive(const std::string& name, const Record& record,
                   const std::function<std::string(const std::string& digest)>& content) {
-  const std::string path = placeOf(name);
-  const std::string temporary = path + ".part";
-  zipFile file = zipOpen64(temporary.c_str(), APPEND_STATUS_CREATE);
-  if (file == nullptr) throw RecordError(fmt::format("'{}': {}", temporary, std::strerror(errno)));
+  const auto cannot = [&] { return RecordError(fmt::format("'{}': {}", name, std::strerror(errno))); };
+  AtomicFile made(placeOf(name));
+  zipFile file = made.isOpen() ? zipOpen64(made.path().c_str(), APPEND_STATUS_CREATE) : nullptr;
+  if (file == nullptr) throw cannot();
   try {
     writeEntry(file, kManifest, toJson(record));
     std::set<std::string> written;
@@ -163,14 +162,9 @@ void writeArchive(const std::string& name, const Record& record,
       }
   } catch (const RecordError&) {
     zipClose(file, nullptr);
-    std::remove(temporary.c_str());
     throw;
   }
-  if (zipClose(file, nullptr) != ZIP_OK || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
-    std::remove(temporary.c_str());
-    throw RecordError(fmt::format("'{}': {}", path, why));
-  }
+  if (zipClose(file, nullptr) != ZIP_OK || !made.commit()) throw cannot();
 }
 
 }  // namespace ptxopt::record

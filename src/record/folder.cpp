@@ -9,6 +9,7 @@
 
 #include "record/archive.h"
 #include "record/limits.h"
+#include "support/atomic_file.h"
 
 namespace ptxopt::record {
 namespace {
@@ -16,14 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kModules = "modules.json";
 
-void writeWhole(const std::string& path, std::string_view bytes) {
-  const std::string temporary = path + ".part";
-  std::ofstream out(temporary, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  std::error_code error;
-  if (out) fs::rename(temporary, path, error);
-  if (!out || error) throw RecordError(fmt::format("'{}' cannot be written", path));
+void writeOrThrow(const std::string& path, std::string_view bytes) {
+  if (!writeWhole(path, bytes)) throw RecordError(fmt::format("'{}' cannot be written", path));
 }
 
 // A regular file, not a link: the folder may come from somebody else.
@@ -44,24 +39,26 @@ std::string launchFile(const std::string& folder, uint64_t number) {
   return fmt::format("{}/launch-{:09}.json", folder, number);
 }
 
+bool isLaunchFile(const std::string& name) { return name.starts_with("launch-") && name.ends_with(".json"); }
+
 }  // namespace
 
 std::string FolderWriter::keep(std::string_view bytes) {
   const std::string digest = digestOf(bytes);
   const std::string path = path_ + '/' + digest;
   std::error_code error;
-  if (!fs::exists(path, error)) writeWhole(path, bytes);
+  if (!fs::exists(path, error)) writeOrThrow(path, bytes);
   return digest;
 }
 
 uint64_t FolderWriter::addModule(std::string_view name, std::string_view text) {
   modules_.push_back({std::string(name), keep(text)});
-  writeWhole(path_ + '/' + kModules, toJson(modules_));
+  writeOrThrow(path_ + '/' + kModules, toJson(modules_));
   return modules_.size() - 1;
 }
 
 void FolderWriter::write(uint64_t number, const RecordedLaunch& launch) {
-  writeWhole(launchFile(path_, number), toJson(launch));
+  writeOrThrow(launchFile(path_, number), toJson(launch));
 }
 
 Record readFolder(const std::string& folder) {
@@ -70,7 +67,7 @@ Record readFolder(const std::string& folder) {
   std::vector<std::string> launches;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("launch-") && name.ends_with(".json")) launches.push_back(entry.path().string());
+    if (isLaunchFile(name)) launches.push_back(entry.path().string());
   }
   if (launches.empty()) return record;
   std::sort(launches.begin(), launches.end());
@@ -91,6 +88,19 @@ Record readFolder(const std::string& folder) {
       throw RecordError(fmt::format("'{}': there is no module {}", file, record.launches.back().module));
   }
   return record;
+}
+
+void removeFolder(const std::string& folder) {
+  std::error_code error;
+  const auto isOurs = [](const std::string& name) {
+    return name == kModules || isLaunchFile(name) ||
+           (name.size() == digestOf({}).size() && name.find_first_not_of("0123456789abcdef") == std::string::npos);
+  };
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (isOurs(entry.path().filename().string()) && entry.is_regular_file(error)) files.push_back(entry.path());
+  for (const fs::path& file : files) fs::remove(file, error);
+  fs::remove(folder, error);  // which fails where something is left
 }
 
 void packFolder(const std::string& folder, const std::string& path) {

@@ -28,6 +28,9 @@ class FolderWriter {
   std::vector<RecordedModule> modules_;
 };
 
+// Removes what a FolderWriter puts there, by its names, and the folder if nothing else is in it.
+void removeFolder(const std::string& folder);
+
 // Makes the record of what is in the folder. Throws RecordError.
 Record readFolder(const std::string& folder);
 void packFolder(const std::string& folder, const std::string& path);

@@ -14,35 +14,16 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <functional>
+#include <memory>
 #include <utility>
 
+#include "support/atomic_file.h"
 #include "support/descriptor.h"
 
 namespace ptxopt::tool {
 namespace {
 
 std::string reason() { return std::strerror(errno); }
-
-bool writeAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), std::min(text.size(), std::size_t{1} << 30));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
-}
-
-// The mode of a new file. Asked once: to ask is to change it for a moment, for all threads.
-mode_t modeOfNew() {
-  static const mode_t mode = [] {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    return 0666 & ~mask;
-  }();
-  return mode;
-}
 
 const char* kindOf(mode_t mode) {
   return S_ISDIR(mode)    ? "a folder"
@@ -123,24 +104,6 @@ int openForWriting(const char* path, bool isPipe) {
   return fd;
 }
 
-// A new file beside `target`, with this text, closed to others for now. Its name, or nothing with errno.
-std::string writeBeside(const std::filesystem::path& target, std::string_view text, bool isSafe,
-                        const std::function<bool(int)>& finish) {
-  std::string name = target.string();
-  const std::size_t slash = name.rfind('/') + 1;  // 0 where there is none
-  name.insert(slash, ".");
-  if (name.size() - slash > 200) name.resize(slash + 200);
-  name += ".ptxopt-XXXXXX";
-  Descriptor out(::mkostemp(name.data(), O_CLOEXEC));
-  if (out.get() < 0) return {};
-  if (writeAll(out.get(), text) && finish(out.get()) && (!isSafe || ::fsync(out.get()) == 0) && out.close())
-    return name;
-  const int cause = errno;
-  ::unlink(name.c_str());
-  errno = cause;
-  return {};
-}
-
 // A file on its way: prepare() does all that may fail and leaves the old file alone, commit() puts it in place.
 // A file with several names, or whose owner or attributes a new one could not get, is written over, after a copy of
 // what was in it was made beside it; the copy is gone when all went well, and is what is left to go on from if the
@@ -151,16 +114,12 @@ class Pending {
   Pending(Pending&& other) noexcept
       : file_(std::move(other.file_)),
         target_(std::move(other.target_)),
-        temporary_(std::exchange(other.temporary_, {})),
-        backup_(std::exchange(other.backup_, {})),
+        new_(std::move(other.new_)),
+        backup_(std::move(other.backup_)),
         old_(std::move(other.old_)),
         place_(std::move(other.place_)),
         stream_(other.stream_),
         isPipe_(other.isPipe_) {}
-  ~Pending() {
-    for (const std::string* file : {&temporary_, &backup_})
-      if (!file->empty()) ::unlink(file->c_str());
-  }
 
   bool prepare() {
     if (file_.path == "-") {
@@ -181,33 +140,25 @@ class Pending {
     if (exists && ::access(target_.c_str(), W_OK) != 0) return false;
     place_ = placeOf(exists ? &status : nullptr);
     if (exists && status.st_nlink > 1) return makeBackup();
-    bool isAlike = true;
-    temporary_ = writeBeside(target_, file_.text, false, [&](int fd) {
-      if (!exists) return ::fchmod(fd, modeOfNew()) == 0;
-      isAlike = makeAlike(target_.c_str(), status, fd);
-      return true;
-    });
-    if (temporary_.empty()) return false;
-    if (isAlike) return true;
-    ::unlink(std::exchange(temporary_, {}).c_str());
+    // Closed to others until it has the mode of the old one.
+    new_ = std::make_unique<AtomicFile>(target_, exists ? 0600 : 0666);
+    if (!new_->isOpen() || !new_->write(file_.text)) return false;
+    if (!exists || makeAlike(target_.c_str(), status, new_->descriptor())) return new_->finish();
+    new_ = nullptr;
     return makeBackup();
   }
 
   bool commit() {
     done_ = true;
     if (stream_ >= 0) return writeAll(stream_, file_.text);
-    if (!backup_.empty()) return writeOver();
-    if (!temporary_.empty()) {
-      if (::rename(temporary_.c_str(), target_.c_str()) != 0) return false;
-      temporary_.clear();
-      return true;
-    }
+    if (backup_ != nullptr) return writeOver();
+    if (new_ != nullptr) return new_->commit();
     const Descriptor out(openForWriting(target_.c_str(), isPipe_));
     if (out.get() < 0 && isPipe_ && errno == ENXIO) why_ = "it is a named pipe that nobody reads";
     return out.get() >= 0 && writeAll(out.get(), file_.text);
   }
 
-  bool isRenamed() const { return !temporary_.empty(); }
+  bool isRenamed() const { return new_ != nullptr; }
   bool isDone() const { return done_; }
   const std::string& path() const { return file_.path; }
   // Which file it is, by whatever name; empty for streams, pipes and devices.
@@ -226,8 +177,8 @@ class Pending {
   bool makeBackup() {
     std::string error;
     if (!readFile(target_.string(), old_, error)) return false;
-    backup_ = writeBeside(target_, old_, true, [](int) { return true; });
-    return !backup_.empty();
+    backup_ = std::make_unique<AtomicFile>(target_, 0600);
+    return backup_->isOpen() && backup_->write(old_) && ::fsync(backup_->descriptor()) == 0 && backup_->nameIt();
   }
 
   bool writeOver() {
@@ -245,14 +196,14 @@ class Pending {
     const std::string cause = reason();
     const bool isRestored =
         ::lseek(out.get(), 0, SEEK_SET) == 0 && writeAll(out.get(), old_) && ::ftruncate(out.get(), oldSize) == 0;
-    why_ = isRestored ? cause : fmt::format("{}; what was in it is in '{}'", cause, backup_);
-    if (!isRestored) backup_.clear();
+    why_ = isRestored ? cause : fmt::format("{}; what was in it is in '{}'", cause, backup_->name());
+    if (!isRestored) backup_->keepName();
     return false;
   }
 
   OutputFile file_;
   std::filesystem::path target_;
-  std::string temporary_, backup_;
+  std::unique_ptr<AtomicFile> new_, backup_;
   FileText old_;
   std::string place_, why_;
   int stream_ = -1;

@@ -11,6 +11,7 @@
 
 #include "ptxas/choose.h"
 #include "ptxas/large_pages.h"
+#include "support/atomic_file.h"
 #include "support/heap.h"
 #include "support/temporary_folder.h"
 #include "wrapper/call_log.h"
@@ -104,7 +105,7 @@ class DropIn {
     if (options_.versionLine.empty() || !options_.client.isKeyedByVersion) return;
     choose();
     const Child child = runChild(call(arguments_));
-    if (child.succeeded()) writeBytes(STDOUT_FILENO, options_.versionLine + '\n');
+    if (child.succeeded()) writeAll(STDOUT_FILENO, options_.versionLine + '\n');
     if (child.error.empty()) endLike(child);
   }
 
@@ -129,6 +130,7 @@ class DropIn {
   // Reads nothing yet. False where something is not there: ptxas has to say so.
   bool findInputs() {
     int fromStandardInput = 0;
+    std::error_code ignored;
     for (const PtxasCommand::Input& place : command_.inputs) {
       WrapperInput input;
       input.place = place;
@@ -138,7 +140,7 @@ class DropIn {
         input.path = command_.words[place.word];
         if (input.isStandardInput())
           ++fromStandardInput;
-        else if (::access(input.path.c_str(), R_OK) != 0 || std::filesystem::is_directory(input.path))
+        else if (::access(input.path.c_str(), R_OK) != 0 || std::filesystem::is_directory(input.path, ignored))
           return false;
       }
       inputs_.push_back(std::move(input));
@@ -149,6 +151,7 @@ class DropIn {
   // Nothing where ptxas may as well take our place. Whatever is made here is gone at its end.
   std::optional<Child> assemble() {
     const TemporaryFolder folder;
+    folder.shareLock();
     if (!folder.isValid()) trouble_.push_back(folder.error() + kNotOptimized);
     const bool isLoaded = folder.isValid() && load(folder);
     choose();
@@ -157,8 +160,8 @@ class DropIn {
     if (std::optional<Child> child = takeMade()) return child;
     if (std::any_of(inputs_.begin(), inputs_.end(), [](const WrapperInput& i) { return i.result.changed; })) {
       if (std::optional<Child> child = assembleOptimized(folder)) return child;
-    } else if (trouble_.empty() && options_.warnings.empty() && candidates_.wrong.empty() &&
-               standardInput_.empty() && !hasCopies_) {
+    } else if (trouble_.empty() && options_.warnings.empty() && options_.remarks.empty() &&
+               candidates_.wrong.empty() && standardInput_.empty() && !hasCopies_) {
       writeSides();
       log({});
       return std::nullopt;
@@ -243,8 +246,8 @@ class DropIn {
     child.out = made->out;
     child.err = made->err;
     inputs_.front().resultFile = made->input;
-    writeBytes(STDOUT_FILENO, asGiven(child, &Child::out));
-    writeBytes(STDERR_FILENO, asGiven(child, &Child::err));
+    writeAll(STDOUT_FILENO, asGiven(child, &Child::out));
+    writeAll(STDERR_FILENO, asGiven(child, &Child::err));
     if (options_.verbose) say("the cubin is the one that the guard's ptxas made");
     tell();
     writeSides();
@@ -276,8 +279,8 @@ class DropIn {
     }
     Child child = runChild(call(withPaths(std::move(words), &WrapperInput::resultFile)), options);
     if (child.isInterrupted) {
-      writeBytes(STDOUT_FILENO, child.out);
-      writeBytes(STDERR_FILENO, child.err);
+      writeAll(STDOUT_FILENO, child.out);
+      writeAll(STDERR_FILENO, child.err);
       return child;
     }
     if (!child.succeeded()) {
@@ -286,8 +289,8 @@ class DropIn {
                                      said.empty() ? "" : ": ", said.substr(0, said.find('\n')), kNotOptimized));
       return std::nullopt;
     }
-    writeBytes(STDOUT_FILENO, asGiven(child, &Child::out));
-    writeBytes(STDERR_FILENO, asGiven(child, &Child::err));
+    writeAll(STDOUT_FILENO, asGiven(child, &Child::out));
+    writeAll(STDERR_FILENO, asGiven(child, &Child::err));
     tell();
     writeSides();
     log({});
@@ -320,6 +323,7 @@ class DropIn {
   // One warning, whatever happened, and those of the environment.
   void tell() const {
     tellWarnings();
+    for (const std::string& remark : options_.remarks) say("remark: " + remark);
     if (trouble_.empty()) return;
     const std::string more = trouble_.size() > 1 ? fmt::format(" (and {} more)", trouble_.size() - 1) : "";
     say(fmt::format("warning: {}{}", trouble_.front(), more));

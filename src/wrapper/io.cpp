@@ -1,7 +1,6 @@
 #include "wrapper/io.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,15 +40,6 @@ std::string readHead(const std::string& path, std::size_t most) {
   return bytes;
 }
 
-void writeBytes(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
 bool writeBytes(const fs::path& path, std::string_view bytes) {
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
@@ -57,20 +47,6 @@ bool writeBytes(const fs::path& path, std::string_view bytes) {
   if (file == nullptr) return false;
   const bool wrote = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
   return std::fclose(file) == 0 && wrote;
-}
-
-bool writeWhole(const fs::path& path, std::string_view bytes) {
-  // A device or a pipe has no place to put another file into.
-  if (std::error_code none; fs::exists(path, none) && !fs::is_regular_file(path, none))
-    return writeBytes(path, bytes);
-  const fs::path temporary = fmt::format("{}.{}.tmp", path.string(), ::getpid());
-  std::error_code error;
-  if (writeBytes(temporary, bytes)) {
-    fs::rename(temporary, path, error);
-    if (!error) return true;
-  }
-  fs::remove(temporary, error);
-  return false;
 }
 
 }  // namespace ptxopt

@@ -12,10 +12,7 @@ namespace ptxopt {
 std::optional<std::string> readBytes(const std::string& path);
 // At most so many bytes of a regular file; empty where that cannot be read.
 std::string readHead(const std::string& path, std::size_t most);
-void writeBytes(int descriptor, std::string_view bytes);
 // Makes the folder, too.
 bool writeBytes(const std::filesystem::path& path, std::string_view bytes);
-// Whole or not at all, also where several processes write the same name. What is no regular file is written to.
-bool writeWhole(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace ptxopt

@@ -22,6 +22,7 @@ struct WrapperOptions {
   std::string log;                    // not empty: a file that gets a line for each call
   bool leavesAlone = false;           // touch nothing: somebody before us did
   std::vector<std::string> warnings;  // of the environment, which are no reason to touch nothing
+  std::vector<std::string> remarks;   // ... and not even wrong
   std::string mistake;                // not empty: $PTXOPT_OPTIONS makes no sense, no PTX is touched
   std::string report;     // a file, or a folder (with a slash at its end, or there already) for one report an input
   bool keepsPtx = false;  // write what ptxas gets beside the input, as NAME.ptxopt.ptx

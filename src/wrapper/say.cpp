@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "wrapper/io.h"
+#include "support/atomic_file.h"
 
 namespace ptxopt {
 
-void say(std::string_view text) { writeBytes(STDERR_FILENO, fmt::format("ptxopt: {}\n", text)); }
+void say(std::string_view text) { writeAll(STDERR_FILENO, fmt::format("ptxopt: {}\n", text)); }
 
 }  // namespace ptxopt

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "ptxas/cache.h"
-#include "wrapper/io.h"
+#include "support/atomic_file.h"
 #include "wrapper/wrapper_input.h"
 
 namespace ptxopt {

@@ -6,6 +6,7 @@ way it finds the driver, and run again; so are those of graphs, and of kernels t
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -54,6 +55,13 @@ class Capture(command_tests.CommandTests):
             name = f"{way}.zip"
             self.program_ends([way], [f"3 launches recorded in {name}"], **{"": name})
             self.check(not list(self.folder.glob("*.launches")), "the folder stays")
+            # A folder of that name that was there before stays.
+            mine = self.folder / f"{name}.launches" / "mine"
+            mine.parent.mkdir()
+            mine.write_text("mine")
+            self.program_ends([way], [f"3 launches recorded in {name}"], **{"": name})
+            self.check(mine.read_text() == "mine" and list(self.folder.glob("*.launches*")) == [mine.parent], "what was there is gone")
+            shutil.rmtree(mine.parent)
             launches = self.launches(name)
             self.check([l["kernel"] for l in launches] == KERNELS, way, launches)
             records.append([[(m["size"], m["variable"], m["before"], m["after"]) for m in l["memory"]] for l in launches])

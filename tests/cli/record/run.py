@@ -296,6 +296,12 @@ class Records(command_tests.CommandTests):
         self.ends(0, ["record", "cut", "r.zip", "-o", "link.zip", "--launch", "1"])
         self.check((self.folder / "link.zip").is_symlink(), "a link is replaced")
         self.ends(0, ["record", "info", "target.zip"], "1 launch")
+        # What happens to be beside it stays.
+        (self.folder / "link.zip.part").write_text("mine")
+        (self.folder / "target.zip.part").write_text("mine")
+        self.ends(0, ["record", "cut", "r.zip", "-o", "link.zip", "--launch", "1"])
+        self.ends(0, ["run", "k.ptx", *RUN, "--record", "target.zip"])
+        self.check([(self.folder / f"{n}.zip.part").read_text() for n in ("link", "target")] == ["mine"] * 2, "a file beside it is gone")
         os.mkfifo(self.folder / "pipe")
         self.ends(2, ["record", "cut", "r.zip", "-o", "pipe", "--launch", "1"], "a record is a file")
         self.ends(2, ["run", "k.ptx", *RUN, "--record", "pipe"], "a record is a file")

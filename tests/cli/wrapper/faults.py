@@ -170,9 +170,43 @@ class Faults:
             self.checks.equal((process.returncode, out), (0, b"said\n"), f"signal {number}: ends well")
             self.checks.check(err.count(b"ptxopt: warning: crashed") == 1, f"signal {number}: one warning", err)
             self.checks.check(self.out.read_bytes() == self.input.read_bytes(), f"signal {number}: the PTX as given")
-        for folder in self.temporary.iterdir():  # nobody is left to remove it
-            shutil.rmtree(folder)
         self.input.write_text(KERNEL)
+        self.call("well")  # removes what is left of those that are gone
+
+    def is_killed(self):
+        """What processes that were killed leave in the temporary folder goes with the next one, and nothing else."""
+        others = self.folder / "others"
+        others.mkdir()
+        (others / "file").write_text("mine")
+        (self.temporary / "ptxopt-0123456789ab").mkdir()
+        (self.temporary / "ptxopt-0123456789ab" / "file").write_text("mine")
+        (self.temporary / ".ptxopt.ptxopt-0123456789ab").write_text("mine")
+        (self.temporary / "ptxopt-000000000000").symlink_to(others)
+        (self.temporary / ".ptxopt.ptxopt-000000000000").write_text("ptxopt temporary folder\n")
+        (self.temporary / ".ptxopt.ptxopt-111111111111").symlink_to(others / "file")
+        kept = sorted(p for p in self.temporary.rglob("*") if p.name != ".ptxopt.ptxopt-000000000000")
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+            for _ in range(4):
+                for file in self.folder.glob("got.*"):
+                    file.unlink()
+                process = subprocess.Popen([self.drop_in, "-arch=sm_80", self.input, "-o", self.out],
+                                           env=self.environment("hang"), stdin=subprocess.DEVNULL, start_new_session=True)
+                pid_file = Path(f"{self.got}.pid")
+                wait_for(lambda: pid_file.exists() and pid_file.read_text().strip())
+                process.send_signal(number)
+                process.wait(timeout=30)
+                try:
+                    os.killpg(process.pid, signal.SIGKILL)  # with the ptxas, which holds the lock, too
+                except ProcessLookupError:
+                    pass
+                wait_for(lambda: not alive(int(pid_file.read_text())))
+        self.out.unlink(missing_ok=True)
+        result = run([self.drop_in, "-arch=sm_80", self.input, "-o", self.out], cwd=self.folder, env=self.environment("well"))
+        self.checks.equal(result.returncode, 0, "after those that were killed")
+        self.checks.equal(sorted(self.temporary.rglob("*")), kept, "what was killed leaves nothing, and what is not ours stays")
+        self.checks.equal((others / "file").read_text(), "mine", "a folder behind a link stays")
+        for path in self.temporary.iterdir():
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def finds_itself(self):
         """Links, copies and scripts that lead back to us on the PATH: the real one behind them is found."""
@@ -228,6 +262,7 @@ def main():
         faults.guard_in_trouble()
         faults.is_ended()
         faults.we_crash()
+        faults.is_killed()
         faults.finds_itself()
     return faults.checks.end()
 
