@@ -49,15 +49,13 @@ KernelAnswers::KernelAnswers(std::string_view text, const std::vector<FunctionOu
     for (const uint32_t g : reached_[f])
       all += text.substr(functions[g].begin, functions[g].end - functions[g].begin);
     keys_[f] = Cache::key(all);
-    if (const auto kept = cache_.find(keys_[f])) try {
-        for (FunctionMeasures& m : measuresFrom(nlohmann::ordered_json::parse(*kept)).functions)
-          found_.push_back(std::move(m));
-        isKnown_[f] = true;
-        continue;
-      } catch (const nlohmann::json::exception&) {
-        // A broken entry: it is written anew.
-      }
-    ++missing_;
+    const auto kept = cache_.find(keys_[f]);
+    if (auto figures = kept ? measuresOfEntry(*kept) : std::nullopt) {
+      std::ranges::move(figures->functions, std::back_inserter(found_));
+      isKnown_[f] = true;
+    } else {
+      ++missing_;  // or broken: it is written anew
+    }
   }
   std::ranges::stable_sort(found_, {}, &FunctionMeasures::name);
   const auto again = std::ranges::unique(found_, {}, &FunctionMeasures::name);

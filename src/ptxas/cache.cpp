@@ -1,6 +1,7 @@
 #include "ptxas/cache.h"
 
 #define XXH_INLINE_ALL
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,13 +9,18 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <functional>
 #include <utility>
 #include <vector>
+
+#include "support/atomic_file.h"
 
 namespace ptxopt {
 namespace {
@@ -22,15 +28,18 @@ namespace {
 namespace fs = std::filesystem;
 
 // A folder of its own within: whatever else lies in the one that the user names stays.
-constexpr const char* kFolder = "/measures";
+constexpr const char* kEntries = "measures";
+constexpr std::string_view kMark = "ptxopt cache ";  // what each entry begins with
+constexpr std::size_t kFolderDigits = 2, kFileDigits = 30;
+constexpr time_t kLongestWrite =
+    3600;  // seconds: what is older and has no name of an entry was left by a process that is gone
 
 std::string folderOfUser() {
-  if (const char* const given = std::getenv("PTXOPT_CACHE_DIR"))
-    return *given == '\0' ? std::string() : std::string(given) + kFolder;
+  if (const char* const given = std::getenv("PTXOPT_CACHE_DIR")) return given;
   if (const char* const xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/')
-    return std::string(xdg) + "/ptxopt" + kFolder;
+    return std::string(xdg) + "/ptxopt";
   if (const char* const home = std::getenv("HOME"); home != nullptr && *home == '/')
-    return std::string(home) + "/.cache/ptxopt" + kFolder;
+    return std::string(home) + "/.cache/ptxopt";
   return {};
 }
 
@@ -39,7 +48,7 @@ uint64_t sizeOfUser() {
   if (given == nullptr) return Cache::kUsualSize;
   uint64_t mib = 0;
   const auto read = std::from_chars(given, given + std::strlen(given), mib);
-  return read.ec == std::errc() && *read.ptr == '\0' ? mib << 20 : Cache::kUsualSize;
+  return read.ec == std::errc() && *read.ptr == '\0' && mib <= UINT64_MAX >> 20 ? mib << 20 : Cache::kUsualSize;
 }
 
 // The first line of an entry. All of it follows from the key and the value, so that it is enough to make it again and
@@ -50,26 +59,24 @@ std::string headOf(const std::string& key, std::string_view value) {
   XXH3_128bits_update(&state, key.data(), key.size());
   XXH3_128bits_update(&state, value.data(), value.size());
   const XXH128_hash_t digest = XXH3_128bits_digest(&state);
-  return fmt::format("ptxopt cache 1 {:016x}{:016x}\n", digest.high64, digest.low64);
+  return fmt::format("{}1 {:016x}{:016x}\n", kMark, digest.high64, digest.low64);
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { close(); }
-  int get() const { return fd_; }
-  bool close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
+std::string nameOf(const std::string& key) {
+  return key.substr(0, kFolderDigits) + '/' + key.substr(kFolderDigits);
+}
 
- private:
-  int fd_;
-};
+bool isHex(std::string_view name, std::size_t digits) {
+  return name.size() == digits && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
-// The bytes of a regular file. Nothing where there is another thing, which may be one that is waited for.
+// Of a regular file that is no larger than an entry. Nothing where there is another thing, which may be one that is waited
+// for.
 std::optional<std::string> bytesOf(int fd) {
   struct stat status {};
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+      static_cast<uint64_t>(status.st_size) > Cache::kMostEntry)
+    return std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t size = 0;
   while (size < bytes.size()) {
@@ -81,21 +88,73 @@ std::optional<std::string> bytesOf(int fd) {
   return bytes;
 }
 
-bool writeAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
+// Why others than this user decide what is in the folder. Empty: they do not.
+std::string whyNotPrivate(const struct stat& status) {
+  if (S_ISLNK(status.st_mode)) return "it is a symbolic link";
+  if (!S_ISDIR(status.st_mode)) return "it is not a folder";
+  if (status.st_uid != ::geteuid()) return "it belongs to another user";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "others may write to it; chmod go-w makes it private";
+  return {};
+}
+
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+// Below the folder of the entries: that for a key.
+Descriptor partOf(int folder, const std::string& key) {
+  return Descriptor(::openat(folder, key.substr(0, kFolderDigits).c_str(), kFolderFlags));
+}
+
+void forEachIn(const Descriptor& folder, const std::function<void(const char* name)>& use) {
+  const int copy = ::fcntl(folder.get(), F_DUPFD_CLOEXEC, 0);
+  DIR* const entries = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (entries == nullptr) {
+    if (copy >= 0) ::close(copy);
+    return;
   }
-  return true;
+  ::rewinddir(entries);
+  while (const dirent* const entry = ::readdir(entries)) use(entry->d_name);
+  ::closedir(entries);
 }
 
 struct Entry {
-  fs::path path;
-  fs::file_time_type used;
+  std::string name;  // below the folder of the entries
+  timespec used;
   uint64_t size;
 };
+
+// Regular files that have the name of an entry, and what a process that is gone may have left of one.
+std::vector<Entry> entriesIn(int folder) {
+  std::vector<Entry> entries;
+  const time_t now = std::time(nullptr);
+  forEachIn(Descriptor(::dup(folder)), [&](const char* part) {
+    if (!isHex(part, kFolderDigits)) return;
+    const Descriptor within = partOf(folder, part);
+    if (!within.isOpen()) return;
+    forEachIn(within, [&](const char* name) {
+      const std::string_view all = name;
+      const bool isEntry = isHex(all, kFileDigits);
+      const bool isRest =
+          !isEntry && all.size() > kFileDigits && AtomicFile::isNameFor(all, all.substr(1, kFileDigits));
+      struct stat status {};
+      if ((!isEntry && !isRest) || ::fstatat(within.get(), name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+          !S_ISREG(status.st_mode))
+        return;
+      if (isRest && now - status.st_mtim.tv_sec < kLongestWrite) return;
+      entries.push_back({fmt::format("{}/{}", part, name), isRest ? timespec{} : status.st_mtim,
+                         static_cast<uint64_t>(status.st_size)});
+    });
+  });
+  return entries;
+}
+
+// Whether it is one by its first bytes, too.
+bool hasMark(int folder, const std::string& name) {
+  const Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  std::array<char, kMark.size()> begin{};
+  return file.isOpen() &&
+         ::pread(file.get(), begin.data(), begin.size(), 0) == static_cast<ssize_t>(begin.size()) &&
+         std::string_view(begin.data(), begin.size()) == kMark;
+}
 
 }  // namespace
 
@@ -113,64 +172,82 @@ std::string Cache::key(std::string_view text) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-std::string Cache::pathOf(const std::string& key) const {
-  return fmt::format("{}/{}/{}", folder_, key.substr(0, 2), key.substr(2));
+int Cache::entries(bool make) const {
+  if (folder_.empty()) return -1;
+  const std::lock_guard lock(mutex_);
+  if (opened_.isOpen() || !whyNot_.empty()) return opened_.get();
+  const std::string path = folder_ + '/' + kEntries;
+  if (make) {
+    std::error_code ignored;
+    if (const fs::path above = fs::path(folder_).parent_path(); !above.empty())
+      fs::create_directories(above, ignored);
+    ::mkdir(folder_.c_str(), 0700);
+  }
+  struct stat status {};
+  for (const std::string& folder : {folder_, path}) {
+    if (make && folder == path) ::mkdir(path.c_str(), 0700);
+    if (::lstat(folder.c_str(), &status) != 0) return -1;
+    if (std::string why = whyNotPrivate(status); !why.empty()) {
+      whyNot_ = fmt::format("'{}': {}", folder, why);
+      return -1;
+    }
+  }
+  // As it was looked at: nobody else can put another in its place in a folder that only this user may write.
+  opened_.reset(::open(path.c_str(), kFolderFlags));
+  return opened_.get();
+}
+
+std::string Cache::whyNotUsed() const {
+  entries(false);
+  const std::lock_guard lock(mutex_);
+  return whyNot_;
 }
 
 std::optional<std::string> Cache::find(const std::string& key) const {
-  if (folder_.empty()) return std::nullopt;
-  const std::string path = pathOf(key);
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.get() < 0) return std::nullopt;
+  const int folder = entries(false);
+  if (folder < 0) return std::nullopt;
+  const Descriptor part = partOf(folder, key);
+  const Descriptor file(
+      ::openat(part.get(), key.substr(kFolderDigits).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!part.isOpen() || !file.isOpen()) return std::nullopt;
   std::optional<std::string> bytes = bytesOf(file.get());
-  if (bytes) {
-    const std::size_t head = std::min(bytes->size(), bytes->find('\n') + 1);  // 0 where there is no line
-    if (const std::string_view value = std::string_view(*bytes).substr(head);
-        std::string_view(*bytes).substr(0, head) == headOf(key, value)) {
-      ::futimens(file.get(), nullptr);  // used now
-      bytes->erase(0, head);
-      return bytes;
-    }
-  }
-  // Also an empty folder; one with something in it stays, and is no place for an entry.
-  if (::unlink(path.c_str()) != 0) ::rmdir(path.c_str());
-  return std::nullopt;
+  if (!bytes) return std::nullopt;
+  const std::size_t head = std::min(bytes->size(), bytes->find('\n') + 1);  // 0 where there is no line
+  const std::string_view value = std::string_view(*bytes).substr(head);
+  if (std::string_view(*bytes).substr(0, head) != headOf(key, value)) return std::nullopt;
+  ::futimens(file.get(), nullptr);  // used now
+  bytes->erase(0, head);
+  return bytes;
 }
 
 void Cache::put(const std::string& key, std::string_view value) {
-  if (folder_.empty() || size_ == 0) return;
-  const std::string path = pathOf(key);
-  std::error_code ignored;
-  fs::create_directories(fs::path(path).parent_path(), ignored);
-  std::string name = path + ".XXXXXX";
-  Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
-  if (file.get() < 0) return;
-  const bool isWritten = writeAll(file.get(), headOf(key, value)) && writeAll(file.get(), value);
-  const bool isClosed = file.close();
-  if (!isWritten || !isClosed || ::rename(name.c_str(), path.c_str()) != 0)
-    ::unlink(name.c_str());
-  else
-    added_ = true;
+  if (size_ == 0) return;
+  const std::string head = headOf(key, value);
+  if (head.size() + value.size() > kMostEntry) return;
+  const int folder = entries(true);
+  if (folder < 0) return;
+  ::mkdirat(folder, key.substr(0, kFolderDigits).c_str(), 0700);
+  if (!partOf(folder, key).isOpen()) return;
+  const std::string path = fmt::format("{}/{}/{}", folder_, kEntries, nameOf(key));
+  AtomicFile file(path, 0600);
+  if (!file.isOpen() || !file.write(head) || !file.write(value)) return;
+  // An empty folder goes; one with something in it stays, and is no place for an entry.
+  added_ = file.commit() || (errno == EISDIR && ::rmdir(path.c_str()) == 0 && file.commit()) || added_;
 }
 
 void Cache::makeRoom() const {
-  if (folder_.empty()) return;
-  std::vector<Entry> entries;
+  const int folder = entries(false);
+  if (folder < 0) return;
+  std::vector<Entry> entries = entriesIn(folder);
   uint64_t total = 0;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
-    std::error_code gone;  // another process makes room too
-    if (!it->is_regular_file(gone) || gone) continue;
-    Entry entry{it->path(), it->last_write_time(gone), it->file_size(gone)};
-    if (gone) continue;
-    total += entry.size;
-    entries.push_back(std::move(entry));
-  }
+  for (const Entry& entry : entries) total += entry.size;
   if (total <= size_) return;
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
+    return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+  });
   for (const Entry& entry : entries) {
     if (total <= size_ / 5 * 4) break;
-    if (fs::remove(entry.path, error)) total -= entry.size;
+    if (hasMark(folder, entry.name) && ::unlinkat(folder, entry.name.c_str(), 0) == 0) total -= entry.size;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/machine/target_number.h"
+#include "support/bounded_json.h"
 #include "timing/kernel_time.h"
 
 namespace ptxopt {
@@ -118,6 +119,13 @@ Measures measuresFrom(const Json& json) {
   std::sort(m.functions.begin(), m.functions.end(),
             [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
   return m;
+}
+
+std::optional<Measures> measuresOfEntry(std::string_view entry) try {
+  constexpr int kDepth = 16;  // twice what is written
+  return measuresFrom(parseBounded(entry, kDepth));
+} catch (const std::exception&) {
+  return std::nullopt;
 }
 
 }  // namespace ptxopt

@@ -281,7 +281,8 @@ TEST_CASE("cache: kept, shared, and never above its size for long") {
       cache.put(name, std::string(100, 'x'));
       // In the order of their numbers, the first long ago.
       const timespec times[2] = {{1000 + i, 0}, {1000 + i, 0}};
-      ::utimensat(AT_FDCWD, (folder.path() + "/" + name.substr(0, 2) + "/" + name.substr(2)).c_str(), times, 0);
+      ::utimensat(AT_FDCWD, (folder.path() + "/measures/" + name.substr(0, 2) + "/" + name.substr(2)).c_str(),
+                  times, 0);
     }
   }
   Cache cache(folder.path(), 1000);
@@ -289,13 +290,13 @@ TEST_CASE("cache: kept, shared, and never above its size for long") {
   CHECK(cache.find(Cache::key("19")).has_value());
   CHECK_FALSE(cache.find(Cache::key("0")).has_value());
   uint64_t total = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path()))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path() + "/measures"))
     if (entry.is_regular_file()) total += entry.file_size();
   CHECK(total <= 800);
   CHECK(total >= 600);
 }
 
-TEST_CASE("cache: an entry that is not whole is none, and goes") {
+TEST_CASE("cache: an entry that is not whole is none, and is replaced") {
   const TemporaryFolder folder;
   REQUIRE(folder.isValid());
   Cache cache(folder.path());
@@ -304,7 +305,7 @@ TEST_CASE("cache: an entry that is not whole is none, and goes") {
                             "\n"
                             R"("functions": []})";
   const auto pathOf = [&](const std::string& k) {
-    return folder.path() + "/" + k.substr(0, 2) + "/" + k.substr(2);
+    return folder.path() + "/measures/" + k.substr(0, 2) + "/" + k.substr(2);
   };
   cache.put(key, value);
   cache.put(other, value + value);
@@ -315,7 +316,7 @@ TEST_CASE("cache: an entry that is not whole is none, and goes") {
   const std::string whole = read(key);
   const auto isRefused = [&](const std::string& bytes) {
     std::ofstream(pathOf(key), std::ios::binary) << bytes;
-    const bool none = !cache.find(key).has_value() && !std::filesystem::exists(pathOf(key));
+    const bool none = !cache.find(key).has_value();
     cache.put(key, value);
     return none && cache.find(key) == value && read(key) == whole;
   };
@@ -342,6 +343,89 @@ TEST_CASE("cache: an entry that is not whole is none, and goes") {
   CHECK_FALSE(cache.find(key).has_value());  // and does not wait
   cache.put(key, value);
   CHECK(cache.find(key) == value);
+}
+
+TEST_CASE("cache: what is no entry is neither removed nor followed") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder, elsewhere;
+  REQUIRE(folder.isValid());
+  const std::string measures = folder.file("measures"), digits = Cache::key("mine").substr(2);
+  fs::create_directories(measures + "/ab/cd");
+  const std::string large(2000, 'x');
+  const std::vector<std::string> mine = {measures + "/notes.txt",       measures + "/ab/notes.txt",
+                                         measures + "/ab/cd/" + digits, measures + "/" + digits,
+                                         measures + "/ab/" + digits,    elsewhere.file(digits)};
+  for (const std::string& file : mine) std::ofstream(file) << large;
+  fs::create_directory_symlink(elsewhere.path(), measures + "/ef");
+  fs::create_symlink(elsewhere.file(digits), measures + "/ab/" + Cache::key("link").substr(2));
+  std::ofstream(elsewhere.file(digits))
+      << "ptxopt cache 1 " << large;  // an entry by its look, in a folder that is a link
+  {
+    Cache cache(folder.path(), 1000);
+    for (int i = 0; i < 20; ++i) cache.put(Cache::key(std::to_string(i)), std::string(100, 'x'));
+  }
+  for (const std::string& file : mine) CHECK(fs::exists(file));
+  CHECK(fs::is_symlink(measures + "/ab/" + Cache::key("link").substr(2)));
+}
+
+TEST_CASE("cache: a folder that is not this user's alone is not used") {
+  namespace fs = std::filesystem;
+  const auto isUsed = [](const std::string& folder) {
+    Cache cache(folder);
+    cache.put(Cache::key("a"), "b");
+    const bool finds = cache.find(Cache::key("a")).has_value();
+    CHECK(finds == cache.whyNotUsed().empty());
+    return finds;
+  };
+  const TemporaryFolder folder;
+  CHECK(isUsed(folder.file("new/folder")));
+  CHECK((fs::status(folder.file("new/folder")).permissions() & fs::perms::others_all) == fs::perms::none);
+  for (const std::string inside : {"", "/measures"}) {
+    const std::string shared = folder.file("shared"), target = folder.file("target");
+    fs::create_directories(shared + "/measures");
+    CHECK(isUsed(shared));
+    fs::permissions(shared + inside, fs::perms::others_write, fs::perm_options::add);
+    CHECK_FALSE(isUsed(shared));
+    fs::permissions(shared + inside, fs::perms::others_write, fs::perm_options::remove);
+    fs::permissions(shared + inside, fs::perms::group_write, fs::perm_options::add);
+    CHECK_FALSE(isUsed(shared));
+    fs::permissions(shared + inside, fs::perms::group_write, fs::perm_options::remove);
+    CHECK(isUsed(shared));
+    fs::rename(shared + inside, target);
+    fs::create_directory_symlink(target, shared + inside);
+    CHECK_FALSE(isUsed(shared));
+    CHECK(Cache(shared).whyNotUsed().find("symbolic link") != std::string::npos);
+    fs::remove_all(shared);
+    fs::remove_all(target);
+    fs::create_directories(shared + "/measures");
+    if (::geteuid() == 0 && ::chown((shared + inside).c_str(), 12345, static_cast<gid_t>(-1)) == 0)
+      CHECK_FALSE(isUsed(shared));
+    fs::remove_all(shared);
+  }
+}
+
+TEST_CASE("cache: entries that are damaged so that they take memory") {
+  const TemporaryFolder folder;
+  Cache cache(folder.path());
+  const std::string key = Cache::key("one"), deep(3'000'000, '['), large(Cache::kMostEntry, ' ');
+  cache.put(key, deep);  // whole, and no figures
+  CHECK(cache.find(key).has_value());
+  CHECK_FALSE(measuresOfEntry(deep).has_value());
+  CHECK_FALSE(measuresOfEntry("[]").has_value());
+  CHECK_FALSE(measuresOfEntry("{\"architecture\": 1}").has_value());
+  CHECK_FALSE(measuresOfEntry("").has_value());
+  Measures measures;
+  measures.architecture = "sm_80";
+  measures.functions.emplace_back().name = "k";
+  REQUIRE(measuresOfEntry(toJson(measures).dump()).has_value());
+  CHECK(measuresOfEntry(toJson(measures).dump())->functions.size() == 1);
+  const std::string path = folder.file("measures/" + key.substr(0, 2) + "/" + key.substr(2));
+  std::filesystem::resize_file(path, uint64_t{100} << 30);
+  CHECK_FALSE(cache.find(key).has_value());
+  cache.put(key, "value");
+  CHECK(cache.find(key) == "value");
+  cache.put(Cache::key("large"), large);
+  CHECK_FALSE(cache.find(Cache::key("large")).has_value());
 }
 
 TEST_CASE("cache: many writers and readers of one entry") {
