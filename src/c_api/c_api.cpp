@@ -2,10 +2,12 @@
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "c_api/details_json.h"
 #include "c_api/options_json.h"
+#include "ptxas/plain_cubin.h"
 #include "ptxopt/ptxopt_c.h"
 #include "tool/revision.h"
 #include "tool/run_tool.h"
@@ -49,7 +51,11 @@ void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
     return fail(to, Status::CheckFailed, "guard ptxas: nothing to compare: " + done.guard.trouble);
   to.output = std::move(done.result.output);
   if (!done.guard.output) return;
-  to.cubin = std::move(done.guard.output->cubin);
+  // As of ptxas with the options that were given: the guard's -v stands in it, too.
+  std::optional<std::string> cubin =
+      call.isVerbose ? std::move(done.guard.output->cubin) : cubinWithoutVerbose(done.guard.output->cubin);
+  if (!cubin) return;
+  to.cubin = *std::move(cubin);
   to.messages = messagesOf(*done.guard.output, call.options.fileName);
 }
 

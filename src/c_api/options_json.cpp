@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ptxas/find_python.h"
+#include "support/nearest.h"
 #include "wrapper/ptxas_command.h"
 
 namespace ptxopt::c_api {
@@ -83,7 +84,11 @@ std::string take(const Json& json, Given& given) {
     const Member* found = nullptr;
     for (const Member& m : kMembers)
       if (name == m.name) found = &m;
-    if (found == nullptr) return fmt::format("there is no option '{}'", name);
+    if (found == nullptr) {
+      std::vector<std::string_view> names;
+      for (const Member& m : kMembers) names.push_back(m.name);
+      return fmt::format("there is no option '{}'{}", name, orNearest(name, names));
+    }
     const auto unfit = [&] { return fmt::format("option '{}' cannot be {}", name, value.dump()); };
     try {
       found->take(value, given);
@@ -104,8 +109,10 @@ std::string makeGuard(const Given& given, const Options& options, GuardOptions& 
   const char* const usualRule = std::getenv("PTXOPT_GUARD_RULE");
   if (!given.rule.empty() && !guardRuleNamed(given.rule))
     return fmt::format("there is no guard rule '{}'", given.rule);
-  guard.rule = guardRuleNamed(!given.rule.empty() || usualRule == nullptr ? given.rule : usualRule)
-                   .value_or(GuardRule::Time);
+  const bool isByVariable = given.rule.empty() && usualRule != nullptr && *usualRule != '\0';
+  if (isByVariable && !guardRuleNamed(usualRule))
+    return fmt::format("PTXOPT_GUARD_RULE: there is no guard rule '{}'", usualRule);
+  guard.rule = guardRuleNamed(isByVariable ? usualRule : given.rule).value_or(GuardRule::Time);
   guard.ptxas.timeoutSeconds = given.timeoutSeconds;
   guard.ptxas.cache = &Cache::user();
   if (given.guard == "estimate") guard.mode = GuardMode::Estimate;
@@ -142,6 +149,7 @@ std::string takePtxasOptions(const Given& given, CallOptions& to) {
   if (command.isLinked) to.options.knobs.try_emplace("inline-weak", 0);
   to.guard.ptxas.arguments = command.settings;
   to.notOptimized = command.notOptimized;
+  to.isVerbose = command.isVerbose;
   if (to.notOptimized.empty()) return {};
   to.options.level = 0;
   to.options.passes.reset();

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "ptxas/plain_cubin.h"
 #include "support/digits.h"
 
 namespace ptxopt {
@@ -48,7 +49,9 @@ std::optional<PtxasOutput> asCalled(const PtxasOutput& made, bool isVerbose) {
   if (isVerbose) return made;
   const auto out = withoutVerbose(made.out), err = withoutVerbose(made.err);
   if (!out || !err) return std::nullopt;
-  return PtxasOutput{made.cubin, *out, *err, made.input};
+  std::optional<std::string> cubin = cubinWithoutVerbose(made.cubin);
+  if (!cubin) return std::nullopt;
+  return PtxasOutput{*std::move(cubin), *out, *err, made.input};
 }
 
 std::string placeOfCubin(const std::vector<std::string>& outputs) {

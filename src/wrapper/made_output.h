@@ -1,8 +1,8 @@
 // Taking what the guard's run of ptxas made for what the call is to make, so that the same text is not assembled twice.
 //
-// The guard asks for -v in addition. That stands in the cubin's notes of how it was made, and ptxas says more: the lines
-// that -v alone brings are left out for who did not ask for it. Where a line may be of either kind nothing is taken, nor
-// where ptxas wrote to both streams, whose order is not known.
+// The guard asks for -v in addition. That stands in the cubin's notes of how it was made, and ptxas says more: both are left
+// out for who did not ask for it (ptxas/plain_cubin.h). Where a line may be of either kind nothing is taken, nor where
+// ptxas wrote to both streams, whose order is not known.
 #pragma once
 
 #include <optional>

@@ -121,6 +121,9 @@ def ptxas_options(t, ptxopt, folder):
     out, source = Path(folder) / "k.cubin", Path(folder) / "k.ptx"
     source.write_text(few.ptx, encoding="utf-8")
     by_hand = subprocess.run([real, "-maxrregcount=24", "-v", "-arch=sm_90", str(source), "-o", str(out)], capture_output=True, text=True, check=True)
+    verbose = assembled(ptxas_options=["-maxrregcount=24", "-v"], cubin=True, file="k.ptx").cubin
+    t.check(verbose == out.read_bytes(), "another cubin than by hand with -v")
+    subprocess.run([real, "-maxrregcount=24", "-arch=sm_90", str(source), "-o", str(out)], check=True)
     t.check(few.cubin == out.read_bytes() and "Compiling entry function" in few.ptxas_messages, "another cubin than by hand")
     t.check(sorted(l for l in few.ptxas_messages.splitlines() if "time" not in l) == sorted(l for l in by_hand.stderr.splitlines() if "time" not in l), few.ptxas_messages)
     t.check(assembled(ptxas_options=["-maxrregcount=24"], cubin=True).cubin is None, "a cubin of an answer that was known")
