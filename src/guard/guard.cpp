@@ -198,6 +198,7 @@ class Guard {
     if (!before) {
       done_.guard.trouble = before.error;
       done_.guard.noVerdict = true;
+      done_.guard.noFolder = before.status == Assembly::Status::NoFolder;
       keepAll(kNotJudged);
       return false;
     }
@@ -229,6 +230,7 @@ class Guard {
     }
     done_.guard.trouble = after.error;
     done_.guard.refused = after.status == Assembly::Status::Refused;
+    done_.guard.noFolder = after.status == Assembly::Status::NoFolder;
     keepAll(done_.guard.refused ? std::string_view("refused") : kNotJudged);
     return false;
   }

@@ -59,6 +59,7 @@ struct GuardReport {
   std::string trouble;     // why nothing could be compared: all text is as it was
   bool refused = false;    // ptxas takes the input but not the optimized text: a bug of ours
   bool noVerdict = false;  // there are no figures of the input
+  bool noFolder = false;   // ... or of the output, as temporary files cannot be written
   // What ptxas made of the very text that is the output, where it was to be kept and that text was assembled.
   std::optional<PtxasOutput> output;
   Measures before, after;  // of the input and of the output, if ptxas was asked

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "analysis/machine/occupancy.h"
@@ -58,6 +62,19 @@ bool writeText(const std::string& path, std::string_view text) {
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
   return !out.fail();
+}
+
+// Why as much as a small cubin cannot be written there. Empty: it can.
+std::string whyNoRoom(const TemporaryFolder& folder) {
+  constexpr std::size_t kSmall = std::size_t{64} << 10;
+  const std::string path = folder.file("room");
+  errno = 0;
+  const bool isWritten = writeText(path, std::string(kSmall, '\0'));
+  const int cause = errno;
+  ::unlink(path.c_str());
+  if (isWritten) return {};
+  return fmt::format("cannot write to the folder '{}': {}",
+                     std::filesystem::path(folder.path()).parent_path().string(), std::strerror(cause));
 }
 
 // Empty where it cannot be read.
@@ -172,22 +189,25 @@ Assembly assemble(std::string_view text, std::string_view architecture, const Pt
   if (settings.program.empty()) return failed(Status::NoProgram, "there is no ptxas");
   const std::string key = settings.cache == nullptr ? std::string() : keyOf(text, architecture, settings);
   if (!key.empty())
-    if (const auto kept = settings.cache->find(key)) try {
+    if (const auto kept = settings.cache->find(key))
+      if (std::optional<Measures> measures = measuresOfEntry(*kept)) {  // a broken entry is written anew
         Assembly assembly;
-        assembly.measures = measuresFrom(nlohmann::ordered_json::parse(*kept));
+        assembly.measures = *std::move(measures);
         assembly.status = Status::Ok;
         assembly.fromCache = true;
         return assembly;
-      } catch (const nlohmann::json::exception&) {
-        // A broken entry: it is written anew.
       }
   const TemporaryFolder folder;
-  if (!folder.isValid()) return failed(Status::Failed, folder.error());
+  if (!folder.isValid()) return failed(Status::NoFolder, folder.error());
   if (!writeText(folder.file("in.ptx"), text))
-    return failed(Status::Failed, fmt::format("cannot write to the folder '{}'", folder.path()));
+    return failed(Status::NoFolder,
+                  fmt::format("cannot write to the folder '{}': {}", folder.path(), std::strerror(errno)));
   Assembly assembly = run(folder, architecture, settings, false);
   if (assembly.status == Status::Refused && assembly.error.find("Unresolved extern") != std::string::npos)
     assembly = run(folder, architecture, settings, true);
+  // ptxas says little where it cannot write.
+  if (!assembly && assembly.status != Status::NoProgram)
+    if (std::string why = whyNoRoom(folder); !why.empty()) return failed(Status::NoFolder, std::move(why));
   if (assembly && !key.empty()) settings.cache->put(key, toJson(assembly.measures).dump());
   return assembly;
 }

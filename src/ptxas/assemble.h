@@ -37,6 +37,7 @@ struct Assembly {
     NoProgram,  // there is no ptxas, or it could not be started
     Refused,    // it says that the text is wrong
     Failed,     // it crashed, took too long, or wrote no cubin that can be read
+    NoFolder,   // temporary files cannot be written: it was not asked, or could not answer
   };
   Status status = Status::Failed;
   Measures measures;

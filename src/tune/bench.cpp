@@ -108,6 +108,7 @@ void Bench::measureRun(std::span<const std::pair<uint32_t, Way>> run, bool isFir
       for (const auto& asked : run) setOutcome(asked, outcomeFrom(asked.first, assembly.measures));
       return;
     }
+    if (assembly.status == Assembly::Status::NoFolder) noFolder_ = assembly.error;
     if (assembly.status != Assembly::Status::Refused || run.size() == 1) {
       for (const auto& asked : run) setOutcome(asked, {Outcome::State::Failed, assembly.error, {}});
       return;

@@ -64,6 +64,8 @@ class Bench {
 
   std::size_t runs() const { return runs_; }
   std::size_t runsNotTried() const { return notTried_; }
+  // Why temporary files could not be written, where a run failed for that: its outcome says nothing of the text.
+  const std::string& noFolder() const { return noFolder_; }
 
  private:
   std::string composeRun(std::span<const std::pair<uint32_t, Way>> run) const;
@@ -80,6 +82,7 @@ class Bench {
   std::vector<std::map<Way, Outcome>> outcomes_;                         // by unit
   std::mutex mutex_;
   std::size_t runs_ = 0, notTried_ = 0;
+  std::string noFolder_;
 };
 
 }  // namespace ptxopt

@@ -59,7 +59,10 @@ class Tuner {
     else
       chosen_ = chooseAll();
     checkWhole();
-    report();
+    if (const std::string& why = !bench_.noFolder().empty() ? bench_.noFolder() : noFolder_; !why.empty())
+      result_ = failed(Status::Usage, why);
+    else
+      report();
   }
 
  private:
@@ -210,6 +213,7 @@ class Tuner {
       const Assembly whole = bench_.assembleWhole(result_.output);
       if (!whole) {
         result_.trouble = whole.error;
+        if (whole.status == Assembly::Status::NoFolder) noFolder_ = whole.error;
         revertIf([](uint32_t) { return true; });
         continue;
       }
@@ -331,6 +335,7 @@ class Tuner {
   std::vector<std::optional<DeviceTime>>
       deviceTimes_;  // by its candidates; none: the same code as another, or not timed
   Measures before_, after_;
+  std::string noFolder_;  // as of the bench, of the whole text
   TuneResult& result_;
 };
 

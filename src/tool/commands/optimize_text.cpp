@@ -26,6 +26,8 @@ void writeRemarks(const Result& result, const CommandLine& line, std::string& ou
     } else if (remark.name == "uninitialised-register") {
       if (line.warnUninitialised)
         out += fmt::format("{}: warning: {} [-Wuninitialised]\n", remark.place, remark.message);
+    } else if (remark.name == "level") {
+      out += fmt::format("ptxopt: remark: {}: {}\n", remark.place, remark.message);
     } else if (line.verbose) {
       out += fmt::format("ptxopt: {}: {} [{}]\n", remark.place, remark.message, remark.name);
     }
@@ -46,6 +48,11 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
   if (line.verbose) messages = fmt::format("ptxopt: {}: {} bytes\n", options.fileName, text.size());
 
   GuardedResult guarded = optimizeGuarded(text, options, line.guard);
+  if (guarded.guard.noFolder) {
+    out.status = Status::Usage;
+    out.error = fmt::format("ptxopt: error: {}\n", guarded.guard.trouble);
+    return out;
+  }
   const bool isUnjudged = guarded.guard.noVerdict && line.guard.isInsistent;
   out.result = std::move(guarded.result);
   const Result& result = out.result;

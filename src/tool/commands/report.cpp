@@ -68,28 +68,34 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
 }
 
 // Asks ptxas if there is one. What keeps it from an answer is for the reader of the page to know.
-void ask(const ReportLine& line, const Module& module, ReportOptions& options) {
-  if (line.noPtxas) return;
+// False, with an error, where temporary files cannot be written.
+bool ask(const ReportLine& line, const Module& module, ReportOptions& options) {
+  if (line.noPtxas) return true;
   const std::string ptxas = line.assembly.find(module.source, options.architecture);
   if (ptxas.empty()) {
     options.notes.emplace_back("There is no ptxas to ask: register counts are estimates.");
-    return;
+    return true;
   }
   // The cache has figures alone; the model of time is for the code.
   Assembly assembly = line.assembly.assemble(module.source, options.architecture, ptxas);
+  if (assembly.status == Assembly::Status::NoFolder) {
+    fail(Status::Usage, assembly.error);
+    return false;
+  }
   if (!assembly) {
     options.notes.push_back(fmt::format("ptxas gave no counts: {}", assembly.error));
     print(stderr, fmt::format("ptxopt: warning: no counts from ptxas: {}\n", assembly.error));
-    return;
+    return true;
   }
   options.ptxas = std::move(assembly.measures);
   options.ptxasVersion = versionOfPtxas(ptxas);
-  if (!assembly.output) return;
+  if (!assembly.output) return true;
   const timing::PtxLoops loops = report::loopsOf(module, options.architecture);
   TimedCubinOptions how;
   how.loops = &loops;
   std::string none;  // an architecture that the model does not know: the page is the same without
   if (auto time = timeCubin(assembly.output->cubin, how, none)) options.time = *std::move(time);
+  return true;
 }
 
 }  // namespace
@@ -113,7 +119,7 @@ int reportCommand(int argc, char** argv) {
   if (!line.architecture.empty() && architecture(line.architecture) == nullptr)
     return fail(Status::Usage, fmt::format("the architecture '{}' is not known", line.architecture));
   options.version = version();
-  ask(line, module, options);
+  if (!ask(line, module, options)) return static_cast<int>(Status::Usage);
   report::SourceFiles sources(fs::path(line.input == "-" ? "" : line.input).parent_path(),
                               {line.sourceRoots.begin(), line.sourceRoots.end()});
   if (!line.noSource) options.sources = &sources;
