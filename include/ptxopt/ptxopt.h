@@ -27,7 +27,7 @@ enum class Status {
 
 struct Options {
   // 0: parse and print. 1: clean-up. 2: everything that pays. Ignored when `passes` is set.
-  int level = 2;
+  int level = 2;  // 0, 1 or 2; 3 is taken as 2, with a remark
   // Exactly these passes, in this order. `dce@2` is the second dce of the pipeline: the same pass,
   // reported under that name.
   std::optional<std::vector<std::string>> passes;

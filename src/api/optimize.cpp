@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/machine/target_number.h"
 #include "api/outcomes.h"
 #include "api/pipeline_run.h"
 #include "api/remarks.h"
@@ -20,21 +21,18 @@
 namespace ptxopt {
 namespace {
 
-// sm_80, sm_90a, sm_100f
-bool isArchitecture(std::string_view text) {
-  if (!text.starts_with("sm_")) return false;
-  text.remove_prefix(3);
-  if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
-  return !text.empty() && text.size() <= 4 && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
+constexpr int kHighestLevel = 2;
+constexpr int kHighestLevelNamed = 3;  // of ptxas: there it is the usual one
+constexpr const char* kLevelTaken = "-O3 is taken as -O2, the highest level";
 
 Plan makePlan(const Options& options) {
   Plan plan;
-  if (!options.architecture.empty() && !isArchitecture(options.architecture))
-    plan.error = fmt::format("'{}' is no architecture; they are spelled sm_90 or sm_90a", options.architecture);
-  if (options.level < 0 || options.level > 2) plan.error = fmt::format("there is no level -O{}", options.level);
-  const PipelineChoice choice{
-      .level = options.level, .passes = options.passes ? &*options.passes : nullptr, .skip = options.skip};
+  if (!options.architecture.empty()) plan.error = whyNoTarget(options.architecture);
+  if (options.level < 0 || options.level > kHighestLevelNamed)
+    plan.error = fmt::format("there is no level -O{}", options.level);
+  const PipelineChoice choice{.level = std::min(options.level, kHighestLevel),
+                              .passes = options.passes ? &*options.passes : nullptr,
+                              .skip = options.skip};
   std::vector<std::string> dumped = options.printAfter;
   dumped.insert(dumped.end(), options.printBefore.begin(), options.printBefore.end());
   plan.steps = makePipeline(choice, dumped, plan.error);
@@ -100,6 +98,7 @@ Result optimize(std::string_view text, const Options& options) {
     return fail(Status::Usage, error + "\n");
 
   remarkUnknownOpcodes(module, result.remarks);
+  if (options.level > kHighestLevel) result.remarks.push_back({"level", options.fileName, kLevelTaken});
   std::optional<Remark> decline;
   if (!plan.steps.empty()) decline = wholeModuleDecline(module);
   if (decline) result.remarks.push_back(*decline);

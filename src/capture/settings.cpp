@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "support/demangle.h"
+#include "support/nearest.h"
 
 namespace ptxopt::capture {
 namespace {
@@ -35,6 +36,22 @@ bool read(const std::string& value, Memory& member) {
   return value == "all" || value == "reached";
 }
 
+// Variables that begin as these do, and are none.
+void warnOfUnknown() {
+  constexpr std::string_view kNames[] = {
+#define CAPTURE_VARIABLE(name, member, usual, summary) #name,
+#include "capture/variables.def"
+  };
+  constexpr std::string_view kOurs = kNames[0];  // which the others begin with
+  for (char* const* at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view entry = *at, name = entry.substr(0, entry.find('='));
+    if (!name.starts_with(kOurs) || std::ranges::find(kNames, name) != std::end(kNames)) continue;
+    std::fputs(fmt::format("ptxopt capture: {} is not a variable that it reads{}\n", name, orNearest(name, kNames))
+                   .c_str(),
+               stderr);
+  }
+}
+
 std::string withProcess(std::string path) {
   for (std::size_t at; (at = path.find("%p")) != std::string::npos;) path.replace(at, 2, std::to_string(getpid()));
   return path;
@@ -53,6 +70,7 @@ Settings Settings::fromEnvironment() {
   }
 #include "capture/variables.def"
   s.file = withProcess(s.file);
+  warnOfUnknown();
   return s;
 }
 

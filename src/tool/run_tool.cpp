@@ -1,13 +1,17 @@
 // ptxopt on the command line: a thin user of the library.
 #include "tool/run_tool.h"
 
+#include <fmt/format.h>
+
 #include <ctime>
+#include <filesystem>
 #include <span>
 
 #include "dump/dump.h"
 #include "facts/facts.h"
 #include "ptxopt/ptxopt.h"
 #include "support/heap.h"
+#include "support/nearest.h"
 #include "text/parse.h"
 #include "tool/commands/in_place.h"
 #include "tool/commands/optimize_text.h"
@@ -60,6 +64,15 @@ int optimizeFile(const CommandLine& line) {
   return 0;
 }
 
+// The command that is meant by a word that is none, and no file.
+std::string commandMeant(std::string_view word) {
+  std::error_code none;
+  if (word.find_first_of("./-") != std::string_view::npos || std::filesystem::exists(word, none)) return {};
+  std::vector<std::string_view> names;
+  for (const Subcommand& command : subcommands()) names.push_back(command.name);
+  return nearest(word, names);
+}
+
 int run(int argc, char** argv) {
   // Links of such names to the program are `ptxopt as`.
   if (argc > 0 && !ptxasMeantBy(argv[0]).empty()) return asCommand(argc, argv);
@@ -71,6 +84,10 @@ int run(int argc, char** argv) {
     return static_cast<int>(Status::Usage);
   }
   if (command != nullptr) return command->run(argc - 1, argv + 1);
+  if (const std::string meant = argc > 1 ? commandMeant(argv[1]) : std::string(); !meant.empty()) {
+    fmt::print(stderr, "ptxopt: '{}' is not a command or a file; is {} meant?\n", argv[1], meant);
+    return static_cast<int>(Status::Usage);
+  }
 
   CommandLine line;
   int exitCode = 0;

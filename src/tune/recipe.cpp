@@ -85,7 +85,7 @@ Recipe recipeFrom(const ordered_json& json) {
     } else if (key == "knobs") {
       for (const auto& [name, setting] : value.items()) {
         const auto [knob, isInverted] = findKnob(name);
-        if (knob == nullptr) throw std::invalid_argument(fmt::format("there is no knob '{}'", name));
+        if (knob == nullptr) throw std::invalid_argument(Knobs().set(name, 0));  // which says so
         if (setting.is_string()) {
           int64_t number = 0;
           while (number <= knob->most && knobValueName(*knob, number) != setting.get<std::string>()) ++number;

@@ -112,7 +112,12 @@ TEST_CASE("api: options that make no sense") {
 }
 
 TEST_CASE("api: a level that there is not") {
-  CHECK(optimize(kDead, {.level = 3}).status == Status::Usage);
+  CHECK(optimize(kDead, {.level = 4}).status == Status::Usage);
+  // The usual one of ptxas is the highest of ours.
+  const Result higher = optimize(kDead, {.level = 3});
+  CHECK(higher.output == optimize(kDead, {.level = 2}).output);
+  REQUIRE(higher.remarks.size() == 1);
+  CHECK(higher.remarks[0].name == "level");
   CHECK(optimize(kDead, {.level = 100}).status == Status::Usage);
   CHECK(optimize(kDead, {.level = -1}).status == Status::Usage);
 }

@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace ptxopt {
 
 // None where the text is no such target.
 std::optional<uint32_t> targetNumber(std::string_view target);
+
+// Empty where it is an architecture that PTX has a name for, spelled as `sm_90a`; otherwise what is wrong with it.
+std::string whyNoTarget(std::string_view target);
 
 }  // namespace ptxopt

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
+
+#include "support/nearest.h"
 
 namespace ptxopt {
 namespace {
@@ -53,7 +56,11 @@ KnobName findKnob(std::string_view name) {
 
 std::string Knobs::set(std::string_view name, int64_t value) {
   const auto [knob, isInverted] = findKnob(name);
-  if (knob == nullptr) return fmt::format("there is no knob '{}'", name);
+  if (knob == nullptr) {
+    std::vector<std::string_view> names;
+    for (const KnobInfo& known : kKnobs) names.push_back(known.name);
+    return fmt::format("there is no knob '{}'{}", name, orNearest(name, names));
+  }
   if (value < knob->least || value > knob->most)
     return fmt::format("{} is {} to {}, not {}", name, knob->least, knob->most, value);
   values_[static_cast<std::size_t>(knob - kKnobs)] = isInverted ? 1 - value : value;

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
+
+#include "support/nearest.h"
 
 namespace ptxopt {
 namespace {
@@ -81,7 +84,11 @@ std::vector<Step> chosenPipeline(std::span<const std::string> names) {
 std::string checkName(const std::string& name, std::span<const Step> steps) {
   const std::string_view pass = passPart(name);
   const PassInfo* const info = findPass(pass);
-  if (info == nullptr) return fmt::format("there is no pass '{}'", pass);
+  if (info == nullptr) {
+    std::vector<std::string_view> names;
+    for (const PassInfo& known : passTable()) names.push_back(known.name);
+    return fmt::format("there is no pass '{}'{}", pass, orNearest(pass, names));
+  }
   if (pass.size() == name.size()) return {};
   const std::size_t n = numberPart(name), runs = runsOf(*info);
   if (n >= 1 && n <= runs) return {};

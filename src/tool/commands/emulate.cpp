@@ -121,8 +121,8 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   const auto check = [&] {
     line.command.assign(argv + i, argv + argc);
     if (line.command.empty()) throw CLI::ValidationError("PROGRAM is required");
-    if (!line.architecture.empty() && !targetNumber(line.architecture))
-      throw CLI::ValidationError(fmt::format("'{}' is not an architecture such as sm_80", line.architecture));
+    if (const std::string why = line.architecture.empty() ? "" : whyNoTarget(line.architecture); !why.empty())
+      throw CLI::ValidationError(why);
   };
   if (!parseArguments(app, words, exitCode, check)) return false;
   s.optimizes = app.count("--optimize") != 0 || s.compare;

@@ -72,8 +72,8 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
   app.add_option("-o,--output", line.output, "where that goes [standard output]")->type_name("FILE");
   line.assembly.addTo(app);
   if (!parseArguments(app, argc, argv, exitCode)) return false;
-  if (arch->count() != 0 && !targetNumber(line.architecture)) {
-    exitCode = fail(Status::Usage, fmt::format("'{}' is not an architecture such as sm_80", line.architecture));
+  if (const std::string why = arch->count() == 0 ? "" : whyNoTarget(line.architecture); !why.empty()) {
+    exitCode = fail(Status::Usage, why);
     return false;
   }
   return true;

@@ -306,7 +306,7 @@ bool CommandLineReader::checkFiles() const {
   std::error_code none;
   if (l.inputs.size() > 1 && l.inputs[0].find_first_of("./") == std::string::npos &&
       !std::filesystem::exists(l.inputs[0], none))
-    return usage(fmt::format("'{}' is no command and no file; ptxopt --help lists the commands", l.inputs[0]));
+    return usage(fmt::format("'{}' is not a command or a file; ptxopt --help lists the commands", l.inputs[0]));
   if (l.inputs.size() > 1)
     return usage(fmt::format("'{}' and '{}': several files need --in-place", l.inputs[0], l.inputs[1]));
   if (std::string error; findDumps(l.dumps, error).size() != l.dumps.size()) return usage(error);

@@ -58,6 +58,13 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
       app.add_option("-O", level_, "0: parse and print; 1: clean-up; 2 (the default): everything that pays")
           ->type_name("LEVEL")
           ->check(CLI::Range(0, 2))
+          ->transform(CLI::Validator(
+              [this](std::string& text) {
+                isHigher_ = text == "3";
+                if (isHigher_) text = "2";
+                return std::string();
+              },
+              ""))
           ->group(group);
   passesOption_ = app.add_option("--passes", passes_, "exactly these passes, in this order")
                       ->type_name("PASS,...")
@@ -90,7 +97,8 @@ void OptimizerOptions::addKnobs(CLI::App& app) {
 }
 
 void OptimizerOptions::finish(int usualLevel) {
-  options_.level = levelOption_->count() != 0 ? level_ : usualLevel;
+  constexpr int kHigher = 3;  // as ptxas's usual one: optimize() takes it as 2, with a remark
+  options_.level = levelOption_->count() == 0 ? usualLevel : isHigher_ ? kHigher : level_;
   if (passesOption_->count() != 0) options_.passes = passes_;
   for (const KnobOption& k : knobOptions_) {
     if (k.option->count() == 0) continue;

@@ -36,6 +36,7 @@ class OptimizerOptions {
 
   Options& options_;
   int level_ = 2;
+  bool isHigher_ = false;  // -O3 was given
   std::vector<std::string> passes_;
   CLI::Option* levelOption_ = nullptr;
   CLI::Option* passesOption_ = nullptr;

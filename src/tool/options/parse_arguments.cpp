@@ -10,6 +10,7 @@
 #include "tool/manual/describe.h"
 #include "tool/manual/help.h"
 #include "tool/options/environment.h"
+#include "tool/options/mistakes.h"
 #include "tool/terminal/messages.h"
 #include "tool/terminal/terminal.h"
 
@@ -20,14 +21,6 @@ CommandDescription* descriptionWanted = nullptr;
 
 ColourChoice choiceOf(const std::string& when) {
   return when == "always" ? ColourChoice::Always : when == "never" ? ColourChoice::Never : ColourChoice::Auto;
-}
-
-// The variable that a message about an option is really about, with a colon.
-std::string ofVariable(std::string_view message) {
-  constexpr const char* kGuard = "PTXOPT_GUARD";
-  const char* const value = std::getenv(kGuard);
-  const bool isIt = value != nullptr && message.starts_with(fmt::format("--guard: {} not in", value));
-  return isIt ? fmt::format("{}: ", kGuard) : std::string();
 }
 
 }  // namespace
@@ -73,10 +66,9 @@ bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode
   } catch (const CLI::CallForVersion& e) {
     fmt::print("{}\n", e.what());
   } catch (const CLI::ParseError& e) {
-    std::string_view message = e.what();
-    if (message.starts_with(": ")) message.remove_prefix(2);  // of a hidden option, which has no name for CLI11
-    fmt::print(stderr, "{0}: {1}{2}\n{0} --help lists the options.\n", app.get_name(), ofVariable(message),
-               message);
+    const std::string message = messageOf(app, e), variable = variableMeant(message);
+    fmt::print(stderr, "{0}: {1}{2}{3}\n{0} --help lists the options.\n", app.get_name(), variable,
+               variable.empty() ? "" : ": ", message);
     exitCode = static_cast<int>(Status::Usage);
   }
   return false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "analysis/machine/target_number.h"
 #include "tool/options/environment.h"
 #include "tool/options/number_checks.h"
 
@@ -11,13 +12,6 @@ namespace ptxopt::tool {
 namespace {
 
 constexpr const char* kPtxas = "How PTX is assembled";
-
-// "sm_90a": as -arch of ptxas takes it.
-std::string checkArchitecture(const std::string& text) {
-  const bool isFine = text.size() > 3 && text.starts_with("sm_") && text[3] >= '0' && text[3] <= '9' &&
-                      text.find_first_not_of("0123456789af", 3) == std::string::npos;
-  return isFine ? std::string() : "'" + text + "' is not an architecture such as sm_80";
-}
 
 }  // namespace
 
@@ -27,7 +21,7 @@ void PtxasLine::addTo(CLI::App& app) {
       ->type_name("sm_XX[,...]")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Validator(checkArchitecture, ""))
+      ->check(CLI::Validator([](std::string& text) { return whyNoTarget(text); }, ""))
       ->group(kPtxas);
   app.add_option("--ptxas", program, "the ptxas to ask [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
       ->type_name("PROGRAM")

@@ -8,6 +8,7 @@
 
 #include "support/shell_words.h"
 #include "tool/options/guard_options.h"
+#include "tool/options/mistakes.h"
 #include "tool/options/optimizer_options.h"
 
 namespace ptxopt::tool {
@@ -30,13 +31,17 @@ const char* const kWrapperOptionsHelp =
     "A mistake there is a warning, and the PTX is left as it is.";
 
 WrapperOptions readWrapperOptions() {
-  constexpr const char *kVariable = "PTXOPT_OPTIONS", *kGuardVariable = "PTXOPT_GUARD";
+  constexpr const char* kVariable = "PTXOPT_OPTIONS";
+  const auto isSet = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
   WrapperOptions options;
   const char* const text = std::getenv(kVariable);
   GuardLine guard;
   // Most have none, and to make the tables below takes a tenth of the time for a short file.
   const bool hasWords = text != nullptr && *text != '\0';
-  if (!hasWords && std::getenv(kGuardVariable) == nullptr) {
+  if (!hasWords && !isSet("PTXOPT_GUARD") && !isSet("PTXOPT_GUARD_RULE")) {
     resolveGuard(guard, options.optimizer, options.guard, options.mistake);
     leaveUntidy(options);
     return options;
@@ -65,9 +70,11 @@ WrapperOptions readWrapperOptions() {
     if (std::string error; !resolveGuard(guard, options.optimizer, options.guard, error))
       throw CLI::ValidationError(error);
     leaveUntidy(options);
+    if (options.optimizer.level > 2) options.remarks.push_back(fmt::format("{}: -O3 is taken as -O2", kVariable));
   } catch (const CLI::ParseError& e) {
     options = {};
-    options.mistake = fmt::format("{}: {}", hasWords ? kVariable : kGuardVariable, e.what());
+    const std::string variable = variableMeant(e.what());
+    options.mistake = fmt::format("{}: {}", variable.empty() ? kVariable : variable, messageOf(app, e));
   }
   return options;
 }

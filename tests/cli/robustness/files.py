@@ -223,7 +223,7 @@ class Checks:
         self.call("in.ptx", "-o", "old.ptx", "--report", "old.ptx", code=USAGE)
 
     def bad_options(self):
-        for options in (["--passes", "nonsense"], ["--skip-pass", "nonsense"], ["-O3"], ["-Ox"], ["--nonsense"], ["-j", "-1"],
+        for options in (["--passes", "nonsense"], ["--skip-pass", "nonsense"], ["-O4"], ["-Ox"], ["--nonsense"], ["-j", "-1"],
                         ["-j", "99999999999999999999"], ["--liveness-memory-mb", "-5"], ["--print-after", "nonsense"], ["in.ptx"]):
             self.call("in.ptx", "-o", "old.ptx", *options, code=USAGE)
         self.call(code=USAGE)

@@ -1,0 +1,56 @@
+#include "tool/options/mistakes.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <vector>
+
+#include "support/nearest.h"
+
+namespace ptxopt::tool {
+namespace {
+
+// The option or the command that a word which was not expected may stand for.
+std::string meantBy(const CLI::App& app, std::string_view word) {
+  constexpr std::string_view kDashes = "--";
+  std::vector<std::string> names;
+  if (word.starts_with(kDashes)) {
+    word.remove_prefix(kDashes.size());
+    for (const CLI::Option* const option : app.get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back(name);
+    const std::string found = nearest(word, names);
+    return found.empty() ? found : std::string(kDashes) + found;
+  }
+  if (word.starts_with('-')) return {};
+  for (const CLI::App* const command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return nearest(word, names);
+}
+
+struct OptionOfVariable {
+  const char *option, *variable;
+};
+constexpr OptionOfVariable kVariables[] = {{"--guard", "PTXOPT_GUARD"}, {"--guard-rule", "PTXOPT_GUARD_RULE"}};
+
+}  // namespace
+
+std::string variableMeant(std::string_view message) {
+  for (const auto& [option, variable] : kVariables)
+    if (const char* const value = std::getenv(variable);
+        value != nullptr && message.starts_with(fmt::format("{}: {} not in", option, value)))
+      return variable;
+  return {};
+}
+
+std::string messageOf(const CLI::App& app, const CLI::ParseError& error) {
+  std::string message = error.what();
+  if (message.starts_with(": ")) message.erase(0, 2);  // of a hidden option, which has no name for CLI11
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return message;
+  for (const std::string& word : app.remaining(true)) {
+    const std::string meant = meantBy(app, word.substr(0, word.find('=')));
+    if (!meant.empty()) return fmt::format("{}; is {} meant?", message, meant);
+  }
+  return message;
+}
+
+}  // namespace ptxopt::tool
