@@ -58,7 +58,7 @@ class Facts:
             # The help of these two is that of another program; their own options are those of $PTXOPT_OPTIONS.
             self.options[command] = None if command in ("as", "nvcc") else self.options_in(self.output(command, "--help"))
         wrapper = "".join((ROOT / "src/tool" / name).read_text(encoding="utf-8")
-                       for name in ("options/wrapper_options.cpp", "commands/as_ptxas.cpp"))
+                       for name in ("options/wrapper_options.cpp", "commands/as_ptxas.cpp", "commands/nvcc.cpp"))
         self.wrapper_options = set(re.findall(r"--[a-z][\w-]*", wrapper))
         self.dumps = re.search(r"or --passes choose: ([\w,\s]+?)\n +--dump-file", help_text)[1].replace("\n", " ").split(",")
         self.files = {p.name for folder in ("src", "tests", "include", "samples", "cmake", "grammar", "schemas", "python")

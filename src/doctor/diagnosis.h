@@ -34,8 +34,9 @@ struct ClientInfo {
 };
 
 struct Diagnosis {
-  std::string config;  // the file that was read; empty: none. The caller knows
-  std::string log;     // the file; empty: none is kept
+  std::string config;    // the file that was read; empty: none. The caller knows
+  std::string log;       // the file; empty: none is kept
+  std::string cacheKey;  // for compiler caches. The caller knows
   std::vector<ProgramInfo> ptxas, nvcc;
   std::vector<ClientInfo> clients;
   std::vector<std::string> problems;  // with those of the clients asked for

@@ -1,6 +1,7 @@
 // A file descriptor that is closed with its owner.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <utility>
@@ -26,5 +27,12 @@ class Descriptor {
  private:
   int fd_;
 };
+
+// A standard stream that is closed stays so: no file that is opened later gets its number and what is meant for it. Reading
+// and writing fail as before.
+inline void holdStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
 
 }  // namespace ptxopt

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "ptxopt/ptxopt.h"
+#include "support/descriptor.h"
 #include "tool/terminal/messages.h"
 
 namespace ptxopt::tool {
@@ -14,6 +15,7 @@ int runDropIn(int argc, char** argv);  // ptxopt-ptxas, without what only ptxopt
 
 // What either does: nothing thrown ends a program without a message, and no output is lost without one.
 inline int runGuarded(int (*program)(int, char**), int argc, char** argv) {
+  holdStandardStreams();
   try {
     const int exitCode = program(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exitCode;

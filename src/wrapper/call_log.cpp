@@ -38,7 +38,7 @@ bool addToLog(const std::string& path, const CallRecord& record) {
   if (!record.notOptimized.empty()) json["not_optimized"] = record.notOptimized;
   if (!record.trouble.empty()) json["trouble"] = record.trouble;
   const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) return false;
   const bool isWritten = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   return ::close(file) == 0 && isWritten;
@@ -46,6 +46,8 @@ bool addToLog(const std::string& path, const CallRecord& record) {
 
 std::vector<CallRecord> readLog(const std::string& path) {
   std::vector<CallRecord> records;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return records;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     const Json json = Json::parse(line, nullptr, false);

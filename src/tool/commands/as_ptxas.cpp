@@ -1,22 +1,28 @@
 #include "tool/commands/as_ptxas.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <cstdlib>
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "ptxas/cache.h"
 #include "ptxopt/ptxopt.h"
+#include "tool/options/cache_key.h"
 #include "tool/options/config.h"
 #include "tool/options/environment.h"
 #include "tool/options/wrapper_options.h"
 #include "tool/revision.h"
 #include "tool/terminal/messages.h"
+#include "wrapper/child.h"
 #include "wrapper/client.h"
 #include "wrapper/drop_in.h"
 #include "wrapper/real_ptxas.h"
+#include "wrapper/say.h"
 
 namespace ptxopt::tool {
 namespace {
@@ -44,10 +50,7 @@ std::string valueOf(const char* variable) {
 }
 
 // Another ptxopt, and other options, make other code.
-std::string versionLine() {
-  const std::string options = valueOf("PTXOPT_OPTIONS") + '\n' + valueOf("PTXOPT_GUARD");
-  return fmt::format("{}, options {}", versionText(), Cache::key(options).substr(0, 8));
-}
+std::string versionLine() { return fmt::format("{}, options {}", versionText(), settingsDigest().substr(0, 8)); }
 
 WrapperOptions readOptions(const Client& client) {
   const Config& config = userConfig();
@@ -65,15 +68,31 @@ WrapperOptions readOptions(const Client& client) {
   return options;
 }
 
-}  // namespace
+extern "C" void passOver(int) {}
 
-int runAsPtxas(int argc, char** argv) {
-  const std::string calledAs = argv[0];
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  std::string real;
-  if (!takeReal(arguments, real)) return fail(Status::Usage, "--real without the path of a ptxas");
+// What ends a program that writes where it cannot, and is an error of write() to this one. A program that takes its place, or is
+// started, has these signals as they were.
+void surviveWriting() {
+  struct sigaction action {};
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    action.sa_handler = passOver;
+    action.sa_flags = SA_RESTART;
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
+  }
+}
+
+int optimizeAndCall(const std::string& calledAs, const std::string& real,
+                    const std::vector<std::string>& arguments) {
   const Client client = isCalledByOurselves() ? Client() : callingClient(calledAs);
-  const WrapperOptions options = readOptions(client);
+  WrapperOptions options = readOptions(client);
+  // As for the variables that name one.
+  if (std::string wrong = whyNoProgram("PTXOPT_OPTIONS: --ptxas", options.ptxas);
+      !options.ptxas.empty() && !wrong.empty()) {
+    options.warnings.push_back(std::move(wrong) + "; passed over");
+    options.ptxas.clear();
+  }
   const bool isFirst = !real.empty();
   const PtxasCandidates candidates =
       realPtxas(isFirst ? real : options.ptxas, isFirst ? "--real" : "PTXOPT_OPTIONS", calledAs, client);
@@ -84,6 +103,36 @@ int runAsPtxas(int argc, char** argv) {
     return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
   }
   return fail(Status::Usage, runDropIn(candidates, arguments, options));
+}
+
+// The first ptxas there is, with these arguments. Returns why there is none.
+std::string callPlain(const std::string& calledAs, const std::string& real,
+                      const std::vector<std::string>& arguments) {
+  const PtxasCandidates candidates = realPtxas(real, "--real", calledAs, Client());
+  if (candidates.all.empty()) return "there is no ptxas";
+  std::vector<std::string> words{candidates.all.front().path};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  noteCalled(words.front());
+  return words.front() + ": " + become(words);
+}
+
+}  // namespace
+
+int runAsPtxas(int argc, char** argv) {
+  const std::string calledAs = argv[0];
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::string real, why;
+  if (!takeReal(arguments, real)) return fail(Status::Usage, "--real without the path of a ptxas");
+  surviveWriting();
+  try {
+    return optimizeAndCall(calledAs, real, arguments);
+  } catch (const std::bad_alloc&) {
+    why = "out of memory";
+  } catch (const std::exception& e) {
+    why = e.what();
+  }
+  say(fmt::format("warning: {}{}", why, kNotOptimized));
+  return fail(Status::Usage, callPlain(calledAs, real, arguments));
 }
 
 }  // namespace ptxopt::tool

@@ -2,17 +2,28 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "doctor/diagnosis.h"
 #include "tool/commands/subcommands.h"
+#include "tool/options/cache_key.h"
 #include "tool/options/config.h"
 #include "tool/options/environment.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 
 namespace ptxopt::tool {
+namespace {
+
+// Whether it has a key of ours in it, and not this one.
+bool isOldKey(std::string_view value, std::string_view key) {
+  return value.find("ptxopt-") != std::string_view::npos && value.find(key) == std::string_view::npos;
+}
+
+}  // namespace
 
 int doctorCommand(int argc, char** argv) {
   CLI::App app(
@@ -41,6 +52,11 @@ int doctorCommand(int argc, char** argv) {
   const auto& [config, mistakes] = userConfig();
   doctor::Diagnosis diagnosis = doctor::diagnose(self, client);
   diagnosis.config = config;
+  diagnosis.cacheKey = compilerCacheKey();
+  for (const char* const variable : {"CCACHE_NAMESPACE", "SCCACHE_C_CUSTOM_CACHE_BUSTER"})
+    if (const char* const value = std::getenv(variable); value != nullptr && isOldKey(value, diagnosis.cacheKey))
+      diagnosis.problems.push_back(
+          fmt::format("{} is '{}': the key is {} now", variable, value, diagnosis.cacheKey));
   for (const std::string& warning : environmentWarnings()) diagnosis.problems.push_back(warning);
   diagnosis.problems.insert(diagnosis.problems.begin(), mistakes.begin(), mistakes.end());
   print(stdout, format == "json" ? toJson(diagnosis) : toText(diagnosis));

@@ -12,12 +12,15 @@
 
 #include "ptxas/find.h"
 #include "tool/commands/subcommands.h"
+#include "tool/options/cache_key.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/options/wrapper_options.h"
 #include "tool/terminal/messages.h"
 
 namespace ptxopt::tool {
 namespace {
+
+constexpr const char* kPrintKey = "--print-cache-key";
 
 // The drop-in that stands beside `self` starts faster; where it is not, `self` is one too.
 std::string dropInBeside(const std::string& self) {
@@ -42,8 +45,17 @@ int nvccCommand(int argc, char** argv) {
       "ptxopt nvcc");
   app.set_help_flag();  // that is an argument of theirs
   app.footer(kWrapperOptionsHelp);
+  bool described = false;  // it is read below: the other words are nvcc's
+  app.add_flag(
+      kPrintKey, described,
+      "alone: print what ccache and sccache have to know besides nvcc's arguments, for CCACHE_NAMESPACE and "
+      "SCCACHE_C_CUSTOM_CACHE_BUSTER");
   if (DescribeInstead::takes(app)) return 0;
   std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments == std::vector<std::string>{kPrintKey}) {
+    print(stdout, compilerCacheKey() + '\n');
+    return 0;
+  }
   std::string nvcc;
   if (!arguments.empty() && isNvcc(arguments.front())) {
     nvcc = arguments.front();

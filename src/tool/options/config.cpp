@@ -1,13 +1,22 @@
 #include "tool/options/config.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
+
+#include "support/bounded_json.h"
+#include "support/descriptor.h"
+#include "support/nearest.h"
 
 namespace ptxopt::tool {
 namespace {
@@ -21,6 +30,7 @@ constexpr Setting kSettings[] = {
 };
 
 constexpr const char* kVariable = "PTXOPT_CONFIG";
+constexpr int kDepth = 8;  // a setting is at 1
 
 bool isSet(const char* variable) { return std::getenv(variable) != nullptr; }
 
@@ -57,13 +67,30 @@ std::string pathOfUser() {
   return {};
 }
 
+// Of a regular file, or of /dev/null. Nothing is waited for. Why not, or nothing.
+std::string readSmall(const std::string& path, std::string& text) {
+  constexpr std::size_t kMost = std::size_t{1} << 20;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (!file.isOpen() || ::fstat(file.get(), &status) != 0) return std::strerror(errno);
+  if (S_ISDIR(status.st_mode)) return "it is a folder";
+  if (S_ISCHR(status.st_mode) && path == "/dev/null") return {};
+  if (!S_ISREG(status.st_mode)) return "it is not a regular file";
+  if (static_cast<uint64_t>(status.st_size) > kMost) return fmt::format("it has more than {} bytes", kMost);
+  text.resize(static_cast<std::size_t>(status.st_size));
+  std::size_t size = 0;
+  for (ssize_t n = 1; n > 0 && size < text.size(); size += static_cast<std::size_t>(n))
+    if (n = ::read(file.get(), text.data() + size, text.size() - size); n < 0) return std::strerror(errno);
+  text.resize(size);
+  return {};
+}
+
 Config readAndSet() {
   Config config{pathOfUser(), {}};
   if (config.path.empty()) return config;
-  std::ifstream in(config.path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.good()) {
-    config.mistakes.push_back(fmt::format("{}: error: cannot be read", config.path));
+  std::string text;
+  if (const std::string why = readSmall(config.path, text); !why.empty()) {
+    config.mistakes.push_back(fmt::format("{}: error: cannot be read: {}", config.path, why));
     return config;
   }
   const auto settings = readConfig(text, config.path, config.mistakes);
@@ -85,7 +112,10 @@ std::vector<std::pair<std::string, std::string>> readConfig(const std::string& t
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) return settings;
   Json json;
   try {
-    json = Json::parse(text);
+    json = parseBounded(text, kDepth);
+  } catch (const std::length_error& e) {
+    mistakes.push_back(placeOf(text, path, 0) + e.what());
+    return settings;
   } catch (const Json::parse_error& e) {
     const std::string_view what = e.what();
     const std::size_t reason =
@@ -104,9 +134,13 @@ std::vector<std::pair<std::string, std::string>> readConfig(const std::string& t
       mistakes.push_back(placeOf(text, path, placeOfKey(text, key)) + std::move(what));
     };
     if (setting == std::end(kSettings)) {
-      wrong(fmt::format("'{}' is not a setting", key));
+      std::vector<std::string_view> keys;
+      for (const Setting& known : kSettings) keys.push_back(known.key);
+      wrong(fmt::format("'{}' is not a setting{}", key, orNearest(key, keys)));
     } else if (setting->kind == Setting::Kind::String) {
-      if (value.is_string())
+      if (value.is_string() && value.get_ref<const std::string&>().find('\0') != std::string::npos)
+        wrong(fmt::format("'{}' has a character 0", key));
+      else if (value.is_string())
         settings.emplace_back(setting->variable, value.get<std::string>());
       else
         wrong(fmt::format("'{}' is to be a string", key));

@@ -7,11 +7,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <numeric>
-#include <utility>
 
+#include "ptxas/cache.h"
 #include "ptxas/choose.h"
 #include "ptxas/find.h"
+#include "support/nearest.h"
 #include "tool/terminal/messages.h"
 
 extern char** environ;
@@ -35,45 +35,47 @@ bool isCommon(std::string_view name) {
 
 constexpr std::string_view kOurs = "PTXOPT_";
 
-// How many letters are to be put in, left out, replaced, or exchanged with the next to make one the other.
-std::size_t distanceOf(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> beforeLast, last(b.size() + 1), now(b.size() + 1);
-  std::iota(last.begin(), last.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    now[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        now[j] = std::min(now[j], beforeLast[j - 2] + 1);
-    }
-    beforeLast = std::exchange(last, now);
-  }
-  return last.back();
-}
-
 // The variable that was meant; empty where none is near.
-std::string_view nearestTo(std::string_view name) {
-  constexpr std::size_t kFewest = 4;  // letters of a name to guess from
-  const std::string_view word = name.substr(kOurs.size());
-  std::string_view nearest;
-  std::size_t best = std::string_view::npos;
-  for (const Variable& v : kVariables) {
-    if (!v.name.starts_with(kOurs)) continue;
-    const std::string_view of = v.name.substr(kOurs.size());
-    const std::size_t distance = distanceOf(word, of);
-    if (const bool isStart = word.size() >= kFewest && of.starts_with(word);
-        (distance <= of.size() / 3 || isStart) && distance < best) {
-      best = distance;
-      nearest = v.name;
-    }
-  }
-  return nearest;
+std::string nearestTo(std::string_view name) {
+  std::vector<std::string_view> words;
+  for (const Variable& v : kVariables)
+    if (v.name.starts_with(kOurs)) words.push_back(v.name.substr(kOurs.size()));
+  const std::string found = nearest(name.substr(kOurs.size()), words);
+  return found.empty() ? found : std::string(kOurs) + found;
 }
 
-bool isNumber(std::string_view text) {
+// How large the cache may be.
+bool isSize(std::string_view text) {
+  constexpr uint64_t kMost = UINT64_MAX >> 20;  // MiB
   uint64_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size();
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() && number <= kMost;
+}
+
+void warnOfCache(std::vector<std::string>& warnings) {
+  constexpr const char *kSize = "PTXOPT_CACHE_SIZE", *kFolder = "PTXOPT_CACHE_DIR";
+  if (const char* const size = std::getenv(kSize); size != nullptr && !isSize(size))
+    warnings.push_back(
+        fmt::format("{} is '{}': not a number of MiB; {} is taken", kSize, size, Cache::kUsualSize >> 20));
+  std::error_code error;
+  const char* const folder = std::getenv(kFolder);
+  if (const std::string why = Cache::user().whyNotUsed(); !why.empty())
+    warnings.push_back(fmt::format("{} is not used: {}", folder != nullptr ? kFolder : "the cache", why));
+  else if (folder != nullptr && std::filesystem::exists(folder, error) && ::access(folder, R_OK | W_OK | X_OK) != 0)
+    warnings.push_back(fmt::format("{} is '{}': it may not be written", kFolder, folder));
+}
+
+void warnOfPackages(std::vector<std::string>& warnings) {
+  constexpr const char* kVariable = "PTXOPT_PYTHON_PACKAGES";
+  const char* const value = std::getenv(kVariable);
+  std::string_view rest = value == nullptr ? "" : value;
+  std::error_code error;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+      warnings.push_back(fmt::format("{} names '{}': it is not a folder; passed over", kVariable, folder));
+  }
 }
 
 }  // namespace
@@ -84,19 +86,12 @@ std::vector<std::string> environmentWarnings() {
     const std::string_view entry = *at, name = entry.substr(0, entry.find('='));
     if (!name.starts_with(kOurs) || std::ranges::find(kVariables, name, &Variable::name) != std::end(kVariables))
       continue;
-    if (const std::string_view nearest = nearestTo(name); !nearest.empty())
-      warnings.push_back(fmt::format("{} is not a variable that ptxopt reads; is {} meant?", name, nearest));
+    if (const std::string found = nearestTo(name); !found.empty())
+      warnings.push_back(fmt::format("{} is not a variable that ptxopt reads; is {} meant?", name, found));
   }
   std::ranges::sort(warnings);
-  if (const char* const size = std::getenv("PTXOPT_CACHE_SIZE"); size != nullptr && !isNumber(size))
-    warnings.push_back(fmt::format("PTXOPT_CACHE_SIZE is '{}': not a number of MiB", size));
-  std::error_code error;
-  if (const char* const folder = std::getenv("PTXOPT_CACHE_DIR"); folder != nullptr && *folder != '\0') {
-    if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error))
-      warnings.push_back(fmt::format("PTXOPT_CACHE_DIR is '{}': it is not a folder", folder));
-    else if (std::filesystem::exists(folder, error) && ::access(folder, R_OK | W_OK | X_OK) != 0)
-      warnings.push_back(fmt::format("PTXOPT_CACHE_DIR is '{}': it may not be written", folder));
-  }
+  warnOfCache(warnings);
+  warnOfPackages(warnings);
   return warnings;
 }
 

@@ -8,6 +8,7 @@ The programs are scripts that answer as ptxas and nvcc do; the Python packages a
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -162,6 +163,20 @@ class Doctor:
         text = run([self.tool, "doctor"], env={**self.env, "PTXOPT_LOG": str(log)}).stdout.decode()
         self.checks.check("1 of 1 inputs changed" in text and "no call is in the log" in text, "text: the last call", text)
 
+    def cache_key(self):
+        """What compiler caches are to be told: another key for other options, by doctor and by nvcc."""
+        keys = []
+        for more in ({}, {"PTXOPT_OPTIONS": "-O1"}, {"PTXOPT_OPTIONS": "--skip-pass=lsr"}, {"PTXOPT_GUARD_RULE": "warps"}):
+            printed = run([self.tool, "nvcc", "--print-cache-key"], env={**self.env, **more}).stdout.decode().strip()
+            again = run([self.tool, "nvcc", "--print-cache-key"], env={**self.env, **more}).stdout.decode().strip()
+            self.checks.equal((again, self.ask(**more)[1]["cache_key"]), (printed, printed), f"{more}: one key")
+            keys.append(printed)
+        self.checks.check(len(set(keys)) == len(keys) and all(re.fullmatch(r"ptxopt-[0-9a-f]{32}", k) for k in keys), "keys", str(keys))
+        for name in ("CCACHE_NAMESPACE", "SCCACHE_C_CUSTOM_CACHE_BUSTER"):
+            self.checks.equal(self.ask(**{name: f"mine-{keys[0]}"})[1]["problems"], [], f"{name}: the key")
+            problems = self.ask(**{name: keys[1]})[1]["problems"]
+            self.checks.check(len(problems) == 1 and name in problems[0] and keys[0] in problems[0], f"{name}: an old key", str(problems))
+
     def wrong(self):
         config = self.folder / "config.json"
         config.write_text('{"guard": 1}')
@@ -191,6 +206,7 @@ def main():
         doctor.clients()
         doctor.python_package()
         doctor.log()
+        doctor.cache_key()
         doctor.wrong()
     return doctor.checks.end()
 

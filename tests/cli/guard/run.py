@@ -391,6 +391,31 @@ def test_choice(bench, folder):
     check(done.returncode == 2, "a mode that is none")
 
 
+def test_temporary(bench, folder):
+    """Where no temporary file can be written, there is an error that says so: nothing was compared, and nothing tuned."""
+    source, out, missing = folder / "temporary.ptx", folder / "out.ptx", "/proc/nothing"
+    source.write_text(HEAD + kernel("a").replace("ld.global.u32 %r3, [%rd1];", DIVISION))
+    env = {"PTXAS": bench.real, "TMPDIR": missing}
+    for words in ((source, "-o", out), ("--in-place", source), ("tune", source, "-o", out), ("diff", source, source), ("time", source),
+                  ("baseline", source, "-o", out), ("report", source, "-o", out), ("reduce", source, "-o", out, "--", "true"),
+                  ("emulate", "true"), ("run", source, "--kernel", "a", "--grid", "1", "--block", "1", "--arg", "u64:0", "--record", out)):
+        out.unlink(missing_ok=True)
+        before = source.read_text()
+        done = run(bench.tool, *words, env=env)
+        check(done.returncode in ((1, 2) if words[0] == "--in-place" else (2,)) and missing in done.stderr and not out.exists() and
+              source.read_text() == before, f"{words[0]}: {done.returncode} {done.stderr}")
+    done = run(bench.tool, "as", "-arch=sm_80", source, "-o", out, env=env)
+    check(done.returncode == 0 and missing in done.stderr and out.exists(), f"as: {done.returncode} {done.stderr}")
+    # An architecture that there is not: what ptxas says, where ptxopt is one.
+    plain = subprocess.run([bench.real, "-arch=sm_81", source, "-o", out], capture_output=True, text=True)
+    done = run(bench.tool, "as", "-arch=sm_81", source, "-o", out, env={"PTXAS": bench.real})
+    check((done.returncode, done.stderr) == (plain.returncode, plain.stderr), f"as -arch=sm_81: {done.stderr}")
+    for words in ((source, "-o", out), ("diff", source, source), ("time", source), ("report", source, "-o", out), ("tune", source, "-o", out),
+                  ("baseline", source, "-o", out)):
+        done = run(bench.tool, *words, "--arch", "sm_81", env={"PTXAS": bench.real})
+        check(done.returncode == 2 and "sm_81" in done.stderr, f"{words[0]} --arch sm_81: {done.returncode} {done.stderr}")
+
+
 def test_cache(bench, folder):
     cache = str(folder / "cache")
     env = {"PTXOPT_CACHE_DIR": cache}
@@ -527,6 +552,7 @@ def main():
         test_environment(bench, folder)
         test_choice(bench, folder)
         test_cache(bench, folder)
+        test_temporary(bench, folder)
     for failure in FAILURES:
         print(failure)
     print(f"guard: {CHECKS} checks, {len(FAILURES)} failed")
