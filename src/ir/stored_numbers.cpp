@@ -9,10 +9,15 @@ bool storesNarrowly(const OpcodeForm& form, const Register& r) {
   return info(r.type).bits > info(form.type).bits;
 }
 
-// Whether the value that an instruction of this form writes to the register may have a floating-point type.
+bool isNumber(ScalarType type) {
+  return type == ScalarType::f16 || type == ScalarType::bf16 || type == ScalarType::f32 || type == ScalarType::f64;
+}
+
+// Whether the value that an instruction of this form writes to the register may have a floating-point type. What is packed
+// in an integer register is bits; a type wider than the register is that of a source (`cvt.rn.satfinite.e4m3x2.f32`).
 bool mayMakeNumber(const OpcodeForm& form, const Register& r) {
   if (form.row == nullptr || form.is(effect::Call) || !isInteger(r.type)) return true;
-  return form.type != ScalarType::None && !isInteger(form.type);
+  return isNumber(form.type) && info(form.type).bits <= info(r.type).bits;
 }
 
 // Calls `use` for each register that the store narrows.

@@ -105,7 +105,7 @@ MAKERS = [
     ("r", "st.local.f32 [frame+4], %f1;\nld.local.b32 %r7, [frame+4];"), ("r", "st.shared.f32 [tile+4], %f1;\nld.shared.b32 %r7, [tile+4];"),
     ("r", "mov.b32 %r7, %f1;\n@%p1 bra J{n};\nadd.rn.f32 %f7, %f1, 0f3F800000;\nmov.b32 %r7, %f7;\nJ{n}:"),
     ("r", "add.rn.f32 %r7, %f1, 0f3F800000;\n@%p1 bra J{n};\nadd.rn.f32 %r7, %f1, 0f40000000;\nJ{n}:"),
-    ("r", "mul.lo.u32 %r7, %r1, 77;"),
+    ("r", "mul.lo.u32 %r7, %r1, 77;"), ("r", "cvt.rn.f16x2.f32 %r7, %f1, %f2;"), ("r", "fma.rn.bf16x2 %r7, %r1, %r1, %r1;"),
 ]
 # What may stand between, and what uses its result.
 ENDERS = [
