@@ -9,8 +9,8 @@
 namespace ptxopt::timing {
 namespace {
 
-constexpr uint32_t kNone = PtxLoops::kNone;
-static_assert(kNone == Region::kNone);
+constexpr uint32_t kNoLoop = PtxLoops::kNone;
+static_assert(kNoLoop == Region::kNone);
 
 // The most frequent number of instructions of a line; of several the greatest. 0: there are no lines.
 uint32_t usual(const std::map<uint32_t, uint32_t>& lines) {
@@ -26,7 +26,7 @@ uint32_t usual(const std::map<uint32_t, uint32_t>& lines) {
 class KnownRounds {
  public:
   KnownRounds(const TimedCode& code, const PtxLoops& ptx, const std::function<uint32_t(uint64_t)>& lineAt)
-      : code_(code), ptx_(ptx), loopOf_(code.flow.blocks().size(), kNone) {
+      : code_(code), ptx_(ptx), loopOf_(code.flow.blocks().size(), kNoLoop) {
     const auto& loops = code.flow.loops();
     for (uint32_t l = 0; l < loops.size(); ++l)  // inner ones come later
       for (const uint32_t b : loops[l].blocks) loopOf_[b] = l;
@@ -40,8 +40,8 @@ class KnownRounds {
     std::vector<uint32_t> madeOf(loops.size()), copies(loops.size());
     for (uint32_t l = 0; l < loops.size(); ++l) {
       madeOf[l] = ptxLoopOf(l);
-      if (loops[l].parent != kNone && madeOf[loops[l].parent] == madeOf[l]) madeOf[l] = kNone;
-      copies[l] = madeOf[l] == kNone ? 0 : copiesIn(l, madeOf[l]);
+      if (loops[l].parent != kNoLoop && madeOf[loops[l].parent] == madeOf[l]) madeOf[l] = kNoLoop;
+      copies[l] = madeOf[l] == kNoLoop ? 0 : copiesIn(l, madeOf[l]);
     }
     std::vector<std::optional<Rounds>> rounds(loops.size());
     for (uint32_t l = 0; l < loops.size(); ++l) {
@@ -70,15 +70,15 @@ class KnownRounds {
   // By the branches back to its header.
   uint32_t ptxLoopOf(uint32_t l) const {
     const sass::Loop& loop = code_.flow.loops()[l];
-    uint32_t found = kNone;
+    uint32_t found = kNoLoop;
     for (const uint32_t b : loop.blocks) {
       const sass::Block& block = code_.flow.blocks()[b];
       if (!std::ranges::binary_search(block.successors, loop.header)) continue;
       const uint32_t here = ptx_.loopOf(lines_[block.end - 1]);
-      if (here == kNone || (found != kNone && here != found)) return kNone;
+      if (here == kNoLoop || (found != kNoLoop && here != found)) return kNoLoop;
       found = here;
     }
-    return found == kNone || loop.isIrreducible ? kNone : found;
+    return found == kNoLoop || loop.isIrreducible ? kNoLoop : found;
   }
 
   // Of the loop of the PTX in the loop; 0: not known.
