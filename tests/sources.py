@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Code asks what an opcode is, not how it is spelled.
+"""Code asks what an opcode is, not how it is spelled; and what it says goes through the logger.
 
   tests/sources.py [--self-test]
 
 An instruction is decoded once: its operation and its fields are in src/ir/opcode_fields.h. Only the code under READERS
 reads the spelling of an opcode (READS); ALLOWED has the other places that do, how often, and what for.
+
+Messages go through src/support/log.h, which alone writes to standard error (SAYS). SAYERS has the other places that name
+it, how often, and what for. spdlog is included in one file.
 
 --self-test plants each kind of reading, in memory, and fails if one is not found.
 """
@@ -46,10 +49,30 @@ READS = [re.compile(pattern) for pattern in (
     rf'(?<!space\) )(?<!space )[=!]= "(?:{BASES})(?:\.[^"]*)?"',  # a declaration has a space .tex
     rf'\bstarts_with\("(?:{BASES})[."]',
 )]
+SAYS = [re.compile(pattern) for pattern in (
+    r"\b(?:stderr|STDERR_FILENO)\b", r"\bstd::c(?:err|log)\b", r"\bperror\(", r"#include <spdlog/")]
+SAYERS = {
+    "src/support/log.cpp": (2, "the logger: the descriptor, and spdlog"),
+    "src/support/descriptor.h": (1, "opens what was closed"),
+    "src/support/process.cpp": (1, "a child's stream"),
+    "src/tool/commands/baseline.cpp": (2, "the look of a table"),
+    "src/tool/commands/in_place.cpp": (3, "the look of a table"),
+    "src/tool/commands/reduce.cpp": (1, "whether there is a line of progress"),
+    "src/tool/commands/tune.cpp": (2, "the look of a table"),
+    "src/tool/options/log_options.cpp": (1, "whether the sink has colours"),
+    "src/tool/run_tool.h": (1, "whether the sink has colours"),
+    "src/tool/terminal/progress.cpp": (3, "whether there is a line of progress, and how wide"),
+    "src/tool/terminal/terminal.cpp": (2, "draws the line of progress"),
+    "src/wrapper/child.cpp": (2, "a child's stream"),
+    "src/wrapper/drop_in.cpp": (3, "what ptxas says"),
+    "src/wrapper/safety_net.cpp": (1, "a crash handler"),
+}
 PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
            'names[opcodes[o].spelling]', 'm.printedOpcode(f[id]).starts_with(wanted)',
            'printInstruction(module, f, i)', 'bool isSum(std::string_view opcode)', 'text(id) == "add.s64"',
            'base == "ld"', 'x != "mov"', 'text(id).starts_with("mul.wide.")', 'text.starts_with("wgmma")']
+PLANTED_SAYINGS = ['std::fputs(text, stderr);', 'std::cerr << x;', 'perror("x")', '::write(STDERR_FILENO, a, b)',
+                   '#include <spdlog/spdlog.h>']
 INNOCENT = ['// row->key', 'module.text(form.space) == "tex"', 'space != "tex"', 'module.text(declaration.text)',
             'text.starts_with(".file")', 'name == "%tid.x"', 'form.op == Op::Mov', 'words.spelling()']
 
@@ -60,28 +83,39 @@ def readings(text):
     return sorted(text.count("\n", 0, m.start()) + 1 for pattern in READS for m in pattern.finditer(text))
 
 
+def sayings(text):
+    text = COMMENT.sub("", text)
+    return sorted(text.count("\n", 0, m.start()) + 1 for pattern in SAYS for m in pattern.finditer(text))
+
+
+def compare(name, what, lines, allowed):
+    if len(lines) == allowed:
+        return []
+    where = f"in lines {', '.join(map(str, lines))}" if lines else "nowhere"
+    return [f"{name}: {what} {where}; allowed: {allowed}"]
+
+
 def check():
     wrong, files, unused = [], 0, set(READERS)
     for path in sorted((ROOT / "src").rglob("*")):
         name = path.relative_to(ROOT).as_posix()
         if path.suffix not in (".cpp", ".h", ".def"):
             continue
+        text = path.read_text(encoding="utf-8")
+        wrong += compare(name, "names standard error", sayings(text), SAYERS.get(name, (0, ""))[0])
         if reader := [prefix for prefix in READERS if name.startswith(prefix)]:
             unused -= set(reader)
             continue
         files += 1
-        lines = readings(path.read_text(encoding="utf-8"))
-        allowed = ALLOWED.get(name, (0, ""))[0]
-        if len(lines) != allowed:
-            where = f"in lines {', '.join(map(str, lines))}" if lines else "nowhere"
-            wrong.append(f"{name}: reads the spelling of opcodes {where}; allowed: {allowed}")
-    wrong += [f"{name}: there is no such file" for name in ALLOWED if not (ROOT / name).is_file()]
+        wrong += compare(name, "reads the spelling of opcodes", readings(text), ALLOWED.get(name, (0, ""))[0])
+    wrong += [f"{name}: there is no such file" for name in {**ALLOWED, **SAYERS} if not (ROOT / name).is_file()]
     return files, wrong + [f"{prefix}: there are no such files" for prefix in sorted(unused)]
 
 
 def self_test():
     missed = [f"not found: {text}" for text in PLANTED if not readings(text)]
-    return len(PLANTED) + len(INNOCENT), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text)]
+    missed += [f"not found: {text}" for text in PLANTED_SAYINGS if not sayings(text)]
+    return len(PLANTED) + len(PLANTED_SAYINGS) + len(INNOCENT), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text)]
 
 
 def main():

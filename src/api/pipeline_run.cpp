@@ -9,6 +9,7 @@
 #include "ir/stored_numbers.h"
 #include "ir/verify.h"
 #include "passes/util/same_code.h"
+#include "support/log.h"
 #include "support/parallel.h"
 #include "support/thread_time.h"
 #include "text/print.h"
@@ -21,6 +22,15 @@ unsigned threadsFor(unsigned jobs, std::size_t functions) {
   if (jobs == 1 || functions < 2) return 1;
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   return jobs == 0 ? cores : std::min(jobs, cores);
+}
+
+// What a pass did to a function, and what it left and why.
+std::string decisionsOf(std::string_view function, const PassReport& report) {
+  std::string out = fmt::format("{}: {}: {}", function, report.pass, report.changed ? "changed" : "not changed");
+  for (const auto& [counter, count] : report.counters) out += fmt::format(", {} {}", count, counter);
+  for (const Decline& decline : report.declines)
+    out += fmt::format("; {} [{}]", decline.detail.empty() ? "left" : decline.detail, decline.reason);
+  return out;
 }
 
 }  // namespace
@@ -124,6 +134,7 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     passReport.changed = step.pass->run(f, context);
     passReport.seconds = watch.seconds();
     note(step, passReport, progress);
+    log::trace(log::kPasses, [&] { return decisionsOf(module_.text(f.name), passReport); });
     if (step.pass->again == Again::Idempotent) progress.doneAt[step.pass] = progress.changes;
     if (passReport.changed) analyses.invalidate(step.pass->preserves | context.preserved);
     error = std::move(context.error);
@@ -148,6 +159,7 @@ void PipelineRun::runModulePass(const Step& step, std::vector<Progress>& progres
         const ThreadWatch watch(options_.times);
         passReport.changed = work(f, passReport);
         passReport.seconds = watch.seconds();
+        log::trace(log::kPasses, [&] { return decisionsOf(module_.text(f.name), passReport); });
         note(step, passReport, progress[i]);
         progress[i].doneAt[step.pass] = progress[i].changes;
       }

@@ -14,6 +14,7 @@
 #include "emulate/limits.h"
 #include "exec/error.h"
 #include "exec/machine.h"
+#include "support/log.h"
 
 namespace ptxopt::capture {
 namespace {
@@ -27,7 +28,7 @@ using record::RecordedMemory;
 constexpr uint64_t kWorkspace = 0x0000'6FFF'FFE0'0000;
 constexpr std::string_view kFreshWorkspace("\x08\0\0\0\0\0\0\0", 8);
 
-void say(const std::string& text) { std::fputs(("ptxopt capture: " + text + '\n').c_str(), stderr); }
+void say(const std::string& text) { log::asked(log::kCapture, text); }
 
 template <typename F>
 void forEachWord(std::string_view bytes, F&& f) {

@@ -10,16 +10,15 @@
 #include <cstdlib>
 
 #include "support/demangle.h"
+#include "support/log.h"
 #include "support/nearest.h"
 
 namespace ptxopt::capture {
 namespace {
 
 void warn(const char* variable, const std::string& value, const char* usual) {
-  std::fputs(
-      fmt::format("ptxopt capture: {} is '{}', which makes no sense: it is taken for {}\n", variable, value, usual)
-          .c_str(),
-      stderr);
+  log::asked(log::kCapture,
+             fmt::format("{} is '{}', which makes no sense: it is taken for {}", variable, value, usual));
 }
 
 bool read(const std::string& value, std::string& member) {
@@ -46,9 +45,7 @@ void warnOfUnknown() {
   for (char* const* at = environ; at != nullptr && *at != nullptr; ++at) {
     const std::string_view entry = *at, name = entry.substr(0, entry.find('='));
     if (!name.starts_with(kOurs) || std::ranges::find(kNames, name) != std::end(kNames)) continue;
-    std::fputs(fmt::format("ptxopt capture: {} is not a variable that it reads{}\n", name, orNearest(name, kNames))
-                   .c_str(),
-               stderr);
+    log::asked(log::kCapture, fmt::format("{} is not a variable that it reads{}", name, orNearest(name, kNames)));
   }
 }
 
@@ -60,6 +57,7 @@ std::string withProcess(std::string path) {
 }  // namespace
 
 Settings Settings::fromEnvironment() {
+  log::setStandardError(log::levelOfEnvironment());
   Settings s;
 #define CAPTURE_VARIABLE(name, member, usual, summary)                  \
   if (const char* const value = std::getenv(#name); value == nullptr) { \

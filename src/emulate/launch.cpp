@@ -13,6 +13,7 @@
 #include "exec/observer.h"
 #include "exec/texture.h"
 #include "support/demangle.h"
+#include "support/log.h"
 
 namespace ptxopt::emulate {
 namespace {
@@ -55,10 +56,8 @@ std::vector<std::byte> packArguments(const Kernel& kernel, void* const* places) 
 
 void Launcher::report(const Kernel& kernel, const LaunchShape& shape, const std::string& what) const {
   std::fflush(stdout);
-  std::fputs(fmt::format("ptxopt emulate: launch {}, {}{}: {}\n", totals_.launches, readableName(kernel.name),
-                         shapeOf(shape), what)
-                 .c_str(),
-             stderr);
+  log::asked(log::kEmulate,
+             fmt::format("launch {}, {}{}: {}", totals_.launches, readableName(kernel.name), shapeOf(shape), what));
 }
 
 void Launcher::run(LoadedVersion& version, const Kernel& kernel, exec::LaunchConfig& config, std::string* output) {
@@ -80,7 +79,7 @@ void Launcher::run(LoadedVersion& version, const Kernel& kernel, exec::LaunchCon
     steps_ += steps.count;
   } catch (const exec::ExecError& e) {
     std::fflush(stdout);
-    std::fputs(describe(e, version).c_str(), stderr);
+    log::writeLines(log::Level::Error, log::kEmulate, describe(e, version));
     throw Failure{codeOf(e.kind), fmt::format("{}: {}", readableName(kernel.name), e.message)};
   }
 }
@@ -111,7 +110,7 @@ void Launcher::profile(const Kernel& kernel, exec::LaunchConfig& config) {
   profile_.add(readableName(kernel.name), instructions, processorSeconds() - begin);
   static const bool isSaid = [this] {
     static Launcher* const self = this;  // there until the very end
-    return std::atexit([] { std::fputs(self->profile_.table().c_str(), stderr); }) == 0;
+    return std::atexit([] { log::writeLines(log::Level::Asked, log::kEmulate, self->profile_.table()); }) == 0;
   }();
   need(isSaid, Code::Unknown, "the profile cannot be said at the end");
 }

@@ -7,6 +7,7 @@
 
 #include "emulate/fat_binary.h"
 #include "emulate/optimize_by_tool.h"
+#include "support/log.h"
 #include "text/parse.h"
 
 namespace ptxopt::emulate {
@@ -48,7 +49,8 @@ std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memo
   optimized->fileName = nameOf(".optimized");
   if (!error.empty()) {
     loaded->couldNotOptimize = true;
-    std::fputs(fmt::format("ptxopt emulate: {} is not optimized: {}\n", plain.fileName, error).c_str(), stderr);
+    log::writeLines(log::Level::Error, log::kEmulate,
+                    fmt::format("ptxopt emulate: {} is not optimized: {}\n", plain.fileName, error));
     return loaded;
   }
   if (!settings.keep.empty()) writeText(optimized->fileName, optimized->text);

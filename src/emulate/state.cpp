@@ -11,17 +11,19 @@
 #include <new>
 
 #include "emulate/fat_binary.h"
+#include "support/log.h"
 
 namespace ptxopt::emulate {
 namespace {
 
 Settings settingsOfEnvironment() {
+  log::setStandardError(log::levelOfEnvironment());
   const char* const json = std::getenv(kSettingsVariable);
   if (json == nullptr) return {};
   try {
     return readSettings(json);
   } catch (const std::exception& e) {
-    std::fputs(fmt::format("ptxopt emulate: ${}: {}\n", kSettingsVariable, e.what()).c_str(), stderr);
+    log::asked(log::kEmulate, fmt::format("${}: {}", kSettingsVariable, e.what()));
     std::_Exit(2);
   }
 }
@@ -80,7 +82,7 @@ Kernel& State::kernel(const void* symbol) {
     try {
       k.kernel.program();
     } catch (const exec::ExecError& e) {
-      std::fputs(describe(e, k.kernel.module->plain).c_str(), stderr);
+      log::writeLines(log::Level::Error, log::kEmulate, describe(e, k.kernel.module->plain));
       k.kernel.module = nullptr;
       throw Failure{e.kind == exec::FaultKind::BadLaunch ? Code::InvalidDeviceFunction : Code::NotSupported,
                     e.message};
@@ -193,8 +195,7 @@ int answerAnyway(const char* call, const std::function<void()>& body) {
   const std::lock_guard guard(state.lock);
   const auto failed = [&](Code code, const std::string& why) {
     if (state.settings.verbose && code != Code::NotReady)
-      std::fputs(fmt::format("ptxopt emulate: {}: {}: {}\n", call, nameOf(static_cast<int>(code)), why).c_str(),
-                 stderr);
+      log::asked(log::kEmulate, fmt::format("{}: {}: {}", call, nameOf(static_cast<int>(code)), why));
     if (code != Code::NotReady) lastError() = static_cast<int>(code);
     return static_cast<int>(code);
   };
@@ -203,13 +204,13 @@ int answerAnyway(const char* call, const std::function<void()>& body) {
     return 0;
   } catch (const Failure& f) {
     if (f.code == Code::NoKernelImageForDevice || f.code == Code::InvalidPtx || f.code == Code::InvalidKernelImage)
-      std::fputs(fmt::format("ptxopt emulate: {}: {}\n", call, f.why).c_str(), stderr);
+      log::asked(log::kEmulate, fmt::format("{}: {}", call, f.why));
     return failed(f.code, f.why);
   } catch (const std::bad_alloc&) {
     return failed(Code::MemoryAllocation, "the host has no memory left");
   } catch (const std::exception& e) {
     // Nothing that CUDA has a name for: a record that cannot be written.
-    std::fputs(fmt::format("ptxopt emulate: {}: {}\n", call, e.what()).c_str(), stderr);
+    log::asked(log::kEmulate, fmt::format("{}: {}", call, e.what()));
     return failed(Code::Unknown, e.what());
   }
 }

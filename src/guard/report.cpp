@@ -53,8 +53,8 @@ std::string guardWarnings(const GuardReport& guard, std::string_view fileName) {
   return unjudged.empty() ? std::string() : fmt::format("{}: warning: {} [guard]\n", fileName, unjudged);
 }
 
-std::string guardMessages(const GuardReport& guard, std::string_view fileName) {
-  std::string out = guardWarnings(guard, fileName);
+std::string keptFunctions(const GuardReport& guard, std::string_view fileName) {
+  std::string out;
   for (const KeptFunction& f : guard.kept) {
     if (f.reason == "called-by")
       out += fmt::format("{}: {}: kept as it was, since {} calls it [guard]\n", fileName, f.name, f.detail);

@@ -13,7 +13,7 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard);
 std::string unjudgedFunctions(const GuardReport& guard);
 // A line for what could not be compared; empty when there is nothing to say.
 std::string guardWarnings(const GuardReport& guard, std::string_view fileName);
-// ... and one for each function that was kept.
-std::string guardMessages(const GuardReport& guard, std::string_view fileName);
+// A line for each function that was kept as it was.
+std::string keptFunctions(const GuardReport& guard, std::string_view fileName);
 
 }  // namespace ptxopt

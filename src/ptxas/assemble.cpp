@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "ptxas/large_pages.h"
 #include "ptxas/measures_json.h"
 #include "ptxas/verbose.h"
+#include "support/log.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
 #include "timing/kernel_time.h"
@@ -131,7 +133,12 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
   options.timeoutSeconds = settings.timeoutSeconds;
   options.outputCap = kOutputCap;
   if (std::string pages = largePagesForPtxas(); !pages.empty()) options.environment.push_back(std::move(pages));
+  const auto start = std::chrono::steady_clock::now();
   const ProcessResult result = runProcess(arguments, options);
+  log::debug(log::kPtxas, [&] {
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    return fmt::format("{}: {:.1f} ms, {}", fmt::join(arguments, " "), time.count(), result.describe());
+  });
   if (!result.succeeded()) {
     std::string error = settings.program + ": " + result.describe();
     std::string why = complaint(result.err.empty() ? result.out : result.err);

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "support/atomic_file.h"
+#include "support/log.h"
 
 namespace ptxopt {
 namespace {
@@ -204,6 +205,12 @@ std::string Cache::whyNotUsed() const {
 }
 
 std::optional<std::string> Cache::find(const std::string& key) const {
+  std::optional<std::string> value = findEntry(key);
+  log::debug(log::kCache, [&] { return fmt::format("{}: {}", key, value ? "found" : "not there"); });
+  return value;
+}
+
+std::optional<std::string> Cache::findEntry(const std::string& key) const {
   const int folder = entries(false);
   if (folder < 0) return std::nullopt;
   const Descriptor part = partOf(folder, key);

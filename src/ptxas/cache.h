@@ -52,6 +52,7 @@ class Cache {
   std::string whyNotUsed() const;
 
  private:
+  std::optional<std::string> findEntry(const std::string& key) const;
   // The folder of the entries; -1: there is none that may be used.
   int entries(bool make) const;
 

@@ -1,4 +1,5 @@
 #include "ptxas/choose.h"
+#include "support/log.h"
 
 #include <fmt/format.h>
 
@@ -16,19 +17,7 @@ std::string whyNotAll(const PtxasAbilities& abilities, std::span<const PtxNeed> 
   return {};
 }
 
-}  // namespace
-
-std::string PtxasChoice::why() const {
-  std::string out = origin;
-  for (const std::string& other : passedOver) out += "; " + other;
-  return out;
-}
-
-PtxasChoice choosePtxas(PtxasCandidates candidates, const PtxNeed& need, Cache* cache) {
-  return choosePtxas(std::move(candidates), std::span(&need, 1), cache);
-}
-
-PtxasChoice choosePtxas(PtxasCandidates candidates, std::span<const PtxNeed> needs, Cache* cache) {
+PtxasChoice chooseAmong(PtxasCandidates candidates, std::span<const PtxNeed> needs, Cache* cache) {
   PtxasChoice choice;
   if (candidates.all.empty()) return choice;
   const PtxasCandidate first = candidates.all.front();
@@ -50,6 +39,28 @@ PtxasChoice choosePtxas(PtxasCandidates candidates, std::span<const PtxNeed> nee
   }
   choice.origin += needs.size() == 1 ? "; none takes the file" : "; none takes all files";
   choice.takesAll = false;
+  return choice;
+}
+
+}  // namespace
+
+std::string PtxasChoice::why() const {
+  std::string out = origin;
+  for (const std::string& other : passedOver) out += "; " + other;
+  return out;
+}
+
+PtxasChoice choosePtxas(PtxasCandidates candidates, const PtxNeed& need, Cache* cache) {
+  return choosePtxas(std::move(candidates), std::span(&need, 1), cache);
+}
+
+PtxasChoice choosePtxas(PtxasCandidates candidates, std::span<const PtxNeed> needs, Cache* cache) {
+  PtxasChoice choice = chooseAmong(std::move(candidates), needs, cache);
+  log::debug(log::kPtxas, [&] {
+    if (choice.path.empty()) return std::string("there is no ptxas");
+    return fmt::format("{} is called ({}){}{}", choice.path, choice.origin,
+                       choice.passedOver.empty() ? "" : "; passed over: ", fmt::join(choice.passedOver, "; "));
+  });
   return choice;
 }
 

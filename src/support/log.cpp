@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -45,16 +46,13 @@ std::string_view said(Level level) {
 std::string_view programOf(const log_msg& m) { return m.source.filename == nullptr ? "" : m.source.filename; }
 std::string_view viewOf(spdlog::string_view_t text) { return {text.data(), text.size()}; }
 
-std::string coloured(std::string text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kMarks{
-      {{"error:", "\x1b[1m\x1b[31m"}, {"warning:", "\x1b[33m"}}};
-  for (const auto& [mark, colour] : kMarks) {
-    const std::size_t at = text.find(mark);
-    if (at == std::string::npos) continue;
-    text.insert(at + mark.size(), "\x1b[0m");
-    text.insert(at, colour);
-    break;
-  }
+std::string coloured(std::string text, Level level) {
+  const bool isError = level == Level::Error;
+  const std::string_view mark = isError ? "error:" : "warning:";
+  const std::size_t at = isError || level == Level::Warn ? text.find(mark) : std::string::npos;
+  if (at == std::string::npos) return text;
+  text.insert(at + mark.size(), "\x1b[0m");
+  text.insert(at, isError ? "\x1b[1m\x1b[31m" : "\x1b[33m");
   return text;
 }
 
@@ -77,12 +75,31 @@ std::string jsonOf(const log_msg& m) {
   const std::size_t n = std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &utc);
   std::string_view text = viewOf(m.payload);
   if (text.ends_with('\n')) text.remove_suffix(1);
+  // The source says it.
+  if (constexpr std::string_view kProgram = "ptxopt: "; text.starts_with(kProgram))
+    text.remove_prefix(kProgram.size());
   const nlohmann::ordered_json line = {{"time", fmt::format("{}.{:03}Z", std::string_view(date.data(), n),
                                                             duration_cast<milliseconds>(since).count() % 1000)},
                                        {"level", name(fromSpdlog(m.level))},
                                        {"source", viewOf(m.logger_name)},
                                        {"message", text}};
   return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+// GitHub looks at lines that begin with `::` or `##[`, blanks not counted; GitLab and others have none that matter here.
+std::string withoutCommands(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n') + 1);  // npos + 1 is 0: the rest
+    const std::string_view whole = line.empty() ? text : line;
+    const std::size_t at = std::min(whole.find_first_not_of(" \t\r"), whole.size());
+    const std::string_view rest = whole.substr(at);
+    out += whole.substr(0, at);
+    const bool isCommand = rest.starts_with("::") || rest.starts_with("##[");
+    out += isCommand ? fmt::format("\\x{:02x}{}", rest.front(), rest.substr(1)) : std::string(rest);
+    text.remove_prefix(whole.size());
+  }
+  return out;
 }
 
 // To a descriptor, a message a write: at the end of a file that is open for appending, lines of processes do not mix.
@@ -97,7 +114,9 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
 
  protected:
   void sink_it_(const log_msg& m) override {
-    const std::string line = format_ == Format::Json ? jsonOf(m) : hasColours_ ? coloured(textOf(m)) : textOf(m);
+    std::string line = format_ == Format::Json ? jsonOf(m) : textOf(m);
+    if (format_ == Format::Text && !owned_.isOpen()) line = withoutCommands(line);
+    if (hasColours_) line = coloured(std::move(line), fromSpdlog(m.level));
     if (around_.before) around_.before();
     for (std::string_view rest = line; !rest.empty();) {
       const ssize_t n = ::write(descriptor_, rest.data(), rest.size());
@@ -147,7 +166,9 @@ void add(std::shared_ptr<spdlog::sinks::sink> sink, Level level) {
   sink->set_level(toSpdlog(level));
   const std::scoped_lock lock(root().mutex);
   root().sinks.add_sink(std::move(sink));
-  root().least = std::min(root().least.load(), level);
+  Level least = Level::Off;
+  for (const auto& there : root().sinks.sinks()) least = std::min(least, fromSpdlog(there->level()));
+  root().least = least;
 }
 
 void send(Level level, const Source& source, const char* program, std::string_view text) {
@@ -178,11 +199,22 @@ Level levelOf(unsigned verbosity) {
                             std::min(verbosity, static_cast<unsigned>(kDefaultLevel)));
 }
 
+Level levelOfEnvironment() {
+  const char* const value = std::getenv("PTXOPT_LOG_LEVEL");
+  return value == nullptr ? kDefaultLevel : levelNamed(value).value_or(kDefaultLevel);
+}
+
 bool isEnabled(Level level) { return level >= root().least.load(std::memory_order_relaxed); }
 
 void write(Level level, const Source& source, std::string_view text) { send(level, source, source.program, text); }
 
-void writeLines(Level level, const Source& source, std::string_view lines) { send(level, source, nullptr, lines); }
+void writeLines(Level level, const Source& source, std::string_view lines) {
+  if (!lines.empty()) send(level, source, nullptr, lines);
+}
+
+void remark(const Source& source, std::string_view text) {
+  writeLines(Level::Warn, source, fmt::format("{}: remark: {}\n", source.program, text));
+}
 
 std::optional<Format> formatNamed(std::string_view name) {
   if (name == "text") return Format::Text;
@@ -190,8 +222,9 @@ std::optional<Format> formatNamed(std::string_view name) {
   return std::nullopt;
 }
 
-void addStandardError(Level level, Format format, bool hasColours) {
+void setStandardError(Level level, Format format, bool hasColours) {
   auto sink = std::make_shared<DescriptorSink>(STDERR_FILENO, false, format, hasColours);
+  if (root().standardError) root().sinks.remove_sink(root().standardError);
   root().standardError = sink;
   add(std::move(sink), level);
 }

@@ -7,7 +7,7 @@
 // `ptxopt: LEVEL: TEXT`, with the name of the program that the source belongs to; `place: error: ...` and what was
 // asked for (tables, remarks) are written as they are. JSON is an object a line: time, level, source, message.
 //
-// One logger for the process, which has no sink at first: a library does not write. Programs call addStandardError().
+// One logger for the process, which has no sink at first: a library does not write. Programs call setStandardError().
 // Sinks may be added at any time; a callback must not log. spdlog does the work, in log.cpp only.
 #pragma once
 
@@ -30,6 +30,8 @@ std::optional<Level> levelNamed(std::string_view name);
 std::string levelNames();
 // Of so many -v: Warn, Info, Debug, Trace.
 Level levelOf(unsigned verbosity);
+// Of $PTXOPT_LOG_LEVEL; kDefaultLevel where it names none.
+Level levelOfEnvironment();
 
 // The part of ptxopt that a message is from, and the program whose name is written before it.
 struct Source {
@@ -44,15 +46,24 @@ inline constexpr Source kTool{"tool", "ptxopt"}, kPasses{"passes", "ptxopt"}, kA
 
 // Whether any sink takes this level: what is costly to say is asked first.
 bool isEnabled(Level level);
-// `PROGRAM: LEVEL: TEXT` and a line feed; of Info and Asked `PROGRAM: TEXT`.
+// `PROGRAM: LEVEL: TEXT` and a line feed; of Info and Asked `PROGRAM: TEXT`, and of remarks `PROGRAM: remark: TEXT`.
 void write(Level level, const Source& source, std::string_view text);
-// Whole lines, as they are: what names a place of its own, tables.
+// Whole lines, as they are: what names a place of its own, tables. Nothing where there are none.
 void writeLines(Level level, const Source& source, std::string_view lines);
+
+// Lines for later: what is found out of several files at a time is said in their order.
+struct Lines {
+  Level level;
+  const Source* source;
+  std::string text;
+};
 
 inline void error(const Source& source, std::string_view text) { write(Level::Error, source, text); }
 inline void warn(const Source& source, std::string_view text) { write(Level::Warn, source, text); }
 inline void info(const Source& source, std::string_view text) { write(Level::Info, source, text); }
 inline void asked(const Source& source, std::string_view text) { write(Level::Asked, source, text); }
+void remark(const Source& source,
+            std::string_view text);  // of level Warn: nothing is wrong, but not as one might think
 // `makeText()` runs only where a sink takes the level.
 template <typename MakeText>
 requires std::is_invocable_r_v<std::string, MakeText>
@@ -73,9 +84,10 @@ struct Around {
   std::function<void()> before, after;
 };
 
-// A message is one write(2) each, so that lines of several processes do not mix. `hasColours`: "error:" and "warning:" of
-// text are coloured.
-void addStandardError(Level level, Format format = Format::Text, bool hasColours = false);
+// The sink for standard error, instead of one that there was. A message is one write(2), so that lines of several processes
+// do not mix. `hasColours`: "error:" and "warning:" of text are coloured. In text no line is a command to the service that
+// runs a job (`::error file=...::`), whatever names of files and text of theirs it has.
+void setStandardError(Level level, Format format = Format::Text, bool hasColours = false);
 // For all that goes to standard error from then on; nothing ends it.
 void setAround(Around around);
 // Appends; false and why in `problem` where the file cannot be opened.

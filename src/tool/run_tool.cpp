@@ -11,6 +11,7 @@
 #include "facts/facts.h"
 #include "ptxopt/ptxopt.h"
 #include "support/heap.h"
+#include "support/log.h"
 #include "support/nearest.h"
 #include "text/parse.h"
 #include "tool/commands/in_place.h"
@@ -37,9 +38,10 @@ int optimizeFile(const CommandLine& line) {
   prepareHeap(std::span(&line.input, 1));
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
   const Optimized optimized = optimizeText(text, line, line.options);
-  print(stderr, optimized.messages);
+  for (const log::Lines& message : optimized.messages)
+    log::writeLines(message.level, *message.source, message.text);
   if (optimized.status != Status::Ok) {
-    printMessage(optimized.error);
+    printError(optimized.error);
     return static_cast<int>(optimized.status);
   }
   const Result& result = optimized.result;
@@ -59,8 +61,8 @@ int optimizeFile(const CommandLine& line) {
   if (!line.dumps.empty()) files.push_back({line.dumpFile, dumps});
   if (!line.report.empty()) files.push_back({line.report, result.reportJson});
   if (!writeFiles(files, error)) return fail(Status::Usage, error);
-  if (line.stats) print(stderr, statistics(result));
-  if (line.timeReport) print(stderr, timeReport(result, processSeconds()));
+  if (line.stats) printAsked(statistics(result));
+  if (line.timeReport) printAsked(timeReport(result, processSeconds()));
   return 0;
 }
 
@@ -80,12 +82,12 @@ int run(int argc, char** argv) {
   const Subcommand* const command = argc > 1 ? findSubcommand(argv[1]) : nullptr;
   if (command != nullptr && command->toleratesConfig) return command->run(argc - 1, argv + 1);
   if (!config.mistakes.empty()) {
-    printMessage(config.mistakes.front() + "\n");
+    printError(config.mistakes.front() + "\n");
     return static_cast<int>(Status::Usage);
   }
   if (command != nullptr) return command->run(argc - 1, argv + 1);
   if (const std::string meant = argc > 1 ? commandMeant(argv[1]) : std::string(); !meant.empty()) {
-    fmt::print(stderr, "ptxopt: '{}' is not a command or a file; is {} meant?\n", argv[1], meant);
+    printError(fmt::format("ptxopt: '{}' is not a command or a file; is {} meant?\n", argv[1], meant));
     return static_cast<int>(Status::Usage);
   }
 
@@ -93,10 +95,10 @@ int run(int argc, char** argv) {
   int exitCode = 0;
   if (!readCommandLine(argc, argv, line, exitCode)) return exitCode;
   switch (line.action) {
-    case CommandLine::Action::ListPasses: print(stdout, listPasses()); return 0;
-    case CommandLine::Action::ListKnobs: print(stdout, listKnobs()); return 0;
-    case CommandLine::Action::ListOpcodes: print(stdout, listOpcodes()); return 0;
-    case CommandLine::Action::PrintCompletion: print(stdout, completion(line.shell, describeCommands())); return 0;
+    case CommandLine::Action::ListPasses: printResult(listPasses()); return 0;
+    case CommandLine::Action::ListKnobs: printResult(listKnobs()); return 0;
+    case CommandLine::Action::ListOpcodes: printResult(listOpcodes()); return 0;
+    case CommandLine::Action::PrintCompletion: printResult(completion(line.shell, describeCommands())); return 0;
     case CommandLine::Action::WriteManual: return writeManual(line.manualFolder);
     case CommandLine::Action::Optimize: break;
   }

@@ -6,7 +6,9 @@
 
 #include "ptxopt/ptxopt.h"
 #include "support/descriptor.h"
+#include "support/log.h"
 #include "tool/terminal/messages.h"
+#include "tool/terminal/terminal.h"
 
 namespace ptxopt::tool {
 
@@ -16,6 +18,7 @@ int runDropIn(int argc, char** argv);  // ptxopt-ptxas, without what only ptxopt
 // What either does: nothing thrown ends a program without a message, and no output is lost without one.
 inline int runGuarded(int (*program)(int, char**), int argc, char** argv) {
   holdStandardStreams();
+  log::setStandardError(log::levelOfEnvironment(), log::Format::Text, hasColours(stderr));
   try {
     const int exitCode = program(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exitCode;

@@ -13,6 +13,7 @@
 #include "ptxas/large_pages.h"
 #include "support/atomic_file.h"
 #include "support/heap.h"
+#include "support/log.h"
 #include "support/temporary_folder.h"
 #include "wrapper/call_log.h"
 #include "wrapper/child.h"
@@ -22,7 +23,6 @@
 #include "wrapper/ptxas_command.h"
 #include "wrapper/real_ptxas.h"
 #include "wrapper/safety_net.h"
-#include "wrapper/say.h"
 #include "wrapper/wrapper_input.h"
 
 namespace ptxopt {
@@ -44,7 +44,7 @@ class DropIn {
   std::string run() {
     if (options_.leavesAlone) return becomePtxas();
     if (!command_.notOptimized.empty()) {
-      if (options_.verbose) say(command_.notOptimized + ": not optimized");
+      log::info(log::kDropIn, command_.notOptimized + ": not optimized");
       if (!command_.inputs.empty()) {
         choose();
         tellWarnings();
@@ -83,7 +83,7 @@ class DropIn {
     why_ = choice.why();
     noteCalled(ptxas_);
     useLargePagesForPtxas();
-    if (options_.verbose) say(fmt::format("ptxas: {} ({})", ptxas_, why_));
+    log::info(log::kDropIn, fmt::format("ptxas: {} ({})", ptxas_, why_));
   }
 
   // The text of an input, or its first part: `.version` comes first. Nothing of what can be read once only and was not.
@@ -118,7 +118,7 @@ class DropIn {
       record.changed += input.result.changed ? 1 : 0;
     }
     if (!trouble_.empty()) record.trouble = trouble_.front();
-    if (!addToLog(options_.log, record)) say(fmt::format("warning: cannot write '{}'", options_.log));
+    if (!addToLog(options_.log, record)) log::warn(log::kDropIn, fmt::format("cannot write '{}'", options_.log));
   }
 
   std::vector<std::string> call(const std::vector<std::string>& words) const {
@@ -231,8 +231,7 @@ class DropIn {
     for (WrapperInput& input : inputs_) {
       input.result = optimizeInput(input.text, input.name(), command_.architecture, options);
       if (!input.result.trouble.empty()) trouble_.push_back(input.result.trouble);
-      if (!options_.verbose) continue;
-      for (const std::string& note : input.result.notes) say(note);
+      for (const std::string& note : input.result.notes) log::info(log::kDropIn, note);
     }
   }
 
@@ -248,7 +247,7 @@ class DropIn {
     inputs_.front().resultFile = made->input;
     writeAll(STDOUT_FILENO, asGiven(child, &Child::out));
     writeAll(STDERR_FILENO, asGiven(child, &Child::err));
-    if (options_.verbose) say("the cubin is the one that the guard's ptxas made");
+    log::info(log::kDropIn, "the cubin is the one that the guard's ptxas made");
     tell();
     writeSides();
     log({});
@@ -316,22 +315,22 @@ class DropIn {
 
   // Who asks for the version, or for help, reads what ptxas says and no more: these are for calls with an input.
   void tellWarnings() const {
-    for (const std::string& warning : options_.warnings) say("warning: " + warning);
-    for (const std::string& wrong : candidates_.wrong) say("warning: " + insteadOf(wrong, ptxas_));
+    for (const std::string& warning : options_.warnings) log::warn(log::kDropIn, warning);
+    for (const std::string& wrong : candidates_.wrong) log::warn(log::kDropIn, insteadOf(wrong, ptxas_));
   }
 
   // One warning, whatever happened, and those of the environment.
   void tell() const {
     tellWarnings();
-    for (const std::string& remark : options_.remarks) say("remark: " + remark);
+    for (const std::string& remark : options_.remarks) log::remark(log::kDropIn, remark);
     if (trouble_.empty()) return;
     const std::string more = trouble_.size() > 1 ? fmt::format(" (and {} more)", trouble_.size() - 1) : "";
-    say(fmt::format("warning: {}{}", trouble_.front(), more));
+    log::warn(log::kDropIn, trouble_.front() + more);
   }
 
   void writeSides() const {
     for (const std::string& path : writeSideFiles(inputs_, command_.architecture, options_))
-      say(fmt::format("warning: cannot write '{}'", path));
+      log::warn(log::kDropIn, fmt::format("cannot write '{}'", path));
   }
 
   const PtxasCandidates& candidates_;

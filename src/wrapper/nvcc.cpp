@@ -9,13 +9,13 @@
 #include <optional>
 
 #include "ptxas/find.h"
+#include "support/log.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
 #include "wrapper/child.h"
 #include "wrapper/io.h"
 #include "wrapper/nvcc_plan.h"
 #include "wrapper/nvcc_toolkit.h"
-#include "wrapper/say.h"
 
 namespace ptxopt {
 namespace {
@@ -81,7 +81,7 @@ std::optional<Child> runInToolkit(const NvccPlan& plan, const std::vector<std::s
     if (!isSet(variable) || std::getenv(variable) == std::string_view("none")) continue;
     const std::string wrong = whyNoProgram(variable, std::getenv(variable));
     if (wrong.empty()) continue;
-    say(fmt::format("warning: {}; passed over", wrong));
+    log::warn(log::kNvcc, fmt::format("{}; passed over", wrong));
     ::unsetenv(variable);
   }
   if (!isSet("PTXOPT_PTXAS") && !isSet("PTXAS")) ::setenv("PTXOPT_PTXAS", (bin + "/ptxas").c_str(), 1);
@@ -126,12 +126,12 @@ std::string runNvcc(const std::string& program, const std::vector<std::string>& 
   const std::optional<NvccPlan> plan = planOf(nvcc, arguments);
   if (!plan) return become(plain);
   if (plan->optimizesWhenLinking())
-    say("remark: -dlto: the linker makes the code, and not from PTX; not optimized");
+    log::remark(log::kNvcc, "-dlto: the linker makes the code, and not from PTX; not optimized");
   if (!plan->runsPtxas()) return become(plain);
   std::string why;
   const std::optional<Child> child = runInToolkit(*plan, arguments, dropIn, why);
   if (!child) {
-    say(fmt::format("warning: {}; the PTX is left as it is", why));
+    log::warn(log::kNvcc, fmt::format("{}; the PTX is left as it is", why));
     return become(plain);
   }
   if (!child->error.empty()) return child->error;

@@ -5,7 +5,6 @@
 #include <exception>
 
 #include "guard/report.h"
-#include "wrapper/say.h"
 
 namespace ptxopt {
 namespace {

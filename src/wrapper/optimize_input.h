@@ -12,6 +12,9 @@
 
 namespace ptxopt {
 
+// Ends each reason for which an input is given to ptxas as it is.
+inline constexpr const char* kNotOptimized = "; the PTX is left as it is";
+
 // What $PTXOPT_OPTIONS and other variables say, and who called.
 struct WrapperOptions {
   Options optimizer;   // architecture and file name are those of each input

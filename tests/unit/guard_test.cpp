@@ -212,7 +212,7 @@ TEST_CASE("guard: no ptxas to ask keeps the input and says so") {
   CHECK(done.guard.kept.size() == 4);
   for (const KeptFunction& f : done.guard.kept) CHECK(f.reason == kNotJudged);
   CHECK(done.guard.trouble.find("could not be started") != std::string::npos);
-  CHECK(guardMessages(done.guard, "f.ptx").find("f.ptx: warning: not compared") == 0);
+  CHECK(guardWarnings(done.guard, "f.ptx").find("f.ptx: warning: not compared") == 0);
   const auto json = nlohmann::json::parse(done.result.reportJson);
   CHECK(json.at("guard").at("mode") == "ptxas");
   CHECK(json.at("guard").at("trouble") == done.guard.trouble);

@@ -135,11 +135,12 @@ TEST_CASE("log: standard error is coloured, and what stands around it is called"
   REQUIRE(::pipe(pipes) == 0);
   const int kept = ::dup(STDERR_FILENO);
   ::dup2(pipes[1], STDERR_FILENO);
-  log::addStandardError(Level::Warn, log::Format::Text, true);
+  log::setStandardError(Level::Warn, log::Format::Text, true);
   std::string order;
   log::setAround({[&] { order += 'b'; }, [&] { order += 'a'; }});
   log::error(log::kTool, "x");
   log::info(log::kTool, "not taken");
+  log::writeLines(Level::Warn, log::kTool, "::error file=a::b\n");
   ::dup2(kept, STDERR_FILENO);
   ::close(kept);
   ::close(pipes[1]);
@@ -147,6 +148,6 @@ TEST_CASE("log: standard error is coloured, and what stands around it is called"
   const ssize_t n = ::read(pipes[0], buffer, sizeof buffer);
   ::close(pipes[0]);
   CHECK(std::string_view(buffer, static_cast<std::size_t>(std::max<ssize_t>(n, 0))) ==
-        "ptxopt: \x1b[1m\x1b[31merror:\x1b[0m x\n");
-  CHECK(order == "ba");
+        "ptxopt: \x1b[1m\x1b[31merror:\x1b[0m x\n\\x3a:error file=a::b\n");
+  CHECK(order == "baba");
 }

@@ -7,6 +7,7 @@
 
 #include "emulate/properties.h"
 #include "exec/machine.h"
+#include "support/log.h"
 
 using namespace ptxopt::emulate;
 
@@ -195,8 +196,8 @@ CUDA_API(cudaDeviceSetLimit) int cudaDeviceSetLimit(int limit, size_t value) {
     need(limit >= 0 && limit < kLimits, Code::UnsupportedLimit, "no such limit");
     if (limit == kHeapSize && value > State::get().memory.shared()->heapMemory.size) {
       const std::size_t mib = (value >> 20) + (value % (1u << 20) != 0);
-      std::fprintf(stderr, "ptxopt emulate: the program asks for more memory for malloc in kernels: --heap %zu\n",
-                   mib);
+      ptxopt::log::asked(ptxopt::log::kEmulate,
+                         fmt::format("the program asks for more memory for malloc in kernels: --heap {}", mib));
       throw Failure{Code::MemoryAllocation, "the heap of malloc is smaller"};
     }
     limits[limit] = value;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "emulate/runtime/exported.h"
+#include "support/log.h"
 
 namespace {
 
@@ -16,9 +17,8 @@ int sayMissing(const char* name) {
   ++s.launcher.totals().missing;
   s.writeTotals();
   if (said->insert(name).second)
-    std::fputs(
-        fmt::format("ptxopt emulate: the program calls {}, which the stand-in does not have\n", name).c_str(),
-        stderr);
+    ptxopt::log::asked(ptxopt::log::kEmulate,
+                       fmt::format("the program calls {}, which the stand-in does not have", name));
   return lastError() = static_cast<int>(Code::NotSupported);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ptxopt/ptxopt.h"
+#include "support/log.h"
 #include "tool/options/cache_key.h"
 #include "tool/options/config.h"
 #include "tool/options/environment.h"
@@ -22,7 +23,6 @@
 #include "wrapper/client.h"
 #include "wrapper/drop_in.h"
 #include "wrapper/real_ptxas.h"
-#include "wrapper/say.h"
 
 namespace ptxopt::tool {
 namespace {
@@ -97,9 +97,8 @@ int optimizeAndCall(const std::string& calledAs, const std::string& real,
   const PtxasCandidates candidates =
       realPtxas(isFirst ? real : options.ptxas, isFirst ? "--real" : "PTXOPT_OPTIONS", calledAs, client);
   if (candidates.all.empty()) {
-    for (const std::string& warning : options.warnings) print(stderr, "ptxopt: warning: " + warning + "\n");
-    for (const std::string& wrong : candidates.wrong)
-      print(stderr, "ptxopt: warning: " + insteadOf(wrong, {}) + "\n");
+    for (const std::string& warning : options.warnings) log::warn(log::kTool, warning);
+    for (const std::string& wrong : candidates.wrong) log::warn(log::kTool, insteadOf(wrong, {}));
     return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
   }
   return fail(Status::Usage, runDropIn(candidates, arguments, options));
@@ -131,7 +130,7 @@ int runAsPtxas(int argc, char** argv) {
   } catch (const std::exception& e) {
     why = e.what();
   }
-  say(fmt::format("warning: {}{}", why, kNotOptimized));
+  log::warn(log::kDropIn, why + kNotOptimized);
   return fail(Status::Usage, callPlain(calledAs, real, arguments));
 }
 

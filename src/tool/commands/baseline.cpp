@@ -25,9 +25,9 @@ constexpr std::size_t kMostMessages = 20;
 
 void printProblems(const std::vector<diff::Problem>& problems) {
   for (std::size_t i = 0; i < std::min(problems.size(), kMostMessages); ++i)
-    printMessage(fmt::format("ptxopt baseline: error: {}\n", text(problems[i])));
+    printError(fmt::format("ptxopt baseline: error: {}\n", text(problems[i])));
   if (problems.size() > kMostMessages)
-    printMessage(fmt::format("ptxopt baseline: error: and {} more\n", problems.size() - kMostMessages));
+    printError(fmt::format("ptxopt baseline: error: and {} more\n", problems.size() - kMostMessages));
 }
 
 // Why a side makes no baseline.
@@ -114,11 +114,11 @@ int baselineCommand(int argc, char** argv) {
     const diff::Result result = compareSides(before.side, now.side, *failOn, options.architectures);
     problems = result.problems;
     ratcheted = ratchet(before.side, now.side, *failOn);
-    print(stderr, diffText(result, {.all = false,
-                                    .mangled = false,
-                                    .colours = hasColours(stderr),
-                                    .width = terminalWidth(stderr, 0),
-                                    .nameWidth = 40}));
+    printAsked(diffText(result, {.all = false,
+                                 .mangled = false,
+                                 .colours = hasColours(stderr),
+                                 .width = terminalWidth(stderr, 0),
+                                 .nameWidth = 40}));
     if (result.hasRegression()) exitCode = static_cast<int>(Status::CheckFailed);
   }
   if (!problems.empty()) {
@@ -131,7 +131,7 @@ int baselineCommand(int argc, char** argv) {
   if (!old.empty())
     message += fmt::format("; {} tightened, {} with worse figures that were not taken over", ratcheted.tightened,
                            ratcheted.kept);
-  print(stderr, message + "\n");
+  printAsked(message + "\n");
   return exitCode;
 }
 

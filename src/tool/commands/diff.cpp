@@ -96,9 +96,9 @@ int diffCommand(int argc, char** argv) {
   const diff::Result result = compareSides(sides[0].side, sides[1].side, *failOn, options.architectures);
 
   for (std::size_t i = 0; i < std::min(result.problems.size(), kMostMessages); ++i)
-    printMessage(fmt::format("ptxopt diff: error: {}\n", text(result.problems[i])));
+    printError(fmt::format("ptxopt diff: error: {}\n", text(result.problems[i])));
   if (result.problems.size() > kMostMessages)
-    printMessage(fmt::format("ptxopt diff: error: and {} more\n", result.problems.size() - kMostMessages));
+    printError(fmt::format("ptxopt diff: error: and {} more\n", result.problems.size() - kMostMessages));
 
   std::vector<std::string> texts;
   std::vector<OutputFile> files;

@@ -59,7 +59,7 @@ int doctorCommand(int argc, char** argv) {
           fmt::format("{} is '{}': the key is {} now", variable, value, diagnosis.cacheKey));
   for (const std::string& warning : environmentWarnings()) diagnosis.problems.push_back(warning);
   diagnosis.problems.insert(diagnosis.problems.begin(), mistakes.begin(), mistakes.end());
-  print(stdout, format == "json" ? toJson(diagnosis) : toText(diagnosis));
+  printResult(format == "json" ? toJson(diagnosis) : toText(diagnosis));
   return static_cast<int>(diagnosis.problems.empty() ? Status::Ok : Status::CheckFailed);
 }
 

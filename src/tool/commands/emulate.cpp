@@ -221,7 +221,7 @@ int emulateCommand(int argc, char** argv) {
   const uint64_t failures = line.allowsFailures ? 0 : totals.failed + totals.refused;
   const bool isBad = failures + totals.different + totals.notOptimized != 0;
   if (isBad || settings.optimizes || settings.verbose || settings.isLenient || totals.missing != 0)
-    print(stderr, summary(totals, settings));
+    printAsked(summary(totals, settings));
   if (!line.record.empty()) {
     try {
       record::packFolder(settings.recordFolder, line.record);
@@ -233,7 +233,7 @@ int emulateCommand(int argc, char** argv) {
     const int code = WEXITSTATUS(child.status);
     return code == 0 && isBad ? static_cast<int>(Status::CheckFailed) : code;
   }
-  print(stderr, fmt::format("ptxopt emulate: the program ended by {}\n", child.describe()));
+  printAsked(fmt::format("ptxopt emulate: the program ended by {}\n", child.describe()));
   return 128 + WTERMSIG(child.status);
 }
 

@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "support/log.h"
 #include "support/parallel.h"
 #include "tool/commands/optimize_text.h"
 #include "tool/files.h"
@@ -31,7 +32,7 @@ struct FileResult {
   Status status = Status::Ok;
   bool isReplaced = false;
   uint64_t functions = 0, functionsChanged = 0, instructions = 0, instructionsAfter = 0;
-  std::string messages;
+  std::vector<log::Lines> messages;
   std::string error;
   std::string reportJson;
 };
@@ -78,7 +79,8 @@ FileResult optimizeOne(const std::string& name, const CommandLine& line, unsigne
     file.functionsChanged = result.functionsChanged;
     file.instructions = result.instructions;
     file.instructionsAfter = result.instructionsAfter;
-    if (line.stats) file.messages += fmt::format("{}: {}", name, statistics(result));
+    if (line.stats)
+      file.messages.push_back({log::Level::Asked, &log::kTool, fmt::format("{}: {}", name, statistics(result))});
     file.reportJson = std::move(result.reportJson);
   } catch (const std::bad_alloc&) {
     return fail(Status::Usage, name, "out of memory");
@@ -103,8 +105,8 @@ std::vector<FileResult> optimizeAll(const std::vector<std::string>& names, const
     results[i] = std::move(result);
     isDone[i] = true;
     for (; said < names.size() && isDone[said]; ++said) {
-      if (!results[said].messages.empty()) progress.say(results[said].messages);
-      if (!results[said].error.empty()) progress.say(results[said].error);
+      for (const log::Lines& m : results[said].messages) log::writeLines(m.level, *m.source, m.text);
+      printError(results[said].error);
     }
     progress.done(names[i]);
   };
@@ -161,11 +163,11 @@ void printTable(const std::vector<FileResult>& files, bool all) {
   if (!table.empty()) {
     table.addRule();
     row({fmt::format("{} file{}", files.size(), files.size() == 1 ? "" : "s"), Style::Strong}, sum, Style::Plain);
-    print(stderr, table.text({.colours = hasColours(stderr), .width = terminalWidth(stderr, 0)}));
+    printAsked(table.text({.colours = hasColours(stderr), .width = terminalWidth(stderr, 0)}));
   }
-  print(stderr, fmt::format("ptxopt: {} of {} files changed", replaced, files.size()));
-  if (failed != 0) print(stderr, styled(fmt::format(", {} failed", failed), Style::Bad, hasColours(stderr)));
-  print(stderr, "\n");
+  std::string closing = fmt::format("{} of {} files changed", replaced, files.size());
+  if (failed != 0) closing += styled(fmt::format(", {} failed", failed), Style::Bad, hasColours(stderr));
+  log::asked(log::kTool, closing);
 }
 
 std::string reportOfAll(const std::vector<FileResult>& files) {
@@ -216,7 +218,7 @@ int optimizeInPlace(const CommandLine& line) {
       return fail(Status::Usage, fmt::format("the input and the report are one file, '{}'", name));
   // What is wrong with the options is said once, not of each file.
   if (const Result none = optimize("", line.options); none.status == Status::Usage) {
-    printMessage("ptxopt: error: " + none.error);
+    printError("ptxopt: error: " + none.error);
     return static_cast<int>(Status::Usage);
   }
 

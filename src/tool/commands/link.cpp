@@ -42,7 +42,7 @@ int linkCommand(int argc, char** argv) {
   }
   const auto linked = link::link(units);
   if (const auto* wrong = std::get_if<link::LinkError>(&linked)) {
-    printMessage(wrong->message);
+    printError(wrong->message);
     return static_cast<int>(Status::InvalidInput);
   }
   if (!writeFiles({{output, std::get<0>(linked)}}, error)) return fail(Status::Usage, error);

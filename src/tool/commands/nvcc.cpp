@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ptxas/find.h"
+#include "support/log.h"
 #include "tool/commands/subcommands.h"
 #include "tool/options/cache_key.h"
 #include "tool/options/parse_arguments.h"
@@ -53,7 +54,7 @@ int nvccCommand(int argc, char** argv) {
   if (DescribeInstead::takes(app)) return 0;
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments == std::vector<std::string>{kPrintKey}) {
-    print(stdout, compilerCacheKey() + '\n');
+    printResult(compilerCacheKey() + '\n');
     return 0;
   }
   std::string nvcc;
@@ -63,7 +64,7 @@ int nvccCommand(int argc, char** argv) {
   } else {
     std::vector<std::string> passedOver;
     nvcc = findNvcc(passedOver);
-    for (const std::string& why : passedOver) print(stderr, fmt::format("ptxopt: warning: {}; passed over\n", why));
+    for (const std::string& why : passedOver) log::warn(log::kTool, fmt::format("{}; passed over", why));
     if (const char* const named = std::getenv("PTXOPT_NVCC"); named != nullptr && *named != '\0')
       if (const std::string why = whyNoProgram("PTXOPT_NVCC", named); !why.empty()) return fail(Status::Usage, why);
   }

@@ -8,28 +8,39 @@
 #include "facts/facts.h"
 #include "facts/specialize.h"
 #include "guard/report.h"
+#include "support/log.h"
 #include "text/parse.h"
 #include "tool/commands/verify_output.h"
 
 namespace ptxopt::tool {
 namespace {
 
+using log::Level;
+
+void add(Optimized& to, Level level, const log::Source& source, std::string text) {
+  if (!text.empty() && log::isEnabled(level)) to.messages.push_back({level, &source, std::move(text)});
+}
+
 // The remarks that were asked for. The others are for -v.
-void writeRemarks(const Result& result, const CommandLine& line, std::string& out) {
+void addRemarks(const Result& result, const CommandLine& line, Optimized& out) {
   for (const Remark& remark : result.remarks) {
     if (remark.name == "unknown-opcode") {
-      if (line.warnUnknown) out += fmt::format("{}: warning: {}\n", remark.place, remark.message);
+      if (line.warnUnknown)
+        add(out, Level::Warn, log::kTool, fmt::format("{}: warning: {}\n", remark.place, remark.message));
     } else if (!remark.pass.empty()) {
       if ((remark.missed ? line.remarksMissed : line.remarks).matches(remark.pass))
-        out += fmt::format("{}: remark: {} [-Rpass{}={}]\n", remark.place, remark.message,
-                           remark.missed ? "-missed" : "", remark.pass);
+        add(out, Level::Asked, log::kPasses,
+            fmt::format("{}: remark: {} [-Rpass{}={}]\n", remark.place, remark.message,
+                        remark.missed ? "-missed" : "", remark.pass));
     } else if (remark.name == "uninitialised-register") {
       if (line.warnUninitialised)
-        out += fmt::format("{}: warning: {} [-Wuninitialised]\n", remark.place, remark.message);
+        add(out, Level::Warn, log::kTool,
+            fmt::format("{}: warning: {} [-Wuninitialised]\n", remark.place, remark.message));
     } else if (remark.name == "level") {
-      out += fmt::format("ptxopt: remark: {}: {}\n", remark.place, remark.message);
-    } else if (line.verbose) {
-      out += fmt::format("ptxopt: {}: {} [{}]\n", remark.place, remark.message, remark.name);
+      add(out, Level::Warn, log::kTool, fmt::format("ptxopt: remark: {}: {}\n", remark.place, remark.message));
+    } else {
+      add(out, Level::Info, log::kPasses,
+          fmt::format("ptxopt: {}: {} [{}]\n", remark.place, remark.message, remark.name));
     }
   }
 }
@@ -44,8 +55,7 @@ std::string withChecks(const std::string& output, const Options& options) {
 
 Optimized optimizePrepared(std::string_view text, const CommandLine& line, const Options& options) {
   Optimized out;
-  std::string& messages = out.messages;
-  if (line.verbose) messages = fmt::format("ptxopt: {}: {} bytes\n", options.fileName, text.size());
+  add(out, Level::Info, log::kTool, fmt::format("ptxopt: {}: {} bytes\n", options.fileName, text.size()));
 
   GuardedResult guarded = optimizeGuarded(text, options, line.guard);
   if (guarded.guard.noFolder) {
@@ -62,16 +72,19 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
   } else if (result.status != Status::Ok) {
     out.error = result.error;
   } else {
-    messages += result.dumps;
-    writeRemarks(result, line, messages);
-    if (const GuardReport& guard = guarded.guard; line.verbose && !guard.ptxas.empty())
-      messages += fmt::format("ptxopt: {}: ptxas: {} ({}) [guard]\n", options.fileName, guard.ptxas, guard.why);
-    if (!isUnjudged)
-      messages += line.verbose || line.stats ? guardMessages(guarded.guard, options.fileName)
-                                             : guardWarnings(guarded.guard, options.fileName);
-    if (line.verbose)
-      messages += fmt::format("ptxopt: {} functions, {} instructions -> {}, for {}\n", result.functions,
-                              result.instructions, result.instructionsAfter, result.architecture);
+    add(out, Level::Asked, log::kTool, result.dumps);
+    addRemarks(result, line, out);
+    const GuardReport& guard = guarded.guard;
+    if (!guard.ptxas.empty())
+      add(out, Level::Info, log::kGuard,
+          fmt::format("ptxopt: {}: ptxas: {} ({}) [guard]\n", options.fileName, guard.ptxas, guard.why));
+    if (!isUnjudged) {
+      add(out, Level::Warn, log::kGuard, guardWarnings(guard, options.fileName));
+      add(out, line.stats ? Level::Asked : Level::Info, log::kGuard, keptFunctions(guard, options.fileName));
+    }
+    add(out, Level::Info, log::kTool,
+        fmt::format("ptxopt: {} functions, {} instructions -> {}, for {}\n", result.functions, result.instructions,
+                    result.instructionsAfter, result.architecture));
   }
 
   if (isUnjudged && out.status == Status::Ok) {
@@ -81,7 +94,8 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
   }
   if (line.verify && out.status == Status::Ok) {
     const OutputCheck check = verifyOutput(text, options.fileName, result.output, options.jobs, options.facts);
-    for (const std::string& message : check.notCompared) messages += fmt::format("ptxopt: warning: {}\n", message);
+    for (const std::string& message : check.notCompared)
+      add(out, Level::Warn, log::kTool, fmt::format("ptxopt: warning: {}\n", message));
     if (!check.difference.empty()) {
       out.status = Status::CheckFailed;
       out.error = fmt::format("{}: error: {}", options.fileName, check.difference);
@@ -122,8 +136,9 @@ Optimized optimizeText(std::string_view text, const CommandLine& line, const Opt
   prepared.facts.clear();
   out = optimizePrepared(specialized.text, line, prepared);
   for (const std::string& kernel : specialized.kernels)
-    out.messages += fmt::format("ptxopt: {}: '{}' has a copy for its facts, '{}{}'\n", options.fileName, kernel,
-                                kernel, line.specialize);
+    add(out, Level::Asked, log::kTool,
+        fmt::format("ptxopt: {}: '{}' has a copy for its facts, '{}{}'\n", options.fileName, kernel, kernel,
+                    line.specialize));
   return out;
 }
 

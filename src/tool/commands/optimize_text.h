@@ -3,16 +3,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "support/log.h"
 #include "tool/options/command_line.h"
 
 namespace ptxopt::tool {
 
 struct Optimized {
-  Status status = Status::Ok;  // of optimizing and of --verify
-  Result result;               // its output is what to write when status is Ok
-  std::string messages;        // for standard error, lines: warnings, remarks, --print-after, -v
-  std::string error;           // a line or more, when status is not Ok
+  Status status = Status::Ok;        // of optimizing and of --verify
+  Result result;                     // its output is what to write when status is Ok
+  std::vector<log::Lines> messages;  // warnings, remarks, --print-after, -v, in their order
+  std::string error;                 // a line or more, when status is not Ok
 };
 
 // `options` are those of the line, but for the file's name and the threads. Reads and prints nothing.

@@ -83,10 +83,10 @@ int info(const RecordLine& line) {
   const Archive archive(line.file, line.chosen.memory.bytes());
   const Record& record = archive.record();
   const std::vector<bool> wanted = line.chosen.chosen(record);
-  print(stdout,
-        fmt::format("{}: {}, {}\n", line.file,
-                    fmt::format("{} launch{}", record.launches.size(), record.launches.size() == 1 ? "" : "es"),
-                    fmt::format("{} module{}", record.modules.size(), record.modules.size() == 1 ? "" : "s")));
+  printResult(
+      fmt::format("{}: {}, {}\n", line.file,
+                  fmt::format("{} launch{}", record.launches.size(), record.launches.size() == 1 ? "" : "es"),
+                  fmt::format("{} module{}", record.modules.size(), record.modules.size() == 1 ? "" : "s")));
   for (std::size_t i = 0; i < record.launches.size(); ++i) {
     if (!wanted[i]) continue;
     const RecordedLaunch& l = record.launches[i];
@@ -97,10 +97,10 @@ int info(const RecordLine& line) {
       hasResult &= !m.after.empty();
       if (!m.after.empty() && m.after != m.before) changed += m.size;
     }
-    print(stdout, fmt::format("{:>6}  {}: {} of memory, {}{}\n", i + 1, launchTitle(l), bytesText(bytes),
-                              hasResult ? fmt::format("{} of it in allocations that it changed", bytesText(changed))
-                                        : "it failed",
-                              l.hasTextures ? "; with textures" : ""));
+    printResult(fmt::format(
+        "{:>6}  {}: {} of memory, {}{}\n", i + 1, launchTitle(l), bytesText(bytes),
+        hasResult ? fmt::format("{} of it in allocations that it changed", bytesText(changed)) : "it failed",
+        l.hasTextures ? "; with textures" : ""));
   }
   return 0;
 }
@@ -159,13 +159,13 @@ int diff(const RecordLine& line) {
   for (std::size_t i = 0; i < std::min(as.size(), bs.size()); ++i)
     if (const std::string what = launchDifference(as[i], bs[i]); !what.empty()) {
       ++different;
-      print(stdout, fmt::format("{:>6}  {}: {}\n", i + 1, launchTitle(as[i]), what));
+      printResult(fmt::format("{:>6}  {}: {}\n", i + 1, launchTitle(as[i]), what));
     }
   if (as.size() != bs.size()) {
     ++different;
-    print(stdout, fmt::format("{} launches and {}\n", as.size(), bs.size()));
+    printResult(fmt::format("{} launches and {}\n", as.size(), bs.size()));
   }
-  if (different == 0) print(stdout, fmt::format("{} launches compared, equal\n", as.size()));
+  if (different == 0) printResult(fmt::format("{} launches compared, equal\n", as.size()));
   return different != 0 ? static_cast<int>(Status::CheckFailed) : 0;
 }
 

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "reduce/reducer.h"
+#include "support/log.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
 #include "tool/commands/subcommands.h"
@@ -118,27 +119,34 @@ class Tester {
 
 class Progress {
  public:
-  Progress(bool verbose, std::size_t bytes)
-      : verbose_(verbose), terminal_(isatty(STDERR_FILENO) != 0), bytes_(bytes) {}
+  Progress(bool verbose, std::size_t bytes) : verbose_(verbose), terminal_(isTerminal(stderr)), bytes_(bytes) {
+    if (terminal_) log::setAround({[] { drawLine({}); }, {}});
+  }
+  Progress(const Progress&) = delete;
+  ~Progress() {
+    if (terminal_) log::setAround({});
+  }
 
   void show(const reduce::ReduceProgress& p) {
     if (verbose_ && p.finishedReduction && p.bytes != bytes_) {
-      clear();
-      print(stderr, fmt::format("ptxopt: round {}: {}: {} bytes, {} instructions, {} tests\n", p.round, p.reduction,
-                                p.bytes, p.instructions, p.tests));
+      log::asked(log::kTool, text(p));
       bytes_ = p.bytes;
     }
     const auto now = Clock::now();
     if (!terminal_ || now - shown_ < std::chrono::milliseconds(100)) return;
     shown_ = now;
-    print(stderr, fmt::format("\r\x1b[Kround {}: {}: {} bytes, {} instructions, {} tests", p.round, p.reduction,
-                              p.bytes, p.instructions, p.tests));
+    drawLine(text(p));
   }
   void clear() const {
-    if (terminal_) print(stderr, "\r\x1b[K");
+    if (terminal_) drawLine({});
   }
 
  private:
+  static std::string text(const reduce::ReduceProgress& p) {
+    return fmt::format("round {}: {}: {} bytes, {} instructions, {} tests", p.round, p.reduction, p.bytes,
+                       p.instructions, p.tests);
+  }
+
   bool verbose_, terminal_;
   std::size_t bytes_;
   Clock::time_point shown_;
@@ -180,7 +188,7 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
   app.add_flag("-v,--verbose", line.verbose, "say what each reduction achieved");
 
   const auto usage = [&](std::string_view message) {
-    fmt::print(stderr, "ptxopt reduce: {}\nptxopt reduce --help lists the options.\n", message);
+    printError(fmt::format("ptxopt reduce: {}\nptxopt reduce --help lists the options.\n", message));
     exitCode = static_cast<int>(Status::Usage);
     return false;
   };
@@ -205,7 +213,7 @@ int run(const ReduceLine& line) {
   const std::string inputName = line.input == "-" ? "<stdin>" : line.input;
   reduce::NormalizedText text = reduce::normalize(input, line.kernel, inputName);
   if (text.isSyntax) {
-    printMessage(text.error);
+    printError(text.error);
     return static_cast<int>(Status::InvalidInput);
   }
   if (!text.error.empty()) return fail(Status::Usage, text.error);
@@ -220,8 +228,8 @@ int run(const ReduceLine& line) {
     ++checks;
     const ProcessResult result = tester.run(candidate, 0, nullptr, 4096);
     if (stopRequested || tester.isInteresting(result)) return true;
-    print(stderr, result.out);
-    print(stderr, result.err);
+    printAsked(result.out);
+    printAsked(result.err);
     fail(Status::Usage,
          fmt::format("{}: the command says that {} is not interesting: {}", inputName, what, result.describe()));
     return false;
@@ -262,16 +270,16 @@ int run(const ReduceLine& line) {
   if (error.empty() && line.output == "-") write(result.text);
   if (!error.empty()) return fail(Status::Usage, error);
   using End = reduce::ReduceResult::End;
-  print(stderr,
-        fmt::format("ptxopt: {} -> {} bytes, {} -> {} instructions; {} tests, {} rounds, {:.1f} s{}\n", bytes,
-                    result.text.size(), instructions, reduce::countInstructions(result.text), checks + result.tests,
-                    result.rounds, std::chrono::duration<double>(Clock::now() - start).count(),
-                    result.end == End::FixedPoint ? ""
-                    : result.end == End::MaxTests ? "; stopped by --max-tests"
-                                                  : "; stopped"));
+  printAsked(fmt::format("ptxopt: {} -> {} bytes, {} -> {} instructions; {} tests, {} rounds, {:.1f} s{}\n", bytes,
+                         result.text.size(), instructions, reduce::countInstructions(result.text),
+                         checks + result.tests, result.rounds,
+                         std::chrono::duration<double>(Clock::now() - start).count(),
+                         result.end == End::FixedPoint ? ""
+                         : result.end == End::MaxTests ? "; stopped by --max-tests"
+                                                       : "; stopped"));
   if (line.verbose)
-    print(stderr,
-          fmt::format("ptxopt: {} candidates were known already, {} were not PTX\n", result.known, result.invalid));
+    printAsked(
+        fmt::format("ptxopt: {} candidates were known already, {} were not PTX\n", result.known, result.invalid));
   if (!commandError.empty()) return fail(Status::Usage, fmt::format("the command: {}", commandError));
   return 0;
 }

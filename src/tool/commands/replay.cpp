@@ -152,22 +152,22 @@ int replayHere(const ReplayLine& line, const Archive& archive, const std::vector
       const record::Replayed got = record::replay(archive, l, *text.module, {line.jobs, line.maxSteps});
       if (!expected) {
         ++unknown;
-        print(stdout, fmt::format("{:>6}  {}: runs, where the recorded launch failed\n", i + 1, launchTitle(l)));
+        printResult(fmt::format("{:>6}  {}: runs, where the recorded launch failed\n", i + 1, launchTitle(l)));
       } else if (const auto difference = record::firstDifference(l, *expected, got.memory)) {
         ++different;
-        print(stdout, fmt::format("{:>6}  {}: {}\n", i + 1, launchTitle(l), *difference));
+        printResult(fmt::format("{:>6}  {}: {}\n", i + 1, launchTitle(l), *difference));
       }
     } catch (const exec::ExecError& e) {
       ++failed;
-      print(stdout, fmt::format("{:>6}  {}: {}: {}{}\n", i + 1, launchTitle(l), exec::name(e.kind), e.message,
-                                expected ? "" : ", as when it was recorded"));
+      printResult(fmt::format("{:>6}  {}: {}: {}{}\n", i + 1, launchTitle(l), exec::name(e.kind), e.message,
+                              expected ? "" : ", as when it was recorded"));
       if (!expected) --failed, ++unknown;
     }
   }
-  print(stdout, fmt::format("{} launches run, {} equal{}{}{}\n", run, run - different - failed - unknown,
-                            different != 0 ? fmt::format(", {} differ", different) : "",
-                            failed != 0 ? fmt::format(", {} fail", failed) : "",
-                            unknown != 0 ? fmt::format(", {} without a recorded result", unknown) : ""));
+  printResult(fmt::format("{} launches run, {} equal{}{}{}\n", run, run - different - failed - unknown,
+                          different != 0 ? fmt::format(", {} differ", different) : "",
+                          failed != 0 ? fmt::format(", {} fail", failed) : "",
+                          unknown != 0 ? fmt::format(", {} without a recorded result", unknown) : ""));
   return different + failed != 0 ? static_cast<int>(Status::CheckFailed) : 0;
 }
 

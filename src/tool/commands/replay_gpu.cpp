@@ -141,27 +141,26 @@ int replayOnGpu(const ReplayGpuLine& line, const record::Archive& archive, const
       after += result.times->after.median;
       isShort += result.times->before.median < kShort;
     }
-    print(stdout,
-          fmt::format("{:>6}  {}: {}\n", i + 1, launchTitle(l),
-                      text(result, sides.after != nullptr) + (isAsRecorded ? ", as when it was recorded" : "")));
+    printResult(
+        fmt::format("{:>6}  {}: {}\n", i + 1, launchTitle(l),
+                    text(result, sides.after != nullptr) + (isAsRecorded ? ", as when it was recorded" : "")));
     launches.push_back(json(i + 1, l, result, sides.after != nullptr));
   }
   const auto count = [&](Outcome o, const char* word) {
     const std::size_t n = counts[static_cast<int>(o)];
     return n != 0 ? fmt::format(", {} {}", n, word) : std::string();
   };
-  print(stdout,
-        fmt::format("{} launches on {}: {} equal{}{}{}{}{}\n", run, device.name,
-                    counts[static_cast<int>(Outcome::Equal)], count(Outcome::Different, "differ"),
-                    count(Outcome::Failed, "fail"), count(Outcome::Undetermined, "not determined"),
-                    count(Outcome::Refused, "refused"),
-                    asRecorded != 0 ? fmt::format(", {} fail as when they were recorded", asRecorded) : ""));
+  printResult(fmt::format("{} launches on {}: {} equal{}{}{}{}{}\n", run, device.name,
+                          counts[static_cast<int>(Outcome::Equal)], count(Outcome::Different, "differ"),
+                          count(Outcome::Failed, "fail"), count(Outcome::Undetermined, "not determined"),
+                          count(Outcome::Refused, "refused"),
+                          asRecorded != 0 ? fmt::format(", {} fail as when they were recorded", asRecorded) : ""));
   if (before > 0 && hasAfter)
-    print(stdout,
-          fmt::format("{} -> {} for all of them, x{:.3f}\n", timeText(before), timeText(after), after / before));
+    printResult(
+        fmt::format("{} -> {} for all of them, x{:.3f}\n", timeText(before), timeText(after), after / before));
   if (isShort != 0)
-    print(stdout,
-          fmt::format("{} of them are shorter than 10 us: a part of their time is that of launching\n", isShort));
+    printResult(
+        fmt::format("{} of them are shorter than 10 us: a part of their time is that of launching\n", isShort));
   if (!line.json.empty()) {
     const ordered_json all{{"device",
                             {{"name", device.name},

@@ -12,6 +12,7 @@
 #include "ptxopt/ptxopt.h"
 #include "report/source_files.h"
 #include "report/trip_counts.h"
+#include "support/log.h"
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
@@ -60,7 +61,7 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
   if (!parseArguments(app, argc, argv, exitCode)) return false;
   std::error_code error;
   if (line.output != "-" && fs::equivalent(line.input, line.output, error)) {
-    fmt::print(stderr, "ptxopt report: the input and the output are one file, '{}'\n", line.output);
+    printError(fmt::format("ptxopt report: the input and the output are one file, '{}'\n", line.output));
     exitCode = static_cast<int>(Status::Usage);
     return false;
   }
@@ -84,7 +85,7 @@ bool ask(const ReportLine& line, const Module& module, ReportOptions& options) {
   }
   if (!assembly) {
     options.notes.push_back(fmt::format("ptxas gave no counts: {}", assembly.error));
-    print(stderr, fmt::format("ptxopt: warning: no counts from ptxas: {}\n", assembly.error));
+    log::warn(log::kTool, fmt::format("no counts from ptxas: {}", assembly.error));
     return true;
   }
   options.ptxas = std::move(assembly.measures);
@@ -110,7 +111,7 @@ int reportCommand(int argc, char** argv) {
   const std::string fileName = line.input == "-" ? "<stdin>" : line.input;
   const auto parsed = parse(text, fileName);
   if (const auto* wrong = std::get_if<ParseError>(&parsed)) {
-    printMessage(render(*wrong, fileName));
+    printError(render(*wrong, fileName));
     return static_cast<int>(Status::InvalidInput);
   }
   const Module& module = *std::get<0>(parsed);

@@ -144,7 +144,7 @@ class Run {
         memory_(machine_, line.seed),
         profile_(module),
         trace_(module, line.traceLanes, [this](std::string_view text) { traced(text); }) {
-    machine_.print = [](std::string_view text) { print(stdout, text); };
+    machine_.print = [](std::string_view text) { printResult(text); };
     if (line.checkUninitialised) machine_.memory().trackWrites();
   }
 
@@ -181,7 +181,7 @@ class Run {
       status = statusOf(e);
       trace_.finish();
       std::fflush(stdout);
-      printMessage(describe(e, module_));
+      printError(describe(e, module_));
     }
     trace_.finish();
     try {
@@ -195,7 +195,7 @@ class Run {
  private:
   void traced(std::string_view text) {
     if (line_.traceFile.empty())
-      print(stdout, text);
+      printResult(text);
     else
       traceText_ += text;
   }
@@ -209,11 +209,11 @@ class Run {
         if (!dump.file.empty())
           files.push_back({dump.file, {reinterpret_cast<const char*>(v.allocation->data), v.allocation->size}});
         else
-          print(stdout,
-                fmt::format("{}: {}[{}]\n{}", dump.name, info(v.type).name, v.allocation->size / bytesOf(v.type),
-                            formatValues(v.type, {v.allocation->data, v.allocation->size})));
+          printResult(fmt::format("{}: {}[{}]\n{}", dump.name, info(v.type).name,
+                                  v.allocation->size / bytesOf(v.type),
+                                  formatValues(v.type, {v.allocation->data, v.allocation->size})));
       }
-    if (line_.profile && line_.profileFile.empty()) print(stdout, profile_.table());
+    if (line_.profile && line_.profileFile.empty()) printResult(profile_.table());
     std::fflush(stdout);
     if (!line_.profileFile.empty()) files.push_back({line_.profileFile, json = profile_.json()});
     if (!line_.traceFile.empty()) files.push_back({line_.traceFile, traceText_});
@@ -238,7 +238,7 @@ int runCommand(int argc, char** argv) {
   int exitCode = 0;
   if (!readRunLine(argc, argv, line, exitCode)) return exitCode;
   if (line.listOpcodes) {
-    print(stdout, line.markdown ? listNotExecutable() : listExecutable());
+    printResult(line.markdown ? listNotExecutable() : listExecutable());
     return 0;
   }
   FileText text;
@@ -247,7 +247,7 @@ int runCommand(int argc, char** argv) {
   const std::string fileName = line.input == "-" ? "<stdin>" : line.input;
   auto parsed = parse(text, fileName);
   if (const auto* wrong = std::get_if<ParseError>(&parsed)) {
-    printMessage(render(*wrong, fileName));
+    printError(render(*wrong, fileName));
     return static_cast<int>(Status::InvalidInput);
   }
   if (!line.facts.read(error) || !(error = line.facts.giveTo(*std::get<0>(parsed))).empty())
@@ -257,7 +257,7 @@ int runCommand(int argc, char** argv) {
     Run run(line, module);
     return run();
   } catch (const ExecError& e) {
-    printMessage(describe(e, module));
+    printError(describe(e, module));
     return static_cast<int>(statusOf(e));
   }
 }

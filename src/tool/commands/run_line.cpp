@@ -211,7 +211,7 @@ void RunLineReader::takeLaunchOption(const CLI::Option* o, const std::string& va
 }
 
 bool usage(std::string_view message) {
-  fmt::print(stderr, "ptxopt run: {}\nptxopt run --help lists the options.\n", message);
+  printError(fmt::format("ptxopt run: {}\nptxopt run --help lists the options.\n", message));
   return false;
 }
 

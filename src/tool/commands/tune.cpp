@@ -10,6 +10,7 @@
 
 #include "analysis/machine/occupancy.h"
 #include "support/demangle.h"
+#include "support/log.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/tune_gpu.h"
 #include "tool/commands/verify_output.h"
@@ -123,7 +124,7 @@ int listAllVariants() {
   for (const Variant& v : variants()) table.addRow({v.name, v.recipe.spelled(), std::string(v.summary)});
   for (const LimitVariant& v : limitVariants())
     table.addRow({std::string(v.name), "... with .maxnreg", std::string(v.summary)});
-  print(stdout, table.text({}));
+  printResult(table.text({}));
   return 0;
 }
 
@@ -160,27 +161,26 @@ void printTable(const TuneResult& result, Objective objective) {
                   chosen});
   }
   if (table.empty()) return;
-  print(stderr, table.text({.colours = hasColours(stderr), .width = terminalWidth(stderr, 0)}));
-  print(stderr,
-        fmt::format(
-            "{} kernels for {}: {} better, {} with more resident warps; {} runs of ptxas{}\n", kernels,
-            result.architecture, gained, steps, result.runs,
-            result.notTried == 0 ? "" : fmt::format(", {} more were not tried: the time was up", result.notTried)));
+  printAsked(table.text({.colours = hasColours(stderr), .width = terminalWidth(stderr, 0)}));
+  printAsked(fmt::format(
+      "{} kernels for {}: {} better, {} with more resident warps; {} runs of ptxas{}\n", kernels,
+      result.architecture, gained, steps, result.runs,
+      result.notTried == 0 ? "" : fmt::format(", {} more were not tried: the time was up", result.notTried)));
 }
 
 // The exit code of a result that is not Ok.
 int failed(Status status, const std::string& error) {
   if (status == Status::Usage) return fail(status, error.substr(0, error.find_last_not_of('\n') + 1));
-  printMessage(error);
+  printError(error);
   return static_cast<int>(status);
 }
 
 bool isVerified(const TuneLine& line, std::string_view text, const std::string& fileName, std::string_view output) {
   if (!line.verify) return true;
   const OutputCheck check = verifyOutput(text, fileName, output, line.jobs);
-  for (const std::string& message : check.notCompared) print(stderr, fmt::format("ptxopt: warning: {}\n", message));
+  for (const std::string& message : check.notCompared) log::warn(log::kTool, message);
   if (check.difference.empty()) return true;
-  printMessage(fmt::format("{}: error: {}", fileName, check.difference));
+  printError(fmt::format("{}: error: {}", fileName, check.difference));
   return false;
 }
 
@@ -202,9 +202,7 @@ int apply(const TuneLine& line, std::string_view text, const std::string& fileNa
   if (!line.architecture.empty() && line.architecture != choice.architecture)
     return fail(Status::Usage,
                 fmt::format("{}: chosen for {}, not for {}", line.apply, choice.architecture, line.architecture));
-  const auto warn = [](const std::string& message) {
-    print(stderr, fmt::format("ptxopt: warning: {}\n", message));
-  };
+  const auto warn = [](const std::string& message) { log::warn(log::kTool, message); };
   const bool isSame = choice.input == digestOf(text);
   if (!isSame) {
     const std::string message = fmt::format("{} was made for another text than '{}'", line.apply, fileName);
@@ -252,9 +250,9 @@ int search(TuneLine& line, std::string_view text, const std::string& fileName) {
   if (result.status != Status::Ok) return failed(result.status, result.error);
   if (!result.hasFigures) return fail(Status::Usage, fmt::format("{}: {}", fileName, result.trouble));
   if (result.isDebug)
-    print(stderr, fmt::format("ptxopt: warning: {}: compiled for debugging: it is left as it is\n", fileName));
+    log::warn(log::kTool, fmt::format("{}: compiled for debugging: it is left as it is", fileName));
   if (!result.trouble.empty())
-    print(stderr, fmt::format("ptxopt: warning: {}: nothing was tuned: {}\n", fileName, result.trouble));
+    log::warn(log::kTool, fmt::format("{}: nothing was tuned: {}", fileName, result.trouble));
   if (!isVerified(line, text, fileName, result.output)) return static_cast<int>(Status::CheckFailed);
 
   const Choice choice = choiceOf(text, result, options.objective, versionOfPtxas(options.ptxas.program));
@@ -273,7 +271,7 @@ int search(TuneLine& line, std::string_view text, const std::string& fileName) {
   }
   if (const int exitCode = write(files); exitCode != 0) return exitCode;
   if (!line.quiet) printTable(result, options.objective);
-  if (gpu && !line.quiet) print(stderr, gpuText(result, line.gpu.kernel, gpu->device));
+  if (gpu && !line.quiet) printAsked(gpuText(result, line.gpu.kernel, gpu->device));
   return 0;
 }
 

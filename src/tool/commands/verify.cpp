@@ -83,8 +83,8 @@ void printVerdicts(const std::vector<KernelVerdict>& verdicts, Dependences& depe
     fmt::print("{}  {}  ({} inputs", word, v.kernel, v.trials);
     if (v.dropped != 0) fmt::print(", {} more on which the first file fails", v.dropped);
     fmt::print(")\n");
-    if (!v.detail.empty()) print(stdout, indented(v.detail));
-    for (const std::string& line : dependences[v.kernel]) print(stdout, indented("note: " + line));
+    if (!v.detail.empty()) printResult(indented(v.detail));
+    for (const std::string& line : dependences[v.kernel]) printResult(indented("note: " + line));
   }
   printNotCompared(verdicts);
 }
@@ -138,7 +138,7 @@ void keepFreedMemory() {
 std::unique_ptr<Module> load(std::string_view text, const std::string& path, int& exitCode) {
   auto parsed = parse(text, path);
   if (const auto* error = std::get_if<ParseError>(&parsed)) {
-    printMessage(render(*error, path));
+    printError(render(*error, path));
     exitCode = static_cast<int>(Status::InvalidInput);
     return nullptr;
   }

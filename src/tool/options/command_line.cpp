@@ -8,6 +8,7 @@
 #include <span>
 
 #include "dump/dump.h"
+#include "support/log.h"
 #include "tool/commands/subcommands.h"
 #include "tool/manual/help.h"
 #include "tool/options/environment.h"
@@ -157,7 +158,10 @@ void CommandLineReader::addOutput() {
       ->allow_extra_args(false)
       ->group(kOutput);
   app_.add_flag("--warn-unknown", line_.warnUnknown, "the same as -Wunknown-opcode")->group(kOutput);
-  app_.add_flag("-v,--verbose", line_.verbose, "say what is done, and why something is not")->group(kOutput);
+  app_.add_flag("-v,--verbose", line_.verbose,
+                "say what is done, and why something is not; -vv also what ptxas and the cache were asked, -vvv "
+                "each decision")
+      ->group(kOutput);
 }
 
 void CommandLineReader::addInside() {
@@ -248,6 +252,7 @@ void CommandLineReader::takeWarnings() {
     line_.warnUnknown |= warning == "unknown-opcode" || warning == "all";
     line_.warnUninitialised |= warning != "unknown-opcode";
   }
+  line_.verbose = log::isEnabled(log::Level::Info);
   line_.warnUninitialised |= line_.verbose;
   line_.options.warnUninitialised = line_.warnUninitialised;
 }
@@ -263,7 +268,7 @@ CommandLine::Action CommandLineReader::action() const {
 }
 
 bool usage(const std::string& message) {
-  fmt::print(stderr, "ptxopt: {}\n", message);
+  printError(fmt::format("ptxopt: {}\n", message));
   return false;
 }
 
@@ -289,7 +294,7 @@ bool CommandLineReader::takeGuard() {
   std::vector<std::string> passedOver;
   std::string error;
   const bool hasGuard = resolveGuard(guard_, line_.options, line_.guard, error, &passedOver);
-  for (const std::string& why : passedOver) print(stderr, fmt::format("ptxopt: warning: {}\n", why));
+  for (const std::string& why : passedOver) log::warn(log::kTool, why);
   return hasGuard || usage(error);
 }
 

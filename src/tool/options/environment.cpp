@@ -11,6 +11,7 @@
 #include "ptxas/cache.h"
 #include "ptxas/choose.h"
 #include "ptxas/find.h"
+#include "support/log.h"
 #include "support/nearest.h"
 #include "tool/terminal/messages.h"
 
@@ -65,6 +66,14 @@ void warnOfCache(std::vector<std::string>& warnings) {
     warnings.push_back(fmt::format("{} is '{}': it may not be written", kFolder, folder));
 }
 
+void warnOfLevel(std::vector<std::string>& warnings) {
+  constexpr const char* kVariable = "PTXOPT_LOG_LEVEL";
+  const char* const value = std::getenv(kVariable);
+  if (value == nullptr || *value == '\0' || log::levelNamed(value)) return;
+  warnings.push_back(fmt::format("{} is '{}': not one of {}; {} is taken", kVariable, value, log::levelNames(),
+                                 log::name(log::kDefaultLevel)));
+}
+
 void warnOfPackages(std::vector<std::string>& warnings) {
   constexpr const char* kVariable = "PTXOPT_PYTHON_PACKAGES";
   const char* const value = std::getenv(kVariable);
@@ -92,6 +101,7 @@ std::vector<std::string> environmentWarnings() {
   std::ranges::sort(warnings);
   warnOfCache(warnings);
   warnOfPackages(warnings);
+  warnOfLevel(warnings);
   return warnings;
 }
 
@@ -100,8 +110,7 @@ std::string findPtxasAloud(const std::string& given, const PtxNeed& need) {
   search.given = given;
   const PtxasCandidates candidates = ptxasCandidates(search);
   std::string program = choosePtxas(candidates, need, &Cache::user()).path;
-  for (const std::string& why : candidates.wrong)
-    print(stderr, fmt::format("ptxopt: warning: {}\n", insteadOf(why, program)));
+  for (const std::string& why : candidates.wrong) log::warn(log::kTool, insteadOf(why, program));
   return program;
 }
 

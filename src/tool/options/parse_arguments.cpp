@@ -7,9 +7,11 @@
 #include <cstdlib>
 
 #include "ptxopt/ptxopt.h"
+#include "support/log.h"
 #include "tool/manual/describe.h"
 #include "tool/manual/help.h"
 #include "tool/options/environment.h"
+#include "tool/options/log_options.h"
 #include "tool/options/mistakes.h"
 #include "tool/terminal/messages.h"
 #include "tool/terminal/terminal.h"
@@ -48,27 +50,29 @@ bool parseArguments(CLI::App& app, std::vector<std::string> words, int& exitCode
                  "colours: always, never, or auto (the default): on a terminal, unless $NO_COLOR is set")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  LogLine log;
+  addLogOptions(app, log);
   app.get_help_ptr()->description("say this and end");
   if (DescribeInstead::takes(app)) return false;
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(std::move(words));
     chooseColours(choiceOf(colour));
-    for (const std::string& warning : environmentWarnings())
-      print(stderr, fmt::format("ptxopt: warning: {}\n", warning));
+    applyLogOptions(log, verbosityOf(app));
+    for (const std::string& warning : environmentWarnings()) log::warn(log::kTool, warning);
     if (then) then();
     return true;
   } catch (const CLI::CallForHelp&) {
     chooseColours(choiceOf(colour));
-    print(stdout, helpText(describe(app), false));
+    printResult(helpText(describe(app), false));
   } catch (const CLI::CallForAllHelp&) {
-    print(stdout, helpText(describe(app), true));
+    printResult(helpText(describe(app), true));
   } catch (const CLI::CallForVersion& e) {
     fmt::print("{}\n", e.what());
   } catch (const CLI::ParseError& e) {
     const std::string message = messageOf(app, e), variable = variableMeant(message);
-    fmt::print(stderr, "{0}: {1}{2}{3}\n{0} --help lists the options.\n", app.get_name(), variable,
-               variable.empty() ? "" : ": ", message);
+    printError(fmt::format("{0}: {1}{2}{3}\n{0} --help lists the options.\n", app.get_name(), variable,
+                           variable.empty() ? "" : ": ", message));
     exitCode = static_cast<int>(Status::Usage);
   }
   return false;

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "support/log.h"
 #include "support/shell_words.h"
 #include "tool/options/guard_options.h"
+#include "tool/options/log_options.h"
 #include "tool/options/mistakes.h"
 #include "tool/options/optimizer_options.h"
 
@@ -27,7 +29,8 @@ const char* const kWrapperOptionsHelp =
     "knobs (of which tidy is 0 here) and those of the guard as of ptxopt itself, and:\n"
     "  --report=FILE    write a JSON report; into a folder, which ends in /, one for each input\n"
     "  --keep-ptx       write the optimized PTX beside its input, as NAME.ptxopt.ptx\n"
-    "  -v               say what is done, and why something is not\n"
+    "  -v               say what is done, and why something is not; -vv and -vvv more\n"
+    "  --log-level, --log-file, --log-format   as of ptxopt itself\n"
     "A mistake there is a warning, and the PTX is left as it is.";
 
 WrapperOptions readWrapperOptions() {
@@ -62,10 +65,14 @@ WrapperOptions readWrapperOptions() {
   app.add_option("--report", options.report);
   app.add_flag("--keep-ptx", options.keepsPtx);
   app.add_flag("-v,--verbose", options.verbose);
+  LogLine log;
+  addLogOptions(app, log);
   std::reverse(words->begin(), words->end());  // the order that CLI11 takes
   try {
     app.parse(*words);
     optimizer.finish();
+    applyLogOptions(log, verbosityOf(app));
+    options.verbose = log::isEnabled(log::Level::Info);
     options.ptxas = guard.ptxas;
     if (std::string error; !resolveGuard(guard, options.optimizer, options.guard, error))
       throw CLI::ValidationError(error);

@@ -1,4 +1,4 @@
-// What the tool says on its streams.
+// What the tool writes: results to standard output, all else through the logger (support/log.h).
 #pragma once
 
 #include <cstdio>
@@ -8,11 +8,11 @@
 
 namespace ptxopt::tool {
 
-// On standard error no line is a command to the service that runs a job (`::error file=...::`), whatever names of files and
-// text of theirs it has.
-void print(std::FILE* file, std::string_view text);
-// To standard error, of the form `PLACE: error: ...`: coloured on a terminal.
-void printMessage(std::string_view text);
+void printResult(std::string_view text);
+// Of the form `PLACE: error: ...`: whole lines.
+void printError(std::string_view text);
+// What an option asks for beside the result, and what is said at the end: whole lines.
+void printAsked(std::string_view text);
 // Says `ptxopt: error: MESSAGE` and returns the exit code of `status`.
 int fail(Status status, std::string_view message);
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "support/log.h"
 #include "support/printable.h"
-#include "tool/terminal/messages.h"
 #include "tool/terminal/terminal.h"
 
 namespace ptxopt::tool {
@@ -24,7 +24,15 @@ std::string duration(double seconds) {
 }  // namespace
 
 Progress::Progress(std::size_t total)
-    : total_(total), terminal_(isTerminal(stderr) && terminalWidth(stderr, 80) > kBarWidth) {}
+    : total_(total), terminal_(isTerminal(stderr) && terminalWidth(stderr, 80) > kBarWidth) {
+  // A message takes the line away; the next piece of work that is done draws it again.
+  if (terminal_) log::setAround({[this] { finish(); }, {}});
+}
+
+Progress::~Progress() {
+  if (terminal_) log::setAround({});
+  finish();
+}
 
 std::string Progress::line(std::size_t done, std::size_t total, double seconds, std::string_view name,
                            std::size_t width) {
@@ -60,12 +68,6 @@ void Progress::drawIfDue(std::string_view name) {
   draw(name);
 }
 
-void Progress::say(std::string_view lines) {
-  const std::scoped_lock lock(mutex_);
-  clear();
-  printMessage(lines);
-}
-
 void Progress::finish() {
   const std::scoped_lock lock(mutex_);
   clear();
@@ -74,13 +76,12 @@ void Progress::finish() {
 void Progress::draw(std::string_view name) {
   // A column less than there are: no terminal begins a new line then.
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  print(stderr, "\r" + line(done_, total_, seconds, name, terminalWidth(stderr, 80) - 1) + "\x1b[K");
-  std::fflush(stderr);
+  drawLine(line(done_, total_, seconds, name, terminalWidth(stderr, 80) - 1));
   isDrawn_ = true;
 }
 
 void Progress::clear() {
-  if (isDrawn_) print(stderr, "\r\x1b[K");
+  if (isDrawn_) drawLine({});
   isDrawn_ = false;
 }
 

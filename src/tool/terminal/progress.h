@@ -1,8 +1,8 @@
 // A line at the foot of the terminal that says how far many like pieces of work are: `[####......] 12/200 name, 8 s
 // left`.
 //
-// Only on a terminal, and only once the work has taken a second. What else goes to standard error meanwhile goes
-// through say(), which puts it above the line. From any thread.
+// Only on a terminal, and only once the work has taken a second. Messages of the logger meanwhile stand above the line. From
+// any thread; there is one at a time.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,12 @@ class Progress {
   explicit Progress(std::size_t total);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  ~Progress() { finish(); }
+  ~Progress();
 
   // One more is done; `name` is what was done last.
   void done(std::string_view name);
   // So many are done of so many, which may be others than before.
   void show(std::size_t done, std::size_t total);
-  // Text of whole lines; messages with `error:` are coloured as printMessage does.
-  void say(std::string_view lines);
   // Takes the line away.
   void finish();
 

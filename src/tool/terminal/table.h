@@ -4,7 +4,7 @@
 //     table.addRow({{"saxpy", Style::Plain, true}, {"40", Style::Good}});
 //     table.addRule();
 //     table.addRow({"all", "40"});
-//     print(stderr, table.text({.colours = hasColours(stderr), .width = terminalWidth(stderr, 0)}));
+//     printAsked(table.text({.colours = hasColours(stderr), .width = terminalWidth(stderr, 0)}));
 #pragma once
 
 #include <string>

@@ -20,6 +20,11 @@ void chooseColours(ColourChoice choice) { colourChoice = choice; }
 
 bool isTerminal(std::FILE* stream) { return ::isatty(::fileno(stream)) != 0; }
 
+void drawLine(std::string_view line) {
+  std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), stderr);
+  std::fflush(stderr);
+}
+
 bool hasColours(std::FILE* stream) {
   if (colourChoice != ColourChoice::Auto) return colourChoice == ColourChoice::Always;
   const char* const refused = std::getenv("NO_COLOR");

@@ -16,6 +16,8 @@ void chooseColours(ColourChoice choice);
 // Whether what goes to this stream may have colours.
 bool hasColours(std::FILE* stream);
 bool isTerminal(std::FILE* stream);
+// What the last line of the terminal behind standard error shows, which is not a message: empty takes it away.
+void drawLine(std::string_view line);
 
 // By what they mean, not by how they look.
 enum class Style : unsigned char { Plain, Good, Bad, Doubtful, Strong, Faint };
