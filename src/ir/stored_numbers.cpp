@@ -10,7 +10,8 @@ bool storesNarrowly(const OpcodeForm& form, const Register& r) {
 }
 
 bool isNumber(ScalarType type) {
-  return type == ScalarType::f16 || type == ScalarType::bf16 || type == ScalarType::f32 || type == ScalarType::f64;
+  return type == ScalarType::f16 || type == ScalarType::bf16 || type == ScalarType::tf32 ||
+         type == ScalarType::f32 || type == ScalarType::f64;
 }
 
 // Whether the value that an instruction of this form writes to the register may have a floating-point type. What is packed
