@@ -31,7 +31,7 @@ from toolkit import find_ptxas  # noqa: E402
 
 KERNELS = 40  # of a seed
 HEADER = """.version 7.8
-.target sm_80
+.target sm_90
 .address_size 64
 .global .surfref surface;
 .func (.param .b32 r) increased(.param .b32 a)
@@ -106,6 +106,7 @@ MAKERS = [
     ("r", "mov.b32 %r7, %f1;\n@%p1 bra J{n};\nadd.rn.f32 %f7, %f1, 0f3F800000;\nmov.b32 %r7, %f7;\nJ{n}:"),
     ("r", "add.rn.f32 %r7, %f1, 0f3F800000;\n@%p1 bra J{n};\nadd.rn.f32 %r7, %f1, 0f40000000;\nJ{n}:"),
     ("r", "mul.lo.u32 %r7, %r1, 77;"), ("r", "cvt.rn.f16x2.f32 %r7, %f1, %f2;"), ("r", "fma.rn.bf16x2 %r7, %r1, %r1, %r1;"),
+    ("r", "cvt.rn.tf32.f32 %r7, %f1;"), ("r", "cvt.rz.relu.tf32.f32 %r7, %f1;"), ("r", "cvt.rna.tf32.f32 %r7, %f1;"),
 ]
 # What may stand between, and what uses its result.
 ENDERS = [
@@ -214,7 +215,7 @@ class Net:
         """kernel -> (conversions of its narrow store, narrow stores of a byte or two)."""
         source, cubin = self.folder / "both.ptx", self.folder / "both.cubin"
         source.write_text(text + with_bits(text))
-        self.run([ptxas, "-arch=sm_80", source, "-o", cubin])
+        self.run([ptxas, "-arch=sm_90", source, "-o", cubin])
         conversions, narrow, name = Counter(), Counter(), ""
         for line in self.run([self.args.dump, cubin]).splitlines():
             words = line.split()
