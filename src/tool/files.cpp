@@ -248,6 +248,15 @@ std::string whyNotReplaceable(const std::string& path) {
   return fmt::format("cannot replace '{}': it is {}", path, kindOf(status.st_mode));
 }
 
+std::string whyOneFile(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs) {
+  std::error_code none;
+  for (const NamedFile& output : outputs)
+    for (const NamedFile& input : inputs)
+      if (!output.path.empty() && output.path != "-" && std::filesystem::equivalent(input.path, output.path, none))
+        return fmt::format("the {} and the {} are one file, '{}'", input.what, output.what, output.path);
+  return {};
+}
+
 bool writeFiles(const std::vector<OutputFile>& files, std::string& error) {
   ::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error like a full disk
   std::vector<Pending> pending(files.begin(), files.end());

@@ -21,6 +21,16 @@ bool readFile(const std::string& path, FileText& text, std::string& error);
 // Why what is there cannot be replaced by a result: it is no regular file. Empty where it is one, or nothing.
 std::string whyNotReplaceable(const std::string& path);
 
+// A file of a command line: what it is there, and its name. "-" and no name at all are no files.
+struct NamedFile {
+  std::string_view what;
+  std::string path;
+};
+
+// Why an output would destroy what is to be read: it is one of the inputs, by whatever name. Empty: it is none of them. An
+// output that is to replace its input is not among those that a command gives.
+std::string whyOneFile(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
+
 struct OutputFile {
   std::string path;  // "-" is standard output
   std::string_view text;

@@ -101,6 +101,9 @@ int baselineCommand(int argc, char** argv) {
   diff::Collected &before = sides[0], &now = sides[1];
   for (const std::string& input : inputs)
     if (!collectMore(input, now, error)) return fail(Status::Usage, error);
+  for (const diff::Source& source : now.sources)
+    if (error = whyOneFile({{"input", source.path}}, {{"output", output}}); !error.empty())
+      return fail(Status::Usage, error);
   if (!old.empty()) {
     if (!collect(old, before, error)) return fail(Status::Usage, error);
     if (!before.isBaseline) return fail(Status::Usage, fmt::format("'{}' is not a baseline", old));

@@ -11,6 +11,7 @@
 #include "tool/commands/diff_output.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
+#include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/options/ptxas_options.h"
 #include "tool/terminal/messages.h"
@@ -79,7 +80,8 @@ int diffCommand(int argc, char** argv) {
   app.add_flag("--mangled", line.mangled, "names as the PTX has them, in text and markdown");
   app.add_option("--name-width", line.nameWidth,
                  "shorten names of more characters; 0: none [40 in text, 100 in markdown]")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(wholeNumber());
   line.ptxas.addTo(app);
   int exitCode = 0;
   if (!parseArguments(app, argc, argv, exitCode)) return exitCode;
@@ -91,6 +93,12 @@ int diffCommand(int argc, char** argv) {
   std::array<diff::Collected, 2> sides;
   for (std::size_t i = 0; i < 2; ++i)
     if (!collect(line.paths[i], sides[i], error)) return fail(Status::Usage, error);
+  std::vector<NamedFile> inputs{{"input", line.paths[0]}, {"input", line.paths[1]}};
+  for (const diff::Collected& side : sides)
+    for (const diff::Source& source : side.sources) inputs.push_back({"input", source.path});
+  error = whyOneFile(
+      inputs, {{"output", line.output}, {"output", line.markdown}, {"output", line.json}, {"output", line.junit}});
+  if (!error.empty()) return fail(Status::Usage, error);
   if (error = whyNoPtxas(sides, options); !error.empty()) return fail(Status::Usage, error);
   measure(sides, options);
   const diff::Result result = compareSides(sides[0].side, sides[1].side, *failOn, options.architectures);

@@ -18,6 +18,8 @@
 #include "record/recorder.h"
 #include "support/temporary_folder.h"
 #include "tool/commands/subcommands.h"
+#include "tool/files.h"
+#include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 #include "wrapper/child.h"
@@ -72,7 +74,8 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   app.add_option(
          "--max-steps", s.stepLimit,
          "stop a launch after so many warp instructions [none, but some block has to end within 1e9 of each core]")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(wholeNumber());
   app.add_flag("--check-races", s.checksRaces, "fail at data races in shared and global memory");
   app.add_flag("--lenient", s.isLenient,
                "zeros for what kernels read outside of all memory, instead of an error; such reads are counted");
@@ -95,7 +98,10 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   app.add_option("--record-kernel", s.recordKernel, "only launches of this kernel")
       ->type_name("NAME")
       ->needs(record);
-  app.add_option("--record-first", s.recordMost, "only so many launches")->type_name("N")->needs(record);
+  app.add_option("--record-first", s.recordMost, "only so many launches")
+      ->type_name("N")
+      ->check(wholeNumber())
+      ->needs(record);
   app.add_flag(
          "--profile", s.profiles,
          "at the end, a line for each kernel: the instructions of its threads, and how many a second of a core; "
@@ -201,6 +207,8 @@ int emulateCommand(int argc, char** argv) {
   std::ofstream(settings.totals).close();
 
   if (!line.record.empty()) {
+    if (const std::string why = whyOneFile({{"program", program}}, {{"record", line.record}}); !why.empty())
+      return fail(Status::Usage, why);
     try {
       record::needWritable(line.record);
     } catch (const record::RecordError& e) {

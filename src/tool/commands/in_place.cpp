@@ -212,10 +212,9 @@ std::vector<std::string> inputFiles(const std::vector<std::string>& names, std::
 int optimizeInPlace(const CommandLine& line) {
   std::vector<std::string> errors;
   const std::vector<std::string> names = inputFiles(line.inputs, errors);
-  std::error_code ignored;
   for (const std::string& name : names)
-    if (!line.report.empty() && (name == line.report || fs::equivalent(name, line.report, ignored)))
-      return fail(Status::Usage, fmt::format("the input and the report are one file, '{}'", name));
+    if (const std::string why = whyOneFile({{"input", name}}, {{"report", line.report}}); !why.empty())
+      return fail(Status::Usage, why);
   // What is wrong with the options is said once, not of each file.
   if (const Result none = optimize("", line.options); none.status == Status::Usage) {
     printError("ptxopt: error: " + none.error);

@@ -37,6 +37,8 @@ int linkCommand(int argc, char** argv) {
   std::vector<FileText> texts(inputs.size());
   std::vector<link::Input> units;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (error = whyOneFile({{"input", inputs[i]}}, {{"output", output}}); !error.empty())
+      return fail(Status::Usage, error);
     if (!readFile(inputs[i], texts[i], error)) return fail(Status::Usage, error);
     units.push_back({texts[i], inputs[i] == "-" ? "<stdin>" : inputs[i]});
   }

@@ -126,9 +126,10 @@ int cut(const RecordLine& line) {
 }
 
 int facts(const RecordLine& line) {
+  std::string error = whyOneFile({{"record", line.file}}, {{"output", line.output}});
+  if (!error.empty()) return fail(Status::Usage, error);
   const Archive archive(line.file, line.chosen.memory.bytes());
   const std::string text = factsOfLaunches(archive, line.chosen.chosen(archive.record()));
-  std::string error;
   return writeFiles({{line.output, text}}, error) ? 0 : fail(Status::Usage, error);
 }
 

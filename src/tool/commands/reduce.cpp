@@ -198,9 +198,8 @@ bool readReduceLine(int argc, char** argv, ReduceLine& line, int& exitCode) {
   if (!parseArguments(app, own, argv, exitCode)) return false;
   if (line.command.empty()) return usage("no command; it follows --");
   if (line.timeoutInteresting && line.timeout == 0) return usage("--timeout-interesting needs --timeout");
-  std::error_code error;
-  if (line.output != "-" && fs::equivalent(line.input, line.output, error))
-    return usage(fmt::format("the input and the output are one file, '{}'", line.output));
+  if (const std::string why = whyOneFile({{"input", line.input}}, {{"output", line.output}}); !why.empty())
+    return usage(why);
   if (line.jobs == 0) line.jobs = std::max(std::thread::hardware_concurrency(), 1u);
   return true;
 }

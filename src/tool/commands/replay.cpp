@@ -14,6 +14,7 @@
 #include "tool/commands/replay_gpu.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
+#include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
 
@@ -72,7 +73,8 @@ bool readReplayLine(int argc, char** argv, ReplayLine& line, int& exitCode) {
   app.add_option(
          "--max-steps", line.maxSteps,
          "stop a launch after so many warp instructions [none, but some block has to end within 1e9 of each core]")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(wholeNumber());
   line.gpu.addTo(app);
   const auto check = [&] {
     line.optimizes = optimize->count() != 0;
@@ -182,6 +184,8 @@ int replayCommand(int argc, char** argv) {
     const std::vector<bool> wanted = line.chosen.chosen(archive.record());
     Texts texts(line, archive);
     if (!line.gpu.isAsked) return replayHere(line, archive, wanted, texts);
+    const std::string why = whyOneFile({{"record", line.file}, {"PTX", line.with}}, {{"output", line.gpu.json}});
+    if (!why.empty()) return fail(Status::Usage, why);
     return replayOnGpu(line.gpu, archive, wanted, [&](uint64_t module) { return texts.of(module); });
   } catch (const RecordError& e) {
     return fail(Status::Usage, e.what());

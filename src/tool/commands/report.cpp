@@ -59,10 +59,8 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
       ->excludes(noSource)
       ->check(CLI::ExistingDirectory);
   if (!parseArguments(app, argc, argv, exitCode)) return false;
-  std::error_code error;
-  if (line.output != "-" && fs::equivalent(line.input, line.output, error)) {
-    printError(fmt::format("ptxopt report: the input and the output are one file, '{}'\n", line.output));
-    exitCode = static_cast<int>(Status::Usage);
+  if (const std::string why = whyOneFile({{"input", line.input}}, {{"output", line.output}}); !why.empty()) {
+    exitCode = fail(Status::Usage, why);
     return false;
   }
   return true;

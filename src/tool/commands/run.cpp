@@ -133,6 +133,11 @@ void checkFiles(const RunLine& line, const RunMemory& memory) {
   const auto twice = std::adjacent_find(files.begin(), files.end(),
                                         [](const auto& a, const auto& b) { return !a.empty() && a == b; });
   if (twice != files.end()) throw RunError(fmt::format("two outputs are one file, '{}'", *twice));
+  files.push_back(line.recordFile);
+  for (const std::string& file : files)
+    if (const std::string why = whyOneFile({{"input", line.input}, {"facts", line.facts.path}}, {{"output", file}});
+        !why.empty())
+      throw RunError(why);
 }
 
 class Run {

@@ -9,6 +9,7 @@
 
 #include "ptxopt/ptxopt.h"
 #include "tool/commands/shape.h"
+#include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 
 namespace ptxopt::tool {
@@ -129,7 +130,10 @@ void RunLineReader::addMemory() {
       ->type_name("BUFFER")
       ->allow_extra_args(false)
       ->group(kMemory);
-  app_.add_option("--seed", line_.seed, "of random buffers [0]")->type_name("N")->group(kMemory);
+  app_.add_option("--seed", line_.seed, "of random buffers [0]")
+      ->type_name("N")
+      ->check(wholeNumber())
+      ->group(kMemory);
   app_.add_option("--dump", dumps_, "print a buffer or module variable after the last launch, or write its bytes")
       ->type_name("NAME[=FILE]")
       ->allow_extra_args(false)
@@ -159,7 +163,8 @@ void RunLineReader::addOthers() {
   app_.add_option(
           "--max-steps", line_.maxSteps,
           "stop a launch after so many warp instructions [none, but some block has to end within 1e9 of each core]")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(wholeNumber());
   app_.add_option("-j,--jobs", line_.jobs, "blocks at a time; 0: one a core")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));

@@ -76,6 +76,11 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
     exitCode = fail(Status::Usage, why);
     return false;
   }
+  const std::vector<NamedFile> inputs{{"input", line.input}, {"profile", line.profile}};
+  if (const std::string why = whyOneFile(inputs, {{"output", line.output}}); !why.empty()) {
+    exitCode = fail(Status::Usage, why);
+    return false;
+  }
   return true;
 }
 

@@ -115,6 +115,11 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
     if (std::ranges::find(outputs, path) != outputs.end()) return usage(fmt::format("two outputs are '{}'", path));
     outputs.push_back(path);
   }
+  const NamedFile report{"report", line.report}, choice{"choice", line.save}, output{"output", line.output};
+  for (const std::string& why :
+       {whyOneFile({{"input", line.input}}, {report, choice}),
+        whyOneFile({{"choice", line.apply}, {"record", line.gpu.records}}, {report, choice, output})})
+    if (!why.empty()) return usage(why);
   if (line.jobs == 0) line.jobs = std::max(1u, std::thread::hardware_concurrency());
   return true;
 }

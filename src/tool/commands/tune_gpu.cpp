@@ -86,7 +86,7 @@ void TuneGpuLine::addTo(CLI::App& app) {
       ->type_name("LIST")
       ->group(kGroup);
   memory.addTo(app)->group(kGroup);
-  app.add_option("--seed", seed, "of random buffers [0]")->type_name("N")->group(kGroup);
+  app.add_option("--seed", seed, "of random buffers [0]")->type_name("N")->check(wholeNumber())->group(kGroup);
   app.add_option(
          "--inputs", inputs,
          "compare on so many inputs [4]: the first is what the arguments say, the others fill random buffers "

@@ -165,7 +165,9 @@ void addFiles(CLI::App& app, VerifyLine& line) {
                  "inputs for each kernel, before twenty times as many that run for a short time only [24]")
       ->type_name("N")
       ->check(CLI::Range(1u, 1000000u));
-  app.add_option("--seed", line.options.seed, "what the inputs are made from [1]")->type_name("S");
+  app.add_option("--seed", line.options.seed, "what the inputs are made from [1]")
+      ->type_name("S")
+      ->check(wholeNumber());
   app.add_option("--records", line.records,
                  "launches of a program in place of made-up inputs: a record of ptxopt emulate")
       ->type_name("FILE")

@@ -10,6 +10,7 @@
 #include "dump/dump.h"
 #include "support/log.h"
 #include "tool/commands/subcommands.h"
+#include "tool/files.h"
 #include "tool/manual/help.h"
 #include "tool/options/environment.h"
 #include "tool/options/facts_option.h"
@@ -319,6 +320,10 @@ bool CommandLineReader::checkFiles() const {
   if (l.writesOutput && l.report == l.output) return oneFile("output", "report", l.output);
   if (!l.dumps.empty() && l.writesOutput && l.dumpFile == l.output) return oneFile("output", "dump", l.output);
   if (!l.dumps.empty() && l.dumpFile == l.report) return oneFile("report", "dump", l.report);
+  const NamedFile report{"report", l.report}, dump{"dump", l.dumpFile};
+  if (std::string why = whyOneFile({{"input", l.input}}, {report, dump}); !why.empty()) return usage(why);
+  if (std::string why = whyOneFile({{"facts", facts_.path}}, {{"output", l.output}, report, dump}); !why.empty())
+    return usage(why);
   return true;
 }
 

@@ -1,6 +1,8 @@
 #include "tool/options/number_checks.h"
 
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 
 namespace ptxopt::tool {
 namespace {
@@ -19,6 +21,14 @@ std::string checkPositive(const std::string& text) {
 
 std::string checkNotNegative(const std::string& text) {
   return numberOf(text) >= 0 ? std::string() : "'" + text + "' is not a number of 0 or more";
+}
+
+std::string checkWhole(const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  std::strtoull(text.c_str(), &end, 0);
+  const bool isWhole = !text.empty() && *end == '\0' && errno == 0 && text.find('-') == std::string::npos;
+  return isWhole ? std::string() : "'" + text + "' is not a whole number from 0 to 2^64 - 1";
 }
 
 }  // namespace ptxopt::tool

@@ -15,4 +15,8 @@ inline CLI::Validator positiveNumber() { return {checkPositive, ""}; }
 std::string checkNotNegative(const std::string& text);
 inline CLI::Validator numberNotNegative() { return {checkNotNegative, ""}; }
 
+// Whole, from 0 to 2^64 - 1, also in hexadecimal: CLI11 wraps what is below and takes the largest for what is above.
+std::string checkWhole(const std::string& text);
+inline CLI::Validator wholeNumber() { return {checkWhole, ""}; }
+
 }  // namespace ptxopt::tool
