@@ -118,7 +118,8 @@ class DropIn {
       record.changed += input.result.changed ? 1 : 0;
     }
     if (!trouble_.empty()) record.trouble = trouble_.front();
-    if (!addToLog(options_.log, record)) log::warn(log::kDropIn, fmt::format("cannot write '{}'", options_.log));
+    if (command_.usesFile(options_.log) || !addToLog(options_.log, record))
+      log::warn(log::kDropIn, fmt::format("cannot write '{}'", options_.log));
   }
 
   std::vector<std::string> call(const std::vector<std::string>& words) const {
@@ -209,7 +210,12 @@ class DropIn {
   Child assembleGiven() {
     ChildOptions options;
     options.input = standardInput_;
+    options.capturesOutput = hasCopies_;
     Child child = runChild(givenCall(), options);
+    if (hasCopies_) {
+      writeAll(STDOUT_FILENO, withNames(child.out, namesOfCopies()));
+      writeAll(STDERR_FILENO, withNames(child.err, namesOfCopies()));
+    }
     if (child.succeeded()) tell();
     log({});
     return child;
@@ -226,7 +232,7 @@ class DropIn {
     if (command_.isLinked) options.optimizer.knobs.try_emplace("inline-weak", 0);
     options.guard.ptxas.arguments = command_.settings;
     options.guard.ptxas.keepsOutput = inputs_.size() == 1 && !inputs_.front().isString() &&
-                                      !inputs_.front().isStandardInput() && !command_.architecture.empty();
+                                      !inputs_.front().isStandardInput() && command_.architectureWords.size() == 1;
     const SafetyNet net(givenCall(), standardInput_, kMostCpuSeconds);
     for (WrapperInput& input : inputs_) {
       input.result = optimizeInput(input.text, input.name(), command_.architecture, options);
@@ -296,6 +302,13 @@ class DropIn {
     return child;
   }
 
+  std::vector<RenamedInput> namesOfCopies() const {
+    std::vector<RenamedInput> names;
+    for (const WrapperInput& input : inputs_)
+      if (!input.copy.empty() && !input.isStandardInput()) names.push_back({{}, input.copy, input.path});
+    return names;
+  }
+
   // What was written to a stream, as of the PTX that was given.
   std::string asGiven(const Child& child, std::string Child::*stream) const {
     std::vector<RenamedInput> names;
@@ -329,7 +342,7 @@ class DropIn {
   }
 
   void writeSides() const {
-    for (const std::string& path : writeSideFiles(inputs_, command_.architecture, options_))
+    for (const std::string& path : writeSideFiles(inputs_, command_, options_))
       log::warn(log::kDropIn, fmt::format("cannot write '{}'", path));
   }
 

@@ -6,11 +6,10 @@
 
 #include "ptxas/plain_cubin.h"
 #include "support/digits.h"
+#include "wrapper/ptxas_command.h"
 
 namespace ptxopt {
 namespace {
-
-constexpr const char* kUsualCubin = "elf.o";  // of ptxas without -o
 
 // Of what stands after `ptxas info    : `.
 bool isOfVerbose(std::string_view said) {

@@ -52,11 +52,15 @@ std::string asOfOriginal(std::string_view text, const std::vector<RenamedInput>&
     isFirst = false;
     if (places.empty()) out += line;
   }
+  return withNames(std::move(out), inputs);
+}
+
+std::string withNames(std::string text, const std::vector<RenamedInput>& inputs) {
   for (const RenamedInput& input : inputs) {
-    replaceAll(out, input.optimized, input.original);
-    replaceAll(out, input.copied, input.original);
+    replaceAll(text, input.optimized, input.original);
+    replaceAll(text, input.copied, input.original);
   }
-  return out;
+  return text;
 }
 
 }  // namespace ptxopt

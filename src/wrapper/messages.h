@@ -25,4 +25,7 @@ struct RenamedInput {
 std::string asOfOriginal(std::string_view text, const std::vector<RenamedInput>& inputs,
                          const std::function<std::string()>& readOriginal);
 
+// The names of temporary files become those of the user.
+std::string withNames(std::string text, const std::vector<RenamedInput>& inputs);
+
 }  // namespace ptxopt

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -170,6 +171,15 @@ std::vector<std::string> PtxasCommand::wordsToReadOnly() const {
   }
   if (architectureWords.empty()) out.emplace_back(kUsual);
   return out;
+}
+
+bool PtxasCommand::usesFile(const std::filesystem::path& path) const {
+  const auto isIt = [&](const std::filesystem::path& file) {
+    std::error_code none;
+    return file == path || std::filesystem::equivalent(file, path, none);
+  };
+  return std::ranges::any_of(inputs, [&](const Input& i) { return !i.isString && isIt(words[i.word]); }) ||
+         std::ranges::any_of(outputs, isIt) || (outputs.empty() && isIt(kUsualCubin));
 }
 
 std::vector<std::string> splitOptionsFile(std::string_view text) {

@@ -8,11 +8,14 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ptxopt {
+
+constexpr const char* kUsualCubin = "elf.o";  // of ptxas without -o
 
 struct PtxasCommand {
   struct Input {
@@ -33,6 +36,9 @@ struct PtxasCommand {
   // The words for a run that only reads the PTX: for the virtual architecture of the same number. Empty where there
   // is none.
   std::vector<std::string> wordsToReadOnly() const;
+
+  // Whether it is an input or the cubin, by whatever name.
+  bool usesFile(const std::filesystem::path& path) const;
 
   std::vector<std::size_t> architectureWords;  // the words that end in an architecture
 };

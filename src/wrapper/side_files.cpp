@@ -27,19 +27,19 @@ fs::path pathOfReport(const WrapperInput& input, const std::string& architecture
 
 }  // namespace
 
-std::vector<std::string> writeSideFiles(const std::vector<WrapperInput>& inputs, const std::string& architecture,
+std::vector<std::string> writeSideFiles(const std::vector<WrapperInput>& inputs, const PtxasCommand& command,
                                         const WrapperOptions& options) {
   std::vector<std::string> failed;
   const auto write = [&](const fs::path& path, std::string_view text) {
     std::error_code ignored;
     if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
-    if (!writeWhole(path, text)) failed.push_back(path.string());
+    if (command.usesFile(path) || !writeWhole(path, text)) failed.push_back(path.string());
   };
   for (const WrapperInput& input : inputs) {
     if (options.keepsPtx && !input.isString() && input.copy.empty())
       write(fs::path(input.path).replace_extension(".ptxopt.ptx"), input.result.text);
     if (!options.report.empty() && !input.result.reportJson.empty())
-      write(pathOfReport(input, architecture, options.report), input.result.reportJson);
+      write(pathOfReport(input, command.architecture, options.report), input.result.reportJson);
   }
   return failed;
 }

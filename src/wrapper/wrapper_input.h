@@ -22,8 +22,9 @@ struct WrapperInput {
   std::string name() const { return isString() ? "<string>" : isStandardInput() ? "<stdin>" : path; }
 };
 
-// Writes the report and the optimized PTX of each input where `options` want them. What could not be written.
-std::vector<std::string> writeSideFiles(const std::vector<WrapperInput>& inputs, const std::string& architecture,
+// Writes the report and the optimized PTX of each input where `options` want them, but never over a file of the call. What
+// could not be written.
+std::vector<std::string> writeSideFiles(const std::vector<WrapperInput>& inputs, const PtxasCommand& command,
                                         const WrapperOptions& options);
 
 }  // namespace ptxopt

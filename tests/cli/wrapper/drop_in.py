@@ -281,6 +281,11 @@ def assembled_once(checks, drop_in, ptxas, folder):
     result = run([drop_in, "-arch=sm_80", str(kernel), "-o", "nothing/out"], env=guarded, cwd=folder)
     plain = run([ptxas, "-arch=sm_80", str(kernel), "-o", "nothing/out"], cwd=folder)
     checks.equal((result.returncode, (folder / "nothing").exists()), (plain.returncode, False), "an output in no folder")
+    # ptxas says that an option is given twice, which the guard's call does not have.
+    twice = ["-arch", "sm_80", "-arch", "sm_90", str(kernel), "-o", "out"]
+    results = [run([program, *twice], env={**guarded, "PTXOPT_CACHE_DIR": str(folder / "twice")}, cwd=folder) for program in (ptxas, drop_in)]
+    checks.equal((results[1].stdout, results[1].stderr), (results[0].stdout, results[0].stderr), "two architectures")
+    checks.check(b"gpu-name" in results[0].stderr + results[0].stdout, "ptxas warns of two architectures")
     # Warnings name the input, by its lines.
     results = [run([program, "-arch=sm_75", "w.ptx", "-o", "out"], env=guarded, cwd=folder / "files") for program in (ptxas, drop_in)]
     checks.equal((results[1].stdout, results[1].stderr), (results[0].stdout, results[0].stderr), "warnings under the guard")

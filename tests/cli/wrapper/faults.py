@@ -36,6 +36,7 @@ fake=${{FAKE#only-}}
 case $fake in
   well) cp "$input" "$out"; echo said; echo complained >&2;;
   fail) echo said; echo complained >&2; exit 3;;
+  name) echo "$input is wrong"; echo "$input is wrong" >&2; exit 3;;
   garbage) cat {{garbage}}; cat {{garbage}} >&2;;
   crash) kill -SEGV $$;;
   abort) kill -ABRT $$;;
@@ -121,6 +122,34 @@ class Faults:
                 result = self.call("fail")
                 self.checks.equal((result.returncode, result.stderr), (3, b"complained\n"), f"{what}: ptxas's own words if it fails")
         self.input.write_text(KERNEL)
+
+    def own_files(self):
+        """A report, a kept text or a log never takes the place of an input or of the cubin."""
+        link, kept = self.folder / "link", self.folder / "in.ptxopt.ptx"
+        link.symlink_to(self.input)
+        kept.write_text(KERNEL)
+        both = ["-arch=sm_80", self.input, kept, "-o", self.out]
+        for what, arguments, env in (
+                ("a report", None, {"PTXOPT_OPTIONS": f"--report={self.input}"}), ("a report by a link", None, {"PTXOPT_OPTIONS": f"--report={link}"}),
+                ("a report", None, {"PTXOPT_OPTIONS": f"-O0 --report={self.input}"}), ("a report", None, {"PTXOPT_OPTIONS": f"--report={self.out}"}),
+                ("a kept text", both, {"PTXOPT_OPTIONS": "--keep-ptx"}), ("a log", None, {"PTXOPT_LOG": self.input}),
+                ("a log of what is not optimized", ["-g", "-arch=sm_80", self.input, "-o", self.out], {"PTXOPT_LOG": link})):
+            result = self.call("well", arguments, env=env)
+            self.checks.equal(result.returncode, 0, f"{what}: ends well")
+            self.checks.equal((self.input.read_text(), kept.read_text()), (KERNEL, KERNEL), f"{what}: the inputs stay")
+            self.checks.check(".entry k" in self.out.read_text(), f"{what}: the cubin stays", self.out.read_text()[:100])
+            self.checks.check(any("cannot write" in line for line in self.warnings(result)), f"{what}: a warning", result.stderr)
+        kept.unlink()
+
+    def names_of_pipes(self):
+        """What can be read once only is copied; messages have the name that was given."""
+        pipe = self.folder / "pipe.ptx"
+        os.mkfifo(pipe)
+        writer = subprocess.Popen(["sh", "-c", f"cat {self.input} > {pipe}"])
+        result = self.call("name", ["-arch=sm_80", pipe, "-o", self.out])
+        writer.wait()
+        said = f"{pipe} is wrong\n".encode()
+        self.checks.equal((result.returncode, result.stdout, result.stderr), (3, said, said), "the name of a pipe")
 
     def guard_in_trouble(self):
         """A ptxas that does not answer the guard as it should: still the same ends."""
@@ -259,6 +288,8 @@ def main():
         faults.ends_like_it()
         faults.refuses_ours()
         faults.our_trouble()
+        faults.own_files()
+        faults.names_of_pipes()
         faults.guard_in_trouble()
         faults.is_ended()
         faults.we_crash()
