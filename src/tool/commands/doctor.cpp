@@ -8,11 +8,13 @@
 #include <string_view>
 
 #include "doctor/diagnosis.h"
+#include "support/temporary_folder.h"
 #include "tool/commands/subcommands.h"
 #include "tool/options/cache_key.h"
 #include "tool/options/config.h"
 #include "tool/options/environment.h"
 #include "tool/options/parse_arguments.h"
+#include "tool/options/wrapper_options.h"
 #include "tool/terminal/messages.h"
 
 namespace ptxopt::tool {
@@ -58,6 +60,9 @@ int doctorCommand(int argc, char** argv) {
       diagnosis.problems.push_back(
           fmt::format("{} is '{}': the key is {} now", variable, value, diagnosis.cacheKey));
   for (const std::string& warning : environmentWarnings()) diagnosis.problems.push_back(warning);
+  if (std::string mistake = readWrapperOptions().mistake; !mistake.empty())
+    diagnosis.problems.push_back(std::move(mistake));
+  if (const TemporaryFolder folder; !folder.isValid()) diagnosis.problems.push_back(folder.error());
   diagnosis.problems.insert(diagnosis.problems.begin(), mistakes.begin(), mistakes.end());
   printResult(format == "json" ? toJson(diagnosis) : toText(diagnosis));
   return static_cast<int>(diagnosis.problems.empty() ? Status::Ok : Status::CheckFailed);

@@ -185,6 +185,8 @@ class Doctor:
                  ({"PTXOPT_PTXAS": missing}, f"PTXOPT_PTXAS is '{missing}': there is no such file; '{self.ptxas}' is taken instead"),
                  ({"PTXOPT_PTXAS": "none"}, "the variable says that there is no ptxas"), ({"PTXOPT_NVCC": missing}, "PTXOPT_NVCC is"),
                  ({"CUDA_HOME": missing}, "CUDA_HOME is"), ({"PTXOPT_GAURD": "off"}, "is PTXOPT_GUARD meant?"),
+                 ({"PTXOPT_GUARD": "x"}, "PTXOPT_GUARD: --guard: x"), ({"PTXOPT_GUARD_RULE": "x"}, "PTXOPT_GUARD_RULE: --guard-rule: x"),
+                 ({"PTXOPT_OPTIONS": "--guad=off"}, "PTXOPT_OPTIONS: "), ({"TMPDIR": missing}, f"cannot make a folder in '{missing}'"),
                  ({"PTXAS": "/bin/true"}, "/bin/true (PTXAS) does not answer as ptxas does")]
         if not os.path.exists("/usr/local/cuda/bin/ptxas"):
             cases.append(({"PATH": str(self.folder / "programs"), "PYTHONPATH": ""}, "there is no ptxas"))
