@@ -10,6 +10,15 @@ set -eu
 [ $# -gt 1 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 folder=$1
 shift
+# The plan of nvcc has names without quotes: a blank would make two of one, and `rm` would remove another file.
+for name in "$folder" "$@"; do
+  [ "$name" = "$folder" ] || [ -e "$name" ] || continue # an option
+  case $name in
+    "" | -* | *[!A-Za-z0-9_./,:+@%-]*)
+      echo "build.sh: '$name': names of files have letters, digits and _./,:+@%- only, and do not begin with -" >&2
+      exit 2 ;;
+  esac
+done
 nvcc=${NVCC-nvcc}
 ptxopt=${PTXOPT-ptxopt}
 mkdir -p "$folder/keep"

@@ -64,6 +64,17 @@ def check(tool, nvcc, architectures, folder):
     return len(cubins)
 
 
+def refused(tool, nvcc, folder):
+    """nvcc's plan would remove the file `o` for a folder `o ut`: names that a shell would read otherwise are refused."""
+    environment = {**os.environ, "NVCC": nvcc, "PTXOPT": str(tool)}
+    (folder / "o").write_text("mine")
+    for name in ("o ut", "o'ut", "o$HOME", "o\nut", "-o", "o[t]", ""):
+        done = subprocess.run([SAMPLE / "build.sh", name, *[SAMPLE / s for s in SOURCES]], cwd=folder, env=environment,
+                              capture_output=True, text=True, timeout=600)
+        if done.returncode != 2 or os.listdir(folder) != ["o"]:
+            raise Failed(f"the folder {name!r}: exit code {done.returncode}, {os.listdir(folder)}\n{done.stderr}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, type=Path)
@@ -75,13 +86,19 @@ def main():
         return 77
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
+        try:
+            (Path(folder) / "names").mkdir()
+            refused(tool, nvcc, Path(folder) / "names")
+        except Failed as e:
+            failed += 1
+            print(f"names: {e}")
         for name, architectures in BUILDS.items():
             try:
                 print(f"{name}: {check(tool, nvcc, architectures, Path(folder) / name)} cubins are the same")
             except Failed as e:
                 failed += 1
                 print(f"{name}: {e}")
-    print(f"{len(BUILDS) - failed} passed, {failed} failed")
+    print(f"{len(BUILDS) + 1 - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
