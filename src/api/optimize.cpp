@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <unordered_set>
 #include <utility>
@@ -36,8 +37,12 @@ Plan makePlan(const Options& options) {
   std::vector<std::string> dumped = options.printAfter;
   dumped.insert(dumped.end(), options.printBefore.begin(), options.printBefore.end());
   plan.steps = makePipeline(choice, dumped, plan.error);
-  for (const auto& [name, value] : options.knobs)
+  std::map<const KnobInfo*, std::string> named;
+  for (const auto& [name, value] : options.knobs) {
     if (std::string error = plan.knobs.set(name, value); !error.empty()) plan.error = std::move(error);
+    const auto [first, isNew] = named.try_emplace(findKnob(name).knob, name);
+    if (!isNew && first->first != nullptr) plan.error = fmt::format("{} excludes {}", first->second, name);
+  }
   return plan;
 }
 

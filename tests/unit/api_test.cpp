@@ -105,6 +105,9 @@ TEST_CASE("api: options that make no sense") {
   CHECK(usage({.skip = {"nope"}}) == "there is no pass 'nope'\n");
   CHECK(usage({.printAfter = {"nope"}}) == "there is no pass 'nope'\n");
   CHECK(usage({.knobs = {{"nope", 1}}}) == "there is no knob 'nope'\n");
+  CHECK(usage({.knobs = {{"nope", 1}, {"nothing", 1}}}) == "there is no knob 'nothing'\n");
+  CHECK(usage({.knobs = {{"disable-unknown-trip-lsr", 1}, {"lsr-unknown-trip", 1}}}) ==
+        "disable-unknown-trip-lsr excludes lsr-unknown-trip\n");
   CHECK(usage({.knobs = {{"remove-unreachable", 2}}}) == "remove-unreachable is 0 to 1, not 2\n");
   CHECK(usage({.knobs = {{"remove-unreachable", -1}}}) == "remove-unreachable is 0 to 1, not -1\n");
   CHECK(usage({.knobs = {{"liveness-memory-mb", INT64_MAX}}}) ==
