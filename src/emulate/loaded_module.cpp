@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
 
 #include "emulate/fat_binary.h"
 #include "emulate/optimize_by_tool.h"
+#include "support/atomic_file.h"
 #include "support/log.h"
 #include "text/parse.h"
 
@@ -20,10 +22,13 @@ void parseInto(LoadedVersion& version) {
   version.module = std::move(std::get<0>(parsed));
 }
 
-bool writeText(const std::string& path, std::string_view text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  return static_cast<bool>(out.flush());
+// A link in the folder is replaced: what it leads to is not ours.
+bool isKept(const std::string& path, std::string_view text) {
+  AtomicFile file(path);
+  if (file.isOpen() && file.write(text) && file.commit()) return true;
+  log::writeLines(log::Level::Error, log::kEmulate,
+                  fmt::format("ptxopt emulate: cannot write '{}': {}\n", path, std::strerror(errno)));
+  return false;
 }
 
 }  // namespace
@@ -39,7 +44,7 @@ std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memo
   LoadedVersion& plain = loaded->plain;
   plain.text = std::move(text);
   plain.fileName = nameOf("");
-  if (!settings.keep.empty()) writeText(plain.fileName, plain.text);
+  if (!settings.keep.empty()) loaded->couldNotKeep = !isKept(plain.fileName, plain.text);
   parseInto(plain);
   plain.machine = std::make_unique<exec::Machine>(*plain.module, memory.shared());
   if (!settings.optimizes) return loaded;
@@ -53,7 +58,7 @@ std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memo
                     fmt::format("ptxopt emulate: {} is not optimized: {}\n", plain.fileName, error));
     return loaded;
   }
-  if (!settings.keep.empty()) writeText(optimized->fileName, optimized->text);
+  if (!settings.keep.empty()) loaded->couldNotKeep |= !isKept(optimized->fileName, optimized->text);
   if (optimized->text == plain.text) return loaded;
   parseInto(*optimized);
   optimized->machine = std::make_unique<exec::Machine>(

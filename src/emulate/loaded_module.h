@@ -24,7 +24,7 @@ struct LoadedModule {
   LoadedVersion plain;
   std::unique_ptr<LoadedVersion> optimized;  // where it was asked for, and changed anything
   // Whether optimizing it was asked for and failed.
-  bool couldNotOptimize = false;
+  bool couldNotOptimize = false, couldNotKeep = false;
 
   // What runs where nothing is compared.
   LoadedVersion& running() { return optimized != nullptr ? *optimized : plain; }

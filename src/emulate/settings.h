@@ -47,6 +47,7 @@ struct Totals {
   double seconds = 0;                 // in which the launches ran
   uint64_t compared = 0, different = 0;
   uint64_t modules = 0, changedModules = 0, notOptimized = 0;
+  uint64_t notKept = 0;  // modules that Settings::keep is without
   uint64_t missing = 0;  // calls of what the stand-in does not have
 };
 

@@ -68,6 +68,7 @@ LoadedModule& State::loaded(Registered& module) {
     ++totals.modules;
     totals.changedModules += module.loaded->optimized != nullptr;
     totals.notOptimized += module.loaded->couldNotOptimize;
+    totals.notKept += module.loaded->couldNotKeep;
     writeTotals();
   }
   return *module.loaded;

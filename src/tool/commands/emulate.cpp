@@ -169,8 +169,9 @@ std::string summary(const Totals& t, const Settings& s) {
   if (s.optimizes) out += fmt::format("; {} of {} modules optimized", t.changedModules, t.modules);
   if (t.notOptimized != 0) out += fmt::format(", {} could not be", t.notOptimized);
   if (s.compare)
-    out += fmt::format("; {} launches compared, {}", t.compared,
-                       t.different != 0 ? fmt::format("{} differ", t.different) : "equal");
+    out += t.compared == 0 ? "; nothing was compared"
+                           : fmt::format("; {} launches compared, {}", t.compared,
+                                         t.different != 0 ? fmt::format("{} differ", t.different) : "equal");
   if (s.isLenient) out += fmt::format("; {} reads outside of all memory gave zeros", t.strayReads);
   if (t.missing != 0) out += fmt::format("; {} calls of what the stand-in does not have", t.missing);
   return out + '\n';
@@ -227,7 +228,7 @@ int emulateCommand(int argc, char** argv) {
   if (!child.error.empty()) return fail(Status::Usage, fmt::format("'{}': {}", program, child.error));
   const Totals totals = readTotals(settings.totals);
   const uint64_t failures = line.allowsFailures ? 0 : totals.failed + totals.refused;
-  const bool isBad = failures + totals.different + totals.notOptimized != 0;
+  const bool isBad = failures + totals.different + totals.notOptimized + totals.notKept != 0;
   if (isBad || settings.optimizes || settings.verbose || settings.isLenient || totals.missing != 0)
     printAsked(summary(totals, settings));
   if (!line.record.empty()) {

@@ -36,6 +36,7 @@ NOT_BY_CLANG = {"cub_primitives", "thrust_algorithms", "thread_groups", "pipelin
 # By nvcc -G optimized all the same: modules of its own, and PTX that is linked, which drops what is for debuggers.
 OPTIMIZED_WITH_G = {"driver", "relocatable"}
 PROVOKE_ERRORS = {"clusters", "grid_sync", "matrix_product"}  # that launches are refused with
+HAVE_NO_LAUNCH = {"queries"}
 HAS = {"plain": [], "optimized": ["--optimize"], "compared": ["--compare"]}
 
 
@@ -94,7 +95,8 @@ def check_program(tool, name, program, is_optimized=True):
         modules = re.search(r"; (\d+) of (\d+) modules optimized", done.stderr)
         if how != "plain" and (not modules or int(modules[1]) != (int(modules[2]) if is_optimized else 0)):
             wrong.append(f"{name}, {how}: {said[-1:]}")
-        if how == "compared" and not re.search(r"launches compared, equal$", done.stderr, re.M):
+        compared = "; nothing was compared" if name.split()[0] in HAVE_NO_LAUNCH else r"; \d+ launches compared, equal"
+        if how == "compared" and not re.search(f"{compared}$", done.stderr, re.M):
             wrong.append(f"{name}: {' / '.join(said)}")
         outputs.add(done.stdout)
     if len(outputs) != 1:
@@ -276,6 +278,23 @@ def test_options(tool, builder, work):
     done = emulate(tool, "--keep", keep, "--optimize", "-v", program, "plain")
     tests.check((keep / "module-1.ptx").exists() and (keep / "module-1.optimized.ptx").exists(), f"--keep: {done.stderr}")
     tests.check(re.search(r"launch 1, store\(int\*, int\)<<<\S+, \S+>>>: \d", done.stderr), f"-v: {done.stderr}")
+    # What a link in the folder leads to stays, and what cannot be kept is said.
+    mine = work / "mine"
+    mine.write_text("mine")
+    for name in ("module-1.ptx", "module-1.optimized.ptx"):
+        (keep / name).unlink()
+        (keep / name).symlink_to(mine)
+    done = emulate(tool, "--keep", keep, "--optimize", program, "plain")
+    tests.check(done.returncode == 0 and mine.read_text() == "mine" and ".entry" in (keep / "module-1.ptx").read_text(), f"--keep: {done.stderr}")
+    for name, said in (("module-1.ptx", "module-1.ptx"), ("module-1.optimized.ptx", "module-1.optimized.ptx")):
+        (keep / name).unlink()
+        (keep / name).mkdir()
+        done = emulate(tool, "--keep", keep, "--optimize", program, "plain")
+        tests.check(done.returncode == 1 and "cannot write" in done.stderr and said in done.stderr and done.stdout.endswith("7\n"),
+                    f"--keep: {done.returncode} {done.stderr}")
+        (keep / name).rmdir()
+    done = emulate(tool, "--compare", "true")
+    tests.check(done.returncode == 0 and done.stderr.endswith("; nothing was compared\n"), f"--compare: {done.returncode} {done.stderr}")
     for options in (["-j", "1"], ["--arch", "sm_90"], ["--optimize=-O1"], ["--optimize=-O2 --skip-pass lsr"], ["--memory", "1"], ["--"]):
         done = emulate(tool, *options, program, "plain")
         tests.check(done.returncode == 0 and done.stdout.endswith("7\n"), f"{options}: {done.returncode} {done.stderr}")
