@@ -64,7 +64,7 @@ SAYERS = {
     "src/tool/terminal/progress.cpp": (3, "whether there is a line of progress, and how wide"),
     "src/tool/terminal/terminal.cpp": (2, "draws the line of progress"),
     "src/wrapper/child.cpp": (2, "a child's stream"),
-    "src/wrapper/drop_in.cpp": (3, "what ptxas says"),
+    "src/wrapper/drop_in.cpp": (4, "what ptxas says"),
     "src/wrapper/safety_net.cpp": (1, "a crash handler"),
 }
 PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
