@@ -21,6 +21,8 @@ for name in "$folder" "$@"; do
 done
 nvcc=${NVCC-nvcc}
 ptxopt=${PTXOPT-ptxopt}
+# The guard asks the ptxas that the program is built with.
+export PTXOPT_PTXAS="${PTXOPT_PTXAS-$(dirname "$(command -v "$nvcc")")/ptxas}"
 mkdir -p "$folder/keep"
 
 # 1. Compile, and keep the PTX. This program is not optimized.

@@ -42,12 +42,14 @@ def by_name(folder, suffix):
 
 
 def check(tool, nvcc, architectures, folder):
-    environment = {**os.environ, "NVCC": nvcc, "PTXOPT": str(tool), "PTXOPT_GUARD": "auto"}
+    environment = {**os.environ, "NVCC": nvcc, "PTXOPT_NVCC": nvcc, "PTXOPT": str(tool), "PTXOPT_GUARD": "auto"}
     script, nvcc_way, plain = folder / "script", folder / "nvcc" / "keep", folder / "plain"
     for made in (nvcc_way, plain):
         made.mkdir(parents=True)
     run(["./build.sh", script, *OPTIONS, *architectures, *SOURCES], environment)
-    run([tool, "nvcc", *OPTIONS, *architectures, "-keep", "--keep-dir", nvcc_way, *SOURCES, "-o", nvcc_way.parent / "program"], environment)
+    # With -keep it would also tidy the text that it keeps.
+    run([tool, "nvcc", *OPTIONS, *architectures, "-keep", "--keep-dir", nvcc_way, *SOURCES, "-o", nvcc_way.parent / "program"],
+        {**environment, "PTXOPT_OPTIONS": "--tidy=0"})
     run([nvcc, *OPTIONS, *architectures, "-keep", "--keep-dir", plain, *SOURCES, "-o", plain / "program"], environment)
 
     cubins, expected, before = (by_name(f, ".cubin") for f in (script / "keep", nvcc_way, plain))
