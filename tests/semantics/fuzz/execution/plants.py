@@ -16,9 +16,10 @@ GUARDED = re.compile(r"^(\s+)@!?%\S+\s+(?=(?:add|sub|xor|and|mov|st)\.)", re.M)
 class Plant:
     check: str  # the check that finds it
     apply: Callable  # (text, use) -> text
+    share: float = 0.5  # of the kernels that it changes, in how many it must be found
 
 
-def rule(pattern, replacement, count=0, uses=OPTIMIZED, check="different"):
+def rule(pattern, replacement, count=0, uses=OPTIMIZED, check="different", share=Plant.share):
     """Rewrites the instructions that begin with the pattern, whatever their guard: all of them or the first `count`."""
     compiled = re.compile(pattern)
 
@@ -34,7 +35,7 @@ def rule(pattern, replacement, count=0, uses=OPTIMIZED, check="different"):
             left -= 1
         return "\n".join(lines)
 
-    return Plant(check, apply)
+    return Plant(check, apply, share)
 
 
 def append_on(use_wanted, check):
@@ -54,7 +55,8 @@ PLANTS = {
     "swapped-select": rule(r"(selp\.\S+\s+[^,]+), ([^,]+), ([^,]+),", r"\1, \3, \2,"),
     "lost-carry": rule(r"addc\.(cc\.)?", r"add.\1"),
     "lost-guard": Plant("different", lambda text, use: GUARDED.sub(r"\1", text) if use in OPTIMIZED else text),
-    "lost-barrier": rule(r"bar\.sync\s+0;", ""),
+    # Half of the barriers order nothing that another thread reads: 14 of 30 kernels show it, by chance 2 to 6 of 8.
+    "lost-barrier": rule(r"bar\.sync\s+0;", "", share=0.25),
     "wrong-offset": rule(r"(ld\.(?:global|shared|local)\.[su]32\s+\S+ \[\S+?)\+4\]", r"\1+8]"),
     "wrong-lane": rule(r"shfl\.sync\.down", "shfl.sync.up"),
     "wrong-shift": rule(r"shl\.b32(\s+\S+ \S+) 2;", r"shl.b32\1 3;"),

@@ -1,7 +1,7 @@
 """Planted bugs (plants.py): each must be found, by the check that is for it, and shrunk to a few instructions.
 
 For each plant, seeds are tried in order. Only those count in whose text the plant changes something; a change may have no
-effect (a carry that is 0, a load of equal words), so a share of them must fail. The smallest that fails is shrunk. Kernels
+effect (a carry that is 0, a load of equal words), so a share of them must fail (Plant.share). The smallest that fails is shrunk. Kernels
 with reads of what nothing wrote are left out: verify takes back a difference that such a read might explain.
 """
 import concurrent.futures
@@ -16,7 +16,6 @@ from shrink import instruction_count, shrink
 MOST_TESTS = 800  # of reduce
 COUNTED = 8  # cases for each plant
 MOST_SEEDS = 120
-LEAST_SHARE = 0.5  # of these must fail; of those in ctest 5 to 8 of 8 do
 MOST_INSTRUCTIONS = 12  # of the shrunk kernel, seen are 0 to 4; those of the seeds have hundreds
 
 
@@ -72,7 +71,7 @@ def test_plant(args, lists, name):
                 failing.append((case, source, failure))
             if counted == COUNTED:
                 break
-        if counted == 0 or found < LEAST_SHARE * counted:
+        if counted == 0 or found < plant.share * counted:
             problems.append("found too seldom")
         left = "?"
         if failing:
