@@ -226,7 +226,8 @@ class Builds:
         """Every CUDA file of samples/, under the guard."""
         cache = self.folder / "cache"
         order = ("spills", "warps", "instructions")
-        for path in sorted(SAMPLES.rglob("*.cu")):
+        # Those of nvcc-keep are one program of relocatable code, which keep.py builds.
+        for path in sorted(p for p in SAMPLES.rglob("*.cu") if p.parent.name != "nvcc-keep"):
             for arch in ("sm_80", "sm_90"):
                 rows = []
                 for launcher in ([self.nvcc], [self.tool, "nvcc"]):
