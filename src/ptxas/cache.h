@@ -8,7 +8,7 @@
 // else in $XDG_CACHE_HOME/ptxopt, else in ~/.cache/ptxopt; an empty $PTXOPT_CACHE_DIR turns the cache off. The cap:
 // $PTXOPT_CACHE_SIZE in MiB, 256 where that is not set.
 //
-// The digest has no secret, so that whoever may write an entry says what ptxas answered. The cache is therefore private:
+// The digest has no secret, so that anyone who may write an entry says what ptxas answered. The cache is therefore private:
 // it is not used where `measures`, or the folder that it lies in, is a link, belongs to somebody else, or may be written by
 // others. Only entries are ever removed: regular files, by their names and their first bytes, in folders that are no links.
 #pragma once

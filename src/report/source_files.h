@@ -1,6 +1,6 @@
 // The text of source files that a PTX file names.
 //
-// Whoever wrote the PTX chooses these names, and the page that holds the text may be passed on. Only regular files below
+// The author of the PTX chooses these names, and the page that holds the text may be passed on. Only regular files below
 // the folder of the PTX, the current folder, or the folders that the user gives are read, wherever symbolic links lead; of
 // the first two none if it is the root of the file system, and nothing of theirs whose name, or whose folder's, starts with
 // a dot. One file may have kMostFileBytes, all of them kMostBytes. What is not read is noted.

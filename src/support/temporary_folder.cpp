@@ -31,7 +31,7 @@ std::string folderFor(const std::string& base, std::string_view lockName) {
   return fmt::format("{}/ptxopt-{}", base, lockName.substr(lockName.size() - kDigits));
 }
 
-// The text comes after the lock: whoever reads it may believe the lock. Null with errno.
+// The text comes after the lock: a reader of it may believe the lock. Null with errno.
 std::unique_ptr<AtomicFile> makeLock(const std::string& base) {
   auto file = std::make_unique<AtomicFile>(base + '/' + kLocked, 0600);
   if (!file->isOpen()) return nullptr;
