@@ -5,7 +5,7 @@
 // may share the folder. Its first line has a digest of the key and the value: an entry that is damaged, too large, or that
 // of another key counts as none, and is replaced. When entries take more than the cap, those not used for longest go. A
 // cache that cannot be read or written is no error: it just does not help. The folder: `measures` in $PTXOPT_CACHE_DIR,
-// else in $XDG_CACHE_HOME/ptxopt, else in ~/.cache/ptxopt; an empty $PTXOPT_CACHE_DIR turns the cache off. The cap:
+// otherwise in $XDG_CACHE_HOME/ptxopt, or ~/.cache/ptxopt; an empty $PTXOPT_CACHE_DIR turns the cache off. The cap:
 // $PTXOPT_CACHE_SIZE in MiB, 256 where that is not set.
 //
 // The digest has no secret, so that anyone who may write an entry says what ptxas answered. The cache is therefore private:

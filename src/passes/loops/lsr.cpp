@@ -284,9 +284,9 @@ class LoopReducer {
     if (cost.costOf(increment->instruction) <= prices_.productStep64) return std::nullopt;
     StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0};
     step.start = steps_.howToStart(iv, plan.loop, plan.preheader, step.setup);
-    const unsigned price = steps_.price(*product, plan.preheader);
-    if (price == Expander::kImpossible) return std::nullopt;
-    step.setup += price;
+    const unsigned setup = steps_.price(*product, plan.preheader);
+    if (setup == Expander::kImpossible) return std::nullopt;
+    step.setup += setup;
     return step;
   }
 

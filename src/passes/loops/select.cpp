@@ -23,12 +23,12 @@ class Selector {
   uint32_t counter() const { return counter_; }
 
   double priceOf(const GroupForms& g, const Formula& f) const {
-    double price = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
+    double cost = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
     // The discount of forms that compute no address in the loop makes up for the register that moves.
     const bool isNewPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
                               f.kind == FormulaKind::StridePointer;
-    if (isNewPointer && !discountsComplexity_) price += kNewPointer;
-    return price;
+    if (isNewPointer && !discountsComplexity_) cost += kNewPointer;
+    return cost;
   }
 
   // The best new form of a group; 0 when there is none.
@@ -39,10 +39,10 @@ class Selector {
       const Formula& f = g.formulas[k];
       if (!f.bad.empty() || (f.counter != kNoCounter && f.counter != counter_)) continue;
       if (!allowsUnits_ && needsUnitRegister(f)) continue;
-      const double price = priceOf(g, f) * kRounds + f.setup - f.saved + kRegister * f.registers;
-      if (at == 0 || price < least) {
+      const double cost = priceOf(g, f) * kRounds + f.setup - f.saved + kRegister * f.registers;
+      if (at == 0 || cost < least) {
         at = k;
-        least = price;
+        least = cost;
       }
     }
     return at;
@@ -142,7 +142,7 @@ class Selector {
     return least;
   }
 
-  // The price of leaving a group as it is: what falls away without it.
+  // The cost of leaving a group as it is: what falls away without it.
   double keepPrice(const GroupForms& g, double all) {
     replaced_.clear();
     for (const AddressUse& u : g.group->uses) replaced_.push_back(u.operand);
@@ -157,17 +157,17 @@ class Selector {
 
   void byPrice(bool median) {
     const double all = cost_.needed({});
-    std::vector<double> prices;
+    std::vector<double> costs;
     for (GroupForms& g : groups_) {
       g.formulas[0].perRound = keepPrice(g, all);
       for (const Formula& f : g.formulas)
-        if (isAllowed(f)) prices.push_back(priceInGroup(g, f));
+        if (isAllowed(f)) costs.push_back(priceInGroup(g, f));
     }
-    std::ranges::sort(prices);
+    std::ranges::sort(costs);
     double sum = 0, half = 0;
-    for (const double p : prices) sum += p;
-    double at = prices.empty() ? 0 : prices.back();
-    for (const double p : prices) {
+    for (const double p : costs) sum += p;
+    double at = costs.empty() ? 0 : costs.back();
+    for (const double p : costs) {
       half += p;
       if (half < sum / 2) continue;
       at = p;
