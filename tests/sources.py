@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Code asks what an opcode is, not how it is spelled; and what it says goes through the logger.
+"""Code asks what an opcode is, not how it is spelled; a target, not its number; and what it says goes through the logger.
 
   tests/sources.py [--self-test]
 
 An instruction is decoded once: its operation and its fields are in src/ir/opcode_fields.h. Only the code under READERS
 reads the spelling of an opcode (READS); ALLOWED has the other places that do, how often, and what for.
+
+A target is asked what it can do (src/target/target.h): nothing else compares the numbers of architectures (COMPARES), but for
+the ranges of tables.
 
 Messages go through src/support/log.h, which alone writes to standard error (SAYS). SAYERS has the other places that name
 it, how often, and what for. spdlog is included in one file.
@@ -49,6 +52,13 @@ READS = [re.compile(pattern) for pattern in (
     rf'(?<!space\) )(?<!space )[=!]= "(?:{BASES})(?:\.[^"]*)?"',  # a declaration has a space .tex
     rf'\bstarts_with\("(?:{BASES})[."]',
 )]
+NUMBERS = "|".join(re.findall(r"^TARGET\w*\((\d+)", (ROOT / "src/target/targets.def").read_text(encoding="utf-8"), re.M))
+COMPARED = r"(?:[<>]=?|[!=]=)"
+COMPARES = [re.compile(pattern) for pattern in (
+    rf"(?i:arch\w*|target\w*|number_?|\bsm)(?:\(\))?\s*{COMPARED}\s*(?:{NUMBERS})\b",
+    rf"(?i:arch\w*|target\w*|number_?|\bsm)(?:\(\))?\s*{COMPARED}\s*k\w*(?:Target|Arch)\w*",
+    rf"\btarget::numberOf\([^;]*\)\s*{COMPARED}",
+)]
 SAYS = [re.compile(pattern) for pattern in (
     r"\b(?:stderr|STDERR_FILENO)\b", r"\bstd::c(?:err|log)\b", r"\bperror\(", r"#include <spdlog/")]
 SAYERS = {
@@ -71,6 +81,8 @@ PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key
            'names[opcodes[o].spelling]', 'm.printedOpcode(f[id]).starts_with(wanted)',
            'printInstruction(module, f, i)', 'bool isSum(std::string_view opcode)', 'text(id) == "add.s64"',
            'base == "ld"', 'x != "mov"', 'text(id).starts_with("mul.wide.")', 'text.starts_with("wgmma")']
+PLANTED_COMPARISONS = ['if (architecture >= 90)', 'target::numberOf(name).value_or(80) < 80', 'number_ >= kFirstTarget',
+                       'sm == 75', 'context.target().number() > kLastArchitecture', 'number == 101 ? 11 : number / 10']
 PLANTED_SAYINGS = ['std::fputs(text, stderr);', 'std::cerr << x;', 'perror("x")', '::write(STDERR_FILENO, a, b)',
                    '#include <spdlog/spdlog.h>']
 INNOCENT = ['// row->key', 'module.text(form.space) == "tex"', 'space != "tex"', 'module.text(declaration.text)',
@@ -81,6 +93,11 @@ def readings(text):
     """The number of the line of each reading of a spelling."""
     text = COMMENT.sub("", text)
     return sorted(text.count("\n", 0, m.start()) + 1 for pattern in READS for m in pattern.finditer(text))
+
+
+def comparisons(text):
+    text = COMMENT.sub("", text)
+    return sorted({text.count("\n", 0, m.start()) + 1 for pattern in COMPARES for m in pattern.finditer(text)})
 
 
 def sayings(text):
@@ -103,6 +120,8 @@ def check():
             continue
         text = path.read_text(encoding="utf-8")
         wrong += compare(name, "names standard error", sayings(text), SAYERS.get(name, (0, ""))[0])
+        if not name.startswith("src/target/"):
+            wrong += compare(name, "compares the number of a target", comparisons(text), 0)
         if reader := [prefix for prefix in READERS if name.startswith(prefix)]:
             unused -= set(reader)
             continue
@@ -115,7 +134,9 @@ def check():
 def self_test():
     missed = [f"not found: {text}" for text in PLANTED if not readings(text)]
     missed += [f"not found: {text}" for text in PLANTED_SAYINGS if not sayings(text)]
-    return len(PLANTED) + len(PLANTED_SAYINGS) + len(INNOCENT), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text)]
+    missed += [f"not found: {text}" for text in PLANTED_COMPARISONS if not comparisons(text)]
+    planted = len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS)
+    return planted + len(INNOCENT), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text) or comparisons(text)]
 
 
 def main():

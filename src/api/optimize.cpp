@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "analysis/machine/target_number.h"
 #include "api/outcomes.h"
 #include "api/pipeline_run.h"
 #include "api/remarks.h"
@@ -16,6 +15,7 @@
 #include "ir/verify.h"
 #include "ptxopt/ptxopt.h"
 #include "support/thread_time.h"
+#include "target/target.h"
 #include "text/parse.h"
 #include "text/print.h"
 
@@ -28,7 +28,7 @@ constexpr const char* kLevelTaken = "-O3 is taken as -O2, the highest level";
 
 Plan makePlan(const Options& options) {
   Plan plan;
-  if (!options.architecture.empty()) plan.error = whyNoTarget(options.architecture);
+  if (!options.architecture.empty()) plan.error = target::whyNoTarget(options.architecture);
   if (options.level < 0 || options.level > kHighestLevelNamed)
     plan.error = fmt::format("there is no level -O{}", options.level);
   const PipelineChoice choice{.level = std::min(options.level, kHighestLevel),

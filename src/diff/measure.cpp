@@ -8,6 +8,7 @@
 #include "ptxas/choose.h"
 #include "ptxas/cubin.h"
 #include "support/parallel.h"
+#include "target/target.h"
 
 namespace ptxopt::diff {
 namespace {
@@ -83,7 +84,7 @@ void plan(Survey& s, Side& side, const Collected* other, bool otherHasPtx, const
   }
   if (wanted.empty()) wanted = {own};
   for (const std::string& architecture : wanted)
-    if (runsOn(target, architecture))
+    if (target::runsOn(target, architecture))
       s.architectures.push_back(architecture);
     else
       side.notes.push_back(

@@ -36,8 +36,6 @@ bool needsPtxas(std::span<const Collected> sides);
 
 // "sm_90a" and the options after it, of the first .target of a PTX text; empty when there is none.
 std::vector<std::string> targetWords(std::string_view text);
-// Whether PTX for `target` may be assembled for `architecture`.
-bool runsOn(std::string_view target, std::string_view architecture);
 // The name without .ptx or .cubin, and without the architecture that nvcc -keep puts before that.
 std::string_view stemOf(std::string_view file);
 

@@ -1,9 +1,9 @@
 // What PTX files and file names say of architectures.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "diff/measure.h"
+#include "target/target.h"
 
 namespace ptxopt::diff {
 namespace {
@@ -33,27 +33,6 @@ std::string_view word(std::string_view text, std::size_t& at) {
   return text.substr(begin, at - begin);
 }
 
-// "sm_90a" and "compute_90a": 90 and 'a'; no letter is 0.
-struct Number {
-  unsigned number = 0;
-  char letter = 0;
-};
-std::optional<Number> numberOf(std::string_view target) {
-  const std::size_t at = target.find('_');
-  if (at == std::string_view::npos || (target.substr(0, at) != "sm" && target.substr(0, at) != "compute"))
-    return std::nullopt;
-  const std::string_view digits = target.substr(at + 1);
-  Number result;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result.number);
-  const std::string_view tail(end, static_cast<std::size_t>(digits.data() + digits.size() - end));
-  if (error != std::errc() || tail.size() > 1) return std::nullopt;
-  if (!tail.empty()) result.letter = tail[0];
-  return result;
-}
-
-// sm_103, sm_103a and sm_103f run code for sm_100f, too. sm_101 is an older name of sm_110.
-unsigned family(unsigned number) { return number == 101 ? 11 : number / 10; }
-
 }  // namespace
 
 std::vector<std::string> targetWords(std::string_view text) {
@@ -79,21 +58,13 @@ std::vector<std::string> targetWords(std::string_view text) {
   return words;
 }
 
-bool runsOn(std::string_view target, std::string_view architecture) {
-  const auto of = numberOf(target), on = numberOf(architecture);
-  if (!of || !on) return true;  // for ptxas to say
-  if (of->letter == 'a') return of->number == on->number && on->letter == 'a';
-  if (of->letter == 'f') return family(of->number) == family(on->number) && of->number <= on->number;
-  return of->number <= on->number;
-}
-
 std::string_view stemOf(std::string_view file) {
   const std::size_t dot = file.rfind('.');
   if (dot == std::string_view::npos || file.find('/', dot) != std::string_view::npos) return file;
   std::string_view stem = file.substr(0, dot);
   for (;;) {
     const std::size_t before = stem.rfind('.');
-    if (before == std::string_view::npos || !numberOf(stem.substr(before + 1))) return stem;
+    if (before == std::string_view::npos || !target::numberOf(stem.substr(before + 1))) return stem;
     stem = stem.substr(0, before);
   }
 }

@@ -8,7 +8,7 @@ namespace ptxopt {
 void appendOccupancy(std::string& out, FunctionView& view) {
   if (!view.function.isEntry) return;
   const std::string& target = view.view.architecture;
-  const Architecture* const a = architecture(target);
+  const target::Limits* const a = target::Target(target).limits();
   if (a == nullptr) {
     out += fmt::format("occupancy of {}: nothing is known of {}\n", view.name(),
                        target.empty() ? "the architecture" : target);

@@ -2,18 +2,24 @@
 
 #include <fmt/format.h>
 
-#include "analysis/machine/occupancy.h"
+#include "target/occupancy.h"
 
 namespace ptxopt::emulate {
+namespace {
+
+constexpr uint32_t kUsualTarget = 80;  // whose limits stand for those of a target that has none
+
+}  // namespace
 
 int deviceAttribute(int attribute, unsigned number) {
-  const Architecture* known = ptxopt::architecture(fmt::format("sm_{}", number));
-  if (known == nullptr) known = ptxopt::architecture("sm_80");
-  const Architecture& a = *known;
-  const bool hasClusters = number >= 90;
+  const target::Target target(number);
+  const target::Limits* known = target.limits();
+  if (known == nullptr) known = target::Target(kUsualTarget).limits();
+  const target::Limits& a = *known;
+  const bool hasClusters = target.has(target::Capability::Clusters);
   constexpr int kOptInFrom = 48 << 10, kClockKHz = 1'500'000, kMemoryClockKHz = 1'000'000;
   switch (attribute) {
-    case 1: return static_cast<int>(Architecture::kMostThreadsPerBlock);
+    case 1: return static_cast<int>(target::Limits::kMostThreadsPerBlock);
     case 2:
     case 3: return 1024;
     case 4: return 64;
@@ -22,9 +28,9 @@ int deviceAttribute(int attribute, unsigned number) {
     case 7: return 65535;
     case 8: return kOptInFrom;
     case 9: return 64 << 10;  // constant memory
-    case 10: return static_cast<int>(Architecture::kThreadsPerWarp);
+    case 10: return static_cast<int>(target::Limits::kThreadsPerWarp);
     case 11: return INT32_MAX;  // pitch
-    case 12: return static_cast<int>(Architecture::kRegisters);
+    case 12: return static_cast<int>(target::Limits::kRegisters);
     case 13: return kClockKHz;
     case 14: return 512;  // alignment of textures
     case 15: return 1;    // copies and kernels overlap
@@ -72,7 +78,7 @@ int deviceAttribute(int attribute, unsigned number) {
     case 79:
     case 80: return 1;
     case 81: return static_cast<int>(a.sharedBytes);
-    case 82: return static_cast<int>(Architecture::kRegisters);
+    case 82: return static_cast<int>(target::Limits::kRegisters);
     case 83: return 1;   // managed memory
     case 87: return 32;  // float against double
     case 89: return 1;   // managed memory at the same time: everything is done when a call returns

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/machine/occupancy.h"
 #include "ptxas/cubin.h"
 #include "ptxas/large_pages.h"
 #include "ptxas/measures_json.h"
@@ -21,13 +20,13 @@
 #include "support/log.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
+#include "target/occupancy.h"
 #include "timing/kernel_time.h"
 
 namespace ptxopt {
 namespace {
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;  // the messages of some 100,000 kernels
-constexpr uint32_t kOldestTarget = 75;
 constexpr int kCacheFormat = 5;
 
 // The lines with an error in them, or the first line; at most about 1000 characters.
@@ -173,7 +172,9 @@ std::string architectureToAssemble(std::string_view target) {
   const std::string_view variant = at == std::string_view::npos ? std::string_view() : target.substr(at + 1);
   uint32_t number = 0;
   std::from_chars(variant.data(), variant.data() + variant.size(), number);
-  return number < kOldestTarget ? fmt::format("sm_{}", kOldestTarget) : fmt::format("sm_{}", variant);
+  const target::Target known(number);
+  return known.has(target::Capability::Assembled) ? fmt::format("sm_{}", variant)
+                                                  : fmt::format("sm_{}", known.encodings());
 }
 
 std::string callOf(std::string_view architecture, const PtxasSettings& settings) {
@@ -182,10 +183,10 @@ std::string callOf(std::string_view architecture, const PtxasSettings& settings)
   std::string all = fmt::format("{}\n{}\n{} {} {}.{}\n{}\n", kCacheFormat, settings.program, status.st_ino,
                                 status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, architecture);
   // Resident warps and modelled cycles rest on tables of ours.
-  if (const Architecture* a = ptxopt::architecture(architecture))
+  if (const target::Limits* a = target::Target(architecture).limits())
     all += fmt::format("{} {} {} {} {} {} {} {}\n", a->mostWarps, a->mostBlocks, a->sharedBytes,
                        a->reservedSharedBytes, a->sharedUnit, a->barriers, a->barriersLimit,
-                       timing::digestOf(timing::Machine(a->number)));
+                       timing::digestOf(target::Target(a->number).machine()));
   for (const std::string& argument : settings.arguments) all += argument + '\n';
   all += '\n';
   return all;

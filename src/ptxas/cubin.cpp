@@ -12,9 +12,9 @@
 #include <memory>
 #include <optional>
 
-#include "analysis/machine/occupancy.h"
 #include "ptxas/machine_code.h"
 #include "sass/decode.h"
+#include "target/occupancy.h"
 
 namespace ptxopt {
 namespace {
@@ -23,7 +23,6 @@ constexpr unsigned kMachineCuda = 190;     // EM_CUDA
 constexpr unsigned char kEntry = 0x10;     // of st_other
 constexpr unsigned char kNewFlagsAbi = 8;  // the ABI version from which on the architecture is in bits 8 to 15
 constexpr uint8_t kFormatSized = 4;        // an attribute of .nv.info with a size; others hold 16 bits or less
-constexpr uint32_t kReservesShared = 90;   // the first whose sections of shared memory begin with what is reserved
 
 constexpr const char* kLineTable = ".nv_debug_line_sass";
 // Its relocations, with the bytes of each.
@@ -57,7 +56,7 @@ class CubinReader {
 
   std::variant<Measures, CubinError> read() {
     if (std::optional<CubinError> error = open()) return *std::move(error);
-    measures_.architecture = fmt::format("sm_{}", number_);
+    measures_.architecture = fmt::format("sm_{}", target_.number());
     if (const Section* info = find(kToolInfo)) setVariant(info->bytes);
     addFunctions();
     return std::move(measures_);
@@ -66,7 +65,7 @@ class CubinReader {
   std::variant<CubinCode, CubinError> readCode() {
     if (std::optional<CubinError> error = open()) return *std::move(error);
     CubinCode code;
-    code.architecture = number_;
+    code.architecture = target_.number();
     auto lines = linesBySymbol();
     forEachFunction([&](uint32_t n, const GElf_Sym&, const std::string& name, const Section& text) {
       code.functions.push_back({name, text.bytes, branchesOf(name), std::move(lines[n])});
@@ -84,7 +83,8 @@ class CubinReader {
     if (!elf_ || ::elf_kind(elf_.get()) != ELF_K_ELF || ::gelf_getehdr(elf_.get(), &header) == nullptr)
       return broken();
     if (header.e_machine != kMachineCuda) return CubinError{"not for NVIDIA's machines"};
-    number_ = header.e_ident[EI_ABIVERSION] >= kNewFlagsAbi ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
+    target_ = target::Target(header.e_ident[EI_ABIVERSION] >= kNewFlagsAbi ? header.e_flags >> 8 & 0xff
+                                                                           : header.e_flags & 0xff);
     if (!readSections()) return broken();
     return std::nullopt;
   }
@@ -224,8 +224,8 @@ class CubinReader {
       f.stack = frames[n];
       addSections(f, text);
       setWarps(f, measures_.architecture);
-      if (number_ >= sass::kOldestArchitecture)
-        f.time = timeMachineCode(text.bytes, number_, branchesOf(name), f.warps, timing::Machine(number_));
+      if (target_.has(target::Capability::Instructions16Bytes))
+        f.time = timeMachineCode(text.bytes, target_.number(), branchesOf(name), f.warps, target_.machine());
       measures_.functions.push_back(std::move(f));
     });
     std::sort(measures_.functions.begin(), measures_.functions.end(),
@@ -236,8 +236,8 @@ class CubinReader {
     if (const Section* s = find(".nv.shared." + f.name)) {
       f.shared = s->size;
       // Not so in relocatable code, whose sections are of another type.
-      const Architecture* const a = architecture(measures_.architecture);
-      if (s->isZeros && a != nullptr && number_ >= kReservesShared)
+      const target::Limits* const a = target_.limits();
+      if (s->isZeros && a != nullptr && target_.has(target::Capability::ReservedSharedInSection))
         f.shared -= std::min<uint64_t>(f.shared, a->reservedSharedBytes);
     }
     if (const Section* s = find(".nv.constant0." + f.name)) f.constant = s->size;
@@ -247,8 +247,8 @@ class CubinReader {
         if (attribute == kMostThreads || attribute == kThreadsNeeded)
           f.threads = wordAt(bytes, 0) * std::max(1u, wordAt(bytes, 1)) * std::max(1u, wordAt(bytes, 2));
       });
-    if (number_ >= sass::kOldestArchitecture) {
-      const MachineCodeCounts counts = countMachineCode(text.bytes, number_, branchesOf(f.name));
+    if (target_.has(target::Capability::Instructions16Bytes)) {
+      const MachineCodeCounts counts = countMachineCode(text.bytes, target_.number(), branchesOf(f.name));
       f.instructions = counts.instructions;
       f.inner = counts.inner;
       f.innerLoops = counts.innerLoops;
@@ -259,7 +259,7 @@ class CubinReader {
 
   std::string_view bytes_;
   std::unique_ptr<Elf, ElfCloser> elf_;
-  uint32_t number_ = 0;
+  target::Target target_{0U};
   Measures measures_;
   std::map<std::string, Section> sections_;
   Elf_Data* symbols_ = nullptr;

@@ -24,7 +24,7 @@ MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
 
 ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
                              std::span<const sass::IndirectBranch> branches, uint32_t warps,
-                             const timing::Machine& machine) {
+                             const target::Machine& machine) {
   using namespace timing;
   const auto rounded = [](double cycles) { return std::round(cycles * 100) / 100; };
   const TimedCode code(text, architecture, branches);

@@ -9,7 +9,7 @@
 
 #include "ptxas/measures.h"
 #include "sass/control_flow.h"
-#include "timing/machine.h"
+#include "target/machine.h"
 
 namespace ptxopt {
 
@@ -22,7 +22,7 @@ struct MachineCodeCounts {
 // By src/timing, while an SM holds so many warps; rounded to hundredths of a cycle.
 ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
                              std::span<const sass::IndirectBranch> branches, uint32_t warps,
-                             const timing::Machine& machine);
+                             const target::Machine& machine);
 
 // Of the bytes of a .text section; `architecture` is the number of sm_NUMBER.
 MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,

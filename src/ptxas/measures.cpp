@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/machine/occupancy.h"
+#include "target/occupancy.h"
 
 namespace ptxopt {
 
@@ -13,7 +13,7 @@ const FunctionMeasures* Measures::find(std::string_view name) const {
 }
 
 void setWarps(FunctionMeasures& kernel, std::string_view target) {
-  const Architecture* const a = architecture(target);
+  const target::Limits* const a = target::Target(target).limits();
   kernel.warps = 0;
   if (a == nullptr || !kernel.isKernel) return;
   const uint32_t threads = kernel.threads == 0 ? kThreadsWhenUnknown : kernel.threads;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analysis/machine/target_number.h"
 #include "support/bounded_json.h"
+#include "target/target.h"
 #include "timing/kernel_time.h"
 
 namespace ptxopt {
@@ -113,8 +113,8 @@ Json toJson(const Measures& m) {
 Measures measuresFrom(const Json& json) {
   Measures m;
   json.at("architecture").get_to(m.architecture);
-  const auto number = targetNumber(m.architecture);
-  const std::string model = number ? timing::digestOf(timing::Machine(*number)) : std::string();
+  const auto number = target::numberOf(m.architecture);
+  const std::string model = number ? timing::digestOf(target::Target(*number).machine()) : std::string();
   for (const Json& f : json.at("functions")) m.functions.push_back(functionMeasuresFrom(f, model));
   std::sort(m.functions.begin(), m.functions.end(),
             [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });

@@ -57,11 +57,11 @@ std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOpti
   }
   const Measures& figures = std::get<Measures>(measures);
   const uint32_t number = std::get<CubinCode>(code).architecture;
-  if (number < sass::kOldestArchitecture) {
+  if (!target::Target(number).has(target::Capability::Instructions16Bytes)) {
     error = fmt::format("{}: the model knows sm_70 and newer", figures.architecture);
     return std::nullopt;
   }
-  const timing::Machine machine(number);
+  const target::Machine machine(number);
   TimedCubin result;
   result.architecture = figures.architecture;
   result.figuresOf = machine.figuresOf();

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "analysis/machine/occupancy.h"
 #include "report/kernel_data.h"
 #include "report/page.h"
+#include "target/occupancy.h"
 
 namespace ptxopt {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json architectureData(const Architecture& a) {
+Json architectureData(const target::Limits& a) {
   return {{"name", "sm_" + std::to_string(a.number)},
           {"warps", a.mostWarps},
           {"blocks", a.mostBlocks},
@@ -20,10 +20,10 @@ Json architectureData(const Architecture& a) {
           {"sharedUnit", a.sharedUnit},
           {"barriers", a.barriers},
           {"barriersLimit", a.barriersLimit},
-          {"registers", Architecture::kRegisters},
-          {"registerUnit", Architecture::kRegisterUnit},
-          {"parts", Architecture::kParts},
-          {"mostRegisters", Architecture::kMostRegistersPerThread}};
+          {"registers", target::Limits::kRegisters},
+          {"registerUnit", target::Limits::kRegisterUnit},
+          {"parts", target::Limits::kParts},
+          {"mostRegisters", target::Limits::kMostRegistersPerThread}};
 }
 
 Json reportData(const Module& module, const ReportOptions& options) {
@@ -40,8 +40,8 @@ Json reportData(const Module& module, const ReportOptions& options) {
     return a["maximum"].get<uint32_t>() > b["maximum"].get<uint32_t>();
   });
   Json all = Json::array();
-  for (const Architecture& a : architectures()) all.push_back(architectureData(a));
-  const Architecture* const own = architecture(view.architecture);
+  for (const target::Limits& a : target::targets()) all.push_back(architectureData(a));
+  const target::Limits* const own = target::Target(view.architecture).limits();
   Json lines = sources.lines(options.sources);
   std::vector<std::string> notes = options.notes;
   if (options.sources != nullptr)

@@ -53,7 +53,7 @@ struct Line {
 };
 
 Json linesJson(const TimedFunction& f, int hottest) {
-  const Machine machine(f.code.architecture);
+  const target::Machine& machine = f.code.target.machine();
   std::map<uint32_t, Line> lines;
   for (std::size_t n = 0; n < f.time.regions.size(); ++n) {
     const Region& region = f.time.regions[n].region;

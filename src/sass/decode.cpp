@@ -7,20 +7,11 @@
 namespace ptxopt::sass {
 namespace {
 
-constexpr uint32_t kArchitectures[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 107, 110, 120, 121};
-constexpr uint32_t kFirstWithSplitOffsets = 90;
 constexpr std::size_t kEncodings = 1 << 13;
 constexpr unsigned kOffsetScale = 4;  // offsets count in 4 bytes
 
 // Forms of the opcodes of control, by bits 9 to 11 of the opcode.
 constexpr uint32_t kFormRegister = 1, kFormUniformPredicate = 2, kFormImmediate = 4;
-
-uint32_t knownArchitecture(uint32_t architecture) {
-  uint32_t known = kArchitectures[0];
-  for (const uint32_t a : kArchitectures)
-    if (a <= architecture) known = a;
-  return known;
-}
 
 std::vector<Opcode> opcodesOf(uint32_t architecture) {
   std::vector<Opcode> opcodes(kEncodings, Opcode::Unknown);
@@ -68,11 +59,11 @@ bool isConditional(Word word, const Instruction& i) {
 
 }  // namespace
 
-Decoder::Decoder(uint32_t architecture)
-    : splitsOffsets_(architecture >= kFirstWithSplitOffsets), opcodes_(opcodesOf(knownArchitecture(architecture))) {
+Decoder::Decoder(const target::Target& target)
+    : splitsOffsets_(target.has(target::Capability::SplitBranchOffsets)), opcodes_(opcodesOf(target.encodings())) {
   const auto add = [&](Opcode opcode, Opcode of, uint32_t first, uint32_t last,
                        std::initializer_list<unsigned> bits, uint32_t value) {
-    if (knownArchitecture(architecture) < first || last < knownArchitecture(architecture)) return;
+    if (target.encodings() < first || last < target.encodings()) return;
     Variant variant{opcode, of, {}, {}};
     for (std::size_t left = bits.size(); const unsigned bit : bits) {
       const uint64_t one = uint64_t{1} << bit % 64;

@@ -1,8 +1,8 @@
 // Decoding machine code: 16 bytes an instruction, of sm_75 to sm_121.
 //
 // The opcode is a look-up in a table of the architecture, made from encodings.def, and of a few encodings a look at other
-// bits (variants.def). An architecture that is not in the
-// table is decoded as the newest one before it, and sm_70 and sm_72 as sm_75. Decoding cannot fail: bits without a row
+// bits (variants.def). A target that targets.def lacks is decoded as the newest one before it, and sm_70 and sm_72 as
+// sm_75. Decoding cannot fail: bits without a row
 // are Opcode::Unknown, which has guard and control like any other and is followed by the next instruction. Bytes after
 // the last whole instruction are ignored. Cost: a look-up an instruction, and a table of 16 KiB a Decoder.
 #pragma once
@@ -11,16 +11,14 @@
 #include <vector>
 
 #include "sass/instruction.h"
+#include "target/target.h"
 
 namespace ptxopt::sass {
 
-// The first architecture of 16-byte instructions.
-constexpr uint32_t kOldestArchitecture = 70;
-
 class Decoder {
  public:
-  // `architecture` is the number of sm_NUMBER, without a letter.
-  explicit Decoder(uint32_t architecture);
+  explicit Decoder(const target::Target& target);
+  explicit Decoder(uint32_t number) : Decoder(target::Target(number)) {}
 
   // `at` is where the instruction stands, in bytes from the beginning of its section.
   Instruction decode(Word word, int64_t at) const;

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "timing/machine.h"
+#include "target/machine.h"
 #include "timing/regions.h"
 #include "timing/timed_code.h"
 

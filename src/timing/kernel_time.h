@@ -22,8 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#include "target/machine.h"
 #include "timing/issue.h"
-#include "timing/machine.h"
 #include "timing/regions.h"
 #include "timing/timed_code.h"
 #include "timing/work.h"

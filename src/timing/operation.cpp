@@ -73,11 +73,11 @@ Kind formOf(Kind kind, Word word, const sass::Instruction& i) {
 
 }  // namespace
 
-Operation operationOf(Word word, const sass::Instruction& i, uint32_t architecture) {
+Operation operationOf(Word word, const sass::Instruction& i, const target::Target& target) {
   Operation operation{kKindOfOpcode[static_cast<std::size_t>(i.opcode)]};
   operation.kind = formOf(operation.kind, word, i);
-  setMemory(operation, word, i, architecture);
-  setMatrix(operation, word, i, architecture);
+  setMemory(operation, word, i, target);
+  setMatrix(operation, word, i, target);
   return operation;
 }
 

@@ -9,9 +9,13 @@
 #include <optional>
 
 #include "sass/instruction.h"
-#include "timing/machine.h"
+#include "target/machine.h"
+#include "target/target.h"
 
 namespace ptxopt::timing {
+
+using target::Kind, target::Machine, target::Memory, target::Scenario, target::Source, target::Unit, target::Use;
+using target::kKinds, target::kScenarios, target::kUnits;
 
 enum class Space : uint8_t { None, Global, Shared, Local, Constant, Texture };
 
@@ -27,7 +31,7 @@ struct Operation {
   uint16_t repeats = 1;
 };
 
-Operation operationOf(sass::Word word, const sass::Instruction& instruction, uint32_t architecture);
+Operation operationOf(sass::Word word, const sass::Instruction& instruction, const target::Target& target);
 
 // The portions of 128 bytes in an access to memory, for which uses.def has cycles; 1 for anything else. An access of a
 // warp has 32 threads' bytes, but for constants, which are read at one address. Where all threads access one address of another

@@ -9,14 +9,13 @@ using sass::Word;
 // The step of a product of 8x8x4; everything else is 0x23c.
 constexpr uint32_t kHalf884 = 0x236;
 constexpr uint32_t kTf32 = 2;
-constexpr uint32_t kFirstWithSparse = 80;
 
 // HMMA: bits 75 and 78 are the shape, 76 a sum of single precision, 82 and 83 the type, 73 a sparse operand. A sparse
 // product takes as long as a dense one of half its depth.
-Kind halfKind(Word word, const sass::Instruction& i, uint32_t architecture) {
+Kind halfKind(Word word, const sass::Instruction& i, const target::Target& target) {
   if ((i.encoding & kEncodingWithoutUniform) == kHalf884) return Kind::MatrixHalf884;
   const uint32_t shape = word.bits(75, 1) | word.bits(78, 1) << 1;
-  const bool isSparse = architecture >= kFirstWithSparse && word.bits(73, 1) != 0;
+  const bool isSparse = target.has(target::Capability::SparseMatrices) && word.bits(73, 1) != 0;
   if (word.bits(82, 2) == kTf32) {
     // Dense: 0 is 16x8x8, 2 is 16x8x4. Sparse: 0 is 16x8x8, 1 is 16x8x16.
     const bool isDeep = isSparse ? shape == 1 : shape == 0;
@@ -82,9 +81,9 @@ uint16_t columnsOf(Word word, Opcode opcode) {
 
 }  // namespace
 
-void setMatrix(Operation& operation, Word word, const sass::Instruction& i, uint32_t architecture) {
+void setMatrix(Operation& operation, Word word, const sass::Instruction& i, const target::Target& target) {
   switch (i.opcode) {
-    case Opcode::HMMA: operation.kind = halfKind(word, i, architecture); break;
+    case Opcode::HMMA: operation.kind = halfKind(word, i, target); break;
     case Opcode::IMMA: operation.kind = integerKind(word); break;
     case Opcode::BMMA: operation.kind = bitKind(word); break;
     case Opcode::QMMA: operation.kind = quarterKind(word); break;

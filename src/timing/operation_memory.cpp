@@ -18,8 +18,8 @@ uint16_t sizeOf(uint32_t field) {
 constexpr uint32_t kLoad256 = 0x97e, kStore256 = 0x97f;
 
 // LDGSTS: 4, 8 or 16 bytes; 73 and 74 until sm_90, then 74 and 75.
-uint16_t copySizeOf(Word word, uint32_t architecture) {
-  const uint32_t field = word.bits(architecture < 100 ? 73 : 74, 2);
+uint16_t copySizeOf(Word word, const target::Target& target) {
+  const uint32_t field = word.bits(target.has(target::Capability::ShiftedCopySize) ? 74 : 73, 2);
   return field < 3 ? static_cast<uint16_t>(4 << field) : 0;
 }
 
@@ -57,7 +57,7 @@ bool isCompareExchange(const sass::Instruction& i) {
   return encoding == 0x38b || encoding == 0x3a9 || encoding == 0x38d || encoding == 0x58d;
 }
 
-uint16_t bytesOf(Word word, const sass::Instruction& i, uint32_t architecture) {
+uint16_t bytesOf(Word word, const sass::Instruction& i, const target::Target& target) {
   switch (i.opcode) {
     case Opcode::LDG:
     case Opcode::STG: {
@@ -75,7 +75,7 @@ uint16_t bytesOf(Word word, const sass::Instruction& i, uint32_t architecture) {
     case Opcode::LDC:
     case Opcode::LDCU:
     case Opcode::ULDC: return sizeOf(word.bits(73, 3));
-    case Opcode::LDGSTS: return copySizeOf(word, architecture);
+    case Opcode::LDGSTS: return copySizeOf(word, target);
     case Opcode::LDSM:
     case Opcode::STSM: return static_cast<uint16_t>(4 << word.bits(72, 2));
     case Opcode::ATOM:
@@ -106,7 +106,7 @@ void set(Operation& operation, Space space, bool reads, bool writes) {
 
 }  // namespace
 
-void setMemory(Operation& operation, Word word, const sass::Instruction& i, uint32_t architecture) {
+void setMemory(Operation& operation, Word word, const sass::Instruction& i, const target::Target& target) {
   switch (operation.kind) {
     case Kind::GlobalLoad: set(operation, Space::Global, true, false); break;
     case Kind::GlobalStore: set(operation, Space::Global, false, true); break;
@@ -121,10 +121,10 @@ void setMemory(Operation& operation, Word word, const sass::Instruction& i, uint
     case Kind::SharedAtomic: set(operation, Space::Shared, true, true); break;
     case Kind::LocalLoad:
       set(operation, Space::Local, true, false);
-      return void(operation.bytes = bytesOf(word, i, architecture));
+      return void(operation.bytes = bytesOf(word, i, target));
     case Kind::LocalStore:
       set(operation, Space::Local, false, true);
-      return void(operation.bytes = bytesOf(word, i, architecture));
+      return void(operation.bytes = bytesOf(word, i, target));
     case Kind::ConstantLoad:
     case Kind::UniformConstant: set(operation, Space::Constant, true, false); break;
     case Kind::Texture: set(operation, Space::Texture, true, false); return;
@@ -134,7 +134,7 @@ void setMemory(Operation& operation, Word word, const sass::Instruction& i, uint
       return;
     default: return;
   }
-  operation.bytes = bytesOf(word, i, architecture);
+  operation.bytes = bytesOf(word, i, target);
   operation.isUniform = operation.kind != Kind::MatrixLoad && operation.kind != Kind::MatrixStore &&
                         operation.kind != Kind::AsyncCopy && hasUniformAddress(word, i);
   constexpr uint16_t kWide = 16;

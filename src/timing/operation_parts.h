@@ -9,9 +9,9 @@ namespace ptxopt::timing {
 constexpr uint32_t kEncodingWithoutUniform = 0xfff;
 
 // Sets space, bytes, reads, writes and isUniform of `operation`, whose kind is set.
-void setMemory(Operation& operation, sass::Word word, const sass::Instruction& i, uint32_t architecture);
+void setMemory(Operation& operation, sass::Word word, const sass::Instruction& i, const target::Target& target);
 
 // Sets kind and repeats of a matrix product.
-void setMatrix(Operation& operation, sass::Word word, const sass::Instruction& i, uint32_t architecture);
+void setMatrix(Operation& operation, sass::Word word, const sass::Instruction& i, const target::Target& target);
 
 }  // namespace ptxopt::timing

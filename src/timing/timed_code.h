@@ -11,10 +11,10 @@
 namespace ptxopt::timing {
 
 struct TimedCode {
-  // `text`: the bytes of its .text section. `architecture`: the number of sm_NUMBER.
-  TimedCode(std::string_view text, uint32_t architecture, std::span<const sass::IndirectBranch> branches);
+  // `text`: the bytes of its .text section. `number`: of its target, 90 for sm_90.
+  TimedCode(std::string_view text, uint32_t number, std::span<const sass::IndirectBranch> branches);
 
-  uint32_t architecture;
+  target::Target target;
   std::vector<sass::Instruction> instructions;  // padding included
   std::vector<Operation> operations;            // of each
   std::vector<std::optional<CountedWait>> countedWaits;

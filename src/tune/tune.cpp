@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analysis/machine/occupancy.h"
 #include "guard/guard.h"
 #include "support/parallel.h"
+#include "target/occupancy.h"
 #include "tune/select.h"
 #include "tune/variants.h"
 
@@ -151,11 +151,11 @@ class Tuner {
   // The most registers with which more blocks are resident than with `limit`, or with what the way takes; 0: none.
   uint32_t nextLimit(uint32_t unit, const Way& way, uint32_t limit) const {
     const Outcome& outcome = bench_.outcome(unit, way);
-    const Architecture* const machine = architecture(result_.architecture);
+    const target::Limits* const machine = target::Target(result_.architecture).limits();
     if (machine == nullptr || outcome.members.empty() || !outcome.members[0]) return 0;
     const FunctionMeasures& m = *outcome.members[0];
-    const BlockNeeds block{limit == 0 ? m.registers : limit, m.threads == 0 ? kThreadsWhenUnknown : m.threads,
-                           m.shared, m.barriers};
+    const target::BlockNeeds block{limit == 0 ? m.registers : limit,
+                                   m.threads == 0 ? kThreadsWhenUnknown : m.threads, m.shared, m.barriers};
     const uint32_t next = nextStepUp(*machine, block).value_or(0);
     return next < kLeastLimit ? 0 : next;
   }

@@ -12,7 +12,7 @@ other probes, that one follows.
 A stream is independent instructions of a block that fills an SM. Its cycles are those that a step takes a part of the SM,
 and next to them are those that the model has: of the unit that has most to do.
 
-`kinds` have the names of src/timing/kinds.def; GlobalLoad:L1 and its like are the latencies of memory, Bytes:L2 and its like
+`kinds` have the names of src/target/kinds.def; GlobalLoad:L1 and its like are the latencies of memory, Bytes:L2 and its like
 the bytes that an SM reads in a cycle while all read. A process runs probes until one fails, which takes no other with it:
 the rest run in a new process.
 
@@ -135,16 +135,16 @@ def show(value):
 
 
 def table_rows(architecture, known):
-    """To be carried over into src/timing/latencies.def and memory.def, by a person who looks at them."""
+    """To be carried over into src/target/latencies.def and memory.def, by a person who looks at them."""
     number = int("".join(c for c in architecture if c.isdigit()))
-    rows = [f"TIMING_LATENCY({kind}, {number}, {number}, {value:.0f}, Measured)  // {value:.2f}"
+    rows = [f"TARGET_LATENCY({kind}, {number}, {number}, {value:.0f}, Measured)  // {value:.2f}"
             for kind, value in sorted(known.items()) if ":" not in kind]
     memory = {}
     for kind, value in known.items():
         if ":" in kind:
             what, place = kind.split(":")
             memory.setdefault(place, {})[what] = value
-    return rows + [f"TIMING_MEMORY({number}, {place}, {show(found.get('GlobalLoad'))}, Measured, {show(found.get('Bytes'))}, Measured)"
+    return rows + [f"TARGET_MEMORY({number}, {place}, {show(found.get('GlobalLoad'))}, Measured, {show(found.get('Bytes'))}, Measured)"
                    for place, found in sorted(memory.items())]
 
 

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 LIMIT = 120
-TIMING = Path(__file__).resolve().parents[2] / "src" / "timing"
+TABLES = Path(__file__).resolve().parents[2] / "src" / "target"
 MACRO = re.compile(r"^#define (\w+)\(([^)]*)\)((?:[^\n]*\\\n)*[^\n]*)", re.M)
 
 
@@ -66,14 +66,18 @@ def expanded(body, words, arguments):
     return re.sub(r"\w+", lambda word: given.get(word[0], word[0]), body.replace("\\\n", "\n"))
 
 
+def includes(first, last, number):
+    return int(first) <= number and (last == "TARGET_NEWEST" or number <= int(last))
+
+
 def latencies(architecture):
     """kind -> cycles, memory as GlobalLoad:L1 and Bytes:L2 and their like; nothing where there is no model."""
-    if not TIMING.is_dir():
+    if not TABLES.is_dir():
         return {}
     number = int(re.sub(r"\D", "", architecture))
-    found = {kind: float(cycles) for kind, first, last, cycles, _ in rows((TIMING / "latencies.def").read_text(encoding="utf-8"), "TIMING_LATENCY")
-             if int(first) <= number <= int(last)}
-    memory = rows((TIMING / "memory.def").read_text(encoding="utf-8"), "TIMING_MEMORY")
+    found = {kind: float(cycles) for kind, first, last, cycles, _ in rows((TABLES / "latencies.def").read_text(encoding="utf-8"), "TARGET_LATENCY")
+             if includes(first, last, number)}
+    memory = rows((TABLES / "memory.def").read_text(encoding="utf-8"), "TARGET_MEMORY")
     known = max((int(row[0]) for row in memory if int(row[0]) <= number), default=0)
     found.update({f"GlobalLoad:{row[1]}": float(row[2]) for row in memory if int(row[0]) == known})
     found.update({f"Bytes:{row[1]}": float(row[4]) for row in memory if int(row[0]) == known})
@@ -82,10 +86,10 @@ def latencies(architecture):
 
 def uses(architecture):
     """kind -> unit -> cycles."""
-    if not TIMING.is_dir():
+    if not TABLES.is_dir():
         return {}
     number, found = int(re.sub(r"\D", "", architecture)), {}
-    for kind, first, last, unit, cycles, _ in rows((TIMING / "uses.def").read_text(encoding="utf-8"), "TIMING_USE"):
-        if int(first) <= number <= int(last):
+    for kind, first, last, unit, cycles, _ in rows((TABLES / "uses.def").read_text(encoding="utf-8"), "TARGET_USE"):
+        if includes(first, last, number):
             found.setdefault(kind, {})[unit] = float(cycles)
     return found

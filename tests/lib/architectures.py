@@ -1,11 +1,11 @@
-"""What an SM of each architecture holds, as src/analysis/machine/architectures.def says."""
+"""What an SM of each architecture holds, as src/target/targets.def says."""
 import re
 from pathlib import Path
 
-TABLE = Path(__file__).resolve().parents[2] / "src/analysis/machine/architectures.def"
+TABLE = Path(__file__).resolve().parents[2] / "src/target/targets.def"
 
 
 def warps_and_blocks():
     """number of the architecture -> (warps, blocks)"""
-    found = re.findall(r"^PTX_ARCHITECTURE\((\d+), (\d+), (\d+),", TABLE.read_text(), re.M)
+    found = re.findall(r"^TARGET\((\d+), \d+, \d+, (\d+), (\d+),", TABLE.read_text(), re.M)
     return {int(number): (int(warps), int(blocks)) for number, warps, blocks in found}

@@ -31,7 +31,7 @@ FunctionMeasures kernel(std::string name, uint64_t spills = 0, uint32_t warps = 
 }
 
 // With so many cycles wherever data lies.
-FunctionMeasures timed(std::string name, double cycles, std::string model = timing::digestOf(timing::Machine(80))) {
+FunctionMeasures timed(std::string name, double cycles, std::string model = timing::digestOf(target::Machine(80))) {
   FunctionMeasures f = kernel(std::move(name));
   f.time = ModelledTime{std::move(model), {cycles, cycles, cycles}, {.written = 4, .instructions = 9}, {}};
   f.time->inner.push_back({8, {1.5, 2.25, 3}, {.read = 4, .computed = 1, .instructions = 5}});
@@ -98,28 +98,6 @@ TEST_CASE("diff: targets in PTX") {
   CHECK(targetWords("//").empty());
   CHECK(targetWords(".target").empty());
   CHECK(targetWords("nothing of the kind").empty());
-}
-
-TEST_CASE("diff: which architectures run code of a target") {
-  CHECK(runsOn("sm_80", "sm_90a"));
-  CHECK(runsOn("sm_80", "sm_80"));
-  CHECK(!runsOn("sm_90", "sm_80"));
-  CHECK(runsOn("sm_90a", "sm_90a"));
-  CHECK(!runsOn("sm_90a", "sm_90"));
-  CHECK(!runsOn("sm_90a", "sm_100a"));
-  CHECK(runsOn("sm_100f", "sm_103a"));
-  CHECK(runsOn("sm_100f", "sm_103f"));
-  CHECK(runsOn("sm_100f", "sm_103"));
-  CHECK(runsOn("sm_100f", "sm_107a"));
-  CHECK(runsOn("sm_103f", "sm_107"));
-  CHECK(!runsOn("sm_107f", "sm_103"));
-  CHECK(!runsOn("sm_100f", "sm_101"));
-  CHECK(!runsOn("sm_100f", "sm_110"));
-  CHECK(!runsOn("sm_100f", "sm_120f"));
-  CHECK(runsOn("sm_120f", "sm_121"));
-  CHECK(!runsOn("sm_103f", "sm_100f"));
-  CHECK(!runsOn("sm_100f", "sm_120f"));
-  CHECK(runsOn("", "sm_80"));  // for ptxas to say
 }
 
 TEST_CASE("diff: stems of file names") {
@@ -306,7 +284,7 @@ TEST_CASE("diff: modelled cycles are limited, and come back from baselines of th
   REQUIRE(readBaseline(written, back, error));
   CHECK(back.units.at(0).measures.functions.at(0) == timed("k", 1000));
   // Another model knows other things; its figures may have other fields.
-  const std::string digest = timing::digestOf(timing::Machine(80));
+  const std::string digest = timing::digestOf(target::Machine(80));
   std::string other = written;
   other.replace(other.find(digest), digest.size(), "00000000");
   for (const bool hasOtherFields : {false, true}) {

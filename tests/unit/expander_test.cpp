@@ -1,4 +1,4 @@
-// The instructions that compute an expression, and their price: passes/util/expander.h.
+// The instructions that compute an expression, and their cost: passes/util/expander.h.
 #include "lsr_support.h"
 
 using namespace ptxopt;
@@ -23,11 +23,11 @@ TEST_CASE("expander: what a register holds is read, and a constant away from tha
   Expander expander(k.f, k.context);
   const ExpansionPlace end = k.endOf(0);
   const ExprId sum = k.written("%rd3");
-  CHECK(expander.price(sum, end) == 0);
+  CHECK(expander.cost(sum, end) == 0);
   CHECK(expander.emit(sum, end) == k.reg("%rd3"));
   CHECK(expander.inserted() == 0);
   const ExprId near = k.expressions().addConstant(sum, 24);
-  CHECK(expander.price(near, end) == 2);
+  CHECK(expander.cost(near, end) == 2);
   const RegId made = expander.emit(near, end);
   CHECK(k.made() == Lines{"add.s64 %b64_0, %rd3, 24;"});
   CHECK(expander.emit(near, end) == made);  // once for a place
@@ -47,8 +47,8 @@ TEST_CASE("expander: constants of the launch are read again, other values from e
   Expander expander(k.f, k.context);
   const ExpansionPlace end = k.endOf(0);
   const ExprId n = k.written("%r2"), sum = k.written("%r3");
-  CHECK(expander.price(n, end) == 1);
-  CHECK(expander.price(sum, end) == 2);
+  CHECK(expander.cost(n, end) == 1);
+  CHECK(expander.cost(sum, end) == 2);
   expander.emit(sum, end);
   CHECK(k.made() == Lines{"ld.param.u32 %b32_0, [n];", "add.s32 %b32_1, %b32_0, %r1;"});
 
@@ -57,9 +57,9 @@ TEST_CASE("expander: constants of the launch are read again, other values from e
       "ld.global.u32 %r2, [%rd1];\nst.global.u32 [%rd1+4], %r2;\nL1:\nret;\n");
   Expander other(loads.f, loads.context);
   const ExprId loaded = loads.written("%r2");
-  CHECK(other.price(loaded, loads.endOf(0)) == kImpossible);
-  CHECK(other.price(loads.expressions().addConstant(loaded, 1), loads.endOf(0)) == kImpossible);
-  CHECK(other.price(loaded, loads.endOf(1)) == 0);
+  CHECK(other.cost(loaded, loads.endOf(0)) == kImpossible);
+  CHECK(other.cost(loads.expressions().addConstant(loaded, 1), loads.endOf(0)) == kImpossible);
+  CHECK(other.cost(loaded, loads.endOf(1)) == 0);
   // A minimum is only read where a register holds it.
   const ExprId least =
       loads.expressions().minMax(ExprKind::UnsignedMin, loads.written("%r1"), loads.expressions().constant(7, 32));
@@ -72,7 +72,7 @@ TEST_CASE("expander: computed anew a sum ends with its products") {
   const ExpansionPlace end = k.endOf(0);
   const ExprId sum = k.expressions().addConstant(k.written("%rd3"), 16);
   CHECK(expander.endsWide(sum));
-  CHECK(expander.priceAnew(sum, end) == 3);
+  CHECK(expander.costAnew(sum, end) == 3);
   expander.emitAnew(sum, end);
   CHECK(k.made() == Lines{"add.s64 %b64_0, %rd1, 16;", "mul.wide.s32 %b64_wide0, %r1, 8;",
                           "add.s64 %b64_1, %b64_0, %b64_wide0;"});
@@ -97,7 +97,7 @@ TEST_CASE("expander: factors are shifts, products and a negation") {
   const ExpansionPlace end = k.endOf(0);
   ScevExpressions& e = k.expressions();
   const ExprId tid = k.written("%r1");
-  CHECK(expander.price(e.scale(tid, 8), end) == 1);
+  CHECK(expander.cost(e.scale(tid, 8), end) == 1);
   expander.emit(e.scale(tid, 8), end);
   expander.emit(e.scale(tid, 12), end);
   expander.emit(e.negate(tid), end);

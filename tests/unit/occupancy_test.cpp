@@ -1,29 +1,36 @@
 // Occupancy by hand, the steps against every register count, and what is read of a kernel.
-#include "analysis/machine/occupancy.h"
+#include "target/occupancy.h"
 
 #include "analysis/machine/kernel_needs.h"
 #include "support.h"
 
 using namespace ptxopt;
+using namespace ptxopt::target;
 using namespace ptxopt::testing;
 
+namespace {
+
+const Limits* limitsOf(const char* name) { return Target(name).limits(); }
+
+}  // namespace
+
 TEST_CASE("architectures by the names of targets") {
-  REQUIRE(architecture("sm_90a") != nullptr);
-  CHECK(architecture("sm_90a")->number == 90);
-  CHECK(architecture("sm_100f")->number == 100);
-  CHECK(architecture("compute_75")->number == 75);
-  CHECK(architecture("sm_121")->number == 121);
+  REQUIRE(limitsOf("sm_90a") != nullptr);
+  CHECK(limitsOf("sm_90a")->number == 90);
+  CHECK(limitsOf("sm_100f")->number == 100);
+  CHECK(limitsOf("compute_75")->number == 75);
+  CHECK(limitsOf("sm_121")->number == 121);
   for (const char* target : {"sm_101a", "sm_103", "sm_103a", "sm_103f", "sm_107", "sm_107a", "sm_107f", "sm_110",
                              "sm_110a", "sm_110f", "sm_120f", "sm_121a", "sm_121f"})
-    CHECK(architecture(target) != nullptr);
+    CHECK(limitsOf(target) != nullptr);
   for (const char* bad : {"", "sm", "sm_", "sm_70", "sm_102", "sm_90x", "sm_9", "gfx_90", "90"}) {
     CAPTURE(bad);
-    CHECK(architecture(bad) == nullptr);
+    CHECK(limitsOf(bad) == nullptr);
   }
 }
 
 TEST_CASE("occupancy by hand") {
-  const Architecture& a = *architecture("sm_80");
+  const Limits& a = *limitsOf("sm_80");
   // 64 warps, 8 a block: 8 blocks fit as long as a warp takes no more than 65536 / 64 registers.
   const Occupancy full = occupancy(a, {32, 256, 0, 1});
   CHECK(full.blocks == 8);
@@ -44,13 +51,13 @@ TEST_CASE("occupancy by hand") {
   CHECK(occupancy(a, {16, 32, 0, 0}).blocks == 32);
   CHECK(occupancy(a, {16, 32, 0, 0}).isLimitedBy(Resource::Blocks));
   // A pool of barriers holds blocks back from sm_90 on.
-  CHECK(occupancy(*architecture("sm_90"), {16, 32, 0, 4}).blocks == 16);
-  CHECK(occupancy(*architecture("sm_90"), {16, 32, 0, 4}).isLimitedBy(Resource::Barriers));
+  CHECK(occupancy(*limitsOf("sm_90"), {16, 32, 0, 4}).blocks == 16);
+  CHECK(occupancy(*limitsOf("sm_90"), {16, 32, 0, 4}).isLimitedBy(Resource::Barriers));
   CHECK(occupancy(a, {16, 32, 0, 4}).blocks == 32);
 }
 
 TEST_CASE("blocks that cannot run") {
-  const Architecture& a = *architecture("sm_80");
+  const Limits& a = *limitsOf("sm_80");
   CHECK(occupancy(a, {32, 0, 0, 1}).blocks == 0);
   CHECK(occupancy(a, {32, 1025, 0, 1}).blocks == 0);
   CHECK(occupancy(a, {65, 1024, 0, 1}).blocks == 0);  // 72 times 1024 are more than there are
@@ -62,13 +69,13 @@ TEST_CASE("blocks that cannot run") {
 }
 
 TEST_CASE("steps, the next one up and the next cliff") {
-  const Architecture& a80 = *architecture("sm_80");
+  const Limits& a80 = *limitsOf("sm_80");
   CHECK(nextStepUp(a80, {40, 256, 0, 1}) == 32);
   CHECK(nextCliff(a80, {40, 256, 0, 1}) == 41);
   CHECK_FALSE(nextStepUp(a80, {32, 256, 0, 1}).has_value());
   CHECK(nextCliff(a80, {32, 256, 0, 1}) == 33);
   CHECK_FALSE(nextCliff(a80, {255, 256, 0, 1}).has_value());
-  for (const Architecture& a : architectures())
+  for (const Limits& a : targets())
     for (const uint32_t threads : {32u, 160u, 256u, 1024u})
       for (const uint64_t shared : {0u, 20000u}) {
         const std::vector<OccupancyStep> steps = occupancySteps(a, {0, threads, shared, 1});
@@ -136,7 +143,7 @@ TEST_CASE("what a kernel needs does not change with what becomes of the function
 TEST_CASE("the dump of occupancy") {
   const Parsed p(kHeader + ".visible .entry k()\n.maxntid 256\n{\n\tbar.sync 0;\n\tret;\n}\n");
   CHECK(
-      dumpOccupancy(*p, p.function(), *architecture("sm_90a"), 40) ==
+      dumpOccupancy(*p, p.function(), *limitsOf("sm_90a"), 40) ==
       "occupancy of k (estimate) on sm_90: 40 registers a thread, 0 bytes of shared memory, 1 barrier\n"
       "  256 threads a block (estimate): 6 blocks, 48 of 64 warps, held back by registers; more with 32 registers; "
       "fewer from 41 registers\n");

@@ -1,5 +1,5 @@
 // Occupancy against the toolkit's own header, where that is installed, over a dense grid of inputs.
-#include "analysis/machine/occupancy.h"
+#include "target/occupancy.h"
 
 #include <doctest/doctest.h>
 
@@ -14,19 +14,20 @@
 #pragma GCC diagnostic pop
 
 using namespace ptxopt;
+using namespace ptxopt::target;
 
 namespace {
 
 // The header works out blocks, units and barriers from the number; the rest it is told by the driver, here by us.
-Occupancy toolkitAnswer(const Architecture& a, const BlockNeeds& block) {
+Occupancy toolkitAnswer(const Limits& a, const BlockNeeds& block) {
   cudaOccDeviceProp device;
   device.computeMajor = static_cast<int>(a.number / 10);
   device.computeMinor = static_cast<int>(a.number % 10);
-  device.maxThreadsPerBlock = Architecture::kMostThreadsPerBlock;
+  device.maxThreadsPerBlock = Limits::kMostThreadsPerBlock;
   device.maxThreadsPerMultiprocessor = static_cast<int>(a.mostThreads());
-  device.regsPerBlock = Architecture::kRegisters;
-  device.regsPerMultiprocessor = Architecture::kRegisters;
-  device.warpSize = Architecture::kThreadsPerWarp;
+  device.regsPerBlock = Limits::kRegisters;
+  device.regsPerMultiprocessor = Limits::kRegisters;
+  device.warpSize = Limits::kThreadsPerWarp;
   device.sharedMemPerBlock = 48 * 1024;
   device.sharedMemPerMultiprocessor = a.sharedBytes;
   device.sharedMemPerBlockOptin = a.mostSharedBytesPerBlock();
@@ -53,19 +54,19 @@ Occupancy toolkitAnswer(const Architecture& a, const BlockNeeds& block) {
 }
 
 // That of CUDA 13.5 has sm_107, and half the barriers for sm_103; that of 13.2 has neither.
-bool isInHeader(const Architecture& a) {
+bool isInHeader(const Limits& a) {
   cudaOccDeviceProp device;
   device.computeMajor = 10;
   device.computeMinor = 7;
   int blocks = 0;
   const bool isNew = cudaOccMaxBlocksPerMultiprocessor(&blocks, &device) == CUDA_OCC_SUCCESS &&
-                     blocks == static_cast<int>(architecture("sm_107")->mostBlocks);
+                     blocks == static_cast<int>(Target("sm_107").limits()->mostBlocks);
   return isNew || (a.number != 103 && a.number != 107);
 }
 
 uint64_t compared = 0;
 
-void compare(const Architecture& a, const BlockNeeds& block) {
+void compare(const Limits& a, const BlockNeeds& block) {
   ++compared;
   const Occupancy ours = occupancy(a, block), theirs = toolkitAnswer(a, block);
   if (ours == theirs) return;
@@ -82,9 +83,9 @@ void compare(const Architecture& a, const BlockNeeds& block) {
 }  // namespace
 
 TEST_CASE("occupancy agrees with cuda_occupancy.h") {
-  for (const Architecture& a : architectures()) {
+  for (const Limits& a : targets()) {
     if (!isInHeader(a)) continue;
-    for (uint32_t registers = 0; registers <= Architecture::kMostRegistersPerThread; ++registers)
+    for (uint32_t registers = 0; registers <= Limits::kMostRegistersPerThread; ++registers)
       for (uint32_t threads = 1; threads <= 1056; threads += threads % 32 == 1 ? 31 : 1)
         compare(a, {registers, threads, 3000, 1});
     for (uint64_t bytes = 0; bytes <= a.sharedBytes; bytes += 251)

@@ -6,19 +6,21 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "sass/decode.h"
-#include "timing/machine.h"
+#include "target/machine.h"
 #include "timing/operation.h"
 
 using namespace ptxopt;
 using namespace ptxopt::timing;
+using namespace ptxopt::target;
 
 namespace {
 
 constexpr Kind kAllKinds[] = {
-#define TIMING_KIND(name, text) Kind::name,
-#include "timing/kinds.def"
+#define TARGET_KIND(name, text) Kind::name,
+#include "target/kinds.def"
 };
 
 struct Row {
@@ -29,12 +31,20 @@ struct Row {
 };
 
 const Row kRows[] = {
-#define TIMING_USE(kind, first, last, unit, cycles, source) \
+#define TARGET_USE(kind, first, last, unit, cycles, source) \
   {"uses", #kind " " #unit, first, last, cycles, Source::source},
-#include "timing/uses.def"
-#define TIMING_LATENCY(kind, first, last, cycles, source) {"latencies", #kind, first, last, cycles, Source::source},
-#include "timing/latencies.def"
+#include "target/uses.def"
+#define TARGET_LATENCY(kind, first, last, cycles, source) {"latencies", #kind, first, last, cycles, Source::source},
+#include "target/latencies.def"
 };
+
+// The numbers of the targets that have figures of their own.
+std::vector<uint32_t> withFigures() {
+  std::vector<uint32_t> numbers;
+  for (const Limits& target : targets())
+    if (target.figures == target.number) numbers.push_back(target.number);
+  return numbers;
+}
 
 // The instruction of each encoding of an architecture, with all other bits 0.
 template <typename F>
@@ -50,7 +60,7 @@ void forEachEncoding(uint32_t architecture, F&& f) {
 }  // namespace
 
 TEST_CASE("timing: every kind has uses and a latency on every architecture") {
-  for (const uint32_t architecture : Machine::architectures()) {
+  for (const uint32_t architecture : withFigures()) {
     CAPTURE(architecture);
     const Machine machine(architecture);
     CHECK(machine.figuresOf() == architecture);
@@ -87,7 +97,7 @@ TEST_CASE("timing: no two rows have a figure for the same architecture, and none
     CAPTURE(row.key);
     CHECK(row.first <= row.last);
     bool coversOne = false;
-    for (const uint32_t architecture : Machine::architectures()) {
+    for (const uint32_t architecture : withFigures()) {
       if (architecture < row.first || row.last < architecture) continue;
       coversOne = true;
       CAPTURE(architecture);
@@ -98,7 +108,7 @@ TEST_CASE("timing: no two rows have a figure for the same architecture, and none
   for (const auto& [key, architectures] : covered) {
     if (std::get<0>(key) != "latencies") continue;
     CAPTURE(std::get<1>(key));
-    CHECK(architectures.size() == Machine::architectures().size());
+    CHECK(architectures.size() == withFigures().size());
   }
 }
 
@@ -106,37 +116,37 @@ TEST_CASE("timing: every source of sources.def is used, and says what it is") {
   std::set<Source> used;
   for (const Row& row : kRows) used.insert(row.source);
   const std::set<Source> memory = {
-#define TIMING_MEMORY(architecture, scenario, latency, latencySource, bytes, bytesSource) \
+#define TARGET_MEMORY(architecture, scenario, latency, latencySource, bytes, bytesSource) \
   Source::latencySource, Source::bytesSource,
-#include "timing/memory.def"
+#include "target/memory.def"
   };
   used.insert(memory.begin(), memory.end());
   std::size_t sources = 0;
-#define TIMING_SOURCE(id, text)     \
+#define TARGET_SOURCE(id, text)     \
   ++sources;                        \
   CAPTURE(idOf(Source::id));        \
   CHECK(used.contains(Source::id)); \
   CHECK_FALSE(textOf(Source::id).empty());
-#include "timing/sources.def"
+#include "target/sources.def"
   CHECK(sources >= 20);
 }
 
-TEST_CASE("timing: an architecture without figures has those of the newest before it") {
+TEST_CASE("timing: a target without figures has those of the one that its row names, or of the newest before it") {
   CHECK(Machine(70).figuresOf() == 75);
   CHECK(Machine(87).figuresOf() == 86);
   CHECK(Machine(88).figuresOf() == 86);
-  CHECK(Machine(101).figuresOf() == 100);
+  CHECK(Machine(101).figuresOf() == 110);
   CHECK(Machine(999).figuresOf() == 121);
 }
 
 TEST_CASE("timing: every opcode of every architecture has a kind, and takes a unit unless it does nothing") {
-  for (const uint32_t architecture : Machine::architectures()) {
+  for (const uint32_t architecture : withFigures()) {
     CAPTURE(architecture);
     const Machine machine(architecture);
     std::set<Kind> kinds;
     forEachEncoding(architecture, [&](sass::Word word, const sass::Instruction& i) {
       CAPTURE(sass::mnemonicOf(i.opcode));
-      const Operation operation = operationOf(word, i, architecture);
+      const Operation operation = operationOf(word, i, Target(architecture));
       kinds.insert(operation.kind);
       CHECK(operation.repeats >= 1);
       CHECK((operation.space == Space::None) == !(operation.reads || operation.writes));
@@ -151,10 +161,10 @@ TEST_CASE("timing: every opcode of every architecture has a kind, and takes a un
 
 TEST_CASE("timing: every kind but those of forms is that of an opcode") {
   std::set<Kind> kinds;
-  for (const uint32_t architecture : Machine::architectures())
+  for (const uint32_t architecture : withFigures())
     forEachEncoding(architecture, [&](sass::Word word, const sass::Instruction& i) {
       for (const uint64_t high : {uint64_t{0}, ~uint64_t{0} << 9 & ~(uint64_t{1} << 27)})
-        kinds.insert(operationOf({word.low, word.high | (high & 0x00ffffffff)}, i, architecture).kind);
+        kinds.insert(operationOf({word.low, word.high | (high & 0x00ffffffff)}, i, Target(architecture)).kind);
     });
   CHECK(kinds.size() >= 70);
 }

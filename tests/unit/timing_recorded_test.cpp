@@ -17,13 +17,13 @@ using namespace ptxopt::timing;
 namespace {
 
 constexpr const char* kKinds[] = {
-#define TIMING_KIND(name, text) #name,
-#include "timing/kinds.def"
+#define TARGET_KIND(name, text) #name,
+#include "target/kinds.def"
 };
 
 std::string decoded(sass::Word word, const sass::Decoder& decoder, uint32_t architecture) {
   const sass::Instruction i = decoder.decode(word, 0);
-  const Operation operation = operationOf(word, i, architecture);
+  const Operation operation = operationOf(word, i, target::Target(architecture));
   std::string wait = "-";
   if (const auto counted = countedWaitOf(word, i))
     wait = fmt::format("{}:{}:{}", counted->scoreboard, counted->count, counted->empty);

@@ -118,11 +118,11 @@ class Collector {
   std::vector<const Function*> work_, seen_;
 };
 
-std::string limits(const Occupancy& o) {
+std::string limits(const target::Occupancy& o) {
   std::string text;
-  for (std::size_t r = 0; r < kResources; ++r)
-    if (o.isLimitedBy(static_cast<Resource>(r)))
-      text += fmt::format("{}{}", text.empty() ? "" : ", ", name(static_cast<Resource>(r)));
+  for (std::size_t r = 0; r < target::kResources; ++r)
+    if (o.isLimitedBy(static_cast<target::Resource>(r)))
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", name(static_cast<target::Resource>(r)));
   return text;
 }
 
@@ -141,7 +141,8 @@ KernelNeeds kernelNeeds(const Module& module, const Function& kernel, const Modu
   return Collector(module, called).run(kernel);
 }
 
-std::string dumpOccupancy(const Module& module, const Function& kernel, const Architecture& a, uint32_t registers) {
+std::string dumpOccupancy(const Module& module, const Function& kernel, const target::Limits& a,
+                          uint32_t registers) {
   const KernelNeeds needs = kernelNeeds(module, kernel);
   std::string text = fmt::format(
       "occupancy of {} (estimate) on sm_{}: {} registers a thread, {} bytes of shared memory{}, {} {}\n",
@@ -151,8 +152,8 @@ std::string dumpOccupancy(const Module& module, const Function& kernel, const Ar
   std::vector<uint32_t> sizes{32, 64, 128, 256, 512, 1024};
   if (needs.threads) sizes = {*needs.threads};
   for (const uint32_t threads : sizes) {
-    const BlockNeeds block{registers, threads, needs.sharedBytes, needs.barriers};
-    const Occupancy o = occupancy(a, block);
+    const target::BlockNeeds block{registers, threads, needs.sharedBytes, needs.barriers};
+    const target::Occupancy o = occupancy(a, block);
     text += fmt::format("  {} threads a block (estimate): {} blocks, {} of {} warps, held back by {}", threads,
                         o.blocks, o.warps, o.mostWarps, limits(o));
     if (const auto up = nextStepUp(a, block)) text += fmt::format("; more with {} registers", *up);

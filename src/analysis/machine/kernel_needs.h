@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/machine/occupancy.h"
 #include "ir/module.h"
+#include "target/occupancy.h"
 
 namespace ptxopt {
 
@@ -25,7 +25,7 @@ struct KernelNeeds {
   bool dynamicShared = false;  // an `extern` variable is mentioned
   uint32_t barriers = 0;
 
-  BlockNeeds block(uint32_t registers) const {
+  target::BlockNeeds block(uint32_t registers) const {
     return {registers, threads.value_or(kUsualThreads), sharedBytes, barriers};
   }
 };
@@ -51,6 +51,7 @@ KernelNeeds kernelNeeds(const Module& module, const Function& kernel, const Modu
 
 // The occupancy of a kernel in stable text, for one block size if the PTX gives it and for several otherwise.
 // `registers`: an estimate of what ptxas will give it.
-std::string dumpOccupancy(const Module& module, const Function& kernel, const Architecture& a, uint32_t registers);
+std::string dumpOccupancy(const Module& module, const Function& kernel, const target::Limits& a,
+                          uint32_t registers);
 
 }  // namespace ptxopt

@@ -4,14 +4,14 @@
 #include <optional>
 #include <utility>
 
-#include "analysis/machine/occupancy.h"
 #include "ir/opcode_predicates.h"
+#include "target/occupancy.h"
 
 namespace ptxopt {
 namespace {
 
-using timing::Kind;
-using timing::Unit;
+using target::Kind;
+using target::Unit;
 
 // What machine_work.def tells types apart by.
 enum class TypeClass : uint8_t { Any, Pred, Int, Int64, F16, F32, F64 };
@@ -37,8 +37,8 @@ struct WorkRow {
   double count;
 };
 constexpr WorkRow kWork[] = {
-#define PTX_WORK(op, half, type, kind, count) {Op::op, ProductHalf::half, TypeClass::type, Kind::kind, count},
-#include "analysis/machine/machine_work.def"
+#define TARGET_WORK(op, half, type, kind, count) {Op::op, ProductHalf::half, TypeClass::type, Kind::kind, count},
+#include "target/machine_work.def"
 };
 
 struct CallRow {
@@ -46,9 +46,9 @@ struct CallRow {
   double count;
 };
 constexpr CallRow kCallWork[] = {
-#define PTX_WORK(op, half, type, kind, count)
-#define PTX_WORK_OF_CALL(kind, count) {Kind::kind, count},
-#include "analysis/machine/machine_work.def"
+#define TARGET_WORK(op, half, type, kind, count)
+#define TARGET_WORK_OF_CALL(kind, count) {Kind::kind, count},
+#include "target/machine_work.def"
 };
 
 // Rows of an operation stand together by their first: by Op, from kWork.
@@ -76,7 +76,7 @@ bool isLogic(const OpcodeForm& form) {
 }  // namespace
 
 LoopUnits::LoopUnits(const Module& module, const Function& f, const Cfg& cfg, const DominatorTree& dominators,
-                     const Loops& loops, const timing::Machine& machine)
+                     const Loops& loops, const target::Machine& machine)
     : module_(module),
       f_(f),
       cfg_(cfg),
@@ -218,7 +218,7 @@ bool LoopUnits::isOnlyAdded(InstrId id) const {
 
 void LoopUnits::addKind(Kind kind, double times, UnitCycles& to) const {
   if (kind == Kind::Nothing) return;
-  for (const timing::Use& use : machine_.uses(kind)) to[use.unit] += use.cycles * times;
+  for (const target::Use& use : machine_.uses(kind)) to[use.unit] += use.cycles * times;
 }
 
 // An access of each thread of a warp to neighbours.
@@ -235,7 +235,7 @@ void LoopUnits::countMemory(InstrId id, double share, UnitCycles& to) {
     kind = reads ? Kind::LocalLoad : Kind::LocalStore;
   else if (reads && writes)
     kind = Kind::GlobalAtomic;
-  for (const timing::Use& use : machine_.uses(kind))
+  for (const target::Use& use : machine_.uses(kind))
     to[use.unit] += use.cycles * (use.unit == Unit::Issue ? share : portions);
   if (isGlobalOrGeneric(form.space)) to.bytes += bytes * 32 * share;
 }
@@ -318,14 +318,8 @@ UnitCycles LoopUnits::count(LoopId l, bool hasInner) {
   for (const InstrId id : body_)
     if (!isInvariant_[id.value] && !isFused_[id.value] && !isAbsorbed_[id.value])
       count(id, share(cfg_.blockOf(id)), all);
-  all.bandwidth = all.bytes / machine_.memory(timing::Scenario::L1).bytesPerCycle * Architecture::kParts;
+  all.bandwidth = all.bytes / machine_.memory(target::Scenario::L1).bytesPerCycle * target::Limits::kParts;
   return all;
-}
-
-const timing::Machine& machineFor(uint32_t number) {
-  static thread_local std::optional<std::pair<uint32_t, timing::Machine>> last;
-  if (!last || last->first != number) last.emplace(number, timing::Machine(number));
-  return last->second;
 }
 
 }  // namespace ptxopt

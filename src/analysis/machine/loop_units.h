@@ -2,7 +2,7 @@
 // different units. A pass of PTX cannot know more: ptxas decides what of it becomes.
 //
 // Instructions become kinds of machine instructions (machine_work.def), which take units for as long as the model of time says
-// (timing/uses.def). What several become together counts once: a product and the sum that reads it (IMAD, FFMA, IMAD.WIDE), a
+// (target/uses.def). What several become together counts once: a product and the sum that reads it (IMAD, FFMA, IMAD.WIDE), a
 // shift and a sum (LEA), two sums (IADD3), two bit operations (LOP3). What does not vary in the loop, ptxas moves out of it.
 // Of two ways that meet again each counts half, as in the model; what a branch only skips counts.
 // Sums of two registers ptxas computes on the ALU or on the FMA unit, more or less where there is room; they are counted apart
@@ -17,34 +17,30 @@
 #include "analysis/dataflow/dominators.h"
 #include "analysis/dataflow/loops.h"
 #include "ir/module.h"
-#include "timing/machine.h"
+#include "target/machine.h"
 
 namespace ptxopt {
 
 struct UnitCycles {
-  std::array<double, timing::kUnits> cycles{};
+  std::array<double, target::kUnits> cycles{};
   double either = 0;     // of ALU or FMA, in cycles of the ALU; in neither of the two
   double bytes = 0;      // of global memory, of a warp
   double bandwidth = 0;  // cycles that these take where they lie in L1
 
-  double operator[](timing::Unit u) const { return cycles[static_cast<std::size_t>(u)]; }
-  double& operator[](timing::Unit u) { return cycles[static_cast<std::size_t>(u)]; }
+  double operator[](target::Unit u) const { return cycles[static_cast<std::size_t>(u)]; }
+  double& operator[](target::Unit u) { return cycles[static_cast<std::size_t>(u)]; }
 
   // What takes longest where data lies in L1, with so much more on the ALU.
   double longest(double onAlu) const {
-    return std::max({bandwidth, (*this)[timing::Unit::Alu] + onAlu, *std::ranges::max_element(cycles)});
+    return std::max({bandwidth, (*this)[target::Unit::Alu] + onAlu, *std::ranges::max_element(cycles)});
   }
 };
-
-// The figures of an architecture. They take as long to put together as a small function to look at, and hardly ever is there
-// another one: the last of each thread is kept.
-const timing::Machine& machineFor(uint32_t number);
 
 class LoopUnits {
  public:
   // All must live as long as this.
   LoopUnits(const Module& module, const Function& f, const Cfg& cfg, const DominatorTree& dominators,
-            const Loops& loops, const timing::Machine& machine);
+            const Loops& loops, const target::Machine& machine);
 
   UnitCycles of(LoopId l);
   // ... without the loops in it.
@@ -76,7 +72,7 @@ class LoopUnits {
   bool varies(RegId r) const { return varyingIn_[r.value] == loop_; }
   void count(InstrId id, double share, UnitCycles& to);
   void countMemory(InstrId id, double share, UnitCycles& to);
-  void addKind(timing::Kind kind, double times, UnitCycles& to) const;
+  void addKind(target::Kind kind, double times, UnitCycles& to) const;
   bool fuse(InstrId id);
   bool addsProduct(InstrId id) const;
   bool isOnlyAdded(InstrId id) const;
@@ -88,7 +84,7 @@ class LoopUnits {
   const Cfg& cfg_;
   const DominatorTree& dominators_;
   const Loops& loops_;
-  const timing::Machine& machine_;
+  const target::Machine& machine_;
   std::vector<uint32_t> writers_, readers_, sums_;  // by RegId: how many write it, read it, add it to 64 bits
   std::vector<InstrId> definition_;                 // by RegId: of those that one instruction writes
   std::vector<LoopId> varyingIn_;                   // by RegId: the last loop in which it varies

@@ -6,7 +6,7 @@
 
 #include "analysis/machine/eager_schedule.h"
 #include "analysis/machine/fat_point.h"
-#include "analysis/machine/occupancy.h"
+#include "target/occupancy.h"
 
 namespace ptxopt {
 namespace {
@@ -63,7 +63,7 @@ uint32_t fatPoint(const RegisterEstimate& e) {
 
 uint32_t statedRegisterLimit(const Module& module, const Function& f) {
   uint64_t threads = 0, blocks = 1;
-  uint32_t limit = Architecture::kMostRegistersPerThread;
+  uint32_t limit = target::Limits::kMostRegistersPerThread;
   for (const FunctionDirective& d : f.directives) {
     const std::string_view name = module.text(d.name);
     if (d.valueCount == 0) continue;
@@ -74,10 +74,11 @@ uint32_t statedRegisterLimit(const Module& module, const Function& f) {
     for (uint32_t i = 0; i < d.valueCount; ++i) threads *= d.values[i];
   }
   if (threads == 0) return limit;
-  const uint64_t warps = (threads + Architecture::kThreadsPerWarp - 1) / Architecture::kThreadsPerWarp;
-  const uint64_t all = (warps * blocks + Architecture::kParts - 1) / Architecture::kParts * Architecture::kParts;
+  const uint64_t warps = (threads + target::Limits::kThreadsPerWarp - 1) / target::Limits::kThreadsPerWarp;
+  const uint64_t all =
+      (warps * blocks + target::Limits::kParts - 1) / target::Limits::kParts * target::Limits::kParts;
   const uint64_t each =
-      Architecture::kRegisters / (all * Architecture::kThreadsPerWarp) / kRegisterStep * kRegisterStep;
+      target::Limits::kRegisters / (all * target::Limits::kThreadsPerWarp) / kRegisterStep * kRegisterStep;
   return static_cast<uint32_t>(std::min<uint64_t>(limit, std::max<uint64_t>(each, kLeast)));
 }
 

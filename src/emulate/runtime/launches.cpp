@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "analysis/machine/kernel_needs.h"
-#include "analysis/machine/occupancy.h"
 #include "analysis/manager/analyses.h"
 #include "emulate/properties.h"
+#include "target/occupancy.h"
 
 using namespace ptxopt::emulate;
-using ptxopt::Architecture;
 
 namespace {
 
@@ -41,13 +40,13 @@ int blocksOf(const void* function, int threads, size_t dynamicShared) {
   const ptxopt::Module& module = kernel.program().module();
   const ptxopt::Function& f = kernel.program().kernel();
   need(threads > 0, Code::InvalidValue, "a block without threads");
-  const Architecture* const a = ptxopt::architecture("sm_" + std::to_string(s.architecture()));
-  if (a == nullptr || threads > static_cast<int>(Architecture::kMostThreadsPerBlock)) return 0;
+  const target::Limits* const a = target::Target(s.architecture()).limits();
+  if (a == nullptr || threads > static_cast<int>(target::Limits::kMostThreadsPerBlock)) return 0;
   ptxopt::Analyses analyses(module, f);
-  ptxopt::BlockNeeds block = ptxopt::kernelNeeds(module, f).block(analyses.plainRegisters());
+  target::BlockNeeds block = ptxopt::kernelNeeds(module, f).block(analyses.plainRegisters());
   block.threads = static_cast<uint32_t>(threads);
   block.sharedBytes += dynamicShared;
-  return static_cast<int>(ptxopt::occupancy(*a, block).blocks);
+  return static_cast<int>(target::occupancy(*a, block).blocks);
 }
 
 // A cooperative grid has to be there at one time.
@@ -144,7 +143,7 @@ CUDA_API(cudaFuncGetAttributes) int cudaFuncGetAttributes(FunctionAttributes* at
     a.sharedBytes = kernel.program().staticShared();
     a.localBytes = kernel.program().entry().stackBytes;
     a.maxThreadsPerBlock =
-        static_cast<int>(ptxopt::kernelNeeds(module, f).threads.value_or(Architecture::kMostThreadsPerBlock));
+        static_cast<int>(ptxopt::kernelNeeds(module, f).threads.value_or(target::Limits::kMostThreadsPerBlock));
     a.registers = static_cast<int>(analyses.plainRegisters());
     a.ptxVersion = a.binaryVersion = static_cast<int>(s.architecture());
     a.maxDynamicSharedBytes = static_cast<int>(kernel.mostDynamicShared);

@@ -9,7 +9,7 @@
 // Invariants: the new register holds the lower half of what the old one held, wherever that is read: sums, products, shifts to the left and
 //             operations on bits have lower halves that the lower halves of their operands decide. What writes the old register in another way
 //             still does, and a conversion follows it.
-// Targets:    those that add 64 bits in one instruction (prices.def): sm_107, sm_120 and sm_121.
+// Targets:    those that add 64 bits in one instruction (costs.def): sm_107, sm_120 and sm_121.
 // Cost:       linear in the operands.
 // Declines:   by register, where some access to shared memory has an address of 64 bits: upper-half (something reads it), no-arithmetic, no-step (no
 //             pointer moves on that it is computed with: ptxas has a form of access that adds such an offset), stored-through (a
@@ -320,7 +320,7 @@ class DemandedBits {
 }  // namespace
 
 bool demandedBits(Function& f, PassContext& context) {
-  return context.prices().add64 <= 1 && DemandedBits(f, context).run();
+  return context.costs().add64 <= 1 && DemandedBits(f, context).run();
 }
 
 }  // namespace ptxopt

@@ -18,9 +18,9 @@
 #include <algorithm>
 
 #include "analysis/addresses/parameter_memory.h"
-#include "analysis/machine/target_number.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
@@ -83,9 +83,8 @@ Set saidOf(const Module& module, const Function& f) {
   return said;
 }
 
-bool hasNonCoherent(const Module& module, std::string_view architecture) {
-  constexpr uint32_t kFirst = 32;
-  return targetNumber(architecture).value_or(0) >= kFirst &&
+bool hasNonCoherent(const Module& module, const target::Target& target) {
+  return target.has(target::Capability::NonCoherentLoads) &&
          (module.versionMajor > 3 || (module.versionMajor == 3 && module.versionMinor >= 1));
 }
 
@@ -98,7 +97,7 @@ bool readOnlyLoads(Function& f, PassContext& context) {
     context.decline("address-size", "addresses have 32 bits");
     return false;
   }
-  if (!hasNonCoherent(context.module, context.architecture())) {
+  if (!hasNonCoherent(context.module, context.target())) {
     context.decline("target", "no .nc");
     return false;
   }

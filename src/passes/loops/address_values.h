@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "passes/loops/address_costs.h"
 #include "passes/loops/address_operands.h"
 #include "passes/manager/pass.h"
-#include "passes/util/machine_prices.h"
 
 namespace ptxopt {
 

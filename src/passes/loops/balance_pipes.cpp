@@ -8,8 +8,8 @@
 //             32, so that no bit is lost. A number that is never negative, by its range, is extended with zeros, which is an
 //             instruction less.
 // Estimate:   what ptxas may put on either unit counts on none before, and on the ALU after. A loop moves products only if
-//             it gains as much as balanced_targets.def asks for.
-// Targets:    those of balanced_targets.def; all, and all products of innermost loops whatever they gain, by the knob
+//             it gains kLeastGain at least.
+// Targets:    those with busy wide products (capabilities.def); all, and all products of innermost loops whatever they gain, by the knob
 //             balance-pipes-everywhere.
 // Cost:       linear in the loops, n log n in the products of each.
 // Declines:   too-large; by loop: irreducible, not-fma (something else is longest), no-gain; by product: guarded, register-class
@@ -19,40 +19,26 @@
 #include <bit>
 
 #include "analysis/machine/loop_units.h"
-#include "analysis/machine/target_number.h"
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
 
-using timing::Kind;
-using timing::Unit;
+using target::Kind;
+using target::Unit;
 
-constexpr uint32_t kOldest = 75;  // for a target without a number, where all move
-
-// By target, what is gained at least; where there is no row, nothing was found to gain.
-struct BalancedTarget {
-  uint32_t first, last;
-  double leastGain;
-};
-constexpr BalancedTarget kBalancedTargets[] = {
-#define PTX_BALANCED(first, last, leastGain) {first, last, leastGain},
-#include "passes/loops/balanced_targets.def"
-};
-
-const BalancedTarget* balancedTarget(std::string_view architecture) {
-  const auto number = targetNumber(architecture);
-  const auto at = std::ranges::find_if(
-      kBalancedTargets, [&](const BalancedTarget& t) { return number && t.first <= *number && *number <= t.last; });
-  return at == std::end(kBalancedTargets) ? nullptr : at;
-}
+// Of an iteration of a loop, by the estimate. Until sm_80 IMAD.WIDE takes the whole FMA unit for 4 cycles; from sm_86 on half of
+// it, which single precision does not need. Later targets are limited by issue or by the ALU first: on sm_90, sm_100 and sm_120
+// as many loops got worse as better, or nearly.
+constexpr double kLeastGain = 0.03;
 
 class BalancePipes : FunctionPass {
  public:
-  BalancePipes(Function& f, PassContext& context, const timing::Machine& machine, double leastGain)
+  BalancePipes(Function& f, PassContext& context, const target::Machine& machine, double leastGain)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
         machine_(machine),
@@ -113,9 +99,9 @@ class BalancePipes : FunctionPass {
   // What moving a product changes of a round.
   void move(const Product& p, UnitCycles& u) const {
     const double n = p.share;
-    for (const timing::Use& use : machine_.uses(Kind::IntegerMultiplyWide)) u[use.unit] -= use.cycles * p.sums * n;
+    for (const target::Use& use : machine_.uses(Kind::IntegerMultiplyWide)) u[use.unit] -= use.cycles * p.sums * n;
     const auto addKind = [&](Kind kind, double times) {
-      for (const timing::Use& use : machine_.uses(kind)) u[use.unit] += use.cycles * times * n;
+      for (const target::Use& use : machine_.uses(kind)) u[use.unit] += use.cycles * times * n;
     };
     if (p.isSigned) addKind(Kind::Shift, 1);
     addKind(Kind::IntegerAdd, 2 * p.sums);
@@ -170,7 +156,7 @@ class BalancePipes : FunctionPass {
   static constexpr uint64_t kSign = uint64_t{1} << 31;
 
   const Loops& loops_;
-  const timing::Machine& machine_;
+  const target::Machine& machine_;
   const double leastGain_;
   const bool isEverywhere_;
   LoopUnits units_;
@@ -188,13 +174,12 @@ bool hasWideProducts(const Module& module, const Function& f) {
 }  // namespace
 
 bool balancePipes(Function& f, PassContext& context) {
-  const BalancedTarget* const target = balancedTarget(context.architecture());
+  const bool pays = context.target().has(target::Capability::BusyWideProducts);
   const bool isEverywhere = context.knobs[Knob::BalancePipesEverywhere] != 0;
-  if (target == nullptr && !isEverywhere) return false;
+  if (!pays && !isEverywhere) return false;
   if (!hasWideProducts(context.module, f) || !context.hasUsableIntervals()) return false;
   if (context.analyses.loops().size() == 0) return false;
-  const timing::Machine& machine = machineFor(targetNumber(context.architecture()).value_or(kOldest));
-  return BalancePipes(f, context, machine, target != nullptr ? target->leastGain : 0).run();
+  return BalancePipes(f, context, context.target().machine(), pays ? kLeastGain : 0).run();
 }
 
 }  // namespace ptxopt

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/loops/address_costs.h"
 #include "passes/util/insertion_places.h"
-#include "passes/util/machine_prices.h"
 
 namespace ptxopt {
 
@@ -40,14 +40,14 @@ std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::vec
   const bool isShort = e[trip.exact].width == 32 || (trip.most && *trip.most <= UINT32_MAX);
   if (!isShort && !hasWideCarry(t.context.module)) return std::nullopt;
   c.rounds = isShort ? e.truncate(trip.exact, 32) : trip.exact;
-  const unsigned setup = t.expander.price(c.rounds, t.preheader);
+  const unsigned setup = t.expander.cost(c.rounds, t.preheader);
   if (setup == Expander::kImpossible) return std::nullopt;
   c.setup = setup;
-  const MachinePrices& prices = t.context.prices();
-  const double now = info(t.context.module.form(i).type).bits == 64 ? prices.compare64 : 1;
+  const target::Costs& costs = t.context.costs();
+  const double now = info(t.context.module.form(i).type).bits == 64 ? costs.compare64 : 1;
   const double before = cost.needed(replaced);
   replaced.push_back(c.tested);
-  c.gain = before - cost.needed(replaced) + now - (isShort ? prices.carryTest32 : prices.carryTest64);
+  c.gain = before - cost.needed(replaced) + now - (isShort ? costs.carryTest32 : costs.carryTest64);
   if (c.gain <= 0 || c.gain * kRounds < c.setup) return std::nullopt;
   return c;
 }

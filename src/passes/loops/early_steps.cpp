@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "passes/loops/address_costs.h"
 #include "passes/loops/address_edits.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/util/insertion_places.h"
-#include "passes/util/machine_prices.h"
 #include "passes/util/register_scopes.h"
 
 namespace ptxopt {

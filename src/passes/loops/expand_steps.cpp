@@ -10,7 +10,7 @@
 // Left out:   steps that are products of 32-bit numbers, which ptxas adds in one instruction; what ptxas may unroll
 //             (unrolling.h), where constant steps become immediates of the accesses; pointers to shared, constant and local memory,
 //             of which ptxas computes 32 bits only.
-// Targets:    those that add 64 bits in two instructions (prices.def). (Observed on ptxas 13.0 and 13.5: sm_75 to sm_103, sm_110.)
+// Targets:    those that add 64 bits in two instructions (costs.def). (Observed on ptxas 13.0 and 13.5: sm_75 to sm_103, sm_110.)
 // Cost:       linear in the loops, times their depth.
 // Declines:   too-large; by loop: irreducible, unrolled; by step: guarded, other-writes (the loop also writes the pointer elsewhere), product,
 //             varies (the step is written in the loop), space (not global memory), no-access, register-class, carry (the flag is
@@ -20,21 +20,20 @@
 #include <ranges>
 
 #include "analysis/machine/loop_units.h"
-#include "analysis/machine/target_number.h"
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/loops/unrolling.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/unguarded.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
 
-using timing::Kind;
-using timing::Unit;
+using target::Kind;
+using target::Unit;
 
-constexpr uint32_t kOldestTarget = 75;   // for a target without a number
 constexpr uint32_t kMostCarries = 2;     // instructions of a loop with the carry flag: those of a test by lsr
 constexpr double kLeastUnitGain = 0.03;  // of a round, for steps that are products with 1
 
@@ -43,7 +42,7 @@ class StepExpansion : FunctionPass {
   StepExpansion(Function& f, PassContext& context)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
-        machine_(machineFor(targetNumber(context.architecture()).value_or(kOldestTarget))),
+        machine_(context.target().machine()),
         reads_(f.registers.size()),
         stepsOf_(f.registers.size()),
         writes_(f.registers.size()),
@@ -161,9 +160,9 @@ class StepExpansion : FunctionPass {
     std::size_t count = 0;
     for (std::size_t k = 0; k < steps.size(); ++k) {
       // ptxas adds the upper halves on the FMA unit (IMAD.X).
-      for (const timing::Use& use : machine_.uses(Kind::IntegerMultiplyWide)) now[use.unit] -= use.cycles;
-      for (const timing::Use& use : machine_.uses(Kind::IntegerAdd)) now[use.unit] += use.cycles;
-      for (const timing::Use& use : machine_.uses(Kind::IntegerMultiply)) now[use.unit] += use.cycles;
+      for (const target::Use& use : machine_.uses(Kind::IntegerMultiplyWide)) now[use.unit] -= use.cycles;
+      for (const target::Use& use : machine_.uses(Kind::IntegerAdd)) now[use.unit] += use.cycles;
+      for (const target::Use& use : machine_.uses(Kind::IntegerMultiply)) now[use.unit] += use.cycles;
       const double length = now.longest(now.either);
       if (length > limit || (length == limit && count != 0)) continue;
       limit = length;
@@ -298,7 +297,7 @@ class StepExpansion : FunctionPass {
   }
 
   const Loops& loops_;
-  const timing::Machine& machine_;
+  const target::Machine& machine_;
   std::optional<LoopUnits> units_;
   std::vector<uint32_t> reads_;    // by RegId: of the function as it was, less what is erased
   std::vector<RegId> unread_;      // that only what was erased read
@@ -331,7 +330,7 @@ bool hasStep(const Module& module, const Function& f, const Cfg& cfg, const Loop
 }  // namespace
 
 bool expandSteps(Function& f, PassContext& context) {
-  if (context.prices().add64 < 2) return false;
+  if (context.costs().add64 < 2) return false;
   if (!context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
   if (!hasStep(context.module, f, context.analyses.cfg(), context.analyses.loops())) return false;
   return StepExpansion(f, context).run();

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "ir/register_types.h"
+#include "passes/loops/address_costs.h"
 #include "passes/loops/address_edits.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/loops/address_operands.h"
 #include "passes/util/insert_copy.h"
-#include "passes/util/machine_prices.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/unguarded.h"
 

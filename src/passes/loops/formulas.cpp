@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "passes/loops/address_costs.h"
 #include "passes/loops/loop_cost.h"
 #include "passes/util/insertion_places.h"
-#include "passes/util/machine_prices.h"
 
 namespace ptxopt {
 namespace {
@@ -105,15 +105,15 @@ void takeOverTest(FormulaTerms& t, Counter& c) {
   const uint32_t at = tests[0].swapped ? 2 : 1;
   const ExprId last = e.add(c.start, e.truncate(trip.exact, 32));
   c.limit = c.isAhead ? e.addConstant(last, 1) : last;
-  const unsigned price = t.expander.price(c.limit, t.preheader);
-  if (price == Expander::kImpossible || price > 6 || operands.size() != 3 || !operands[at].isRegister()) {
+  const unsigned cost = t.expander.cost(c.limit, t.preheader);
+  if (cost == Expander::kImpossible || cost > 6 || operands.size() != 3 || !operands[at].isRegister()) {
     c.limit = ExprId();
     c.isAhead = false;
     return;
   }
   c.test = tests[0];
   c.tested = i.firstOperand + at;
-  c.setup += price;
+  c.setup += cost;
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ class FormulaMaker {
         t_(t),
         evolution_(t.context.analyses.scalarEvolution()),
         e_(evolution_.expressions()),
-        prices_(pricesOfForms(t.context)),
+        costs_(costsOfForms(t.context)),
         isWide_(group.width == 64),
         isOutside_(group.least < -kMostImmediate || group.most > kMostImmediate),
         isFarApart_(static_cast<uint64_t>(group.most) - static_cast<uint64_t>(group.least) >
@@ -166,20 +166,20 @@ class FormulaMaker {
     pointer.registers = group_.width / 32;
     const bool isConstant = e_.isConstant(group_.step);
     if (isConstant) {
-      pointer.perRound = isWide_ ? prices_.step64 : kRecurrence32;
+      pointer.perRound = isWide_ ? costs_.step64 : kRecurrence32;
       if (!t_.may64 && isWide_) pointer.bad = "64-bit";
       finish(pointer);
     }
     const auto product = isWide_ ? stepProduct(evolution_, group_.step, t_.loop) : std::nullopt;
     if (!product) return;
     if (!isConstant) return addStridePointer(pointer, *product);
-    if (prices_.productStep64 < prices_.step64) addUnitPointer(pointer, *product);
+    if (costs_.productStep64 < costs_.step64) addUnitPointer(pointer, *product);
   }
 
   void addUnitPointer(Formula pointer, const StepProduct& product) {
     pointer.kind = FormulaKind::UnitPointer;
     pointer.product = product;
-    pointer.perRound = prices_.productStep64;
+    pointer.perRound = costs_.productStep64;
     pointer.setup = 1;
     finish(pointer);
   }
@@ -187,13 +187,13 @@ class FormulaMaker {
   void addStridePointer(Formula pointer, const StepProduct& product) {
     pointer.kind = FormulaKind::StridePointer;
     pointer.product = product;
-    pointer.perRound = prices_.productStep64;
-    const unsigned price = t_.steps.price(product, t_.preheader);
-    if (price == Expander::kImpossible || !t_.may64) {
+    pointer.perRound = costs_.productStep64;
+    const unsigned cost = t_.steps.cost(product, t_.preheader);
+    if (cost == Expander::kImpossible || !t_.may64) {
       pointer.bad = t_.may64 ? "base-not-available" : "64-bit";
       all_.push_back(pointer);
     } else {
-      pointer.setup = static_cast<int>(price);
+      pointer.setup = static_cast<int>(cost);
       finish(pointer);
     }
   }
@@ -205,7 +205,7 @@ class FormulaMaker {
     Formula f;
     f.kind = FormulaKind::Index;
     f.index = iv;
-    f.perRound = prices_.wideProduct;
+    f.perRound = costs_.wideProduct;
     if (!findScale(iv.expr, f)) return;
     f.isSigned = evolution_.whyNoWrap(iv.expr, true).has_value();
     if (!f.isSigned && (f.scale < 0 || !evolution_.whyNoWrap(iv.expr, false))) return;
@@ -219,7 +219,7 @@ class FormulaMaker {
     Formula f;
     f.kind = FormulaKind::Index;
     f.counter = number;
-    f.perRound = prices_.wideProduct;
+    f.perRound = costs_.wideProduct;
     if (!findScale(counter.expr, f)) return;
     f.isSigned = counter.isSigned;
     if (!f.isSigned && f.scale < 0) return;
@@ -251,11 +251,11 @@ class FormulaMaker {
                            f.kind == FormulaKind::StridePointer;
     if (isOutside_ && (!isPointer || isFarApart_)) f.bad = "immediate";
     if (isPointer && !canStep_) f.bad = "latch";
-    const unsigned price = t_.expander.price(f.base, t_.preheader);
-    if (price == Expander::kImpossible) {
+    const unsigned cost = t_.expander.cost(f.base, t_.preheader);
+    if (cost == Expander::kImpossible) {
       f.bad = "base-not-available";
     } else {
-      f.setup += static_cast<int>(price);
+      f.setup += static_cast<int>(cost);
       if (t_.filters && f.setup - f.saved > kMostSetup) f.bad = "setup";
     }
     all_.push_back(f);
@@ -265,7 +265,7 @@ class FormulaMaker {
   FormulaTerms& t_;
   ScalarEvolution& evolution_;
   ScevExpressions& e_;
-  const MachinePrices prices_;
+  const target::Costs costs_;
   bool isWide_;
   bool isOutside_;                       // the constant parts of some uses do not fit into immediates
   bool isFarApart_;                      // ... whatever the base is
@@ -291,9 +291,9 @@ void addCounter(ExprId start, FormulaTerms& t, std::vector<Counter>& counters) {
   c.expr = e.recurrence(t.loop, start, e.constant(1, 32));
   c.isSigned = evolution.whyNoWrap(c.expr, true).has_value();
   c.isUnsigned = evolution.whyNoWrap(c.expr, false).has_value();
-  const unsigned startPrice = t.expander.price(start, t.preheader);
-  if ((!c.isSigned && !c.isUnsigned) || startPrice == Expander::kImpossible) return;
-  c.setup = 1 + startPrice;
+  const unsigned startCost = t.expander.cost(start, t.preheader);
+  if ((!c.isSigned && !c.isUnsigned) || startCost == Expander::kImpossible) return;
+  c.setup = 1 + startCost;
   takeOverTest(t, c);
   counters.push_back(c);
 }

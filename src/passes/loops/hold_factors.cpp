@@ -22,9 +22,7 @@
 #include <vector>
 
 #include "analysis/machine/loop_units.h"
-#include "analysis/machine/occupancy.h"
 #include "analysis/machine/register_estimate.h"
-#include "analysis/machine/target_number.h"
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/util/function_pass.h"
@@ -32,11 +30,12 @@
 #include "passes/util/opaque_numbers.h"
 #include "passes/util/parameter_values.h"
 #include "passes/util/unguarded.h"
+#include "target/occupancy.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
 
-constexpr uint32_t kFirstHolding = 75, kLastHolding = 89;
 constexpr std::size_t kMostNumbers = 4;    // of a function: a register each
 constexpr std::size_t kMostSearched = 16;  // products before a loop, with a number
 
@@ -45,7 +44,7 @@ class FactorHolding : FunctionPass {
   FactorHolding(Function& f, PassContext& context)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
-        machine_(machineFor(targetNumber(context.architecture()).value_or(kFirstHolding))),
+        machine_(context.target().machine()),
         definition_(f.registers.size()),
         writes_(f.registers.size()),
         isProduct_(f.registers.size()),
@@ -171,14 +170,15 @@ class FactorHolding : FunctionPass {
     if (!units_) units_.emplace(module_, f_, cfg_, context_.analyses.dominators(), loops_, machine_);
     const UnitCycles after = units_->of(l);
     UnitCycles before = after;
-    for (const timing::Use& use : machine_.uses(timing::Kind::IntegerMultiply)) before[use.unit] += use.cycles;
+    for (const target::Use& use : machine_.uses(target::Kind::IntegerMultiply)) before[use.unit] += use.cycles;
     return before.longest(0) > after.longest(0);
   }
 
   // Whether the kernel may have so many more, if it says how many it may have: ptxas would spill them.
   bool hasRegisters(std::size_t count) {
     const uint32_t limit = statedRegisterLimit(module_, f_);
-    return limit >= Architecture::kMostRegistersPerThread || context_.analyses.fatPointRegisters() + count <= limit;
+    return limit >= target::Limits::kMostRegistersPerThread ||
+           context_.analyses.fatPointRegisters() + count <= limit;
   }
 
   // Whether a product with the number is computed wherever the loop is entered from. The earliest ones are looked at.
@@ -206,7 +206,7 @@ class FactorHolding : FunctionPass {
   }
 
   const Loops& loops_;
-  const timing::Machine& machine_;
+  const target::Machine& machine_;
   std::optional<LoopUnits> units_;
   std::vector<InstrId> definition_;  // by RegId: the last instruction that writes it
   std::vector<uint32_t> writes_;     // by RegId
@@ -237,8 +237,7 @@ std::vector<InstrId> numberProducts(const Module& module, const Function& f) {
 }  // namespace
 
 bool holdFactors(Function& f, PassContext& context) {
-  const uint32_t target = targetNumber(context.architecture()).value_or(0);
-  if (!f.isEntry || target < kFirstHolding || target > kLastHolding) return false;
+  if (!f.isEntry || !context.target().has(target::Capability::ConstantAddends)) return false;
   const std::vector<InstrId> products = numberProducts(context.module, f);
   if (products.empty() || !context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
   const Loops& loops = context.analyses.loops();

@@ -17,7 +17,6 @@
 #include <optional>
 
 #include "analysis/machine/loop_units.h"
-#include "analysis/machine/target_number.h"
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/util/function_pass.h"
@@ -27,14 +26,14 @@
 #include "passes/util/opaque_numbers.h"
 #include "passes/util/parameter_values.h"
 #include "passes/util/register_scopes.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
 
-using timing::Kind;
-using timing::Unit;
+using target::Kind;
+using target::Unit;
 
-constexpr uint32_t kFirstTarget = 90;
 constexpr double kLeastGain = 0.05;  // of a round
 constexpr uint32_t kLeastBlocks = 2;
 
@@ -44,7 +43,7 @@ class ParameterHolding : FunctionPass {
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
         dominators_(context.analyses.dominators()),
-        machine_(machineFor(targetNumber(context.architecture()).value_or(kFirstTarget))),
+        machine_(context.target().machine()),
         isEverywhere_(context.knobs[Knob::HoldParametersEverywhere] != 0),
         units_(context.module, f, cfg_, dominators_, loops_, machine_),
         budget_(f, context),
@@ -91,7 +90,7 @@ class ParameterHolding : FunctionPass {
 
   bool gains(const UnitCycles& after, uint32_t loads) const {
     UnitCycles before = after;
-    for (const timing::Use& use : machine_.uses(Kind::ConstantLoad)) before[use.unit] += use.cycles * loads;
+    for (const target::Use& use : machine_.uses(Kind::ConstantLoad)) before[use.unit] += use.cycles * loads;
     return after.longest(0) <= before.longest(0) * (1 - kLeastGain);
   }
 
@@ -180,7 +179,7 @@ class ParameterHolding : FunctionPass {
 
   const Loops& loops_;
   const DominatorTree& dominators_;
-  const timing::Machine& machine_;
+  const target::Machine& machine_;
   const bool isEverywhere_;
   LoopUnits units_;
   LoopRegisterBudget budget_;
@@ -223,7 +222,7 @@ bool mayHold(const Module& module, const Function& f, const Cfg& cfg, const Loop
 
 bool holdParameters(Function& f, PassContext& context) {
   const bool isEverywhere = context.knobs[Knob::HoldParametersEverywhere] != 0;
-  if (!f.isEntry || (!isEverywhere && targetNumber(context.architecture()).value_or(0) < kFirstTarget))
+  if (!f.isEntry || (!isEverywhere && !context.target().has(target::Capability::ParametersInRegisters)))
     return false;
   if (!context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
   if (!mayHold(context.module, f, context.analyses.cfg(), context.analyses.loops())) return false;

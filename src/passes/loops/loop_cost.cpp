@@ -7,15 +7,14 @@
 
 namespace ptxopt {
 
-MachinePrices pricesOfForms(const PassContext& context) {
+target::Costs costsOfForms(const PassContext& context) {
   // On sm_75 modelled time is the same with products with 1 as with carries, and these have fewer instructions before the loop: clang's kernels
   // of the tests have x0.972 of their instructions, not x0.976. From sm_80 on products take 0.1 to 0.6% less time in L1.
-  constexpr uint32_t kLastTarget = 75;
-  MachinePrices prices = context.prices();
+  target::Costs costs = context.costs();
   const int64_t knob = context.knobs[Knob::LsrCarrySteps];
-  if (knob == 1 || (knob == 2 && prices.architecture <= kLastTarget))
-    prices.step64 = std::min(prices.step64, prices.carryStep64);
-  return prices;
+  if (knob == 1 || (knob == 2 && !context.target().has(target::Capability::UnitProductSteps)))
+    costs.step64 = std::min(costs.step64, costs.carryStep64);
+  return costs;
 }
 
 LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, const WideSums& sums,
@@ -26,7 +25,7 @@ LoopCost::LoopCost(const Function& f, PassContext& context, LoopId loop, const W
       intervals_(context.analyses.liveIntervals()),
       sums_(sums),
       loop_(loop),
-      prices_(pricesOfForms(context)),
+      costs_(costsOfForms(context)),
       numbers_(context.analyses.valueRanges().numbers()),
       nodeOf_(nodeOf) {
   addInstructions();
@@ -140,18 +139,18 @@ double LoopCost::computeCost(InstrId id) const {
   switch (form.op) {
     case Op::Mov:
     case Op::Cvta: return 0;
-    case Op::Setp: return isWide ? prices_.compare64 : 1;
+    case Op::Setp: return isWide ? costs_.compare64 : 1;
     case Op::Add:
     case Op::Sub: return isWide ? costOfSum(id) : 1;
     case Op::Shl: return isWide ? 0 : 1;
     case Op::Mul:
     case Op::Mad:
-      if (form.half == ProductHalf::Wide) return form.op == Op::Mad ? prices_.multiplyAddWide : prices_.wideProduct;
-      return isWide ? prices_.multiply64 : 1;
+      if (form.half == ProductHalf::Wide) return form.op == Op::Mad ? costs_.multiplyAddWide : costs_.wideProduct;
+      return isWide ? costs_.multiply64 : 1;
     case Op::Cvt: return form.isConversion(ScalarType::s64, ScalarType::s32) ? 1 : 0;
     case Op::Min:
-    case Op::Max: return isWide ? prices_.minimum64 : 1;
-    default: return isWide ? prices_.logic64 : 1;
+    case Op::Max: return isWide ? costs_.minimum64 : 1;
+    default: return isWide ? costs_.logic64 : 1;
   }
 }
 
@@ -165,8 +164,8 @@ double LoopCost::costOfSum(InstrId id) const {
     addsProduct |= place == WideSums::Place::Outside;
   }
   const RegId stepped = steppedRegister(id);
-  if (addsProduct && (!stepped.valid() || sums_.startsAligned(stepped, loop_))) return prices_.wideProduct;
-  return stepped.valid() ? costOfStep(id) : prices_.add64;
+  if (addsProduct && (!stepped.valid() || sums_.startsAligned(stepped, loop_))) return costs_.wideProduct;
+  return stepped.valid() ? costOfStep(id) : costs_.add64;
 }
 
 // The register that a sum moves on, around the loop.
@@ -190,10 +189,10 @@ double LoopCost::costOfStep(InstrId id) const {
   ScalarEvolution& evolution = context_.analyses.scalarEvolution();
   const ExprId made = evolution.written(f_.operandsOf(f_[id])[0].reg(), id);
   const ExprId step = evolution.expressions()[made].step();
-  if (evolution.expressions().isConstant(step)) return prices_.step64;
+  if (evolution.expressions().isConstant(step)) return costs_.step64;
   // One that is only extended is added like any other number where an addition is one instruction.
-  const auto product = prices_.add64 <= 1 ? stepProduct(evolution, step, loop_) : std::nullopt;
-  return product && !product->right.valid() && product->constant == 1 ? prices_.step64 : prices_.registerStep64;
+  const auto product = costs_.add64 <= 1 ? stepProduct(evolution, step, loop_) : std::nullopt;
+  return product && !product->right.valid() && product->constant == 1 ? costs_.step64 : costs_.registerStep64;
 }
 
 // What is needed whatever is replaced is marked once.
@@ -259,7 +258,7 @@ double LoopCost::needed(std::span<const uint32_t> replaced, std::span<const Inst
   for (auto at = steps.begin(); at != steps.end(); ++at) {
     if (std::find(steps.begin(), at, *at) != at) continue;
     const uint32_t n = nodeWriting(*at);
-    if (n != kNone && isMarked(nodes_[n])) all += prices_.productStep64 - nodes_[n].cost;
+    if (n != kNone && isMarked(nodes_[n])) all += costs_.productStep64 - nodes_[n].cost;
   }
   return all;
 }

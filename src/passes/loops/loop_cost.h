@@ -4,7 +4,7 @@
 // Instructions of the loop are nodes. A node is needed if it has an effect, if its result is read after the loop, or
 // if a needed node reads it, also in the next round. An operand that a choice of forms replaces is not read. So what
 // only replaced addresses needed, counters included, costs nothing.
-// Costs: 32-bit operations 1, those of 64 bits by architecture (analysis/machine/prices.def); mul.wide and the
+// Costs: 32-bit operations 1, those of 64 bits by architecture (target/costs.def); mul.wide and the
 // 64-bit addition that takes it up count once (wide_sums.h); shl.b64 before an addition is free with it. Memory
 // accesses, floating point and control are the same in all forms and cost nothing here. A step that becomes a product
 // costs that instead, as long as it is needed, so no answer is below 0. Cost: linear in the loop to make, and for each
@@ -20,9 +20,9 @@
 
 namespace ptxopt {
 
-// The prices that lsr compares forms by: those of the architecture, where a step by a constant costs what expand-steps makes of it if
+// The costs that lsr compares forms by: those of the architecture, where a step by a constant costs what expand-steps makes of it if
 // that counts (knob lsr-carry-steps).
-MachinePrices pricesOfForms(const PassContext& context);
+target::Costs costsOfForms(const PassContext& context);
 
 class LoopCost {
  public:
@@ -91,7 +91,7 @@ class LoopCost {
   const LiveIntervals& intervals_;
   const WideSums& sums_;
   const LoopId loop_;
-  const MachinePrices prices_;
+  const target::Costs costs_;
   const ValueNumbers& numbers_;
   std::vector<uint32_t>& nodeOf_;  // by value
   std::vector<uint32_t> noted_;    // entries of nodeOf_ that are this loop's

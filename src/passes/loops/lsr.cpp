@@ -19,9 +19,9 @@
 //             register-pressure (formulas were rejected, those that take most registers first).
 #include <algorithm>
 
-#include "analysis/machine/target_number.h"
 #include "analysis/values/uniform_registers.h"
 #include "passes/arithmetic/divide/division.h"
+#include "passes/loops/address_costs.h"
 #include "passes/loops/early_steps.h"
 #include "passes/loops/loop_plan.h"
 #include "passes/loops/loop_report.h"
@@ -30,14 +30,13 @@
 #include "passes/loops/unrolling.h"
 #include "passes/util/insertion_places.h"
 #include "passes/util/loop_register_budget.h"
-#include "passes/util/machine_prices.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
 
 constexpr std::size_t kMostNestWork = 1u << 16,
                       kMostNestDepth = 16;  // blocks, and times the blocks of the function
-constexpr uint32_t kLeastFor64 = 60;        // architecture
 constexpr int kLeastRoom = 3;               // registers: what the estimate is wrong by more often than not
 constexpr unsigned kMostTries = 16;         // to choose forms for which there are registers
 
@@ -50,7 +49,7 @@ class LoopReducer {
         cfg_(context.analyses.cfg()),
         evolution_(context.analyses.scalarEvolution()),
         e_(evolution_.expressions()),
-        prices_(pricesOfForms(context)),
+        costs_(costsOfForms(context)),
         nodeOf_(context.analyses.valueRanges().numbers().size(), UINT32_MAX),
         phis_(findPhis(cfg_, context.analyses.slotIndexes(), context.analyses.liveIntervals())),
         expander_(f, context),
@@ -152,7 +151,7 @@ class LoopReducer {
   bool may64() const {
     const int64_t knob = context_.knobs[Knob::DoLsr64Bit];
     if (knob != 2) return knob == 1;
-    return targetNumber(context_.architecture()).value_or(kLeastFor64) >= kLeastFor64;
+    return !context_.target().has(target::Capability::SlowSums64);
   }
 
   void plan(LoopId l) {
@@ -217,7 +216,7 @@ class LoopReducer {
           f.kind = FormulaKind::UnitStep;
           f.increment = step->increment.instruction;
           f.instead = cost.costOf(f.increment);
-          f.perRound = prices_.productStep64;
+          f.perRound = costs_.productStep64;
           f.setup = static_cast<int>(step->setup);
           f.product = step->product;
           g.formulas.push_back(f);
@@ -238,7 +237,7 @@ class LoopReducer {
     plan.clearChoice();
     const bool discounts = context_.knobs[Knob::LsrComplexityDiscount] != 0;
     const SelectionResult result = select(plan.groups, plan.counters, cost, selection(), discounts,
-                                          needsUnit_ ? 0 : kUnitSetup, prices_.step64 <= prices_.wideProduct);
+                                          needsUnit_ ? 0 : kUnitSetup, costs_.step64 <= costs_.wideProduct);
     for (std::size_t k = 0; k < plan.groups.size(); ++k)
       if (plan.groups[k].formulas[plan.groups[k].chosen].kind == FormulaKind::UnitStep) plan.add(*plan.ownSteps[k]);
     if (result.counter != kNoCounter) plan.counter = plan.counters[result.counter];
@@ -281,10 +280,10 @@ class LoopReducer {
     const auto product = stepProduct(evolution_, e_[iv.expr].step(), plan.loop);
     const auto increment = steps_.increment(iv, plan.loop);
     if (!increment || !product) return std::nullopt;
-    if (cost.costOf(increment->instruction) <= prices_.productStep64) return std::nullopt;
+    if (cost.costOf(increment->instruction) <= costs_.productStep64) return std::nullopt;
     StepPlan step{iv, *increment, *product, UnitSteps::Start::Aligned, 0};
     step.start = steps_.howToStart(iv, plan.loop, plan.preheader, step.setup);
-    const unsigned setup = steps_.price(*product, plan.preheader);
+    const unsigned setup = steps_.cost(*product, plan.preheader);
     if (setup == Expander::kImpossible) return std::nullopt;
     step.setup += setup;
     return step;
@@ -339,7 +338,7 @@ class LoopReducer {
   const Cfg& cfg_;
   ScalarEvolution& evolution_;
   ScevExpressions& e_;
-  const MachinePrices prices_;
+  const target::Costs costs_;
   std::vector<uint32_t> nodeOf_;                      // by the number of a value
   std::vector<std::vector<InductionVariable>> phis_;  // by block
   Expander expander_;

@@ -8,7 +8,7 @@
 //             where a product with an even constant makes it there.
 // Invariants: the same number, for all x. The stride has that definition alone.
 // Left out:   strides that differ between threads, which ptxas keeps in pairs, and larger shifts, which would be longer.
-// Targets:    those that add 64 bits in one instruction (prices.def): sm_107, sm_120 and sm_121.
+// Targets:    those that add 64 bits in one instruction (costs.def): sm_107, sm_120 and sm_121.
 // Cost:       linear.
 // Declines:   by stride, where a shift or a product makes it: several-writes, amount, other-use (something else reads
 //             what a shift makes, such as a sum before the loop, which ptxas makes one instruction of with the shift), divergent,
@@ -137,7 +137,7 @@ class StridePairs : FunctionPass {
 }  // namespace
 
 bool pairStrides(Function& f, PassContext& context) {
-  if (context.prices().add64 > 1) return false;
+  if (context.costs().add64 > 1) return false;
   if (!context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
   return StridePairs(f, context).run();
 }

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "passes/loops/address_costs.h"
 #include "passes/util/insertion_places.h"
-#include "passes/util/machine_prices.h"
 
 namespace ptxopt {
 namespace {
@@ -39,9 +39,9 @@ class PointerTestFinder {
     if (!isShort && !accessesEachRound(iv)) return std::nullopt;
     isShort ? countRounds(p) : countBytes(p);
     const ExprId length = p.rounds.valid() ? p.rounds : p.distance;
-    const unsigned start = t_.expander.price(p.start, t_.preheader), rest = t_.expander.price(length, t_.preheader);
+    const unsigned start = t_.expander.cost(p.start, t_.preheader), rest = t_.expander.cost(length, t_.preheader);
     if (start == Expander::kImpossible || rest == Expander::kImpossible) return std::nullopt;
-    const auto add = static_cast<unsigned>(t_.context.prices().add64);
+    const auto add = static_cast<unsigned>(t_.context.costs().add64);
     p.setup = start + rest + 1 + (p.ahead != 0 ? add : 0) + (p.step < 0 ? 1 : 0);
     return p;
   }
@@ -155,10 +155,10 @@ std::optional<PointerTest> findPointerTest(FormulaTerms& t, LoopCost& cost, cons
   const uint32_t at = test.swapped ? 2 : 1;
   if (operands.size() != 3 || !operands[at].isRegister()) return std::nullopt;
   const uint32_t tested = i.firstOperand + at;
-  const double now = info(t.context.module.form(i).type).bits == 64 ? t.context.prices().compare64 : 1;
+  const double now = info(t.context.module.form(i).type).bits == 64 ? t.context.costs().compare64 : 1;
   const double before = cost.needed(replaced);
   replaced.push_back(tested);
-  const double gain = before - cost.needed(replaced) + now - t.context.prices().compare64;
+  const double gain = before - cost.needed(replaced) + now - t.context.costs().compare64;
   if (gain <= 0) return std::nullopt;
   const ScevExpressions& e = evolution.expressions();
   PointerTestFinder finder(t, uses, test, trip.exact);

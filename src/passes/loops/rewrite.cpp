@@ -68,7 +68,7 @@ void GroupRewriter::applyPointer(const UseGroup& group, const Formula& formula, 
   } else {
     const UnitSteps::Factors factors = steps_.factors(formula.product, preheader);
     if (expander_.endsWide(start)) {
-      const bool anew = expander_.priceAnew(start, preheader) != Expander::kImpossible;
+      const bool anew = expander_.costAnew(start, preheader) != Expander::kImpossible;
       expander_.copyTo(pointer, anew ? expander_.emitAnew(start, preheader) : expander_.emit(start, preheader),
                        place);
     } else {

@@ -7,10 +7,10 @@
 // Immediates stay within what a machine instruction takes (kMostImmediate).
 #pragma once
 
+#include "passes/loops/address_costs.h"
 #include "passes/loops/address_edits.h"
 #include "passes/loops/formulas.h"
 #include "passes/loops/step.h"
-#include "passes/util/machine_prices.h"
 
 namespace ptxopt {
 

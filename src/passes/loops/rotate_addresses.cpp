@@ -19,20 +19,19 @@
 #include <algorithm>
 #include <optional>
 
-#include "analysis/machine/target_number.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/insertion_places.h"
 #include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/register_scopes.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
 
 constexpr uint32_t kNever = UINT32_MAX;
 constexpr std::size_t kMostMoved = 16;  // for one address
-constexpr uint32_t kFirstTarget = 100, kLastTarget = 110;
 
 class AddressRotation : FunctionPass {
  public:
@@ -290,8 +289,7 @@ class AddressRotation : FunctionPass {
 
 bool rotateAddresses(Function& f, PassContext& context) {
   if (context.knobs[Knob::RotateAddressesEverywhere] == 0) {
-    const uint32_t target = targetNumber(context.architecture()).value_or(0);
-    if (target < kFirstTarget || target > kLastTarget) return false;
+    if (!context.target().has(target::Capability::SlowAddressSums)) return false;
     if (std::ranges::none_of(f.registers, [](const Register& r) { return r.purpose == Purpose::Counter; }))
       return false;
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "passes/util/machine_prices.h"
+#include "passes/loops/address_costs.h"
 
 namespace ptxopt {
 namespace {
@@ -22,7 +22,7 @@ class Selector {
 
   uint32_t counter() const { return counter_; }
 
-  double priceOf(const GroupForms& g, const Formula& f) const {
+  double costOf(const GroupForms& g, const Formula& f) const {
     double cost = f.perRound * (f.kind == FormulaKind::Index ? g.sites : 1);
     // The discount of forms that compute no address in the loop makes up for the register that moves.
     const bool isNewPointer = f.kind == FormulaKind::Pointer || f.kind == FormulaKind::UnitPointer ||
@@ -39,7 +39,7 @@ class Selector {
       const Formula& f = g.formulas[k];
       if (!f.bad.empty() || (f.counter != kNoCounter && f.counter != counter_)) continue;
       if (!allowsUnits_ && needsUnitRegister(f)) continue;
-      const double cost = priceOf(g, f) * kRounds + f.setup - f.saved + kRegister * f.registers;
+      const double cost = costOf(g, f) * kRounds + f.setup - f.saved + kRegister * f.registers;
       if (at == 0 || cost < least) {
         at = k;
         least = cost;
@@ -59,7 +59,7 @@ class Selector {
         steps_.push_back(f.increment);
         continue;
       }
-      all += priceOf(g, f);
+      all += costOf(g, f);
       for (const AddressUse& u : g.group->uses) replaced_.push_back(u.operand);
     }
     if (usesCounter()) {
@@ -143,25 +143,25 @@ class Selector {
   }
 
   // The cost of leaving a group as it is: what falls away without it.
-  double keepPrice(const GroupForms& g, double all) {
+  double keepCost(const GroupForms& g, double all) {
     replaced_.clear();
     for (const AddressUse& u : g.group->uses) replaced_.push_back(u.operand);
     return all - cost_.needed(replaced_);
   }
 
   // Of a form against the others of its group: a better step leaves the rest of what there is.
-  double priceInGroup(const GroupForms& g, const Formula& f) const { return priceOf(g, f) - f.instead; }
+  double costInGroup(const GroupForms& g, const Formula& f) const { return costOf(g, f) - f.instead; }
 
   // These rules look at one group at a time: a counter that several would share is none of their forms.
   static bool isAllowed(const Formula& f) { return f.bad.empty() && f.counter == kNoCounter; }
 
-  void byPrice(bool median) {
+  void byCost(bool median) {
     const double all = cost_.needed({});
     std::vector<double> costs;
     for (GroupForms& g : groups_) {
-      g.formulas[0].perRound = keepPrice(g, all);
+      g.formulas[0].perRound = keepCost(g, all);
       for (const Formula& f : g.formulas)
-        if (isAllowed(f)) costs.push_back(priceInGroup(g, f));
+        if (isAllowed(f)) costs.push_back(costInGroup(g, f));
     }
     std::ranges::sort(costs);
     double sum = 0, half = 0;
@@ -182,7 +182,7 @@ class Selector {
       };
       for (std::size_t k = 0; k < g.formulas.size(); ++k)
         if (isAllowed(g.formulas[k]) &&
-            (chosen == SIZE_MAX || better(priceInGroup(g, g.formulas[k]), priceInGroup(g, g.formulas[chosen]))))
+            (chosen == SIZE_MAX || better(costInGroup(g, g.formulas[k]), costInGroup(g, g.formulas[chosen]))))
           chosen = k;
       g.chosen = chosen == SIZE_MAX ? 0 : chosen;
     }
@@ -212,7 +212,7 @@ SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter>
   if (how == Selection::Sass)
     selector.bySass();
   else
-    selector.byPrice(how == Selection::Median);
+    selector.byCost(how == Selection::Median);
   result.after = selector.rounds();
   result.counter = selector.counter();
   return result;

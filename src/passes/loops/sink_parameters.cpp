@@ -4,7 +4,7 @@
 //             read move between the branch and the loop. From sm_90 on the accesses of a loop name a descriptor of
 //             global memory in uniform registers. ptxas loads it where control enters the loop. Where the branch
 //             diverges and no instruction precedes the loop, ptxas loads the descriptor to other registers, and moves
-//             it to uniform ones in each round, once or twice for each access (prices.def). One load in front of the
+//             it to uniform ones in each round, once or twice for each access (costs.def). One load in front of the
 //             loop avoids that.
 // Algorithm:  from the header of each loop up, over blocks without instructions that ptxas makes code of, to the
 //             branch. The loads before that branch whose readers are all dominated by the header, the copies of
@@ -223,7 +223,7 @@ class ParameterSinking : FunctionPass {
 }  // namespace
 
 bool sinkParameters(Function& f, PassContext& context) {
-  if (!f.isEntry || context.prices().emptyEntry <= 0) return false;
+  if (!f.isEntry || context.costs().emptyEntry <= 0) return false;
   if (!context.hasUsableGraph()) return false;
   if (context.analyses.loops().size() == 0) return false;
   return ParameterSinking(f, context).run();

@@ -15,20 +15,18 @@
 #include <algorithm>
 
 #include "analysis/machine/loop_units.h"
-#include "analysis/machine/target_number.h"
 #include "ir/register_types.h"
 #include "passes/loops/address_opcodes.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/opaque_numbers.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
 
-using timing::Kind;
-using timing::Unit;
-
-constexpr uint32_t kOldest = 75;  // for a target without a number
+using target::Kind;
+using target::Unit;
 
 bool isSum32(const OpcodeForm& form) {
   return form.isExactly(Op::Add, ScalarType::s32) || form.isExactly(Op::Add, ScalarType::u32);
@@ -36,7 +34,7 @@ bool isSum32(const OpcodeForm& form) {
 
 class SpreadAdds : FunctionPass {
  public:
-  SpreadAdds(Function& f, PassContext& context, const timing::Machine& machine)
+  SpreadAdds(Function& f, PassContext& context, const target::Machine& machine)
       : FunctionPass(f, context),
         loops_(context.analyses.loops()),
         machine_(machine),
@@ -129,10 +127,10 @@ class SpreadAdds : FunctionPass {
   void move(InstrId id, double share, UnitCycles& u) {
     isMoved_[id.value] = true;
     const bool leavesOther = units_.isAbsorbed(id) || (units_.absorbs(id) && !hasMovedPart(id));
-    for (const timing::Use& use : machine_.uses(Kind::IntegerMultiply)) u[use.unit] += use.cycles * share;
+    for (const target::Use& use : machine_.uses(Kind::IntegerMultiply)) u[use.unit] += use.cycles * share;
     if (leavesOther) return;
     const bool isEither = !units_.absorbs(id) && std::ranges::all_of(f_.operandsOf(f_[id]), &Operand::isRegister);
-    for (const timing::Use& use : machine_.uses(Kind::IntegerAdd))
+    for (const target::Use& use : machine_.uses(Kind::IntegerAdd))
       (use.unit == Unit::Alu && isEither ? u.either : u[use.unit]) -= use.cycles * share;
   }
 
@@ -157,7 +155,7 @@ class SpreadAdds : FunctionPass {
   }
 
   const Loops& loops_;
-  const timing::Machine& machine_;
+  const target::Machine& machine_;
   LoopUnits units_;
   std::vector<bool> isAddress_;  // by RegId
   std::vector<bool> isMoved_;    // by InstrId
@@ -173,7 +171,7 @@ bool spreadAdds(Function& f, PassContext& context) {
     return false;
   }
   if (!context.hasUsableIntervals() || context.analyses.loops().size() == 0) return false;
-  return SpreadAdds(f, context, machineFor(targetNumber(context.architecture()).value_or(kOldest))).run();
+  return SpreadAdds(f, context, context.target().machine()).run();
 }
 
 }  // namespace ptxopt

@@ -80,13 +80,13 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
 }
 
 UnitSteps::Start UnitSteps::howToStart(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader,
-                                       unsigned& price) {
-  price = 0;
+                                       unsigned& cost) {
+  cost = 0;
   if (sums_.startsAligned(iv.reg, loop)) return Start::Aligned;
   const ScevExpressions& e = context_.analyses.scalarEvolution().expressions();
   const ExprId start = e[iv.expr].start();
-  price = kPaired;
-  if (!expander_.endsWide(start) || expander_.priceAnew(start, preheader) > kMostAnew) return Start::Paired;
+  cost = kPaired;
+  if (!expander_.endsWide(start) || expander_.costAnew(start, preheader) > kMostAnew) return Start::Paired;
   // What computed it falls away.
   return Start::Anew;
 }
@@ -138,9 +138,9 @@ std::optional<StepProduct> stepProduct(ScalarEvolution& evolution, ExprId step, 
   return p;
 }
 
-unsigned UnitSteps::price(const StepProduct& p, const ExpansionPlace& preheader) {
-  const unsigned left = p.left.valid() ? expander_.price(p.left, preheader) : 0;
-  const unsigned right = p.right.valid() ? expander_.price(p.right, preheader) : 0;
+unsigned UnitSteps::cost(const StepProduct& p, const ExpansionPlace& preheader) {
+  const unsigned left = p.left.valid() ? expander_.cost(p.left, preheader) : 0;
+  const unsigned right = p.right.valid() ? expander_.cost(p.right, preheader) : 0;
   return left == Expander::kImpossible || right == Expander::kImpossible ? Expander::kImpossible : left + right;
 }
 

@@ -1,6 +1,6 @@
 // Steps of 64-bit induction variables that ptxas makes in one machine instruction.
 //
-// This is about the targets on which a step by a constant costs more than one by a product (analysis/machine/prices.h).
+// This is about the targets on which a step by a constant costs more than one by a product (target/target.h).
 // ptxas adds a constant to a 64-bit register in two instructions, and where the register lives around a loop mostly
 // in three, because the halves of the sum are not an aligned pair. It adds the 64-bit product of two 32-bit numbers
 // in one (IMAD.WIDE), and keeps the pair. So the step is written as a product: of the constant and of a register
@@ -39,7 +39,7 @@ class UnitSteps {
   // `start` as an aligned pair: with a product of 0 added, before a place.
   void addPaired(RegId to, RegId start, InstrId before);
   // Machine instructions before the loop for the factors; Expander::kImpossible.
-  unsigned price(const StepProduct& p, const ExpansionPlace& preheader);
+  unsigned cost(const StepProduct& p, const ExpansionPlace& preheader);
   // The factors, in registers that keep them through the loop.
   struct Factors {
     RegId left, right;  // right: none, `constant`
@@ -57,10 +57,10 @@ class UnitSteps {
   };
   std::optional<Increment> increment(const InductionVariable& iv, LoopId loop) const;
   // Whether ptxas adds 64 bits in one instruction, the result of which is a pair.
-  bool addsWhole() const { return context_.prices().add64 <= 1; }
+  bool addsWhole() const { return context_.costs().add64 <= 1; }
   // How the start becomes an aligned pair, and with how many machine instructions before the loop.
   enum class Start : uint8_t { Aligned, Anew, Paired };
-  Start howToStart(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader, unsigned& price);
+  Start howToStart(const InductionVariable& iv, LoopId loop, const ExpansionPlace& preheader, unsigned& cost);
   void rewrite(const InductionVariable& iv, const Increment& increment, const StepProduct& step, Start start,
                const ExpansionPlace& preheader);
   // Notes that `addition`, which stands directly after its product, adds a constant step to a pointer.

@@ -10,13 +10,13 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/machine/prices.h"
 #include "analysis/manager/analyses.h"
 #include "analysis/manager/module_analyses.h"
 #include "ir/module.h"
 #include "passes/manager/knobs.h"
 #include "passes/manager/module_facts.h"
 #include "passes/manager/pass_report.h"
+#include "target/target.h"
 
 namespace ptxopt {
 
@@ -29,14 +29,15 @@ struct PassContext {
   Analyses& analyses;
   const ModuleAnalyses& moduleAnalyses;  // those that the pass's row in passes.def asks for
   PassReport& report;
-  std::string_view target = {};  // optimized for; empty: the module's
-  std::string error = {};        // what the pass found wrong with its own work: an internal error
-  AnalysisSet preserved = {};    // by this run, beyond what the pass's row says
-  bool describesLoops = true;    // whether anybody reads PassReport::loops
+  std::string_view architecture = {};  // optimized for; empty: the module's
+  std::string error = {};              // what the pass found wrong with its own work: an internal error
+  AnalysisSet preserved = {};          // by this run, beyond what the pass's row says
+  bool describesLoops = true;          // whether anybody reads PassReport::loops
 
-  std::string_view architecture() const { return target.empty() ? module.architecture() : target; }
-  // Of the architecture.
-  const MachinePrices& prices() const { return machinePrices(architecture()); }
+  target::Target target() const {
+    return target::Target(architecture.empty() ? module.architecture() : architecture);
+  }
+  const target::Costs& costs() const { return target().costs(); }
   // Whether the control-flow graph can be had, and live intervals with it; both decline where not.
   bool hasUsableGraph();
   bool hasUsableIntervals();

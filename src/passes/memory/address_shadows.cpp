@@ -7,7 +7,7 @@ namespace ptxopt {
 namespace {
 
 // A conversion from generic is a subtraction of what a special register holds.
-constexpr uint64_t kConversionPrice = 2;
+constexpr uint64_t kConversionCost = 2;
 
 }  // namespace
 
@@ -135,17 +135,17 @@ uint64_t AddressShadows::weightAt(InstrId id) const {
 bool AddressShadows::isWorthIt() {
   findNeeded();
   findKept();
-  uint64_t gain = 0, price = 0;
+  uint64_t gain = 0, cost = 0;
   for (const ShadowUse& u : uses_) gain += weightAt(u.at);
   for (const ValueAt& v : needed_) {
     const std::size_t index = spaces_.index(v.reg, v.value);
-    if (how_[index] == How::Convert) price += kConversionPrice * weightAt(definition(v));
+    if (how_[index] == How::Convert) cost += kConversionCost * weightAt(definition(v));
     if (how_[index] != How::Mirror || !isKept_[index]) continue;
     const auto operation = addressOperation(context_.module.form(f_[definition(v)]));
     if (operation != AddressOperation::ToGeneric && operation != AddressOperation::Copy)
-      price += weightAt(definition(v));
+      cost += weightAt(definition(v));
   }
-  return price <= gain;
+  return cost <= gain;
 }
 
 RegId AddressShadows::shadowOf(RegId r) {

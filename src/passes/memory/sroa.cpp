@@ -144,7 +144,7 @@ class LocalPromotion {
 
   // Whether fewer blocks of a kernel are resident than of the function as it was, by the estimate of registers.
   bool losesBlocks(const Function& result) {
-    const Architecture* const machine = architecture(context_.architecture());
+    const target::Limits* const machine = context_.target().limits();
     if (!f_.isEntry || machine == nullptr) return false;
     const uint32_t after = blocksOf(result, *machine);
     if (after >= before_.value_or(mostBlocks(result, *machine))) return false;
@@ -152,14 +152,14 @@ class LocalPromotion {
     return after < *before_;
   }
 
-  uint32_t blocksOf(const Function& f, const Architecture& machine) const {
+  uint32_t blocksOf(const Function& f, const target::Limits& machine) const {
     // Without what is dead by now: addresses that were kept in slots.
     Function clean = f;
     {
       Analyses analyses(context_.module, clean, livenessLimits(context_.knobs));
       PassReport unused;
       PassContext context{context_.module,         context_.knobs, analyses,
-                          context_.moduleAnalyses, unused,         context_.target};
+                          context_.moduleAnalyses, unused,         context_.architecture};
       dce(clean, context);
     }
     Analyses analyses(context_.module, clean, livenessLimits(context_.knobs));
@@ -167,7 +167,7 @@ class LocalPromotion {
   }
 
   // However few registers it takes.
-  uint32_t mostBlocks(const Function& f, const Architecture& machine) const {
+  uint32_t mostBlocks(const Function& f, const target::Limits& machine) const {
     return occupancy(machine, needsOf(f).block(1)).blocks;
   }
   KernelNeeds needsOf(const Function& f) const {

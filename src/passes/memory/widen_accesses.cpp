@@ -22,11 +22,11 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/machine/target_number.h"
 #include "analysis/values/low_bits.h"
 #include "passes/memory/load_order.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/missed_remarks.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
@@ -247,9 +247,8 @@ bool hasCandidates(const Module& module, const Function& f, Op op) {
 }
 
 bool pays(const PassContext& context) {
-  constexpr uint32_t kFirst = 120;
   return context.knobs[Knob::WidenAccessesEverywhere] != 0 ||
-         targetNumber(context.architecture()).value_or(0) >= kFirst;
+         context.target().has(target::Capability::SlowNarrowAccesses);
 }
 
 }  // namespace

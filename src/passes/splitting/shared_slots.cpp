@@ -72,7 +72,7 @@ bool callsUnseen(const Module& module, const Function& kernel) {
 }  // namespace
 
 std::string_view whyNoSlots(const Module& module, const Function& f, const KernelNeeds& needs) {
-  if (!needs.threads || *needs.threads > Architecture::kMostThreadsPerBlock) return "no-launch-bound";
+  if (!needs.threads || *needs.threads > target::Limits::kMostThreadsPerBlock) return "no-launch-bound";
   if (needs.dynamicShared) return "dynamic-shared";
   if (f.hidesSpecialRegisters) return "hidden-names";  // slots are found by %tid
   for (const InstrId id : f)

@@ -12,7 +12,7 @@ uint32_t SplitGoal::mostUnits(uint32_t step) const {
 SplitGoal findSplitGoal(const Function& f, PassContext& context, uint32_t wanted) {
   const Module& module = context.module;
   SplitGoal goal;
-  goal.machine = architecture(context.architecture());
+  goal.machine = context.target().limits();
   if (!f.isEntry)
     goal.why = "no-kernel";
   else if (goal.machine == nullptr)
@@ -27,7 +27,7 @@ SplitGoal findSplitGoal(const Function& f, PassContext& context, uint32_t wanted
     if (wanted < goal.block.registersPerThread) goal.registers = {wanted};
   } else {
     const uint32_t now = occupancy(*goal.machine, goal.block).blocks;
-    for (const OccupancyStep& step : occupancySteps(*goal.machine, goal.block))
+    for (const target::OccupancyStep& step : occupancySteps(*goal.machine, goal.block))
       if (step.blocks > now) goal.registers.push_back(step.mostRegisters);
     std::ranges::reverse(goal.registers);
   }

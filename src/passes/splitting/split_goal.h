@@ -22,9 +22,9 @@ struct SplitGoal {
   //   unknown-architecture   the tables do not have the target
   //   full-occupancy         fewer registers would not let more warps in
   std::string_view why;
-  const Architecture* machine = nullptr;
+  const target::Limits* machine = nullptr;
   KernelNeeds needs;
-  BlockNeeds block;  // with the estimated registers
+  target::BlockNeeds block;  // with the estimated registers
   RegisterEstimate estimate;
   AllocatedValues allocated;
   std::vector<uint32_t> units;      // of the allocated values, by point

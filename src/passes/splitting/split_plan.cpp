@@ -103,7 +103,7 @@ bool SplitPlanner::relieve(const RegisterSplit& s, uint32_t most, RangeMax& unit
 
 void SplitPlanner::expect(SplitPlan& plan, uint32_t registers) const {
   plan.registers = registers;
-  BlockNeeds block = goal_.block;
+  target::BlockNeeds block = goal_.block;
   block.registersPerThread = registers;
   if (plan.shared != nullptr) block.sharedBytes = plan.shared->slots().allBytes();
   plan.blocks = occupancy(*goal_.machine, block).blocks;

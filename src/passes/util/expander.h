@@ -41,17 +41,17 @@ class Expander {
  public:
   Expander(Function& f, PassContext& context);
 
-  bool canExpand(ExprId e, const ExpansionPlace& place) { return price(e, place) != kImpossible; }
+  bool canExpand(ExprId e, const ExpansionPlace& place) { return cost(e, place) != kImpossible; }
   // Machine instructions, roughly.
   static constexpr unsigned kImpossible = UINT32_MAX;
-  unsigned price(ExprId e, const ExpansionPlace& place) { return price(e, place, 0); }
+  unsigned cost(ExprId e, const ExpansionPlace& place) { return cost(e, place, 0); }
   // A register of the expression's width that holds it at the place; what comes after the place may write it. Only
   // after canExpand.
   RegId emit(ExprId e, const ExpansionPlace& place);
   // One that keeps it: written nowhere else, and named the same everywhere.
   RegId emitToKeep(ExprId e, const ExpansionPlace& place);
   // A sum computed anew from its parts, although a register may hold it: for a form that ptxas handles better.
-  unsigned priceAnew(ExprId e, const ExpansionPlace& place);
+  unsigned costAnew(ExprId e, const ExpansionPlace& place);
   RegId emitAnew(ExprId e, const ExpansionPlace& place) { return emitSum(e, place); }
   // Whether a sum of 64 bits ends, computed anew, with a mul.wide and its addition.
   bool endsWide(ExprId e) const;
@@ -92,10 +92,10 @@ class Expander {
   bool dominates(const Holder& h, const ExpansionPlace& place) const;
   bool canName(const Holder& h, const ExpansionPlace& place) const;
   RegId use(const Holder& h, const ExpansionPlace& place);
-  unsigned price(ExprId e, const ExpansionPlace& place, unsigned depth);
-  unsigned priceOfSum(ExprId e, const ExpansionPlace& place, unsigned depth);
+  unsigned cost(ExprId e, const ExpansionPlace& place, unsigned depth);
+  unsigned costOfSum(ExprId e, const ExpansionPlace& place, unsigned depth);
   std::optional<WideProduct> wideTerm(const Expr& sum, const ExprTerm& t) const;
-  unsigned priceOf(const WideProduct& w, const ExpansionPlace& place, unsigned depth);
+  unsigned costOf(const WideProduct& w, const ExpansionPlace& place, unsigned depth);
   RegId emitSum(ExprId e, const ExpansionPlace& place);
   RegId emitProduct(ExprId e, uint64_t factor, const ExpansionPlace& place);
   RegId constantDefinition(const Expr& n, const ExpansionPlace& place);

@@ -7,7 +7,7 @@ namespace ptxopt {
 KernelSteps::KernelSteps(const Function& f, const PassContext& context) {
   isKernel_ = f.isEntry;
   if (!isKernel_) return;
-  machine_ = architecture(context.architecture());
+  machine_ = context.target().limits();
   if (machine_ != nullptr)
     needs_ = kernelNeeds(context.module, f, &context.moduleAnalyses.get<ModuleCalledNeeds>());
 }

@@ -25,7 +25,7 @@ class KernelSteps {
   static constexpr uint32_t kUnit = 8, kForAllWarps = 32;  // registers of a thread
 
   bool isKernel_ = false;
-  const Architecture* machine_ = nullptr;
+  const target::Limits* machine_ = nullptr;
   KernelNeeds needs_;
 };
 

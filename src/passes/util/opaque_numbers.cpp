@@ -1,14 +1,11 @@
 #include "passes/util/opaque_numbers.h"
 
-#include "analysis/machine/target_number.h"
 #include "ir/function.h"
 #include "passes/util/insertion_places.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
-
-constexpr uint32_t kLastOfSignBit =
-    89;  // after it, what is made of %ctaid.x takes longer than what is made of %nctaid.x
 
 // What the function copies anyway of special registers below two to the 31.
 NameId readBelowSign(const Module& module, const Function& f, Opaque kind) {
@@ -39,8 +36,8 @@ RegId makeOpaque(Function& f, const PassContext& context, int32_t number, Purpos
              std::vector<Operand>{registerOperand(to, Role::Def), registerOperand(from, Role::Use, Join::Comma),
                                   integerOperand(by)});
   };
-  const bool isOld = targetNumber(context.architecture()).value_or(kLastOfSignBit) <= kLastOfSignBit;
-  const NameId read = isOld ? readBelowSign(module, f, kind) : NameId();
+  const bool mayReadBlock = !context.target().has(target::Capability::SlowBlockIndex);
+  const NameId read = mayReadBlock ? readBelowSign(module, f, kind) : NameId();
   const int32_t had = read.valid() ? 0 : 1;
   const RegId special = f.makeRegister(ScalarType::b32);
   const RegId result = f.makeRegister(ScalarType::b32, 1, purpose);

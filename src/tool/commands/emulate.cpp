@@ -11,12 +11,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/machine/target_number.h"
 #include "emulate/program_file.h"
 #include "emulate/settings.h"
 #include "record/archive.h"
 #include "record/recorder.h"
 #include "support/temporary_folder.h"
+#include "target/target.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/options/number_checks.h"
@@ -127,12 +127,13 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   const auto check = [&] {
     line.command.assign(argv + i, argv + argc);
     if (line.command.empty()) throw CLI::ValidationError("PROGRAM is required");
-    if (const std::string why = line.architecture.empty() ? "" : whyNoTarget(line.architecture); !why.empty())
+    if (const std::string why = line.architecture.empty() ? "" : target::whyNoTarget(line.architecture);
+        !why.empty())
       throw CLI::ValidationError(why);
   };
   if (!parseArguments(app, words, exitCode, check)) return false;
   s.optimizes = app.count("--optimize") != 0 || s.compare;
-  if (!line.architecture.empty()) s.architecture = *targetNumber(line.architecture);
+  if (!line.architecture.empty()) s.architecture = *target::numberOf(line.architecture);
   s.memory = line.memoryMiB << 20;
   s.heap = line.heapMiB << 20;
   return true;

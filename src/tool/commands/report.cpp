@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/machine/occupancy.h"
 #include "ptxas/timed_cubin.h"
 #include "ptxopt/ptxopt.h"
 #include "report/source_files.h"
 #include "report/trip_counts.h"
 #include "support/log.h"
+#include "target/occupancy.h"
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
@@ -115,7 +115,7 @@ int reportCommand(int argc, char** argv) {
   const Module& module = *std::get<0>(parsed);
   ReportOptions options;
   options.architecture = line.architecture.empty() ? std::string(module.architecture()) : line.architecture;
-  if (!line.architecture.empty() && architecture(line.architecture) == nullptr)
+  if (!line.architecture.empty() && target::Target(line.architecture).limits() == nullptr)
     return fail(Status::Usage, fmt::format("the architecture '{}' is not known", line.architecture));
   options.version = version();
   if (!ask(line, module, options)) return static_cast<int>(Status::Usage);

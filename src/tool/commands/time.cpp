@@ -3,13 +3,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analysis/machine/target_number.h"
 #include "diff/measure.h"
 #include "ptxas/assemble.h"
 #include "ptxas/cubin.h"
 #include "ptxas/timed_cubin.h"
 #include "report/sources.h"
 #include "report/trip_counts.h"
+#include "target/target.h"
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/time_report.h"
@@ -72,7 +72,7 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
   app.add_option("-o,--output", line.output, "where that goes [standard output]")->type_name("FILE");
   line.assembly.addTo(app);
   if (!parseArguments(app, argc, argv, exitCode)) return false;
-  if (const std::string why = arch->count() == 0 ? "" : whyNoTarget(line.architecture); !why.empty()) {
+  if (const std::string why = arch->count() == 0 ? "" : target::whyNoTarget(line.architecture); !why.empty()) {
     exitCode = fail(Status::Usage, why);
     return false;
   }

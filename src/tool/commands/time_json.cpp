@@ -32,7 +32,7 @@ Json lineJson(const TimeReport& report, uint32_t line) {
 Json codeJson(const TimeReport& report, const TimedFunction& f, const RegionTime& r) {
   Json code = Json::array();
   std::array<Trace, kScenarios> traces;
-  const Machine machine(f.code.architecture);
+  const target::Machine& machine = f.code.target.machine();
   for (std::size_t s = 0; s < kScenarios; ++s)
     traces[s] = traceOf(f.code, r.region, machine, static_cast<Scenario>(s));
   for (std::size_t n = 0; n < traces[0].issues.size(); ++n) {

@@ -27,7 +27,7 @@ std::string blankTabs(std::string_view text) {
 class FunctionText {
  public:
   FunctionText(const TimeReport& report, const TimedFunction& f, const TimeTextOptions& options)
-      : report_(report), f_(f), options_(options), machine_(f.code.architecture) {}
+      : report_(report), f_(f), options_(options), machine_(f.code.target.machine()) {}
 
   std::string text() {
     heading();
@@ -178,7 +178,7 @@ class FunctionText {
   const TimeReport& report_;
   const TimedFunction& f_;
   const TimeTextOptions& options_;
-  Machine machine_;
+  const Machine& machine_;
   std::string out_;
 };
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <thread>
 
-#include "analysis/machine/occupancy.h"
 #include "support/demangle.h"
 #include "support/log.h"
+#include "target/occupancy.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/tune_gpu.h"
 #include "tool/commands/verify_output.h"
@@ -107,7 +107,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
   };
   if (line.input.empty()) return usage("no input file; ptxopt tune --help says more");
   if (const std::string wrong = line.gpu.whatIsWrong(app); !wrong.empty()) return usage(wrong);
-  if (!line.architecture.empty() && architecture(line.architecture) == nullptr)
+  if (!line.architecture.empty() && target::Target(line.architecture).limits() == nullptr)
     return usage(fmt::format("the architecture '{}' is not known", line.architecture));
   std::vector<std::string> outputs{line.output};
   for (const std::string& path : {line.report, line.save}) {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "analysis/machine/occupancy.h"
+#include "target/occupancy.h"
 #include "tool/commands/shape.h"
 #include "tool/commands/tune_records.h"
 #include "tool/options/number_checks.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "analysis/machine/occupancy.h"
 #include "dump/dump.h"
 #include "ptxopt/ptxopt.h"
+#include "target/occupancy.h"
 #include "tool/commands/subcommands.h"
 #include "tool/options/command_line.h"
 #include "tool/options/parse_arguments.h"
@@ -28,7 +28,7 @@ std::vector<std::string> passNames() {
 
 std::vector<std::string> architectureNames() {
   std::vector<std::string> names;
-  for (const Architecture& a : architectures()) names.push_back(fmt::format("sm_{}", a.number));
+  for (const target::Limits& a : target::targets()) names.push_back(fmt::format("sm_{}", a.number));
   return names;
 }
 

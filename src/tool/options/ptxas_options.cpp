@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "analysis/machine/target_number.h"
+#include "target/target.h"
 #include "tool/options/environment.h"
 #include "tool/options/number_checks.h"
 
@@ -21,7 +21,7 @@ void PtxasLine::addTo(CLI::App& app) {
       ->type_name("sm_XX[,...]")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Validator([](std::string& text) { return whyNoTarget(text); }, ""))
+      ->check(CLI::Validator([](std::string& text) { return target::whyNoTarget(text); }, ""))
       ->group(kPtxas);
   app.add_option("--ptxas", program, "the ptxas to ask [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
       ->type_name("PROGRAM")

@@ -32,8 +32,8 @@ std::string guardOf(sass::Predicate guard) {
 }
 
 constexpr const char* kKinds[] = {
-#define TIMING_KIND(name, text) #name,
-#include "timing/kinds.def"
+#define TARGET_KIND(name, text) #name,
+#include "target/kinds.def"
 };
 
 std::string operationOf(sass::Word word, const sass::Instruction& i, uint32_t architecture) {

@@ -5,19 +5,19 @@
 //   memory ARCHITECTURE SCENARIO LATENCY SOURCE BYTES SOURCE
 #include <fmt/format.h>
 
-#include "timing/machine.h"
+#include "target/machine.h"
 
 using namespace ptxopt::timing;
 
 namespace {
 
 constexpr const char* kKindIds[] = {
-#define TIMING_KIND(name, text) #name,
-#include "timing/kinds.def"
+#define TARGET_KIND(name, text) #name,
+#include "target/kinds.def"
 };
 constexpr const char* kUnitIds[] = {
-#define TIMING_UNIT(name, text, shared) #name,
-#include "timing/units.def"
+#define TARGET_UNIT(name, text, shared) #name,
+#include "target/units.def"
 };
 
 constexpr const char* kScenarioIds[] = {"L1", "L2", "Dram"};

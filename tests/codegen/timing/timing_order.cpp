@@ -33,7 +33,7 @@ struct Cubin {
     for (const FunctionCode& f : std::get<CubinCode>(read).functions) code.emplace(f.name, f);
   }
 
-  FunctionMeasures with(const std::string& name, uint32_t architecture, const timing::Machine& machine) const {
+  FunctionMeasures with(const std::string& name, uint32_t architecture, const target::Machine& machine) const {
     FunctionMeasures f = *measures.find(name);
     const FunctionCode& c = code.at(name);
     f.time = timeMachineCode(c.text, architecture, c.branches, f.warps, machine);
@@ -51,28 +51,28 @@ uint32_t architectureOf(const Cubin& cubin) { return std::get<CubinCode>(readCub
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::map<std::string, timing::Machine> machines;
+  std::map<std::string, target::Machine> machines;
   std::string before, after;
   while (std::cin >> before >> after) {
     const Cubin a(before), b(after);
     const uint32_t architecture = architectureOf(a);
     if (machines.empty()) {
-      machines.emplace("base", timing::Machine(architecture));
+      machines.emplace("base", target::Machine(architecture));
       for (int i = 1; i < argc; ++i)
         for (const char* const factor : {"0.8", "1.2"}) {
           const std::string name = fmt::format("{}={}", argv[i], factor);
-          const auto scaling = timing::scalingFrom(name);
+          const auto scaling = target::scalingFrom(name);
           if (!scaling) {
             fmt::print(stderr, "timing_order: '{}' is no figure\n", argv[i]);
             return 2;
           }
-          machines.emplace(name, timing::Machine(architecture, std::array{*scaling}));
+          machines.emplace(name, target::Machine(architecture, std::array{*scaling}));
         }
     }
     for (const FunctionMeasures& f : a.measures.functions) {
       const FunctionMeasures* const other = b.measures.find(f.name);
       if (!f.isKernel || other == nullptr || other->code == f.code) continue;
-      const auto signWith = [&](const timing::Machine& machine) {
+      const auto signWith = [&](const target::Machine& machine) {
         const FunctionMeasures x = a.with(f.name, architecture, machine), y = b.with(f.name, architecture, machine);
         const Comparison by = compare(x, y, GuardRule::Time);
         return by.by == Measure::Cycles ? by.sign : 0;

@@ -381,8 +381,8 @@ class Test:
         known = fit.solve({"a": ("A", 4.0), "ab": ("A+B", 10.0), "bbc": ("B+B+C", 13.0), "de": ("D+E", 5.0), "ff": ("F+F", 6.0)})
         check(known == {"A": 4, "B": 6, "C": 1, "F": 3}, known)
         rows = fit.table_rows("sm_90a", {"Fp32": 4.04, "GlobalLoad:L2": 260.4, "Bytes:L2": 35.04, "Bytes:Dram": 9.9})
-        check(rows == ["TIMING_LATENCY(Fp32, 90, 90, 4, Measured)  // 4.04", "TIMING_MEMORY(90, Dram, ..., Measured, 9.9, Measured)",
-                       "TIMING_MEMORY(90, L2, 260.4, Measured, 35.0, Measured)"], rows)
+        check(rows == ["TARGET_LATENCY(Fp32, 90, 90, 4, Measured)  // 4.04", "TARGET_MEMORY(90, Dram, ..., Measured, 9.9, Measured)",
+                       "TARGET_MEMORY(90, L2, 260.4, Measured, 35.0, Measured)"], rows)
         stream = {"kinds": "Fp32+IntegerMultiply*2", "instructions": 3}
         uses = {"Fp32": {"Fma": 1}, "IntegerMultiply": {"Fma": 1, "FmaHeavy": 2}}
         check([fit.modelled_of(stream, {}, uses), fit.modelled_of(stream, {}, {}), fit.modelled_of({"kinds": "Fp32+Logic"}, {"Fp32": 4, "Logic": 5}, {})]

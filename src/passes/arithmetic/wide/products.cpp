@@ -23,10 +23,10 @@
 
 #include <algorithm>
 
-#include "analysis/machine/target_number.h"
 #include "analysis/values/scev_instructions.h"
 #include "ir/register_types.h"
 #include "passes/util/missed_remarks.h"
+#include "target/target.h"
 
 namespace ptxopt {
 namespace {
@@ -195,13 +195,13 @@ bool WideProducts::isPartOfSum(const Operand& o, InstrId at) const {
 
 // Whether accesses to memory add a uniform base to an offset of 32 bits by themselves. From sm_80 on a descriptor
 // stands where the base did.
-bool WideProducts::addsInAddresses() const { return targetNumber(context_.architecture()).value_or(80) < 80; }
+bool WideProducts::addsInAddresses() const { return context_.target().has(target::Capability::BaseInAddress); }
 
 // From sm_90 on, IMAD.WIDE reads a parameter from registers only, so it waits for a load from the constant bank. An
 // addition in two halves does not: each reads its half from the bank, or from a uniform register.
 bool WideProducts::loadsParameters() const {
-  return targetNumber(context_.architecture()).value_or(80) >= 90 &&
-         context_.prices().add64 > context_.prices().wideProduct;
+  return context_.target().has(target::Capability::ParametersInRegisters) &&
+         context_.costs().add64 > context_.costs().wideProduct;
 }
 
 // x + r with r extended is x + 1 * r: one IMAD.WIDE, too, where an addition is two instructions and extends the
@@ -220,7 +220,7 @@ void WideProducts::add(InstrId id) {
   // Where an addition of 64 bits is one instruction, too, only the extension is saved.
   const ValueKey extended = values_.read(a.reg(), id);
   const bool isForThis = extended.valid() && values_.isAlone(extended) && values_.uses(extended).size() == 1;
-  if (context_.prices().add64 <= context_.prices().wideProduct && !isForThis) return missed_.add("extension-kept");
+  if (context_.costs().add64 <= context_.costs().wideProduct && !isForThis) return missed_.add("extension-kept");
   const InstrId extension = narrow_.extension(a, id);
   const ProductUses::Counts c = uses_.ofAddition(other, id, context_.analyses.cfg().blockOf(extension));
   if (c.steps != 0) return missed_.add("loop-step");
@@ -229,7 +229,7 @@ void WideProducts::add(InstrId id) {
   if (!isSigned && c.parameters != 0 && addsInAddresses()) return missed_.add("offset");
   if (!isSigned && c.parameters != 0 && loadsParameters()) return missed_.add("parameter");
   // Without a sign there is no third instruction, and the pair that is added to is moved where it is no aligned one.
-  if (!isSigned && c.parameters == 0 && context_.prices().add64 > context_.prices().wideProduct)
+  if (!isSigned && c.parameters == 0 && context_.costs().add64 > context_.costs().wideProduct)
     return missed_.add("no-sign");
   needFactor(1, c.parameters);
   if (c.parameters == 0)

@@ -1,36 +1,35 @@
-#include "timing/machine.h"
+#include "target/machine.h"
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-namespace ptxopt::timing {
+#include "target/target.h"
+
+namespace ptxopt::target {
 namespace {
 
 constexpr std::string_view kUnitNames[] = {
-#define TIMING_UNIT(name, text, shared) text,
-#include "timing/units.def"
+#define TARGET_UNIT(name, text, shared) text,
+#include "target/units.def"
 };
 constexpr bool kUnitIsShared[] = {
-#define TIMING_UNIT(name, text, shared) shared,
-#include "timing/units.def"
+#define TARGET_UNIT(name, text, shared) shared,
+#include "target/units.def"
 };
 constexpr std::string_view kKindNames[] = {
-#define TIMING_KIND(name, text) text,
-#include "timing/kinds.def"
+#define TARGET_KIND(name, text) text,
+#include "target/kinds.def"
 };
 constexpr std::string_view kSourceIds[] = {
-#define TIMING_SOURCE(id, text) #id,
-#include "timing/sources.def"
+#define TARGET_SOURCE(id, text) #id,
+#include "target/sources.def"
 };
 constexpr std::string_view kSourceTexts[] = {
-#define TIMING_SOURCE(id, text) text,
-#include "timing/sources.def"
+#define TARGET_SOURCE(id, text) text,
+#include "target/sources.def"
 };
 constexpr std::string_view kScenarioNames[] = {"L1", "L2", "DRAM"};
-
-// Those of memory.def; sm_87 and sm_88 have the figures of sm_86.
-constexpr uint32_t kArchitectures[] = {75, 80, 86, 89, 90, 100, 103, 107, 110, 120, 121};
 
 struct UseRow {
   Kind kind;
@@ -38,9 +37,9 @@ struct UseRow {
   Use use;
 };
 constexpr UseRow kUses[] = {
-#define TIMING_USE(kind, first, last, unit, cycles, source) \
+#define TARGET_USE(kind, first, last, unit, cycles, source) \
   {Kind::kind, first, last, {Unit::unit, cycles, Source::source}},
-#include "timing/uses.def"
+#include "target/uses.def"
 };
 
 struct LatencyRow {
@@ -50,8 +49,8 @@ struct LatencyRow {
   Source source;
 };
 constexpr LatencyRow kLatencies[] = {
-#define TIMING_LATENCY(kind, first, last, cycles, source) {Kind::kind, first, last, cycles, Source::source},
-#include "timing/latencies.def"
+#define TARGET_LATENCY(kind, first, last, cycles, source) {Kind::kind, first, last, cycles, Source::source},
+#include "target/latencies.def"
 };
 
 struct MemoryRow {
@@ -60,17 +59,10 @@ struct MemoryRow {
   Memory memory;
 };
 constexpr MemoryRow kMemories[] = {
-#define TIMING_MEMORY(architecture, scenario, latency, latencySource, bytes, bytesSource) \
+#define TARGET_MEMORY(architecture, scenario, latency, latencySource, bytes, bytesSource) \
   {architecture, Scenario::scenario, {latency, bytes, Source::latencySource, Source::bytesSource}},
-#include "timing/memory.def"
+#include "target/memory.def"
 };
-
-uint32_t knownArchitecture(uint32_t architecture) {
-  uint32_t known = kArchitectures[0];
-  for (const uint32_t a : kArchitectures)
-    if (a <= architecture) known = a;
-  return known;
-}
 
 }  // namespace
 
@@ -107,9 +99,9 @@ void Machine::scale(Tables& tables, const Scaling& scaling) {
   }
 }
 
-Machine::Machine(uint32_t architecture, std::span<const Scaling> scalings) {
+Machine::Machine(uint32_t number, std::span<const Scaling> scalings) {
   const auto tables = std::make_shared<Tables>();
-  const uint32_t known = knownArchitecture(architecture);
+  const uint32_t known = Target(number).figures();
   tables->architecture = known;
   for (std::vector<Use>& uses : tables->uses) uses.push_back({Unit::Issue, 1, Source::Whitepaper});
   for (const UseRow& row : kUses)
@@ -131,6 +123,5 @@ const Memory& Machine::memory(Scenario scenario) const {
   return tables_->memories[static_cast<std::size_t>(scenario)];
 }
 uint32_t Machine::figuresOf() const { return tables_->architecture; }
-std::span<const uint32_t> Machine::architectures() { return kArchitectures; }
 
-}  // namespace ptxopt::timing
+}  // namespace ptxopt::target

@@ -1,4 +1,4 @@
-"""The loops that prices.def is measured by: what one round does, in a loop that ptxas does not unroll.
+"""The loops that costs.def is measured by: what one round does, in a loop that ptxas does not unroll.
 
 A kernel has six pointers, a number of rounds N, a 32-bit and a 64-bit parameter. %p1 to %p4 are four of the pointers; `own`
 ones were moved on by the thread's number, the others are the same for all threads. In a body K stands for the number of an

@@ -1,5 +1,5 @@
 // What forms of addresses cost in machine instructions in loops that ptxas does not unroll, the same on every
-// architecture. What depends on the architecture is in analysis/machine/prices.def.
+// architecture. What depends on the architecture is in target/costs.def.
 #pragma once
 
 #include <cstdint>

@@ -4,39 +4,18 @@
 // warp belongs to. A block must fit as if its warps were spread evenly over the four quarters. Shared memory goes
 // to blocks: what the kernel asks for plus what the driver reserves, rounded up. The shared memory of an SM is
 // taken to be as large as it can be; a kernel that prefers cache holds fewer blocks. Clusters are not looked at.
-// The machine's figures are in architectures.def. Cost: constant; steps: a division for each register count.
+// The machine's figures are in targets.def. Cost: constant; steps: a division for each register count.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
-namespace ptxopt {
+#include "target/target.h"
 
-struct Architecture {
-  static constexpr uint32_t kThreadsPerWarp = 32;
-  static constexpr uint32_t kMostThreadsPerBlock = 1024;
-  static constexpr uint32_t kRegisters = 65536;  // of an SM, and the most of a block
-  static constexpr uint32_t kRegisterUnit = 256;
-  static constexpr uint32_t kParts = 4;
-  static constexpr uint32_t kMostRegistersPerThread = 255;
-
-  uint32_t number;
-  uint32_t mostWarps, mostBlocks;
-  uint32_t sharedBytes, reservedSharedBytes, sharedUnit;
-  uint32_t barriers;
-  bool barriersLimit;
-
-  uint32_t mostThreads() const { return mostWarps * kThreadsPerWarp; }
-  uint32_t mostSharedBytesPerBlock() const { return sharedBytes - reservedSharedBytes; }
-};
-std::span<const Architecture> architectures();
-// The one a target names: `sm_90a`, `compute_120`. nullptr when there is none like it.
-const Architecture* architecture(std::string_view target);
+namespace ptxopt::target {
 
 // What a block of a kernel takes.
 struct BlockNeeds {
@@ -61,7 +40,7 @@ struct Occupancy {
   bool isLimitedBy(Resource r) const { return blocksBy[static_cast<std::size_t>(r)] == blocks; }
   friend bool operator==(const Occupancy&, const Occupancy&) = default;
 };
-Occupancy occupancy(const Architecture& a, const BlockNeeds& block);
+Occupancy occupancy(const Limits& a, const BlockNeeds& block);
 
 // A run of register counts with the same number of resident blocks.
 struct OccupancyStep {
@@ -70,12 +49,12 @@ struct OccupancyStep {
   friend bool operator==(const OccupancyStep&, const OccupancyStep&) = default;
 };
 // All of them for 1 to 255 registers a thread, from few registers to many; that with no blocks included.
-std::vector<OccupancyStep> occupancySteps(const Architecture& a, BlockNeeds block);
+std::vector<OccupancyStep> occupancySteps(const Limits& a, BlockNeeds block);
 // The most registers that give more resident blocks than `block` has; none when fewer registers give no more.
-std::optional<uint32_t> nextStepUp(const Architecture& a, const BlockNeeds& block);
+std::optional<uint32_t> nextStepUp(const Limits& a, const BlockNeeds& block);
 // The fewest registers above the block's that give fewer blocks; none when no number does.
-std::optional<uint32_t> nextCliff(const Architecture& a, const BlockNeeds& block);
+std::optional<uint32_t> nextCliff(const Limits& a, const BlockNeeds& block);
 // The most registers that give as many resident blocks as the block's: up to the cliff.
-uint32_t lastOfStep(const Architecture& a, const BlockNeeds& block);
+uint32_t lastOfStep(const Limits& a, const BlockNeeds& block);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::target

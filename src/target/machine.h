@@ -5,7 +5,7 @@
 // Cycles are those of an SM. A unit that each of the four parts of an SM has is taken for so many cycles by one
 // instruction of a warp. For a unit that the parts share, four times its own cycles stand in the tables: what an
 // instruction costs its part while the other three do the same.
-// An architecture without figures of its own has those of the newest one before it, and one before sm_75 has those of sm_75.
+// A target has the figures of the row that targets.def names.
 //
 // Accesses to memory: a use is for each portion of one (portionsOf in operation.h), 128 bytes. That is a wavefront of L1 and
 // shared memory: one cycle of the SM, four in the tables. Without bank conflicts an access of 4 bytes a thread is
@@ -18,15 +18,15 @@
 #include <span>
 #include <string_view>
 
-namespace ptxopt::timing {
+namespace ptxopt::target {
 
 enum class Unit : uint8_t {
-#define TIMING_UNIT(name, text, shared) name,
-#include "timing/units.def"
+#define TARGET_UNIT(name, text, shared) name,
+#include "target/units.def"
 };
 inline constexpr std::size_t kUnits = 0
-#define TIMING_UNIT(name, text, shared) +1
-#include "timing/units.def"
+#define TARGET_UNIT(name, text, shared) +1
+#include "target/units.def"
     ;
 std::string_view nameOf(Unit unit);
 // Whether all parts of an SM share it.
@@ -34,12 +34,12 @@ bool isShared(Unit unit);
 
 // Instructions that take the same units for as long, and whose results take as long.
 enum class Kind : uint8_t {
-#define TIMING_KIND(name, text) name,
-#include "timing/kinds.def"
+#define TARGET_KIND(name, text) name,
+#include "target/kinds.def"
 };
 inline constexpr std::size_t kKinds = 0
-#define TIMING_KIND(name, text) +1
-#include "timing/kinds.def"
+#define TARGET_KIND(name, text) +1
+#include "target/kinds.def"
     ;
 std::string_view nameOf(Kind kind);
 
@@ -50,8 +50,8 @@ std::string_view nameOf(Scenario scenario);
 
 // Where a figure comes from.
 enum class Source : uint8_t {
-#define TIMING_SOURCE(id, text) id,
-#include "timing/sources.def"
+#define TARGET_SOURCE(id, text) id,
+#include "target/sources.def"
 };
 std::string_view idOf(Source source);
 std::string_view textOf(Source source);
@@ -83,9 +83,9 @@ std::optional<Scaling> scalingFrom(std::string_view text);
 
 class Machine {
  public:
-  // `architecture` is the number of sm_NUMBER.
-  explicit Machine(uint32_t architecture) : Machine(architecture, {}) {}
-  Machine(uint32_t architecture, std::span<const Scaling> scalings);
+  // `number` is that of the target: 90 for sm_90.
+  explicit Machine(uint32_t number) : Machine(number, {}) {}
+  Machine(uint32_t number, std::span<const Scaling> scalings);
 
   // Every kind takes Unit::Issue.
   std::span<const Use> uses(Kind kind) const;
@@ -94,11 +94,8 @@ class Machine {
   double latency(Kind kind) const;
   Source latencySource(Kind kind) const;
   const Memory& memory(Scenario scenario) const;
-  // The architecture whose figures these are.
+  // The target whose figures these are.
   uint32_t figuresOf() const;
-
-  // The architectures that have figures of their own.
-  static std::span<const uint32_t> architectures();
 
  private:
   struct Tables;
@@ -106,4 +103,4 @@ class Machine {
   std::shared_ptr<const Tables> tables_;
 };
 
-}  // namespace ptxopt::timing
+}  // namespace ptxopt::target

@@ -11,7 +11,7 @@ constexpr unsigned kMostDepth = 12;
 
 }  // namespace
 
-unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) {
+unsigned Expander::cost(ExprId e, const ExpansionPlace& place, unsigned depth) {
   const Expr n = e_[e];
   if (depth > kMostDepth || (n.width != 32 && n.width != 64)) {
     const Holder* h = holderAt(e, place);
@@ -26,21 +26,21 @@ unsigned Expander::price(ExprId e, const ExpansionPlace& place, unsigned depth) 
   switch (n.kind) {
     case ExprKind::Value:
       return !n.varies && evolution_.constantDefinition(n.reg(), n.value()).valid() ? 1 : kImpossible;
-    case ExprKind::Sum: return priceOfSum(e, place, depth);
+    case ExprKind::Sum: return costOfSum(e, place, depth);
     case ExprKind::Product: {
       unsigned all = 0;
       for (uint32_t k = 0; k < n.termCount; ++k) {
         const ExprId factor = e_.terms(e)[k].expr;
-        all = sum(all, sum(price(factor, place, depth + 1), n.width == 64 ? 4 : 1));
+        all = sum(all, sum(cost(factor, place, depth + 1), n.width == 64 ? 4 : 1));
       }
       return all;
     }
     case ExprKind::SignExtend:
     case ExprKind::ZeroExtend:
-      return e_[n.operand()].width == 32 && n.width == 64 ? sum(price(n.operand(), place, depth + 1), 1)
+      return e_[n.operand()].width == 32 && n.width == 64 ? sum(cost(n.operand(), place, depth + 1), 1)
                                                           : kImpossible;
     case ExprKind::Truncate:
-      return e_[n.operand()].width == 64 && n.width == 32 ? price(n.operand(), place, depth + 1) : kImpossible;
+      return e_[n.operand()].width == 64 && n.width == 32 ? cost(n.operand(), place, depth + 1) : kImpossible;
     default: return kImpossible;
   }
 }
@@ -96,20 +96,20 @@ bool Expander::endsWide(ExprId e) const {
   return false;
 }
 
-unsigned Expander::priceOf(const WideProduct& w, const ExpansionPlace& place, unsigned depth) {
-  const unsigned left = price(w.left, place, depth + 1);
-  const unsigned right = w.right.valid() ? price(w.right, place, depth + 1) : 0;
+unsigned Expander::costOf(const WideProduct& w, const ExpansionPlace& place, unsigned depth) {
+  const unsigned left = cost(w.left, place, depth + 1);
+  const unsigned right = w.right.valid() ? cost(w.right, place, depth + 1) : 0;
   return left == kImpossible || right == kImpossible ? kImpossible : left + right + 1;
 }
 
-unsigned Expander::priceOfSum(ExprId e, const ExpansionPlace& place, unsigned depth) {
+unsigned Expander::costOfSum(ExprId e, const ExpansionPlace& place, unsigned depth) {
   const Expr n = e_[e];
   unsigned all = n.constant != 0 ? n.width / 32 : 0;
   bool isFirst = true;
   for (uint32_t k = 0; k < n.termCount; ++k) {
     const ExprTerm t = e_.terms(e)[k];
     const auto wide = wideTerm(n, t);
-    const unsigned inner = wide ? priceOf(*wide, place, depth) : price(t.expr, place, depth + 1);
+    const unsigned inner = wide ? costOf(*wide, place, depth) : cost(t.expr, place, depth + 1);
     if (inner == kImpossible) return kImpossible;
     all += inner;
     if (wide) continue;
@@ -120,8 +120,8 @@ unsigned Expander::priceOfSum(ExprId e, const ExpansionPlace& place, unsigned de
   return all;
 }
 
-unsigned Expander::priceAnew(ExprId e, const ExpansionPlace& place) {
-  return e_[e].kind == ExprKind::Sum ? priceOfSum(e, place, 0) : kImpossible;
+unsigned Expander::costAnew(ExprId e, const ExpansionPlace& place) {
+  return e_[e].kind == ExprKind::Sum ? costOfSum(e, place, 0) : kImpossible;
 }
 
 }  // namespace ptxopt

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures src/analysis/machine/prices.def: what 64-bit integer arithmetic costs in machine instructions, by architecture.
+"""Measures src/target/costs.def: what 64-bit integer arithmetic costs in machine instructions, by architecture.
 
-  tests/codegen/prices/run.py --tool PTXOPT [--ptxas PTXAS] [--archs sm_80,sm_120] [--list] [--markdown] [--update]
+  tests/codegen/costs/run.py --tool PTXOPT [--ptxas PTXAS] [--archs sm_80,sm_120] [--list] [--markdown] [--update]
 
 forms.py writes a loop for each form. ptxas assembles them for each architecture, `ptxopt baseline` counts the instructions of
-each loop, and what is beyond the rest of the loop is the price of the form. A price of the table is the mean of several forms,
+each loop, and what is beyond the rest of the loop is the cost of the form. A cost of the table is the mean of several forms,
 rounded: ptxas makes more of one pointer than of another.
 
 Without an option the script compares with the table, for the architectures that the ptxas takes, and fails (exit 1) where a
-price differs. --list shows every form, --markdown the same for a page, --update rewrites the rows of the table. The table is
+cost differs. --list shows every form, --markdown the same for a page, --update rewrites the rows of the table. The table is
 that of the newest ptxas. Without ptxas the script says so and ends with status 77.
 """
 import argparse
@@ -28,7 +28,7 @@ from forms import families  # noqa: E402
 from tables import table  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 
-TABLE = ROOT / "src/analysis/machine/prices.def"
+TABLE = ROOT / "src/target/costs.def"
 HEAD = ".version 8.5\n.target sm_75\n.address_size 64\n"
 LIMIT = 300  # seconds
 
@@ -39,7 +39,7 @@ def both(form, arrays=(1, 2)):
 
 
 # name -> the forms that it is the mean of
-PRICES = {
+COSTS = {
     "step64": both("constant"),
     "carryStep64": both("constant by halves"),
     "registerStep64": both("parameter") + both("register"),
@@ -58,10 +58,10 @@ PRICES = {
 
 
 def rows_of_table():
-    """(names, {architecture: prices}) of prices.def."""
+    """(names, {architecture: costs}) of costs.def."""
     text = TABLE.read_text()
-    names = re.findall(r"^PTX_PRICE\((\w+),", text, re.M)
-    rows = {int(m[1]): [float(x) for x in m[2].split(",")] for m in re.finditer(r"^PTX_PRICES\((\d+), ([\d., ]+)\)", text, re.M)}
+    names = re.findall(r"^TARGET_COST\((\w+),", text, re.M)
+    rows = {int(m[1]): [float(x) for x in m[2].split(",")] for m in re.finditer(r"^TARGET_COSTS\((\d+), ([\d., ]+)\)", text, re.M)}
     return names, rows
 
 
@@ -82,36 +82,36 @@ def measure(args, forms, arch):
         result = subprocess.run([args.tool, "baseline", path, "-o", figures, "--arch", arch, "--ptxas", args.ptxas],
                                 capture_output=True, text=True, timeout=LIMIT)
         if result.returncode:
-            sys.exit(f"prices: {arch}: {result.stderr.strip()}")
+            sys.exit(f"costs: {arch}: {result.stderr.strip()}")
         rows = json.loads(Path(figures).read_text())["units"][0]["functions"]
     inner = {kernels[row["name"]]: row["inner"] for row in rows}
     return {name: (inner[name] - (inner[f.compared] if f.compared else 0) - f.rest) / f.arrays for name, f in forms.items()}
 
 
-def prices_of(found):
-    return [math.floor(sum(found[form] for form in forms) / len(forms) + 0.5) for forms in PRICES.values()]
+def costs_of(found):
+    return [math.floor(sum(found[form] for form in forms) / len(forms) + 0.5) for forms in COSTS.values()]
 
 
 def update(measured):
     text = TABLE.read_text()
     for arch, found in measured.items():
         number = arch.removeprefix("sm_")
-        row = f"PTX_PRICES({number}, {', '.join(str(p) for p in prices_of(found))})"
-        text, known = re.subn(rf"^PTX_PRICES\({number}, .*$", row, text, flags=re.M)
+        row = f"TARGET_COSTS({number}, {', '.join(str(p) for p in costs_of(found))})"
+        text, known = re.subn(rf"^TARGET_COSTS\({number}, .*$", row, text, flags=re.M)
         if not known:
-            sys.exit(f"prices: {TABLE.name} has no row of {arch}")
+            sys.exit(f"costs: {TABLE.name} has no row of {arch}")
     TABLE.write_text(text)
 
 
 def compare(measured):
-    """The number of prices that the table has otherwise."""
+    """The number of costs that the table has otherwise."""
     names, rows = rows_of_table()
     bad = 0
     for arch, found in measured.items():
-        for name, there, price in zip(names, rows[int(arch.removeprefix("sm_"))], prices_of(found)):
-            if there != price:
+        for name, there, cost in zip(names, rows[int(arch.removeprefix("sm_"))], costs_of(found)):
+            if there != cost:
                 bad += 1
-                print(f"FAILED {arch}: {name} is {price}, the table has {there:g}")
+                print(f"FAILED {arch}: {name} is {cost}, the table has {there:g}")
     return bad
 
 
@@ -135,10 +135,10 @@ def main():
     parser.add_argument("--update", action="store_true", help="rewrite the table")
     args = parser.parse_args()
     if not args.ptxas:
-        print("skipped: prices need ptxas")
+        print("skipped: costs need ptxas")
         return 77
-    if names != list(PRICES):
-        sys.exit("prices: the names of prices.def and of this script differ")
+    if names != list(COSTS):
+        sys.exit("costs: the names of costs.def and of this script differ")
     forms = families()
     measured = {arch: measure(args, forms, arch) for arch in args.archs.split(",") if takes(args.ptxas, arch)}
     if args.list or args.markdown:
@@ -146,7 +146,7 @@ def main():
     if args.update:
         update(measured)
     bad = compare(measured)
-    print(f"prices: {len(measured)} architectures of {len(rows)}, {len(forms)} forms, {bad} prices differ")
+    print(f"costs: {len(measured)} architectures of {len(rows)}, {len(forms)} forms, {bad} costs differ")
     return 1 if bad or not measured else 0
 
 

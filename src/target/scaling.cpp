@@ -1,18 +1,18 @@
 #include <array>
 #include <charconv>
 
-#include "timing/machine.h"
+#include "target/machine.h"
 
-namespace ptxopt::timing {
+namespace ptxopt::target {
 namespace {
 
 constexpr std::string_view kKindIds[] = {
-#define TIMING_KIND(name, text) #name,
-#include "timing/kinds.def"
+#define TARGET_KIND(name, text) #name,
+#include "target/kinds.def"
 };
 constexpr std::string_view kUnitIds[] = {
-#define TIMING_UNIT(name, text, shared) #name,
-#include "timing/units.def"
+#define TARGET_UNIT(name, text, shared) #name,
+#include "target/units.def"
 };
 constexpr std::string_view kScenarioIds[] = {"L1", "L2", "Dram"};
 
@@ -53,4 +53,4 @@ std::optional<Scaling> scalingFrom(std::string_view text) {
   return isKnown ? std::optional(scaling) : std::nullopt;
 }
 
-}  // namespace ptxopt::timing
+}  // namespace ptxopt::target
