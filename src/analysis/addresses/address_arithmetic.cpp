@@ -1,6 +1,6 @@
 #include "analysis/addresses/address_arithmetic.h"
 
-#include "analysis/addresses/pointer_values.h"
+#include "ir/function.h"
 
 namespace ptxopt {
 namespace {
@@ -134,6 +134,9 @@ AddressKind offsetKind(AddressKind space) {
     default: return space;
   }
 }
+
+bool canHoldPointer(ScalarType t) { return t == ScalarType::b64 || t == ScalarType::u64 || t == ScalarType::s64; }
+bool canHoldPointer(const Register& r) { return r.lanes == 1 && canHoldPointer(r.type); }
 
 AddressState sumOf(AddressState a, AddressState b) {
   if (a.kind == Kind::None || b.kind == Kind::None) return {};

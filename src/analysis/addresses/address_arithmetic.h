@@ -1,8 +1,8 @@
 // What arithmetic makes of addresses: the rules of address_spaces.h for single instructions.
 //
 // Numbers and global addresses, which may be numbers, stay among themselves: whatever is computed of them is Global
-// if one of them was, otherwise a Number. It is certain only where a Number is added to a certain one. Of an address in another space only adding and subtracting a Number, and the
-// distance of two of one space, mean something. Cost: constant.
+// if one of them was, otherwise a Number. It is certain only where a Number is added to a certain one. Of an address in
+// another space only adding and subtracting a Number, and the distance of two of one space, mean something. Cost: constant.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,12 @@
 namespace ptxopt {
 
 inline constexpr uint64_t kWindowAlignment = 4096;
+
+struct Register;
+
+// Of 64 bits, no float; of a register: and no vector.
+bool canHoldPointer(ScalarType t);
+bool canHoldPointer(const Register& r);
 
 enum class AddressOperation : uint8_t {
   Other,  // nothing is known of its result

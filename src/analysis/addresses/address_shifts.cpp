@@ -11,14 +11,12 @@
 
 namespace ptxopt {
 
-unsigned AddressSpaces::shiftOfPhi(const PointerValues::Value& v, BlockId b) const {
+bool AddressSpaces::visitPhi(const FlowValue& v, BlockId b) {
   unsigned shift = 0;
-  for (const BlockId from : cfg_.predecessors(b)) {
-    if (!cfg_[from].reachable) continue;
-    const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
-    if (incoming.valid()) shift = std::max<unsigned>(shift, shifts_[values_(v.reg, incoming)]);
-  }
-  return shift;
+  forEachIncoming(v, b, [&](ValueId from) {
+    if (from.valid()) shift = std::max<unsigned>(shift, shifts_[numbers_(v.reg, from)]);
+  });
+  return raiseShift(numbers_(v.reg, v.value), shift);
 }
 
 bool AddressSpaces::raiseShift(std::size_t value, unsigned shift) {
@@ -50,7 +48,7 @@ std::vector<std::size_t> AddressSpaces::sourcesOf(InstrId id, const Operand& o) 
     }
   }
   std::vector<std::size_t> indexes;
-  for (const auto& [r, v] : found) indexes.push_back(values_(r, v));
+  for (const auto& [r, v] : found) indexes.push_back(numbers_(r, v));
   std::ranges::sort(indexes);
   return indexes;
 }
@@ -63,7 +61,7 @@ bool AddressSpaces::mayDouble(InstrId id, const Operand& a, const Operand& b) co
   const std::vector<std::size_t> ofA = sourcesOf(id, a), ofB = sourcesOf(id, b);
   if (ofA.empty() || ofB.empty()) return true;
   const RegId to = f_.operandsOf(f_[id])[f_[id].is(Instruction::Guarded) ? 1 : 0].reg();
-  const std::size_t result = values_(to, intervals_[to].valueOut(slots_[id]));
+  const std::size_t result = numbers_(to, intervals_[to].valueOut(slots_[id]));
   const auto has = [](const std::vector<std::size_t>& all, std::size_t x) {
     return std::ranges::binary_search(all, x);
   };
@@ -83,7 +81,7 @@ unsigned AddressSpaces::shiftBy(InstrId id) const {
     const Operand* const o = operands.single(k);
     if (o == nullptr || !o->isRegister() || o->flags != 0 || !holdsAddresses(o->reg())) return 0;
     const ValueId v = intervals_[o->reg()].valueIn(slots_[id]);
-    return v.valid() ? shifts_[values_(o->reg(), v)] : 0;
+    return v.valid() ? shifts_[numbers_(o->reg(), v)] : 0;
   };
   const auto factor = [&](std::size_t k) -> unsigned {
     const uint64_t by = constant(k).value_or(1);

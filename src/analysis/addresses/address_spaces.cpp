@@ -52,28 +52,19 @@ bool loadsAddresses(const Module& module, const Function& f) {
 AddressSpaces::AddressSpaces(const Module& module, const Function& function, const Cfg& cfg,
                              const SlotIndexes& slots, const LiveIntervals& intervals,
                              const ModuleAddressFacts* facts, bool memoryIsGlobal)
-    : module_(module),
-      f_(function),
-      cfg_(cfg),
-      slots_(slots),
-      intervals_(intervals),
+    : ValueFlow(module, function, cfg, slots, intervals, canHoldPointer),
       facts_(facts),
       memoryIsGlobal_(memoryIsGlobal),
-      values_(function, cfg, slots, intervals),
-      states_(values_.size()),
-      shifts_(values_.size()),
+      shifts_(numbers_.size()),
       parameters_(function.variables.size(), kUnknownAddress),
       stored_(function.variables.size()),
       operations_(module.opcodes.size()) {
   collectParameters();
   if (memoryIsGlobal && takesMemoryAsGlobal()) launch_.emplace(module_, f_, cfg_);
-  unsigned sweeps = 0;
-  while (sweep())
-    if (++sweeps == kMostSweeps) {
-      std::ranges::fill(states_, kUnknownAddress);
-      std::ranges::fill(stored_, kUnknownAddress);
-      break;
-    }
+  if (!solve(kMostSweeps)) {
+    std::ranges::fill(states_, kUnknownAddress);
+    std::ranges::fill(stored_, kUnknownAddress);
+  }
   // What a call left in a variable, or the caller in a parameter, may be passed on as it is.
   for (const VariableId v : filled_) stored_[v.value] = join(stored_[v.value], parameters_[v.value]);
 }
@@ -81,10 +72,6 @@ AddressSpaces::AddressSpaces(const Module& module, const Function& function, con
 bool AddressSpaces::differs() const {
   const AddressSpaces anew(module_, f_, cfg_, slots_, intervals_, facts_, memoryIsGlobal_);
   return states_ != anew.states_ || parameters_ != anew.parameters_ || stored_ != anew.stored_;
-}
-
-AddressState AddressSpaces::of(RegId r, ValueId v) const {
-  return v.valid() && holdsAddresses(r) ? states_[values_(r, v)] : kUnknownAddress;
 }
 
 AddressState AddressSpaces::source(const Operand& o, InstrId id) const {
@@ -165,66 +152,26 @@ void AddressSpaces::collectParameters() {
     if (isResult[v] && isStored[v]) parameters_[v] = kUnknownAddress;
 }
 
-bool AddressSpaces::raise(AddressState& state, AddressState by) {
-  const AddressState now = join(state, by);
-  if (now == state) return false;
-  state = now;
-  return true;
-}
-
-bool AddressSpaces::sweep() {
-  bool changed = false;
-  const auto& postOrder = cfg_.postOrder();
-  for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
-    if (!cfg_[*b].reachable) continue;
-    for (const PointerValues::Value& v : values_.beginning(*b)) {
-      const std::size_t value = values_(v.reg, v.value);
-      changed |= raise(states_[value], phi(v, *b));
-      changed |= raiseShift(value, shiftOfPhi(v, *b));
-    }
-    for (const InstrId id : slots_.instructions(*b)) changed |= sweepInstruction(id);
-  }
-  return changed;
-}
-
 // Of a phi, or of an entry value: what is in the register when control comes.
-AddressState AddressSpaces::phi(const PointerValues::Value& v, BlockId b) const {
-  const auto& roots = cfg_.roots();
-  if (std::ranges::find(roots, b) != roots.end())
-    if (b != roots.front() || f_.registers[v.reg.value].isParameter) return kUnknownAddress;
-  AddressState state;
-  for (const BlockId from : cfg_.predecessors(b)) {
-    if (!cfg_[from].reachable) continue;
-    const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
-    if (incoming.valid()) state = join(state, states_[values_(v.reg, incoming)]);
-  }
-  return state;
+AddressState AddressSpaces::entering(const FlowValue& v, BlockId b, bool isRoot) const {
+  const bool isUnknown = isRoot && (b != cfg_.roots().front() || f_.registers[v.reg.value].isParameter);
+  return isUnknown ? kUnknownAddress : AddressState();
 }
 
-bool AddressSpaces::sweepInstruction(InstrId id) {
-  const Instruction& i = f_[id];
-  bool changed = noteStore(id);
-  for (const Operand& o : f_.operandsOf(i)) {
-    if (!o.isRegister() || !o.writes() || !holdsAddresses(o.reg())) continue;
-    const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
-    if (!v.valid()) continue;
-    AddressState state = kUnknownAddress;
-    if (o.role == Role::Def)
-      state = result(id, o);
-    else if (i.is(Instruction::Guarded) && module_.form(i).knowsOperands())
-      state = join(result(id, o), read(o.reg(), id));
-    const std::size_t value = values_(o.reg(), v);
-    if (state.kind == AddressKind::Number) {
-      const unsigned shift = shiftBy(id);
-      changed |= raiseShift(value, shift);
-      if (shift >= kHalf) state = kUnknownAddress;
-    }
-    changed |= raise(states_[value], state);
-  }
-  return changed;
+AddressState AddressSpaces::made(InstrId id, const Operand& to, uint32_t number) {
+  AddressState state = kUnknownAddress;
+  if (to.role == Role::Def)
+    state = result(id, to);
+  else if (f_[id].is(Instruction::Guarded) && module_.form(f_[id]).knowsOperands())
+    state = join(result(id, to), read(to.reg(), id));
+  if (state.kind != AddressKind::Number) return state;
+  const unsigned shift = shiftBy(id);
+  changed_ |= raiseShift(number, shift);
+  return shift >= kHalf ? kUnknownAddress : state;
 }
 
-bool AddressSpaces::noteStore(InstrId id) {
+// A store into a parameter.
+bool AddressSpaces::visit(InstrId id) {
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);
   if (!isParameterStore(form)) return false;

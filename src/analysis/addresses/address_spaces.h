@@ -35,13 +35,13 @@
 #include "analysis/addresses/address_arithmetic.h"
 #include "analysis/addresses/address_facts.h"
 #include "analysis/addresses/launch_memory.h"
-#include "analysis/addresses/pointer_values.h"
 #include "analysis/dataflow/dominators.h"
 #include "analysis/values/plain_operands.h"
+#include "analysis/values/value_flow.h"
 
 namespace ptxopt {
 
-class AddressSpaces {
+class AddressSpaces : ValueFlow<AddressSpaces, AddressState> {
  public:
   // All must live as long as this, and stay as they are. Of the parameters and of the results of calls is known
   // what `facts` says; nothing without. `memoryIsGlobal`: pointers that memory held when a kernel was launched are
@@ -50,10 +50,10 @@ class AddressSpaces {
                 const LiveIntervals& intervals, const ModuleAddressFacts* facts, bool memoryIsGlobal = false);
 
   // Unknown for registers that are not of 64 integer bits.
-  AddressState of(RegId r, ValueId v) const;
+  AddressState of(RegId r, ValueId v) const { return at(r, v); }
   // What instruction `id` reads in `r`, and what is in `r` after it.
-  AddressState read(RegId r, InstrId id) const { return of(r, intervals_[r].valueIn(slots_[id])); }
-  AddressState written(RegId r, InstrId id) const { return of(r, intervals_[r].valueOut(slots_[id])); }
+  AddressState read(RegId r, InstrId id) const { return stateRead(r, id); }
+  AddressState written(RegId r, InstrId id) const { return stateWritten(r, id); }
   // What a source operand that consists of one entry is; Unknown for a group.
   AddressState source(const Operand& o, InstrId id) const;
   // The space of the memory that a generic access `id` is of, by the address `[reg]` or `[reg+imm]`; Unknown for
@@ -61,9 +61,9 @@ class AddressSpaces {
   AddressKind accessed(InstrId id) const;
   // Values have numbers, for tables of them.
   std::size_t size() const { return states_.size(); }
-  std::size_t index(RegId r, ValueId v) const { return values_(r, v); }
+  std::size_t index(RegId r, ValueId v) const { return numbers_(r, v); }
   // Whether registers like `r` hold addresses: of 64 bits, no float, no vector.
-  bool holdsAddresses(RegId r) const { return values_.contains(r); }
+  bool holdsAddresses(RegId r) const { return isFollowed(r); }
   // What the st.param into a variable put there, together: the argument of a call, or the function's result.
   AddressState stored(VariableId v) const { return stored_[v.value]; }
   // Whether it would be another one if it were made anew.
@@ -75,15 +75,17 @@ class AddressSpaces {
   static constexpr std::size_t kMostWalked = 24;
 
   void collectParameters();
-  bool sweep();
-  bool raise(AddressState& state, AddressState by);
-  AddressState phi(const PointerValues::Value& v, BlockId b) const;
-  bool sweepInstruction(InstrId id);
-  bool noteStore(InstrId id);
+  friend ValueFlow;
+  static AddressState join(AddressState a, AddressState b) { return ptxopt::join(a, b); }
+  static AddressState unknown() { return kUnknownAddress; }
+  AddressState entering(const FlowValue& v, BlockId b, bool isRoot) const;
+  AddressState fromEdge(RegId r, ValueId v) const { return v.valid() ? at(r, v) : AddressState(); }
+  AddressState made(InstrId id, const Operand& to, uint32_t number);
+  bool visitPhi(const FlowValue& v, BlockId b);
+  bool visit(InstrId id);
   AddressOperation operationOf(OpcodeId opcode);
   AddressState result(InstrId id, const Operand& to);
   unsigned shiftBy(InstrId id) const;
-  unsigned shiftOfPhi(const PointerValues::Value& v, BlockId b) const;
   bool raiseShift(std::size_t value, unsigned shift);
   std::vector<std::size_t> sourcesOf(InstrId id, const Operand& o) const;
   bool mayDouble(InstrId id, const Operand& a, const Operand& b) const;
@@ -92,15 +94,8 @@ class AddressSpaces {
   bool takesMemoryAsGlobal() const;
   AddressState addressOf(const Operand& o) const;
 
-  const Module& module_;
-  const Function& f_;
-  const Cfg& cfg_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
   const ModuleAddressFacts* const facts_;
   const bool memoryIsGlobal_;
-  PointerValues values_;
-  std::vector<AddressState> states_;  // by value
   // By value, of numbers: by how many bits shifts, factors and doublings have moved what it was made of to the left, at
   // most. With 32 it may be the upper half of an address in its place.
   std::vector<uint8_t> shifts_;

@@ -8,16 +8,10 @@ namespace ptxopt {
 
 LocalAddresses::LocalAddresses(const Module& module, const Function& function, const Cfg& cfg,
                                const SlotIndexes& slots, const LiveIntervals& intervals)
-    : module_(module),
-      f_(function),
-      cfg_(cfg),
-      slots_(slots),
-      intervals_(intervals),
+    : ValueFlow(module, function, cfg, slots, intervals, canHoldPointer),
       bytes_(function.variables.size()),
       why_(function.variables.size()),
       computations_(function.variables.size()),
-      values_(function, cfg, slots, intervals),
-      addresses_(values_.size()),
       isKept_(function.variables.size()),
       contents_(function.variables.size()) {
   collect();
@@ -28,18 +22,16 @@ LocalAddresses::LocalAddresses(const Module& module, const Function& function, c
 
 // From the start, with what is known of the variables that cannot be trusted.
 void LocalAddresses::follow() {
-  std::ranges::fill(addresses_, Address());
+  std::ranges::fill(states_, Address());
   std::ranges::fill(why_, std::string_view());
   isKept_.assign(isKept_.size(), false);
   for (std::vector<InstrId>& all : computations_) all.clear();
   accesses_.clear();
   indexed_.clear();
-  unsigned sweeps = 0;
-  while (sweep())
-    if (++sweeps == kMostSweeps) {
-      for (const VariableId v : variables_) why_[v.value] = "too-deep";
-      return;
-    }
+  if (!solve(kMostSweeps)) {
+    for (const VariableId v : variables_) why_[v.value] = "too-deep";
+    return;
+  }
   for (std::size_t b = 0; b < cfg_.size(); ++b)
     if (cfg_[BlockId(b)].reachable) lookAtPhis(BlockId(b));
   for (const InstrId id : f_)
@@ -66,21 +58,14 @@ LocalAddresses::Address LocalAddresses::join(const Address& a, const Address& b)
   return Address{.kind = Address::Lost};
 }
 
-LocalAddresses::Address LocalAddresses::at(RegId r, ValueId v) const {
-  if (!v.valid() || !values_.contains(r)) return Address{.kind = Address::Lost};
-  return addresses_[values_(r, v)];
+LocalAddresses::Address LocalAddresses::entering(const FlowValue& v, BlockId b, bool isRoot) const {
+  const bool isUnknown = isRoot && (b != cfg_.roots().front() || f_.registers[v.reg.value].isParameter);
+  return isUnknown ? unknown() : Address();
 }
 
-LocalAddresses::Address LocalAddresses::read(RegId r, InstrId id) const {
-  return at(r, intervals_[r].valueIn(slots_[id]));
-}
-
-bool LocalAddresses::raise(RegId r, ValueId v, const Address& by) {
-  Address& known = addresses_[values_(r, v)];
-  const Address now = join(known, by);
-  if (now == known) return false;
-  known = now;
-  return true;
+LocalAddresses::Address LocalAddresses::made(InstrId id, const Operand& to, uint32_t) {
+  const Address now = isFollowed(id) ? result(id) : loaded(id);
+  return to.role == Role::Mod ? join(stateRead(to.reg(), id), now) : now;
 }
 
 // `v` or `v+4` of a local variable.
@@ -94,36 +79,6 @@ LocalAddresses::Address LocalAddresses::named(std::span<const Operand> operand) 
   if (!offset || operand[1].join != Join::Plus) return Address{.kind = Address::Lost};
   a.offset = static_cast<int64_t>(*offset);
   return a;
-}
-
-bool LocalAddresses::sweep() {
-  bool changed = false;
-  const auto& postOrder = cfg_.postOrder();
-  const auto& roots = cfg_.roots();
-  for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
-    if (!cfg_[*b].reachable) continue;
-    const bool isRoot = std::ranges::find(roots, *b) != roots.end();
-    for (const PointerValues::Value& v : values_.beginning(*b)) {
-      if (isRoot && (*b != roots.front() || f_.registers[v.reg.value].isParameter))
-        changed |= raise(v.reg, v.value, Address{.kind = Address::Lost});
-      for (const BlockId from : cfg_.predecessors(*b)) {
-        if (!cfg_[from].reachable) continue;
-        const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
-        if (incoming.valid()) changed |= raise(v.reg, v.value, at(v.reg, incoming));
-      }
-    }
-    for (const InstrId id : slots_.instructions(*b)) {
-      changed |= lookAtMemory(id);
-      for (const Operand& o : f_.operandsOf(f_[id])) {
-        if (!o.isRegister() || !o.writes() || !values_.contains(o.reg())) continue;
-        const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
-        if (!v.valid()) continue;
-        if (o.role == Role::Mod) changed |= raise(o.reg(), v, read(o.reg(), id));
-        changed |= raise(o.reg(), v, isFollowed(id) ? result(id) : loaded(id));
-      }
-    }
-  }
-  return changed;
 }
 
 // Whether the instruction has one result, which may be an address of what it reads.
@@ -150,8 +105,8 @@ LocalAddresses::Address LocalAddresses::result(InstrId id) {
   const PlainOperands operands(f_.operandsOf(i));
   const auto source = [&](std::size_t k) -> Address {
     const Operand* const single = operands.single(k);
-    if (single != nullptr && single->isRegister() && single->flags == 0 && values_.contains(single->reg()))
-      return read(single->reg(), id);
+    if (single != nullptr && single->isRegister() && single->flags == 0 && ValueFlow::isFollowed(single->reg()))
+      return stateRead(single->reg(), id);
     return named(operands[k]);
   };
   const AddressOperation operation = addressOperation(module_.form(i));
@@ -206,11 +161,9 @@ void LocalAddresses::pin(const Address& a, std::string_view why) {
 }
 
 void LocalAddresses::lookAtPhis(BlockId b) {
-  for (const PointerValues::Value& v : values_.beginning(b)) {
+  for (const FlowValue& v : beginning(b)) {
     if (at(v.reg, v.value).kind != Address::Lost) continue;
-    for (const BlockId from : cfg_.predecessors(b))
-      if (cfg_[from].reachable)
-        pin(at(v.reg, intervals_[v.reg].valueAt(slots_.end(from).previous())), "dynamic-index");
+    forEachIncoming(v, b, [&](ValueId from) { pin(at(v.reg, from), "dynamic-index"); });
   }
 }
 
@@ -234,14 +187,14 @@ void LocalAddresses::lookAtUses(InstrId id) {
   const Operand* const to = plain.size() > 0 ? plain.single(0) : nullptr;
   // A definition under a guard leaves one address or the other.
   const bool keeps = made.kind == Address::Known && to != nullptr && to->isRegister() &&
-                     values_.contains(to->reg()) &&
+                     ValueFlow::isFollowed(to->reg()) &&
                      at(to->reg(), intervals_[to->reg()].valueOut(slots_[id])) == made;
   for (uint32_t k = 0; k < operands.size(); ++k) {
     const Operand& o = operands[k];
     Address a;
     if (o.kind == OperandKind::Variable && bytes_[o.payload] != 0)
       a = {.kind = Address::Known, .variable = VariableId(o.payload)};
-    if (o.isRegister() && o.reads() && values_.contains(o.reg())) a = read(o.reg(), id);
+    if (o.isRegister() && o.reads() && ValueFlow::isFollowed(o.reg())) a = stateRead(o.reg(), id);
     if (a.kind != Address::Known) continue;
     if (k == base) {
       if (!isAccess) pin(a, whyNot.empty() ? "named-otherwise" : whyNot);

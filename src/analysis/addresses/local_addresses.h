@@ -33,8 +33,8 @@
 #include <vector>
 
 #include "analysis/addresses/address_arithmetic.h"
-#include "analysis/addresses/pointer_values.h"
 #include "analysis/dataflow/dominators.h"
+#include "analysis/values/value_flow.h"
 
 namespace ptxopt {
 
@@ -62,7 +62,18 @@ struct IndexedAccess {
   std::vector<Addend> addends;
 };
 
-class LocalAddresses {
+// What a value is in LocalAddresses: not looked at yet, an address of a variable, or anything.
+struct LocalAddress {
+  static constexpr uint32_t kNoChain = UINT32_MAX;
+
+  enum Kind : uint8_t { None, Known, Lost } kind = None;
+  VariableId variable;
+  int64_t offset = 0;
+  uint32_t chain = kNoChain;  // what was added that is no constant
+  friend bool operator==(const LocalAddress&, const LocalAddress&) = default;
+};
+
+class LocalAddresses : ValueFlow<LocalAddresses, LocalAddress> {
  public:
   // All must live as long as this, and stay as they are.
   LocalAddresses(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
@@ -84,14 +95,8 @@ class LocalAddresses {
  private:
   static constexpr unsigned kMostSweeps = 100;
 
-  struct Address {
-    enum Kind : uint8_t { None, Known, Lost } kind = None;
-    VariableId variable;
-    int64_t offset = 0;
-    uint32_t chain = kNoChain;  // what was added that is no constant
-    friend bool operator==(const Address&, const Address&) = default;
-  };
-  static constexpr uint32_t kNoChain = UINT32_MAX;
+  static constexpr uint32_t kNoChain = LocalAddress::kNoChain;
+  using Address = LocalAddress;
   // An addend and those added before.
   struct Link {
     uint32_t before;
@@ -111,11 +116,13 @@ class LocalAddresses {
   // Following addresses through values, local_addresses.cpp.
   void collect();
   void follow();
-  bool sweep();
-  bool raise(RegId r, ValueId v, const Address& by);
+  friend ValueFlow;
   static Address join(const Address& a, const Address& b);
-  Address read(RegId r, InstrId id) const;
-  Address at(RegId r, ValueId v) const;
+  static Address unknown() { return {.kind = Address::Lost}; }
+  Address entering(const FlowValue& v, BlockId b, bool isRoot) const;
+  Address fromEdge(RegId r, ValueId v) const { return v.valid() ? at(r, v) : Address(); }
+  Address made(InstrId id, const Operand& to, uint32_t number);
+  bool visit(InstrId id) { return lookAtMemory(id); }
   std::optional<uint64_t> constant(const Operand* o, InstrId id) const;
   uint64_t alignmentOf(VariableId v) const;
   Address named(std::span<const Operand> operand) const;
@@ -137,17 +144,10 @@ class LocalAddresses {
   Address loaded(InstrId id) const;
   bool isKept(InstrId id, const Address& a) const;
 
-  const Module& module_;
-  const Function& f_;
-  const Cfg& cfg_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
   std::vector<VariableId> variables_;
   std::vector<uint64_t> bytes_;        // by VariableId; 0 for what is no local variable
   std::vector<std::string_view> why_;  // by VariableId
   std::vector<std::vector<InstrId>> computations_;
-  PointerValues values_;
-  std::vector<Address> addresses_;  // by value
   std::vector<LocalAccess> accesses_;
   std::vector<IndexedAccess> indexed_;
   std::vector<Link> chains_;

@@ -64,8 +64,8 @@ bool LocalAddresses::readAccess(InstrId id, LocalAccess& access, uint32_t& base,
   const auto entries = operands.subspan(base, inside);
   Address a = named(entries);
   if (entries[0].isRegister() && entries[0].role == Role::Use && entries[0].flags == 0 &&
-      values_.contains(entries[0].reg())) {
-    a = read(entries[0].reg(), id);
+      ValueFlow::isFollowed(entries[0].reg())) {
+    a = stateRead(entries[0].reg(), id);
     if (a.kind == Address::Known && inside == 2) {
       const auto offset = immediate(f_, entries[1]);
       if (!offset || entries[1].join != Join::Plus) whyNot = "named-otherwise";
@@ -182,8 +182,8 @@ bool LocalAddresses::lookAtMemory(InstrId id) {
   if (!access.isStore) return false;
   const Operand& from = f_.operandsOf(f_[id])[access.firstElement];
   // Of `st [p], a + 4` nothing is kept: what is stored is not what the register holds.
-  const bool isWhole = from.isRegister() && from.flags == 0 && values_.contains(from.reg());
-  const Address stored = isWhole ? read(from.reg(), id) : Address{.kind = Address::Lost};
+  const bool isWhole = from.isRegister() && from.flags == 0 && ValueFlow::isFollowed(from.reg());
+  const Address stored = isWhole ? stateRead(from.reg(), id) : Address{.kind = Address::Lost};
   auto held = std::ranges::find(c.kept, access.offset, &Kept::offset);
   if (held == c.kept.end()) held = c.kept.insert(held, {access.offset, {}});
   const Address now = join(held->value, stored);
@@ -200,8 +200,8 @@ LocalAddresses::Address LocalAddresses::loaded(InstrId id) const {
   const auto operands = f_.operandsOf(i);
   for (std::size_t k = 0; k + 1 < operands.size(); ++k) {
     const Operand& o = operands[k + 1];
-    if (operands[k].kind == OperandKind::Memory && o.isRegister() && values_.contains(o.reg()) &&
-        read(o.reg(), id).kind == Address::None)
+    if (operands[k].kind == OperandKind::Memory && o.isRegister() && ValueFlow::isFollowed(o.reg()) &&
+        stateRead(o.reg(), id).kind == Address::None)
       return {};
   }
   LocalAccess access;

@@ -27,18 +27,10 @@ bool onlyReads(const OpcodeForm& form) {
 
 ParameterMemory::ParameterMemory(const Module& module, const Function& kernel, const Cfg& cfg,
                                  const SlotIndexes& slots, const LiveIntervals& intervals)
-    : module_(module),
-      f_(kernel),
-      cfg_(cfg),
-      slots_(slots),
-      intervals_(intervals),
-      values_(kernel, cfg, slots, intervals),
-      sets_(values_.size()) {
-  bool isSolved = f_.isEntry && !f_.hidesNames && cfg_.roots().size() == 1;
-  for (unsigned sweeps = 0; isSolved && sweep(); ++sweeps) isSolved = sweeps < kMostSweeps;
-  if (!isSolved) {
+    : ValueFlow(module, kernel, cfg, slots, intervals, canHoldPointer) {
+  if (!f_.isEntry || f_.hidesNames || cfg_.roots().size() != 1 || !solve(kMostSweeps)) {
     written_ = escaped_ = kAll;
-    std::ranges::fill(sets_, kAll);
+    std::ranges::fill(states_, kAll);
     return;
   }
   for (uint32_t b = 0; b < cfg_.size(); ++b) {
@@ -57,42 +49,7 @@ ParameterMemory::Set ParameterMemory::accessed(InstrId id) const {
   if (memory == operands.end() || memory->inside() == 0 || memory->inside() > 2) return kOther;
   const Operand& base = *(memory + 1);
   if (memory->inside() == 2 && !immediate(f_, *(memory + 2))) return kOther;
-  return base.isRegister() && base.flags == 0 && values_.contains(base.reg()) ? read(base.reg(), id) : kOther;
-}
-
-ParameterMemory::Set ParameterMemory::read(RegId r, InstrId id) const {
-  const ValueId v = intervals_[r].valueIn(slots_[id]);
-  return v.valid() ? sets_[values_(r, v)] : 0;
-}
-
-bool ParameterMemory::sweep() {
-  bool changed = false;
-  const auto raise = [&](RegId r, ValueId v, Set by) {
-    Set& known = sets_[values_(r, v)];
-    changed |= (by & ~known) != 0;
-    known |= by;
-  };
-  const auto& postOrder = cfg_.postOrder();
-  for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
-    if (!cfg_[*b].reachable) continue;
-    for (const PointerValues::Value& v : values_.beginning(*b)) raise(v.reg, v.value, phi(v, *b));
-    for (const InstrId id : slots_.instructions(*b))
-      for (const Operand& o : f_.operandsOf(f_[id])) {
-        if (!o.isRegister() || !o.writes() || !values_.contains(o.reg())) continue;
-        if (const ValueId v = intervals_[o.reg()].valueOut(slots_[id]); v.valid()) raise(o.reg(), v, left(id));
-      }
-  }
-  return changed;
-}
-
-ParameterMemory::Set ParameterMemory::phi(const PointerValues::Value& v, BlockId b) const {
-  Set set = 0;
-  for (const BlockId from : cfg_.predecessors(b)) {
-    if (!cfg_[from].reachable) continue;
-    const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
-    if (incoming.valid()) set |= sets_[values_(v.reg, incoming)];
-  }
-  return set;
+  return base.isRegister() && base.flags == 0 && isFollowed(base.reg()) ? stateRead(base.reg(), id) : kOther;
 }
 
 // What is in the registers that an instruction writes, after it.
@@ -100,13 +57,13 @@ ParameterMemory::Set ParameterMemory::left(InstrId id) const {
   const auto operands = f_.operandsOf(f_[id]);
   const auto written =
       std::ranges::find_if(operands, [](const Operand& o) { return o.isRegister() && o.writes(); });
-  if (written == operands.end() || !values_.contains(written->reg())) return kOther;
+  if (written == operands.end() || !isFollowed(written->reg())) return kOther;
   const bool isAlone =
       std::none_of(written + 1, operands.end(), [](const Operand& o) { return o.isRegister() && o.writes(); });
   if (!isAlone) return kOther;
   if (written->role == Role::Def) return result(id);
   const bool isGuarded = f_[id].is(Instruction::Guarded) && module_.form(f_[id]).knowsOperands();
-  return isGuarded ? result(id) | read(written->reg(), id) : kOther;
+  return isGuarded ? result(id) | stateRead(written->reg(), id) : kOther;
 }
 
 ParameterMemory::Set ParameterMemory::source(std::span<const Operand> operand, InstrId id) const {
@@ -115,7 +72,7 @@ ParameterMemory::Set ParameterMemory::source(std::span<const Operand> operand, I
   switch (o.kind) {
     case OperandKind::Register: {
       if (o.flags != 0) return kOther;
-      if (values_.contains(o.reg())) return read(o.reg(), id);
+      if (isFollowed(o.reg())) return stateRead(o.reg(), id);
       const Register& reg = f_.registers[o.payload];
       return reg.lanes == 1 && info(reg.type).bits < 64 ? 0 : kOther;
     }
@@ -190,9 +147,9 @@ void ParameterMemory::noteUses(InstrId id) {
   for (std::size_t at = 0; at < operands.size(); ++at) {
     const Operand& o = operands[at];
     if (o.kind == OperandKind::Memory) endOfAddress = at + 1 + o.inside();
-    if (!o.isRegister() || !values_.contains(o.reg())) continue;
+    if (!o.isRegister() || !isFollowed(o.reg())) continue;
     if (o.writes()) results = left(id);
-    if (o.reads()) (at < endOfAddress ? addresses : others) |= read(o.reg(), id);
+    if (o.reads()) (at < endOfAddress ? addresses : others) |= stateRead(o.reg(), id);
   }
   if (!onlyReads(form)) written_ |= addresses;
   // Whatever else it does with an address may be to keep it.
@@ -237,7 +194,7 @@ void ParameterMemory::noteParameters(InstrId id) {
     }
     const PlainOperands plain(f_.operandsOf(i));
     const Operand* const to = plain.single(0);
-    if (to == nullptr || !to->isRegister() || !values_.contains(to->reg())) escaped_ |= bitOf(*parameter);
+    if (to == nullptr || !to->isRegister() || !isFollowed(to->reg())) escaped_ |= bitOf(*parameter);
   }
 }
 

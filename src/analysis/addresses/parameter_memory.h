@@ -23,11 +23,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/addresses/pointer_values.h"
+#include "analysis/addresses/address_arithmetic.h"
+#include "analysis/values/value_flow.h"
 
 namespace ptxopt {
 
-class ParameterMemory {
+class ParameterMemory : ValueFlow<ParameterMemory, uint64_t> {
  public:
   using Set = uint64_t;  // bit p: parameter p
   static constexpr Set kOther = Set{1} << 63;
@@ -44,9 +45,13 @@ class ParameterMemory {
  private:
   static constexpr unsigned kMostSweeps = 100;
 
-  bool sweep();
-  Set phi(const PointerValues::Value& v, BlockId b) const;
-  Set read(RegId r, InstrId id) const;
+  friend ValueFlow;
+
+  static Set join(Set a, Set b) { return a | b; }
+  static Set unknown() { return 0; }  // nobody wrote it
+  static Set entering(const FlowValue&, BlockId, bool) { return 0; }
+  Set fromEdge(RegId r, ValueId v) const { return at(r, v); }
+  Set made(InstrId id, const Operand&, uint32_t) const { return left(id); }
   Set source(std::span<const Operand> operand, InstrId id) const;
   Set result(InstrId id) const;
   Set loaded(InstrId id) const;
@@ -56,13 +61,6 @@ class ParameterMemory {
   void noteParameters(InstrId id);
   bool staysInside(const Instruction& load, const Variable& v) const;
 
-  const Module& module_;
-  const Function& f_;
-  const Cfg& cfg_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
-  PointerValues values_;
-  std::vector<Set> sets_;  // by value
   Set written_ = 0, escaped_ = 0;
 };
 

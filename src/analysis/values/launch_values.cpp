@@ -9,7 +9,7 @@
 namespace ptxopt {
 namespace {
 
-bool isFollowed(const Register& r) {
+bool hasStates(const Register& r) {
   return r.lanes == 1 && r.registerClass() != RegisterClass::Carry && r.registerClass() != RegisterClass::B128;
 }
 
@@ -32,85 +32,35 @@ bool LaunchValues::isComputation(const OpcodeForm& form) {
 LaunchValues::LaunchValues(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                            const LiveIntervals& intervals, const LaunchMemory& memory,
                            std::span<const Edge> without)
-    : module_(module),
-      f_(function),
-      cfg_(cfg),
-      slots_(slots),
-      intervals_(intervals),
-      memory_(memory),
-      without_(without),
-      first_(function.registers.size(), kNone),
-      begin_(cfg.size()) {
-  for (uint32_t r = 1; r < f_.registers.size(); ++r) {
-    if (!isFollowed(f_.registers[r])) continue;
-    first_[r] = static_cast<uint32_t>(values_.size());
-    const auto& all = intervals_[RegId(r)].values();
-    for (uint32_t v = 0; v < all.size(); ++v) {
-      if (all[v].kind == ValueKind::Phi || all[v].kind == ValueKind::Entry)
-        begin_[slots_.blockAt(all[v].def).value].push_back(static_cast<uint32_t>(values_.size()));
-      values_.push_back({RegId(r), ValueId(v)});
-    }
-  }
-  states_.resize(values_.size());
-  unsigned sweeps = 0;
-  while (sweep())
-    if (++sweeps == kMostSweeps) {
-      std::ranges::fill(states_, State{State::kDiffers});
-      break;
-    }
+    : ValueFlow(module, function, cfg, slots, intervals, hasStates), memory_(memory), without_(without) {
+  if (!solve(kMostSweeps)) std::ranges::fill(states_, State{State::kDiffers});
 }
 
 SlotIndex LaunchValues::placeOf(State s) const {
-  const Value& v = values_[s.leader];
-  return intervals_[v.reg][v.value].def;
+  return intervals_[numbers_.reg(s.leader)][numbers_.value(s.leader)].def;
 }
 
-bool LaunchValues::isAssumedAway(BlockId from, BlockId to) const {
+bool LaunchValues::ignores(BlockId from, BlockId to) const {
   return std::ranges::any_of(without_, [&](const Edge& e) { return e.from == from && e.to == to; });
 }
 
+LaunchValues::State LaunchValues::join(State a, State b) {
+  if (a.leader == State::kOpen || a == b) return b;
+  return b.leader == State::kOpen ? a : State{State::kDiffers};
+}
+
+LaunchValues::State LaunchValues::entering(const FlowValue& v, BlockId, bool) const {
+  return intervals_[v.reg][v.value].kind == ValueKind::Entry ? State{State::kDiffers} : State();
+}
+
 // What is known never gets better: what differs stays so, and a leader stays one until it differs.
-bool LaunchValues::lower(uint32_t value, State to) {
+bool LaunchValues::raise(uint32_t value, State to) {
   State& state = states_[value];
   const bool isLeader = state == State{value};
   if (state == to || to.leader == State::kOpen || state.leader == State::kDiffers || (isLeader && to.isOne()))
     return false;
   state = to;
   return true;
-}
-
-bool LaunchValues::sweep() {
-  bool changed = false;
-  const auto& postOrder = cfg_.postOrder();
-  for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
-    if (!cfg_[*b].reachable) continue;
-    for (const uint32_t v : begin_[b->value])
-      if (states_[v].leader != State::kDiffers) changed |= lower(v, phi(values_[v], *b));
-    for (const InstrId id : slots_.instructions(*b))
-      for (const Operand& o : f_.operandsOf(f_[id])) {
-        if (!o.isRegister() || !o.writes() || first_[o.payload] == kNone) continue;
-        const ValueId v = intervals_[o.reg()].valueOut(slots_[id]);
-        if (!v.valid()) continue;
-        const uint32_t own = first_[o.payload] + v.value;
-        if (states_[own].leader != State::kDiffers) changed |= lower(own, result(id, o, own));
-      }
-  }
-  return changed;
-}
-
-LaunchValues::State LaunchValues::phi(const Value& v, BlockId b) const {
-  if (intervals_[v.reg][v.value].kind == ValueKind::Entry) return {State::kDiffers};
-  State all;
-  for (const BlockId from : cfg_.predecessors(b)) {
-    if (!cfg_[from].reachable || isAssumedAway(from, b)) continue;
-    const State s = of(v.reg, intervals_[v.reg].valueAt(slots_.end(from).previous()));
-    if (s.leader == State::kOpen) continue;
-    if (all.leader == State::kOpen)
-      all = s;
-    else if (!(all == s))
-      return {State::kDiffers};
-  }
-  return all;
 }
 
 LaunchValues::State LaunchValues::source(const Operand& o, InstrId id, uint32_t own) const {
@@ -142,7 +92,7 @@ LaunchValues::State LaunchValues::moved(InstrId id, std::span<const Operand> to,
   return {State::kDiffers};
 }
 
-LaunchValues::State LaunchValues::result(InstrId id, const Operand& to, uint32_t own) const {
+LaunchValues::State LaunchValues::made(InstrId id, const Operand& to, uint32_t own) const {
   const State differs{State::kDiffers};
   const Instruction& i = f_[id];
   const OpcodeForm& form = module_.form(i);

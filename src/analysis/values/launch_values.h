@@ -18,32 +18,36 @@
 #include <vector>
 
 #include "analysis/addresses/launch_memory.h"
-#include "analysis/dataflow/live_intervals.h"
+#include "analysis/values/value_flow.h"
 
 namespace ptxopt {
 
-class LaunchValues {
+// What is known of a value in LaunchValues.
+enum class LaunchPart : uint8_t { Whole, Low, High };
+struct LaunchState {
+  static constexpr uint32_t kOpen = UINT32_MAX, kDiffers = UINT32_MAX - 1;
+  uint32_t leader = kOpen;  // a value's number
+  LaunchPart part = LaunchPart::Whole;
+
+  // Whether all threads have it.
+  bool isOne() const { return leader < kDiffers; }
+  friend bool operator==(LaunchState, LaunchState) = default;
+};
+
+class LaunchValues : ValueFlow<LaunchValues, LaunchState> {
  public:
   struct Edge {
     BlockId from, to;
   };
-  enum class Part : uint8_t { Whole, Low, High };
-  struct State {
-    static constexpr uint32_t kOpen = UINT32_MAX, kDiffers = UINT32_MAX - 1;
-    uint32_t leader = kOpen;  // a value's number
-    Part part = Part::Whole;
-
-    // Whether all threads have it.
-    bool isOne() const { return leader < kDiffers; }
-    friend bool operator==(State, State) = default;
-  };
+  using Part = LaunchPart;
+  using State = LaunchState;
 
   LaunchValues(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                const LiveIntervals& intervals, const LaunchMemory& memory, std::span<const Edge> without = {});
 
   // What instruction `id` reads in `r`, and what is in `r` after it.
-  State read(RegId r, InstrId id) const { return of(r, intervals_[r].valueIn(slots_[id])); }
-  State written(RegId r, InstrId id) const { return of(r, intervals_[r].valueOut(slots_[id])); }
+  State read(RegId r, InstrId id) const { return stateRead(r, id); }
+  State written(RegId r, InstrId id) const { return stateWritten(r, id); }
   // Whether an instruction's results depend on its sources alone, and nothing else on it.
   static bool isComputation(const OpcodeForm& form);
   // Where the leader of a state that is one is made.
@@ -51,36 +55,21 @@ class LaunchValues {
 
  private:
   static constexpr unsigned kMostSweeps = 100;
-  static constexpr uint32_t kNone = UINT32_MAX;
+  friend ValueFlow;
 
-  struct Value {
-    RegId reg;
-    ValueId value;
-  };
-
-  State of(RegId r, ValueId v) const {
-    return v.valid() && first_[r.value] != kNone ? states_[first_[r.value] + v.value] : State{State::kDiffers};
-  }
-  bool sweep();
-  bool lower(uint32_t value, State to);
-  State phi(const Value& v, BlockId b) const;
-  State result(InstrId id, const Operand& to, uint32_t own) const;
+  static State join(State a, State b);
+  static State unknown() { return {State::kDiffers}; }
+  State entering(const FlowValue& v, BlockId b, bool isRoot) const;
+  State fromEdge(RegId r, ValueId v) const { return at(r, v); }
+  bool ignores(BlockId from, BlockId to) const;
+  bool raise(uint32_t value, State to);
+  State made(InstrId id, const Operand& to, uint32_t own) const;
   State moved(InstrId id, std::span<const Operand> to, std::span<const Operand> from, std::size_t index,
               uint32_t own) const;
   State source(const Operand& o, InstrId id, uint32_t own) const;
-  bool isAssumedAway(BlockId from, BlockId to) const;
 
-  const Module& module_;
-  const Function& f_;
-  const Cfg& cfg_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
   const LaunchMemory& memory_;
   std::span<const Edge> without_;
-  std::vector<uint32_t> first_;  // by RegId: the number of its first value
-  std::vector<Value> values_;
-  std::vector<State> states_;                 // by value
-  std::vector<std::vector<uint32_t>> begin_;  // by block: phis and values on entry
 };
 
 }  // namespace ptxopt

@@ -67,38 +67,17 @@ KnownLowBits bitwise(Kind kind, KnownLowBits a, KnownLowBits b) {
 
 LowBits::LowBits(const Module& module, const Function& function, const Cfg& cfg, const SlotIndexes& slots,
                  const LiveIntervals& intervals)
-    : module_(module),
-      f_(function),
-      cfg_(cfg),
-      slots_(slots),
-      intervals_(intervals),
-      numbers_(intervals),
-      begin_(cfg.size()),
-      states_(numbers_.size(), kOpen) {
+    : ValueFlow(
+          module, function, cfg, slots, intervals, [](const Register&) { return true; }, kOpen) {
   operations_.reserve(module.opcodes.size());
   for (const OpcodeForm& form : module.opcodes)
     operations_.push_back(form.knowsOperands() ? readRangeOperation(form) : RangeOperation());
-  for (uint32_t r = 0; r < f_.registers.size(); ++r) {
-    const auto& values = intervals[RegId(r)].values();
-    for (std::size_t v = 0; v < values.size(); ++v)
-      if (values[v].kind == ValueKind::Phi || values[v].kind == ValueKind::Entry)
-        begin_[slots.blockAt(values[v].def).value].push_back({RegId(r), ValueId(v)});
-  }
-  for (unsigned sweeps = 0; sweep(); ++sweeps)
-    if (sweeps == kMostSweeps) {
-      std::ranges::fill(states_, KnownLowBits());
-      break;
-    }
+  if (!solve(kMostSweeps)) std::ranges::fill(states_, KnownLowBits());
 }
 
 KnownLowBits LowBits::read(RegId r, InstrId id) const {
-  const KnownLowBits known = stateOf(r, id);
+  const KnownLowBits known = stateRead(r, id);
   return isOpen(known) ? KnownLowBits() : known;
-}
-
-KnownLowBits LowBits::stateOf(RegId r, InstrId id) const {
-  const ValueId v = intervals_[r].valueIn(slots_[id]);
-  return v.valid() ? states_[numbers_(r, v)] : KnownLowBits();
 }
 
 KnownLowBits LowBits::address(InstrId id) const {
@@ -114,45 +93,17 @@ KnownLowBits LowBits::address(InstrId id) const {
   return (memory + 2)->join == Join::Minus ? difference(known, by) : sum(known, by);
 }
 
-bool LowBits::sweep() {
-  bool changed = false;
-  const auto lower = [&](RegId r, ValueId v, KnownLowBits to) {
-    KnownLowBits& known = states_[numbers_(r, v)];
-    const KnownLowBits now = joined(known, to);
-    changed |= now != known;
-    known = now;
-  };
-  const auto& postOrder = cfg_.postOrder();
-  for (auto b = postOrder.rbegin(); b != postOrder.rend(); ++b) {
-    if (!cfg_[*b].reachable) continue;
-    for (const Begin& v : begin_[b->value]) lower(v.reg, v.value, phi(v, *b));
-    for (const InstrId id : slots_.instructions(*b))
-      for (const Operand& o : f_.operandsOf(f_[id])) {
-        if (!o.isRegister() || !o.writes()) continue;
-        if (const ValueId v = intervals_[o.reg()].valueOut(slots_[id]); v.valid())
-          lower(o.reg(), v, written(id, o));
-      }
-  }
-  return changed;
+KnownLowBits LowBits::join(KnownLowBits a, KnownLowBits b) { return joined(a, b); }
+
+KnownLowBits LowBits::entering(const FlowValue& v, BlockId, bool isRoot) const {
+  return isRoot || intervals_[v.reg][v.value].kind == ValueKind::Entry ? KnownLowBits() : kOpen;
 }
 
-KnownLowBits LowBits::phi(const Begin& v, BlockId b) const {
-  const bool isRoot = std::ranges::find(cfg_.roots(), b) != cfg_.roots().end();
-  if (isRoot || intervals_[v.reg][v.value].kind == ValueKind::Entry) return {};
-  KnownLowBits all = kOpen;
-  for (const BlockId from : cfg_.predecessors(b)) {
-    if (!cfg_[from].reachable) continue;
-    const ValueId incoming = intervals_[v.reg].valueAt(slots_.end(from).previous());
-    all = joined(all, incoming.valid() ? states_[numbers_(v.reg, incoming)] : KnownLowBits());
-  }
-  return all;
-}
-
-KnownLowBits LowBits::written(InstrId id, const Operand& to) {
+KnownLowBits LowBits::made(InstrId id, const Operand& to, uint32_t) {
   const Instruction& i = f_[id];
   if (!module_.form(i).knowsOperands() || to.flags != 0) return {};
   if (to.role == Role::Def) return result(id, to);
-  return i.is(Instruction::Guarded) ? joined(result(id, to), stateOf(to.reg(), id)) : KnownLowBits();
+  return i.is(Instruction::Guarded) ? joined(result(id, to), stateRead(to.reg(), id)) : KnownLowBits();
 }
 
 // What an instruction leaves in its result, if that is all of a register.
@@ -208,7 +159,7 @@ KnownLowBits LowBits::source(const Operand* o, InstrId id) const {
   if (const auto bits = immediate(f_, *o)) return lowest(kMost, *bits);
   switch (o->kind) {
     case OperandKind::Register:
-      return o->flags == 0 && f_.registers[o->payload].lanes == 1 ? stateOf(o->reg(), id) : KnownLowBits();
+      return o->flags == 0 && f_.registers[o->payload].lanes == 1 ? stateRead(o->reg(), id) : KnownLowBits();
     case OperandKind::Variable:
     case OperandKind::Symbol: return ofVariable(*o);
     case OperandKind::SpecialRegister: return ofSize(module_.text(NameId(o->payload)));

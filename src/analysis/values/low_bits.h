@@ -15,9 +15,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/dataflow/live_intervals.h"
 #include "analysis/values/range_operation.h"
-#include "analysis/values/value_numbers.h"
+#include "analysis/values/value_flow.h"
 #include "ir/module.h"
 
 namespace ptxopt {
@@ -30,7 +29,7 @@ struct KnownLowBits {
   friend bool operator==(const KnownLowBits&, const KnownLowBits&) = default;
 };
 
-class LowBits {
+class LowBits : ValueFlow<LowBits, KnownLowBits> {
  public:
   static constexpr unsigned kMost = 7;
 
@@ -44,29 +43,19 @@ class LowBits {
 
  private:
   static constexpr unsigned kMostSweeps = 64;
-  struct Begin {
-    RegId reg;
-    ValueId value;
-  };
+  friend ValueFlow;
 
-  bool sweep();
-  KnownLowBits phi(const Begin& v, BlockId b) const;
-  KnownLowBits written(InstrId id, const Operand& to);
+  static KnownLowBits join(KnownLowBits a, KnownLowBits b);
+  static KnownLowBits unknown() { return {}; }
+  KnownLowBits entering(const FlowValue& v, BlockId b, bool isRoot) const;
+  KnownLowBits fromEdge(RegId r, ValueId v) const { return at(r, v); }
+  KnownLowBits made(InstrId id, const Operand& to, uint32_t number);
   KnownLowBits result(InstrId id, const Operand& to);
   KnownLowBits loaded(InstrId id) const;
   KnownLowBits source(const Operand* o, InstrId id) const;
   KnownLowBits ofVariable(const Operand& o) const;
   KnownLowBits ofSize(std::string_view name) const;
-  KnownLowBits stateOf(RegId r, InstrId id) const;
 
-  const Module& module_;
-  const Function& f_;
-  const Cfg& cfg_;
-  const SlotIndexes& slots_;
-  const LiveIntervals& intervals_;
-  const ValueNumbers numbers_;
-  std::vector<std::vector<Begin>> begin_;   // by block: values that no instruction makes
-  std::vector<KnownLowBits> states_;        // by value
   std::vector<RangeOperation> operations_;  // by OpcodeId
 };
 

@@ -1,4 +1,5 @@
-// Numbers for all values of a function, dense and in the order of the registers. Cost: linear in the registers.
+// Numbers for the values of the registers of a function, dense and in the order of the registers. Cost: linear in the
+// registers.
 #pragma once
 
 #include <algorithm>
@@ -10,17 +11,20 @@ namespace ptxopt {
 
 class ValueNumbers {
  public:
+  // Of all registers.
   explicit ValueNumbers(const LiveIntervals& intervals) {
-    uint32_t all = 0;
-    first_.reserve(intervals.size() + 1);
-    for (uint32_t r = 0; r < intervals.size(); ++r) {
-      first_.push_back(all);
-      all += static_cast<uint32_t>(intervals[RegId(r)].values().size());
-    }
-    first_.push_back(all);
+    number(intervals, [](uint32_t) { return true; });
+  }
+  // Of those that `follows` takes; the carry flag, register 0, is none of them.
+  ValueNumbers(const Function& f, const LiveIntervals& intervals, bool (*follows)(const Register&))
+      : follows_(f.registers.size()) {
+    for (std::size_t r = 1; r < f.registers.size(); ++r) follows_[r] = follows(f.registers[r]);
+    number(intervals, [&](uint32_t r) { return follows_[r]; });
   }
 
   uint32_t operator()(RegId reg, ValueId v) const { return first_[reg.value] + v.value; }
+  // Whether values of the register have numbers.
+  bool contains(RegId reg) const { return follows_.empty() || follows_[reg.value]; }
   std::size_t size() const { return first_.back(); }
   // Back from a number, by binary search.
   RegId reg(uint32_t number) const {
@@ -29,6 +33,18 @@ class ValueNumbers {
   ValueId value(uint32_t number) const { return ValueId(number - first_[reg(number).value]); }
 
  private:
+  template <typename F>
+  void number(const LiveIntervals& intervals, F&& follows) {
+    uint32_t all = 0;
+    first_.reserve(intervals.size() + 1);
+    for (uint32_t r = 0; r < intervals.size(); ++r) {
+      first_.push_back(all);
+      if (follows(r)) all += static_cast<uint32_t>(intervals[RegId(r)].values().size());
+    }
+    first_.push_back(all);
+  }
+
+  std::vector<bool> follows_;    // by register; empty: all
   std::vector<uint32_t> first_;  // by register: of its first value; then the number of all
 };
 
