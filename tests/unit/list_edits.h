@@ -1,4 +1,4 @@
-// Changes of an instruction list that the unit tests make: passes have no insertion yet.
+// Changes of an instruction list that the unit tests make.
 #pragma once
 
 #include "ir/module.h"

@@ -31,12 +31,13 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
       memory_(std::make_unique<std::pmr::monotonic_buffer_resource>()) {
   ranges_.reserve(function.registers.size());
   for (std::size_t r = 0; r < function.registers.size(); ++r) ranges_.emplace_back(memory_.get());
-  recompute(only, slots);
+  std::vector<uint8_t> isWanted(ranges_.size());
+  for (const RegId r : only) isWanted[r.value] = 1;
+  compute(slots, isWanted, registerMentions(f_, cfg_, slots, &isWanted));
 }
 
 LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
-                             const DominatorTree& dominators, LiveIntervals&& before,
-                             const SlotIndexes& slotsBefore)
+                             const DominatorTree& dominators, LiveIntervals&& before)
     : f_(function),
       cfg_(cfg),
       dominators_(dominators),
@@ -44,14 +45,9 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
       ranges_(std::move(before.ranges_)) {
   ranges_.reserve(function.registers.size());
   while (ranges_.size() < function.registers.size()) ranges_.emplace_back(memory_.get());
-  MentionChanges changes(function, cfg, slots, before.mentions_, slotsBefore);
+  MentionChanges changes(function, cfg, slots, before.mentions_);
   const RegisterMentions wanted = changes.changed();
   mentions_ = std::move(changes.mentions);
-  if (changes.isRenumbered) {
-    const SlotIndexes::Translation now(slotsBefore, slots);
-    for (std::size_t r = 0; r < ranges_.size(); ++r)
-      if (!changes.isChanged[r]) ranges_[r].translate(now);
-  }
   compute(slots, changes.isChanged, wanted);
 }
 
@@ -153,24 +149,6 @@ void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<uint8_t>
       calc.calculate(sightings.occurrences(RegId(r)), range);
     }
   }
-}
-
-LiveRange& LiveIntervals::add(RegId r) {
-  while (ranges_.size() <= r.value) ranges_.emplace_back(memory_.get());
-  return ranges_[r.value];
-}
-
-void LiveIntervals::recompute(std::span<const RegId> registers, const SlotIndexes& slots) {
-  std::vector<uint8_t> isWanted(f_.registers.size());
-  for (const RegId r : registers) {
-    add(r);
-    isWanted[r.value] = 1;
-  }
-  compute(slots, isWanted, registerMentions(f_, cfg_, slots, &isWanted));
-}
-
-void LiveIntervals::moved(const std::vector<SlotIndexes::Move>& moves) {
-  for (LiveRange& r : ranges_) r.moved(moves);
 }
 
 std::string LiveIntervals::verify() const {

@@ -4,11 +4,10 @@
 // one walk over the instructions. Only reachable code counts. Registers of the parameter list begin with an entry
 // value, as do registers that are read before they are written on some path; result registers are read where the
 // function returns.
-// After instructions were changed, `recompute` makes the ranges of single registers anew. Intervals of the function as it
-// was are brought up to date where its edges are the same: ranges of registers that the same instructions mention in the
-// same order stay (register_mentions.h).
+// Intervals of the function as it was are brought up to date where its edges are the same and instructions kept their
+// numbers: ranges of registers that are mentioned in the same places stay (register_mentions.h).
 // Cost: linear in the operands plus, for each register that lives across blocks, the blocks where it is live; to bring
-// up to date, linear in the operands and ranges plus the same for the registers that are mentioned otherwise.
+// up to date, linear in the operands plus the same for the registers that are mentioned otherwise.
 #pragma once
 
 #include <memory>
@@ -33,21 +32,12 @@ class LiveIntervals {
   LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots, const DominatorTree& dominators,
                 std::span<const RegId> only);
 
-  // Brings `before`, of all registers, up to date. The function had the same edges, and `slotsBefore`, none of which
-  // has moved.
+  // Brings `before`, of all registers, up to date. The function had the same edges, and its numbers were updated since.
   LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots, const DominatorTree& dominators,
-                LiveIntervals&& before, const SlotIndexes& slotsBefore);
+                LiveIntervals&& before);
 
   std::size_t size() const { return ranges_.size(); }
   const LiveRange& operator[](RegId r) const { return ranges_[r.value]; }
-  LiveRange& range(RegId r) { return ranges_[r.value]; }
-
-  // A register that came into being after the intervals.
-  LiveRange& add(RegId r);
-  // Makes the ranges of these registers anew from the instructions as they are now. Linear in the function.
-  void recompute(std::span<const RegId> registers, const SlotIndexes& slots);
-  // Follows numbers that moved.
-  void moved(const std::vector<SlotIndexes::Move>& moves);
 
   // An error in words, or an empty string: whether each range is well formed.
   std::string verify() const;

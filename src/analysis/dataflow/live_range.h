@@ -21,7 +21,7 @@ namespace ptxopt {
 
 using ValueId = Id<struct ValueTag>;
 
-enum class ValueKind : uint8_t { Instruction, Phi, Entry, Unused };
+enum class ValueKind : uint8_t { Instruction, Phi, Entry };
 
 struct LiveValue {
   SlotIndex def;  // Register slot of the instruction; Block slot of the block for phis and entry values
@@ -67,14 +67,6 @@ class LiveRange {
     const Segment* s = find(i.reg());
     return s != nullptr && values_[s->value.value].def == i.reg() ? s->value : ValueId();
   }
-  // Whether the value that instruction `i` reads is read there for the last time on this way through the text: its
-  // segment ends at the instruction.
-  bool isKilledAt(SlotIndex i) const;
-  bool overlaps(const LiveRange& other) const;
-  bool overlaps(SlotIndex start, SlotIndex end) const;
-  // The first place where both are live, holding values that `same` does not accept as equal.
-  template <typename Same>
-  SlotIndex firstConflict(const LiveRange& other, Same&& same) const;
 
   // ---- changes ----
   void reserve(std::size_t segments, std::size_t values) {
@@ -82,28 +74,9 @@ class LiveRange {
     values_.reserve(values);
   }
   ValueId addValue(const LiveValue& v);
-  // Adds [start, end) with a value; what touches or overlaps must have the same value where it overlaps.
-  void addSegment(Segment s);
   // Appends after everything there is.
   void append(Segment s);
-  // Takes [start, end) out, which must lie inside one segment. Values without segments become Unused.
-  void removeSegment(SlotIndex start, SlotIndex end);
-  // Makes the value that reaches `use` inside [blockStart, use) live until `use`. The value; none when there is
-  // none in the block.
-  ValueId extendInBlock(SlotIndex blockStart, SlotIndex use);
-  // Takes over all of `other`. `valueOf[v]` is the value of this range that other's value v is from now on; none:
-  // it becomes a new one. Where both are live they must hold the same value after that.
-  void join(const LiveRange& other, const std::vector<ValueId>& valueOf);
-  // Gives all of value `from` to value `to`.
-  void mergeValues(ValueId from, ValueId to);
-  // Moves all segments of some values out into `into`.
-  template <typename Predicate>
-  void split(LiveRange& into, Predicate&& goes);
-  // Follows numbers that moved; moves are ascending by `from`.
-  void moved(const std::vector<SlotIndexes::Move>& moves);
-  // Follows numbers of all places, which are in the same order.
-  void translate(const SlotIndexes::Translation& now);
-  // Drops unused values and numbers the others in the order of their definitions.
+  // Numbers the values in the order of their definitions.
   void renumberValues();
   void clear() {
     segments_.clear();
@@ -121,51 +94,10 @@ class LiveRange {
 
  private:
   const Segment* search(SlotIndex i) const;
-  std::pmr::vector<Segment>::iterator firstEndingAfter(SlotIndex i);
-  std::pmr::vector<Segment>::const_iterator firstEndingAfter(SlotIndex i) const;
-  void dropUnused();
 
   std::pmr::vector<Segment> segments_;
   std::pmr::vector<LiveValue> values_;
 };
-
-template <typename Same>
-SlotIndex LiveRange::firstConflict(const LiveRange& other, Same&& same) const {
-  auto a = segments_.begin();
-  auto b = other.segments_.begin();
-  while (a != segments_.end() && b != other.segments_.end()) {
-    if (a->end <= b->start) {
-      ++a;
-    } else if (b->end <= a->start) {
-      ++b;
-    } else {
-      if (!same(a->value, b->value)) return std::max(a->start, b->start);
-      if (a->end < b->end)
-        ++a;
-      else
-        ++b;
-    }
-  }
-  return {};
-}
-
-template <typename Predicate>
-void LiveRange::split(LiveRange& into, Predicate&& goes) {
-  std::vector<ValueId> mapped(values_.size());
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < segments_.size(); ++i) {
-    const Segment s = segments_[i];
-    if (!goes(s.value)) {
-      segments_[kept++] = s;
-      continue;
-    }
-    ValueId& to = mapped[s.value.value];
-    if (!to.valid()) to = into.addValue(values_[s.value.value]);
-    into.addSegment({s.start, s.end, to});
-  }
-  segments_.resize(kept);
-  dropUnused();
-}
 
 // "16r": the number of an instruction, or of a block's start, and the slot: B e r d.
 std::string toString(SlotIndex i);

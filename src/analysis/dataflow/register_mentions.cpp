@@ -46,38 +46,28 @@ RegisterMentions registerMentions(const Function& f, const Cfg& cfg, const SlotI
 }
 
 MentionChanges::MentionChanges(const Function& f, const Cfg& cfg, const SlotIndexes& slots,
-                               const RegisterMentions& before, const SlotIndexes& slotsBefore)
+                               const RegisterMentions& before)
     : mentions(f.operands.size() + f.returnRegisters.size()), isChanged(f.registers.size()) {
   const std::span<const RegisterMention> all = before;
   const RegisterMention* old = all.data();
   const RegisterMention* const end = old + all.size();  // what stands there is at no place
   RegisterMention* out = mentions.next();
   uint8_t* const changed = isChanged.data();
-  bool hasMoved = false;
   for (uint32_t b = 0; b < cfg.size(); ++b) {
-    const BlockId block(b);
-    hasMoved |= slots.start(block) != slotsBefore.start(block);
-    if (!cfg[block].reachable) continue;
-    uint32_t next = slotsBefore.start(block).raw();
-    const uint32_t endBefore = slotsBefore.end(block).raw();
-    for (const InstrId id : slots.instructions(block)) {
-      const uint32_t at = slots[id].raw(), was = slotsBefore[id].raw();  // that of no place is the largest
-      hasMoved |= at != was;
+    if (!cfg[BlockId(b)].reachable) continue;
+    for (const InstrId id : slots.instructions(BlockId(b))) {
+      const uint32_t at = slots[id].raw();
       RegisterMention* m = out;
       for (const Operand& o : f.operandsOf(f[id]))
         if (o.isRegister()) *out++ = {RegisterMention::codeOf(o), at};
-      if (was > next && was < endBefore) {
-        for (; old->place < was; ++old) changed[old->reg()] = 1;
-        next = was;
-        const RegisterMention* same = m;
-        for (; same != out && old->place == was && old->code == same->code; ++same) ++old;
-        if (same == out && old->place != was) continue;
-      }
+      for (; old->place < at; ++old) changed[old->reg()] = 1;
+      const RegisterMention* same = m;
+      for (; same != out && old->place == at && old->code == same->code; ++same) ++old;
+      if (same == out && old->place != at) continue;
       for (; m != out; ++m) changed[m->reg()] = 1;
     }
   }
   for (; old != end; ++old) changed[old->reg()] = 1;
-  isRenumbered = hasMoved || slots.lastOfFunction() != slotsBefore.lastOfFunction();
   mentions.addedUpTo(out);
   forEachResult(f, cfg, [&](RegId r) {
     addAtEnd(mentions, r, slots);

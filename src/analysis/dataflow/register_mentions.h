@@ -2,9 +2,8 @@
 //
 // Only reachable code counts. Where control comes to the end of the text, the results of the function are mentioned last,
 // at a place that is no Block slot.
-// Changes:    the mentions of two times are gone through together. An instruction that stands in the same block, after the
-//             same instructions or some of them, and mentions the same registers in the same roles, changes nothing for
-//             them. All registers that other instructions mention, or mentioned, are changed.
+// Changes:    the mentions of two times are gone through together. Where the same registers are mentioned in the same roles
+//             at the same place, nothing changes for them. All registers that are, or were, mentioned elsewhere are changed.
 // Cost:       linear in operands.
 #pragma once
 
@@ -54,16 +53,14 @@ RegisterMentions registerMentions(const Function& f, const Cfg& cfg, const SlotI
                                   const std::vector<uint8_t>* isWanted);
 
 struct MentionChanges {
-  // The graph had the same edges when the mentions before, which are closed, were found.
-  MentionChanges(const Function& f, const Cfg& cfg, const SlotIndexes& slots, const RegisterMentions& before,
-                 const SlotIndexes& slotsBefore);
+  // The mentions before are closed; the graph had the same edges, and its blocks the same numbers, when they were found.
+  MentionChanges(const Function& f, const Cfg& cfg, const SlotIndexes& slots, const RegisterMentions& before);
 
   // Of the registers that changed, now.
   RegisterMentions changed() const;
 
   RegisterMentions mentions;       // now; closed
   std::vector<uint8_t> isChanged;  // by RegId
-  bool isRenumbered = false;       // an instruction or a block has another number
 };
 
 }  // namespace ptxopt

@@ -4,28 +4,42 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace ptxopt {
 
-SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg) : index_(f.instructions.size()), rows_(cfg.size()) {
+SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg) {
+  list(f, cfg);
+  numberAll(f.instructions.size());
+}
+
+void SlotIndexes::list(const Function& f, const Cfg& cfg) {
+  instructions_.clear();
   instructions_.reserve(f.instructions.size());
+  row_.clear();
+  row_.reserve(cfg.size() + 1);
   for (uint32_t b = 0; b < cfg.size(); ++b) {
-    Row& row = rows_[b];
-    row.first = static_cast<uint32_t>(instructions_.size());
+    row_.push_back(static_cast<uint32_t>(instructions_.size()));
     for (InstrId id = cfg[BlockId(b)].first; id.valid(); id = f[id].next) {
       if (f[id].isInstruction()) instructions_.push_back(id);
       if (id == cfg[BlockId(b)].last) break;
     }
-    row.size = row.room = static_cast<uint32_t>(instructions_.size()) - row.first;
   }
-  const std::size_t total = cfg.size() + instructions_.size();
+  row_.push_back(static_cast<uint32_t>(instructions_.size()));
+}
+
+void SlotIndexes::numberAll(std::size_t instructionIds) {
+  const std::size_t blocks = row_.size() - 1, total = blocks + instructions_.size();
   uint32_t spacing = kSpacing;
   while (spacing > kLeastSpacing && total * spacing > kMostAtFirst) spacing /= 2;
   shift_ = static_cast<unsigned>(std::countr_zero(spacing));
+  index_.assign(instructionIds, SlotIndex());
+  firstPlaces_.clear();
   firstPlaces_.reserve(total);
   uint32_t next = 0;
-  start_.reserve(cfg.size() + 1);
-  for (uint32_t b = 0; b < cfg.size(); ++b) {
+  start_.clear();
+  start_.reserve(blocks + 1);
+  for (uint32_t b = 0; b < blocks; ++b) {
     start_.emplace_back(next);
     firstPlaces_.push_back({BlockId(b), InstrId()});
     next += spacing;
@@ -38,10 +52,39 @@ SlotIndexes::SlotIndexes(const Function& f, const Cfg& cfg) : index_(f.instructi
   start_.emplace_back(next);
 }
 
+bool SlotIndexes::update(const Function& f, const Cfg& cfg) {
+  list(f, cfg);
+  index_.resize(f.instructions.size());
+  const std::vector<SlotIndex> was = std::exchange(index_, std::vector<SlotIndex>(index_.size()));
+  bool hasRoom = true;
+  for (uint32_t b = 0; b < cfg.size() && hasRoom; ++b) {
+    const std::span<const InstrId> block = instructions(BlockId(b));
+    SlotIndex last = start(BlockId(b));
+    std::size_t fresh = 0;  // the first without a number
+    for (std::size_t k = 0; k < block.size() && hasRoom; ++k) {
+      const SlotIndex old = was[block[k].value];  // that of no place is the largest
+      if (old <= last || old >= end(BlockId(b))) continue;
+      hasRoom = fill(block.subspan(fresh, k - fresh), last, old);
+      last = index_[block[k].value] = old;
+      fresh = k + 1;
+    }
+    hasRoom = hasRoom && fill(block.subspan(fresh), last, end(BlockId(b)));
+  }
+  if (!hasRoom) numberAll(f.instructions.size());
+  return hasRoom;
+}
+
+// Numbers for instructions between two places, evenly spread; false when there is no room.
+bool SlotIndexes::fill(std::span<const InstrId> fresh, SlotIndex after, SlotIndex before) {
+  const uint64_t places = (before.raw() - after.raw()) / 4, parts = fresh.size() + 1;
+  if (places < parts) return false;
+  for (std::size_t k = 0; k < fresh.size(); ++k)
+    index_[fresh[k].value] = SlotIndex(after.raw() + static_cast<uint32_t>(places * (k + 1) / parts * 4));
+  return true;
+}
+
 BlockId SlotIndexes::blockAt(SlotIndex i) const {
-  if (const std::size_t place = i.raw() >> shift_; place < firstPlaces_.size()) return firstPlaces_[place].block;
-  const auto after = std::upper_bound(start_.begin(), start_.end() - 1, i);
-  return BlockId(static_cast<std::size_t>(after - start_.begin()) - 1);
+  return firstPlaces_[std::min<std::size_t>(i.raw() >> shift_, firstPlaces_.size() - 1)].block;
 }
 
 std::size_t SlotIndexes::placeOf(SlotIndex i, BlockId b) const {
@@ -52,123 +95,19 @@ std::size_t SlotIndexes::placeOf(SlotIndex i, BlockId b) const {
 }
 
 InstrId SlotIndexes::instructionAt(SlotIndex i) const {
-  if (const std::size_t place = i.raw() >> shift_; place < firstPlaces_.size()) {
-    const InstrId first = firstPlaces_[place].instruction;
-    if (first.valid() && index_[first.value] == i.base()) return first;
-  }
-  const BlockId b = blockAt(i);
-  const std::span<const InstrId> list = instructions(b);
-  const std::size_t at = placeOf(i.base(), b);
+  const std::size_t place = i.raw() >> shift_;
+  if (place >= firstPlaces_.size()) return {};
+  const FirstPlace& first = firstPlaces_[place];
+  if (first.instruction.valid() && index_[first.instruction.value] == i.base()) return first.instruction;
+  const std::span<const InstrId> list = instructions(first.block);
+  const std::size_t at = placeOf(i.base(), first.block);
   return at < list.size() && index_[list[at].value] == i.base() ? list[at] : InstrId();
 }
 
-std::vector<SlotIndexes::Move> SlotIndexes::inserted(const Function& f, InstrId id, BlockId b) {
-  if (index_.size() <= id.value) index_.resize(f.instructions.size());
-  // After the instruction that precedes it in the block.
-  std::size_t place = 0;
-  for (InstrId p = f[id].previous; p.valid(); p = f[p].previous) {
-    const SlotIndex before = (*this)[p];
-    if (!before.valid()) continue;
-    if (before > start_[b.value]) place = placeOf(before, b) + 1;
-    break;
-  }
-  Row& row = rows_[b.value];
-  if (row.size == row.room) {  // it moves to the end of the array, to where there is room
-    const auto from = static_cast<uint32_t>(instructions_.size());
-    row.room = 2 * row.size + kLeastRoom;
-    instructions_.resize(from + row.room);
-    std::copy_n(instructions_.begin() + row.first, row.size, instructions_.begin() + from);
-    row.first = from;
-  }
-  InstrId* const list = instructions_.data() + row.first;
-  std::copy_backward(list + place, list + row.size, list + row.size + 1);
-  list[place] = id;
-  ++row.size;
-  const uint32_t before = numberBefore(b, place), after = numberAt(b, place + 1);
-  const uint32_t room = (after - before) / 4;
-  if (room < 2) return spread(b, place);
-  index_[id.value] = SlotIndex(before + room / 2 * 4);
-  return {};
-}
-
-// The number of what stands before and at a place of a block's list; after its end, that is the next block.
-uint32_t SlotIndexes::numberBefore(BlockId b, std::size_t place) const {
-  return place == 0 ? start_[b.value].raw() : index_[instructions(b)[place - 1].value].raw();
-}
-uint32_t SlotIndexes::numberAt(BlockId b, std::size_t place) const {
-  const std::span<const InstrId> list = instructions(b);
-  return place < list.size() ? index_[list[place].value].raw() : start_[b.value + 1].raw();
-}
-
-// Numbers anew what stands around a place, which has no number yet: in a window that grows to both sides until
-// there is room enough in it. Windows ask for more room the larger they are, so that one that was spread out is
-// not soon to be spread again; the cost of many insertions at one place is then a logarithm squared each (Itai,
-// Konheim and Rodeh, "A sparse table implementation of priority queues", 1981).
-std::vector<SlotIndexes::Move> SlotIndexes::spread(BlockId b, std::size_t place) {
-  std::vector<SlotIndex*> front, back;  // front in reverse
-  uint32_t lowBlock = b.value, highBlock = b.value;
-  std::size_t first = place, last = place + 1;  // the window in the lists of these blocks, [first, last)
-  uint64_t low = numberBefore(b, first), high = numberAt(b, last);
-  bool hasEnd = false;
-  const auto size = [&] { return front.size() + back.size() + 1; };
-  const auto isEnough = [&] {
-    const uint64_t tenths = 20 + 6 * static_cast<uint64_t>(std::bit_width(size()));  // places for each
-    return (high - low) / 4 * 10 >= tenths * (size() + 1);
-  };
-  for (bool grew = true; grew && !isEnough();) {
-    grew = true;
-    if (last < rows_[highBlock].size) {
-      back.push_back(&index_[instructions(BlockId(highBlock))[last++].value]);
-    } else if (highBlock + 1 < rows_.size()) {
-      back.push_back(&start_[++highBlock]);
-      last = 0;
-    } else if (!hasEnd) {
-      back.push_back(&start_.back());
-      hasEnd = true;
-    } else {
-      grew = false;
-    }
-    if (first > 0) {
-      front.push_back(&index_[instructions(BlockId(lowBlock))[--first].value]);
-      grew = true;
-    } else if (lowBlock > 0) {
-      front.push_back(&start_[lowBlock--]);
-      first = rows_[lowBlock].size;
-      grew = true;
-    }
-    low = numberBefore(BlockId(lowBlock), first);
-    // Nothing follows the end: it moves as far as is wanted.
-    high = hasEnd ? std::min<uint64_t>(kLast, uint64_t{start_.back().raw()} + size() * kSpacing)
-                  : numberAt(BlockId(highBlock), last);
-  }
-
-  std::vector<SlotIndex*> window(front.rbegin(), front.rend());
-  window.push_back(&index_[instructions(b)[place].value]);
-  window.insert(window.end(), back.begin(), back.end());
-  firstPlaces_.clear();
-  std::vector<Move> moves;
-  const uint64_t places = (high - low) / 4;
-  for (std::size_t k = 0; k < window.size(); ++k) {
-    const SlotIndex to(static_cast<uint32_t>(low + places * (k + 1) / (window.size() + 1) * 4));
-    if (window[k]->valid() && *window[k] != to) moves.push_back({*window[k], to});
-    *window[k] = to;
-  }
-  return moves;
-}
-
-void SlotIndexes::removed(InstrId id, BlockId b) {
-  Row& row = rows_[b.value];
-  InstrId* const list = instructions_.data() + row.first;
-  std::copy(list + placeOf(index_[id.value], b) + 1, list + row.size, list + placeOf(index_[id.value], b));
-  --row.size;
-  index_[id.value] = SlotIndex();
-}
-
-SlotIndexes::Translation::Translation(const SlotIndexes& before, const SlotIndexes& now) : shift_(before.shift_) {
-  now_.reserve(before.firstPlaces_.size() + 1);
-  for (const FirstPlace& p : before.firstPlaces_)
-    now_.push_back(p.instruction.valid() ? now[p.instruction] : now.start(p.block));
-  now_.push_back(now.lastOfFunction());
+std::size_t SlotIndexes::countBefore(SlotIndex i) const {
+  if (i == lastOfFunction()) return row_.size() - 1 + instructions_.size();
+  const BlockId b = blockAt(i);
+  return b.value + row_[b.value] + (i == start(b) ? 0 : 1 + placeOf(i, b));
 }
 
 std::string SlotIndexes::verify() const {
@@ -180,20 +119,17 @@ std::string SlotIndexes::verify() const {
       error = fmt::format("the number of {} {} does not follow the one before", what, which);
     last = i;
   };
-  for (std::size_t b = 0; b < rows_.size(); ++b) {
+  for (std::size_t b = 0; b + 1 < row_.size(); ++b) {
     follows(start_[b], "block", b);
     for (const InstrId id : instructions(BlockId(b))) follows((*this)[id], "instruction", id.value);
   }
-  follows(start_.back(), "the end after block", rows_.size());
+  follows(start_.back(), "the end after block", row_.size() - 1);
   return error;
 }
 
-// The same places for the same instructions; the numbers may differ after insertions.
+// The same places for the same instructions; the numbers may differ after updates.
 bool operator==(const SlotIndexes& a, const SlotIndexes& b) {
-  if (a.rows_.size() != b.rows_.size()) return false;
-  for (uint32_t k = 0; k < a.rows_.size(); ++k)
-    if (!std::ranges::equal(a.instructions(BlockId(k)), b.instructions(BlockId(k)))) return false;
-  return true;
+  return a.row_ == b.row_ && a.instructions_ == b.instructions_;
 }
 
 }  // namespace ptxopt

@@ -8,15 +8,15 @@
 // A block owns [start, end), and the end of one is the start of the next. Only real instructions have numbers, not
 // labels, directives and braces.
 //
-// Between neighbours there is room. An instruction put in takes a number from the room; when there is none, those
-// around it are spread out anew, as few as give room again, and the function tells which numbers moved, so that
-// what was computed with the old ones can follow. Numbers are 32 bits: functions up to 2^28 blocks and instructions
-// together, with less room between them from 2^25 on. Cost: linear to make; lookups are one of an array until
-// numbers of others have to move, and binary searches from then on; insertion and removal move the ids after it in
-// the block, 4 bytes each, and logarithmically many numbers on average.
+// Between neighbours there is room, so that numbers stay when the function changes: `update` gives new instructions
+// numbers from the room where they stand. Where there is none, all are numbered anew. The starts of blocks stay until then.
+// Numbers are 32 bits: functions up to 2^28 blocks and instructions together, with less room between them from 2^25 on.
+// Cost: linear to make and to update; the block at a number is one look-up of an array, its instruction one more, or a
+// binary search if the function has changed there.
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,7 +40,6 @@ class SlotIndex {
   constexpr SlotIndex at(Slot s) const { return SlotIndex((raw_ & ~3u) | s); }
   constexpr SlotIndex reg() const { return at(Register); }
   constexpr SlotIndex dead() const { return at(Dead); }
-  constexpr bool sameInstruction(SlotIndex other) const { return (raw_ | 3) == (other.raw_ | 3); }
   // The slot directly before, which may be another instruction's.
   constexpr SlotIndex previous() const { return SlotIndex(raw_ - 1); }
 
@@ -61,39 +60,19 @@ class SlotIndexes {
   SlotIndex lastOfFunction() const { return start_.back(); }
   // The block that owns the place.
   BlockId blockAt(SlotIndex i) const;
-  // The instruction with this number, whatever the slot; none when there is none (any more).
+  // The instruction with this number, whatever the slot; none when there is none.
   InstrId instructionAt(SlotIndex i) const;
   // The instructions of a block that have numbers, in order.
   std::span<const InstrId> instructions(BlockId b) const {
-    return {instructions_.data() + rows_[b.value].first, rows_[b.value].size};
+    return {instructions_.data() + row_[b.value], row_[b.value + 1] - row_[b.value]};
   }
+  // How many instructions and starts of blocks stand before an instruction or a start that has this number.
+  std::size_t countBefore(SlotIndex i) const;
 
-  // A number that changed: what was in [from, from + 4) is in [to, to + 4).
-  struct Move {
-    SlotIndex from, to;
-  };
-  // Gives a number to an instruction that now stands in the list of block `b`. Returns the numbers of others that
-  // had to move for it, ascending.
-  std::vector<Move> inserted(const Function& function, InstrId id, BlockId b);
-  // The instruction, which has a number, has left the list; its number is free.
-  void removed(InstrId id, BlockId b);
-
-  // The numbers of a function as it was, as numbers of the function as it is: it has the same blocks.
-  class Translation {
-   public:
-    // `before`: no number of it has moved.
-    Translation(const SlotIndexes& before, const SlotIndexes& now);
-    // Of a block's start, the end, and of an instruction that there still is; invalid: there is none.
-    SlotIndex operator()(SlotIndex i) const {
-      const SlotIndex now = now_[i.raw() >> shift_];
-      return now.valid() ? now.at(i.slot()) : now;
-    }
-
-   private:
-    std::vector<SlotIndex> now_;
-    unsigned shift_;
-  };
-  bool anyMoved() const { return firstPlaces_.empty(); }
+  // Brings the numbers up to date with the function as it is now, which has the same blocks. An instruction that stands in
+  // the same block after the same instructions or some of them keeps its number. False: there was no room for a new one,
+  // and all are numbered anew.
+  bool update(const Function& function, const Cfg& cfg);
 
   // An error in words, or an empty string: whether the numbers are in order.
   std::string verify() const;
@@ -102,30 +81,24 @@ class SlotIndexes {
 
  private:
   static constexpr uint32_t kSpacing = 64, kLeastSpacing = 8;
-  static constexpr uint32_t kLeastRoom = 4;  // beyond what a block has
   static constexpr uint64_t kMostAtFirst = uint64_t{1} << 31;
-  static constexpr uint64_t kLast = UINT32_MAX - 7;
 
-  // Where the instructions of a block stand in the array of all.
-  struct Row {
-    uint32_t first = 0, size = 0, room = 0;
-  };
+  void list(const Function& function, const Cfg& cfg);
+  void numberAll(std::size_t instructionIds);
+  bool fill(std::span<const InstrId> fresh, SlotIndex after, SlotIndex before);
   std::size_t placeOf(SlotIndex i, BlockId b) const;
-  uint32_t numberBefore(BlockId b, std::size_t place) const;
-  uint32_t numberAt(BlockId b, std::size_t place) const;
-  std::vector<Move> spread(BlockId b, std::size_t place);
 
-  // What got the number `place << shift_` when all were numbered; empty when a number has moved.
+  // What got the number `place << shift_` when all were numbered.
   struct FirstPlace {
     BlockId block;        // that owns the place
     InstrId instruction;  // none: the start of the block
   };
   std::vector<FirstPlace> firstPlaces_;
   unsigned shift_ = 0;
-  std::vector<SlotIndex> index_;  // by InstrId
-  std::vector<SlotIndex> start_;  // by block, and the end of the last
-  std::vector<Row> rows_;         // by block
-  std::vector<InstrId> instructions_;
+  std::vector<SlotIndex> index_;       // by InstrId
+  std::vector<SlotIndex> start_;       // by block, and the end of the last
+  std::vector<InstrId> instructions_;  // in the order of the text
+  std::vector<uint32_t> row_;          // by block: its first in instructions_, and the end of the last
 };
 
 }  // namespace ptxopt

@@ -1,6 +1,7 @@
 #include "analysis/manager/analyses.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/values/uniform_registers.h"
 
@@ -22,13 +23,12 @@ const Cfg& Analyses::cfg() {
 // Most passes change instructions, not edges.
 void Analyses::takeOver(Shape&& before, bool hasSameEdges) {
   if (!hasSameEdges) {
+    slotsBefore_.reset();
     intervalsBefore_.reset();
     return;
   }
-  if (before.slots && before.intervals && !before.slots->anyMoved()) {
-    slotsBefore_.emplace(*std::move(before.slots));
-    intervalsBefore_.emplace(*std::move(before.intervals));
-  }
+  if (before.slots) slotsBefore_ = std::move(before.slots);
+  if (before.intervals) intervalsBefore_.emplace(*std::move(before.intervals));
   if (before.dominators) keptDominators_.emplace(*std::move(before.dominators));
   if (before.postDominators) keptPostDominators_.emplace(*std::move(before.postDominators));
   if (before.loops) keptLoopNest_.emplace(*std::move(before.loops));
@@ -60,17 +60,24 @@ const DominatorTree& Analyses::postDominators() {
 const Loops& Analyses::loops() { return keptLoopNest_ ? *keptLoopNest_ : keptLoopNest_.emplace(cfg()); }
 
 const SlotIndexes& Analyses::slotIndexes() {
-  return keptSlots_ ? *keptSlots_ : keptSlots_.emplace(function_, cfg());
+  if (keptSlots_) return *keptSlots_;
+  const Cfg& graph = cfg();
+  if (!slotsBefore_) {
+    intervalsBefore_.reset();
+    return keptSlots_.emplace(function_, graph);
+  }
+  keptSlots_ = std::exchange(slotsBefore_, std::nullopt);
+  if (!keptSlots_->update(function_, graph)) intervalsBefore_.reset();
+  return *keptSlots_;
 }
 
 const LiveIntervals& Analyses::liveIntervals() {
   if (keptIntervals_) return *keptIntervals_;
-  const Cfg& graph = cfg();
+  const SlotIndexes& slots = slotIndexes();
   if (intervalsBefore_)
-    keptIntervals_.emplace(function_, graph, slotIndexes(), dominators(), *std::move(intervalsBefore_),
-                           *slotsBefore_);
+    keptIntervals_.emplace(function_, cfg(), slots, dominators(), *std::move(intervalsBefore_));
   else
-    keptIntervals_.emplace(function_, graph, slotIndexes(), &dominators());
+    keptIntervals_.emplace(function_, cfg(), slots, &dominators());
   intervalsBefore_.reset();
   return *keptIntervals_;
 }
@@ -170,7 +177,7 @@ bool Analyses::isStale(AnalysisId id) const {
     case AnalysisId::PlainLiveness: return *keptPlainLiveness_ != makeLiveness(Strength::Plain, cfg, *keptFiles_);
     case AnalysisId::NeededLiveness:
       return *keptNeededLiveness_ != makeLiveness(Strength::Needed, cfg, *keptFiles_);
-    case AnalysisId::Slots: return *keptSlots_ != SlotIndexes(function_, cfg);
+    case AnalysisId::Slots: return *keptSlots_ != SlotIndexes(function_, cfg) || !keptSlots_->verify().empty();
     case AnalysisId::Intervals:
       return *keptIntervals_ != LiveIntervals(function_, cfg, *keptSlots_, &*keptDominators_) ||
              !keptIntervals_->verify().empty();

@@ -85,7 +85,7 @@ class Analyses {
 #include "analysis/manager/analyses.def"
 #undef PTXOPT_ANALYSIS
   std::optional<Shape> before_;  // the function changed
-  // Live intervals of before, and the numbers that they refer to; the edges are the same since.
+  // Numbers of before, and live intervals that refer to them; the edges are the same since.
   std::optional<SlotIndexes> slotsBefore_;
   std::optional<LiveIntervals> intervalsBefore_;
 };

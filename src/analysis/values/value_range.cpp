@@ -225,7 +225,7 @@ KnownRange ValueRanges::noted(const Value& v) const {
 KnownRange ValueRanges::compute(const Value& v) {
   const LiveValue& value = intervals_[v.reg][v.value];
   const KnownRange unknown{IntegerRange::full(widthOf(v.reg)), {}, {}};
-  if (widthOf(v.reg) == 0 || value.kind == ValueKind::Entry || value.kind == ValueKind::Unused) return unknown;
+  if (widthOf(v.reg) == 0 || value.kind == ValueKind::Entry) return unknown;
   if (value.kind == ValueKind::Phi) return computePhi(v, slots_.blockAt(value.def));
   const Definition d = definitionOf(v);
   if (d.operation == nullptr || (value.isPartial && !d.isGuarded)) return unknown;

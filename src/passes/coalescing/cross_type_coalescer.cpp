@@ -134,11 +134,17 @@ class CrossTypeCoalescer {
     context_.decline("param-memory", "an argument is loaded where it was stored");
   }
 
+  // Instructions and starts of blocks from one slot to the same of another.
+  std::size_t lengthOf(const Segment& s) const {
+    const SlotIndexes& slots = context_.analyses.slotIndexes();
+    const std::size_t steps = slots.countBefore(s.end.base()) - slots.countBefore(s.start.base());
+    return s.end.slot() < s.start.slot() ? steps - 1 : steps;
+  }
+
   uint64_t weightOf(const Coalescer& coalescer, const Copy& c, BlockId b) const {
     uint64_t weight = mentions_[c.to.value] + mentions_[c.from.value];
     for (const RegId r : {c.to, c.from})
-      for (const Segment& s : coalescer.rangeOf(r).segments())
-        weight += (s.end.raw() - s.start.raw()) / kNumbersPerInstruction;
+      for (const Segment& s : coalescer.rangeOf(r).segments()) weight += lengthOf(s);
     uint64_t frequency = 1;
     for (uint32_t d = std::min(context_.analyses.loops().depth(b), kMostDepth); d != 0; --d) frequency *= 10;
     return weight + frequency;
@@ -227,8 +233,6 @@ class CrossTypeCoalescer {
     context_.count("rematerialized");
     return true;
   }
-
-  static constexpr uint32_t kNumbersPerInstruction = 64;
 
   Function& f_;
   PassContext& context_;

@@ -57,14 +57,12 @@ void Coalescer::nameWebs() {
     const NameId name = f_.registers[r.value].name;
     return name.valid() ? context_.module.text(name).size() : SIZE_MAX;
   };
-  const auto isUsed = [&](Number n) { return (*values_)[n].kind != ValueKind::Unused; };
   std::vector<uint32_t> start(values_->size() + 1);  // by web: of its row in `members`
-  for (Number n = 0; n < values_->size(); ++n) start[find(n) + 1] += isUsed(n);
+  for (Number n = 0; n < values_->size(); ++n) ++start[find(n) + 1];
   std::partial_sum(start.begin(), start.end(), start.begin());
   std::vector<RegId> members(start.back());
   std::vector<uint32_t> end(start.begin(), start.end() - 1);
   for (Number n = 0; n < values_->size(); ++n) {
-    if (!isUsed(n)) continue;
     const Number web = find(n);
     const RegId reg = values_->registerOf(n);
     // The values of a register come one after the other.

@@ -77,8 +77,6 @@ class AddressReuse {
     for (uint32_t k = 0; k < values_.size(); ++k) {
       const ValueKey key(k);
       const RegId reg = values_.reg(key);
-      const LiveRange& range = intervals_[reg];
-      if (range[values_.value(key)].kind == ValueKind::Unused) continue;
       const ExprId e = evolution_.of(reg, values_.value(key));
       if (!e.valid() || expressions_.isConstant(e)) continue;
       const uint64_t constant = expressions_.constantPart(e);

@@ -40,8 +40,7 @@ void Expander::findValues() {
     if (RegId(r) == Function::kCarry || f_.registers[r].lanes != 1) continue;
     const auto& values = intervals_[RegId(r)].values();
     for (uint32_t v = 0; v < values.size(); ++v)
-      if (values[v].kind != ValueKind::Unused)
-        values_[slots_.blockAt(values[v].def).value].push_back({RegId(r), ValueId(v)});
+      values_[slots_.blockAt(values[v].def).value].push_back({RegId(r), ValueId(v)});
   }
 }
 
@@ -109,9 +108,7 @@ RegId Expander::make(unsigned width) {
 
 RegId Expander::use(const Holder& h, const ExpansionPlace& place) {
   const LiveRange& range = intervals_[h.reg];
-  const auto used =
-      std::ranges::count_if(range.values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
-  if (used == 1) return h.reg;
+  if (range.values().size() == 1) return h.reg;
   const SlotIndex at =
       place.before.valid() && slots_[place.before].valid() && cfg_.blockOf(place.before) == place.block
           ? slots_[place.before].base()
@@ -264,9 +261,7 @@ RegId Expander::emit(ExprId e, const ExpansionPlace& place) {
 RegId Expander::emitToKeep(ExprId e, const ExpansionPlace& place) {
   const RegId r = emit(e, place);
   if (r.value >= intervals_.size()) return r;  // made here
-  const auto used =
-      std::ranges::count_if(intervals_[r].values(), [](const LiveValue& v) { return v.kind != ValueKind::Unused; });
-  if (used == 1 && !scopes_.areMany()) return r;
+  if (intervals_[r].values().size() == 1 && !scopes_.areMany()) return r;
   const RegId copy = f_.makeRegister(f_.registers[r.value].type);
   copyTo(copy, r, place.before);
   return copy;

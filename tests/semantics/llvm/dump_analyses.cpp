@@ -25,7 +25,7 @@ namespace {
 std::string place(const SlotIndexes& slots, BlockId b, SlotIndex at) {
   const auto& instructions = slots.instructions(b);
   for (std::size_t n = 0; n < instructions.size(); ++n)
-    if (slots[instructions[n]].sameInstruction(at)) return std::to_string(n) + '.' + "Berd"[at.slot()];
+    if (slots[instructions[n]] == at.base()) return std::to_string(n) + '.' + "Berd"[at.slot()];
   return "?";
 }
 
