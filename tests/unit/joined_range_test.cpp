@@ -148,3 +148,20 @@ TEST_CASE("JoinedRange: ends are not inside, starts are") {
   a.append({SlotIndex(9), SlotIndex(12), 2});
   CHECK(a.size() == 2);
 }
+
+TEST_CASE("JoinedRange: a tree whose gaps were filled is one piece, and keeps it when it is joined to two") {
+  const auto pieces = [](uint32_t first, uint32_t count) {
+    JoinedRange range;
+    for (uint32_t k = 0; k < count; ++k) range.append({SlotIndex(first + 8 * k), SlotIndex(first + 8 * k + 4), 1});
+    return range;
+  };
+  JoinedRange large = pieces(0, 2000), two = pieces(100'000, 2);
+  large.join(pieces(4, 2000));
+  CHECK(large.size() == 1);
+  two.join(std::move(large));
+  CHECK(two.size() == 3);
+  CHECK(two.rootAt(SlotIndex(0)) == 1);
+  CHECK(two.rootAt(SlotIndex(15'999)) == 1);
+  CHECK(two.rootAt(SlotIndex(16'000)) == kNothing);
+  CHECK(two.rootAt(SlotIndex(100'000)) == 1);
+}

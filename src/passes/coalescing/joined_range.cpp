@@ -90,7 +90,7 @@ void JoinedRange::join(JoinedRange&& other) {
     std::swap(few_, other.few_);
     std::swap(many_, other.many_);
   }
-  if (!isTree() && size() + other.size() < kMany) {
+  if (!isTree() && !other.isTree() && size() + other.size() < kMany) {
     std::vector<Piece> all;
     all.reserve(few_.size() + other.few_.size());
     std::merge(few_.begin(), few_.end(), other.few_.begin(), other.few_.end(), std::back_inserter(all),

@@ -2,8 +2,9 @@
 //
 // Sorted pieces [start, end), each with the root (copy_values.h) of the value that is held there; they do not
 // overlap, and pieces with one root that touch are one. Two such ranges may be joined when no place has two roots.
-// Storage: a sorted vector while there are few pieces, a balanced tree from kMany on, so that joining a small range
-// to a large one costs what the small one is, times a logarithm: n joins are n log^2 n altogether.
+// Storage: a sorted vector while there are few pieces, a balanced tree from kMany on, however few are left when gaps are
+// filled, so that joining a small range to a large one costs what the small one is, times a logarithm: n joins are
+// n log^2 n altogether.
 #pragma once
 
 #include <map>
