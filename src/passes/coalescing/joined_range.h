@@ -39,7 +39,7 @@ class JoinedRange {
   }
 
  private:
-  static constexpr std::size_t kMany = 512;
+  static constexpr std::size_t kMany = 64;
   struct Rest {
     SlotIndex end;
     uint32_t root;
