@@ -258,6 +258,7 @@ class FormulaMaker {
       f.setup += static_cast<int>(cost);
       if (t_.filters && f.setup - f.saved > kMostSetup) f.bad = "setup";
     }
+    if (t_.filters && f.registers > t_.room && f.bad.empty()) f.bad = kNoRoom;
     all_.push_back(f);
   }
 

@@ -19,6 +19,7 @@
 // expensive or cannot be made are filtered here.
 #pragma once
 
+#include <climits>
 #include <string_view>
 
 #include "passes/loops/loop_uses.h"
@@ -63,6 +64,9 @@ struct Formula {
   std::string_view bad;           // why it cannot be chosen; empty when it can
 };
 
+// Of a formula for which there are no registers.
+inline constexpr std::string_view kNoRoom = "register-pressure";
+
 inline bool needsUnitRegister(const Formula& f) {
   return (f.kind == FormulaKind::UnitPointer || f.kind == FormulaKind::UnitStep) && f.product.needsUnit();
 }
@@ -75,7 +79,8 @@ struct FormulaTerms {
   LoopId loop;
   ExpansionPlace preheader;
   bool may64 = true;              // 64-bit recurrences may be made
-  bool filters = true;            // what is too dear is not offered
+  int room = INT_MAX;             // 32-bit units that a form may take
+  bool filters = true;            // what takes more, or too many instructions before the loop, is not offered
   bool extends = true;            // indexes of 32 bits, extended to 64 by mul.wide, are offered
   bool creditsExtensions = true;  // a register that an index saves because it is of 32 bits counts
 };

@@ -8,9 +8,6 @@
 
 namespace ptxopt {
 
-// Of a formula that was rejected since its registers would cost resident blocks.
-inline constexpr std::string_view kNoRoom = "register-pressure";
-
 // A group that is given no other form.
 struct SkippedGroup {
   const UseGroup* group = nullptr;

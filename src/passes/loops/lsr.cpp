@@ -14,9 +14,10 @@
 // Declines, by loop: irreducible, no-preheader, unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
 //             slow-division, too-deep, no-uses, not-better; by function: too-large; by group of addresses:
 //             local-memory (it may become registers, as long as ptxas sees which slot is meant), constant-memory
-//             (not measured), shared-64-bit (ptxas computes the lower half only, and adds up what is invariant by
-//             itself: 32-bit pointers helped 6 of 1,770 kernels of tests/codegen/loops), shared-off (the knob),
-//             register-pressure (formulas were rejected, those that take most registers first).
+//             (other forms made 28 of 42 loops longer: docs/seeds.md), shared-64-bit (ptxas computes the lower half
+//             only, and adds up what is invariant by itself: 32-bit pointers helped 6 of 1,770 kernels of
+//             tests/codegen/loops), shared-off (the knob), register-pressure (formulas were rejected, those that take
+//             most registers first).
 #include <algorithm>
 
 #include "analysis/values/uniform_registers.h"
@@ -174,6 +175,8 @@ class LoopReducer {
     if (dividesSlowly(l)) return reports_.decline(l, "slow-division");
     FormulaTerms terms{f_, context_, expander_, steps_, l, preheader, may64()};
     terms.filters = context_.knobs[Knob::FilterBadFormula] != 0;
+    // Where the occupancy is checked, for what was chosen, that limit is lower, and nothing is estimated before.
+    if (terms.filters && context_.knobs[Knob::LsrCheckRp] == 0) terms.room = budget_.roomOfThread(l);
     terms.extends = context_.knobs[Knob::LsrSxtopt] != 0;
     terms.creditsExtensions = context_.knobs[Knob::CountSxtOptForRegPressure] != 0;
     LoopCost cost(f_, context_, l, sums_, nodeOf_);

@@ -20,9 +20,13 @@ class LoopRegisterBudget {
 
   // Whether there are `units` of 32 bits.
   bool has(LoopId l, int units);
+  // How many units there are until the thread has all registers that it may have: 255, or what the kernel's directives
+  // allow.
+  int roomOfThread(LoopId l) const;
 
  private:
   int make() const;
+  int belowMaximum(LoopId l) const;
 
   const Function& f_;
   PassContext& context_;
