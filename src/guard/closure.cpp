@@ -16,41 +16,40 @@ uint32_t CallGraph::indexOf(std::string_view name) const {
 std::vector<uint32_t> CallGraph::closure(uint32_t function) const {
   std::vector<uint32_t> all{function};
   if (functions_[function].mentions.empty()) return all;
-  std::vector<bool> seen(functions_.size());
-  seen[function] = true;
+  BitVector seen(functions_.size());
+  seen.set(function);
   for (std::size_t next = 0; next < all.size(); ++next)
     for (const uint32_t to : functions_[all[next]].mentions)
-      if (!seen[to]) {
-        seen[to] = true;
+      if (!seen.test(to)) {
+        seen.set(to);
         all.push_back(to);
       }
   return all;
 }
 
-std::vector<bool> CallGraph::reachedFrom(const std::vector<bool>& roots) const {
-  std::vector<bool> reached = roots;
+BitVector CallGraph::reachedFrom(const BitVector& roots) const {
+  BitVector reached = roots;
   std::vector<uint32_t> open;
-  for (uint32_t f = 0; f < roots.size(); ++f)
-    if (roots[f]) open.push_back(f);
+  roots.forEach([&](std::size_t f) { open.push_back(static_cast<uint32_t>(f)); });
   while (!open.empty()) {
     const uint32_t f = open.back();
     open.pop_back();
     for (const uint32_t to : functions_[f].mentions) {
-      if (reached[to]) continue;
-      reached[to] = true;
+      if (reached.test(to)) continue;
+      reached.set(to);
       open.push_back(to);
     }
   }
   return reached;
 }
 
-bool CallGraph::reaches(uint32_t function, const std::vector<bool>& any) const {
-  return std::ranges::any_of(closure(function), [&](uint32_t f) { return any[f]; });
+bool CallGraph::reaches(uint32_t function, const BitVector& any) const {
+  return std::ranges::any_of(closure(function), [&](uint32_t f) { return any.test(f); });
 }
 
 std::size_t CallGraph::kernelsThatReach(uint32_t function) const {
-  std::vector<bool> isIt(functions_.size());
-  isIt[function] = true;
+  BitVector isIt(functions_.size());
+  isIt.set(function);
   std::size_t kernels = 0;
   for (uint32_t f = 0; f < functions_.size(); ++f) kernels += functions_[f].isKernel && reaches(f, isIt) ? 1 : 0;
   return kernels;

@@ -1,14 +1,24 @@
-// Who may have whose code in it, from the mentions of functions.
+// Who may have whose code in it, from the mentions of functions. Sets of functions are by their places in the list.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "ptxopt/ptxopt.h"
+#include "support/bit_vector.h"
 
 namespace ptxopt {
+
+template <typename Is>
+BitVector functionsThat(const std::vector<FunctionOutcome>& functions, Is is) {
+  BitVector found(functions.size());
+  for (std::size_t f = 0; f < functions.size(); ++f)
+    if (std::invoke(is, functions[f])) found.set(f);
+  return found;
+}
 
 class CallGraph {
  public:
@@ -19,9 +29,9 @@ class CallGraph {
   // The function and all that it reaches. Linear in those and their mentions.
   std::vector<uint32_t> closure(uint32_t function) const;
   // All that these reach, themselves included. Linear in all mentions.
-  std::vector<bool> reachedFrom(const std::vector<bool>& roots) const;
-  // Whether it reaches one of these, by function, itself included.
-  bool reaches(uint32_t function, const std::vector<bool>& any) const;
+  BitVector reachedFrom(const BitVector& roots) const;
+  // Whether it reaches one of these, itself included.
+  bool reaches(uint32_t function, const BitVector& any) const;
   std::size_t kernelsThatReach(uint32_t function) const;
 
  private:

@@ -14,20 +14,20 @@
 #include <vector>
 
 #include "ptxopt/ptxopt.h"
+#include "support/bit_vector.h"
 
 namespace ptxopt {
 
 // Kernels that may be left out, by function. Linear in all mentions, as the next one.
-std::vector<bool> cuttableKernels(const std::vector<FunctionOutcome>& functions);
+BitVector cuttableKernels(const std::vector<FunctionOutcome>& functions);
 // Those of them that did not change and reach nothing that did.
-std::vector<bool> unaffectedKernels(const std::vector<FunctionOutcome>& functions);
+BitVector unaffectedKernels(const std::vector<FunctionOutcome>& functions);
 
 // How much of the input their bodies are, in bytes.
-uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const std::vector<bool>& which);
+uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const BitVector& which);
 
 // `text`, where these functions have their places, without the bodies of some.
-std::string cutText(std::string_view text, const std::vector<FunctionOutcome>& functions,
-                    const std::vector<bool>& which);
+std::string cutText(std::string_view text, const std::vector<FunctionOutcome>& functions, const BitVector& which);
 
 // Places of functions are those of the text without it.
 std::string_view withoutMark(std::string_view text);

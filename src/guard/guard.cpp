@@ -91,12 +91,8 @@ class Guard {
   // Whether a function was changed that no kernel reaches.
   bool changedApart() const {
     const auto& outcomes = done_.result.outcomes;
-    std::vector<bool> kernels(outcomes.size());
-    for (std::size_t f = 0; f < outcomes.size(); ++f) kernels[f] = outcomes[f].isKernel;
-    const std::vector<bool> isReached = CallGraph(outcomes).reachedFrom(kernels);
-    for (std::size_t f = 0; f < outcomes.size(); ++f)
-      if (outcomes[f].changed && !isReached[f]) return true;
-    return false;
+    const BitVector kernels = functionsThat(outcomes, &FunctionOutcome::isKernel);
+    return !functionsThat(outcomes, &FunctionOutcome::changed).isSubsetOf(CallGraph(outcomes).reachedFrom(kernels));
   }
 
   // Kernels that are not affected are left out where they are a part of the text that counts. Where the machine code of
@@ -106,7 +102,7 @@ class Guard {
     if (guard_.mode != GuardMode::Ptxas || asksRelocatable_) return;
     compared_ = done_.result.outcomes;
     cutsOutput_ = !guard_.ptxas.keepsOutput;
-    std::vector<bool> which = unaffectedKernels(compared_);
+    BitVector which = unaffectedKernels(compared_);
     const uint64_t bytes = bytesOf(compared_, which);
     if (bytes * kLeastCut < text_.size()) return;
     isLeftOut_ = std::move(which);
@@ -127,7 +123,7 @@ class Guard {
   // The figures of a text with these functions, but for the kernels that are left out. Answers that are known are not asked
   // for again; what is not asked for is cut out of the text, if that is no small part of it and its code is not wanted.
   Assembly measureKernels(std::string_view text, const std::vector<FunctionOutcome>& functions, bool mayCut) const {
-    std::vector<bool> isLeftOut = leftOutOf(functions);
+    const BitVector isLeftOut = leftOutOf(functions);
     std::optional<KernelAnswers> answers;
     if (isByKernel()) answers.emplace(text, functions, isLeftOut, done_.guard.architecture, ptxas_);
     if (answers && answers->haveAll()) {
@@ -138,11 +134,8 @@ class Guard {
       answers->addTo(assembly.measures);
       return assembly;
     }
-    std::vector<bool> isCut = isLeftOut;
-    if (answers) {
-      const std::vector<bool> mayBeCut = cuttableKernels(functions);
-      for (std::size_t f = 0; f < isCut.size(); ++f) isCut[f] = isCut[f] || (mayBeCut[f] && answers->known()[f]);
-    }
+    BitVector isCut = isLeftOut;
+    if (answers) isCut |= cuttableKernels(functions) &= answers->known();
     mayCut = mayCut && bytesOf(functions, isCut) * kLeastCut >= text.size();
     PtxasSettings settings = ptxas_;
     if (answers) settings.cache = nullptr;
@@ -162,28 +155,26 @@ class Guard {
   }
 
   // By function of a text: the kernels of the input that are left out.
-  std::vector<bool> leftOutOf(const std::vector<FunctionOutcome>& functions) const {
-    std::vector<bool> isLeftOut(functions.size());
-    if (isLeftOut_.empty()) return isLeftOut;
+  BitVector leftOutOf(const std::vector<FunctionOutcome>& functions) const {
+    if (isLeftOut_.none()) return BitVector(functions.size());
     const CallGraph graph(compared_);
-    for (std::size_t f = 0; f < functions.size(); ++f) {
-      const uint32_t of = graph.indexOf(functions[f].name);
-      isLeftOut[f] = of != CallGraph::kNone && isLeftOut_[of];
-    }
-    return isLeftOut;
+    return functionsThat(functions, [&](const FunctionOutcome& f) {
+      const uint32_t of = graph.indexOf(f.name);
+      return of != CallGraph::kNone && isLeftOut_.test(of);
+    });
   }
 
   static void dropKernels(Measures& measures, const std::vector<FunctionOutcome>& functions,
-                          const std::vector<bool>& which) {
+                          const BitVector& which) {
     const CallGraph graph(functions);
     std::erase_if(measures.functions, [&](const FunctionMeasures& m) {
       const uint32_t f = graph.indexOf(m.name);
-      return f != CallGraph::kNone && which[f];
+      return f != CallGraph::kNone && which.test(f);
     });
   }
 
   Assembly measureInput() const {
-    if (isLeftOut_.empty() && !isByKernel()) return measure(text_);
+    if (isLeftOut_.none() && !isByKernel()) return measure(text_);
     return measureKernels(text_, compared_, true);
   }
 
@@ -208,7 +199,7 @@ class Guard {
 
   Assembly measureOutput() {
     Assembly assembly;
-    if (isLeftOut_.empty() && !isByKernel()) {
+    if (isLeftOut_.none() && !isByKernel()) {
       assembly = measure(done_.result.output);
     } else {
       Options places;
@@ -250,7 +241,7 @@ class Guard {
       const CallGraph graph(done_.result.outcomes);
       std::vector<WorseFunction> worse = worseFunctions(done_.guard.before, done_.guard.after, guard_.rule);
       std::erase_if(worse, [&](const WorseFunction& w) { return isUnchangedCopy(w, graph); });
-      std::vector<bool> isKept(done_.result.outcomes.size());
+      BitVector isKept(done_.result.outcomes.size());
       const bool anyUnjudged = keepUnjudged(graph, isKept);
       if (worse.empty() && !anyUnjudged) return;
       const bool anyWorse = keep(worse, graph, isKept);
@@ -295,37 +286,36 @@ class Guard {
 
   // Marks what was changed and is part of a kernel without a verdict, or of no code at all. The estimate has figures
   // of kernels alone, and not of all: there is nothing to ask of it. False when there is nothing.
-  bool keepUnjudged(const CallGraph& graph, std::vector<bool>& isKept) {
+  bool keepUnjudged(const CallGraph& graph, BitVector& isKept) {
     if (guard_.mode != GuardMode::Ptxas) return false;
     const auto& outcomes = done_.result.outcomes;
-    std::vector<bool> known(outcomes.size()), doubtful(outcomes.size());
+    BitVector known(outcomes.size()), doubtful(outcomes.size());
     for (std::size_t f = 0; f < outcomes.size(); ++f) {
       const Verdict verdict = verdictOn(outcomes[f]);
-      known[f] = verdict == Verdict::Known || (verdict == Verdict::NoCode && guard_.isWholeCall);
-      doubtful[f] = verdict == Verdict::Doubtful;
+      if (verdict == Verdict::Known || (verdict == Verdict::NoCode && guard_.isWholeCall)) known.set(f);
+      if (verdict == Verdict::Doubtful) doubtful.set(f);
     }
-    known = graph.reachedFrom(known);
-    doubtful = graph.reachedFrom(doubtful);
-    bool any = false;
-    for (std::size_t f = 0; f < outcomes.size(); ++f) {
-      if (!outcomes[f].changed || (known[f] && !doubtful[f])) continue;
-      isKept[f] = any = true;
+    BitVector unjudged = functionsThat(outcomes, &FunctionOutcome::changed);
+    unjudged.andNot(graph.reachedFrom(known).andNot(graph.reachedFrom(doubtful)));
+    unjudged.forEach([&](std::size_t f) {
       options_.leave.push_back(outcomes[f].name);
       done_.guard.kept.push_back({outcomes[f].name, std::string(kNotJudged), {}});
-    }
-    return any;
+    });
+    isKept |= unjudged;
+    return !unjudged.none();
   }
 
   // Marks what these reach and was changed. False when there is nothing: they got worse without having changed.
-  bool keep(const std::vector<WorseFunction>& worse, const CallGraph& graph, std::vector<bool>& isKept) {
+  bool keep(const std::vector<WorseFunction>& worse, const CallGraph& graph, BitVector& isKept) {
     bool any = false;
     for (const WorseFunction& w : worse) {
       const uint32_t root = graph.indexOf(w.name);
       if (root == CallGraph::kNone) continue;
       for (const uint32_t f : graph.closure(root)) {
         const FunctionOutcome& outcome = done_.result.outcomes[f];
-        if (!outcome.changed || isKept[f]) continue;
-        isKept[f] = any = true;
+        if (!outcome.changed || isKept.test(f)) continue;
+        isKept.set(f);
+        any = true;
         options_.leave.push_back(outcome.name);
         if (f != root)
           done_.guard.kept.push_back({outcome.name, "called-by", w.name});
@@ -339,22 +329,20 @@ class Guard {
   }
 
   // Whether the machine code of a function that is not worse may change again by what is kept now.
-  bool othersReach(const std::vector<WorseFunction>& worse, const CallGraph& graph,
-                   const std::vector<bool>& isKept) const {
-    std::vector<bool> isWorse(done_.result.outcomes.size());
+  bool othersReach(const std::vector<WorseFunction>& worse, const CallGraph& graph, const BitVector& isKept) const {
+    BitVector known = isKept;  // worse or kept
     for (const WorseFunction& w : worse)
-      if (const uint32_t f = graph.indexOf(w.name); f != CallGraph::kNone) isWorse[f] = true;
-    for (uint32_t f = 0; f < isWorse.size(); ++f)
-      if (!isWorse[f] && !isKept[f] && graph.reaches(f, isKept)) return true;
+      if (const uint32_t f = graph.indexOf(w.name); f != CallGraph::kNone) known.set(f);
+    for (uint32_t f = 0; f < known.size(); ++f)
+      if (!known.test(f) && graph.reaches(f, isKept)) return true;
     return false;
   }
 
   // What is worse or kept has the figures of the input now, and nothing else has changed.
-  void takeOver(const std::vector<WorseFunction>& worse, const std::vector<bool>& isKept,
+  void takeOver(const std::vector<WorseFunction>& worse, const BitVector& isKept,
                 const std::vector<FunctionOutcome>& outcomes) {
     for (const WorseFunction& w : worse) takeOver(w.name);
-    for (std::size_t f = 0; f < outcomes.size(); ++f)
-      if (isKept[f]) takeOver(outcomes[f].name);
+    isKept.forEach([&](std::size_t f) { takeOver(outcomes[f].name); });
   }
 
   void takeOver(const std::string& name) {
@@ -380,7 +368,7 @@ class Guard {
   std::string measuredText_;  // of outputAfter_
   bool asksRelocatable_ = false;
   std::vector<FunctionOutcome> compared_;  // of the first round
-  std::vector<bool> isLeftOut_;            // kernels that are not assembled, by function; empty: none
+  BitVector isLeftOut_;                    // kernels that are not assembled, by function; empty: none
   bool cutsOutput_ = false;
   GuardedResult done_;
 };

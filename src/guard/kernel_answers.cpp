@@ -28,7 +28,7 @@ std::string textOutside(std::string_view text, const std::vector<FunctionOutcome
 }  // namespace
 
 KernelAnswers::KernelAnswers(std::string_view text, const std::vector<FunctionOutcome>& functions,
-                             const std::vector<bool>& isLeftOut, std::string_view architecture,
+                             const BitVector& isLeftOut, std::string_view architecture,
                              const PtxasSettings& settings)
     : functions_(functions),
       cache_(*settings.cache),
@@ -42,7 +42,7 @@ KernelAnswers::KernelAnswers(std::string_view text, const std::vector<FunctionOu
   for (const std::string_view name : elsewhere) outside += fmt::format("calls {}\n", name);
   const CallGraph graph(functions);
   for (uint32_t f = 0; f < functions.size(); ++f) {
-    if (!functions[f].isKernel || (!isLeftOut.empty() && isLeftOut[f])) continue;
+    if (!functions[f].isKernel || isLeftOut.test(f)) continue;
     reached_[f] = graph.closure(f);
     std::ranges::sort(reached_[f]);
     std::string all = "kernel " + functions[f].name + '\n' + outside;
@@ -52,7 +52,7 @@ KernelAnswers::KernelAnswers(std::string_view text, const std::vector<FunctionOu
     const auto kept = cache_.find(keys_[f]);
     if (auto figures = kept ? measuresOfEntry(*kept) : std::nullopt) {
       std::ranges::move(figures->functions, std::back_inserter(found_));
-      isKnown_[f] = true;
+      isKnown_.set(f);
     } else {
       ++missing_;  // or broken: it is written anew
     }
@@ -73,7 +73,7 @@ Measures KernelAnswers::figuresOf(uint32_t kernel, const Measures& all) const {
 
 void KernelAnswers::keep(const Measures& measures) const {
   for (uint32_t f = 0; f < functions_.size(); ++f)
-    if (!keys_[f].empty() && !isKnown_[f] && measures.find(functions_[f].name) != nullptr)
+    if (!keys_[f].empty() && !isKnown_.test(f) && measures.find(functions_[f].name) != nullptr)
       cache_.put(keys_[f], toJson(figuresOf(f, measures)).dump());
 }
 

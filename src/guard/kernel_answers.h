@@ -15,18 +15,19 @@
 
 #include "ptxas/assemble.h"
 #include "ptxopt/ptxopt.h"
+#include "support/bit_vector.h"
 
 namespace ptxopt {
 
 class KernelAnswers {
  public:
   // `functions` with their places in `text`; those that are left out are of no interest.
-  KernelAnswers(std::string_view text, const std::vector<FunctionOutcome>& functions,
-                const std::vector<bool>& isLeftOut, std::string_view architecture, const PtxasSettings& settings);
+  KernelAnswers(std::string_view text, const std::vector<FunctionOutcome>& functions, const BitVector& isLeftOut,
+                std::string_view architecture, const PtxasSettings& settings);
 
   bool haveAll() const { return missing_ == 0; }
   // By function: the kernels whose figures are known.
-  const std::vector<bool>& known() const { return isKnown_; }
+  const BitVector& known() const { return isKnown_; }
   // Keeps the figures of the other kernels.
   void keep(const Measures& measures) const;
   // Adds those that are known, in the place of what a text gave in which they were cut.
@@ -39,7 +40,7 @@ class KernelAnswers {
   Cache& cache_;
   std::vector<std::string> keys_;               // by function; empty: no kernel of interest
   std::vector<std::vector<uint32_t>> reached_;  // likewise: itself and what it reaches, in order
-  std::vector<bool> isKnown_;
+  BitVector isKnown_;
   std::vector<FunctionMeasures> found_;  // by name, each once
   std::size_t missing_ = 0;
 };

@@ -1,13 +1,11 @@
 // A set of small integers in 64-bit words.
 //
-// Invariant: bits of the last word past the size are zero, after every operation. Without that, complements would
-// leave elements that are none, and counts, comparisons and iterations would see them.
+// Invariant: bits of the last word past the size are zero, after every operation. Without that, comparisons and iterations
+// would see elements that are none.
 //
-// Sets that are combined have one size, except in the operations on slices. What may change a set comes in two
-// forms: one that just does it, and one `...IfChanged` that tells whether a bit changed and does not write before
-// the first word that does; a solver that is near its fixed point reads much and writes little. The loops over
-// words are kept so simple that the compiler makes vector instructions of them: those that look for a difference
-// take sixteen words at a time and branch once for these. tests/perf/bit_vector.cpp measures that.
+// Sets that are combined have one size, except in the operations on slices. The loops over words are kept so simple that the
+// compiler makes vector instructions of them: those that look for a difference take sixteen words at a time and branch
+// once for these. tests/perf/bit_vector.cpp measures that.
 #pragma once
 
 #include <algorithm>
@@ -20,27 +18,18 @@
 namespace ptxopt {
 
 class BitVector {
- private:
   friend class BitRows;
-  auto withAndNot(const BitVector& gen, const BitVector& in, const BitVector& kill) const {
-    assert(size_ == gen.size_ && size_ == in.size_ && size_ == kill.size_);
-    return [to = words_.data(), g = gen.words_.data(), i = in.words_.data(),
-            k = kill.words_.data()](std::size_t w) { return to[w] | g[w] | (i[w] & ~k[w]); };
-  }
 
  public:
   BitVector() = default;
-  explicit BitVector(std::size_t bits, bool value = false)
-      : words_(wordsOf(bits), value ? ~uint64_t{0} : 0), size_(bits) {
-    clearTail();
-  }
+  explicit BitVector(std::size_t bits) : words_(wordsOf(bits)), size_(bits) {}
 
   std::size_t size() const { return size_; }
   // New elements are not in the set.
   void resize(std::size_t bits) {
     words_.resize(wordsOf(bits));
     size_ = bits;
-    clearTail();
+    if (size_ % 64 != 0) words_.back() &= (uint64_t{1} << (size_ % 64)) - 1;
   }
 
   // ---- single elements ----
@@ -52,14 +41,6 @@ class BitVector {
   // ---- the whole set ----
 
   void clear() { std::fill(words_.begin(), words_.end(), 0); }
-  void setAll() {
-    std::fill(words_.begin(), words_.end(), ~uint64_t{0});
-    clearTail();
-  }
-  void complement() {
-    for (uint64_t& word : words_) word = ~word;
-    clearTail();
-  }
   // Empties the words of the first `bits` elements, and so up to 63 elements more.
   void clearPrefix(std::size_t bits) { std::fill_n(words_.begin(), wordsOf(bits), 0); }
 
@@ -71,81 +52,28 @@ class BitVector {
   BitVector& operator&=(const BitVector& other) {
     return combine(other, [](uint64_t a, uint64_t b) { return a & b; });
   }
-  BitVector& operator^=(const BitVector& other) {
-    return combine(other, [](uint64_t a, uint64_t b) { return a ^ b; });
-  }
   // Takes the elements of `other` out.
   BitVector& andNot(const BitVector& other) {
     return combine(other, [](uint64_t a, uint64_t b) { return a & ~b; });
   }
 
-  bool orIfChanged(const BitVector& other) {
-    assert(size_ == other.size_);
-    return updateIfChanged(words_.size(),
-                           [a = words_.data(), b = other.words_.data()](std::size_t w) { return a[w] | b[w]; });
-  }
-  // Union with a slice of a larger set: its elements from `first`, a multiple of 64, on. Those of the last word
-  // past the slice are not in it.
-  bool orSliceIfChanged(const BitVector& larger, std::size_t first) {
-    assert(first % 64 == 0 && first / 64 + words_.size() <= larger.words_.size());
-    return updateIfChanged(words_.size(), [a = words_.data(), b = larger.words_.data() + first / 64](
-                                              std::size_t w) { return a[w] | b[w]; });
-  }
-  // The other way round: adds the elements of a smaller set to the slice from `first` on.
+  // Adds the elements of a smaller set to the slice from `first`, a multiple of 64, on.
   void orAt(std::size_t first, const BitVector& smaller) {
     assert(first % 64 == 0 && first / 64 + smaller.words_.size() <= words_.size());
     uint64_t* const to = words_.data() + first / 64;
     const uint64_t* const from = smaller.words_.data();
     for (std::size_t w = 0, n = smaller.words_.size(); w < n; ++w) to[w] |= from[w];
   }
-  bool andIfChanged(const BitVector& other) {
-    assert(size_ == other.size_);
-    return updateIfChanged(words_.size(),
-                           [a = words_.data(), b = other.words_.data()](std::size_t w) { return a[w] & b[w]; });
-  }
-
-  // this |= gen | (in & ~kill): one step of a backward or forward problem.
-  void orWithAndNot(const BitVector& gen, const BitVector& in, const BitVector& kill) {
-    const auto next = withAndNot(gen, in, kill);
-    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] = next(w);
-  }
-  bool orWithAndNotIfChanged(const BitVector& gen, const BitVector& in, const BitVector& kill) {
-    return updateIfChanged(words_.size(), withAndNot(gen, in, kill));
-  }
 
   // ---- questions ----
 
-  std::size_t count() const {
-    // In bytes of a word, which vectorizes; a popcount instruction is not in the baseline of x86-64.
-    constexpr std::size_t kMost = 31;  // words until a byte may overflow
-    constexpr uint64_t k55 = 0x5555555555555555, k33 = 0x3333333333333333, k0f = 0x0f0f0f0f0f0f0f0f;
-    std::size_t total = 0;
-    for (std::size_t w = 0; w < words_.size(); w += kMost) {
-      uint64_t bytes = 0;
-      for (std::size_t k = w, end = std::min(w + kMost, words_.size()); k < end; ++k) {
-        uint64_t x = words_[k];
-        x -= x >> 1 & k55;
-        x = (x & k33) + (x >> 2 & k33);
-        bytes += (x + (x >> 4)) & k0f;
-      }
-      const uint64_t pairs = (bytes & 0x00ff00ff00ff00ff) + (bytes >> 8 & 0x00ff00ff00ff00ff);
-      total += static_cast<std::size_t>(pairs * 0x0001000100010001 >> 48);
-    }
-    return total;
-  }
   bool none() const {
     return noWord(words_.size(), [a = words_.data()](std::size_t w) { return a[w]; });
   }
-  bool any() const { return !none(); }
   bool isSubsetOf(const BitVector& other) const {
     assert(size_ == other.size_);
     return noWord(words_.size(),
                   [a = words_.data(), b = other.words_.data()](std::size_t w) { return a[w] & ~b[w]; });
-  }
-  bool intersects(const BitVector& other) const {
-    assert(size_ == other.size_);
-    return !noWord(words_.size(),
-                   [a = words_.data(), b = other.words_.data()](std::size_t w) { return a[w] & b[w]; });
   }
   friend bool operator==(const BitVector&, const BitVector&) = default;
 
@@ -188,40 +116,10 @@ class BitVector {
         visit(w * 64 + static_cast<std::size_t>(std::countr_zero(word)));
   }
 
-  // `for (const std::size_t i : set)`. The set must not change meanwhile.
-  class Iterator {
-   public:
-    Iterator(const std::vector<uint64_t>& words, std::size_t w) : words_(&words), at_(w) {
-      if (at_ < words.size()) rest_ = words[at_];
-      skipEmpty();
-    }
-    std::size_t operator*() const { return at_ * 64 + static_cast<std::size_t>(std::countr_zero(rest_)); }
-    Iterator& operator++() {
-      rest_ &= rest_ - 1;
-      skipEmpty();
-      return *this;
-    }
-    bool operator==(const Iterator& other) const { return at_ == other.at_ && rest_ == other.rest_; }
-
-   private:
-    void skipEmpty() {
-      while (rest_ == 0 && at_ < words_->size())
-        if (++at_ < words_->size()) rest_ = (*words_)[at_];
-    }
-    const std::vector<uint64_t>* words_;
-    std::size_t at_;
-    uint64_t rest_ = 0;
-  };
-  Iterator begin() const { return {words_, 0}; }
-  Iterator end() const { return {words_, words_.size()}; }
-
  private:
   static constexpr std::size_t kChunk = 16;
 
   static std::size_t wordsOf(std::size_t bits) { return (bits + 63) / 64; }
-  void clearTail() {
-    if (size_ % 64 != 0) words_.back() &= (uint64_t{1} << (size_ % 64)) - 1;
-  }
 
   template <typename Combine>
   BitVector& combine(const BitVector& other, Combine combineWords) {
@@ -250,11 +148,8 @@ class BitVector {
     return firstWord(n, value) == n;
   }
 
-  // Gives the first `n` words their new values `next(w)`; whether one differs.
-  template <typename Next>
-  bool updateIfChanged(std::size_t n, Next next) {
-    return updateIfChanged(words_.data(), n, next);
-  }
+  // Gives `n` words their new values `next(w)`, from the first on that differs; whether one does. A solver that is near its
+  // fixed point reads much and writes little.
   template <typename Next>
   static bool updateIfChanged(uint64_t* to, std::size_t n, Next next) {
     std::size_t w = firstWord(n, [&](std::size_t at) { return to[at] ^ next(at); });

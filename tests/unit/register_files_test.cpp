@@ -10,7 +10,8 @@ TEST_CASE("register files: by class") {
   const Function& f = p.function();
   RegisterFiles files(f);
   CHECK(files.of(Function::kCarry) == RegisterFile::Predicate);
-  BitVector all(f.registers.size(), true);
+  BitVector all(f.registers.size());
+  for (std::size_t r = 0; r < all.size(); ++r) all.set(r);
   for (std::size_t r = 1; r < f.registers.size(); ++r)
     CHECK((files.of(RegId(r)) == RegisterFile::Predicate) ==
           (f.registers[r].registerClass() == RegisterClass::Pred));
