@@ -18,7 +18,7 @@ extern "C" {
 
 #define PTXOPT_C_API __attribute__((visibility("default")))
 
-PTXOPT_C_API int ptxopt_abi(void);                  /* 2 */
+PTXOPT_C_API int ptxopt_abi(void);                  /* 3 */
 PTXOPT_C_API const char* ptxopt_version(void);      /* "0.1.0" */
 PTXOPT_C_API const char* ptxopt_version_line(void); /* what `ptxopt --version` prints */
 
@@ -63,8 +63,40 @@ PTXOPT_C_API const char* ptxopt_messages(const ptxopt_result* result);
 PTXOPT_C_API const char* ptxopt_details(const ptxopt_result* result);
 PTXOPT_C_API void ptxopt_free(ptxopt_result* result);
 
-/* A JSON object with the lists `passes` and `knobs`, as --list-passes and --list-knobs have them. */
+/* A JSON object with the lists `passes` and `knobs`, as --list-passes and --list-knobs have them, and, since ABI 3,
+ * `log_sources`: the sources of messages. */
 PTXOPT_C_API const char* ptxopt_describe(void);
+
+/* Messages, since ABI 3. The library writes nothing by itself; a callback gets what the tool says on standard error.
+ *
+ * Levels: DEBUG has the calls of ptxas with their time and what the cache had, TRACE what each pass did and left; INFO is
+ * what -v of the tool says: kernels that were kept, and why. ASKED is for what ptxopt_main() is asked to say, a table for
+ * example; it comes at each level but OFF. */
+enum {
+  PTXOPT_LOG_TRACE = 0,
+  PTXOPT_LOG_DEBUG = 1,
+  PTXOPT_LOG_INFO = 2,
+  PTXOPT_LOG_WARN = 3,
+  PTXOPT_LOG_ERROR = 4,
+  PTXOPT_LOG_ASKED = 5,
+  PTXOPT_LOG_OFF = 6
+};
+
+/* `source` is the part of ptxopt that the message is from, "guard" for example. `text` is one line or several, in UTF-8 as
+ * far as names of the PTX are, without a line feed at the end. Both are good during the call. */
+typedef void (*ptxopt_log_callback)(int level, const char* source, const char* text, void* user);
+
+/* Messages of `level` and above go to `callback`, with `user`; one callback for the process, instead of one that there was.
+ * NULL: none. 0, or 2 where there is no such level or no memory, and nothing changes.
+ *
+ * Any thread may call the callback, those of `jobs` too, and several at a time. No lock is held meanwhile: it may take locks,
+ * call ptxopt_optimize(), whose messages it does not get then, and this function. It must not throw or end the thread.
+ * When this function returns, no other thread is in the callback that there was, and none enters it: `user` may be freed. So
+ * hold no lock here that the callback takes. A child of fork() has the callback. */
+PTXOPT_C_API int ptxopt_set_log(ptxopt_log_callback callback, void* user, int level);
+/* The level of the callback that there is; does nothing where there is none, and never waits for a callback. What no level
+ * asks for costs nothing. 0, or 2 where there is no such level. */
+PTXOPT_C_API int ptxopt_set_log_level(int level);
 
 /* What the programs ptxopt and ptxopt-ptxas do; the exit code. For programs that are nothing else. */
 PTXOPT_C_API int ptxopt_main(int argc, char** argv);

@@ -18,6 +18,7 @@ from typing import Any, AnyStr, Callable, Dict, List, Mapping, Optional, Sequenc
 
 from . import _html
 from ._library import version_line
+from ._log import hooks
 from ._optimize import Result, optimize
 
 CLIENTS = ("triton", "numba", "warp", "cupy", "jax", "torch")
@@ -55,12 +56,12 @@ _lock = threading.Lock()
 
 
 def say_once(text: str) -> None:
-    """On standard error, one time in a process."""
+    """As a warning of the logger ptxopt.hooks, one time in a process."""
     with _lock:
         if text in _state.said:
             return
         _state.said.add(text)
-    print(f"ptxopt: {text}", file=sys.stderr)
+    hooks.warning("%s", text)
 
 
 def set_options(options: Mapping[str, Any], table: Optional[bool]) -> None:

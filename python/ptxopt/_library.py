@@ -10,8 +10,9 @@ import os
 from typing import Any, Dict, List, NamedTuple
 
 from ._errors import Error
+from ._log import Messages
 
-ABI = 2
+ABI = 3
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -51,8 +52,11 @@ def version_line() -> str:
     return _library.ptxopt_version_line().decode()
 
 
-def _described() -> Dict[str, List[Dict[str, Any]]]:
+def _described() -> Dict[str, List[Any]]:
     return json.loads(_library.ptxopt_describe())
+
+
+_messages = Messages(_library, _described()["log_sources"])
 
 
 def passes() -> List[Dict[str, Any]]:
@@ -77,10 +81,13 @@ class Made(NamedTuple):
 
 def call(text: bytes, options: bytes) -> Made:
     """One call of ptxopt_optimize()."""
-    result = _library.ptxopt_optimize(text, len(text), options)
-    if not result:
-        raise Error("ptxopt_optimize returned nothing")
+    result = None
     try:
+        with _messages:
+            result = _library.ptxopt_optimize(text, len(text), options)
+        if not result:
+            raise Error("ptxopt_optimize returned nothing")
+
         def bytes_of(function: Any) -> bytes:
             size = ctypes.c_size_t()
             at = function(result, ctypes.byref(size))

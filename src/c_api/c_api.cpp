@@ -1,4 +1,7 @@
 // The functions of ptxopt_c.h. No exception leaves them: what is thrown becomes a result with a status.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -7,8 +10,10 @@
 
 #include "c_api/details_json.h"
 #include "c_api/options_json.h"
+#include "guard/report.h"
 #include "ptxas/plain_cubin.h"
 #include "ptxopt/ptxopt_c.h"
+#include "support/log.h"
 #include "tool/revision.h"
 #include "tool/run_tool.h"
 
@@ -37,6 +42,28 @@ std::string messagesOf(const PtxasOutput& made, const std::string& fileName) {
   return all;
 }
 
+// A message for each line.
+void logLines(log::Level level, const log::Source& source, std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n') + 1);
+    log::writeLines(level, source, line);
+    lines.remove_prefix(line.size());
+  }
+}
+
+// What the tool says of a result, but for what the user asks for.
+void logResult(const Result& result, const GuardReport& guard, const std::string& fileName) {
+  using log::Level;
+  if (log::isEnabled(Level::Warn)) logLines(Level::Warn, log::kGuard, guardWarnings(guard, fileName));
+  if (!log::isEnabled(Level::Info)) return;
+  for (const Remark& r : result.remarks)
+    if (r.pass.empty()) log::info(log::kPasses, fmt::format("{}: {} [{}]", r.place, r.message, r.name));
+  logLines(Level::Info, log::kGuard, ptxasAsked(guard, fileName));
+  logLines(Level::Info, log::kGuard, keptFunctions(guard, fileName));
+  log::info(log::kTool, fmt::format("{}: {} functions, {} instructions -> {}, for {}", fileName, result.functions,
+                                    result.instructions, result.instructionsAfter, result.architecture));
+}
+
 void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
   if (text.data() == nullptr && !text.empty()) return fail(to, Status::Usage, "there is no text");
   CallOptions call;
@@ -49,6 +76,7 @@ void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
   to.details = detailsJson(done, call.notOptimized);
   if (call.guard.isInsistent && done.guard.noVerdict)
     return fail(to, Status::CheckFailed, "guard ptxas: nothing to compare: " + done.guard.trouble);
+  logResult(done.result, done.guard, call.options.fileName);
   to.output = std::move(done.result.output);
   if (!done.guard.output) return;
   // As of ptxas with the options that were given: the guard's -v stands in it, too.
@@ -81,7 +109,22 @@ std::string describe() {
                      {"most", k.most},
                      {"values", k.values},
                      {"summary", k.summary}});
-  return nlohmann::ordered_json{{"passes", passes}, {"knobs", knobs}}.dump();
+  nlohmann::ordered_json sources = nlohmann::json::array();
+  for (const log::Source* source : log::kSources) sources.push_back(source->name);
+  return nlohmann::ordered_json{{"passes", passes}, {"knobs", knobs}, {"log_sources", sources}}.dump();
+}
+
+constexpr log::Level kLogLevels[] = {log::Level::Trace, log::Level::Debug, log::Level::Info, log::Level::Warn,
+                                     log::Level::Error, log::Level::Asked, log::Level::Off};
+static_assert(std::size(kLogLevels) == PTXOPT_LOG_OFF + 1);
+
+std::optional<log::Level> logLevel(int number) {
+  if (number < 0 || number > PTXOPT_LOG_OFF) return std::nullopt;
+  return kLogLevels[number];
+}
+
+int numberOf(log::Level level) {
+  return static_cast<int>(std::ranges::find(kLogLevels, level) - std::begin(kLogLevels));
 }
 
 }  // namespace
@@ -89,7 +132,7 @@ std::string describe() {
 
 using namespace ptxopt;
 
-int ptxopt_abi() { return 2; }
+int ptxopt_abi() { return 3; }
 
 const char* ptxopt_version() {
   static const std::string text(version());
@@ -146,6 +189,29 @@ void ptxopt_free(ptxopt_result* result) {
 const char* ptxopt_describe() {
   static const std::string text = c_api::describe();
   return text.c_str();
+}
+
+int ptxopt_set_log(ptxopt_log_callback callback, void* user, int level) {
+  const std::optional<log::Level> taken = c_api::logLevel(level);
+  if (!taken) return static_cast<int>(Status::Usage);
+  try {
+    log::Callback call;
+    if (callback != nullptr)
+      call = [=](log::Level of, std::string_view source, std::string_view text) {
+        callback(c_api::numberOf(of), source.data(), std::string(text).c_str(), user);
+      };
+    log::setCallback(*taken, std::move(call));
+  } catch (const std::bad_alloc&) {
+    return static_cast<int>(Status::Usage);
+  }
+  return 0;
+}
+
+int ptxopt_set_log_level(int level) {
+  const std::optional<log::Level> taken = c_api::logLevel(level);
+  if (!taken) return static_cast<int>(Status::Usage);
+  log::setCallbackLevel(*taken);
+  return 0;
 }
 
 int ptxopt_main(int argc, char** argv) { return tool::runTool(argc, argv); }

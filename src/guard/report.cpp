@@ -53,6 +53,11 @@ std::string guardWarnings(const GuardReport& guard, std::string_view fileName) {
   return unjudged.empty() ? std::string() : fmt::format("{}: warning: {} [guard]\n", fileName, unjudged);
 }
 
+std::string ptxasAsked(const GuardReport& guard, std::string_view fileName) {
+  if (guard.ptxas.empty()) return {};
+  return fmt::format("ptxopt: {}: ptxas: {} ({}) [guard]\n", fileName, guard.ptxas, guard.why);
+}
+
 std::string keptFunctions(const GuardReport& guard, std::string_view fileName) {
   std::string out;
   for (const KeptFunction& f : guard.kept) {

@@ -13,6 +13,8 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard);
 std::string unjudgedFunctions(const GuardReport& guard);
 // A line for what could not be compared; empty when there is nothing to say.
 std::string guardWarnings(const GuardReport& guard, std::string_view fileName);
+// A line for which ptxas was asked, and why that one; empty when none was.
+std::string ptxasAsked(const GuardReport& guard, std::string_view fileName);
 // A line for each function that was kept as it was.
 std::string keptFunctions(const GuardReport& guard, std::string_view fileName);
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <pthread.h>
 #include <spdlog/sinks/dist_sink.h>
 #include <unistd.h>
 
@@ -65,6 +66,14 @@ std::string textOf(const log_msg& m) {
   return out;
 }
 
+// Without what is there for people's eyes: the last line feed, and the program, which the source says.
+std::string_view withoutFrame(std::string_view text) {
+  constexpr std::string_view kProgram = "ptxopt: ";
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  if (text.starts_with(kProgram)) text.remove_prefix(kProgram.size());
+  return text;
+}
+
 std::string jsonOf(const log_msg& m) {
   using std::chrono::duration_cast, std::chrono::milliseconds, std::chrono::seconds;
   const auto since = m.time.time_since_epoch();
@@ -73,11 +82,7 @@ std::string jsonOf(const log_msg& m) {
   ::gmtime_r(&time, &utc);
   std::array<char, 32> date{};
   const std::size_t n = std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &utc);
-  std::string_view text = viewOf(m.payload);
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  // The source says it.
-  if (constexpr std::string_view kProgram = "ptxopt: "; text.starts_with(kProgram))
-    text.remove_prefix(kProgram.size());
+  const std::string_view text = withoutFrame(viewOf(m.payload));
   const nlohmann::ordered_json line = {{"time", fmt::format("{}.{:03}Z", std::string_view(date.data(), n),
                                                             duration_cast<milliseconds>(since).count() % 1000)},
                                        {"level", name(fromSpdlog(m.level))},
@@ -136,26 +141,37 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
   Around around_;
 };
 
-class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
- public:
-  explicit CallbackSink(Callback callback) : callback_(std::move(callback)) {}
+// The callback is not a sink of spdlog, which holds a lock while it calls one.
+struct Listener {
+  const Callback callback;
+  std::atomic<unsigned> calls = 0;  // that run now
+};
+thread_local const Listener* calling = nullptr;  // by this thread, which is inside the callback
 
- protected:
-  void sink_it_(const log_msg& m) override {
-    callback_(fromSpdlog(m.level), viewOf(m.logger_name), viewOf(m.payload));
+// A call that runs, also where the callback throws.
+class Call {
+ public:
+  explicit Call(std::shared_ptr<Listener> listener) : listener_(std::move(listener)) { calling = listener_.get(); }
+  ~Call() {
+    calling = nullptr;
+    --listener_->calls;
+    listener_->calls.notify_all();
   }
-  void flush_() override {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
  private:
-  const Callback callback_;
+  const std::shared_ptr<Listener> listener_;
 };
 
 // All sinks. Never destroyed: what runs at the end of the process may still log.
 struct Root {
   spdlog::sinks::dist_sink_mt sinks;
   std::atomic<Level> least{Level::Off};  // that a sink takes
+  std::atomic<Level> heard{Level::Off};  // that the callback takes
   std::mutex mutex;
   std::shared_ptr<DescriptorSink> standardError;
+  std::shared_ptr<Listener> listener;
 };
 Root& root() {
   static Root* const root = new Root;
@@ -171,10 +187,35 @@ void add(std::shared_ptr<spdlog::sinks::sink> sink, Level level) {
   root().least = least;
 }
 
+void callBack(Level level, const Source& source, std::string_view text) {
+  if (calling != nullptr) return;
+  std::shared_ptr<Listener> listener;
+  {
+    const std::scoped_lock lock(root().mutex);
+    listener = root().listener;
+    if (listener == nullptr) return;
+    ++listener->calls;
+  }
+  const Call call(listener);
+  listener->callback(level, source.name, withoutFrame(text));
+}
+
 void send(Level level, const Source& source, const char* program, std::string_view text) {
-  if (!isEnabled(level)) return;
-  root().sinks.log(log_msg(spdlog::source_loc{program, 0, nullptr}, source.name, toSpdlog(level),
-                           spdlog::string_view_t(text.data(), text.size())));
+  if (level >= root().least.load(std::memory_order_relaxed))
+    root().sinks.log(log_msg(spdlog::source_loc{program, 0, nullptr}, source.name, toSpdlog(level),
+                             spdlog::string_view_t(text.data(), text.size())));
+  if (level >= root().heard.load(std::memory_order_relaxed)) callBack(level, source, text);
+}
+
+// A child has the thread alone that called fork(): the calls of the others never end there.
+void prepareForForks() {
+  [[maybe_unused]] static const int once =
+      ::pthread_atfork([] { root().mutex.lock(); }, [] { root().mutex.unlock(); },
+                       [] {
+                         if (Listener* const l = root().listener.get(); l != nullptr)
+                           l->calls = calling == l ? 1 : 0;
+                         root().mutex.unlock();
+                       });
 }
 
 }  // namespace
@@ -204,7 +245,10 @@ Level levelOfEnvironment() {
   return value == nullptr ? kDefaultLevel : levelNamed(value).value_or(kDefaultLevel);
 }
 
-bool isEnabled(Level level) { return level >= root().least.load(std::memory_order_relaxed); }
+bool isEnabled(Level level) {
+  return level >= root().least.load(std::memory_order_relaxed) ||
+         level >= root().heard.load(std::memory_order_relaxed);
+}
 
 void write(Level level, const Source& source, std::string_view text) { send(level, source, source.program, text); }
 
@@ -243,11 +287,27 @@ bool addFile(const std::string& path, Level level, Format format, std::string& p
   return true;
 }
 
-void addCallback(Level level, Callback callback) {
-  add(std::make_shared<CallbackSink>(std::move(callback)), level);
+void setCallback(Level level, Callback callback) {
+  prepareForForks();
+  std::shared_ptr<Listener> listener = callback ? std::make_shared<Listener>(std::move(callback)) : nullptr;
+  {
+    const std::scoped_lock lock(root().mutex);
+    root().heard = listener ? level : Level::Off;
+    listener.swap(root().listener);
+  }
+  if (listener == nullptr) return;
+  // One that replaces itself is not waited for.
+  const unsigned own = calling == listener.get() ? 1 : 0;
+  for (unsigned calls = listener->calls; calls > own; calls = listener->calls) listener->calls.wait(calls);
+}
+
+void setCallbackLevel(Level level) {
+  const std::scoped_lock lock(root().mutex);
+  if (root().listener) root().heard = level;
 }
 
 void removeSinks() {
+  setCallback(Level::Off, nullptr);
   const std::scoped_lock lock(root().mutex);
   root().sinks.set_sinks({});
   root().standardError.reset();

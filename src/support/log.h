@@ -8,7 +8,7 @@
 // asked for (tables, remarks) are written as they are. JSON is an object a line: time, level, source, message.
 //
 // One logger for the process, which has no sink at first: a library does not write. Programs call setStandardError().
-// Sinks may be added at any time; a callback must not log. spdlog does the work, in log.cpp only.
+// Sinks may be added at any time. spdlog does the work, in log.cpp only.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,9 @@ inline constexpr Source kTool{"tool", "ptxopt"}, kPasses{"passes", "ptxopt"}, kA
     kNvcc{"nvcc", "ptxopt"}, kDiff{"diff", "ptxopt diff"}, kBaseline{"baseline", "ptxopt baseline"},
     kReduce{"reduce", "ptxopt reduce"}, kReport{"report", "ptxopt report"}, kRun{"run", "ptxopt run"},
     kEmulate{"emulate", "ptxopt emulate"}, kCapture{"capture", "ptxopt capture"};
+inline constexpr const Source* kSources[] = {&kTool,   &kPasses, &kAnalyses, &kGuard,   &kPtxas,
+                                             &kCache,  &kDropIn, &kNvcc,     &kDiff,    &kBaseline,
+                                             &kReduce, &kReport, &kRun,      &kEmulate, &kCapture};
 
 // Whether any sink takes this level: what is costly to say is asked first.
 bool isEnabled(Level level);
@@ -92,10 +95,17 @@ void setStandardError(Level level, Format format = Format::Text, bool hasColours
 void setAround(Around around);
 // Appends; false and why in `problem` where the file cannot be opened.
 bool addFile(const std::string& path, Level level, Format format, std::string& problem);
-// `text` is without the name of the program and the level.
+// The callback of the process, instead of one that there was; none where it is empty. `text` is without what
+// write() adds, and the last line feed.
+//
+// Any thread calls it, several at a time, and no lock of the logger is held meanwhile: it may wait for what another thread
+// has that logs, too. What is logged inside a callback does not go to the callback. setCallback() returns when no other
+// thread is in the callback that there was. After a fork() the child has the callback.
 using Callback = std::function<void(Level, std::string_view source, std::string_view text)>;
-void addCallback(Level level, Callback callback);
-// Takes all sinks away (for tests, and before others are added).
+void setCallback(Level level, Callback callback);
+// Of the callback that there is; does not wait.
+void setCallbackLevel(Level level);
+// Takes all sinks and the callback away (for tests, and before others are added).
 void removeSinks();
 
 }  // namespace ptxopt::log

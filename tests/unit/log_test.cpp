@@ -1,8 +1,10 @@
 #include "support/log.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -72,7 +74,7 @@ TEST_CASE("log: a sink takes its level and what is above; what nobody takes is n
   const Sinks sinks;
   std::vector<std::string> heard;
   CHECK_FALSE(log::isEnabled(Level::Error));  // without sinks
-  log::addCallback(Level::Warn, [&](Level level, std::string_view source, std::string_view text) {
+  log::setCallback(Level::Warn, [&](Level level, std::string_view source, std::string_view text) {
     heard.push_back(std::string(log::name(level)) + " " + std::string(source) + " " + std::string(text));
   });
   bool made = false;
@@ -82,10 +84,102 @@ TEST_CASE("log: a sink takes its level and what is above; what nobody takes is n
   log::asked(log::kTool, "asked");
   CHECK_FALSE(made);
   CHECK(heard == std::vector<std::string>{"warn ptxas heard", "asked tool asked"});
-  log::addCallback(Level::Off, [](Level, std::string_view, std::string_view) { FAIL("off takes nothing"); });
-  log::error(log::kTool, "x");
+  log::setCallbackLevel(Level::Debug);
+  log::debug(log::kPtxas, [&] { return made = true, std::string("made"); });
+  CHECK(made);
+  CHECK(heard.size() == 3);
+  log::setCallbackLevel(Level::Off);
   log::asked(log::kTool, "y");
-  CHECK(heard.size() == 4);
+  CHECK_FALSE(log::isEnabled(Level::Asked));
+  log::setCallback(Level::Off, [](Level, std::string_view, std::string_view) { FAIL("off takes nothing"); });
+  log::asked(log::kTool, "y");
+  log::setCallback(Level::Trace, nullptr);
+  log::setCallbackLevel(Level::Trace);
+  CHECK_FALSE(log::isEnabled(Level::Asked));  // there is none
+  CHECK(heard.size() == 3);
+}
+
+TEST_CASE("log: a callback gets texts without the program and the last line feed") {
+  const Sinks sinks;
+  std::vector<std::string> heard;
+  log::setCallback(Level::Info, [&](Level, std::string_view, std::string_view text) { heard.emplace_back(text); });
+  log::writeLines(Level::Info, log::kGuard, "ptxopt: k.ptx: one\n");
+  log::writeLines(Level::Warn, log::kTool, "k.ptx:1:2: warning: two\n  line\n");
+  log::warn(log::kEmulate, "three");
+  CHECK(heard == std::vector<std::string>{"k.ptx: one", "k.ptx:1:2: warning: two\n  line", "three"});
+}
+
+TEST_CASE("log: a callback may log, replace itself, and throw") {
+  const Sinks sinks;
+  int calls = 0, others = 0;
+  log::setCallback(Level::Info, [&](Level, std::string_view, std::string_view) {
+    ++calls;
+    log::error(log::kTool, "inside");  // is not called for this
+    log::setCallback(Level::Info, [&](Level, std::string_view, std::string_view) {
+      if (++others == 1) throw 1;
+    });
+    log::error(log::kTool, "inside, with another");
+  });
+  log::info(log::kTool, "x");
+  CHECK((calls == 1 && others == 0));
+  CHECK_THROWS(log::info(log::kTool, "y"));
+  log::info(log::kTool, "z");
+  CHECK(others == 2);
+}
+
+TEST_CASE("log: threads are in a callback at the same time, and who replaces it waits for them") {
+  const Sinks sinks;
+  std::atomic<int> inside = 0;
+  std::atomic<bool> wereBoth = false, isOver = false, isLate = false;
+  log::setCallback(Level::Info, [&](Level, std::string_view, std::string_view) {
+    if (isOver) isLate = true;
+    if (++inside == 2) {
+      wereBoth = true;
+      wereBoth.notify_all();
+    }
+    wereBoth.wait(false);
+    std::this_thread::yield();
+    if (isOver) isLate = true;
+    --inside;
+  });
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 2; ++t)
+    threads.emplace_back([](const std::stop_token& stop) {
+      do log::info(log::kTool, "x");
+      while (!stop.stop_requested());
+    });
+  while (!wereBoth) std::this_thread::yield();
+  log::setCallback(Level::Info, nullptr);
+  isOver = true;
+  threads.clear();
+  CHECK_FALSE(isLate);
+}
+
+TEST_CASE("log: in the child of a fork the calls of other threads are over") {
+  const Sinks sinks;
+  std::atomic<int> step = 0;
+  std::atomic<int> heard = 0;
+  log::setCallback(Level::Info, [&](Level, std::string_view, std::string_view) {
+    ++heard;
+    if (heard > 1) return;
+    step = 1;
+    step.notify_all();
+    step.wait(1);
+  });
+  std::jthread other([] { log::info(log::kTool, "x"); });
+  step.wait(0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    log::info(log::kTool, "y");
+    log::setCallback(Level::Info, nullptr);  // would wait for ever
+    ::_exit(heard == 2 ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  step = 2;
+  step.notify_all();
+  CHECK(status == 0);
 }
 
 TEST_CASE("log: JSON is an object a line, whatever the bytes") {

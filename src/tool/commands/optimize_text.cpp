@@ -75,9 +75,7 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
     add(out, Level::Asked, log::kTool, result.dumps);
     addRemarks(result, line, out);
     const GuardReport& guard = guarded.guard;
-    if (!guard.ptxas.empty())
-      add(out, Level::Info, log::kGuard,
-          fmt::format("ptxopt: {}: ptxas: {} ({}) [guard]\n", options.fileName, guard.ptxas, guard.why));
+    add(out, Level::Info, log::kGuard, ptxasAsked(guard, options.fileName));
     if (!isUnjudged) {
       add(out, Level::Warn, log::kGuard, guardWarnings(guard, options.fileName));
       add(out, line.stats ? Level::Asked : Level::Info, log::kGuard, keptFunctions(guard, options.fileName));
