@@ -64,6 +64,7 @@ int diffCommand(int argc, char** argv) {
       "  ptxopt diff before.ptx after.ptx\n"
       "  ptxopt diff baseline.json build/ --fail-on spills,warps,sass:2% \\\n"
       "      --markdown comment.md --junit report.xml\n"
+      "  ptxopt diff old/ new/ --fail-on regs            # on register counts alone\n"
       "  ptxopt diff old/ new/ --arch sm_80,sm_90");
   DiffLine line;
   app.add_option("A", line.paths[0], "what there was; - is standard input")->required();

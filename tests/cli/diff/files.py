@@ -114,6 +114,16 @@ exec {self.ptxas()} "$@\"""")
                              capture_output=True, text=True)
         check(run.returncode == 0 and "-> " in run.stdout, run.stderr)
 
+    def test_registers_of_ptxas(self):
+        """More registers fail where fewer warps fit, by ptxas's own figures."""
+        self.ptxas()
+        before, costly, free = (self.write(f"{live}/k.ptx", module(kernel("k", live))) for live in (8, 60, 16))
+        row = self.diff(before, costly, status=1).row("k")
+        check([r["measure"] for r in row["regressions"]] == ["warps"] and row["after"]["registers"] > row["before"]["registers"], row)
+        row = self.diff(before, free).row("k")
+        check(row["after"]["registers"] > row["before"]["registers"] and row["after"]["warps"] == row["before"]["warps"], row)
+        check(self.diff(before, free, "--fail-on", "regs", status=1).change("k") == "regression", "register counts alone")
+
     def test_measures(self):
         """What the tool reports is what tests/lib/machine_code.py counts in what the same command line makes."""
         for architecture in ("sm_75", "sm_80", "sm_90", "sm_120"):

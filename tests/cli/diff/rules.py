@@ -48,6 +48,17 @@ class Rules(Suite):
         for fail_on, status in (("none", 0), ("sass,regs", 0), ("spills", 1), ("warps:16", 1), ("warps:32,spills:12", 0)):
             self.diff(before, after, "--fail-on", fail_on, status=status)
 
+    def test_registers(self):
+        """By default those fail that cost a warp; with regs all do, and nothing else does."""
+        before = Side().unit("a.ptx", *(function(n) for n in ("same", "free", "costly", "spilling")))
+        after = Side().unit("a.ptx", function("same"), function("free", registers=34), function("costly", registers=40, warps=48),
+                            function("spilling", spill_loads=8))
+        for options, failing in (((), {"costly", "spilling"}), (("--fail-on", "regs"), {"free", "costly"}), (("--fail-on", "regs:2"), {"costly"}),
+                                 (("--fail-on", "regs:8"), set())):
+            result = self.diff(before, after, *options, status=int(bool(failing)))
+            found = {f["name"] for f in result["functions"] if f["change"] == "regression"}
+            check(found == failing, f"{options}: {found}")
+
     def test_tolerances(self):
         for measure, figure, was in (("sass", "instructions", 200), ("inner", "inner", 50), ("regs", "registers", 32),
                                      ("stack", "stack", 400)):
