@@ -11,6 +11,7 @@
 
 #include "diff/baseline.h"
 #include "ptxas/cubin.h"
+#include "support/files_below.h"
 
 namespace ptxopt::diff {
 namespace {
@@ -19,16 +20,13 @@ namespace fs = std::filesystem;
 
 bool isSourceName(const fs::path& path) { return path.extension() == ".ptx" || path.extension() == ".cubin"; }
 
+// Not with a part of it: what is missing would be taken for gone.
 bool collectFolder(const fs::path& folder, std::vector<Source>& sources, std::string& error) {
-  std::error_code code;
-  fs::recursive_directory_iterator it(folder, code), end;
-  for (; !code && it != end; it.increment(code)) {
-    std::error_code ignored;
-    if (!isSourceName(it->path()) || !it->is_regular_file(ignored)) continue;
-    sources.push_back({it->path().lexically_relative(folder).generic_string(), it->path().string(), {}});
-  }
-  if (code) error = fmt::format("cannot read the folder '{}': {}", folder.string(), code.message());
-  return !code;
+  const FilesBelow below = filesBelow(folder, isSourceName);
+  for (const fs::path& file : below.files)
+    sources.push_back({file.lexically_relative(folder).generic_string(), file.string(), {}});
+  error = fmt::format("{}", fmt::join(below.problems, "; "));
+  return error.empty();
 }
 
 bool looksLikeJson(std::string_view text) {

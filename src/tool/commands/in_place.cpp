@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "support/files_below.h"
 #include "support/log.h"
 #include "support/parallel.h"
 #include "tool/commands/optimize_text.h"
@@ -36,19 +37,6 @@ struct FileResult {
   std::string error;
   std::string reportJson;
 };
-
-// All *.ptx below a folder, sorted. Folders that are symbolic links are not entered: they may go round.
-std::vector<std::string> ptxBelow(const fs::path& folder, std::error_code& error) {
-  std::vector<std::string> found;
-  fs::recursive_directory_iterator it(folder, error), end;
-  while (!error && it != end) {
-    std::error_code ignored;
-    if (it->path().extension() == ".ptx" && it->is_regular_file(ignored)) found.push_back(it->path().string());
-    it.increment(error);
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
 
 FileResult optimizeOne(const std::string& name, const CommandLine& line, unsigned jobs) {
   FileResult file;
@@ -199,12 +187,11 @@ std::vector<std::string> inputFiles(const std::vector<std::string>& names, std::
       add(name);
       continue;
     }
-    const std::vector<std::string> below = ptxBelow(name, error);
-    if (error)
-      errors.push_back(fmt::format("cannot read '{}': {}", name, error.message()));
-    else if (below.empty())
+    const FilesBelow below = filesBelow(name, [](const fs::path& path) { return path.extension() == ".ptx"; });
+    errors.insert(errors.end(), below.problems.begin(), below.problems.end());
+    if (below.files.empty() && below.problems.empty())
       errors.push_back(fmt::format("there is no *.ptx below '{}'", name));
-    for (const std::string& file : below) add(file);
+    for (const fs::path& file : below.files) add(file.string());
   }
   return files;
 }

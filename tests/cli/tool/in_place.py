@@ -12,7 +12,7 @@ import socket
 import subprocess
 from pathlib import Path
 
-from checks import Checks, run_test
+from checks import Checks, obey_modes, run_test
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES = sorted((ROOT / "samples").glob("*.ptx"))
@@ -107,14 +107,35 @@ class Test(Checks):
         empty = self.folder("empty")
         run = self.run("--in-place", empty)
         self.check(run.returncode == 2 and "no *.ptx below" in run.stderr, f"an empty folder: {run.stderr}")
-        if os.geteuid() != 0:  # root may write anyway
-            locked = self.folder("locked")
-            copies(locked)
-            locked.chmod(0o555)
-            before = texts(locked)
-            run = self.run("--in-place", *locked.glob("*.ptx"))
-            locked.chmod(0o755)
-            self.check(run.returncode == 2 and texts(locked) == before, f"a locked folder: {run.stderr}")
+        locked = self.folder("locked")
+        copies(locked)
+        locked.chmod(0o555)
+        before = texts(locked)
+        run = self.run("--in-place", *locked.glob("*.ptx"), preexec_fn=obey_modes)
+        locked.chmod(0o755)
+        self.check(run.returncode == 2 and texts(locked) == before, f"a locked folder: {run.stderr}")
+
+    def unreadable_folders(self):
+        """They are named, and the others go on, before them and after them; diff and baseline compare nothing without them."""
+        folder = self.folder("unreadable")
+        for name in ("a", "b/c", "b/d", "e"):
+            (folder / name).mkdir(parents=True)
+            shutil.copy(SAMPLES[0], folder / name / "k.ptx")
+        closed = [folder / "b/c", folder / "b/d"]
+        wanted = self.optimized(SAMPLES[0])
+        for at in closed:
+            at.chmod(0)
+        run = self.run("--in-place", folder, preexec_fn=obey_modes)
+        named = "".join(f"ptxopt: error: cannot read '{at}': Permission denied\n" for at in closed)
+        self.check(run.returncode == 2 and run.stderr.startswith(named) and "2 of 2 files changed" in run.stderr, f"unreadable: {run.stderr}")
+        self.check((folder / "a/k.ptx").read_bytes() == (folder / "e/k.ptx").read_bytes() == wanted, "the others go on")
+        for words in (["diff", folder, folder], ["baseline", folder, "-o", self.scratch / "b.json"]):
+            run = self.run(*words, preexec_fn=obey_modes)
+            self.check(run.returncode == 2 and all(f"cannot read '{at}'" in run.stderr for at in closed), f"{words}: {run.stderr}")
+            self.check(not (self.scratch / "b.json").exists(), "a baseline of a part")
+        for at in closed:
+            at.chmod(0o755)
+        self.check(closed[0].joinpath("k.ptx").read_bytes() == SAMPLES[0].read_bytes(), "nothing is written there")
 
     def links(self):
         folder = self.folder("links")
@@ -298,4 +319,4 @@ class Test(Checks):
 
 
 if __name__ == "__main__":
-    run_test(Test, ["all_of_a_folder", "failures", "links", "hard_links", "attributes", "other_things", "usage", "terminal"])
+    run_test(Test, ["all_of_a_folder", "failures", "unreadable_folders", "links", "hard_links", "attributes", "other_things", "usage", "terminal"])
