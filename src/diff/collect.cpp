@@ -47,8 +47,9 @@ bool readBytes(const std::string& path, std::string& bytes, std::string& error) 
       isStandardInput ? [](std::FILE*) { return 0; } : [](std::FILE* f) { return std::fclose(f); });
   if (file == nullptr) return fail();
   bytes.clear();
-  char buffer[1 << 16];
-  while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, file.get())) bytes.append(buffer, n);
+  constexpr std::size_t kSize = 64 * 1024;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kSize);  // not on the stack, which may be small
+  while (const std::size_t n = std::fread(buffer.get(), 1, kSize, file.get())) bytes.append(buffer.get(), n);
   return std::ferror(file.get()) == 0 || fail();
 }
 

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "support/spawn.h"
@@ -52,9 +52,10 @@ int start(const std::vector<std::string>& arguments, const ProcessOptions& optio
 
 // Reads what is there. Closes the pipe at its end.
 void drain(Pipe& pipe, std::string& text, std::size_t cap, bool& truncated) {
-  std::array<char, 16 * 1024> buffer;
+  constexpr std::size_t kSize = 16 * 1024;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kSize);  // not on the stack, which may be small
   while (pipe.read.isOpen()) {
-    const ssize_t n = ::read(pipe.read.get(), buffer.data(), buffer.size());
+    const ssize_t n = ::read(pipe.read.get(), buffer.get(), kSize);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (n <= 0) {
@@ -62,7 +63,7 @@ void drain(Pipe& pipe, std::string& text, std::size_t cap, bool& truncated) {
       return;
     }
     const std::size_t kept = std::min(static_cast<std::size_t>(n), cap - std::min(cap, text.size()));
-    text.append(buffer.data(), kept);
+    text.append(buffer.get(), kept);
     if (kept < static_cast<std::size_t>(n)) truncated = true;
   }
 }

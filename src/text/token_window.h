@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "text/lexer.h"
 
@@ -57,7 +57,7 @@ class TokenWindow final : public antlr4::TokenStream {
   }
 
   Lexer lexer_;
-  std::array<Token, 2048> window_;
+  std::vector<Token> window_ = std::vector<Token>(2048);  // not on the stack, which may be small
   Token* at_ = nullptr;
   bool paused_ = false;
 };

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -63,18 +62,20 @@ bool followLinks(std::filesystem::path& path, int& descriptor) {
 
 // Gives the new file the attributes of the old one that are beyond mode and owner: access lists, those of users.
 bool copyAttributes(const char* from, int to) {
-  std::array<char, 64 * 1024> names, value, there;
-  const ssize_t length = ::listxattr(from, names.data(), names.size());
+  constexpr std::size_t kMost = 64 * 1024;  // the system's limit, of names and of a value
+  const auto buffer = std::make_unique_for_overwrite<char[]>(3 * kMost);  // not on the stack, which may be small
+  char *const names = buffer.get(), *const value = names + kMost, *const there = value + kMost;
+  const ssize_t length = ::listxattr(from, names, kMost);
   if (length < 0) return errno == ENOTSUP;
-  for (const char* name = names.data(); name < names.data() + length; name += std::strlen(name) + 1) {
-    const ssize_t size = ::getxattr(from, name, value.data(), value.size());
+  for (const char* name = names; name < names + length; name += std::strlen(name) + 1) {
+    const ssize_t size = ::getxattr(from, name, value, kMost);
     if (size < 0) continue;
-    if (::fgetxattr(to, name, there.data(), there.size()) == size &&
-        std::memcmp(value.data(), there.data(), static_cast<std::size_t>(size)) == 0)
+    if (::fgetxattr(to, name, there, kMost) == size &&
+        std::memcmp(value, there, static_cast<std::size_t>(size)) == 0)
       continue;
     const bool isOfSystem =
         std::string_view(name).starts_with("security.");  // who may set these is the system's say
-    if (::fsetxattr(to, name, value.data(), static_cast<std::size_t>(size), 0) != 0 && !isOfSystem) return false;
+    if (::fsetxattr(to, name, value, static_cast<std::size_t>(size), 0) != 0 && !isOfSystem) return false;
   }
   return true;
 }

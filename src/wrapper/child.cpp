@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "support/spawn.h"
@@ -80,7 +81,8 @@ bool areOneFile(int a, int b) {
 // child of the program may still write is lost.
 void readAll(pid_t pid, Pipe& first, std::string& firstText, Pipe& second, std::string& secondText) {
   const std::pair<Pipe*, std::string*> streams[] = {{&first, &firstText}, {&second, &secondText}};
-  std::array<char, 16 * 1024> buffer;
+  constexpr std::size_t kSize = 16 * 1024;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kSize);  // not on the stack, which may be small
   Descriptor ended(openPidDescriptor(pid));
   bool hasEnded = false;
   while (first.read.isOpen() || second.read.isOpen()) {
@@ -97,9 +99,9 @@ void readAll(pid_t pid, Pipe& first, std::string& firstText, Pipe& second, std::
     for (std::size_t i = 0; i < std::size(streams); ++i) {
       const auto& [pipe, text] = streams[i];
       if (!pipe->read.isOpen() || polled[i].revents == 0) continue;
-      const ssize_t n = ::read(pipe->read.get(), buffer.data(), buffer.size());
+      const ssize_t n = ::read(pipe->read.get(), buffer.get(), kSize);
       if (n > 0)
-        text->append(buffer.data(), static_cast<std::size_t>(n));
+        text->append(buffer.get(), static_cast<std::size_t>(n));
       else if (n == 0 || errno != EINTR)
         pipe->read.close();
     }

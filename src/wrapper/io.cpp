@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <memory>
 
 namespace ptxopt {
 
@@ -20,12 +20,13 @@ std::optional<std::string> readBytes(const std::string& path) {
   std::string bytes;
   struct stat status {};
   if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) bytes.reserve(static_cast<std::size_t>(status.st_size));
-  std::array<char, 64 * 1024> buffer;
+  constexpr std::size_t kSize = 64 * 1024;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kSize);  // not on the stack, which may be small
   ssize_t n = 0;
-  while ((n = ::read(fd, buffer.data(), buffer.size())) != 0) {
+  while ((n = ::read(fd, buffer.get(), kSize)) != 0) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) break;
-    bytes.append(buffer.data(), static_cast<std::size_t>(n));
+    bytes.append(buffer.get(), static_cast<std::size_t>(n));
   }
   ::close(fd);
   if (n < 0) return std::nullopt;
