@@ -14,11 +14,12 @@ Measures estimateMeasures(std::string_view text, std::string_view architecture) 
   const auto parsed = parse(text, {});
   if (std::holds_alternative<ParseError>(parsed)) return measures;
   const Module& module = *std::get<0>(parsed);
+  const ModuleCalledNeeds called = makeCalledNeeds(module);
   for (const Function& f : module.functions) {
     if (!f.hasBody || !f.isEntry) continue;
     Analyses analyses(module, f);
     if (!analyses.cfg().complete()) continue;
-    const KernelNeeds needs = kernelNeeds(module, f);
+    const KernelNeeds needs = kernelNeeds(module, f, &called);
     FunctionMeasures& m = measures.functions.emplace_back();
     m.name = module.text(f.name);
     m.isKernel = true;

@@ -132,12 +132,13 @@ Json counts(const FunctionMeasures& f) {
 
 }  // namespace
 
-Json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* ptxas, const TimedFunction* time) {
+Json kernelData(FunctionView& view, const ModuleCalledNeeds& called, Sources& sources,
+                const FunctionMeasures* ptxas, const TimedFunction* time) {
   const Function& f = view.function;
   const std::size_t first = view.view.line(f.source.begin), last = view.view.line(f.source.end - 1);
   const std::size_t from = view.view.lineStart(first);
   const std::size_t to = view.view.lineStart(last) + view.view.lineText(last).size();
-  const KernelNeeds needs = kernelNeeds(view.module, f);
+  const KernelNeeds needs = kernelNeeds(view.module, f, &called);
   Json data = {{"name", view.name()},
                {"demangled", demangled(view.name())},
                {"entry", f.isEntry},

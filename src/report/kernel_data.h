@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/machine/kernel_needs.h"
 #include "dump/view.h"
 #include "ptxas/measures.h"
 #include "ptxas/timed_cubin.h"
@@ -26,7 +27,7 @@ namespace ptxopt::report {
 //   estimates                   [what, registers]
 //   ptxas                       counts, or null
 //   time                        time_data.h; not there without `time`
-nlohmann::ordered_json kernelData(FunctionView& view, Sources& sources, const FunctionMeasures* ptxas,
-                                  const TimedFunction* time);
+nlohmann::ordered_json kernelData(FunctionView& view, const ModuleCalledNeeds& called, Sources& sources,
+                                  const FunctionMeasures* ptxas, const TimedFunction* time);
 
 }  // namespace ptxopt::report

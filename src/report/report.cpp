@@ -29,11 +29,12 @@ Json architectureData(const target::Limits& a) {
 Json reportData(const Module& module, const ReportOptions& options) {
   const ModuleView view(module, options.architecture);
   report::Sources sources(module);
+  const ModuleCalledNeeds called = makeCalledNeeds(module);
   std::vector<Json> kernels;
   for (const Function& f : module.functions) {
     if (!f.hasBody) continue;
     FunctionView function(view, f);
-    kernels.push_back(report::kernelData(function, sources, options.ptxas.find(function.name()),
+    kernels.push_back(report::kernelData(function, called, sources, options.ptxas.find(function.name()),
                                          options.time.find(function.name())));
   }
   std::stable_sort(kernels.begin(), kernels.end(), [](const Json& a, const Json& b) {

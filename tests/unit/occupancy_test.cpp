@@ -1,6 +1,10 @@
 // Occupancy by hand, the steps against every register count, and what is read of a kernel.
 #include "target/occupancy.h"
 
+#include <fmt/format.h>
+
+#include <random>
+
 #include "analysis/machine/kernel_needs.h"
 #include "support.h"
 
@@ -138,6 +142,59 @@ TEST_CASE("what a kernel needs does not change with what becomes of the function
   CHECK(k.sharedBytes == 32);
   CHECK(k.barriers == 4);
   CHECK(kernelNeeds(*p, p.function(1)).barriers == 0);
+}
+
+TEST_CASE("what a kernel needs: of known functions as of those that are walked, on random calls") {
+  std::mt19937 random(1);
+  const auto below = [&](int n) { return std::uniform_int_distribution<>(0, n - 1)(random); };
+  int unseen = 0, large = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const int functions = 1 + below(12);
+    std::string text =
+        kHeader + ".extern .shared .align 16 .b8 dynamic[];\n.func elsewhere();\n.shared .b8 one[3];\n";
+    for (int f = 0; f < functions; ++f) text += fmt::format(".func f{}();\n", f);
+    for (int f = 0; f < functions; ++f) {
+      text += f % 3 == 0 ? fmt::format(".visible .entry k{}() {{\n", f) : fmt::format(".func f{}() {{\n", f);
+      text += fmt::format(".reg .b32 %r1; .shared .align {} .b8 own[{}];\n", 1 << below(4), 1 + below(20));
+      if (below(2) == 0) text += "mov.u32 %r1, own;\n";
+      if (below(4) == 0) text += "mov.u32 %r1, one;\n";
+      if (below(12) == 0) text += "mov.u32 %r1, dynamic;\n";
+      if (below(15) == 0) text += "call elsewhere;\n";
+      if (below(3) == 0) text += fmt::format("bar.sync {};\n", below(16));
+      for (int calls = below(3); calls > 0; --calls) text += fmt::format("call f{};\n", below(functions));
+      text += "ret;\n}\n";
+      if (below(8) == 0 && f % 3 != 0) text += fmt::format(".func f{}();\n", f);  // a prototype after it
+    }
+    const Parsed p(text);
+    const ModuleCalledNeeds called = makeCalledNeeds(*p);
+    for (const Function& f : p->functions) {
+      if (!f.hasBody) continue;
+      const KernelNeeds walked = kernelNeeds(*p, f), known = kernelNeeds(*p, f, &called);
+      CHECK(walked.sharedBytes == known.sharedBytes);
+      CHECK(walked.barriers == known.barriers);
+      CHECK(walked.dynamicShared == known.dynamicShared);
+      CHECK(walked.callsUnseen == known.callsUnseen);
+      unseen += walked.callsUnseen;
+      large += walked.sharedBytes > 24;  // several
+    }
+  }
+  CHECK(unseen > 100);
+  CHECK(large > 100);
+}
+
+TEST_CASE("what a kernel needs: of more variables than are told apart it is all of the module") {
+  const auto needs = [](std::size_t functions) {
+    std::string text = kHeader;
+    for (std::size_t f = 0; f < functions; ++f)
+      text += fmt::format(".func f{}() {{\n.reg .b32 %r1; .shared .b32 own; mov.u32 %r1, own;\n{}ret;\n}}\n", f,
+                          f == 0 ? std::string() : fmt::format("call f{};\n", f - 1));
+    text += ".func apart() {\n.reg .b32 %r1; .shared .b32 own[100]; mov.u32 %r1, own; ret; }\n";
+    const Parsed p(text + fmt::format(".visible .entry k() {{ call f{}; ret; }}\n", functions - 1));
+    const ModuleCalledNeeds called = makeCalledNeeds(*p);
+    return kernelNeeds(*p, p.function(functions + 1), &called).sharedBytes;
+  };
+  CHECK(needs(ModuleCalledNeeds::kMostVariables) == 4 * ModuleCalledNeeds::kMostVariables);
+  CHECK(needs(ModuleCalledNeeds::kMostVariables + 1) == 4 * (ModuleCalledNeeds::kMostVariables + 1) + 400);
 }
 
 TEST_CASE("the dump of occupancy") {

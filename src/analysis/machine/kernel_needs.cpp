@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+
+#include "ir/definitions.h"
 
 namespace ptxopt {
 namespace {
@@ -23,100 +26,231 @@ uint32_t barriersOf(const Module& module, const Function& f, const Instruction& 
   return o.kind == OperandKind::Integer && o.payload < kMostBarriers ? o.payload + 1 : kMostBarriers;
 }
 
-// What one function mentions, as it is now.
-CalledNeeds mentionsOf(const Module& module, const Function& f) {
-  CalledNeeds needs;
-  std::vector<bool> seenVariables(f.variables.size()), seenSymbols(module.symbols.size());
-  for (const InstrId id : f) {
-    const Instruction& i = f[id];
-    for (const Operand& o : f.operandsOf(i)) {
-      if (o.kind == OperandKind::Variable && !seenVariables[o.payload]) {
-        seenVariables[o.payload] = true;
-        const Variable& v = f.variables[o.payload];
-        if (module.declarationForms[v.form].space == DeclaredSpace::Shared) needs.shared.push_back(v);
-      } else if (o.kind == OperandKind::Symbol && !seenSymbols[o.payload]) {
-        seenSymbols[o.payload] = true;
-        needs.symbols.push_back(o.payload);
-      }
-    }
-    if (i.isInstruction()) needs.barriers = std::max(needs.barriers, barriersOf(module, f, i));
-  }
-  return needs;
+using Variables = std::vector<SharedVariable>;
+
+template <typename T>
+void keepOne(std::vector<T>& of) {
+  std::ranges::sort(of);
+  of.erase(std::ranges::unique(of).begin(), of.end());
 }
 
-class Collector {
- public:
-  Collector(const Module& module, const ModuleCalledNeeds* called)
-      : module_(module), called_(called), seenSymbols_(module.symbols.size()) {}
+// What one function mentions, as it is now.
+struct Mentions {
+  Variables shared;                 // in order
+  std::vector<uint32_t> functions;  // the latest of the name, in Module::functions
+  uint32_t barriers = 0;
+  bool dynamicShared = false, callsUnseen = false;
 
-  KernelNeeds run(const Function& kernel) {
-    seen_.push_back(&kernel);
-    add(mentionsOf(module_, kernel));
-    while (!work_.empty()) {
-      const Function& f = *work_.back();
-      work_.pop_back();
-      if (called_ != nullptr && !called_->functions.empty())
-        add(called_->functions[f.index]);
-      else
-        add(mentionsOf(module_, f));
+  Mentions(const Module& module, const Function& f) : module_(module) {
+    for (const InstrId id : f) {
+      const Instruction& i = f[id];
+      const bool isCall = i.isInstruction() && module.form(i).is(effect::Call | effect::Unknown);
+      bool namesFunction = false;
+      for (const Operand& o : f.operandsOf(i))
+        if (o.kind == OperandKind::Variable)
+          addVariable(f.variables[o.payload], (uint64_t{f.index} + 1) << 32 | o.payload);
+        else if (o.kind == OperandKind::Symbol)
+          namesFunction |= addSymbol(module.symbols[o.payload]);
+      callsUnseen |= isCall && !namesFunction;
+      if (i.isInstruction()) barriers = std::max(barriers, barriersOf(module, f, i));
     }
-    needs_.threads = threads(kernel);
-    return needs_;
+    keepOne(shared);
+    keepOne(functions);
   }
 
  private:
-  std::optional<uint32_t> threads(const Function& f) const {
-    for (const std::string_view wanted : {".reqntid", ".maxntid"})
-      for (const FunctionDirective& d : f.directives) {
-        if (module_.text(d.name) != wanted || d.valueCount == 0) continue;
-        uint64_t product = 1;
-        for (uint32_t i = 0; i < d.valueCount; ++i) product *= d.values[i];
-        if (product != 0) return static_cast<uint32_t>(std::min<uint64_t>(product, UINT32_MAX));
-      }
-    return {};
-  }
-
-  void add(const CalledNeeds& mentioned) {
-    for (const Variable& v : mentioned.shared) addVariable(v);
-    for (const uint32_t symbol : mentioned.symbols)
-      if (!seenSymbols_[symbol]) {
-        seenSymbols_[symbol] = true;
-        addSymbol(module_.symbols[symbol]);
-      }
-    needs_.barriers = std::max(needs_.barriers, mentioned.barriers);
-  }
-
-  void addVariable(const Variable& v) {
+  void addVariable(const Variable& v, uint64_t key) {
     const DeclarationForm& form = module_.declarationForms[v.form];
     if (form.space != DeclaredSpace::Shared) return;
     if (form.isExtern) {
-      needs_.dynamicShared = true;
+      dynamicShared = true;
       return;
     }
     const uint64_t element = std::max<uint64_t>(info(form.type).bits / 8, 1) * form.lanes;
-    const uint64_t alignment = std::max<uint64_t>(form.alignment, element);
     const uint64_t count = v.declarator.isRange ? v.declarator.count : 1;
-    needs_.sharedBytes = (needs_.sharedBytes + alignment - 1) / alignment * alignment;
-    needs_.sharedBytes += element * v.declarator.elements * count;
+    shared.push_back({key, element * v.declarator.elements * count, std::max<uint64_t>(form.alignment, element)});
   }
 
-  void addSymbol(const Symbol& s) {
-    if (s.kind == SymbolKind::Variable) {
-      addVariable(module_.variables[s.index]);
-    } else if (s.kind == SymbolKind::Function) {
-      const Function* f = &module_.functions[s.index];
-      if (std::ranges::find(seen_, f) != seen_.end()) return;
-      seen_.push_back(f);
-      work_.push_back(f);
-    }
+  bool addSymbol(const Symbol& s) {
+    if (s.kind == SymbolKind::Variable) addVariable(module_.variables[s.index], s.index);
+    if (s.kind == SymbolKind::Function) functions.push_back(s.index);
+    return s.kind == SymbolKind::Function;
   }
 
   const Module& module_;
-  const ModuleCalledNeeds* const called_;
-  KernelNeeds needs_;
-  std::vector<bool> seenSymbols_;
-  std::vector<const Function*> work_, seen_;
 };
+
+uint64_t bytesOf(const Variables& shared) {
+  uint64_t bytes = 0;
+  for (const SharedVariable& v : shared) bytes = (bytes + v.alignment - 1) / v.alignment * v.alignment + v.bytes;
+  return bytes;
+}
+
+std::optional<uint32_t> threadsOf(const Module& module, const Function& f) {
+  for (const std::string_view wanted : {".reqntid", ".maxntid"})
+    for (const FunctionDirective& d : f.directives) {
+      if (module.text(d.name) != wanted || d.valueCount == 0) continue;
+      uint64_t product = 1;
+      for (uint32_t i = 0; i < d.valueCount; ++i) product *= d.values[i];
+      if (product != 0) return static_cast<uint32_t>(std::min<uint64_t>(product, UINT32_MAX));
+    }
+  return {};
+}
+
+template <typename From>
+void addFlags(auto& to, const From& from) {
+  to.barriers = std::max(to.barriers, from.barriers);
+  to.dynamicShared |= from.dynamicShared;
+  to.callsUnseen |= from.callsUnseen;
+}
+
+// The union of lists that are shared where one of them is the whole.
+class Union {
+ public:
+  using List = std::shared_ptr<const Variables>;
+
+  explicit Union(List all) : all_(std::move(all)) {}
+
+  void add(const Variables& more) {
+    if (more.empty()) return;
+    if (!list_) return void(list_ = std::make_shared<Variables>(more));
+    Variables both;
+    std::ranges::set_union(*list_, more, std::back_inserter(both));
+    list_ = both.size() > ModuleCalledNeeds::kMostVariables ? all_ : std::make_shared<Variables>(std::move(both));
+  }
+  void add(const List& more) {
+    if (!more || more == list_ || list_ == all_) return;
+    if (!list_ || more == all_)
+      list_ = more;
+    else
+      add(*more);
+  }
+  List list() const { return list_; }
+
+ private:
+  const List all_;
+  List list_;
+};
+
+// Tarjan's strongly connected components of the functions, callees first: those of one have the same needs.
+class Called {
+ public:
+  explicit Called(const Module& module) : module_(module), definitions_(module), nodes_(module.functions.size()) {
+    needs_.functions.resize(module.functions.size());
+    Variables all;
+    mentions_.reserve(module.functions.size());
+    for (const Function& f : module.functions) {
+      const Mentions& more = mentions_.emplace_back(module, f);
+      all.insert(all.end(), more.shared.begin(), more.shared.end());
+    }
+    keepOne(all);
+    all_ = std::make_shared<Variables>(std::move(all));
+  }
+
+  ModuleCalledNeeds run() {
+    for (const Function& f : module_.functions) {
+      // A name stands for its definition, which may come before it.
+      const Function* const definition = definitions_.of(f);
+      mentions_[f.index].callsUnseen |= definition == nullptr;
+      if (definition != nullptr && definition != &f) mentions_[f.index].functions.push_back(definition->index);
+    }
+    for (const Function& f : module_.functions)
+      if (nodes_[f.index].number == 0) visit(f.index);
+    return std::move(needs_);
+  }
+
+ private:
+  struct Node {
+    uint32_t number = 0, low = 0;  // from 1, in the order of the visits
+    std::size_t next = 0;          // of the functions that it mentions
+    bool isOpen = false;
+  };
+
+  void enter(uint32_t f) {
+    nodes_[f].number = nodes_[f].low = ++count_;
+    nodes_[f].isOpen = true;
+    open_.push_back(f);
+    path_.push_back(f);
+  }
+
+  void visit(uint32_t root) {
+    enter(root);
+    while (!path_.empty()) {
+      const uint32_t f = path_.back();
+      Node& node = nodes_[f];
+      if (node.next < mentions_[f].functions.size()) {
+        const uint32_t to = mentions_[f].functions[node.next++];
+        if (nodes_[to].number == 0)
+          enter(to);
+        else if (nodes_[to].isOpen)
+          node.low = std::min(node.low, nodes_[to].number);
+        continue;
+      }
+      path_.pop_back();
+      if (!path_.empty()) nodes_[path_.back()].low = std::min(nodes_[path_.back()].low, node.low);
+      if (node.low == node.number) close(f);
+    }
+  }
+
+  void close(uint32_t root) {
+    const auto first = std::ranges::find(open_.rbegin(), open_.rend(), root).base() - 1;
+    CalledNeeds all;
+    Union shared(all_);
+    for (auto f = first; f != open_.end(); ++f) {
+      addFlags(all, mentions_[*f]);
+      shared.add(mentions_[*f].shared);
+      for (const uint32_t to : mentions_[*f].functions) {
+        if (nodes_[to].isOpen) continue;  // of this component
+        addFlags(all, needs_.functions[to]);
+        shared.add(needs_.functions[to].shared);
+      }
+    }
+    all.shared = shared.list();
+    for (auto f = first; f != open_.end(); ++f) {
+      needs_.functions[*f] = all;
+      nodes_[*f].isOpen = false;
+    }
+    open_.erase(first, open_.end());
+  }
+
+  const Module& module_;
+  const Definitions definitions_;
+  std::vector<Mentions> mentions_;
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> open_, path_;
+  uint32_t count_ = 0;
+  Union::List all_;
+  ModuleCalledNeeds needs_;
+};
+
+// What is known of the functions.
+void addKnown(const ModuleCalledNeeds& called, const std::vector<uint32_t>& functions, KernelNeeds& needs,
+              Variables& shared) {
+  if (called.functions.empty()) return;
+  for (const uint32_t f : functions) {
+    const CalledNeeds& more = called.functions[f];
+    addFlags(needs, more);
+    if (more.shared) shared.insert(shared.end(), more.shared->begin(), more.shared->end());
+  }
+}
+
+// What the functions, and all that they reach, are now.
+void addReached(const Module& module, std::vector<uint32_t> work, KernelNeeds& needs, Variables& shared) {
+  if (work.empty()) return;
+  const Definitions definitions(module);
+  std::vector<bool> isSeen(module.functions.size());
+  while (!work.empty()) {
+    const Function* const f = definitions.of(module.functions[work.back()]);
+    work.pop_back();
+    needs.callsUnseen |= f == nullptr;
+    if (f == nullptr || isSeen[f->index]) continue;
+    isSeen[f->index] = true;
+    const Mentions more(module, *f);
+    addFlags(needs, more);
+    shared.insert(shared.end(), more.shared.begin(), more.shared.end());
+    work.insert(work.end(), more.functions.begin(), more.functions.end());
+  }
+}
 
 std::string limits(const target::Occupancy& o) {
   std::string text;
@@ -129,20 +263,25 @@ std::string limits(const target::Occupancy& o) {
 }  // namespace
 
 ModuleCalledNeeds makeCalledNeeds(const Module& module) {
-  ModuleCalledNeeds needs;
-  if (std::ranges::none_of(module.opcodes, [](const OpcodeForm& o) { return o.is(effect::Call); })) return needs;
-  needs.functions.resize(module.functions.size());
-  for (const Function& f : module.functions)
-    if (f.hasBody) needs.functions[f.index] = mentionsOf(module, f);
-  return needs;
+  if (std::ranges::none_of(module.opcodes, [](const OpcodeForm& o) { return o.is(effect::Call); })) return {};
+  return Called(module).run();
 }
 
 KernelNeeds kernelNeeds(const Module& module, const Function& kernel, const ModuleCalledNeeds* called) {
-  return Collector(module, called).run(kernel);
+  KernelNeeds needs;
+  Mentions own(module, kernel);
+  addFlags(needs, own);
+  if (called != nullptr)
+    addKnown(*called, own.functions, needs, own.shared);
+  else
+    addReached(module, own.functions, needs, own.shared);
+  keepOne(own.shared);
+  needs.sharedBytes = bytesOf(own.shared);
+  needs.threads = threadsOf(module, kernel);
+  return needs;
 }
 
-std::string dumpOccupancy(const Module& module, const Function& kernel, const target::Limits& a,
-                          uint32_t registers) {
+std::string dumpOccupancy(const Module& module, const Function& kernel, const target::Limits& a, uint32_t registers) {
   const KernelNeeds needs = kernelNeeds(module, kernel);
   std::string text = fmt::format(
       "occupancy of {} (estimate) on sm_{}: {} registers a thread, {} bytes of shared memory{}, {} {}\n",

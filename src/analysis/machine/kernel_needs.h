@@ -1,12 +1,15 @@
 // What a block of a kernel takes of an SM, as far as the PTX says.
 //
-// Threads: .reqntid, else .maxntid. Shared memory: the .shared variables that the kernel and the functions it calls
-// by name mention, one after the other, each at its alignment; what is `extern` is given at launch and counts as
-// nothing. Barriers: one more than the highest number that a bar or barrier names; 16 where a register names it.
+// Threads: .reqntid, else .maxntid. Shared memory: the .shared variables that the kernel and the functions it names
+// mention, one after the other, each at its alignment; what is `extern` is given at launch and counts as nothing.
+// Barriers: one more than the highest number that a bar or barrier names; 16 where a register names it.
 // An estimate: ptxas may drop or share variables, and functions called through pointers are not seen.
-// Cost: linear in the functions that can be reached.
+//
+// Cost: of one kernel linear in the functions that it reaches; with ModuleCalledNeeds, which are linear in the module, in
+// the kernel and in the variables.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,6 +26,7 @@ struct KernelNeeds {
   std::optional<uint32_t> threads;  // none: the PTX does not say
   uint64_t sharedBytes = 0;
   bool dynamicShared = false;  // an `extern` variable is mentioned
+  bool callsUnseen = false;    // a function without a body, or through a register
   uint32_t barriers = 0;
 
   target::BlockNeeds block(uint32_t registers) const {
@@ -30,15 +34,25 @@ struct KernelNeeds {
   }
 };
 
-// What a function adds to the needs of the kernels that call it.
+// A variable in shared memory.
+struct SharedVariable {
+  uint64_t key = 0;  // which one, in the order of the layout: those of the module come first
+  uint64_t bytes = 0, alignment = 1;
+  bool operator==(const SharedVariable& other) const { return key == other.key; }
+  auto operator<=>(const SharedVariable& other) const { return key <=> other.key; }
+};
+
+// What a function, and all that it reaches, adds to the needs of the kernels that call it.
 struct CalledNeeds {
-  std::vector<uint32_t> symbols;  // that it mentions: in Module::symbols
-  std::vector<Variable> shared;   // its own variables in shared memory, as far as it mentions them
+  // In order. Functions share it. More than kMostVariables: all variables of the module.
+  std::shared_ptr<const std::vector<SharedVariable>> shared;
   uint32_t barriers = 0;
+  bool dynamicShared = false, callsUnseen = false;
 };
 
 // Of all functions, by Function::index; empty in a module without calls.
 struct ModuleCalledNeeds {
+  static constexpr std::size_t kMostVariables = 1024;
   std::vector<CalledNeeds> functions;
 };
 

@@ -50,25 +50,6 @@ RegId threadNumber(const Module& module, Function& f, InstrId place) {
   return number;
 }
 
-// Whether a function can be reached that is not seen.
-bool callsUnseen(const Module& module, const Function& kernel) {
-  std::vector<const Function*> seen{&kernel};
-  for (std::size_t at = 0; at < seen.size(); ++at) {
-    const Function& f = *seen[at];
-    if (!f.hasBody) return true;
-    for (const InstrId id : f) {
-      if (!f[id].isInstruction() || !module.form(f[id]).is(effect::Call | effect::Unknown)) continue;
-      const Function* callee = nullptr;
-      for (const Operand& o : f.operandsOf(f[id]))
-        if (o.kind == OperandKind::Symbol && module.symbols[o.payload].kind == SymbolKind::Function)
-          callee = &module.functions[module.symbols[o.payload].index];
-      if (callee == nullptr) return true;
-      if (std::ranges::find(seen, callee) == seen.end()) seen.push_back(callee);
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string_view whyNoSlots(const Module& module, const Function& f, const KernelNeeds& needs) {
@@ -80,7 +61,7 @@ std::string_view whyNoSlots(const Module& module, const Function& f, const Kerne
       if (o.kind == OperandKind::SpecialRegister &&
           module.text(NameId(o.payload)).find("smem") != std::string_view::npos)
         return "dynamic-shared";
-  return callsUnseen(module, f) ? "unknown-callee" : std::string_view();
+  return needs.callsUnseen ? "unknown-callee" : std::string_view();
 }
 
 uint64_t SharedSlots::allBytes() const {

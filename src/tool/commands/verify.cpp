@@ -65,11 +65,11 @@ void printNotCompared(const std::vector<KernelVerdict>& verdicts) {
 using Dependences = std::map<std::string, std::vector<std::string>>;
 Dependences dependencesOf(const Module& module, const std::vector<KernelVerdict>& verdicts) {
   Dependences all;
-  for (const Function& f : module.functions) {
-    const std::string kernel(module.text(f.name));
-    if (f.isEntry && f.hasBody && std::ranges::find(verdicts, kernel, &KernelVerdict::kernel) != verdicts.end())
-      all[kernel] = verify::ptxasDependences(module, f);
-  }
+  for (const KernelVerdict& v : verdicts) all[v.kernel];
+  verify::PtxasDependences dependences(module);
+  for (const Function& f : module.functions)
+    if (const auto at = all.find(std::string(module.text(f.name))); f.isEntry && f.hasBody && at != all.end())
+      at->second = dependences.of(f);
   return all;
 }
 
