@@ -64,7 +64,7 @@ std::optional<uint32_t> numberOf(std::string_view name) {
   uint32_t number = 0;
   const char* const end = name.data() + name.size();
   const auto [rest, error] = std::from_chars(name.data() + at + 1, end, number);
-  if (error != std::errc()) return std::nullopt;
+  if (error != std::errc() || name[at + 1] == '0') return std::nullopt;
   const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
   if (!suffix.empty() && suffix != "a" && suffix != "f") return std::nullopt;
   return number;
@@ -72,7 +72,7 @@ std::optional<uint32_t> numberOf(std::string_view name) {
 
 std::string whyNoTarget(std::string_view name) {
   const std::optional<uint32_t> number = name.starts_with("sm_") ? numberOf(name) : std::nullopt;
-  if (!number || name[3] < '0' || name[3] > '9')
+  if (!number)
     return fmt::format("'{}' is not an architecture; they are spelled sm_90 or sm_90a", name);
   const bool isFamily = name.ends_with('f'), isOne = name.ends_with('a');
   const Target target(*number);

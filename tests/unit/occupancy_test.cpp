@@ -27,7 +27,8 @@ TEST_CASE("architectures by the names of targets") {
   for (const char* target : {"sm_101a", "sm_103", "sm_103a", "sm_103f", "sm_107", "sm_107a", "sm_107f", "sm_110",
                              "sm_110a", "sm_110f", "sm_120f", "sm_121a", "sm_121f"})
     CHECK(limitsOf(target) != nullptr);
-  for (const char* bad : {"", "sm", "sm_", "sm_70", "sm_102", "sm_90x", "sm_9", "gfx_90", "90"}) {
+  for (const char* bad :
+       {"", "sm", "sm_", "sm_70", "sm_102", "sm_90x", "sm_9", "sm_080", "sm_80 ", "gfx_90", "90"}) {
     CAPTURE(bad);
     CHECK(limitsOf(bad) == nullptr);
   }

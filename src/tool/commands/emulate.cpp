@@ -19,6 +19,7 @@
 #include "target/target.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
+#include "tool/options/architecture_option.h"
 #include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
@@ -67,8 +68,7 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
       ->type_name("[=OPTIONS]")
       ->expected(0, 1);
   app.add_flag("--compare", s.compare, "run each launch with and without --optimize, and compare what they wrote");
-  app.add_option("--arch", line.architecture, "what the device is [the newest that the program has PTX for]")
-      ->type_name("sm_XX");
+  addArchitecture(app, line.architecture, "what the device is [the newest that the program has PTX for]");
   app.add_option("-j,--jobs", s.jobs, "blocks in parallel [as many as there are cores; with --compare 1]")
       ->type_name("N");
   app.add_option(
@@ -127,9 +127,6 @@ bool readEmulateLine(int argc, char** argv, EmulateLine& line, int& exitCode) {
   const auto check = [&] {
     line.command.assign(argv + i, argv + argc);
     if (line.command.empty()) throw CLI::ValidationError("PROGRAM is required");
-    if (const std::string why = line.architecture.empty() ? "" : target::whyNoTarget(line.architecture);
-        !why.empty())
-      throw CLI::ValidationError(why);
   };
   if (!parseArguments(app, words, exitCode, check)) return false;
   s.optimizes = app.count("--optimize") != 0 || s.compare;

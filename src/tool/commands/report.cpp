@@ -16,6 +16,7 @@
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
+#include "tool/options/architecture_option.h"
 #include "tool/options/line_assembly.h"
 #include "tool/options/parse_arguments.h"
 #include "tool/terminal/messages.h"
@@ -46,7 +47,7 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
   app.add_option("-o,--output", line.output, "where the page goes; - is standard output")
       ->type_name("FILE.html")
       ->required();
-  app.add_option("--arch", line.architecture, "for this one instead of the file's .target")->type_name("sm_XX");
+  addArchitecture(app, line.architecture, "for this one instead of the file's .target");
   CLI::Option* const ptxas = line.assembly.addTo(app);
   app.add_flag("--no-ptxas", line.noPtxas, "do not ask ptxas")->excludes(ptxas);
   CLI::Option* const noSource = app.add_flag("--no-source", line.noSource, "leave out the text of source lines");

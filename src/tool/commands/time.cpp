@@ -9,11 +9,11 @@
 #include "ptxas/timed_cubin.h"
 #include "report/sources.h"
 #include "report/trip_counts.h"
-#include "target/target.h"
 #include "text/parse.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/time_report.h"
 #include "tool/files.h"
+#include "tool/options/architecture_option.h"
 #include "tool/options/line_assembly.h"
 #include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
@@ -48,8 +48,7 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
       "  ptxopt time kernel.cubin --threads 128 --code\n"
       "  ptxopt run k.ptx ... --profile=p.json; ptxopt time k.ptx --profile p.json");
   app.add_option("INPUT", line.input, "PTX file or cubin; - is standard input")->required();
-  CLI::Option* const arch =
-      app.add_option("--arch", line.architecture, "for this one instead of the file's .target")->type_name("sm_XX");
+  addArchitecture(app, line.architecture, "for this one instead of the file's .target");
   app.add_option("--kernel", line.kernel, "only the function of this name")->type_name("NAME");
   app.add_option("--threads", line.threads,
                  "of a block, where the kernel does not say [256]: how many warps an SM holds follows from it")
@@ -72,10 +71,6 @@ bool readTimeLine(int argc, char** argv, TimeLine& line, int& exitCode) {
   app.add_option("-o,--output", line.output, "where that goes [standard output]")->type_name("FILE");
   line.assembly.addTo(app);
   if (!parseArguments(app, argc, argv, exitCode)) return false;
-  if (const std::string why = arch->count() == 0 ? "" : target::whyNoTarget(line.architecture); !why.empty()) {
-    exitCode = fail(Status::Usage, why);
-    return false;
-  }
   const std::vector<NamedFile> inputs{{"input", line.input}, {"profile", line.profile}};
   if (const std::string why = whyOneFile(inputs, {{"output", line.output}}); !why.empty()) {
     exitCode = fail(Status::Usage, why);

@@ -15,6 +15,7 @@
 #include "tool/commands/tune_gpu.h"
 #include "tool/commands/verify_output.h"
 #include "tool/files.h"
+#include "tool/options/architecture_option.h"
 #include "tool/options/environment.h"
 #include "tool/options/number_checks.h"
 #include "tool/options/parse_arguments.h"
@@ -60,8 +61,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
       ->check([](const std::string& text) {
         return objectiveNamed(text) ? "" : "is time, warps, sass, inner or regs";
       });
-  app.add_option("--arch", line.architecture, "the architecture to assemble for, instead of the file's .target")
-      ->type_name("sm_XX");
+  addArchitecture(app, line.architecture, "the architecture to assemble for, instead of the file's .target");
   app.add_option("-j,--jobs", line.jobs, "runs of ptxas at a time; 0: one a core; the output does not depend on it")
       ->type_name("N")
       ->check(CLI::Range(0, 1024));

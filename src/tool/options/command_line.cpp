@@ -12,6 +12,7 @@
 #include "tool/commands/subcommands.h"
 #include "tool/files.h"
 #include "tool/manual/help.h"
+#include "tool/options/architecture_option.h"
 #include "tool/options/environment.h"
 #include "tool/options/facts_option.h"
 #include "tool/options/guard_options.h"
@@ -114,8 +115,7 @@ void CommandLineReader::addFiles() {
 void CommandLineReader::addPipeline() {
   const char* const kPipeline = "Which passes run";
   optimizer_.addPasses(app_, kPipeline);
-  app_.add_option("--arch", line_.options.architecture, "optimize for this one instead of the file's .target")
-      ->type_name("sm_XX")
+  addArchitecture(app_, line_.options.architecture, "optimize for this one instead of the file's .target")
       ->group(kPipeline);
   facts_.addTo(app_, kPipeline);
   app_.add_option("--specialize", line_.specialize,

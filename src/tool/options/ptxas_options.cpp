@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "target/target.h"
+#include "tool/options/architecture_option.h"
 #include "tool/options/environment.h"
 #include "tool/options/number_checks.h"
 
@@ -16,12 +16,8 @@ constexpr const char* kPtxas = "How PTX is assembled";
 }  // namespace
 
 void PtxasLine::addTo(CLI::App& app) {
-  app.add_option("--arch", architectures,
-                 "for these, one after the other, instead of each file's .target; cubins for others are left out")
-      ->type_name("sm_XX[,...]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Validator([](std::string& text) { return target::whyNoTarget(text); }, ""))
+  addArchitectures(app, architectures,
+                   "for these, one after the other, instead of each file's .target; cubins for others are left out")
       ->group(kPtxas);
   app.add_option("--ptxas", program, "the ptxas to ask [$PTXOPT_PTXAS, of PATH, or of the CUDA toolkit]")
       ->type_name("PROGRAM")

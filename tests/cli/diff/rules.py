@@ -154,8 +154,8 @@ class Rules(Suite):
         check(len(self.diff(before, after, "--arch", "sm_80")["functions"]) == 1, "--arch leaves out others")
         result = self.diff(before, after, "--arch", "sm_80,sm_75", status=2)
         check(result["problems"][0]["architecture"] == "sm_75", result["problems"])
-        for bad in ("80", "sm_", "compute_80", "sm_80,", "sm_8x"):
-            self.run("diff", "a", "b", "--arch", bad, status=2)
+        for bad in ("80", "sm_", "compute_80", "sm_80,", "sm_8x", "sm_080", "sm_80 "):
+            check("is not an architecture" in self.run("diff", "a", "b", "--arch", bad, status=2).stderr, bad)
 
     # ---- nothing to compare ----
 
