@@ -237,6 +237,7 @@ class DropIn {
     for (WrapperInput& input : inputs_) {
       input.result = optimizeInput(input.text, input.name(), command_.architecture, options);
       if (!input.result.trouble.empty()) trouble_.push_back(input.result.trouble);
+      log::writeLines(log::Level::Asked, log::kDropIn, input.result.dumps);
       for (const std::string& note : input.result.notes) log::info(log::kDropIn, note);
     }
   }

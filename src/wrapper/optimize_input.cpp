@@ -39,6 +39,7 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const G
   out.text = std::move(result.output);
   out.made = std::move(guarded.guard.output);
   out.reportJson = std::move(result.reportJson);
+  out.dumps = std::move(result.dumps);
   return out;
 }
 

@@ -37,6 +37,7 @@ struct OptimizedInput {
   bool changed = false;            // ... and not the one that was given
   std::string trouble;             // what went wrong, in a line
   std::vector<std::string> notes;  // for who asked for more words
+  std::string dumps;               // of functions before passes, as asked for
   std::string reportJson;
   std::optional<PtxasOutput> made;  // what ptxas made of this text, where the guard had it assembled
 };

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
 #include <set>
 
 #include "ptxopt/ptxopt.h"
@@ -11,6 +12,7 @@
 #include "tool/manual/completion.h"
 #include "tool/manual/help.h"
 #include "tool/manual/manual.h"
+#include "tool/options/wrapper_options.h"
 #include "tool/terminal/progress.h"
 #include "tool/terminal/terminal.h"
 
@@ -125,6 +127,25 @@ TEST_CASE("describe: every subcommand has an app, a synopsis, exit codes and a p
       CHECK(o.names.back().starts_with("-"));
     }
   }
+}
+
+TEST_CASE("describe: $PTXOPT_OPTIONS takes every knob of the tool, by each of its names") {
+  constexpr const char* kVariable = "PTXOPT_OPTIONS";
+  const char* const before = std::getenv(kVariable);
+  const std::string kept = before == nullptr ? "" : before;
+  std::size_t knobs = 0;
+  const std::vector<CommandDescription> all = describeCommands();
+  for (const OptionDescription& o : all.front().options)
+    for (const std::string& name : o.names) {
+      if (o.group != kKnobGroup) continue;
+      ++knobs;
+      const std::string value =
+          o.value.words.empty() ? o.range.substr(0, o.range.find(' ')) : o.value.words.front();
+      ::setenv(kVariable, (name + "=" + (value.empty() ? "1" : value)).c_str(), 1);
+      CHECK(readWrapperOptions().mistake == "");
+    }
+  CHECK(knobs > ptxopt::describeKnobs().size());
+  before == nullptr ? ::unsetenv(kVariable) : ::setenv(kVariable, kept.c_str(), 1);
 }
 
 TEST_CASE("help: lines end before the width, long words stand alone") {

@@ -178,11 +178,6 @@ void CommandLineReader::addInside() {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(kInside);
-  app_.add_flag_callback(
-          "--dump-before-cssa{true}", [this] { line_.options.printBefore.emplace_back("cssa-coalesce"); },
-          "cicc's name for --print-before=cssa-coalesce")
-      ->type_name("0|1")
-      ->group(std::string(kKnobGroup));
   app_.add_option("--print-after", line_.options.printAfter,
                   "show each function after these passes, on standard error")
       ->type_name("PASS,...")

@@ -94,6 +94,11 @@ void OptimizerOptions::addKnobs(CLI::App& app) {
       knobOptions_.push_back({std::string(knob.name), other, alias.isInverted});
     }
   }
+  app.add_flag_callback(
+         "--dump-before-cssa{true}", [this] { options_.printBefore.emplace_back("cssa-coalesce"); },
+         "cicc's name for --print-before=cssa-coalesce")
+      ->type_name("0|1")
+      ->group(std::string(kKnobGroup));
 }
 
 void OptimizerOptions::finish(int usualLevel) {

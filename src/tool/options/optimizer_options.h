@@ -22,7 +22,7 @@ class OptimizerOptions {
 
   // -O, --passes, --skip-pass.
   void addPasses(CLI::App& app, const std::string& group);
-  // One for each name of each knob.
+  // One for each name of each knob, and what cicc has beside these: all that $PTXOPT_OPTIONS takes as a knob.
   void addKnobs(CLI::App& app);
   // After app.parse(). `usualLevel`: that without -O.
   void finish(int usualLevel = 2);
