@@ -134,10 +134,10 @@ void checkFiles(const RunLine& line, const RunMemory& memory) {
                                         [](const auto& a, const auto& b) { return !a.empty() && a == b; });
   if (twice != files.end()) throw RunError(fmt::format("two outputs are one file, '{}'", *twice));
   files.push_back(line.recordFile);
+  std::vector<NamedFile> inputs{{"input", line.input}, {"facts", line.facts.path}};
+  for (const std::string& file : memory.files()) inputs.push_back({"argument", file});
   for (const std::string& file : files)
-    if (const std::string why = whyOneFile({{"input", line.input}, {"facts", line.facts.path}}, {{"output", file}});
-        !why.empty())
-      throw RunError(why);
+    if (const std::string why = whyOneFile(inputs, {{"output", file}}); !why.empty()) throw RunError(why);
 }
 
 class Run {

@@ -16,14 +16,6 @@ template <typename... T>
   throw RunError(fmt::format(format, std::forward<T>(values)...));
 }
 
-std::vector<std::byte> fileBytes(const std::string& path) {
-  FileText text;
-  std::string error;
-  if (!readFile(path, text, error)) throw RunError(error);
-  const auto* const begin = reinterpret_cast<const std::byte*>(text.data.get());
-  return {begin, begin + text.size};
-}
-
 bool isName(std::string_view text) {
   const auto isLetter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
@@ -63,6 +55,15 @@ BufferSpec readSpec(const std::string& spec) {
 }
 
 }  // namespace
+
+std::vector<std::byte> RunMemory::fileBytes(const std::string& path) {
+  FileText text;
+  std::string error;
+  if (!readFile(path, text, error)) throw RunError(error);
+  files_.push_back(path);
+  const auto* const begin = reinterpret_cast<const std::byte*>(text.data.get());
+  return {begin, begin + text.size};
+}
 
 uint64_t RunMemory::makeBuffer(const std::string& name, const std::string& spec) {
   if (buffers_.contains(name)) fail("there are two buffers called '{}'", name);

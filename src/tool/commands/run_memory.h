@@ -28,6 +28,8 @@ class RunMemory {
   // A buffer, or a variable of the module.
   View find(const std::string& name) const;
   bool isBuffer(const std::string& name) const { return buffers_.contains(name); }
+  // Those that bytes:@FILE and buf:TYPE:@FILE named.
+  const std::vector<std::string>& files() const { return files_; }
 
  private:
   struct Argument {
@@ -35,6 +37,7 @@ class RunMemory {
     ScalarType type = ScalarType::b64;
     std::vector<std::byte> bytes;
   };
+  std::vector<std::byte> fileBytes(const std::string& path);
   uint64_t makeBuffer(const std::string& name, const std::string& spec);
   Argument argument(const std::string& text, std::size_t number);
   static void check(const exec::KernelParameter& parameter, const Argument& argument, const std::string& where);
@@ -42,6 +45,7 @@ class RunMemory {
   exec::Machine& machine_;
   uint64_t seed_;
   std::map<std::string, View> buffers_;
+  std::vector<std::string> files_;
 };
 
 }  // namespace ptxopt::tool

@@ -116,9 +116,12 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
     outputs.push_back(path);
   }
   const NamedFile report{"report", line.report}, choice{"choice", line.save}, output{"output", line.output};
+  std::vector<NamedFile> read{{"choice", line.apply}, {"record", line.gpu.records}};
+  for (const std::string& argument : line.gpu.arguments)
+    if (const std::size_t at = argument.find(":@"); at != std::string::npos)
+      read.push_back({"argument", argument.substr(at + 2)});
   for (const std::string& why :
-       {whyOneFile({{"input", line.input}}, {report, choice}),
-        whyOneFile({{"choice", line.apply}, {"record", line.gpu.records}}, {report, choice, output})})
+       {whyOneFile({{"input", line.input}}, {report, choice}), whyOneFile(read, {report, choice, output})})
     if (!why.empty()) return usage(why);
   if (line.jobs == 0) line.jobs = std::max(1u, std::thread::hardware_concurrency());
   return true;

@@ -56,6 +56,12 @@ class OneFile(command_tests.CommandTests):
                       *(["run", "{0}", *LAUNCH, option] for option in ("--record={1}", "--profile={1}", "--trace={1}", "--dump=b={1}")),
                       *(["diff", "{0}", "{0}", option, "{1}"] for option in ("-o", "--markdown", "--json", "--junit"))):
             self.kept(text, *words)
+        self.write("k.ptx", KERNEL)
+        self.write("s.ptx", KERNEL.replace("(.param .u64 p)", "(.param .u64 p, .param .b8 s[4])"))
+        for arguments in (["k.ptx", "--arg", "b=buf:u32:@{0}"], ["k.ptx", "--buffer", "b=buf:u32:1:@{0}", "--arg", "b"],
+                          ["s.ptx", "--arg", "b=buf:u32:1:zero", "bytes:@{0}"]):
+            for option in ("--dump=b={1}", "--record={1}", "--profile={1}", "--trace={1}"):
+                self.kept(b"abcd", "run", *arguments, "--grid=1", "--block=1", option)
         (self.folder / "f").mkdir()
         (self.folder / "f/k.ptx").write_text(KERNEL)
         self.ends(2, ["baseline", "f", "-o", "f/k.ptx"], "are one file, ")
@@ -78,6 +84,7 @@ class OneFile(command_tests.CommandTests):
         self.write("k.ptx", KERNEL)
         self.kept(b"{}", "tune", "k.ptx", "--apply={0}", "-o", "{1}")
         self.kept(b"{}", "k.ptx", "--facts={0}", "-o", "{1}")
+        self.kept(b"abcd", "tune", "k.ptx", "--measure=gpu", "--grid=1", "--block=1", "--arg", "b=buf:u32:@{0}", "-o", "{1}")
 
     def replaced(self):
         self.write("in.ptx", KERNEL)
