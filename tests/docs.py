@@ -134,7 +134,7 @@ def opcodes_table(facts):
 
 
 def environment_table(_):
-    return table(("variable", "meaning"), [(f"`{n}`", what) for n, what in declared("src/tool/options/environment.def", "PTXOPT_VARIABLE")])
+    return table(("variable", "meaning"), [(f"`{n}`", what) for n, _, what in declared("src/tool/options/environment.def", "PTXOPT_VARIABLE")])
 
 
 def capture_table(_):

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ptxas/abilities.h"
@@ -37,6 +38,8 @@ struct Diagnosis {
   std::string config;    // the file that was read; empty: none. The caller knows
   std::string log;       // the file; empty: none is kept
   std::string cacheKey;  // for compiler caches. The caller knows
+  std::vector<std::pair<std::string, std::string>>
+      variables;  // of ptxopt that are set, and values. The caller knows
   std::vector<ProgramInfo> ptxas, nvcc;
   std::vector<ClientInfo> clients;
   std::vector<std::string> problems;  // with those of the clients asked for

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/diagnosis.h"
+#include "support/printable.h"
 
 namespace ptxopt::doctor {
 namespace {
@@ -73,6 +74,9 @@ std::string toText(const Diagnosis& diagnosis) {
   out +=
       fmt::format("log of calls: {}\n", diagnosis.log.empty() ? "none; PTXOPT_LOG=FILE keeps one" : diagnosis.log);
   out += fmt::format("key for CCACHE_NAMESPACE and SCCACHE_C_CUSTOM_CACHE_BUSTER: {}\n", diagnosis.cacheKey);
+  out += "variables that are set:\n";
+  for (const auto& [name, value] : diagnosis.variables) out += fmt::format("  {}={}\n", name, printable(value));
+  if (diagnosis.variables.empty()) out += "  none\n";
   out += "clients:\n";
   for (const ClientInfo& client : diagnosis.clients) out += clientText(client, !diagnosis.log.empty());
   if (diagnosis.problems.empty()) return out + "nothing is wrong\n";
@@ -82,9 +86,10 @@ std::string toText(const Diagnosis& diagnosis) {
 }
 
 std::string toJson(const Diagnosis& diagnosis) {
-  Json json = {{"ptxas", Json::array()},        {"nvcc", Json::array()},           {"config", diagnosis.config},
-               {"log", diagnosis.log},          {"cache_key", diagnosis.cacheKey}, {"clients", Json::array()},
-               {"problems", diagnosis.problems}};
+  Json json = {{"ptxas", Json::array()},      {"nvcc", Json::array()},           {"config", diagnosis.config},
+               {"log", diagnosis.log},        {"cache_key", diagnosis.cacheKey}, {"clients", Json::array()},
+               {"variables", Json::object()}, {"problems", diagnosis.problems}};
+  for (const auto& [name, value] : diagnosis.variables) json["variables"][name] = value;
   for (const ProgramInfo& program : diagnosis.ptxas) json["ptxas"].push_back(programJson(program));
   for (const ProgramInfo& program : diagnosis.nvcc) json["nvcc"].push_back(programJson(program));
   for (const ClientInfo& client : diagnosis.clients) json["clients"].push_back(clientJson(client));

@@ -59,7 +59,9 @@ int doctorCommand(int argc, char** argv) {
     if (const char* const value = std::getenv(variable); value != nullptr && isOldKey(value, diagnosis.cacheKey))
       diagnosis.problems.push_back(
           fmt::format("{} is '{}': the key is {} now", variable, value, diagnosis.cacheKey));
-  for (const std::string& warning : environmentWarnings()) diagnosis.problems.push_back(warning);
+  diagnosis.variables = environmentSet();
+  for (const auto& problems : {environmentWarnings(), environmentProblems()})
+    diagnosis.problems.insert(diagnosis.problems.end(), problems.begin(), problems.end());
   if (std::string mistake = readWrapperOptions().mistake; !mistake.empty())
     diagnosis.problems.push_back(std::move(mistake));
   if (const TemporaryFolder folder; !folder.isValid()) diagnosis.problems.push_back(folder.error());

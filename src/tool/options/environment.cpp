@@ -1,16 +1,21 @@
 #include "tool/options/environment.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "ptxas/cache.h"
 #include "ptxas/choose.h"
 #include "ptxas/find.h"
+#include "support/descriptor.h"
 #include "support/log.h"
 #include "support/nearest.h"
 #include "tool/terminal/messages.h"
@@ -20,10 +25,88 @@ extern char** environ;
 namespace ptxopt::tool {
 namespace {
 
+namespace fs = std::filesystem;
+
+// ---- what is wrong with a value ----
+
+namespace values {
+
+std::string anything(const std::string&) { return {}; }
+std::string elsewhere(const std::string&) { return {}; }
+
+// A file to append to. Where it is not there, it is tried whether its folder, or the one that that would be made in, takes
+// anything: rights alone do not say so.
+std::string appendable(const std::string& value) {
+  if (value.empty()) return {};
+  const auto cannot = [] { return fmt::format("it cannot be written: {}", std::strerror(errno)); };
+  std::error_code error;
+  fs::path at = fs::absolute(value, error);
+  if (fs::exists(at, error)) {
+    const Descriptor file(::open(at.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK));
+    return file.isOpen() ? "" : cannot();
+  }
+  do at = at.parent_path();
+  while (!fs::exists(at, error) && at.has_relative_path());
+  std::string made = (at / ".ptxopt-XXXXXX").string();
+  if (::mkdtemp(made.data()) == nullptr) return cannot();
+  ::rmdir(made.c_str());
+  return {};
+}
+
+std::string bench(const std::string& value) {
+  std::error_code error;
+  return value.empty() || fs::exists(fs::path(value) / "job.py", error) ? "" : "there is no job.py in it";
+}
+
+// As dlopen() takes it; a name without a folder is looked for where only that looks.
+std::string library(const std::string& value) {
+  std::error_code error;
+  if (value.find('/') == std::string::npos) return {};
+  if (!fs::exists(value, error)) return "there is no such file";
+  return fs::is_regular_file(value, error) ? "" : "it is not a file";
+}
+
+std::string hooks(const std::string& value) {
+  static const std::vector<std::string_view> known{"triton", "numba", "warp", "cupy", "jax", "torch", "all"};
+  for (std::string_view rest = value; !rest.empty();) {
+    std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    name.remove_prefix(std::min(name.size(), name.find_first_not_of(' ')));
+    name = name.substr(0, name.find_last_not_of(' ') + 1);
+    if (!name.empty() && std::ranges::find(known, name) == known.end())
+      return fmt::format("there is no hook '{}'{}", name, orNearest(name, known));
+  }
+  return {};
+}
+
+std::string object(const std::string& value) {
+  return value.empty() || nlohmann::json::parse(value, nullptr, false).is_object() ? "" : "it is not a JSON object";
+}
+
+// What the capture library does not take, by the kind of what it takes otherwise.
+std::string uncaptured(const std::string& value, std::string_view usual) {
+  constexpr std::string_view kMemory[] = {"reached", "all"};
+  if (usual == kMemory[0])
+    return std::ranges::find(kMemory, value) != std::end(kMemory) ? "" : "it is neither all nor reached";
+  if (usual.find_first_not_of("0123456789") == std::string_view::npos) {
+    uint64_t number = 0;
+    const char* const end = value.data() + value.size();
+    const auto read = std::from_chars(value.data(), end, number);
+    return read.ec == std::errc() && read.ptr == end ? "" : "it is not a whole number";
+  }
+  return value.empty() ? "it is empty" : "";
+}
+
+}  // namespace values
+
 constexpr Variable kVariables[] = {
-#define PTXOPT_VARIABLE(name, summary) {#name, summary},
+#define PTXOPT_VARIABLE(name, whatIsWrong, summary) {#name, values::whatIsWrong, summary},
 #include "tool/options/environment.def"
 #undef PTXOPT_VARIABLE
+#define CAPTURE_VARIABLE(name, member, usual, summary)                               \
+  {#name, [](const std::string& value) { return values::uncaptured(value, usual); }, \
+   "Of the capture library: " summary},
+#include "capture/variables.def"
 };
 
 // What every program reads needs no word in --help.
@@ -62,7 +145,7 @@ void warnOfCache(std::vector<std::string>& warnings) {
   const char* const folder = std::getenv(kFolder);
   if (const std::string why = Cache::user().whyNotUsed(); !why.empty())
     warnings.push_back(fmt::format("{} is not used: {}", folder != nullptr ? kFolder : "the cache", why));
-  else if (folder != nullptr && std::filesystem::exists(folder, error) && ::access(folder, R_OK | W_OK | X_OK) != 0)
+  else if (folder != nullptr && fs::exists(folder, error) && ::access(folder, R_OK | W_OK | X_OK) != 0)
     warnings.push_back(fmt::format("{} is '{}': it may not be written", kFolder, folder));
 }
 
@@ -82,7 +165,7 @@ void warnOfPackages(std::vector<std::string>& warnings) {
   while (!rest.empty()) {
     const std::string_view folder = rest.substr(0, rest.find(':'));
     rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+    if (!folder.empty() && !fs::is_directory(folder, error))
       warnings.push_back(fmt::format("{} names '{}': it is not a folder; passed over", kVariable, folder));
   }
 }
@@ -103,6 +186,23 @@ std::vector<std::string> environmentWarnings() {
   warnOfPackages(warnings);
   warnOfLevel(warnings);
   return warnings;
+}
+
+std::vector<std::string> environmentProblems() {
+  std::vector<std::string> problems;
+  for (const Variable& v : kVariables)
+    if (const char* const value = std::getenv(v.name.data()); value != nullptr)
+      if (const std::string why = v.whatIsWrong(value); !why.empty())
+        problems.push_back(fmt::format("{} is '{}': {}", v.name, value, why));
+  return problems;
+}
+
+std::vector<std::pair<std::string, std::string>> environmentSet() {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const Variable& v : kVariables)
+    if (const char* const value = std::getenv(v.name.data()); value != nullptr && !isCommon(v.name))
+      all.emplace_back(v.name, value);
+  return all;
 }
 
 std::string findPtxasAloud(const std::string& given, const PtxNeed& need) {

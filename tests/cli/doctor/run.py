@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "wrapper"))
 import common  # noqa: E402
 from choose import KERNEL, MIDDLE, NEW, fake  # noqa: E402
@@ -177,6 +178,28 @@ class Doctor:
             problems = self.ask(**{name: keys[1]})[1]["problems"]
             self.checks.check(len(problems) == 1 and name in problems[0] and keys[0] in problems[0], f"{name}: an old key", str(problems))
 
+    def variables(self):
+        """Every variable of the table is listed where it is set, and none is wrong that is right."""
+        table = (ROOT / "src/tool/options/environment.def").read_text() + (ROOT / "src/capture/variables.def").read_text()
+        names = re.findall(r"^(?:PTXOPT|CAPTURE)_VARIABLE\((PTXOPT_\w+),", table, re.M)
+        bench = self.folder / "bench"
+        bench.mkdir()
+        (bench / "job.py").touch()
+        values = {"PTXOPT_GUARD": "off", "PTXOPT_GUARD_RULE": "warps", "PTXOPT_PTXAS": self.ptxas, "PTXOPT_OPTIONS": "-O1", "PTXOPT_CONFIG": "/dev/null",
+                  "PTXOPT_LOG": f"{self.folder}/new/calls", "PTXOPT_LOG_LEVEL": "info", "PTXOPT_NVCC": self.nvcc, "PTXOPT_GPU_BENCH": bench,
+                  "PTXOPT_GPU_DRIVER": self.tool, "PTXOPT_PYTHON_PACKAGES": self.packages, "PTXOPT_HOOKS": "", "PTXOPT_HOOK_OPTIONS": "{}",
+                  "PTXOPT_HOOK_TABLE": "0", "PTXOPT_HOOK_LOG": "/dev/null", "PTXOPT_LIBRARY": self.tool, "PTXOPT_CACHE_DIR": self.folder / "cache",
+                  "PTXOPT_CACHE_SIZE": "9", "PTXOPT_CAPTURE": "r%p.zip", "PTXOPT_CAPTURE_KERNEL": "*", "PTXOPT_CAPTURE_SKIP": "1",
+                  "PTXOPT_CAPTURE_FIRST": "2", "PTXOPT_CAPTURE_MIB": "3", "PTXOPT_CAPTURE_MEMORY": "all"}
+        values = {name: str(value) for name, value in values.items()}
+        self.checks.equal(sorted(values), sorted(names), "the table has other names than this test")
+        code, found = self.ask(**values)
+        self.checks.equal((code, found["problems"]), (0, []), "all are right")
+        self.checks.equal({n: found["variables"].get(n) for n in values}, values, "all are listed")
+        self.checks.check(not (self.folder / "new").exists() and not list(self.folder.glob(".ptxopt-*")), "nothing is left")
+        text = run([self.tool, "doctor"], env={**self.env, **values}).stdout.decode()
+        self.checks.check(all(f"  {name}={value}\n" in text for name, value in values.items()), "text: all are listed", text)
+
     def wrong(self):
         config = self.folder / "config.json"
         config.write_text('{"guard": 1}')
@@ -188,6 +211,19 @@ class Doctor:
                  ({"PTXOPT_GUARD": "x"}, "PTXOPT_GUARD: --guard: x"), ({"PTXOPT_GUARD_RULE": "x"}, "PTXOPT_GUARD_RULE: --guard-rule: x"),
                  ({"PTXOPT_OPTIONS": "--guad=off"}, "PTXOPT_OPTIONS: "), ({"TMPDIR": missing}, f"cannot make a folder in '{missing}'"),
                  ({"PTXAS": "/bin/true"}, "/bin/true (PTXAS) does not answer as ptxas does")]
+        folder, locked = str(self.folder), self.folder / "locked"
+        locked.touch(0o444)
+        for name, value, what in (("PTXOPT_LOG", folder, "it cannot be written: Is a directory"), ("PTXOPT_LOG", "/proc/nothing/log", "it cannot be written"),
+                                  ("PTXOPT_HOOK_LOG", f"{config}/log", "it cannot be written: Not a directory"),
+                                  ("PTXOPT_GPU_BENCH", folder, "there is no job.py in it"), ("PTXOPT_GPU_DRIVER", missing, "there is no such file"),
+                                  ("PTXOPT_LIBRARY", folder, "it is not a file"), ("PTXOPT_HOOKS", "jax,trition", "there is no hook 'trition'; is triton meant?"),
+                                  ("PTXOPT_HOOK_OPTIONS", "{", "it is not a JSON object"), ("PTXOPT_CAPTURE_FIRST", "many", "it is not a whole number"),
+                                  ("PTXOPT_CAPTURE_MEMORY", "some", "it is neither all nor reached"), ("PTXOPT_CAPTURE_KERNEL", "", "it is empty"),
+                                  ("PTXOPT_LOG_LEVEL", "loud", "not one of"), ("PTXOPT_CACHE_SIZE", "x", "not a number of MiB"),
+                                  ("PTXOPT_PYTHON_PACKAGES", missing, "it is not a folder")):
+            cases.append(({name: value}, f"{name} is '{value}': {what}" if name != "PTXOPT_PYTHON_PACKAGES" else f"{name} names '{value}': {what}"))
+        if os.geteuid() != 0:
+            cases.append(({"PTXOPT_LOG": str(locked)}, "it cannot be written: Permission denied"))
         if not os.path.exists("/usr/local/cuda/bin/ptxas"):
             cases.append(({"PATH": str(self.folder / "programs"), "PYTHONPATH": ""}, "there is no ptxas"))
         for settings, what in cases:
@@ -209,6 +245,7 @@ def main():
         doctor.python_package()
         doctor.log()
         doctor.cache_key()
+        doctor.variables()
         doctor.wrong()
     return doctor.checks.end()
 

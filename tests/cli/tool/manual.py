@@ -34,6 +34,8 @@ def variables_read():
         names |= set(re.findall(r'getenv\("(\w+)"\)', text))
         for words in re.findall(r'for \(const char\*(?: const)? \w+ : \{([^}]*)\}', text):
             names |= set(re.findall(r'"([A-Z][A-Z_]+)"', words))
+    for path in (ROOT / "python").rglob("*.py"):
+        names |= set(re.findall(r'"(PTXOPT_[A-Z_]+)"', path.read_text(encoding="utf-8")))
     return names - PRIVATE
 
 
@@ -105,7 +107,7 @@ class Test(Checks):
         read = variables_read()
         self.check({"PTXOPT_PTXAS", "CUDA_HOME", "NO_COLOR"} <= read, f"the sources read {sorted(read)}")
         self.check(not read - declared, f"read, but not in environment.def: {sorted(read - declared)}")
-        words = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "src").rglob("*.[ch]*") if p != TABLE)
+        words = "\n".join(p.read_text(encoding="utf-8") for p in [*(ROOT / "src").rglob("*.[ch]*"), *(ROOT / "python").rglob("*.py")] if p != TABLE)
         unread = {name for name in declared if f'"{name}"' not in words}
         self.check(not unread, f"in environment.def, but nothing reads it: {sorted(unread)}")
         shown = self.run(self.tool, "--help").stdout.split("Environment, see")[1]
