@@ -505,3 +505,19 @@ TEST_CASE("live intervals: those of some registers are those of all") {
       if (r % 3 == seed % 3 ? some[RegId(r)] != all[RegId(r)] : !some[RegId(r)].empty()) FAIL("register " << r);
   }
 }
+
+TEST_CASE(
+    "live intervals: the same from the live-in blocks of liveness, whatever its solver, on random functions") {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    const Parsed p(randomFunction(seed, {.mostBlocks = 1 + seed % 20, .mostStatements = 8}));
+    const Function& f = p.function(1);
+    CAPTURE(p.source);
+    const Cfg cfg(*p, f);
+    const SlotIndexes slots(f, cfg);
+    const LiveIntervals byRegister(f, cfg, slots);
+    for (const auto form : {Liveness::Form::Dense, Liveness::Form::Sparse}) {
+      const Liveness liveness(*p, f, cfg, RegisterFiles(f), Liveness::Strength::Plain, {.form = form});
+      REQUIRE(LiveIntervals(f, cfg, slots, nullptr, &liveness) == byRegister);
+    }
+  }
+}

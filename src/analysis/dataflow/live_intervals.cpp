@@ -2,25 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "analysis/dataflow/live_range_calc.h"
 
 namespace ptxopt {
 
+namespace {
+
+// Most registers have one value and one segment. What suits the function costs less than what is too large for a small one.
+constexpr std::size_t kBytesOfRange = 32;
+
+}  // namespace
+
 LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
-                             const DominatorTree* dominators)
+                             const DominatorTree* dominators, const Liveness* liveness)
     : f_(function),
       cfg_(cfg),
       ownDominators_(dominators != nullptr
                          ? nullptr
                          : std::make_unique<DominatorTree>(cfg, DominatorTree::Direction::Dominators)),
       dominators_(dominators != nullptr ? *dominators : *ownDominators_),
-      memory_(std::make_unique<std::pmr::monotonic_buffer_resource>()) {
+      memory_(std::make_unique<std::pmr::monotonic_buffer_resource>(function.registers.size() * kBytesOfRange)) {
   ranges_.reserve(function.registers.size());
   for (std::size_t r = 0; r < function.registers.size(); ++r) ranges_.emplace_back(memory_.get());
   mentions_ = registerMentions(function, cfg, slots, nullptr);
-  compute(slots, std::vector<uint8_t>(ranges_.size(), 1), mentions_);
+  compute(slots, std::vector<uint8_t>(ranges_.size(), 1), mentions_, liveness);
 }
 
 LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
@@ -31,6 +40,7 @@ LiveIntervals::LiveIntervals(const Function& function, const Cfg& cfg, const Slo
       memory_(std::make_unique<std::pmr::monotonic_buffer_resource>()) {
   ranges_.reserve(function.registers.size());
   for (std::size_t r = 0; r < function.registers.size(); ++r) ranges_.emplace_back(memory_.get());
+  if (only.empty()) return;
   std::vector<uint8_t> isWanted(ranges_.size());
   for (const RegId r : only) isWanted[r.value] = 1;
   compute(slots, isWanted, registerMentions(f_, cfg_, slots, &isWanted));
@@ -128,13 +138,37 @@ class Sightings {
   std::vector<uint32_t> end_;  // by register: the end of its row in all_
 };
 
+// The reachable blocks where each register is live at the start, ascending, as compressed rows.
+class LiveInBlocks {
+ public:
+  LiveInBlocks(const Function& f, const Cfg& cfg, const Liveness& liveness) : start_(f.registers.size() + 1) {
+    const auto forEach = [&](auto visit) {
+      for (uint32_t b = static_cast<uint32_t>(cfg.size()); b-- > 0;)
+        if (cfg[BlockId(b)].reachable) liveness.forEachLiveIn(BlockId(b), [&](RegId r) { visit(r.value, b); });
+    };
+    forEach([&](uint32_t r, uint32_t) { ++start_[r]; });
+    std::inclusive_scan(start_.begin(), start_.end(), start_.begin());
+    blocks_.resize(start_.back());
+    // From the ends of rows to their starts: the last block comes first.
+    forEach([&](uint32_t r, uint32_t b) { blocks_[--start_[r]] = b; });
+  }
+  std::span<const uint32_t> operator[](RegId r) const {
+    return {blocks_.data() + start_[r.value], blocks_.data() + start_[r.value + 1]};
+  }
+
+ private:
+  std::vector<uint32_t> start_, blocks_;
+};
+
 }  // namespace
 
 void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<uint8_t>& isWanted,
-                            std::span<const RegisterMention> mentions) {
+                            std::span<const RegisterMention> mentions, const Liveness* liveness) {
   using State = Sightings::Seen::State;
   const Sightings sightings(isWanted, cfg_, slots, mentions);
   LiveRangeCalc calc(cfg_, dominators_, slots);
+  std::optional<LiveInBlocks> liveIn;
+  if (liveness != nullptr) liveIn.emplace(f_, cfg_, *liveness);
   for (uint32_t r = 0; r < f_.registers.size(); ++r) {
     const Sightings::Seen& seen = sightings[RegId(r)];
     if (seen.state == State::Unwanted) continue;
@@ -146,7 +180,11 @@ void LiveIntervals::compute(const SlotIndexes& slots, const std::vector<uint8_t>
       range.append({def, seen.mentions == 1 ? def.dead() : seen.last.reg(),
                     range.addValue({def, ValueKind::Instruction, false})});
     } else if (seen.state == State::Listed) {
-      calc.calculate(sightings.occurrences(RegId(r)), range);
+      const std::span<const SlotOccurrence> occurrences = sightings.occurrences(RegId(r));
+      if (liveIn)
+        calc.calculate(occurrences, (*liveIn)[RegId(r)], range);
+      else
+        calc.calculate(occurrences, range);
     }
   }
 }

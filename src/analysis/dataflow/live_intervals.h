@@ -1,7 +1,8 @@
 // The live range of every register of a function.
 //
 // Computed register by register (live_range_calc.h), from lists of where each is read and written that are made in
-// one walk over the instructions. Only reachable code counts. Registers of the parameter list begin with an entry
+// one walk over the instructions. In which blocks a register is live at the start is taken from the sets of liveness where
+// these are at hand; otherwise it is looked for backward from the reads, which costs less than solving liveness. Only reachable code counts. Registers of the parameter list begin with an entry
 // value, as do registers that are read before they are written on some path; result registers are read where the
 // function returns.
 // Intervals of the function as it was are brought up to date where its edges are the same and instructions kept their
@@ -18,6 +19,7 @@
 
 #include "analysis/dataflow/dominators.h"
 #include "analysis/dataflow/live_range.h"
+#include "analysis/dataflow/liveness.h"
 #include "analysis/dataflow/register_mentions.h"
 #include "analysis/dataflow/slot_indexes.h"
 
@@ -25,9 +27,11 @@ namespace ptxopt {
 
 class LiveIntervals {
  public:
-  // `dominators` is made here when there is none; it must live as long as the intervals.
+  // `dominators` is made here when there is none; it must live as long as the intervals. `liveness`, where there is one, is
+  // a solution of strength `Plain`, best by sets: the bypass has none, and what is sparse has more blocks than are worth a
+  // list.
   LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots,
-                const DominatorTree* dominators = nullptr);
+                const DominatorTree* dominators = nullptr, const Liveness* liveness = nullptr);
   // The ranges of some registers only; those of the others stay empty.
   LiveIntervals(const Function& function, const Cfg& cfg, const SlotIndexes& slots, const DominatorTree& dominators,
                 std::span<const RegId> only);
@@ -47,7 +51,7 @@ class LiveIntervals {
  private:
   // `mentions`: those of the wanted registers.
   void compute(const SlotIndexes& slots, const std::vector<uint8_t>& isWanted,
-               std::span<const RegisterMention> mentions);
+               std::span<const RegisterMention> mentions, const Liveness* liveness = nullptr);
 
   const Function& f_;
   const Cfg& cfg_;

@@ -6,32 +6,32 @@
 namespace ptxopt {
 
 LiveRangeCalc::LiveRangeCalc(const Cfg& cfg, const DominatorTree& dominators, const SlotIndexes& slots)
-    : cfg_(cfg),
-      dominators_(dominators),
-      slots_(slots),
-      order_(cfg.size()),
-      isRoot_(cfg.size()),
-      goesBack_(cfg.size()),
-      comesBack_(cfg.size()),
-      joins_(cfg.size()),
-      writes_(cfg.size()),
-      reads_(cfg.size()),
-      closed_(cfg.size()),
-      isLiveIn_(cfg.size()),
-      found_(cfg.size()),
-      sorter_(cfg.size()),
-      values_(cfg.size()) {
-  const auto& post = cfg.postOrder();
+    : cfg_(cfg), dominators_(dominators), slots_(slots) {}
+
+void LiveRangeCalc::makeTables() {
+  const std::size_t blocks = cfg_.size();
+  for (BitVector* bits : {&isRoot_, &writes_, &closed_, &isLiveIn_}) bits->resize(blocks);
+  found_.resize(blocks);
+  sorter_.setBound(blocks);
+  values_.resize(blocks);
+  for (const BlockId b : cfg_.roots()) isRoot_.set(b.value);
+  for (uint32_t b = 0; b < blocks; ++b)
+    if (!cfg_[BlockId(b)].reachable) closed_.set(b);
+}
+
+void LiveRangeCalc::makeOrder() {
+  const std::size_t blocks = cfg_.size();
+  for (BitVector* bits : {&goesBack_, &comesBack_, &joins_}) bits->resize(blocks);
+  order_.resize(blocks);
+  const auto& post = cfg_.postOrder();
   for (std::size_t i = 0; i < post.size(); ++i) order_[post[i].value] = static_cast<uint32_t>(post.size() - 1 - i);
-  for (const BlockId b : cfg.roots()) isRoot_.set(b.value);
-  for (uint32_t b = 0; b < cfg.size(); ++b) {
-    for (const BlockId s : cfg.successors(BlockId(b))) {
+  for (uint32_t b = 0; b < blocks; ++b) {
+    for (const BlockId s : cfg_.successors(BlockId(b))) {
       if (order_[s.value] > order_[b]) continue;
       goesBack_.set(b);
       comesBack_.set(order_[s.value]);
     }
-    if (cfg.predecessors(BlockId(b)).size() > 1) joins_.set(order_[b]);
-    if (!cfg[BlockId(b)].reachable) closed_.set(b);
+    if (cfg_.predecessors(BlockId(b)).size() > 1) joins_.set(order_[b]);
   }
 }
 
@@ -53,16 +53,39 @@ void LiveRangeCalc::Sorter::sort(std::vector<uint32_t>& numbers) {
   }
 }
 
+// All in one block, and written before it is read: nothing crosses blocks.
+bool LiveRangeCalc::isLocal(std::span<const SlotOccurrence> all) const {
+  return !all.front().reads && all.back().at < slots_.end(slots_.blockAt(all.front().at));
+}
+
 void LiveRangeCalc::calculate(std::span<const SlotOccurrence> all, LiveRange& range) {
   if (all.empty()) return;
-  // All in one block, and written before it is read: nothing crosses blocks.
-  if (!all.front().reads && all.back().at < slots_.end(slots_.blockAt(all.front().at))) {
+  if (isLocal(all)) {
     local(all, range);
     return;
   }
-  range_.clear();
   const bool isWrittenOnce = findMentions(all);
   findLiveIn(all);
+  isSorted_ = false;
+  calculate(all, isWrittenOnce, range);
+}
+
+void LiveRangeCalc::calculate(std::span<const SlotOccurrence> all, std::span<const uint32_t> liveIn,
+                              LiveRange& range) {
+  if (all.empty()) return;
+  if (isLocal(all)) {
+    local(all, range);
+    return;
+  }
+  const bool isWrittenOnce = findMentions(all);
+  for (const uint32_t b : liveIn) isLiveIn_.set(b);
+  liveBlocks_.assign(liveIn.begin(), liveIn.end());
+  isSorted_ = true;
+  calculate(all, isWrittenOnce, range);
+}
+
+void LiveRangeCalc::calculate(std::span<const SlotOccurrence> all, bool isWrittenOnce, LiveRange& range) {
+  range_.clear();
   if (isWrittenOnce && !isLiveAtEntry()) {
     single(all, range);
     return;
@@ -78,6 +101,7 @@ void LiveRangeCalc::calculate(std::span<const SlotOccurrence> all, LiveRange& ra
 
 // Whether there is one write.
 bool LiveRangeCalc::findMentions(std::span<const SlotOccurrence> all) {
+  if (values_.empty()) makeTables();
   mentions_.clear();
   uint32_t writes = 0;
   for (uint32_t k = 0; k < all.size();) {
@@ -105,9 +129,7 @@ void LiveRangeCalc::findLiveIn(std::span<const SlotOccurrence> all) {
     live[count++] = b;
   };
   for (const Mention& m : mentions_) {
-    if (!all[m.first].reads) continue;
-    reads_.set(m.block.value);
-    add(m.block.value);
+    if (all[m.first].reads) add(m.block.value);
   }
   for (std::size_t k = 0; k < count; ++k)
     for (const BlockId p : cfg_.predecessors(BlockId(live[k])))
@@ -142,7 +164,13 @@ void LiveRangeCalc::makeValues(std::span<const SlotOccurrence> all) {
   }
 }
 
+void LiveRangeCalc::sortLiveBlocks() {
+  if (!isSorted_) sorter_.sort(liveBlocks_);
+  isSorted_ = true;
+}
+
 void LiveRangeCalc::carryValues() {
+  if (order_.empty()) makeOrder();
   places_.clear();
   for (const uint32_t b : liveBlocks_) places_.push_back(order_[b]);
   sorter_.sort(places_);
@@ -185,7 +213,7 @@ void LiveRangeCalc::carryValues() {
 
 // Blocks where it is live-in and those that mention it, in the order of the text.
 void LiveRangeCalc::makeSegments(std::span<const SlotOccurrence> all) {
-  sorter_.sort(liveBlocks_);
+  sortLiveBlocks();
   // Neighbours that one value lives through.
   uint32_t first = 0, end = 0;
   ValueId through;
@@ -239,10 +267,12 @@ bool LiveRangeCalc::isLiveAtEntry() const {
 template <typename Visit>
 void LiveRangeCalc::forEachRun(Visit visit) {
   if (liveBlocks_.empty()) return;
-  const auto [least, most] = std::ranges::minmax(liveBlocks_);
+  const auto [least, most] = isSorted_
+                                 ? std::ranges::minmax_result<uint32_t>{liveBlocks_.front(), liveBlocks_.back()}
+                                 : std::ranges::minmax(liveBlocks_);
   // Few and far between.
   if (liveBlocks_.size() < (most - least) / 512) {
-    std::ranges::sort(liveBlocks_);
+    sortLiveBlocks();
     for (std::size_t k = 0; k < liveBlocks_.size();) {
       const uint32_t first = liveBlocks_[k];
       uint32_t end = first;
@@ -303,7 +333,6 @@ void LiveRangeCalc::single(std::span<const SlotOccurrence> all, LiveRange& range
   for (const Mention& mention : mentions_) {
     closed_.reset(mention.block.value);
     writes_.reset(mention.block.value);
-    reads_.reset(mention.block.value);
   }
   range = range_;
 }
@@ -319,7 +348,6 @@ void LiveRangeCalc::reset() {
   for (const Mention& m : mentions_) {
     closed_.reset(m.block.value);
     writes_.reset(m.block.value);
-    reads_.reset(m.block.value);
   }
 }
 

@@ -1,6 +1,11 @@
 #include "analysis/dataflow/liveness.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "analysis/dataflow/sparse_liveness.h"
 
@@ -56,51 +61,47 @@ bool hasFewInstructions(const Function& f, std::size_t most) {
 
 }  // namespace
 
-Liveness::Liveness(const Module& module, const Function& function, const Cfg& cfg, const RegisterFiles& files,
-                   Strength strength, Limits limits, const Liveness* plain)
-    : f_(function), cfg_(cfg), numbers_(function, cfg, files) {
-  const std::size_t bytes = std::size_t{numbers_.firstLocal()} / 8 * cfg.size();
-  if (takesSparse(bytes, limits)) {
-    isSparse_ = true;
-    solved_ = solveSparse(module, strength, limits.mostBytes, plain);
-    if (solved_ || strength == Strength::Plain || limits.form == Form::Sparse) return;
-    isSparse_ = false;
-  }
-  if (bytes > limits.mostBytes) return;
-  const bool walks = strength == Strength::Needed || limits.walkOnly || cfg.size() == 1 ||
-                     hasFewInstructions(function, kFewInstructions);
-  for (const RegisterFile file : kRegisterFiles) rows(file) = BitRows(cfg.size(), numbers_[file].registers.size());
-  if (walks)
-    solveByWalking(module, strength);
-  else
-    solveBySets();
-  solved_ = true;
-}
-
-bool Liveness::takesSparse(std::size_t denseBytes, const Limits& limits) const {
-  if (limits.form != Form::BySize) return limits.form == Form::Sparse;
-  return denseBytes > limits.mostBytes || denseBytes > kDenseBytes * f_.instructions.size();
+// The one place that chooses.
+Liveness::Solver Liveness::solverFor(const Limits& limits) const {
+  if (limits.form == Form::Sparse) return Solver::Sparse;
+  if (limits.form == Form::BySize &&
+      (denseBytes() > limits.mostBytes || denseBytes() > kDenseBytes * f_.instructions.size()))
+    return Solver::Sparse;
+  return limits.walkOnly || cfg_.size() == 1 || hasFewInstructions(f_, kFewInstructions) ? Solver::Walking
+                                                                                         : Solver::Sets;
 }
 
 bool Liveness::solveSparse(const Module& module, Strength strength, std::size_t mostBytes, const Liveness* plain) {
-  auto runs = plain != nullptr && plain->solved_ && plain->isSparse_ && plain->numbers_ == numbers_
-                  ? plain->runs_.all()
-                  : findLiveRuns(f_, cfg_, numbers_, mostBytes);
-  if (runs && strength == Strength::Needed) runs = findNeededRuns(module, f_, cfg_, numbers_, *runs, mostBytes);
+  std::optional<std::vector<LiveRuns::Run>> runs;
+  if (plain != nullptr && plain->solved_ && plain->isSparse() && *plain->numbers_ == *numbers_) {
+    runs = plain->runs_.all();
+    sweeps_ = plain->sweeps_;
+  } else {
+    runs = findLiveRuns(f_, cfg_, *numbers_, mostBytes, sweeps_);
+  }
+  if (runs && strength == Strength::Needed) runs = findNeededRuns(module, f_, cfg_, *numbers_, *runs, mostBytes);
   return runs && runs_.make(cfg_.size(), *runs, mostBytes);
 }
 
+std::string Liveness::howSolved() const {
+  if (!solved_) return "not solved";
+  constexpr std::string_view kNames[] = {"by walking", "by sets", "sparse"};
+  return fmt::format("{}, {} sweep{}", kNames[static_cast<std::size_t>(solver_)], sweeps_, sweeps_ == 1 ? "" : "s");
+}
+
 bool Liveness::isLiveIn(RegId reg, BlockId block) const {
-  if (!numbers_.isGlobal(reg)) return false;
-  if (isSparse_) return runs_.has(block, numbers_[reg]);
-  const RegisterFile file = numbers_.fileOf(numbers_[reg]);
-  return rows(file).test(block.value, numbers_[reg] - numbers_[file].first);
+  const RegisterNumbers& numbers = *numbers_;
+  if (!numbers.isGlobal(reg)) return false;
+  if (isSparse()) return runs_.has(block, numbers[reg]);
+  const RegisterFile file = numbers.fileOf(numbers[reg]);
+  return rows(file).test(block.value, numbers[reg] - numbers[file].first);
 }
 
 bool operator==(const Liveness& a, const Liveness& b) {
-  if (a.solved_ != b.solved_ || a.numbers_ != b.numbers_) return false;
+  if (a.solved_ != b.solved_) return false;
   if (!a.solved_) return true;
-  if (a.isSparse_ == b.isSparse_) return a.liveIn_ == b.liveIn_ && a.runs_ == b.runs_;
+  if (a.isSparse() == b.isSparse() && *a.numbers_ == *b.numbers_)
+    return a.liveIn_ == b.liveIn_ && a.runs_ == b.runs_;
   const auto liveIn = [](const Liveness& liveness, BlockId block) {
     std::vector<RegId> registers;
     liveness.forEachLiveIn(block, [&](RegId reg) { registers.push_back(reg); });
@@ -112,97 +113,183 @@ bool operator==(const Liveness& a, const Liveness& b) {
   return true;
 }
 
-// Calls `update(block)` in post-order for blocks with news from a successor, all at first, until none is left.
-// `update` tells whether there is news for the predecessors.
-template <typename Update>
-void Liveness::sweep(Update update) const {
-  std::vector<uint8_t> dirty(cfg_.size(), 1);
-  for (bool again = true; again;) {
-    again = false;
-    for (const BlockId b : cfg_.postOrder()) {
-      if (!dirty[b.value]) continue;
-      dirty[b.value] = 0;
-      if (!update(b)) continue;
-      for (const BlockId p : cfg_.predecessors(b)) {
-        dirty[p.value] = 1;
-        again = true;
+// Fills the rows of a solution, by sets or by walking.
+class Liveness::DenseSolver {
+ public:
+  DenseSolver(Liveness& liveness, const Module& module, Strength strength)
+      : l_(liveness),
+        module_(module),
+        cfg_(liveness.cfg_),
+        numbers_(*liveness.numbers_),
+        isNeeded_(strength == Strength::Needed),
+        walk_(liveness) {
+    if (liveness.solver_ == Solver::Sets) sets_.emplace(cfg_, numbers_);
+  }
+
+  void run() {
+    if (isNeeded_) l_.unneeded_.assign(cfg_.size(), 1);
+    if (!sets_ || isNeeded_) {
+      sweep([&](BlockId b) { return sets_ && takesSets(b) ? step(b) : walk(b); });
+      return;
+    }
+    findGenAndKill();
+    sweep([&](BlockId b) { return step(b); });
+  }
+
+ private:
+  // Of the solver by sets.
+  struct Sets {
+    Sets(const Cfg& cfg, const RegisterNumbers& numbers) : hasKill(cfg.size()) {
+      for (const RegisterFile file : kRegisterFiles) {
+        kill[static_cast<std::size_t>(file)] = BitRows(cfg.size(), numbers[file].registers.size());
+        several[static_cast<std::size_t>(file)] = BitVector(numbers[file].registers.size());
+      }
+    }
+    std::array<BitRows, kRegisterFiles.size()> kill;       // by block
+    std::array<BitVector, kRegisterFiles.size()> several;  // for what several successors have live
+    std::vector<uint8_t> hasKill;                          // by block, of `Needed`: the row is there
+  };
+
+  // Calls `update(block)` in post-order for blocks with news from a successor, all at first, until none is left.
+  // `update` tells whether there is news for the predecessors.
+  template <typename Update>
+  void sweep(Update update) {
+    std::vector<uint8_t> dirty(cfg_.size(), 1);
+    std::size_t left = cfg_.size();  // dirty ones
+    for (; left != 0; ++l_.sweeps_) {
+      for (const BlockId b : cfg_.postOrder()) {
+        if (!dirty[b.value]) continue;
+        dirty[b.value] = 0;
+        --left;
+        if (!update(b)) continue;
+        for (const BlockId p : cfg_.predecessors(b)) {
+          left += dirty[p.value] == 0 ? 1 : 0;
+          dirty[p.value] = 1;
+        }
       }
     }
   }
-}
 
-void Liveness::solveBySets() {
-  std::array<BitRows, kRegisterFiles.size()> kill;
-  for (const RegisterFile file : kRegisterFiles)
-    kill[static_cast<std::size_t>(file)] = BitRows(cfg_.size(), numbers_[file].registers.size());
-  for (uint32_t b = 0; b < cfg_.size(); ++b) {
-    const Block& block = cfg_[BlockId(b)];
-    const auto forGlobal = [&](RegId reg, auto visit) {
-      if (!numbers_.isGlobal(reg)) return;
-      const RegisterFile file = numbers_.fileOf(numbers_[reg]);
-      const auto k = static_cast<std::size_t>(file);
-      visit(liveIn_[k], kill[k], numbers_[reg] - numbers_[file].first);
-    };
-    const auto read = [&](BitRows& gen, BitRows&, std::size_t bit) { gen.set(b, bit); };
-    const auto write = [&](BitRows& gen, BitRows& killed, std::size_t bit) {
-      gen.reset(b, bit);
-      killed.set(b, bit);
-    };
-    if (block.returns)
-      for (const RegId reg : f_.returnRegisters) forGlobal(reg, read);
-    for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f_[id].previous) {
-      const auto operands = f_.operandsOf(f_[id]);
-      for (const Operand& o : operands)
-        if (o.isRegister() && o.role == Role::Def) forGlobal(o.reg(), write);
-      for (const Operand& o : operands)
-        if (o.isRegister() && o.reads()) forGlobal(o.reg(), read);
+  template <typename Visit>
+  void forGlobal(RegId reg, Visit visit) const {
+    if (!numbers_.isGlobal(reg)) return;
+    const uint32_t number = numbers_[reg];
+    const RegisterFile file = numbers_.fileOf(number);
+    visit(static_cast<std::size_t>(file), number - numbers_[file].first);
+  }
+
+  void findGenAndKill() {
+    for (uint32_t b = 0; b < cfg_.size(); ++b) {
+      const Block& block = cfg_[BlockId(b)];
+      const auto read = [&](std::size_t file, std::size_t bit) { l_.liveIn_[file].set(b, bit); };
+      const auto write = [&](std::size_t file, std::size_t bit) {
+        l_.liveIn_[file].reset(b, bit);
+        sets_->kill[file].set(b, bit);
+      };
+      if (block.returns)
+        for (const RegId reg : l_.f_.returnRegisters) forGlobal(reg, read);
+      for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : l_.f_[id].previous) {
+        const auto operands = l_.f_.operandsOf(l_.f_[id]);
+        for (const Operand& o : operands)
+          if (o.isRegister() && o.role == Role::Def) forGlobal(o.reg(), write);
+        for (const Operand& o : operands)
+          if (o.isRegister() && o.reads()) forGlobal(o.reg(), read);
+      }
     }
   }
-  for (const RegisterFile file : kRegisterFiles) solveFile(file, kill[static_cast<std::size_t>(file)]);
-}
 
-void Liveness::solveFile(RegisterFile file, const BitRows& kill) {
-  if (numbers_[file].registers.empty()) return;
-  BitRows& in = rows(file);
-  BitVector several(numbers_[file].registers.size());
-  sweep([&](BlockId b) {
+  // in(b) |= out(b) - kill(b), file by file.
+  bool step(BlockId b) {
     const auto successors = cfg_.successors(b);
-    if (successors.size() == 1) return in.orWithAndNotIfChanged(b.value, successors[0].value, kill);
-    several.clear();
-    for (const BlockId s : successors) in.addTo(s.value, several, 0);
-    return in.orWithAndNotIfChanged(b.value, several, kill);
-  });
-}
+    bool changed = false;
+    for (const RegisterFile file : kRegisterFiles) {
+      if (numbers_[file].registers.empty()) continue;
+      BitRows& in = l_.rows(file);
+      const BitRows& kill = sets_->kill[static_cast<std::size_t>(file)];
+      if (successors.size() == 1) {
+        changed |= in.orWithAndNotIfChanged(b.value, successors[0].value, kill);
+        continue;
+      }
+      BitVector& several = sets_->several[static_cast<std::size_t>(file)];
+      several.clear();
+      for (const BlockId s : successors) in.addTo(s.value, several, 0);
+      changed |= in.orWithAndNotIfChanged(b.value, several, kill);
+    }
+    return changed;
+  }
 
-void Liveness::solveByWalking(const Module& module, Strength strength) {
-  Walk walk(*this);
-  if (strength == Strength::Needed) unneeded_.assign(cfg_.size(), 0);
-  sweep([&](BlockId b) {
-    walk.startAtEnd(b);
+  bool walk(BlockId b) {
+    const Function& f = l_.f_;
+    walk_.startAtEnd(b);
     const Block& block = cfg_[b];
     bool isAllNeeded = true;
-    for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f_[id].previous) {
-      const Instruction& i = f_[id];
-      if (strength == Strength::Plain || walk.writesLive(i) || !isRemovable(module, f_, i))
-        walk.before(i);
+    for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f[id].previous) {
+      const Instruction& i = f[id];
+      if (!isNeeded_ || walk_.writesLive(i) || !isRemovable(module_, f, i))
+        walk_.before(i);
       else
         isAllNeeded = false;
     }
     // The last look at a block is with what its successors need in the end.
-    if (strength == Strength::Needed) unneeded_[b.value] = isAllNeeded ? 0 : 1;
+    if (isNeeded_) l_.unneeded_[b.value] = isAllNeeded ? 0 : 1;
     bool changed = false;
     for (const RegisterFile file : kRegisterFiles)
-      changed |= rows(file).orSliceIfChanged(b.value, walk.set(), numbers_[file].first);
+      changed |= l_.rows(file).orSliceIfChanged(b.value, walk_.set(), numbers_[file].first);
     return changed;
-  });
+  }
+
+  // Of `Needed`: whether the block was walked and all of it is needed. Most blocks are looked at once: what they kill is
+  // found when they are looked at again.
+  bool takesSets(BlockId b) {
+    if (l_.unneeded_[b.value] != 0) return false;
+    if (sets_->hasKill[b.value] == 0) findKill(b);
+    return true;
+  }
+
+  void findKill(BlockId b) {
+    const Function& f = l_.f_;
+    const Block& block = cfg_[b];
+    for (InstrId id = block.last; id.valid(); id = id == block.first ? InstrId() : f[id].previous)
+      for (const Operand& o : f.operandsOf(f[id]))
+        if (o.isRegister() && o.role == Role::Def)
+          forGlobal(o.reg(), [&](std::size_t file, std::size_t bit) { sets_->kill[file].set(b.value, bit); });
+    sets_->hasKill[b.value] = 1;
+  }
+
+  Liveness& l_;
+  const Module& module_;
+  const Cfg& cfg_;
+  const RegisterNumbers& numbers_;
+  const bool isNeeded_;
+  Walk walk_;
+  std::optional<Sets> sets_;  // none: it walks
+};
+
+Liveness::Liveness(const Module& module, const Function& function, const Cfg& cfg,
+                   std::shared_ptr<const RegisterNumbers> numbers, Strength strength, Limits limits,
+                   const Liveness* plain)
+    : f_(function), cfg_(cfg), numbers_(std::move(numbers)) {
+  solver_ = solverFor(limits);
+  if (solver_ == Solver::Sparse) {
+    solved_ = solveSparse(module, strength, limits.mostBytes, plain);
+    if (solved_ || strength == Strength::Plain || limits.form == Form::Sparse) return;
+    limits.form = Form::Dense;
+    solver_ = solverFor(limits);
+    sweeps_ = 0;
+  }
+  if (denseBytes() > limits.mostBytes) return;
+  for (const RegisterFile file : kRegisterFiles)
+    rows(file) = BitRows(cfg.size(), (*numbers_)[file].registers.size());
+  DenseSolver(*this, module, strength).run();
+  solved_ = true;
 }
 
-Liveness::Walk::Walk(const Liveness& liveness) : LivePoint(liveness.f_, liveness.numbers_), liveness_(liveness) {}
+Liveness::Walk::Walk(const Liveness& liveness) : LivePoint(liveness.f_, *liveness.numbers_), liveness_(liveness) {}
 
 void Liveness::Walk::startAtEnd(BlockId block) {
   restart();
   for (const BlockId s : liveness_.cfg_.successors(block))
-    if (liveness_.isSparse_)
+    if (liveness_.isSparse())
       liveness_.runs_.forEach(s, [&](uint32_t number) { makeLive(number); });
     else
       for (const RegisterFile file : kRegisterFiles) makeLive(file, liveness_.rows(file), s);

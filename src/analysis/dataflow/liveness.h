@@ -10,24 +10,25 @@
 // (Horwitz, Demers and Teitelbaum, "An efficient general iterative algorithm for dataflow analysis", 1987, call
 // such variables truly live.)
 //
-// Only global registers (register_numbers.h) count. Two forms hold the answer:
-//   dense        A bit for each block and global register. Two solvers:
-//     by sets    One backward scan of each block makes gen, what it reads before it writes it, and kill, what it
-//                writes in full. Then, file by file, in(b) = gen(b) | (out(b) - kill(b)) until nothing changes.
-//                gen is where in begins, so it takes no sets of its own. For `Plain`.
-//     by walking Sweeps that walk the instructions of a block instead. `Needed` has no other: whether an
-//                instruction reads depends on what is live after it. `Plain` is solved so where making sets costs
-//                more than it saves: in functions of one block or of up to kFewInstructions, and when the caller
-//                asks for it.
-//     Both visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global
-//     registers / 8 bytes (twice that by sets), times the depth of loops; instructions, by walking times that
-//     depth.
-//   sparse       Runs of blocks for each register (live_runs.h, sparse_liveness.h), where dense would take more
-//                than kDenseBytes an instruction. Cost: that of the answer.
+// Only global registers (register_numbers.h) count. Three solvers find the answer; `solverFor` in liveness.cpp chooses one:
+//   walking      The bypass: sweeps that walk the instructions of each block. There are no sets to make. For functions of
+//                one block or of up to kFewInstructions, and where the caller asks for it.
+//   sets         For each file, in(b) = gen(b) | (out(b) - kill(b)) until nothing changes, with one fused step a block.
+//                gen, what the block reads before it writes it, and kill, what it writes in full, come from one backward
+//                scan. gen is where in begins, so it takes no sets of its own. For `Needed` the first look at a block
+//                walks it. Once all its instructions are needed, what more is live after it changes neither set: from then
+//                on it takes the step. Blocks with instructions that may not be needed are walked again.
+//   sparse       Runs of blocks for each register instead of bits (live_runs.h, sparse_liveness.h), where bits would take
+//                more than kDenseBytes an instruction.
+// The first two visit the blocks in post-order, skipping those with no news from a successor. Cost: blocks times global
+// registers / 8 bytes (twice that with sets), times the depth of loops; instructions, by walking times that depth. Sparse
+// costs what the answer costs.
 // Declines (`solved()` is false) when the answer would take more than `mostBytes`, or finding it too many visits of
 // blocks (sparse_liveness.cpp).
 #pragma once
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "analysis/dataflow/cfg.h"
@@ -47,22 +48,33 @@ class Liveness {
   static constexpr std::size_t kFewInstructions = 15;
   static constexpr std::size_t kDenseBytes = 16;
   enum class Form { BySize, Dense, Sparse };
+  enum class Solver : uint8_t { Walking, Sets, Sparse };
 
   struct Limits {
     std::size_t mostBytes = SIZE_MAX;
-    bool walkOnly = false;  // what is dense is solved by walking
+    bool walkOnly = false;  // what is dense is solved by walking, whatever its size
     Form form = Form::BySize;
   };
 
   // `plain`, when there is one, is a solution of strength `Plain` for the same function: what is sparse and
   // `Needed` begins there.
   Liveness(const Module& module, const Function& function, const Cfg& cfg, const RegisterFiles& files,
-           Strength strength, Limits limits, const Liveness* plain = nullptr);
+           Strength strength, Limits limits, const Liveness* plain = nullptr)
+      : Liveness(module, function, cfg, std::make_shared<const RegisterNumbers>(function, cfg, files), strength,
+                 limits, plain) {}
+  Liveness(const Module& module, const Function& function, const Cfg& cfg,
+           std::shared_ptr<const RegisterNumbers> numbers, Strength strength, Limits limits,
+           const Liveness* plain = nullptr);
 
   bool solved() const { return solved_; }
   // How many registers have bits, over all files.
-  std::size_t globals() const { return numbers_.globals(); }
-  bool isSparse() const { return isSparse_; }
+  std::size_t globals() const { return numbers_->globals(); }
+  bool isSparse() const { return solver_ == Solver::Sparse; }
+  Solver solver() const { return solver_; }
+  // How often the solver went over the blocks until nothing changed; of what is sparse over those of 64 registers, summed up.
+  std::size_t sweeps() const { return sweeps_; }
+  // "by sets, 2 sweeps", "by walking, 1 sweep"
+  std::string howSolved() const;
   bool isLiveIn(RegId reg, BlockId block) const;
   // Of strength `Needed`: whether an instruction of the block may be needed by nothing. Said of instructions that
   // isRemovable() vouches for.
@@ -70,12 +82,12 @@ class Liveness {
   // Calls `visit(reg)` for what is live at the start of a block, in no particular order.
   template <typename Visit>
   void forEachLiveIn(BlockId block, Visit visit) const {
-    if (isSparse_) {
-      runs_.forEach(block, [&](uint32_t number) { visit(numbers_.registerOf(number)); });
+    if (isSparse()) {
+      runs_.forEach(block, [&](uint32_t number) { visit(numbers_->registerOf(number)); });
       return;
     }
     for (const RegisterFile file : kRegisterFiles)
-      rows(file).forEach(block.value, [&](std::size_t bit) { visit(numbers_[file].registers[bit]); });
+      rows(file).forEach(block.value, [&](std::size_t bit) { visit((*numbers_)[file].registers[bit]); });
   }
 
   // The live registers while walking a block backward: start at the end, then call `before` for each instruction
@@ -89,28 +101,27 @@ class Liveness {
     const Liveness& liveness_;
   };
 
-  // Whether two solutions of one function say the same, in whatever form.
+  // Whether two solutions of one function say the same, in whatever form, and whatever files registers are in.
   friend bool operator==(const Liveness& a, const Liveness& b);
 
  private:
   BitRows& rows(RegisterFile file) { return liveIn_[static_cast<std::size_t>(file)]; }
   const BitRows& rows(RegisterFile file) const { return liveIn_[static_cast<std::size_t>(file)]; }
-  bool takesSparse(std::size_t denseBytes, const Limits& limits) const;
+  class DenseSolver;
+
+  Solver solverFor(const Limits& limits) const;
+  std::size_t denseBytes() const { return std::size_t{numbers_->firstLocal()} / 8 * cfg_.size(); }
   bool solveSparse(const Module& module, Strength strength, std::size_t mostBytes, const Liveness* plain);
-  void solveBySets();
-  void solveFile(RegisterFile file, const BitRows& kill);
-  void solveByWalking(const Module& module, Strength strength);
-  template <typename Update>
-  void sweep(Update update) const;
 
   const Function& f_;
   const Cfg& cfg_;
-  RegisterNumbers numbers_;
+  std::shared_ptr<const RegisterNumbers> numbers_;
   bool solved_ = false;
-  bool isSparse_ = false;
+  Solver solver_ = Solver::Walking;
+  std::size_t sweeps_ = 0;
   std::array<BitRows, kRegisterFiles.size()> liveIn_;  // by block, when dense
   LiveRuns runs_;                                      // when sparse
-  std::vector<uint8_t> unneeded_;                      // by block, when walked: it has such instructions
+  std::vector<uint8_t> unneeded_;  // by block, when dense and `Needed`: it has such instructions
 };
 
 }  // namespace ptxopt

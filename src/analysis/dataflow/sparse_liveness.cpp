@@ -39,6 +39,7 @@ class PlainSolver {
     }
     return std::move(runs_);
   }
+  std::size_t sweeps() const { return sweeps_; }
 
  private:
   // What a block does to a register, seen from its start: reads it before it writes it, writes it in full.
@@ -156,6 +157,7 @@ class PlainSolver {
     uint64_t tooLong = 0;
     visitsOf_.fill(0);
     while (!dirtyPlaces_.empty()) {
+      ++sweeps_;
       Extent now = dirtyPlaces_;
       dirtyPlaces_ = {};
       for (std::size_t at = now.first;; at = dirty_.findNext(at)) {
@@ -224,6 +226,7 @@ class PlainSolver {
   Extent dirtyPlaces_, blocks_;       // of these
   std::span<const uint32_t> solved_;  // by lane
   std::size_t visited_ = 0;           // blocks, so far
+  std::size_t sweeps_ = 0;
   std::vector<uint32_t> postponed_;
   std::array<std::size_t, kLanes> visitsOf_{};  // by lane
   std::array<uint32_t, kLanes> since_{};        // by lane, making runs: the first block
@@ -233,8 +236,12 @@ class PlainSolver {
 }  // namespace
 
 std::optional<std::vector<LiveRuns::Run>> findLiveRuns(const Function& function, const Cfg& cfg,
-                                                       const RegisterNumbers& numbers, std::size_t mostBytes) {
-  return PlainSolver(function, cfg, numbers).run(mostBytes);
+                                                       const RegisterNumbers& numbers, std::size_t mostBytes,
+                                                       std::size_t& sweeps) {
+  PlainSolver solver(function, cfg, numbers);
+  auto runs = solver.run(mostBytes);
+  sweeps = solver.sweeps();
+  return runs;
 }
 
 }  // namespace ptxopt

@@ -34,8 +34,10 @@
 
 namespace ptxopt {
 
+// `sweeps`: how often blocks were gone over, summed over the groups of registers.
 std::optional<std::vector<LiveRuns::Run>> findLiveRuns(const Function& function, const Cfg& cfg,
-                                                       const RegisterNumbers& numbers, std::size_t mostBytes);
+                                                       const RegisterNumbers& numbers, std::size_t mostBytes,
+                                                       std::size_t& sweeps);
 
 // `plain` is what findLiveRuns says.
 std::optional<std::vector<LiveRuns::Run>> findNeededRuns(const Module& module, const Function& function,

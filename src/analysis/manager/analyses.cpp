@@ -1,5 +1,7 @@
 #include "analysis/manager/analyses.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,14 +12,35 @@ namespace ptxopt {
 using Direction = DominatorTree::Direction;
 using Strength = Liveness::Strength;
 
+void Analyses::note(AnalysisId id, std::string_view how) {
+  if (!made_) return;
+  ++made_->times[static_cast<std::size_t>(id)];
+  if (how.empty()) return;
+  std::string& all = made_->how[static_cast<std::size_t>(id)];
+  all += fmt::format("{}{}", all.empty() ? "" : "; ", how);
+}
+
+template <typename Kept, typename Make>
+auto& Analyses::get(AnalysisId id, std::optional<Kept>& kept, Make make) {
+  asked_.insert(id);
+  if (!kept) {
+    make();
+    note(id);
+  }
+  return *kept;
+}
+
 const Cfg& Analyses::cfg() {
-  if (keptControlFlow_) return *keptControlFlow_;
-  if (!before_) return keptControlFlow_.emplace(module_, function_);
-  bool hasSameEdges = false;
-  keptControlFlow_.emplace(module_, function_, std::move(before_->cfg), hasSameEdges);
-  takeOver(std::move(*before_), hasSameEdges);
-  before_.reset();
-  return *keptControlFlow_;
+  return get(AnalysisId::ControlFlow, keptControlFlow_, [&] {
+    if (!before_) {
+      keptControlFlow_.emplace(module_, function_);
+      return;
+    }
+    bool hasSameEdges = false;
+    keptControlFlow_.emplace(module_, function_, std::move(before_->cfg), hasSameEdges);
+    takeOver(std::move(*before_), hasSameEdges);
+    before_.reset();
+  });
 }
 
 // Most passes change instructions, not edges.
@@ -32,109 +55,153 @@ void Analyses::takeOver(Shape&& before, bool hasSameEdges) {
   if (before.dominators) keptDominators_.emplace(*std::move(before.dominators));
   if (before.postDominators) keptPostDominators_.emplace(*std::move(before.postDominators));
   if (before.loops) keptLoopNest_.emplace(*std::move(before.loops));
+  if (before.liveness) keptPlainLiveness_.emplace(*std::move(before.liveness));
 }
 
 const RegisterFiles& Analyses::registerFiles() {
-  if (!keptFiles_) keptFiles_ = findRegisterFiles(module_, function_, cfg(), dominators());
-  return *keptFiles_;
+  return get(AnalysisId::Files, keptFiles_,
+             [&] { keptFiles_ = findRegisterFiles(module_, function_, cfg(), dominators()); });
 }
 
-Liveness Analyses::makeLiveness(Strength strength, const Cfg& cfg, const RegisterFiles& files) const {
-  return {module_, function_, cfg, files, strength, limits_, keptPlainLiveness_ ? &*keptPlainLiveness_ : nullptr};
+std::shared_ptr<const RegisterNumbers> Analyses::makeNumbers(const Cfg& cfg) const {
+  return std::make_shared<const RegisterNumbers>(function_, cfg, RegisterFiles(function_));
+}
+
+const std::shared_ptr<const RegisterNumbers>& Analyses::sharedNumbers() {
+  return get(AnalysisId::Numbers, keptNumbers_, [&] { keptNumbers_ = makeNumbers(cfg()); });
+}
+
+Liveness Analyses::makeLiveness(Strength strength, const Cfg& cfg,
+                                std::shared_ptr<const RegisterNumbers> numbers) const {
+  return {module_,
+          function_,
+          cfg,
+          std::move(numbers),
+          strength,
+          limits_,
+          keptPlainLiveness_ ? &*keptPlainLiveness_ : nullptr};
 }
 
 const Liveness& Analyses::liveness(Strength strength) {
+  const AnalysisId id = strength == Strength::Plain ? AnalysisId::PlainLiveness : AnalysisId::NeededLiveness;
+  asked_.insert(id);
+  const Cfg& graph = cfg();  // plain liveness of before may still hold
   std::optional<Liveness>& liveness = strength == Strength::Plain ? keptPlainLiveness_ : keptNeededLiveness_;
-  if (!liveness) liveness.emplace(makeLiveness(strength, cfg(), registerFiles()));
+  if (liveness) return *liveness;
+  liveness.emplace(makeLiveness(strength, graph,
+                                strength == Strength::Needed
+                                    ? sharedNumbers()
+                                    : std::make_shared<const RegisterNumbers>(function_, graph, registerFiles())));
+  if (made_) note(id, liveness->howSolved());
   return *liveness;
 }
 
+void Analyses::removedUnneeded() {
+  if (!keptNeededLiveness_ || !keptNeededLiveness_->solved()) return;
+  keptPlainLiveness_.emplace(*std::move(keptNeededLiveness_));
+  keptNeededLiveness_.reset();
+}
+
 const DominatorTree& Analyses::dominators() {
-  return keptDominators_ ? *keptDominators_ : keptDominators_.emplace(cfg(), Direction::Dominators);
+  return get(AnalysisId::Dominators, keptDominators_,
+             [&] { keptDominators_.emplace(cfg(), Direction::Dominators); });
 }
 
 const DominatorTree& Analyses::postDominators() {
-  return keptPostDominators_ ? *keptPostDominators_ : keptPostDominators_.emplace(cfg(), Direction::PostDominators);
+  return get(AnalysisId::PostDominators, keptPostDominators_,
+             [&] { keptPostDominators_.emplace(cfg(), Direction::PostDominators); });
 }
 
-const Loops& Analyses::loops() { return keptLoopNest_ ? *keptLoopNest_ : keptLoopNest_.emplace(cfg()); }
+const Loops& Analyses::loops() {
+  return get(AnalysisId::LoopNest, keptLoopNest_, [&] { keptLoopNest_.emplace(cfg()); });
+}
 
 const SlotIndexes& Analyses::slotIndexes() {
-  if (keptSlots_) return *keptSlots_;
-  const Cfg& graph = cfg();
-  if (!slotsBefore_) {
-    intervalsBefore_.reset();
-    return keptSlots_.emplace(function_, graph);
-  }
-  keptSlots_ = std::exchange(slotsBefore_, std::nullopt);
-  if (!keptSlots_->update(function_, graph)) intervalsBefore_.reset();
-  return *keptSlots_;
+  return get(AnalysisId::Slots, keptSlots_, [&] {
+    if (!slotsBefore_) {
+      intervalsBefore_.reset();
+      keptSlots_.emplace(function_, cfg());
+      return;
+    }
+    keptSlots_ = std::exchange(slotsBefore_, std::nullopt);
+    if (!keptSlots_->update(function_, cfg())) intervalsBefore_.reset();
+  });
 }
 
 const LiveIntervals& Analyses::liveIntervals() {
+  asked_.insert(AnalysisId::Intervals);
   if (keptIntervals_) return *keptIntervals_;
+  const Cfg& graph = cfg();
   const SlotIndexes& slots = slotIndexes();
-  if (intervalsBefore_)
-    keptIntervals_.emplace(function_, cfg(), slots, dominators(), *std::move(intervalsBefore_));
-  else
-    keptIntervals_.emplace(function_, cfg(), slots, &dominators());
+  if (intervalsBefore_) {
+    keptIntervals_.emplace(function_, graph, slots, dominators(), *std::move(intervalsBefore_));
+    note(AnalysisId::Intervals, "brought up to date");
+  } else {
+    const bool hasSets = keptPlainLiveness_ && keptPlainLiveness_->solver() == Liveness::Solver::Sets;
+    keptIntervals_.emplace(function_, graph, slots, &dominators(), hasSets ? &*keptPlainLiveness_ : nullptr);
+    note(AnalysisId::Intervals, hasSets ? "from the sets of liveness" : "by register");
+  }
   intervalsBefore_.reset();
   return *keptIntervals_;
 }
 
 bool Analyses::mayHaveLiveIntervals() {
   constexpr std::size_t kSmall = 50000;  // instructions: of fewer, live ranges are never too much
-  return function_.instructions.size() < kSmall || liveness(Strength::Plain).solved();
+  if (function_.instructions.size() < kSmall) return true;
+  const AnalysisSet asked = asked_;  // for intervals, and by who asks for these
+  const bool may = liveness(Strength::Plain).solved();
+  asked_ = asked;
+  return may;
 }
 
 ValueRanges& Analyses::valueRanges() {
-  if (!keptRanges_) keptRanges_.emplace(module_, function_, cfg(), dominators(), slotIndexes(), liveIntervals());
-  return *keptRanges_;
+  return get(AnalysisId::Ranges, keptRanges_,
+             [&] { keptRanges_.emplace(module_, function_, cfg(), dominators(), slotIndexes(), liveIntervals()); });
 }
 
 ScalarEvolution& Analyses::scalarEvolution() {
-  if (!keptEvolution_)
+  return get(AnalysisId::Evolution, keptEvolution_, [&] {
     keptEvolution_.emplace(module_, function_, cfg(), dominators(), loops(), slotIndexes(), liveIntervals(),
                            valueRanges());
-  return *keptEvolution_;
+  });
 }
 
 const CopyFacts& Analyses::copyFacts() {
-  return keptCopiesOf_ ? *keptCopiesOf_ : keptCopiesOf_.emplace(module_, function_);
+  return get(AnalysisId::CopiesOf, keptCopiesOf_, [&] { keptCopiesOf_.emplace(module_, function_); });
 }
 
 const AddressSpaces& Analyses::addressSpaces(const ModuleAddressFacts& facts, bool memoryIsGlobal) {
-  if (!keptSpaces_)
+  return get(AnalysisId::Spaces, keptSpaces_, [&] {
     keptSpaces_.emplace(module_, function_, cfg(), slotIndexes(), liveIntervals(), &facts, memoryIsGlobal);
-  return *keptSpaces_;
+  });
 }
 
 const AllocatedValues& Analyses::allocatedValues() {
-  if (!keptAllocated_) keptAllocated_ = ptxopt::allocatedValues(module_, function_, registerPressure());
-  return *keptAllocated_;
+  return get(AnalysisId::Allocated, keptAllocated_,
+             [&] { keptAllocated_ = ptxopt::allocatedValues(module_, function_, registerPressure()); });
 }
 
 const RegisterPressure& Analyses::registerPressure() {
-  if (!keptPressure_)
+  return get(AnalysisId::Pressure, keptPressure_, [&] {
     keptPressure_.emplace(module_, function_, cfg(), slotIndexes(), liveIntervals(), registerFiles());
-  return *keptPressure_;
+  });
 }
 
 uint32_t Analyses::plainRegisters() {
-  if (!keptPlainRegisters_)
+  return get(AnalysisId::PlainRegisters, keptPlainRegisters_, [&] {
     keptPlainRegisters_ = ptxopt::plainRegisters(module_, function_, registerPressure(), allocatedValues());
-  return *keptPlainRegisters_;
+  });
 }
 
 uint32_t Analyses::fatPointRegisters() {
-  if (!keptFatPointRegisters_)
+  return get(AnalysisId::FatPointRegisters, keptFatPointRegisters_, [&] {
     keptFatPointRegisters_ = ptxopt::fatPointRegisters(module_, function_, registerPressure(), allocatedValues());
-  return *keptFatPointRegisters_;
+  });
 }
 
 const RegisterEstimate& Analyses::registerEstimate() {
-  if (!keptEstimate_) keptEstimate_ = estimateRegisters(module_, function_, registerPressure(), allocatedValues());
-  return *keptEstimate_;
+  return get(AnalysisId::Estimate, keptEstimate_,
+             [&] { keptEstimate_ = estimateRegisters(module_, function_, registerPressure(), allocatedValues()); });
 }
 
 void Analyses::makeAll() {
@@ -153,7 +220,8 @@ void Analyses::invalidate(AnalysisSet preserved) {
   constexpr auto set = [](auto... ids) { return AnalysisSet{ids...}; };
   if (keptControlFlow_ && !preserved.has(ControlFlow))
     before_.emplace(Shape{*std::move(keptControlFlow_), std::move(keptDominators_), std::move(keptPostDominators_),
-                          std::move(keptLoopNest_), std::move(keptSlots_), std::move(keptIntervals_)});
+                          std::move(keptLoopNest_), std::move(keptSlots_), std::move(keptIntervals_),
+                          preserved.has(PlainLiveness) ? std::move(keptPlainLiveness_) : std::nullopt});
   AnalysisSet stays;
 #define PTXOPT_ANALYSIS(id, type, name, uses)      \
   if (preserved.has(id) && stays.includes(uses)) { \
@@ -174,9 +242,11 @@ bool Analyses::isStale(AnalysisId id) const {
     case AnalysisId::PostDominators: return *keptPostDominators_ != DominatorTree(cfg, Direction::PostDominators);
     case AnalysisId::LoopNest: return *keptLoopNest_ != Loops(cfg);
     case AnalysisId::Files: return *keptFiles_ != findRegisterFiles(module_, function_, cfg, *keptDominators_);
-    case AnalysisId::PlainLiveness: return *keptPlainLiveness_ != makeLiveness(Strength::Plain, cfg, *keptFiles_);
+    case AnalysisId::Numbers: return **keptNumbers_ != *makeNumbers(cfg);
+    case AnalysisId::PlainLiveness:
+      return *keptPlainLiveness_ != makeLiveness(Strength::Plain, cfg, makeNumbers(cfg));
     case AnalysisId::NeededLiveness:
-      return *keptNeededLiveness_ != makeLiveness(Strength::Needed, cfg, *keptFiles_);
+      return *keptNeededLiveness_ != makeLiveness(Strength::Needed, cfg, *keptNumbers_);
     case AnalysisId::Slots: return *keptSlots_ != SlotIndexes(function_, cfg) || !keptSlots_->verify().empty();
     case AnalysisId::Intervals:
       return *keptIntervals_ != LiveIntervals(function_, cfg, *keptSlots_, &*keptDominators_) ||
@@ -208,6 +278,48 @@ std::string_view Analyses::stale() const {
 #include "analysis/manager/analyses.def"
 #undef PTXOPT_ANALYSIS
   return {};
+}
+
+std::string_view name(AnalysisId id) {
+  constexpr std::string_view kNames[] = {
+#define PTXOPT_ANALYSIS(id, type, name, uses) name,
+#include "analysis/manager/analyses.def"
+#undef PTXOPT_ANALYSIS
+  };
+  return kNames[static_cast<std::size_t>(id)];
+}
+
+std::string names(AnalysisSet set) {
+  std::string out;
+  for (std::size_t id = 0; id < kAnalyses; ++id)
+    if (set.has(static_cast<AnalysisId>(id)))
+      out += fmt::format("{}{}", out.empty() ? "" : ", ", name(static_cast<AnalysisId>(id)));
+  return out.empty() ? "nothing" : out;
+}
+
+// From the last row up: what an analysis uses stands above it.
+AnalysisSet withUses(AnalysisSet all) {
+  using enum AnalysisId;
+  constexpr auto set = [](auto... ids) { return AnalysisSet{ids...}; };
+  constexpr AnalysisSet kUses[] = {
+#define PTXOPT_ANALYSIS(id, type, name, uses) uses,
+#include "analysis/manager/analyses.def"
+#undef PTXOPT_ANALYSIS
+  };
+  for (std::size_t id = kAnalyses; id-- > 0;)
+    if (all.has(static_cast<AnalysisId>(id))) all = all | kUses[id];
+  return all;
+}
+
+std::string Analyses::made() const {
+  std::string out;
+  for (std::size_t id = 0; made_ && id < kAnalyses; ++id) {
+    if (made_->times[id] == 0) continue;
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", name(static_cast<AnalysisId>(id)));
+    if (made_->times[id] > 1) out += fmt::format(" {}", made_->times[id]);
+    if (!made_->how[id].empty()) out += fmt::format(" ({})", made_->how[id]);
+  }
+  return out;
 }
 
 }  // namespace ptxopt

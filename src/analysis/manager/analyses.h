@@ -5,8 +5,12 @@
 // analyses refer to must live as long.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "analysis/addresses/address_spaces.h"
 #include "analysis/dataflow/cfg.h"
@@ -35,7 +39,12 @@ class Analyses {
 
   const Cfg& cfg();
   const RegisterFiles& registerFiles();
+  // By class alone: which file a register goes to changes no answer.
+  const RegisterNumbers& registerNumbers() { return *sharedNumbers(); }
   const Liveness& liveness(Liveness::Strength strength);
+  // To be called where all that `Needed` liveness finds unneeded was removed: its solution is that of `Plain` liveness then.
+  // Who removed something preserves PlainLiveness.
+  void removedUnneeded();
   const DominatorTree& dominators();
   const DominatorTree& postDominators();
   const Loops& loops();
@@ -58,15 +67,28 @@ class Analyses {
 
   // Makes all that many passes ask for, so that stale() has something to compare.
   void makeAll();
-  // Takes away what is not preserved, and what uses it.
+  // Takes away what is not preserved, and what uses it. Plain liveness is preserved by itself where the edges stay.
   void invalidate(AnalysisSet preserved = kNoAnalyses);
   // Makes each analysis that is kept anew and compares; of value ranges and scalar evolution each answer that was given.
   // The name of the first that differs, or an empty string.
   std::string_view stale() const;
 
+  // What was asked for since the last call, and what that is made of.
+  AnalysisSet takeAsked() { return std::exchange(asked_, {}); }
+  // From now on notes what is made; made() says that in words: "control-flow graph 2, needed liveness (by sets, 2 sweeps)".
+  void noteMade() { made_.emplace(); }
+  std::string made() const;
+
  private:
-  Liveness makeLiveness(Liveness::Strength strength, const Cfg& cfg, const RegisterFiles& files) const;
+  Liveness makeLiveness(Liveness::Strength strength, const Cfg& cfg,
+                        std::shared_ptr<const RegisterNumbers> numbers) const;
+  std::shared_ptr<const RegisterNumbers> makeNumbers(const Cfg& cfg) const;
+  const std::shared_ptr<const RegisterNumbers>& sharedNumbers();
   bool isStale(AnalysisId id) const;
+  // Of a getter that keeps its analysis in `kept`: makes it where it is not there.
+  template <typename Kept, typename Make>
+  auto& get(AnalysisId id, std::optional<Kept>& kept, Make make);
+  void note(AnalysisId id, std::string_view how = {});
 
   // Of a graph that was: what was made of its edges alone holds for one that has the same.
   struct Shape {
@@ -75,6 +97,12 @@ class Analyses {
     std::optional<Loops> loops;
     std::optional<SlotIndexes> slots;
     std::optional<LiveIntervals> intervals;
+    std::optional<Liveness> liveness;  // `Plain`, where it is preserved
+  };
+  // How often each analysis was made, and how.
+  struct Made {
+    std::array<uint32_t, kAnalyses> times{};
+    std::array<std::string, kAnalyses> how;
   };
   void takeOver(Shape&& before, bool hasSameEdges);
 
@@ -88,6 +116,8 @@ class Analyses {
   // Numbers of before, and live intervals that refer to them; the edges are the same since.
   std::optional<SlotIndexes> slotsBefore_;
   std::optional<LiveIntervals> intervalsBefore_;
+  AnalysisSet asked_;
+  std::optional<Made> made_;
 };
 
 }  // namespace ptxopt

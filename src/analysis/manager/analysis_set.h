@@ -1,8 +1,11 @@
 // The analyses of a function, as names and as sets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
+#include <string_view>
 
 namespace ptxopt {
 
@@ -11,6 +14,12 @@ enum class AnalysisId : uint8_t {
 #include "analysis/manager/analyses.def"
 #undef PTXOPT_ANALYSIS
 };
+
+inline constexpr std::size_t kAnalyses = 0
+#define PTXOPT_ANALYSIS(id, type, name, uses) +1
+#include "analysis/manager/analyses.def"
+#undef PTXOPT_ANALYSIS
+    ;
 
 class AnalysisSet {
  public:
@@ -23,6 +32,7 @@ class AnalysisSet {
   constexpr bool has(AnalysisId id) const { return (bits_ & bit(id)) != 0; }
   // Whether all of `other` is in it.
   constexpr bool includes(AnalysisSet other) const { return (other.bits_ & ~bits_) == 0; }
+  constexpr bool empty() const { return bits_ == 0; }
   friend constexpr AnalysisSet operator|(AnalysisSet a, AnalysisSet b) {
     a.bits_ |= b.bits_;
     return a;
@@ -33,6 +43,13 @@ class AnalysisSet {
   static constexpr uint32_t bit(AnalysisId id) { return 1u << static_cast<unsigned>(id); }
   uint32_t bits_ = 0;
 };
+
+// "live intervals"
+std::string_view name(AnalysisId id);
+// "loops, live intervals"; "nothing"
+std::string names(AnalysisSet set);
+// With all that the analyses of the set are made of.
+AnalysisSet withUses(AnalysisSet set);
 
 // What a pass may say that it preserves: the blocks, their edges, and where each begins and ends.
 inline constexpr AnalysisSet kNoAnalyses;

@@ -70,23 +70,34 @@ Removed removeUnreachable(Function& f, PassContext& context) {
   return removed;
 }
 
-DeadInstructions::Erased removeDead(Function& f, PassContext& context) {
+// `isAllGone`: whether nothing is left that is not needed.
+DeadInstructions::Erased removeDead(Function& f, PassContext& context, bool& isAllGone) {
+  isAllGone = false;
   const Cfg& cfg = context.analyses.cfg();
-  // Nobody else asks for it, and which file a register goes to does not matter here.
-  const Liveness liveness(context.module, f, cfg, RegisterFiles(f), Liveness::Strength::Needed,
-                          livenessLimits(context.knobs));
+  const Liveness& liveness = context.analyses.liveness(Liveness::Strength::Needed);
   if (!liveness.solved()) {
     context.decline("too-large", "the bits of liveness need more memory than liveness-memory-mb allows");
     return {};
   }
-  DeadInstructions dead(context.module, f);
-  Liveness::Walk walk(liveness);
+  std::vector<BlockId> blocks;
+  isAllGone = true;
   for (uint32_t b = 0; b < cfg.size(); ++b) {
-    if (!cfg[BlockId(b)].reachable || !liveness.mayHaveUnneeded(BlockId(b))) continue;
-    walk.startAtEnd(BlockId(b));
-    dead.collect(cfg[BlockId(b)], walk);
+    if (!liveness.mayHaveUnneeded(BlockId(b))) continue;
+    if (cfg[BlockId(b)].reachable) blocks.push_back(BlockId(b));
+    isAllGone &= cfg[BlockId(b)].reachable;
   }
-  return dead.erase();
+  DeadInstructions::Erased erased;
+  if (!blocks.empty()) {
+    DeadInstructions dead(context.module, f);
+    Liveness::Walk walk(liveness);
+    for (const BlockId b : blocks) {
+      walk.startAtEnd(b);
+      dead.collect(cfg[b], walk);
+    }
+    erased = dead.erase();
+  }
+  if (isAllGone) context.analyses.removedUnneeded();
+  return erased;
 }
 
 }  // namespace
@@ -97,7 +108,7 @@ bool dce(Function& f, PassContext& context) {
     return false;
   }
   std::size_t unreachable = 0, dead = 0;
-  bool changed = false;
+  bool changed = false, isAllGone = false;
   // More than once only where a dead instruction held the address of a label.
   for (bool again = true; again;) {
     again = false;
@@ -108,12 +119,13 @@ bool dce(Function& f, PassContext& context) {
       again |= removed.namedLabel;
       if (removed.any) context.analyses.invalidate();
     }
-    const DeadInstructions::Erased erased = removeDead(f, context);
+    const DeadInstructions::Erased erased = removeDead(f, context, isAllGone);
     dead += erased.instructions;
     changed |= erased.instructions != 0;
     again |= erased.namedLabel;
     if (again) context.analyses.invalidate();
   }
+  if (isAllGone) context.preserved = {AnalysisId::PlainLiveness};
   context.count("unreachable", unreachable);
   context.count("dead", dead);
   return changed;

@@ -21,13 +21,8 @@ namespace {
 
 class LocalDead {
  public:
-  LocalDead(const Module& module, Function& f, const Cfg& cfg)
-      : f_(f),
-        cfg_(cfg),
-        numbers_(f, cfg, RegisterFiles(f)),
-        live_(f, numbers_),
-        global_(numbers_.firstLocal()),
-        dead_(module, f) {
+  LocalDead(const Module& module, Function& f, const Cfg& cfg, const RegisterNumbers& numbers)
+      : f_(f), cfg_(cfg), numbers_(numbers), live_(f, numbers_), global_(numbers_.firstLocal()), dead_(module, f) {
     for (const RegisterFile file : kRegisterFiles)
       for (const RegId reg : numbers_[file].registers) global_.set(numbers_[reg]);
   }
@@ -129,7 +124,7 @@ class LocalDead {
 
   Function& f_;
   const Cfg& cfg_;
-  const RegisterNumbers numbers_;  // the files do not matter here: those by class cost nothing
+  const RegisterNumbers& numbers_;
   LivePoint live_;
   BitVector global_;  // by number: those that some block reads first
   DeadInstructions dead_;
@@ -150,7 +145,7 @@ bool localDce(Function& f, PassContext& context) {
     context.decline("too-large", "the control-flow graph has too many edges");
     return false;
   }
-  const std::size_t removed = LocalDead(context.module, f, cfg).run();
+  const std::size_t removed = LocalDead(context.module, f, cfg, context.analyses.registerNumbers()).run();
   context.count("dead", removed);
   return removed != 0;
 }
