@@ -105,18 +105,10 @@ def passes_table(facts):
     return table(("pass", "from", "what it does"), [(f"[`{n}`](#{n})", level, what) for n, level, what in facts.passes])
 
 
-def pipeline_table(_):
-    passes = (ROOT / "src/passes/manager/passes.def").read_text(encoding="utf-8")
-    names = dict(re.findall(r'^PTXOPT_(?:MODULE_)?PASS\((\w+), "([\w-]+)"', passes, re.MULTILINE))
-    rows = [(level, names[step], kind)
-            for level, step, kind in declared("src/passes/manager/pipeline.def", "PTXOPT_STEP")]
-    runs = {}
-    total = {name: sum(r[1] == name for r in rows) for _, name, _ in rows}
-    steps = []
-    for level, name, kind in rows:
-        runs[name] = runs.get(name, 0) + 1
-        steps.append((f"`{name}@{runs[name]}`" if total[name] > 1 else f"`{name}`", f"`-O{level}`", kind))
-    return table(("step", "from", "kind"), steps)
+def pipeline_table(facts):
+    steps = facts.listed("--list-pipeline", r"(\S+)\s+(-O\d)\s+(\w+)\s+(\S.*)")
+    return table(("step", "from", "kind", "analyses that it asks for"),
+                 [(f"`{step}`", f"`{level}`", kind, asks) for step, level, kind, asks in steps])
 
 
 def knobs_table(facts):

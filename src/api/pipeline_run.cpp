@@ -72,12 +72,15 @@ void PipelineRun::run(std::vector<FunctionReport>& reports, const Visit& before,
       Function& f = module_.functions[i];
       if (!f.hasBody) return;
       Analyses analyses(module_, f, livenessLimits(plan_.knobs));
+      if (log::isEnabled(log::Level::Debug)) analyses.noteMade();
       if (isFirst) before(f, analyses, reports[i]);
       Progress own;
       Progress& itsProgress = isDivided ? progress[i] : own;
       if (mayChange_(f)) runSteps(segment, f, analyses, itsProgress, reports[i]);
       if (isLast && keepsText(itsProgress)) f.changed = false;
       if (isLast) after(f, analyses, reports[i]);
+      if (const std::string made = analyses.made(); !made.empty())
+        log::debug(log::kAnalyses, [&] { return fmt::format("{}: made {}", module_.text(f.name), made); });
     });
     if (isLast) return;
     runModulePass(left.front(), progress, reports);
@@ -130,15 +133,21 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     if (plan_.knobs[Knob::EarlyLiveIntervals] != 0 && analyses.cfg().complete()) analyses.liveIntervals();
     PassContext context{module_, plan_.knobs, analyses, analyses_, passReport, options_.architecture};
     context.describesLoops = options_.report || options_.loopRemarks;
+    analyses.takeAsked();
     const ThreadWatch watch(options_.times);
     passReport.changed = step.pass->run(f, context);
     passReport.seconds = watch.seconds();
+    const AnalysisSet asked = analyses.takeAsked();
+    log::trace(log::kAnalyses,
+               [&] { return fmt::format("{}: {}: asked for {}", module_.text(f.name), step.name, names(asked)); });
     note(step, passReport, progress);
     log::trace(log::kPasses, [&] { return decisionsOf(module_.text(f.name), passReport); });
     if (step.pass->again == Again::Idempotent) progress.doneAt[step.pass] = progress.changes;
     if (passReport.changed) analyses.invalidate(step.pass->preserves | context.preserved);
     error = std::move(context.error);
     if (error.empty()) error = check(f, analyses);
+    if (error.empty() && options_.verifyAnalyses && !withUses(step.pass->asks).includes(asked))
+      error = fmt::format("it asked for {}, and passes.def says {}", names(asked), names(step.pass->asks));
   }
   return finish(step, f, std::move(error), report);
 }

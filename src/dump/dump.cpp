@@ -48,12 +48,13 @@ std::vector<Dump> findDumps(std::span<const std::string> names, std::string& err
   return found;
 }
 
-std::string dump(const Module& module, std::span<const Dump> dumps, std::string_view architecture) {
+std::string dump(const Module& module, std::span<const Dump> dumps, std::string_view architecture,
+                 Liveness::Limits limits) {
   std::string out;
   const ModuleView view(module, architecture);
   for (const Function& f : module.functions) {
     if (!f.hasBody) continue;
-    FunctionView function(view, f);
+    FunctionView function(view, f, limits);
     for (const Dump d : dumps) {
       const Row& row = kRows[static_cast<std::size_t>(d)];
       if (d == Dump::Cfg || function.usable())

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/dataflow/liveness.h"
 #include "ir/module.h"
 
 namespace ptxopt {
@@ -33,8 +34,9 @@ std::string dumpNames();
 // The dumps of these names; an error in words comes back in `error`.
 std::vector<Dump> findDumps(std::span<const std::string> names, std::string& error);
 
-// For each function with a body, in the order of the module, the dumps in the order given. `architecture` stands in
-// for the module's own where it is not empty.
-std::string dump(const Module& module, std::span<const Dump> dumps, std::string_view architecture = {});
+// For each function with a body, in the order of the module, the dumps in the order given. `architecture` takes the place
+// of the module's own where it is not empty; `limits` is what liveness may take.
+std::string dump(const Module& module, std::span<const Dump> dumps, std::string_view architecture = {},
+                 Liveness::Limits limits = {});
 
 }  // namespace ptxopt

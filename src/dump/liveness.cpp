@@ -28,7 +28,8 @@ void appendSet(std::string& out, const FunctionView& view, const RegisterFiles& 
 void appendLiveness(std::string& out, FunctionView& view) {
   const Cfg& cfg = view.analyses.cfg();
   const Liveness& liveness = view.analyses.liveness(Liveness::Strength::Plain);
-  out += fmt::format("{}: liveness\n", view.name());
+  out += fmt::format("{}: liveness, {}\n", view.name(), liveness.howSolved());
+  if (!liveness.solved()) return;
   if (!view.function.returnRegisters.empty()) {
     out += "  live where it returns:";
     for (const RegId r : view.function.returnRegisters) out += fmt::format(" {}", view.registerName(r));

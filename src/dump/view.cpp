@@ -37,8 +37,8 @@ std::string FunctionView::spelling(const Register& reg) const {
   return made;
 }
 
-FunctionView::FunctionView(const ModuleView& moduleView, const Function& f)
-    : view(moduleView), module(moduleView.module), function(f), analyses(module, f) {
+FunctionView::FunctionView(const ModuleView& moduleView, const Function& f, Liveness::Limits limits)
+    : view(moduleView), module(moduleView.module), function(f), analyses(module, f, limits) {
   std::unordered_map<std::string, unsigned> seen;
   names_.reserve(f.registers.size());
   for (const Register& reg : f.registers) {

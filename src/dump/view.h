@@ -32,7 +32,7 @@ class ModuleView {
 
 class FunctionView {
  public:
-  FunctionView(const ModuleView& module, const Function& function);
+  FunctionView(const ModuleView& module, const Function& function, Liveness::Limits limits = {});
   FunctionView(const FunctionView&) = delete;
 
   const ModuleView& view;

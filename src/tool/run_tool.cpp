@@ -9,6 +9,7 @@
 
 #include "dump/dump.h"
 #include "facts/facts.h"
+#include "passes/manager/pass.h"
 #include "ptxopt/ptxopt.h"
 #include "support/heap.h"
 #include "support/log.h"
@@ -53,7 +54,10 @@ int optimizeFile(const CommandLine& line) {
     // Right for the input: right here. Of copies the text says them, and nothing of the kernels that they were made of.
     readFacts(line.specialize.empty() ? line.options.facts : "", line.options.factsName, *std::get<0>(parsed));
     if (const auto* wrong = std::get_if<ParseError>(&parsed)) return fail(Status::Internal, wrong->message);
-    dumps = dump(*std::get<0>(parsed), findDumps(line.dumps, error), line.options.architecture);
+    Knobs knobs;  // optimizing has checked them
+    for (const auto& [name, value] : line.options.knobs) knobs.set(name, value);
+    dumps =
+        dump(*std::get<0>(parsed), findDumps(line.dumps, error), line.options.architecture, livenessLimits(knobs));
   }
 
   std::vector<OutputFile> files;
@@ -96,6 +100,7 @@ int run(int argc, char** argv) {
   if (!readCommandLine(argc, argv, line, exitCode)) return exitCode;
   switch (line.action) {
     case CommandLine::Action::ListPasses: printResult(listPasses()); return 0;
+    case CommandLine::Action::ListPipeline: printResult(listPipeline()); return 0;
     case CommandLine::Action::ListKnobs: printResult(listKnobs()); return 0;
     case CommandLine::Action::ListOpcodes: printResult(listOpcodes()); return 0;
     case CommandLine::Action::PrintCompletion: printResult(completion(line.shell, describeCommands())); return 0;

@@ -198,6 +198,33 @@ TEST_CASE("analyses: the intervals go with the dominators that they refer to, an
   static_assert(!std::is_copy_constructible_v<Analyses> && !std::is_move_constructible_v<Analyses>);
 }
 
+TEST_CASE("passes: the table is in the order of the pipeline, then by name") {
+  std::vector<std::string_view> first, onRequest;
+  std::string error;
+  for (const Step& step : makePipeline({}, {}, error))
+    if (std::ranges::find(first, step.pass->name) == first.end()) first.push_back(step.pass->name);
+  for (const PassInfo& pass : passTable())
+    if (levelOf(pass) == kOnRequest) onRequest.push_back(pass.name);
+  CHECK(std::ranges::is_sorted(onRequest));
+  first.insert(first.end(), onRequest.begin(), onRequest.end());
+  CHECK(std::ranges::equal(passTable(), first, {}, &PassInfo::name));
+}
+
+TEST_CASE("passes: no analysis is named that comes with another one") {
+  for (const PassInfo& pass : passTable()) {
+    CAPTURE(pass.name);
+    for (std::size_t k = 0; k < kAnalyses; ++k) {
+      const auto id = static_cast<AnalysisId>(k);
+      if (!pass.asks.has(id)) continue;
+      AnalysisSet others;
+      for (std::size_t n = 0; n < kAnalyses; ++n)
+        if (n != k && pass.asks.has(static_cast<AnalysisId>(n))) others.insert(static_cast<AnalysisId>(n));
+      CAPTURE(name(id));
+      CHECK_FALSE(withUses(others).has(id));
+    }
+  }
+}
+
 TEST_CASE("optimize: kept analyses hold after every pass, on random functions") {
   for (uint64_t seed = 1; seed <= 150; ++seed) {
     const std::string text = randomFunction(seed);

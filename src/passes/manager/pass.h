@@ -71,6 +71,7 @@ struct PassInfo {
   RunOnFunction run = nullptr;
   RunOnModule runOnModule = nullptr;                 // one of the two is there
   bool (*hasWork)(const ModuleAnalyses&) = nullptr;  // of a module pass: whether it may change anything
+  AnalysisSet asks;                                  // for which it may ask, without what they are made of
   AnalysisSet preserves;                             // which still hold when the pass changed the function
   Again again;
   ModuleFactSet needs;  // analyses of the module that it asks for
@@ -78,7 +79,7 @@ struct PassInfo {
 };
 
 enum class PassId : uint8_t {
-#define PTXOPT_PASS(id, name, function, preserves, again, needs, summary) id,
+#define PTXOPT_PASS(id, name, function, asks, preserves, again, needs, summary) id,
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) id,
 #define PTXOPT_PASS_ALIAS(alias, id)
 #include "passes/manager/passes.def"
@@ -100,7 +101,8 @@ struct PassAlias {
 };
 std::span<const PassAlias> passAliases();
 
-#define PTXOPT_PASS(id, name, function, preserves, again, needs, summary) bool function(Function&, PassContext&);
+#define PTXOPT_PASS(id, name, function, asks, preserves, again, needs, summary) \
+  bool function(Function&, PassContext&);
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) \
   void function(Module&, ModulePassContext&);                           \
   bool hasWork(const ModuleAnalyses&);

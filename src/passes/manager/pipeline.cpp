@@ -50,7 +50,7 @@ std::vector<Step> standardPipeline(int level) {
     const auto n =
         std::count_if(std::begin(kTable), row + 1, [&](const TableRow& r) { return r.pass == row->pass; });
     const PassInfo& pass = passInfo(row->pass);
-    steps.push_back({&pass, stepName(pass.name, static_cast<std::size_t>(n), runsOf(pass)), row->kind});
+    steps.push_back({&pass, stepName(pass.name, static_cast<std::size_t>(n), runsOf(pass)), row->kind, row->level});
   }
   return steps;
 }
@@ -98,6 +98,11 @@ std::string checkName(const std::string& name, std::span<const Step> steps) {
 }
 
 }  // namespace
+
+std::string_view name(StepKind kind) {
+  constexpr std::string_view kNames[] = {"Optimize", "LeavesCopies", "Cleanup", "ManyRounds"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 int levelOf(const PassInfo& pass) {
   int lowest = kOnRequest;

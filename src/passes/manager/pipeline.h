@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "passes/manager/pass.h"
@@ -17,6 +18,7 @@ int levelOf(const PassInfo& pass);
 
 // What a step of the pipeline is for (pipeline.def).
 enum class StepKind : uint8_t { Optimize, LeavesCopies, Cleanup, ManyRounds };
+std::string_view name(StepKind kind);
 
 // Rounds from which on facts say that there are many: what is paid before a loop is then little.
 constexpr uint32_t kManyRounds = 16;
@@ -26,6 +28,7 @@ struct Step {
   const PassInfo* pass = nullptr;
   std::string name;                    // the pass, with `@n` when the pipeline has several runs of it
   StepKind kind = StepKind::Optimize;  // of a pass that the user names without a number: Optimize
+  int level = kOnRequest;              // the lowest that runs it
 };
 
 // What the user chose: see Options of the same names.

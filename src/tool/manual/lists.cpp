@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "passes/manager/pipeline.h"
+
 namespace ptxopt::tool {
 
 namespace {
@@ -19,6 +21,13 @@ std::string listPasses() {
   for (const PassDescription& p : describePasses())
     out += fmt::format("{:<24}{:<12}{}{}\n", p.name, p.level <= 2 ? fmt::format("-O{}", p.level) : "on request",
                        p.summary, also(p.aliases));
+  return out;
+}
+
+std::string listPipeline() {
+  std::string out, error;
+  for (const Step& step : makePipeline({}, {}, error))
+    out += fmt::format("{:<24}-O{}  {:<14}{}\n", step.name, step.level, name(step.kind), names(step.pass->asks));
   return out;
 }
 

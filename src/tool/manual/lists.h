@@ -8,6 +8,8 @@
 namespace ptxopt::tool {
 
 std::string listPasses();
+// The steps of the highest level, in order.
+std::string listPipeline();
 std::string listKnobs();
 std::string listOpcodes();
 std::string statistics(const Result& result);

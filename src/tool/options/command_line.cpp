@@ -62,7 +62,7 @@ class CommandLineReader {
   CLI::Option* outputOption_ = nullptr;
   CLI::Option* dumpFileOption_ = nullptr;
   std::vector<std::string> remarks_, warnings_;
-  bool listPasses_ = false, listKnobs_ = false, listOpcodes_ = false;
+  bool listPasses_ = false, listPipeline_ = false, listKnobs_ = false, listOpcodes_ = false;
 };
 
 CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> arguments)
@@ -199,7 +199,10 @@ void CommandLineReader::addInside() {
       app_.add_option("--dump-file", line_.dumpFile, "where --dump writes; - (the default) is standard output")
           ->type_name("FILE")
           ->group(kInside);
-  app_.add_flag("--list-passes", listPasses_, "list the passes")->group(kInside);
+  app_.add_flag("--list-passes", listPasses_, "list the passes, in the order of the pipeline")->group(kInside);
+  app_.add_flag("--list-pipeline", listPipeline_,
+                "list the steps of -O2 in order, each with its level, its kind, and the analyses that it asks for")
+      ->group(kInside);
   app_.add_flag("--list-knobs", listKnobs_, "list the knobs of the passes")->group(kInside);
   app_.add_flag("--list-opcodes", listOpcodes_, "list what is known of each opcode")->group(kInside);
   app_.add_option("--completion", line_.shell,
@@ -256,6 +259,7 @@ void CommandLineReader::takeWarnings() {
 CommandLine::Action CommandLineReader::action() const {
   using Action = CommandLine::Action;
   return listPasses_                   ? Action::ListPasses
+         : listPipeline_               ? Action::ListPipeline
          : listKnobs_                  ? Action::ListKnobs
          : listOpcodes_                ? Action::ListOpcodes
          : !line_.shell.empty()        ? Action::PrintCompletion

@@ -11,7 +11,7 @@
 namespace ptxopt::tool {
 
 struct CommandLine {
-  enum class Action { Optimize, ListPasses, ListKnobs, ListOpcodes, PrintCompletion, WriteManual };
+  enum class Action { Optimize, ListPasses, ListPipeline, ListKnobs, ListOpcodes, PrintCompletion, WriteManual };
 
   Action action = Action::Optimize;
   std::string input;                // the only one, without --in-place

@@ -72,7 +72,8 @@ class Lists:
 
     @staticmethod
     def ask(tool):
-        passes = [line.split()[0] for line in output_of([tool, "--list-passes"]).splitlines()]
+        # By name: what is drawn does not change with the order of the list.
+        passes = sorted(line.split()[0] for line in output_of([tool, "--list-passes"]).splitlines())
         knobs = []
         for line in output_of([tool, "--list-knobs"]).splitlines():
             match = re.match(r"(\S+)\s+(\S+) in (?:(-?\d+)\.\.(-?\d+)|(\S+\|\S+)) ", line)
