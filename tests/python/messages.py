@@ -141,15 +141,13 @@ def locks(t, ptxopt):
     lock, entered = threading.Lock(), threading.Event()
 
     class Waiting(logging.Handler):
-        def emit(self, record):
+        def handle(self, record):  # without the lock of the handler
             if threading.current_thread() is not threading.main_thread():
                 entered.set()
                 with lock:
                     pass
 
     handler = Waiting()
-    handler.createLock = lambda: None
-    handler.lock = None
     logger = logging.getLogger("ptxopt.passes")
     logger.addHandler(handler)
     logger.setLevel(5)
@@ -188,9 +186,7 @@ print("end")
     forks = """
 inside, go = threading.Event(), threading.Event()
 class Stay(logging.Handler):
-    def createLock(self):
-        self.lock = None
-    def emit(self, record):
+    def handle(self, record):
         if threading.current_thread() is not threading.main_thread():
             inside.set(); go.wait()
 logging.getLogger("ptxopt").addHandler(Stay())
