@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 #include <vector>
 
 #include "support/nearest.h"
@@ -102,6 +103,17 @@ std::string checkName(const std::string& name, std::span<const Step> steps) {
 std::string_view name(StepKind kind) {
   constexpr std::string_view kNames[] = {"Optimize", "LeavesCopies", "Cleanup", "ManyRounds"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string asksOf(const PassInfo& pass) {
+  constexpr std::pair<ModuleFact, std::string_view> kOfModule[] = {
+      {ModuleFact::AddressFacts, "addresses of the module"},
+      {ModuleFact::CalledNeeds, "needs of called functions"},
+      {ModuleFact::CallBodies, "bodies of called functions"}};
+  std::string out = pass.asks.empty() ? "" : names(pass.asks);
+  for (const auto& [fact, words] : kOfModule)
+    if (pass.needs.has(fact)) out += fmt::format("{}{}", out.empty() ? "" : ", ", words);
+  return out.empty() ? "nothing" : out;
 }
 
 int levelOf(const PassInfo& pass) {

@@ -31,6 +31,9 @@ struct Step {
   int level = kOnRequest;              // the lowest that runs it
 };
 
+// The analyses that a pass asks for, in words: of the function, then of the module. "nothing"
+std::string asksOf(const PassInfo& pass);
+
 // What the user chose: see Options of the same names.
 struct PipelineChoice {
   int level = 2;

@@ -24,6 +24,8 @@
 namespace ptxopt::tool {
 namespace {
 
+constexpr const char* kInside = "Looking inside";  // a group of --help
+
 class CommandLineReader {
  public:
   CommandLineReader(CommandLine& line, std::span<char* const> arguments);
@@ -38,8 +40,10 @@ class CommandLineReader {
   void addPipeline();
   void addOutput();
   void addInside();
-  // Declaring the knobs takes longer than all else that comes before the input is read: only if they may be meant, or shown.
-  bool mayNameKnob(std::span<char* const> arguments) const;
+  void addLists();
+  // Declaring lists and knobs takes longer than all else that comes before the input is read: only if one may be meant, or
+  // they are shown.
+  bool mayNameOther(std::span<char* const> arguments) const;
 
   // ---- what was said ----
 
@@ -90,10 +94,12 @@ CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> a
   addGuardOptions(app_, guard_);
   addOutput();
   addInside();
-  if (mayNameKnob(arguments)) optimizer_.addKnobs(app_);
+  if (!mayNameOther(arguments)) return;
+  addLists();
+  optimizer_.addKnobs(app_);
 }
 
-bool CommandLineReader::mayNameKnob(std::span<char* const> arguments) const {
+bool CommandLineReader::mayNameOther(std::span<char* const> arguments) const {
   if (DescribeInstead::isWanted()) return true;
   return std::ranges::any_of(arguments, [&](std::string_view word) {
     if (word == "-h" || word.starts_with("--help")) return true;
@@ -166,7 +172,6 @@ void CommandLineReader::addOutput() {
 }
 
 void CommandLineReader::addInside() {
-  const char* const kInside = "Looking inside";
   app_.add_flag("--verify-each", line_.options.verifyEach, "check the internal representation after each pass")
       ->group(kInside);
   app_.add_flag("--verify-analyses", line_.options.verifyAnalyses,
@@ -199,6 +204,9 @@ void CommandLineReader::addInside() {
       app_.add_option("--dump-file", line_.dumpFile, "where --dump writes; - (the default) is standard output")
           ->type_name("FILE")
           ->group(kInside);
+}
+
+void CommandLineReader::addLists() {
   app_.add_flag("--list-passes", listPasses_, "list the passes, in the order of the pipeline")->group(kInside);
   app_.add_flag("--list-pipeline", listPipeline_,
                 "list the steps of -O2 in order, each with its level, its kind, and the analyses that it asks for")
