@@ -44,7 +44,6 @@ inline constexpr AddressState kNumberAddress{AddressKind::Number}, kUnknownAddre
 constexpr bool isSpace(AddressKind k) { return k >= AddressKind::Global && k <= AddressKind::Const; }
 // Whether it lies in no memory but global memory.
 constexpr bool isCertainlyGlobal(AddressState s) { return s.kind == AddressKind::Global && !s.isAssumed; }
-constexpr bool isOffset(AddressKind k) { return k >= AddressKind::SharedOffset && k <= AddressKind::ConstOffset; }
 
 // What holds of a value that is one or the other.
 constexpr AddressState join(AddressState a, AddressState b) {

@@ -18,8 +18,5 @@ enum class Unrolling : uint8_t { Unlikely, Possible, Likely };
 
 // Of an innermost loop.
 Unrolling expectedUnrolling(const Function& f, PassContext& context, LoopId loop);
-inline bool mayUnroll(const Function& f, PassContext& context, LoopId loop) {
-  return expectedUnrolling(f, context, loop) == Unrolling::Likely;
-}
 
 }  // namespace ptxopt

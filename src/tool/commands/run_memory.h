@@ -27,7 +27,6 @@ class RunMemory {
   };
   // A buffer, or a variable of the module.
   View find(const std::string& name) const;
-  bool isBuffer(const std::string& name) const { return buffers_.contains(name); }
   // Those that bytes:@FILE and buf:TYPE:@FILE named.
   const std::vector<std::string>& files() const { return files_; }
 
