@@ -57,7 +57,8 @@ def run(tool, options, path, dropped):
         report = Path(folder) / "report.json"
         options = [o.replace("%t", str(report)) for o in options]
         try:
-            done = subprocess.run([tool, str(path), "-o", "-", *options], capture_output=True, timeout=SECONDS, cwd=ROOT)
+            output = [] if any(o.startswith("--dump") for o in options) else ["-o", "-"]  # both would be standard output
+            done = subprocess.run([tool, str(path), *output, *options], capture_output=True, timeout=SECONDS, cwd=ROOT)
         except subprocess.TimeoutExpired:
             return "timeout", b"", b"", b""
         text = b""
@@ -90,6 +91,8 @@ def main():
     def compare(job):
         path, options = job
         before, after = (run(tool, options, path, set(arguments.dropped)) for tool in (arguments.before, arguments.after))
+        if after[0] == 2:
+            return f"{path}: {' '.join(options)}: refused: {after[2].decode(errors='replace').strip()}"
         if before[0] == after[0] and all(spelled(a) == spelled(b) for a, b in zip(before[1:], after[1:])):
             return None
         parts = ["exit code", "output", "messages", "report"]
