@@ -9,6 +9,11 @@ import random
 import re
 import struct
 import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "lib"))
+from architectures import warps_and_blocks  # noqa: E402
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
 FEATURES = ("arithmetic", "convert", "predicates", "copies", "packs", "carry", "wide", "memory", "vectors", "local", "generic",
@@ -131,9 +136,10 @@ def draw_generator(rnd):
 
 
 def draw_target(seed):
-    """Now and then the kernel is optimized for a newer architecture, whose prices are others. Drawn apart, so that the rest of
-    a seed's case does not depend on it."""
-    return ["--arch=sm_120"] if random.Random(f"target {seed}").random() < 0.3 else []
+    """Now and then the kernel is optimized for another target than its own, of all that there are. Drawn apart, so that the rest
+    of a seed's case does not depend on it."""
+    rnd = random.Random(f"target {seed}")
+    return [f"--arch=sm_{rnd.choice(sorted(warps_and_blocks()))}"] if rnd.random() < 0.3 else []
 
 
 def draw(seed, lists):
