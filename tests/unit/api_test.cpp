@@ -70,7 +70,7 @@ TEST_CASE("api: levels, passes and skip") {
   CHECK(ran({.passes = {{"rename-webs", "dce"}}, .skip = {"rename-webs"}}) == "dce ");
   CHECK(ran({.skip = {"dce"}}) ==
         "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-        "lsr-divisions compare-shifted "
+        "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
@@ -81,7 +81,6 @@ TEST_CASE("api: levels, passes and skip") {
         "sink-parameters ");
   CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
         "inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
-        "compare-shifted "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide "

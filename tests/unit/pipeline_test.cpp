@@ -31,7 +31,7 @@ TEST_CASE("pipeline: levels") {
   CHECK(
       steps({.level = 2}) ==
       "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-      "lsr-divisions compare-shifted "
+      "lsr-divisions "
       "cssa-coalesce "
       "register-coalescer "
       "cross-type-coalescer divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr "
@@ -46,7 +46,7 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
   const Names all{"dce"}, second{"dce@2"}, once{"local-dce@1"};
   CHECK(steps({.skip = all}) ==
         "local-dce inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-        "lsr-divisions compare-shifted "
+        "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
@@ -57,7 +57,7 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "sink-parameters ");
   CHECK(steps({.skip = second}) ==
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-        "lsr-divisions compare-shifted "
+        "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr "

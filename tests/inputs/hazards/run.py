@@ -41,7 +41,7 @@ PIPELINES = {
     "rename-webs": ["--passes=rename-webs", "--verify-each"],
     "both": ["--passes=dce,rename-webs,dce", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
-    "clean-up": ["--skip-pass=inline-calls,apply-facts,read-only-loads,sroa,uniformize-broadcasts,infer-address-space,compare-shifted,divide,licm-slow-ops,"
+    "clean-up": ["--skip-pass=inline-calls,apply-facts,read-only-loads,sroa,uniformize-broadcasts,infer-address-space,divide,licm-slow-ops,"
                  "demanded-bits,wide-multiply,local-cse,slsr,lsr,widen-accesses,fold-offsets,schedule-loads,expand-steps,balance-pipes,hold-factors,hold-parameters,"
                  "rotate-addresses,pair-strides,sink-parameters", "--verify-each"],
     "default": ["--verify-each"],
@@ -60,9 +60,9 @@ PIPELINES = {
     "digits": ["--passes=lsr-divisions,dce", "--verify-each"],
     "offsets": ["--passes=fold-offsets", "--verify-each"],
     "rotate": ["--passes=rotate-addresses", "--rotate-addresses-everywhere=1", "--verify-each"],
-    "steps": ["--passes=compare-shifted,expand-steps", "--verify-each"],
+    "steps": ["--passes=expand-steps", "--verify-each"],
     "factors": ["--passes=hold-factors", "--verify-each"],
-    "steps-120": ["--passes=compare-shifted,demanded-bits,pair-strides", "--arch=sm_120", "--verify-each"],
+    "steps-120": ["--passes=demanded-bits,pair-strides", "--arch=sm_120", "--verify-each"],
     "spread": ["--passes=spread-adds", "--verify-each"],
     "unroll": ["--passes=runtime-unroll", "--verify-each"],
     "version": ["--passes=version-loops", "--verify-each"],

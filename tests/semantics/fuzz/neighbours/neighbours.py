@@ -42,7 +42,7 @@ PIPELINES = [shlex.split(p) for p in (
     "--passes=schedule-pressure", "--passes=split-high-pressure --split-registers=16 --split-remat=1",
     "--passes=sink-parameters,uniformize-broadcasts,drop-nounroll,spread-adds",
     "--passes=hold-parameters,rotate-addresses --hold-parameters-everywhere=1 --rotate-addresses-everywhere=1", "--passes=inline-calls,sroa,register-coalescer,dce",
-    "--passes=compare-shifted,fold-offsets,expand-steps,hold-factors", "--passes=compare-shifted,demanded-bits,pair-strides --arch=sm_120")]
+    "--passes=fold-offsets,expand-steps,hold-factors", "--passes=demanded-bits,pair-strides --arch=sm_120")]
 LINE = re.compile(r"^(\s*)(@!?\S+\s+)?([a-z][\w.:]*)(\s+)(.*);\s*$")
 REGISTER = re.compile(r"%[A-Za-z_$][\w$]*|%\d+")
 NAME = re.compile(r"(?<![\w$%.])[%$\w]+")
