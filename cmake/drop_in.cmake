@@ -1,5 +1,5 @@
 # ptxopt-ptxas: the drop-in ptxas as a program of its own, which a build calls once for each file.
-add_executable(ptxopt_drop_in src/tool/ptxas_main.cpp)
+add_executable(ptxopt_drop_in src/commands/tool/ptxas_main.cpp)
 set_target_properties(ptxopt_drop_in PROPERTIES OUTPUT_NAME ptxopt-ptxas)
 target_link_libraries(ptxopt_drop_in PRIVATE ptxopt_commands)
 ptxopt_warnings(ptxopt_drop_in)

@@ -5,19 +5,19 @@
 # itself. Of what it is made of, only CUDA's functions are seen outside.
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
-file(GLOB_RECURSE emulation_sources CONFIGURE_DEPENDS src/emulate/*.cpp)
-list(APPEND emulation_sources src/record/record.cpp src/record/archive.cpp src/record/folder.cpp src/record/recorder.cpp
-  src/record/textures.cpp)
+file(GLOB_RECURSE emulation_sources CONFIGURE_DEPENDS src/execute/emulate/*.cpp)
+list(APPEND emulation_sources src/execute/record/record.cpp src/execute/record/archive.cpp src/execute/record/folder.cpp src/execute/record/recorder.cpp
+  src/execute/record/textures.cpp)
 list(FILTER emulation_sources EXCLUDE REGEX "/program_file\\.cpp$")  # the tool's alone
 add_library(ptxopt_emulation SHARED ${emulation_sources})
-target_include_directories(ptxopt_emulation PRIVATE src)
+target_include_directories(ptxopt_emulation PRIVATE ${PTXOPT_ROOMS})
 target_link_libraries(ptxopt_emulation PRIVATE $<TARGET_FILE:ptxopt_tools> $<TARGET_FILE:ptxopt> antlr4_shared fmt::fmt
   nlohmann_json::nlohmann_json PkgConfig::libelf PkgConfig::xxhash PkgConfig::lz4 PkgConfig::zstd PkgConfig::minizip)
 set_target_properties(ptxopt_emulation PROPERTIES CXX_VISIBILITY_PRESET hidden
-  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulate LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/emulate/exports.map)
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/emulate LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/execute/emulate/exports.map)
 target_compile_options(ptxopt_emulation PRIVATE $<$<CONFIG:Release>:-O1>)
 target_link_options(ptxopt_emulation PRIVATE LINKER:--exclude-libs,ALL
-  LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/emulate/exports.map)
+  LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/execute/emulate/exports.map)
 add_dependencies(ptxopt_emulation ptxopt_tools ptxopt)
 ptxopt_warnings(ptxopt_emulation)
 ptxopt_precompile(ptxopt_emulation emulate/state.h)

@@ -1,7 +1,7 @@
-# The page of `ptxopt report`: src/report/page/page.html with the style and the scripts that it names as @FILE@, each on
+# The page of `ptxopt report`: src/commands/report/page/page.html with the style and the scripts that it names as @FILE@, each on
 # a line of its own, and with a place for the data, @data@. page.html is the only list of these files.
 #
-# Run as a script, -D PAGE=... -D CODE=... -P, it writes the C++ file that has the page as text (src/report/page.h).
+# Run as a script, -D PAGE=... -D CODE=... -P, it writes the C++ file that has the page as text (src/commands/report/page.h).
 if(CMAKE_SCRIPT_MODE_FILE)
   get_filename_component(folder ${PAGE} DIRECTORY)
   file(READ ${PAGE} page)
@@ -20,8 +20,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 set(report_page ${PTXOPT_GENERATED}/report_page.cpp)
-file(GLOB report_page_files CONFIGURE_DEPENDS src/report/page/*)
+file(GLOB report_page_files CONFIGURE_DEPENDS src/commands/report/page/*)
 add_custom_command(OUTPUT ${report_page}
-  COMMAND ${CMAKE_COMMAND} -D PAGE=${PROJECT_SOURCE_DIR}/src/report/page/page.html -D CODE=${report_page}
+  COMMAND ${CMAKE_COMMAND} -D PAGE=${PROJECT_SOURCE_DIR}/src/commands/report/page/page.html -D CODE=${report_page}
           -P ${CMAKE_CURRENT_LIST_FILE}
   DEPENDS ${report_page_files} ${CMAKE_CURRENT_LIST_FILE} VERBATIM)

@@ -1,7 +1,7 @@
 # The git revision for --version, in generated/git_revision.h: of a build's checkout, not of its configuring.
 #
 # As in LLVM the log of HEAD, which every commit, checkout, reset and rebase writes to, is what the header depends on;
-# so a build without a new commit does nothing, and one with it compiles src/tool/revision.cpp and links. There is no mark
+# so a build without a new commit does nothing, and one with it compiles src/commands/tool/revision.cpp and links. There is no mark
 # for changes that are not committed: it would be wrong as soon as a file is saved after building, and right only at
 # the price of looking at every file in every build. An archive made by `git archive` brings its revision along in
 # cmake/revision.txt; any other has none, and --version says only the version.

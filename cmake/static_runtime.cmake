@@ -6,8 +6,8 @@ option(PTXOPT_STATIC_RUNTIME "Link the C++ runtime into ptxopt and ptxopt-ptxas"
 function(ptxopt_static_runtime target)
   if(PTXOPT_STATIC_RUNTIME AND fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10
      AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    target_sources(${target} PRIVATE src/tool/fmt_definitions.cpp)
-    set_source_files_properties(src/tool/fmt_definitions.cpp PROPERTIES COMPILE_OPTIONS -w)
+    target_sources(${target} PRIVATE src/commands/tool/fmt_definitions.cpp)
+    set_source_files_properties(src/commands/tool/fmt_definitions.cpp PROPERTIES COMPILE_OPTIONS -w)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
   endif()
 endfunction()

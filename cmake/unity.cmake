@@ -23,7 +23,7 @@ function(ptxopt_unity_commands)
   set(optimizer commands/as commands/baseline commands/nvcc commands/reduce manual/describe options/command_line
     options/parse_arguments)
   foreach(group drop_in files optimizer)
-    list(TRANSFORM ${group} REPLACE "(.+)" "src/tool/\\1.cpp")
+    list(TRANSFORM ${group} REPLACE "(.+)" "src/commands/tool/\\1.cpp")
     set_source_files_properties(${${group}} PROPERTIES UNITY_GROUP ${group})
   endforeach()
   set_target_properties(ptxopt_commands PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

@@ -2,7 +2,7 @@
 # that only what version 2.28 has.
 #
 # Debian's libelf, minizip and zlib are linked from their archives. What of the C library is newer than 2.28 is given by
-# src/c_api/old_glibc.c in terms of what is older: the same symbols, which the linker takes first.
+# src/commands/c_api/old_glibc.c in terms of what is older: the same symbols, which the linker takes first.
 option(PTXOPT_WHEEL "Build for a Python wheel: without libraries of the system but libc" ${SKBUILD})
 if(PTXOPT_WHEEL)
   foreach(name elf minizip z)

@@ -2,9 +2,9 @@
 //
 // Tokens are coarse on purpose: a whole opcode with its modifiers, a register with its lane selector, and a
 // guard are one token each, so that the parser sees about four tokens an instruction. No opcode has a rule
-// of its own; what an opcode means is declared in src/ir/opcodes.def.
+// of its own; what an opcode means is declared in src/core/ir/opcodes.def.
 //
-// The token loop in src/text/lexer.cpp walks the automaton that ANTLR builds from this file, through a dense
+// The token loop in src/core/text/lexer.cpp walks the automaton that ANTLR builds from this file, through a dense
 // table. It supports what is used here: one mode, longest match, first rule wins, `-> skip`.
 lexer grammar PtxLexer;
 

@@ -1,8 +1,8 @@
 // The syntax of PTX ISA 9.5: one rule for each context, none for an opcode.
 //
 // The grammar is LL(1): the generated parser looks one token ahead and never calls adaptivePredict (a test
-// counts). Actions feed the module builder (src/text/builder.h); no parse tree is built. The driver
-// (src/text/parse.cpp) calls `item` outside function bodies, `sectionItem` inside a `.section`, each for one
+// counts). Actions feed the module builder (src/core/text/builder.h); no parse tree is built. The driver
+// (src/core/text/parse.cpp) calls `item` outside function bodies, `sectionItem` inside a `.section`, each for one
 // item, and `statements` for a body; the builder matches the braces and ends it. So braces deepen nothing, and
 // with contexts that end with their rules, memory held by the parser does not grow with the input.
 // What occurs once a token (statements, operands, array elements) stands inline, and operands twice, as the first

@@ -57,7 +57,7 @@ class Facts:
         for command in self.commands:
             # The help of these two is that of another program; their own options are those of $PTXOPT_OPTIONS.
             self.options[command] = None if command in ("as", "nvcc") else self.options_in(self.output(command, "--help"))
-        wrapper = "".join((ROOT / "src/tool" / name).read_text(encoding="utf-8")
+        wrapper = "".join((ROOT / "src/commands/tool" / name).read_text(encoding="utf-8")
                        for name in ("options/wrapper_options.cpp", "commands/as_ptxas.cpp", "commands/nvcc.cpp"))
         self.wrapper_options = set(re.findall(r"--[a-z][\w-]*", wrapper))
         self.dumps = re.search(r"or --passes choose: ([\w,\s]+?)\n +--dump-file", help_text)[1].replace("\n", " ").split(",")
@@ -126,11 +126,11 @@ def opcodes_table(facts):
 
 
 def environment_table(_):
-    return table(("variable", "meaning"), [(f"`{n}`", what) for n, _, what in declared("src/tool/options/environment.def", "PTXOPT_VARIABLE")])
+    return table(("variable", "meaning"), [(f"`{n}`", what) for n, _, what in declared("src/commands/tool/options/environment.def", "PTXOPT_VARIABLE")])
 
 
 def capture_table(_):
-    rows = re.findall(r'^CAPTURE_VARIABLE\((\w+), \w+, "(.*?)", "(.*)"\)$', (ROOT / "src/capture/variables.def").read_text(encoding="utf-8"), re.M)
+    rows = re.findall(r'^CAPTURE_VARIABLE\((\w+), \w+, "(.*?)", "(.*)"\)$', (ROOT / "src/execute/capture/variables.def").read_text(encoding="utf-8"), re.M)
     return table(("variable", "default", "meaning"), [(f"`{name}`", f"`{usual}`", what) for name, usual, what in rows])
 
 
@@ -139,23 +139,64 @@ def variants_table(_):
     for name, level, skip, also, knobs, what in declared_variants():
         options = [f"-O{level}"] + [f"--skip-pass={skip}"] * bool(skip) + [f"--{k}" for k in knobs.split(",") if k]
         rows.append((f"`{name}`", f"`{' '.join(options)}`" + (f", then `{also}`" if also else ""), what))
-    limits = [(f"`{name}`", "the best so far", what) for name, _, what in declared("src/tune/variants.def", "PTXOPT_LIMIT")]
+    limits = [(f"`{name}`", "the best so far", what) for name, _, what in declared("src/measure/tune/variants.def", "PTXOPT_LIMIT")]
     return table(("variant", "options", "what it is"), rows + limits)
 
 
 def declared_variants():
-    text = (ROOT / "src/tune/variants.def").read_text(encoding="utf-8")
+    text = (ROOT / "src/measure/tune/variants.def").read_text(encoding="utf-8")
     string = r'"([^"]*)"'
     return re.findall(rf"^PTXOPT_VARIANT\({string}, (\d), {string}, {string}, {string}, {string}\)", text, re.M)
 
 
 def settings_table(_):
-    rows = re.findall(r'^PTXOPT_SETTING\("(\w+)", "(\w+)", (\w+), "(.*)"\)$', (ROOT / "src/tool/options/config.def").read_text(encoding="utf-8"), re.M)
+    rows = re.findall(r'^PTXOPT_SETTING\("(\w+)", "(\w+)", (\w+), "(.*)"\)$', (ROOT / "src/commands/tool/options/config.def").read_text(encoding="utf-8"), re.M)
     return table(("setting", "in the place of", "value", "meaning"),
                  [(f"`{key}`", f"`${variable}`", {"String": "string", "Number": "number"}[kind], what) for key, variable, kind, what in rows])
 
 
+GROUPS = ["core", "optimize", "execute", "measure", "commands"]  # none uses a later one
+
+
+def room_uses():
+    """room -> the other rooms that its files include, each as GROUP/ROOM"""
+    rooms = {folder.name: folder for folder in (ROOT / "src").glob("*/*") if folder.is_dir()}
+    uses = {}
+    for name, folder in rooms.items():
+        texts = (p.read_text(encoding="utf-8") for p in folder.rglob("*") if p.suffix in (".h", ".cpp"))
+        found = {m for text in texts for m in re.findall(r'^#include "(\w+)/', text, re.M)}
+        uses[f"{folder.parent.name}/{name}"] = {f"{rooms[m].parent.name}/{m}" for m in found & rooms.keys() - {name}}
+    return uses
+
+
+def in_order(uses):
+    """The rooms, each after those that it uses. A circle is an error."""
+    order = []
+    while left := {room: of - set(order) for room, of in uses.items() if room not in order}:
+        ready = sorted(room for room, of in left.items() if not of)
+        if not ready:
+            raise SystemExit("docs.py: these rooms use each other in a circle: " + ", ".join(sorted(left)))
+        order += ready
+    return order
+
+
+def rooms_table(_):
+    """What each room has is written in the page; the order and what it uses are those of the includes."""
+    uses = room_uses()
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    what = dict(re.findall(r"^\| `src/(\w+/\w+)/` \| (.*?) \| [^|]*\|$", page, re.M))
+    if missing := sorted(uses.keys() - what.keys()):
+        raise SystemExit("docs.py: docs/architecture.md has no line of " + ", ".join(missing))
+    group_of = {room: GROUPS.index(room.partition("/")[0]) for room in uses}
+    if upward := [f"{room} uses {used}" for room, of in uses.items() for used in sorted(of) if group_of[used] > group_of[room]]:
+        raise SystemExit("docs.py: a group uses a later one: " + ", ".join(upward))
+    return table(("folder", "what it has", "uses"),
+                 [(f"`src/{room}/`", what[room].replace(r"\|", "|"), ", ".join(sorted(of.partition("/")[2] for of in uses[room])))
+                  for room in sorted(in_order(uses), key=group_of.get)])
+
+
 TABLES = {
+    "docs/architecture.md": {"rooms": rooms_table},
     "docs/drop-in.md": {"settings": settings_table},
     "docs/passes.md": {"passes": passes_table, "pipeline": pipeline_table},
     "docs/knobs.md": {"knobs": knobs_table},
@@ -378,7 +419,7 @@ PLANTS = [
     ("options", "docs/verify.md", "--trials N", "--trails N"),
     ("options", "docs/command-line.md", "`--stats`", "`--statistics`"),
     ("options", "CONTRIBUTING.md", "tests/run.sh --quick", "tests/run.sh --quickly"),
-    ("paths", "docs/adding.md", "src/ir/opcodes.def", "src/ir/opcode.def"),
+    ("paths", "docs/adding.md", "src/core/ir/opcodes.def", "src/core/ir/opcode.def"),
     ("paths", "docs/architecture.md", "`cfg.h`", "`cfgs.h`"),
     ("paths", "docs/guard.md", "`tests/cli/guard/run.py`", "`tests/cli/diff/support.py --all`"),
     ("links", "docs/README.md", "(guard.md)", "(guards.md)"),
@@ -388,9 +429,9 @@ PLANTS = [
     ("subjects", "docs/passes.md", "### divide", "### divides"),
     ("subjects", "docs/dumps.md", "| `scev` |", "| `scv` |"),
     ("subjects", "tests/README.md", "tests/codegen/spaces", "tests/"),
-    ("subjects", "docs/seeds.md", "| `src/passes/dce/local_dce.cpp` |", "| |"),
-    ("paths", "docs/seeds.md", "`src/passes/dce/local_dce.cpp`", "`src/passes/dce/locals_dce.cpp`"),
-    ("paths", "docs/seeds.md", "`tests/unit/local_dce_test.cpp`", "`tests/unit/locals_dce_test.cpp`"),
+    ("subjects", "docs/seeds.md", "| `src/optimize/passes/dce/local_dce.cpp` |", "| |"),
+    ("paths", "docs/seeds.md", "`src/optimize/passes/dce/local_dce.cpp`", "`src/optimize/passes/dce/locals_dce.cpp`"),
+    ("paths", "docs/seeds.md", "`tests/unit/optimize/local_dce_test.cpp`", "`tests/unit/locals_dce_test.cpp`"),
     ("words", "docs/guard.md", "Functions that", "Behind functions that"),
 ]
 

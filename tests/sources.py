@@ -3,13 +3,13 @@
 
   tests/sources.py [--self-test]
 
-An instruction is decoded once: its operation and its fields are in src/ir/opcode_fields.h. Only the code under READERS
+An instruction is decoded once: its operation and its fields are in src/core/ir/opcode_fields.h. Only the code under READERS
 reads the spelling of an opcode (READS); ALLOWED has the other places that do, how often, and what for.
 
-A target is asked what it can do (src/target/target.h): nothing else compares the numbers of architectures (COMPARES), but for
+A target is asked what it can do (src/core/target/target.h): nothing else compares the numbers of architectures (COMPARES), but for
 the ranges of tables.
 
-Messages go through src/support/log.h, which alone writes to standard error (SAYS). SAYERS has the other places that name
+Messages go through src/core/support/log.h, which alone writes to standard error (SAYS). SAYERS has the other places that name
 it, how often, and what for. spdlog is included in one file.
 
 --self-test plants each kind of reading, in memory, and fails if one is not found.
@@ -21,27 +21,27 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 READERS = {
-    "src/text/": "from text to representation and back",
-    "src/ir/": "the tables, and what decodes and makes opcodes",
-    "src/exec/binder": "the binding: an instruction of the interpreter gets its handler by the words of its opcode",
-    "src/exec/instructions": "the binding, by base opcode",
-    "src/exec/matrix/": "the binding: the words of matrix instructions, which the binder passes on",
-    "src/exec/opcode_support": "the binding: which rows have one",
+    "src/core/text/": "from text to representation and back",
+    "src/core/ir/": "the tables, and what decodes and makes opcodes",
+    "src/execute/exec/binder": "the binding: an instruction of the interpreter gets its handler by the words of its opcode",
+    "src/execute/exec/instructions": "the binding, by base opcode",
+    "src/execute/exec/matrix/": "the binding: the words of matrix instructions, which the binder passes on",
+    "src/execute/exec/opcode_support": "the binding: which rows have one",
 }
 ALLOWED = {
-    "src/api/optimize.cpp": (1, "--list-opcodes prints the table"),
-    "src/api/remarks.cpp": (1, "a message"),
-    "src/exec/block.cpp": (1, "a message"),
-    "src/exec/profile.cpp": (1, "the profile has a line for each opcode as it is spelled"),
-    "src/exec/trace.cpp": (1, "the trace shows instructions"),
-    "src/passes/coalescing/check.cpp": (1, "a message"),
-    "src/report/kernel_data.cpp": (1, "the report counts opcodes as they are spelled"),
-    "src/tool/commands/run_list.cpp": (2, "run --list-opcodes prints the table"),
-    "src/verify/results.cpp": (1, "an instruction is found again in the other module by a hash of its text"),
+    "src/optimize/api/optimize.cpp": (1, "--list-opcodes prints the table"),
+    "src/optimize/api/remarks.cpp": (1, "a message"),
+    "src/execute/exec/block.cpp": (1, "a message"),
+    "src/execute/exec/profile.cpp": (1, "the profile has a line for each opcode as it is spelled"),
+    "src/execute/exec/trace.cpp": (1, "the trace shows instructions"),
+    "src/optimize/passes/coalescing/check.cpp": (1, "a message"),
+    "src/commands/report/kernel_data.cpp": (1, "the report counts opcodes as they are spelled"),
+    "src/commands/tool/commands/run_list.cpp": (2, "run --list-opcodes prints the table"),
+    "src/execute/verify/results.cpp": (1, "an instruction is found again in the other module by a hash of its text"),
 }
 
 COMMENT = re.compile(r"//[^\n]*")
-ROWS = (ROOT / "src/ir/opcodes.def").read_text(encoding="utf-8")
+ROWS = (ROOT / "src/core/ir/opcodes.def").read_text(encoding="utf-8")
 BASES = "|".join(sorted(set(re.findall(r'^PTX_OPCODE\w*\(\w+, "(\w+)', ROWS, re.M))))
 READS = [re.compile(pattern) for pattern in (
     r"\brow\s*(?:->|\.)\s*(?:key|base)\b",  # the row's words
@@ -52,7 +52,7 @@ READS = [re.compile(pattern) for pattern in (
     rf'(?<!space\) )(?<!space )[=!]= "(?:{BASES})(?:\.[^"]*)?"',  # a declaration has a space .tex
     rf'\bstarts_with\("(?:{BASES})[."]',
 )]
-NUMBERS = "|".join(re.findall(r"^TARGET\w*\((\d+)", (ROOT / "src/target/targets.def").read_text(encoding="utf-8"), re.M))
+NUMBERS = "|".join(re.findall(r"^TARGET\w*\((\d+)", (ROOT / "src/core/target/targets.def").read_text(encoding="utf-8"), re.M))
 COMPARED = r"(?:[<>]=?|[!=]=)"
 COMPARES = [re.compile(pattern) for pattern in (
     rf"(?i:arch\w*|target\w*|number_?|\bsm)(?:\(\))?\s*{COMPARED}\s*(?:{NUMBERS})\b",
@@ -62,20 +62,20 @@ COMPARES = [re.compile(pattern) for pattern in (
 SAYS = [re.compile(pattern) for pattern in (
     r"\b(?:stderr|STDERR_FILENO)\b", r"\bstd::c(?:err|log)\b", r"\bperror\(", r"#include <spdlog/")]
 SAYERS = {
-    "src/support/log.cpp": (2, "the logger: the descriptor, and spdlog"),
-    "src/support/descriptor.h": (1, "opens what was closed"),
-    "src/support/process.cpp": (1, "a child's stream"),
-    "src/tool/commands/baseline.cpp": (2, "the look of a table"),
-    "src/tool/commands/in_place.cpp": (3, "the look of a table"),
-    "src/tool/commands/reduce.cpp": (1, "whether there is a line of progress"),
-    "src/tool/commands/tune.cpp": (2, "the look of a table"),
-    "src/tool/options/log_options.cpp": (1, "whether the sink has colours"),
-    "src/tool/run_tool.h": (1, "whether the sink has colours"),
-    "src/tool/terminal/progress.cpp": (3, "whether there is a line of progress, and how wide"),
-    "src/tool/terminal/terminal.cpp": (2, "draws the line of progress"),
-    "src/wrapper/child.cpp": (2, "a child's stream"),
-    "src/wrapper/drop_in.cpp": (4, "what ptxas says"),
-    "src/wrapper/safety_net.cpp": (1, "a crash handler"),
+    "src/core/support/log.cpp": (2, "the logger: the descriptor, and spdlog"),
+    "src/core/support/descriptor.h": (1, "opens what was closed"),
+    "src/core/support/process.cpp": (1, "a child's stream"),
+    "src/commands/tool/commands/baseline.cpp": (2, "the look of a table"),
+    "src/commands/tool/commands/in_place.cpp": (3, "the look of a table"),
+    "src/commands/tool/commands/reduce.cpp": (1, "whether there is a line of progress"),
+    "src/commands/tool/commands/tune.cpp": (2, "the look of a table"),
+    "src/commands/tool/options/log_options.cpp": (1, "whether the sink has colours"),
+    "src/commands/tool/run_tool.h": (1, "whether the sink has colours"),
+    "src/commands/tool/terminal/progress.cpp": (3, "whether there is a line of progress, and how wide"),
+    "src/commands/tool/terminal/terminal.cpp": (2, "draws the line of progress"),
+    "src/commands/wrapper/child.cpp": (2, "a child's stream"),
+    "src/commands/wrapper/drop_in.cpp": (4, "what ptxas says"),
+    "src/commands/wrapper/safety_net.cpp": (1, "a crash handler"),
 }
 PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
            'names[opcodes[o].spelling]', 'm.printedOpcode(f[id]).starts_with(wanted)',
@@ -120,7 +120,7 @@ def check():
             continue
         text = path.read_text(encoding="utf-8")
         wrong += compare(name, "names standard error", sayings(text), SAYERS.get(name, (0, ""))[0])
-        if not name.startswith("src/target/"):
+        if not name.startswith("src/core/target/"):
             wrong += compare(name, "compares the number of a target", comparisons(text), 0)
         if reader := [prefix for prefix in READERS if name.startswith(prefix)]:
             unused -= set(reader)

@@ -1,4 +1,4 @@
-"""Where this Python's packages lie: wheels of nvidia-cuda-nvcc and Triton bring a ptxas (src/ptxas/python_ptxas.def)."""
+"""Where this Python's packages lie: wheels of nvidia-cuda-nvcc and Triton bring a ptxas (src/measure/ptxas/python_ptxas.def)."""
 from __future__ import annotations
 
 import os

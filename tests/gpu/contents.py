@@ -1,4 +1,4 @@
-"""What `ptxopt verify` fills memory with, element by element: see src/verify/values.cpp, which this follows.
+"""What `ptxopt verify` fills memory with, element by element: see src/execute/verify/values.cpp, which this follows.
 
   element_value(kind, type, seed, index) -> the bits of one element
   buffer_bytes(type, count, number, seed) -> memory for input `number`: its kind is that of verify's trial

@@ -12,7 +12,7 @@ other probes, that one follows.
 A stream is independent instructions of a block that fills an SM. Its cycles are those that a step takes a part of the SM,
 and next to them are those that the model has: of the unit that has most to do.
 
-`kinds` have the names of src/target/kinds.def; GlobalLoad:L1 and its like are the latencies of memory, Bytes:L2 and its like
+`kinds` have the names of src/core/target/kinds.def; GlobalLoad:L1 and its like are the latencies of memory, Bytes:L2 and its like
 the bytes that an SM reads in a cycle while all read. A process runs probes until one fails, which takes no other with it:
 the rest run in a new process.
 
@@ -135,7 +135,7 @@ def show(value):
 
 
 def table_rows(architecture, known):
-    """To be carried over into src/target/latencies.def and memory.def, by a person who looks at them."""
+    """To be carried over into src/core/target/latencies.def and memory.def, by a person who looks at them."""
     number = int("".join(c for c in architecture if c.isdigit()))
     rows = [f"TARGET_LATENCY({kind}, {number}, {number}, {value:.0f}, Measured)  // {value:.2f}"
             for kind, value in sorted(known.items()) if ":" not in kind]

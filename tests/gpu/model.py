@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 LIMIT = 120
-TABLES = Path(__file__).resolve().parents[2] / "src" / "target"
+TABLES = Path(__file__).resolve().parents[2] / "src" / "core" / "target"
 MACRO = re.compile(r"^#define (\w+)\(([^)]*)\)((?:[^\n]*\\\n)*[^\n]*)", re.M)
 
 

@@ -4,7 +4,7 @@ A probe is two kernels that differ in nothing but the length of the chain in the
 the difference of their steps is the latency; what a loop and reading the clock cost is in both. pack.py checks in the
 machine code that ptxas left every step: the two kernels differ by as many instructions as they have steps more.
 
-`kinds` are those of src/target/kinds.def that a step consists of. A step of two kinds gives the sum of their latencies.
+`kinds` are those of src/core/target/kinds.def that a step consists of. A step of two kinds gives the sum of their latencies.
 GlobalLoad:L1 and its like are the latencies of memory.def; the rows of some kinds say what comes on top of these.
 """
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ ENDS = """	st.global.u32 [%out+8], %x;
 @dataclass(frozen=True)
 class Probe:
     name: str
-    kinds: str  # of src/target/kinds.def, joined by +
+    kinds: str  # of src/core/target/kinds.def, joined by +
     step: str
     before: str = ""
     least: int = 75  # architecture

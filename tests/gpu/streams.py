@@ -65,7 +65,7 @@ def numbered(text, chain, before=0):
 @dataclass(frozen=True)
 class Stream:
     name: str
-    kinds: str  # of src/target/kinds.def, joined by +
+    kinds: str  # of src/core/target/kinds.def, joined by +
     step: str | tuple  # a tuple: that of each chain
     instructions: float = 1  # of a step, in machine code
     before: str = ""

@@ -1,8 +1,8 @@
-"""What an SM of each architecture holds, as src/target/targets.def says."""
+"""What an SM of each architecture holds, as src/core/target/targets.def says."""
 import re
 from pathlib import Path
 
-TABLE = Path(__file__).resolve().parents[2] / "src/target/targets.def"
+TABLE = Path(__file__).resolve().parents[2] / "src/core/target/targets.def"
 
 
 def warps_and_blocks():

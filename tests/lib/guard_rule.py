@@ -1,4 +1,4 @@
-"""The rules by which the guard says that a function got worse, written again from src/ptxas/compare.h.
+"""The rules by which the guard says that a function got worse, written again from src/measure/ptxas/compare.h.
 
 Figures are rows of `ptxopt baseline`.
 """

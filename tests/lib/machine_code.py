@@ -288,7 +288,7 @@ def follows(text):
 
 
 def inner_loops(text):
-    """Machine instructions of each innermost natural loop. src/sass finds the same ones in another way."""
+    """Machine instructions of each innermost natural loop. src/measure/sass finds the same ones in another way."""
     found, _ = natural_loops.loops(follows(text))
     return [len(body) for header, body in found.items() if not any(other in body for other in found if other != header)]
 

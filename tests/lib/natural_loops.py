@@ -1,4 +1,4 @@
-"""The loops of a graph by their definition in books, to compare src/sass/control_flow.cpp with: back edges lead to a block
+"""The loops of a graph by their definition in books, to compare src/measure/sass/control_flow.cpp with: back edges lead to a block
 that dominates their source; the loop of a header is what reaches its back edges without the header.
 
 A graph is a dictionary: node -> the nodes that follow. Nodes are numbers, such as places in code.

@@ -26,9 +26,9 @@ ASKED = re.compile(r"^ptxopt: trace: .*: ([\w-]+)(?:@\d+)?: asked for (.*)$", re
 
 def declared():
     """The analyses by pass."""
-    analyses = (SOURCES / "analysis/manager/analyses.def").read_text(encoding="utf-8")
+    analyses = (SOURCES / "optimize/analysis/manager/analyses.def").read_text(encoding="utf-8")
     words = dict(re.findall(r'^PTXOPT_ANALYSIS\((\w+), .*, "([^"]+)", ', analyses, re.MULTILINE))
-    passes = (SOURCES / "passes/manager/passes.def").read_text(encoding="utf-8")
+    passes = (SOURCES / "optimize/passes/manager/passes.def").read_text(encoding="utf-8")
     rows = re.findall(r'^PTXOPT_PASS\(\w+, "([\w-]+)", \w+, asks\(([^)]*)\)', passes, re.MULTILINE)
     return {name: {words[w.strip()] for w in ids.split(",") if w.strip()} for name, ids in rows}
 

@@ -1,5 +1,5 @@
 // What the tests of conversions compare with: values as long double or MPFR numbers, codes found by search. Shares
-// nothing with src/exec but the names of the formats.
+// nothing with src/execute/exec but the names of the formats.
 #pragma once
 
 #include <mpfr.h>

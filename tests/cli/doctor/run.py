@@ -180,7 +180,7 @@ class Doctor:
 
     def variables(self):
         """Every variable of the table is listed where it is set, and none is wrong that is right."""
-        table = (ROOT / "src/tool/options/environment.def").read_text() + (ROOT / "src/capture/variables.def").read_text()
+        table = (ROOT / "src/commands/tool/options/environment.def").read_text() + (ROOT / "src/execute/capture/variables.def").read_text()
         names = re.findall(r"^(?:PTXOPT|CAPTURE)_VARIABLE\((PTXOPT_\w+),", table, re.M)
         bench = self.folder / "bench"
         bench.mkdir()

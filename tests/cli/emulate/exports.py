@@ -6,7 +6,7 @@ from pathlib import Path
 
 from checking import Counted
 
-MISSING = Path(__file__).resolve().parents[3] / "src/emulate/runtime/missing.def"
+MISSING = Path(__file__).resolve().parents[3] / "src/execute/emulate/runtime/missing.def"
 
 
 def functions(library):

@@ -4,7 +4,7 @@
     tests/cli/guard/same_code.py --tool build/release/ptxopt [--archs sm_80,sm_90] [--ptxas PROGRAM] [FILE.ptx ...]
 
 The guard does not ask about such kernels where nobody reads the text (the knob `tidy` is 0): they keep their text
-(src/passes/util/same_code.h). Each file is optimized with `tidy`, and the guard assembles it before and after. Of each
+(src/optimize/passes/util/same_code.h). Each file is optimized with `tidy`, and the guard assembles it before and after. Of each
 kernel that no other step changed, the digest of the machine code must stay the same. --archs: for these, and each file for
 those from its own on; else each for its own. Default files: samples, hazards,
 and the text tests of slsr. Skipped (77) without ptxas.

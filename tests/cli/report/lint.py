@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The files that the report's page is made of (src/report/page/) are well-formed.
+"""The files that the report's page is made of (src/commands/report/page/) are well-formed.
 
   tests/cli/report/lint.py [--tool PATH]
 
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "src/report/page"
+PAGE = Path(__file__).resolve().parents[3] / "src/commands/report/page"
 FRAME = "page.html"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from checks import Checks, run_test
 
 ROOT = Path(__file__).resolve().parents[3]
-TABLE = ROOT / "src" / "tool" / "options" / "environment.def"
+TABLE = ROOT / "src" / "commands" / "tool" / "options" / "environment.def"
 
 
 # Set by the program for itself, not by people.

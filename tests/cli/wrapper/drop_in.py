@@ -343,7 +343,7 @@ def large_pages(checks, drop_in, ptxas, folder):
 def table_of_options(checks, ptxas):
     """Every option of `ptxas --help` is in the table, and takes a value there if it takes one."""
     rows = re.findall(r'^PTXAS_OPTION\("([^"]+)", "([^"]+)", (\w+), (\w+)\)',
-                      (common.ROOT / "src" / "wrapper" / "ptxas_options.def").read_text(), re.M)
+                      (common.ROOT / "src" / "commands" / "wrapper" / "ptxas_options.def").read_text(), re.M)
     table = {("--" + long, "-" + short): follows for long, short, follows, _ in rows}
     listed = re.findall(r"^(--[\w-]+).*?\((-[\w-]+)\)", run([ptxas, "--help"]).stdout.decode(), re.M)
     checks.check(len(listed) > 50, "options in ptxas --help")

@@ -49,7 +49,7 @@ def entry_damages(rng):
             file.truncate(100 << 30)
 
     def valued(value):
-        """Keeps the first line, which is then wrong. Entries with a right one: tests/unit/ptxas_measures_test.cpp."""
+        """Keeps the first line, which is then wrong. Entries with a right one: tests/unit/measure/ptxas_measures_test.cpp."""
         return lambda path: path.write_bytes(path.read_bytes().split(b"\n", 1)[0] + b"\n" + value)
 
     return [sparse, valued(b"[" * 3_000_000), valued(b""), valued(GARBAGE), lambda p: p.write_bytes(b""),

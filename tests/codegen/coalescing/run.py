@@ -99,7 +99,7 @@ MOST_LEFT = 0.03
 SLACK_COPIES, SLACK_INSTRUCTIONS, SLACK_BYTES = 2, 3, 300  # of one input
 # Inputs in which copies have to stay: bounds on copies, instructions and bytes are not asked of each of these alone.
 KEEPS_COPIES = {
-    "hazards/n1_stored_numbers": "narrow stores of the bits of numbers: without the copy ptxas may convert (src/ir/stored_numbers.h)",
+    "hazards/n1_stored_numbers": "narrow stores of the bits of numbers: without the copy ptxas may convert (src/core/ir/stored_numbers.h)",
 }
 # Left out: a narrow store of what may be a number keeps every pass away.
 UNTOUCHED = {"n2_converted_numbers", "e5_early_numbers"}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures src/target/costs.def: what 64-bit integer arithmetic costs in machine instructions, by architecture.
+"""Measures src/core/target/costs.def: what 64-bit integer arithmetic costs in machine instructions, by architecture.
 
   tests/codegen/costs/run.py --tool PTXOPT [--ptxas PTXAS] [--archs sm_80,sm_120] [--list] [--markdown] [--update]
 
@@ -28,7 +28,7 @@ from forms import families  # noqa: E402
 from tables import table  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 
-TABLE = ROOT / "src/target/costs.def"
+TABLE = ROOT / "src/core/target/costs.def"
 HEAD = ".version 8.5\n.target sm_75\n.address_size 64\n"
 LIMIT = 300  # seconds
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares src/sass with NVIDIA's disassembler on what ptxas makes of PTX files.
+"""Compares src/measure/sass with NVIDIA's disassembler on what ptxas makes of PTX files.
 
   compare.py --dump build/release/tests/codegen/sass/dump_sass [--arch sm_XX,...] [--own | --all] [--corpus WORK]
              [--packages] [--sample N] [-j N] [FILE.ptx...]

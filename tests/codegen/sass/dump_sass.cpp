@@ -1,4 +1,4 @@
-// Prints what src/sass decodes, for compare.py and table.py.
+// Prints what src/measure/sass decodes, for compare.py and table.py.
 //
 //   dump_sass FILE.cubin...    of each function `function NAME`, a line for each instruction and one for each loop
 //   dump_sass --raw NUMBER     the words of standard input, two hexadecimal numbers a line, as code of sm_NUMBER

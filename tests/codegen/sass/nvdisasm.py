@@ -39,7 +39,7 @@ class Line:
     target: int
     is_absolute: bool = False  # the target, which then is not from the beginning of the code
     operation: str = None  # what it asks of a machine (operations.py); None for what is not compared
-    stall: int = None  # of what src/sass decoded
+    stall: int = None  # of what src/measure/sass decoded
     write: int = None  # the scoreboard that it sets until its results are written, likewise
 
 

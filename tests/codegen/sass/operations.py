@@ -1,4 +1,4 @@
-"""What an instruction asks of a machine, read from what NVIDIA's disassembler prints of it: src/timing/operation.h decodes the
+"""What an instruction asks of a machine, read from what NVIDIA's disassembler prints of it: src/measure/timing/operation.h decodes the
 same from its bits. compare.py and record.py use it.
 """
 import re

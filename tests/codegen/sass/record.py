@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what tests/unit/sass_recorded_test.cpp reads: machine code that ptxas made of our own PTX, and what NVIDIA's
+"""Writes what tests/unit/measure/sass_recorded_test.cpp reads: machine code that ptxas made of our own PTX, and what NVIDIA's
 disassembler prints of it.
 
   record.py [--packages] [--words] [--functions] [-j N]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/sass/encodings.def from what NVIDIA's disassembler accepts, or compares it.
+"""Writes src/measure/sass/encodings.def from what NVIDIA's disassembler accepts, or compares it.
 
   table.py --nvdisasm PROGRAM --words FOLDER probe SM75...   asks for each encoding and adds to FOLDER/sm_NUMBER.txt
   table.py --nvdisasm PROGRAM --words FOLDER code FILE.cubin...  adds what stands in real code
@@ -25,7 +25,7 @@ from collections import defaultdict
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SASS = HERE.parents[2] / "src" / "sass"
+SASS = HERE.parents[2] / "src" / "measure" / "sass"
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 import machine_code  # noqa: E402
 import nvdisasm  # noqa: E402

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the figures of the model of time with published ones: published.tsv, which no table of src/timing is made from.
+"""Compares the figures of the model of time with published ones: published.tsv, which no table of src/measure/timing is made from.
 
   published.py --tables .../dump_timing [--update]
 
@@ -24,7 +24,7 @@ WORK = {"Fp32": 32, "Fp64": 32, "MatrixHalf16816": 16 * 8 * 16, "MatrixByte16832
 CARDS = {75: (40, 1.59), 80: (108, 1.41), 89: (142, 2.49), 90: (114, 1.755), 100: (148, 1.965), 103: (148, 1.965),
          120: (170, 2.407)}  # SMs and GHz, as memory.def names the cards
 RESULTS = collections.defaultdict(lambda: 1, Half=2)
-# Sources of src/target/sources.def, by the beginning of the names here.
+# Sources of src/core/target/sources.def, by the beginning of the names here.
 SAME = {"CUDA guide": "Guide", "Accel-Sim": "AccelSim", "Luo": "Luo", "Arafa": "Arafa", "Jarmusch": "Jarmusch",
         "sass-king": "SassKing", "sjfeng1999": "ArchBench", "gpu-benches": "GpuBenches", "data sheet": "Whitepaper",
         "Abdelkhalik": "Abdelkhalik", "cicuvc": "Disassembler", "Mesa": "Nak", "Jia": "Jia"}

@@ -4,11 +4,11 @@
   stalls.py --dump .../dump_sass --tables .../dump_timing [--packages] [--own] [--sample N] [-j N] [--pairs] [FILE.ptx...]
 
 In each stretch of code without branches, of each instruction of fixed latency whose registers registers.py knows, and its
-first reader: the stalls that src/sass decodes between the two must add up to the latency in src/target/latencies.def at least.
+first reader: the stalls that src/measure/sass decodes between the two must add up to the latency in src/core/target/latencies.def at least.
 A violation means that a stall is decoded wrongly, or that the table is too high.
 
 Of two neighbours of one kind, the second of which needs nothing of the first, the least distance says how long ptxas takes an
-instruction to have its unit: src/target/uses.def may have more (cards with fewer units than the chip), but not less.
+instruction to have its unit: src/core/target/uses.def may have more (cards with fewer units than the chip), but not less.
 
 Without files: tests/inputs/opcodes. The table has the distance to a reader on the same unit; distance_of() has what ptxas adds
 and takes off, as the scheduling information that NVIDIA gave Mesa does (nak/sm75_instr_latencies.rs, sm80_instr_latencies.rs).

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Are the warps and blocks of src/target/targets.def those that ptxas knows?
+"""Are the warps and blocks of src/core/target/targets.def those that ptxas knows?
 
   tests/codegen/toolchains/limits.py [--toolchains FOLDER]
 

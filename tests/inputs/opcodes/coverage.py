@@ -32,7 +32,7 @@ from toolkit import find_ptxas, needed_ptx, newest_ptx  # noqa: E402
 
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
-DEF = HERE.parents[2] / "src" / "ir" / "opcodes.def"
+DEF = HERE.parents[2] / "src" / "core" / "ir" / "opcodes.def"
 FLAGS = set("Pure Read Write Side Convergent Async Volatile CarryIn Branch IndirectBranch Return Exit NoReturn Call Ordering".split())
 ROW = re.compile(r'^PTX_OPCODE(?:_VARIANT)?\(\w+, "([^"]*)",\s*"([^"]*)",\s*([A-Za-z|]+),\s*"([^"]*)"\)', re.M)
 LABEL = re.compile(r"^[A-Za-z_$%][\w$]*\s*:(?!:)\s*")

@@ -153,7 +153,7 @@ def operands(random, count):
 
 def stores(random, count):
     """Bits, also those of a number: the last mov is of bits, after which every ptxas takes the low ones. What becomes of a number
-    depends on the ptxas (src/ir/stored_numbers.h)."""
+    depends on the ptxas (src/core/ir/stored_numbers.h)."""
     made = []
     for _ in range(600 * count):
         bits = random.choice((32, 32, 64))

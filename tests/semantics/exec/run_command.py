@@ -380,7 +380,7 @@ def trace(t):
 def list_opcodes(t):
     rows = t.run("--list-opcodes")[0].splitlines()
     keys = [row.split()[0] for row in rows]
-    table = re.findall(r'^PTX_OPCODE(?:_VARIANT)?\(\w+, "([^"]*)", "[^"]*", \S+ "(.*)"\)', (ROOT / "src/ir/opcodes.def").read_text(), re.M)
+    table = re.findall(r'^PTX_OPCODE(?:_VARIANT)?\(\w+, "([^"]*)", "[^"]*", \S+ "(.*)"\)', (ROOT / "src/core/ir/opcodes.def").read_text(), re.M)
     equal(keys, [key for key, summary in table if not summary.startswith("fallback:")])
     state = {row.split()[0]: row.split()[1] for row in rows}
     equal((state["xor"], state["bra"], state["cp.async.bulk.tensor"]), ("yes", "yes", "no"))

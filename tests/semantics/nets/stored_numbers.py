@@ -3,7 +3,7 @@
 
   stored_numbers.py --tool PTXOPT --dump DUMP_SASS [--seeds A..B] [--ptxas PTXAS ...] [--toolchains FOLDER] [--keep FOLDER]
 
-ptxas decides by what stands around the store (src/ir/stored_numbers.h), another version otherwise. Each seed makes kernels of
+ptxas decides by what stands around the store (src/core/ir/stored_numbers.h), another version otherwise. Each seed makes kernels of
 one such store each: a value made as a number or as bits, in a register of one class or another; then what ends a block of
 ptxas, and what passes remove or put there; then the store. Each pipeline's result is assembled, and a second time with every
 narrow store of a register behind a mov of its bits, which stores the low bits for every ptxas. The conversions that this

@@ -92,7 +92,7 @@ Access storeAs(Body& body, int width) {
 }
 
 // What a store of so many bytes stores of `value`. No pass touches a function in which floating point may write a register that
-// is stored narrowly (src/ir/stored_numbers.h), and names are taken again: so it is mostly a register of its own.
+// is stored narrowly (src/core/ir/stored_numbers.h), and names are taken again: so it is mostly a register of its own.
 Reg stored(Body& body, Reg value, int width) {
   const Class c = body.regs.classOf(value);
   if (bits(c) <= 8 * width || ++body.narrowStores % 16 == 0) return value;

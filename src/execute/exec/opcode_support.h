@@ -1,7 +1,7 @@
 // Which rows of opcodes.def the interpreter executes: what `ptxopt run --list-opcodes` and docs/opcodes.md say.
 //
 // A row is there when its base opcode has a binder (or is control flow) and refused.def says nothing else about it.
-// tests/unit/exec_opcodes_test.cpp compares that with what the decoder does to every form in tests/inputs/opcodes.
+// tests/unit/execute/exec_opcodes_test.cpp compares that with what the decoder does to every form in tests/inputs/opcodes.
 #pragma once
 
 #include <string_view>

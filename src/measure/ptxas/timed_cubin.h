@@ -1,4 +1,4 @@
-// The model of time (src/timing) for each function of a cubin, with the lines of PTX that its machine code was made of.
+// The model of time (src/measure/timing) for each function of a cubin, with the lines of PTX that its machine code was made of.
 //
 // Errors: what is no cubin, an architecture before sm_70, a name that no function has. Thread-safe: no state.
 #pragma once

@@ -1,4 +1,4 @@
-// What src/sass decodes against what NVIDIA's disassembler printed of machine code by ptxas: tests/inputs/sass, which
+// What src/measure/sass decodes against what NVIDIA's disassembler printed of machine code by ptxas: tests/inputs/sass, which
 // tests/codegen/sass/record.py writes.
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Memory that belongs to somebody else, attached to that of a machine: src/emulate launches kernels over it.
+// Memory that belongs to somebody else, attached to that of a machine: src/execute/emulate launches kernels over it.
 #include <doctest/doctest.h>
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// What src/timing decodes against what NVIDIA's disassembler printed of machine code by ptxas: tests/inputs/sass/operations.txt,
+// What src/measure/timing decodes against what NVIDIA's disassembler printed of machine code by ptxas: tests/inputs/sass/operations.txt,
 // which tests/codegen/sass/record.py writes.
 #include <doctest/doctest.h>
 #include <fmt/format.h>

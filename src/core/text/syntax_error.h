@@ -1,4 +1,4 @@
-// How the lexer, the parser and the builder say that the text is not PTX. Thrown inside src/text only; parse()
+// How the lexer, the parser and the builder say that the text is not PTX. Thrown inside src/core/text only; parse()
 // catches it.
 #pragma once
 

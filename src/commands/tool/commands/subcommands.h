@@ -1,7 +1,7 @@
 // `ptxopt NAME ...`: the first argument decides. Anything else is the flat form `ptxopt INPUT -o OUTPUT`; a file
 // that is called like a subcommand is given as ./NAME.
 //
-// To add one: write src/tool/NAME.cpp with its `int NAMECommand(int argc, char** argv)`, declare that below, and
+// To add one: write src/commands/tool/NAME.cpp with its `int NAMECommand(int argc, char** argv)`, declare that below, and
 // add a row to the table in subcommands.cpp. --help, the manual and completion come from its CLI::App; for these it
 // is run as `NAME --help` and has to come to parseArguments with that (describe.h). A command that hands its
 // arguments on to another program gives its app to DescribeInstead::takes and does nothing if that is true.

@@ -1,6 +1,6 @@
-// Counting machine instructions and loops in what ptxas made (sm_70 and newer), by the decoder in src/sass.
+// Counting machine instructions and loops in what ptxas made (sm_70 and newer), by the decoder in src/measure/sass.
 //
-// The branch to itself and the NOPs that pad a function's end do not count. src/sass/control_flow.h says what a loop is.
+// The branch to itself and the NOPs that pad a function's end do not count. src/measure/sass/control_flow.h says what a loop is.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct MachineCodeCounts {
   uint32_t innerLoops = 0;
 };
 
-// By src/timing, while an SM holds so many warps; rounded to hundredths of a cycle.
+// By src/measure/timing, while an SM holds so many warps; rounded to hundredths of a cycle.
 ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
                              std::span<const sass::IndirectBranch> branches, uint32_t warps,
                              const target::Machine& machine);

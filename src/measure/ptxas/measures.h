@@ -12,7 +12,7 @@
 
 namespace ptxopt {
 
-// What the model of time makes of a function (src/timing), in cycles of a warp, where data lies in L1, L2 and DRAM.
+// What the model of time makes of a function (src/measure/timing), in cycles of a warp, where data lies in L1, L2 and DRAM.
 struct ModelledTime {
   using Cycles = std::array<double, 3>;
   struct Loop {
