@@ -10,12 +10,6 @@ install(PROGRAMS $<TARGET_FILE_DIR:ptxopt_drop_in>/ptxopt-ptxas-blackwell
   DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 install(DIRECTORY include/ptxopt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY schemas DESTINATION ${CMAKE_INSTALL_DATADIR}/ptxopt COMPONENT tool)
-# What `ptxopt tune --measure gpu` runs; beside the tool of a build lies a link to it.
-set(PTXOPT_GPU_BENCH arguments.py bench.py compare.py contents.py device_memory.py driver.py job.py)
-list(TRANSFORM PTXOPT_GPU_BENCH PREPEND ${PROJECT_SOURCE_DIR}/tests/gpu/)
-install(FILES ${PTXOPT_GPU_BENCH} DESTINATION ${CMAKE_INSTALL_DATADIR}/ptxopt/gpu COMPONENT tool)
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/ptxopt)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/tests/gpu ${PROJECT_BINARY_DIR}/share/ptxopt/gpu SYMBOLIC)
 # The documentation, with the links between its pages as they are in the sources.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool FILES_MATCHING PATTERN "*.md")

@@ -29,6 +29,7 @@ FixedMemory::FixedMemory(const Driver& driver, const std::vector<Place>& given) 
   size_t piece = 0;
   driver.check("cuMemGetAllocationGranularity", calls.granularity(&piece, &kind, 0));
   const std::vector<Mapping> mappings = mappingsOf(places, piece);
+  needFree(mappings);
   for (std::size_t i = 0; i < mappings.size();) {
     const std::size_t first = i;
     uint64_t end = 0;
@@ -47,7 +48,6 @@ FixedMemory::FixedMemory(const Driver& driver, const std::vector<Place>& given) 
     driver.check("cuMemMap", calls.map(begin, size, 0, handle, 0));
     const MemoryAccess access{kind.location};
     driver.check("cuMemSetAccess", calls.setAccess(begin, size, &access, 1));
-    bytes_ += size;
   }
   for (const Range& gap : gaps_) driver.check("cuMemsetD8", calls.fill(gap.begin, kPattern, gap.end - gap.begin));
 }
@@ -71,6 +71,15 @@ std::vector<FixedMemory::Mapping> FixedMemory::mappingsOf(const std::vector<Plac
     result.push_back({{begin, end}, places[first]});
   }
   return result;
+}
+
+void FixedMemory::needFree(const std::vector<Mapping>& mappings) const {
+  uint64_t needed = 0;
+  for (const Mapping& m : mappings) needed += m.range.end - m.range.begin;
+  size_t available = 0, total = 0;
+  driver_.check("cuMemGetInfo", driver_.calls().memoryInfo(&available, &total));
+  if (needed > available)
+    throw DriverError(fmt::format("{} MiB of memory are needed, {} are free", needed >> 20, available >> 20));
 }
 
 bool FixedMemory::reserve(Range range) const {

@@ -32,7 +32,6 @@ class FixedMemory {
   FixedMemory(const Driver& driver, const std::vector<Place>& places);
   // Where somebody wrote outside all places: the address of the first byte; 0: nowhere.
   uint64_t writtenOutside() const;
-  uint64_t bytes() const { return bytes_; }
 
  private:
   struct Range {
@@ -43,11 +42,11 @@ class FixedMemory {
     Place first;  // in it
   };
   std::vector<Mapping> mappingsOf(const std::vector<Place>& places, uint64_t piece);
+  void needFree(const std::vector<Mapping>& mappings) const;
   bool reserve(Range range) const;
 
   const Driver& driver_;
   std::vector<Range> gaps_;
-  uint64_t bytes_ = 0;
 };
 
 }  // namespace ptxopt::gpu

@@ -37,6 +37,16 @@ void forEachWord(const std::string& bytes, F&& f) {
 
 }  // namespace
 
+// With an archive of its own: two processes would share the place in one file.
+GpuLaunch gpuLaunchOf(const record::Archive& archive, const RecordedLaunch& launch) {
+  const auto open = [path = archive.path(), most = archive.mostBytes(), &launch]() -> BytesOf {
+    const auto own = std::make_shared<const record::Archive>(path, most);
+    own->needAffordable(launch);
+    return [own](const std::string& digest) { return own->content(digest); };
+  };
+  return {&launch, open, {}};
+}
+
 std::vector<LaunchMemory::Part> LaunchMemory::classify() const {
   const bool looksUp = std::any_of(module_.opcodes.begin(), module_.opcodes.end(), [](const OpcodeForm& f) {
     return f.op == Op::Tex || f.op == Op::Tld4 || f.op == Op::Txq || f.op == Op::Suld || f.op == Op::Sust ||
@@ -56,26 +66,33 @@ std::vector<LaunchMemory::Part> LaunchMemory::classify() const {
   return parts;
 }
 
-LaunchMemory::LaunchMemory(const Driver& driver, const record::Archive& archive, const RecordedLaunch& launch,
-                           const Module& module)
+LaunchMemory::LaunchMemory(const Driver& driver, const GpuLaunch& launch, const Module& module)
     : driver_(driver),
-      launch_(launch),
+      given_(launch),
+      launch_(*launch.launch),
       module_(module),
-      workspace_(record::workspaceOf(launch)),
+      workspace_(record::workspaceOf(launch_)),
       parts_(classify()),
-      fixed_(driver, placesOf(launch, [&](std::size_t i) { return parts_[i] == Part::Placed; })) {
-  archive.needAffordable(launch);
+      fixed_(driver, placesOf(launch_, [&](std::size_t i) { return parts_[i] == Part::Placed; })),
+      bytesOf_(launch.open()) {
+  setInput(0);
   const bool hasResult =
-      std::none_of(launch.memory.begin(), launch.memory.end(), [](const auto& m) { return m.after.empty(); });
-  for (std::size_t i = 0; i < launch.memory.size(); ++i) {
-    const RecordedMemory& m = launch.memory[i];
-    const bool isThere = parts_[i] != Part::Absent;
-    before_.push_back(isThere ? archive.content(m.before) : std::string());
-    if (hasResult) after_.push_back(isThere ? archive.content(m.after) : std::string());
-    if (isThere && before_.back().size() != m.size)
+      std::none_of(launch_.memory.begin(), launch_.memory.end(), [](const auto& m) { return m.after.empty(); });
+  for (std::size_t i = 0; hasResult && i < launch_.memory.size(); ++i)
+    after_.push_back(parts_[i] != Part::Absent ? bytesOf_(launch_.memory[i].after) : std::string());
+  refuseAddressesOfVariables();
+}
+
+void LaunchMemory::setInput(std::size_t number) {
+  before_.clear();
+  for (std::size_t i = 0; i < launch_.memory.size(); ++i) {
+    const RecordedMemory& m = launch_.memory[i];
+    const bool isOther = number != 0 && !given_.inputs[number - 1][i].empty();
+    before_.push_back(parts_[i] == Part::Absent ? std::string()
+                                                : bytesOf_(isOther ? given_.inputs[number - 1][i] : m.before));
+    if (parts_[i] != Part::Absent && before_.back().size() != m.size)
       throw record::RecordError(fmt::format("'{}' has another size than its bytes", m.name));
   }
-  refuseAddressesOfVariables();
 }
 
 uint64_t LaunchMemory::variableAround(uint64_t address) const {
@@ -117,7 +134,7 @@ LoadedImage LaunchMemory::load(const std::string& image) const {
       const bool isFound = calls.variable(&address, &size, module, m.name.c_str()) == 0;
       if (!isFound) address = 0;
       // ptxas leaves out variables that nothing uses.
-      if (!isFound && m.before != m.after)
+      if (!isFound && !m.after.empty() && m.before != m.after)
         throw Refusal(fmt::format("the variable '{}', which the launch changed, is not found", m.name));
       if (isFound && size != m.size)
         throw Refusal(fmt::format("the variable '{}' has {} bytes, not {}", m.name, size, m.size));
@@ -196,10 +213,10 @@ std::vector<std::string> LaunchMemory::read(const LoadedImage& image) const {
   return result;
 }
 
-void LaunchMemory::restoreOnly(const std::vector<const std::vector<std::string>*>& results) {
+void LaunchMemory::restoreOnly(const std::vector<std::vector<std::string>>& results) {
   driver_.check("cuMemAlloc", driver_.calls().allocate(&busy_, kBusyBytes));
   for (std::size_t i = 0; i < before_.size(); ++i) {
-    if (std::all_of(results.begin(), results.end(), [&](const auto* r) { return (*r)[i] == before_[i]; })) continue;
+    if (std::all_of(results.begin(), results.end(), [&](const auto& r) { return r[i] == before_[i]; })) continue;
     uint64_t copy = 0;
     driver_.check("cuMemAlloc", driver_.calls().allocate(&copy, before_[i].size()));
     driver_.check("cuMemcpyHtoD", driver_.calls().toDevice(copy, before_[i].data(), before_[i].size()));

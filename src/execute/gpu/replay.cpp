@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "gpu/child.h"
-#include "gpu/launch_memory.h"
 #include "record/replay.h"
 
 namespace ptxopt::gpu {
@@ -52,117 +51,130 @@ Result resultOfJson(const json& j) {
 
 class Run {
  public:
-  Run(const record::Archive& archive, const record::RecordedLaunch& launch, const Module& module,
-      const std::vector<Image>& images, const ReplayOptions& options)
-      : launch_(launch),
+  Run(const GpuLaunch& launch, const Module& module, const std::vector<Image>& images, const ReplayOptions& options)
+      : given_(launch),
         images_(images),
         options_(options),
         driver_(options.library, options.device),
-        memory_(driver_, archive, launch, module) {}
+        memory_(driver_, launch, module) {}
 
   Result run() {
     Result result;
-    const Image* now = &images_.front();
+    result.outcome = Outcome::Equal;
     try {
       for (const Image& image : images_) {
-        now = &image;
+        now_ = &image;
         loaded_.push_back(memory_.load(image.bytes));
       }
-      now = &images_.front();
-      const std::vector<std::string> first = leftBy(loaded_[0]);
-      compare(first, result);
-      std::vector<std::string> other;
-      for (std::size_t i = 1; i < images_.size() && result.outcome != Outcome::Undetermined; ++i) {
-        now = &images_[i];
-        other = leftBy(loaded_[i]);
-        compareWithFirst(*now, first, other, result);
+      const std::vector<Left> left = compareOn(0, result);
+      for (std::size_t i = 1; i <= given_.inputs.size() && result.outcome == Outcome::Equal; ++i) {
+        memory_.setInput(i);
+        compareOn(i, result);
       }
-      result.detail += undetermined_;
-      if (!options_.isTimed || (result.outcome == Outcome::Different && !result.detail.empty())) return result;
-      std::vector<const std::vector<std::string>*> changed{&first};
-      if (!other.empty()) changed.push_back(&other);
-      memory_.restoreOnly(changed);
-      now = &images_.back();
-      time(result);
+      // What is not determined is timed: its time still says something.
+      if (options_.isTimed && (result.outcome != Outcome::Different || result.detail.empty())) time(left, result);
     } catch (const DriverError& e) {
       result.outcome = Outcome::Failed;
-      result.failed = now->name;
-      result.detail = fmt::format("{}: {}", now->name, e.what());
+      result.failed = now_->name;
+      result.detail = fmt::format("{}: {}{}", now_->name, where_, e.what());
     }
     return result;
   }
 
  private:
-  std::vector<std::string> leftBy(const LoadedImage& image) {
-    memory_.restore(image);
-    memory_.launch(image);
-    return memory_.read(image);
+  using Left = std::vector<std::string>;  // by entry of memory
+
+  Left leftBy(std::size_t image) {
+    now_ = &images_[image];
+    memory_.restore(loaded_[image]);
+    memory_.launch(loaded_[image]);
+    return memory_.read(loaded_[image]);
   }
 
-  // The first image with itself, and with the record.
-  void compare(const std::vector<std::string>& first, Result& result) {
-    result.outcome = Outcome::Equal;
-    if (auto difference = record::firstDifference(launch_, first, leftBy(loaded_[0]))) {
-      // Nothing can be compared with it; its time still says something.
-      result.outcome = Outcome::Undetermined;
-      undetermined_ = "two runs differ: " + *difference;
-      return;
+  // What the images left, as far as they ran.
+  std::vector<Left> compareOn(std::size_t input, Result& result) {
+    if (!given_.inputs.empty()) where_ = fmt::format("input {}: ", input);
+    std::vector<Left> left{leftBy(0)};
+    if (!isDetermined(left[0], result)) return left;
+    noteOutside(result);
+    if (input == 0) compareWithRecord(left[0], result);
+    for (std::size_t i = 1; i < images_.size() && result.outcome != Outcome::Undetermined; ++i) {
+      left.push_back(leftBy(i));
+      const auto difference = record::firstDifference(*given_.launch, left[0], left[i]);
+      if (!difference) {
+        noteOutside(result);
+      } else if (isDetermined(left[0], result)) {  // two runs may have been alike by chance
+        result.outcome = Outcome::Different;
+        result.detail = fmt::format("{}: {}{}", images_[i].name, where_, *difference);
+      }
     }
-    if (const uint64_t address = memory_.writtenOutside(); address != 0)
-      return noteOutside(images_[0], address, result);
+    return left;
+  }
+
+  // Whether the first image leaves the same once more.
+  bool isDetermined(const Left& first, Result& result) {
+    const auto difference = record::firstDifference(*given_.launch, first, leftBy(0));
+    if (!difference) return true;
+    result.outcome = Outcome::Undetermined;
+    result.detail = fmt::format("{}two runs differ: {}", where_, *difference);
+    return false;
+  }
+
+  void compareWithRecord(const Left& first, Result& result) {
+    if (!result.detail.empty()) return;
     result.hasRecord = !memory_.recorded().empty();
     if (!result.hasRecord) return;
-    if (auto difference = record::firstDifference(launch_, memory_.recorded(), first)) {
+    if (auto difference = record::firstDifference(*given_.launch, memory_.recorded(), first)) {
       result.outcome = Outcome::Different;
       result.fromRecord = *difference;
     }
   }
 
-  void compareWithFirst(const Image& image, const std::vector<std::string>& first,
-                        const std::vector<std::string>& other, Result& result) {
-    if (auto difference = record::firstDifference(launch_, first, other)) {
-      result.outcome = Outcome::Different;
-      result.detail = fmt::format("{}: {}", image.name, *difference);
-    } else if (const uint64_t address = memory_.writtenOutside(); address != 0 && result.detail.empty()) {
-      noteOutside(image, address, result);
-    }
-  }
-
-  static void noteOutside(const Image& image, uint64_t address, Result& result) {
+  void noteOutside(Result& result) {
+    const uint64_t address = memory_.writtenOutside();
+    if (address == 0 || !result.detail.empty()) return;
     result.outcome = Outcome::Different;
-    result.detail = fmt::format("{}: it writes at {:#x}, where nothing was recorded", image.name, address);
+    result.detail =
+        fmt::format("{}: {}it writes at {:#x}, where nothing was recorded", now_->name, where_, address);
   }
 
-  void time(Result& result) {
+  void time(const std::vector<Left>& left, Result& result) {
+    if (!given_.inputs.empty()) {
+      memory_.setInput(0);
+      for (const LoadedImage& image : loaded_) memory_.restore(image);
+    }
+    memory_.restoreOnly(left);
+    now_ = &images_.back();
     const Timer timer(driver_);
     result.times = measureTimes(
-        [&](unsigned side) {
+        [&](unsigned side, unsigned launches) {
           const LoadedImage& image = loaded_[std::min<std::size_t>(side, loaded_.size() - 1)];
           memory_.restoreQuickly(image);
+          if (options_.timing.sampleMilliseconds > 0) memory_.launch(image);
           timer.start();
-          memory_.launch(image);
+          for (unsigned i = 0; i < launches; ++i) memory_.launch(image);
           return timer.stop();
         },
         options_.timing);
   }
 
-  const record::RecordedLaunch& launch_;
+  const GpuLaunch& given_;
   const std::vector<Image>& images_;
   const ReplayOptions& options_;
   Driver driver_;
   LaunchMemory memory_;
   std::vector<LoadedImage> loaded_;
-  std::string undetermined_;
+  const Image* now_ = nullptr;  // that runs
+  std::string where_;           // "input 2: ", where there are several
 };
 
-Result replayHere(const std::string& path, uint64_t mostBytes, const record::RecordedLaunch& launch,
-                  const Module& module, const std::vector<Image>& images, const ReplayOptions& options) {
+Result replayHere(const GpuLaunch& launch, const Module& module, const std::vector<Image>& images,
+                  const ReplayOptions& options) {
   const auto because = [](Outcome outcome, const std::exception& e) {
     return Result{outcome, e.what(), {}, false, {}, std::nullopt};
   };
   try {
-    const record::Archive archive(path, mostBytes);
-    return Run(archive, launch, module, images, options).run();
+    return Run(launch, module, images, options).run();
   } catch (const NoDriver& e) {
     return because(Outcome::NoDriver, e);
   } catch (const Refusal& e) {
@@ -180,12 +192,11 @@ Result replayHere(const std::string& path, uint64_t mostBytes, const record::Rec
 
 const char* nameOf(Outcome outcome) { return kOutcomes[static_cast<int>(outcome)]; }
 
-Result replayOnGpu(const record::Archive& archive, const record::RecordedLaunch& launch, const Module& module,
-                   const std::vector<Image>& images, const ReplayOptions& options) {
+Result replayOnGpu(const GpuLaunch& launch, const Module& module, const std::vector<Image>& images,
+                   const ReplayOptions& options) {
   std::string error;
-  const json answer = inChild(
-      [&] { return resultJson(replayHere(archive.path(), archive.mostBytes(), launch, module, images, options)); },
-      options.limitSeconds, error);
+  const json answer =
+      inChild([&] { return resultJson(replayHere(launch, module, images, options)); }, options.limitSeconds, error);
   if (answer.is_null()) return {Outcome::Failed, error, {}, false, {}, std::nullopt};
   return resultOfJson(answer);
 }

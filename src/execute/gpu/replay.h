@@ -1,12 +1,15 @@
-// Running recorded launches again on a GPU: with the memory that they had, at its addresses, before and after optimizing.
+// Running launches on a GPU, recorded ones again and others that are given as records have them: with the memory that they had,
+// at its addresses, before and after optimizing.
 //
 // For each launch:
 //   1. Its memory is placed (fixed_memory.h). Variables of the module lie where the driver puts them, and get the recorded
 //      contents there; a parameter that points into one is changed to point there.
 //   2. Each text runs on the recorded memory. What it leaves is compared bit for bit: before with the record, after with
-//      before. Before runs twice; where it differs from itself, the result is not determined, and nothing is compared.
-//   3. Both are timed in turn (timing.h). All that a launch changes is restored before each repetition, so that each does
-//      the work of the recorded one; restoring is not in the time.
+//      before. Before runs twice, and once more where after differs: where it differs from itself, the result is not
+//      determined, and nothing is compared. So it goes on other inputs, where the launch has some.
+//   3. Both are timed in turn (timing.h). All that a launch changes is restored before each sample, so that the first launch
+//      of each does the work of the recorded one; restoring is not in the time. Samples of more than one launch begin after
+//      a launch that is not counted: caches are as the kernel itself leaves them.
 // A launch runs in a process of its own: after a kernel has failed a process can do nothing more on a device, and the
 // addresses of one launch are free for the next.
 //
@@ -19,9 +22,9 @@
 #include <vector>
 
 #include "gpu/driver.h"
+#include "gpu/launch_memory.h"
 #include "gpu/timing.h"
 #include "ir/module.h"
-#include "record/archive.h"
 
 namespace ptxopt::gpu {
 
@@ -61,8 +64,8 @@ struct Result {
 };
 
 // `module`: that of the kernel; its declarations are those of all images.
-Result replayOnGpu(const record::Archive& archive, const record::RecordedLaunch& launch, const Module& module,
-                   const std::vector<Image>& images, const ReplayOptions& options);
+Result replayOnGpu(const GpuLaunch& launch, const Module& module, const std::vector<Image>& images,
+                   const ReplayOptions& options);
 
 // What there is to run on, found out in a process of its own, so that this one may still begin others. Throws NoDriver.
 Device describeDevice(const ReplayOptions& options);

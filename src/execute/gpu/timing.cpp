@@ -11,7 +11,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kWarmMilliseconds = 20;
-constexpr unsigned kLeastWarm = 2;  // of each side
+constexpr unsigned kLeastWarm = 2;        // of each side
+constexpr double kMostLaunches = 10'000;  // of a sample
 
 double medianOf(const std::vector<double>& ordered) {
   const std::size_t n = ordered.size();
@@ -47,11 +48,13 @@ const char* verdictOf(const Summary& ratio, double margin) {
   return "cannot be told apart";
 }
 
-Times measureTimes(const std::function<double(unsigned side)>& measure, const TimingOptions& options) {
-  double spent = 0;
+Times measureTimes(const MeasureSide& measure, const TimingOptions& options) {
+  double spent = 0, once = 0;
   const auto warm = Clock::now() + std::chrono::duration<double>(options.seconds / 4);
   for (unsigned i = 0; i < kLeastWarm || (spent < kWarmMilliseconds && Clock::now() < warm); ++i)
-    spent += measure(0) + measure(1);
+    spent += (once = measure(0, 1)) + measure(1, 1);
+  const double wanted = options.sampleMilliseconds > 0 ? options.sampleMilliseconds / once : 1;  // once may be 0
+  const auto launches = static_cast<unsigned>(std::ceil(std::clamp(wanted, 1.0, kMostLaunches)));
   std::mt19937_64 random(options.seed);
   std::vector<double> samples[2], ratios;
   const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
@@ -60,8 +63,8 @@ Times measureTimes(const std::function<double(unsigned side)>& measure, const Ti
     if (times.rounds >= options.leastRounds && Clock::now() > end) break;
     const unsigned first = static_cast<unsigned>(random() & 1);
     double round[2];
-    round[first] = measure(first);
-    round[1 - first] = measure(1 - first);
+    round[first] = measure(first, launches) / launches;
+    round[1 - first] = measure(1 - first, launches) / launches;
     for (const unsigned side : {0u, 1u}) samples[side].push_back(round[side]);
     if (round[0] > 0) ratios.push_back(round[1] / round[0]);
   }

@@ -1,8 +1,11 @@
-// Telling small differences of time from noise, as tests/gpu/bench.py does.
+// Telling small differences of time from noise.
 //
 // Two sides are measured in each round, in another order each time, so that what drifts (clocks, temperature) meets both
 // alike. The ratio is taken within a round. What is said is the median of the ratios, and by order statistics an interval
 // that has the true median with a confidence of 99%, whatever the distribution.
+//
+// A sample is one launch, or as many as take a given time: what a single short launch takes depends on what was in the caches,
+// and on how fast the processor launches.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +39,14 @@ struct Times {
 
 struct TimingOptions {
   double seconds = 1;
+  double sampleMilliseconds = 0;  // of the launches of a sample; 0: it is one launch
   unsigned leastRounds = 11, mostRounds = 1000;
   uint64_t seed = 0;  // of the order
 };
 
-// `measure`: restores memory, runs a side once, and says how many milliseconds it took. Side 0 is before, 1 after. The
-// first samples of each are not counted.
-Times measureTimes(const std::function<double(unsigned side)>& measure, const TimingOptions& options);
+// Restores memory, runs a side so many times, and says how many milliseconds these took. Side 0 is before, 1 after.
+using MeasureSide = std::function<double(unsigned side, unsigned launches)>;
+// The first samples of each side are not counted.
+Times measureTimes(const MeasureSide& measure, const TimingOptions& options);
 
 }  // namespace ptxopt::gpu

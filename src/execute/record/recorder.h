@@ -2,6 +2,7 @@
 // has ended; one that failed stays without.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,6 +13,11 @@
 #include "record/textures.h"
 
 namespace ptxopt::record {
+
+// A launch that is about to run, without its module and results. `keep` stores bytes and returns their digest; the texels of
+// textures, which the result refers to, are added to `arrays`.
+RecordedLaunch launchOf(std::string_view kernel, const exec::LaunchConfig& config, exec::Machine& machine,
+                        const std::function<std::string(std::string_view bytes)>& keep, Arrays& arrays);
 
 // Which launches are wanted.
 struct Selection {

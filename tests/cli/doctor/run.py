@@ -182,11 +182,8 @@ class Doctor:
         """Every variable of the table is listed where it is set, and none is wrong that is right."""
         table = (ROOT / "src/commands/tool/options/environment.def").read_text() + (ROOT / "src/execute/capture/variables.def").read_text()
         names = re.findall(r"^(?:PTXOPT|CAPTURE)_VARIABLE\((PTXOPT_\w+),", table, re.M)
-        bench = self.folder / "bench"
-        bench.mkdir()
-        (bench / "job.py").touch()
         values = {"PTXOPT_GUARD": "off", "PTXOPT_GUARD_RULE": "warps", "PTXOPT_PTXAS": self.ptxas, "PTXOPT_OPTIONS": "-O1", "PTXOPT_CONFIG": "/dev/null",
-                  "PTXOPT_LOG": f"{self.folder}/new/calls", "PTXOPT_LOG_LEVEL": "info", "PTXOPT_NVCC": self.nvcc, "PTXOPT_GPU_BENCH": bench,
+                  "PTXOPT_LOG": f"{self.folder}/new/calls", "PTXOPT_LOG_LEVEL": "info", "PTXOPT_NVCC": self.nvcc,
                   "PTXOPT_GPU_DRIVER": self.tool, "PTXOPT_PYTHON_PACKAGES": self.packages, "PTXOPT_HOOKS": "", "PTXOPT_HOOK_OPTIONS": "{}",
                   "PTXOPT_HOOK_TABLE": "0", "PTXOPT_HOOK_LOG": "/dev/null", "PTXOPT_LIBRARY": self.tool, "PTXOPT_CACHE_DIR": self.folder / "cache",
                   "PTXOPT_CACHE_SIZE": "9", "PTXOPT_CAPTURE": "r%p.zip", "PTXOPT_CAPTURE_KERNEL": "*", "PTXOPT_CAPTURE_SKIP": "1",
@@ -215,7 +212,7 @@ class Doctor:
         locked.touch(0o444)
         for name, value, what in (("PTXOPT_LOG", folder, "it cannot be written: Is a directory"), ("PTXOPT_LOG", "/proc/nothing/log", "it cannot be written"),
                                   ("PTXOPT_HOOK_LOG", f"{config}/log", "it cannot be written: Not a directory"),
-                                  ("PTXOPT_GPU_BENCH", folder, "there is no job.py in it"), ("PTXOPT_GPU_DRIVER", missing, "there is no such file"),
+                                  ("PTXOPT_GPU_DRIVER", missing, "there is no such file"),
                                   ("PTXOPT_LIBRARY", folder, "it is not a file"), ("PTXOPT_HOOKS", "jax,trition", "there is no hook 'trition'; is triton meant?"),
                                   ("PTXOPT_HOOK_OPTIONS", "{", "it is not a JSON object"), ("PTXOPT_CAPTURE_FIRST", "many", "it is not a whole number"),
                                   ("PTXOPT_CAPTURE_MEMORY", "some", "it is neither all nor reached"), ("PTXOPT_CAPTURE_KERNEL", "", "it is empty"),

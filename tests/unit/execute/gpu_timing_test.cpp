@@ -1,4 +1,4 @@
-// Medians, their intervals, and what is said of a ratio: as tests/gpu/bench.py has it.
+// Medians, their intervals, and what is said of a ratio.
 #include "gpu/timing.h"
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ TEST_CASE("gpu timing: a ratio is called faster or slower beyond the margin only
 TEST_CASE("gpu timing: sides are measured in turn, the ratio within a round") {
   // A clock that drifts to a half of what it was: both sides see it.
   int calls = 0;
-  const auto measure = [&](unsigned side) {
+  const auto measure = [&](unsigned side, unsigned) {
     const double drift = 1 + std::exp(-0.01 * ++calls);
     return (side == 0 ? 10.0 : 9.0) * drift;
   };
@@ -55,4 +55,26 @@ TEST_CASE("gpu timing: sides are measured in turn, the ratio within a round") {
   CHECK(times.ratio.median == doctest::Approx(0.9).epsilon(0.01));
   CHECK(times.ratio.high - times.ratio.low < 0.02);
   CHECK(times.before.high - times.before.low > 0.5);
+}
+
+TEST_CASE("gpu timing: a sample is one launch, or as many as take the time asked for") {
+  std::vector<unsigned> launches;
+  double milliseconds = 0.1;
+  const auto measure = [&](unsigned side, unsigned n) {
+    launches.push_back(n);
+    return (side == 0 ? milliseconds : 2 * milliseconds) * n;
+  };
+  const auto launchesOfSample = [&](double sampleMilliseconds) {
+    launches.clear();
+    const Times times = measureTimes(
+        measure, {.seconds = 0, .sampleMilliseconds = sampleMilliseconds, .leastRounds = 11, .mostRounds = 11});
+    CHECK(launches.front() == 1);  // warming up
+    CHECK(times.before.median == doctest::Approx(milliseconds));
+    return launches.back();
+  };
+  CHECK(launchesOfSample(0) == 1);
+  CHECK(launchesOfSample(0.55) == 6);
+  CHECK(launchesOfSample(0.05) == 1);
+  milliseconds = 0;
+  CHECK(launchesOfSample(0.5) == 10'000);  // a clock that does not move
 }

@@ -130,7 +130,8 @@ int replayOnGpu(const ReplayGpuLine& line, const record::Archive& archive, const
       made->push_back({"before", imageOf(line, sides.before->text, device)});
       if (sides.after != nullptr) made->push_back({"after", imageOf(line, sides.after->text, device)});
     }
-    const gpu::Result result = gpu::replayOnGpu(archive, l, *sides.before->module, *made, line.options);
+    const gpu::Result result =
+        gpu::replayOnGpu(gpu::gpuLaunchOf(archive, l), *sides.before->module, *made, line.options);
     if (result.outcome == Outcome::NoDriver) throw gpu::NoDriver(result.detail);
     const bool hasFailedBefore = !l.memory.empty() && l.memory.front().after.empty();
     const bool isAsRecorded = hasFailedBefore && result.outcome == Outcome::Failed && result.failed == "before";

@@ -113,7 +113,7 @@ std::vector<Prepared> prepare(const RunLine& line, exec::Machine& machine, RunMe
     p.config.limitSteps(line.maxSteps);
     p.config.checkRaces = p.config.checkGlobalRaces = line.checkRaces;
     p.config.checkUninitialised = line.checkUninitialised;
-    p.config.parameters = memory.parameters(p.kernel, launch.arguments);
+    p.config.parameters = memory.parameters(p.kernel, machine.kernel(p.kernel).parameters(), launch.arguments);
     applyDirectives(machine.module(), launch, p);
     launches.push_back(std::move(p));
   }

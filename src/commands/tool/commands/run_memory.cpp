@@ -96,7 +96,7 @@ uint64_t RunMemory::makeBuffer(const std::string& name, const std::string& spec)
     fail("'{}' is none of zero, iota, random, fill=VALUE, uninit and @FILE", b.init);
   }
   if (a.written != nullptr && isWritten) std::memset(a.written, 1, a.size);
-  buffers_[name] = {b.type, &a};
+  buffers_[name] = {b.type, &a, b.init == "random"};
   return a.base;
 }
 
@@ -183,13 +183,13 @@ void RunMemory::check(const exec::KernelParameter& p, const Argument& a, const s
   if (isFloat && p.type != a.type) fail("{} is of another type than the parameter {}", where, declared);
 }
 
-std::vector<std::byte> RunMemory::parameters(const std::string& kernel, const std::vector<std::string>& arguments) {
-  const exec::Program& program = machine_.kernel(kernel);
-  const std::vector<exec::KernelParameter>& wanted = program.parameters();
+std::vector<std::byte> RunMemory::parameters(const std::string& kernel,
+                                             const std::vector<exec::KernelParameter>& wanted,
+                                             const std::vector<std::string>& arguments) {
   if (arguments.size() != wanted.size())
     fail("'{}' has {} parameter{}, {} argument{} given", kernel, wanted.size(), wanted.size() == 1 ? "" : "s",
          arguments.size(), arguments.size() == 1 ? " was" : "s were");
-  std::vector<std::byte> bytes(program.parameterBytes());
+  std::vector<std::byte> bytes(wanted.empty() ? 0 : wanted.back().place.offset + wanted.back().place.bytes);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string where = fmt::format("argument {} of '{}', {},", i, kernel, arguments[i]);
     Argument a;

@@ -19,14 +19,17 @@ class RunMemory {
   // "x=buf:f32:16:iota"
   void declare(const std::string& text);
   // The parameters' bytes for arguments as the command line has them, which are checked against the kernel's.
-  std::vector<std::byte> parameters(const std::string& kernel, const std::vector<std::string>& arguments);
+  std::vector<std::byte> parameters(const std::string& kernel, const std::vector<exec::KernelParameter>& wanted,
+                                    const std::vector<std::string>& arguments);
 
   struct View {
     ScalarType type = ScalarType::b8;
     exec::Allocation* allocation = nullptr;
+    bool isRandom = false;
   };
   // A buffer, or a variable of the module.
   View find(const std::string& name) const;
+  const std::map<std::string, View>& buffers() const { return buffers_; }
   // Those that bytes:@FILE and buf:TYPE:@FILE named.
   const std::vector<std::string>& files() const { return files_; }
 

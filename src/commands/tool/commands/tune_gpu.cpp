@@ -1,54 +1,47 @@
 #include "tool/commands/tune_gpu.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
+#include "exec/error.h"
+#include "record/archive.h"
 #include "target/occupancy.h"
+#include "text/parse.h"
+#include "tool/commands/run_values.h"
 #include "tool/commands/shape.h"
-#include "tool/commands/tune_records.h"
+#include "tool/commands/tune_bench.h"
+#include "tool/commands/tune_launch.h"
 #include "tool/options/number_checks.h"
 #include "tune/pieces.h"
 
 namespace ptxopt::tool {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kGroup = "On a GPU (--measure gpu), with the arguments of ptxopt run";
-constexpr const char* kProgram = "job.py";
-constexpr double kUsualSeconds = 600;
+// Of the launches of a sample, where these are made of options: kernels that take microseconds are told apart, too.
+constexpr double kSampleMilliseconds = 0.5;
+constexpr double kMostSeconds = 1e6;
 
-// Where the bench lies: as installed, or beside the program of a build.
-std::string findBench(std::string& error) {
-  if (const char* const named = std::getenv("PTXOPT_GPU_BENCH"); named != nullptr && *named != '\0') {
-    if (fs::exists(fs::path(named) / kProgram)) return named;
-    error = fmt::format("there is no {} in $PTXOPT_GPU_BENCH, '{}'", kProgram, named);
-    return {};
-  }
-  std::error_code ignored;
-  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& folder : {here / "../share/ptxopt/gpu", here / "share/ptxopt/gpu"})
-    if (fs::exists(folder / kProgram, ignored)) return folder.lexically_normal().string();
-  error =
-      fmt::format("the GPU bench is not installed: there is no {}/share/ptxopt/gpu", here.parent_path().string());
-  return {};
+// Of --records, as each launch was.
+void addRecords(const std::string& file, const LaunchList& wanted, GpuBenchSettings& settings) {
+  const auto archive = std::make_shared<const record::Archive>(file, wanted.memory.bytes());
+  const auto& launches = archive->record().launches;
+  const std::vector<bool> chosen = wanted.chosen(archive->record());
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    if (chosen[i])
+      settings.launches.push_back({fmt::format("launch {}: ", i + 1), gpu::gpuLaunchOf(*archive, launches[i])});
+  if (settings.launches.empty())
+    throw record::RecordError(fmt::format("'{}' has no such launches of '{}'", file, wanted.kernel));
+  settings.owner = archive;
 }
 
-std::array<uint32_t, 3> numbers(const std::string& text) {
-  const exec::Dim3 d = parseShape(text).value_or(exec::Dim3{});
-  return {d.x, d.y, d.z};
-}
-
-// The bench reads files from a folder of its own.
-std::string withWholePath(const std::string& argument) {
-  const std::size_t at = argument.find(":@");
-  if (at == std::string::npos) return argument;
-  return argument.substr(0, at + 2) + fs::absolute(argument.substr(at + 2)).string();
+void addMade(const TuneLaunch& wanted, GpuBenchSettings& settings) {
+  const auto made = std::make_shared<const MadeLaunch>(*settings.module, wanted);
+  settings.launches.push_back({"", made->launch()});
+  settings.owner = made;
+  settings.replay.timing.sampleMilliseconds = kSampleMilliseconds;
 }
 
 }  // namespace
@@ -118,33 +111,11 @@ std::string TuneGpuLine::whatIsWrong(const CLI::App& app) const {
   return {};
 }
 
-std::optional<DeviceBench> TuneGpuLine::benchOfRecords(std::string_view text, const TuneOptions& options,
-                                                       const std::string& architecture, std::string& error) const {
-  RecordBenchSettings settings;
-  settings.file = records;
-  settings.launches = {launches, kernel, memory};
-  settings.replay.timing.seconds = seconds;
-  if (options.ptxas.timeoutSeconds > 0)
-    settings.replay.limitSeconds =
-        static_cast<unsigned>(std::min(options.ptxas.timeoutSeconds + 20 * seconds, 1e6));
-  settings.driverAssembles = load == "ptx";
-  settings.ptxas = options.ptxas;
-  settings.architecture = architecture;
-  try {
-    const auto made = std::make_shared<RecordBench>(std::move(settings));
-    error = made->begin(text);
-    if (!error.empty()) return std::nullopt;
-    return DeviceBench{made->device(), [made](std::string_view variant) { return made->time(variant); }};
-  } catch (const record::RecordError& e) {
-    error = e.what();
-    return std::nullopt;
-  }
-}
-
 std::optional<DeviceBench> TuneGpuLine::bench(std::string_view text, const TuneOptions& options,
                                               std::string& error) {
   const auto pieces = cut(text);
-  if (!pieces) {
+  auto parsed = parse(text, options.fileName);
+  if (!pieces || std::holds_alternative<ParseError>(parsed)) {
     error = "the text is not PTX";
     return std::nullopt;
   }
@@ -157,26 +128,33 @@ std::optional<DeviceBench> TuneGpuLine::bench(std::string_view text, const TuneO
                            : fmt::format("there is no kernel '{}'", kernel);
     return std::nullopt;
   }
-  const std::string architecture =
-      options.architecture.empty() ? architectureToAssemble(pieces->architecture) : options.architecture;
-  if (!records.empty()) return benchOfRecords(text, options, architecture, error);
-  GpuSettings settings;
-  settings.folder = findBench(error);
-  if (settings.folder.empty()) return std::nullopt;
-  settings.launch.kernel = kernel;
-  settings.launch.grid = numbers(grid);
-  settings.launch.block = numbers(block);
-  if (!cluster.empty()) settings.launch.cluster = numbers(cluster);
-  settings.launch.shared = shared;
-  std::ranges::transform(arguments, std::back_inserter(settings.launch.arguments), withWholePath);
-  settings.seconds = seconds;
-  settings.inputs = inputs;
-  settings.seed = seed;
+  GpuBenchSettings settings;
+  settings.module = std::move(std::get<0>(parsed));
+  settings.replay.timing.seconds = seconds;
+  settings.replay.timing.seed = seed;
+  settings.replay.limitSeconds =
+      static_cast<unsigned>(std::min(options.ptxas.timeoutSeconds + 20 * seconds, kMostSeconds));
   settings.driverAssembles = load == "ptx";
-  settings.timeoutSeconds =
-      (options.ptxas.timeoutSeconds > 0 ? options.ptxas.timeoutSeconds : kUsualSeconds) + 20 * seconds;
   settings.ptxas = options.ptxas;
-  settings.architecture = architecture;
+  settings.architecture =
+      options.architecture.empty() ? architectureToAssemble(pieces->architecture) : options.architecture;
+  try {
+    if (!records.empty())
+      addRecords(records, {launches, kernel, memory}, settings);
+    else
+      addMade({kernel, *parseShape(grid), *parseShape(block), parseShape(cluster).value_or(exec::Dim3{}), shared,
+               arguments, seed, inputs},
+              settings);
+  } catch (const record::RecordError& e) {
+    error = e.what();
+    return std::nullopt;
+  } catch (const RunError& e) {
+    error = fmt::format("the launch makes no sense: {}", e.what());
+    return std::nullopt;
+  } catch (const exec::ExecError& e) {
+    error = fmt::format("the launch cannot be made: {}", e.message);
+    return std::nullopt;
+  }
   const auto made = std::make_shared<GpuBench>(std::move(settings));
   error = made->begin(text);
   if (!error.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// `ptxopt tune --measure gpu`: its options, the GPU bench that it uses, and what is said of its times.
+// `ptxopt tune --measure gpu`: its options, what times variants, and what is said of the times.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "tool/commands/launch_list.h"
-#include "tune/gpu_bench.h"
 #include "tune/tune.h"
 
 namespace CLI {
@@ -27,7 +26,8 @@ struct TuneGpuLine {
   std::string measure = "model", kernel, grid, block, cluster, load = "cubin", records, launches;
   RecordMemory memory;
   std::vector<std::string> arguments;
-  uint64_t shared = 0, seed = 0;
+  uint64_t seed = 0;
+  uint32_t shared = 0;
   double seconds = 1;
   unsigned inputs = 4;
 
@@ -37,10 +37,6 @@ struct TuneGpuLine {
   std::string whatIsWrong(const CLI::App& app) const;
   // Ready to time variants of the text; none, with the reason. A kernel that was not named is the text's only one.
   std::optional<DeviceBench> bench(std::string_view text, const TuneOptions& options, std::string& error);
-
- private:
-  std::optional<DeviceBench> benchOfRecords(std::string_view text, const TuneOptions& options,
-                                            const std::string& architecture, std::string& error) const;
 };
 
 // What was timed, for people.

@@ -53,11 +53,6 @@ std::string appendable(const std::string& value) {
   return {};
 }
 
-std::string bench(const std::string& value) {
-  std::error_code error;
-  return value.empty() || fs::exists(fs::path(value) / "job.py", error) ? "" : "there is no job.py in it";
-}
-
 // As dlopen() takes it; a name without a folder is looked for where only that looks.
 std::string library(const std::string& value) {
   std::error_code error;

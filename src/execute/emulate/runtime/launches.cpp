@@ -11,6 +11,7 @@
 #include "target/occupancy.h"
 
 using namespace ptxopt::emulate;
+namespace target = ptxopt::target;
 
 namespace {
 

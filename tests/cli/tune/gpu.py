@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """`ptxopt tune --measure gpu` on the stand-in for the driver, whose time is the number of interpreted instructions.
 
-  tests/gpu/stand_in/tune.py --tool PTXOPT --stand-in LIBRARY
+  tests/cli/tune/gpu.py --tool PTXOPT --stand-in LIBRARY --altering LIBRARY
 
-A kernel divides by the same in each round, which the passes move out of the loop. Between the tool and the program of the bench
-stands a script that alters texts: variants that leave other bytes, or fail, are not chosen. What is missing on a machine
-has a name. Without ptxas the script ends with status 77.
+A kernel divides by the same in each iteration, which the passes move out of the loop. A second driver alters texts
+(altering_driver.cpp): variants that leave other bytes, or fail, are not chosen. What is missing on a machine has a name.
+Without ptxas the script ends with status 77.
 """
 import argparse
 import json
@@ -15,10 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1] / "lib"), str(HERE)]
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/lib"))
 from checking import Failure, check  # noqa: E402
-from settings import environment  # noqa: E402
 from toolkit import find_ptxas  # noqa: E402
 
 NOTHING = 77
@@ -59,20 +58,23 @@ LOOP:
 """
 LAUNCH = ("--grid", "1", "--block", "32", "--arg", "x=buf:u32:32:random", "y=buf:u32:1024:zero", "u32:32", "u32:7", "--load", "ptx",
           "--seconds", "0.05")
-# In the place of the bench: its program, with something done to the text of each variant.
-ALTERED = """import runpy, sys
-from pathlib import Path
-path = Path(sys.argv[1]).parent / "variant"
-if path.exists():
-    path.write_text(path.read_text().replace({old!r}, {new!r}))
-sys.path.insert(0, {bench!r})
-runpy.run_path({bench!r} + "/job.py", run_name="__main__")
-"""
+# Stores go elsewhere where the first element of x is small, which is so on the second input alone.
+WHERE_SMALL = """.reg .b32 %q; .reg .b64 %x, %a; .reg .pred %s;
+	ld.param.u64 %x, [x];
+	ld.global.u32 %q, [%x];
+	setp.lt.u32 %s, %q, 16;
+	selp.b64 %x, 4, 0, %s;
+	add.u64 %a, %rd2, %x;
+	st.global.u32 [%a],"""
+# What it leaves depends on a variable that it changes; another holds the address of the first.
+COUNTING = HEAD + ".global .align 4 .u32 total = 5;\n.global .align 8 .u64 where = total;\n" + KERNEL.replace(
+    "st.global.u32 [%rd2], %r6;", "ld.global.u32 %r8, [total];\n\tadd.u32 %r6, %r6, %r8;\n\tst.global.u32 [%rd2], %r6;").replace(
+        "\tret;", "\tst.global.u32 [total], %r1;\n\tret;").replace("NAME", "k")
 
 
 class Test:
-    def __init__(self, tool, library, folder):
-        self.tool, self.library, self.folder = os.path.abspath(tool), os.path.abspath(library), Path(folder)
+    def __init__(self, tool, library, altering, folder):
+        self.tool, self.library, self.altering, self.folder = *(os.path.abspath(path) for path in (tool, library, altering)), Path(folder)
 
     def tune(self, name, *words, code=0, **variables):
         """What it said, and its report; the output is NAME.out."""
@@ -80,7 +82,8 @@ class Test:
         out, report, saved = (self.folder / f"{name}.{end}" for end in ("out", "json", "saved"))
         for old in (out, report, saved):
             old.unlink(missing_ok=True)
-        changed = {**environment(), "PTXOPT_GPU_DRIVER": self.library, "PTXOPT_CACHE_DIR": "", **variables}
+        emulation = json.dumps({"countsTime": True, "stepLimit": 200_000_000})
+        changed = {"PTXOPT_EMULATION": emulation, "PTXOPT_GPU_DRIVER": self.library, "PTXOPT_CACHE_DIR": "", **variables}
         done = subprocess.run([self.tool, "tune", path, "-o", out, "--measure", "gpu", "--report", report, "--save", saved, *words],
                               capture_output=True, text=True, timeout=300, env={**os.environ, **changed})
         check(done.returncode == code, name, *words, f"status {done.returncode}, not {code}:", done.stderr)
@@ -89,11 +92,6 @@ class Test:
 
     def write(self, name, *kernels):
         (self.folder / f"{name}.ptx").write_text(HEAD + "".join(KERNEL.replace("NAME", k) for k in kernels))
-
-    def altered(self, old, new):
-        folder = Path(tempfile.mkdtemp(dir=self.folder))
-        (folder / "job.py").write_text(ALTERED.format(old=old, new=new, bench=str(HERE.parent)))
-        return str(folder)
 
     def candidates(self, report, kernel):
         function = next(f for f in report["functions"] if f["name"] == kernel)
@@ -153,7 +151,7 @@ class Test:
                                (("two", "--kernel", "b", "--launch", "1", "--grid", "1", "--block", "1"), "--launch needs --records"),
                                (("two", *records), "the file has 2 kernels"), (("two", "--kernel", "b", *records, "--launch", "2"), "no such launches of 'b'"),
                                (("two", "--kernel", "b", "--records", "none.zip"), "none.zip"),
-                               (("fails", "--kernel", "b", *records), "launch 1: failed: the input: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS")):
+                               (("fails", "--kernel", "b", *records), "launch 1: the input fails on the GPU: input: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS")):
             said, _ = self.tune(*words, code=2)
             check(message in said, words, "is said to be wrong:", said)
         said, _ = self.tune("two", "--kernel", "b", *records, code=2, PTXOPT_GPU_DRIVER="/nowhere/libcuda.so")
@@ -161,28 +159,45 @@ class Test:
 
     def wrong_variants(self):
         self.write("one", "k")
-        for new, reason, detail in (("st.global.u32 [%rd2+4],", "different", "elements differ"), ("st.global.u32 [%rd3],", "failed", "compared"),
-                                    ("} %%% {", "failed", "loading it")):
-            _, report = self.tune("one", *LAUNCH, PTXOPT_GPU_BENCH=self.altered("st.global.u32 [%rd2],", new))
+        for new, reason, detail in (("st.global.u32 [%rd2+4],", "different", "variant: input 0: byte "), (WHERE_SMALL, "different", "variant: input 1: byte "),
+                                    ("st.global.u32 [%rd2+524288], 7; st.global.u32 [%rd2],", "different", "variant: input 0: it writes at 0x"),
+                                    ("st.global.u32 [%rd3],", "failed", "variant: input 0: cuLaunchKernel: CUDA_ERROR_ILLEGAL_ADDRESS"),
+                                    ("} %%% {", "failed", "variant: cuModuleLoadData: ")):
+            _, report = self.tune("one", *LAUNCH, PTXOPT_GPU_DRIVER=self.altering, TUNE_TEST_OLD="st.global.u32 [%rd2],", TUNE_TEST_NEW=new)
             function, candidates = self.candidates(report, "k")
             timed = [c for c in candidates.values() if "device" in c]
             check(timed and all(c["rejected"] == reason and detail in c["device"]["detail"] for c in timed), reason, timed)
             check(function["variant"] == "input", reason, "is not chosen")
             check((self.folder / "one.out").read_text() == (self.folder / "one.ptx").read_text(), "the input is what is left")
+        # On one input alone nothing is wrong with what goes wrong on the second.
+        said, _ = self.tune("one", *LAUNCH, "--inputs", "1", PTXOPT_GPU_DRIVER=self.altering, TUNE_TEST_OLD="st.global.u32 [%rd2],",
+                            TUNE_TEST_NEW=WHERE_SMALL)
+        check("different" not in said, said)
+
+    def variables(self):
+        """Variables of the module begin anew in each run, but for those that hold addresses, and may be arguments."""
+        (self.folder / "counting.ptx").write_text(COUNTING)
+        said, _ = self.tune("counting", *LAUNCH)
+        check("faster, chosen" in said, said)
+        total = [word.replace("x=buf:u32:32:random", "total") for word in LAUNCH]
+        total[total.index("--block") + 1] = "1"
+        said, _ = self.tune("counting", *total)
+        check("faster, chosen" in said, said)
+        where = [word.replace("total", "where") for word in total]
+        said, _ = self.tune("counting", *where, code=2)
+        check("the variable 'where' holds addresses and cannot be an argument" in said, said)
 
     def missing(self):
         self.write("one", "k")
         self.write("two", "a", "b")
-        programs = Path(tempfile.mkdtemp(dir=self.folder))  # without a Python
-        ptxas = ("--ptxas", find_ptxas())
         cases = [
             (("one", *LAUNCH), {"PTXOPT_GPU_DRIVER": "/nowhere/libcuda.so"}, "there is no CUDA driver"),
-            (("one", *LAUNCH), {"PTXOPT_GPU_BENCH": "/nowhere"}, "no job.py in $PTXOPT_GPU_BENCH"),
-            (("one", *LAUNCH, *ptxas), {"PATH": str(programs)}, "there is no Python"),
+            (("one", *LAUNCH), {"PTXOPT_EMULATION": json.dumps({"devices": 0})}, "the CUDA driver has no device"),
             (("two", *LAUNCH), {}, "the file has 2 kernels"), (("two", *LAUNCH, "--kernel", "c"), {}, "no kernel 'c'"),
             (("one", "--grid", "1"), {}, "needs --grid and --block"),
             (("one", "--grid", "0", "--block", "1"), {}, "--grid"),
-            (("one", "--grid", "1", "--block", "32", "--arg", "u32:1", "--load", "ptx"), {}, "the launch makes no sense"),
+            (("one", "--grid", "1", "--block", "32", "--arg", "u32:1", "--load", "ptx"), {}, "the launch makes no sense: 'k' has 4 parameters, 1 argument was given"),
+            (("one", *LAUNCH[:5], "x=buf:u32:32:random", "y=buf:u32:32:zero", "u32:32", "u32:7", "--load", "ptx"), {}, "input: input 0: it writes at 0x"),
             (("one", "--grid", "1", "--block", "32", "--arg", "u64:0", "u64:0", "u32:1", "u32:1", "--load", "ptx"), {}, "the input fails on the GPU"),
         ]
         for words, variables, message in cases:
@@ -196,16 +211,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
     parser.add_argument("--stand-in", required=True)
+    parser.add_argument("--altering", required=True)
     options = parser.parse_args()
     if not find_ptxas():
         print("skipped: tune needs ptxas")
         return NOTHING
     with tempfile.TemporaryDirectory() as folder:
-        test = Test(options.tool, options.stand_in, folder)
+        test = Test(options.tool, options.stand_in, options.altering, folder)
         try:
             test.chosen()
             test.recorded()
             test.wrong_variants()
+            test.variables()
             test.missing()
         except Failure as failure:
             print(f"FAILED: {failure}")

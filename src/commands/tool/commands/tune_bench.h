@@ -1,4 +1,4 @@
-// `ptxopt tune --measure gpu --records FILE`: variants of a kernel are compared and timed on its recorded launches.
+// What `ptxopt tune --measure gpu` asks of a GPU: variants of a kernel are compared with the input and timed on its launches.
 #pragma once
 
 #include <memory>
@@ -8,41 +8,41 @@
 
 #include "gpu/replay.h"
 #include "ptxas/assemble.h"
-#include "tool/commands/launch_list.h"
 #include "tune/device.h"
 
 namespace ptxopt::tool {
 
-struct RecordBenchSettings {
-  std::string file;
-  LaunchList launches;  // whose kernel is the mangled one
+struct GpuBenchSettings {
+  struct NamedLaunch {
+    std::string name;  // "launch 3: ", for messages
+    gpu::GpuLaunch launch;
+  };
+  std::vector<NamedLaunch> launches;
+  std::shared_ptr<const void> owner;  // of what these point to
+  std::shared_ptr<const Module> module;
   gpu::ReplayOptions replay;
   bool driverAssembles = false;
   PtxasSettings ptxas;
   std::string architecture;
 };
 
-class RecordBench {
+class GpuBench {
  public:
-  // Throws record::RecordError.
-  explicit RecordBench(RecordBenchSettings settings);
+  explicit GpuBench(GpuBenchSettings settings);
 
   // Runs the input alone. Empty, or why nothing can be timed. Launches that cannot be run on the device are left out unless all
   // are.
   std::string begin(std::string_view input);
   // Of all launches together: the sum of their times.
   DeviceTime time(std::string_view text) const;
-  const std::string& device() const { return device_; }
+  const std::string& device() const { return device_; }  // its name, after begin()
 
  private:
   // What the driver gets; empty with what ptxas says.
   std::string imageOf(std::string_view text, std::string& error) const;
 
-  RecordBenchSettings settings_;
-  record::Archive archive_;
-  std::string input_, inputImage_, device_;
-  std::unique_ptr<Module> module_;
-  std::vector<std::size_t> launches_;  // index
+  GpuBenchSettings settings_;
+  std::string input_, device_;  // input_: its image
 };
 
 }  // namespace ptxopt::tool
