@@ -16,7 +16,7 @@ uint64_t up(uint64_t address, uint64_t unit) { return down(address + unit - 1, u
 
 }  // namespace
 
-FixedMemory::FixedMemory(const Driver& driver, const std::vector<Place>& given) : driver_(driver) {
+FixedMemory::FixedMemory(const Driver& driver, const std::vector<Place>& given, bool isMovable) : driver_(driver) {
   if (given.empty()) return;
   const Calls& calls = driver.calls();
   driver.need(calls.granularity != nullptr && calls.reserve != nullptr && calls.unreserve != nullptr &&
@@ -30,26 +30,22 @@ FixedMemory::FixedMemory(const Driver& driver, const std::vector<Place>& given) 
   driver.check("cuMemGetAllocationGranularity", calls.granularity(&piece, &kind, 0));
   const std::vector<Mapping> mappings = mappingsOf(places, piece);
   needFree(mappings);
-  for (std::size_t i = 0; i < mappings.size();) {
-    const std::size_t first = i;
-    uint64_t end = 0;
-    for (; i < mappings.size() && (i == first || down(mappings[i].range.begin, kReservation) < end); ++i)
-      end = up(mappings[i].range.end, kReservation);
-    if (reserve({down(mappings[first].range.begin, kReservation), end})) continue;
-    for (std::size_t m = first; m < i; ++m)
-      if (!reserve(mappings[m].range))
-        throw AddressTaken(fmt::format("'{}' at {:#x}: the driver does not give this address to the process",
-                                       mappings[m].first.name, mappings[m].first.address));
-  }
+  if (isMovable)
+    distance_ = reserveAnywhere({mappings.front().range.begin, mappings.back().range.end});
+  else
+    reserveAll(mappings);
   for (const Mapping& m : mappings) {
-    const uint64_t begin = m.range.begin, size = m.range.end - begin;
+    const uint64_t begin = m.range.begin + distance_, size = m.range.end - m.range.begin;
     unsigned long long handle = 0;
     driver.check("cuMemCreate", calls.createMemory(&handle, size, &kind, 0));
     driver.check("cuMemMap", calls.map(begin, size, 0, handle, 0));
     const MemoryAccess access{kind.location};
     driver.check("cuMemSetAccess", calls.setAccess(begin, size, &access, 1));
   }
-  for (const Range& gap : gaps_) driver.check("cuMemsetD8", calls.fill(gap.begin, kPattern, gap.end - gap.begin));
+  for (Range& gap : gaps_) {
+    gap.begin += distance_, gap.end += distance_;
+    driver.check("cuMemsetD8", calls.fill(gap.begin, kPattern, gap.end - gap.begin));
+  }
 }
 
 std::vector<FixedMemory::Mapping> FixedMemory::mappingsOf(const std::vector<Place>& places, uint64_t piece) {
@@ -80,6 +76,28 @@ void FixedMemory::needFree(const std::vector<Mapping>& mappings) const {
   driver_.check("cuMemGetInfo", driver_.calls().memoryInfo(&available, &total));
   if (needed > available)
     throw DriverError(fmt::format("{} MiB of memory are needed, {} are free", needed >> 20, available >> 20));
+}
+
+void FixedMemory::reserveAll(const std::vector<Mapping>& mappings) const {
+  for (std::size_t i = 0; i < mappings.size();) {
+    const std::size_t first = i;
+    uint64_t end = 0;
+    for (; i < mappings.size() && (i == first || down(mappings[i].range.begin, kReservation) < end); ++i)
+      end = up(mappings[i].range.end, kReservation);
+    if (reserve({down(mappings[first].range.begin, kReservation), end})) continue;
+    for (std::size_t m = first; m < i; ++m)
+      if (!reserve(mappings[m].range))
+        throw AddressTaken(fmt::format("'{}' at {:#x}: the driver does not give this address to the process",
+                                       mappings[m].first.name, mappings[m].first.address));
+  }
+}
+
+// The distance to where it is.
+uint64_t FixedMemory::reserveAnywhere(Range range) const {
+  uint64_t address = 0;
+  const uint64_t size = up(range.end - range.begin, kReservation);
+  driver_.check("cuMemAddressReserve", driver_.calls().reserve(&address, size, 0, range.begin, 0));
+  return address - range.begin;
 }
 
 bool FixedMemory::reserve(Range range) const {

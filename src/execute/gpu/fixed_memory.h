@@ -5,6 +5,8 @@
 // buffers of one piece share it. What is between buffers gets a pattern, which shows who writes there. Addresses are
 // reserved in multiples of 32 MiB where possible, because the driver places smaller reservations itself.
 //
+// Where only the distances between buffers matter, the driver may choose: all buffers are moved by one distance.
+//
 // Declined, with a reason that names the buffer: an address that is not free in this process, or that no device has.
 #pragma once
 
@@ -29,7 +31,9 @@ struct AddressTaken : std::runtime_error {
 class FixedMemory {
  public:
   // Throws AddressTaken, DriverError. It stays as long as the process.
-  FixedMemory(const Driver& driver, const std::vector<Place>& places);
+  FixedMemory(const Driver& driver, const std::vector<Place>& places, bool isMovable);
+  // What is to be added to each address that was asked for.
+  uint64_t distance() const { return distance_; }
   // Where somebody wrote outside all places: the address of the first byte; 0: nowhere.
   uint64_t writtenOutside() const;
 
@@ -43,10 +47,13 @@ class FixedMemory {
   };
   std::vector<Mapping> mappingsOf(const std::vector<Place>& places, uint64_t piece);
   void needFree(const std::vector<Mapping>& mappings) const;
+  void reserveAll(const std::vector<Mapping>& mappings) const;
+  uint64_t reserveAnywhere(Range range) const;
   bool reserve(Range range) const;
 
   const Driver& driver_;
   std::vector<Range> gaps_;
+  uint64_t distance_ = 0;
 };
 
 }  // namespace ptxopt::gpu

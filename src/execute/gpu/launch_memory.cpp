@@ -44,7 +44,7 @@ GpuLaunch gpuLaunchOf(const record::Archive& archive, const RecordedLaunch& laun
     own->needAffordable(launch);
     return [own](const std::string& digest) { return own->content(digest); };
   };
-  return {&launch, open, {}};
+  return {&launch, open};
 }
 
 std::vector<LaunchMemory::Part> LaunchMemory::classify() const {
@@ -73,7 +73,7 @@ LaunchMemory::LaunchMemory(const Driver& driver, const GpuLaunch& launch, const 
       module_(module),
       workspace_(record::workspaceOf(launch_)),
       parts_(classify()),
-      fixed_(driver, placesOf(launch_, [&](std::size_t i) { return parts_[i] == Part::Placed; })),
+      fixed_(driver, placesOf(launch_, [&](std::size_t i) { return parts_[i] == Part::Placed; }), launch.isMovable),
       bytesOf_(launch.open()) {
   setInput(0);
   const bool hasResult =
@@ -95,14 +95,13 @@ void LaunchMemory::setInput(std::size_t number) {
   }
 }
 
-uint64_t LaunchMemory::variableAround(uint64_t address) const {
+uint64_t LaunchMemory::entryAround(uint64_t address) const {
   const auto& memory = launch_.memory;  // by address
   auto after = std::upper_bound(memory.begin(), memory.end(), address,
                                 [](uint64_t a, const RecordedMemory& m) { return a < m.address; });
   if (after == memory.begin()) return 0;
   const auto i = static_cast<std::size_t>(after - memory.begin()) - 1;
-  const bool isInside = parts_[i] == Part::Variable && address - memory[i].address < memory[i].size;
-  return isInside ? i + 1 : 0;
+  return parts_[i] != Part::Absent && address - memory[i].address < memory[i].size ? i + 1 : 0;
 }
 
 void LaunchMemory::refuseAddressesOfVariables() const {
@@ -110,7 +109,7 @@ void LaunchMemory::refuseAddressesOfVariables() const {
     for (const auto* side : {&before_, &after_}) {
       if (i >= side->size()) continue;
       forEachWord((*side)[i], [&](std::size_t at, uint64_t word) {
-        if (const uint64_t v = variableAround(word); v != 0)
+        if (const uint64_t v = entryAround(word); v != 0 && parts_[v - 1] == Part::Variable)
           throw Refusal(
               fmt::format("byte {} of '{}' at {:#x} holds the address of the variable '{}', which lies "
                           "elsewhere on this device",
@@ -128,7 +127,7 @@ LoadedImage LaunchMemory::load(const std::string& image) const {
   driver_.check("cuModuleGetFunction", calls.function(&loaded.function, module, launch_.kernel.c_str()));
   for (std::size_t i = 0; i < launch_.memory.size(); ++i) {
     const RecordedMemory& m = launch_.memory[i];
-    uint64_t address = parts_[i] == Part::Placed ? m.address : 0;
+    uint64_t address = parts_[i] == Part::Placed ? m.address + fixed_.distance() : 0;
     if (parts_[i] == Part::Variable) {
       size_t size = 0;
       const bool isFound = calls.variable(&address, &size, module, m.name.c_str()) == 0;
@@ -145,7 +144,7 @@ LoadedImage LaunchMemory::load(const std::string& image) const {
   for (std::size_t at = 0; at + sizeof(uint64_t) <= loaded.parameters.size(); at += sizeof(uint64_t)) {
     uint64_t word;
     std::memcpy(&word, loaded.parameters.data() + at, sizeof word);
-    const uint64_t v = variableAround(word);
+    const uint64_t v = entryAround(word);
     if (v == 0) continue;
     word = loaded.addresses[v - 1] + (word - launch_.memory[v - 1].address);
     std::memcpy(loaded.parameters.data() + at, &word, sizeof word);

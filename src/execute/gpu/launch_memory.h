@@ -24,6 +24,7 @@ struct GpuLaunch {
   const record::RecordedLaunch* launch = nullptr;
   // Called in the process that runs it. May throw record::RecordError.
   std::function<BytesOf()> open;
+  bool isMovable = false;  // only its parameters hold addresses: memory may lie where the driver puts it
   // Other beginnings of the same memory: digests by entry of RecordedLaunch::memory; an empty one is that of the launch.
   std::vector<std::vector<std::string>> inputs;
 };
@@ -63,7 +64,7 @@ class LaunchMemory {
   enum class Part : uint8_t { Placed, Variable, Absent };
   std::vector<Part> classify() const;
   void refuseAddressesOfVariables() const;
-  uint64_t variableAround(uint64_t address) const;  // index + 1; 0: none
+  uint64_t entryAround(uint64_t address) const;  // index + 1; 0: none
 
   const Driver& driver_;
   const GpuLaunch& given_;

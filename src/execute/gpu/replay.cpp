@@ -134,8 +134,7 @@ class Run {
     const uint64_t address = memory_.writtenOutside();
     if (address == 0 || !result.detail.empty()) return;
     result.outcome = Outcome::Different;
-    result.detail =
-        fmt::format("{}: {}it writes at {:#x}, where nothing was recorded", now_->name, where_, address);
+    result.detail = fmt::format("{}: {}it writes at {:#x}, outside of its memory", now_->name, where_, address);
   }
 
   void time(const std::vector<Left>& left, Result& result) {

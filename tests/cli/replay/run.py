@@ -155,7 +155,7 @@ class Replay(command_tests.CommandTests):
         self.check(row["record"] == "different" and "'x'" in row["record_difference"] and "detail" not in row and "ratio" in row, row)
         # Between two buffers lies memory that somebody may write to unseen.
         self.texts("far.ptx", "st.global.u32 [%rd1], %r6;", "st.global.u32 [%rd1], %r6;\n st.global.u32 [%rd1 + 4096], %r6;")
-        self.ends(1, ["replay", "--gpu", "r.zip", "--with", "far.ptx", "--kernel", "divide", "--no-time"], "after: it writes at 0x", "where nothing was recorded")
+        self.ends(1, ["replay", "--gpu", "r.zip", "--with", "far.ptx", "--kernel", "divide", "--no-time"], "after: it writes at 0x", "outside of its memory")
 
     def failed(self):
         self.texts("wrong.ptx", "st.global.u32 [%rd1], %r6;", "st.global.u32 [16], %r6;")

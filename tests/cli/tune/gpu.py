@@ -66,8 +66,9 @@ WHERE_SMALL = """.reg .b32 %q; .reg .b64 %x, %a; .reg .pred %s;
 	selp.b64 %x, 4, 0, %s;
 	add.u64 %a, %rd2, %x;
 	st.global.u32 [%a],"""
-# What it leaves depends on a variable that it changes; another holds the address of the first.
-COUNTING = HEAD + ".global .align 4 .u32 total = 5;\n.global .align 8 .u64 where = total;\n" + KERNEL.replace(
+# What it leaves depends on a variable that it changes; another holds the address of the first, and nothing uses a third.
+UNUSED = ".global .align 4 .u32 unused = 7;\n"
+COUNTING = HEAD + UNUSED + ".global .align 4 .u32 total = 5;\n.global .align 8 .u64 where = total;\n" + KERNEL.replace(
     "st.global.u32 [%rd2], %r6;", "ld.global.u32 %r8, [total];\n\tadd.u32 %r6, %r6, %r8;\n\tst.global.u32 [%rd2], %r6;").replace(
         "\tret;", "\tst.global.u32 [total], %r1;\n\tret;").replace("NAME", "k")
 
@@ -169,6 +170,10 @@ class Test:
             check(timed and all(c["rejected"] == reason and detail in c["device"]["detail"] for c in timed), reason, timed)
             check(function["variant"] == "input", reason, "is not chosen")
             check((self.folder / "one.out").read_text() == (self.folder / "one.ptx").read_text(), "the input is what is left")
+        # A difference that the input shows, too, when it runs once more.
+        _, report = self.tune("one", *LAUNCH, "--inputs", "1", PTXOPT_GPU_DRIVER=self.altering, TUNE_TEST_OLD="%%%", TUNE_TEST_NEW="", TUNE_TEST_RACE="1")
+        timed = [c for c in self.candidates(report, "k")[1].values() if "device" in c]
+        check(timed and all(c["rejected"] == "failed" and "two runs differ: byte 0 of 'x'" in c["device"]["detail"] for c in timed), timed)
         # On one input alone nothing is wrong with what goes wrong on the second.
         said, _ = self.tune("one", *LAUNCH, "--inputs", "1", PTXOPT_GPU_DRIVER=self.altering, TUNE_TEST_OLD="st.global.u32 [%rd2],",
                             TUNE_TEST_NEW=WHERE_SMALL)
@@ -179,6 +184,9 @@ class Test:
         (self.folder / "counting.ptx").write_text(COUNTING)
         said, _ = self.tune("counting", *LAUNCH)
         check("faster, chosen" in said, said)
+        nowhere = {"PTXOPT_GPU_DRIVER": self.altering, "TUNE_TEST_OLD": UNUSED, "TUNE_TEST_NEW": "", "TUNE_TEST_ELSEWHERE": "1"}
+        said, _ = self.tune("counting", *LAUNCH, **nowhere)
+        check("faster, chosen" in said, "memory lies where the driver puts it, and ptxas left out a variable:", said)
         total = [word.replace("x=buf:u32:32:random", "total") for word in LAUNCH]
         total[total.index("--block") + 1] = "1"
         said, _ = self.tune("counting", *total)

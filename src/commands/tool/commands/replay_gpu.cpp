@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "ptxas/assemble.h"
 #include "tool/commands/launch_list.h"
 #include "tool/files.h"
 #include "tool/options/environment.h"
@@ -70,7 +69,30 @@ ordered_json json(std::size_t number, const record::RecordedLaunch& l, const gpu
   return j;
 }
 
+// What the driver gets of a text. Throws record::RecordError with what ptxas says.
+std::string imageOf(const ReplayGpuLine& line, const std::string& text, const gpu::Device& device) {
+  if (line.load == "ptx") return text;
+  const std::string architecture = fmt::format("sm_{}{}", device.major, device.minor);
+  PtxasSettings settings;
+  settings.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), architecture});
+  if (settings.program.empty()) throw record::RecordError("there is no ptxas; --load ptx needs none");
+  std::string error;
+  std::string cubin = cubinOf(text, architecture, settings, error);
+  if (cubin.empty()) throw record::RecordError(error);
+  return cubin;
+}
+
 }  // namespace
+
+std::string cubinOf(std::string_view text, const std::string& architecture, PtxasSettings settings,
+                    std::string& error) {
+  settings.keepsOutput = true;
+  settings.cache = nullptr;  // it has figures alone
+  Assembly assembly = assemble(text, architecture, settings);
+  if (assembly && assembly.output) return std::move(assembly.output->cubin);
+  error = assembly ? "it is not a whole program" : assembly.error;
+  return {};
+}
 
 void ReplayGpuLine::addTo(CLI::App& app) {
   CLI::Option* const gpu =
@@ -95,19 +117,6 @@ void ReplayGpuLine::addTo(CLI::App& app) {
   add(app.add_option("--ptxas", ptxas, "for --load cubin [$PTXOPT_PTXAS, of the CUDA toolkit, or of PATH]"))
       ->type_name("PROGRAM");
   add(app.add_option("--json", json, "write what came out"))->type_name("FILE.json");
-}
-
-std::string imageOf(const ReplayGpuLine& line, const std::string& text, const gpu::Device& device) {
-  if (line.load == "ptx") return text;
-  const std::string architecture = fmt::format("sm_{}{}", device.major, device.minor);
-  PtxasSettings settings;
-  settings.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), architecture});
-  settings.keepsOutput = true;
-  if (settings.program.empty()) throw record::RecordError("there is no ptxas; --load ptx needs none");
-  Assembly assembly = assemble(text, architecture, settings);
-  if (!assembly || !assembly.output)
-    throw record::RecordError(assembly ? "it is no whole program" : assembly.error);
-  return std::move(assembly.output->cubin);
 }
 
 int replayOnGpu(const ReplayGpuLine& line, const record::Archive& archive, const std::vector<bool>& wanted,

@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "gpu/replay.h"
+#include "ptxas/assemble.h"
 
 namespace CLI {
 class App;
@@ -37,7 +39,8 @@ struct ReplaySides {
 int replayOnGpu(const ReplayGpuLine& line, const record::Archive& archive, const std::vector<bool>& wanted,
                 const std::function<ReplaySides(uint64_t module)>& textsOf);
 
-// What the driver gets of a text. Throws record::RecordError with what ptxas says.
-std::string imageOf(const ReplayGpuLine& line, const std::string& text, const gpu::Device& device);
+// The machine code that ptxas makes of a text; empty with what it says.
+std::string cubinOf(std::string_view text, const std::string& architecture, PtxasSettings settings,
+                    std::string& error);
 
 }  // namespace ptxopt::tool

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tool/commands/replay_gpu.h"
+
 namespace ptxopt::tool {
 namespace {
 
@@ -21,17 +23,9 @@ std::string whyNotComparable(const gpu::Result& r) {
 
 }  // namespace
 
-GpuBench::GpuBench(GpuBenchSettings settings) : settings_(std::move(settings)) {
-  settings_.ptxas.keepsOutput = true;
-  settings_.ptxas.cache = nullptr;  // it has figures alone
-}
-
 std::string GpuBench::imageOf(std::string_view text, std::string& error) const {
   if (settings_.driverAssembles) return std::string(text);
-  Assembly assembly = assemble(text, settings_.architecture, settings_.ptxas);
-  if (assembly && assembly.output) return std::move(assembly.output->cubin);
-  error = assembly ? "it is no whole program" : assembly.error;
-  return {};
+  return cubinOf(text, settings_.architecture, settings_.ptxas, error);
 }
 
 std::string GpuBench::begin(std::string_view input) {

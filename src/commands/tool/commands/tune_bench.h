@@ -28,7 +28,7 @@ struct GpuBenchSettings {
 
 class GpuBench {
  public:
-  explicit GpuBench(GpuBenchSettings settings);
+  explicit GpuBench(GpuBenchSettings settings) : settings_(std::move(settings)) {}
 
   // Runs the input alone. Empty, or why nothing can be timed. Launches that cannot be run on the device are left out unless all
   // are.
@@ -38,7 +38,7 @@ class GpuBench {
   const std::string& device() const { return device_; }  // its name, after begin()
 
  private:
-  // What the driver gets; empty with what ptxas says.
+  // What the driver gets; empty with the reason.
   std::string imageOf(std::string_view text, std::string& error) const;
 
   GpuBenchSettings settings_;

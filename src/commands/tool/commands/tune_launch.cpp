@@ -97,7 +97,8 @@ void MadeLaunch::leaveOutAddresses() {
 }
 
 gpu::GpuLaunch MadeLaunch::launch() const {
-  return {&launch_, [this] { return [this](const std::string& digest) { return bytes_.at(digest); }; }, inputs_};
+  return {&launch_, [this] { return [this](const std::string& digest) { return bytes_.at(digest); }; }, true,
+          inputs_};
 }
 
 }  // namespace ptxopt::tool

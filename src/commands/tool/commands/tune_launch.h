@@ -1,7 +1,6 @@
 // The launch that `ptxopt tune --measure gpu` makes of its options, with the arguments of `ptxopt run`.
 //
-// Memory is laid out and filled as `ptxopt run` does it; nothing runs, and the kernel is not decoded, so that it may have what
-// the interpreter does not. Other inputs fill the buffers that are `random` with what `ptxopt verify` tries.
+// Memory is laid out and filled as `ptxopt run` does it. The kernel is not decoded: the interpreter's limits do not matter. Other inputs fill the buffers that are `random` with what `ptxopt verify` tries.
 // Declined: variables of the module whose initial values are addresses. The driver places variables and functions elsewhere,
 // so these stay as it loads them, and are not compared.
 #pragma once
