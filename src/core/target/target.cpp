@@ -72,8 +72,7 @@ std::optional<uint32_t> numberOf(std::string_view name) {
 
 std::string whyNoTarget(std::string_view name) {
   const std::optional<uint32_t> number = name.starts_with("sm_") ? numberOf(name) : std::nullopt;
-  if (!number)
-    return fmt::format("'{}' is not an architecture; they are spelled sm_90 or sm_90a", name);
+  if (!number) return fmt::format("'{}' is not an architecture; they are spelled sm_90 or sm_90a", name);
   const bool isFamily = name.ends_with('f'), isOne = name.ends_with('a');
   const Target target(*number);
   if (std::ranges::find(kNames, *number) != std::end(kNames) && (!isOne || target.has(Capability::FeatureNames)) &&

@@ -37,7 +37,7 @@ constexpr const char* kKinds[] = {
 };
 
 std::string operationOf(sass::Word word, const sass::Instruction& i, uint32_t architecture) {
-  const timing::Operation operation = timing::operationOf(word, i, architecture);
+  const timing::Operation operation = timing::operationOf(word, i, target::Target(architecture));
   std::string wait = "-";
   if (const auto counted = timing::countedWaitOf(word, i))
     wait = fmt::format("{}:{}:{}", counted->scoreboard, counted->count, counted->empty);

@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include "target/machine.h"
+#include "target/target.h"
 
-using namespace ptxopt::timing;
+using namespace ptxopt::target;
 
 namespace {
 
@@ -25,7 +26,9 @@ constexpr const char* kScenarioIds[] = {"L1", "L2", "Dram"};
 }  // namespace
 
 int main() {
-  for (const uint32_t architecture : Machine::architectures()) {
+  for (const Limits& target : targets()) {
+    const uint32_t architecture = target.number;
+    if (target.figures != architecture) continue;
     const Machine machine(architecture);
     for (std::size_t n = 0; n < kKinds; ++n) {
       const auto kind = static_cast<Kind>(n);

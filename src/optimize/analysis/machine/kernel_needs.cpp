@@ -281,7 +281,8 @@ KernelNeeds kernelNeeds(const Module& module, const Function& kernel, const Modu
   return needs;
 }
 
-std::string dumpOccupancy(const Module& module, const Function& kernel, const target::Limits& a, uint32_t registers) {
+std::string dumpOccupancy(const Module& module, const Function& kernel, const target::Limits& a,
+                          uint32_t registers) {
   const KernelNeeds needs = kernelNeeds(module, kernel);
   std::string text = fmt::format(
       "occupancy of {} (estimate) on sm_{}: {} registers a thread, {} bytes of shared memory{}, {} {}\n",
