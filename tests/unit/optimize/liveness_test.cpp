@@ -466,3 +466,18 @@ TEST_CASE("liveness: what may be removed") {
   CHECK_FALSE(removable("ret;"));
   CHECK_FALSE(removable("mbarrier.new_thing.b64 %rd1, [%rd2];"));
 }
+
+TEST_CASE("liveness: how many registers are live at the starts of blocks") {
+  const Parsed p(
+      kernel("mov.u32 %r1, 5;\nmov.u32 %r2, 7;\nL:\nst.global.u32 [0], %r1;\nadd.s32 %r1, %r1, %r2;\n"
+             "@%p1 bra L;\nret;\n"));
+  Analyses analyses(*p, p.function());
+  for (const Liveness::Strength strength : {Liveness::Strength::Plain, Liveness::Strength::Needed}) {
+    const Liveness& liveness = analyses.liveness(strength);
+    std::size_t all = 0;
+    for (uint32_t b = 0; b < analyses.cfg().size(); ++b) liveness.forEachLiveIn(BlockId(b), [&](RegId) { ++all; });
+    CHECK(all >= 3);  // two in the loop, and the predicate everywhere
+    CHECK(liveness.hasAtMost(all));
+    CHECK_FALSE(liveness.hasAtMost(all - 1));
+  }
+}

@@ -159,6 +159,24 @@ TEST_CASE("analyses: what is kept is compared with what the function is") {
   CHECK(analyses.stale() == "control-flow graph");
 }
 
+TEST_CASE("analyses: liveness does not outlast a change before which nobody asked for the graph") {
+  const Parsed p(
+      kernel("mov.u32 %r1, 5;\nmov.u32 %r2, 7;\nL:\nst.global.u32 [0], %r1;\nadd.s32 %r1, %r1, 1;\n"
+             "@%p1 bra L;\nret;\n"));
+  Function& f = p.function();
+  Knobs knobs;
+  Analyses analyses(*p, f, livenessLimits(knobs));
+  analyses.liveness(Liveness::Strength::Plain);
+  analyses.invalidate(AnalysisSet{AnalysisId::PlainLiveness});
+  // Another pass has the loop store the other register.
+  const RegId other = f.operandsOf(f[p.at(1)])[0].reg();
+  for (Operand& o : f.operandsOf(f[p.at(2)]))
+    if (o.isRegister()) o.payload = other.value;
+  analyses.invalidate();
+  Analyses anew(*p, f, livenessLimits(knobs));
+  CHECK(analyses.liveness(Liveness::Strength::Plain) == anew.liveness(Liveness::Strength::Plain));
+}
+
 TEST_CASE("analyses: uniform values have their own file, as long as they are uniform") {
   const Parsed p(
       kernel("mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, 5;\nbra L;\nL:\nst.global.u32 [0], %r1;\n"

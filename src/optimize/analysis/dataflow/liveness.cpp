@@ -83,6 +83,12 @@ bool Liveness::solveSparse(const Module& module, Strength strength, std::size_t 
   return runs && runs_.make(cfg_.size(), *runs, mostBytes);
 }
 
+bool Liveness::hasAtMost(std::size_t most) const {
+  std::size_t all = 0;
+  for (uint32_t b = 0; b < cfg_.size() && all <= most; ++b) forEachLiveIn(BlockId(b), [&](RegId) { ++all; });
+  return all <= most;
+}
+
 std::string Liveness::howSolved() const {
   if (!solved_) return "not solved";
   constexpr std::string_view kNames[] = {"by walking", "by sets", "sparse"};

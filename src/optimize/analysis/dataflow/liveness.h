@@ -75,6 +75,8 @@ class Liveness {
   std::size_t sweeps() const { return sweeps_; }
   // "by sets, 2 sweeps", "by walking, 1 sweep"
   std::string howSolved() const;
+  // Whether at most `most` registers are live at the starts of blocks, all blocks together. Linear in `most`.
+  bool hasAtMost(std::size_t most) const;
   bool isLiveIn(RegId reg, BlockId block) const;
   // Of strength `Needed`: whether an instruction of the block may be needed by nothing. Said of instructions that
   // isRemovable() vouches for.

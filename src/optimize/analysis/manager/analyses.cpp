@@ -12,6 +12,12 @@ namespace ptxopt {
 using Direction = DominatorTree::Direction;
 using Strength = Liveness::Strength;
 
+namespace {
+
+constexpr std::size_t kMostLiveIn = 16;  // registers at the starts of blocks, for each instruction
+
+}  // namespace
+
 void Analyses::note(AnalysisId id, std::string_view how) {
   if (!made_) return;
   ++made_->times[static_cast<std::size_t>(id)];
@@ -137,7 +143,9 @@ const LiveIntervals& Analyses::liveIntervals() {
     keptIntervals_.emplace(function_, graph, slots, dominators(), *std::move(intervalsBefore_));
     note(AnalysisId::Intervals, "brought up to date");
   } else {
-    const bool hasSets = keptPlainLiveness_ && keptPlainLiveness_->solver() == Liveness::Solver::Sets;
+    // Blocks by register take 32 times the bits: where many registers live through many blocks, each is searched for itself.
+    const bool hasSets = keptPlainLiveness_ && keptPlainLiveness_->solver() == Liveness::Solver::Sets &&
+                         keptPlainLiveness_->hasAtMost(kMostLiveIn * function_.instructions.size());
     keptIntervals_.emplace(function_, graph, slots, &dominators(), hasSets ? &*keptPlainLiveness_ : nullptr);
     note(AnalysisId::Intervals, hasSets ? "from the sets of liveness" : "by register");
   }
@@ -218,6 +226,9 @@ void Analyses::makeAll() {
 void Analyses::invalidate(AnalysisSet preserved) {
   using enum AnalysisId;
   constexpr auto set = [](auto... ids) { return AnalysisSet{ids...}; };
+  // Nobody has asked for the graph since the last change: what was kept of that one must outlast this one, too. The rest of
+  // the shape depends on edges alone, or is compared with the function when it is asked for.
+  if (before_ && !preserved.has(PlainLiveness)) before_->liveness.reset();
   if (keptControlFlow_ && !preserved.has(ControlFlow))
     before_.emplace(Shape{*std::move(keptControlFlow_), std::move(keptDominators_), std::move(keptPostDominators_),
                           std::move(keptLoopNest_), std::move(keptSlots_), std::move(keptIntervals_),

@@ -76,7 +76,7 @@ class Analyses {
   // What was asked for since the last call, and what that is made of.
   AnalysisSet takeAsked() { return std::exchange(asked_, {}); }
   // From now on notes what is made; made() says that in words: "control-flow graph 2, needed liveness (by sets, 2 sweeps)".
-  void noteMade() { made_.emplace(); }
+  void noteMade() { made_ = Made(); }
   std::string made() const;
 
  private:
@@ -101,7 +101,7 @@ class Analyses {
   };
   // How often each analysis was made, and how.
   struct Made {
-    std::array<uint32_t, kAnalyses> times{};
+    std::array<uint32_t, kAnalyses> times;
     std::array<std::string, kAnalyses> how;
   };
   void takeOver(Shape&& before, bool hasSameEdges);
