@@ -26,35 +26,36 @@ bool hasOnlyNumbers(const char* text) {
 // Calls `note(name)` for each name in an initializer: of variables and functions, and the operator `generic`. A name may
 // begin with `%`; `5%f` is not a remainder for ptxas, either.
 template <typename Note>
-void forEachName(const Module& module, Note note) {
+void forEachName(std::string_view text, Note note) {
   static const auto words = [] {
     std::array<bool, 256> is{};
     for (std::size_t c = 0; c < is.size(); ++c) is[c] = std::isalnum(static_cast<int>(c)) || c == '_' || c == '$';
     return is;
   }();
   const auto isWord = [](char c) { return words[static_cast<unsigned char>(c)]; };
-  const auto scan = [&](const Declarator& d) {
-    const std::string_view text = module.text(d.initializer);
-    std::size_t next = 0;  // where to look at a whole chunk again
-    for (std::size_t at = 0; at < text.size();) {
-      if (at >= next && text.size() - at >= kChunk) {
-        next = at + kChunk;
-        if (hasOnlyNumbers(text.data() + at)) {
-          at = next;
-          // A number goes on: its letters are no name.
-          while (at < text.size() && isWord(text[at - 1]) && isWord(text[at])) ++at;
-          continue;
-        }
+  std::size_t next = 0;  // where to look at a whole chunk again
+  for (std::size_t at = 0; at < text.size();) {
+    if (at >= next && text.size() - at >= kChunk) {
+      next = at + kChunk;
+      if (hasOnlyNumbers(text.data() + at)) {
+        at = next;
+        // A number goes on: its letters are no name.
+        while (at < text.size() && isWord(text[at - 1]) && isWord(text[at])) ++at;
+        continue;
       }
-      std::size_t end = at + (text[at] == '%' ? 1 : 0);
-      while (end < text.size() && isWord(text[end])) ++end;
-      if (end > at && (text[at] < '0' || text[at] > '9')) note(text.substr(at, end - at));
-      at = std::max(end, at + 1);
     }
-  };
-  for (const Variable& v : module.variables) scan(v.declarator);
+    std::size_t end = at + (text[at] == '%' ? 1 : 0);
+    while (end < text.size() && isWord(text[end])) ++end;
+    if (end > at && (text[at] < '0' || text[at] > '9')) note(text.substr(at, end - at));
+    at = std::max(end, at + 1);
+  }
+}
+
+template <typename Note>
+void forEachName(const Module& module, Note note) {
+  for (const Variable& v : module.variables) forEachName(module.text(v.declarator.initializer), note);
   for (const Function& f : module.functions)
-    for (const Declarator& d : f.declarators) scan(d);
+    for (const Declarator& d : f.declarators) forEachName(module.text(d.initializer), note);
 }
 
 }  // namespace
@@ -67,6 +68,18 @@ std::vector<uint32_t> functionsInInitializers(const Module& module) {
   forEachName(module, [&](std::string_view name) {
     if (const auto named = functions.find(name); named != functions.end()) found.push_back(named->second);
   });
+  return found;
+}
+
+std::unordered_set<std::string_view> variablesWithAddresses(const Module& module) {
+  std::unordered_set<std::string_view> found;
+  const auto look = [&](NameId name, const Declarator& d) {
+    if (name.valid())
+      forEachName(module.text(d.initializer), [&](std::string_view) { found.insert(module.text(name)); });
+  };
+  for (const Variable& v : module.variables) look(v.name, v.declarator);
+  for (const Function& f : module.functions)
+    for (const Declarator& d : f.declarators) look(d.name, d);
   return found;
 }
 

@@ -73,14 +73,15 @@ LaunchMemory::LaunchMemory(const Driver& driver, const GpuLaunch& launch, const 
       module_(module),
       workspace_(record::workspaceOf(launch_)),
       parts_(classify()),
-      fixed_(driver, placesOf(launch_, [&](std::size_t i) { return parts_[i] == Part::Placed; }), launch.isMovable),
+      fixed_(driver, placesOf(launch_, [&](std::size_t i) { return parts_[i] == Part::Placed; }),
+             launch.pointers.has_value()),
       bytesOf_(launch.open()) {
   setInput(0);
   const bool hasResult =
       std::none_of(launch_.memory.begin(), launch_.memory.end(), [](const auto& m) { return m.after.empty(); });
   for (std::size_t i = 0; hasResult && i < launch_.memory.size(); ++i)
     after_.push_back(parts_[i] != Part::Absent ? bytesOf_(launch_.memory[i].after) : std::string());
-  refuseAddressesOfVariables();
+  if (!launch.pointers) refuseAddressesOfVariables();
 }
 
 void LaunchMemory::setInput(std::size_t number) {
@@ -119,6 +120,17 @@ void LaunchMemory::refuseAddressesOfVariables() const {
     }
 }
 
+std::vector<GpuLaunch::Pointer> LaunchMemory::pointers() const {
+  if (given_.pointers) return *given_.pointers;
+  std::vector<GpuLaunch::Pointer> found;
+  for (std::size_t at = 0; at + sizeof(uint64_t) <= launch_.parameters.size(); at += sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, launch_.parameters.data() + at, sizeof word);
+    if (const uint64_t v = entryAround(word); v != 0) found.push_back({at, v - 1});
+  }
+  return found;
+}
+
 LoadedImage LaunchMemory::load(const std::string& image) const {
   const Calls& calls = driver_.calls();
   LoadedImage loaded;
@@ -141,13 +153,11 @@ LoadedImage LaunchMemory::load(const std::string& image) const {
     loaded.addresses.push_back(address);
   }
   loaded.parameters = launch_.parameters;
-  for (std::size_t at = 0; at + sizeof(uint64_t) <= loaded.parameters.size(); at += sizeof(uint64_t)) {
+  for (const GpuLaunch::Pointer& p : pointers()) {
     uint64_t word;
-    std::memcpy(&word, loaded.parameters.data() + at, sizeof word);
-    const uint64_t v = entryAround(word);
-    if (v == 0) continue;
-    word = loaded.addresses[v - 1] + (word - launch_.memory[v - 1].address);
-    std::memcpy(loaded.parameters.data() + at, &word, sizeof word);
+    std::memcpy(&word, loaded.parameters.data() + p.at, sizeof word);
+    word = loaded.addresses[p.entry] + (word - launch_.memory[p.entry].address);
+    std::memcpy(loaded.parameters.data() + p.at, &word, sizeof word);
   }
   const Function* kernel = nullptr;
   for (const Function& f : module_.functions)

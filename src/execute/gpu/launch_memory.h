@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,12 @@ struct GpuLaunch {
   const record::RecordedLaunch* launch = nullptr;
   // Called in the process that runs it. May throw record::RecordError.
   std::function<BytesOf()> open;
-  bool isMovable = false;  // only its parameters hold addresses: memory may lie where the driver puts it
+  // Where its parameters have addresses, and into which entry of RecordedLaunch::memory they lead. Where this is known, nothing
+  // else holds addresses: memory may lie where the driver puts it. Of records any word may be one.
+  struct Pointer {
+    std::size_t at, entry;
+  };
+  std::optional<std::vector<Pointer>> pointers;
   // Other beginnings of the same memory: digests by entry of RecordedLaunch::memory; an empty one is that of the launch.
   std::vector<std::vector<std::string>> inputs;
 };
@@ -65,6 +71,7 @@ class LaunchMemory {
   std::vector<Part> classify() const;
   void refuseAddressesOfVariables() const;
   uint64_t entryAround(uint64_t address) const;  // index + 1; 0: none
+  std::vector<GpuLaunch::Pointer> pointers() const;
 
   const Driver& driver_;
   const GpuLaunch& given_;

@@ -21,6 +21,7 @@ constexpr const char* kText = R"(.version 8.0
 .address_size 64
 .global .align 4 .u32 total = 5;
 .global .align 8 .u64 where = total;
+.global .align 8 .u32 pair[2] = {5, 28672};
 .visible .entry k(.param .u32 n, .param .u64 x, .param .u64 y) {
   .reg .b64 %rd<3>;
   .shared .align 4 .b8 big[33554432];
@@ -58,6 +59,7 @@ TEST_CASE("tune launch: memory as ptxopt run lays it out, for kernels that it ca
   CHECK(parameter(l, 16) == entry(l, "y").address);
   CHECK(entry(l, "total").isVariable);
   CHECK(std::ranges::count(l.launch->memory, "where", &record::RecordedMemory::name) == 0);
+  CHECK(entry(l, "pair").isVariable);  // read as one word it looks like an address
 
   REQUIRE(l.inputs.size() == 3);
   const auto x = static_cast<std::size_t>(&entry(l, "x") - l.launch->memory.data());
@@ -70,6 +72,25 @@ TEST_CASE("tune launch: memory as ptxopt run lays it out, for kernels that it ca
   std::ranges::sort(contents);
   CHECK(std::ranges::adjacent_find(contents) == contents.end());
   CHECK(again.launch().inputs == l.inputs);
+}
+
+TEST_CASE("tune launch: addresses are what the arguments say, not what looks like one") {
+  constexpr const char* kScalars = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 end, .param .u32 n, .param .u32 m) { ret; }
+)";
+  auto parsed = parse(kScalars, "k.ptx");
+  // One past the end of x; and two numbers that are an address of x in one word.
+  const MadeLaunch made(*std::get<0>(parsed),
+                        {"k", {1}, {32}, {}, 0, {"x=buf:u32:32:zero", "x+128", "u32:64", "u32:28672"}, 0, 1});
+  const gpu::GpuLaunch l = made.launch();
+  const auto x = static_cast<std::size_t>(&entry(l, "x") - l.launch->memory.data());
+  REQUIRE(l.pointers.has_value());
+  REQUIRE(l.pointers->size() == 2);
+  CHECK((*l.pointers)[0].at == 0);
+  CHECK((*l.pointers)[1].at == 8);
+  for (const auto& p : *l.pointers) CHECK(p.entry == x);
 }
 
 TEST_CASE("tune launch: what makes no sense") {

@@ -139,7 +139,8 @@ RunMemory::Argument RunMemory::argument(const std::string& text, std::size_t num
       if (error != std::errc() || stop != end) fail("'{}': '{}' is no number of bytes", text, begin);
     }
     result.kind = Argument::Kind::Address;
-    put(view.allocation->base + offset, 8);
+    result.base = view.allocation->base;
+    put(result.base + offset, 8);
     return result;
   }
   const bool isNamed = equals < colon;
@@ -148,7 +149,8 @@ RunMemory::Argument RunMemory::argument(const std::string& text, std::size_t num
   const std::string kind = spec.substr(0, spec.find(':')), rest = spec.substr(spec.find(':') + 1);
   if (kind == "buf") {
     result.kind = Argument::Kind::Address;
-    put(makeBuffer(isNamed ? text.substr(0, equals) : fmt::format("arg{}", number), spec), 8);
+    result.base = makeBuffer(isNamed ? text.substr(0, equals) : fmt::format("arg{}", number), spec);
+    put(result.base, 8);
     return result;
   }
   if (isNamed) fail("'{}': only buffers have names", text);
@@ -199,6 +201,7 @@ std::vector<std::byte> RunMemory::parameters(const std::string& kernel,
       fail("argument {} of '{}': {}", i, kernel, e.what());
     }
     check(wanted[i], a, where);
+    if (a.kind == Argument::Kind::Address) pointers_.push_back({wanted[i].place.offset, a.base});
     std::copy(a.bytes.begin(), a.bytes.end(), bytes.begin() + wanted[i].place.offset);
   }
   return bytes;

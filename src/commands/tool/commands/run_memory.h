@@ -30,6 +30,12 @@ class RunMemory {
   // A buffer, or a variable of the module.
   View find(const std::string& name) const;
   const std::map<std::string, View>& buffers() const { return buffers_; }
+  // Where the parameters' bytes have addresses, and at what address the buffer or variable begins.
+  struct Pointer {
+    std::size_t at;
+    uint64_t base;
+  };
+  const std::vector<Pointer>& pointers() const { return pointers_; }
   // Those that bytes:@FILE and buf:TYPE:@FILE named.
   const std::vector<std::string>& files() const { return files_; }
 
@@ -38,6 +44,7 @@ class RunMemory {
     enum class Kind { Scalar, Bytes, Address } kind = Kind::Scalar;
     ScalarType type = ScalarType::b64;
     std::vector<std::byte> bytes;
+    uint64_t base = 0;  // of an address: of its buffer or variable
   };
   std::vector<std::byte> fileBytes(const std::string& path);
   uint64_t makeBuffer(const std::string& name, const std::string& spec);
@@ -48,6 +55,7 @@ class RunMemory {
   uint64_t seed_;
   std::map<std::string, View> buffers_;
   std::vector<std::string> files_;
+  std::vector<Pointer> pointers_;
 };
 
 }  // namespace ptxopt::tool

@@ -7,14 +7,13 @@
 
 #include "exec/kernel_parameters.h"
 #include "exec/machine.h"
+#include "ir/initializers.h"
 #include "record/recorder.h"
 #include "tool/commands/run_memory.h"
 #include "verify/values.h"
 
 namespace ptxopt::tool {
 namespace {
-
-constexpr uint64_t kFirstAddress = exec::kSharedWindow, kPastAddresses = uint64_t{1} << 47;
 
 std::vector<exec::KernelParameter> parametersOf(const Module& module, const std::string& kernel) {
   for (const Function& f : module.functions)
@@ -37,15 +36,6 @@ std::string otherContents(const RunMemory::View& buffer, unsigned number, uint64
   return bytes;
 }
 
-bool holdsAddress(const std::string& bytes) {
-  for (std::size_t at = 0; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
-    uint64_t word;
-    std::memcpy(&word, bytes.data() + at, sizeof word);
-    if (word >= kFirstAddress && word < kPastAddresses) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 MadeLaunch::MadeLaunch(const Module& module, const TuneLaunch& wanted) {
@@ -60,7 +50,7 @@ MadeLaunch::MadeLaunch(const Module& module, const TuneLaunch& wanted) {
   record::Arrays arrays;
   launch_ = record::launchOf(
       wanted.kernel, config, machine, [&](std::string_view bytes) { return keep(bytes); }, arrays);
-  leaveOutAddresses();
+  leaveOutAddresses(module, memory.pointers());
   for (unsigned input = 1; input < wanted.inputs; ++input) {
     std::vector<std::string> digests(launch_.memory.size());
     bool isOther = false;
@@ -83,21 +73,23 @@ std::string MadeLaunch::keep(std::string_view bytes) {
   return digest;
 }
 
-void MadeLaunch::leaveOutAddresses() {
+// Addresses in memory are those of the interpreter: what begins with one is left as the module has it on the device.
+void MadeLaunch::leaveOutAddresses(const Module& module, const std::vector<RunMemory::Pointer>& pointers) {
+  const auto withAddresses = variablesWithAddresses(module);
   std::erase_if(launch_.memory, [&](const record::RecordedMemory& m) {
-    if (!m.isVariable || !holdsAddress(bytes_.at(m.before))) return false;
-    for (std::size_t at = 0; at + sizeof(uint64_t) <= launch_.parameters.size(); at += sizeof(uint64_t)) {
-      uint64_t word;
-      std::memcpy(&word, launch_.parameters.data() + at, sizeof word);
-      if (word - m.address < m.size)
-        throw RunError(fmt::format("the variable '{}' holds addresses and cannot be an argument", m.name));
-    }
+    if (!m.isVariable || !withAddresses.contains(m.name)) return false;
+    if (std::ranges::find(pointers, m.address, &RunMemory::Pointer::base) != pointers.end())
+      throw RunError(fmt::format("the variable '{}' holds addresses and cannot be an argument", m.name));
     return true;
   });
+  for (const RunMemory::Pointer& p : pointers) {
+    const auto entry = std::ranges::find(launch_.memory, p.base, &record::RecordedMemory::address);
+    pointers_.push_back({p.at, static_cast<std::size_t>(entry - launch_.memory.begin())});
+  }
 }
 
 gpu::GpuLaunch MadeLaunch::launch() const {
-  return {&launch_, [this] { return [this](const std::string& digest) { return bytes_.at(digest); }; }, true,
+  return {&launch_, [this] { return [this](const std::string& digest) { return bytes_.at(digest); }; }, pointers_,
           inputs_};
 }
 

@@ -14,6 +14,7 @@
 #include "exec/shape.h"
 #include "gpu/launch_memory.h"
 #include "ir/module.h"
+#include "tool/commands/run_memory.h"
 
 namespace ptxopt::tool {
 
@@ -36,9 +37,10 @@ class MadeLaunch {
 
  private:
   std::string keep(std::string_view bytes);
-  void leaveOutAddresses();
+  void leaveOutAddresses(const Module& module, const std::vector<RunMemory::Pointer>& pointers);
 
   record::RecordedLaunch launch_;
+  std::vector<gpu::GpuLaunch::Pointer> pointers_;
   std::vector<std::vector<std::string>> inputs_;
   std::unordered_map<std::string, std::string> bytes_;  // by digest
 };
