@@ -155,7 +155,7 @@ def settings_table(_):
                  [(f"`{key}`", f"`${variable}`", {"String": "string", "Number": "number"}[kind], what) for key, variable, kind, what in rows])
 
 
-GROUPS = ["core", "optimize", "execute", "measure", "commands"]  # none uses a later one
+ROOM_GROUPS = ["core", "optimize", "execute", "measure", "commands"]  # none uses a later one
 
 
 def room_uses():
@@ -187,7 +187,7 @@ def rooms_table(_):
     what = dict(re.findall(r"^\| `src/(\w+/\w+)/` \| (.*?) \| [^|]*\|$", page, re.M))
     if missing := sorted(uses.keys() - what.keys()):
         raise SystemExit("docs.py: docs/architecture.md has no line of " + ", ".join(missing))
-    group_of = {room: GROUPS.index(room.partition("/")[0]) for room in uses}
+    group_of = {room: ROOM_GROUPS.index(room.partition("/")[0]) for room in uses}
     if upward := [f"{room} uses {used}" for room, of in uses.items() for used in sorted(of) if group_of[used] > group_of[room]]:
         raise SystemExit("docs.py: a group uses a later one: " + ", ".join(upward))
     return table(("folder", "what it has", "uses"),

@@ -31,7 +31,7 @@ USUAL = ("samples", "tests/lit/slsr", "tests/inputs/hazards")
 def kinds_of_steps():
     """By step of the pipeline, its kind (docs/passes.md, which the tool writes)."""
     page = (ROOT / "docs" / "passes.md").read_text()
-    return dict(re.findall(r"^\| `([\w@-]+)` \| `-O\d` \| (\w+) \|$", page, re.M))
+    return dict(re.findall(r"^\| `([\w@-]+)` \| `-O\d` \| (\w+) \|", page, re.M))
 
 
 def report_of(tool, path, arch, folder, *more):
