@@ -11,14 +11,17 @@ from __future__ import annotations
 import atexit
 import ctypes
 import logging
+import os
 import sys
 import threading
+import time
 from typing import Any, List, Sequence
 
 TRACE = 5  # Python has no such level
 # By the numbers of ptxopt_c.h; what was asked for is said as INFO.
 _LEVELS = (TRACE, logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.INFO)
 _OFF = 6
+_PATIENCE = 2.0  # seconds, at the end of the interpreter, for handlers that run
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p)
 
 logger = logging.getLogger("ptxopt")
@@ -59,8 +62,11 @@ class Messages:
         # With the GIL: it takes no time, and the levels of threads come in their order.
         self._set_level = ctypes.PyDLL(None, handle=library._handle).ptxopt_set_log_level
         library.ptxopt_set_log(self._callback, None, _OFF)
-        # Without the GIL: it waits for calls that run, which need it.
-        atexit.register(library.ptxopt_set_log, _CALLBACK(), None, _OFF)
+        self._library = library
+        self._running: List[None] = []  # one for each handler that runs; append and pop are atomic
+        self._ended = False
+        os.register_at_fork(after_in_child=self._running.clear)
+        atexit.register(self._silence)
         if logging.getLevelName(TRACE) == f"Level {TRACE}":
             logging.addLevelName(TRACE, "TRACE")
 
@@ -69,6 +75,17 @@ class Messages:
         wanted = min((at.getEffectiveLevel() for at in self._all if not at.disabled), default=logging.CRITICAL + 1)
         least = max(wanted, logging.root.manager.disable + 1)
         return next((number for number, level in enumerate(_LEVELS[:5]) if level >= least), _OFF)
+
+    def _silence(self) -> None:
+        """At the end of the interpreter: no call may come to what is torn down. A handler that does not return is given up."""
+        self._ended = True
+        self._set_level(_OFF)
+        deadline = time.monotonic() + _PATIENCE
+        while self._running and time.monotonic() < deadline:
+            time.sleep(0.01)
+        # Without the GIL: it waits for calls that have not come to Python yet, which need it.
+        if not self._running:
+            self._library.ptxopt_set_log(_CALLBACK(), None, _OFF)
 
     def __enter__(self) -> None:
         self._set_level(self.level())
@@ -82,8 +99,9 @@ class Messages:
             raise raised
 
     def _heard(self, level: int, source: bytes, text: bytes, _user: Any) -> None:
-        if self._calls.raised is not None:
+        if self._calls.raised is not None or self._ended:
             return
+        self._running.append(None)
         try:
             to = self._loggers.get(source, logger)
             if to.isEnabledFor(_LEVELS[level]):
@@ -92,6 +110,9 @@ class Messages:
             if not self._calls.depth:
                 raise  # in a thread of the library: sys.unraisablehook says it
             self._calls.raised = error
+        finally:
+            if self._running:  # not in a child that was forked here
+                self._running.pop()
 
 
 logger.addHandler(logging.NullHandler())

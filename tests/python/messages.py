@@ -182,6 +182,20 @@ print("end")
     for pause in (1, 3, 6):
         done = python(ends % pause)
         t.check((done.returncode, done.stdout, done.stderr) == (0, "end\n", ""), f"an end after {pause}: {done}")
+    # A handler in a daemon thread never returns.
+    stuck = """
+inside = threading.Event()
+class Stay(logging.Handler):
+    def handle(self, record):
+        inside.set(); threading.Event().wait()
+logging.getLogger("ptxopt").addHandler(Stay())
+logging.getLogger("ptxopt").setLevel(5)
+threading.Thread(target=lambda: ptxopt.optimize(sample("saxpy.ptx"), guard="off"), daemon=True).start()
+inside.wait()
+print("end")
+"""
+    done = python(stuck)
+    t.check((done.returncode, done.stdout, done.stderr) == (0, "end\n", ""), f"an end while a handler waits: {done}")
     # A child is forked while another thread is in a handler: it has the loggers, and its calls of the library end.
     forks = """
 inside, go = threading.Event(), threading.Event()
