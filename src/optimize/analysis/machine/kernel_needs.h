@@ -1,6 +1,6 @@
 // What a block of a kernel takes of an SM, as far as the PTX says.
 //
-// Threads: .reqntid, else .maxntid. Shared memory: the .shared variables that the kernel and the functions it names
+// Threads: .reqntid, otherwise .maxntid. Shared memory: the .shared variables that the kernel and the functions it names
 // mention, one after the other, each at its alignment; what is `extern` is given at launch and counts as nothing.
 // Barriers: one more than the highest number that a bar or barrier names; 16 where a register names it.
 // An estimate: ptxas may drop or share variables, and functions called through pointers are not seen.
