@@ -177,6 +177,20 @@ TEST_CASE("analyses: liveness does not outlast a change before which nobody aske
   CHECK(analyses.liveness(Liveness::Strength::Plain) == anew.liveness(Liveness::Strength::Plain));
 }
 
+TEST_CASE("analyses: sparse liveness is compared with what the function is, not with itself") {
+  const Parsed p(
+      kernel("mov.u32 %r1, %tid.x;\nmov.u32 %r2, %laneid;\nL:\nst.global.u32 [0], %r1;\nst.global.u32 [0], %r2;\n"
+             "@%p1 bra L;\nst.global.u32 [0], %r1;\nret;\n"));
+  Function& f = p.function();
+  Analyses analyses(*p, f, {.form = Liveness::Form::Sparse});
+  REQUIRE(analyses.liveness(Liveness::Strength::Plain).solver() == Liveness::Solver::Sparse);
+  CHECK(analyses.stale() == "");
+  // The same registers are global, but after the loop the other one is read.
+  for (Operand& o : f.operandsOf(f[p.at(5)]))
+    if (o.isRegister()) o.payload = f.operandsOf(f[p.at(1)])[0].payload;
+  CHECK(analyses.stale() == "liveness");
+}
+
 TEST_CASE("analyses: uniform values have their own file, as long as they are uniform") {
   const Parsed p(
       kernel("mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, 5;\nbra L;\nL:\nst.global.u32 [0], %r1;\n"

@@ -85,7 +85,7 @@ Liveness Analyses::makeLiveness(Strength strength, const Cfg& cfg,
           std::move(numbers),
           strength,
           limits_,
-          keptPlainLiveness_ ? &*keptPlainLiveness_ : nullptr};
+          strength == Strength::Needed && keptPlainLiveness_ ? &*keptPlainLiveness_ : nullptr};
 }
 
 const Liveness& Analyses::liveness(Strength strength) {
