@@ -210,7 +210,7 @@ FAULTS = [
     ("bounds", ["--lenient"], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress", "out-of-bounds: write"),
     ("after", [], 1, "launch cudaErrorIllegalAddress wait cudaErrorIllegalAddress " * 2, summary("1 launch", failed=1, refused=1)),
     ("missing", [], 0, "first cudaErrorNotSupported second cudaErrorNotSupported",
-     r"^ptxopt emulate: the program calls cudaIpcGetMemHandle, which the stub does not have\n"
+     r"^ptxopt emulate: the program calls cudaIpcGetMemHandle, which ptxopt does not execute\n"
      r"ptxopt emulate: 0 launches .*; 2 calls of what the stand-in does not have$"),
     ("exit", [], 5, "", "^$"),
     ("kill", [], 137, "", r"the program ended by signal 9"),

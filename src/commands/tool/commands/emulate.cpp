@@ -143,7 +143,7 @@ std::string standInFolder(const std::string& self, std::string& missing) {
   const fs::path beside = fs::path(self).parent_path();
   for (const fs::path& folder : {beside / "emulate", beside / PTXOPT_EMULATION_FOLDER})
     if (fs::exists(folder / "libcudart.so.13", error)) return fs::canonical(folder, error).string();
-  missing = "the stub of the CUDA libraries is not there; ";
+  missing = "the library that executes CUDA programs is not there; ";
   missing +=
       fs::exists(beside / "CMakeCache.txt", error)
           ? fmt::format("build it: cmake --build '{}' --target ptxopt_emulation", beside.string())

@@ -18,7 +18,7 @@ int sayMissing(const char* name) {
   s.writeTotals();
   if (said->insert(name).second)
     ptxopt::log::asked(ptxopt::log::kEmulate,
-                       fmt::format("the program calls {}, which the stub does not have", name));
+                       fmt::format("the program calls {}, which ptxopt does not execute", name));
   return lastError() = static_cast<int>(Code::NotSupported);
 }
 
