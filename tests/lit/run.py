@@ -30,8 +30,10 @@ Where a test is about few lines, its block has, instead of the `//|` lines,
     // CHECK: a part of a line of standard output
     // CHECK: a part of a later line
     // CHECK-NOT: what is in no line
+    // CHECK-COUNT: 3 parts of a line that is there so often
+    // CHECK-SAME: a function that is that of the input
 
-Spaces and tabs of any number are one space. The other lines of the block are compared as ever. --update leaves these
+Spaces and tabs of any number are one space. A function is its lines from that with its name to one that is `}`. The other lines of the block are compared as ever. --update leaves these
 lines as they are, and a test of which one does not hold fails.
 """
 import argparse
@@ -49,7 +51,7 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 
 HERE = Path(__file__).resolve().parent
 EXPECT = re.compile(rb"^// EXPECT\b", re.MULTILINE)
-CHECK = re.compile(r"// (CHECK|CHECK-NOT): (.*)")
+CHECK = re.compile(r"// (CHECK|CHECK-NOT|CHECK-COUNT|CHECK-SAME): (.*)")
 FAILED = "  <- does not hold"
 BOM = b"\xef\xbb\xbf"
 SECONDS = 120
@@ -112,14 +114,27 @@ def execute(tool, command, source, top, folder, number):
     return rows, run.stdout == source
 
 
-def checked(expected, rows):
+def function_in(lines, name):
+    """The lines of a function, or nothing."""
+    head = re.compile(rf"\.(entry|func)\b.*(?<![\w$%]){re.escape(name)}(?![\w$])")
+    first = next((i for i, line in enumerate(lines) if head.search(line) and not line.endswith(";")), None)
+    last = next((i for i in range(first, len(lines)) if lines[i] == "}"), None) if first is not None else None
+    return lines[first:last + 1] if last is not None else None
+
+
+def checked(expected, rows, source):
     """`rows` with the CHECK lines of `expected` in the place of standard output; those that do not hold say so."""
     output, at, found = [" ".join(r[3:].split()) for r in rows if r.startswith("//|")], 0, []
+    given = [" ".join(line.split()) for line in source.decode("utf-8", "surrogateescape").split("\n")]
     for row in (r for r in expected if CHECK.fullmatch(r)):
         kind, text = CHECK.fullmatch(row).groups()
+        number, text = text.split(maxsplit=1) if kind == "CHECK-COUNT" else ("0", text)
         lines = [i for i, line in enumerate(output) if " ".join(text.split()) in line]
-        if kind == "CHECK-NOT":
-            holds = not lines
+        if kind in ("CHECK-NOT", "CHECK-COUNT"):
+            holds = str(len(lines)) == number
+        elif kind == "CHECK-SAME":
+            function = function_in(output, text)
+            holds = function is not None and function == function_in(given, text)
         else:
             lines = [i for i in lines if i >= at]
             holds = bool(lines)
@@ -129,11 +144,11 @@ def checked(expected, rows):
     return ["// EXPECT"] + found + [r for r in ends_whole if not r.startswith("//|")]
 
 
-def matches(expected, actual, is_same):
+def matches(expected, actual, is_same, source):
     """The rows that are compared: those of `actual`, with `same` and `...` of `expected` where they hold."""
     rows = list(actual)
     if any(CHECK.fullmatch(r) for r in expected):
-        return checked(expected, rows)
+        return checked(expected, rows, source)
     if expected and expected[0] == "// EXPECT: same":
         head = "// EXPECT: same" if is_same else "// EXPECT: same, but it is not"
         return [head] + [r for r in rows if is_same is False or not r.startswith(("//|", "//\\"))]
@@ -158,7 +173,7 @@ def test(tool, path, update):
         with tempfile.TemporaryDirectory() as folder:
             for number, command in enumerate(commands):
                 rows, is_same = execute(tool, command, source, top, folder, number)
-                actual.append(matches(wanted[number] if number < len(wanted) else [], rows, is_same))
+                actual.append(matches(wanted[number] if number < len(wanted) else [], rows, is_same, source))
     except (BadTest, subprocess.TimeoutExpired) as error:
         return f"{path}: {error}", 0
     if actual == wanted:
@@ -183,6 +198,22 @@ GOOD = """// A test of the runner.
 """
 WHOLE = "//| .version 8.5\n//| .target sm_80\n//| .address_size 64\n"
 PASSING = [WHOLE, "//| ...\n", "// CHECK: .version\n// CHECK: .address_size   64\n// CHECK-NOT: .entry\n"]
+# With two functions, of which dce changes one.
+FUNCTIONS = GOOD.replace("-O0", "--passes=dce").replace("// EXPECT\n", """.visible .entry f()
+{
+	.reg .b32 %r<2>;
+	mov.u32 %r1, 0;
+	ret;
+}
+.func ff();
+.func ff()
+{
+	ret;
+}
+// EXPECT
+""")
+SAME = "// CHECK-NOT: mov.u32\n// CHECK-COUNT: 2 ret;\n// CHECK-SAME: ff\n"
+NOT_SAME = ["// CHECK-SAME: f\n", "// CHECK-SAME: g\n", "// CHECK-COUNT: 1 ret;\n", "// CHECK-COUNT: 3 ret;\n"]
 FAILING = [WHOLE.replace("80", "90"), WHOLE + "// EXIT: 3\n", WHOLE + "//! ...\n", "",
            "// CHECK: .entry\n", "// CHECK: .address_size\n// CHECK: .version\n", "// CHECK: .target\n// CHECK: .target\n",
            "// CHECK: .version\n// CHECK-NOT: .target\n", "// CHECK: .version\n//! a message\n",
@@ -194,14 +225,16 @@ def self_test(tool):
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "test.ptx"
-        for block, passes in [(b, True) for b in PASSING] + [(b, False) for b in FAILING]:
-            path.write_text(GOOD + block)
+        cases = [(GOOD, b, True) for b in PASSING] + [(GOOD, b, False) for b in FAILING]
+        cases += [(FUNCTIONS, SAME, True)] + [(FUNCTIONS, b, False) for b in NOT_SAME]
+        for head, block, passes in cases:
+            path.write_text(head + block)
             if (test(tool, path, False)[0] is None) != passes:
                 wrong.append(f"{'fails' if passes else 'passes'}:\n{block}")
         path.write_text(GOOD + "// CHECK: .entry\n")
         if test(tool, path, True)[0] is None or path.read_text() != GOOD + "// CHECK: .entry\n":
             wrong.append("--update passes, or changes, a CHECK that does not hold")
-    return len(PASSING) + len(FAILING) + 1, wrong
+    return len(cases) + 1, wrong
 
 
 def main():
