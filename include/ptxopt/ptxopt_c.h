@@ -30,7 +30,7 @@ typedef struct ptxopt_result ptxopt_result;
  *   passes, skip    lists of names
  *   knobs           an object of numbers
  *   facts           what holds of all launches, an object as in docs/facts.md
- *   guard           "auto", "ptxas", "estimate", "off"  [auto: ptxas at level 2, if there is one and no passes are named]
+ *   guard           "auto", "ptxas", "off"  [auto: ptxas at level 2, if there is one and no passes are named]
  *   guard_rule      "time", "warps"               [$PTXOPT_GUARD_RULE, else time]
  *   ptxas           the program that the guard asks; else as docs/guard.md has it
  *   ptxas_options   a list: the options of the ptxas that assembles the output, which the guard asks with; without the

@@ -39,7 +39,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Guard:
-    """What the guard did: `mode` is off, estimate or ptxas; `before` and `after` have ptxas's figures by function."""
+    """What the guard did: `mode` is off or ptxas; `before` and `after` have ptxas's figures by function."""
     mode: str = "off"
     asked: bool = False
     ptxas: str = ""
@@ -139,8 +139,8 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     passes    exactly these, in this order; skip: not these
     knobs     {"name": value}; ptxopt.knobs() lists them
     guard     "auto": where a ptxas is found, and at level 2 without `passes`, kernels that would get worse keep their text;
-              "ptxas": the same, and CheckFailed where nothing can be compared; "estimate"; "off". "auto" is
-              $PTXOPT_GUARD if that is set
+              "ptxas": the same, and CheckFailed where nothing can be compared; "off". "auto" is $PTXOPT_GUARD if that
+              is set
     ptxas     the program that the guard asks; else as docs/guard.md has it, and after these the wheels of this Python
     timeout   seconds that one run of ptxas may take; None or math.inf: any
     jobs      threads that work on the functions; 0: one a core

@@ -50,8 +50,6 @@ def optimizing(t, ptxopt, tool):
     knob = ptxopt.knobs()[0]
     t.check(ptxopt.optimize(text, knobs={knob["name"]: knob["least"]}).ptx, "a knob")
     t.check({"dce", "lsr"} <= {p["name"] for p in ptxopt.passes()}, "passes")
-    estimated = ptxopt.optimize(text, guard="estimate")
-    t.check(estimated.guard.mode == "estimate" and estimated.guard.asked, f"{estimated.guard}")
     saxpy, facts = sample("saxpy.ptx"), {"version": 1, "kernels": [{"kernel": "saxpy", "block": [64, 1, 1]}]}
     fixed = ptxopt.optimize(saxpy, facts=facts, guard="off").ptx
     t.check("%ntid" in saxpy and "%ntid" not in fixed, fixed)
@@ -69,7 +67,7 @@ def mistakes(t, ptxopt):
     error = raised(ptxopt.InvalidPtx, lambda: ptxopt.optimize(text.replace("ret;", "ret oops;"), file="k.ptx"))
     t.check(error and (error.file, error.line, error.column, error.reason) == ("k.ptx", 57, 6, "undefined symbol 'oops'"), f"{error!r}")
     t.check(error and error.caret == "\tret oops;\n\t    ^" and str(error).startswith("k.ptx:57:6: error: "), f"{error}")
-    for wrong in ({"facts": {"version": 1, "kernels": [{"kernel": "other"}]}}, {"facts": {}}, {"level": 7}, {"passes": ["nope"]}, {"knobs": {"nope": 1}}, {"guard": "nope"}, {"guard_rule": "nope"}, {"arch": "x"},
+    for wrong in ({"facts": {"version": 1, "kernels": [{"kernel": "other"}]}}, {"facts": {}}, {"level": 7}, {"passes": ["nope"]}, {"knobs": {"nope": 1}}, {"guard": "nope"}, {"guard": "estimate"}, {"guard_rule": "nope"}, {"arch": "x"},
                   {"jobs": "many"}, {"passes": [1]}, {"level": 1 << 40}, {"level": 1.5}, {"jobs": -1}, {"jobs": 1 << 32}, {"timeout": 0}, {"timeout": math.nan},
                   {"knobs": {"lsr-rp-limit": 1.5}}, {"knobs": {"lsr-rp-limit": 1 << 64}}):
         t.check(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, **wrong)), f"{wrong} is accepted")

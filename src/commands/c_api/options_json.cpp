@@ -104,8 +104,9 @@ std::string take(const Json& json, Given& given) {
 // What --guard and its companions do (docs/guard.md), with the packages of the Python that calls as the last to ask.
 std::string makeGuard(const Given& given, const Options& options, GuardOptions& guard) {
   const bool wants = given.guard == "ptxas", isUsual = given.guard.empty() || given.guard == "auto";
-  if (!wants && !isUsual && given.guard != "estimate" && given.guard != "off")
-    return fmt::format("there is no guard '{}'; it is auto, ptxas, estimate or off", given.guard);
+  if (given.guard == "estimate") return fmt::format("guard: {}", kNoEstimate);
+  if (!wants && !isUsual && given.guard != "off")
+    return fmt::format("there is no guard '{}'; it is auto, ptxas or off", given.guard);
   const char* const usualRule = std::getenv("PTXOPT_GUARD_RULE");
   if (!given.rule.empty() && !guardRuleNamed(given.rule))
     return fmt::format("there is no guard rule '{}'", given.rule);
@@ -115,7 +116,6 @@ std::string makeGuard(const Given& given, const Options& options, GuardOptions& 
   guard.rule = guardRuleNamed(isByVariable ? usualRule : given.rule).value_or(GuardRule::Time);
   guard.ptxas.timeoutSeconds = given.timeoutSeconds;
   guard.ptxas.cache = &Cache::user();
-  if (given.guard == "estimate") guard.mode = GuardMode::Estimate;
   if (!wants && !(isUsual && options.level >= 2 && !options.passes)) return {};
 
   PtxasSearch search;

@@ -9,7 +9,6 @@
 
 #include "guard/closure.h"
 #include "guard/cut.h"
-#include "guard/estimate.h"
 #include "guard/kernel_answers.h"
 #include "guard/report.h"
 #include "ptxas/choose.h"
@@ -20,8 +19,6 @@ namespace {
 constexpr uint64_t kLeastCut = 5;  // a fifth of the text: less is not worth a text of its own
 
 constexpr double kKeptShare = 1.0 / 12;  // of the changed functions of the corpus, 51 of 604
-
-constexpr std::array<std::string_view, 3> kModes{"off", "estimate", "ptxas"};
 
 bool changedAny(const Result& result) {
   return std::ranges::any_of(result.outcomes, [](const FunctionOutcome& f) { return f.changed; });
@@ -40,10 +37,9 @@ class Guard {
     if (guard_.mode == GuardMode::Off || done_.result.status != Status::Ok || !changedAny(done_.result))
       return std::move(done_);
     done_.guard.asked = true;
-    done_.guard.architecture = !guard_.architecture.empty()      ? guard_.architecture
-                               : !options_.architecture.empty()  ? options_.architecture
-                               : guard_.mode == GuardMode::Ptxas ? architectureToAssemble(done_.result.architecture)
-                                                                 : done_.result.architecture;
+    done_.guard.architecture = !guard_.architecture.empty()     ? guard_.architecture
+                               : !options_.architecture.empty() ? options_.architecture
+                                                                : architectureToAssemble(done_.result.architecture);
     choosePtxasFor();
     if (measureBoth()) keepWorse();
     if (done_.result.output == text_)
@@ -55,7 +51,7 @@ class Guard {
 
  private:
   void choosePtxasFor() {
-    if (guard_.mode != GuardMode::Ptxas || guard_.candidates.all.empty()) return;
+    if (guard_.candidates.all.empty()) return;
     const PtxasChoice choice =
         choosePtxas(guard_.candidates, {versionNeededBy(text_), done_.guard.architecture}, ptxas_.cache);
     ptxas_.program = choice.path;
@@ -64,14 +60,8 @@ class Guard {
   }
 
   Assembly measure(std::string_view text) const {
-    if (guard_.mode == GuardMode::Ptxas) {
-      Assembly assembly = assemble(text, done_.guard.architecture, ptxas_);
-      if (assembly && asksRelocatable_) addRelocatable(text, assembly.measures);
-      return assembly;
-    }
-    Assembly assembly;
-    assembly.status = Assembly::Status::Ok;
-    assembly.measures = estimateMeasures(text, done_.guard.architecture);
+    Assembly assembly = assemble(text, done_.guard.architecture, ptxas_);
+    if (assembly && asksRelocatable_) addRelocatable(text, assembly.measures);
     return assembly;
   }
 
@@ -99,7 +89,7 @@ class Guard {
   // the output is wanted, it is made of the whole text: at once, or, if some kernel is likely to be kept and the text to
   // be another one, when it is known which.
   void chooseCut() {
-    if (guard_.mode != GuardMode::Ptxas || asksRelocatable_) return;
+    if (asksRelocatable_) return;
     compared_ = done_.result.outcomes;
     cutsOutput_ = !guard_.ptxas.keepsOutput;
     BitVector which = unaffectedKernels(compared_);
@@ -115,7 +105,7 @@ class Guard {
   // Whether kernels are looked at for themselves: the answers to them are kept so. Where an address of a function is taken,
   // what ptxas makes of a kernel depends on the others too (cut.h).
   bool isByKernel() const {
-    return guard_.mode == GuardMode::Ptxas && !asksRelocatable_ && ptxas_.cache != nullptr &&
+    return !asksRelocatable_ && ptxas_.cache != nullptr &&
            std::ranges::none_of(compared_, &FunctionOutcome::takesAddress) &&
            std::ranges::count_if(compared_, &FunctionOutcome::isKernel) > 1;
   }
@@ -180,7 +170,7 @@ class Guard {
 
   // Both texts at a time. False when there is nothing to compare.
   bool measureBoth() {
-    asksRelocatable_ = guard_.mode == GuardMode::Ptxas && !guard_.isWholeCall && changedApart();
+    asksRelocatable_ = !guard_.isWholeCall && changedApart();
     chooseCut();
     auto other = std::async(std::launch::async, [&] { return measureInput(); });
     Assembly after = measureOutput();
@@ -284,10 +274,8 @@ class Guard {
     return haveSpills ? Verdict::Known : Verdict::Doubtful;
   }
 
-  // Marks what was changed and is part of a kernel without a verdict, or of no code at all. The estimate has figures
-  // of kernels alone, and not of all: there is nothing to ask of it. False when there is nothing.
+  // Marks what was changed and is part of a kernel without a verdict, or of no code at all. False when there is nothing.
   bool keepUnjudged(const CallGraph& graph, BitVector& isKept) {
-    if (guard_.mode != GuardMode::Ptxas) return false;
     const auto& outcomes = done_.result.outcomes;
     BitVector known(outcomes.size()), doubtful(outcomes.size());
     for (std::size_t f = 0; f < outcomes.size(); ++f) {
@@ -375,7 +363,7 @@ class Guard {
 
 }  // namespace
 
-std::string_view name(GuardMode mode) { return kModes[static_cast<std::size_t>(mode)]; }
+std::string_view name(GuardMode mode) { return mode == GuardMode::Ptxas ? "ptxas" : "off"; }
 
 GuardedResult optimizeGuarded(std::string_view text, const Options& options, const GuardOptions& guard) {
   GuardedResult done = Guard(text, options, guard).run();

@@ -1,9 +1,9 @@
 // Optimizing without making a kernel worse.
 //
 // Each function is compared before and after: by what ptxas makes of both texts (compare.h: spills, then modelled
-// cycles, or as another rule says), or by the estimates of registers. Of one that got worse, the original text is
-// kept, with the device functions that it calls, since ptxas may put their code into it. Where a kept function is
-// called by others too, those are compared again, until nothing is worse; in the end there is the input itself.
+// cycles, or as another rule says). Of one that got worse, the original text is kept, with the device functions that
+// it calls, since ptxas may put their code into it. Where a kept function is called by others too, those are compared
+// again, until nothing is worse; in the end there is the input itself.
 // What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
 // result, else the functions whose code has no figures on one of the sides. A text with functions that no kernel
 // reaches is assembled as relocatable code too, which is what gives these figures.
@@ -24,8 +24,14 @@
 
 namespace ptxopt {
 
-enum class GuardMode : uint8_t { Off, Estimate, Ptxas };
-std::string_view name(GuardMode mode);  // "off", "estimate", "ptxas"
+enum class GuardMode : uint8_t { Off, Ptxas };
+std::string_view name(GuardMode mode);  // "off", "ptxas"
+
+// What is said of the mode that there was, and is no longer.
+inline constexpr std::string_view kNoEstimate =
+    "estimate not in {auto,ptxas,off}: estimates of registers found none of the kernels that got worse; auto and "
+    "ptxas "
+    "ask ptxas";
 
 struct GuardOptions {
   GuardMode mode = GuardMode::Off;

@@ -84,7 +84,7 @@ CONFIGS = [b"", b"{", b"[" * 1_000_000, b'{"a":' * 100_000, b"null", b"[]", GARB
 VALUES = {
     "PTXOPT_OPTIONS": ["--guad", "'", "-O9", "-O3", "-j 1025", "--passes=nope", "--report=/proc/nothing/r", "--keep-ptx", "\\", "-v" * 3000,
                        "--guard=ptxas --ptxas /proc/nothing", "--ptxas-timeout=-1", "--ptxas-timeout=1e-9"],
-    "PTXOPT_GUARD": ["x", "off", "ptxas", "estimate"], "PTXOPT_GUARD_RULE": ["x", "warps", "time"],
+    "PTXOPT_GUARD": ["x", "off", "ptxas", "estimate", "auto"], "PTXOPT_GUARD_RULE": ["x", "warps", "time"],
     "PTXOPT_PTXAS": ["/proc/nothing", "/", "none"], "PTXAS": ["/proc/nothing", "/dev/null"],
     "PTXOPT_LOG": ["/proc/nothing/log", "/", "/dev/full", "{fifo}"], "PTXOPT_CACHE_SIZE": ["x", "-1", "0", "99999999999999999999", "1"],
     "PTXOPT_CACHE_DIR": ["", "/proc/x", "relative", "/dev/null", "{long}"], "PTXOPT_GUARDS": ["x"],

@@ -1,4 +1,4 @@
-// The guard without a ptxas: what is not optimized, who mentions whom, what counts as worse, estimates, the report.
+// The guard without a ptxas: what is not optimized, who mentions whom, what counts as worse, the report.
 #include "guard/guard.h"
 
 #include <doctest/doctest.h>
@@ -8,7 +8,6 @@
 
 #include "guard/closure.h"
 #include "guard/cut.h"
-#include "guard/estimate.h"
 #include "guard/report.h"
 
 using namespace ptxopt;
@@ -120,22 +119,6 @@ TEST_CASE("worseFunctions: by figures, missing kernels too, not where the code i
   CHECK(worseFunctions(before, before).empty());
   before.functions[2].isKernel = false;  // nobody calls it any longer
   CHECK(worseFunctions(before, after).size() == 1);
-}
-
-TEST_CASE("estimate: registers and warps of kernels") {
-  std::string text =
-      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n.reg .b64 %p;\n"
-      ".reg .b32 %r<200>;\nld.param.u64 %p, [p];\n";
-  for (int i = 0; i < 120; ++i)
-    text += "ld.global.u32 %r" + std::to_string(i) + ", [%p+" + std::to_string(4 * i) + "];\n";
-  for (int i = 0; i < 120; ++i)
-    text += "st.global.u32 [%p+" + std::to_string(4 * i + 1024) + "], %r" + std::to_string(119 - i) + ";\n";
-  text += "ret;\n}\n";
-  const Measures m = estimateMeasures(text, "sm_80");
-  REQUIRE(m.functions.size() == 1);
-  CHECK(m.functions[0].registers > 120);
-  CHECK(m.functions[0].warps == 16);
-  CHECK(estimateMeasures("no PTX", "sm_80").functions.empty());
 }
 
 TEST_CASE("closure: what several functions reach") {

@@ -7,17 +7,24 @@
 #include "tool/options/number_checks.h"
 
 namespace ptxopt::tool {
+namespace {
+
+std::string checkNotEstimate(const std::string& mode) {
+  return mode == "estimate" ? std::string(kNoEstimate) : std::string();
+}
+
+}  // namespace
 
 void addGuardOptions(CLI::App& app, GuardLine& line) {
   const char* const kGuard = "Never worse";
-  app.add_option("--guard", line.mode,
-                 "keep the text of functions that get worse (--guard-rule): by what ptxas makes of them (the "
-                 "default for -O2 "
-                 "where there is a ptxas), by the "
-                 "estimate of registers, or off. What cannot be judged is kept too; ptxas, where it is asked for, "
-                 "fails if nothing can")
-      ->type_name("auto|ptxas|estimate|off")
-      ->check(CLI::IsMember({"auto", "ptxas", "estimate", "off"}))
+  app.add_option(
+         "--guard", line.mode,
+         "keep the text of functions that get worse (--guard-rule): by what ptxas makes of them (the "
+         "default for -O2 where there is a ptxas), or off. What cannot be judged is kept too; ptxas, where it "
+         "is asked for, fails if nothing can")
+      ->type_name("auto|ptxas|off")
+      ->check(CLI::Validator(checkNotEstimate, ""))
+      ->check(CLI::IsMember({"auto", "ptxas", "off"}))
       ->envname("PTXOPT_GUARD")
       ->take_last()
       ->group(kGuard);
@@ -48,7 +55,6 @@ bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& g
   guard.ptxas.cache = &Cache::user();
   const bool wants = line.mode == "ptxas";
   const bool may = (line.mode.empty() || line.mode == "auto") && options.level >= 2 && !options.passes;
-  if (line.mode == "estimate") guard.mode = GuardMode::Estimate;
   if (!wants && !may) return true;
   PtxasSearch search;
   search.given = line.ptxas;
