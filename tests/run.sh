@@ -41,6 +41,7 @@ build() {  # PRESET [TARGET...], configured also with $configure
 cmake/install-packages.sh build
 if [ "$tier" != --fast ]; then
   cmake/install-packages.sh producers || skip "compilers whose PTX is tested (clang-19 or gcc-12-offload-nvptx cannot be installed)"
+  cmake/install-packages.sh tidy || skip "clang-tidy on what changed (clang-tidy-19 cannot be installed)"
 fi
 build ci
 

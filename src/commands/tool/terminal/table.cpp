@@ -98,7 +98,7 @@ std::string Table::markdown() const {
       if (cell.text.empty())
         text.clear();
       else if (isBold)
-        text = "**" + text + "**";
+        text.insert(0, "**").append("**");
       out += text.empty() ? " |" : " " + text + " |";
     }
     out += "\n";
