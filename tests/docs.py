@@ -49,11 +49,12 @@ class Facts:
     def __init__(self, tool):
         self.tool = os.path.abspath(tool)
         self.passes = self.listed("--list-passes", r"(\S+)\s+(-O\d|on request)\s+(\S.*)")
-        self.knobs = self.listed("--list-knobs", r"(\S+)\s+(\S+) in (\S+)\s+(\S.*)")
+        self.knobs, self.test_knobs = (self.listed(option, r"(\S+)\s+(\S+) in (\S+)\s+(\S.*)")
+                                       for option in ("--list-knobs", "--list-test-knobs"))
         self.opcodes = self.listed("--list-opcodes", r"(\S+)\s+(\S+)\s+(\S+)\s+(\S.*)")
         help_text = self.output("--help-all")
         self.commands = re.findall(r"^  (\w+) +\S.*", help_text.split("Commands; ")[1].split("\n\n")[0], re.M)
-        self.options = {"": self.options_in(help_text)}
+        self.options = {"": self.options_in(help_text) | {f"--{row[0]}" for row in self.test_knobs} | {"--list-test-knobs"}}
         for command in self.commands:
             # The help of these two is that of another program; their own options are those of $PTXOPT_OPTIONS.
             self.options[command] = None if command in ("as", "nvcc") else self.options_in(self.output(command, "--help"))
@@ -115,6 +116,10 @@ def knobs_table(facts):
     return table(("knob", "default", "range", "what it sets"),
                  [(f"`--{name}`", default, values.replace("..", " to ").replace("|", ", "), what)
                   for name, default, values, what in facts.knobs])
+
+
+def test_knobs_table(facts):
+    return table(("knob", "range", "what it sets"), [(f"`--{name}`", values.replace("..", " to "), what) for name, _, values, what in facts.test_knobs])
 
 
 def opcodes_table(facts):
@@ -199,7 +204,7 @@ TABLES = {
     "docs/architecture.md": {"rooms": rooms_table},
     "docs/drop-in.md": {"settings": settings_table},
     "docs/passes.md": {"passes": passes_table, "pipeline": pipeline_table},
-    "docs/knobs.md": {"knobs": knobs_table},
+    "docs/knobs.md": {"knobs": knobs_table, "test-knobs": test_knobs_table},
     "docs/opcodes.md": {"opcodes": opcodes_table},
     "docs/run.md": {"not-executable": lambda f: f.output("run", "--list-opcodes", "--format", "markdown").rstrip("\n")},
     "docs/command-line.md": {"environment": environment_table},

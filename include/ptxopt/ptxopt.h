@@ -142,6 +142,7 @@ struct KnobDescription {
     bool isInverted;  // of an on/off knob: its 0 is the knob's 1
   };
   std::vector<Alias> aliases;
+  bool isForTests = false;  // --list-test-knobs has it, not --list-knobs
 };
 struct OpcodeDescription {
   std::string_view name;      // base opcode and the modifiers that tell the row

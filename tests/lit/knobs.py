@@ -28,8 +28,9 @@ KNOBS_OF_REPORT = re.compile(rb'"knobs": \{[^}]*\}')
 
 
 def knobs_of(tool):
-    listed = subprocess.run([tool, "--list-knobs"], capture_output=True, text=True, check=True, timeout=SECONDS).stdout
-    return [line.split()[0] for line in listed.splitlines()]
+    listed = [subprocess.run([tool, option], capture_output=True, text=True, check=True, timeout=SECONDS).stdout
+              for option in ("--list-knobs", "--list-test-knobs")]
+    return [line.split()[0] for line in "".join(listed).splitlines()]
 
 
 def settings_in(commands, knobs):

@@ -102,13 +102,15 @@ std::string describe() {
   nlohmann::ordered_json passes = nlohmann::json::array(), knobs = nlohmann::json::array();
   for (const PassDescription& p : describePasses())
     passes.push_back({{"name", p.name}, {"level", p.level}, {"summary", p.summary}});
-  for (const KnobDescription& k : describeKnobs())
+  for (const KnobDescription& k : describeKnobs()) {
+    if (k.isForTests) continue;
     knobs.push_back({{"name", k.name},
                      {"default", k.defaultValue},
                      {"least", k.least},
                      {"most", k.most},
                      {"values", k.values},
                      {"summary", k.summary}});
+  }
   nlohmann::ordered_json sources = nlohmann::json::array();
   for (const log::Source* source : log::kSources) sources.push_back(source->name);
   return nlohmann::ordered_json{{"passes", passes}, {"knobs", knobs}, {"log_sources", sources}}.dump();

@@ -101,7 +101,8 @@ int run(int argc, char** argv) {
   switch (line.action) {
     case CommandLine::Action::ListPasses: printResult(listPasses()); return 0;
     case CommandLine::Action::ListPipeline: printResult(listPipeline()); return 0;
-    case CommandLine::Action::ListKnobs: printResult(listKnobs()); return 0;
+    case CommandLine::Action::ListKnobs: printResult(listKnobs(false)); return 0;
+    case CommandLine::Action::ListTestKnobs: printResult(listKnobs(true)); return 0;
     case CommandLine::Action::ListOpcodes: printResult(listOpcodes()); return 0;
     case CommandLine::Action::PrintCompletion: printResult(completion(line.shell, describeCommands())); return 0;
     case CommandLine::Action::WriteManual: return writeManual(line.manualFolder);

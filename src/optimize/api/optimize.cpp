@@ -173,8 +173,9 @@ std::vector<PassDescription> describePasses() {
 std::vector<KnobDescription> describeKnobs() {
   std::vector<KnobDescription> all;
   for (const KnobInfo& k : knobTable())
-    all.push_back(
-        {k.name, k.summary, k.defaultValue, k.least, k.most, k.values, knobValueName(k, k.defaultValue), {}});
+    all.push_back({k.name, k.summary, k.defaultValue, k.least, k.most, k.values, {}, {}, k.isForTests});
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i].defaultName = knobValueName(knobTable()[i], all[i].defaultValue);
   for (const KnobAlias& alias : knobAliases())
     all[static_cast<std::size_t>(alias.knob)].aliases.push_back({alias.name, alias.isInverted});
   return all;

@@ -10,6 +10,7 @@
 #include "ptxopt/ptxopt.h"
 #include "target/occupancy.h"
 #include "tool/commands/subcommands.h"
+#include "tool/manual/help.h"
 #include "tool/options/command_line.h"
 #include "tool/options/parse_arguments.h"
 
@@ -206,7 +207,7 @@ CommandDescription describe(const CLI::App& app) {
   readDescription(app, d);
   d.footer = blocksOf(linesOf(app.get_footer()));
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;  // hidden
+    if (option->get_group().empty() || option->get_group() == kTestGroup) continue;  // hidden
     if (option->get_positional()) {
       d.positionals.push_back(describeOption(*option));
       continue;

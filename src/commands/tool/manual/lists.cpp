@@ -31,9 +31,10 @@ std::string listPipeline() {
   return out;
 }
 
-std::string listKnobs() {
+std::string listKnobs(bool isForTests) {
   std::string out;
   for (const KnobDescription& k : describeKnobs()) {
+    if (k.isForTests != isForTests) continue;
     out += k.values.empty()
                ? fmt::format("{:<32} {:>8} in {}..{}  {}", k.name, k.defaultValue, k.least, k.most, k.summary)
                : fmt::format("{:<32} {:>8} in {}  {}", k.name, k.defaultName, k.values, k.summary);

@@ -10,7 +10,7 @@ namespace ptxopt::tool {
 std::string listPasses();
 // The steps of the highest level, in order.
 std::string listPipeline();
-std::string listKnobs();
+std::string listKnobs(bool isForTests);
 std::string listOpcodes();
 std::string statistics(const Result& result);
 std::string timeReport(const Result& result, double totalSeconds);

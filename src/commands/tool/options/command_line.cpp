@@ -66,7 +66,7 @@ class CommandLineReader {
   CLI::Option* outputOption_ = nullptr;
   CLI::Option* dumpFileOption_ = nullptr;
   std::vector<std::string> remarks_, warnings_;
-  bool listPasses_ = false, listPipeline_ = false, listKnobs_ = false, listOpcodes_ = false;
+  bool listPasses_ = false, listPipeline_ = false, listKnobs_ = false, listTestKnobs_ = false, listOpcodes_ = false;
 };
 
 CommandLineReader::CommandLineReader(CommandLine& line, std::span<char* const> arguments)
@@ -212,6 +212,8 @@ void CommandLineReader::addLists() {
                 "list the steps of -O2 in order, each with its level, its kind, and the analyses that it asks for")
       ->group(kInside);
   app_.add_flag("--list-knobs", listKnobs_, "list the knobs of the passes")->group(kInside);
+  app_.add_flag("--list-test-knobs", listTestKnobs_, "list the knobs that are for tests")
+      ->group(std::string(kTestGroup));
   app_.add_flag("--list-opcodes", listOpcodes_, "list what is known of each opcode")->group(kInside);
   app_.add_option("--completion", line_.shell,
                   "print what completes commands: source it in the shell, or install it")
@@ -269,6 +271,7 @@ CommandLine::Action CommandLineReader::action() const {
   return listPasses_                   ? Action::ListPasses
          : listPipeline_               ? Action::ListPipeline
          : listKnobs_                  ? Action::ListKnobs
+         : listTestKnobs_              ? Action::ListTestKnobs
          : listOpcodes_                ? Action::ListOpcodes
          : !line_.shell.empty()        ? Action::PrintCompletion
          : !line_.manualFolder.empty() ? Action::WriteManual

@@ -11,7 +11,16 @@
 namespace ptxopt::tool {
 
 struct CommandLine {
-  enum class Action { Optimize, ListPasses, ListPipeline, ListKnobs, ListOpcodes, PrintCompletion, WriteManual };
+  enum class Action {
+    Optimize,
+    ListPasses,
+    ListPipeline,
+    ListKnobs,
+    ListTestKnobs,
+    ListOpcodes,
+    PrintCompletion,
+    WriteManual
+  };
 
   Action action = Action::Optimize;
   std::string input;                // the only one, without --in-place

@@ -48,7 +48,7 @@ CLI::Option* addKnob(CLI::App& app, const KnobDescription& knob, std::string_vie
                  ->transform(validator(knob));
   return option->description(summary)
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
-      ->group(std::string(kKnobGroup));
+      ->group(std::string(knob.isForTests ? kTestGroup : kKnobGroup));
 }
 
 }  // namespace

@@ -14,9 +14,12 @@ constexpr KnobInfo kKnobs[] = {
 #define PTXOPT_KNOB(id, name, defaultValue, least, most, summary) {name, defaultValue, least, most, summary, {}},
 #define PTXOPT_NAMED_KNOB(id, name, defaultValue, most, values, summary) \
   {name, defaultValue, 0, most, summary, values},
+#define PTXOPT_TEST_KNOB(id, name, defaultValue, least, most, summary) \
+  {name, defaultValue, least, most, summary, {}, true},
 #define PTXOPT_KNOB_ALIAS(alias, id, isInverted)
 #include "passes/manager/knobs.def"
 #undef PTXOPT_KNOB_ALIAS
+#undef PTXOPT_TEST_KNOB
 #undef PTXOPT_NAMED_KNOB
 #undef PTXOPT_KNOB
 };
@@ -24,9 +27,11 @@ constexpr KnobInfo kKnobs[] = {
 constexpr KnobAlias kKnobAliases[] = {
 #define PTXOPT_KNOB(id, name, defaultValue, least, most, summary)
 #define PTXOPT_NAMED_KNOB(id, name, defaultValue, most, values, summary)
+#define PTXOPT_TEST_KNOB(id, name, defaultValue, least, most, summary)
 #define PTXOPT_KNOB_ALIAS(alias, id, isInverted) {alias, Knob::id, isInverted},
 #include "passes/manager/knobs.def"
 #undef PTXOPT_KNOB_ALIAS
+#undef PTXOPT_TEST_KNOB
 #undef PTXOPT_NAMED_KNOB
 #undef PTXOPT_KNOB
 };

@@ -12,9 +12,11 @@ namespace ptxopt {
 enum class Knob : uint8_t {
 #define PTXOPT_KNOB(id, name, defaultValue, least, most, summary) id,
 #define PTXOPT_NAMED_KNOB(id, name, defaultValue, most, values, summary) id,
+#define PTXOPT_TEST_KNOB(id, name, defaultValue, least, most, summary) id,
 #define PTXOPT_KNOB_ALIAS(alias, id, isInverted)
 #include "passes/manager/knobs.def"
 #undef PTXOPT_KNOB_ALIAS
+#undef PTXOPT_TEST_KNOB
 #undef PTXOPT_NAMED_KNOB
 #undef PTXOPT_KNOB
 };
@@ -24,6 +26,7 @@ struct KnobInfo {
   int64_t defaultValue, least, most;
   std::string_view summary;
   std::string_view values;  // names of the numbers from 0 on, "a|b|c"; empty: it is a number
+  bool isForTests = false;
 };
 // By Knob.
 std::span<const KnobInfo> knobTable();
@@ -54,11 +57,13 @@ class Knobs {
  private:
 #define PTXOPT_KNOB(id, name, defaultValue, least, most, summary) +1
 #define PTXOPT_NAMED_KNOB(id, name, defaultValue, most, values, summary) +1
+#define PTXOPT_TEST_KNOB(id, name, defaultValue, least, most, summary) +1
 #define PTXOPT_KNOB_ALIAS(alias, id, isInverted)
   static constexpr std::size_t kCount = 0
 #include "passes/manager/knobs.def"
       ;
 #undef PTXOPT_KNOB_ALIAS
+#undef PTXOPT_TEST_KNOB
 #undef PTXOPT_NAMED_KNOB
 #undef PTXOPT_KNOB
   std::array<int64_t, kCount> values_;  // by Knob

@@ -70,7 +70,7 @@ class Knob:
 
 @dataclasses.dataclass
 class Lists:
-    """What `ptxopt --list-passes` and `--list-knobs` say."""
+    """What `ptxopt --list-passes`, `--list-knobs` and `--list-test-knobs` say."""
     passes: list
     knobs: list  # of Knob
     most_level: int  # of -O
@@ -80,7 +80,7 @@ class Lists:
         # By name: what is drawn does not change with the order of the list.
         passes = sorted(line.split()[0] for line in output_of([tool, "--list-passes"]).splitlines())
         knobs = []
-        for line in output_of([tool, "--list-knobs"]).splitlines():
+        for line in (output_of([tool, "--list-knobs"]) + output_of([tool, "--list-test-knobs"])).splitlines():
             match = re.match(r"(\S+)\s+(\S+) in (?:(-?\d+)\.\.(-?\d+)|(\S+\|\S+)) ", line)
             if not match:
                 raise ToolError(f"a knob that is not understood: {line}")
