@@ -95,18 +95,15 @@ void PipelineRun::runSteps(std::span<const Step> steps, Function& f, Analyses& a
     if (!report.error.empty() || !runStep(step, f, analyses, progress, report)) return;
 }
 
-bool PipelineRun::isDone(const Step& step, const Progress& progress) const {
+bool PipelineRun::isDone(const Step& step, const Progress& progress) {
   const auto done = progress.doneAt.find(step.pass);
-  const bool cleansUp = progress.cleansUp || plan_.knobs[Knob::Tidy] != 0;
-  return (step.kind == StepKind::Cleanup && !cleansUp) ||
-         (done != progress.doneAt.end() && done->second == progress.changes);
+  return done != progress.doneAt.end() && done->second == progress.changes;
 }
 
 // A step of `progress` that has run.
-void PipelineRun::note(const Step& step, const PassReport& report, Progress& progress) const {
+void PipelineRun::note(const Step& step, const PassReport& report, Progress& progress) {
   if (!report.changed) return;
   ++progress.changes;
-  progress.cleansUp |= step.kind == StepKind::LeavesCopies;
   progress.changedCode |= step.kind != StepKind::Cleanup && !hasSameCode(report);
 }
 

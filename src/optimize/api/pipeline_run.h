@@ -40,7 +40,6 @@ class PipelineRun {
   struct Progress {
     std::size_t changes = 0;                        // passes that changed the function so far
     std::map<const PassInfo*, std::size_t> doneAt;  // of idempotent ones: `changes` after the last run
-    bool cleansUp = false;
     bool changedCode = false;  // whether a step may have: none of those that only tidy, or say that they did not
   };
 
@@ -56,8 +55,8 @@ class PipelineRun {
   std::string check(const Function& f, const Analyses& analyses) const;
   std::string checkFunction(const Function& f) const;
   void dump(std::string_view when, const Step& step, const Function& f, FunctionReport& report) const;
-  bool isDone(const Step& step, const Progress& progress) const;
-  void note(const Step& step, const PassReport& report, Progress& progress) const;
+  static bool isDone(const Step& step, const Progress& progress);
+  static void note(const Step& step, const PassReport& report, Progress& progress);
   bool keepsText(const Progress& progress) const;
   bool hasManyRounds(const Function& f) const;
 

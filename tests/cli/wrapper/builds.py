@@ -75,7 +75,7 @@ exec {ptxas} "$@"
 """
 
 
-# Some kernels here are too small for more than tidying, which the drop-in leaves out by itself. A function whose calls are
+# Some kernels here are too small for more than tidying, which the drop-in drops by itself. A function whose calls are
 # replaced is one that ptxas drops and does not tell of.
 OPTIONS = "--tidy=1 --skip-pass=inline-calls"
 

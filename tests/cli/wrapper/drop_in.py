@@ -186,7 +186,7 @@ def what_ptxas_gets(checks, tool, drop_in, ptxas, folder):
 
 
 def tidy_or_not(checks, tool, ptxas, folder):
-    """The drop-in leaves steps out that only tidy: ptxas makes the same of it, byte for byte."""
+    """The drop-in drops changes that only tidy: ptxas makes the same of it, byte for byte."""
     folder.mkdir()
     paths = [*SAMPLES.glob("*.ptx"), *(SAMPLES / "kernels").glob("*.ptx")]
     checks.check(len(paths) > 5, "there are samples", str(paths))

@@ -17,7 +17,7 @@ constexpr int kOnRequest = 100;
 int levelOf(const PassInfo& pass);
 
 // What a step of the pipeline is for (pipeline.def).
-enum class StepKind : uint8_t { Optimize, LeavesCopies, Cleanup, ManyRounds };
+enum class StepKind : uint8_t { Optimize, Cleanup, ManyRounds };
 std::string_view name(StepKind kind);
 
 // Rounds from which on facts say that there are many: what is paid before a loop is then little.
