@@ -2,13 +2,15 @@
 """ptxopt tune: never worse than the input, the same whenever it is made again, and safe whatever ptxas does.
 
   tests/cli/tune/run.py --tool PTXOPT [-j N]            the tests
-  tests/cli/tune/run.py --tool PTXOPT --table [PTX...]  what is gained, on the kernels of samples/ and tests/codegen/loops, or on the
-                                                    files named
+  tests/cli/tune/run.py --tool PTXOPT --table [--arch ARCH] [PTX...]
+                                                    what is gained, on the kernels of samples/ and tests/codegen/loops, or on the files named,
+                                                    and how often each variant is chosen
 
 Kernels: those of samples/, tests/inputs/hazards and, where there is nvcc, two files of tests/codegen/loops; with --table all of these files.
 Without ptxas the script says so and ends with status 77.
 """
 import argparse
+import collections
 import concurrent.futures
 import json
 import math
@@ -388,10 +390,12 @@ def geometric_mean(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else 1
 
 
-def table_row(tool, name, files, work, jobs):
+def table_row(tool, name, files, work, jobs, options, chosen):
     folder = Path(tempfile.mkdtemp(dir=work))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        reports = list(pool.map(lambda i: Tuned(tool, files[i], folder, "-q", name=str(i)).report(), range(len(files))))
+        reports = list(pool.map(lambda i: Tuned(tool, files[i], folder, "-q", *options, name=str(i)).report(), range(len(files))))
+    for f in (f for r in reports for f in r["functions"] if f["kind"] == "entry"):
+        chosen.update({c["variant"]: c["variant"] == f["variant"] for c in f["candidates"]})
     rows = [(f["before"], f["after"]) for r in reports for f in r["functions"] if f["kind"] == "entry" and "before" in f]
     signs = [guard_rule.by_time(before, after) for before, after in rows]
     check(max(signs) <= 0, f"{sum(sign > 0 for sign in signs)} kernels are worse")
@@ -409,15 +413,17 @@ HEADS = ["kernels of", "kernels", "better", "5% faster in a scenario", "cycles o
          "more resident warps"]
 
 
-def print_table(tool, files, work, jobs):
+def print_table(tool, files, work, jobs, options):
     groups = [("named", files)] if files else [
         ("samples", own_files()),
         *((f"tests/codegen/loops, nvcc, {arch}", loops(work, sorted(p.stem for p in (HERE.parents[1] / "codegen" / "loops" / "kernels").glob("*.cu")), arch))
           for arch in ("sm_80", "sm_90"))]
     print("| " + " | ".join(HEADS) + " |\n|" + "---|" * len(HEADS))
+    chosen = collections.Counter()
     for name, some in groups:
         if some:
-            print("| " + " | ".join(map(str, table_row(tool, name, some, work, jobs))) + " |", flush=True)
+            print("| " + " | ".join(map(str, table_row(tool, name, some, work, jobs, options, chosen))) + " |", flush=True)
+    print("\nchosen: " + ", ".join(f"{variant} {times}" for variant, times in chosen.items()))
 
 
 def main():
@@ -425,6 +431,7 @@ def main():
     parser.add_argument("--tool", required=True)
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--arch", help="with --table, the architecture; else that of each file")
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     if not machine_code.find_ptxas():
@@ -437,7 +444,7 @@ def main():
         os.environ["PTXOPT_CACHE_DIR"] = str(work / "cache")
         os.environ["PTXOPT_PTXAS"] = machine_code.find_ptxas()
         if args.table:
-            print_table(tool, [Path(f) for f in args.files], work, args.jobs)
+            print_table(tool, [Path(f) for f in args.files], work, args.jobs, [f"--arch={args.arch}"] if args.arch else [])
             return 0
         failures, kernels = [], 0
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
