@@ -200,7 +200,7 @@ int ptxopt_set_log(ptxopt_log_callback callback, void* user, int level) {
     log::Callback call;
     if (callback != nullptr)
       call = [=](log::Level of, std::string_view source, std::string_view text) {
-        callback(c_api::numberOf(of), source.data(), std::string(text).c_str(), user);
+        callback(c_api::numberOf(of), std::string(source).c_str(), std::string(text).c_str(), user);
       };
     log::setCallback(*taken, std::move(call));
   } catch (const std::bad_alloc&) {
