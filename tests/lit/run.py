@@ -30,10 +30,11 @@ Where a test is about few lines, its block has, instead of the `//|` lines,
     // CHECK: a part of a line of standard output
     // CHECK: a part of a later line
     // CHECK-NOT: what is in no line
-    // CHECK-COUNT: 3 parts of a line that is there so often
-    // CHECK-SAME: a function that is that of the input
+    // CHECK-REST: 3
 
-Spaces and tabs of any number are one space. A function is its lines from that with its name to one that is `}`. The other lines of the block are compared as ever. --update leaves these
+Spaces and tabs of any number are one space. CHECK-REST says that a CHECK names each line that the input does not have, and that the
+others are those of the input, in their order, but for so many that are gone; empty lines and declarations of registers do not
+count. The other lines of the block are compared as ever. --update leaves these
 lines as they are, and a test of which one does not hold fails.
 """
 import argparse
@@ -51,7 +52,7 @@ os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the g
 
 HERE = Path(__file__).resolve().parent
 EXPECT = re.compile(rb"^// EXPECT\b", re.MULTILINE)
-CHECK = re.compile(r"// (CHECK|CHECK-NOT|CHECK-COUNT|CHECK-SAME): (.*)")
+CHECK = re.compile(r"// (CHECK|CHECK-NOT|CHECK-REST): (.*)")
 FAILED = "  <- does not hold"
 BOM = b"\xef\xbb\xbf"
 SECONDS = 120
@@ -114,31 +115,34 @@ def execute(tool, command, source, top, folder, number):
     return rows, run.stdout == source
 
 
-def function_in(lines, name):
-    """The lines of a function, or nothing."""
-    head = re.compile(rf"\.(entry|func)\b.*(?<![\w$%]){re.escape(name)}(?![\w$])")
-    first = next((i for i, line in enumerate(lines) if head.search(line) and not line.endswith(";")), None)
-    last = next((i for i in range(first, len(lines)) if lines[i] == "}"), None) if first is not None else None
-    return lines[first:last + 1] if last is not None else None
+def counted(lines):
+    """Those that CHECK-REST compares: without empty ones and declarations of registers."""
+    return [line for line in lines if line and not line.startswith(".reg ")]
+
+
+def gone(rest, given):
+    """How many of the given lines the rest lacks; None: it has others, or in another order."""
+    left = iter(given)
+    return len(given) - len(rest) if all(line in left for line in rest) else None
 
 
 def checked(expected, rows, source):
     """`rows` with the CHECK lines of `expected` in the place of standard output; those that do not hold say so."""
-    output, at, found = [" ".join(r[3:].split()) for r in rows if r.startswith("//|")], 0, []
-    given = [" ".join(line.split()) for line in source.decode("utf-8", "surrogateescape").split("\n")]
+    output, at, found, named = [" ".join(r[3:].split()) for r in rows if r.startswith("//|")], 0, [], set()
     for row in (r for r in expected if CHECK.fullmatch(r)):
         kind, text = CHECK.fullmatch(row).groups()
-        number, text = text.split(maxsplit=1) if kind == "CHECK-COUNT" else ("0", text)
         lines = [i for i, line in enumerate(output) if " ".join(text.split()) in line]
-        if kind in ("CHECK-NOT", "CHECK-COUNT"):
-            holds = str(len(lines)) == number
-        elif kind == "CHECK-SAME":
-            function = function_in(output, text)
-            holds = function is not None and function == function_in(given, text)
+        if kind == "CHECK-NOT":
+            holds = not lines
+        elif kind == "CHECK-REST":
+            given = counted(" ".join(line.split()) for line in source.decode("utf-8", "surrogateescape").split("\n"))
+            rest = counted(line for i, line in enumerate(output) if i not in named or line in given)
+            holds = str(gone(rest, given)) == text
         else:
             lines = [i for i in lines if i >= at]
             holds = bool(lines)
             at = lines[0] + 1 if lines else at
+            named.update(lines[:1])
         found.append(row if holds else row + FAILED)
     ends_whole = [r for i, r in enumerate(rows) if not (r == "//\\" and i and rows[i - 1].startswith("//|"))]
     return ["// EXPECT"] + found + [r for r in ends_whole if not r.startswith("//|")]
@@ -198,22 +202,19 @@ GOOD = """// A test of the runner.
 """
 WHOLE = "//| .version 8.5\n//| .target sm_80\n//| .address_size 64\n"
 PASSING = [WHOLE, "//| ...\n", "// CHECK: .version\n// CHECK: .address_size   64\n// CHECK-NOT: .entry\n"]
-# With two functions, of which dce changes one.
-FUNCTIONS = GOOD.replace("-O0", "--passes=dce").replace("// EXPECT\n", """.visible .entry f()
+# Of which dce takes two lines.
+TWO = GOOD.replace("-O0", "--passes=dce").replace("// EXPECT\n", """.visible .entry f(.param .u64 p)
 {
-	.reg .b32 %r<2>;
+	.reg .b32 %r<9>;
 	mov.u32 %r1, 0;
-	ret;
-}
-.func ff();
-.func ff()
-{
+	add.u32 %r2, %r1, 1;
+	bar.sync 0;
 	ret;
 }
 // EXPECT
 """)
-SAME = "// CHECK-NOT: mov.u32\n// CHECK-COUNT: 2 ret;\n// CHECK-SAME: ff\n"
-NOT_SAME = ["// CHECK-SAME: f\n", "// CHECK-SAME: g\n", "// CHECK-COUNT: 1 ret;\n", "// CHECK-COUNT: 3 ret;\n"]
+REST = [("// CHECK-NOT: mov.u32\n// CHECK-REST: 2\n", True), ("// CHECK: bar.sync\n// CHECK-REST: 2\n", True),
+        ("// CHECK-REST: 1\n", False), ("// CHECK-REST: 3\n", False), ("// CHECK: bar.sync\n// CHECK-REST: 3\n", False)]
 FAILING = [WHOLE.replace("80", "90"), WHOLE + "// EXIT: 3\n", WHOLE + "//! ...\n", "",
            "// CHECK: .entry\n", "// CHECK: .address_size\n// CHECK: .version\n", "// CHECK: .target\n// CHECK: .target\n",
            "// CHECK: .version\n// CHECK-NOT: .target\n", "// CHECK: .version\n//! a message\n",
@@ -226,7 +227,7 @@ def self_test(tool):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "test.ptx"
         cases = [(GOOD, b, True) for b in PASSING] + [(GOOD, b, False) for b in FAILING]
-        cases += [(FUNCTIONS, SAME, True)] + [(FUNCTIONS, b, False) for b in NOT_SAME]
+        cases += [(TWO, block, passes) for block, passes in REST]
         for head, block, passes in cases:
             path.write_text(head + block)
             if (test(tool, path, False)[0] is None) != passes:
