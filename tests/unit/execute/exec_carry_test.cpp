@@ -16,7 +16,7 @@ uint64_t lowOf(Big v) { return static_cast<uint64_t>(v); }
 uint64_t highOf(Big v) { return static_cast<uint64_t>(v >> 64); }
 
 // A statement in both types of a width; they differ in nothing.
-void bothTypes(std::vector<LaneCase>& cases, std::string ptx, char result,
+void bothTypes(std::vector<LaneCase>& cases, const std::string& ptx, char result,
                const std::function<uint64_t(const Values&)>& expected) {
   for (const char type : {'u', 's'}) {
     std::string text = ptx;
