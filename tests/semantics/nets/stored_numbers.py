@@ -130,7 +130,7 @@ CLASSES = {"r": "b32", "rd": "b64", "h": "b16", "f": "f32", "fd": "f64"}
 PIPELINES = [["-O2"], ["-O1"], ["--passes=dce"], ["--passes=inline-calls,sroa,dce"], ["--passes=divide"], ["--passes=licm-slow-ops"],
              ["--passes=sroa,rename-webs,register-coalescer"], ["--passes=local-cse,schedule-loads"], ["--passes=runtime-unroll"],
              ["--passes=uniformize-broadcasts"], ["--passes=widen-accesses", "--widen-accesses-everywhere=1"],
-             ["--passes=rename-webs,cross-type-coalescer,register-coalescer,cssa-coalesce"], ["--passes=demanded-bits,version-loops,split-live-ranges"]]
+             ["--passes=rename-webs,cross-type-coalescer,register-coalescer,cssa-coalesce"], ["--passes=version-loops,split-live-ranges"]]
 CONVERSIONS = {"F2I", "F2IP", "I2F", "I2FP", "F2F", "F2FP"}
 WIDTHS = {"b8": 8, "u8": 8, "s8": 8, "b16": 16, "u16": 16, "s16": 16, "b32": 32, "u32": 32, "s32": 32, "f32": 32}
 NARROW = re.compile(r"(@!?%\w+\s+)?\b(st\.[\w.:]*?|sust\.b\.1d)\.([busf]\d+)(\.clamp)?\s+(\[[^\]]*\]),\s*(\{[^}]*\}|%\w+)\s*;")

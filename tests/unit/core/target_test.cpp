@@ -49,9 +49,9 @@ TEST_CASE("capabilities are ranges of targets, and a name without a number has n
   CHECK(Target("sm_90").has(Capability::Clusters));
   CHECK(Target("sm_200").has(Capability::Clusters));
   CHECK_FALSE(Target("sm_89").has(Capability::Clusters));
-  CHECK(Target("sm_100").has(Capability::SlowAddressSums));
-  CHECK(Target("sm_101").has(Capability::SlowAddressSums));
-  CHECK_FALSE(Target("sm_120").has(Capability::SlowAddressSums));
+  CHECK(Target("sm_100").has(Capability::ParametersInRegisters));
+  CHECK(Target("sm_101").has(Capability::ParametersInRegisters));
+  CHECK_FALSE(Target("sm_89").has(Capability::ParametersInRegisters));
   for (std::size_t c = 0; c < kCapabilities; ++c) {
     const auto capability = static_cast<Capability>(c);
     CHECK_FALSE(Target("gfx_90").has(capability));

@@ -74,21 +74,19 @@ TEST_CASE("api: levels, passes and skip") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr lsr runtime-unroll "
-        "fold-offsets widen-accesses "
+        "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll "
+        "widen-accesses "
         "schedule-loads "
-        "expand-steps balance-pipes hold-factors hold-parameters rotate-addresses pair-strides "
-        "sink-parameters ");
+        "expand-steps balance-pipes hold-factors hold-parameters ");
   CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
         "inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide "
-        "licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr lsr runtime-unroll dce@2 "
-        "fold-offsets widen-accesses "
+        "licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll dce@2 "
+        "widen-accesses "
         "schedule-loads "
-        "expand-steps balance-pipes hold-factors hold-parameters rotate-addresses pair-strides "
-        "sink-parameters ");
+        "expand-steps balance-pipes hold-factors hold-parameters ");
   CHECK(optimize(kDead, {.level = 0}).output == kDead);
   CHECK(optimize(kDead, {.passes = std::vector<std::string>{}}).output == kDead);
 }

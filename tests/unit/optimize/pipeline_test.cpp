@@ -34,10 +34,9 @@ TEST_CASE("pipeline: levels") {
       "lsr-divisions "
       "cssa-coalesce "
       "register-coalescer "
-      "cross-type-coalescer divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr "
-      "lsr runtime-unroll dce@2 fold-offsets widen-accesses schedule-loads expand-steps balance-pipes hold-factors "
-      "hold-parameters rotate-addresses pair-strides "
-      "sink-parameters ");
+      "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
+      "lsr runtime-unroll dce@2 widen-accesses schedule-loads expand-steps balance-pipes hold-factors "
+      "hold-parameters ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
 }
@@ -50,20 +49,18 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer "
-        "divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr lsr runtime-unroll "
-        "fold-offsets widen-accesses "
+        "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll "
+        "widen-accesses "
         "schedule-loads "
-        "expand-steps balance-pipes hold-factors hold-parameters rotate-addresses pair-strides "
-        "sink-parameters ");
+        "expand-steps balance-pipes hold-factors hold-parameters ");
   CHECK(steps({.skip = second}) ==
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
         "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
-        "cross-type-coalescer divide licm-slow-ops demanded-bits wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll fold-offsets widen-accesses schedule-loads expand-steps balance-pipes hold-factors "
-        "hold-parameters rotate-addresses pair-strides "
-        "sink-parameters ");
+        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
+        "lsr runtime-unroll widen-accesses schedule-loads expand-steps balance-pipes hold-factors "
+        "hold-parameters ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");
   const Names chosen{"dce@2", "rename-webs", "dce", "rename-webs"}, last{"rename-webs@2"};
