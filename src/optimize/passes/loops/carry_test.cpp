@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/loops/address_costs.h"
+#include "passes/loops/early_steps.h"
 #include "passes/util/insertion_places.h"
 
 namespace ptxopt {
@@ -62,6 +63,7 @@ void applyCarryTest(Function& f, PassContext& context, Expander& expander, const
   const auto flag = [](Role role) {
     return registerOperand(Function::kCarry, role, Join::None, Operand::Implicit);
   };
+  moveTestUp(context.module, f, c.test.test);
   const InstrId place = placeBefore(context.module, f, c.test.test);
   expander.instruction(isWide ? SynthOpcode::AddCcU64 : SynthOpcode::AddCcU32,
                        {registerOperand(counter, Role::Def), source(counter), integerOperand(-1), flag(Role::Def)},

@@ -14,19 +14,61 @@ namespace {
 
 constexpr std::size_t kMostInstructions = 512;  // above a step
 
+// The instructions of the block above one, in the order of the text.
+std::vector<InstrId> blockAbove(const Module& module, const Function& f, InstrId below) {
+  std::vector<InstrId> above;
+  for (InstrId id = f[below].previous; id.valid() && above.size() < kMostInstructions; id = f[id].previous) {
+    if (f[id].kind == InstrKind::Label || f[id].kind == InstrKind::Targets) break;
+    if (!f[id].isInstruction()) continue;
+    if (module.form(f[id]).is(effect::Branch | effect::IndirectBranch | effect::Return | effect::Exit)) break;
+    above.push_back(id);
+  }
+  std::ranges::reverse(above);
+  return above;
+}
+
+bool names(const Function& f, InstrId id, RegId reg) {
+  return std::ranges::any_of(f.operandsOf(f[id]), [&](const Operand& o) { return o.isRegister() && o.reg() == reg; });
+}
+
+bool isFarLoad(const Module& module, const Function& f, InstrId id) {
+  const OpcodeForm& form = module.form(f[id]);
+  return form.op == Op::Ld && isGlobalOrGeneric(form.space);
+}
+
+using Place = std::vector<InstrId>::const_iterator;
+
+// Where the iteration waits for memory that may be far away.
+Place firstReaderOfLoad(const Module& module, const Function& f, const std::vector<InstrId>& block) {
+  std::vector<RegId> loaded;
+  return std::ranges::find_if(block, [&](InstrId id) {
+    const auto operands = f.operandsOf(f[id]);
+    if (std::ranges::any_of(operands, [&](const Operand& o) {
+          return o.isRegister() && o.reads() && std::ranges::find(loaded, o.reg()) != loaded.end();
+        }))
+      return true;
+    if (isFarLoad(module, f, id))
+      for (const Operand& o : operands)
+        if (o.isRegister() && o.writes()) loaded.push_back(o.reg());
+    return false;
+  });
+}
+
 class StepMover {
  public:
   StepMover(const Module& module, Function& f) : module_(module), f_(f), reaches_(module, f) {}
 
   bool move(const MadeStep& step) {
     if (!addsInPlace(step)) return false;
-    const std::vector<InstrId> above = blockAbove(step);
-    const auto wait = firstReaderOfLoad(above);
-    if (wait == above.end()) return false;
-    const InstrId place = placeBefore(module_, f_, *wait);
+    const std::vector<InstrId> above = blockAbove(module_, f_, step.product);
+    Place first = firstReaderOfLoad(module_, f_, above);
+    for (Place at = first; at != above.end(); ++at)
+      if (isFarLoad(module_, f_, *at) && names(f_, *at, step.pointer)) first = at + 1;
+    if (first == above.end()) return false;
+    const InstrId place = placeBefore(module_, f_, *first);
     if (!reaches_(step.pointer, place)) return false;
     AddressEdits edits;
-    for (auto at = wait; at != above.end(); ++at)
+    for (Place at = first; at != above.end(); ++at)
       if (!collect(*at, step, edits)) return false;
     if (edits.empty()) return false;
     f_.moveBefore(step.product, place);
@@ -41,37 +83,6 @@ class StepMover {
     const auto operands = f_.operandsOf(f_[step.addition]);
     const auto isPointer = [&](const Operand& o) { return o.isRegister() && o.reg() == step.pointer; };
     return operands.size() == 3 && isPointer(operands[0]) && (isPointer(operands[1]) != isPointer(operands[2]));
-  }
-
-  // The instructions of the block above a step, in the order of the text.
-  std::vector<InstrId> blockAbove(const MadeStep& step) const {
-    std::vector<InstrId> above;
-    for (InstrId id = f_[step.product].previous; id.valid() && above.size() < kMostInstructions;
-         id = f_[id].previous) {
-      if (f_[id].kind == InstrKind::Label || f_[id].kind == InstrKind::Targets) break;
-      if (!f_[id].isInstruction()) continue;
-      if (module_.form(f_[id]).is(effect::Branch | effect::IndirectBranch | effect::Return | effect::Exit)) break;
-      above.push_back(id);
-    }
-    std::ranges::reverse(above);
-    return above;
-  }
-
-  // Where the round waits for memory that may be far away.
-  std::vector<InstrId>::const_iterator firstReaderOfLoad(const std::vector<InstrId>& block) const {
-    std::vector<RegId> loaded;
-    return std::ranges::find_if(block, [&](InstrId id) {
-      const auto operands = f_.operandsOf(f_[id]);
-      if (std::ranges::any_of(operands, [&](const Operand& o) {
-            return o.isRegister() && o.reads() && std::ranges::find(loaded, o.reg()) != loaded.end();
-          }))
-        return true;
-      const OpcodeForm& form = module_.form(f_[id]);
-      if (form.op == Op::Ld && isGlobalOrGeneric(form.space))
-        for (const Operand& o : operands)
-          if (o.isRegister() && o.writes()) loaded.push_back(o.reg());
-      return false;
-    });
   }
 
   // Whether an instruction does not name the pointer, or names it as an address from which the step can be taken off.
@@ -114,6 +125,17 @@ std::size_t moveStepsUp(const Module& module, Function& f, std::span<const MadeS
   if (steps.empty()) return 0;
   StepMover mover(module, f);
   return static_cast<std::size_t>(std::ranges::count_if(steps, [&](const MadeStep& s) { return mover.move(s); }));
+}
+
+void moveTestUp(const Module& module, Function& f, InstrId test) {
+  const RegId predicate = f.operandsOf(f[test])[0].reg();
+  const std::vector<InstrId> above = blockAbove(module, f, test);
+  Place first = firstReaderOfLoad(module, f, above);
+  for (Place at = first; at != above.end(); ++at)
+    if (names(f, *at, predicate)) first = at + 1;
+  if (first == above.end()) return;
+  const InstrId place = placeBefore(module, f, *first);
+  if (RegisterReach(module, f)(predicate, place)) f.moveBefore(test, place);
 }
 
 }  // namespace ptxopt

@@ -231,6 +231,9 @@ class LoopReducer {
         if (const BlockId b = cfg_.blockOf(u.instruction); std::ranges::find(blocks, b) == blocks.end())
           blocks.push_back(b);
       g.sites = static_cast<uint32_t>(blocks.size());
+      g.isWritten = std::ranges::any_of(group.uses, [&](const AddressUse& u) {
+        return context_.module.form(f_[u.instruction]).is(effect::Write);
+      });
       plan.groups.push_back(std::move(g));
     }
   }
@@ -240,7 +243,8 @@ class LoopReducer {
     plan.clearChoice();
     const bool discounts = context_.knobs[Knob::LsrComplexityDiscount] != 0;
     const SelectionResult result = select(plan.groups, plan.counters, cost, selection(), discounts,
-                                          needsUnit_ ? 0 : kUnitSetup, costs_.step64 <= costs_.wideProduct);
+                                          needsUnit_ ? 0 : kUnitSetup, costs_.step64 <= costs_.wideProduct,
+                                          static_cast<double>(context_.knobs[Knob::LsrWait]));
     for (std::size_t k = 0; k < plan.groups.size(); ++k)
       if (plan.groups[k].formulas[plan.groups[k].chosen].kind == FormulaKind::UnitStep) plan.add(*plan.ownSteps[k]);
     if (result.counter != kNoCounter) plan.counter = plan.counters[result.counter];

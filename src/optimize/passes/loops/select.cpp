@@ -12,13 +12,14 @@ constexpr std::size_t kMostTakeBackWork = 1u << 20;  // nodes looked at while ta
 class Selector {
  public:
   Selector(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-           bool discountsComplexity, double unitSetup, bool needsGain)
+           bool discountsComplexity, double unitSetup, bool needsGain, double wait)
       : groups_(groups),
         counters_(counters),
         cost_(cost),
         discountsComplexity_(discountsComplexity),
         unitSetup_(unitSetup),
-        needsGain_(needsGain) {}
+        needsGain_(needsGain),
+        wait_(wait) {}
 
   uint32_t counter() const { return counter_; }
 
@@ -31,6 +32,13 @@ class Selector {
     return cost;
   }
 
+  // What an iteration waits for the form: an access for the product of its index, a pointer for the store that it may not move on
+  // before. ptxas moves neither across the branch of the loop.
+  double waitOf(const GroupForms& g, const Formula& f) const {
+    if (f.kind == FormulaKind::Index) return wait_ * g.sites;
+    return f.kind == FormulaKind::StridePointer && g.isWritten ? wait_ : 0;
+  }
+
   // The best new form of a group; 0 when there is none.
   std::size_t best(const GroupForms& g) const {
     std::size_t at = 0;
@@ -39,7 +47,7 @@ class Selector {
       const Formula& f = g.formulas[k];
       if (!f.bad.empty() || (f.counter != kNoCounter && f.counter != counter_)) continue;
       if (!allowsUnits_ && needsUnitRegister(f)) continue;
-      const double cost = costOf(g, f) * kRounds + f.setup - f.saved + kRegister * f.registers;
+      const double cost = (costOf(g, f) + waitOf(g, f)) * kRounds + f.setup - f.saved + kRegister * f.registers;
       if (at == 0 || cost < least) {
         at = k;
         least = cost;
@@ -81,6 +89,7 @@ class Selector {
     for (const GroupForms& g : groups_) {
       if (g.chosen == 0) continue;
       all += g.formulas[g.chosen].setup - g.formulas[g.chosen].saved;
+      all += waitOf(g, g.formulas[g.chosen]) * kRounds;
       needsUnit |= needsUnitRegister(g.formulas[g.chosen]);
     }
     if (usesCounter()) all += counters_[counter_].setup;
@@ -197,6 +206,7 @@ class Selector {
   const bool discountsComplexity_;
   const double unitSetup_;
   const bool needsGain_;
+  const double wait_;  // machine instructions that one counts
   std::vector<uint32_t> replaced_;
   std::vector<InstrId> steps_;
   std::vector<std::vector<std::size_t>> tried_;
@@ -205,9 +215,9 @@ class Selector {
 }  // namespace
 
 SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-                       Selection how, bool discountsComplexity, double unitSetup, bool needsGain) {
+                       Selection how, bool discountsComplexity, double unitSetup, bool needsGain, double wait) {
   SelectionResult result;
-  Selector selector(groups, counters, cost, discountsComplexity, unitSetup, needsGain);
+  Selector selector(groups, counters, cost, discountsComplexity, unitSetup, needsGain, wait);
   result.before = cost.needed({});
   if (how == Selection::Sass)
     selector.bySass();

@@ -1,7 +1,7 @@
 // Which form each group of a loop gets.
 //
-//   sass      the choice with the fewest machine instructions, where a round counts kRounds times and the code
-//             before the loop once. All groups begin in their best new forms; a group goes back to its old form if
+//   sass      the choice with the fewest machine instructions and waits for them, where an iteration counts kRounds times and
+//             the code before the loop once. All groups begin in their best new forms; a group goes back to its old form if
 //             the total does not rise. If the result is not less than what there is now, nothing changes; with
 //             `needsGain` nor if a round is not shorter: where a pointer moves in one instruction, ptxas may load the
 //             base of an index in each round
@@ -25,6 +25,7 @@ struct GroupForms {
   std::size_t chosen = 0;
   // In which number of places the address is computed: blocks with uses.
   uint32_t sites = 1;
+  bool isWritten = false;  // by some use
 };
 
 struct SelectionResult {
@@ -33,6 +34,6 @@ struct SelectionResult {
 };
 
 SelectionResult select(std::vector<GroupForms>& groups, std::span<const Counter> counters, LoopCost& cost,
-                       Selection how, bool discountsComplexity, double unitSetup, bool needsGain);
+                       Selection how, bool discountsComplexity, double unitSetup, bool needsGain, double wait);
 
 }  // namespace ptxopt
