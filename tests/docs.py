@@ -160,6 +160,20 @@ def settings_table(_):
                  [(f"`{key}`", f"`${variable}`", {"String": "string", "Number": "number"}[kind], what) for key, variable, kind, what in rows])
 
 
+FORMS = ROOT / "src/optimize/passes/addressing/forms.def"
+
+
+def address_forms_table(_):
+    rows = re.findall(r'^PTXOPT_ADDRESS_FORM\(\w+, "([\w-]+)", (\w+), (\w+),\s+"(.*)"\)$', FORMS.read_text(encoding="utf-8"), re.M)
+    waits = {"Nothing": "", "Access": "the access", "Step": "its step, for a store"}
+    return table(("form", "what it is", "cost", "what waits"), [(f"`{name}`", what, f"`{cost}`", waits[wait]) for name, cost, wait, what in rows])
+
+
+def loop_forms_table(_):
+    rows = re.findall(r'^PTXOPT_LOOP_FORM\(\w+, "([\w-]+)",.*?"([^"]*)"\)$', FORMS.read_text(encoding="utf-8"), re.M | re.S)
+    return table(("form", "knob", "what it is"), [(f"`{name}`", f"`--form-{name}`", what) for name, what in rows])
+
+
 ROOM_GROUPS = ["core", "optimize", "execute", "measure", "commands"]  # none uses a later one
 
 
@@ -203,7 +217,7 @@ def rooms_table(_):
 TABLES = {
     "docs/architecture.md": {"rooms": rooms_table},
     "docs/drop-in.md": {"settings": settings_table},
-    "docs/passes.md": {"passes": passes_table, "pipeline": pipeline_table},
+    "docs/passes.md": {"passes": passes_table, "pipeline": pipeline_table, "address-forms": address_forms_table, "loop-forms": loop_forms_table},
     "docs/knobs.md": {"knobs": knobs_table, "test-knobs": test_knobs_table},
     "docs/opcodes.md": {"opcodes": opcodes_table},
     "docs/run.md": {"not-executable": lambda f: f.output("run", "--list-opcodes", "--format", "markdown").rstrip("\n")},

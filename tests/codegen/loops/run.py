@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What ptxopt's loop strength reduction makes of loops, in machine code: a benchmark with bounds.
 
-  tests/codegen/loops/run.py [--tool PTXOPT] [--options '-O2 --skip-pass=balance-pipes'] [--archs sm_75,sm_80,sm_90]
+  tests/codegen/loops/run.py [--tool PTXOPT] [--options '-O2 --form-shifted-products=off'] [--archs sm_75,sm_80,sm_90]
                      [--producers nvcc,clang,clang-no-lsr] [--only GLOB] [--list] [--json FILE] [--check] [--verify]
                      [--selections median,cheapest,sass] [--unroll] [--unrolling] [--quick] [--work build/loops] [-j N]
 
@@ -9,7 +9,7 @@ The kernels are those of kernels/, each for several types of index. Each produce
   nvcc           nvcc -O3
   clang          clang -O2 without its unrolling, with LLVM's loop strength reduction
   clang-no-lsr   the same without it (-mllvm -disable-lsr)
-ptxopt runs on that PTX with --options, by default without balance-pipes, which takes more instructions for less time;
+ptxopt runs on that PTX with --options, by default without shifted-products, which takes more instructions for less time;
 "before" is the PTX as it came, or what --baseline-options make of it. ptxas assembles both, with the pragma "nounroll" in every loop, unless --unroll is given. Compared are of each kernel
   inner          machine instructions of the innermost loops
   total          machine instructions
@@ -72,7 +72,7 @@ BOUNDS = [
     Bound("clang", "64-bit index", "inner", 0.85),
     Bound("clang", "all", "fewer warps", 0),
     Bound("clang-no-lsr", "all", "fewer warps", 1, aim=0),
-    # Without the guard, by instructions. Of these, expand-steps makes three longer that take less time on the FMA unit.
+    # Without the guard, by instructions. Of these, steps by carry make three longer that take less time on the FMA unit.
     Bound("nvcc", "all", "worse", 7, aim=0),
     Bound("nvcc", "all", "fewer warps", 1, aim=0),
     *(Bound(producer, "all", "more spills", 0) for producer in ("nvcc", "clang", "clang-no-lsr")),
@@ -366,7 +366,7 @@ def compare_selections(pool, args, setup, tools):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", default=str(ROOT / "build/release/ptxopt"), help="default: build/release/ptxopt")
-    parser.add_argument("--options", default="-O2 --skip-pass=balance-pipes", help="of ptxopt, in one word; default: %(default)s")
+    parser.add_argument("--options", default="-O2 --form-shifted-products=off", help="of ptxopt, in one word; default: %(default)s")
     parser.add_argument("--baseline-options", metavar="OPTIONS", help="what `before` goes through; default: nothing")
     parser.add_argument("--kernels", default=str(KERNELS), help="a folder with other .cu files")
     parser.add_argument("--archs", default=",".join(ARCHITECTURES))

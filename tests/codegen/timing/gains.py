@@ -11,7 +11,7 @@ over the kernels with loops: of the whole, and of the innermost loops where ther
 kernels are better and worse by the guard's rule. Kernels in which ptxas unrolls loops otherwise before and after are counted apart:
 how many there are, and how many of them cost more for the same work. --unroll lets it unroll the kernels of the tests.
 
---by-pass runs -O2 without each pass in turn: a pass gains what the kernels lose without it. Its table has the instructions
+--by-pass runs -O2 without each pass, and without each form of loop-forms, in turn: a pass gains what the kernels lose without it. Its table has the instructions
 and the cycles of innermost loops that are saved and lost, in percent of all, by scenario.
 --by-limit tells innermost loops apart by what limits them before, in each scenario, with the mean of cycles after / before,
 and the mean of the bytes that a round moves. With --guard, of what is left with the guard.
@@ -137,10 +137,11 @@ def compared(bench, source, arch, options):
     return [(name, row, after[name]) for name, row in before.items() if row["kind"] == "entry" and name in after]
 
 
-def passes(tool):
-    """Of -O2, by name."""
-    listed = run([tool, "--list-passes"], 60).stdout
-    return re.findall(r"^([a-z0-9-]+) +-O[12] ", listed, re.M)
+def left_out(tool):
+    """(name, option) of each pass of -O2, and of each form of loop-forms"""
+    passes = re.findall(r"^([a-z0-9-]+) +-O[12] ", run([tool, "--list-passes"], 60).stdout, re.M)
+    forms = re.findall(r"^form-([a-z-]+)", run([tool, "--list-knobs"], 60).stdout, re.M)
+    return [(name, f"--skip-pass={name}") for name in passes] + [(form, f"--form-{form}=off") for form in forms]
 
 
 def by_pass(args, bench, arch, sources, pool):
@@ -148,8 +149,8 @@ def by_pass(args, bench, arch, sources, pool):
     full = {s: {name: after for name, _, after in rows} for s, rows in
             zip(sources, pool.map(lambda s: compared(bench, s, arch, ("-O2", "--guard=off")), sources))}
     rows = []
-    for name in passes(args.tool):
-        without = pool.map(lambda s: compared(bench, s, arch, ("-O2", "--guard=off", f"--skip-pass={name}")), sources)
+    for name, option in left_out(args.tool):
+        without = pool.map(lambda s: compared(bench, s, arch, ("-O2", "--guard=off", option)), sources)
         saved = lost = changed = 0
         gained, gone, total = [0.0] * 3, [0.0] * 3, [0.0] * 3
         for source, found in zip(sources, without):

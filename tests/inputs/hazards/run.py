@@ -35,6 +35,14 @@ import sample  # noqa: E402
 os.environ.setdefault("PTXOPT_GUARD", "off")  # the passes are tested, not the guard
 
 REFUSED = {"t1_s32_on_f32reg", "t2_f32_on_u32reg"}  # by ptxas: the declared type of a register matters
+FORMS = ("carry-steps", "shifted-products", "held-factors", "held-parameters", "spread-sums")
+
+
+def only(form, when):
+    """The options of a run of one form of loop-forms."""
+    return ["--passes=loop-forms", *(f"--form-{f}={when if f == form else 'off'}" for f in FORMS)]
+
+
 PIPELINES = {
     "reprint": ["-O0", "--reprint"],
     "dce": ["--passes=dce", "--verify-each"],
@@ -42,9 +50,9 @@ PIPELINES = {
     "both": ["--passes=dce,rename-webs,dce", "--verify-each"],
     "split": ["--passes=split-live-ranges,split-high-pressure", "--split-registers=8", "--verify-each"],
     "clean-up": ["--skip-pass=inline-calls,apply-facts,read-only-loads,sroa,uniformize-broadcasts,infer-address-space,divide,licm-slow-ops,"
-                 "wide-multiply,local-cse,slsr,lsr,widen-accesses,schedule-loads,expand-steps,balance-pipes,hold-factors,hold-parameters", "--verify-each"],
+                 "wide-multiply,local-cse,slsr,lsr,widen-accesses,schedule-loads,loop-forms", "--verify-each"],
     "default": ["--verify-each"],
-    "balance": ["--passes=balance-pipes", "--balance-pipes-everywhere=1", "--verify-each"],
+    "shifts": [*only("shifted-products", "always"), "--verify-each"],
     "cse": ["--passes=local-cse,dce", "--verify-each"],
     "facts": ["--passes=apply-facts,read-only-loads", "--verify-each"],
     "hoist": ["--passes=licm-slow-ops,dce", "--verify-each"],
@@ -53,19 +61,19 @@ PIPELINES = {
     "spaces": ["--passes=sroa,infer-address-space,dce,infer-address-space,dce", "--verify-each"],
     "inline": ["--passes=inline-calls,sroa,dce", "--verify-each"],
     "lsr": ["--passes=slsr,dce,lsr,dce", "--verify-each"],
-    "hold": ["--passes=hold-parameters", "--hold-parameters-everywhere=1", "--verify-each"],
+    "parameters": [*only("held-parameters", "always"), "--verify-each"],
     "loads": ["--passes=schedule-loads", "--schedule-loads-everywhere=1", "--verify-each"],
     "digits": ["--passes=lsr-divisions,dce", "--verify-each"],
-    "steps": ["--passes=expand-steps", "--verify-each"],
-    "factors": ["--passes=hold-factors", "--verify-each"],
-    "spread": ["--passes=spread-adds", "--verify-each"],
+    "steps": [*only("carry-steps", "gain"), "--verify-each"],
+    "factors": [*only("held-factors", "gain"), "--verify-each"],
+    "spread": [*only("spread-sums", "gain"), "--verify-each"],
     "unroll": ["--passes=runtime-unroll", "--verify-each"],
     "version": ["--passes=version-loops", "--verify-each"],
     "vectors": ["--passes=widen-accesses", "--widen-accesses-everywhere=1", "--verify-each"],
     "wide-multiply": ["--passes=wide-multiply,dce", "--verify-each"],
 }
 # These change the machine code; `ptxopt verify` runs the kernel before and after instead.
-EXECUTED = {"balance", "broadcasts", "cse", "default", "digits", "divide", "facts", "factors", "hoist", "hold", "inline", "loads", "lsr", "spaces",
+EXECUTED = {"broadcasts", "cse", "default", "digits", "divide", "facts", "factors", "hoist", "parameters", "inline", "loads", "lsr", "shifts", "spaces",
             "spread", "steps", "unroll", "version", "vectors", "wide-multiply"}
 # What verify does not compare of them, and why: no kernel joins or leaves this list unseen.
 NOT_COMPARED = {"i2_inline_parameters": "1 not compared (1 misaligned)",

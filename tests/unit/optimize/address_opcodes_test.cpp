@@ -1,5 +1,5 @@
-// What passes over addresses ask of opcodes: passes/loops/address_opcodes.h.
-#include "passes/loops/address_opcodes.h"
+// What passes over addresses ask of opcodes: passes/addressing/address_opcodes.h.
+#include "passes/addressing/address_opcodes.h"
 
 #include <doctest/doctest.h>
 

@@ -76,8 +76,7 @@ TEST_CASE("api: levels, passes and skip") {
         "cross-type-coalescer "
         "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll "
         "widen-accesses "
-        "schedule-loads "
-        "expand-steps balance-pipes hold-factors hold-parameters ");
+        "schedule-loads loop-forms ");
   CHECK(ran({.skip = {"local-dce", "dce@1"}}) ==
         "inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads lsr-divisions "
         "cssa-coalesce "
@@ -85,8 +84,7 @@ TEST_CASE("api: levels, passes and skip") {
         "cross-type-coalescer divide "
         "licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll dce@2 "
         "widen-accesses "
-        "schedule-loads "
-        "expand-steps balance-pipes hold-factors hold-parameters ");
+        "schedule-loads loop-forms ");
   CHECK(optimize(kDead, {.level = 0}).output == kDead);
   CHECK(optimize(kDead, {.passes = std::vector<std::string>{}}).output == kDead);
 }

@@ -1,5 +1,5 @@
-// What the computations of a loop cost, and what is left without some addresses: passes/loops/loop_cost.h.
-#include "passes/loops/loop_cost.h"
+// What the computations of a loop cost, and what is left without some addresses: passes/addressing/loop_cost.h.
+#include "passes/addressing/loop_cost.h"
 
 #include <array>
 

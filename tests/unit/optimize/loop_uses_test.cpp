@@ -1,5 +1,5 @@
-// The addresses of a loop, grouped: passes/loops/loop_uses.h, and which operands are addresses: address_operands.h.
-#include "passes/loops/loop_uses.h"
+// The addresses of a loop, grouped: passes/addressing/loop_uses.h, and which operands are addresses: address_operands.h.
+#include "passes/addressing/loop_uses.h"
 
 #include <fmt/format.h>
 

@@ -28,15 +28,13 @@ std::string steps(const PipelineChoice& choice, const Names& also = {}) {
 TEST_CASE("pipeline: levels") {
   CHECK(steps({.level = 0}) == "");
   CHECK(steps({.level = 1}) == "local-dce dce@1 ");
-  CHECK(
-      steps({.level = 2}) ==
-      "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
-      "lsr-divisions "
-      "cssa-coalesce "
-      "register-coalescer "
-      "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-      "lsr runtime-unroll dce@2 widen-accesses schedule-loads expand-steps balance-pipes hold-factors "
-      "hold-parameters ");
+  CHECK(steps({.level = 2}) ==
+        "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
+        "lsr-divisions "
+        "cssa-coalesce "
+        "register-coalescer "
+        "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
+        "lsr runtime-unroll dce@2 widen-accesses schedule-loads loop-forms ");
   CHECK(levelOf(*findPass("dce")) == 1);
   CHECK(levelOf(*findPass("rename-webs")) == kOnRequest);
 }
@@ -51,16 +49,14 @@ TEST_CASE("pipeline: a pass means all its runs, pass@n one") {
         "cross-type-coalescer "
         "divide licm-slow-ops wide-multiply local-cse version-loops slsr lsr runtime-unroll "
         "widen-accesses "
-        "schedule-loads "
-        "expand-steps balance-pipes hold-factors hold-parameters ");
+        "schedule-loads loop-forms ");
   CHECK(steps({.skip = second}) ==
         "local-dce dce@1 inline-calls apply-facts sroa uniformize-broadcasts infer-address-space read-only-loads "
         "lsr-divisions "
         "cssa-coalesce "
         "register-coalescer "
         "cross-type-coalescer divide licm-slow-ops wide-multiply local-cse version-loops slsr "
-        "lsr runtime-unroll widen-accesses schedule-loads expand-steps balance-pipes hold-factors "
-        "hold-parameters ");
+        "lsr runtime-unroll widen-accesses schedule-loads loop-forms ");
   CHECK(steps({.level = 1, .skip = second}) == "local-dce dce@1 ");
   CHECK(steps({.level = 1, .skip = once}) == "dce@1 ");
   const Names chosen{"dce@2", "rename-webs", "dce", "rename-webs"}, last{"rename-webs@2"};

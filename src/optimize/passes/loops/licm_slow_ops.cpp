@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <map>
 
-#include "passes/loops/address_opcodes.h"
+#include "passes/addressing/address_opcodes.h"
 #include "passes/util/function_pass.h"
 #include "passes/util/insert_copy.h"
 #include "passes/util/insertion_places.h"

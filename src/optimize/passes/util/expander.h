@@ -13,7 +13,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "passes/loops/loop_uses.h"
+#include "passes/addressing/loop_uses.h"
 #include "passes/util/register_scopes.h"
 
 namespace ptxopt {

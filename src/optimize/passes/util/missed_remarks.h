@@ -12,7 +12,8 @@ namespace ptxopt {
 class MissedRemarks {
  public:
   void add(std::string_view reason) { ++counts_[reason]; }
-  void tell(PassContext& context, std::string_view what) const;
+  // `form`: where a pass writes several, which one.
+  void tell(PassContext& context, std::string_view what, std::string_view form = {}) const;
 
  private:
   std::map<std::string_view, uint64_t> counts_;

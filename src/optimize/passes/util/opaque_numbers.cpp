@@ -1,5 +1,8 @@
 #include "passes/util/opaque_numbers.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "ir/function.h"
 #include "passes/util/insertion_places.h"
 #include "target/target.h"
@@ -20,6 +23,14 @@ NameId readBelowSign(const Module& module, const Function& f, Opaque kind) {
   }
   if (kind == Opaque::Any && readsThread) return module.synth.tid[0];
   return readsBlock ? module.synth.ctaid : NameId();
+}
+
+// A copy of one of three special registers.
+bool isCopyOf(const Module& module, const Function& f, InstrId id, std::initializer_list<NameId> names) {
+  if (!id.valid() || module.form(f[id]).op != Op::Mov || f[id].is(Instruction::Guarded)) return false;
+  const auto operands = f.operandsOf(f[id]);
+  return operands.size() == 2 && operands[1].kind == OperandKind::SpecialRegister &&
+         std::ranges::any_of(names, [&](NameId n) { return operands[1].payload == n.value; });
 }
 
 }  // namespace
@@ -54,6 +65,23 @@ RegId makeOpaque(Function& f, const PassContext& context, int32_t number, Purpos
     compute(SynthOpcode::MinU32, known, special, 1);
   if (known != result) compute(SynthOpcode::AddS32, result, known, number - had);
   return result;
+}
+
+bool isOpaqueOne(const Module& module, const Function& f, RegId reg,
+                 const std::function<InstrId(RegId)>& definition) {
+  // `op reg, source, number`, unguarded: what makes the source.
+  const auto sourceOf = [&](InstrId id, Op op, ScalarType type, uint64_t number) {
+    if (!id.valid() || f[id].is(Instruction::Guarded) || !module.form(f[id]).isExactly(op, type)) return InstrId();
+    const auto operands = f.operandsOf(f[id]);
+    const bool fits = operands.size() == 3 && operands[1].isRegister() && operands[1].flags == 0 &&
+                      immediate(f, operands[2]) == number;
+    return fits ? definition(operands[1].reg()) : InstrId();
+  };
+  const InstrId made = definition(reg);
+  if (isCopyOf(module, f, sourceOf(made, Op::Min, ScalarType::u32, 1), {module.synth.nctaid})) return true;
+  const InstrId zero = sourceOf(made, Op::Add, ScalarType::s32, 1);
+  return isCopyOf(module, f, sourceOf(zero, Op::Shr, ScalarType::u32, 31),
+                  {module.synth.ctaid, module.synth.tid[0]});
 }
 
 }  // namespace ptxopt

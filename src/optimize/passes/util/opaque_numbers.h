@@ -5,6 +5,8 @@
 // ptxas 12.0 to 13.5 fold neither.
 #pragma once
 
+#include <functional>
+
 #include "passes/manager/pass.h"
 
 namespace ptxopt {
@@ -16,6 +18,10 @@ enum class Opaque : uint8_t { Uniform, Any };
 // (Function::hidesSpecialRegisters).
 RegId makeOpaque(Function& f, const PassContext& context, int32_t number, Purpose purpose, Opaque kind,
                  InstrId& after);
+
+// Whether a register holds 1 that was made so. `definition`: the only instruction that writes a register, or none.
+bool isOpaqueOne(const Module& module, const Function& f, RegId reg,
+                 const std::function<InstrId(RegId)>& definition);
 
 inline RegId makeOne(Function& f, const PassContext& context, InstrId& after) {
   return makeOpaque(f, context, 1, Purpose::One, Opaque::Uniform, after);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/register_types.h"
-#include "passes/loops/address_opcodes.h"
+#include "passes/addressing/address_opcodes.h"
 
 namespace ptxopt {
 namespace {

@@ -40,9 +40,9 @@ PIPELINES = [shlex.split(p) for p in (
     "--passes=divide,licm-slow-ops,dce", "--passes=infer-address-space,sroa,local-cse,dce",
     "--passes=rename-webs,cssa-coalesce,cross-type-coalescer,register-coalescer --join-guarded-definitions=1 --join-packs=1",
     "--passes=schedule-pressure", "--passes=split-high-pressure --split-registers=16 --split-remat=1",
-    "--passes=uniformize-broadcasts,drop-nounroll,spread-adds",
-    "--passes=hold-parameters --hold-parameters-everywhere=1", "--passes=inline-calls,sroa,register-coalescer,dce",
-    "--passes=expand-steps,hold-factors")]
+    "--passes=uniformize-broadcasts,drop-nounroll,loop-forms --form-spread-sums=gain",
+    "--passes=loop-forms --form-held-parameters=always", "--passes=inline-calls,sroa,register-coalescer,dce",
+    "--passes=loop-forms --form-carry-steps=always --form-held-factors=always")]
 LINE = re.compile(r"^(\s*)(@!?\S+\s+)?([a-z][\w.:]*)(\s+)(.*);\s*$")
 REGISTER = re.compile(r"%[A-Za-z_$][\w$]*|%\d+")
 NAME = re.compile(r"(?<![\w$%.])[%$\w]+")

@@ -12,9 +12,9 @@
 
 #include <optional>
 
+#include "passes/addressing/address_opcodes.h"
+#include "passes/addressing/address_values.h"
 #include "passes/arithmetic/wide/edits.h"
-#include "passes/loops/address_opcodes.h"
-#include "passes/loops/address_values.h"
 #include "passes/loops/unrolling.h"
 #include "passes/util/register_scopes.h"
 

@@ -1,6 +1,6 @@
 #include "passes/arithmetic/wide/product_uses.h"
 
-#include "passes/loops/address_opcodes.h"
+#include "passes/addressing/address_opcodes.h"
 
 namespace ptxopt {
 

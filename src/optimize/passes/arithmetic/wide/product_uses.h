@@ -14,7 +14,7 @@
 // Cost: linear in the uses of products; register files when first asked for.
 #pragma once
 
-#include "passes/loops/address_values.h"
+#include "passes/addressing/address_values.h"
 
 namespace ptxopt {
 

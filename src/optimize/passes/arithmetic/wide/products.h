@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "passes/addressing/address_opcodes.h"
 #include "passes/arithmetic/wide/narrow_values.h"
 #include "passes/arithmetic/wide/product_uses.h"
-#include "passes/loops/address_opcodes.h"
 #include "passes/util/loop_register_budget.h"
 #include "passes/util/missed_remarks.h"
 #include "passes/util/range_register_budget.h"
