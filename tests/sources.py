@@ -12,6 +12,10 @@ the ranges of tables.
 Messages go through src/core/support/log.h, which alone writes to standard error (SAYS). SAYERS has the other places that name
 it, how often, and what for. spdlog is included in one file.
 
+Each room of src has its namespace, ptxopt::ROOM, and its files open no other: two rooms can then give one name to two things.
+OUTER has the rooms whose words all code speaks; FOREIGN the files that define no names of ours. That no two types of a
+namespace have one name is what tests/one_definition.py checks.
+
 --self-test plants each kind of reading, in memory, and fails if one is not found.
 """
 import argparse
@@ -77,6 +81,16 @@ SAYERS = {
     "src/commands/wrapper/drop_in.cpp": (4, "what ptxas says"),
     "src/commands/wrapper/safety_net.cpp": (1, "a crash handler"),
 }
+OUTER = {"core/support", "core/ir", "optimize/analysis", "optimize/passes", "optimize/api"}
+FOREIGN = {
+    "src/commands/tool/fmt_definitions.cpp": "functions of fmt",
+    "src/commands/tool/main.cpp": "main()",
+    "src/commands/tool/ptxas_main.cpp": "main()",
+    "src/execute/capture/interpose": "functions of CUDA",
+    "src/execute/emulate/driver/": "functions of CUDA",
+    "src/execute/emulate/runtime/": "functions of CUDA",
+}
+OPENED = re.compile(r"^(?:inline )?namespace ([\w:]+)", re.M)
 PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
            'names[opcodes[o].spelling]', 'm.printedOpcode(f[id]).starts_with(wanted)',
            'printInstruction(module, f, i)', 'bool isSum(std::string_view opcode)', 'text(id) == "add.s64"',
@@ -85,6 +99,16 @@ PLANTED_COMPARISONS = ['if (architecture >= 90)', 'target::numberOf(name).value_
                        'sm == 75', 'context.target().number() > kLastArchitecture', 'number == 101 ? 11 : number / 10']
 PLANTED_SAYINGS = ['std::fputs(text, stderr);', 'std::cerr << x;', 'perror("x")', '::write(STDERR_FILENO, a, b)',
                    '#include <spdlog/spdlog.h>']
+PLANTED_NAMESPACES = [("src/measure/ptxas/a.h", "namespace ptxopt {\n"), ("src/measure/ptxas/a.h", "struct Alone;\n"),
+                      ("src/measure/ptxas/a.h", "namespace ptxopt::guard {\n"), ("src/core/ir/a.h", "namespace std {\n"),
+                      ("src/measure/ptxas/a.h", "namespace ptxopt::ptxas {\n}\nnamespace ptxopt {\n"),
+                      ("src/measure/ptxas/a.h", "namespace ptxopt::ptxas2 {\n"), ("src/execute/capture/a.h", "int x;\n")]
+INNOCENT_NAMESPACES = [("src/measure/ptxas/a.h", "namespace ptxopt::ptxas {\nnamespace values {\n"),
+                       ("src/execute/exec/matrix/a.h", "namespace ptxopt::exec::matrix {\n"),
+                       ("src/measure/ptxas/a.cpp", "namespace fs = std::filesystem;\nnamespace ptxopt::ptxas {\n"),
+                       ("src/core/ir/a.h", "namespace ptxopt {\n"), ("src/core/ir/a.h", "namespace ptxopt::effect {\n"),
+                       ("src/commands/tool/a.h", "namespace CLI {\nclass App;\n}\nnamespace ptxopt::tool {\n"),
+                       ("src/execute/capture/interpose.cpp", "int x;\n")]
 INNOCENT = ['// row->key', 'module.text(form.space) == "tex"', 'space != "tex"', 'module.text(declaration.text)',
             'text.starts_with(".file")', 'name == "%tid.x"', 'form.op == Op::Mov', 'words.spelling()']
 
@@ -105,6 +129,17 @@ def sayings(text):
     return sorted(text.count("\n", 0, m.start()) + 1 for pattern in SAYS for m in pattern.finditer(text))
 
 
+def namespaces(name, text):
+    """What is wrong with the namespaces that a file opens."""
+    if any(name.startswith(prefix) for prefix in FOREIGN):
+        return []
+    room = "/".join(name.split("/")[1:3])
+    own = "ptxopt" if room in OUTER else f"ptxopt::{room.split('/')[1]}"
+    opened = [n for n in OPENED.findall(text) if n.split("::")[0] in ("ptxopt", "std")]
+    wrong = [n for n in opened if n != own and not n.startswith(f"{own}::")]
+    return [f"{name}: opens {n}, not {own}" for n in wrong] if opened else [f"{name}: does not open {own}"]
+
+
 def compare(name, what, lines, allowed):
     if len(lines) == allowed:
         return []
@@ -119,6 +154,8 @@ def check():
         if path.suffix not in (".cpp", ".h", ".def"):
             continue
         text = path.read_text(encoding="utf-8")
+        if path.suffix != ".def":
+            wrong += namespaces(name, text)
         wrong += compare(name, "names standard error", sayings(text), SAYERS.get(name, (0, ""))[0])
         if not name.startswith("src/core/target/"):
             wrong += compare(name, "compares the number of a target", comparisons(text), 0)
@@ -128,6 +165,7 @@ def check():
         files += 1
         wrong += compare(name, "reads the spelling of opcodes", readings(text), ALLOWED.get(name, (0, ""))[0])
     wrong += [f"{name}: there is no such file" for name in {**ALLOWED, **SAYERS} if not (ROOT / name).is_file()]
+    unused |= {prefix for prefix in FOREIGN if not list(ROOT.glob(f"{prefix}*"))}
     return files, wrong + [f"{prefix}: there are no such files" for prefix in sorted(unused)]
 
 
@@ -135,8 +173,10 @@ def self_test():
     missed = [f"not found: {text}" for text in PLANTED if not readings(text)]
     missed += [f"not found: {text}" for text in PLANTED_SAYINGS if not sayings(text)]
     missed += [f"not found: {text}" for text in PLANTED_COMPARISONS if not comparisons(text)]
-    planted = len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS)
-    return planted + len(INNOCENT), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text) or comparisons(text)]
+    missed += [f"not found: {text!r} in {name}" for name, text in PLANTED_NAMESPACES if not namespaces(name, text)]
+    missed += [f"found wrongly: {text!r} in {name}" for name, text in INNOCENT_NAMESPACES if namespaces(name, text)]
+    planted = len(PLANTED) + len(PLANTED_SAYINGS) + len(PLANTED_COMPARISONS) + len(PLANTED_NAMESPACES)
+    return planted + len(INNOCENT) + len(INNOCENT_NAMESPACES), missed + [f"found wrongly: {text}" for text in INNOCENT if readings(text) or comparisons(text)]
 
 
 def main():

@@ -26,8 +26,9 @@ namespace ptxopt::exec {
 class ExecTest {
  public:
   explicit ExecTest(std::string text) : text_(std::move(text)) {
-    auto parsed = parse(text_);
-    if (const auto* error = std::get_if<ParseError>(&parsed)) throw std::runtime_error(render(*error, "<test>"));
+    auto parsed = text::parse(text_);
+    if (const auto* error = std::get_if<text::ParseError>(&parsed))
+      throw std::runtime_error(text::render(*error, "<test>"));
     module_ = std::move(std::get<0>(parsed));
     machine_ = std::make_unique<Machine>(*module_);
   }

@@ -77,7 +77,7 @@ class Reducible {
     return parsed;
   }
   std::vector<std::string> lines() const {
-    const std::string all = printFunction(*parsed_, f);
+    const std::string all = text::printFunction(*parsed_, f);
     std::vector<std::string> found;
     for (std::size_t at = 0; at < all.size();) {
       const std::size_t end = std::min(all.find('\n', at), all.size());

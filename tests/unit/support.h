@@ -33,10 +33,10 @@ struct Parsed {
   std::unique_ptr<Module> module;
 
   explicit Parsed(std::string text) : source(std::move(text)) {
-    auto result = parse(source, "test.ptx");
-    if (const auto* error = std::get_if<ParseError>(&result)) {
+    auto result = text::parse(source, "test.ptx");
+    if (const auto* error = std::get_if<text::ParseError>(&result)) {
       INFO(source);
-      FAIL(render(*error, "test.ptx"));
+      FAIL(text::render(*error, "test.ptx"));
     }
     module = std::move(std::get<0>(result));
   }
@@ -56,9 +56,9 @@ struct Parsed {
   }
 };
 
-inline ParseError errorOf(std::string_view text) {
-  auto result = parse(text, "test.ptx");
-  if (const auto* error = std::get_if<ParseError>(&result)) return *error;
+inline text::ParseError errorOf(std::string_view text) {
+  auto result = text::parse(text, "test.ptx");
+  if (const auto* error = std::get_if<text::ParseError>(&result)) return *error;
   INFO(text);
   FAIL("this was parsed, but is wrong");
   return {};

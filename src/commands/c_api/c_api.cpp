@@ -33,7 +33,7 @@ void fail(ptxopt_result& to, Status status, std::string error) {
 }
 
 // What ptxas wrote, of a file of this name.
-std::string messagesOf(const PtxasOutput& made, const std::string& fileName) {
+std::string messagesOf(const ptxas::PtxasOutput& made, const std::string& fileName) {
   std::string all = made.out + made.err;
   for (std::size_t at = all.find(made.input); at != std::string::npos; at = all.find(made.input, at)) {
     all.replace(at, made.input.size(), fileName);
@@ -52,14 +52,14 @@ void logLines(log::Level level, const log::Source& source, std::string_view line
 }
 
 // What the tool says of a result, but for what the user asks for.
-void logResult(const Result& result, const GuardReport& guard, const std::string& fileName) {
+void logResult(const Result& result, const guard::GuardReport& guard, const std::string& fileName) {
   using log::Level;
-  if (log::isEnabled(Level::Warn)) logLines(Level::Warn, log::kGuard, guardWarnings(guard, fileName));
+  if (log::isEnabled(Level::Warn)) logLines(Level::Warn, log::kGuard, guard::guardWarnings(guard, fileName));
   if (!log::isEnabled(Level::Info)) return;
   for (const Remark& r : result.remarks)
     if (r.pass.empty()) log::info(log::kPasses, fmt::format("{}: {} [{}]", r.place, r.message, r.name));
-  logLines(Level::Info, log::kGuard, ptxasAsked(guard, fileName));
-  logLines(Level::Info, log::kGuard, keptFunctions(guard, fileName));
+  logLines(Level::Info, log::kGuard, guard::ptxasAsked(guard, fileName));
+  logLines(Level::Info, log::kGuard, guard::keptFunctions(guard, fileName));
   log::info(log::kTool, fmt::format("{}: {} functions, {} instructions -> {}, for {}", fileName, result.functions,
                                     result.instructions, result.instructionsAfter, result.architecture));
 }
@@ -69,7 +69,7 @@ void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
   CallOptions call;
   if (std::string error = readOptions(json == nullptr ? "" : json, call); !error.empty())
     return fail(to, Status::Usage, std::move(error));
-  GuardedResult done = optimizeGuarded(text, call.options, call.guard);
+  guard::GuardedResult done = guard::optimizeGuarded(text, call.options, call.guard);
   to.status = done.result.status;
   to.error = std::move(done.result.error);
   if (to.status != Status::Ok) return;
@@ -81,7 +81,7 @@ void optimizeInto(ptxopt_result& to, std::string_view text, const char* json) {
   if (!done.guard.output) return;
   // As of ptxas with the options that were given: the guard's -v stands in it, too.
   std::optional<std::string> cubin =
-      call.isVerbose ? std::move(done.guard.output->cubin) : cubinWithoutVerbose(done.guard.output->cubin);
+      call.isVerbose ? std::move(done.guard.output->cubin) : ptxas::cubinWithoutVerbose(done.guard.output->cubin);
   if (!cubin) return;
   to.cubin = *std::move(cubin);
   to.messages = messagesOf(*done.guard.output, call.options.fileName);

@@ -17,9 +17,9 @@ Json remarksOf(const Result& result) {
   return all;
 }
 
-Json guardOf(const GuardReport& guard) {
+Json guardOf(const guard::GuardReport& guard) {
   Json kept = Json::array();
-  for (const KeptFunction& f : guard.kept)
+  for (const guard::KeptFunction& f : guard.kept)
     kept.push_back({{"name", f.name}, {"reason", f.reason}, {"detail", f.detail}});
   Json all = {{"mode", name(guard.mode)}, {"asked", guard.asked},     {"ptxas", guard.ptxas},
               {"why", guard.why},         {"trouble", guard.trouble}, {"kept", std::move(kept)}};
@@ -32,7 +32,7 @@ Json guardOf(const GuardReport& guard) {
 
 }  // namespace
 
-std::string detailsJson(const GuardedResult& done, std::string_view notOptimized) {
+std::string detailsJson(const guard::GuardedResult& done, std::string_view notOptimized) {
   const Result& result = done.result;
   Json all = {{"architecture", result.architecture},
               {"functions", result.functions},

@@ -8,6 +8,6 @@
 
 namespace ptxopt::c_api {
 
-std::string detailsJson(const GuardedResult& done, std::string_view notOptimized);
+std::string detailsJson(const guard::GuardedResult& done, std::string_view notOptimized);
 
 }  // namespace ptxopt::c_api

@@ -102,31 +102,32 @@ std::string take(const Json& json, Given& given) {
 }
 
 // What --guard and its companions do (docs/guard.md), with the packages of the Python that calls as the last to ask.
-std::string makeGuard(const Given& given, const Options& options, GuardOptions& guard) {
+std::string makeGuard(const Given& given, const Options& options, guard::GuardOptions& guard) {
   const bool wants = given.guard == "ptxas", isUsual = given.guard.empty() || given.guard == "auto";
-  if (given.guard == "estimate") return fmt::format("guard: {}", kNoEstimate);
+  if (given.guard == "estimate") return fmt::format("guard: {}", guard::kNoEstimate);
   if (!wants && !isUsual && given.guard != "off")
     return fmt::format("there is no guard '{}'; it is auto, ptxas or off", given.guard);
   const char* const usualRule = std::getenv("PTXOPT_GUARD_RULE");
-  if (!given.rule.empty() && !guardRuleNamed(given.rule))
+  if (!given.rule.empty() && !ptxas::guardRuleNamed(given.rule))
     return fmt::format("there is no guard rule '{}'", given.rule);
   const bool isByVariable = given.rule.empty() && usualRule != nullptr && *usualRule != '\0';
-  if (isByVariable && !guardRuleNamed(usualRule))
+  if (isByVariable && !ptxas::guardRuleNamed(usualRule))
     return fmt::format("PTXOPT_GUARD_RULE: there is no guard rule '{}'", usualRule);
-  guard.rule = guardRuleNamed(isByVariable ? usualRule : given.rule).value_or(GuardRule::Time);
+  guard.rule = ptxas::guardRuleNamed(isByVariable ? usualRule : given.rule).value_or(ptxas::GuardRule::Time);
   guard.ptxas.timeoutSeconds = given.timeoutSeconds;
-  guard.ptxas.cache = &Cache::user();
+  guard.ptxas.cache = &ptxas::Cache::user();
   if (!wants && !(isUsual && options.level >= 2 && !options.passes)) return {};
 
-  PtxasSearch search;
+  ptxas::PtxasSearch search;
   search.given = given.ptxas;
-  guard.candidates = ptxasCandidates(search);
+  guard.candidates = ptxas::ptxasCandidates(search);
   if (!guard.candidates.isExplicit)
     for (const std::string& folder : given.packages)
-      for (PtxasCandidate& wheel : ptxasOfPackages(folder)) guard.candidates.all.push_back(std::move(wheel));
+      for (ptxas::PtxasCandidate& wheel : ptxas::ptxasOfPackages(folder))
+        guard.candidates.all.push_back(std::move(wheel));
   if (guard.candidates.all.empty()) return wants ? "guard ptxas: there is no ptxas" : "";
   guard.ptxas.program = guard.candidates.all.front().path;
-  guard.mode = GuardMode::Ptxas;
+  guard.mode = guard::GuardMode::Ptxas;
   guard.isInsistent = wants;
   return {};
 }
@@ -137,9 +138,9 @@ std::string takePtxasOptions(const Given& given, CallOptions& to) {
   constexpr const char* kInput = "in.ptx";
   std::vector<std::string> words = given.ptxasOptions;
   words.emplace_back(kInput);
-  const PtxasCommand command = readPtxasCommand(words);
+  const wrapper::PtxasCommand command = wrapper::readPtxasCommand(words);
   if (command.inputs.empty()) return "option 'ptxas_options': the last one is without its value";
-  const PtxasCommand::Input& first = command.inputs.front();
+  const wrapper::PtxasCommand::Input& first = command.inputs.front();
   if (command.inputs.size() > 1 || first.isString || command.words[first.word] != kInput)
     return fmt::format(
         "option 'ptxas_options': '{}' is an input, or a value that is to be joined to its option by '='",
@@ -153,7 +154,7 @@ std::string takePtxasOptions(const Given& given, CallOptions& to) {
   if (to.notOptimized.empty()) return {};
   to.options.level = 0;
   to.options.passes.reset();
-  to.guard.mode = GuardMode::Off;
+  to.guard.mode = guard::GuardMode::Off;
   return {};
 }
 

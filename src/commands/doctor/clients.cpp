@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
 #include "ptxas/find.h"
 #include "ptxas/find_python.h"
+#include "support/environment.h"
 
 namespace ptxopt::doctor {
 namespace {
@@ -17,11 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDropIn = "ptxopt-ptxas";
 
-std::string valueOf(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 // The folder of packages that has this one, and its version: of NAME-1.2.3.dist-info.
 struct Package {
   std::string folder, version;
@@ -29,7 +24,7 @@ struct Package {
 Package findPackage(const std::string& name) {
   constexpr std::string_view kEnd = ".dist-info";
   const std::string begin = name + '-';
-  for (const std::string& folder : pythonPackageFolders()) {
+  for (const std::string& folder : ptxas::pythonPackageFolders()) {
     std::error_code error;
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       const std::string entry = it->path().filename().string();
@@ -47,14 +42,10 @@ struct Hook {
 Hook findHook(std::string_view client) {
   constexpr const char *kVariable = "PTXOPT_HOOKS", *kFile = "ptxopt_hooks.pth";
   Hook hook;
-  for (const std::string& folder : pythonPackageFolders())
+  for (const std::string& folder : ptxas::pythonPackageFolders())
     hook.isThere = hook.isThere || ::access(fmt::format("{}/{}", folder, kFile).c_str(), R_OK) == 0;
-  const std::string names = valueOf(kVariable);
-  for (std::string_view rest = names; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+  for (const std::string& name : partsOf(environmentValue(kVariable), ','))
     hook.isNamed = hook.isNamed || name == client || name == "all";
-  }
   return hook;
 }
 
@@ -70,13 +61,9 @@ void considerHook(ClientInfo& client) {
 
 // The first file of that name in PATH that is a program, of ours or of others.
 std::string findInPath(const char* name, bool isOurs) {
-  const std::string path = valueOf("PATH");
-  for (std::string_view rest = path; !rest.empty();) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    const std::string file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
-    if (::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file) && isThisProgram(file) == isOurs) return file;
-  }
+  for (const std::string& file : filesInPath(name))
+    if (::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file) && ptxas::isThisProgram(file) == isOurs)
+      return file;
   return {};
 }
 
@@ -103,9 +90,9 @@ void findTritonClient(const std::string& self, ClientInfo& client) {
   const bool hasSecond = client.found.empty() || ::access((bin + "ptxas-blackwell").c_str(), X_OK) == 0;
   client.toSet = fmt::format("export {}={}", kPlain, ourProgram(self, kDropIn));
   if (hasSecond) client.toSet += fmt::format(" {}={}", kSecond, ourProgram(self, "ptxopt-ptxas-blackwell"));
-  const std::string plain = valueOf(kPlain), second = valueOf(kSecond);
-  const bool isPlainOurs = !plain.empty() && isThisProgram(plain);
-  const bool isSecondOurs = !second.empty() && isThisProgram(second);
+  const std::string plain = environmentValue(kPlain), second = environmentValue(kSecond);
+  const bool isPlainOurs = !plain.empty() && ptxas::isThisProgram(plain);
+  const bool isSecondOurs = !second.empty() && ptxas::isThisProgram(second);
   client.callsUs = isPlainOurs && (isSecondOurs || !hasSecond) ? CallsUs::Yes : CallsUs::No;
   for (const auto& [variable, value] : {std::pair(kPlain, plain), std::pair(kSecond, second)})
     if (!value.empty() && ::access(value.c_str(), X_OK) != 0)
@@ -121,7 +108,7 @@ void findTritonClient(const std::string& self, ClientInfo& client) {
 
 // The value of the last --NAME=VALUE of XLA_FLAGS.
 std::string flagOfXla(std::string_view name) {
-  const std::string flags = valueOf("XLA_FLAGS"), begin = fmt::format("--{}=", name);
+  const std::string flags = environmentValue("XLA_FLAGS"), begin = fmt::format("--{}=", name);
   const std::size_t at = flags.rfind(begin);
   if (at == std::string::npos) return {};
   const std::size_t value = at + begin.size();
@@ -130,7 +117,7 @@ std::string flagOfXla(std::string_view name) {
 
 // The folder whose bin/ptxas JAX has XLA call: that of CUDA_ROOT, else that of a package, else that of XLA_FLAGS.
 std::string cudaFolderOfJax(const std::string& packages) {
-  if (std::string root = valueOf("CUDA_ROOT"); !root.empty()) return root;
+  if (std::string root = environmentValue("CUDA_ROOT"); !root.empty()) return root;
   for (const char* folder : {"/nvidia/cu13", "/nvidia/cuda_nvcc"})
     if (!packages.empty() && ::access((packages + folder + "/bin/ptxas").c_str(), X_OK) == 0)
       return packages + folder;
@@ -146,9 +133,9 @@ void findJaxClient(const std::string& self, ClientInfo& client) {
       "XLA_FLAGS=\"--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false\"",
       ourProgram(self, kDropIn));
   const std::string folder = cudaFolderOfJax(package.folder), said = flagOfXla("xla_gpu_cuda_data_dir");
-  const bool isOurs = !folder.empty() && isThisProgram(folder + "/bin/ptxas");
+  const bool isOurs = !folder.empty() && ptxas::isThisProgram(folder + "/bin/ptxas");
   client.callsUs = isOurs ? CallsUs::Yes : CallsUs::No;
-  if (!isOurs && !said.empty() && isThisProgram(said + "/bin/ptxas"))
+  if (!isOurs && !said.empty() && ptxas::isThisProgram(said + "/bin/ptxas"))
     client.problems.push_back(fmt::format(
         "XLA_FLAGS has --xla_gpu_cuda_data_dir={}, which JAX replaces by {}: set CUDA_ROOT instead", said, folder));
   for (const char* flag : {"xla_gpu_enable_libnvptxcompiler", "xla_gpu_enable_libnvjitlink"})
@@ -173,8 +160,8 @@ void findCmakeClient(const std::string& self, ClientInfo& client) {
   constexpr const char* kLauncher = "CMAKE_CUDA_COMPILER_LAUNCHER";
   client.found = findProgram({"cmake"});
   client.toSet = fmt::format("cmake -D{}=\"{};nvcc\"", kLauncher, self);
-  const std::string launcher = valueOf(kLauncher), program = launcher.substr(0, launcher.find(';'));
-  if (!launcher.empty() && (program == "ptxopt" || isThisProgram(program))) client.callsUs = CallsUs::Yes;
+  const std::string launcher = environmentValue(kLauncher), program = launcher.substr(0, launcher.find(';'));
+  if (!launcher.empty() && (program == "ptxopt" || ptxas::isThisProgram(program))) client.callsUs = CallsUs::Yes;
 }
 
 struct Row {

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 
 #include "doctor/clients.h"
 #include "doctor/diagnosis.h"
 #include "ptxas/assemble.h"
 #include "ptxas/find.h"
+#include "support/environment.h"
 #include "support/process.h"
 #include "wrapper/nvcc.h"
 
@@ -15,23 +15,23 @@ namespace ptxopt::doctor {
 namespace {
 
 // Which clients' calls are those of this one: CMake calls nvcc.
-bool isCallOf(const ClientInfo& client, const CallRecord& record) {
+bool isCallOf(const ClientInfo& client, const wrapper::CallRecord& record) {
   return record.client == client.name || (client.name == "cmake" && record.client == "nvcc") ||
          (client.name == "nvcc" && record.client == "cmake");
 }
 
 std::vector<ProgramInfo> examinePtxas(std::vector<std::string>& problems) {
-  PtxasCandidates candidates = ptxasCandidates({});
-  addPython(candidates);
+  ptxas::PtxasCandidates candidates = ptxas::ptxasCandidates({});
+  ptxas::addPython(candidates);
   const std::string first = candidates.all.empty() ? std::string() : candidates.all.front().path;
-  for (const std::string& wrong : candidates.wrong) problems.push_back(insteadOf(wrong, first));
+  for (const std::string& wrong : candidates.wrong) problems.push_back(ptxas::insteadOf(wrong, first));
   std::vector<ProgramInfo> programs;
-  for (const PtxasCandidate& candidate : candidates.all) {
+  for (const ptxas::PtxasCandidate& candidate : candidates.all) {
     ProgramInfo& program = programs.emplace_back();
     program.path = candidate.path;
     program.origin = candidate.origin;
-    program.version = versionOfPtxas(candidate.path);
-    program.abilities = abilitiesOf(candidate.path, &Cache::user());
+    program.version = ptxas::versionOfPtxas(candidate.path);
+    program.abilities = ptxas::abilitiesOf(candidate.path, &ptxas::Cache::user());
     if (!program.abilities.isKnown())
       problems.push_back(fmt::format("{} ({}) does not answer as ptxas does", program.path, program.origin));
   }
@@ -45,13 +45,14 @@ std::vector<ProgramInfo> examinePtxas(std::vector<std::string>& problems) {
 
 std::vector<ProgramInfo> examineNvcc(std::vector<std::string>& problems) {
   std::vector<std::string> wrong;
-  const std::string nvcc = findNvcc(wrong);
-  if (const char* const named = std::getenv("PTXOPT_NVCC"); named != nullptr && *named != '\0')
-    if (std::string why = whyNoProgram("PTXOPT_NVCC", named); !why.empty()) problems.push_back(std::move(why));
+  const std::string nvcc = wrapper::findNvcc(wrong);
+  if (const std::string named = environmentValue("PTXOPT_NVCC"); !named.empty())
+    if (std::string why = ptxas::whyNoProgram("PTXOPT_NVCC", named); !why.empty())
+      problems.push_back(std::move(why));
   if (nvcc.empty()) return {};
   ProgramInfo program;
   program.path = nvcc;
-  program.version = versionOfPtxas(nvcc);  // their answers are alike
+  program.version = ptxas::versionOfPtxas(nvcc);  // their answers are alike
   ProcessOptions options;
   options.timeoutSeconds = 60;
   std::istringstream listed(runProcess({nvcc, "--list-gpu-code"}, options).out);
@@ -64,13 +65,14 @@ std::vector<ProgramInfo> examineNvcc(std::vector<std::string>& problems) {
 
 Diagnosis diagnose(const std::string& self, const std::string& client) {
   Diagnosis diagnosis;
-  if (const char* const log = std::getenv("PTXOPT_LOG")) diagnosis.log = log;
+  diagnosis.log = environmentValue("PTXOPT_LOG");
   diagnosis.ptxas = examinePtxas(diagnosis.problems);
   diagnosis.nvcc = examineNvcc(diagnosis.problems);
-  const std::vector<CallRecord> calls = diagnosis.log.empty() ? std::vector<CallRecord>() : readLog(diagnosis.log);
+  const std::vector<wrapper::CallRecord> calls =
+      diagnosis.log.empty() ? std::vector<wrapper::CallRecord>() : wrapper::readLog(diagnosis.log);
   for (ClientInfo& found : findClients(self)) {
     if (!client.empty() && found.name != client) continue;
-    for (const CallRecord& call : calls)
+    for (const wrapper::CallRecord& call : calls)
       if (isCallOf(found, call)) found.lastCall = call;
     if (!client.empty() && found.found.empty()) found.problems.push_back(found.title + " is not found");
     if (!client.empty() && found.callsUs == CallsUs::No && found.problems.empty())

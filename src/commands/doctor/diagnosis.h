@@ -18,8 +18,8 @@ namespace ptxopt::doctor {
 
 struct ProgramInfo {
   std::string path, origin;
-  std::string version;       // "V13.0.88"; empty: it does not say
-  PtxasAbilities abilities;  // of an nvcc the architectures alone
+  std::string version;              // "V13.0.88"; empty: it does not say
+  ptxas::PtxasAbilities abilities;  // of an nvcc the architectures alone
 };
 
 enum class CallsUs : uint8_t { Yes, No, PerCall };
@@ -31,7 +31,7 @@ struct ClientInfo {
   CallsUs callsUs = CallsUs::PerCall;
   std::string toSet;  // what makes it call us
   std::vector<std::string> problems;
-  std::optional<CallRecord> lastCall;
+  std::optional<wrapper::CallRecord> lastCall;
 };
 
 struct Diagnosis {

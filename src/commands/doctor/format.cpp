@@ -23,7 +23,8 @@ std::string programText(const ProgramInfo& program) {
   std::string out = fmt::format("  {}{}\n    {}", program.path,
                                 program.origin.empty() ? "" : fmt::format(" ({})", program.origin),
                                 program.version.empty() ? "version not known" : program.version);
-  if (program.abilities.isKnown()) out += fmt::format(", PTX up to {}", versionText(program.abilities.newest));
+  if (program.abilities.isKnown())
+    out += fmt::format(", PTX up to {}", ptxas::versionText(program.abilities.newest));
   return out + fmt::format("\n    {}\n", architecturesOf(program));
 }
 
@@ -45,7 +46,7 @@ Json programJson(const ProgramInfo& program) {
   Json json = {{"path", program.path}};
   if (!program.origin.empty()) json["origin"] = program.origin;
   json["version"] = program.version;
-  if (program.abilities.isKnown()) json["newest_ptx"] = versionText(program.abilities.newest);
+  if (program.abilities.isKnown()) json["newest_ptx"] = ptxas::versionText(program.abilities.newest);
   json["architectures"] = program.abilities.architectures;
   return json;
 }

@@ -2,7 +2,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 namespace {
 
 // Inside a quoted string of the DOT language.
@@ -70,4 +70,4 @@ void appendCfg(std::string& out, FunctionView& view) {
   out += "}\n";
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -2,7 +2,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 namespace {
 
 // Deeper than this the number in brackets has to do: a tree that is a list would print as a square.
@@ -26,4 +26,4 @@ void appendDominators(std::string& out, FunctionView& view) {
   appendTree(out, view, view.analyses.postDominators(), "post-dominators");
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -6,7 +6,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 namespace {
 
 struct Row {
@@ -66,4 +66,4 @@ std::string dump(const Module& module, std::span<const Dump> dumps, std::string_
   return out;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -14,7 +14,7 @@
 #include "analysis/dataflow/liveness.h"
 #include "ir/module.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 
 enum class Dump : uint8_t {
   Cfg,
@@ -39,4 +39,4 @@ std::vector<Dump> findDumps(std::span<const std::string> names, std::string& err
 std::string dump(const Module& module, std::span<const Dump> dumps, std::string_view architecture = {},
                  Liveness::Limits limits = {});
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -6,7 +6,7 @@
 
 #include "dump/view.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 
 // Graphviz: a box a block with its instructions, the way taken of a guarded branch labelled with the guard.
 void appendCfg(std::string& out, FunctionView& view);
@@ -30,4 +30,4 @@ void appendPressure(std::string& out, FunctionView& view);
 // What an SM holds of a kernel, by registers; estimates are called so.
 void appendOccupancy(std::string& out, FunctionView& view);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -2,7 +2,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 
 void appendIntervals(std::string& out, FunctionView& view) {
   const LiveIntervals& intervals = view.analyses.liveIntervals();
@@ -12,4 +12,4 @@ void appendIntervals(std::string& out, FunctionView& view) {
       out += fmt::format("  {} {}\n", view.registerName(RegId(r)), intervals[RegId(r)].toString());
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -4,7 +4,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 namespace {
 
 // Those of `registers`, in order and once each, file by file.
@@ -46,4 +46,4 @@ void appendLiveness(std::string& out, FunctionView& view) {
   }
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -2,7 +2,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 namespace {
 
 std::string names(std::span<const BlockId> blocks) {
@@ -34,19 +34,7 @@ void appendLoop(std::string& out, FunctionView& view, LoopId id) {
 void appendLoops(std::string& out, FunctionView& view) {
   const Loops& loops = view.analyses.loops();
   out += fmt::format("{}: {} loop{}\n", view.name(), loops.size(), loops.size() == 1 ? "" : "s");
-  // Depth first, in the order of the numbers: parents have smaller ones than their children.
-  std::vector<std::vector<LoopId>> inside(loops.size() + 1);
-  for (uint32_t l = 0; l < loops.size(); ++l) {
-    const LoopId parent = loops[LoopId(l)].parent;
-    inside[parent.valid() ? parent.value : loops.size()].push_back(LoopId(l));
-  }
-  std::vector<LoopId> work(inside.back().rbegin(), inside.back().rend());
-  while (!work.empty()) {
-    const LoopId l = work.back();
-    work.pop_back();
-    appendLoop(out, view, l);
-    work.insert(work.end(), inside[l.value].rbegin(), inside[l.value].rend());
-  }
+  for (uint32_t l = 0; l < loops.size(); ++l) appendLoop(out, view, LoopId(l));  // they stand in pre-order
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -3,7 +3,7 @@
 #include "analysis/machine/kernel_needs.h"
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 
 void appendOccupancy(std::string& out, FunctionView& view) {
   if (!view.function.isEntry) return;
@@ -20,4 +20,4 @@ void appendOccupancy(std::string& out, FunctionView& view) {
   out += dumpOccupancy(view.module, view.function, *a, estimate.fatPoint);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

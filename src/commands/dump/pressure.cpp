@@ -2,7 +2,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 namespace {
 
 std::string units(const RegisterPressure::Units& u) {
@@ -53,4 +53,4 @@ void appendPressure(std::string& out, FunctionView& view) {
   }
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -2,7 +2,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 namespace {
 
 std::string valueName(const FunctionView& view, RegId r, ValueId v) {
@@ -53,4 +53,4 @@ void appendRanges(std::string& out, FunctionView& view) {
   }
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

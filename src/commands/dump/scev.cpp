@@ -2,7 +2,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 namespace {
 
 class ScevDump {
@@ -85,4 +85,4 @@ class ScevDump {
 
 void appendEvolution(std::string& out, FunctionView& view) { ScevDump(out, view).run(); }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

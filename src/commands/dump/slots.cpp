@@ -2,7 +2,7 @@
 
 #include "dump/dumps.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 
 void appendSlots(std::string& out, FunctionView& view) {
   const SlotIndexes& slots = view.analyses.slotIndexes();
@@ -15,4 +15,4 @@ void appendSlots(std::string& out, FunctionView& view) {
   }
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace ptxopt {
+namespace ptxopt::dump {
 
 // ---- the module ----
 
@@ -86,4 +86,4 @@ std::string FunctionView::blockTitle(BlockId block) {
   return fmt::format("{} (lines {}-{})", blockName(block), first, last);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

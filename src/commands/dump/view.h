@@ -8,7 +8,7 @@
 #include "analysis/manager/analyses.h"
 #include "text/instruction_printer.h"
 
-namespace ptxopt {
+namespace ptxopt::dump {
 
 // What all functions of a module share.
 class ModuleView {
@@ -65,4 +65,4 @@ class FunctionView {
   std::vector<std::string> names_;  // by RegId
 };
 
-}  // namespace ptxopt
+}  // namespace ptxopt::dump

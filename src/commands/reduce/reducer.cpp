@@ -23,12 +23,12 @@ namespace ptxopt::reduce {
 namespace {
 
 std::unique_ptr<Module> parsed(std::string_view text) {
-  auto result = parse(text);
+  auto result = text::parse(text);
   auto* module = std::get_if<std::unique_ptr<Module>>(&result);
   return module != nullptr ? std::move(*module) : nullptr;
 }
 
-std::string reprinted(const Module& module) { return print(module, {.reprint = true}); }
+std::string reprinted(const Module& module) { return text::print(module, {.reprint = true}); }
 
 // Stands for a text that was tried. Two texts with one hash would be taken for one, and the second would not be tried;
 // of 128 bits that is unlikely enough.
@@ -217,9 +217,9 @@ ReduceResult reduceText(std::string text, const ReduceOptions& options) {
 
 NormalizedText normalize(std::string_view text, std::string_view kernel, const std::string& fileName) {
   NormalizedText result;
-  auto first = parse(text, fileName);
-  if (const auto* error = std::get_if<ParseError>(&first)) {
-    result.error = render(*error, fileName);
+  auto first = text::parse(text, fileName);
+  if (const auto* error = std::get_if<text::ParseError>(&first)) {
+    result.error = text::render(*error, fileName);
     result.isSyntax = true;
     return result;
   }

@@ -23,7 +23,7 @@ std::vector<const Loc*> locations(const Function& f) {
   return all;
 }
 
-void addPoints(Json& data, FunctionView& view, Sources& sources) {
+void addPoints(Json& data, dump::FunctionView& view, Sources& sources) {
   const RegisterPressure& pressure = view.analyses.registerPressure();
   const PressurePoints& points = pressure.points();
   const std::vector<const Loc*> locs = locations(view.function);
@@ -60,7 +60,7 @@ void addPoints(Json& data, FunctionView& view, Sources& sources) {
   data["worst"] = worst;
 }
 
-void addShape(Json& data, FunctionView& view) {
+void addShape(Json& data, dump::FunctionView& view) {
   const Cfg& cfg = view.analyses.cfg();
   const Loops& loops = view.analyses.loops();
   const RegisterPressure& pressure = view.analyses.registerPressure();
@@ -87,7 +87,7 @@ void addShape(Json& data, FunctionView& view) {
   }
 }
 
-void addRegisters(Json& data, FunctionView& view) {
+void addRegisters(Json& data, dump::FunctionView& view) {
   const RegisterPressure& pressure = view.analyses.registerPressure();
   Json& registers = data["registers"] = Json::array();
   RegId last;
@@ -110,7 +110,7 @@ void addRegisters(Json& data, FunctionView& view) {
   }
 }
 
-void addOpcodes(Json& data, const FunctionView& view) {
+void addOpcodes(Json& data, const dump::FunctionView& view) {
   std::map<std::string_view, uint64_t> counts;
   for (const InstrId id : view.function)
     if (const Instruction& i = view.function[id]; i.isInstruction()) ++counts[view.module.printedOpcode(i)];
@@ -119,7 +119,7 @@ void addOpcodes(Json& data, const FunctionView& view) {
   data["opcodes"] = sorted;
 }
 
-Json counts(const FunctionMeasures& f) {
+Json counts(const ptxas::FunctionMeasures& f) {
   return {{"registers", f.registers != 0 ? Json(f.registers) : Json()},
           {"barriers", f.barriers},
           {"stack", f.stack},
@@ -132,8 +132,8 @@ Json counts(const FunctionMeasures& f) {
 
 }  // namespace
 
-Json kernelData(FunctionView& view, const ModuleCalledNeeds& called, Sources& sources,
-                const FunctionMeasures* ptxas, const TimedFunction* time) {
+Json kernelData(dump::FunctionView& view, const ModuleCalledNeeds& called, Sources& sources,
+                const ptxas::FunctionMeasures* ptxas, const ptxas::TimedFunction* time) {
   const Function& f = view.function;
   const std::size_t first = view.view.line(f.source.begin), last = view.view.line(f.source.end - 1);
   const std::size_t from = view.view.lineStart(first);
@@ -156,7 +156,7 @@ Json kernelData(FunctionView& view, const ModuleCalledNeeds& called, Sources& so
     data["maximum"] = data["worst"] = 0;
   }
   addOpcodes(data, view);
-  data["threads"] = needs.threads.value_or(kThreadsWhenUnknown);
+  data["threads"] = needs.threads.value_or(ptxas::kThreadsWhenUnknown);
   data["threadsGiven"] = needs.threads.has_value();
   data["shared"] = ptxas != nullptr && ptxas->isKernel ? ptxas->shared : needs.sharedBytes;
   data["barriers"] = ptxas != nullptr ? ptxas->barriers : needs.barriers;

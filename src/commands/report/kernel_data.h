@@ -27,7 +27,7 @@ namespace ptxopt::report {
 //   estimates                   [what, registers]
 //   ptxas                       counts, or null
 //   time                        time_data.h; not there without `time`
-nlohmann::ordered_json kernelData(FunctionView& view, const ModuleCalledNeeds& called, Sources& sources,
-                                  const FunctionMeasures* ptxas, const TimedFunction* time);
+nlohmann::ordered_json kernelData(dump::FunctionView& view, const ModuleCalledNeeds& called, Sources& sources,
+                                  const ptxas::FunctionMeasures* ptxas, const ptxas::TimedFunction* time);
 
 }  // namespace ptxopt::report

@@ -6,7 +6,7 @@
 #include "report/page.h"
 #include "target/occupancy.h"
 
-namespace ptxopt {
+namespace ptxopt::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -27,15 +27,15 @@ Json architectureData(const target::Limits& a) {
 }
 
 Json reportData(const Module& module, const ReportOptions& options) {
-  const ModuleView view(module, options.architecture);
-  report::Sources sources(module);
+  const dump::ModuleView view(module, options.architecture);
+  Sources sources(module);
   const ModuleCalledNeeds called = makeCalledNeeds(module);
   std::vector<Json> kernels;
   for (const Function& f : module.functions) {
     if (!f.hasBody) continue;
-    FunctionView function(view, f);
-    kernels.push_back(report::kernelData(function, called, sources, options.ptxas.find(function.name()),
-                                         options.time.find(function.name())));
+    dump::FunctionView function(view, f);
+    kernels.push_back(kernelData(function, called, sources, options.ptxas.find(function.name()),
+                                 options.time.find(function.name())));
   }
   std::stable_sort(kernels.begin(), kernels.end(), [](const Json& a, const Json& b) {
     return a["maximum"].get<uint32_t>() > b["maximum"].get<uint32_t>();
@@ -76,10 +76,10 @@ std::string scriptJson(const Json& data) {
 }  // namespace
 
 std::string makeReport(const Module& module, const ReportOptions& options) {
-  std::string page(report::pageBeforeData());
+  std::string page(pageBeforeData());
   page += scriptJson(reportData(module, options));
-  page += report::pageAfterData();
+  page += pageAfterData();
   return page;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::report

@@ -16,18 +16,18 @@
 #include "ptxas/timed_cubin.h"
 #include "report/source_files.h"
 
-namespace ptxopt {
+namespace ptxopt::report {
 
 struct ReportOptions {
   std::string architecture;  // empty: the module's
   std::string version;       // of ptxopt
-  Measures ptxas;            // what ptxas makes of it, if it was asked
-  TimedCubin time;           // the modelled time of that
+  ptxas::Measures ptxas;     // what ptxas makes of it, if it was asked
+  ptxas::TimedCubin time;    // the modelled time of that
   std::string ptxasVersion;
-  std::vector<std::string> notes;          // for the reader, above everything
-  report::SourceFiles* sources = nullptr;  // the text of what .file names is read by it; nullptr: not at all
+  std::vector<std::string> notes;  // for the reader, above everything
+  SourceFiles* sources = nullptr;  // the text of what .file names is read by it; nullptr: not at all
 };
 
 std::string makeReport(const Module& module, const ReportOptions& options);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::report

@@ -23,9 +23,9 @@ Json scenariosJson(const RegionTime& r) {
   return all;
 }
 
-Json regionJson(const TimedFunction& f, const RegionTime& r) {
+Json regionJson(const ptxas::TimedFunction& f, const RegionTime& r) {
   const uint32_t depth = r.region.loop == Region::kNone ? 0 : f.code.flow.loops()[r.region.loop].depth;
-  const LineRange lines = linesOf(f, r);
+  const ptxas::LineRange lines = ptxas::linesOf(f, r);
   return Json::array({nameOf(f, r), depth, lines.first, lines.last, rounded(r.region.rounds),
                       rounded(r.work.instructions), scenariosJson(r),
                       r.region.loop == Region::kNone ? "" : nameOf(r.region.from)});
@@ -52,7 +52,7 @@ struct Line {
   uint32_t waitsFor = 0;
 };
 
-Json linesJson(const TimedFunction& f, int hottest) {
+Json linesJson(const ptxas::TimedFunction& f, int hottest) {
   const target::Machine& machine = f.code.target.machine();
   std::map<uint32_t, Line> lines;
   for (std::size_t n = 0; n < f.time.regions.size(); ++n) {
@@ -79,7 +79,7 @@ Json linesJson(const TimedFunction& f, int hottest) {
 
 }  // namespace
 
-Json timeData(const TimedFunction& f) {
+Json timeData(const ptxas::TimedFunction& f) {
   Json regions = Json::array();
   for (const RegionTime& r : f.time.regions) regions.push_back(regionJson(f, r));
   const int hottest = hottestLoop(f.time);

@@ -16,6 +16,6 @@ namespace ptxopt::report {
 // Lines are those of the module's text; one row for each that machine code was made of, hot where some of it is in the
 // hottest loop. Cycles to issue are those of a warp alone, without waits, in all rounds. The wait is the longest of a round
 // with data in L2; 0 cycles: none; line 0: not known.
-nlohmann::ordered_json timeData(const TimedFunction& f);
+nlohmann::ordered_json timeData(const ptxas::TimedFunction& f);
 
 }  // namespace ptxopt::report

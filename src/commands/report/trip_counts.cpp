@@ -6,7 +6,7 @@ namespace ptxopt::report {
 namespace {
 
 // Of the code that tests at the end, or after the header's test.
-double roundsOf(FunctionView& f, LoopId l) {
+double roundsOf(dump::FunctionView& f, LoopId l) {
   ScalarEvolution& evolution = f.analyses.scalarEvolution();
   const TripCount& trip = evolution.tripCount(l);
   if (!trip.exact.valid() || !evolution.expressions().isConstant(trip.exact)) return 0;
@@ -22,7 +22,7 @@ double roundsOf(FunctionView& f, LoopId l) {
 
 }  // namespace
 
-void addLoopsOf(FunctionView& f, timing::PtxLoops& result) {
+void addLoopsOf(dump::FunctionView& f, timing::PtxLoops& result) {
   if (!f.usable()) return;
   const Loops& loops = f.analyses.loops();
   const auto first = static_cast<uint32_t>(result.rounds.size());
@@ -41,10 +41,10 @@ void addLoopsOf(FunctionView& f, timing::PtxLoops& result) {
 
 timing::PtxLoops loopsOf(const Module& module, std::string_view architecture) {
   timing::PtxLoops loops;
-  const ModuleView view(module, architecture);
+  const dump::ModuleView view(module, architecture);
   for (const Function& f : module.functions) {
     if (!f.hasBody) continue;
-    FunctionView function(view, f);
+    dump::FunctionView function(view, f);
     addLoopsOf(function, loops);
   }
   return loops;

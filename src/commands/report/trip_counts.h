@@ -10,7 +10,7 @@
 
 namespace ptxopt::report {
 
-void addLoopsOf(FunctionView& function, timing::PtxLoops& loops);
+void addLoopsOf(dump::FunctionView& function, timing::PtxLoops& loops);
 timing::PtxLoops loopsOf(const Module& module, std::string_view architecture);
 
 }  // namespace ptxopt::report

@@ -50,14 +50,15 @@ int optimizeFile(const CommandLine& line) {
   // The dumps are of the text that comes out, so that their lines are its lines.
   std::string dumps;
   if (!line.dumps.empty()) {
-    const auto parsed = parse(result.output, line.options.fileName);
+    const auto parsed = text::parse(result.output, line.options.fileName);
     // Right for the input: right here. Of copies the text says them, and nothing of the kernels that they were made of.
-    readFacts(line.specialize.empty() ? line.options.facts : "", line.options.factsName, *std::get<0>(parsed));
-    if (const auto* wrong = std::get_if<ParseError>(&parsed)) return fail(Status::Internal, wrong->message);
+    facts::readFacts(line.specialize.empty() ? line.options.facts : "", line.options.factsName,
+                     *std::get<0>(parsed));
+    if (const auto* wrong = std::get_if<text::ParseError>(&parsed)) return fail(Status::Internal, wrong->message);
     Knobs knobs;  // optimizing has checked them
     for (const auto& [name, value] : line.options.knobs) knobs.set(name, value);
-    dumps =
-        dump(*std::get<0>(parsed), findDumps(line.dumps, error), line.options.architecture, livenessLimits(knobs));
+    dumps = dump::dump(*std::get<0>(parsed), dump::findDumps(line.dumps, error), line.options.architecture,
+                       livenessLimits(knobs));
   }
 
   std::vector<OutputFile> files;
@@ -81,7 +82,7 @@ std::string commandMeant(std::string_view word) {
 
 int run(int argc, char** argv) {
   // Links of such names to the program are `ptxopt as`.
-  if (argc > 0 && !ptxasMeantBy(argv[0]).empty()) return asCommand(argc, argv);
+  if (argc > 0 && !wrapper::ptxasMeantBy(argv[0]).empty()) return asCommand(argc, argv);
   const Config& config = userConfig();
   const Subcommand* const command = argc > 1 ? findSubcommand(argv[1]) : nullptr;
   if (command != nullptr && command->toleratesConfig) return command->run(argc - 1, argv + 1);

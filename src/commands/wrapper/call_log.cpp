@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -64,4 +64,4 @@ std::vector<CallRecord> readLog(const std::string& path) {
   return records;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

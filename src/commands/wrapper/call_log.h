@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 struct CallRecord {
   std::string client;        // as Client::name
@@ -24,4 +24,4 @@ struct CallRecord {
 bool addToLog(const std::string& path, const CallRecord& record);
 std::vector<CallRecord> readLog(const std::string& path);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -1,7 +1,6 @@
 #include "wrapper/child.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -19,7 +18,7 @@
 
 #include "support/spawn.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 constexpr int kNotStarted = 127;  // as of a shell
@@ -110,11 +109,7 @@ void readAll(pid_t pid, Pipe& first, std::string& firstText, Pipe& second, std::
 
 }  // namespace
 
-std::string Child::describe() const {
-  if (!error.empty()) return error;
-  if (WIFSIGNALED(status)) return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-  return fmt::format("exit status {}", WEXITSTATUS(status));
-}
+std::string Child::describe() const { return error.empty() ? describeEnd(status) : error; }
 
 Child runChild(const std::vector<std::string>& arguments, const ChildOptions& options) {
   Child child;
@@ -146,8 +141,7 @@ Child runChild(const std::vector<std::string>& arguments, const ChildOptions& op
   out.write.close();
   err.write.close();
   if (options.capturesOutput) readAll(pid, out, child.out, err, child.err);
-  while (::waitpid(pid, &child.status, 0) < 0 && errno == EINTR) {
-  }
+  child.status = waitForEnd(pid);
   child.isInterrupted =
       wasSentOn != 0 || (WIFSIGNALED(child.status) &&
                          std::find(kSentOn.begin(), kSentOn.end(), WTERMSIG(child.status)) != kSentOn.end());
@@ -173,4 +167,4 @@ std::string become(const std::vector<std::string>& arguments) {
   return std::strerror(errno);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

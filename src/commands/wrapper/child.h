@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 struct ChildOptions {
   std::string input;            // a file to be its standard input; empty: ours
@@ -37,4 +37,4 @@ Child runChild(const std::vector<std::string>& arguments, const ChildOptions& op
 // Becomes that program. Returns the reason when that fails.
 std::string become(const std::vector<std::string>& arguments);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -12,7 +12,7 @@
 
 #include "ptxas/find_python.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,7 +77,7 @@ std::string ptxasOfTriton(const std::string& calledAs) {
 }
 
 void addOwn(const std::string& packages, std::string_view part, Client& to) {
-  for (PtxasCandidate& candidate : ptxasOfPackages(packages))
+  for (ptxas::PtxasCandidate& candidate : ptxas::ptxasOfPackages(packages))
     if (candidate.path.find(part) != std::string::npos) to.own.push_back(std::move(candidate));
 }
 
@@ -89,10 +89,10 @@ void becomeTriton(const std::string& packages, const std::string& meant, Client&
   if (!packages.empty())
     addOwn(packages, kFolder, client);
   else
-    for (const std::string& folder : pythonPackageFolders()) addOwn(folder, kFolder, client);
+    for (const std::string& folder : ptxas::pythonPackageFolders()) addOwn(folder, kFolder, client);
   std::ranges::stable_partition(
-      client.own, [&](const PtxasCandidate& c) { return fs::path(c.path).filename() == client.ptxas; });
-  for (PtxasCandidate& candidate : client.own) candidate.origin = "Triton's own";
+      client.own, [&](const ptxas::PtxasCandidate& c) { return fs::path(c.path).filename() == client.ptxas; });
+  for (ptxas::PtxasCandidate& candidate : client.own) candidate.origin = "Triton's own";
 }
 
 void becomeClang(pid_t pid, Client& client) {
@@ -126,7 +126,7 @@ Client callingClient(const std::string& calledAs) {
     } else if (!mapped.jax.empty()) {
       client.name = "jax";
       addOwn(mapped.jax, "/nvidia/", client);
-      for (PtxasCandidate& candidate : client.own) candidate.origin = "JAX's own";
+      for (ptxas::PtxasCandidate& candidate : client.own) candidate.origin = "JAX's own";
     }
   } else if (program.starts_with("clang")) {
     becomeClang(parent, client);
@@ -137,4 +137,4 @@ Client callingClient(const std::string& calledAs) {
   return client;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -10,12 +10,12 @@
 
 #include "ptxas/find.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 struct Client {
-  std::string name;                 // "triton", "jax", "clang", "nvcc", "cmake"; empty: not known
-  std::string ptxas = "ptxas";      // the name of the one that it wants: "ptxas-blackwell"
-  std::vector<PtxasCandidate> own;  // that it brings, the one of that name first
+  std::string name;                        // "triton", "jax", "clang", "nvcc", "cmake"; empty: not known
+  std::string ptxas = "ptxas";             // the name of the one that it wants: "ptxas-blackwell"
+  std::vector<ptxas::PtxasCandidate> own;  // that it brings, the one of that name first
   // Its cache has the answer to --version in its key: what else is to be told apart there can be said in that.
   bool isKeyedByVersion = false;
 };
@@ -27,4 +27,4 @@ Client callingClient(const std::string& calledAs);
 // Empty: of another program.
 std::string ptxasMeantBy(const std::string& calledAs);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

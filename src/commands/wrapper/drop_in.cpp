@@ -25,7 +25,7 @@
 #include "wrapper/safety_net.h"
 #include "wrapper/wrapper_input.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 constexpr std::size_t kLongestArgument = 128 * 1024 - 1;  // of one argument, on Linux
@@ -37,7 +37,7 @@ std::string baseName(const std::string& path) { return std::filesystem::path(pat
 
 class DropIn {
  public:
-  DropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments,
+  DropIn(const ptxas::PtxasCandidates& candidates, const std::vector<std::string>& arguments,
          const WrapperOptions& options)
       : candidates_(candidates), arguments_(arguments), options_(options), command_(readPtxasCommand(arguments)) {}
 
@@ -70,19 +70,19 @@ class DropIn {
   // The ptxas for these inputs, as far as they have been read; once.
   void choose() {
     if (!ptxas_.empty()) return;
-    PtxNeed need;
+    ptxas::PtxNeed need;
     need.architecture = command_.architecture;
     for (const PtxasCommand::Input& place : command_.inputs)
-      if (!options_.leavesAlone) need.version = std::max(need.version, versionNeededBy(textAt(place)));
-    PtxasChoice choice;
+      if (!options_.leavesAlone) need.version = std::max(need.version, ptxas::versionNeededBy(textAt(place)));
+    ptxas::PtxasChoice choice;
     {
       const WhileAsking asking(candidates_);
-      choice = choosePtxas(candidates_, need, &Cache::user());
+      choice = ptxas::choosePtxas(candidates_, need, &ptxas::Cache::user());
     }
     ptxas_ = choice.path;
     why_ = choice.why();
     noteCalled(ptxas_);
-    useLargePagesForPtxas();
+    ptxas::useLargePagesForPtxas();
     log::info(log::kDropIn, fmt::format("ptxas: {} ({})", ptxas_, why_));
   }
 
@@ -245,7 +245,7 @@ class DropIn {
   // What the guard's ptxas made of the only input, by the same arguments. Nothing where it is to be assembled.
   std::optional<Child> takeMade() {
     if (inputs_.size() != 1 || !trouble_.empty() || !inputs_.front().result.made) return std::nullopt;
-    const std::optional<PtxasOutput> made = asCalled(*inputs_.front().result.made, command_.isVerbose);
+    const std::optional<ptxas::PtxasOutput> made = asCalled(*inputs_.front().result.made, command_.isVerbose);
     const std::string place = placeOfCubin(command_.outputs);
     if (!made || place.empty() || !writeBytes(std::filesystem::path(place), made->cubin)) return std::nullopt;
     Child child;
@@ -330,7 +330,7 @@ class DropIn {
   // Who asks for the version, or for help, reads what ptxas says and no more: these are for calls with an input.
   void tellWarnings() const {
     for (const std::string& warning : options_.warnings) log::warn(log::kDropIn, warning);
-    for (const std::string& wrong : candidates_.wrong) log::warn(log::kDropIn, insteadOf(wrong, ptxas_));
+    for (const std::string& wrong : candidates_.wrong) log::warn(log::kDropIn, ptxas::insteadOf(wrong, ptxas_));
   }
 
   // One warning, whatever happened, and those of the environment.
@@ -347,7 +347,7 @@ class DropIn {
       log::warn(log::kDropIn, fmt::format("cannot write '{}'", path));
   }
 
-  const PtxasCandidates& candidates_;
+  const ptxas::PtxasCandidates& candidates_;
   std::string ptxas_, why_;  // the chosen one
   const std::vector<std::string>& arguments_;
   const WrapperOptions& options_;
@@ -360,9 +360,9 @@ class DropIn {
 
 }  // namespace
 
-std::string runDropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments,
+std::string runDropIn(const ptxas::PtxasCandidates& candidates, const std::vector<std::string>& arguments,
                       const WrapperOptions& options) {
   return DropIn(candidates, arguments, options).run();
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -14,11 +14,11 @@
 #include "ptxas/find.h"
 #include "wrapper/optimize_input.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 // `candidates`: not empty; the one that takes the inputs is called. Does not return unless ptxas cannot be started: then
 // which one, and the reason.
-std::string runDropIn(const PtxasCandidates& candidates, const std::vector<std::string>& arguments,
+std::string runDropIn(const ptxas::PtxasCandidates& candidates, const std::vector<std::string>& arguments,
                       const WrapperOptions& options);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <memory>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 namespace fs = std::filesystem;
 
@@ -50,4 +50,4 @@ bool writeBytes(const fs::path& path, std::string_view bytes) {
   return std::fclose(file) == 0 && wrote;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 // To the end; "-" is standard input.
 std::optional<std::string> readBytes(const std::string& path);
@@ -15,4 +15,4 @@ std::string readHead(const std::string& path, std::size_t most);
 // Makes the folder, too.
 bool writeBytes(const std::filesystem::path& path, std::string_view bytes);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

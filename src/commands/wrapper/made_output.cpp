@@ -8,7 +8,7 @@
 #include "support/digits.h"
 #include "wrapper/ptxas_command.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 // Of what stands after `ptxas info    : `.
@@ -43,14 +43,14 @@ std::optional<std::string> withoutVerbose(std::string_view text) {
   return out;
 }
 
-std::optional<PtxasOutput> asCalled(const PtxasOutput& made, bool isVerbose) {
+std::optional<ptxas::PtxasOutput> asCalled(const ptxas::PtxasOutput& made, bool isVerbose) {
   if (!made.out.empty() && !made.err.empty()) return std::nullopt;
   if (isVerbose) return made;
   const auto out = withoutVerbose(made.out), err = withoutVerbose(made.err);
   if (!out || !err) return std::nullopt;
-  std::optional<std::string> cubin = cubinWithoutVerbose(made.cubin);
+  std::optional<std::string> cubin = ptxas::cubinWithoutVerbose(made.cubin);
   if (!cubin) return std::nullopt;
-  return PtxasOutput{*std::move(cubin), *out, *err, made.input};
+  return ptxas::PtxasOutput{*std::move(cubin), *out, *err, made.input};
 }
 
 std::string placeOfCubin(const std::vector<std::string>& outputs) {
@@ -64,4 +64,4 @@ std::string placeOfCubin(const std::vector<std::string>& outputs) {
   return hasFolder ? path.string() : std::string();
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

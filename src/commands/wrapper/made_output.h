@@ -12,15 +12,15 @@
 
 #include "ptxas/assemble.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 // Without the lines that -v brings. Nothing where that cannot be told.
 std::optional<std::string> withoutVerbose(std::string_view text);
 
 // What the streams of the call get, or nothing where the output does not do. `isVerbose`: the call has -v.
-std::optional<PtxasOutput> asCalled(const PtxasOutput& made, bool isVerbose);
+std::optional<ptxas::PtxasOutput> asCalled(const ptxas::PtxasOutput& made, bool isVerbose);
 
 // Where ptxas puts its cubin, if that can be written as it would: a file in a folder that is there. Empty: elsewhere.
 std::string placeOfCubin(const std::vector<std::string>& outputs);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 using Name = std::string RenamedInput::*;
@@ -63,4 +63,4 @@ std::string withNames(std::string text, const std::vector<RenamedInput>& inputs)
   return text;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

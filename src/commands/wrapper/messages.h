@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 struct RenamedInput {
   std::string optimized;  // the temporary file that ptxas got
@@ -28,4 +28,4 @@ std::string asOfOriginal(std::string_view text, const std::vector<RenamedInput>&
 // The names of temporary files become those of the user.
 std::string withNames(std::string text, const std::vector<RenamedInput>& inputs);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

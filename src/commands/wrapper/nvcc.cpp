@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "ptxas/find.h"
+#include "support/environment.h"
 #include "support/log.h"
 #include "support/process.h"
 #include "support/temporary_folder.h"
@@ -17,7 +18,7 @@
 #include "wrapper/nvcc_plan.h"
 #include "wrapper/nvcc_toolkit.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,14 +26,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;
 constexpr const char* kOptionsVariable = "PTXOPT_OPTIONS";
 
-bool isSet(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
-}
-
 bool isUsable(const std::string& path) {
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0 && !isThisProgram(path);
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0 && !ptxas::isThisProgram(path);
 }
 
 std::vector<std::string> call(const std::string& program, const std::vector<std::string>& arguments) {
@@ -51,8 +47,8 @@ std::optional<NvccPlan> planOf(const std::string& nvcc, std::vector<std::string>
 }
 
 void addOption(const std::string& option) {
-  const char* const before = std::getenv(kOptionsVariable);
-  ::setenv(kOptionsVariable, (before == nullptr ? option : before + (' ' + option)).c_str(), 1);
+  const std::string before = environmentValue(kOptionsVariable);
+  ::setenv(kOptionsVariable, (before.empty() ? option : before + ' ' + option).c_str(), 1);
 }
 
 // Runs it in the toolkit. Nothing, with the reason, where it would not do the same there.
@@ -78,13 +74,15 @@ std::optional<Child> runInToolkit(const NvccPlan& plan, const std::vector<std::s
   }
   // Which ptxas is the user's to say, and otherwise nvcc's own. What is wrong is said once, not by each ptxas.
   for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"}) {
-    if (!isSet(variable) || std::getenv(variable) == std::string_view("none")) continue;
-    const std::string wrong = whyNoProgram(variable, std::getenv(variable));
+    const std::string value = environmentValue(variable);
+    if (value.empty() || value == "none") continue;
+    const std::string wrong = ptxas::whyNoProgram(variable, value);
     if (wrong.empty()) continue;
     log::warn(log::kNvcc, fmt::format("{}; passed over", wrong));
     ::unsetenv(variable);
   }
-  if (!isSet("PTXOPT_PTXAS") && !isSet("PTXAS")) ::setenv("PTXOPT_PTXAS", (bin + "/ptxas").c_str(), 1);
+  if (environmentValue("PTXOPT_PTXAS").empty() && environmentValue("PTXAS").empty())
+    ::setenv("PTXOPT_PTXAS", (bin + "/ptxas").c_str(), 1);
   if (plan.keepsPtx()) addOption("--keep-ptx");
   return runChild(call(nvcc, arguments));
 }
@@ -97,22 +95,16 @@ bool isNvcc(const std::string& argument) {
 }
 
 std::string findNvcc(std::vector<std::string>& passedOver) {
-  if (isSet("PTXOPT_NVCC")) return std::getenv("PTXOPT_NVCC");
+  if (std::string named = environmentValue("PTXOPT_NVCC"); !named.empty()) return named;
   // Before the variables: it is the nvcc that would run without us.
-  if (const char* path = std::getenv("PATH")) {
-    std::string_view rest = path;
-    while (!rest.empty()) {
-      const std::string_view folder = rest.substr(0, rest.find(':'));
-      rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-      if (const std::string file = std::string(folder.empty() ? "." : folder) + "/nvcc"; isUsable(file))
-        return file;
-    }
-  }
+  for (const std::string& file : filesInPath("nvcc"))
+    if (isUsable(file)) return file;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (!isSet(variable)) continue;
-    const std::string home = std::getenv(variable);
+    const std::string home = environmentValue(variable);
+    if (home.empty()) continue;
     if (const std::string file = home + "/bin/nvcc"; isUsable(file)) return file;
-    if (std::string why = whyNoToolkit(variable, home, "nvcc"); !why.empty()) passedOver.push_back(std::move(why));
+    if (std::string why = ptxas::whyNoToolkit(variable, home, "nvcc"); !why.empty())
+      passedOver.push_back(std::move(why));
   }
   if (const std::string file = "/usr/local/cuda/bin/nvcc"; isUsable(file)) return file;
   return {};
@@ -138,4 +130,4 @@ std::string runNvcc(const std::string& program, const std::vector<std::string>& 
   endLike(*child);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 // The nvcc to call: $PTXOPT_NVCC, else the first in PATH, as without us, else that of $CUDA_HOME, of $CUDA_PATH, of
 // /usr/local/cuda. Empty: there is none. Never this program. `passedOver` gets what is wrong with a variable of a
@@ -24,4 +24,4 @@ bool isNvcc(const std::string& argument);
 std::string runNvcc(const std::string& program, const std::vector<std::string>& arguments,
                     const std::string& dropIn);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

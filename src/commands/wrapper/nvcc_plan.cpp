@@ -6,7 +6,7 @@
 
 #include "support/shell_words.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 constexpr std::string_view kTemporary = "tmpxft_";
@@ -120,4 +120,4 @@ std::string NvccPlan::comparable(const std::vector<std::string>& without, const 
   return out;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 struct NvccPlan {
   std::map<std::string, std::string> variables;  // the last setting of each
@@ -29,4 +29,4 @@ struct NvccPlan {
 
 NvccPlan readNvccPlan(std::string_view text);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -8,7 +8,7 @@
 
 #include "wrapper/io.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 namespace fs = std::filesystem;
 
@@ -45,4 +45,4 @@ std::string makeToolkit(const std::string& folder, const std::string& bin, const
   return {};
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -8,11 +8,11 @@
 
 #include <string>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 // Makes it in `folder`, which is there. `bin`: the real bin folder. `dropIn`: the drop-in ptxas, which may be this
 // program. Returns the nvcc to call; empty, with the reason in `error`, where that cannot be done.
 std::string makeToolkit(const std::string& folder, const std::string& bin, const std::string& dropIn,
                         std::string& error);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

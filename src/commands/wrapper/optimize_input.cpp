@@ -6,14 +6,14 @@
 
 #include "guard/report.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 std::string firstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
-OptimizedInput optimizeIt(std::string_view text, const Options& options, const GuardOptions& guard) {
+OptimizedInput optimizeIt(std::string_view text, const Options& options, const guard::GuardOptions& guard) {
   OptimizedInput out;
-  GuardedResult guarded = optimizeGuarded(text, options, guard);
+  guard::GuardedResult guarded = guard::optimizeGuarded(text, options, guard);
   Result& result = guarded.result;
   if (result.status != Status::Ok) {
     out.trouble = firstLine(result.error) + kNotOptimized;
@@ -25,7 +25,7 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const G
   for (const Remark& remark : result.remarks)
     if (remark.pass.empty())
       out.notes.push_back(fmt::format("{}: {} [{}]", remark.place, remark.message, remark.name));
-  for (const KeptFunction& f : guarded.guard.kept)
+  for (const guard::KeptFunction& f : guarded.guard.kept)
     out.notes.push_back(fmt::format("{}: {}: kept as it was: {}{}{} [guard]", options.fileName, f.name, f.reason,
                                     f.detail.empty() ? "" : " ", f.detail));
   if (!guarded.guard.trouble.empty())
@@ -33,7 +33,7 @@ OptimizedInput optimizeIt(std::string_view text, const Options& options, const G
                               guarded.guard.refused ? "ptxas refuses the optimized PTX, which is left as it was"
                                                     : "the PTX cannot be compared and is left as it was",
                               firstLine(guarded.guard.trouble));
-  else if (const std::string unjudged = unjudgedFunctions(guarded.guard); !unjudged.empty())
+  else if (const std::string unjudged = guard::unjudgedFunctions(guarded.guard); !unjudged.empty())
     out.trouble = fmt::format("{}: {}", options.fileName, unjudged);
   out.changed = result.output != text;
   out.text = std::move(result.output);
@@ -62,4 +62,4 @@ OptimizedInput optimizeInput(std::string_view text, const std::string& name, con
   return out;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

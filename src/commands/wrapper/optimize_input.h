@@ -10,16 +10,16 @@
 #include "ptxopt/ptxopt.h"
 #include "wrapper/client.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 // Ends each reason for which an input is given to ptxas as it is.
 inline constexpr const char* kNotOptimized = "; the PTX is left as it is";
 
 // What $PTXOPT_OPTIONS and other variables say, and who called.
 struct WrapperOptions {
-  Options optimizer;   // architecture and file name are those of each input
-  GuardOptions guard;  // architecture and arguments are those of ptxas's command line
-  std::string ptxas;   // not empty: the real one
+  Options optimizer;          // architecture and file name are those of each input
+  guard::GuardOptions guard;  // architecture and arguments are those of ptxas's command line
+  std::string ptxas;          // not empty: the real one
   Client client;
   std::string versionLine;            // what the answer to --version has more, for a client that is keyed by it
   std::string log;                    // not empty: a file that gets a line for each call
@@ -39,11 +39,11 @@ struct OptimizedInput {
   std::vector<std::string> notes;  // for who asked for more words
   std::string dumps;               // of functions before passes, as asked for
   std::string reportJson;
-  std::optional<PtxasOutput> made;  // what ptxas made of this text, where the guard had it assembled
+  std::optional<ptxas::PtxasOutput> made;  // what ptxas made of this text, where the guard had it assembled
 };
 
 // `architecture`: that ptxas was asked for; empty: none. `guard` has what ptxas is to be asked with.
 OptimizedInput optimizeInput(std::string_view text, const std::string& name, const std::string& architecture,
                              const WrapperOptions& options);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -10,7 +10,7 @@
 
 #include "support/digits.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 enum class Follows { Flag, Value, Level, Number };
@@ -214,4 +214,4 @@ PtxasCommand readPtxasCommand(const std::vector<std::string>& arguments) {
   return command;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 constexpr const char* kUsualCubin = "elf.o";  // of ptxas without -o
 
@@ -48,4 +48,4 @@ PtxasCommand readPtxasCommand(const std::vector<std::string>& arguments);
 // The words of an options file.
 std::vector<std::string> splitOptionsFile(std::string_view text);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

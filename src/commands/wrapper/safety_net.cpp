@@ -4,11 +4,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 constexpr std::size_t kStackSize = 64 * 1024;
@@ -67,4 +66,4 @@ SafetyNet::~SafetyNet() {
   ::sigaltstack(&stackBefore_, nullptr);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 class SafetyNet {
  public:
@@ -33,4 +33,4 @@ class SafetyNet {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

@@ -6,7 +6,7 @@
 #include "support/atomic_file.h"
 #include "wrapper/wrapper_input.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,7 +22,7 @@ fs::path pathOfReport(const WrapperInput& input, const std::string& architecture
     if (const std::size_t at = stem.find('_', stem.find('-')); at != std::string::npos) stem.erase(0, at + 1);
   constexpr std::size_t kDigits = 8;
   return fs::path(report) / fmt::format("{}{}{}.{}.json", stem, architecture.empty() ? "" : ".", architecture,
-                                        Cache::key(input.text).substr(0, kDigits));
+                                        ptxas::Cache::key(input.text).substr(0, kDigits));
 }
 
 }  // namespace
@@ -44,4 +44,4 @@ std::vector<std::string> writeSideFiles(const std::vector<WrapperInput>& inputs,
   return failed;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

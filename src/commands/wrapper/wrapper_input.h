@@ -7,7 +7,7 @@
 #include "wrapper/optimize_input.h"
 #include "wrapper/ptxas_command.h"
 
-namespace ptxopt {
+namespace ptxopt::wrapper {
 
 struct WrapperInput {
   PtxasCommand::Input place;
@@ -27,4 +27,4 @@ struct WrapperInput {
 std::vector<std::string> writeSideFiles(const std::vector<WrapperInput>& inputs, const PtxasCommand& command,
                                         const WrapperOptions& options);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::wrapper

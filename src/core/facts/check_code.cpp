@@ -9,7 +9,7 @@
 #include "facts/comments.h"
 #include "facts/facts.h"
 
-namespace ptxopt {
+namespace ptxopt::facts {
 namespace {
 
 constexpr std::string_view kAssertFail =
@@ -208,4 +208,4 @@ std::string withFactChecks(const Module& module) {
   return withoutFactsComments(Writer(module).write());
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::facts

@@ -4,7 +4,7 @@
 
 #include "text/lexer.h"
 
-namespace ptxopt {
+namespace ptxopt::facts {
 namespace {
 
 bool saysFacts(std::string_view comment) {
@@ -52,4 +52,4 @@ std::string withoutFactsComments(std::string_view text) {
   return out += text.substr(at);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::facts

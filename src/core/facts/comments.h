@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::facts {
 
 constexpr std::string_view kFactsComment = "//ptxopt:facts";
 
@@ -18,4 +18,4 @@ std::vector<std::size_t> factsComments(std::string_view text);
 // The text with plain comments in their place.
 std::string withoutFactsComments(std::string_view text);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::facts

@@ -9,7 +9,7 @@
 
 #include "facts/comments.h"
 
-namespace ptxopt {
+namespace ptxopt::facts {
 namespace {
 
 using Json = nlohmann::json;
@@ -402,4 +402,4 @@ std::string readFacts(std::string_view json, std::string_view fileName, Module& 
   }
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::facts

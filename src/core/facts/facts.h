@@ -22,7 +22,7 @@
 
 #include "ir/module.h"
 
-namespace ptxopt {
+namespace ptxopt::facts {
 
 // Sets Module::facts from a file's text (empty: none) and from comments. What is wrong, ready to print; empty: nothing.
 // `fileName` is that of the JSON text.
@@ -36,4 +36,4 @@ std::vector<std::pair<std::size_t, std::size_t>> pairsApart(const Module& module
 // Whether the user says more of it.
 bool hasFacts(const Module& module, const Function& kernel);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::facts

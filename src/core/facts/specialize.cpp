@@ -10,7 +10,7 @@
 #include "facts/facts.h"
 #include "text/lexer.h"
 
-namespace ptxopt {
+namespace ptxopt::facts {
 namespace {
 
 bool isSuffix(std::string_view suffix) {
@@ -96,4 +96,4 @@ Specialized withSpecialized(const Module& module, std::string_view suffix) {
   return made;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::facts

@@ -7,7 +7,7 @@
 
 #include "ir/module.h"
 
-namespace ptxopt {
+namespace ptxopt::facts {
 
 struct Specialized {
   std::string text;
@@ -19,4 +19,4 @@ struct Specialized {
 // std::invalid_argument where a name is taken, the suffix makes no name, or a kernel has variables that outlast a launch.
 Specialized withSpecialized(const Module& module, std::string_view suffix);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::facts

@@ -1,6 +1,5 @@
 #include "ir/access_forms.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace ptxopt {

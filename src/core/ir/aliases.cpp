@@ -1,6 +1,5 @@
 #include "ir/aliases.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace ptxopt {

@@ -1,6 +1,5 @@
 #include "ir/types.h"
 
-#include <array>
 #include <unordered_map>
 
 namespace ptxopt {

@@ -247,14 +247,15 @@ void unifyLinkage(Unit& unit) {
 }  // namespace
 
 void refuse(const Unit& unit, std::size_t offset, const std::string& message) {
-  throw Refused{render({offset, locate(unit.module->source, offset), message}, unit.fileName)};
+  throw Refused{text::render({offset, locate(unit.module->source, offset), message}, unit.fileName)};
 }
 
 Unit readUnit(const Input& input) {
   Unit unit;
   unit.fileName = input.fileName;
-  auto parsed = parse(input.text, input.fileName);
-  if (const auto* wrong = std::get_if<ParseError>(&parsed)) throw Refused{render(*wrong, input.fileName)};
+  auto parsed = text::parse(input.text, input.fileName);
+  if (const auto* wrong = std::get_if<text::ParseError>(&parsed))
+    throw Refused{text::render(*wrong, input.fileName)};
   unit.module = std::move(std::get<0>(parsed));
   const Module& module = *unit.module;
   if (module.hasModuleRegisters) throw Refused{input.fileName + ": error: registers outside of functions\n"};

@@ -120,9 +120,7 @@ ProcessResult runProcess(const std::vector<std::string>& arguments, const Proces
     drain(err, result.err, options.outputCap, result.truncated);
   }
   ::kill(-pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = waitForEnd(pid);
   drain(out, result.out, options.outputCap, result.truncated);
   drain(err, result.err, options.outputCap, result.truncated);
   result.seconds = secondsSince(begun);

@@ -1,10 +1,14 @@
 #include "support/spawn.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <string_view>
 
 extern char** environ;
@@ -56,6 +60,18 @@ int spawn(const std::vector<std::string>& arguments, const SpawnSettings& settin
   const std::vector<char*> argv = argumentPointers(arguments);
   std::vector<char*> envp = environmentWith(settings.environment);
   return ::posix_spawnp(&pid, argv[0], &settings.actions, &settings.attributes, argv.data(), envp.data());
+}
+
+int waitForEnd(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+std::string describeEnd(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  return fmt::format("exit status {}", WEXITSTATUS(status));
 }
 
 int openPidDescriptor(pid_t pid) {

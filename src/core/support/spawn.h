@@ -34,6 +34,11 @@ int spawn(const std::vector<std::string>& arguments, const SpawnSettings& settin
 // As exec and posix_spawn want them; valid as long as the strings are.
 std::vector<char*> argumentPointers(const std::vector<std::string>& arguments);
 
+// Waits for the end of a child. Its status, as of waitpid.
+int waitForEnd(pid_t pid);
+// "exit status 3", "signal 11 (Segmentation fault)"
+std::string describeEnd(int status);
+
 // Readable when the process has ended; -1 where the system has no such thing.
 int openPidDescriptor(pid_t pid);
 

@@ -1,6 +1,5 @@
 #include "target/machine.h"
 
-#include <algorithm>
 #include <array>
 #include <vector>
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "PtxLexer.h"
+#include "ir/operand_predicates.h"
 #include "text/builder.h"
 #include "text/number.h"
 
@@ -262,17 +263,8 @@ uint32_t Builder::elementBytes(const Token& t, const Operand& o) const {
 
 // Whether an entry may stand in a constant expression.
 bool Builder::isNumber(const Operand& o) const {
-  switch (o.kind) {
-    case OperandKind::Integer:
-    case OperandKind::WideInteger:
-    case OperandKind::Float32:
-    case OperandKind::Float64:
-    case OperandKind::Decimal:
-    case OperandKind::Cast:
-    case OperandKind::Paren: return true;
-    case OperandKind::Builtin: return module_.text(NameId(o.payload)) == "WARP_SZ";
-    default: return false;
-  }
+  return isConstantExpression(o) &&
+         (o.kind != OperandKind::Builtin || module_.text(NameId(o.payload)) == "WARP_SZ");
 }
 
 // The `[` of `symbol[4]`, an index of elements: symbol+16 in a mov, [symbol+16] in a load or store.

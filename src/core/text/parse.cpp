@@ -15,8 +15,7 @@
 #include "text/syntax_error.h"
 #include "text/token_window.h"
 
-namespace ptxopt {
-namespace text {
+namespace ptxopt::text {
 namespace {
 
 using grammar::PtxLexer;
@@ -119,15 +118,13 @@ std::string_view foreignFormat(std::string_view source) {
 }
 
 }  // namespace
-}  // namespace text
 
 std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source, std::string fileName) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   const auto error = [&](std::size_t offset, std::string message) {
     return ParseError{offset, locate(source, offset), std::move(message)};
   };
-  if (const std::string_view format = text::foreignFormat(source); !format.empty())
-    return error(0, std::string(format));
+  if (const std::string_view format = foreignFormat(source); !format.empty()) return error(0, std::string(format));
   if (source.size() >= UINT32_MAX) return error(0, "files of 4 GiB and more are not supported");
   std::string_view body = source;
   const std::size_t skipped = body.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
@@ -139,8 +136,8 @@ std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source,
   module->source = body;
   module->fileName = std::move(fileName);
   try {
-    text::Driver(*module).run();
-  } catch (const text::SyntaxError& e) {
+    Driver(*module).run();
+  } catch (const SyntaxError& e) {
     return ParseError{e.offset + skipped, locate(body, e.offset), e.what()};
   }
   return module;
@@ -168,4 +165,4 @@ std::string render(const ParseError& error, std::string_view fileName) {
                      printable(error.message), printable(shown), caret);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::text

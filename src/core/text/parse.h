@@ -8,7 +8,7 @@
 
 #include "ir/module.h"
 
-namespace ptxopt {
+namespace ptxopt::text {
 
 // Why a text is not PTX, and where.
 struct ParseError {
@@ -24,4 +24,4 @@ std::variant<std::unique_ptr<Module>, ParseError> parse(std::string_view source,
 // `FILE:LINE:COL: error: MESSAGE`, the line, and a caret below the place.
 std::string render(const ParseError& error, std::string_view fileName);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::text

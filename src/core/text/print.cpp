@@ -2,22 +2,18 @@
 // layout.
 #include "text/print.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "text/canonical.h"
 #include "text/instruction_printer.h"
 
-namespace ptxopt {
+namespace ptxopt::text {
 namespace {
-
-using text::InstructionPrinter;
-using text::MadeNames;
 
 // ---- everything from the IR ----
 
 void reprintFunction(std::string& out, const Module& module, const Function& f, const MadeNames& made) {
-  text::appendCanonicalHeader(out, module.text(f.header));
+  appendCanonicalHeader(out, module.text(f.header));
   out += "\n{";
   made.appendDeclarations(out, f);
   out += '\n';
@@ -47,11 +43,11 @@ std::string reprint(const Module& module, const MadeNames& made, std::vector<std
         if (source.starts_with(".nv_intermediate_source_section"))
           out += source;
         else
-          text::appendCanonical(out, source);
+          appendCanonical(out, source);
         out += '\n';
         break;
       case ItemKind::Section:
-        text::appendCanonicalSection(out, source);
+        appendCanonicalSection(out, source);
         out += '\n';
         break;
       case ItemKind::Function: {
@@ -59,7 +55,7 @@ std::string reprint(const Module& module, const MadeNames& made, std::vector<std
         if (const Function& f = module.functions[item.index]; f.hasBody) {
           reprintFunction(out, module, f, made);
         } else {
-          text::appendCanonicalHeader(out, source);
+          appendCanonicalHeader(out, source);
           out += source.ends_with(';') ? "\n" : ";\n";
         }
         note(functionBytes, item.index, out.size() - start);
@@ -188,4 +184,4 @@ std::string printInstruction(const Module& module, const Function& function, con
   return out;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::text

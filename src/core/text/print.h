@@ -6,7 +6,7 @@
 
 #include "ir/module.h"
 
-namespace ptxopt {
+namespace ptxopt::text {
 
 struct PrintOptions {
   // Print everything from the IR, one instruction a line, instead of keeping the source's text where nothing
@@ -26,4 +26,4 @@ std::string printFunction(const Module& module, const Function& function);
 // One instruction as `--reprint` has it, without indentation or line end.
 std::string printInstruction(const Module& module, const Function& function, const Instruction& instruction);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::text

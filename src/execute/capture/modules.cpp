@@ -36,9 +36,9 @@ void LoadedPtx::parse(unsigned architecture) {
     refusal = "it was loaded as machine code";
     return;
   }
-  auto parsed = ptxopt::parse(text, name);
-  if (const auto* const wrong = std::get_if<ParseError>(&parsed))
-    refusal = render(*wrong, name);
+  auto parsed = text::parse(text, name);
+  if (const auto* const wrong = std::get_if<text::ParseError>(&parsed))
+    refusal = text::render(*wrong, name);
   else
     module = std::move(std::get<0>(parsed));
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 #include "emulate/fat_binary.h"
@@ -16,9 +15,9 @@ namespace ptxopt::emulate {
 namespace {
 
 void parseInto(LoadedVersion& version) {
-  auto parsed = parse(version.text, version.fileName);
-  if (const auto* wrong = std::get_if<ParseError>(&parsed))
-    throw Failure{Code::InvalidPtx, render(*wrong, version.fileName)};
+  auto parsed = text::parse(version.text, version.fileName);
+  if (const auto* wrong = std::get_if<text::ParseError>(&parsed))
+    throw Failure{Code::InvalidPtx, text::render(*wrong, version.fileName)};
   version.module = std::move(std::get<0>(parsed));
 }
 
@@ -71,9 +70,9 @@ std::unique_ptr<LoadedModule> loadModule(std::string text, unsigned number, Memo
 std::string describe(const exec::ExecError& error, const LoadedVersion& version) {
   const Module& module = *version.module;
   const std::string message = fmt::format("{}: {}", exec::name(error.kind), error.message);
-  std::string out = error.source != 0
-                        ? render({error.source, locate(module.source, error.source), message}, module.fileName)
-                        : fmt::format("{}: error: {}\n", module.fileName, message);
+  std::string out = error.source != 0 ? text::render({error.source, locate(module.source, error.source), message},
+                                                     module.fileName)
+                                      : fmt::format("{}: error: {}\n", module.fileName, message);
   if (!error.function.valid()) return out;
   return out +
          fmt::format("  in {}{}{}\n", module.text(error.function), error.thread.empty() ? "" : ", ", error.thread);

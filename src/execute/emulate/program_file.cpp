@@ -5,10 +5,10 @@
 #include <libelf.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <string_view>
 
 #include "support/descriptor.h"
+#include "support/environment.h"
 
 namespace ptxopt::emulate {
 namespace {
@@ -62,14 +62,8 @@ ProgramFile readProgramFile(const std::string& path) {
 
 std::string findProgram(const std::string& name) {
   if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "";
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    const std::string candidate = std::string(rest.substr(0, end)) + '/' + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for (std::string& file : filesInPath(name))
+    if (access(file.c_str(), X_OK) == 0) return std::move(file);
   return {};
 }
 

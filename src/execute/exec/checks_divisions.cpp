@@ -6,7 +6,6 @@
 // from the operand that is taken. The fault is the first instruction that does more than write registers and reads
 // one of them: an access's address or value, a branch, a guard, an argument. So the bits need not follow memory.
 // Cost: a look at each op, and the bits once there was a division by zero.
-#include <array>
 #include <bit>
 #include <unordered_map>
 

@@ -23,7 +23,7 @@ class Decoder {
 
   // What the kernel can reach, decode_reach.cpp.
   void findRoutines();
-  void addRoutine(const Function& f);
+  std::vector<uint32_t> calleesOf(const Function& f, bool& hasAllCallees) const;
   static std::span<const Operand> callEntries(const Function& f, const Instruction& i);
 
   // Where things lie, decode_layout.cpp.

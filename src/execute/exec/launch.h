@@ -28,7 +28,6 @@ class Launch {
   Checks* checks() const { return checks_.get(); }
   bool watchesMemory() const { return checks_ != nullptr; }
   // For atomic operations that the host does not have.
-  std::mutex& atomicLock(uint64_t address) { return atomicLocks_[(address >> 4) % kAtomicLocks]; }
   bool isParallel() const { return workers_ > 1; }
   void print(std::string_view text);
 
@@ -45,13 +44,11 @@ class Launch {
  private:
   void runClusters();
 
-  static constexpr unsigned kAtomicLocks = 64;
   Machine& machine_;
   const Program& program_;
   const LaunchConfig& config_;
   std::vector<std::byte> parameters_;
   std::unique_ptr<Checks> checks_;
-  std::mutex atomicLocks_[kAtomicLocks];
   std::atomic<uint64_t> steps_ = 0;
   uint64_t idleLimit_;
   std::atomic<uint64_t> idleSteps_ = 0;  // since a block last ended

@@ -44,7 +44,7 @@ uint64_t valueOf(const KernelParameter& p, const LaunchConfig& config) {
 // Of memory: that of parameters without an alias meets no other's.
 std::string brokenApart(const Program& program, const LaunchConfig& config) {
   const std::vector<PointerFact>& pointers = program.module().facts[program.kernel().index].pointers;
-  for (const auto& [i, k] : pairsApart(program.module(), program.kernel())) {
+  for (const auto& [i, k] : facts::pairsApart(program.module(), program.kernel())) {
     const KernelParameter &p = program.parameters()[i], &q = program.parameters()[k];
     const uint64_t a = valueOf(p, config), b = valueOf(q, config);
     if (a == 0 || (b - a >= std::max<uint64_t>(pointers[i].bytes, 1) && a - b >= pointers[k].bytes)) continue;

@@ -16,7 +16,7 @@ const Trace::Text& Trace::textOf(const Routine& routine, const Op& op) {
   if (!isNew || !standsForInstruction(module_, routine, op)) return t;
   const Function& f = *routine.function;
   const Instruction& i = f.instructions[op.instruction];
-  t.instruction = printInstruction(module_, f, i);
+  t.instruction = text::printInstruction(module_, f, i);
   t.place = fmt::format("line {}", locate(module_.source, i.sourceBegin).line);
   for (const Operand& o : f.operandsOf(i))
     if (o.isRegister() && o.writes() && !o.is(Operand::Implicit)) t.written.push_back(o.reg());

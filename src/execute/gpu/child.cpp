@@ -11,21 +11,17 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "support/spawn.h"
+
 namespace ptxopt::gpu {
 
 nlohmann::json inChild(const std::function<nlohmann::json()>& body, unsigned limitSeconds, std::string& error) {
   using nlohmann::json;
-  int ends[2];
+  Pipe pipe;
   std::fflush(nullptr);
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    error = std::strerror(errno);
-    return nullptr;
-  }
-  const pid_t child = fork();
+  const pid_t child = pipe.open() ? fork() : -1;
   if (child < 0) {
     error = std::strerror(errno);
-    close(ends[0]);
-    close(ends[1]);
     return nullptr;
   }
   if (child == 0) {
@@ -34,26 +30,23 @@ nlohmann::json inChild(const std::function<nlohmann::json()>& body, unsigned lim
     if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
     const std::string text = body().dump(-1, ' ', false, json::error_handler_t::replace);
     for (std::size_t at = 0; at < text.size();) {
-      const ssize_t n = write(ends[1], text.data() + at, text.size() - at);
+      const ssize_t n = write(pipe.write.get(), text.data() + at, text.size() - at);
       if (n <= 0) break;
       at += static_cast<std::size_t>(n);
     }
     _exit(0);  // a driver that a kernel has harmed may not get through its end
   }
-  close(ends[1]);
+  pipe.write.close();
   std::string text;
   char piece[4096];
-  for (ssize_t n; (n = read(ends[0], piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);)
+  for (ssize_t n; (n = read(pipe.read.get(), piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR);)
     if (n > 0) text.append(piece, static_cast<std::size_t>(n));
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = waitForEnd(child);
   json answer = json::parse(text, nullptr, false);
   if (!answer.is_discarded()) return answer;
-  error = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? fmt::format("no answer within {} s", limitSeconds)
-          : WIFSIGNALED(status) ? fmt::format("the process ended by signal {}", WTERMSIG(status))
-                                : fmt::format("the process ended with exit status {}", WEXITSTATUS(status));
+  error = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
+              ? fmt::format("no answer within {} s", limitSeconds)
+              : fmt::format("the process ended with {}", describeEnd(status));
   return nullptr;
 }
 

@@ -30,7 +30,7 @@ uint64_t hashOf(std::string_view text) {
 
 // An instruction's text without its guard, registers replaced by '%'.
 std::string textOf(const Module& module, const Function& f, const Instruction& i) {
-  const std::string text = printInstruction(module, f, i);
+  const std::string text = text::printInstruction(module, f, i);
   const auto isWord = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%' || c == '.';
   };

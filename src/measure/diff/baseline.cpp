@@ -28,7 +28,7 @@ Unit unitFrom(const Json& json) {
         throw Json::other_error::create(501, "'" + key + "' is not a count", &f);
     f["code"] = "";
   }
-  unit.measures = measuresFrom(measures);
+  unit.measures = ptxas::measuresFrom(measures);
   return unit;
 }
 
@@ -51,7 +51,7 @@ std::string writeBaseline(const Side& side) {
                        between, dumped(unit.file), dumped(unit.measures.architecture));
     between = ",\n";
     const char* betweenFunctions = "\n";
-    for (const FunctionMeasures& f : unit.measures.functions) {
+    for (const ptxas::FunctionMeasures& f : unit.measures.functions) {
       Json json = toJson(f);
       json.erase("code");
       out += betweenFunctions + ("        " + dumped(json));

@@ -4,19 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
-#include <tuple>
 
 namespace ptxopt::diff {
 namespace {
 
 constexpr std::array<std::string_view, kChanges> kChangeNames{"regression", "worse", "missing",
                                                               "better",     "new",   "same"};
-constexpr std::array kOrder{Measure::Spills, Measure::Cycles,    Measure::Warps, Measure::Instructions,
-                            Measure::Inner,  Measure::Registers, Measure::Stack};
+constexpr std::array kOrder{ptxas::Measure::Spills,       ptxas::Measure::Cycles, ptxas::Measure::Warps,
+                            ptxas::Measure::Instructions, ptxas::Measure::Inner,  ptxas::Measure::Registers,
+                            ptxas::Measure::Stack};
 // Where the guard's rule sees no difference.
-constexpr std::array kBesides{Measure::Inner, Measure::Registers, Measure::Stack};
+constexpr std::array kBesides{ptxas::Measure::Inner, ptxas::Measure::Registers, ptxas::Measure::Stack};
 
 // How much worse a row got, in the order of kOrder; negative: better. Bytes and registers count as they are, the
 // others by their part of what was.
@@ -24,12 +23,13 @@ std::array<double, kOrder.size()> severity(const Row& row) {
   std::array<double, kOrder.size()> result{};
   if (!row.isCompared()) return result;
   for (std::size_t i = 0; i < kOrder.size(); ++i) {
-    const Measure m = kOrder[i];
-    const auto a = value(*row.before, m), b = valueAfter(*row.before, *row.after, m);
+    const ptxas::Measure m = kOrder[i];
+    const auto a = value(*row.before, m), b = ptxas::valueAfter(*row.before, *row.after, m);
     if (!a || !b) continue;
     const double before = static_cast<double>(*a), after = static_cast<double>(*b);
-    const bool isRelative = m != Measure::Spills && m != Measure::Registers && m != Measure::Stack;
-    const double worse = isMoreBetter(m) ? before - after : after - before;
+    const bool isRelative =
+        m != ptxas::Measure::Spills && m != ptxas::Measure::Registers && m != ptxas::Measure::Stack;
+    const double worse = ptxas::isMoreBetter(m) ? before - after : after - before;
     result[i] = isRelative ? worse / std::max(before, 1.0) : worse;
   }
   return result;
@@ -47,7 +47,7 @@ void sortRows(std::vector<Row>& rows) {
 Row rowOf(const Match& m, const FailOn& failOn) {
   Row row;
   const Unit& unit = m.afterUnit != nullptr ? *m.afterUnit : *m.beforeUnit;
-  const FunctionMeasures& f = m.after != nullptr ? *m.after : *m.before;
+  const ptxas::FunctionMeasures& f = m.after != nullptr ? *m.after : *m.before;
   row.file = unit.file;
   row.architecture = unit.measures.architecture;
   row.name = f.name;
@@ -68,10 +68,10 @@ Row rowOf(const Match& m, const FailOn& failOn) {
   row.oldName = ifOther(m.before->name, row.name);
   for (const Limit& limit : failOn.limits) {
     const auto before = value(*row.before, limit.measure),
-               after = valueAfter(*row.before, *row.after, limit.measure);
+               after = ptxas::valueAfter(*row.before, *row.after, limit.measure);
     if (before && after && limit.isExceeded(*before, *after)) row.regressions.push_back({limit, *before, *after});
   }
-  int sign = compare(*row.before, *row.after, GuardRule::Time).sign;
+  int sign = compare(*row.before, *row.after, ptxas::GuardRule::Time).sign;
   if (sign == 0) sign = compare(*row.before, *row.after, kBesides).sign;
   row.change = !row.regressions.empty() ? Change::Regression
                : sign > 0               ? Change::Worse
@@ -105,8 +105,8 @@ Summary summarize(const std::vector<Row>& rows, const std::string& architecture)
     if (!architecture.empty() && row.architecture != architecture) continue;
     if (row.isKernel) ++s.kernels[static_cast<std::size_t>(row.change)];
     if (!row.isCompared()) continue;
-    const FunctionMeasures &a = *row.before, &b = *row.after;
-    const auto spillsBefore = value(a, Measure::Spills), spillsAfter = value(b, Measure::Spills);
+    const ptxas::FunctionMeasures &a = *row.before, &b = *row.after;
+    const auto spillsBefore = value(a, ptxas::Measure::Spills), spillsAfter = value(b, ptxas::Measure::Spills);
     if (spillsBefore && spillsAfter) {
       s.spillsBefore = s.spillsBefore.value_or(0) + *spillsBefore;
       s.spillsAfter = s.spillsAfter.value_or(0) + *spillsAfter;
@@ -117,12 +117,12 @@ Summary summarize(const std::vector<Row>& rows, const std::string& architecture)
     }
     ++s.compared;
     if (row.hasSameCode().value_or(false)) ++s.sameCode;
-    const auto add = [&](Mean& mean, Measure m) { mean.add(value(a, m), valueAfter(a, b, m)); };
-    add(registers, Measure::Registers);
-    add(instructions, Measure::Instructions);
-    add(inner, Measure::Inner);
-    add(warps, Measure::Warps);
-    add(cycles, Measure::Cycles);
+    const auto add = [&](Mean& mean, ptxas::Measure m) { mean.add(value(a, m), ptxas::valueAfter(a, b, m)); };
+    add(registers, ptxas::Measure::Registers);
+    add(instructions, ptxas::Measure::Instructions);
+    add(inner, ptxas::Measure::Inner);
+    add(warps, ptxas::Measure::Warps);
+    add(cycles, ptxas::Measure::Cycles);
   }
   s.registers = registers.mean();
   s.instructions = instructions.mean();
@@ -146,10 +146,11 @@ void addUnknown(Result& result) {
           (!value(*row.before, limit.measure) || !value(*row.after, limit.measure)))
         ++unknown;
     if (unknown == 0) continue;
-    const std::string message = fmt::format(
-        "{} are not known of {} kernel{}, so that nothing was checked{}", name(limit.measure), unknown,
-        unknown == 1 ? "" : "s",
-        limit.measure == Measure::Spills ? "; cubins do not tell them, only their stack (--fail-on stack)" : "");
+    const std::string message = fmt::format("{} are not known of {} kernel{}, so that nothing was checked{}",
+                                            name(limit.measure), unknown, unknown == 1 ? "" : "s",
+                                            limit.measure == ptxas::Measure::Spills
+                                                ? "; cubins do not tell them, only their stack (--fail-on stack)"
+                                                : "");
     if (result.failOn.isUsual)
       result.notes.push_back(message);
     else

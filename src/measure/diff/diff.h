@@ -29,11 +29,11 @@ struct Row {
   std::string file, architecture, name;           // of the side after, if it has it
   std::string oldFile, oldArchitecture, oldName;  // where these were others before
   bool isKernel = false;
-  std::optional<FunctionMeasures> before, after;
+  std::optional<ptxas::FunctionMeasures> before, after;
   Change change = Change::Same;
   std::vector<Regression> regressions;  // a kernel that is gone has none, even if it counts as one
 
-  const FunctionMeasures& any() const { return after ? *after : *before; }
+  const ptxas::FunctionMeasures& any() const { return after ? *after : *before; }
   bool isCompared() const { return before && after; }
   // None where a digest is not known.
   std::optional<bool> hasSameCode() const;

@@ -22,7 +22,7 @@ bool parseTolerance(std::string_view text, Limit& limit) {
 }  // namespace
 
 bool Limit::isExceeded(uint64_t before, uint64_t after) const {
-  const bool moreIsBetter = isMoreBetter(measure);
+  const bool moreIsBetter = ptxas::isMoreBetter(measure);
   if (moreIsBetter ? after >= before : after <= before) return false;
   const auto worse = static_cast<double>(moreIsBetter ? before - after : after - before);
   // 2% of 50 is 1 and not a bit less.
@@ -41,14 +41,14 @@ std::string FailOn::text() const {
   return out.empty() ? "none" : out;
 }
 
-const Limit* FailOn::find(Measure m) const {
+const Limit* FailOn::find(ptxas::Measure m) const {
   const auto it = std::find_if(limits.begin(), limits.end(), [&](const Limit& l) { return l.measure == m; });
   return it == limits.end() ? nullptr : &*it;
 }
 
 FailOn usualFailOn() {
   FailOn result;
-  result.limits = {{Measure::Spills, 0, false}, {Measure::Warps, 0, false}};
+  result.limits = {{ptxas::Measure::Spills, 0, false}, {ptxas::Measure::Warps, 0, false}};
   result.isUsual = true;
   return result;
 }
@@ -66,7 +66,7 @@ std::optional<FailOn> parseFailOn(std::string_view text, std::string& error) {
     if (item == "missing") {
       result.missing = true;
     } else {
-      const auto measure = measureNamed(what);
+      const auto measure = ptxas::measureNamed(what);
       if (!measure) return fail(item, "not one of spills, warps, sass, inner, cycles, regs, stack, missing, none");
       Limit limit{*measure, 0, false};
       if (what.size() != item.size() && !parseTolerance(item.substr(what.size() + 1), limit))

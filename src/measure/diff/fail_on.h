@@ -14,7 +14,7 @@
 namespace ptxopt::diff {
 
 struct Limit {
-  Measure measure = Measure::Spills;
+  ptxas::Measure measure = ptxas::Measure::Spills;
   double tolerance = 0;
   bool isPercent = false;
 
@@ -30,7 +30,7 @@ struct FailOn {
   bool isUsual = false;  // not asked for: what is not known is passed over then
 
   std::string text() const;
-  const Limit* find(Measure m) const;
+  const Limit* find(ptxas::Measure m) const;
 };
 
 // Spills and warps: what costs time on every kernel. Counts of instructions and registers go up and down with code

@@ -9,9 +9,9 @@ namespace ptxopt::diff {
 std::string differences(const Row& row) {
   if (!row.isCompared()) return {};
   std::string out;
-  for (std::size_t i = 0; i < kMeasures; ++i) {
-    const auto m = static_cast<Measure>(i);
-    const auto before = value(*row.before, m), after = valueAfter(*row.before, *row.after, m);
+  for (std::size_t i = 0; i < ptxas::kMeasures; ++i) {
+    const auto m = static_cast<ptxas::Measure>(i);
+    const auto before = value(*row.before, m), after = ptxas::valueAfter(*row.before, *row.after, m);
     if (before && after && *before != *after)
       out += fmt::format("{}{} {} -> {}", out.empty() ? "" : ", ", name(m), *before, *after);
   }

@@ -26,9 +26,9 @@ Json sideOf(const std::string& name, const std::string& ptxas) {
 }
 
 // The measures without the name, which is the row's.
-Json measuresOf(const std::optional<FunctionMeasures>& f) {
+Json measuresOf(const std::optional<ptxas::FunctionMeasures>& f) {
   if (!f) return nullptr;
-  Json json = ptxopt::toJson(*f);
+  Json json = ptxas::toJson(*f);
   json.erase("name");
   json.erase("kind");
   return json;

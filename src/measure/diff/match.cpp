@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -26,10 +25,12 @@ struct Half {
     for (const Unit& unit : s.units) taken.emplace_back(unit.measures.functions.size(), false);
   }
   const Unit& unit(std::size_t i) const { return side.units[i]; }
-  const FunctionMeasures& function(std::size_t u, std::size_t f) const { return unit(u).measures.functions[f]; }
+  const ptxas::FunctionMeasures& function(std::size_t u, std::size_t f) const {
+    return unit(u).measures.functions[f];
+  }
 };
 
-std::string nameOf(const FunctionMeasures& f) {
+std::string nameOf(const ptxas::FunctionMeasures& f) {
   std::string name = demangled(f.name);
   return name.empty() ? f.name : name;
 }
@@ -60,14 +61,14 @@ class Matcher {
  private:
   static std::tuple<const std::string&, const std::string&, const std::string&> order(const Match& m) {
     const Unit& unit = m.afterUnit != nullptr ? *m.afterUnit : *m.beforeUnit;
-    const FunctionMeasures& f = m.after != nullptr ? *m.after : *m.before;
+    const ptxas::FunctionMeasures& f = m.after != nullptr ? *m.after : *m.before;
     return {unit.file, unit.measures.architecture, f.name};
   }
 
   // None: this unit is not to be matched in this way.
   static std::optional<std::string> kernelList(const Unit& unit) {
     std::string list;
-    for (const FunctionMeasures& f : unit.measures.functions)
+    for (const ptxas::FunctionMeasures& f : unit.measures.functions)
       if (f.isKernel) list += f.name + '\n';
     return list.empty() ? std::nullopt : std::optional(list);
   }
@@ -151,10 +152,10 @@ class Matcher {
       std::fill(b_.taken[j].begin(), b_.taken[j].end(), true);
       return;
     }
-    byFunctionKey(i, j, true, [](const FunctionMeasures& f) { return f.name; });
+    byFunctionKey(i, j, true, [](const ptxas::FunctionMeasures& f) { return f.name; });
     if (!hasLeftOvers(a_, i) || !hasLeftOvers(b_, j)) return;
     byFunctionKey(i, j, true, nameOf);
-    byFunctionKey(i, j, false, [](const FunctionMeasures& f) { return withoutParameters(nameOf(f)); });
+    byFunctionKey(i, j, false, [](const ptxas::FunctionMeasures& f) { return withoutParameters(nameOf(f)); });
   }
 
   static bool hasLeftOvers(const Half& half, std::size_t u) {

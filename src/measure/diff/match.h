@@ -21,9 +21,9 @@ namespace ptxopt::diff {
 struct Match {
   // Of one that has no counterpart, the other two are null.
   const Unit* beforeUnit = nullptr;
-  const FunctionMeasures* before = nullptr;
+  const ptxas::FunctionMeasures* before = nullptr;
   const Unit* afterUnit = nullptr;
-  const FunctionMeasures* after = nullptr;
+  const ptxas::FunctionMeasures* after = nullptr;
 };
 
 struct Matching {

@@ -19,7 +19,7 @@ struct Survey {
   Unit unit;  // of a cubin or of what could not be read
   bool isPtx = false;
   std::string version;                     // of the ptxas that made a cubin
-  PtxVersion needed;                       // of PTX
+  ptxas::PtxVersion needed;                // of PTX
   std::vector<std::string> target;         // the words
   std::vector<std::string> architectures;  // to assemble for
 };
@@ -36,18 +36,18 @@ Survey survey(const Source& source) {
   result.unit.file = source.file;
   std::string text;
   if (!textOf(source, text, result.unit.error)) return result;
-  if (!isElf(text)) {
+  if (!ptxas::isElf(text)) {
     result.isPtx = true;
-    result.needed = versionNeededBy(text);
+    result.needed = ptxas::versionNeededBy(text);
     result.target = targetWords(text);
     return result;
   }
-  auto read = readCubin(text);
-  if (const auto* wrong = std::get_if<CubinError>(&read))
+  auto read = ptxas::readCubin(text);
+  if (const auto* wrong = std::get_if<ptxas::CubinError>(&read))
     result.unit.error = "not a cubin that can be read: " + wrong->message;
   else
-    result.unit.measures = std::get<Measures>(std::move(read));
-  result.version = ptxasVersionOfCubin(text);
+    result.unit.measures = std::get<ptxas::Measures>(std::move(read));
+  result.version = ptxas::ptxasVersionOfCubin(text);
   return result;
 }
 
@@ -73,7 +73,7 @@ std::vector<std::string> fixedArchitectures(const std::string& file, const Side&
 // A unit for each architecture, yet without figures.
 void plan(Survey& s, Side& side, const Collected* other, bool otherHasPtx, const MeasureOptions& options) {
   const std::string target = s.target.empty() ? std::string() : s.target.front();
-  const std::string own = architectureToAssemble(target);
+  const std::string own = ptxas::architectureToAssemble(target);
   std::vector<std::string> wanted = options.architectures;
   if (wanted.empty() && other != nullptr) {
     wanted = fixedArchitectures(s.source->file, other->side);
@@ -105,12 +105,12 @@ std::string choosePrograms(std::vector<Job>& jobs, const MeasureOptions& options
     for (Job& job : jobs) job.program = options.ptxas.program;
     return {};
   }
-  std::vector<PtxNeed> needs;
+  std::vector<ptxas::PtxNeed> needs;
   for (const Job& job : jobs) needs.push_back({job.of->needed, job.architecture});
-  const PtxasChoice choice = choosePtxas(options.candidates, needs, options.ptxas.cache);
+  const ptxas::PtxasChoice choice = ptxas::choosePtxas(options.candidates, needs, options.ptxas.cache);
   for (std::size_t n = 0; n < jobs.size(); ++n)
     jobs[n].program =
-        choice.takesAll ? choice.path : choosePtxas(options.candidates, needs[n], options.ptxas.cache).path;
+        choice.takesAll ? choice.path : ptxas::choosePtxas(options.candidates, needs[n], options.ptxas.cache).path;
   return choice.passedOver.empty() ? std::string() : fmt::format("ptxas: {} ({})", choice.path, choice.why());
 }
 
@@ -119,12 +119,12 @@ void run(Job& job, const MeasureOptions& options) {
   job.unit.measures.architecture = job.architecture;
   std::string text;
   if (!textOf(*job.of->source, text, job.unit.error)) return;
-  PtxasSettings settings = options.ptxas;
+  ptxas::PtxasSettings settings = options.ptxas;
   settings.program = job.program;
   const auto& words = job.of->target;
   if (std::find(words.begin(), words.end(), "debug") != words.end())
     settings.arguments.insert(settings.arguments.end(), {"-g", "-O0"});
-  Assembly assembly = assemble(text, job.architecture, settings);
+  ptxas::Assembly assembly = ptxas::assemble(text, job.architecture, settings);
   if (assembly)
     job.unit.measures = std::move(assembly.measures);
   else
@@ -137,7 +137,7 @@ bool needsPtxas(std::span<const Collected> sides) {
   for (const Collected& collected : sides)
     for (const Source& source : collected.sources) {
       std::string text, ignored;
-      if (textOf(source, text, ignored) && !isElf(text)) return true;
+      if (textOf(source, text, ignored) && !ptxas::isElf(text)) return true;
     }
   return false;
 }
@@ -178,7 +178,8 @@ void measure(std::span<Collected> sides, const MeasureOptions& options) {
     std::set<std::string> versions;
     if (!side.ptxas.empty()) versions.insert(side.ptxas);
     for (const std::string& program : asked[i])
-      if (std::string version = versionOfPtxas(program); !version.empty()) versions.insert(std::move(version));
+      if (std::string version = ptxas::versionOfPtxas(program); !version.empty())
+        versions.insert(std::move(version));
     for (const Survey& s : surveys[i])
       if (!s.version.empty()) versions.insert(s.version);
     side.ptxas = fmt::format("{}", fmt::join(versions, ", "));

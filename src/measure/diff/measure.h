@@ -21,8 +21,8 @@
 namespace ptxopt::diff {
 
 struct MeasureOptions {
-  PtxasSettings ptxas;                     // its program is chosen among the candidates, if there are any
-  PtxasCandidates candidates;              // best first
+  ptxas::PtxasSettings ptxas;              // its program is chosen among the candidates, if there are any
+  ptxas::PtxasCandidates candidates;       // best first
   std::vector<std::string> architectures;  // "sm_80"; empty: as said above. Others are dropped on all sides.
   unsigned jobs = 1;                       // runs of ptxas at a time
 };

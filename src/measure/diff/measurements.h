@@ -11,7 +11,7 @@ namespace ptxopt::diff {
 // One file for one architecture. Where there are no figures, `error` says why; its architecture may be empty then.
 struct Unit {
   std::string file;  // relative to the folder that was given, with '/'; of a single file its name
-  Measures measures;
+  ptxas::Measures measures;
   std::string error;
 };
 

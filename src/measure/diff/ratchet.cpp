@@ -5,26 +5,26 @@
 namespace ptxopt::diff {
 namespace {
 
-void set(FunctionMeasures& f, Measure m, const FunctionMeasures& from) {
+void set(ptxas::FunctionMeasures& f, ptxas::Measure m, const ptxas::FunctionMeasures& from) {
   switch (m) {
-    case Measure::Spills:
+    case ptxas::Measure::Spills:
       f.spillStores = from.spillStores;
       f.spillLoads = from.spillLoads;
       break;
-    case Measure::Warps: f.warps = from.warps; break;
-    case Measure::Instructions: f.instructions = from.instructions; break;
-    case Measure::Inner:
+    case ptxas::Measure::Warps: f.warps = from.warps; break;
+    case ptxas::Measure::Instructions: f.instructions = from.instructions; break;
+    case ptxas::Measure::Inner:
       f.inner = from.inner;
       f.innerLoops = from.innerLoops;
       break;
-    case Measure::Cycles: f.time = from.time; break;
-    case Measure::Registers: f.registers = from.registers; break;
-    case Measure::Stack: f.stack = from.stack; break;
+    case ptxas::Measure::Cycles: f.time = from.time; break;
+    case ptxas::Measure::Registers: f.registers = from.registers; break;
+    case ptxas::Measure::Stack: f.stack = from.stack; break;
   }
 }
 
 // Puts back a function that is gone.
-void restore(const Unit& oldUnit, const FunctionMeasures& f, Side& side) {
+void restore(const Unit& oldUnit, const ptxas::FunctionMeasures& f, Side& side) {
   auto unit = std::find_if(side.units.begin(), side.units.end(), [&](const Unit& u) {
     return u.file == oldUnit.file && u.measures.architecture == oldUnit.measures.architecture;
   });
@@ -49,12 +49,13 @@ Ratcheted ratchet(const Side& old, const Side& now, const FailOn& failOn) {
     // The copy's function at the same place.
     const auto unit = static_cast<std::size_t>(m.afterUnit - now.units.data());
     const auto function = static_cast<std::size_t>(m.after - m.afterUnit->measures.functions.data());
-    FunctionMeasures& f = result.side.units[unit].measures.functions[function];
+    ptxas::FunctionMeasures& f = result.side.units[unit].measures.functions[function];
     bool isBetter = false, isWorse = false;
     for (const Limit& limit : failOn.limits) {
-      const auto before = value(*m.before, limit.measure), after = valueAfter(*m.before, *m.after, limit.measure);
+      const auto before = value(*m.before, limit.measure),
+                 after = ptxas::valueAfter(*m.before, *m.after, limit.measure);
       if (!before || !after || *before == *after) continue;
-      if ((*before < *after) == isMoreBetter(limit.measure)) {
+      if ((*before < *after) == ptxas::isMoreBetter(limit.measure)) {
         isBetter = true;
         continue;
       }
@@ -66,7 +67,7 @@ Ratcheted ratchet(const Side& old, const Side& now, const FailOn& failOn) {
   }
   for (Unit& unit : result.side.units)
     std::sort(unit.measures.functions.begin(), unit.measures.functions.end(),
-              [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
+              [](const ptxas::FunctionMeasures& a, const ptxas::FunctionMeasures& b) { return a.name < b.name; });
   result.side.sortUnits();
   return result;
 }

@@ -1,6 +1,5 @@
 // What PTX files and file names say of architectures.
 #include <algorithm>
-#include <optional>
 
 #include "diff/measure.h"
 #include "target/target.h"

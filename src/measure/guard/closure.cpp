@@ -1,8 +1,21 @@
 #include "guard/closure.h"
 
-#include <algorithm>
+#include "support/graph.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
+namespace {
+
+// By the functions that each leads to.
+template <typename Successors>
+BitVector reached(const BitVector& roots, Successors successors) {
+  std::vector<uint32_t> numbers;
+  roots.forEach([&](std::size_t f) { numbers.push_back(static_cast<uint32_t>(f)); });
+  BitVector all(roots.size());
+  for (const uint32_t f : ptxopt::reachedFrom(numbers, roots.size(), successors)) all.set(f);
+  return all;
+}
+
+}  // namespace
 
 CallGraph::CallGraph(const std::vector<FunctionOutcome>& functions) : functions_(functions) {
   for (uint32_t i = 0; i < functions.size(); ++i) byName_.emplace(functions[i].name, i);
@@ -14,45 +27,25 @@ uint32_t CallGraph::indexOf(std::string_view name) const {
 }
 
 std::vector<uint32_t> CallGraph::closure(uint32_t function) const {
-  std::vector<uint32_t> all{function};
-  if (functions_[function].mentions.empty()) return all;
-  BitVector seen(functions_.size());
-  seen.set(function);
-  for (std::size_t next = 0; next < all.size(); ++next)
-    for (const uint32_t to : functions_[all[next]].mentions)
-      if (!seen.test(to)) {
-        seen.set(to);
-        all.push_back(to);
-      }
-  return all;
+  if (functions_[function].mentions.empty()) return {function};
+  return ptxopt::reachedFrom({function}, functions_.size(), mentioned());
 }
 
-BitVector CallGraph::reachedFrom(const BitVector& roots) const {
-  BitVector reached = roots;
-  std::vector<uint32_t> open;
-  roots.forEach([&](std::size_t f) { open.push_back(static_cast<uint32_t>(f)); });
-  while (!open.empty()) {
-    const uint32_t f = open.back();
-    open.pop_back();
-    for (const uint32_t to : functions_[f].mentions) {
-      if (reached.test(to)) continue;
-      reached.set(to);
-      open.push_back(to);
-    }
-  }
-  return reached;
-}
+BitVector CallGraph::reachedFrom(const BitVector& roots) const { return reached(roots, mentioned()); }
 
-bool CallGraph::reaches(uint32_t function, const BitVector& any) const {
-  return std::ranges::any_of(closure(function), [&](uint32_t f) { return any.test(f); });
+BitVector CallGraph::whoReach(const BitVector& any) const {
+  std::vector<std::vector<uint32_t>> mentionedBy(functions_.size());
+  for (uint32_t f = 0; f < functions_.size(); ++f)
+    for (const uint32_t to : functions_[f].mentions) mentionedBy[to].push_back(f);
+  return reached(any, [&](uint32_t f) -> const std::vector<uint32_t>& { return mentionedBy[f]; });
 }
 
 std::size_t CallGraph::kernelsThatReach(uint32_t function) const {
   BitVector isIt(functions_.size());
   isIt.set(function);
   std::size_t kernels = 0;
-  for (uint32_t f = 0; f < functions_.size(); ++f) kernels += functions_[f].isKernel && reaches(f, isIt) ? 1 : 0;
+  whoReach(isIt).forEach([&](std::size_t f) { kernels += functions_[f].isKernel ? 1 : 0; });
   return kernels;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

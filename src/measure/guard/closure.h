@@ -10,7 +10,7 @@
 #include "ptxopt/ptxopt.h"
 #include "support/bit_vector.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
 
 template <typename Is>
 BitVector functionsThat(const std::vector<FunctionOutcome>& functions, Is is) {
@@ -30,13 +30,17 @@ class CallGraph {
   std::vector<uint32_t> closure(uint32_t function) const;
   // All that these reach, themselves included. Linear in all mentions.
   BitVector reachedFrom(const BitVector& roots) const;
-  // Whether it reaches one of these, itself included.
-  bool reaches(uint32_t function, const BitVector& any) const;
+  // All that reach one of these, themselves included. Linear in all mentions.
+  BitVector whoReach(const BitVector& any) const;
   std::size_t kernelsThatReach(uint32_t function) const;
 
  private:
+  auto mentioned() const {
+    return [this](uint32_t f) -> const std::vector<uint32_t>& { return functions_[f].mentions; };
+  }
+
   const std::vector<FunctionOutcome>& functions_;
   std::unordered_map<std::string_view, uint32_t> byName_;
 };
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

@@ -4,29 +4,10 @@
 
 #include "guard/closure.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
 namespace {
 
 constexpr std::string_view kEmptyBody = "{\n\tret;\n}";
-
-// These functions, and all that reach one of them.
-BitVector whoReach(const std::vector<FunctionOutcome>& functions, BitVector found) {
-  std::vector<std::vector<uint32_t>> mentionedBy(functions.size());
-  for (uint32_t f = 0; f < functions.size(); ++f)
-    for (const uint32_t to : functions[f].mentions) mentionedBy[to].push_back(f);
-  std::vector<uint32_t> work;
-  found.forEach([&](std::size_t f) { work.push_back(static_cast<uint32_t>(f)); });
-  while (!work.empty()) {
-    const uint32_t f = work.back();
-    work.pop_back();
-    for (const uint32_t by : mentionedBy[f]) {
-      if (found.test(by)) continue;
-      found.set(by);
-      work.push_back(by);
-    }
-  }
-  return found;
-}
 
 }  // namespace
 
@@ -39,12 +20,12 @@ std::string_view withoutMark(std::string_view text) {
 BitVector cuttableKernels(const std::vector<FunctionOutcome>& functions) {
   if (std::ranges::any_of(functions, &FunctionOutcome::takesAddress)) return BitVector(functions.size());
   const BitVector leaves = functionsThat(functions, [](const FunctionOutcome& f) { return !f.elsewhere.empty(); });
-  return functionsThat(functions, &FunctionOutcome::isKernel).andNot(whoReach(functions, leaves));
+  return functionsThat(functions, &FunctionOutcome::isKernel).andNot(CallGraph(functions).whoReach(leaves));
 }
 
 BitVector unaffectedKernels(const std::vector<FunctionOutcome>& functions) {
   return cuttableKernels(functions).andNot(
-      whoReach(functions, functionsThat(functions, &FunctionOutcome::changed)));
+      CallGraph(functions).whoReach(functionsThat(functions, &FunctionOutcome::changed)));
 }
 
 uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const BitVector& which) {
@@ -66,4 +47,4 @@ std::string cutText(std::string_view input, const std::vector<FunctionOutcome>& 
   return text;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

@@ -16,7 +16,7 @@
 #include "ptxopt/ptxopt.h"
 #include "support/bit_vector.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
 
 // Kernels that may be left out, by function. Linear in all mentions, as the next one.
 BitVector cuttableKernels(const std::vector<FunctionOutcome>& functions);
@@ -32,4 +32,4 @@ std::string cutText(std::string_view text, const std::vector<FunctionOutcome>& f
 // Places of functions are those of the text without it.
 std::string_view withoutMark(std::string_view text);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

@@ -13,7 +13,7 @@
 #include "guard/report.h"
 #include "ptxas/choose.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
 namespace {
 
 constexpr uint64_t kLeastCut = 5;  // a fifth of the text: less is not worth a text of its own
@@ -37,9 +37,10 @@ class Guard {
     if (guard_.mode == GuardMode::Off || done_.result.status != Status::Ok || !changedAny(done_.result))
       return std::move(done_);
     done_.guard.asked = true;
-    done_.guard.architecture = !guard_.architecture.empty()     ? guard_.architecture
-                               : !options_.architecture.empty() ? options_.architecture
-                                                                : architectureToAssemble(done_.result.architecture);
+    done_.guard.architecture = !guard_.architecture.empty() ? guard_.architecture
+                               : !options_.architecture.empty()
+                                   ? options_.architecture
+                                   : ptxas::architectureToAssemble(done_.result.architecture);
     choosePtxasFor();
     if (measureBoth()) keepWorse();
     if (done_.result.output == text_)
@@ -52,30 +53,30 @@ class Guard {
  private:
   void choosePtxasFor() {
     if (guard_.candidates.all.empty()) return;
-    const PtxasChoice choice =
-        choosePtxas(guard_.candidates, {versionNeededBy(text_), done_.guard.architecture}, ptxas_.cache);
+    const ptxas::PtxasChoice choice = ptxas::choosePtxas(
+        guard_.candidates, {ptxas::versionNeededBy(text_), done_.guard.architecture}, ptxas_.cache);
     ptxas_.program = choice.path;
     done_.guard.ptxas = choice.path;
     done_.guard.why = choice.why();
   }
 
-  Assembly measure(std::string_view text) const {
-    Assembly assembly = assemble(text, done_.guard.architecture, ptxas_);
+  ptxas::Assembly measure(std::string_view text) const {
+    ptxas::Assembly assembly = ptxas::assemble(text, done_.guard.architecture, ptxas_);
     if (assembly && asksRelocatable_) addRelocatable(text, assembly.measures);
     return assembly;
   }
 
   // The figures of functions that have code only where other files may call them.
-  void addRelocatable(std::string_view text, Measures& measures) const {
-    PtxasSettings settings = ptxas_;
+  void addRelocatable(std::string_view text, ptxas::Measures& measures) const {
+    ptxas::PtxasSettings settings = ptxas_;
     settings.arguments.emplace_back("-c");
-    Assembly more = assemble(text, done_.guard.architecture, settings);
+    ptxas::Assembly more = ptxas::assemble(text, done_.guard.architecture, settings);
     if (!more) return;
-    std::vector<FunctionMeasures> added;
-    for (FunctionMeasures& f : more.measures.functions)
+    std::vector<ptxas::FunctionMeasures> added;
+    for (ptxas::FunctionMeasures& f : more.measures.functions)
       if (!f.isKernel && measures.find(f.name) == nullptr) added.push_back(std::move(f));
     std::ranges::move(added, std::back_inserter(measures.functions));
-    std::ranges::sort(measures.functions, {}, &FunctionMeasures::name);
+    std::ranges::sort(measures.functions, {}, &ptxas::FunctionMeasures::name);
   }
 
   // Whether a function was changed that no kernel reaches.
@@ -112,13 +113,14 @@ class Guard {
 
   // The figures of a text with these functions, but for the kernels that are left out. Answers that are known are not asked
   // for again; what is not asked for is cut out of the text, if that is no small part of it and its code is not wanted.
-  Assembly measureKernels(std::string_view text, const std::vector<FunctionOutcome>& functions, bool mayCut) const {
+  ptxas::Assembly measureKernels(std::string_view text, const std::vector<FunctionOutcome>& functions,
+                                 bool mayCut) const {
     const BitVector isLeftOut = leftOutOf(functions);
     std::optional<KernelAnswers> answers;
     if (isByKernel()) answers.emplace(text, functions, isLeftOut, done_.guard.architecture, ptxas_);
     if (answers && answers->haveAll()) {
-      Assembly assembly;
-      assembly.status = Assembly::Status::Ok;
+      ptxas::Assembly assembly;
+      assembly.status = ptxas::Assembly::Status::Ok;
       assembly.fromCache = true;
       assembly.measures.architecture = done_.guard.architecture;
       answers->addTo(assembly.measures);
@@ -127,16 +129,16 @@ class Guard {
     BitVector isCut = isLeftOut;
     if (answers) isCut |= cuttableKernels(functions) &= answers->known();
     mayCut = mayCut && bytesOf(functions, isCut) * kLeastCut >= text.size();
-    PtxasSettings settings = ptxas_;
+    ptxas::PtxasSettings settings = ptxas_;
     if (answers) settings.cache = nullptr;
-    Assembly assembly;
+    ptxas::Assembly assembly;
     if (mayCut) {
       settings.keepsOutput = false;
-      assembly = assemble(cutText(text, functions, isCut), done_.guard.architecture, settings);
+      assembly = ptxas::assemble(cutText(text, functions, isCut), done_.guard.architecture, settings);
       settings.keepsOutput = ptxas_.keepsOutput;
     }
     // Of the whole, also where ptxas does not take a part of it.
-    if (!assembly) assembly = answers ? assemble(text, done_.guard.architecture, settings) : measure(text);
+    if (!assembly) assembly = answers ? ptxas::assemble(text, done_.guard.architecture, settings) : measure(text);
     if (!assembly) return assembly;
     if (answers) answers->keep(assembly.measures);
     dropKernels(assembly.measures, functions, isCut);
@@ -154,16 +156,16 @@ class Guard {
     });
   }
 
-  static void dropKernels(Measures& measures, const std::vector<FunctionOutcome>& functions,
+  static void dropKernels(ptxas::Measures& measures, const std::vector<FunctionOutcome>& functions,
                           const BitVector& which) {
     const CallGraph graph(functions);
-    std::erase_if(measures.functions, [&](const FunctionMeasures& m) {
+    std::erase_if(measures.functions, [&](const ptxas::FunctionMeasures& m) {
       const uint32_t f = graph.indexOf(m.name);
       return f != CallGraph::kNone && which.test(f);
     });
   }
 
-  Assembly measureInput() const {
+  ptxas::Assembly measureInput() const {
     if (isLeftOut_.none() && !isByKernel()) return measure(text_);
     return measureKernels(text_, compared_, true);
   }
@@ -173,13 +175,13 @@ class Guard {
     asksRelocatable_ = !guard_.isWholeCall && changedApart();
     chooseCut();
     auto other = std::async(std::launch::async, [&] { return measureInput(); });
-    Assembly after = measureOutput();
-    Assembly before = other.get();
+    ptxas::Assembly after = measureOutput();
+    ptxas::Assembly before = other.get();
     outputBefore_ = std::move(before.output);
     if (!before) {
       done_.guard.trouble = before.error;
       done_.guard.noVerdict = true;
-      done_.guard.noFolder = before.status == Assembly::Status::NoFolder;
+      done_.guard.noFolder = before.status == ptxas::Assembly::Status::NoFolder;
       keepAll(kNotJudged);
       return false;
     }
@@ -187,8 +189,8 @@ class Guard {
     return take(std::move(after));
   }
 
-  Assembly measureOutput() {
-    Assembly assembly;
+  ptxas::Assembly measureOutput() {
+    ptxas::Assembly assembly;
     if (isLeftOut_.none() && !isByKernel()) {
       assembly = measure(done_.result.output);
     } else {
@@ -204,14 +206,14 @@ class Guard {
   }
 
   // The figures of the output. Where there are none although there are some of the input, that is given back.
-  bool take(Assembly after) {
+  bool take(ptxas::Assembly after) {
     if (after) {
       done_.guard.after = std::move(after.measures);
       return true;
     }
     done_.guard.trouble = after.error;
-    done_.guard.refused = after.status == Assembly::Status::Refused;
-    done_.guard.noFolder = after.status == Assembly::Status::NoFolder;
+    done_.guard.refused = after.status == ptxas::Assembly::Status::Refused;
+    done_.guard.noFolder = after.status == ptxas::Assembly::Status::NoFolder;
     keepAll(done_.guard.refused ? std::string_view("refused") : kNotJudged);
     return false;
   }
@@ -252,7 +254,7 @@ class Guard {
   // figures are those of one copy: of which one depends on what was assembled. These kernels are compared themselves.
   bool isUnchangedCopy(const WorseFunction& w, const CallGraph& graph) const {
     const auto& outcomes = done_.result.outcomes;
-    const FunctionMeasures* const after = done_.guard.after.find(w.name);
+    const ptxas::FunctionMeasures* const after = done_.guard.after.find(w.name);
     const uint32_t root = graph.indexOf(w.name);
     if (after == nullptr || root == CallGraph::kNone || after->isKernel || after->instructions != 0) return false;
     if (std::ranges::any_of(graph.closure(root), [&](uint32_t f) { return outcomes[f].changed; })) return false;
@@ -265,12 +267,12 @@ class Guard {
     Doubtful,  // of a kernel whose figures are not there, or not those that are compared first
   };
   Verdict verdictOn(const FunctionOutcome& f) const {
-    const FunctionMeasures* const before = done_.guard.before.find(f.name);
-    const FunctionMeasures* const after = done_.guard.after.find(f.name);
+    const ptxas::FunctionMeasures* const before = done_.guard.before.find(f.name);
+    const ptxas::FunctionMeasures* const after = done_.guard.after.find(f.name);
     if (before != nullptr && after == nullptr) return Verdict::Known;  // code that is gone has a reason of its own
     if (before == nullptr || after == nullptr) return f.isKernel ? Verdict::Doubtful : Verdict::NoCode;
     if (!f.isKernel || (!before->code.empty() && before->code == after->code)) return Verdict::Known;
-    const bool haveSpills = value(*before, Measure::Spills) && value(*after, Measure::Spills);
+    const bool haveSpills = value(*before, ptxas::Measure::Spills) && value(*after, ptxas::Measure::Spills);
     return haveSpills ? Verdict::Known : Verdict::Doubtful;
   }
 
@@ -321,9 +323,7 @@ class Guard {
     BitVector known = isKept;  // worse or kept
     for (const WorseFunction& w : worse)
       if (const uint32_t f = graph.indexOf(w.name); f != CallGraph::kNone) known.set(f);
-    for (uint32_t f = 0; f < known.size(); ++f)
-      if (!known.test(f) && graph.reaches(f, isKept)) return true;
-    return false;
+    return !graph.whoReach(isKept).isSubsetOf(known);
   }
 
   // What is worse or kept has the figures of the input now, and nothing else has changed.
@@ -334,10 +334,11 @@ class Guard {
   }
 
   void takeOver(const std::string& name) {
-    const FunctionMeasures* const before = done_.guard.before.find(name);
+    const ptxas::FunctionMeasures* const before = done_.guard.before.find(name);
     auto& functions = done_.guard.after.functions;
-    const auto at = std::lower_bound(functions.begin(), functions.end(), name,
-                                     [](const FunctionMeasures& f, const std::string& n) { return f.name < n; });
+    const auto at =
+        std::lower_bound(functions.begin(), functions.end(), name,
+                         [](const ptxas::FunctionMeasures& f, const std::string& n) { return f.name < n; });
     if (before == nullptr) {
       if (at != functions.end() && at->name == name) functions.erase(at);
       return;
@@ -351,8 +352,8 @@ class Guard {
   const std::string_view text_;
   Options options_;
   const GuardOptions& guard_;
-  PtxasSettings ptxas_;
-  std::optional<PtxasOutput> outputBefore_, outputAfter_;
+  ptxas::PtxasSettings ptxas_;
+  std::optional<ptxas::PtxasOutput> outputBefore_, outputAfter_;
   std::string measuredText_;  // of outputAfter_
   bool asksRelocatable_ = false;
   std::vector<FunctionOutcome> compared_;  // of the first round
@@ -372,4 +373,4 @@ GuardedResult optimizeGuarded(std::string_view text, const Options& options, con
   return done;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

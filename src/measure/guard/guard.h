@@ -22,7 +22,7 @@
 #include "ptxas/find.h"
 #include "ptxopt/ptxopt.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
 
 enum class GuardMode : uint8_t { Off, Ptxas };
 std::string_view name(GuardMode mode);  // "off", "ptxas"
@@ -35,12 +35,12 @@ inline constexpr std::string_view kNoEstimate =
 
 struct GuardOptions {
   GuardMode mode = GuardMode::Off;
-  PtxasSettings ptxas;
+  ptxas::PtxasSettings ptxas;
   // Not empty: the one of these that takes the text is asked, in the place of ptxas.program.
-  PtxasCandidates candidates;
-  std::string architecture;          // that ptxas compiles for; empty: Options::architecture, or the text's
-  bool isInsistent = false;          // asked for in so many words: who has no verdict on the input is to fail
-  GuardRule rule = GuardRule::Time;  // what worse is
+  ptxas::PtxasCandidates candidates;
+  std::string architecture;  // that ptxas compiles for; empty: Options::architecture, or the text's
+  bool isInsistent = false;  // asked for in so many words: who has no verdict on the input is to fail
+  ptxas::GuardRule rule = ptxas::GuardRule::Time;  // what worse is
   // The figures are of the very call that makes the code: what has no code there has none.
   bool isWholeCall = false;
 };
@@ -67,8 +67,8 @@ struct GuardReport {
   bool noVerdict = false;  // there are no figures of the input
   bool noFolder = false;   // ... or of the output, as temporary files cannot be written
   // What ptxas made of the very text that is the output, where it was to be kept and that text was assembled.
-  std::optional<PtxasOutput> output;
-  Measures before, after;  // of the input and of the output, if ptxas was asked
+  std::optional<ptxas::PtxasOutput> output;
+  ptxas::Measures before, after;  // of the input and of the output, if ptxas was asked
 };
 
 struct GuardedResult {
@@ -83,10 +83,10 @@ GuardedResult optimizeGuarded(std::string_view text, const Options& options, con
 // The functions that got worse, in the order of `before`.
 struct WorseFunction {
   std::string name;
-  Comparison by;         // unless it is missing
+  ptxas::Comparison by;  // unless it is missing
   bool missing = false;  // a kernel that is only in `before`
 };
-std::vector<WorseFunction> worseFunctions(const Measures& before, const Measures& after,
-                                          GuardRule rule = GuardRule::Time);
+std::vector<WorseFunction> worseFunctions(const ptxas::Measures& before, const ptxas::Measures& after,
+                                          ptxas::GuardRule rule = ptxas::GuardRule::Time);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

@@ -10,7 +10,7 @@
 #include "ptxas/measures_json.h"
 #include "text/tokens.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
 namespace {
 
 // What stands outside of functions.
@@ -29,14 +29,15 @@ std::string textOutside(std::string_view text, const std::vector<FunctionOutcome
 
 KernelAnswers::KernelAnswers(std::string_view text, const std::vector<FunctionOutcome>& functions,
                              const BitVector& isLeftOut, std::string_view architecture,
-                             const PtxasSettings& settings)
+                             const ptxas::PtxasSettings& settings)
     : functions_(functions),
       cache_(*settings.cache),
       keys_(functions.size()),
       reached_(functions.size()),
       isKnown_(functions.size()) {
   text = withoutMark(text);
-  std::string outside = Cache::key(textOutside(text, functions)) + "\n" + callOf(architecture, settings);
+  std::string outside =
+      ptxas::Cache::key(textOutside(text, functions)) + "\n" + ptxas::callOf(architecture, settings);
   std::set<std::string_view> elsewhere;
   for (const FunctionOutcome& f : functions) elsewhere.insert(f.elsewhere.begin(), f.elsewhere.end());
   for (const std::string_view name : elsewhere) outside += fmt::format("calls {}\n", name);
@@ -48,42 +49,43 @@ KernelAnswers::KernelAnswers(std::string_view text, const std::vector<FunctionOu
     std::string all = "kernel " + functions[f].name + '\n' + outside;
     for (const uint32_t g : reached_[f])
       all += text.substr(functions[g].begin, functions[g].end - functions[g].begin);
-    keys_[f] = Cache::key(all);
+    keys_[f] = ptxas::Cache::key(all);
     const auto kept = cache_.find(keys_[f]);
-    if (auto figures = kept ? measuresOfEntry(*kept) : std::nullopt) {
+    if (auto figures = kept ? ptxas::measuresOfEntry(*kept) : std::nullopt) {
       std::ranges::move(figures->functions, std::back_inserter(found_));
       isKnown_.set(f);
     } else {
       ++missing_;  // or broken: it is written anew
     }
   }
-  std::ranges::stable_sort(found_, {}, &FunctionMeasures::name);
-  const auto again = std::ranges::unique(found_, {}, &FunctionMeasures::name);
+  std::ranges::stable_sort(found_, {}, &ptxas::FunctionMeasures::name);
+  const auto again = std::ranges::unique(found_, {}, &ptxas::FunctionMeasures::name);
   found_.erase(again.begin(), again.end());
 }
 
-Measures KernelAnswers::figuresOf(uint32_t kernel, const Measures& all) const {
-  Measures figures;
+ptxas::Measures KernelAnswers::figuresOf(uint32_t kernel, const ptxas::Measures& all) const {
+  ptxas::Measures figures;
   figures.architecture = all.architecture;
   for (const uint32_t f : reached_[kernel])
-    if (const FunctionMeasures* const m = all.find(functions_[f].name)) figures.functions.push_back(*m);
-  std::ranges::sort(figures.functions, {}, &FunctionMeasures::name);
+    if (const ptxas::FunctionMeasures* const m = all.find(functions_[f].name)) figures.functions.push_back(*m);
+  std::ranges::sort(figures.functions, {}, &ptxas::FunctionMeasures::name);
   return figures;
 }
 
-void KernelAnswers::keep(const Measures& measures) const {
+void KernelAnswers::keep(const ptxas::Measures& measures) const {
   for (uint32_t f = 0; f < functions_.size(); ++f)
     if (!keys_[f].empty() && !isKnown_.test(f) && measures.find(functions_[f].name) != nullptr)
       cache_.put(keys_[f], toJson(figuresOf(f, measures)).dump());
 }
 
-void KernelAnswers::addTo(Measures& measures) const {
-  std::erase_if(measures.functions, [&](const FunctionMeasures& m) {
-    return std::ranges::binary_search(found_, m.name, {}, &FunctionMeasures::name);
+void KernelAnswers::addTo(ptxas::Measures& measures) const {
+  std::erase_if(measures.functions, [&](const ptxas::FunctionMeasures& m) {
+    return std::ranges::binary_search(found_, m.name, {}, &ptxas::FunctionMeasures::name);
   });
   const auto others = static_cast<std::ptrdiff_t>(measures.functions.size());
   measures.functions.insert(measures.functions.end(), found_.begin(), found_.end());
-  std::ranges::inplace_merge(measures.functions, measures.functions.begin() + others, {}, &FunctionMeasures::name);
+  std::ranges::inplace_merge(measures.functions, measures.functions.begin() + others, {},
+                             &ptxas::FunctionMeasures::name);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

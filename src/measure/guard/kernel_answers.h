@@ -17,32 +17,32 @@
 #include "ptxopt/ptxopt.h"
 #include "support/bit_vector.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
 
 class KernelAnswers {
  public:
   // `functions` with their places in `text`; those that are left out are of no interest.
   KernelAnswers(std::string_view text, const std::vector<FunctionOutcome>& functions, const BitVector& isLeftOut,
-                std::string_view architecture, const PtxasSettings& settings);
+                std::string_view architecture, const ptxas::PtxasSettings& settings);
 
   bool haveAll() const { return missing_ == 0; }
   // By function: the kernels whose figures are known.
   const BitVector& known() const { return isKnown_; }
   // Keeps the figures of the other kernels.
-  void keep(const Measures& measures) const;
+  void keep(const ptxas::Measures& measures) const;
   // Adds those that are known, in the place of what a text gave in which they were cut.
-  void addTo(Measures& measures) const;
+  void addTo(ptxas::Measures& measures) const;
 
  private:
-  Measures figuresOf(uint32_t kernel, const Measures& all) const;
+  ptxas::Measures figuresOf(uint32_t kernel, const ptxas::Measures& all) const;
 
   const std::vector<FunctionOutcome>& functions_;
-  Cache& cache_;
+  ptxas::Cache& cache_;
   std::vector<std::string> keys_;               // by function; empty: no kernel of interest
   std::vector<std::vector<uint32_t>> reached_;  // likewise: itself and what it reaches, in order
   BitVector isKnown_;
-  std::vector<FunctionMeasures> found_;  // by name, each once
+  std::vector<ptxas::FunctionMeasures> found_;  // by name, each once
   std::size_t missing_ = 0;
 };
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

@@ -6,7 +6,7 @@
 
 #include "ptxas/measures_json.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
 
 void addGuardReport(std::string& reportJson, const GuardReport& guard) {
   using Json = nlohmann::ordered_json;
@@ -71,4 +71,4 @@ std::string keptFunctions(const GuardReport& guard, std::string_view fileName) {
   return out;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

@@ -5,7 +5,7 @@
 
 #include "guard/guard.h"
 
-namespace ptxopt {
+namespace ptxopt::guard {
 
 // Adds the member `guard` to the object that is the report.
 void addGuardReport(std::string& reportJson, const GuardReport& guard);
@@ -18,4 +18,4 @@ std::string ptxasAsked(const GuardReport& guard, std::string_view fileName);
 // A line for each function that was kept as it was.
 std::string keptFunctions(const GuardReport& guard, std::string_view fileName);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::guard

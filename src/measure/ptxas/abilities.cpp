@@ -14,7 +14,7 @@
 #include "support/process.h"
 #include "support/temporary_folder.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 constexpr double kMostSeconds = 60;
@@ -145,4 +145,4 @@ std::string whyNot(const PtxasAbilities& abilities, const PtxNeed& need) {
   return {};
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

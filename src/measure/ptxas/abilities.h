@@ -13,7 +13,7 @@
 
 #include "ptxas/cache.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 struct PtxVersion {
   unsigned major = 0, minor = 0;
@@ -44,4 +44,4 @@ std::string whyNot(const PtxasAbilities& abilities, const PtxNeed& need);
 std::vector<std::string> architecturesListed(std::string_view help);
 PtxVersion newestVersionSaid(std::string_view message);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

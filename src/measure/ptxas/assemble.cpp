@@ -23,7 +23,7 @@
 #include "target/occupancy.h"
 #include "timing/kernel_time.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 constexpr std::size_t kOutputCap = std::size_t{64} << 20;  // the messages of some 100,000 kernels
@@ -229,4 +229,4 @@ std::string versionOfPtxas(const std::string& program) {
   return version.out.substr(at + 2, version.out.find_first_of("\r\n", at) - at - 2);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -14,7 +14,7 @@
 #include "ptxas/cache.h"
 #include "ptxas/measures.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 struct PtxasSettings {
   std::string program;                 // see find.h
@@ -62,4 +62,4 @@ std::string callOf(std::string_view architecture, const PtxasSettings& settings)
 // "V13.0.88", or empty.
 std::string versionOfPtxas(const std::string& program);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

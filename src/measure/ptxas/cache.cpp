@@ -23,7 +23,7 @@
 #include "support/atomic_file.h"
 #include "support/log.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 namespace fs = std::filesystem;
@@ -258,4 +258,4 @@ void Cache::makeRoom() const {
   }
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

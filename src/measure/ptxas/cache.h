@@ -22,7 +22,7 @@
 
 #include "support/descriptor.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 class Cache {
  public:
@@ -64,4 +64,4 @@ class Cache {
   mutable std::string whyNot_;
 };
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 bool isNothing(const PtxNeed& need) { return !need.version.isKnown() && need.architecture.empty(); }
@@ -64,4 +64,4 @@ PtxasChoice choosePtxas(PtxasCandidates candidates, std::span<const PtxNeed> nee
   return choice;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

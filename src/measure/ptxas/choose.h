@@ -12,7 +12,7 @@
 #include "ptxas/abilities.h"
 #include "ptxas/find.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 struct PtxasChoice {
   std::string path;                     // empty: there is none
@@ -28,4 +28,4 @@ PtxasChoice choosePtxas(PtxasCandidates candidates, const PtxNeed& need, Cache* 
 // One for all that is needed.
 PtxasChoice choosePtxas(PtxasCandidates candidates, std::span<const PtxNeed> needs, Cache* cache);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -8,7 +8,7 @@
 #include "timing/kernel_time.h"
 #include "timing/loop_matching.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 struct MeasureInfo {
@@ -352,4 +352,4 @@ Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after
   return compare(before, after, kByWarps);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

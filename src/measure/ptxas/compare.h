@@ -18,7 +18,7 @@
 
 #include "ptxas/measures.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 enum class Measure : uint8_t {
 #define PTXOPT_MEASURE(id, name, moreIsBetter) id,
@@ -65,4 +65,4 @@ std::optional<uint64_t> valueAfter(const FunctionMeasures& before, const Functio
 // What is worse for who wants the most of this.
 constexpr GuardRule ruleFor(Objective o) { return o == Objective::Time ? GuardRule::Time : GuardRule::Warps; }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -16,7 +16,7 @@
 #include "sass/decode.h"
 #include "target/occupancy.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 constexpr unsigned kMachineCuda = 190;     // EM_CUDA
@@ -285,4 +285,4 @@ std::variant<Measures, CubinError> readCubin(std::string_view bytes) { return Cu
 
 std::variant<CubinCode, CubinError> readCubinCode(std::string_view bytes) { return CubinReader(bytes).readCode(); }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -17,7 +17,7 @@
 #include "ptxas/measures.h"
 #include "sass/control_flow.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 struct CubinError {
   std::string message;
@@ -43,4 +43,4 @@ std::string ptxasVersionOfCubin(std::string_view bytes);
 // Whether it begins like an ELF file.
 bool isElf(std::string_view bytes);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -5,14 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "ptxas/find_python.h"
+#include "support/environment.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 constexpr const char* kPlain = "ptxas";
@@ -28,34 +28,16 @@ std::string whyNotCallable(const std::string& path) {
 
 bool isUsable(const std::string& path) { return whyNotCallable(path).empty() && !isThisProgram(path); }
 
-// The folders that a variable lists.
-std::vector<std::string> foldersOf(const char* variable) {
-  std::vector<std::string> folders;
-  const char* const value = std::getenv(variable);
-  std::string_view rest = value == nullptr ? "" : value;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    folders.emplace_back(folder.empty() ? "." : folder);
-  }
-  return folders;
-}
-
 // The first usable one of this name. Empty: there is none.
 std::string findInPath(std::string_view name) {
-  for (const std::string& folder : foldersOf("PATH"))
-    if (std::string file = fmt::format("{}/{}", folder, name); isUsable(file)) return file;
+  for (std::string& file : filesInPath(name))
+    if (isUsable(file)) return std::move(file);
   return {};
 }
 
 std::string programOf(const std::string& value) {
   if (isUsable(value)) return value;
   return value.find('/') == std::string::npos ? findInPath(value) : std::string();
-}
-
-const char* valueOf(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr || *value == '\0' ? nullptr : value;
 }
 
 // Collects candidates: usable, each file once.
@@ -84,10 +66,10 @@ class Collector {
 // What the user says in so many words. True when that is all there is to say.
 bool takeVariables(PtxasCandidates& to, Collector& collector) {
   for (const char* variable : {"PTXOPT_PTXAS", "PTXAS"}) {
-    const char* const value = valueOf(variable);
-    if (value == nullptr) continue;
+    const std::string value = environmentValue(variable);
+    if (value.empty()) continue;
     to.isExplicit = true;
-    if (std::string_view(value) == "none") return true;
+    if (value == "none") return true;
     if (collector.add(programOf(value), variable)) return true;
     to.isExplicit = false;
     if (std::string why = whyNoProgram(variable, value); !why.empty()) to.wrong.push_back(std::move(why));
@@ -97,13 +79,13 @@ bool takeVariables(PtxasCandidates& to, Collector& collector) {
 
 void addOfToolkits(const std::string& name, PtxasCandidates& to, Collector& collector) {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* const home = valueOf(variable);
-    if (home == nullptr || collector.add(fmt::format("{}/bin/{}", home, name), variable)) continue;
+    const std::string home = environmentValue(variable);
+    if (home.empty() || collector.add(fmt::format("{}/bin/{}", home, name), variable)) continue;
     // Where another is there already, this one is not missed.
     if (name != kPlain || !to.all.empty()) continue;
     if (std::string why = whyNoToolkit(variable, home, "ptxas"); !why.empty()) to.wrong.push_back(std::move(why));
   }
-  for (const std::string& folder : foldersOf("PATH")) collector.add(fmt::format("{}/{}", folder, name), "PATH");
+  for (const std::string& file : filesInPath(name)) collector.add(file, "PATH");
   collector.add("/usr/local/cuda/bin/" + name, "/usr/local/cuda");
 }
 
@@ -165,18 +147,8 @@ void addPython(PtxasCandidates& to) {
   for (const PtxasCandidate& wheel : ptxasOfPython()) collector.add(wheel.path, wheel.origin);
 }
 
-std::string findPtxas(const std::string& given, std::vector<std::string>* passedOver) {
-  PtxasSearch search;
-  search.given = given;
-  const PtxasCandidates found = ptxasCandidates(search);
-  const std::string first = found.all.empty() ? std::string() : found.all.front().path;
-  if (passedOver != nullptr)
-    for (const std::string& why : found.wrong) passedOver->push_back(insteadOf(why, first));
-  return first;
-}
-
 std::string insteadOf(const std::string& why, const std::string& taken) {
   return taken.empty() ? why + "; there is no other ptxas" : fmt::format("{}; '{}' is taken instead", why, taken);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 struct PtxasCandidate {
   std::string path;
@@ -30,18 +30,13 @@ struct PtxasCandidates {
   std::vector<std::string> wrong;   // a line for each variable that names no program
 };
 
-// Those of Python environments are in it only where there is no other: to find them, folders are read.
+// `given` if that is not empty, else $PTXOPT_PTXAS or $PTXAS, else the client's own, else that of $CUDA_HOME or $CUDA_PATH,
+// those in PATH and that of /usr/local/cuda, else those of Python environments. `$PTXOPT_PTXAS=none` says that there is none.
+// Never a program of ours, by whatever name or link it is found: a variable that names one is right, since whoever sets it
+// wants us to be called. Those of Python environments are in it only where there is no other: to find them, folders are read.
 PtxasCandidates ptxasCandidates(const PtxasSearch& search);
 // Adds these, after the others; unless the user's word is there.
 void addPython(PtxasCandidates& to);
-
-// The first candidate. `given` if that is not empty (it is not looked at), else $PTXOPT_PTXAS or $PTXAS, else that of
-// $CUDA_HOME or $CUDA_PATH, else the first in PATH, else that of /usr/local/cuda, else that of a Python environment.
-// Empty when there is none.
-// Never a program of ours, by whatever name or link it is found; `$PTXOPT_PTXAS=none` says that there is none.
-// `passedOver` gets a line for each variable that names no program, with its value, what is wrong with it, and what
-// is taken instead. One that names a program of ours is right: whoever sets it wants us to be called.
-std::string findPtxas(const std::string& given = {}, std::vector<std::string>* passedOver = nullptr);
 
 // What is wrong with a variable, and what is taken instead of its program.
 std::string insteadOf(const std::string& why, const std::string& taken);
@@ -55,4 +50,4 @@ std::string whyNoToolkit(const char* variable, const std::string& folder, const 
 // Whether the file is this program, or ptxopt or ptxopt-ptxas elsewhere.
 bool isThisProgram(const std::string& path);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

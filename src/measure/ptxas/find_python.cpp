@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <string_view>
 
-namespace ptxopt {
+#include "support/environment.h"
+
+namespace ptxopt::ptxas {
 namespace {
 
 namespace fs = std::filesystem;
@@ -43,18 +43,14 @@ void addEnvironment(const fs::path& prefix, std::vector<std::string>& to) {
 std::vector<std::string> pythonPackageFolders() {
   std::vector<std::string> folders;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const char* prefix = std::getenv(variable); prefix != nullptr && *prefix != '\0')
-      addEnvironment(prefix, folders);
-  const auto forEach = [](const char* list, const auto& visit) {
-    for (std::string_view rest = list == nullptr ? "" : list; !rest.empty();) {
-      const std::string_view folder = rest.substr(0, rest.find(':'));
-      rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    if (const std::string prefix = environmentValue(variable); !prefix.empty()) addEnvironment(prefix, folders);
+  const auto forEach = [](const char* variable, const auto& visit) {
+    for (const std::string& folder : partsOf(environmentValue(variable), ':'))
       if (!folder.empty()) visit(fs::path(folder));
-    }
   };
   for (const char* list : {"PTXOPT_PYTHON_PACKAGES", "PYTHONPATH"})
-    forEach(std::getenv(list), [&](const fs::path& folder) { addFolder(folder, folders); });
-  forEach(std::getenv("PATH"), [&](const fs::path& folder) {
+    forEach(list, [&](const fs::path& folder) { addFolder(folder, folders); });
+  forEach("PATH", [&](const fs::path& folder) {
     if (::access((folder / "python3").c_str(), X_OK) != 0) return;
     addEnvironment(folder.parent_path(), folders);
     // Debian installs what it does not package below local.
@@ -78,4 +74,4 @@ std::vector<PtxasCandidate> ptxasOfPython() {
   return found;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -9,7 +9,7 @@
 
 #include "ptxas/find.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 // Folders that hold packages: site-packages, dist-packages.
 std::vector<std::string> pythonPackageFolders();
@@ -17,4 +17,4 @@ std::vector<PtxasCandidate> ptxasOfPython();
 // Of one such folder.
 std::vector<PtxasCandidate> ptxasOfPackages(const std::string& folder);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -4,7 +4,7 @@
 
 #include "support/heap.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 constexpr const char* kVariable = "GLIBC_TUNABLES";
@@ -22,4 +22,4 @@ void useLargePagesForPtxas() {
   if (mayShapeHeap()) ::setenv(kVariable, kTunables, 0);
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

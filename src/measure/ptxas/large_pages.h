@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 // NAME=VALUE for the environment of ptxas; empty: it stays as it is.
 std::string largePagesForPtxas();
@@ -17,4 +17,4 @@ std::string largePagesForPtxas();
 // Puts that into the environment of this process, which becomes ptxas or calls it and nothing else.
 void useLargePagesForPtxas();
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 // Standard opcodes of DWARF 2, and the extended ones that begin and end a sequence.
@@ -173,4 +173,4 @@ uint32_t lineAt(const std::vector<LineRow>& rows, uint64_t at) {
   return after == rows.begin() ? 0 : std::prev(after)->line;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 // From `at`, in bytes from the beginning of the function, to the next row's.
 struct LineRow {
@@ -29,4 +29,4 @@ std::vector<LineSequence> readLineTable(std::string_view section);
 // 0: not known.
 uint32_t lineAt(const std::vector<LineRow>& rows, uint64_t at);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

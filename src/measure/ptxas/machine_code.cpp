@@ -6,7 +6,7 @@
 #include "sass/decode.h"
 #include "timing/kernel_time.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
                                    std::span<const sass::IndirectBranch> branches) {
@@ -48,4 +48,4 @@ ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
   return result;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

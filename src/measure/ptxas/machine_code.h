@@ -11,7 +11,7 @@
 #include "sass/control_flow.h"
 #include "target/machine.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 struct MachineCodeCounts {
   uint32_t instructions = 0;
@@ -28,4 +28,4 @@ ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
 MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
                                    std::span<const sass::IndirectBranch> branches = {});
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

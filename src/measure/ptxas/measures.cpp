@@ -4,7 +4,7 @@
 
 #include "target/occupancy.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 const FunctionMeasures* Measures::find(std::string_view name) const {
   const auto at = std::lower_bound(functions.begin(), functions.end(), name,
@@ -20,4 +20,4 @@ void setWarps(FunctionMeasures& kernel, std::string_view target) {
   kernel.warps = occupancy(*a, {kernel.registers, threads, kernel.shared, kernel.barriers}).warps;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

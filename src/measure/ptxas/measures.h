@@ -10,7 +10,7 @@
 
 #include "timing/work.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 // What the model of time makes of a function (src/measure/timing), in cycles of a warp, where data lies in L1, L2 and DRAM.
 struct ModelledTime {
@@ -62,4 +62,4 @@ inline constexpr uint32_t kThreadsWhenUnknown = 256;
 // Fills in `warps` of a kernel from the occupancy tables. Nothing for an architecture that they do not have.
 void setWarps(FunctionMeasures& kernel, std::string_view architecture);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

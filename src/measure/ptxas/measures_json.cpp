@@ -6,7 +6,7 @@
 #include "target/target.h"
 #include "timing/kernel_time.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -128,4 +128,4 @@ std::optional<Measures> measuresOfEntry(std::string_view entry) try {
   return std::nullopt;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -7,7 +7,7 @@
 
 #include "ptxas/measures.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 nlohmann::ordered_json toJson(const FunctionMeasures& f);
 nlohmann::ordered_json toJson(const Measures& m);
@@ -17,4 +17,4 @@ Measures measuresFrom(const nlohmann::ordered_json& json);
 // Of an entry of the cache. Nothing where it is not JSON of that kind, whatever else it is.
 std::optional<Measures> measuresOfEntry(std::string_view entry);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

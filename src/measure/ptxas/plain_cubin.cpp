@@ -3,12 +3,11 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 constexpr std::string_view kToolInfo = ".note.nv.tkinfo";
@@ -190,4 +189,4 @@ class Layout {
 
 std::optional<std::string> cubinWithoutVerbose(std::string_view cubin) { return Layout(cubin).withoutVerbose(); }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

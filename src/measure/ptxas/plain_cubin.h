@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 std::optional<std::string> cubinWithoutVerbose(std::string_view cubin);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

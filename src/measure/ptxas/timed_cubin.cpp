@@ -8,7 +8,7 @@
 #include "ptxas/measures.h"
 #include "sass/decode.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 uint32_t TimedFunction::lineOf(uint32_t instruction) const {
   return lineAt(lines, uint64_t{instruction} * sass::kInstructionBytes);
@@ -92,4 +92,4 @@ std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOpti
   return std::nullopt;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -13,7 +13,7 @@
 #include "timing/known_rounds.h"
 #include "timing/profile_rounds.h"
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 struct TimedFunction {
   std::string name;  // as mangled
@@ -60,4 +60,4 @@ std::vector<std::string> argumentsForLines(bool isDebug);
 // Nothing, with the reason in `error`, where there is no estimate.
 std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOptions& options, std::string& error);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 namespace {
 
 // What stands after `key`, up to `end`.
@@ -54,4 +54,4 @@ std::map<std::string, PtxasCounts, std::less<>> readPtxasVerbose(std::string_vie
   return counts;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

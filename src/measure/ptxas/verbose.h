@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxopt {
+namespace ptxopt::ptxas {
 
 struct PtxasCounts {
   std::optional<uint64_t> registers;  // of kernels only
@@ -26,4 +26,4 @@ struct PtxasCounts {
 // By function, as mangled in the PTX.
 std::map<std::string, PtxasCounts, std::less<>> readPtxasVerbose(std::string_view text);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::ptxas

@@ -1,6 +1,5 @@
 #include "sass/decode.h"
 
-#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 

@@ -1,7 +1,5 @@
 #include "sass/opcode.h"
 
-#include <array>
-
 namespace ptxopt::sass {
 namespace {
 

@@ -8,7 +8,7 @@
 #include "tune/pieces.h"
 #include "tune/tune.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& recipes,
                      std::string_view architecture, std::string_view fileName, unsigned jobs) {
@@ -78,4 +78,4 @@ Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& re
   return applied;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

@@ -6,7 +6,7 @@
 
 #include "support/parallel.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 Bench::Bench(const Pieces& input, const Units& units, Settings settings)
     : input_(input),
@@ -41,7 +41,7 @@ std::string Bench::compose(const std::vector<Way>& ways) const {
   for (uint32_t u = 0; u < units_.members.size(); ++u)
     for (std::size_t m = 0; m < units_.members[u].size(); ++m)
       texts[units_.members[u][m]] = memberText(u, ways[u], m);
-  return ptxopt::compose(input_, std::vector<std::string_view>(texts.begin(), texts.end()));
+  return tune::compose(input_, std::vector<std::string_view>(texts.begin(), texts.end()));
 }
 
 std::string Bench::composeRun(std::span<const std::pair<uint32_t, Way>> run) const {
@@ -51,20 +51,20 @@ std::string Bench::composeRun(std::span<const std::pair<uint32_t, Way>> run) con
   for (const auto& [unit, way] : run)
     for (std::size_t m = 0; m < units_.members[unit].size(); ++m)
       texts[units_.members[unit][m]] = memberText(unit, way, m);
-  return ptxopt::compose(input_, std::vector<std::string_view>(texts.begin(), texts.end()));
+  return tune::compose(input_, std::vector<std::string_view>(texts.begin(), texts.end()));
 }
 
-Outcome Bench::outcomeFrom(uint32_t unit, const Measures& measures) const {
+Outcome Bench::outcomeFrom(uint32_t unit, const ptxas::Measures& measures) const {
   Outcome outcome;
   outcome.state = Outcome::State::Measured;
   for (const uint32_t f : units_.members[unit]) {
-    const FunctionMeasures* const found = measures.find(input_.functions[f].name);
+    const ptxas::FunctionMeasures* const found = measures.find(input_.functions[f].name);
     outcome.members.push_back(found == nullptr ? std::nullopt : std::optional(*found));
   }
   return outcome;
 }
 
-void Bench::note(const Measures& input) {
+void Bench::note(const ptxas::Measures& input) {
   for (uint32_t u = 0; u < units_.members.size(); ++u)
     outcomes_[u].insert_or_assign(inputWay(u), outcomeFrom(u, input));
 }
@@ -79,8 +79,8 @@ void Bench::setOutcome(const std::pair<uint32_t, Way>& asked, Outcome outcome) {
   outcomes_[asked.first].find(asked.second)->second = std::move(outcome);
 }
 
-Assembly Bench::assembleWhole(std::string_view text) const {
-  return assemble(text, settings_.architecture, settings_.ptxas);
+ptxas::Assembly Bench::assembleWhole(std::string_view text) const {
+  return ptxas::assemble(text, settings_.architecture, settings_.ptxas);
 }
 
 void Bench::measureRun(std::span<const std::pair<uint32_t, Way>> run, bool isFirst) {
@@ -89,14 +89,14 @@ void Bench::measureRun(std::span<const std::pair<uint32_t, Way>> run, bool isFir
     ++notTried_;
     return;
   }
-  PtxasSettings ptxas = settings_.ptxas;
+  ptxas::PtxasSettings ptxas = settings_.ptxas;
   bool isCut = false;
   if (settings_.deadline) {
     const double left = std::chrono::duration<double>(*settings_.deadline - Clock::now()).count();
     isCut = left < ptxas.timeoutSeconds || ptxas.timeoutSeconds <= 0;
     if (isCut) ptxas.timeoutSeconds = std::max(left, 0.001);
   }
-  const Assembly assembly = assemble(composeRun(run), settings_.architecture, ptxas);
+  const ptxas::Assembly assembly = ptxas::assemble(composeRun(run), settings_.architecture, ptxas);
   {
     const std::lock_guard lock(mutex_);
     if (isCut && !assembly && isTimeUp()) {
@@ -108,8 +108,8 @@ void Bench::measureRun(std::span<const std::pair<uint32_t, Way>> run, bool isFir
       for (const auto& asked : run) setOutcome(asked, outcomeFrom(asked.first, assembly.measures));
       return;
     }
-    if (assembly.status == Assembly::Status::NoFolder) noFolder_ = assembly.error;
-    if (assembly.status != Assembly::Status::Refused || run.size() == 1) {
+    if (assembly.status == ptxas::Assembly::Status::NoFolder) noFolder_ = assembly.error;
+    if (assembly.status != ptxas::Assembly::Status::Refused || run.size() == 1) {
       for (const auto& asked : run) setOutcome(asked, {Outcome::State::Failed, assembly.error, {}});
       return;
     }
@@ -139,4 +139,4 @@ void Bench::measure(const std::vector<Run>& runs, const std::function<void(std::
   });
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

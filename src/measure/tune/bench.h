@@ -18,7 +18,7 @@
 #include "tune/pieces.h"
 #include "tune/units.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 struct Way {
   std::vector<uint32_t> texts;  // by member: 0 is the input's
@@ -31,14 +31,14 @@ struct Way {
 struct Outcome {
   enum class State : uint8_t { NotTried, Measured, Failed } state = State::NotTried;
   std::string error;
-  std::vector<std::optional<FunctionMeasures>> members;  // none: no code of its own
+  std::vector<std::optional<ptxas::FunctionMeasures>> members;  // none: no code of its own
 };
 
 class Bench {
  public:
   using Clock = std::chrono::steady_clock;
   struct Settings {
-    PtxasSettings ptxas;
+    ptxas::PtxasSettings ptxas;
     std::string architecture;
     unsigned jobs = 1;
     std::optional<Clock::time_point> deadline;
@@ -54,13 +54,13 @@ class Bench {
   // Of the ways that were not asked for yet. Each is in one run; runs without any are left out.
   void measure(const std::vector<Run>& runs, const std::function<void(std::size_t, std::size_t)>& progress);
   // Notes what the whole text, in which units are as they are in the input, was measured at.
-  void note(const Measures& input);
+  void note(const ptxas::Measures& input);
   const Outcome& outcome(uint32_t unit, const Way& way) const;
   bool isTimeUp() const { return settings_.deadline && Clock::now() >= *settings_.deadline; }
 
   // The whole text.
   std::string compose(const std::vector<Way>& ways) const;
-  Assembly assembleWhole(std::string_view text) const;
+  ptxas::Assembly assembleWhole(std::string_view text) const;
 
   std::size_t runs() const { return runs_; }
   std::size_t runsNotTried() const { return notTried_; }
@@ -72,7 +72,7 @@ class Bench {
   void measureRun(std::span<const std::pair<uint32_t, Way>> run, bool isFirst);
   std::string memberText(uint32_t unit, const Way& way, std::size_t member) const;
   void setOutcome(const std::pair<uint32_t, Way>& asked, Outcome outcome);
-  Outcome outcomeFrom(uint32_t unit, const Measures& measures) const;
+  Outcome outcomeFrom(uint32_t unit, const ptxas::Measures& measures) const;
 
   const Pieces& input_;
   const Units& units_;
@@ -85,4 +85,4 @@ class Bench {
   std::string noFolder_;
 };
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 struct DeviceTime {
   // "different": it leaves other bytes than the input; "failed": on the device; "refused": by ptxas. Empty: it was timed.
@@ -24,4 +24,4 @@ struct DeviceOptions {
   std::function<DeviceTime(std::string_view text)> time;
 };
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

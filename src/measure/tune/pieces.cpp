@@ -5,10 +5,11 @@
 #include <algorithm>
 
 #include "exec/builtins.h"
+#include "ir/initializers.h"
 #include "ir/module.h"
 #include "text/parse.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 namespace {
 
 bool hasDirective(const Module& module, const Function& f, std::string_view name) {
@@ -53,13 +54,8 @@ bool mayNameKernels(const Module& module) {
       isKernel[f.name.value] = true;
     }
   // A variable may begin with addresses.
-  for (const Item& item : module.items) {
-    if (item.kind != ItemKind::Declaration) continue;
-    const std::string_view text = module.text(item.source);
-    if (const std::size_t equals = text.find('='); equals != std::string_view::npos)
-      for (const Function& f : module.functions)
-        if (f.isEntry && text.find(module.text(f.name), equals) != std::string_view::npos) return true;
-  }
+  for (const uint32_t f : functionsInInitializers(module))
+    if (module.functions[f].isEntry) return true;
   // So may code.
   for (const Function& f : module.functions)
     for (const InstrId id : f)
@@ -71,7 +67,7 @@ bool mayNameKernels(const Module& module) {
 }  // namespace
 
 std::optional<Pieces> cut(std::string_view text) {
-  const auto parsed = parse(text);
+  const auto parsed = text::parse(text);
   if (!std::holds_alternative<std::unique_ptr<Module>>(parsed)) return std::nullopt;
   const Module& module = *std::get<0>(parsed);
   Pieces pieces;
@@ -107,4 +103,4 @@ std::string compose(const Pieces& into, std::span<const std::string_view> functi
   return out;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

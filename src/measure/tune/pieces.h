@@ -20,7 +20,7 @@
 
 #include "ir/function.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 struct FunctionPiece {
   std::string name;
@@ -52,4 +52,4 @@ std::string withLimit(std::string_view function, std::size_t brace, uint32_t lim
 // `into` with these texts for its functions, one for each.
 std::string compose(const Pieces& into, std::span<const std::string_view> functions);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

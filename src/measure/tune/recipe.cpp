@@ -7,7 +7,7 @@
 
 #include "passes/manager/pass.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 namespace {
 
 using nlohmann::ordered_json;
@@ -104,4 +104,4 @@ Recipe recipeFrom(const ordered_json& json) {
   return recipe;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

@@ -6,7 +6,7 @@
 
 #include "ptxopt/ptxopt.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 struct Recipe {
   int level = 0;                                   // 0 and no passes: the text as it is
@@ -29,4 +29,4 @@ nlohmann::ordered_json toJson(const Recipe& recipe);
 // Throws nlohmann::json::exception or std::invalid_argument where it is not one.
 Recipe recipeFrom(const nlohmann::ordered_json& json);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

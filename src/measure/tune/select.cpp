@@ -1,24 +1,24 @@
 #include "tune/select.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 namespace {
 
 // Smaller is better. Only functions that have figures in both count.
-std::vector<int64_t> sums(const Outcome& input, const Outcome& way, std::span<const Measure> order) {
+std::vector<int64_t> sums(const Outcome& input, const Outcome& way, std::span<const ptxas::Measure> order) {
   std::vector<int64_t> all;
-  for (const Measure m : order) {
+  for (const ptxas::Measure m : order) {
     int64_t sum = 0;
     for (std::size_t i = 0; i < way.members.size(); ++i) {
       if (!input.members[i] || !way.members[i]) continue;
-      sum += static_cast<int64_t>(valueAfter(*input.members[i], *way.members[i], m).value_or(0));
+      sum += static_cast<int64_t>(ptxas::valueAfter(*input.members[i], *way.members[i], m).value_or(0));
     }
-    all.push_back(isMoreBetter(m) ? -sum : sum);
+    all.push_back(ptxas::isMoreBetter(m) ? -sum : sum);
   }
   return all;
 }
 
 // Whether a function is worse than in the input.
-bool findWorse(const Outcome& input, const Outcome& way, GuardRule rule, VariantVerdict& verdict) {
+bool findWorse(const Outcome& input, const Outcome& way, ptxas::GuardRule rule, VariantVerdict& verdict) {
   for (std::size_t i = 0; i < way.members.size(); ++i) {
     if (!input.members[i]) continue;
     verdict.member = i;
@@ -32,8 +32,8 @@ bool findWorse(const Outcome& input, const Outcome& way, GuardRule rule, Variant
 
 }  // namespace
 
-std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, Objective objective) {
-  const std::span<const Measure> order = orderOf(objective);
+std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, ptxas::Objective objective) {
+  const std::span<const ptxas::Measure> order = ptxas::orderOf(objective);
   std::vector<VariantVerdict> verdicts(ways.size());
   verdicts[0].why = VariantVerdict::Why::Chosen;
   const Outcome& input = *ways[0];
@@ -42,7 +42,7 @@ std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, Obje
   for (std::size_t w = 1; w < ways.size(); ++w) {
     VariantVerdict& verdict = verdicts[w];
     if (ways[w]->state != Outcome::State::Measured || input.state != Outcome::State::Measured) continue;
-    if (findWorse(input, *ways[w], ruleFor(objective), verdict)) {
+    if (findWorse(input, *ways[w], ptxas::ruleFor(objective), verdict)) {
       verdict.why = VariantVerdict::Why::Worse;
       continue;
     }
@@ -57,4 +57,4 @@ std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, Obje
   return verdicts;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

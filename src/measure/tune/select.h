@@ -7,7 +7,7 @@
 #include "ptxas/compare.h"
 #include "tune/bench.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 struct VariantVerdict {
   enum class Why : uint8_t {
@@ -18,12 +18,12 @@ struct VariantVerdict {
   } why = Why::Unknown;
   // Of Worse: the function among the members, and how.
   std::size_t member = 0;
-  Comparison by;
+  ptxas::Comparison by;
   bool missing = false;  // the function has no code any more
 };
 
 // For each of `ways`, the first of which is the input's, what becomes of it. One is chosen: the first of the best
 // by the sums over the members, measure after measure in the order of the objective.
-std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, Objective objective);
+std::vector<VariantVerdict> choose(const std::vector<const Outcome*>& ways, ptxas::Objective objective);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

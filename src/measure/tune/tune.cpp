@@ -10,7 +10,7 @@
 #include "tune/select.h"
 #include "tune/variants.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 namespace {
 
 constexpr uint32_t kLeastLimit = 24;  // ptxas takes smaller ones for this
@@ -43,7 +43,7 @@ class Tuner {
         result_(result) {}
 
   void run() {
-    const Assembly whole = bench_.assembleWhole(fullText());
+    const ptxas::Assembly whole = bench_.assembleWhole(fullText());
     if (!whole) {
       result_.trouble = whole.error;
       result_.hasFigures = false;
@@ -153,9 +153,9 @@ class Tuner {
     const Outcome& outcome = bench_.outcome(unit, way);
     const target::Limits* const machine = target::Target(result_.architecture).limits();
     if (machine == nullptr || outcome.members.empty() || !outcome.members[0]) return 0;
-    const FunctionMeasures& m = *outcome.members[0];
+    const ptxas::FunctionMeasures& m = *outcome.members[0];
     const target::BlockNeeds block{limit == 0 ? m.registers : limit,
-                                   m.threads == 0 ? kThreadsWhenUnknown : m.threads, m.shared, m.barriers};
+                                   m.threads == 0 ? ptxas::kThreadsWhenUnknown : m.threads, m.shared, m.barriers};
     const uint32_t next = nextStepUp(*machine, block).value_or(0);
     return next < kLeastLimit ? 0 : next;
   }
@@ -210,19 +210,20 @@ class Tuner {
         after_ = before_;
         return;
       }
-      const Assembly whole = bench_.assembleWhole(result_.output);
+      const ptxas::Assembly whole = bench_.assembleWhole(result_.output);
       if (!whole) {
         result_.trouble = whole.error;
-        if (whole.status == Assembly::Status::NoFolder) noFolder_ = whole.error;
+        if (whole.status == ptxas::Assembly::Status::NoFolder) noFolder_ = whole.error;
         revertIf([](uint32_t) { return true; });
         continue;
       }
       after_ = whole.measures;
       if (options_.device) return;
-      const std::vector<WorseFunction> worse = worseFunctions(before_, after_, ruleFor(options_.objective));
+      const std::vector<guard::WorseFunction> worse =
+          guard::worseFunctions(before_, after_, ptxas::ruleFor(options_.objective));
       if (worse.empty()) return;
       std::vector<bool> isWorse(chosen_.size());
-      for (const WorseFunction& w : worse)
+      for (const guard::WorseFunction& w : worse)
         for (uint32_t f = 0; f < input_.functions.size(); ++f)
           if (input_.functions[f].name == w.name) isWorse[units_.unitOf[f]] = true;
       // A copy of a function, or something that did not change, is worse: no one can say by whose fault.
@@ -251,8 +252,8 @@ class Tuner {
       out.name = input_.functions[f].name;
       out.isKernel = input_.functions[f].isKernel;
       out.unit = u;
-      const FunctionMeasures* const before = before_.find(out.name);
-      const FunctionMeasures* const after = after_.find(out.name);
+      const ptxas::FunctionMeasures* const before = before_.find(out.name);
+      const ptxas::FunctionMeasures* const after = after_.find(out.name);
       out.inCode = before != nullptr && after != nullptr;
       if (before != nullptr) out.before = *before;
       if (after != nullptr) out.after = *after;
@@ -334,7 +335,7 @@ class Tuner {
   std::optional<uint32_t> timed_;  // the unit that the device chooses for
   std::vector<std::optional<DeviceTime>>
       deviceTimes_;  // by its candidates; none: the same code as another, or not timed
-  Measures before_, after_;
+  ptxas::Measures before_, after_;
   std::string noFolder_;  // as of the bench, of the whole text
   TuneResult& result_;
 };
@@ -359,7 +360,7 @@ TuneResult tune(std::string_view text, const TuneOptions& options) {
 
   TuneResult result;
   result.architecture =
-      options.architecture.empty() ? architectureToAssemble(input->architecture) : options.architecture;
+      options.architecture.empty() ? ptxas::architectureToAssemble(input->architecture) : options.architecture;
   if (input->isDebug) {
     result.output = text;
     result.isDebug = true;
@@ -369,4 +370,4 @@ TuneResult tune(std::string_view text, const TuneOptions& options) {
   return result;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

@@ -21,12 +21,12 @@
 #include "tune/device.h"
 #include "tune/recipe.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 struct TuneOptions {
-  PtxasSettings ptxas;
+  ptxas::PtxasSettings ptxas;
   std::string architecture;  // empty: the text's
-  Objective objective = Objective::Time;
+  ptxas::Objective objective = ptxas::Objective::Time;
   // Chooses for one kernel by what a device says of all that ptxas made of it, and not by the objective: what leaves other
   // bytes than the input, or is not faster, is not chosen.
   std::optional<DeviceOptions> device;
@@ -50,7 +50,7 @@ struct Trial {
     NotInCode,  // ptxas made no code of its own of the function
   } state = State::NotTried;
   std::string detail;
-  FunctionMeasures measures;  // if Measured
+  ptxas::FunctionMeasures measures;  // if Measured
   // Why it was not chosen: "worse" than the input by the guard's order, "not-better" than what was, "together": its
   // unit as a whole; empty for what was chosen. By a device: as DeviceTime, or "not-faster" than the input, "not-better", or
   // "same-code" as the input or a trial before.
@@ -64,7 +64,7 @@ struct TunedFunction {
   bool isKernel = false;
   uint32_t unit = 0;    // functions of one unit are chosen for together
   bool inCode = false;  // whether ptxas made code of its own of it
-  FunctionMeasures before, after;
+  ptxas::FunctionMeasures before, after;
   std::string variant;  // chosen
   Recipe recipe;
   std::string note;  // "worse-together": worse in the whole text than alone, so it is as it was
@@ -100,4 +100,4 @@ struct Applied {
 Applied applyRecipes(std::string_view text, const std::vector<AppliedRecipe>& recipes,
                      std::string_view architecture, std::string_view fileName, unsigned jobs);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

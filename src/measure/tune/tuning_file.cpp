@@ -8,7 +8,7 @@
 #include "ptxas/measures_json.h"
 #include "support/demangle.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 namespace {
 
 using nlohmann::ordered_json;
@@ -29,7 +29,7 @@ std::string_view name(Trial::State state) {
 }
 
 // What tells one function's figures from another's; name and kind stand above.
-ordered_json figures(const FunctionMeasures& f) {
+ordered_json figures(const ptxas::FunctionMeasures& f) {
   ordered_json json = toJson(f);
   json.erase("name");
   json.erase("kind");
@@ -57,9 +57,10 @@ ordered_json trialJson(const Trial& t) {
 
 }  // namespace
 
-std::string digestOf(std::string_view text) { return Cache::key(text); }
+std::string digestOf(std::string_view text) { return ptxas::Cache::key(text); }
 
-Choice choiceOf(std::string_view input, const TuneResult& result, Objective objective, std::string ptxasVersion) {
+Choice choiceOf(std::string_view input, const TuneResult& result, ptxas::Objective objective,
+                std::string ptxasVersion) {
   Choice choice;
   choice.version = version();
   choice.ptxas = std::move(ptxasVersion);
@@ -133,4 +134,4 @@ ordered_json tuneReport(std::string_view input, const TuneResult& result, const 
   return json;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

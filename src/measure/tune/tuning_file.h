@@ -12,7 +12,7 @@
 
 #include "tune/tune.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 struct Choice {
   std::string version;       // of ptxopt
@@ -23,7 +23,8 @@ struct Choice {
   std::vector<AppliedRecipe> functions;  // those that do not stay as they are
 };
 
-Choice choiceOf(std::string_view input, const TuneResult& result, Objective objective, std::string ptxasVersion);
+Choice choiceOf(std::string_view input, const TuneResult& result, ptxas::Objective objective,
+                std::string ptxasVersion);
 nlohmann::ordered_json toJson(const Choice& choice);
 // Throws nlohmann::json::exception or std::invalid_argument where the text is not such a file.
 Choice choiceFrom(std::string_view text);
@@ -35,4 +36,4 @@ std::string digestOf(std::string_view text);
 nlohmann::ordered_json tuneReport(std::string_view input, const TuneResult& result, const Choice& choice,
                                   std::string_view fileName);
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

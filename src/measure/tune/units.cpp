@@ -2,7 +2,7 @@
 
 #include "support/union_find.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 Units::Units(const std::vector<FunctionOutcome>& functions) : unitOf(functions.size()) {
   // The root of a set is its first member.
@@ -21,4 +21,4 @@ Units::Units(const std::vector<FunctionOutcome>& functions) : unitOf(functions.s
   }
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

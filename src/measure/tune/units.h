@@ -11,7 +11,7 @@
 
 #include "ptxopt/ptxopt.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 struct Units {
   std::vector<std::vector<uint32_t>> members;  // functions, in order; units by their first member
@@ -20,4 +20,4 @@ struct Units {
   explicit Units(const std::vector<FunctionOutcome>& functions);
 };
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

@@ -5,7 +5,7 @@
 #include "passes/manager/pass.h"
 #include "passes/manager/pipeline.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 namespace {
 
 std::vector<std::string> split(std::string_view list) {
@@ -83,4 +83,4 @@ const std::vector<LimitVariant>& limitVariants() {
   return all;
 }
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

@@ -7,7 +7,7 @@
 
 #include "tune/recipe.h"
 
-namespace ptxopt {
+namespace ptxopt::tune {
 
 struct Variant {
   std::string name;
@@ -24,4 +24,4 @@ struct LimitVariant {
 };
 const std::vector<LimitVariant>& limitVariants();
 
-}  // namespace ptxopt
+}  // namespace ptxopt::tune

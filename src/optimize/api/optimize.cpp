@@ -89,17 +89,17 @@ Result optimize(std::string_view text, const Options& options) {
 
   Result result;
   const ThreadWatch parseWatch(options.times);
-  auto parsed = parse(text, options.fileName);
+  auto parsed = text::parse(text, options.fileName);
   result.parseSeconds = parseWatch.seconds();
-  if (const auto* error = std::get_if<ParseError>(&parsed))
-    return fail(Status::InvalidInput, render(*error, options.fileName));
+  if (const auto* error = std::get_if<text::ParseError>(&parsed))
+    return fail(Status::InvalidInput, text::render(*error, options.fileName));
   Module& module = *std::get<0>(parsed);
   result.architecture = options.architecture.empty() ? std::string(module.architecture()) : options.architecture;
   if (options.verifyEach)
     if (const std::string error = verify(module); !error.empty())
       return fail(Status::Internal, fmt::format("{}: internal error after parsing: {}\n", options.fileName, error));
 
-  if (const std::string error = readFacts(options.facts, options.factsName, module); !error.empty())
+  if (const std::string error = facts::readFacts(options.facts, options.factsName, module); !error.empty())
     return fail(Status::Usage, error + "\n");
 
   remarkUnknownOpcodes(module, result.remarks);
@@ -151,7 +151,7 @@ Result optimize(std::string_view text, const Options& options) {
   if (!options.reprint) result.output = mark;
   std::vector<std::size_t> functionBytes;
   result.output += keepAll ? std::string(module.source)
-                           : print(module, {.reprint = options.reprint, .functionBytes = &functionBytes});
+                           : text::print(module, {.reprint = options.reprint, .functionBytes = &functionBytes});
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const SourceRange source = module.functions[i].source;
     reports[i].bytes = reports[i].bytesAfter = source.end - source.begin;

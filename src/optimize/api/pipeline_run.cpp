@@ -207,7 +207,7 @@ void PipelineRun::dump(std::string_view when, const Step& step, const Function& 
   if (isBefore ? !isNamed(step, options_.printBefore)
                : !options_.printAfterAll && !isNamed(step, options_.printAfter))
     return;
-  report.dumps += fmt::format("// {} {} {}\n{}", module_.text(f.name), when, step.name, printFunction(module_, f));
+  report.dumps += fmt::format("// {} {} {}\n{}", module_.text(f.name), when, step.name, text::printFunction(module_, f));
 }
 
 }  // namespace ptxopt

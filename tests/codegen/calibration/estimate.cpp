@@ -47,9 +47,9 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     std::ifstream in(argv[i], std::ios::binary);
     const std::string source{std::istreambuf_iterator<char>(in), {}};
-    const auto parsed = parse(source, argv[i]);
-    if (const auto* error = std::get_if<ParseError>(&parsed)) {
-      fmt::print(stderr, "{}", render(*error, argv[i]));
+    const auto parsed = text::parse(source, argv[i]);
+    if (const auto* error = std::get_if<text::ParseError>(&parsed)) {
+      fmt::print(stderr, "{}", text::render(*error, argv[i]));
       status = 1;
       continue;
     }

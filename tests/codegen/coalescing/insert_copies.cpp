@@ -111,8 +111,9 @@ int main(int argc, char** argv) {
   std::ifstream file(input, std::ios::binary);
   if (!file) return fail(2, "cannot read " + input);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto parsed = ptxopt::parse(text, input);
-  if (const auto* error = std::get_if<ptxopt::ParseError>(&parsed)) return fail(3, ptxopt::render(*error, input));
+  const auto parsed = ptxopt::text::parse(text, input);
+  if (const auto* error = std::get_if<ptxopt::text::ParseError>(&parsed))
+    return fail(3, ptxopt::text::render(*error, input));
   ptxopt::Module& module = *std::get<0>(parsed);
   if (countOnly) return count(module), 0;
   coalescing::Counts counts;
@@ -129,7 +130,7 @@ int main(int argc, char** argv) {
     if (const std::string problem = ptxopt::verify(module); !problem.empty()) return fail(2, problem);
   }
   std::ofstream out(output, std::ios::binary);
-  out << ptxopt::print(module);
+  out << ptxopt::text::print(module);
   if (!out.flush()) return fail(2, "cannot write " + output);
   fmt::print("{{\"places\": {}, \"copies\": {}, \"branches\": {}, \"labels\": {}}}\n", counts.places, counts.copies,
              counts.branches, counts.labels);

@@ -95,13 +95,13 @@ int printRaw(uint32_t architecture) {
 int printCubin(const char* path) {
   std::ifstream in(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  const auto code = readCubinCode(bytes);
-  if (const auto* error = std::get_if<CubinError>(&code)) {
+  const auto code = ptxas::readCubinCode(bytes);
+  if (const auto* error = std::get_if<ptxas::CubinError>(&code)) {
     std::cerr << path << ": " << error->message << "\n";
     return 1;
   }
-  const auto& cubin = std::get<CubinCode>(code);
-  for (const FunctionCode& f : cubin.functions) {
+  const auto& cubin = std::get<ptxas::CubinCode>(code);
+  for (const ptxas::FunctionCode& f : cubin.functions) {
     std::cout << "function " << f.name << "\n";
     print(cubin.architecture, f.text, f.branches);
   }

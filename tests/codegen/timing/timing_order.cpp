@@ -28,25 +28,28 @@ struct Cubin {
   explicit Cubin(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     bytes.assign(std::istreambuf_iterator<char>(in), {});
-    measures = std::get<Measures>(readCubin(bytes));
-    const auto read = readCubinCode(bytes);
-    for (const FunctionCode& f : std::get<CubinCode>(read).functions) code.emplace(f.name, f);
+    measures = std::get<ptxas::Measures>(ptxas::readCubin(bytes));
+    const auto read = ptxas::readCubinCode(bytes);
+    for (const ptxas::FunctionCode& f : std::get<ptxas::CubinCode>(read).functions) code.emplace(f.name, f);
   }
 
-  FunctionMeasures with(const std::string& name, uint32_t architecture, const target::Machine& machine) const {
-    FunctionMeasures f = *measures.find(name);
-    const FunctionCode& c = code.at(name);
-    f.time = timeMachineCode(c.text, architecture, c.branches, f.warps, machine);
+  ptxas::FunctionMeasures with(const std::string& name, uint32_t architecture,
+                               const target::Machine& machine) const {
+    ptxas::FunctionMeasures f = *measures.find(name);
+    const ptxas::FunctionCode& c = code.at(name);
+    f.time = ptxas::timeMachineCode(c.text, architecture, c.branches, f.warps, machine);
     f.time->model.clear();
     return f;
   }
 
   std::string bytes;
-  Measures measures;
-  std::map<std::string, FunctionCode> code;
+  ptxas::Measures measures;
+  std::map<std::string, ptxas::FunctionCode> code;
 };
 
-uint32_t architectureOf(const Cubin& cubin) { return std::get<CubinCode>(readCubinCode(cubin.bytes)).architecture; }
+uint32_t architectureOf(const Cubin& cubin) {
+  return std::get<ptxas::CubinCode>(ptxas::readCubinCode(cubin.bytes)).architecture;
+}
 
 }  // namespace
 
@@ -69,13 +72,14 @@ int main(int argc, char** argv) {
           machines.emplace(name, target::Machine(architecture, std::array{*scaling}));
         }
     }
-    for (const FunctionMeasures& f : a.measures.functions) {
-      const FunctionMeasures* const other = b.measures.find(f.name);
+    for (const ptxas::FunctionMeasures& f : a.measures.functions) {
+      const ptxas::FunctionMeasures* const other = b.measures.find(f.name);
       if (!f.isKernel || other == nullptr || other->code == f.code) continue;
       const auto signWith = [&](const target::Machine& machine) {
-        const FunctionMeasures x = a.with(f.name, architecture, machine), y = b.with(f.name, architecture, machine);
-        const Comparison by = compare(x, y, GuardRule::Time);
-        return by.by == Measure::Cycles ? by.sign : 0;
+        const ptxas::FunctionMeasures x = a.with(f.name, architecture, machine),
+                                      y = b.with(f.name, architecture, machine);
+        const ptxas::Comparison by = compare(x, y, ptxas::GuardRule::Time);
+        return by.by == ptxas::Measure::Cycles ? by.sign : 0;
       };
       const int base = signWith(machines.at("base"));
       fmt::print("{} base {}\n", f.name, base);

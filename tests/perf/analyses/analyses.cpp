@@ -298,9 +298,9 @@ int main(int argc, char** argv) {
     std::printf(" %9s %9s %9s\n", "all ns", "kept B", "most B");
     for (std::size_t size = 1000; size <= mostInstructions; size *= 10) {
       std::string text = Generator(shape, size).text();
-      auto parsed = parse(text, "made.ptx");
-      if (const auto* error = std::get_if<ParseError>(&parsed)) {
-        std::fprintf(stderr, "%s\n", render(*error, "made.ptx").c_str());
+      auto parsed = text::parse(text, "made.ptx");
+      if (const auto* error = std::get_if<text::ParseError>(&parsed)) {
+        std::fprintf(stderr, "%s\n", text::render(*error, "made.ptx").c_str());
         return 2;
       }
       const Module& module = *std::get<0>(parsed);

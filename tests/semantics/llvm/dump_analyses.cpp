@@ -88,9 +88,9 @@ int main(int argc, char** argv) {
   }
   std::ifstream file(argv[1], std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto parsed = parse(text, argv[1]);
-  if (const auto* error = std::get_if<ParseError>(&parsed)) {
-    std::fprintf(stderr, "%s\n", render(*error, argv[1]).c_str());
+  const auto parsed = text::parse(text, argv[1]);
+  if (const auto* error = std::get_if<text::ParseError>(&parsed)) {
+    std::fprintf(stderr, "%s\n", text::render(*error, argv[1]).c_str());
     return 1;
   }
   const Module& module = *std::get<0>(parsed);

@@ -80,8 +80,8 @@ void readLaunch(std::string_view text, const verify::KernelUse& use, verify::Tri
 
 void runKernel(const std::string& path, const std::string& text, const Module& module, const Function& f,
                exec::Machine& machine, const Options& options, Total& total) {
-  const ModuleView view(module);
-  FunctionView function(view, f);
+  const dump::ModuleView view(module);
+  dump::FunctionView function(view, f);
   if (!function.usable()) return;
   const std::string name(module.text(f.name));
   const exec::Program& program = machine.kernel(name);
@@ -109,9 +109,9 @@ void runKernel(const std::string& path, const std::string& text, const Module& m
 
 // False where the text is not PTX.
 bool runText(const std::string& path, const std::string& text, const Options& options, Total& total) {
-  auto parsed = parse(text, path);
-  if (const auto* error = std::get_if<ParseError>(&parsed)) {
-    fmt::print(stderr, "{}", render(*error, path));
+  auto parsed = text::parse(text, path);
+  if (const auto* error = std::get_if<text::ParseError>(&parsed)) {
+    fmt::print(stderr, "{}", text::render(*error, path));
     return false;
   }
   const Module& module = *std::get<0>(parsed);

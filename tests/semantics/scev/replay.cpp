@@ -18,7 +18,7 @@ constexpr std::size_t kMostTold = 20;
 
 }  // namespace
 
-EvolutionReplay::EvolutionReplay(FunctionView& view)
+EvolutionReplay::EvolutionReplay(dump::FunctionView& view)
     : view_(view),
       f_(view.function),
       cfg_(view.analyses.cfg()),

@@ -24,7 +24,7 @@ namespace ptxopt::testing {
 class EvolutionReplay final : public exec::Observer {
  public:
   // The function's analyses, made once for several runs.
-  explicit EvolutionReplay(FunctionView& view);
+  explicit EvolutionReplay(dump::FunctionView& view);
 
   void op(exec::Warp& warp, const exec::Routine& routine, const exec::Op& op, exec::Mask mask,
           exec::Mask active) override;
@@ -73,7 +73,7 @@ class EvolutionReplay final : public exec::Observer {
   void fail(std::string text);
   std::string text(ExprId e) const;
 
-  FunctionView& view_;
+  dump::FunctionView& view_;
   const Function& f_;
   const Cfg& cfg_;
   const Loops& loops_;

@@ -28,7 +28,7 @@ std::size_t opportunities(void (*reduction)(Edit&, Choices&), const std::string&
   Choices choices;
   reduction(edit, choices);
   CHECK_FALSE(edit.hasCuts());
-  CHECK(print(*p, {.reprint = true}) == normal(text));  // none taken, nothing done
+  CHECK(text::print(*p, {.reprint = true}) == normal(text));  // none taken, nothing done
   return choices.asked();
 }
 
@@ -42,7 +42,7 @@ std::string after(void (*reduction)(Edit&, Choices&), const std::string& text, i
   Choices choices(taken);
   reduction(edit, choices);
   CHECK(choices.asked() == taken.size());  // the same ones, whatever is taken
-  return normal(edit.hasCuts() ? edit.cutText() : print(*p, {.reprint = true}));
+  return normal(edit.hasCuts() ? edit.cutText() : text::print(*p, {.reprint = true}));
 }
 
 // The statements of kernel(body) after the reduction, separated by blanks.
@@ -326,7 +326,7 @@ TEST_CASE("reduce: every reduction alone leaves PTX") {
       reduction.apply(edit, choices);
       CHECK(choices.asked() == count);
       const NormalizedText now =
-          normalize(edit.hasCuts() ? edit.cutText() : print(*p, {.reprint = true}), "", "test.ptx");
+          normalize(edit.hasCuts() ? edit.cutText() : text::print(*p, {.reprint = true}), "", "test.ptx");
       INFO(reduction.name, " ", i, "\n", now.error);
       ++all;
       if (!now.error.empty()) continue;

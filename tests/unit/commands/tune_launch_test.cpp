@@ -46,7 +46,7 @@ uint64_t parameter(const gpu::GpuLaunch& l, std::size_t at) {
 }  // namespace
 
 TEST_CASE("tune launch: memory as ptxopt run lays it out, for kernels that it cannot run") {
-  auto parsed = parse(kText, "k.ptx");
+  auto parsed = text::parse(kText, "k.ptx");
   const Module& module = *std::get<0>(parsed);
   CHECK_THROWS_AS(exec::Machine(module).kernel("k"), exec::ExecError);
   const TuneLaunch wanted{"k", {2}, {32}, {}, 64, {"u32:7", "x=buf:f32:100:random", "y=buf:u8:5:iota"}, 1, 4};
@@ -80,7 +80,7 @@ TEST_CASE("tune launch: addresses are what the arguments say, not what looks lik
 .address_size 64
 .visible .entry k(.param .u64 x, .param .u64 end, .param .u32 n, .param .u32 m) { ret; }
 )";
-  auto parsed = parse(kScalars, "k.ptx");
+  auto parsed = text::parse(kScalars, "k.ptx");
   // One past the end of x; and two numbers that are an address of x in one word.
   const MadeLaunch made(*std::get<0>(parsed),
                         {"k", {1}, {32}, {}, 0, {"x=buf:u32:32:zero", "x+128", "u32:64", "u32:28672"}, 0, 1});
@@ -94,7 +94,7 @@ TEST_CASE("tune launch: addresses are what the arguments say, not what looks lik
 }
 
 TEST_CASE("tune launch: what makes no sense") {
-  auto parsed = parse(kText, "k.ptx");
+  auto parsed = text::parse(kText, "k.ptx");
   const Module& module = *std::get<0>(parsed);
   const auto make = [&](std::vector<std::string> arguments) {
     return MadeLaunch(module, {"k", {1}, {32}, {}, 0, std::move(arguments), 0, 4});

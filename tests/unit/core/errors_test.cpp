@@ -11,7 +11,7 @@ using namespace ptxopt::testing;
 namespace {
 
 // `LINE:COLUMN MESSAGE`
-std::string where(const ParseError& e) {
+std::string where(const text::ParseError& e) {
   return std::to_string(e.position.line) + ":" + std::to_string(e.position.column) + " " + e.message;
 }
 std::string refused(std::string_view text) { return where(errorOf(text)); }
@@ -35,8 +35,8 @@ bool survives(const std::string& text) {
   if (child == 0) {
     for (const int signal : {SIGSEGV, SIGABRT, SIGBUS})
       std::signal(signal, SIG_DFL);  // doctest has handlers of its own
-    const auto result = parse(text);
-    _exit(std::holds_alternative<ParseError>(result) ? 0 : 1);
+    const auto result = text::parse(text);
+    _exit(std::holds_alternative<text::ParseError>(result) ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -174,16 +174,17 @@ TEST_CASE("errors: casts without end in an operand") {
 
 TEST_CASE("errors: rendered with the line and a caret below the place") {
   const std::string text = kHeader + ".entry k()\n{\n\tmov.u32\t%r1, 1;\r\n}\n";
-  CHECK(render(errorOf(text), "dir/a.ptx") ==
+  CHECK(text::render(errorOf(text), "dir/a.ptx") ==
         "dir/a.ptx:6:10: error: undefined register '%r1'\n\tmov.u32\t%r1, 1;\n\t       \t^\n");
-  CHECK(render(errorOf(""), "-") == "-:1:1: error: no .version directive\n\n^\n");
+  CHECK(text::render(errorOf(""), "-") == "-:1:1: error: no .version directive\n\n^\n");
   // Of a long line, what stands around the place; control characters as escapes.
   const std::string wide = kHeader + std::string(500, ' ') + "\x01" + std::string(500, ' ');
-  CHECK(render(errorOf(wide), "w") == "w:4:501: error: unexpected byte 0x01\n" + std::string(60, ' ') + "\\x01" +
-                                          std::string(39, ' ') + "\n" + std::string(60, ' ') + "^\n");
+  CHECK(text::render(errorOf(wide), "w") == "w:4:501: error: unexpected byte 0x01\n" + std::string(60, ' ') +
+                                                "\\x01" + std::string(39, ' ') + "\n" + std::string(60, ' ') +
+                                                "^\n");
   // UTF-8 stays, and the caret counts its characters. What only looks like it is escaped: too long, a surrogate, cut off.
   const std::string mixed = "// \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xc0\x80 \xed\xa0\x80 \xe2\x82\x7f\n\x7f";
-  CHECK(render({0, {1, 20, std::string_view(mixed).substr(0, mixed.find('\n'))}, "a\tb\x9b"}, "m") ==
+  CHECK(text::render({0, {1, 20, std::string_view(mixed).substr(0, mixed.find('\n'))}, "a\tb\x9b"}, "m") ==
         "m:1:20: error: a\tb\\x9b\n// \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \\xc0\\x80 \\xed\\xa0\\x80 "
         "\\xe2\\x82\\x7f\n" +
             std::string(22, ' ') + "^\n");

@@ -17,7 +17,7 @@ constexpr std::string_view kText =
 }  // namespace
 
 TEST_CASE("opcodes that the module has are found, the others made, once") {
-  auto parsed = parse(kText, "a.ptx");
+  auto parsed = text::parse(kText, "a.ptx");
   Module& module = *std::get<0>(parsed);
   const std::size_t before = module.opcodes.size();
   module.makeSynthParts();
@@ -31,7 +31,7 @@ TEST_CASE("opcodes that the module has are found, the others made, once") {
 }
 
 TEST_CASE("made variables and instructions are printed, under names that nothing has") {
-  auto parsed = parse(kText, "a.ptx");
+  auto parsed = text::parse(kText, "a.ptx");
   Module& module = *std::get<0>(parsed);
   module.makeSynthParts();
   Function& f = module.functions[0];
@@ -50,11 +50,11 @@ TEST_CASE("made variables and instructions are printed, under names that nothing
   CHECK(f[f.first].next == inserted);
   CHECK(f[inserted].next == behind);
   CHECK(verify(module).empty());
-  const std::string text = print(module);
+  const std::string text = text::print(module);
   CHECK(text.find("\t.shared .align 4 .b32 made__0[96];") != std::string::npos);
   CHECK(text.find("mov.u32 %b32__0, made__0;") != std::string::npos);
   CHECK(text.find("mov.b32 %b32__0, %r1;") != std::string::npos);
-  auto again = parse(text, "b.ptx");
+  auto again = text::parse(text, "b.ptx");
   REQUIRE(std::holds_alternative<std::unique_ptr<Module>>(again));
-  CHECK(print(*std::get<0>(again), {.reprint = true}) == print(module, {.reprint = true}));
+  CHECK(text::print(*std::get<0>(again), {.reprint = true}) == text::print(module, {.reprint = true}));
 }

@@ -212,7 +212,7 @@ TEST_CASE("names: ranges of variables are x0, x1, ...") {
 TEST_CASE("names: what is no name") {
   for (const char* name : {"$", "%", "_", "WARP_SZ", "a.b"}) {
     CAPTURE(name);
-    const ParseError error = errorOf(entry(".reg .b32 " + std::string(name) + ";\n"));
+    const text::ParseError error = errorOf(entry(".reg .b32 " + std::string(name) + ";\n"));
     CHECK(error.position.line == 6);
   }
   CHECK(refused(".reg .b32 $;\n") == "'$' cannot be declared");

@@ -27,7 +27,7 @@ OpcodeWords wordsOf(const Module& module, unsigned n) {
 }  // namespace
 
 TEST_CASE("opcode words: dropped, and vectors of another width") {
-  const auto parsed = parse(kText, "a.ptx");
+  const auto parsed = text::parse(kText, "a.ptx");
   const Module& module = *std::get<0>(parsed);
   OpcodeWords load = wordsOf(module, 0);
   CHECK(load.spelling() == "ld.global.L2::128B.v4.f32");
@@ -46,7 +46,7 @@ TEST_CASE("opcode words: dropped, and vectors of another width") {
 }
 
 TEST_CASE("opcode words: a word says what it says in this opcode") {
-  const auto parsed = parse(kText, "a.ptx");
+  const auto parsed = text::parse(kText, "a.ptx");
   const Module& module = *std::get<0>(parsed);
   OpcodeWords vote = wordsOf(module, 1);
   CHECK(vote.fields(1).lanes == LaneSelection::Uniform);

@@ -15,14 +15,14 @@ namespace {
 
 std::string reprinted(std::string_view text) {
   const Parsed p{std::string(text)};
-  return print(*p, {.reprint = true});
+  return text::print(*p, {.reprint = true});
 }
 
 // What `--reprint` makes of one statement.
 std::string statement(std::string_view text) {
   const Parsed p(kernel(std::string(text) + "\n"));
   const Function& f = p.function();
-  return printInstruction(*p, f, f[InstrId(kDeclarations)]);
+  return text::printInstruction(*p, f, f[InstrId(kDeclarations)]);
 }
 
 // The body of a kernel after `edit`, without what stands before `body`.
@@ -30,7 +30,7 @@ template <typename Edit>
 std::string edited(const std::string& body, Edit edit) {
   const Parsed p(kernel(body));
   edit(p, p.function());
-  const std::string text = print(*p);
+  const std::string text = text::print(*p);
   const std::string before = kernel("");
   const std::string head = before.substr(0, before.size() - 2);
   REQUIRE(text.starts_with(head.substr(0, head.find('{'))));
@@ -47,7 +47,7 @@ TEST_CASE("print: what nothing changed comes out byte for byte") {
        {std::string(), std::string("\t mov.u32   %r1 , 5 ; // five\r\n\r\n/* a */ L : bra L ;"),
         std::string("{{}}")}) {
     const std::string text = kernel(body) + "// the end, without a newline";
-    CHECK(print(*Parsed(text)) == text);
+    CHECK(text::print(*Parsed(text)) == text);
   }
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("print: names of made registers clash with nothing") {
     CHECK(first != reg);
     f.operandsOf(f[p.at(0)])[0].payload = reg.value;
     f.touch(p.at(0));
-    const std::string text = print(*p);
+    const std::string text = text::print(*p);
     const Parsed again(text);  // it must be PTX, with one register more
     CHECK(verify(*again).empty());
     const std::size_t at = text.find("{\n") + 2;

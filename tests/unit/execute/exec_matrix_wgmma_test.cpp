@@ -81,7 +81,7 @@ Stored store(const Placement& p, const Type& type, unsigned lines, uint32_t star
   return s;
 }
 
-SharedReader reader(const Stored& s) {
+auto reader(const Stored& s) {
   return [&s](uint32_t address, unsigned bytes) {
     uint32_t value = 0;
     for (unsigned i = 0; i < bytes; ++i) value |= uint32_t{s.memory.at(address + i)} << (8 * i);
@@ -165,11 +165,15 @@ TEST_CASE("exec matrix: wgmma products") {
             for (unsigned i = 0; i < 16 * k; ++i) own.push_back(encode(f.a, a[warp * 16 * k + i]));
             for (const Lanes& lanes : toRegisters(part, own, 0x12345678)) registers.push_back(lanes);
           }
-          left = gatherWarpgroupA(*shape, registers);
+          left.resize(4 * shape->a.size());
+          const std::size_t rows = left.size() / 4, count = registers.size() / 4;
+          for (std::size_t warp = 0; warp < 4; ++warp)
+            shape->a.gather(std::span(registers).subspan(warp * count, count),
+                            std::span(left).subspan(warp * rows, rows));
         } else {
-          left = loadShared(*shape, Matrix::A, *aDescriptor, placement.major, reader(aStored));
+          left = loadShared(*shape, Matrix::A, *aDescriptor, placement.major, 0, 64, reader(aStored));
         }
-        const auto right = loadShared(*shape, Matrix::B, *bDescriptor, placement.major, reader(bStored));
+        const auto right = loadShared(*shape, Matrix::B, *bDescriptor, placement.major, 0, f.n, reader(bStored));
         // d[i]: row 16 * warp + lane / 4 + 8 * (i / 2 % 2), column i / 4 * 8 + lane % 4 * 2 + i % 2.
         const ReferenceMatrix own{16, f.n, 1, f.n / 2, {result.bits, result.bits}, [](unsigned lane, unsigned i) {
                                     return Cell{lane / 4 + 8 * (i / 2 % 2), i / 4 * 8 + lane % 4 * 2 + i % 2};
@@ -185,7 +189,9 @@ TEST_CASE("exec matrix: wgmma products") {
             for (unsigned i = 0; i < 16 * f.n; ++i) part.push_back(encode(result, c[warp * 16 * f.n + i]));
             for (const Lanes& lanes : toRegisters(own, part, 0)) d.push_back(lanes);
           }
-          multiplyWarpgroup(*shape, scales, left, right, d);
+          for (std::size_t warp = 0; warp < 4; ++warp)
+            multiplyWarp(*shape, scales, std::span(left).subspan(warp * left.size() / 4, left.size() / 4), right,
+                         std::span(d).subspan(warp * d.size() / 4, d.size() / 4));
           bool isRight = true;
           for (unsigned warp = 0; warp < 4; ++warp) {
             const std::size_t count = own.registers();

@@ -89,7 +89,7 @@ TEST_CASE("exec memory: machines of one device see each other's memory, and a tw
   st.global.u32 [count], %r2;
   ret;
 })";
-  auto first = parse(text, "a"), second = parse(text, "b"), third = parse(text, "c");
+  auto first = text::parse(text, "a"), second = text::parse(text, "b"), third = text::parse(text, "c");
   const auto device = std::make_shared<DeviceMemory>();
   Machine a(*std::get<0>(first), device);
   const std::size_t before = device->global.all().size();

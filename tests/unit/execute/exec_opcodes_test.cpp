@@ -27,7 +27,7 @@ void count(const std::string& path, std::map<std::string, Forms>& rows) {
   std::stringstream text;
   text << in.rdbuf();
   const std::string source = text.str();
-  auto parsed = parse(source, path);
+  auto parsed = text::parse(source, path);
   REQUIRE(std::holds_alternative<std::unique_ptr<Module>>(parsed));
   const Module& m = *std::get<0>(parsed);
   Machine machine(m);

@@ -18,8 +18,9 @@ using namespace ptxopt::diff;
 
 namespace {
 
-FunctionMeasures kernel(std::string name, uint64_t spills = 0, uint32_t warps = 64, uint32_t instructions = 100) {
-  FunctionMeasures f;
+ptxas::FunctionMeasures kernel(std::string name, uint64_t spills = 0, uint32_t warps = 64,
+                               uint32_t instructions = 100) {
+  ptxas::FunctionMeasures f;
   f.name = std::move(name);
   f.isKernel = true;
   f.registers = 32;
@@ -31,14 +32,15 @@ FunctionMeasures kernel(std::string name, uint64_t spills = 0, uint32_t warps = 
 }
 
 // With so many cycles wherever data lies.
-FunctionMeasures timed(std::string name, double cycles, std::string model = timing::digestOf(target::Machine(80))) {
-  FunctionMeasures f = kernel(std::move(name));
-  f.time = ModelledTime{std::move(model), {cycles, cycles, cycles}, {.written = 4, .instructions = 9}, {}};
+ptxas::FunctionMeasures timed(std::string name, double cycles,
+                              std::string model = timing::digestOf(target::Machine(80))) {
+  ptxas::FunctionMeasures f = kernel(std::move(name));
+  f.time = ptxas::ModelledTime{std::move(model), {cycles, cycles, cycles}, {.written = 4, .instructions = 9}, {}};
   f.time->inner.push_back({8, {1.5, 2.25, 3}, {.read = 4, .computed = 1, .instructions = 5}});
   return f;
 }
 
-Unit unit(std::string file, std::vector<FunctionMeasures> functions, std::string architecture = "sm_80") {
+Unit unit(std::string file, std::vector<ptxas::FunctionMeasures> functions, std::string architecture = "sm_80") {
   Unit u;
   u.file = std::move(file);
   u.measures.architecture = std::move(architecture);
@@ -58,7 +60,7 @@ Side side(std::vector<Unit> units) {
 std::vector<std::string> pairs(const Side& before, const Side& after) {
   std::vector<std::string> out;
   for (const Match& m : match(before, after).matches) {
-    const auto shown = [](const Unit* u, const FunctionMeasures* f) {
+    const auto shown = [](const Unit* u, const ptxas::FunctionMeasures* f) {
       return u == nullptr ? std::string("-") : u->file + ":" + f->name;
     };
     out.push_back(shown(m.beforeUnit, m.before) + ">" + shown(m.afterUnit, m.after));
@@ -128,7 +130,7 @@ TEST_CASE("diff: limits") {
   REQUIRE(all);
   CHECK(all->text() == "spills,sass:2.5%,regs:1,stack,missing");
   CHECK(all->missing);
-  CHECK(all->find(Measure::Warps) == nullptr);
+  CHECK(all->find(ptxas::Measure::Warps) == nullptr);
   CHECK(!all->isUsual);
   CHECK(usualFailOn().text() == "spills,warps");
   CHECK(parseFailOn("none", error)->text() == "none");
@@ -164,7 +166,7 @@ TEST_CASE("diff: matching single files, renamed files and moved kernels") {
   CHECK(pairs(side({unit("x", {kernel("k")}), unit("w", {kernel("k")})}), side({unit("y", {kernel("k")})})) ==
         Pairs{"w:k>-", "x:k>-", "->y:k"});
   // A kernel of its own name moves between files; a device function does not.
-  FunctionMeasures f = kernel("f");
+  ptxas::FunctionMeasures f = kernel("f");
   f.isKernel = false;
   CHECK(pairs(side({unit("x", {f, kernel("k"), kernel("l")}), unit("y", {kernel("m")})}),
               side({unit("x", {kernel("l")}), unit("y", {f, kernel("k"), kernel("m")})})) ==
@@ -182,7 +184,7 @@ TEST_CASE("diff: a file that could not be measured says nothing of its counterpa
   const Result result = compareSides(b, side({broken, unit("b.ptx", {kernel("l")})}), usualFailOn(), {});
   CHECK(result.verdict() == Result::Verdict::NotCompared);
   REQUIRE(result.problems.size() == 1);
-  CHECK(text(result.problems[0]) == "after: a.ptx: no");
+  CHECK(diff::text(result.problems[0]) == "after: a.ptx: no");
 }
 
 TEST_CASE("diff: names for tables") {
@@ -234,7 +236,7 @@ TEST_CASE("diff: a ratchet keeps what is better") {
   const auto kept = [&](std::string_view failOn) {
     return ratchet(old, now, *parseFailOn(failOn, error)).side.units.at(0).measures.functions;
   };
-  using Functions = std::vector<FunctionMeasures>;
+  using Functions = std::vector<ptxas::FunctionMeasures>;
   CHECK(kept("none") == Functions{kernel("k", 4, 66, 90), kernel("new")});
   CHECK(kept("spills,warps,sass") == Functions{kernel("k", 0, 66, 90), kernel("new")});
   CHECK(kept("spills:100,missing") == Functions{kernel("gone"), kernel("k", 0, 66, 90), kernel("new")});
@@ -266,7 +268,7 @@ TEST_CASE("diff: modelled cycles are limited, and come back from baselines of th
   CHECK(differences(row.rows[0]) == "cycles 1000 -> 1100");
 
   // Unrolled four times, a round costs twice as much, and so does the whole, of eight rounds each: cycles are for the same work.
-  FunctionMeasures plain = timed("k", 1000), unrolled = timed("k", 1800);
+  ptxas::FunctionMeasures plain = timed("k", 1000), unrolled = timed("k", 1800);
   plain.time->inner[0] = {8, {100, 100, 100}, {.read = 4, .instructions = 5}};
   unrolled.time->inner[0] = {8, {200, 200, 200}, {.read = 16, .instructions = 17}};
   const auto limits = parseFailOn("cycles", error);
@@ -296,7 +298,7 @@ TEST_CASE("diff: modelled cycles are limited, and come back from baselines of th
         compareSides(foreign, side({unit("a", {timed("k", 5000)})}), *parseFailOn("cycles", error), {});
     CHECK(r.verdict() == Result::Verdict::NotCompared);
     REQUIRE(r.problems.size() == 1);
-    CHECK(text(r.problems[0]).find("cycles are not known of 1 kernel") != std::string::npos);
+    CHECK(diff::text(r.problems[0]).find("cycles are not known of 1 kernel") != std::string::npos);
     // What is not known is taken over.
     const Ratcheted ratcheted =
         ratchet(foreign, side({unit("a", {timed("k", 5000)})}), *parseFailOn("cycles", error));

@@ -61,18 +61,18 @@ TEST_CASE("outcomes: what changed, and who mentions whom") {
   const Result r = run();
   REQUIRE(r.status == Status::Ok);
   REQUIRE(r.outcomes.size() == 5);
-  const CallGraph graph(r.outcomes);
+  const guard::CallGraph graph(r.outcomes);
   for (const char* name : {"leaf", "middle", "direct", "alone"}) CHECK(r.outcomes[graph.indexOf(name)].changed);
   CHECK_FALSE(r.outcomes[graph.indexOf("indirect")].changed);
   CHECK(r.outcomes[graph.indexOf("direct")].isKernel);
   CHECK_FALSE(r.outcomes[graph.indexOf("leaf")].isKernel);
-  CHECK(graph.indexOf("nobody") == CallGraph::kNone);
+  CHECK(graph.indexOf("nobody") == guard::CallGraph::kNone);
   CHECK(namesOf(r, graph.closure(graph.indexOf("direct"))) == Names{"direct", "leaf", "middle"});
   CHECK(namesOf(r, graph.closure(graph.indexOf("alone"))) == Names{"alone"});
   CHECK(namesOf(r, graph.closure(graph.indexOf("indirect"))) == Names{"indirect", "leaf", "middle"});
   const BitVector leafs = setOf({graph.indexOf("leaf")});
-  CHECK(graph.reaches(graph.indexOf("direct"), leafs));
-  CHECK_FALSE(graph.reaches(graph.indexOf("alone"), leafs));
+  CHECK(graph.whoReach(leafs).test(graph.indexOf("direct")));
+  CHECK_FALSE(graph.whoReach(leafs).test(graph.indexOf("alone")));
 }
 
 TEST_CASE("outcomes: what is put into a kernel is still what it depends on") {
@@ -81,7 +81,7 @@ TEST_CASE("outcomes: what is put into a kernel is still what it depends on") {
   options.outcomes = true;
   const Result r = optimize(kText, options);
   REQUIRE(r.status == Status::Ok);
-  const CallGraph graph(r.outcomes);
+  const guard::CallGraph graph(r.outcomes);
   CHECK(r.outcomes[graph.indexOf("direct")].changed);
   CHECK(r.output.find("call.uni middle") == std::string::npos);
   CHECK(namesOf(r, graph.closure(graph.indexOf("direct"))) == Names{"direct", "leaf", "middle"});
@@ -89,7 +89,7 @@ TEST_CASE("outcomes: what is put into a kernel is still what it depends on") {
 
 TEST_CASE("leave: these functions stay as they are") {
   const Result r = run({"leaf", "direct"});
-  const CallGraph graph(r.outcomes);
+  const guard::CallGraph graph(r.outcomes);
   CHECK_FALSE(r.outcomes[graph.indexOf("leaf")].changed);
   CHECK_FALSE(r.outcomes[graph.indexOf("direct")].changed);
   CHECK(r.outcomes[graph.indexOf("middle")].changed);
@@ -100,31 +100,31 @@ TEST_CASE("leave: these functions stay as they are") {
 
 TEST_CASE("worseFunctions: by figures, missing kernels too, not where the code is the same") {
   const auto f = [](const char* name, uint32_t instructions, const char* code) {
-    FunctionMeasures m;
+    ptxas::FunctionMeasures m;
     m.name = name;
     m.isKernel = true;
     m.instructions = instructions;
     m.code = code;
     return m;
   };
-  Measures before, after;
+  ptxas::Measures before, after;
   before.functions = {f("a", 10, "1"), f("b", 10, "2"), f("c", 10, "3"), f("d", 10, "4")};
   after.functions = {f("a", 9, "5"), f("b", 11, "6"), f("d", 12, "4")};
-  const std::vector<WorseFunction> worse = worseFunctions(before, after);
+  const std::vector<guard::WorseFunction> worse = guard::worseFunctions(before, after);
   REQUIRE(worse.size() == 2);
   CHECK(worse[0].name == "b");
-  CHECK(worse[0].by.by == Measure::Instructions);
+  CHECK(worse[0].by.by == ptxas::Measure::Instructions);
   CHECK(worse[0].by.after == 11);
   CHECK(worse[1].name == "c");
   CHECK(worse[1].missing);
-  CHECK(worseFunctions(before, before).empty());
+  CHECK(guard::worseFunctions(before, before).empty());
   before.functions[2].isKernel = false;  // nobody calls it any longer
-  CHECK(worseFunctions(before, after).size() == 1);
+  CHECK(guard::worseFunctions(before, after).size() == 1);
 }
 
 TEST_CASE("closure: what several functions reach") {
   const Result r = run();
-  const CallGraph graph(r.outcomes);
+  const guard::CallGraph graph(r.outcomes);
   CHECK(graph.reachedFrom(setOf({})) == setOf({}));
   const uint32_t leaf = graph.indexOf("leaf"), middle = graph.indexOf("middle"), alone = graph.indexOf("alone");
   CHECK(graph.reachedFrom(setOf({middle, alone})) == setOf({leaf, middle, alone}));
@@ -133,28 +133,28 @@ TEST_CASE("closure: what several functions reach") {
 TEST_CASE("cut: kernels that did not change and reach nothing that did lose their bodies") {
   // Only `alone` changes.
   const Result result = run({"leaf", "middle", "direct", "indirect"});
-  const BitVector which = unaffectedKernels(result.outcomes);
+  const BitVector which = guard::unaffectedKernels(result.outcomes);
   CHECK(which == setOf({2, 4}));
-  const std::string input = cutText(kText, result.outcomes, which);
+  const std::string input = guard::cutText(kText, result.outcomes, which);
   CHECK(input.find(".visible .entry direct() {\n\tret;\n}\n.visible .entry alone() { .reg") != std::string::npos);
   CHECK(input.find(".visible .entry indirect(.param .u64 f) {\n\tret;\n}\n") != std::string::npos);
   CHECK(input.find("mov.u32 %r2, %r1; ret; }\n.func middle() { .reg") != std::string::npos);
-  CHECK(bytesOf(result.outcomes, which) ==
+  CHECK(guard::bytesOf(result.outcomes, which) ==
         kText.size() - input.size() + 2 * std::string_view("{\n\tret;\n}").size());
   CHECK(optimize(input).status == Status::Ok);
   Options places;
   places.level = 0;
   places.outcomes = true;
-  const std::string output = cutText(result.output, optimize(result.output, places).outcomes, which);
+  const std::string output = guard::cutText(result.output, optimize(result.output, places).outcomes, which);
   CHECK(output.find(".visible .entry direct() {\n\tret;\n}\n.visible .entry alone()") != std::string::npos);
   CHECK(output.find("alone() { .reg .b32 %r<3>; mov.u32 %r1, 7; ret; }") == std::string::npos);
   // With a byte order mark positions are those of the text after it.
-  CHECK(cutText("\xef\xbb\xbf" + std::string(kText), result.outcomes, which) == input);
+  CHECK(guard::cutText("\xef\xbb\xbf" + std::string(kText), result.outcomes, which) == input);
 }
 
 TEST_CASE("cut: a changed function affects all kernels that reach it") {
   const Result result = run({"alone", "direct"});  // leaf and middle change
-  CHECK(unaffectedKernels(result.outcomes) == setOf({3}));
+  CHECK(guard::unaffectedKernels(result.outcomes) == setOf({3}));
 }
 
 TEST_CASE("cut: what other kernels depend on is not left out") {
@@ -168,7 +168,7 @@ TEST_CASE("cut: what other kernels depend on is not left out") {
     const Result result = optimize(fmt::format("{}{}{}{}", kHead, variables, kKernels, more), options);
     REQUIRE(result.status == Status::Ok);
     int kernels = 0;
-    unaffectedKernels(result.outcomes).forEach([&](std::size_t) { ++kernels; });
+    guard::unaffectedKernels(result.outcomes).forEach([&](std::size_t) { ++kernels; });
     return kernels;
   };
   CHECK(leftOut("", "") == 1);
@@ -187,25 +187,25 @@ TEST_CASE("cut: what other kernels depend on is not left out") {
 }
 
 TEST_CASE("guard: no ptxas to ask keeps the input and says so") {
-  GuardOptions guard;
-  guard.mode = GuardMode::Ptxas;
+  guard::GuardOptions guard;
+  guard.mode = guard::GuardMode::Ptxas;
   guard.ptxas.program = "/nothing/here/ptxas";
   Options options;
   options.passes = {"dce"};
   options.report = true;
-  const GuardedResult done = optimizeGuarded(kText, options, guard);
+  const guard::GuardedResult done = guard::optimizeGuarded(kText, options, guard);
   CHECK(done.result.output == kText);
   CHECK(done.guard.asked);
   CHECK(done.guard.noVerdict);
   CHECK(done.guard.kept.size() == 4);
-  for (const KeptFunction& f : done.guard.kept) CHECK(f.reason == kNotJudged);
+  for (const guard::KeptFunction& f : done.guard.kept) CHECK(f.reason == guard::kNotJudged);
   CHECK(done.guard.trouble.find("could not be started") != std::string::npos);
-  CHECK(guardWarnings(done.guard, "f.ptx").find("f.ptx: warning: not compared") == 0);
+  CHECK(guard::guardWarnings(done.guard, "f.ptx").find("f.ptx: warning: not compared") == 0);
   const auto json = nlohmann::json::parse(done.result.reportJson);
   CHECK(json.at("guard").at("mode") == "ptxas");
   CHECK(json.at("guard").at("trouble") == done.guard.trouble);
   CHECK(json.at("functions").size() == 5);
   // Nothing changed: nobody is asked.
   options.leave = {"leaf", "middle", "direct", "alone"};
-  CHECK_FALSE(optimizeGuarded(kText, options, guard).guard.asked);
+  CHECK_FALSE(guard::optimizeGuarded(kText, options, guard).guard.asked);
 }

@@ -79,7 +79,7 @@ TEST_CASE("plain cubin: as if it had been made without -v") {
   for (const bool isLinked : {true, false})
     for (const std::string before : {"", "-O 3 ", "-maxrregcount 32 -O 3 "})
       for (const std::string after : {"-arch sm_80 ", "-lineinfo  -arch sm_90a -c  "}) {
-        const auto plain = cubinWithoutVerbose(cubin(before + "-v  " + after, isLinked));
+        const auto plain = ptxas::cubinWithoutVerbose(cubin(before + "-v  " + after, isLinked));
         REQUIRE(plain.has_value());
         CHECK(*plain == cubin(before + after, isLinked));
       }
@@ -87,20 +87,20 @@ TEST_CASE("plain cubin: as if it had been made without -v") {
 
 TEST_CASE("plain cubin: what is not understood is left") {
   const std::string whole = cubin("-v  -arch sm_80 ");
-  CHECK_FALSE(cubinWithoutVerbose("").has_value());
-  CHECK_FALSE(cubinWithoutVerbose("cubin").has_value());
-  CHECK_FALSE(cubinWithoutVerbose(cubin("-arch sm_80 ")).has_value());
-  CHECK_FALSE(cubinWithoutVerbose(cubin("-v  -v  -arch sm_80 ")).has_value());
-  CHECK_FALSE(cubinWithoutVerbose(cubin("-e x-v  -arch sm_80 ")).has_value());
-  CHECK_FALSE(cubinWithoutVerbose(whole + '\0').has_value());
+  CHECK_FALSE(ptxas::cubinWithoutVerbose("").has_value());
+  CHECK_FALSE(ptxas::cubinWithoutVerbose("cubin").has_value());
+  CHECK_FALSE(ptxas::cubinWithoutVerbose(cubin("-arch sm_80 ")).has_value());
+  CHECK_FALSE(ptxas::cubinWithoutVerbose(cubin("-v  -v  -arch sm_80 ")).has_value());
+  CHECK_FALSE(ptxas::cubinWithoutVerbose(cubin("-e x-v  -arch sm_80 ")).has_value());
+  CHECK_FALSE(ptxas::cubinWithoutVerbose(whole + '\0').has_value());
   for (std::size_t size = 0; size < whole.size(); size += 7)
-    CHECK_FALSE(cubinWithoutVerbose(whole.substr(0, size)).has_value());
+    CHECK_FALSE(ptxas::cubinWithoutVerbose(whole.substr(0, size)).has_value());
   // Whatever a header says, nothing beyond the bytes is read.
   for (std::size_t at = 0; at < sizeof(Elf64_Ehdr); ++at)
     for (const char byte : {'\0', '\x7f', '\xff'}) {
       std::string other = whole;
       other[at] = byte;
-      if (const auto plain = cubinWithoutVerbose(other)) CHECK(plain->size() <= whole.size());
+      if (const auto plain = ptxas::cubinWithoutVerbose(other)) CHECK(plain->size() <= whole.size());
     }
 }
 

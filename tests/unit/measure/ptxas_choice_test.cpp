@@ -10,13 +10,14 @@
 using namespace ptxopt;
 
 TEST_CASE("abilities: the version that a text needs") {
-  CHECK(versionNeededBy(".version 8.4\n.target sm_80") == PtxVersion{8, 4});
-  CHECK(versionNeededBy("\n// .version 1.0\n/* .version 2.0\n*/ .version /**/ 9.5") == PtxVersion{9, 5});
-  CHECK(versionNeededBy(".version 10.12") == PtxVersion{10, 12});
+  CHECK(ptxas::versionNeededBy(".version 8.4\n.target sm_80") == ptxas::PtxVersion{8, 4});
+  CHECK(ptxas::versionNeededBy("\n// .version 1.0\n/* .version 2.0\n*/ .version /**/ 9.5") ==
+        ptxas::PtxVersion{9, 5});
+  CHECK(ptxas::versionNeededBy(".version 10.12") == ptxas::PtxVersion{10, 12});
   for (const char* none :
        {"", "//", "/* .version 8.0", ".target sm_80\n.version 8.0", ".version", ".version 8", ".version x.1"})
-    CHECK_MESSAGE(!versionNeededBy(none).isKnown(), none);
-  CHECK(PtxVersion{8, 10} > PtxVersion{8, 9});
+    CHECK_MESSAGE(!ptxas::versionNeededBy(none).isKnown(), none);
+  CHECK(ptxas::PtxVersion{8, 10} > ptxas::PtxVersion{8, 9});
 }
 
 TEST_CASE("abilities: what ptxas says") {
@@ -25,38 +26,39 @@ TEST_CASE("abilities: what ptxas says") {
       "--gpu-name <gpu name>  (-arch)\n  PTX for .target sm_XY can be compiled.\n"
       "  Allowed values for this option:  'compute_80','lto_80','sm_100','sm_100a',\n  'sm_75','sm_90'.\n"
       "--help\n  Allowed values for this option:  'sm_2'.\n";
-  CHECK(architecturesListed(help) == std::vector<std::string>{"sm_75", "sm_90", "sm_100", "sm_100a"});
-  CHECK(architecturesListed("no such option").empty());
-  CHECK(newestVersionSaid("ptxas a, line 1; fatal   : Unsupported .version 99.9; current version is '9.4'") ==
-        PtxVersion{9, 4});
-  CHECK_FALSE(newestVersionSaid("Segmentation fault").isKnown());
-  const PtxasAbilities abilities{{8, 8}, {"sm_80", "sm_90a"}};
-  CHECK(whyNot(abilities, {{8, 8}, "sm_80"}).empty());
-  CHECK(whyNot(abilities, {{}, ""}).empty());
-  CHECK(whyNot(abilities, {{8, 8}, "compute_50"}).empty());
-  CHECK(whyNot(abilities, {{9, 0}, "sm_80"}) == "takes PTX up to 8.8");
-  CHECK(whyNot(abilities, {{8, 0}, "sm_90"}) == "makes no code for sm_90");
-  CHECK(whyNot({}, {{9, 9}, "sm_999"}).empty());
+  CHECK(ptxas::architecturesListed(help) == std::vector<std::string>{"sm_75", "sm_90", "sm_100", "sm_100a"});
+  CHECK(ptxas::architecturesListed("no such option").empty());
+  CHECK(
+      ptxas::newestVersionSaid("ptxas a, line 1; fatal   : Unsupported .version 99.9; current version is '9.4'") ==
+      ptxas::PtxVersion{9, 4});
+  CHECK_FALSE(ptxas::newestVersionSaid("Segmentation fault").isKnown());
+  const ptxas::PtxasAbilities abilities{{8, 8}, {"sm_80", "sm_90a"}};
+  CHECK(ptxas::whyNot(abilities, {{8, 8}, "sm_80"}).empty());
+  CHECK(ptxas::whyNot(abilities, {{}, ""}).empty());
+  CHECK(ptxas::whyNot(abilities, {{8, 8}, "compute_50"}).empty());
+  CHECK(ptxas::whyNot(abilities, {{9, 0}, "sm_80"}) == "takes PTX up to 8.8");
+  CHECK(ptxas::whyNot(abilities, {{8, 0}, "sm_90"}) == "makes no code for sm_90");
+  CHECK(ptxas::whyNot({}, {{9, 9}, "sm_999"}).empty());
 }
 
 TEST_CASE("abilities: a program that does not answer is never passed over") {
-  CHECK_FALSE(abilitiesOf("/bin/true", nullptr).isKnown());
-  PtxasCandidates candidates;
+  CHECK_FALSE(ptxas::abilitiesOf("/bin/true", nullptr).isKnown());
+  ptxas::PtxasCandidates candidates;
   candidates.hasPython = true;
-  CHECK(choosePtxas(candidates, {{9, 0}, "sm_80"}, nullptr).path.empty());
+  CHECK(ptxas::choosePtxas(candidates, {{9, 0}, "sm_80"}, nullptr).path.empty());
   candidates.all = {{"/bin/true", "first"}, {"/bin/false", "second"}};
-  const PtxasChoice choice = choosePtxas(candidates, {{9, 0}, "sm_80"}, nullptr);
+  const ptxas::PtxasChoice choice = ptxas::choosePtxas(candidates, {{9, 0}, "sm_80"}, nullptr);
   CHECK(choice.path == "/bin/true");
   CHECK(choice.why() == "first");
 }
 
 TEST_CASE("client: the ptxas meant by a name") {
-  CHECK(ptxasMeantBy("/usr/bin/ptxas") == "ptxas");
-  CHECK(ptxasMeantBy("ptxopt-ptxas") == "ptxas");
-  CHECK(ptxasMeantBy("./ptxas-blackwell") == "ptxas-blackwell");
-  CHECK(ptxasMeantBy("/a/ptxopt-ptxas-blackwell") == "ptxas-blackwell");
+  CHECK(wrapper::ptxasMeantBy("/usr/bin/ptxas") == "ptxas");
+  CHECK(wrapper::ptxasMeantBy("ptxopt-ptxas") == "ptxas");
+  CHECK(wrapper::ptxasMeantBy("./ptxas-blackwell") == "ptxas-blackwell");
+  CHECK(wrapper::ptxasMeantBy("/a/ptxopt-ptxas-blackwell") == "ptxas-blackwell");
   for (const char* other : {"ptxopt", "/usr/bin/ptxopt", "as", "ptxasx", "ptxopt-nvcc", ""})
-    CHECK_MESSAGE(ptxasMeantBy(other).empty(), other);
+    CHECK_MESSAGE(wrapper::ptxasMeantBy(other).empty(), other);
 }
 
 TEST_CASE("config: settings, and the place of a mistake") {
@@ -84,17 +86,18 @@ TEST_CASE("made output: the lines of -v go, others stay, and what may be either 
       "ptxas info    : Function properties for k\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill "
       "loads\n"
       "ptxas-blackwell info    : Used 8 registers, used 0 barriers\nptxas info    : Compile time = 1.2 ms\n";
-  CHECK(withoutVerbose(verbose) == "");
+  CHECK(wrapper::withoutVerbose(verbose) == "");
   const std::string warning = "ptxas warning : Stack size cannot be known\n    of k\n";
-  CHECK(withoutVerbose(warning + verbose + warning) == warning + warning);
-  CHECK_FALSE(withoutVerbose(verbose + "ptxas info    : (C7510) Potential Performance Loss: wgmma\n").has_value());
-  const PtxasOutput made{"cubin", "", verbose, "in.ptx"};
-  CHECK(asCalled(made, true)->err == verbose);
-  CHECK_FALSE(asCalled(made, false).has_value());  // -v cannot be taken out of what is no cubin
-  CHECK_FALSE(asCalled({"cubin", "a\n", "b\n", "in.ptx"}, true).has_value());
-  CHECK(placeOfCubin({}) == "elf.o");
-  CHECK(placeOfCubin({"out.cubin"}) == "out.cubin");
+  CHECK(wrapper::withoutVerbose(warning + verbose + warning) == warning + warning);
+  CHECK_FALSE(
+      wrapper::withoutVerbose(verbose + "ptxas info    : (C7510) Potential Performance Loss: wgmma\n").has_value());
+  const ptxas::PtxasOutput made{"cubin", "", verbose, "in.ptx"};
+  CHECK(wrapper::asCalled(made, true)->err == verbose);
+  CHECK_FALSE(wrapper::asCalled(made, false).has_value());  // -v cannot be taken out of what is no cubin
+  CHECK_FALSE(wrapper::asCalled({"cubin", "a\n", "b\n", "in.ptx"}, true).has_value());
+  CHECK(wrapper::placeOfCubin({}) == "elf.o");
+  CHECK(wrapper::placeOfCubin({"out.cubin"}) == "out.cubin");
   for (const char* elsewhere : {"", "-", "/dev/null", "/tmp", "/nothing/here/out"})
-    CHECK(placeOfCubin({elsewhere}).empty());
-  CHECK(placeOfCubin({"a", "b"}).empty());
+    CHECK(wrapper::placeOfCubin({elsewhere}).empty());
+  CHECK(wrapper::placeOfCubin({"a", "b"}).empty());
 }

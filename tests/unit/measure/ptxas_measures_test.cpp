@@ -24,6 +24,14 @@ using namespace ptxopt;
 
 namespace {
 
+std::string firstPtxas(const std::string& given = {}, std::vector<std::string>* wrong = nullptr) {
+  ptxas::PtxasSearch search;
+  search.given = given;
+  const ptxas::PtxasCandidates found = ptxas::ptxasCandidates(search);
+  if (wrong != nullptr) *wrong = found.wrong;
+  return found.all.empty() ? std::string() : found.all.front().path;
+}
+
 constexpr uint64_t kBranch = 0x947, kNop = 0x918, kOther = 0x212;
 
 struct Code {
@@ -50,8 +58,8 @@ struct Code {
   }
 };
 
-FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instructions) {
-  FunctionMeasures f;
+ptxas::FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instructions) {
+  ptxas::FunctionMeasures f;
   f.isKernel = true;
   f.spillStores = spills;
   f.spillLoads = 0;
@@ -64,9 +72,10 @@ FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instructions) 
 
 TEST_CASE("the architecture to assemble for: the text's own, whether its occupancy is known or not") {
   for (const char* target : {"sm_75", "sm_90a", "sm_100f", "sm_107a", "sm_121", "sm_130"})
-    CHECK(architectureToAssemble(target) == target);
-  CHECK(architectureToAssemble("compute_107f") == "sm_107f");
-  for (const char* old : {"", "sm", "sm_", "sm_20", "sm_70", "90"}) CHECK(architectureToAssemble(old) == "sm_75");
+    CHECK(ptxas::architectureToAssemble(target) == target);
+  CHECK(ptxas::architectureToAssemble("compute_107f") == "sm_107f");
+  for (const char* old : {"", "sm", "sm_", "sm_20", "sm_70", "90"})
+    CHECK(ptxas::architectureToAssemble(old) == "sm_75");
 }
 
 TEST_CASE("machine code: instructions and innermost loops") {
@@ -83,90 +92,90 @@ TEST_CASE("machine code: instructions and innermost loops") {
     code.branch(-8);        // at 21, to 14: holds 17..19
     code.branch(1);         // forwards
     code.end();
-    const MachineCodeCounts counts = countMachineCode(code.bytes, wide ? 90 : 80);
+    const ptxas::MachineCodeCounts counts = ptxas::countMachineCode(code.bytes, wide ? 90 : 80);
     CHECK(counts.instructions == 23);
     CHECK(counts.innerLoops == 2);
     CHECK(counts.inner == 11 + 3);
   }
-  CHECK(countMachineCode("", 90).instructions == 0);
-  CHECK(countMachineCode("abc", 90).instructions == 0);
+  CHECK(ptxas::countMachineCode("", 90).instructions == 0);
+  CHECK(ptxas::countMachineCode("abc", 90).instructions == 0);
 }
 
 TEST_CASE("cubin: what is none") {
   for (const std::string& bytes : {std::string(), std::string("\177ELF"),
                                    std::string("\177ELF") + std::string(100, '\2'), std::string("// PTX")}) {
-    const auto read = readCubin(bytes);
-    REQUIRE(std::holds_alternative<CubinError>(read));
-    CHECK_FALSE(std::get<CubinError>(read).message.empty());
+    const auto read = ptxas::readCubin(bytes);
+    REQUIRE(std::holds_alternative<ptxas::CubinError>(read));
+    CHECK_FALSE(std::get<ptxas::CubinError>(read).message.empty());
   }
   // This program is an ELF file, but not of NVIDIA's.
   std::ifstream self("/proc/self/exe", std::ios::binary);
   std::string head(1 << 16, '\0');
   self.read(head.data(), static_cast<std::streamsize>(head.size()));
-  CHECK(std::get<CubinError>(readCubin(head)).message == "not for NVIDIA's machines");
+  CHECK(std::get<ptxas::CubinError>(ptxas::readCubin(head)).message == "not for NVIDIA's machines");
 }
 
 TEST_CASE("compare: a function within its caller's code has no registers and instructions to compare") {
-  FunctionMeasures apart = kernel(0, 0, 40), within = kernel(0, 0, 0);
+  ptxas::FunctionMeasures apart = kernel(0, 0, 40), within = kernel(0, 0, 0);
   apart.isKernel = within.isKernel = false;
   apart.registers = 20;
-  for (const Measure m : {Measure::Instructions, Measure::Inner, Measure::Registers}) {
+  for (const ptxas::Measure m : {ptxas::Measure::Instructions, ptxas::Measure::Inner, ptxas::Measure::Registers}) {
     CHECK(value(apart, m).has_value());
     CHECK(!value(within, m).has_value());
     CHECK(compare(within, apart, std::array{m}).sign == 0);
   }
-  CHECK(value(within, Measure::Spills) == 0);
-  CHECK(value(kernel(0, 0, 0), Measure::Instructions) == 0);
+  CHECK(value(within, ptxas::Measure::Spills) == 0);
+  CHECK(value(kernel(0, 0, 0), ptxas::Measure::Instructions) == 0);
 }
 
 TEST_CASE("compare: spills before warps before instructions") {
-  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 100), GuardRule::Warps).sign == 0);
-  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 99), GuardRule::Warps).sign < 0);
-  CHECK(compare(kernel(0, 32, 100), kernel(0, 48, 120), GuardRule::Warps).sign < 0);
-  CHECK(compare(kernel(0, 48, 100), kernel(0, 32, 20), GuardRule::Warps).sign > 0);
-  const Comparison spills = compare(kernel(8, 32, 100), kernel(16, 64, 20), GuardRule::Warps);
+  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 100), ptxas::GuardRule::Warps).sign == 0);
+  CHECK(compare(kernel(0, 32, 100), kernel(0, 32, 99), ptxas::GuardRule::Warps).sign < 0);
+  CHECK(compare(kernel(0, 32, 100), kernel(0, 48, 120), ptxas::GuardRule::Warps).sign < 0);
+  CHECK(compare(kernel(0, 48, 100), kernel(0, 32, 20), ptxas::GuardRule::Warps).sign > 0);
+  const ptxas::Comparison spills = compare(kernel(8, 32, 100), kernel(16, 64, 20), ptxas::GuardRule::Warps);
   CHECK(spills.sign > 0);
-  CHECK(spills.by == Measure::Spills);
+  CHECK(spills.by == ptxas::Measure::Spills);
   CHECK(spills.before == 8);
   CHECK(spills.after == 16);
   // What one side does not know is passed over.
-  FunctionMeasures unknown = kernel(0, 32, 100);
+  ptxas::FunctionMeasures unknown = kernel(0, 32, 100);
   unknown.spillLoads.reset();
-  CHECK(compare(kernel(8, 32, 100), unknown, GuardRule::Warps).sign == 0);
+  CHECK(compare(kernel(8, 32, 100), unknown, ptxas::GuardRule::Warps).sign == 0);
   // Where no time is known, the other rule says the same.
-  CHECK(compare(kernel(0, 48, 100), kernel(0, 32, 20), GuardRule::Time).by == Measure::Warps);
+  CHECK(compare(kernel(0, 48, 100), kernel(0, 32, 20), ptxas::GuardRule::Time).by == ptxas::Measure::Warps);
   // Another objective.
-  FunctionMeasures a = kernel(0, 64, 100), b = kernel(0, 32, 90);
-  CHECK(compare(a, b, orderOf(Objective::Warps)).sign > 0);
-  CHECK(compare(a, b, orderOf(Objective::Sass)).sign < 0);
+  ptxas::FunctionMeasures a = kernel(0, 64, 100), b = kernel(0, 32, 90);
+  CHECK(compare(a, b, ptxas::orderOf(ptxas::Objective::Warps)).sign > 0);
+  CHECK(compare(a, b, ptxas::orderOf(ptxas::Objective::Sass)).sign < 0);
 }
 
 TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") {
-  const auto timed = [](ModelledTime::Cycles whole, const std::vector<ModelledTime::Cycles>& inner,
+  const auto timed = [](ptxas::ModelledTime::Cycles whole, const std::vector<ptxas::ModelledTime::Cycles>& inner,
                         uint32_t warps = 32) {
-    FunctionMeasures f = kernel(0, warps, 100);
-    f.time = ModelledTime{"m", whole, {.instructions = 100}, {}};
-    for (const ModelledTime::Cycles& cycles : inner) f.time->inner.push_back({8, cycles, {}});
+    ptxas::FunctionMeasures f = kernel(0, warps, 100);
+    f.time = ptxas::ModelledTime{"m", whole, {.instructions = 100}, {}};
+    for (const ptxas::ModelledTime::Cycles& cycles : inner) f.time->inner.push_back({8, cycles, {}});
     return f;
   };
-  const auto by = [](const FunctionMeasures& a, const FunctionMeasures& b) {
-    return compare(a, b, GuardRule::Time);
+  const auto by = [](const ptxas::FunctionMeasures& a, const ptxas::FunctionMeasures& b) {
+    return compare(a, b, ptxas::GuardRule::Time);
   };
-  const FunctionMeasures base = timed({1000, 2000, 3000}, {{10, 20, 30}, {40, 40, 40}});
+  const ptxas::FunctionMeasures base = timed({1000, 2000, 3000}, {{10, 20, 30}, {40, 40, 40}});
   // Faster in one place and the same elsewhere, although fewer warps are resident.
   CHECK(by(base, timed({990, 2000, 3000}, {{10, 20, 30}, {40, 40, 40}}, 16)).sign < 0);
   // Slower in one scenario.
-  const Comparison whole = by(base, timed({900, 2000, 3020}, {{10, 20, 30}, {40, 40, 40}}));
+  const ptxas::Comparison whole = by(base, timed({900, 2000, 3020}, {{10, 20, 30}, {40, 40, 40}}));
   CHECK(whole.sign > 0);
   CHECK(whole.text() == "DRAM 3000 -> 3020");
   CHECK(by(base, timed({900, 2000, 3014}, {{10, 20, 30}, {40, 40, 40}})).sign < 0);
   // A loop may not get slower because the rest shrank: here it takes 4 cycles more, and the whole 11 less.
-  const Comparison loop = by(base, timed({989, 1989, 2989}, {{10, 20, 30}, {40, 40.5, 40}}));
+  const ptxas::Comparison loop = by(base, timed({989, 1989, 2989}, {{10, 20, 30}, {40, 40.5, 40}}));
   CHECK(loop.sign > 0);
-  CHECK(loop.by == Measure::Cycles);
+  CHECK(loop.by == ptxas::Measure::Cycles);
   CHECK(loop.text() == "L2 40.00 -> 40.50 in innermost loop 2");
   // A little slower it may get if the whole gains three times as much, here and where it is not slower.
-  const ModelledTime::Cycles less{988, 1988, 2988};
+  const ptxas::ModelledTime::Cycles less{988, 1988, 2988};
   CHECK(by(base, timed(less, {{10, 20, 30}, {40, 40.5, 40}})).text() == "L1 1000 -> 988");
   CHECK(by(base, timed({1000, 1988, 3001}, {{10, 20, 30}, {40, 40.5, 40}})).sign < 0);
   CHECK(by(base, timed({988, 1989, 2988}, {{10, 20, 30}, {40, 40.5, 40}})).sign > 0);
@@ -174,16 +183,16 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   CHECK(by(base, timed(less, {{10, 20.5, 30}, {40, 40.5, 40}})).sign > 0);
   // By more than two cycles and a tenth it may not, whatever the whole gains, nor by two cycles that are more than a quarter.
   CHECK(by(base, timed({500, 1500, 2500}, {{12, 20, 30}, {44, 40, 40}})).sign < 0);
-  const FunctionMeasures tight = timed({1000, 2000, 3000}, {{7, 8, 8}});
+  const ptxas::FunctionMeasures tight = timed({1000, 2000, 3000}, {{7, 8, 8}});
   CHECK(by(tight, timed({500, 1500, 2500}, {{7, 10, 8}})).sign < 0);
   CHECK(by(tight, timed({500, 1500, 2500}, {{9, 8, 8}})).sign > 0);
   // A gain that says nothing outweighs nothing, and a loop counts that hardly goes round.
-  const FunctionMeasures large = timed({100000, 100000, 100000}, {{40, 40, 40}, {200, 200, 200}});
-  FunctionMeasures other = timed({99900, 99900, 99900}, {{42, 42, 42}, {198, 198, 198}});
+  const ptxas::FunctionMeasures large = timed({100000, 100000, 100000}, {{40, 40, 40}, {200, 200, 200}});
+  ptxas::FunctionMeasures other = timed({99900, 99900, 99900}, {{42, 42, 42}, {198, 198, 198}});
   CHECK(by(large, other).sign > 0);
   other.time->whole = {99400, 99400, 99400};
   CHECK(by(large, other).sign < 0);
-  FunctionMeasures rare = base, slowed = timed({998, 1989, 2983}, {{10, 20, 30}, {42, 40, 40}});
+  ptxas::FunctionMeasures rare = base, slowed = timed({998, 1989, 2983}, {{10, 20, 30}, {42, 40, 40}});
   rare.time->inner[1].rounds = 0;
   CHECK(by(rare, slowed).sign > 0);
   slowed.time->whole = {993, 1989, 2983};
@@ -191,7 +200,7 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   CHECK(by(base, timed({500, 1500, 2500}, {{12.1, 20, 30}, {40, 40, 40}})).sign > 0);
   CHECK(by(base, timed({500, 1500, 2500}, {{10, 20, 30}, {44.1, 40, 40}})).sign > 0);
   // With one warp per scheduler nothing may get slower, and what gets faster there counts.
-  FunctionMeasures sparse = base, slower = timed({900, 1900, 2900}, {{10, 20, 30}, {40, 40, 40}});
+  ptxas::FunctionMeasures sparse = base, slower = timed({900, 1900, 2900}, {{10, 20, 30}, {40, 40, 40}});
   sparse.time->alone = slower.time->alone = {4000, 5000, 6000};
   CHECK(by(sparse, slower).sign < 0);
   slower.time->alone = {4000, 5110, 5000};
@@ -205,7 +214,7 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   CHECK(by(sparse, slower).text() == "DRAM 6000 -> 5800 with one warp per scheduler");
   CHECK(by(sparse, slower).sign < 0);
   // One that got faster counts where the whole is the same; where the whole got slower it does not.
-  FunctionMeasures more = timed({1000, 2000, 3000}, {{10, 15, 30}, {40, 40, 40}});
+  ptxas::FunctionMeasures more = timed({1000, 2000, 3000}, {{10, 15, 30}, {40, 40, 40}});
   more.instructions = 110;
   CHECK(by(base, more).sign < 0);
   CHECK(by(base, more).text() == "L2 20.00 -> 15.00 in innermost loop 1");
@@ -213,30 +222,30 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   // With another number of loops only the whole can be compared.
   CHECK(by(base, timed({900, 1900, 2900}, {{99, 99, 99}})).sign < 0);
   // No difference in time: warps decide.
-  CHECK(by(base, timed({1001, 2001, 3001}, {{10, 20, 30}, {40, 40, 40}}, 16)).by == Measure::Warps);
+  CHECK(by(base, timed({1001, 2001, 3001}, {{10, 20, 30}, {40, 40, 40}}, 16)).by == ptxas::Measure::Warps);
   // Then the instructions that are executed, although there may be more of them.
-  FunctionMeasures fewer = base;
+  ptxas::FunctionMeasures fewer = base;
   fewer.instructions = 110;
   fewer.time->work.instructions = 99;
   CHECK(by(base, fewer).sign < 0);
   CHECK(by(fewer, base).text() == "executed 99 -> 100");
   fewer.time->work.instructions = 99.9;
-  CHECK(by(base, fewer).by == Measure::Instructions);
+  CHECK(by(base, fewer).by == ptxas::Measure::Instructions);
   CHECK(by(base, fewer).sign > 0);
   // Spills come first, and figures of another model say nothing.
-  FunctionMeasures spills = timed({10, 20, 30}, {});
+  ptxas::FunctionMeasures spills = timed({10, 20, 30}, {});
   spills.spillLoads = 8;
-  CHECK(by(base, spills).by == Measure::Spills);
-  FunctionMeasures foreign = timed({5000, 5000, 5000}, {{10, 20, 30}, {40, 40, 40}});
+  CHECK(by(base, spills).by == ptxas::Measure::Spills);
+  ptxas::FunctionMeasures foreign = timed({5000, 5000, 5000}, {{10, 20, 30}, {40, 40, 40}});
   foreign.time->model = "n";
   CHECK(by(base, foreign).sign == 0);
-  CHECK(value(base, Measure::Cycles) == 1817);
-  CHECK(value(timed({1e120, 1e120, 1e120}, {}), Measure::Cycles) == 9'000'000'000'000'000);
+  CHECK(value(base, ptxas::Measure::Cycles) == 1817);
+  CHECK(value(timed({1e120, 1e120, 1e120}, {}), ptxas::Measure::Cycles) == 9'000'000'000'000'000);
   CHECK(by(timed({1e120, 1, 1}, {}), timed({1e121, 1, 1}, {})).sign > 0);
 }
 
 TEST_CASE("measures: JSON and back") {
-  Measures m;
+  ptxas::Measures m;
   m.architecture = "sm_90a";
   m.functions = {kernel(4, 32, 7), kernel(0, 16, 9)};
   m.functions[0].name = "a";
@@ -244,40 +253,40 @@ TEST_CASE("measures: JSON and back") {
   m.functions[1].isKernel = false;
   m.functions[1].spillLoads.reset();
   m.functions[1].code = "00ff";
-  CHECK(measuresFrom(nlohmann::ordered_json::parse(toJson(m).dump())) == m);
+  CHECK(ptxas::measuresFrom(nlohmann::ordered_json::parse(toJson(m).dump())) == m);
   REQUIRE(m.find("b") != nullptr);
   CHECK(m.find("b")->instructions == 9);
   CHECK(m.find("c") == nullptr);
 }
 
 TEST_CASE("measures: warps of a kernel") {
-  FunctionMeasures f = kernel(0, 0, 1);
+  ptxas::FunctionMeasures f = kernel(0, 0, 1);
   f.registers = 40;  // 6 blocks of 8 warps
-  setWarps(f, "sm_80");
+  ptxas::setWarps(f, "sm_80");
   CHECK(f.warps == 48);
   f.threads = 1024;
-  setWarps(f, "sm_80");
+  ptxas::setWarps(f, "sm_80");
   CHECK(f.warps == 32);
   f.registers = 255;
-  setWarps(f, "sm_80");
+  ptxas::setWarps(f, "sm_80");
   CHECK(f.warps == 0);
 }
 
 TEST_CASE("cache: kept, shared, and never above its size for long") {
   const TemporaryFolder folder;
   REQUIRE(folder.isValid());
-  const std::string key = Cache::key("one");
+  const std::string key = ptxas::Cache::key("one");
   CHECK(key.size() == 32);
-  CHECK(key != Cache::key("two"));
+  CHECK(key != ptxas::Cache::key("two"));
   {
-    Cache cache(folder.path(), 1000);
+    ptxas::Cache cache(folder.path(), 1000);
     CHECK_FALSE(cache.find(key).has_value());
     cache.put(key, "value");
     CHECK(cache.find(key) == "value");
     cache.put(key, "another");
-    CHECK(Cache(folder.path(), 1000).find(key) == "another");
+    CHECK(ptxas::Cache(folder.path(), 1000).find(key) == "another");
     for (int i = 0; i < 20; ++i) {
-      const std::string name = Cache::key(std::to_string(i));
+      const std::string name = ptxas::Cache::key(std::to_string(i));
       cache.put(name, std::string(100, 'x'));
       // In the order of their numbers, the first long ago.
       const timespec times[2] = {{1000 + i, 0}, {1000 + i, 0}};
@@ -285,10 +294,10 @@ TEST_CASE("cache: kept, shared, and never above its size for long") {
                   times, 0);
     }
   }
-  Cache cache(folder.path(), 1000);
+  ptxas::Cache cache(folder.path(), 1000);
   CHECK(cache.find(key) == "another");
-  CHECK(cache.find(Cache::key("19")).has_value());
-  CHECK_FALSE(cache.find(Cache::key("0")).has_value());
+  CHECK(cache.find(ptxas::Cache::key("19")).has_value());
+  CHECK_FALSE(cache.find(ptxas::Cache::key("0")).has_value());
   uint64_t total = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path() + "/measures"))
     if (entry.is_regular_file()) total += entry.file_size();
@@ -299,8 +308,8 @@ TEST_CASE("cache: kept, shared, and never above its size for long") {
 TEST_CASE("cache: an entry that is not whole is none, and is replaced") {
   const TemporaryFolder folder;
   REQUIRE(folder.isValid());
-  Cache cache(folder.path());
-  const std::string key = Cache::key("one"), other = Cache::key("two");
+  ptxas::Cache cache(folder.path());
+  const std::string key = ptxas::Cache::key("one"), other = ptxas::Cache::key("two");
   const std::string value = R"({"architecture": "sm_80",)"
                             "\n"
                             R"("functions": []})";
@@ -349,7 +358,7 @@ TEST_CASE("cache: what is no entry is neither removed nor followed") {
   namespace fs = std::filesystem;
   const TemporaryFolder folder, elsewhere;
   REQUIRE(folder.isValid());
-  const std::string measures = folder.file("measures"), digits = Cache::key("mine").substr(2);
+  const std::string measures = folder.file("measures"), digits = ptxas::Cache::key("mine").substr(2);
   fs::create_directories(measures + "/ab/cd");
   const std::string large(2000, 'x');
   const std::vector<std::string> mine = {measures + "/notes.txt",       measures + "/ab/notes.txt",
@@ -357,23 +366,23 @@ TEST_CASE("cache: what is no entry is neither removed nor followed") {
                                          measures + "/ab/" + digits,    elsewhere.file(digits)};
   for (const std::string& file : mine) std::ofstream(file) << large;
   fs::create_directory_symlink(elsewhere.path(), measures + "/ef");
-  fs::create_symlink(elsewhere.file(digits), measures + "/ab/" + Cache::key("link").substr(2));
+  fs::create_symlink(elsewhere.file(digits), measures + "/ab/" + ptxas::Cache::key("link").substr(2));
   std::ofstream(elsewhere.file(digits))
       << "ptxopt cache 1 " << large;  // an entry by its look, in a folder that is a link
   {
-    Cache cache(folder.path(), 1000);
-    for (int i = 0; i < 20; ++i) cache.put(Cache::key(std::to_string(i)), std::string(100, 'x'));
+    ptxas::Cache cache(folder.path(), 1000);
+    for (int i = 0; i < 20; ++i) cache.put(ptxas::Cache::key(std::to_string(i)), std::string(100, 'x'));
   }
   for (const std::string& file : mine) CHECK(fs::exists(file));
-  CHECK(fs::is_symlink(measures + "/ab/" + Cache::key("link").substr(2)));
+  CHECK(fs::is_symlink(measures + "/ab/" + ptxas::Cache::key("link").substr(2)));
 }
 
 TEST_CASE("cache: a folder that is not this user's alone is not used") {
   namespace fs = std::filesystem;
   const auto isUsed = [](const std::string& folder) {
-    Cache cache(folder);
-    cache.put(Cache::key("a"), "b");
-    const bool finds = cache.find(Cache::key("a")).has_value();
+    ptxas::Cache cache(folder);
+    cache.put(ptxas::Cache::key("a"), "b");
+    const bool finds = cache.find(ptxas::Cache::key("a")).has_value();
     CHECK(finds == cache.whyNotUsed().empty());
     return finds;
   };
@@ -394,7 +403,7 @@ TEST_CASE("cache: a folder that is not this user's alone is not used") {
     fs::rename(shared + inside, target);
     fs::create_directory_symlink(target, shared + inside);
     CHECK_FALSE(isUsed(shared));
-    CHECK(Cache(shared).whyNotUsed().find("symbolic link") != std::string::npos);
+    CHECK(ptxas::Cache(shared).whyNotUsed().find("symbolic link") != std::string::npos);
     fs::remove_all(shared);
     fs::remove_all(target);
     fs::create_directories(shared + "/measures");
@@ -406,37 +415,37 @@ TEST_CASE("cache: a folder that is not this user's alone is not used") {
 
 TEST_CASE("cache: entries that are damaged so that they take memory") {
   const TemporaryFolder folder;
-  Cache cache(folder.path());
-  const std::string key = Cache::key("one"), deep(3'000'000, '['), large(Cache::kMostEntry, ' ');
+  ptxas::Cache cache(folder.path());
+  const std::string key = ptxas::Cache::key("one"), deep(3'000'000, '['), large(ptxas::Cache::kMostEntry, ' ');
   cache.put(key, deep);  // whole, and no figures
   CHECK(cache.find(key).has_value());
-  CHECK_FALSE(measuresOfEntry(deep).has_value());
-  CHECK_FALSE(measuresOfEntry("[]").has_value());
-  CHECK_FALSE(measuresOfEntry("{\"architecture\": 1}").has_value());
-  CHECK_FALSE(measuresOfEntry("").has_value());
-  Measures measures;
+  CHECK_FALSE(ptxas::measuresOfEntry(deep).has_value());
+  CHECK_FALSE(ptxas::measuresOfEntry("[]").has_value());
+  CHECK_FALSE(ptxas::measuresOfEntry("{\"architecture\": 1}").has_value());
+  CHECK_FALSE(ptxas::measuresOfEntry("").has_value());
+  ptxas::Measures measures;
   measures.architecture = "sm_80";
   measures.functions.emplace_back().name = "k";
-  REQUIRE(measuresOfEntry(toJson(measures).dump()).has_value());
-  CHECK(measuresOfEntry(toJson(measures).dump())->functions.size() == 1);
+  REQUIRE(ptxas::measuresOfEntry(toJson(measures).dump()).has_value());
+  CHECK(ptxas::measuresOfEntry(toJson(measures).dump())->functions.size() == 1);
   const std::string path = folder.file("measures/" + key.substr(0, 2) + "/" + key.substr(2));
   std::filesystem::resize_file(path, uint64_t{100} << 30);
   CHECK_FALSE(cache.find(key).has_value());
   cache.put(key, "value");
   CHECK(cache.find(key) == "value");
-  cache.put(Cache::key("large"), large);
-  CHECK_FALSE(cache.find(Cache::key("large")).has_value());
+  cache.put(ptxas::Cache::key("large"), large);
+  CHECK_FALSE(cache.find(ptxas::Cache::key("large")).has_value());
 }
 
 TEST_CASE("cache: many writers and readers of one entry") {
   const TemporaryFolder folder;
   REQUIRE(folder.isValid());
-  const std::string key = Cache::key("one"), value(100'000, 'x');
+  const std::string key = ptxas::Cache::key("one"), value(100'000, 'x');
   std::atomic<int> wrong = 0, found = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
-      Cache cache(folder.path());
+      ptxas::Cache cache(folder.path());
       for (int i = 0; i < 50; ++i) {
         cache.put(key, value);
         const auto got = cache.find(key);
@@ -453,56 +462,59 @@ TEST_CASE("find: what is wrong with a variable") {
   const TemporaryFolder folder;
   REQUIRE(folder.isValid());
   std::ofstream(folder.file("file")) << "";
-  CHECK(whyNoProgram("PTXAS", "/bin/sh").empty());
-  CHECK(whyNoProgram("PTXAS", "sh").empty());
-  CHECK(whyNoProgram("PTXAS", "/proc/self/exe").empty());
-  CHECK(whyNoProgram("PTXAS", "/nothing") == "PTXAS is '/nothing': there is no such file");
-  CHECK(whyNoProgram("PTXAS", "no such one") == "PTXAS is 'no such one': there is no such file here or in PATH");
-  CHECK(whyNoProgram("PTXAS", "/tmp") == "PTXAS is '/tmp': it is a folder");
-  CHECK(whyNoProgram("PTXAS", folder.file("file")).ends_with(": it is not executable"));
-  CHECK(whyNoProgram("PTXAS", "/dev/null").ends_with(": it is not a regular file"));
+  CHECK(ptxas::whyNoProgram("PTXAS", "/bin/sh").empty());
+  CHECK(ptxas::whyNoProgram("PTXAS", "sh").empty());
+  CHECK(ptxas::whyNoProgram("PTXAS", "/proc/self/exe").empty());
+  CHECK(ptxas::whyNoProgram("PTXAS", "/nothing") == "PTXAS is '/nothing': there is no such file");
+  CHECK(ptxas::whyNoProgram("PTXAS", "no such one") ==
+        "PTXAS is 'no such one': there is no such file here or in PATH");
+  CHECK(ptxas::whyNoProgram("PTXAS", "/tmp") == "PTXAS is '/tmp': it is a folder");
+  CHECK(ptxas::whyNoProgram("PTXAS", folder.file("file")).ends_with(": it is not executable"));
+  CHECK(ptxas::whyNoProgram("PTXAS", "/dev/null").ends_with(": it is not a regular file"));
   std::filesystem::create_directory(folder.file("bin"));
-  CHECK(whyNoToolkit("CUDA_HOME", folder.path(), "ptxas").ends_with(": there is no bin/ptxas in it"));
+  CHECK(ptxas::whyNoToolkit("CUDA_HOME", folder.path(), "ptxas").ends_with(": there is no bin/ptxas in it"));
   std::ofstream(folder.file("bin/ptxas")) << "";
-  CHECK(whyNoToolkit("CUDA_HOME", folder.path(), "ptxas").ends_with(": of its bin/ptxas: it is not executable"));
+  CHECK(ptxas::whyNoToolkit("CUDA_HOME", folder.path(), "ptxas")
+            .ends_with(": of its bin/ptxas: it is not executable"));
   std::filesystem::permissions(folder.file("bin/ptxas"), std::filesystem::perms::owner_all);
-  CHECK(whyNoToolkit("CUDA_HOME", folder.path(), "ptxas").empty());
-  CHECK(whyNoToolkit("CUDA_HOME", folder.file("none"), "ptxas").ends_with(": there is no such folder"));
-  CHECK(whyNoToolkit("CUDA_HOME", folder.file("file"), "ptxas").ends_with(": it is not a folder"));
+  CHECK(ptxas::whyNoToolkit("CUDA_HOME", folder.path(), "ptxas").empty());
+  CHECK(ptxas::whyNoToolkit("CUDA_HOME", folder.file("none"), "ptxas").ends_with(": there is no such folder"));
+  CHECK(ptxas::whyNoToolkit("CUDA_HOME", folder.file("file"), "ptxas").ends_with(": it is not a folder"));
   ::setenv("PTXOPT_PTXAS", "/nothing", 1);
   ::setenv("PTXAS", "/bin/sh", 1);
   std::vector<std::string> passedOver;
-  CHECK(findPtxas({}, &passedOver) == "/bin/sh");
-  CHECK(passedOver ==
-        std::vector<std::string>{"PTXOPT_PTXAS is '/nothing': there is no such file; '/bin/sh' is taken instead"});
-  CHECK(findPtxas("given", &passedOver) == "given");
-  CHECK(passedOver.size() == 1);
+  CHECK(firstPtxas({}, &passedOver) == "/bin/sh");
+  REQUIRE(passedOver == std::vector<std::string>{"PTXOPT_PTXAS is '/nothing': there is no such file"});
+  CHECK(ptxas::insteadOf(passedOver[0], "/bin/sh") ==
+        "PTXOPT_PTXAS is '/nothing': there is no such file; '/bin/sh' is taken instead");
+  CHECK(firstPtxas("given", &passedOver) == "given");
+  CHECK(passedOver.empty());
   ::unsetenv("PTXOPT_PTXAS");
   ::unsetenv("PTXAS");
 }
 
 TEST_CASE("cache: a folder that cannot be made is no error") {
-  Cache cache("/proc/nothing/here");
-  cache.put(Cache::key("a"), "b");
-  CHECK_FALSE(cache.find(Cache::key("a")).has_value());
-  Cache off("");
-  off.put(Cache::key("a"), "b");
-  CHECK_FALSE(off.find(Cache::key("a")).has_value());
+  ptxas::Cache cache("/proc/nothing/here");
+  cache.put(ptxas::Cache::key("a"), "b");
+  CHECK_FALSE(cache.find(ptxas::Cache::key("a")).has_value());
+  ptxas::Cache off("");
+  off.put(ptxas::Cache::key("a"), "b");
+  CHECK_FALSE(off.find(ptxas::Cache::key("a")).has_value());
 }
 
 TEST_CASE("find: never this program itself") {
-  CHECK(isThisProgram("/proc/self/exe"));
+  CHECK(ptxas::isThisProgram("/proc/self/exe"));
   const TemporaryFolder folder;
   const std::string link = folder.file("ptxas");
   std::filesystem::create_symlink("/proc/self/exe", link);
-  CHECK(isThisProgram(link));
-  CHECK_FALSE(isThisProgram("/bin/sh"));
-  CHECK(findPtxas("given") == "given");
+  CHECK(ptxas::isThisProgram(link));
+  CHECK_FALSE(ptxas::isThisProgram("/bin/sh"));
+  CHECK(firstPtxas("given") == "given");
   ::setenv("PTXOPT_PTXAS", "none", 1);
-  CHECK(findPtxas().empty());
+  CHECK(firstPtxas().empty());
   ::setenv("PTXOPT_PTXAS", "/bin/sh", 1);
-  CHECK(findPtxas() == "/bin/sh");
+  CHECK(firstPtxas() == "/bin/sh");
   ::setenv("PTXOPT_PTXAS", link.c_str(), 1);
-  CHECK(findPtxas() != link);
+  CHECK(firstPtxas() != link);
   ::unsetenv("PTXOPT_PTXAS");
 }

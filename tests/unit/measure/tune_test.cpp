@@ -18,8 +18,8 @@ std::string moduleOf(const std::string& functions) {
   return ".version 8.0\n.target sm_80\n.address_size 64\n" + functions;
 }
 
-FunctionMeasures figures(uint64_t spills, uint32_t warps, uint32_t instructions, uint32_t registers = 32) {
-  FunctionMeasures f;
+ptxas::FunctionMeasures figures(uint64_t spills, uint32_t warps, uint32_t instructions, uint32_t registers = 32) {
+  ptxas::FunctionMeasures f;
   f.isKernel = true;
   f.spillStores = f.spillLoads = spills / 2;
   f.warps = warps;
@@ -28,17 +28,17 @@ FunctionMeasures figures(uint64_t spills, uint32_t warps, uint32_t instructions,
   return f;
 }
 
-Outcome measured(std::vector<std::optional<FunctionMeasures>> members) {
-  return {Outcome::State::Measured, {}, std::move(members)};
+tune::Outcome measured(std::vector<std::optional<ptxas::FunctionMeasures>> members) {
+  return {tune::Outcome::State::Measured, {}, std::move(members)};
 }
 
-std::size_t chosen(const std::vector<Outcome>& ways, Objective objective = Objective::Warps) {
-  std::vector<const Outcome*> pointers;
-  for (const Outcome& w : ways) pointers.push_back(&w);
-  const std::vector<VariantVerdict> all = choose(pointers, objective);
-  CHECK(std::ranges::count(all, VariantVerdict::Why::Chosen, &VariantVerdict::why) == 1);
-  return static_cast<std::size_t>(std::ranges::find(all, VariantVerdict::Why::Chosen, &VariantVerdict::why) -
-                                  all.begin());
+std::size_t chosen(const std::vector<tune::Outcome>& ways, ptxas::Objective objective = ptxas::Objective::Warps) {
+  std::vector<const tune::Outcome*> pointers;
+  for (const tune::Outcome& w : ways) pointers.push_back(&w);
+  const std::vector<tune::VariantVerdict> all = tune::choose(pointers, objective);
+  CHECK(std::ranges::count(all, tune::VariantVerdict::Why::Chosen, &tune::VariantVerdict::why) == 1);
+  return static_cast<std::size_t>(
+      std::ranges::find(all, tune::VariantVerdict::Why::Chosen, &tune::VariantVerdict::why) - all.begin());
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ TEST_CASE("tune: a text is its pieces, put together again") {
   const std::string text = moduleOf(
       ".extern .func e();\n// before\n.visible .entry a()\n.maxntid 32, 1, 1\n{ ret; } // behind\n"
       ".func b() { ret; }\n.entry c(){ret;}");
-  const auto pieces = cut(text);
+  const auto pieces = tune::cut(text);
   REQUIRE(pieces);
   REQUIRE(pieces->functions.size() == 3);
   CHECK(pieces->functions[0].name == "a");
@@ -56,26 +56,27 @@ TEST_CASE("tune: a text is its pieces, put together again") {
   CHECK(pieces->architecture == "sm_80");
   CHECK_FALSE(pieces->kernelsNamed);
   std::vector<std::string_view> own;
-  for (const FunctionPiece& p : pieces->functions) own.push_back(pieces->textOf(p));
-  CHECK(compose(*pieces, own) == text);
-  const std::string limited = withLimit(own[0], pieces->functions[0].brace - pieces->functions[0].source.begin, 40);
+  for (const tune::FunctionPiece& p : pieces->functions) own.push_back(pieces->textOf(p));
+  CHECK(tune::compose(*pieces, own) == text);
+  const std::string limited =
+      tune::withLimit(own[0], pieces->functions[0].brace - pieces->functions[0].source.begin, 40);
   CHECK(limited == ".visible .entry a()\n.maxntid 32, 1, 1\n.maxnreg 40\n{ ret; }");
-  CHECK(withLimit(own[2], own[2].find('{'), 40) == ".entry c()\n.maxnreg 40\n{ret;}");
-  const auto again = cut(moduleOf(limited));
+  CHECK(tune::withLimit(own[2], own[2].find('{'), 40) == ".entry c()\n.maxnreg 40\n{ret;}");
+  const auto again = tune::cut(moduleOf(limited));
   REQUIRE(again);
   CHECK(again->functions[0].whyNoLimit == "has-limit");
-  CHECK_FALSE(cut("nonsense"));
+  CHECK_FALSE(tune::cut("nonsense"));
   // A byte order mark stays where it is.
   const std::string marked = "\xef\xbb\xbf" + text;
-  const auto withMark = cut(marked);
+  const auto withMark = tune::cut(marked);
   REQUIRE(withMark);
-  CHECK(compose(*withMark, own) == marked);
+  CHECK(tune::compose(*withMark, own) == marked);
 }
 
 TEST_CASE("tune: which kernels may get a limit") {
   const auto why = [](const std::string& body, const std::string& before = {}) {
     const std::string text = moduleOf(before + ".entry k(.param .u64 p)\n{\n" + body + "ret;\n}\n");
-    const auto pieces = cut(text);
+    const auto pieces = tune::cut(text);
     REQUIRE(pieces);
     return std::string(pieces->functions.back().whyNoLimit);
   };
@@ -89,7 +90,7 @@ TEST_CASE("tune: which kernels may get a limit") {
 }
 
 TEST_CASE("tune: who may name a kernel") {
-  const auto named = [](const std::string& functions) { return cut(moduleOf(functions))->kernelsNamed; };
+  const auto named = [](const std::string& functions) { return tune::cut(moduleOf(functions))->kernelsNamed; };
   CHECK_FALSE(named(".entry k() { ret; }\n.entry l() { ret; }\n"));
   CHECK(named(".entry k() { ret; }\n.entry l() {\n.reg .b64 %d;\nmov.u64 %d, k;\nret; }\n"));
   CHECK(named(".entry k() { ret; }\n.global .u64 table[1] = { k };\n"));
@@ -101,18 +102,18 @@ TEST_CASE("tune: units are what is connected by mentions") {
   f[1].mentions = {0};     // k1 -> g
   f[3].mentions = {0, 2};  // k3 -> g, h
   f[6].mentions = {5};
-  const Units units(f);
+  const tune::Units units(f);
   CHECK(units.members == std::vector<std::vector<uint32_t>>{{0, 1, 2, 3}, {4}, {5, 6}});
   CHECK(units.unitOf == std::vector<uint32_t>{0, 0, 0, 0, 1, 2, 2});
 }
 
 TEST_CASE("tune: the table of variants makes sense") {
-  const auto& all = variants();
+  const auto& all = tune::variants();
   REQUIRE(all.size() > 2);
   CHECK(all[0].recipe.isAsItIs());
   std::set<std::string> names;
-  std::set<Recipe> recipes;
-  for (const Variant& v : all) {
+  std::set<tune::Recipe> recipes;
+  for (const tune::Variant& v : all) {
     CAPTURE(v.name);
     CHECK(names.insert(v.name).second);
     CHECK(recipes.insert(v.recipe).second);
@@ -121,9 +122,9 @@ TEST_CASE("tune: the table of variants makes sense") {
     v.recipe.applyTo(options);
     const Result result = optimize(moduleOf(".entry k() { ret; }\n"), options);
     CHECK(result.status == Status::Ok);
-    CHECK(recipeFrom(toJson(v.recipe)) == v.recipe);
+    CHECK(tune::recipeFrom(tune::toJson(v.recipe)) == v.recipe);
   }
-  for (const LimitVariant& v : limitVariants()) CHECK(names.insert(std::string(v.name)).second);
+  for (const tune::LimitVariant& v : tune::limitVariants()) CHECK(names.insert(std::string(v.name)).second);
 }
 
 TEST_CASE("tune: a variant of -O2 unrolls no loop that -O2 does not, unless it says so") {
@@ -136,7 +137,7 @@ TEST_CASE("tune: a variant of -O2 unrolls no loop that -O2 does not, unless it s
         "ld.global.f32 %f2, [%d4];\nadd.f32 %f1, %f1, %f2;\nadd.s32 %r3, %r3, %r2;\nsetp.lt.s32 %p1, %r3, %r1;\n"
         "@%p1 bra L;\nst.global.f32 [%d1], %f1;\nret;\n}\n");
   };
-  const auto sums = [&](const Variant& v, const std::string& facts) {
+  const auto sums = [&](const tune::Variant& v, const std::string& facts) {
     Options options;
     v.recipe.applyTo(options);
     const Result result = optimize(loop(facts), options);
@@ -145,7 +146,7 @@ TEST_CASE("tune: a variant of -O2 unrolls no loop that -O2 does not, unless it s
     for (std::size_t at = 0; (at = result.output.find("add.f32", at)) != std::string::npos; ++at) ++n;
     return n;
   };
-  for (const Variant& v : variants()) {
+  for (const tune::Variant& v : tune::variants()) {
     CAPTURE(v.name);
     const bool isAsked = v.name == "runtime-unrolled";
     const bool isO2 =
@@ -156,7 +157,7 @@ TEST_CASE("tune: a variant of -O2 unrolls no loop that -O2 does not, unless it s
 }
 
 TEST_CASE("tune: recipes are spelled as on the command line") {
-  Recipe r;
+  tune::Recipe r;
   CHECK(r.spelled() == "as it is");
   r.limit = 40;
   CHECK(r.spelled() == ".maxnreg 40");
@@ -164,14 +165,14 @@ TEST_CASE("tune: recipes are spelled as on the command line") {
   r.skip = {"lsr", "divide"};
   r.knobs = {{"lsr-check-rp", 0}, {"lsr-selection", 1}};
   CHECK(r.spelled() == "-O2 --skip-pass=lsr,divide --lsr-check-rp=0 --lsr-selection=cheapest, .maxnreg 40");
-  CHECK(toJson(r).dump() ==
+  CHECK(tune::toJson(r).dump() ==
         R"({"level":2,"skip":["lsr","divide"],"knobs":{"lsr-check-rp":0,"lsr-selection":"cheapest"},)"
         R"("maxnreg":40})");
-  CHECK(recipeFrom(toJson(r)) == r);
+  CHECK(tune::recipeFrom(tune::toJson(r)) == r);
 }
 
 TEST_CASE("tune: the best is chosen among what is not worse, the first of equals") {
-  const FunctionMeasures base = figures(0, 32, 100);
+  const ptxas::FunctionMeasures base = figures(0, 32, 100);
   CHECK(chosen({measured({base}), measured({base})}) == 0);
   CHECK(chosen({measured({base}), measured({figures(0, 32, 99)}), measured({figures(0, 32, 99)})}) == 1);
   CHECK(chosen({measured({base}), measured({figures(0, 32, 99)}), measured({figures(0, 40, 120)})}) == 2);
@@ -179,15 +180,15 @@ TEST_CASE("tune: the best is chosen among what is not worse, the first of equals
   // For instructions: but not at the price of warps.
   CHECK(chosen({measured({base}), measured({figures(0, 40, 120)}), measured({figures(0, 32, 90)}),
                 measured({figures(0, 24, 50)})},
-               Objective::Sass) == 2);
+               ptxas::Objective::Sass) == 2);
   CHECK(chosen({measured({base}), measured({figures(0, 32, 100, 30)}), measured({figures(0, 32, 101, 20)})},
-               Objective::Regs) == 1);
+               ptxas::Objective::Regs) == 1);
   // What is not known is not chosen.
-  CHECK(chosen({measured({base}), Outcome{}, Outcome{Outcome::State::Failed, "no", {}}}) == 0);
+  CHECK(chosen({measured({base}), tune::Outcome{}, tune::Outcome{tune::Outcome::State::Failed, "no", {}}}) == 0);
 }
 
 TEST_CASE("tune: a unit is as good as its functions together, and none may be worse") {
-  const FunctionMeasures a = figures(0, 32, 100), b = figures(0, 48, 200);
+  const ptxas::FunctionMeasures a = figures(0, 32, 100), b = figures(0, 48, 200);
   CHECK(chosen({measured({a, b}), measured({figures(0, 32, 50), figures(0, 48, 201)})}) == 0);
   CHECK(chosen({measured({a, b}), measured({figures(0, 32, 90), b}),
                 measured({figures(0, 32, 95), figures(0, 48, 150)})}) == 2);
@@ -200,15 +201,16 @@ TEST_CASE("tune: --apply puts the same together") {
   const std::string text = moduleOf(
       ".entry a(.param .u64 p)\n{\n.reg .b32 %r<3>;\nmov.u32 %r1, 1;\nret;\n}\n"
       ".entry b(.param .u64 p)\n{\n.reg .b32 %r<3>;\nmov.u32 %r1, 1;\nret;\n}\n");
-  Recipe clean;
+  tune::Recipe clean;
   clean.level = 1;
-  Recipe limited;
+  tune::Recipe limited;
   limited.limit = 64;
-  const Applied done = applyRecipes(text, {{"b", clean}, {"a", limited}, {"c", clean}}, "sm_80", "x.ptx", 2);
+  const tune::Applied done =
+      tune::applyRecipes(text, {{"b", clean}, {"a", limited}, {"c", clean}}, "sm_80", "x.ptx", 2);
   REQUIRE(done.status == Status::Ok);
   CHECK(done.output ==
         moduleOf(".entry a(.param .u64 p)\n.maxnreg 64\n{\n.reg .b32 %r<3>;\nmov.u32 %r1, 1;\nret;\n}\n"
                  ".entry b(.param .u64 p)\n{\n.reg .b32 %r<3>;\nret;\n}\n"));
   CHECK(done.missing == std::vector<std::string>{"there is no function c"});
-  CHECK(applyRecipes("nonsense", {}, "sm_80", "x.ptx", 1).status == Status::InvalidInput);
+  CHECK(tune::applyRecipes("nonsense", {}, "sm_80", "x.ptx", 1).status == Status::InvalidInput);
 }

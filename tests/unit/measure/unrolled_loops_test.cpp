@@ -7,8 +7,8 @@ using namespace ptxopt;
 
 namespace {
 
-FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instructions) {
-  FunctionMeasures f;
+ptxas::FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instructions) {
+  ptxas::FunctionMeasures f;
   f.isKernel = true;
   f.spillStores = spills;
   f.spillLoads = 0;
@@ -21,39 +21,40 @@ FunctionMeasures kernel(uint64_t spills, uint32_t warps, uint32_t instructions) 
 
 TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   // A load and a store of 4 bytes in ten instructions are done so often in a round.
-  const auto unrolled = [](double times, ModelledTime::Cycles cycles) {
-    return ModelledTime::Loop{8, cycles, {.written = 4 * times, .read = 4 * times, .instructions = 4 + 6 * times}};
+  const auto unrolled = [](double times, ptxas::ModelledTime::Cycles cycles) {
+    return ptxas::ModelledTime::Loop{
+        8, cycles, {.written = 4 * times, .read = 4 * times, .instructions = 4 + 6 * times}};
   };
-  const auto timed = [](std::vector<ModelledTime::Loop> inner, ModelledTime::Cycles whole) {
-    FunctionMeasures f = kernel(0, 32, 100);
-    f.time = ModelledTime{"m", whole, {.instructions = 20}, std::move(inner)};
-    for (const ModelledTime::Loop& loop : f.time->inner) f.time->work.add(loop.work, loop.rounds);
+  const auto timed = [](std::vector<ptxas::ModelledTime::Loop> inner, ptxas::ModelledTime::Cycles whole) {
+    ptxas::FunctionMeasures f = kernel(0, 32, 100);
+    f.time = ptxas::ModelledTime{"m", whole, {.instructions = 20}, std::move(inner)};
+    for (const ptxas::ModelledTime::Loop& loop : f.time->inner) f.time->work.add(loop.work, loop.rounds);
     return f;
   };
-  const auto by = [](const FunctionMeasures& a, const FunctionMeasures& b) {
-    return compare(a, b, GuardRule::Time);
+  const auto by = [](const ptxas::FunctionMeasures& a, const ptxas::FunctionMeasures& b) {
+    return compare(a, b, ptxas::GuardRule::Time);
   };
-  const FunctionMeasures once = timed({unrolled(1, {10, 20, 30})}, {100, 180, 260});
-  const FunctionMeasures fourTimes = timed({unrolled(4, {24, 48, 80})}, {220, 400, 660});
+  const ptxas::FunctionMeasures once = timed({unrolled(1, {10, 20, 30})}, {100, 180, 260});
+  const ptxas::FunctionMeasures fourTimes = timed({unrolled(4, {24, 48, 80})}, {220, 400, 660});
   CHECK(by(once, fourTimes).sign < 0);
-  const Comparison lost = by(fourTimes, once);
+  const ptxas::Comparison lost = by(fourTimes, once);
   CHECK(lost.sign > 0);
-  CHECK(lost.by == Measure::Cycles);
+  CHECK(lost.by == ptxas::Measure::Cycles);
   CHECK(lost.text() == "L1 24.00 -> 40.00 in innermost loop 1, for the same work");
   // A run of `once` has 100, 180 and 260 cycles, 167 in the mean. Unrolled, two rounds do the same: 76, 112 and 180.
-  CHECK(value(once, Measure::Cycles) == 167);
-  CHECK(cyclesForWorkOf(once, once) == 167);
-  CHECK(cyclesForWorkOf(once, fourTimes) == 115);
+  CHECK(value(once, ptxas::Measure::Cycles) == 167);
+  CHECK(ptxas::cyclesForWorkOf(once, once) == 167);
+  CHECK(ptxas::cyclesForWorkOf(once, fourTimes) == 115);
   // As long for the same work: the whole and what is executed say nothing, machine instructions do.
-  FunctionMeasures asLong = timed({unrolled(4, {40, 80, 120})}, {1, 1, 1});
+  ptxas::FunctionMeasures asLong = timed({unrolled(4, {40, 80, 120})}, {1, 1, 1});
   asLong.instructions = 104;
   CHECK(by(once, asLong).text() == "100 -> 104");
   // Half of the reads are gone, which is not half a round.
-  FunctionMeasures read = once;
+  ptxas::FunctionMeasures read = once;
   read.time->inner[0].work.read = 8;
   CHECK(by(read, once).sign == 0);
   // No whole number of rounds; fewer instructions for more work: not unrolled.
-  FunctionMeasures odd = fourTimes;
+  ptxas::FunctionMeasures odd = fourTimes;
   odd.time->inner[0].work.written = 10;
   CHECK(by(once, odd).text() == "L1 10.00 -> 24.00 in innermost loop 1");
   odd.time->inner[0].work.written = 16;
@@ -61,60 +62,62 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   CHECK(by(once, odd).sign > 0);
   // What is computed tells where nothing is written, and nothing where neither: warps and instructions do.
   for (double timing::Work::*const witness : {&timing::Work::computed, &timing::Work::read}) {
-    FunctionMeasures a = fourTimes, b = once;
-    for (FunctionMeasures* f : {&a, &b}) {
+    ptxas::FunctionMeasures a = fourTimes, b = once;
+    for (ptxas::FunctionMeasures* f : {&a, &b}) {
       timing::Work& work = f->time->inner[0].work;
       const double times = work.written / 4;
       work = {.instructions = work.instructions};
       work.*witness = times;
     }
-    CHECK(by(a, b).by == Measure::Cycles);
+    CHECK(by(a, b).by == ptxas::Measure::Cycles);
     CHECK(by(a, b).sign > 0);
-    for (FunctionMeasures* f : {&a, &b}) f->time->inner[0].work.*witness = 0;
+    for (ptxas::FunctionMeasures* f : {&a, &b}) f->time->inner[0].work.*witness = 0;
     CHECK(by(a, b).sign == 0);
     CHECK(by(b, a).sign == 0);
     b.warps = 16;
-    CHECK(by(a, b).by == Measure::Warps);
+    CHECK(by(a, b).by == ptxas::Measure::Warps);
   }
   // Variables that leave local memory are written and read no longer: rounds are taken as they are.
-  FunctionMeasures frame = fourTimes;
+  ptxas::FunctionMeasures frame = fourTimes;
   frame.stack = 64;
   CHECK(by(frame, once).sign < 0);
   // A loop for four rounds and one for the rest became one.
-  const FunctionMeasures two = timed({unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {300, 560, 900});
-  const Comparison merged = by(two, once);
+  const ptxas::FunctionMeasures two =
+      timed({unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {300, 560, 900});
+  const ptxas::Comparison merged = by(two, once);
   CHECK(merged.sign > 0);
   CHECK(merged.text() == "L1 272 -> 400 in innermost loops together, for the same work");
-  CHECK(cyclesForWorkOf(two, once) > value(two, Measure::Cycles));
+  CHECK(ptxas::cyclesForWorkOf(two, once) > value(two, ptxas::Measure::Cycles));
   // One loop became two: what they read and write tells that. The second one goes round one and a half times.
   CHECK(by(once, two).sign < 0);
   CHECK(by(once, two).text() == "L1 10.00 -> 6.18 in innermost loop 1, for the same work");
-  const FunctionMeasures slower = timed({unrolled(4, {41, 80, 120}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
+  const ptxas::FunctionMeasures slower = timed({unrolled(4, {41, 80, 120}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
   CHECK(by(once, slower).text() == "L1 10.00 -> 10.24 in innermost loop 1, for the same work");
   CHECK(by(once, slower).sign > 0);
   // Of two loops the second one did.
-  const FunctionMeasures both = timed({unrolled(2, {9, 9, 9}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
-  const FunctionMeasures three =
+  const ptxas::FunctionMeasures both = timed({unrolled(2, {9, 9, 9}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
+  const ptxas::FunctionMeasures three =
       timed({unrolled(2, {9, 9, 9}), unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
   CHECK(by(both, three).text() == "L1 10.00 -> 6.18 in innermost loop 2, for the same work");
   // Where it is not known which was made of which, nothing is better: what is read and what is written disagree, or the rest of
   // the rounds is in no loop.
-  FunctionMeasures unclear = two;
+  ptxas::FunctionMeasures unclear = two;
   unclear.time->inner[0].work.read = 20;
   CHECK(by(once, unclear).sign == 0);
-  const FunctionMeasures noRest = timed({unrolled(4, {24, 48, 80}), unrolled(2, {12, 24, 40})}, {1, 1, 1});
+  const ptxas::FunctionMeasures noRest = timed({unrolled(4, {24, 48, 80}), unrolled(2, {12, 24, 40})}, {1, 1, 1});
   CHECK(by(once, noRest).sign == 0);
   // Versions of the loop, one of which reads less: better if none costs more than the loop for the same work.
-  FunctionMeasures versions = timed({unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
+  ptxas::FunctionMeasures versions = timed({unrolled(4, {24, 48, 80}), unrolled(1, {10, 20, 30})}, {1, 1, 1});
   versions.time->inner[0].work.read = 12;
   CHECK(by(once, versions).text() == "L1 10.00 -> 6.00 in innermost loop 1, for the same work");
   CHECK(by(once, versions).sign < 0);
   versions.time->inner[1].cycles = {11, 20, 30};
   CHECK(by(once, versions).sign >= 0);
   // Two kinds of loops: each is compared with those that read and write as much, at least.
-  const FunctionMeasures kinds = timed(
-      {unrolled(1, {10, 20, 30}), ModelledTime::Loop{8, {9, 9, 9}, {.written = 4, .instructions = 5}}}, {1, 1, 1});
-  FunctionMeasures kindsAfter = kinds;
+  const ptxas::FunctionMeasures kinds =
+      timed({unrolled(1, {10, 20, 30}), ptxas::ModelledTime::Loop{8, {9, 9, 9}, {.written = 4, .instructions = 5}}},
+            {1, 1, 1});
+  ptxas::FunctionMeasures kindsAfter = kinds;
   kindsAfter.time->inner.insert(kindsAfter.time->inner.begin(), kinds.time->inner[0]);
   kindsAfter.time->inner[0].work.read = 2;
   kindsAfter.time->inner[0].cycles = {8, 15, 25};
@@ -123,10 +126,10 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   kindsAfter.time->inner[2].cycles = {9, 10, 9};
   CHECK(by(kinds, kindsAfter).sign >= 0);
   // Unrolled altogether on one side.
-  FunctionMeasures straight = timed({}, {200, 360, 520});
+  ptxas::FunctionMeasures straight = timed({}, {200, 360, 520});
   straight.time->work = {.written = 64, .read = 64, .instructions = 116};
   CHECK(by(straight, once).sign == 0);
-  FunctionMeasures slow = once;
+  ptxas::FunctionMeasures slow = once;
   slow.time->whole = {101, 180, 260};
   CHECK(by(straight, slow).text() == "L1 200 -> 202, for the same work");
 }

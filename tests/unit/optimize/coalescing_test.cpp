@@ -61,7 +61,7 @@ bool runPass(const Parsed& p, Function& f, const Knobs& knobs, PassReport& repor
 
 // What a name in the printed text means where it stands; empty: what it should.
 std::string misnamed(const Parsed& p, const Function& f) {
-  const Parsed again(print(*p));
+  const Parsed again(text::print(*p));
   const Function& g = again.function(1);
   std::map<uint32_t, uint32_t> there, back;
   InstrId id = f.first, other = g.first;

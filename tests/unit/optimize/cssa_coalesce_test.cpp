@@ -135,7 +135,7 @@ TEST_CASE("cssa-coalesce: random copies, run before and after") {
       const std::vector<uint32_t> expected = stores(*p, p.function());
       const std::size_t copiesBefore = copies(*p, p.function());
       Outcome outcome = apply(p, knobs);
-      INFO(print(*p));
+      INFO(text::print(*p));
       REQUIRE(stores(*p, p.function()) == expected);
       const std::size_t copiesAfter = copies(*p, p.function());
       CHECK(outcome.changed == (copiesAfter < copiesBefore));

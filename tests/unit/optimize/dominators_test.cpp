@@ -77,7 +77,7 @@ void check(const Cfg& cfg, Direction direction) {
     for (uint32_t a = 0; a < n; ++a)
       if (tree.dominates(BlockId(a), block) != expected[a][b]) FAIL("whether " << a << " dominates " << b);
     if (!tree.contains(block)) {
-      if (tree.parent(block).valid() || !tree.children(block).empty()) FAIL("an outsider has relatives: " << b);
+      if (tree.parent(block).valid()) FAIL("an outsider has a parent: " << b);
       continue;
     }
     // The parent is the one that all other strict dominators dominate.
@@ -87,8 +87,6 @@ void check(const Cfg& cfg, Direction direction) {
     if (tree.parent(block).value != parent) FAIL("parent of " << b);
     const uint32_t depth = parent == UINT32_MAX ? 0 : tree.depth(BlockId(parent));
     if (tree.depth(block) != depth + 1) FAIL("depth of " << b);
-    const auto siblings = parent == UINT32_MAX ? tree.roots() : tree.children(BlockId(parent));
-    if (std::count(siblings.begin(), siblings.end(), block) != 1) FAIL("not a child once: " << b);
   }
   // Pre-order: each once, and the subtree of a block in one piece behind it.
   REQUIRE(tree.preOrder().size() == members);

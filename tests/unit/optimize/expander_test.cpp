@@ -88,7 +88,7 @@ TEST_CASE("expander: a value whose register is written again is kept by a copy b
   const RegId copy = expander.emit(sum, k.endOf(0));
   CHECK(copy != k.reg("%r2"));
   CHECK(k.made() == Lines{"mov.b32 %b32_0, %r2;"});
-  CHECK(printInstruction(k.context.module, k.f, k.f[k.f[k.at(2)].next]).starts_with("mov.b32"));
+  CHECK(text::printInstruction(k.context.module, k.f, k.f[k.f[k.at(2)].next]).starts_with("mov.b32"));
 }
 
 TEST_CASE("expander: factors are shifts, products and a negation") {

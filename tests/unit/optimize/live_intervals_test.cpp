@@ -215,7 +215,7 @@ class Checker {
         live = behind;
         last = i;
       }
-      const SlotIndex end = slots_.end(block).previous();
+      const SlotIndex end = slots_.last(block);
       expect(range, end, live && reachable);
       if (live && range.valueAt(end) != range.valueAt(last.dead())) FAIL("the value changes in block " << b);
     }
@@ -254,7 +254,7 @@ class Checker {
       }
       for (const BlockId p : cfg_.predecessors(b)) {
         if (!cfg_[p].reachable) continue;
-        const ValueId in = range.valueAt(slots_.end(p).previous());
+        const ValueId in = range.valueAt(slots_.last(p));
         REQUIRE(in.valid());
         todo.push_back(in);
       }

@@ -78,7 +78,7 @@ std::string after(const std::string& text, std::vector<std::string> passes) {
     if (changed) analyses.invalidate(pass->preserves);
     CHECK(analyses.stale().empty());
   }
-  return print(*p);
+  return text::print(*p);
 }
 
 }  // namespace

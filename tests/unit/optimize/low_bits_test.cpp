@@ -25,7 +25,7 @@ std::string stored(std::string_view body, bool hasFacts = true) {
       ".shared .align 64 .b8 tile[256];\n"
       "ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nld.param.u64 %rd2, [c];\nmov.u32 %r2, %tid.x;\n" +
       std::string(body) + "}\n");
-  if (hasFacts) REQUIRE(readFacts(kFacts, "facts", *p) == "");
+  if (hasFacts) REQUIRE(facts::readFacts(kFacts, "facts", *p) == "");
   const Function& f = p->functions.front();
   const Cfg cfg(*p, f);
   const DominatorTree dominators(cfg, DominatorTree::Direction::Dominators);

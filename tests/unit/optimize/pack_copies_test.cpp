@@ -299,7 +299,7 @@ TEST_CASE("cross-type-coalescer: joined across packs and unpacks, every walk rea
         constants += n;
     CAPTURE(seed);
     INFO(p.source);
-    INFO(print(*p));
+    INFO(text::print(*p));
     REQUIRE(verify(*p, f) == "");
     const Cfg cfg(*p, old);
     std::mt19937_64 random(seed);

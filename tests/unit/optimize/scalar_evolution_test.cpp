@@ -61,8 +61,8 @@ class Evolution {
   }
 
   Parsed parsed_;
-  ModuleView module_;
-  FunctionView view_;
+  dump::ModuleView module_;
+  dump::FunctionView view_;
 };
 
 // What straight-line code leaves in the last register it writes; all results are read.

@@ -43,7 +43,7 @@ std::string bodyAfter(const std::string& body, int64_t order) {
   std::string out;
   std::size_t i = 0;
   for (const InstrId id : p.function())
-    if (i++ >= kDeclarations) out += printInstruction(*p, p.function(), p.function()[id]) + "\n";
+    if (i++ >= kDeclarations) out += text::printInstruction(*p, p.function(), p.function()[id]) + "\n";
   return out;
 }
 

@@ -45,7 +45,7 @@ void check(const Function& f, const Cfg& cfg, const SlotIndexes& slots) {
     if (slots.countBefore(slots.end(block)) - slots.countBefore(slots.start(block)) != 1 + expected[b].size())
       FAIL("what stands before block " << b);
     if (slots.blockAt(slots.start(block)) != block) FAIL("start of block " << b);
-    if (slots.blockAt(slots.end(block).previous()) != block) FAIL("end of block " << b);
+    if (slots.blockAt(slots.last(block)) != block) FAIL("end of block " << b);
     if (slots.instructionAt(slots.start(block)).valid()) FAIL("an instruction at the start of block " << b);
   }
 }

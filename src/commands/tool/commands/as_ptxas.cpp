@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <signal.h>
 
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "ptxopt/ptxopt.h"
+#include "support/environment.h"
 #include "support/log.h"
 #include "tool/options/cache_key.h"
 #include "tool/options/config.h"
@@ -44,18 +44,13 @@ bool takeReal(std::vector<std::string>& arguments, std::string& real) {
   return true;
 }
 
-std::string valueOf(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 // Another ptxopt, and other options, make other code.
 std::string versionLine() { return fmt::format("{}, options {}", versionText(), settingsDigest().substr(0, 8)); }
 
-WrapperOptions readOptions(const Client& client) {
+wrapper::WrapperOptions readOptions(const wrapper::Client& client) {
   const Config& config = userConfig();
-  WrapperOptions options;
-  if (isCalledByOurselves()) {
+  wrapper::WrapperOptions options;
+  if (wrapper::isCalledByOurselves()) {
     options.leavesAlone = true;
     return options;
   }
@@ -63,7 +58,7 @@ WrapperOptions readOptions(const Client& client) {
   if (!config.mistakes.empty() && options.mistake.empty()) options.mistake = config.mistakes.front();
   options.warnings = environmentWarnings();
   options.client = client;
-  options.log = valueOf("PTXOPT_LOG");
+  options.log = environmentValue("PTXOPT_LOG");
   if (client.isKeyedByVersion) options.versionLine = versionLine();
   return options;
 }
@@ -85,34 +80,35 @@ void surviveWriting() {
 
 int optimizeAndCall(const std::string& calledAs, const std::string& real,
                     const std::vector<std::string>& arguments) {
-  const Client client = isCalledByOurselves() ? Client() : callingClient(calledAs);
-  WrapperOptions options = readOptions(client);
+  const wrapper::Client client =
+      wrapper::isCalledByOurselves() ? wrapper::Client() : wrapper::callingClient(calledAs);
+  wrapper::WrapperOptions options = readOptions(client);
   // As for the variables that name one.
-  if (std::string wrong = whyNoProgram("PTXOPT_OPTIONS: --ptxas", options.ptxas);
+  if (std::string wrong = ptxas::whyNoProgram("PTXOPT_OPTIONS: --ptxas", options.ptxas);
       !options.ptxas.empty() && !wrong.empty()) {
     options.warnings.push_back(std::move(wrong) + "; passed over");
     options.ptxas.clear();
   }
   const bool isFirst = !real.empty();
-  const PtxasCandidates candidates =
-      realPtxas(isFirst ? real : options.ptxas, isFirst ? "--real" : "PTXOPT_OPTIONS", calledAs, client);
+  const ptxas::PtxasCandidates candidates =
+      wrapper::realPtxas(isFirst ? real : options.ptxas, isFirst ? "--real" : "PTXOPT_OPTIONS", calledAs, client);
   if (candidates.all.empty()) {
     for (const std::string& warning : options.warnings) log::warn(log::kTool, warning);
-    for (const std::string& wrong : candidates.wrong) log::warn(log::kTool, insteadOf(wrong, {}));
+    for (const std::string& wrong : candidates.wrong) log::warn(log::kTool, ptxas::insteadOf(wrong, {}));
     return fail(Status::Usage, "there is no ptxas: set PTXOPT_PTXAS, CUDA_HOME or PATH");
   }
-  return fail(Status::Usage, runDropIn(candidates, arguments, options));
+  return fail(Status::Usage, wrapper::runDropIn(candidates, arguments, options));
 }
 
 // The first ptxas there is, with these arguments. Returns why there is none.
 std::string callPlain(const std::string& calledAs, const std::string& real,
                       const std::vector<std::string>& arguments) {
-  const PtxasCandidates candidates = realPtxas(real, "--real", calledAs, Client());
+  const ptxas::PtxasCandidates candidates = wrapper::realPtxas(real, "--real", calledAs, wrapper::Client());
   if (candidates.all.empty()) return "there is no ptxas";
   std::vector<std::string> words{candidates.all.front().path};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  noteCalled(words.front());
-  return words.front() + ": " + become(words);
+  wrapper::noteCalled(words.front());
+  return words.front() + ": " + wrapper::become(words);
 }
 
 }  // namespace
@@ -130,7 +126,7 @@ int runAsPtxas(int argc, char** argv) {
   } catch (const std::exception& e) {
     why = e.what();
   }
-  log::warn(log::kDropIn, why + kNotOptimized);
+  log::warn(log::kDropIn, why + wrapper::kNotOptimized);
   return fail(Status::Usage, callPlain(calledAs, real, arguments));
 }
 

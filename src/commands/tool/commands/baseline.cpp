@@ -54,7 +54,7 @@ std::string summaryOf(const diff::Side& side) {
   for (const diff::Unit& unit : side.units) {
     files.insert(unit.file);
     architectures.insert(unit.measures.architecture);
-    for (const FunctionMeasures& f : unit.measures.functions)
+    for (const ptxas::FunctionMeasures& f : unit.measures.functions)
       if (f.isKernel) kernels.emplace(unit.file, f.name);
   }
   return fmt::format("{} kernel{} of {} file{} for {}", kernels.size(), kernels.size() == 1 ? "" : "s",

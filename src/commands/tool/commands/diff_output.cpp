@@ -82,15 +82,18 @@ Table::Cell changeCell(const Row& row) {
 
 struct Figure {
   std::string_view head;
-  Measure measure;
+  ptxas::Measure measure;
   bool isPercent;
   bool alwaysShown;
 };
 constexpr Figure kFigures[] = {
-    {"registers", Measure::Registers, false, true}, {"spills", Measure::Spills, false, true},
-    {"stack", Measure::Stack, false, false},        {"instructions", Measure::Instructions, true, true},
-    {"inner loops", Measure::Inner, true, false},   {"warps", Measure::Warps, false, true},
-    {"cycles", Measure::Cycles, true, false},
+    {"registers", ptxas::Measure::Registers, false, true},
+    {"spills", ptxas::Measure::Spills, false, true},
+    {"stack", ptxas::Measure::Stack, false, false},
+    {"instructions", ptxas::Measure::Instructions, true, true},
+    {"inner loops", ptxas::Measure::Inner, true, false},
+    {"warps", ptxas::Measure::Warps, false, true},
+    {"cycles", ptxas::Measure::Cycles, true, false},
 };
 
 struct Columns {
@@ -116,7 +119,7 @@ Columns columnsFor(const Result& result, const std::vector<std::size_t>& rows) {
   };
   for (const Figure& figure : kFigures)
     if (figure.alwaysShown ||
-        any([&](const FunctionMeasures& f) { return value(f, figure.measure).value_or(0) != 0; }))
+        any([&](const ptxas::FunctionMeasures& f) { return value(f, figure.measure).value_or(0) != 0; }))
       columns.figures.push_back(figure);
   // Shared memory is the source's business: only where it changes.
   columns.shared = std::any_of(rows.begin(), rows.end(), [&](std::size_t i) {
@@ -147,11 +150,11 @@ Table makeTable(const Result& result, const Columns& columns, const std::vector<
     for (const Figure& figure : columns.figures) {
       const auto before = row.before ? value(*row.before, figure.measure) : std::nullopt;
       auto after = row.after ? value(*row.after, figure.measure) : std::nullopt;
-      if (before && after) after = valueAfter(*row.before, *row.after, figure.measure);
+      if (before && after) after = ptxas::valueAfter(*row.before, *row.after, figure.measure);
       const bool failed = std::any_of(row.regressions.begin(), row.regressions.end(),
                                       [&](const auto& r) { return r.limit.measure == figure.measure; });
       cells.push_back(
-          figures.cell(before, after, row, figure.isPercent, isMoreBetter(figure.measure) ? -1 : 1, failed));
+          figures.cell(before, after, row, figure.isPercent, ptxas::isMoreBetter(figure.measure) ? -1 : 1, failed));
     }
     if (columns.shared)
       cells.push_back(figures.cell(row.before ? std::optional(row.before->shared) : std::nullopt,

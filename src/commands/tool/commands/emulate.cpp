@@ -222,7 +222,7 @@ int emulateCommand(int argc, char** argv) {
   setenv("LD_LIBRARY_PATH", (before != nullptr && *before != '\0' ? folder + ':' + before : folder).c_str(), 1);
   setenv(emulate::kSettingsVariable, emulate::toJson(settings).c_str(), 1);
   line.command.front() = program;
-  const Child child = runChild(line.command);
+  const wrapper::Child child = wrapper::runChild(line.command);
   if (!child.error.empty()) return fail(Status::Usage, fmt::format("'{}': {}", program, child.error));
   const Totals totals = readTotals(settings.totals);
   const uint64_t failures = line.allowsFailures ? 0 : totals.failed + totals.refused;

@@ -1,11 +1,11 @@
 // `ptxopt nvcc ARGUMENTS...`: nvcc, with PTX optimized before ptxas. Also as a compiler launcher, which is called
 // with the program to launch first.
 #include "wrapper/nvcc.h"
+#include "support/environment.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -58,21 +58,22 @@ int nvccCommand(int argc, char** argv) {
     return 0;
   }
   std::string nvcc;
-  if (!arguments.empty() && isNvcc(arguments.front())) {
+  if (!arguments.empty() && wrapper::isNvcc(arguments.front())) {
     nvcc = arguments.front();
     arguments.erase(arguments.begin());
   } else {
     std::vector<std::string> passedOver;
-    nvcc = findNvcc(passedOver);
+    nvcc = wrapper::findNvcc(passedOver);
     for (const std::string& why : passedOver) log::warn(log::kTool, fmt::format("{}; passed over", why));
-    if (const char* const named = std::getenv("PTXOPT_NVCC"); named != nullptr && *named != '\0')
-      if (const std::string why = whyNoProgram("PTXOPT_NVCC", named); !why.empty()) return fail(Status::Usage, why);
+    if (const std::string named = environmentValue("PTXOPT_NVCC"); !named.empty())
+      if (const std::string why = ptxas::whyNoProgram("PTXOPT_NVCC", named); !why.empty())
+        return fail(Status::Usage, why);
   }
   if (nvcc.empty()) return fail(Status::Usage, "there is no nvcc: set PTXOPT_NVCC, CUDA_HOME or PATH");
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) return fail(Status::Usage, "/proc/self/exe: " + error.message());
-  return fail(Status::Usage, nvcc + ": " + runNvcc(nvcc, arguments, dropInBeside(self)));
+  return fail(Status::Usage, nvcc + ": " + wrapper::runNvcc(nvcc, arguments, dropInBeside(self)));
 }
 
 }  // namespace ptxopt::tool

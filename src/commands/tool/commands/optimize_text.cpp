@@ -47,17 +47,17 @@ void addRemarks(const Result& result, const CommandLine& line, Optimized& out) {
 
 // The output with code that checks the facts; they were right for the input, so they are for it.
 std::string withChecks(const std::string& output, const Options& options) {
-  const auto parsed = parse(output, options.fileName);
+  const auto parsed = text::parse(output, options.fileName);
   Module& module = *std::get<0>(parsed);
-  readFacts(options.facts, options.factsName, module);
-  return withFactChecks(module);
+  facts::readFacts(options.facts, options.factsName, module);
+  return facts::withFactChecks(module);
 }
 
 Optimized optimizePrepared(std::string_view text, const CommandLine& line, const Options& options) {
   Optimized out;
   add(out, Level::Info, log::kTool, fmt::format("ptxopt: {}: {} bytes\n", options.fileName, text.size()));
 
-  GuardedResult guarded = optimizeGuarded(text, options, line.guard);
+  guard::GuardedResult guarded = guard::optimizeGuarded(text, options, line.guard);
   if (guarded.guard.noFolder) {
     out.status = Status::Usage;
     out.error = fmt::format("ptxopt: error: {}\n", guarded.guard.trouble);
@@ -74,11 +74,11 @@ Optimized optimizePrepared(std::string_view text, const CommandLine& line, const
   } else {
     add(out, Level::Asked, log::kTool, result.dumps);
     addRemarks(result, line, out);
-    const GuardReport& guard = guarded.guard;
-    add(out, Level::Info, log::kGuard, ptxasAsked(guard, options.fileName));
+    const guard::GuardReport& guard = guarded.guard;
+    add(out, Level::Info, log::kGuard, guard::ptxasAsked(guard, options.fileName));
     if (!isUnjudged) {
-      add(out, Level::Warn, log::kGuard, guardWarnings(guard, options.fileName));
-      add(out, line.stats ? Level::Asked : Level::Info, log::kGuard, keptFunctions(guard, options.fileName));
+      add(out, Level::Warn, log::kGuard, guard::guardWarnings(guard, options.fileName));
+      add(out, line.stats ? Level::Asked : Level::Info, log::kGuard, guard::keptFunctions(guard, options.fileName));
     }
     add(out, Level::Info, log::kTool,
         fmt::format("ptxopt: {} functions, {} instructions -> {}, for {}\n", result.functions, result.instructions,
@@ -114,13 +114,14 @@ Optimized optimizeText(std::string_view text, const CommandLine& line, const Opt
   if (line.specialize.empty()) return optimizePrepared(text, line, options);
   // What is compared, verified and reported from here on is the text with the copies, whose facts are comments.
   Optimized out;
-  const auto parsed = parse(text, options.fileName);
-  if (std::holds_alternative<ParseError>(parsed)) return optimizePrepared(text, line, options);  // which says so
+  const auto parsed = text::parse(text, options.fileName);
+  if (std::holds_alternative<text::ParseError>(parsed))
+    return optimizePrepared(text, line, options);  // which says so
   Module& module = *std::get<0>(parsed);
-  std::string error = readFacts(options.facts, options.factsName, module);
-  Specialized specialized;
+  std::string error = facts::readFacts(options.facts, options.factsName, module);
+  facts::Specialized specialized;
   try {
-    if (error.empty()) specialized = withSpecialized(module, line.specialize);
+    if (error.empty()) specialized = facts::withSpecialized(module, line.specialize);
     if (error.empty() && specialized.kernels.empty()) error = "--specialize: no kernel has facts";
   } catch (const std::invalid_argument& e) {
     error = fmt::format("--specialize: {}", e.what());

@@ -6,7 +6,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 
 #include "exec/machine.h"
 #include "text/parse.h"
@@ -58,8 +57,9 @@ struct LoadedText {
 LoadedText load(const record::Archive& archive, const record::RecordedModule& recorded) {
   LoadedText loaded;
   loaded.text = archive.content(recorded.text);
-  auto parsed = parse(loaded.text, recorded.name);
-  if (const auto* wrong = std::get_if<ParseError>(&parsed)) throw RecordError(render(*wrong, recorded.name));
+  auto parsed = text::parse(loaded.text, recorded.name);
+  if (const auto* wrong = std::get_if<text::ParseError>(&parsed))
+    throw RecordError(text::render(*wrong, recorded.name));
   loaded.module = std::move(std::get<0>(parsed));
   loaded.machine = std::make_unique<exec::Machine>(*loaded.module);
   return loaded;

@@ -94,8 +94,9 @@ std::unique_ptr<ReplayText> parsed(std::string bytes, std::string name) {
   auto text = std::make_unique<ReplayText>();
   text->name = std::move(name);
   text->text = std::move(bytes);
-  auto result = parse(text->text, text->name);
-  if (const auto* wrong = std::get_if<ParseError>(&result)) throw RecordError(render(*wrong, text->name));
+  auto result = text::parse(text->text, text->name);
+  if (const auto* wrong = std::get_if<text::ParseError>(&result))
+    throw RecordError(text::render(*wrong, text->name));
   text->module = std::move(std::get<0>(result));
   return text;
 }

@@ -73,8 +73,8 @@ ordered_json json(std::size_t number, const record::RecordedLaunch& l, const gpu
 std::string imageOf(const ReplayGpuLine& line, const std::string& text, const gpu::Device& device) {
   if (line.load == "ptx") return text;
   const std::string architecture = fmt::format("sm_{}{}", device.major, device.minor);
-  PtxasSettings settings;
-  settings.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), architecture});
+  ptxas::PtxasSettings settings;
+  settings.program = findPtxasAloud(line.ptxas, {ptxas::versionNeededBy(text), architecture});
   if (settings.program.empty()) throw record::RecordError("there is no ptxas; --load ptx needs none");
   std::string error;
   std::string cubin = cubinOf(text, architecture, settings, error);
@@ -84,11 +84,11 @@ std::string imageOf(const ReplayGpuLine& line, const std::string& text, const gp
 
 }  // namespace
 
-std::string cubinOf(std::string_view text, const std::string& architecture, PtxasSettings settings,
+std::string cubinOf(std::string_view text, const std::string& architecture, ptxas::PtxasSettings settings,
                     std::string& error) {
   settings.keepsOutput = true;
   settings.cache = nullptr;  // it has figures alone
-  Assembly assembly = assemble(text, architecture, settings);
+  ptxas::Assembly assembly = ptxas::assemble(text, architecture, settings);
   if (assembly && assembly.output) return std::move(assembly.output->cubin);
   error = assembly ? "it is not a whole program" : assembly.error;
   return {};

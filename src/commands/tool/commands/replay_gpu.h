@@ -40,7 +40,7 @@ int replayOnGpu(const ReplayGpuLine& line, const record::Archive& archive, const
                 const std::function<ReplaySides(uint64_t module)>& textsOf);
 
 // The machine code that ptxas makes of a text; empty with what it says.
-std::string cubinOf(std::string_view text, const std::string& architecture, PtxasSettings settings,
+std::string cubinOf(std::string_view text, const std::string& architecture, ptxas::PtxasSettings settings,
                     std::string& error);
 
 }  // namespace ptxopt::tool

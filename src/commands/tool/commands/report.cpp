@@ -69,7 +69,7 @@ bool readReportLine(int argc, char** argv, ReportLine& line, int& exitCode) {
 
 // Asks ptxas if there is one. What keeps it from an answer is for the reader of the page to know.
 // False, with an error, where temporary files cannot be written.
-bool ask(const ReportLine& line, const Module& module, ReportOptions& options) {
+bool ask(const ReportLine& line, const Module& module, report::ReportOptions& options) {
   if (line.noPtxas) return true;
   const std::string ptxas = line.assembly.find(module.source, options.architecture);
   if (ptxas.empty()) {
@@ -77,8 +77,8 @@ bool ask(const ReportLine& line, const Module& module, ReportOptions& options) {
     return true;
   }
   // The cache has figures alone; the model of time is for the code.
-  Assembly assembly = line.assembly.assemble(module.source, options.architecture, ptxas);
-  if (assembly.status == Assembly::Status::NoFolder) {
+  ptxas::Assembly assembly = line.assembly.assemble(module.source, options.architecture, ptxas);
+  if (assembly.status == ptxas::Assembly::Status::NoFolder) {
     fail(Status::Usage, assembly.error);
     return false;
   }
@@ -88,13 +88,13 @@ bool ask(const ReportLine& line, const Module& module, ReportOptions& options) {
     return true;
   }
   options.ptxas = std::move(assembly.measures);
-  options.ptxasVersion = versionOfPtxas(ptxas);
+  options.ptxasVersion = ptxas::versionOfPtxas(ptxas);
   if (!assembly.output) return true;
   const timing::PtxLoops loops = report::loopsOf(module, options.architecture);
-  TimedCubinOptions how;
+  ptxas::TimedCubinOptions how;
   how.loops = &loops;
   std::string none;  // an architecture that the model does not know: the page is the same without
-  if (auto time = timeCubin(assembly.output->cubin, how, none)) options.time = *std::move(time);
+  if (auto time = ptxas::timeCubin(assembly.output->cubin, how, none)) options.time = *std::move(time);
   return true;
 }
 
@@ -108,13 +108,13 @@ int reportCommand(int argc, char** argv) {
   std::string error;
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
   const std::string fileName = line.input == "-" ? "<stdin>" : line.input;
-  const auto parsed = parse(text, fileName);
-  if (const auto* wrong = std::get_if<ParseError>(&parsed)) {
-    printError(render(*wrong, fileName));
+  const auto parsed = text::parse(text, fileName);
+  if (const auto* wrong = std::get_if<text::ParseError>(&parsed)) {
+    printError(text::render(*wrong, fileName));
     return static_cast<int>(Status::InvalidInput);
   }
   const Module& module = *std::get<0>(parsed);
-  ReportOptions options;
+  report::ReportOptions options;
   options.architecture = line.architecture.empty() ? std::string(module.architecture()) : line.architecture;
   if (!line.architecture.empty() && target::Target(line.architecture).limits() == nullptr)
     return fail(Status::Usage, fmt::format("the architecture '{}' is not known", line.architecture));
@@ -123,7 +123,7 @@ int reportCommand(int argc, char** argv) {
   report::SourceFiles sources(fs::path(line.input == "-" ? "" : line.input).parent_path(),
                               {line.sourceRoots.begin(), line.sourceRoots.end()});
   if (!line.noSource) options.sources = &sources;
-  const std::string page = makeReport(module, options);
+  const std::string page = report::makeReport(module, options);
   if (!writeFiles({{line.output, page}}, error)) return fail(Status::Usage, error);
   return 0;
 }

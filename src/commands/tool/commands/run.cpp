@@ -33,7 +33,7 @@ std::string describe(const ExecError& error, const Module& module) {
   const std::string message = fmt::format("{}: {}", exec::name(error.kind), error.message);
   std::string out;
   if (error.source != 0)
-    out = render({error.source, locate(module.source, error.source), message}, module.fileName);
+    out = text::render({error.source, locate(module.source, error.source), message}, module.fileName);
   else
     out = fmt::format("{}: error: {}\n", module.fileName, message);
   if (!error.function.valid()) return out;
@@ -250,9 +250,9 @@ int runCommand(int argc, char** argv) {
   std::string error;
   if (!readFile(line.input, text, error)) return fail(Status::Usage, error);
   const std::string fileName = line.input == "-" ? "<stdin>" : line.input;
-  auto parsed = parse(text, fileName);
-  if (const auto* wrong = std::get_if<ParseError>(&parsed)) {
-    printError(render(*wrong, fileName));
+  auto parsed = text::parse(text, fileName);
+  if (const auto* wrong = std::get_if<text::ParseError>(&parsed)) {
+    printError(text::render(*wrong, fileName));
     return static_cast<int>(Status::InvalidInput);
   }
   if (!line.facts.read(error) || !(error = line.facts.giveTo(*std::get<0>(parsed))).empty())

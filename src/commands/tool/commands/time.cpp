@@ -110,14 +110,14 @@ std::map<uint32_t, SourceLine> sourcesOf(const Module& module) {
 bool assembleForTime(const TimeLine& line, std::string_view text, TimeReport& report, std::string& cubin,
                      std::string& error) {
   const std::vector<std::string> target = diff::targetWords(text);
-  report.architecture =
-      line.architecture.empty() ? architectureToAssemble(target.empty() ? "" : target[0]) : line.architecture;
+  report.architecture = line.architecture.empty() ? ptxas::architectureToAssemble(target.empty() ? "" : target[0])
+                                                  : line.architecture;
   const std::string ptxas = line.assembly.find(text, report.architecture);
   if (ptxas.empty()) {
     error = "there is no ptxas to assemble PTX with; --ptxas names one";
     return false;
   }
-  Assembly assembly = line.assembly.assemble(text, report.architecture, ptxas);
+  ptxas::Assembly assembly = line.assembly.assemble(text, report.architecture, ptxas);
   if (!assembly || !assembly.output) {
     error = assembly ? "ptxas says too much to be read" : assembly.error;
     return false;
@@ -128,7 +128,7 @@ bool assembleForTime(const TimeLine& line, std::string_view text, TimeReport& re
 
 bool addFunctions(const TimeLine& line, std::string_view cubin, const timing::PtxLoops& loops, TimeReport& report,
                   std::string& error) {
-  TimedCubinOptions options;
+  ptxas::TimedCubinOptions options;
   options.function = line.kernel;
   options.threads = line.threads;
   options.rounds = line.rounds;
@@ -144,7 +144,7 @@ bool addFunctions(const TimeLine& line, std::string_view cubin, const timing::Pt
     }
     options.profile = &*profile;
   }
-  auto timed = timeCubin(cubin, options, error);
+  auto timed = ptxas::timeCubin(cubin, options, error);
   if (!timed) return false;
   report.architecture = std::move(timed->architecture);
   report.figuresOf = timed->figuresOf;
@@ -167,19 +167,19 @@ int timeCommand(int argc, char** argv) {
   report.profile = line.profile;
   std::string cubin;
   timing::PtxLoops loops;
-  if (isElf(text)) {
+  if (ptxas::isElf(text)) {
     if (!line.architecture.empty()) return fail(Status::Usage, "a cubin is for one architecture: no --arch");
     if (!line.profile.empty()) return fail(Status::Usage, "--profile needs PTX: its lines are counted");
     cubin = std::string(std::string_view(text));
-    report.ptxas = ptxasVersionOfCubin(text);
+    report.ptxas = ptxas::ptxasVersionOfCubin(text);
   } else {
     if (!assembleForTime(line, text, report, cubin, error))
       return fail(Status::Usage, fmt::format("'{}': {}", report.file, error));
-    report.ptxas = ptxasVersionOfCubin(cubin);
+    report.ptxas = ptxas::ptxasVersionOfCubin(cubin);
     report.ptx = linesOf(text);
     // What is not valid PTX by our reading has neither.
-    const auto parsed = parse(text, report.file);
-    if (!std::holds_alternative<ParseError>(parsed)) {
+    const auto parsed = text::parse(text, report.file);
+    if (!std::holds_alternative<text::ParseError>(parsed)) {
       report.sources = sourcesOf(*std::get<0>(parsed));
       loops = report::loopsOf(*std::get<0>(parsed), report.architecture);
     }

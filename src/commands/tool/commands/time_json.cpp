@@ -29,7 +29,7 @@ Json lineJson(const TimeReport& report, uint32_t line) {
   return json;
 }
 
-Json codeJson(const TimeReport& report, const TimedFunction& f, const RegionTime& r) {
+Json codeJson(const TimeReport& report, const ptxas::TimedFunction& f, const RegionTime& r) {
   Json code = Json::array();
   std::array<Trace, kScenarios> traces;
   const target::Machine& machine = f.code.target.machine();
@@ -61,7 +61,7 @@ Json codeJson(const TimeReport& report, const TimedFunction& f, const RegionTime
   return code;
 }
 
-Json regionJson(const TimeReport& report, const TimedFunction& f, const RegionTime& r, bool code) {
+Json regionJson(const TimeReport& report, const ptxas::TimedFunction& f, const RegionTime& r, bool code) {
   Json json;
   const bool isLoop = r.region.loop != Region::kNone;
   if (isLoop) {
@@ -99,7 +99,7 @@ std::string timeJson(const TimeReport& report, bool code) {
             {"rounds-assumed", report.rounds},
             {"profile", report.profile.empty() ? Json(nullptr) : Json(report.profile)},
             {"functions", Json::array()}};
-  for (const TimedFunction& f : report.functions) {
+  for (const ptxas::TimedFunction& f : report.functions) {
     Json function{{"name", f.name},
                   {"demangled", diff::fullName(f.name, {})},
                   {"kind", f.isKernel ? "entry" : "func"},

@@ -22,7 +22,7 @@ struct TimeReport {
   std::string profile;                     // the file that says rounds instead; empty: none
   std::vector<std::string_view> ptx;       // its lines; none for a cubin
   std::map<uint32_t, SourceLine> sources;  // of lines of the PTX
-  std::vector<TimedFunction> functions;
+  std::vector<ptxas::TimedFunction> functions;
 
   // The line of the PTX without blanks around it; empty where there is none.
   std::string_view textOf(uint32_t line) const;

@@ -26,7 +26,7 @@ std::string blankTabs(std::string_view text) {
 
 class FunctionText {
  public:
-  FunctionText(const TimeReport& report, const TimedFunction& f, const TimeTextOptions& options)
+  FunctionText(const TimeReport& report, const ptxas::TimedFunction& f, const TimeTextOptions& options)
       : report_(report), f_(f), options_(options), machine_(f.code.target.machine()) {}
 
   std::string text() {
@@ -176,7 +176,7 @@ class FunctionText {
   }
 
   const TimeReport& report_;
-  const TimedFunction& f_;
+  const ptxas::TimedFunction& f_;
   const TimeTextOptions& options_;
   const Machine& machine_;
   std::string out_;
@@ -199,7 +199,7 @@ const SourceLine* TimeReport::sourceOf(uint32_t line) const {
 
 std::string timeText(const TimeReport& report, const TimeTextOptions& options) {
   std::string out;
-  for (const TimedFunction& f : report.functions) {
+  for (const ptxas::TimedFunction& f : report.functions) {
     if (!out.empty()) out += '\n';
     out += FunctionText(report, f, options).text();
   }

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
 #include <thread>
 
 #include "support/demangle.h"
@@ -59,7 +58,7 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
          "loops, or registers; spills come before all of these")
       ->type_name("time|warps|sass|inner|regs")
       ->check([](const std::string& text) {
-        return objectiveNamed(text) ? "" : "is time, warps, sass, inner or regs";
+        return ptxas::objectiveNamed(text) ? "" : "is time, warps, sass, inner or regs";
       });
   addArchitecture(app, line.architecture, "the architecture to assemble for, instead of the file's .target");
   app.add_option("-j,--jobs", line.jobs, "runs of ptxas at a time; 0: one a core; the output does not depend on it")
@@ -129,8 +128,9 @@ bool readTuneLine(int argc, char** argv, TuneLine& line, int& exitCode) {
 
 int listAllVariants() {
   Table table({{"variant"}, {"options"}, {"what it is"}});
-  for (const Variant& v : variants()) table.addRow({v.name, v.recipe.spelled(), std::string(v.summary)});
-  for (const LimitVariant& v : limitVariants())
+  for (const tune::Variant& v : tune::variants())
+    table.addRow({v.name, v.recipe.spelled(), std::string(v.summary)});
+  for (const tune::LimitVariant& v : tune::limitVariants())
     table.addRow({std::string(v.name), "... with .maxnreg", std::string(v.summary)});
   printResult(table.text({}));
   return 0;
@@ -141,7 +141,7 @@ Table::Cell beforeAfter(uint64_t before, uint64_t after, bool isMoreBetter) {
   return {fmt::format("{} -> {}", before, after), (after < before) == isMoreBetter ? Style::Bad : Style::Good};
 }
 
-void printTable(const TuneResult& result, Objective objective) {
+void printTable(const tune::TuneResult& result, ptxas::Objective objective) {
   Table table({{"kernel", Table::Align::Left, true},
                {"warps", Table::Align::Right},
                {"regs", Table::Align::Right},
@@ -150,10 +150,10 @@ void printTable(const TuneResult& result, Objective objective) {
                {"cycles", Table::Align::Right},
                {"variant", Table::Align::Left, true}});
   std::size_t kernels = 0, gained = 0, steps = 0;
-  for (const TunedFunction& f : result.functions) {
+  for (const tune::TunedFunction& f : result.functions) {
     if (!f.inCode) continue;
     kernels += f.isKernel;
-    const bool hasGained = compare(f.before, f.after, ruleFor(objective)).sign < 0;
+    const bool hasGained = compare(f.before, f.after, ptxas::ruleFor(objective)).sign < 0;
     gained += f.isKernel && hasGained;
     steps += f.isKernel && f.after.warps > f.before.warps;
     const std::string readable = demangled(f.name);
@@ -164,8 +164,8 @@ void printTable(const TuneResult& result, Objective objective) {
                   beforeAfter(f.before.registers, f.after.registers, false),
                   beforeAfter(f.before.instructions, f.after.instructions, false),
                   beforeAfter(f.before.inner, f.after.inner, false),
-                  beforeAfter(value(f.before, Measure::Cycles).value_or(0),
-                              cyclesForWorkOf(f.before, f.after).value_or(0), false),
+                  beforeAfter(value(f.before, ptxas::Measure::Cycles).value_or(0),
+                              ptxas::cyclesForWorkOf(f.before, f.after).value_or(0), false),
                   chosen});
   }
   if (table.empty()) return;
@@ -201,9 +201,9 @@ int apply(const TuneLine& line, std::string_view text, const std::string& fileNa
   FileText saved;
   std::string error;
   if (!readFile(line.apply, saved, error)) return fail(Status::Usage, error);
-  Choice choice;
+  tune::Choice choice;
   try {
-    choice = choiceFrom(saved);
+    choice = tune::choiceFrom(saved);
   } catch (const std::exception& e) {
     return fail(Status::Usage, fmt::format("{}: {}", line.apply, e.what()));
   }
@@ -211,16 +211,17 @@ int apply(const TuneLine& line, std::string_view text, const std::string& fileNa
     return fail(Status::Usage,
                 fmt::format("{}: chosen for {}, not for {}", line.apply, choice.architecture, line.architecture));
   const auto warn = [](const std::string& message) { log::warn(log::kTool, message); };
-  const bool isSame = choice.input == digestOf(text);
+  const bool isSame = choice.input == tune::digestOf(text);
   if (!isSame) {
     const std::string message = fmt::format("{} was made for another text than '{}'", line.apply, fileName);
     if (!line.stale) return fail(Status::Usage, message + "; --apply-stale takes it all the same");
     warn(message);
   }
-  const Applied applied = applyRecipes(text, choice.functions, choice.architecture, fileName, line.jobs);
+  const tune::Applied applied =
+      tune::applyRecipes(text, choice.functions, choice.architecture, fileName, line.jobs);
   if (applied.status != Status::Ok) return failed(applied.status, applied.error);
   for (const std::string& missing : applied.missing) warn(fmt::format("{}: {}", line.apply, missing));
-  if (isSame && choice.output != digestOf(applied.output)) {
+  if (isSame && choice.output != tune::digestOf(applied.output)) {
     const std::string message =
         fmt::format("{}: this ptxopt ({}) makes another text of the choice than ptxopt {}, whose text was measured",
                     line.apply, version(), choice.version);
@@ -232,14 +233,14 @@ int apply(const TuneLine& line, std::string_view text, const std::string& fileNa
 }
 
 int search(TuneLine& line, std::string_view text, const std::string& fileName) {
-  TuneOptions options;
-  options.ptxas.program = findPtxasAloud(line.ptxas, {versionNeededBy(text), line.architecture});
+  tune::TuneOptions options;
+  options.ptxas.program = findPtxasAloud(line.ptxas, {ptxas::versionNeededBy(text), line.architecture});
   if (options.ptxas.program.empty())
     return fail(Status::Usage, "there is no ptxas; --ptxas names one, and --apply needs none");
   options.ptxas.timeoutSeconds = line.timeoutSeconds;
-  options.ptxas.cache = &Cache::user();
+  options.ptxas.cache = &ptxas::Cache::user();
   options.architecture = line.architecture;
-  options.objective = *objectiveNamed(line.objective);
+  options.objective = *ptxas::objectiveNamed(line.objective);
   options.jobs = line.jobs;
   options.budgetSeconds = line.budgetSeconds;
   options.fileName = fileName;
@@ -248,12 +249,12 @@ int search(TuneLine& line, std::string_view text, const std::string& fileName) {
     std::string error;
     gpu = line.gpu.bench(text, options, error);
     if (!gpu) return fail(Status::Usage, fmt::format("{}: --measure gpu: {}", fileName, error));
-    options.device = DeviceOptions{line.gpu.kernel, gpu->time};
+    options.device = tune::DeviceOptions{line.gpu.kernel, gpu->time};
   }
   Progress progress(0);
   options.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
 
-  const TuneResult result = tune(text, options);
+  const tune::TuneResult result = tune::tune(text, options);
   progress.finish();
   if (result.status != Status::Ok) return failed(result.status, result.error);
   if (!result.hasFigures) return fail(Status::Usage, fmt::format("{}: {}", fileName, result.trouble));
@@ -263,16 +264,17 @@ int search(TuneLine& line, std::string_view text, const std::string& fileName) {
     log::warn(log::kTool, fmt::format("{}: nothing was tuned: {}", fileName, result.trouble));
   if (!isVerified(line, text, fileName, result.output)) return static_cast<int>(Status::CheckFailed);
 
-  const Choice choice = choiceOf(text, result, options.objective, versionOfPtxas(options.ptxas.program));
+  const tune::Choice choice =
+      tune::choiceOf(text, result, options.objective, ptxas::versionOfPtxas(options.ptxas.program));
   std::string saved, report;
   std::vector<OutputFile> files{{line.output, result.output}};
   if (!line.save.empty()) {
-    saved = toJson(choice).dump(2) + "\n";
+    saved = tune::toJson(choice).dump(2) + "\n";
     files.push_back({line.save, saved});
   }
   if (!line.report.empty()) {
     const std::string shortName = std::filesystem::path(fileName).filename().string();
-    report = tuneReport(text, result, choice, shortName)
+    report = tune::tuneReport(text, result, choice, shortName)
                  .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
              "\n";
     files.push_back({line.report, report});

@@ -55,8 +55,8 @@ std::string GpuBench::begin(std::string_view input) {
   return settings_.launches.empty() ? refusal : std::string();
 }
 
-DeviceTime GpuBench::time(std::string_view text) const {
-  DeviceTime result;
+tune::DeviceTime GpuBench::time(std::string_view text) const {
+  tune::DeviceTime result;
   const std::string image = imageOf(text, result.detail);
   if (image.empty()) {
     result.rejected = "refused";

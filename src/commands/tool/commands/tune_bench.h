@@ -22,7 +22,7 @@ struct GpuBenchSettings {
   std::shared_ptr<const Module> module;
   gpu::ReplayOptions replay;
   bool driverAssembles = false;
-  PtxasSettings ptxas;
+  ptxas::PtxasSettings ptxas;
   std::string architecture;
 };
 
@@ -34,7 +34,7 @@ class GpuBench {
   // are.
   std::string begin(std::string_view input);
   // Of all launches together: the sum of their times.
-  DeviceTime time(std::string_view text) const;
+  tune::DeviceTime time(std::string_view text) const;
   const std::string& device() const { return device_; }  // its name, after begin()
 
  private:

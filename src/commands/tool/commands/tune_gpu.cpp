@@ -111,16 +111,16 @@ std::string TuneGpuLine::whatIsWrong(const CLI::App& app) const {
   return {};
 }
 
-std::optional<DeviceBench> TuneGpuLine::bench(std::string_view text, const TuneOptions& options,
+std::optional<DeviceBench> TuneGpuLine::bench(std::string_view text, const tune::TuneOptions& options,
                                               std::string& error) {
-  const auto pieces = cut(text);
-  auto parsed = parse(text, options.fileName);
-  if (!pieces || std::holds_alternative<ParseError>(parsed)) {
+  const auto pieces = tune::cut(text);
+  auto parsed = text::parse(text, options.fileName);
+  if (!pieces || std::holds_alternative<text::ParseError>(parsed)) {
     error = "the text is not PTX";
     return std::nullopt;
   }
   std::vector<std::string> kernels;
-  for (const FunctionPiece& piece : pieces->functions)
+  for (const tune::FunctionPiece& piece : pieces->functions)
     if (piece.isKernel) kernels.push_back(piece.name);
   if (kernel.empty() && kernels.size() == 1) kernel = kernels[0];
   if (std::ranges::find(kernels, kernel) == kernels.end()) {
@@ -137,7 +137,7 @@ std::optional<DeviceBench> TuneGpuLine::bench(std::string_view text, const TuneO
   settings.driverAssembles = load == "ptx";
   settings.ptxas = options.ptxas;
   settings.architecture =
-      options.architecture.empty() ? architectureToAssemble(pieces->architecture) : options.architecture;
+      options.architecture.empty() ? ptxas::architectureToAssemble(pieces->architecture) : options.architecture;
   try {
     if (!records.empty())
       addRecords(records, {launches, kernel, memory}, settings);
@@ -161,12 +161,12 @@ std::optional<DeviceBench> TuneGpuLine::bench(std::string_view text, const TuneO
   return DeviceBench{made->device(), [made](std::string_view variant) { return made->time(variant); }};
 }
 
-std::string gpuText(const TuneResult& result, const std::string& kernel, const std::string& device) {
-  const auto found = std::ranges::find(result.functions, kernel, &TunedFunction::name);
+std::string gpuText(const tune::TuneResult& result, const std::string& kernel, const std::string& device) {
+  const auto found = std::ranges::find(result.functions, kernel, &tune::TunedFunction::name);
   if (found == result.functions.end()) return {};
   std::string out;
   std::size_t timed = 0;
-  for (const Trial& t : found->trials) {
+  for (const tune::Trial& t : found->trials) {
     if (!t.device) continue;
     ++timed;
     if (!t.device->rejected.empty())

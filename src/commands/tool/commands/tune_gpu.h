@@ -19,7 +19,7 @@ namespace ptxopt::tool {
 // What compares and times variants.
 struct DeviceBench {
   std::string device;  // its name
-  std::function<DeviceTime(std::string_view text)> time;
+  std::function<tune::DeviceTime(std::string_view text)> time;
 };
 
 struct TuneGpuLine {
@@ -36,10 +36,10 @@ struct TuneGpuLine {
   // Of what was read; empty: nothing.
   std::string whatIsWrong(const CLI::App& app) const;
   // Ready to time variants of the text; none, with the reason. A kernel that was not named is the text's only one.
-  std::optional<DeviceBench> bench(std::string_view text, const TuneOptions& options, std::string& error);
+  std::optional<DeviceBench> bench(std::string_view text, const tune::TuneOptions& options, std::string& error);
 };
 
 // What was timed, for people.
-std::string gpuText(const TuneResult& result, const std::string& kernel, const std::string& device);
+std::string gpuText(const tune::TuneResult& result, const std::string& kernel, const std::string& device);
 
 }  // namespace ptxopt::tool

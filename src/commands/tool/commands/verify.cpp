@@ -13,6 +13,7 @@
 #include "facts/facts.h"
 #include "record/record.h"
 #include "text/parse.h"
+#include "tool/commands/launch_list.h"
 #include "tool/commands/shape.h"
 #include "tool/commands/subcommands.h"
 #include "tool/commands/verify_output.h"
@@ -136,9 +137,9 @@ void keepFreedMemory() {
 }
 
 std::unique_ptr<Module> load(std::string_view text, const std::string& path, int& exitCode) {
-  auto parsed = parse(text, path);
-  if (const auto* error = std::get_if<ParseError>(&parsed)) {
-    printError(render(*error, path));
+  auto parsed = text::parse(text, path);
+  if (const auto* error = std::get_if<text::ParseError>(&parsed)) {
+    printError(text::render(*error, path));
     exitCode = static_cast<int>(Status::InvalidInput);
     return nullptr;
   }
@@ -313,12 +314,12 @@ int verifyCommand(int argc, char** argv) {
 OutputCheck verifyOutput(std::string_view input, const std::string& fileName, std::string_view output,
                          unsigned jobs, std::string_view facts) {
   OutputCheck check;
-  auto a = parse(input, fileName), b = parse(output, "the output");
-  if (const auto* error = std::get_if<ParseError>(&b)) {
+  auto a = text::parse(input, fileName), b = text::parse(output, "the output");
+  if (const auto* error = std::get_if<text::ParseError>(&b)) {
     check.difference = "the output is not valid PTX: " + error->message;
     return check;
   }
-  readFacts(facts, "", *std::get<0>(a));
+  facts::readFacts(facts, "", *std::get<0>(a));
   verify::VerifyOptions options;
   options.jobs = jobs;
   keepFreedMemory();

@@ -41,7 +41,7 @@ void valueOf(std::string_view text, ValueDescription& value) {
   };
   value.kind = Kind::Any;
   if (text == "PASS") return words(passNames());
-  if (text == "ANALYSIS") return words(CLI::detail::split(dumpNames(), ','));
+  if (text == "ANALYSIS") return words(CLI::detail::split(dump::dumpNames(), ','));
   if (text == "sm_XX") return words(architectureNames());
   if (text == "INPUT" || text == "FILE" || text.starts_with("FILE.")) {
     value.kind = Kind::File;

@@ -3,43 +3,32 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <string_view>
-
 #include "ptxas/cache.h"
+#include "support/environment.h"
 #include "tool/files.h"
 #include "tool/options/config.h"
 #include "tool/revision.h"
 
 namespace ptxopt::tool {
-namespace {
-
-std::string valueOf(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
-}  // namespace
-
 std::string settingsDigest() {
   userConfig();  // which sets them
   std::string all;
   for (const char* const variable : {"PTXOPT_OPTIONS", "PTXOPT_GUARD", "PTXOPT_GUARD_RULE"})
-    all += fmt::format("{}={}\n", variable, valueOf(variable));
-  return Cache::key(all);
+    all += fmt::format("{}={}\n", variable, environmentValue(variable));
+  return ptxas::Cache::key(all);
 }
 
 std::string compilerCacheKey() {
   std::string all = fmt::format("{}\n{}\n", versionText(), settingsDigest());
   FileText self;
-  if (std::string ignored; readFile("/proc/self/exe", self, ignored)) all += Cache::key(self) + '\n';
+  if (std::string ignored; readFile("/proc/self/exe", self, ignored)) all += ptxas::Cache::key(self) + '\n';
   for (const char* const variable : {"PTXOPT_PTXAS", "PTXAS"}) {
-    const std::string program = valueOf(variable);
+    const std::string program = environmentValue(variable);
     struct stat status {};
     if (program.empty() || ::stat(program.c_str(), &status) != 0) continue;
     all += fmt::format("{} {} {}\n", program, status.st_size, status.st_mtim.tv_sec);
   }
-  return "ptxopt-" + Cache::key(all);
+  return "ptxopt-" + ptxas::Cache::key(all);
 }
 
 }  // namespace ptxopt::tool

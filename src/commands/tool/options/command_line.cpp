@@ -195,7 +195,7 @@ void CommandLineReader::addInside() {
           "--dump", line_.dumps,
           fmt::format("show analyses of each function, and no PTX unless -o is given; of the input, or after "
                       "the passes that -O or --passes choose: {}",
-                      CLI::detail::find_and_replace(dumpNames(), ",", ", ")))
+                      CLI::detail::find_and_replace(dump::dumpNames(), ",", ", ")))
       ->type_name("ANALYSIS,...")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -325,7 +325,7 @@ bool CommandLineReader::checkFiles() const {
     return usage(fmt::format("'{}' is not a command or a file; ptxopt --help lists the commands", l.inputs[0]));
   if (l.inputs.size() > 1)
     return usage(fmt::format("'{}' and '{}': several files need --in-place", l.inputs[0], l.inputs[1]));
-  if (std::string error; findDumps(l.dumps, error).size() != l.dumps.size()) return usage(error);
+  if (std::string error; dump::findDumps(l.dumps, error).size() != l.dumps.size()) return usage(error);
   if (l.dumps.empty() && dumpFileOption_->count() != 0) return usage("--dump-file without --dump");
   if (l.writesOutput && l.report == l.output) return oneFile("output", "report", l.output);
   if (!l.dumps.empty() && l.writesOutput && l.dumpFile == l.output) return oneFile("output", "dump", l.output);

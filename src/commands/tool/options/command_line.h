@@ -32,7 +32,7 @@ struct CommandLine {
   std::string dumpFile = "-";
   bool writesOutput = true;  // false: only dumps were asked for
   Options options;
-  GuardOptions guard;
+  guard::GuardOptions guard;
   std::string specialize;  // the suffix; empty: no copies
   bool checkFacts = false;
   bool verify = false;  // run input and output and compare

@@ -23,6 +23,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+struct Setting {
+  enum class Kind { String, Number };
+  std::string_view key, variable;
+  Kind kind;
+  std::string_view summary;
+};
+
 constexpr Setting kSettings[] = {
 #define PTXOPT_SETTING(key, variable, kind, summary) {key, variable, Setting::Kind::kind, summary},
 #include "tool/options/config.def"
@@ -103,8 +110,6 @@ Config readAndSet() {
 }
 
 }  // namespace
-
-std::span<const Setting> configSettings() { return kSettings; }
 
 std::vector<std::pair<std::string, std::string>> readConfig(const std::string& text, const std::string& path,
                                                             std::vector<std::string>& mistakes) {

@@ -6,20 +6,11 @@
 // there is no mistake unless $PTXOPT_CONFIG names it. With a mistake in it the file says nothing at all.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ptxopt::tool {
-
-struct Setting {
-  enum class Kind { String, Number };
-  std::string_view key, variable;
-  Kind kind;
-  std::string_view summary;
-};
-std::span<const Setting> configSettings();
 
 struct Config {
   std::string path;                   // of the file; empty: there is none

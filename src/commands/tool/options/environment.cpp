@@ -16,6 +16,7 @@
 #include "ptxas/choose.h"
 #include "ptxas/find.h"
 #include "support/descriptor.h"
+#include "support/environment.h"
 #include "support/log.h"
 #include "support/nearest.h"
 #include "tool/terminal/messages.h"
@@ -63,9 +64,8 @@ std::string library(const std::string& value) {
 
 std::string hooks(const std::string& value) {
   static const std::vector<std::string_view> known{"triton", "numba", "warp", "cupy", "jax", "torch", "all"};
-  for (std::string_view rest = value; !rest.empty();) {
-    std::string_view name = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+  for (const std::string& part : partsOf(value, ',')) {
+    std::string_view name = part;
     name.remove_prefix(std::min(name.size(), name.find_first_not_of(' ')));
     name = name.substr(0, name.find_last_not_of(' ') + 1);
     if (!name.empty() && std::ranges::find(known, name) == known.end())
@@ -135,10 +135,10 @@ void warnOfCache(std::vector<std::string>& warnings) {
   constexpr const char *kSize = "PTXOPT_CACHE_SIZE", *kFolder = "PTXOPT_CACHE_DIR";
   if (const char* const size = std::getenv(kSize); size != nullptr && !isSize(size))
     warnings.push_back(
-        fmt::format("{} is '{}': not a number of MiB; {} is taken", kSize, size, Cache::kUsualSize >> 20));
+        fmt::format("{} is '{}': not a number of MiB; {} is taken", kSize, size, ptxas::Cache::kUsualSize >> 20));
   std::error_code error;
   const char* const folder = std::getenv(kFolder);
-  if (const std::string why = Cache::user().whyNotUsed(); !why.empty())
+  if (const std::string why = ptxas::Cache::user().whyNotUsed(); !why.empty())
     warnings.push_back(fmt::format("{} is not used: {}", folder != nullptr ? kFolder : "the cache", why));
   else if (folder != nullptr && fs::exists(folder, error) && ::access(folder, R_OK | W_OK | X_OK) != 0)
     warnings.push_back(fmt::format("{} is '{}': it may not be written", kFolder, folder));
@@ -154,15 +154,10 @@ void warnOfLevel(std::vector<std::string>& warnings) {
 
 void warnOfPackages(std::vector<std::string>& warnings) {
   constexpr const char* kVariable = "PTXOPT_PYTHON_PACKAGES";
-  const char* const value = std::getenv(kVariable);
-  std::string_view rest = value == nullptr ? "" : value;
   std::error_code error;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+  for (const std::string& folder : partsOf(environmentValue(kVariable), ':'))
     if (!folder.empty() && !fs::is_directory(folder, error))
       warnings.push_back(fmt::format("{} names '{}': it is not a folder; passed over", kVariable, folder));
-  }
 }
 
 }  // namespace
@@ -200,12 +195,12 @@ std::vector<std::pair<std::string, std::string>> environmentSet() {
   return all;
 }
 
-std::string findPtxasAloud(const std::string& given, const PtxNeed& need) {
-  PtxasSearch search;
+std::string findPtxasAloud(const std::string& given, const ptxas::PtxNeed& need) {
+  ptxas::PtxasSearch search;
   search.given = given;
-  const PtxasCandidates candidates = ptxasCandidates(search);
-  std::string program = choosePtxas(candidates, need, &Cache::user()).path;
-  for (const std::string& why : candidates.wrong) log::warn(log::kTool, insteadOf(why, program));
+  const ptxas::PtxasCandidates candidates = ptxas::ptxasCandidates(search);
+  std::string program = ptxas::choosePtxas(candidates, need, &ptxas::Cache::user()).path;
+  for (const std::string& why : candidates.wrong) log::warn(log::kTool, ptxas::insteadOf(why, program));
   return program;
 }
 

@@ -26,7 +26,7 @@ std::vector<std::string> environmentProblems();
 // Those that are set, but for those that every program reads.
 std::vector<std::pair<std::string, std::string>> environmentSet();
 // The ptxas for what is needed (choose.h), with a warning on standard error for each variable that was passed over.
-std::string findPtxasAloud(const std::string& given, const PtxNeed& need = {});
+std::string findPtxasAloud(const std::string& given, const ptxas::PtxNeed& need = {});
 // A paragraph with the names of those that are this program's business alone, for --help.
 std::string environmentHelp();
 

@@ -24,6 +24,6 @@ bool FactsLine::read(std::string& error) {
   return false;
 }
 
-std::string FactsLine::giveTo(Module& module) const { return readFacts(text, path, module); }
+std::string FactsLine::giveTo(Module& module) const { return facts::readFacts(text, path, module); }
 
 }  // namespace ptxopt::tool

@@ -10,7 +10,7 @@ namespace ptxopt::tool {
 namespace {
 
 std::string checkNotEstimate(const std::string& mode) {
-  return mode == "estimate" ? std::string(kNoEstimate) : std::string();
+  return mode == "estimate" ? std::string(guard::kNoEstimate) : std::string();
 }
 
 }  // namespace
@@ -48,23 +48,23 @@ void addGuardOptions(CLI::App& app, GuardLine& line) {
       ->group(kGuard);
 }
 
-bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& guard, std::string& error,
+bool resolveGuard(const GuardLine& line, const Options& options, guard::GuardOptions& guard, std::string& error,
                   std::vector<std::string>* passedOver) {
-  guard.rule = guardRuleNamed(line.rule).value_or(GuardRule::Time);
+  guard.rule = ptxas::guardRuleNamed(line.rule).value_or(ptxas::GuardRule::Time);
   guard.ptxas.timeoutSeconds = line.timeoutSeconds;
-  guard.ptxas.cache = &Cache::user();
+  guard.ptxas.cache = &ptxas::Cache::user();
   const bool wants = line.mode == "ptxas";
   const bool may = (line.mode.empty() || line.mode == "auto") && options.level >= 2 && !options.passes;
   if (!wants && !may) return true;
-  PtxasSearch search;
+  ptxas::PtxasSearch search;
   search.given = line.ptxas;
-  guard.candidates = ptxasCandidates(search);
+  guard.candidates = ptxas::ptxasCandidates(search);
   guard.ptxas.program = guard.candidates.all.empty() ? std::string() : guard.candidates.all.front().path;
   if (passedOver != nullptr)
     for (const std::string& why : guard.candidates.wrong)
-      passedOver->push_back(insteadOf(why, guard.ptxas.program));
+      passedOver->push_back(ptxas::insteadOf(why, guard.ptxas.program));
   if (!guard.ptxas.program.empty()) {
-    guard.mode = GuardMode::Ptxas;
+    guard.mode = guard::GuardMode::Ptxas;
     guard.isInsistent = wants;
   } else if (wants) {
     error = "--guard=ptxas: there is no ptxas; --ptxas names one";

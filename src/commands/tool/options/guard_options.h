@@ -22,8 +22,9 @@ struct GuardLine {
 void addGuardOptions(CLI::App& app, GuardLine& line);
 
 // What the line means: where nobody says, ptxas is asked from -O2 on if there is one, and not where passes are
-// named. False with a message when a guard is asked for that cannot be had. `passedOver`: as of findPtxas.
-bool resolveGuard(const GuardLine& line, const Options& options, GuardOptions& guard, std::string& error,
+// named. False with a message when a guard is asked for that cannot be had. `passedOver`
+// gets a line for each variable that names no program, with what is taken instead.
+bool resolveGuard(const GuardLine& line, const Options& options, guard::GuardOptions& guard, std::string& error,
                   std::vector<std::string>* passedOver = nullptr);
 
 }  // namespace ptxopt::tool

@@ -25,23 +25,23 @@ CLI::Option* LineAssembly::addTo(CLI::App& app) {
 }
 
 std::string LineAssembly::find(std::string_view text, const std::string& architecture) const {
-  return findPtxasAloud(program, {versionNeededBy(text), architecture});
+  return findPtxasAloud(program, {ptxas::versionNeededBy(text), architecture});
 }
 
-Assembly LineAssembly::assemble(std::string_view text, const std::string& architecture,
-                                const std::string& ptxas) const {
-  PtxasSettings settings;
+ptxas::Assembly LineAssembly::assemble(std::string_view text, const std::string& architecture,
+                                       const std::string& ptxas) const {
+  ptxas::PtxasSettings settings;
   settings.program = ptxas;
   settings.arguments = arguments;
   const std::vector<std::string> target = diff::targetWords(text);
-  std::ranges::copy(argumentsForLines(std::ranges::find(target, "debug") != target.end()),
+  std::ranges::copy(ptxas::argumentsForLines(std::ranges::find(target, "debug") != target.end()),
                     std::back_inserter(settings.arguments));
   settings.timeoutSeconds = timeout;
   settings.keepsOutput = true;
-  Assembly assembly = ptxopt::assemble(text, architecture, settings);
+  ptxas::Assembly assembly = ptxopt::ptxas::assemble(text, architecture, settings);
   if (assembly && !assembly.output) {
     settings.arguments.emplace_back("-c");
-    assembly = ptxopt::assemble(text, architecture, settings);
+    assembly = ptxopt::ptxas::assemble(text, architecture, settings);
   }
   return assembly;
 }

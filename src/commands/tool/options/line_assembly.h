@@ -25,7 +25,7 @@ struct LineAssembly {
   std::string find(std::string_view text, const std::string& architecture) const;
   // With its output, unless ptxas says too much to be read. What calls functions of other files is assembled as
   // relocatable code, which alone has an output.
-  Assembly assemble(std::string_view text, const std::string& architecture, const std::string& ptxas) const;
+  ptxas::Assembly assemble(std::string_view text, const std::string& architecture, const std::string& ptxas) const;
 };
 
 }  // namespace ptxopt::tool

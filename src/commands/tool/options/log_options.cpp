@@ -1,7 +1,6 @@
 #include "tool/options/log_options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "support/log.h"
 #include "tool/terminal/terminal.h"

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "ptxopt/ptxopt.h"
 #include "support/log.h"

@@ -39,12 +39,12 @@ void PtxasLine::addTo(CLI::App& app) {
 diff::MeasureOptions PtxasLine::options() const {
   diff::MeasureOptions options;
   options.ptxas.program = findPtxasAloud(program);
-  PtxasSearch search;
+  ptxas::PtxasSearch search;
   search.given = program;
-  options.candidates = ptxasCandidates(search);
+  options.candidates = ptxas::ptxasCandidates(search);
   options.ptxas.arguments = arguments;
   options.ptxas.timeoutSeconds = timeout;
-  options.ptxas.cache = &Cache::user();
+  options.ptxas.cache = &ptxas::Cache::user();
   options.architectures = architectures;
   std::sort(options.architectures.begin(), options.architectures.end());
   options.architectures.erase(std::unique(options.architectures.begin(), options.architectures.end()),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "support/environment.h"
 #include "support/log.h"
 #include "support/shell_words.h"
 #include "tool/options/guard_options.h"
@@ -17,7 +18,7 @@ namespace ptxopt::tool {
 namespace {
 
 // Nobody reads the text on its way to ptxas, unless it is kept; who wants no more than tidy text gets that.
-void leaveUntidy(WrapperOptions& options) {
+void leaveUntidy(wrapper::WrapperOptions& options) {
   if (!options.keepsPtx && options.optimizer.level >= 2) options.optimizer.knobs.try_emplace("tidy", 0);
 }
 
@@ -33,13 +34,10 @@ const char* const kWrapperOptionsHelp =
     "  --log-level, --log-file, --log-format   as of ptxopt itself\n"
     "A mistake there is a warning, and the PTX is left as it is.";
 
-WrapperOptions readWrapperOptions() {
+wrapper::WrapperOptions readWrapperOptions() {
   constexpr const char* kVariable = "PTXOPT_OPTIONS";
-  const auto isSet = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return value != nullptr && *value != '\0';
-  };
-  WrapperOptions options;
+  const auto isSet = [](const char* name) { return !environmentValue(name).empty(); };
+  wrapper::WrapperOptions options;
   const char* const text = std::getenv(kVariable);
   GuardLine guard;
   // Most have none, and to make the tables below takes a tenth of the time for a short file.

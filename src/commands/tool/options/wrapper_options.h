@@ -6,7 +6,7 @@
 namespace ptxopt::tool {
 
 // Split like a shell does. A mistake is noted in the result and not fatal.
-WrapperOptions readWrapperOptions();
+wrapper::WrapperOptions readWrapperOptions();
 
 // What the variable may hold, for the manual.
 extern const char* const kWrapperOptionsHelp;

@@ -2,7 +2,6 @@
 #include "emulate/runtime/abi.h"
 #include "emulate/runtime/exported.h"
 
-#include <array>
 #include <vector>
 
 #include "analysis/machine/kernel_needs.h"

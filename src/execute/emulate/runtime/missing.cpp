@@ -1,7 +1,6 @@
 // What the stand-in does not have: each is there under its name, so that programs that mention it start.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <string_view>
 
 #include "emulate/runtime/exported.h"

@@ -1,8 +1,6 @@
 // Streams, events, and calls of the host. Streams have done everything when a call returns, so waiting is over at once.
 #include "emulate/runtime/exported.h"
 
-#include <memory>
-
 using namespace ptxopt::emulate;
 
 namespace {

@@ -6,7 +6,6 @@
 // an error. sust.p converts to the surface's format; values must be given for all of its components, and integers
 // must fit: what happens otherwise is not defined.
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <type_traits>
 

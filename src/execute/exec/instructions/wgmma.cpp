@@ -120,17 +120,10 @@ std::vector<uint64_t> readMatrix(Warp& w, SharedSnapshot& shared, const matrix::
   if (!d)
     throw LaneFault{FaultKind::Unsupported, 0,
                     fmt::format("the matrix descriptor {:#018x} has reserved bits set", raw)};
-  const matrix::Element element = which == Matrix::A ? shape.arithmetic.a : shape.arithmetic.b;
-  const unsigned elementBits = matrix::bits(element);
-  const unsigned step = elementBits == 1 ? 32 : 1, bytes = elementBits * step / 8;
-  const unsigned first = which == Matrix::A ? w.index() % matrix::kWarpgroupWarps * matrix::kRowsPerWarp : 0;
-  const unsigned count = which == Matrix::A ? matrix::kRowsPerWarp : shape.n;
-  std::vector<uint64_t> result;
-  result.reserve(std::size_t{count} * shape.k / step);
-  for (unsigned mn = first; mn < first + count; ++mn)
-    for (unsigned k = 0; k < shape.k; k += step)
-      result.push_back(shared.read(d->addressOf(major, elementBits, mn, k), bytes));
-  return result;
+  const bool isA = which == Matrix::A;
+  const unsigned first = isA ? w.index() % matrix::kWarpgroupWarps * matrix::kRowsPerWarp : 0;
+  return matrix::loadShared(shape, which, *d, major, first, isA ? matrix::kRowsPerWarp : shape.n,
+                            [&](uint32_t address, unsigned bytes) { return shared.read(address, bytes); });
 }
 
 Step issueProduct(Warp& w, const Op& op, Mask active) {

@@ -23,6 +23,8 @@ constexpr unsigned bits(Element e) {
   constexpr uint8_t kBits[] = {16, 16, 32, 32, 64, 8, 8, 6, 6, 4, 32, 8, 8, 4, 4, 1};
   return kBits[static_cast<unsigned>(e)];
 }
+// That one word of a fragment or of shared memory holds in this arithmetic: bits are taken by 32.
+constexpr unsigned elementsInWord(Element e) { return e == Element::B1 ? 32 : 1; }
 bool isFloat(Element e);
 bool isSigned(Element e);
 // e4m3, e5m2, e2m3, e3m2, e2m1.

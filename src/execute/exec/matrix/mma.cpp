@@ -9,8 +9,6 @@ namespace ptxopt::exec::matrix {
 
 namespace {
 
-unsigned wordBits(const FragmentShape& f) { return f.element == Element::B1 ? 32 : 1; }
-
 // A and C by rows, B by columns, so that a dot product walks both operands in step.
 std::size_t placeOf(const FragmentShape& f, const Coordinate& at) {
   const std::size_t inBlock = f.matrix == Matrix::B ? std::size_t{at.column} * f.rows + at.row
@@ -122,7 +120,7 @@ std::optional<MmaShape> quadShape(const Components& c) {
 }  // namespace
 
 Operand::Operand(const FragmentShape& fragment) : fragment_(fragment) {
-  const unsigned word = wordBits(fragment);
+  const unsigned word = elementsInWord(fragment.element);
   size_ = std::size_t{fragment.rows} * fragment.columns * fragment.blocks / word;
   mask_ = ~uint64_t{0} >> (64 - bits(fragment.element) * word);
   const unsigned perLane = fragment.elementsPerLane / word;

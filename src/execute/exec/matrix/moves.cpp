@@ -1,7 +1,5 @@
 #include "exec/matrix/moves.h"
 
-#include <algorithm>
-
 namespace ptxopt::exec::matrix {
 
 namespace {

@@ -1,7 +1,6 @@
 #include "exec/matrix/wgmma.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "exec/matrix/components.h"
 
@@ -39,8 +38,6 @@ bool isWidth(unsigned n, bool forFloats) {
   if (n == 0 || n > 256 || n % 8 != 0) return false;
   return forFloats || n % 16 == 0 || n == 8 || n == 24;
 }
-
-unsigned wordBits(Element e) { return e == Element::B1 ? 32 : 1; }
 
 uint64_t signBit(Element e) { return uint64_t{1} << (bits(e) - 1); }
 
@@ -105,32 +102,6 @@ uint32_t MatrixDescriptor::addressOf(Major major, unsigned elementBits, unsigned
   return (linear ^ (line & (w - 1)) << 4) + inUnit;
 }
 
-std::vector<uint64_t> loadShared(const WgmmaShape& shape, Matrix matrix, const MatrixDescriptor& descriptor,
-                                 Major major, const SharedReader& read) {
-  const Element element = matrix == Matrix::A ? shape.arithmetic.a : shape.arithmetic.b;
-  const unsigned step = wordBits(element);
-  const unsigned bytes = bits(element) * step / 8;
-  const unsigned lines = matrix == Matrix::A ? kRowsPerWarp * kWarpgroupWarps : shape.n;
-  std::vector<uint64_t> result;
-  result.reserve(std::size_t{lines} * shape.k / step);
-  // A by rows and B by columns are the same here: k runs fastest.
-  for (unsigned mn = 0; mn < lines; ++mn) {
-    for (unsigned k = 0; k < shape.k; k += step) {
-      result.push_back(read(descriptor.addressOf(major, bits(element), mn, k), bytes));
-    }
-  }
-  return result;
-}
-
-std::vector<uint64_t> gatherWarpgroupA(const WgmmaShape& shape, std::span<const Lanes> registers) {
-  const std::size_t size = shape.a.size(), count = shape.a.registers();
-  std::vector<uint64_t> result(size * kWarpgroupWarps);
-  for (unsigned warp = 0; warp < kWarpgroupWarps; ++warp) {
-    shape.a.gather(registers.subspan(warp * count, count), std::span(result).subspan(warp * size, size));
-  }
-  return result;
-}
-
 void multiplyWarp(const WgmmaShape& shape, const WgmmaScales& scales, std::span<const uint64_t> a,
                   std::span<const uint64_t> b, std::span<Lanes> d) {
   const Arithmetic& how = shape.arithmetic;
@@ -139,15 +110,8 @@ void multiplyWarp(const WgmmaShape& shape, const WgmmaScales& scales, std::span<
       scales.negateB ? negated(how.b, b) : std::vector<uint64_t>(b.begin(), b.end());
   std::vector<uint64_t> sum(shape.d.size());
   if (scales.accumulate) shape.d.gather(d, sum);
-  multiplyAdd(how, kRowsPerWarp, shape.n, shape.k / wordBits(how.a), left, right, sum, sum);
+  multiplyAdd(how, kRowsPerWarp, shape.n, shape.k / elementsInWord(how.a), left, right, sum, sum);
   shape.d.scatter(sum, d);
-}
-
-void multiplyWarpgroup(const WgmmaShape& shape, const WgmmaScales& scales, std::span<const uint64_t> a,
-                       std::span<const uint64_t> b, std::span<Lanes> d) {
-  const std::size_t size = a.size() / kWarpgroupWarps, registers = shape.d.registers();
-  for (unsigned warp = 0; warp < kWarpgroupWarps; ++warp)
-    multiplyWarp(shape, scales, a.subspan(warp * size, size), b, d.subspan(warp * registers, registers));
 }
 
 }  // namespace ptxopt::exec::matrix

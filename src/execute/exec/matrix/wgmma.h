@@ -21,7 +21,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -60,25 +59,29 @@ struct MatrixDescriptor {
 
 std::optional<MatrixDescriptor> decodeDescriptor(uint64_t descriptor);
 
-// Reads `bytes` (1, 2 or 4) at an address of the block's shared memory, little-endian.
-using SharedReader = std::function<uint32_t(uint32_t address, unsigned bytes)>;
-
-// A (64 x k) or B (k x n) from shared memory, in the order that multiplyWarpgroup wants.
+// `lines` rows of A or columns of B from `first` on, from shared memory, in the order that multiplyWarp wants.
+// read(address, bytes) reads 1, 2 or 4 bytes at an address of the block's shared memory, little-endian.
+template <typename Read>
 std::vector<uint64_t> loadShared(const WgmmaShape& shape, Matrix matrix, const MatrixDescriptor& descriptor,
-                                 Major major, const SharedReader& read);
-// A from registers: those of warp 0, then of warp 1, and so on.
-std::vector<uint64_t> gatherWarpgroupA(const WgmmaShape& shape, std::span<const Lanes> registers);
+                                 Major major, unsigned first, unsigned lines, Read read) {
+  const Element element = matrix == Matrix::A ? shape.arithmetic.a : shape.arithmetic.b;
+  const unsigned step = elementsInWord(element);
+  const unsigned bytes = bits(element) * step / 8;
+  std::vector<uint64_t> result;
+  result.reserve(std::size_t{lines} * shape.k / step);
+  // A by rows and B by columns are the same here: k runs fastest.
+  for (unsigned mn = first; mn < first + lines; ++mn)
+    for (unsigned k = 0; k < shape.k; k += step)
+      result.push_back(read(descriptor.addressOf(major, bits(element), mn, k), bytes));
+  return result;
+}
 
 struct WgmmaScales {
   bool accumulate = true;  // scale-d
   bool negateA = false, negateB = false;
 };
 
-// `d` holds the accumulator registers of warp 0, then of warp 1, and so on.
-void multiplyWarpgroup(const WgmmaShape& shape, const WgmmaScales& scales, std::span<const uint64_t> a,
-                       std::span<const uint64_t> b, std::span<Lanes> d);
-
-// The part of one warp: `a` has its 16 rows, `d` its registers.
+// The part of one warp: `a` has its 16 rows, `d` its accumulator registers.
 void multiplyWarp(const WgmmaShape& shape, const WgmmaScales& scales, std::span<const uint64_t> a,
                   std::span<const uint64_t> b, std::span<Lanes> d);
 

@@ -52,7 +52,6 @@ struct FloatFormat {
   int bias;
   unsigned shift;         // zero bits below the number in its register: 13 for tf32, else 0
   bool hasInfinity;       // its code is maxFinite + 1
-  bool hasNan;            // codes above infinity, or above maxFinite where there is no infinity
   uint64_t maxFinite;     // code without the sign
   uint64_t canonicalNan;  // what a NaN becomes: where the format has none, the largest number
   constexpr uint64_t signBit() const { return uint64_t{1} << (width - 1); }
@@ -64,16 +63,16 @@ struct FloatFormat {
 // The canonical NaN of f64 is that of f32 widened: what cvt.ftz.f64.f32 gives.
 constexpr FloatFormat floatFormat(ScalarFormat format) {
   switch (format) {
-    case ScalarFormat::F16: return {16, 10, 15, 0, true, true, 0x7bff, 0x7fff};
-    case ScalarFormat::BF16: return {16, 7, 127, 0, true, true, 0x7f7f, 0x7fff};
-    case ScalarFormat::F32: return {32, 23, 127, 0, true, true, 0x7f7fffff, 0x7fffffff};
-    case ScalarFormat::F64: return {64, 52, 1023, 0, true, true, 0x7fefffffffffffff, 0x7fffffffe0000000};
-    case ScalarFormat::TF32: return {19, 10, 127, 13, true, true, 0x3fbff, 0x3ffff};
-    case ScalarFormat::E4M3: return {8, 3, 7, 0, false, true, 0x7e, 0x7f};
-    case ScalarFormat::E5M2: return {8, 2, 15, 0, true, true, 0x7b, 0x7f};
-    case ScalarFormat::E2M3: return {6, 3, 1, 0, false, false, 0x1f, 0x1f};
-    case ScalarFormat::E3M2: return {6, 2, 3, 0, false, false, 0x1f, 0x1f};
-    case ScalarFormat::E2M1: return {4, 1, 1, 0, false, false, 0x7, 0x7};
+    case ScalarFormat::F16: return {16, 10, 15, 0, true, 0x7bff, 0x7fff};
+    case ScalarFormat::BF16: return {16, 7, 127, 0, true, 0x7f7f, 0x7fff};
+    case ScalarFormat::F32: return {32, 23, 127, 0, true, 0x7f7fffff, 0x7fffffff};
+    case ScalarFormat::F64: return {64, 52, 1023, 0, true, 0x7fefffffffffffff, 0x7fffffffe0000000};
+    case ScalarFormat::TF32: return {19, 10, 127, 13, true, 0x3fbff, 0x3ffff};
+    case ScalarFormat::E4M3: return {8, 3, 7, 0, false, 0x7e, 0x7f};
+    case ScalarFormat::E5M2: return {8, 2, 15, 0, true, 0x7b, 0x7f};
+    case ScalarFormat::E2M3: return {6, 3, 1, 0, false, 0x1f, 0x1f};
+    case ScalarFormat::E3M2: return {6, 2, 3, 0, false, 0x1f, 0x1f};
+    case ScalarFormat::E2M1: return {4, 1, 1, 0, false, 0x7, 0x7};
     default: return {};
   }
 }

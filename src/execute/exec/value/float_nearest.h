@@ -44,17 +44,6 @@ inline float fmaNearest(float a, float b, float c) { return canonical(static_cas
 inline float divNearest(float a, float b) { return canonical(a / b); }
 inline float sqrtNearest(float a) { return canonical(std::sqrt(a)); }
 
-inline float addNearestFtz(float a, float b) {
-  return flushSubnormal(addNearest(flushSubnormal(a), flushSubnormal(b)));
-}
-inline float subNearestFtz(float a, float b) { return addNearestFtz(a, -b); }
-inline float mulNearestFtz(float a, float b) {
-  return flushSubnormal(mulNearest(flushSubnormal(a), flushSubnormal(b)));
-}
-inline float fmaNearestFtz(float a, float b, float c) {
-  return flushSubnormal(fmaNearest(flushSubnormal(a), flushSubnormal(b), flushSubnormal(c)));
-}
-
 inline double addNearest(double a, double b) {
   const double r = a + b;
   return isNaN(r) ? nanResult(a, b) : r;

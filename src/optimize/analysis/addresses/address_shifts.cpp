@@ -39,7 +39,7 @@ std::vector<std::size_t> AddressSpaces::sourcesOf(InstrId id, const Operand& o) 
     const LiveValue& value = intervals_[r][v];
     if (value.kind == ValueKind::Phi) {
       for (const BlockId from : cfg_.predecessors(slots_.blockAt(value.def)))
-        if (cfg_[from].reachable) add(r, intervals_[r].valueAt(slots_.end(from).previous()));
+        if (cfg_[from].reachable) add(r, intervals_[r].valueAt(slots_.last(from)));
     } else if (value.kind == ValueKind::Instruction) {
       const InstrId definition = slots_.instructionAt(value.def);
       for (const Operand& from : f_.operandsOf(f_[definition]))

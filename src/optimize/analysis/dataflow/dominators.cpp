@@ -1,6 +1,7 @@
 #include "analysis/dataflow/dominators.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptxopt {
 
@@ -131,40 +132,28 @@ DominatorTree::DominatorTree(const Cfg& cfg, Direction direction) : parent_(cfg.
     if (idom[i] != 0) parent_[search.vertex[i]] = BlockId(search.vertex[idom[i]]);
   }
 
-  // Children in the order of their numbers.
-  childStart_.assign(blocks + 2, 0);
-  std::vector<uint32_t> at(blocks + 1);
-  for (uint32_t i = 1; i < count; ++i) ++childStart_[search.vertex[idom[i]] + 1];
-  for (uint32_t n = 0; n <= blocks; ++n) {
-    childStart_[n + 1] += childStart_[n];
-    at[n] = childStart_[n];
+  // Entry and exit times of a walk over the tree, children in the order of their numbers; 0 for blocks outside.
+  std::vector<uint32_t> firstChild(blocks + 1, kNone), nextSibling(blocks, kNone);
+  for (uint32_t i = count; i-- > 1;) {
+    uint32_t& first = firstChild[search.vertex[idom[i]]];
+    nextSibling[search.vertex[i]] = std::exchange(first, search.vertex[i]);
   }
-  children_.resize(count - 1);
-  for (uint32_t i = 1; i < count; ++i) children_[at[search.vertex[idom[i]]]++] = BlockId(search.vertex[i]);
-  number();
-}
-
-// Entry and exit times of a walk over the tree; 0 for blocks outside.
-void DominatorTree::number() {
-  const std::size_t blocks = parent_.size();
   enter_.assign(blocks, 0);
   leave_.assign(blocks, 0);
   depth_.assign(blocks, 0);
   uint32_t time = 0;
-  std::vector<std::pair<uint32_t, uint32_t>> stack{{static_cast<uint32_t>(blocks), 0}};
-  while (!stack.empty()) {
-    auto& [node, next] = stack.back();
-    const auto below = childrenOf(node);
-    if (next == below.size()) {
-      if (node != blocks) leave_[node] = ++time;
-      stack.pop_back();
+  for (uint32_t node = firstChild[blocks]; node != kNone || !path.empty();) {
+    if (node == kNone) {
+      leave_[path.back()] = ++time;
+      node = nextSibling[path.back()];
+      path.pop_back();
       continue;
     }
-    const BlockId child = below[next++];
-    depth_[child.value] = static_cast<uint32_t>(stack.size());
-    enter_[child.value] = ++time;
-    preOrder_.push_back(child);
-    stack.push_back({child.value, 0});
+    path.push_back(node);
+    depth_[node] = static_cast<uint32_t>(path.size());
+    enter_[node] = ++time;
+    preOrder_.emplace_back(node);
+    node = firstChild[node];
   }
 }
 

@@ -8,7 +8,6 @@
 // block.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "analysis/dataflow/cfg.h"
@@ -29,9 +28,6 @@ class DominatorTree {
   bool dominates(BlockId a, BlockId b) const {
     return contains(a) && contains(b) && enter_[a.value] <= enter_[b.value] && leave_[b.value] <= leave_[a.value];
   }
-  std::span<const BlockId> children(BlockId b) const { return childrenOf(b.value); }
-  // The children of the virtual root.
-  std::span<const BlockId> roots() const { return childrenOf(static_cast<uint32_t>(parent_.size())); }
   // Distance from the virtual root, 1 for its children.
   uint32_t depth(BlockId b) const { return depth_[b.value]; }
   // Parents before children.
@@ -40,14 +36,7 @@ class DominatorTree {
   friend bool operator==(const DominatorTree&, const DominatorTree&) = default;
 
  private:
-  std::span<const BlockId> childrenOf(uint32_t node) const {
-    return {children_.data() + childStart_[node], childStart_[node + 1] - childStart_[node]};
-  }
-  void number();
-
   std::vector<BlockId> parent_;
-  std::vector<BlockId> children_;
-  std::vector<uint32_t> childStart_;  // by node, the virtual root last
   std::vector<uint32_t> enter_, leave_, depth_;
   std::vector<BlockId> preOrder_;
 };

@@ -42,12 +42,6 @@ class LiveRuns {
       if (runs_[k].last >= b) visit(runs_[k].number);
   }
 
-  bool has(BlockId block, uint32_t number) const {
-    bool found = false;
-    forEach(block, [&](uint32_t n) { found |= n == number; });
-    return found;
-  }
-
   // By first block.
   std::vector<Run> all() const {
     std::vector<Run> result;

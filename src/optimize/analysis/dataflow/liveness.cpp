@@ -95,14 +95,6 @@ std::string Liveness::howSolved() const {
   return fmt::format("{}, {} sweep{}", kNames[static_cast<std::size_t>(solver_)], sweeps_, sweeps_ == 1 ? "" : "s");
 }
 
-bool Liveness::isLiveIn(RegId reg, BlockId block) const {
-  const RegisterNumbers& numbers = *numbers_;
-  if (!numbers.isGlobal(reg)) return false;
-  if (isSparse()) return runs_.has(block, numbers[reg]);
-  const RegisterFile file = numbers.fileOf(numbers[reg]);
-  return rows(file).test(block.value, numbers[reg] - numbers[file].first);
-}
-
 bool operator==(const Liveness& a, const Liveness& b) {
   if (a.solved_ != b.solved_) return false;
   if (!a.solved_) return true;

@@ -67,8 +67,6 @@ class Liveness {
            const Liveness* plain = nullptr);
 
   bool solved() const { return solved_; }
-  // How many registers have bits, over all files.
-  std::size_t globals() const { return numbers_->globals(); }
   bool isSparse() const { return solver_ == Solver::Sparse; }
   Solver solver() const { return solver_; }
   // How often the solver went over the blocks until nothing changed; of what is sparse over those of 64 registers, summed up.
@@ -77,7 +75,6 @@ class Liveness {
   std::string howSolved() const;
   // Whether at most `most` registers are live at the starts of blocks, all blocks together. Linear in `most`.
   bool hasAtMost(std::size_t most) const;
-  bool isLiveIn(RegId reg, BlockId block) const;
   // Of strength `Needed`: whether an instruction of the block may be needed by nothing. Said of instructions that
   // isRemovable() vouches for.
   bool mayHaveUnneeded(BlockId block) const { return unneeded_.empty() || unneeded_[block.value] != 0; }

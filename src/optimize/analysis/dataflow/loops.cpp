@@ -3,96 +3,13 @@
 #include <algorithm>
 
 #include "analysis/dataflow/natural_loops.h"
+#include "support/graph.h"
 
 namespace ptxopt {
 
 namespace {
 
 constexpr uint32_t kNoIndex = UINT32_MAX;
-
-// Finds the loops among a set of blocks that is marked with `region`, and marks what is inside them anew.
-class ComponentFinder {
- public:
-  ComponentFinder(const Cfg& cfg, std::vector<uint32_t>& region)
-      : cfg_(cfg),
-        region_(region),
-        number_(cfg.size(), kNoIndex),
-        low_(cfg.size()),
-        component_(cfg.size(), kNoIndex),
-        onStack_(cfg.size()) {}
-
-  // The cyclic components of the blocks of `region`, which come in reverse post-order, as do those of each component, and
-  // the components by their first.
-  std::vector<std::vector<BlockId>> components(std::span<const BlockId> blocks, uint32_t region) {
-    for (const BlockId b : blocks) {
-      if (region_[b.value] != region) continue;
-      number_[b.value] = component_[b.value] = kNoIndex;
-    }
-    components_ = 0;
-    for (const BlockId b : blocks)
-      if (region_[b.value] == region && number_[b.value] == kNoIndex) search(b, region);
-    std::vector<std::vector<BlockId>> found;
-    std::vector<uint32_t> place(components_, kNoIndex);
-    for (const BlockId b : blocks) {
-      if (region_[b.value] != region || component_[b.value] == kNoIndex) continue;
-      uint32_t& at = place[component_[b.value]];
-      if (at == kNoIndex) {
-        at = static_cast<uint32_t>(found.size());
-        found.emplace_back();
-      }
-      found[at].push_back(b);
-    }
-    return found;
-  }
-
- private:
-  void search(BlockId start, uint32_t region) {
-    std::vector<std::pair<BlockId, std::size_t>> path;
-    const auto visit = [&](BlockId b) {
-      number_[b.value] = low_[b.value] = next_++;
-      stack_.push_back(b);
-      onStack_[b.value] = true;
-      path.push_back({b, 0});
-    };
-    visit(start);
-    while (!path.empty()) {
-      const BlockId b = path.back().first;
-      const auto after = cfg_.successors(b);
-      if (path.back().second < after.size()) {
-        const BlockId s = after[path.back().second++];
-        if (region_[s.value] != region) continue;
-        if (number_[s.value] == kNoIndex)
-          visit(s);
-        else if (onStack_[s.value])
-          low_[b.value] = std::min(low_[b.value], number_[s.value]);
-        continue;
-      }
-      path.pop_back();
-      if (!path.empty()) {
-        const BlockId above = path.back().first;
-        low_[above.value] = std::min(low_[above.value], low_[b.value]);
-      }
-      if (low_[b.value] != number_[b.value]) continue;
-      const bool isCyclic = stack_.back() != b || std::count(after.begin(), after.end(), b) != 0;
-      BlockId member;
-      do {
-        member = stack_.back();
-        stack_.pop_back();
-        onStack_[member.value] = false;
-        if (isCyclic) component_[member.value] = components_;
-      } while (member != b);
-      components_ += isCyclic;
-    }
-  }
-
-  const Cfg& cfg_;
-  std::vector<uint32_t>& region_;
-  std::vector<uint32_t> number_, low_;
-  std::vector<uint32_t> component_;  // the cyclic one that a block is in
-  std::vector<bool> onStack_;
-  std::vector<BlockId> stack_;
-  uint32_t next_ = 0, components_ = 0;
-};
 
 }  // namespace
 
@@ -146,52 +63,24 @@ bool Loops::findNatural(const Cfg& cfg) {
 
 // The way for all graphs.
 void Loops::findAll(const Cfg& cfg) {
-  // Blocks carry the number of the region in which loops are still to be found.
-  std::vector<uint32_t> region(cfg.size(), kNoIndex);
   std::vector<bool> isRoot(cfg.size());
   for (const BlockId b : cfg.roots()) isRoot[b.value] = true;
-  std::vector<BlockId> all;
+  std::vector<uint32_t> order;
   for (auto b = cfg.postOrder().rbegin(); b != cfg.postOrder().rend(); ++b)
-    if (cfg[*b].reachable) {
-      region[b->value] = 0;
-      all.push_back(*b);
-    }
-  ComponentFinder finder(cfg, region);
-  uint32_t regions = 1;
-
-  struct Work {
-    std::vector<BlockId> blocks;  // of a component
-    LoopId parent;
+    if (cfg[*b].reachable) order.push_back(b->value);
+  const auto isEntered = [&](uint32_t b, auto isInside) {
+    return isRoot[b] || std::ranges::any_of(cfg.predecessors(BlockId(b)),
+                                            [&](BlockId p) { return cfg[p].reachable && !isInside(p.value); });
   };
-  std::vector<Work> work;
-  const auto push = [&](std::span<const BlockId> blocks, uint32_t in, LoopId parent) {
-    auto found = finder.components(blocks, in);
-    for (std::size_t i = found.size(); i-- > 0;) work.push_back({std::move(found[i]), parent});
-  };
-  push(all, 0, LoopId());
-  while (!work.empty()) {
-    const Work w = std::move(work.back());
-    work.pop_back();
-    const uint32_t mine = regions++;
-    for (const BlockId b : w.blocks) region[b.value] = mine;
-    std::vector<BlockId> entries;
-    for (const BlockId b : w.blocks) {
-      const auto before = cfg.predecessors(b);
-      const bool entered = isRoot[b.value] || std::any_of(before.begin(), before.end(), [&](BlockId p) {
-                             return cfg[p].reachable && region[p.value] != mine;
-                           });
-      if (entered) entries.push_back(b);
-    }
-    Loop loop;
-    loop.header = entries.front();
-    loop.parent = w.parent;
-    loop.depth = w.parent.valid() ? loops_[w.parent.value].depth + 1 : 1;
-    loop.irreducible = entries.size() > 1;
-    const LoopId id(loops_.size());
-    loops_.push_back(loop);
-    for (const BlockId b : w.blocks) loopOf_[b.value] = id;
-    for (const BlockId b : entries) region[b.value] = kNoIndex;
-    push(w.blocks, mine, id);
+  const auto successors = [&](uint32_t b) { return cfg.successors(BlockId(b)); };
+  for (const NestedLoop& found : nestedLoops(order, cfg.size(), successors, isEntered)) {
+    for (const uint32_t b : found.nodes) loopOf_[b] = LoopId(loops_.size());
+    loops_.push_back({.header = BlockId(found.header),
+                      .parent = LoopId(found.parent),
+                      .depth = found.depth,
+                      .irreducible = found.isIrreducible,
+                      .firstBlock = 0,
+                      .blockCount = 0});
   }
 }
 

@@ -33,10 +33,4 @@ RegisterNumbers::RegisterNumbers(const Function& f, const Cfg& cfg, const Regist
   size_ = next;
 }
 
-std::size_t RegisterNumbers::globals() const {
-  std::size_t n = 0;
-  for (const Slice& slice : slices_) n += slice.registers.size();
-  return n;
-}
-
 }  // namespace ptxopt

@@ -34,7 +34,6 @@ class RegisterNumbers {
   };
   // The global registers of a file in the order of their numbers.
   const Slice& operator[](RegisterFile file) const { return slices_[static_cast<std::size_t>(file)]; }
-  std::size_t globals() const;
   RegId registerOf(uint32_t global) const {
     const Slice& slice = (*this)[fileOf(global)];
     return slice.registers[global - slice.first];

@@ -57,6 +57,8 @@ class SlotIndexes {
   SlotIndex operator[](InstrId id) const { return id.value < index_.size() ? index_[id.value] : SlotIndex(); }
   SlotIndex start(BlockId b) const { return start_[b.value]; }
   SlotIndex end(BlockId b) const { return start_[b.value + 1]; }
+  // Where what leaves the block still is.
+  SlotIndex last(BlockId b) const { return end(b).previous(); }
   SlotIndex lastOfFunction() const { return start_.back(); }
   // The block that owns the place.
   BlockId blockAt(SlotIndex i) const;

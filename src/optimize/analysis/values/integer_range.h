@@ -96,10 +96,6 @@ IntegerRange zext(const IntegerRange& a, unsigned width);
 IntegerRange trunc(const IntegerRange& a, unsigned width);
 
 // ---- whether the whole number fits; never of width 0 ----
-bool addNeverWrapsUnsigned(const IntegerRange& a, const IntegerRange& b);
-bool addNeverWrapsSigned(const IntegerRange& a, const IntegerRange& b);
-bool subNeverWrapsUnsigned(const IntegerRange& a, const IntegerRange& b);
-bool subNeverWrapsSigned(const IntegerRange& a, const IntegerRange& b);
 bool mulNeverWrapsUnsigned(const IntegerRange& a, const IntegerRange& b);
 bool mulNeverWrapsSigned(const IntegerRange& a, const IntegerRange& b);
 

@@ -139,20 +139,6 @@ bool fitsSigned(Int128 lo, Int128 hi, unsigned width) {
 
 }  // namespace
 
-bool addNeverWrapsUnsigned(const IntegerRange& a, const IntegerRange& b) {
-  return areComparable(a, b) && UInt128{a.most()} + b.most() <= maskOf(a.width());
-}
-bool addNeverWrapsSigned(const IntegerRange& a, const IntegerRange& b) {
-  return areComparable(a, b) &&
-         fitsSigned(Int128{a.smallest()} + b.smallest(), Int128{a.largest()} + b.largest(), a.width());
-}
-bool subNeverWrapsUnsigned(const IntegerRange& a, const IntegerRange& b) {
-  return areComparable(a, b) && a.least() >= b.most();
-}
-bool subNeverWrapsSigned(const IntegerRange& a, const IntegerRange& b) {
-  return areComparable(a, b) &&
-         fitsSigned(Int128{a.smallest()} - b.largest(), Int128{a.largest()} - b.smallest(), a.width());
-}
 bool mulNeverWrapsUnsigned(const IntegerRange& a, const IntegerRange& b) {
   return areComparable(a, b) && UInt128{a.most()} * b.most() <= maskOf(a.width());
 }

@@ -77,7 +77,7 @@ InstrId ScalarEvolution::constantDefinition(RegId reg, ValueId value) const {
 }
 
 ValueId ScalarEvolution::valueAtEnd(RegId reg, BlockId block) const {
-  return intervals_[reg].valueAt(slots_.end(block).previous());
+  return intervals_[reg].valueAt(slots_.last(block));
 }
 
 ExprId ScalarEvolution::of(RegId reg, ValueId value) {

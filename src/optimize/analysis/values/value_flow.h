@@ -81,8 +81,7 @@ class ValueFlow {
   template <typename F>
   void forEachIncoming(const FlowValue& v, BlockId b, F&& visit) const {
     for (const BlockId from : cfg_.predecessors(b))
-      if (cfg_[from].reachable && !analysis().ignores(from, b))
-        visit(intervals_[v.reg].valueAt(slots_.end(from).previous()));
+      if (cfg_[from].reachable && !analysis().ignores(from, b)) visit(intervals_[v.reg].valueAt(slots_.last(from)));
   }
 
   bool ignores(BlockId, BlockId) const { return false; }

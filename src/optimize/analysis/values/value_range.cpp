@@ -176,7 +176,7 @@ std::optional<ValueRanges::Value> ValueRanges::nextNeeded(const Value& v, std::s
     const BlockId b = slots_.blockAt(value.def);
     for (const auto from = cfg_.predecessors(b); next < from.size(); ++next) {
       if (!cfg_[from[next]].reachable || comesAround(from[next], b)) continue;
-      const Value needed{v.reg, intervals_[v.reg].valueAt(slots_.end(from[next]).previous())};
+      const Value needed{v.reg, intervals_[v.reg].valueAt(slots_.last(from[next]))};
       if (isNew(needed)) return needed;
     }
   } else if (value.kind == ValueKind::Instruction) {
@@ -245,7 +245,7 @@ KnownRange ValueRanges::computePhi(const Value& v, BlockId b) {
   for (const BlockId from : cfg_.predecessors(b)) {
     if (isRoot || known.range.isFull()) break;
     if (!cfg_[from].reachable) continue;
-    const Value incoming{v.reg, intervals_[v.reg].valueAt(slots_.end(from).previous())};
+    const Value incoming{v.reg, intervals_[v.reg].valueAt(slots_.last(from))};
     if (incoming == v) continue;
     known.range = known.range.join(comesAround(from, b) ? alone(incoming).range : noted(incoming).range);
   }

@@ -1,5 +1,4 @@
 // What the branches above a block say of the values in it: part of value_range.h.
-#include <algorithm>
 
 #include "analysis/values/plain_operands.h"
 #include "analysis/values/value_range.h"

@@ -25,7 +25,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <string>
 
 #include "ir/pragmas.h"
 #include "passes/arithmetic/cse/available_values.h"

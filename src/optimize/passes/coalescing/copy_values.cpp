@@ -88,7 +88,7 @@ void CopyValues::findSources() {
     // Where control both enters and comes back, the entry value is the phi of all.
     if (value.kind == ValueKind::Phi || value.kind == ValueKind::Entry) {
       for (const BlockId p : cfg_.predecessors(slots_.blockAt(value.def)))
-        if (cfg_[p].reachable) take(range.valueAt(slots_.end(p).previous()));
+        if (cfg_[p].reachable) take(range.valueAt(slots_.last(p)));
     } else if (value.isPartial) {
       take(range.valueIn(value.def));
     }

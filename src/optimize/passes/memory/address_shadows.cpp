@@ -61,7 +61,7 @@ void AddressShadows::forEachSource(const ValueAt& v, auto&& visit) const {
   if (!id.valid()) {
     if (value.kind != ValueKind::Phi) return;
     for (const BlockId from : cfg.predecessors(slots.blockAt(value.def)))
-      if (cfg[from].reachable) visit(v.reg, intervals[v.reg].valueAt(slots.end(from).previous()));
+      if (cfg[from].reachable) visit(v.reg, intervals[v.reg].valueAt(slots.last(from)));
     return;
   }
   if (how_[spaces_.index(v.reg, v.value)] != How::Mirror) return;

@@ -131,7 +131,7 @@ std::string_view LaneSections::whyNotComputed(const LaneSection& s, bool& loads,
 // Whether a lane that jumps has a value that is defined, and may be read.
 bool LaneSections::keepsOld(RegId r, const LaneSection& s) const {
   if (!intervals_[r].valueAt(slots_.start(s.join)).valid()) return false;
-  const ValueId old = intervals_[r].valueAt(slots_.end(s.head).previous());
+  const ValueId old = intervals_[r].valueAt(slots_.last(s.head));
   return !old.valid() || intervals_[r][old].kind != ValueKind::Entry || f_.registers[r.value].isParameter;
 }
 

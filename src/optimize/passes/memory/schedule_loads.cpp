@@ -24,7 +24,6 @@
 //             read or written in between), scope (a name means something else), load-form (ordered or volatile, or a pragma describes it, or would), register-pressure, limit,
 //             too-far.
 #include <algorithm>
-#include <optional>
 
 #include "ir/opcode_predicates.h"
 #include "ir/pragmas.h"

@@ -14,7 +14,6 @@
 // Declines:   too-large; of sections those of lane_sections.h and broadcast_values.h; of shuffles that send a lane's
 //             value to all: varies.
 #include <algorithm>
-#include <optional>
 
 #include "analysis/addresses/address_spaces.h"
 #include "analysis/values/launch_registers.h"

@@ -15,7 +15,6 @@
 // Cost:       that of finding candidates; copies at most a few times the instructions.
 // Declines:   too-large; no-loop-through-values; those of loop_candidates.h; cheap-definition, budget (too many
 //             copies); with split-remat operand-of-recomputed and those of SplitGoal.
-#include <algorithm>
 
 #include "passes/splitting/cheap_definitions.h"
 #include "passes/splitting/loop_candidates.h"

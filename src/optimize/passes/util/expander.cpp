@@ -112,7 +112,7 @@ RegId Expander::use(const Holder& h, const ExpansionPlace& place) {
   const SlotIndex at =
       place.before.valid() && slots_[place.before].valid() && cfg_.blockOf(place.before) == place.block
           ? slots_[place.before].base()
-          : slots_.end(place.block).previous();
+          : slots_.last(place.block);
   if (range.valueAt(at) == h.value) return h.reg;
   RegId& copy = copies_[{h.reg.value, h.value.value}];
   if (!copy.valid()) {

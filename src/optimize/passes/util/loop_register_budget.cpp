@@ -1,7 +1,5 @@
 #include "passes/util/loop_register_budget.h"
 
-#include <algorithm>
-
 #include "passes/util/kernel_steps.h"
 
 namespace ptxopt {
