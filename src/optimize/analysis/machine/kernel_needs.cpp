@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "ir/definitions.h"
+#include "support/graph.h"
 
 namespace ptxopt {
 namespace {
@@ -132,10 +134,10 @@ class Union {
   List list_;
 };
 
-// Tarjan's strongly connected components of the functions, callees first: those of one have the same needs.
+// By components of the graph of calls: the functions of one have the same needs.
 class Called {
  public:
-  explicit Called(const Module& module) : module_(module), definitions_(module), nodes_(module.functions.size()) {
+  explicit Called(const Module& module) : module_(module), definitions_(module) {
     needs_.functions.resize(module.functions.size());
     Variables all;
     mentions_.reserve(module.functions.size());
@@ -154,71 +156,34 @@ class Called {
       mentions_[f.index].callsUnseen |= definition == nullptr;
       if (definition != nullptr && definition != &f) mentions_[f.index].functions.push_back(definition->index);
     }
-    for (const Function& f : module_.functions)
-      if (nodes_[f.index].number == 0) visit(f.index);
+    std::vector<uint32_t> all(mentions_.size());
+    std::iota(all.begin(), all.end(), 0u);
+    Components components(all.size(),
+                          [&](uint32_t f) -> const std::vector<uint32_t>& { return mentions_[f].functions; });
+    components.find(
+        all, [](uint32_t) { return true; }, [&](std::span<const uint32_t> functions, bool) { add(functions); });
     return std::move(needs_);
   }
 
  private:
-  struct Node {
-    uint32_t number = 0, low = 0;  // from 1, in the order of the visits
-    std::size_t next = 0;          // of the functions that it mentions
-    bool isOpen = false;
-  };
-
-  void enter(uint32_t f) {
-    nodes_[f].number = nodes_[f].low = ++count_;
-    nodes_[f].isOpen = true;
-    open_.push_back(f);
-    path_.push_back(f);
-  }
-
-  void visit(uint32_t root) {
-    enter(root);
-    while (!path_.empty()) {
-      const uint32_t f = path_.back();
-      Node& node = nodes_[f];
-      if (node.next < mentions_[f].functions.size()) {
-        const uint32_t to = mentions_[f].functions[node.next++];
-        if (nodes_[to].number == 0)
-          enter(to);
-        else if (nodes_[to].isOpen)
-          node.low = std::min(node.low, nodes_[to].number);
-        continue;
-      }
-      path_.pop_back();
-      if (!path_.empty()) nodes_[path_.back()].low = std::min(nodes_[path_.back()].low, node.low);
-      if (node.low == node.number) close(f);
-    }
-  }
-
-  void close(uint32_t root) {
-    const auto first = std::ranges::find(open_.rbegin(), open_.rend(), root).base() - 1;
+  void add(std::span<const uint32_t> component) {
     CalledNeeds all;
     Union shared(all_);
-    for (auto f = first; f != open_.end(); ++f) {
-      addFlags(all, mentions_[*f]);
-      shared.add(mentions_[*f].shared);
-      for (const uint32_t to : mentions_[*f].functions) {
-        if (nodes_[to].isOpen) continue;  // of this component
+    for (const uint32_t f : component) {
+      addFlags(all, mentions_[f]);
+      shared.add(mentions_[f].shared);
+      for (const uint32_t to : mentions_[f].functions) {  // nothing is known yet of those of the component
         addFlags(all, needs_.functions[to]);
         shared.add(needs_.functions[to].shared);
       }
     }
     all.shared = shared.list();
-    for (auto f = first; f != open_.end(); ++f) {
-      needs_.functions[*f] = all;
-      nodes_[*f].isOpen = false;
-    }
-    open_.erase(first, open_.end());
+    for (const uint32_t f : component) needs_.functions[f] = all;
   }
 
   const Module& module_;
   const Definitions definitions_;
   std::vector<Mentions> mentions_;
-  std::vector<Node> nodes_;
-  std::vector<uint32_t> open_, path_;
-  uint32_t count_ = 0;
   Union::List all_;
   ModuleCalledNeeds needs_;
 };
@@ -235,21 +200,25 @@ void addKnown(const ModuleCalledNeeds& called, const std::vector<uint32_t>& func
 }
 
 // What the functions, and all that they reach, are now.
-void addReached(const Module& module, std::vector<uint32_t> work, KernelNeeds& needs, Variables& shared) {
-  if (work.empty()) return;
+void addReached(const Module& module, const std::vector<uint32_t>& functions, KernelNeeds& needs,
+                Variables& shared) {
+  if (functions.empty()) return;
   const Definitions definitions(module);
-  std::vector<bool> isSeen(module.functions.size());
-  while (!work.empty()) {
-    const Function* const f = definitions.of(module.functions[work.back()]);
-    work.pop_back();
-    needs.callsUnseen |= f == nullptr;
-    if (f == nullptr || isSeen[f->index]) continue;
-    isSeen[f->index] = true;
-    const Mentions more(module, *f);
+  const auto defined = [&](const std::vector<uint32_t>& named) {
+    std::vector<uint32_t> found;
+    for (const uint32_t f : named)
+      if (const Function* const definition = definitions.of(module.functions[f]))
+        found.push_back(definition->index);
+      else
+        needs.callsUnseen = true;
+    return found;
+  };
+  reachedFrom(defined(functions), module.functions.size(), [&](uint32_t f) {
+    const Mentions more(module, module.functions[f]);
     addFlags(needs, more);
     shared.insert(shared.end(), more.shared.begin(), more.shared.end());
-    work.insert(work.end(), more.functions.begin(), more.functions.end());
-  }
+    return defined(more.functions);
+  });
 }
 
 std::string limits(const target::Occupancy& o) {
