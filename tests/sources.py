@@ -4,7 +4,7 @@
   tests/sources.py [--self-test]
 
 An instruction is decoded once: its operation and its fields are in src/core/ir/opcode_fields.h. Only the code under READERS
-reads the spelling of an opcode (READS); ALLOWED has the other places that do, how often, and what for.
+reads the spelling of an opcode, or what a made register is named after (READS); ALLOWED has the other places that do, how often, and what for.
 
 A target is asked what it can do (src/core/target/target.h): nothing else compares the numbers of architectures (COMPARES), but for
 the ranges of tables.
@@ -55,6 +55,7 @@ READS = [re.compile(pattern) for pattern in (
     r"\bstring_view opcode\b",
     rf'(?<!space\) )(?<!space )[=!]= "(?:{BASES})(?:\.[^"]*)?"',  # a declaration has a space .tex
     rf'\bstarts_with\("(?:{BASES})[."]',
+    r"(?:\.|->)hint\b",  # what a made register is named after
 )]
 NUMBERS = "|".join(re.findall(r"^TARGET\w*\((\d+)", (ROOT / "src/core/target/targets.def").read_text(encoding="utf-8"), re.M))
 COMPARED = r"(?:[<>]=?|[!=]=)"
@@ -94,7 +95,7 @@ OPENED = re.compile(r"^(?:inline )?namespace ([\w:]+)", re.M)
 PLANTED = ['form.row->key == wanted', 'form.row->base()', 's.row->key', 'row.key', 'm.text(m.form(f[id]).spelling)',
            'names[opcodes[o].spelling]', 'm.printedOpcode(f[id]).starts_with(wanted)',
            'printInstruction(module, f, i)', 'bool isSum(std::string_view opcode)', 'text(id) == "add.s64"',
-           'base == "ld"', 'x != "mov"', 'text(id).starts_with("mul.wide.")', 'text.starts_with("wgmma")']
+           'base == "ld"', 'x != "mov"', 'text(id).starts_with("mul.wide.")', 'f.registers[r.value].hint == NameHint::One', 'text.starts_with("wgmma")']
 PLANTED_COMPARISONS = ['if (architecture >= 90)', 'target::numberOf(name).value_or(80) < 80', 'number_ >= kFirstTarget',
                        'sm == 75', 'context.target().number() > kLastArchitecture', 'number == 101 ? 11 : number / 10']
 PLANTED_SAYINGS = ['std::fputs(text, stderr);', 'std::cerr << x;', 'perror("x")', '::write(STDERR_FILENO, a, b)',

@@ -68,24 +68,23 @@ DeclaredSpace declaredSpace(std::string_view name) {
   return at == std::end(kNames) ? DeclaredSpace::None : static_cast<DeclaredSpace>(at - std::begin(kNames));
 }
 
-std::string_view spelling(Purpose purpose) {
-  switch (purpose) {
-    case Purpose::Pointer: return "ptr";
-    case Purpose::Counter: return "count";
-    case Purpose::One: return "one";
-    case Purpose::Zero: return "zero";
-    case Purpose::Product: return "wide";
-    case Purpose::None: break;
+std::string_view spelling(NameHint hint) {
+  switch (hint) {
+    case NameHint::Pointer: return "ptr";
+    case NameHint::Counter: return "count";
+    case NameHint::One: return "one";
+    case NameHint::Zero: return "zero";
+    case NameHint::Product: return "wide";
+    case NameHint::None: break;
   }
   return {};
 }
 
-RegId Function::makeRegister(ScalarType type, uint8_t lanes, Purpose purpose) {
-  const std::size_t kind = (static_cast<std::size_t>(type) * 8 + lanes) * 8 + static_cast<std::size_t>(purpose);
+RegId Function::makeRegister(ScalarType type, uint8_t lanes, NameHint hint) {
+  const std::size_t kind = (static_cast<std::size_t>(type) * 8 + lanes) * 8 + static_cast<std::size_t>(hint);
   if (made_.size() <= kind) made_.resize(kind + 1);
   const RegId id(registers.size());
-  registers.push_back(
-      {.name = NameId(), .number = made_[kind]++, .type = type, .lanes = lanes, .purpose = purpose});
+  registers.push_back({.name = NameId(), .number = made_[kind]++, .type = type, .lanes = lanes, .hint = hint});
   changed = true;
   return id;
 }

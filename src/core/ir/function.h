@@ -23,18 +23,18 @@ struct SourceRange {
   bool empty() const { return begin == end; }
 };
 
-// What a pass made a register for: a part of its spelling, `%b64_ptr0`.
-enum class Purpose : uint8_t { None, Pointer, Counter, One, Zero, Product };
-std::string_view spelling(Purpose purpose);
+// What a made register is named after, `%b64_ptr0`. Passes decide nothing by it.
+enum class NameHint : uint8_t { None, Pointer, Counter, One, Zero, Product };
+std::string_view spelling(NameHint hint);
 
 // A register. `%r1` inside a nested scope and an outer `%r1` are two of these with one spelling.
 struct Register {
   NameId name;                        // invalid for one that a pass made: printed as prefix and `number`
-  uint32_t number = 0;                // of a made one, counted within its type and purpose
+  uint32_t number = 0;                // of a made one, counted within its type and hint
   ScalarType type = ScalarType::b32;  // as declared
   uint8_t lanes = 1;                  // 2 or 4 for `.reg .v4`
   bool isParameter = false;           // declared in the function's parameter or return list
-  Purpose purpose = Purpose::None;    // of a made one
+  NameHint hint = NameHint::None;     // of a made one
 
   RegisterClass registerClass() const { return info(type).registerClass; }
 };
@@ -156,7 +156,7 @@ class Function {
   // A number after a comma; in `constants` where 32 bits do not hold it.
   Operand numberOperand(int64_t value);
   // A new register, spelled by the printer so that it meets no other name.
-  RegId makeRegister(ScalarType type, uint8_t lanes = 1, Purpose purpose = Purpose::None);
+  RegId makeRegister(ScalarType type, uint8_t lanes = 1, NameHint hint = NameHint::None);
   // A new array, declared by the printer in the same way.
   VariableId makeVariable(uint32_t form, uint64_t elements);
   // A new instruction before `where`; at the end when there is no such id. The operands, which come with their
@@ -190,7 +190,7 @@ class Function {
 
  private:
   InstrId link(InstrId where, const Instruction& i);
-  std::vector<uint32_t> made_;  // registers made, by type, lanes and purpose
+  std::vector<uint32_t> made_;  // registers made, by type, lanes and hint
   uint32_t madeVariables_ = 0;
 };
 

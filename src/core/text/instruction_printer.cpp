@@ -45,7 +45,7 @@ void appendDecimal(std::string& out, double value) {
 constexpr std::string_view kVariablePrefix = "made";
 
 MadeNames::MadeNames(const Module& module) : module_(module) {
-  // A made name is %TYPE or `made`, separator, perhaps a purpose, number. No name of the module may be spelled so.
+  // A made name is %TYPE or `made`, separator, perhaps a hint, number. No name of the module may be spelled so.
   for (bool clash = true; clash;) {
     clash = false;
     for (std::size_t i = 0; i < module.names.size() && !clash; ++i) {
@@ -70,7 +70,7 @@ void MadeNames::appendPrefix(std::string& out, const Register& reg) const {
   }
   out += info(reg.type).name;
   out += separator_;
-  out += spelling(reg.purpose);
+  out += spelling(reg.hint);
 }
 
 void MadeNames::append(std::string& out, const Register& reg) const {
@@ -100,7 +100,7 @@ std::size_t MadeNames::appendDeclarations(std::string& out, const Function& func
   for (const Register& reg : function.registers) {
     if (reg.name.valid() || &reg == function.registers.data()) continue;
     const auto same = [&](const Kind& k) {
-      return k.example.type == reg.type && k.example.lanes == reg.lanes && k.example.purpose == reg.purpose;
+      return k.example.type == reg.type && k.example.lanes == reg.lanes && k.example.hint == reg.hint;
     };
     auto it = std::find_if(kinds.begin(), kinds.end(), same);
     if (it == kinds.end()) it = kinds.insert(kinds.end(), {reg, 0});

@@ -56,7 +56,7 @@ std::optional<CarryTest> findCarryTest(FormulaTerms& t, LoopCost& cost, std::vec
 void applyCarryTest(Function& f, PassContext& context, Expander& expander, const CarryTest& c,
                     const ExpansionPlace& preheader) {
   const bool isWide = context.analyses.scalarEvolution().expressions()[c.rounds].width == 64;
-  const RegId counter = f.makeRegister(isWide ? ScalarType::b64 : ScalarType::b32, 1, Purpose::Counter);
+  const RegId counter = f.makeRegister(isWide ? ScalarType::b64 : ScalarType::b32, 1, NameHint::Counter);
   const RegId carry = f.makeRegister(ScalarType::b32);
   expander.copyTo(counter, expander.emit(c.rounds, preheader), preheader.before);
   const auto source = [](RegId r) { return registerOperand(r, Role::Use, Join::Comma); };

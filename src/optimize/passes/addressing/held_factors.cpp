@@ -180,7 +180,7 @@ class FactorHolding : FunctionPass {
       const Product& p = products_[held_[k]];
       if (k == 0 || p.number != products_[held_[k - 1]].number) {
         InstrId after;
-        factor = makeOpaque(f_, context_, p.number, Purpose::None, Opaque::Any, after);
+        factor = makeOpaque(f_, context_, p.number, NameHint::None, Opaque::Any, after);
       }
       Operand& o = f_.operands[f_[p.id].firstOperand + p.operand];
       o = registerOperand(factor, Role::Use, o.join);

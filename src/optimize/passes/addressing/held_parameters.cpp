@@ -136,7 +136,7 @@ class ParameterHolding : FunctionPass {
     // Of several loops that hold the same parameter from the same place on, one copy.
     std::ranges::stable_sort(held_, {}, [](const Held& h) { return std::pair(h.place, h.parameter); });
     InstrId after;
-    const RegId zero = makeOpaque(f_, context_, 0, Purpose::Zero, Opaque::Uniform, after);
+    const RegId zero = makeOpaque(f_, context_, 0, NameHint::Zero, Opaque::Uniform, after);
     RegId copy;
     for (std::size_t k = 0; k < held_.size(); ++k) {
       const Held& h = held_[k];
@@ -152,7 +152,7 @@ class ParameterHolding : FunctionPass {
 
   // As a product and its sum, which ptxas makes one instruction of.
   RegId addZero(RegId parameter, RegId zero, InstrId place) {
-    const RegId product = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
+    const RegId product = f_.makeRegister(ScalarType::b64, 1, NameHint::Product);
     const RegId copy = f_.makeRegister(ScalarType::b64);
     const auto used = [](RegId r) { return registerOperand(r, Role::Use, Join::Comma); };
     f_.insert(place, module_.synthOpcode(SynthOpcode::MulWideS32),

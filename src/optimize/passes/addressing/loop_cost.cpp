@@ -95,7 +95,7 @@ void LoopCost::addSources(Phi phi, std::size_t node, std::vector<Phi>& phis) {
   const auto first = static_cast<uint32_t>(sources_.size());
   for (const BlockId from : cfg.predecessors(phi.block)) {
     if (!cfg[from].reachable || !context_.analyses.loops().contains(loop_, from)) continue;
-    const ValueId v = intervals_[phi.reg].valueAt(slots_.end(from).previous());
+    const ValueId v = intervals_[phi.reg].valueAt(slots_.last(from));
     if (const uint32_t s = nodeFor(phi.reg, v, phis); s != kNone) sources_.push_back({kNone, s});
   }
   setSources(node, first);

@@ -162,7 +162,7 @@ class LoopReducer {
     work_ += loops_[l].blockCount;
     if (work_ > kMostNestWork + kMostNestDepth * cfg_.size()) return reports_.decline(l, "too-deep");
     const BlockId entry = loops_.entry(cfg_, l);
-    if (!entry.valid() || loops_.contains(l, entry)) return reports_.decline(l, "no-preheader");
+    if (!entry.valid()) return reports_.decline(l, "no-preheader");
     const ExpansionPlace preheader{entry, placeAtEnd(context_.module, f_, cfg_[entry])};
     LoopPlan plan;
     plan.loop = l;

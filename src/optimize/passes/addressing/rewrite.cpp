@@ -18,7 +18,7 @@ void GroupRewriter::apply(const UseGroup& group, const Formula& formula, LoopId 
 
 RegId GroupRewriter::makeCounter(const Counter& counter, LoopId loop, const ExpansionPlace& preheader) {
   const Cfg& cfg = context_.analyses.cfg();
-  const RegId reg = f_.makeRegister(ScalarType::b32, 1, Purpose::Counter);
+  const RegId reg = f_.makeRegister(ScalarType::b32, 1, NameHint::Counter);
   expander_.copyTo(reg, expander_.emit(counter.start, preheader), preheader.before);
   RegId limit;
   if (counter.test) {
@@ -58,7 +58,7 @@ void GroupRewriter::applyPointer(const UseGroup& group, const Formula& formula, 
   // What all immediates would be beyond goes into the start.
   const int64_t inStart = group.least < -kMostImmediate || group.most > kMostImmediate ? group.least : 0;
   ExprId start = e.addConstant(formula.base, static_cast<uint64_t>(inStart));
-  const RegId pointer = f_.makeRegister(width == 64 ? ScalarType::b64 : ScalarType::b32, 1, Purpose::Pointer);
+  const RegId pointer = f_.makeRegister(width == 64 ? ScalarType::b64 : ScalarType::b32, 1, NameHint::Pointer);
   const InstrId place = preheader.before;
   if (formula.kind == FormulaKind::Pointer) {
     expander_.copyTo(pointer, expander_.emit(start, preheader), place);

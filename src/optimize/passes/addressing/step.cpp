@@ -16,7 +16,7 @@ RegId UnitSteps::unit() {
 RegId UnitSteps::zero() {
   if (zero_.valid()) return zero_;
   const RegId one = unit();
-  zero_ = f_.makeRegister(ScalarType::b32, 1, Purpose::Zero);
+  zero_ = f_.makeRegister(ScalarType::b32, 1, NameHint::Zero);
   expander_.instruction(
       SynthOpcode::AddS32,
       {registerOperand(zero_, Role::Def), registerOperand(one, Role::Use, Join::Comma), integerOperand(-1)},
@@ -41,7 +41,7 @@ std::optional<UnitSteps::Increment> UnitSteps::increment(const InductionVariable
   RegId reg = iv.reg;
   ValueId value;
   for (const BlockId b : latches) {
-    const ValueId v = intervals[reg].valueAt(slots.end(b).previous());
+    const ValueId v = intervals[reg].valueAt(slots.last(b));
     if (value.valid() && v != value) return std::nullopt;
     value = v;
   }

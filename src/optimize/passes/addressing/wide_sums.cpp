@@ -60,8 +60,7 @@ bool WideSums::startsAligned(RegId reg, LoopId loop) const {
   const BlockId entry = context_.analyses.loops().entry(context_.analyses.cfg(), loop);
   if (!entry.valid()) return false;
   // A start that something else reads as well lives on beside the pointer, and is copied.
-  const ValueId first =
-      context_.analyses.liveIntervals()[reg].valueAt(context_.analyses.slotIndexes().end(entry).previous());
+  const ValueId first = context_.analyses.liveIntervals()[reg].valueAt(context_.analyses.slotIndexes().last(entry));
   if (!first.valid() || isReadOutside(reg, first, loop)) return false;
   const InstrId id = definition(reg, first).instruction;
   if (!id.valid()) return false;

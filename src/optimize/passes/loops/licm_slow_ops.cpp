@@ -168,7 +168,7 @@ class LicmSlowOps : IntervalPass {
   }
 
   bool isBefore(RegId r, ValueId v, LoopId l) const {
-    return v.valid() && intervals_[r].valueAt(slots_.end(loops_.entry(cfg_, l)).previous()) == v &&
+    return v.valid() && intervals_[r].valueAt(slots_.last(loops_.entry(cfg_, l))) == v &&
            !loops_.contains(l, slots_.blockAt(intervals_[r][v].def));
   }
 

@@ -193,7 +193,7 @@ class VersionLoops : IntervalPass {
     std::set<std::size_t> stored;  // what goes round is what is stored after the loop
     for (const InvariantStores& s : v.redundant->stores()) {
       const RegId last = v.redundant->value(s.stores.back());
-      if (!intervals_[last].valueAt(slots_.end(block).previous()).valid()) all += units(s.stores.back());
+      if (!intervals_[last].valueAt(slots_.last(block)).valid()) all += units(s.stores.back());
       stored.insert(s.stores.begin(), s.stores.end());
     }
     for (const RedundantLoad& load : v.redundant->loads())

@@ -168,14 +168,14 @@ void Expander::addConstantTo(RegId reg, int64_t c, unsigned width, InstrId befor
 }
 
 RegId Expander::multiplyWide(RegId a, int64_t factor, bool isSigned, InstrId before) {
-  const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
+  const RegId to = f_.makeRegister(ScalarType::b64, 1, NameHint::Product);
   instruction(isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32,
               {def(to), source(a), f_.numberOperand(factor)}, before);
   return to;
 }
 
 RegId Expander::multiplyWide(RegId a, RegId b, bool isSigned, InstrId before) {
-  const RegId to = f_.makeRegister(ScalarType::b64, 1, Purpose::Product);
+  const RegId to = f_.makeRegister(ScalarType::b64, 1, NameHint::Product);
   instruction(isSigned ? SynthOpcode::MulWideS32 : SynthOpcode::MulWideU32, {def(to), source(a), source(b)},
               before);
   return to;

@@ -35,7 +35,7 @@ bool isCopyOf(const Module& module, const Function& f, InstrId id, std::initiali
 
 }  // namespace
 
-RegId makeOpaque(Function& f, const PassContext& context, int32_t number, Purpose purpose, Opaque kind,
+RegId makeOpaque(Function& f, const PassContext& context, int32_t number, NameHint hint, Opaque kind,
                  InstrId& after) {
   const Module& module = context.module;
   // Where control enters: after the label, the declarations and braces of the first block.
@@ -51,7 +51,7 @@ RegId makeOpaque(Function& f, const PassContext& context, int32_t number, Purpos
   const NameId read = mayReadBlock ? readBelowSign(module, f, kind) : NameId();
   const int32_t had = read.valid() ? 0 : 1;
   const RegId special = f.makeRegister(ScalarType::b32);
-  const RegId result = f.makeRegister(ScalarType::b32, 1, purpose);
+  const RegId result = f.makeRegister(ScalarType::b32, 1, hint);
   const RegId known = number == had ? result : f.makeRegister(ScalarType::b32);
   Operand source;
   source.kind = OperandKind::SpecialRegister;

@@ -16,7 +16,7 @@ enum class Opaque : uint8_t { Uniform, Any };
 
 // Made at the entry of the function; `after` is what stands next. Not where a scope declares a special register anew
 // (Function::hidesSpecialRegisters).
-RegId makeOpaque(Function& f, const PassContext& context, int32_t number, Purpose purpose, Opaque kind,
+RegId makeOpaque(Function& f, const PassContext& context, int32_t number, NameHint hint, Opaque kind,
                  InstrId& after);
 
 // Whether a register holds 1 that was made so. `definition`: the only instruction that writes a register, or none.
@@ -24,7 +24,7 @@ bool isOpaqueOne(const Module& module, const Function& f, RegId reg,
                  const std::function<InstrId(RegId)>& definition);
 
 inline RegId makeOne(Function& f, const PassContext& context, InstrId& after) {
-  return makeOpaque(f, context, 1, Purpose::One, Opaque::Uniform, after);
+  return makeOpaque(f, context, 1, NameHint::One, Opaque::Uniform, after);
 }
 
 }  // namespace ptxopt
