@@ -65,7 +65,6 @@ RegisterPressure::RegisterPressure(const Module& module, const Function& functio
                                    const SlotIndexes& slots, const LiveIntervals& intervals,
                                    const RegisterFiles& files)
     : f_(function),
-      cfg_(cfg),
       intervals_(intervals),
       files_(files),
       sizes_(registerSizes(module, function)),

@@ -105,7 +105,6 @@ class RegisterPressure {
 
  private:
   const Function& f_;
-  const Cfg& cfg_;
   const LiveIntervals& intervals_;
   RegisterFiles files_;
   std::vector<RegisterSize> sizes_;
