@@ -57,7 +57,8 @@ class LoopUnits {
   bool isFused(InstrId id) const { return isFused_[id.value]; }
   bool isAbsorbed(InstrId id) const { return isAbsorbed_[id.value]; }
   bool absorbs(InstrId id) const { return absorbs_[id.value]; }
-  // How many instructions of the function write the register, and read it.
+  // How many instructions of the function write the register, and read it; the caller counts, which writes parameters and
+  // reads results.
   uint32_t writers(RegId r) const { return writers_[r.value]; }
   uint32_t readers(RegId r) const { return readers_[r.value]; }
   // The instruction that writes it, where there is one only.

@@ -44,7 +44,7 @@ class StepExpansion : FunctionPass {
   bool run() {
     for (const FormSites::Loop& loop : sites_.byLoop(sites_.sums())) look(loop);
     for (const Step& s : chosen_) apply(s);
-    context_.count("carry-steps", chosen_.size());
+    if (!chosen_.empty()) context_.count("carry-steps", chosen_.size());
     return !chosen_.empty();
   }
 
@@ -54,8 +54,8 @@ class StepExpansion : FunctionPass {
     RegId pointer;
     Operand by;
     bool isSubtracted;
-    InstrId product = {};  // that makes it in each iteration
-    bool isUnit = false;   // of the step and 1
+    InstrId product = {};               // that makes it in each iteration
+    std::optional<uint64_t> step = {};  // the number, where it is a product of it and 1
   };
   // Of a register, in the loop that is looked at.
   struct Uses {
@@ -100,7 +100,7 @@ class StepExpansion : FunctionPass {
     if (operands.size() != 3 || !operands[0].isRegister()) return;
     for (std::size_t k = 1; k < (isSubtracted ? 2u : 3u); ++k)
       if (operands[k].isRegister() && operands[k].payload == operands[0].payload && operands[k].flags == 0)
-        return found.push_back({id, operands[0].reg(), operands[3 - k], isSubtracted, {}, false});
+        return found.push_back({id, operands[0].reg(), operands[3 - k], isSubtracted});
   }
 
   void findUses(LoopId l) {
@@ -144,8 +144,9 @@ class StepExpansion : FunctionPass {
     // A constant by a register that holds 1 is the constant.
     if (operands[1].isRegister() && immediate(f_, operands[2]) &&
         isOpaqueOne(module_, f_, operands[1].reg(), [&](RegId r) { return sites_.units().definition(r); })) {
-      s.by = operands[2];
-      s.isUnit = true;
+      const auto number = static_cast<uint32_t>(*immediate(f_, operands[2]));
+      const bool isSigned = module_.form(f_[before]).type == ScalarType::s32;
+      s.step = isSigned ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(number)}) : number;
     }
   }
 
@@ -182,8 +183,7 @@ class StepExpansion : FunctionPass {
     }
     if (carries_ > kMostCarries) return "carry";
     if (sites_.units().readers(Function::kCarry) != 0 &&
-        (!context_.hasUsableIntervals() ||
-         context_.analyses.liveIntervals()[Function::kCarry].isLiveAt(slots_[s.id])))
+        context_.analyses.liveIntervals()[Function::kCarry].isLiveAt(slots_[s.id]))
       return "carry";
     return {};
   }
@@ -212,13 +212,14 @@ class StepExpansion : FunctionPass {
     RegId low, high;
     unpack(low, high, s.pointer);
     Operand byLow, byHigh;
-    if (s.by.isRegister()) {
+    if (s.by.isRegister() && !s.step) {
       RegId l, h;
       unpack(l, h, s.by.reg());
       byLow = used(l);
       byHigh = used(h);
     } else {
-      const uint64_t by = isSubtracted ? -*immediate(f_, s.by) : *immediate(f_, s.by);
+      const uint64_t number = s.step ? *s.step : *immediate(f_, s.by);
+      const uint64_t by = isSubtracted ? -number : number;
       isSubtracted = false;
       byLow = integerOperand(static_cast<int32_t>(by));
       byHigh = integerOperand(static_cast<int32_t>(by >> 32));
@@ -231,7 +232,7 @@ class StepExpansion : FunctionPass {
     f_.setOperands(s.id, std::vector<Operand>{made(s.pointer), pairOperand(Join::Comma),
                                               registerOperand(low, Role::Use), used(high)});
     f_.touch(s.id);
-    if (s.isUnit) erase(s.product);
+    if (s.step) erase(s.product);
   }
 
   // ... and what only it read.
@@ -244,8 +245,7 @@ class StepExpansion : FunctionPass {
       const InstrId made = sites_.units().definition(r);
       if (++erasedReads_[r.value] == sites_.units().readers(r) && made.valid() &&
           isRemovable(module_, f_, f_[made]) &&
-          std::ranges::count_if(f_.operandsOf(f_[made]), &Operand::writes) == 1 &&
-          std::ranges::find(f_.returnRegisters, r) == f_.returnRegisters.end())
+          std::ranges::count_if(f_.operandsOf(f_[made]), &Operand::writes) == 1)
         erase(made);
     }
   }

@@ -60,7 +60,7 @@ class FactorHolding : FunctionPass {
     }
     for (const LoopId l : order) look(l, std::move(ofLoop[l]));
     apply();
-    context_.count("held-factors", held_.size());
+    if (!held_.empty()) context_.count("held-factors", held_.size());
     return !held_.empty();
   }
 

@@ -42,7 +42,7 @@ class ParameterHolding : FunctionPass {
   bool run(std::span<const FormSites::Loop> loops) {
     for (const FormSites::Loop& loop : loops) look(loop);
     apply();
-    context_.count("held-parameters", held_.size());
+    if (!held_.empty()) context_.count("held-parameters", held_.size());
     return !held_.empty();
   }
 
@@ -93,8 +93,8 @@ class ParameterHolding : FunctionPass {
         const BlockId b = cfg_.blockOf(id);
         auto held = std::ranges::find(all, reg, &Held::parameter);
         if (held == all.end()) held = all.insert(all.end(), Held{reg, {}, {}, 0});
-        if (!units_.isEveryRound(b) && std::ranges::find(held->reads, b, &Read::block) == held->reads.end())
-          ++held->blocks;
+        const bool isNew = held->reads.empty() || held->reads.back().block != b;
+        if (isNew && !units_.isEveryRound(b)) ++held->blocks;
         held->reads.push_back({id, k, b});
       }
     return all;
@@ -181,8 +181,7 @@ bool heldParameters(Function& f, PassContext& context, const FormRules& rules) {
   std::erase_if(loops, [&](const FormSites::Loop& l) {
     return l.sites.size() < kLeastBlocks || context.analyses.loops().blocks(l.id).size() <= 2;
   });
-  if (loops.empty() || !context.hasUsableIntervals()) return false;
-  return ParameterHolding(f, context, rules).run(loops);
+  return !loops.empty() && ParameterHolding(f, context, rules).run(loops);
 }
 
 }  // namespace ptxopt

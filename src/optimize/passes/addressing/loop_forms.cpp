@@ -78,6 +78,7 @@ bool loopForms(Function& f, PassContext& context) {
   for (const FormRow& form : kForms) {
     const int64_t setting = context.knobs[form.knob];
     if (setting == Off || (setting == Gain && !form.isWanted(target))) continue;
+    if (!context.hasUsableIntervals()) break;
     if (!sites) sites.emplace(f, context);
     const bool isWritten = form.write(f, context, {*sites, setting == Always, form.leastGain});
     sites->missedLoops.tell(context, "loop", form.name);
@@ -87,7 +88,6 @@ bool loopForms(Function& f, PassContext& context) {
     hasChanged = true;
     sites.reset();
     context.analyses.invalidate();
-    if (!context.hasUsableGraph()) break;
   }
   return hasChanged;
 }

@@ -34,7 +34,7 @@ class ProductShifts : FunctionPass {
   bool run(std::span<const FormSites::Loop> loops) {
     for (const FormSites::Loop& loop : loops) look(loop);
     for (const Product& p : chosen_) apply(p);
-    context_.count("shifted-products", chosen_.size());
+    if (!chosen_.empty()) context_.count("shifted-products", chosen_.size());
     return !chosen_.empty();
   }
 
@@ -131,8 +131,7 @@ class ProductShifts : FunctionPass {
 
 bool shiftedProducts(Function& f, PassContext& context, const FormRules& rules) {
   const std::vector<FormSites::Loop> loops = rules.sites.byInnermostLoop(rules.sites.products());
-  if (loops.empty() || !context.hasUsableIntervals()) return false;
-  return ProductShifts(f, context, rules).run(loops);
+  return !loops.empty() && ProductShifts(f, context, rules).run(loops);
 }
 
 }  // namespace ptxopt

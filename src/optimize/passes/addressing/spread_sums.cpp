@@ -44,7 +44,7 @@ class SumSpreading : FunctionPass {
     findAddresses();
     for (uint32_t l = 0; l < loops_.size(); ++l) look(LoopId(l));
     apply();
-    context_.count("spread-sums", chosen_.size());
+    if (!chosen_.empty()) context_.count("spread-sums", chosen_.size());
     return !chosen_.empty();
   }
 
@@ -161,10 +161,10 @@ class SumSpreading : FunctionPass {
 
 bool spreadSums(Function& f, PassContext& context, const FormRules& rules) {
   if (f.hidesSpecialRegisters) {
-    context.decline("hidden-names");
+    context.decline("hidden-names", "spread-sums");
     return false;
   }
-  return context.hasUsableIntervals() && SumSpreading(f, context, rules).run();
+  return SumSpreading(f, context, rules).run();
 }
 
 }  // namespace ptxopt
