@@ -19,19 +19,19 @@ TABLE = ROOT / "src" / "commands" / "tool" / "options" / "environment.def"
 
 
 # Set by the program for itself, not by people.
-PRIVATE = {"PTXOPT_AS_CALLED"}
+PRIVATE = {"PTXOPT_AS_CALLED", "XLA_FLAGS"}  # the second is JAX's: doctor looks at what it says
 
 
 def variables_read():
-    """Names that the sources give to getenv, as words or, in a loop, from a list of words before it; and all words that
+    """Names that the sources give to getenv or environmentValue, as words or, in a loop, from a list of words before it; and all words that
     begin with PTXOPT_."""
     names = set()
     for path in sorted((ROOT / "src").rglob("*.cpp")):
         text = path.read_text(encoding="utf-8")
         names |= set(re.findall(r'"(PTXOPT_[A-Z_]+)"', text))
-        if "getenv" not in text:
+        if "getenv" not in text and "environmentValue" not in text:
             continue
-        names |= set(re.findall(r'getenv\("(\w+)"\)', text))
+        names |= set(re.findall(r'(?:getenv|environmentValue)\("(\w+)"\)', text))
         for words in re.findall(r'for \(const char\*(?: const)? \w+ : \{([^}]*)\}', text):
             names |= set(re.findall(r'"([A-Z][A-Z_]+)"', words))
     for path in (ROOT / "python").rglob("*.py"):
