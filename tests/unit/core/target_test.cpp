@@ -26,7 +26,7 @@ TEST_CASE("costs by the names of targets") {
   CHECK(costsOf("sm_87") == 86);     // figures of
   CHECK(costsOf("sm_101a") == 110);  // renamed
   CHECK(costsOf("sm_105") == 103);   // the newest before it
-  CHECK(costsOf("sm_200") == 121);
+  CHECK(costsOf("sm_999") == Target(targets().back().number).costs().number);
   for (const char* other : {"", "sm_70", "gfx_90"}) {
     CAPTURE(other);
     CHECK(costsOf(other) == 75);

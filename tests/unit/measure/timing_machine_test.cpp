@@ -136,7 +136,7 @@ TEST_CASE("timing: a target without figures has those of the one that its row na
   CHECK(Machine(87).figuresOf() == 86);
   CHECK(Machine(88).figuresOf() == 86);
   CHECK(Machine(101).figuresOf() == 110);
-  CHECK(Machine(999).figuresOf() == 121);
+  CHECK(Machine(999).figuresOf() == Machine(target::targets().back().number).figuresOf());
 }
 
 TEST_CASE("timing: every opcode of every architecture has a kind, and takes a unit unless it does nothing") {

@@ -7,7 +7,8 @@
 //   State entering(const FlowValue& v, BlockId b, bool isRoot) const    what a value that begins in `b` may be besides what
 //                                                         the predecessors leave in its register
 //   State fromEdge(RegId r, ValueId v) const              what an edge brings; `v` is invalid if nothing was written before
-//   State made(InstrId id, const Operand& to, uint32_t number)    what an instruction leaves in an operand that it writes
+//   State made(InstrId id, const Operand& to, uint32_t number)    what an instruction leaves in an operand that it writes;
+//       under a guard joined with what was there (`stateRead`)
 // and may have
 //   bool ignores(BlockId from, BlockId to) const          edges that are taken not to be there
 //   bool raise(uint32_t number, State to)                 another way to go up
