@@ -36,6 +36,8 @@ struct Options {
   std::vector<std::string> skip;
   // Functions that no pass touches, by name.
   std::vector<std::string> leave;
+  // By function: passes and runs of them, named as in `skip`, that do not touch it.
+  std::map<std::string, std::vector<std::string>> skipIn;
   // Values of knobs that are not to have their default.
   std::map<std::string, int64_t> knobs;
   // Print everything from the internal representation, one instruction a line, dropping comments.
@@ -93,6 +95,7 @@ struct FunctionOutcome {
   std::string name;
   bool isKernel = false;
   bool changed = false;
+  std::vector<std::string> passes;  // that changed it, each once; not those that only tidy
   // Whose names it mentioned in the text as given, as indexes of outcomes; where it calls through a register, all
   // whose address is taken anywhere. ptxas may put the code of these into it.
   std::vector<uint32_t> mentions;

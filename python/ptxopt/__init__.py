@@ -11,12 +11,12 @@ from ._commands import (Comparison, Diff, DiffRow, HtmlReport, KernelTime, Timin
                         tune, verify)
 from ._errors import (CheckFailed, Error, ExecutionError, InternalError, InvalidPtx, UsageError)
 from ._library import __version__, knobs, passes, version_line
-from ._optimize import Guard, Kept, Remark, Result, optimize
+from ._optimize import Guard, Kept, Remark, Result, Retried, optimize
 from ._programs import program_path
 from ._run import run
 
 __all__ = [
     "CheckFailed", "Comparison", "Diff", "DiffRow", "Error", "ExecutionError", "Guard", "HtmlReport", "InternalError",
-    "InvalidPtx", "Kept", "KernelTime", "Remark", "Result", "Timing", "Tuned", "UsageError", "Verification", "__version__",
+    "InvalidPtx", "Kept", "KernelTime", "Remark", "Result", "Retried", "Timing", "Tuned", "UsageError", "Verification", "__version__",
     "diff", "knobs", "optimize", "passes", "program_path", "report", "run", "time", "tune", "verify", "version_line",
 ]

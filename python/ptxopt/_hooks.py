@@ -22,7 +22,7 @@ from ._log import hooks
 from ._optimize import Result, optimize
 
 CLIENTS = ("triton", "numba", "warp", "cupy", "jax", "torch")
-OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "ptxas", "ptxas_options", "timeout", "jobs", "arch")
+OPTION_NAMES = ("level", "passes", "skip", "knobs", "guard", "guard_rule", "guard_tries", "ptxas", "ptxas_options", "timeout", "jobs", "arch")
 _CALL = ("ptxas", "arch", "ptxas_options")  # how ptxas is called
 
 
@@ -83,7 +83,7 @@ def options_json() -> str:
 
 def key() -> str:
     """What a cache of results is to be told apart by: the version and the options of ptxopt, and of the guard."""
-    guard = [os.environ.get(name, "") for name in ("PTXOPT_GUARD", "PTXOPT_GUARD_RULE", "PTXOPT_PTXAS", "PTXAS")]
+    guard = [os.environ.get(name, "") for name in ("PTXOPT_GUARD", "PTXOPT_GUARD_RULE", "PTXOPT_GUARD_TRIES", "PTXOPT_PTXAS", "PTXAS")]
     text = "\n".join([version_line(), options_json(), *guard])
     return "ptxopt-" + hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -38,6 +38,17 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class Retried:
+    """A function that got worse, and is better than its original text without these passes: by `reason` and `detail`.
+    `refused` says what was worse with them."""
+    name: str
+    without: List[str]
+    reason: str
+    detail: str
+    refused: str
+
+
+@dataclass(frozen=True)
 class Guard:
     """What the guard did: `mode` is off or ptxas; `before` and `after` have ptxas's figures by function."""
     mode: str = "off"
@@ -48,6 +59,7 @@ class Guard:
     kept: List[Kept] = field(default_factory=list)
     before: Dict[str, Dict[str, Any]] = field(default_factory=dict)
     after: Dict[str, Dict[str, Any]] = field(default_factory=dict)
+    retried: List[Retried] = field(default_factory=list)
 
 
 def _guard_of(found: Dict[str, Any]) -> Guard:
@@ -55,7 +67,8 @@ def _guard_of(found: Dict[str, Any]) -> Guard:
         return {f["name"]: f for f in functions}
     return Guard(found["mode"], found["asked"], found["ptxas"], found["why"], found["trouble"],
                  [Kept(**kept) for kept in found["kept"]],
-                 by_name(found.get("before", [])), by_name(found.get("after", [])))
+                 by_name(found.get("before", [])), by_name(found.get("after", [])),
+                 [Retried(**retried) for retried in found["retried"]])
 
 
 class Result(Generic[AnyStr]):
@@ -132,7 +145,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
              knobs: Mapping[str, int] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
              skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: Optional[float] = 600,
              file: str = "<input>", facts: Optional[Mapping[str, Any]] = None, ptxas_options: Sequence[str] = (),
-             cubin: bool = False) -> Result[AnyStr]:
+             cubin: bool = False, guard_tries: Optional[int] = None) -> Result[AnyStr]:
     """Optimizes PTX text for `arch` ("sm_90"; else what its .target says).
 
     level     0 parse and print, 1 clean-up, 2 everything that pays
@@ -141,6 +154,9 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     guard     "auto": where a ptxas is found, and at level 2 without `passes`, kernels that would get worse keep their text;
               "ptxas": the same, and CheckFailed where nothing can be compared; "off". "auto" is $PTXOPT_GUARD if that
               is set
+    guard_tries
+              how often kernels that would get worse are tried again, without passes that may be to blame, 0 to 8; None:
+              $PTXOPT_GUARD_TRIES if that is set, else 1
     ptxas     the program that the guard asks; else as docs/guard.md has it, and after these the wheels of this Python
     timeout   seconds that one run of ptxas may take; None or math.inf: any
     jobs      threads that work on the functions; 0: one a core
@@ -161,7 +177,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     asks = guard == "ptxas" or (guard == "auto" and level >= 2 and passes is None)
     options = options_json({
         "arch": arch, "level": level, "passes": None if passes is None else list(passes), "skip": list(skip),
-        "knobs": dict(knobs), "guard": guard, "guard_rule": guard_rule, "ptxas": None if ptxas is None else os.fspath(ptxas),
+        "knobs": dict(knobs), "guard": guard, "guard_rule": guard_rule, "guard_tries": guard_tries, "ptxas": None if ptxas is None else os.fspath(ptxas),
         "packages": package_folders() if asks else None, "timeout": _NO_LIMIT if timeout in (None, math.inf) else timeout, "jobs": jobs, "file": file, "report": True,
         "facts": None if facts is None else dict(facts), "ptxas_options": _words("ptxas_options", ptxas_options) or None,
         "cubin": bool(cubin) or None})

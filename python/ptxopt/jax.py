@@ -35,7 +35,7 @@ def _nvvm() -> Optional[str]:
 
 
 def install(*, table: Optional[bool] = None, **options: Any) -> None:
-    """Sets the environment; `options` are level, guard, passes and knobs of ptxopt.optimize."""
+    """Sets the environment; `options` are level, those of the guard, passes and knobs of ptxopt.optimize."""
     global _before, _folder
     arguments = _arguments(options)
     _hooks.set_options(options, table)
@@ -50,10 +50,12 @@ def install(*, table: Optional[bool] = None, **options: Any) -> None:
     nvvm = _nvvm()
     if nvvm is not None:
         os.symlink(nvvm, os.path.join(_folder, "nvvm"))
+    # As for the other hooks, where nobody says.
+    tries = None if os.environ.get("PTXOPT_GUARD_TRIES") else "--guard-tries=1"
     wanted = {
         "CUDA_ROOT": _folder,
         "XLA_FLAGS": " ".join([os.environ.get("XLA_FLAGS", ""), f"--xla_gpu_cuda_data_dir={_folder}", *FLAGS]).strip(),
-        "PTXOPT_OPTIONS": " ".join(filter(None, [os.environ.get("PTXOPT_OPTIONS", ""), *arguments, f"--report={_folder}/reports/"])),
+        "PTXOPT_OPTIONS": " ".join(filter(None, [tries, os.environ.get("PTXOPT_OPTIONS", ""), *arguments, f"--report={_folder}/reports/"])),
         "PTXOPT_PYTHON_PACKAGES": os.pathsep.join(package_folders()),
     }
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):  # its key does not know us
@@ -80,7 +82,7 @@ def _arguments(options: Dict[str, Any]) -> List[str]:
     for name, value in options.items():
         if name == "level":
             arguments.append(f"-O{value}")
-        elif name in ("guard", "guard_rule", "ptxas"):
+        elif name in ("guard", "guard_rule", "guard_tries", "ptxas"):
             arguments.append(f"--{name.replace('_', '-')}={value}")
         elif name in ("passes", "skip"):
             arguments.append(f"--{'passes' if name == 'passes' else 'skip-pass'}={','.join(value)}")

@@ -67,7 +67,7 @@ def mistakes(t, ptxopt):
     error = raised(ptxopt.InvalidPtx, lambda: ptxopt.optimize(text.replace("ret;", "ret oops;"), file="k.ptx"))
     t.check(error and (error.file, error.line, error.column, error.reason) == ("k.ptx", 57, 6, "undefined symbol 'oops'"), f"{error!r}")
     t.check(error and error.caret == "\tret oops;\n\t    ^" and str(error).startswith("k.ptx:57:6: error: "), f"{error}")
-    for wrong in ({"facts": {"version": 1, "kernels": [{"kernel": "other"}]}}, {"facts": {}}, {"level": 7}, {"passes": ["nope"]}, {"knobs": {"nope": 1}}, {"guard": "nope"}, {"guard": "estimate"}, {"guard_rule": "nope"}, {"arch": "x"},
+    for wrong in ({"facts": {"version": 1, "kernels": [{"kernel": "other"}]}}, {"facts": {}}, {"level": 7}, {"passes": ["nope"]}, {"knobs": {"nope": 1}}, {"guard": "nope"}, {"guard": "estimate"}, {"guard_rule": "nope"}, {"guard_tries": 9}, {"guard_tries": -1}, {"arch": "x"},
                   {"jobs": "many"}, {"passes": [1]}, {"level": 1 << 40}, {"level": 1.5}, {"jobs": -1}, {"jobs": 1 << 32}, {"timeout": 0}, {"timeout": math.nan},
                   {"knobs": {"lsr-rp-limit": 1.5}}, {"knobs": {"lsr-rp-limit": 1 << 64}}):
         t.check(raised(ptxopt.UsageError, lambda: ptxopt.optimize(text, **wrong)), f"{wrong} is accepted")

@@ -21,8 +21,16 @@ Json guardOf(const guard::GuardReport& guard) {
   Json kept = Json::array();
   for (const guard::KeptFunction& f : guard.kept)
     kept.push_back({{"name", f.name}, {"reason", f.reason}, {"detail", f.detail}});
-  Json all = {{"mode", name(guard.mode)}, {"asked", guard.asked},     {"ptxas", guard.ptxas},
-              {"why", guard.why},         {"trouble", guard.trouble}, {"kept", std::move(kept)}};
+  Json retried = Json::array();
+  for (const guard::RetriedFunction& f : guard.retried)
+    retried.push_back({{"name", f.name},
+                       {"without", f.without},
+                       {"reason", f.reason},
+                       {"detail", f.detail},
+                       {"refused", f.refused}});
+  Json all = {
+      {"mode", name(guard.mode)}, {"asked", guard.asked},    {"ptxas", guard.ptxas},         {"why", guard.why},
+      {"trouble", guard.trouble}, {"kept", std::move(kept)}, {"retried", std::move(retried)}};
   if (!guard.before.functions.empty()) {
     all["before"] = toJson(guard.before)["functions"];
     all["after"] = toJson(guard.after)["functions"];

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <concepts>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +26,7 @@ using Json = nlohmann::json;
 struct Given {
   Options& options;
   std::string guard = "auto", rule, ptxas;
+  std::optional<unsigned> tries;
   std::vector<std::string> packages, ptxasOptions;
   bool wantsCubin = false;
   double timeoutSeconds = 600;
@@ -68,6 +72,7 @@ constexpr Member kMembers[] = {
     {"facts", [](const Json& v, Given& to) { to.options.facts = v.dump(); }},
     {"guard", [](const Json& v, Given& to) { v.get_to(to.guard); }},
     {"guard_rule", [](const Json& v, Given& to) { v.get_to(to.rule); }},
+    {"guard_tries", [](const Json& v, Given& to) { to.tries = integerOf<unsigned>(v, 0, guard::kMostTries); }},
     {"ptxas", [](const Json& v, Given& to) { v.get_to(to.ptxas); }},
     {"ptxas_options", [](const Json& v, Given& to) { v.get_to(to.ptxasOptions); }},
     {"cubin", [](const Json& v, Given& to) { v.get_to(to.wantsCubin); }},
@@ -101,6 +106,16 @@ std::string take(const Json& json, Given& given) {
   return {};
 }
 
+std::string takeTries(const Given& given, guard::GuardOptions& guard) {
+  guard.tries = given.tries.value_or(guard::kTriesOfJit);
+  const char* const usual = std::getenv("PTXOPT_GUARD_TRIES");
+  if (given.tries || usual == nullptr || *usual == '\0') return {};
+  const char* const end = usual + std::strlen(usual);
+  const auto [stop, wrong] = std::from_chars(usual, end, guard.tries);
+  if (wrong == std::errc() && stop == end && guard.tries <= guard::kMostTries) return {};
+  return fmt::format("PTXOPT_GUARD_TRIES: '{}' is not a number from 0 to {}", usual, guard::kMostTries);
+}
+
 // What --guard and its companions do (docs/guard.md), with the packages of the Python that calls as the last to ask.
 std::string makeGuard(const Given& given, const Options& options, guard::GuardOptions& guard) {
   const bool wants = given.guard == "ptxas", isUsual = given.guard.empty() || given.guard == "auto";
@@ -114,6 +129,7 @@ std::string makeGuard(const Given& given, const Options& options, guard::GuardOp
   if (isByVariable && !ptxas::guardRuleNamed(usualRule))
     return fmt::format("PTXOPT_GUARD_RULE: there is no guard rule '{}'", usualRule);
   guard.rule = ptxas::guardRuleNamed(isByVariable ? usualRule : given.rule).value_or(ptxas::GuardRule::Time);
+  if (std::string error = takeTries(given, guard); !error.empty()) return error;
   guard.ptxas.timeoutSeconds = given.timeoutSeconds;
   guard.ptxas.cache = &ptxas::Cache::user();
   if (!wants && !(isUsual && options.level >= 2 && !options.passes)) return {};

@@ -3,22 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <future>
 
 #include "guard/closure.h"
-#include "guard/cut.h"
-#include "guard/kernel_answers.h"
+#include "guard/figures.h"
 #include "guard/report.h"
+#include "guard/retry.h"
 #include "ptxas/choose.h"
 
 namespace ptxopt::guard {
 namespace {
-
-constexpr uint64_t kLeastCut = 5;  // a fifth of the text: less is not worth a text of its own
-
-constexpr double kKeptShare = 1.0 / 12;  // of the changed functions of the corpus, 51 of 604
 
 bool changedAny(const Result& result) {
   return std::ranges::any_of(result.outcomes, [](const FunctionOutcome& f) { return f.changed; });
@@ -42,11 +36,12 @@ class Guard {
                                    ? options_.architecture
                                    : ptxas::architectureToAssemble(done_.result.architecture);
     choosePtxasFor();
+    figures_.emplace(text_, done_.result.outcomes, done_.guard.architecture, ptxas_, guard_.isWholeCall);
     if (measureBoth()) keepWorse();
     if (done_.result.output == text_)
       done_.guard.output = std::move(outputBefore_);
-    else if (done_.result.output == measuredText_)
-      done_.guard.output = std::move(outputAfter_);
+    else
+      done_.guard.output = figures_->takeOutputOf(done_.result.output);
     return std::move(done_);
   }
 
@@ -60,122 +55,10 @@ class Guard {
     done_.guard.why = choice.why();
   }
 
-  ptxas::Assembly measure(std::string_view text) const {
-    ptxas::Assembly assembly = ptxas::assemble(text, done_.guard.architecture, ptxas_);
-    if (assembly && asksRelocatable_) addRelocatable(text, assembly.measures);
-    return assembly;
-  }
-
-  // The figures of functions that have code only where other files may call them.
-  void addRelocatable(std::string_view text, ptxas::Measures& measures) const {
-    ptxas::PtxasSettings settings = ptxas_;
-    settings.arguments.emplace_back("-c");
-    ptxas::Assembly more = ptxas::assemble(text, done_.guard.architecture, settings);
-    if (!more) return;
-    std::vector<ptxas::FunctionMeasures> added;
-    for (ptxas::FunctionMeasures& f : more.measures.functions)
-      if (!f.isKernel && measures.find(f.name) == nullptr) added.push_back(std::move(f));
-    std::ranges::move(added, std::back_inserter(measures.functions));
-    std::ranges::sort(measures.functions, {}, &ptxas::FunctionMeasures::name);
-  }
-
-  // Whether a function was changed that no kernel reaches.
-  bool changedApart() const {
-    const auto& outcomes = done_.result.outcomes;
-    const BitVector kernels = functionsThat(outcomes, &FunctionOutcome::isKernel);
-    return !functionsThat(outcomes, &FunctionOutcome::changed).isSubsetOf(CallGraph(outcomes).reachedFrom(kernels));
-  }
-
-  // Kernels that are not affected are left out where they are a part of the text that counts. Where the machine code of
-  // the output is wanted, it is made of the whole text: at once, or, if some kernel is likely to be kept and the text to
-  // be another one, when it is known which.
-  void chooseCut() {
-    if (asksRelocatable_) return;
-    compared_ = done_.result.outcomes;
-    cutsOutput_ = !guard_.ptxas.keepsOutput;
-    BitVector which = unaffectedKernels(compared_);
-    const uint64_t bytes = bytesOf(compared_, which);
-    if (bytes * kLeastCut < text_.size()) return;
-    isLeftOut_ = std::move(which);
-    const auto changed = std::ranges::count_if(compared_, &FunctionOutcome::changed);
-    const double isAnyKept = 1 - std::pow(1 - kKeptShare, static_cast<double>(changed));
-    const double share = 1 - static_cast<double>(bytes) / static_cast<double>(text_.size());
-    cutsOutput_ = !guard_.ptxas.keepsOutput || share < isAnyKept;
-  }
-
-  // Whether kernels are looked at for themselves: the answers to them are kept so. Where an address of a function is taken,
-  // what ptxas makes of a kernel depends on the others too (cut.h).
-  bool isByKernel() const {
-    return !asksRelocatable_ && ptxas_.cache != nullptr &&
-           std::ranges::none_of(compared_, &FunctionOutcome::takesAddress) &&
-           std::ranges::count_if(compared_, &FunctionOutcome::isKernel) > 1;
-  }
-
-  // The figures of a text with these functions, but for the kernels that are left out. Answers that are known are not asked
-  // for again; what is not asked for is cut out of the text, if that is no small part of it and its code is not wanted.
-  ptxas::Assembly measureKernels(std::string_view text, const std::vector<FunctionOutcome>& functions,
-                                 bool mayCut) const {
-    const BitVector isLeftOut = leftOutOf(functions);
-    std::optional<KernelAnswers> answers;
-    if (isByKernel()) answers.emplace(text, functions, isLeftOut, done_.guard.architecture, ptxas_);
-    if (answers && answers->haveAll()) {
-      ptxas::Assembly assembly;
-      assembly.status = ptxas::Assembly::Status::Ok;
-      assembly.fromCache = true;
-      assembly.measures.architecture = done_.guard.architecture;
-      answers->addTo(assembly.measures);
-      return assembly;
-    }
-    BitVector isCut = isLeftOut;
-    if (answers) isCut |= cuttableKernels(functions) &= answers->known();
-    mayCut = mayCut && bytesOf(functions, isCut) * kLeastCut >= text.size();
-    ptxas::PtxasSettings settings = ptxas_;
-    if (answers) settings.cache = nullptr;
-    ptxas::Assembly assembly;
-    if (mayCut) {
-      settings.keepsOutput = false;
-      assembly = ptxas::assemble(cutText(text, functions, isCut), done_.guard.architecture, settings);
-      settings.keepsOutput = ptxas_.keepsOutput;
-    }
-    // Of the whole, also where ptxas does not take a part of it.
-    if (!assembly) assembly = answers ? ptxas::assemble(text, done_.guard.architecture, settings) : measure(text);
-    if (!assembly) return assembly;
-    if (answers) answers->keep(assembly.measures);
-    dropKernels(assembly.measures, functions, isCut);
-    if (answers) answers->addTo(assembly.measures);
-    return assembly;
-  }
-
-  // By function of a text: the kernels of the input that are left out.
-  BitVector leftOutOf(const std::vector<FunctionOutcome>& functions) const {
-    if (isLeftOut_.none()) return BitVector(functions.size());
-    const CallGraph graph(compared_);
-    return functionsThat(functions, [&](const FunctionOutcome& f) {
-      const uint32_t of = graph.indexOf(f.name);
-      return of != CallGraph::kNone && isLeftOut_.test(of);
-    });
-  }
-
-  static void dropKernels(ptxas::Measures& measures, const std::vector<FunctionOutcome>& functions,
-                          const BitVector& which) {
-    const CallGraph graph(functions);
-    std::erase_if(measures.functions, [&](const ptxas::FunctionMeasures& m) {
-      const uint32_t f = graph.indexOf(m.name);
-      return f != CallGraph::kNone && which.test(f);
-    });
-  }
-
-  ptxas::Assembly measureInput() const {
-    if (isLeftOut_.none() && !isByKernel()) return measure(text_);
-    return measureKernels(text_, compared_, true);
-  }
-
   // Both texts at a time. False when there is nothing to compare.
   bool measureBoth() {
-    asksRelocatable_ = !guard_.isWholeCall && changedApart();
-    chooseCut();
-    auto other = std::async(std::launch::async, [&] { return measureInput(); });
-    ptxas::Assembly after = measureOutput();
+    auto other = std::async(std::launch::async, [&] { return figures_->ofInput(); });
+    ptxas::Assembly after = figures_->ofOutput(done_.result.output);
     ptxas::Assembly before = other.get();
     outputBefore_ = std::move(before.output);
     if (!before) {
@@ -187,22 +70,6 @@ class Guard {
     }
     done_.guard.before = std::move(before.measures);
     return take(std::move(after));
-  }
-
-  ptxas::Assembly measureOutput() {
-    ptxas::Assembly assembly;
-    if (isLeftOut_.none() && !isByKernel()) {
-      assembly = measure(done_.result.output);
-    } else {
-      Options places;
-      places.level = 0;
-      places.outcomes = true;
-      const Result read = optimize(done_.result.output, places);
-      assembly = measureKernels(done_.result.output, read.outcomes, cutsOutput_);
-    }
-    outputAfter_ = std::move(assembly.output);
-    if (outputAfter_) measuredText_ = done_.result.output;
-    return assembly;
   }
 
   // The figures of the output. Where there are none although there are some of the input, that is given back.
@@ -219,6 +86,7 @@ class Guard {
   }
 
   void keepAll(std::string_view reason) {
+    done_.guard.retried.clear();  // what is left alone is not tried
     for (const FunctionOutcome& f : done_.result.outcomes) {
       if (!f.changed) continue;
       options_.leave.push_back(f.name);
@@ -236,17 +104,107 @@ class Guard {
       BitVector isKept(done_.result.outcomes.size());
       const bool anyUnjudged = keepUnjudged(graph, isKept);
       if (worse.empty() && !anyUnjudged) return;
+      const std::vector<Taken> taken = tryAgain(worse, graph);
       const bool anyWorse = keep(worse, graph, isKept);
-      if (!anyWorse && !anyUnjudged) return keepAll("together");
+      if (!anyWorse && !anyUnjudged && taken.empty()) return keepAll("together");
       const bool isShared = (!anyWorse && !worse.empty()) || othersReach(worse, graph, isKept);
       const std::vector<FunctionOutcome> outcomes = done_.result.outcomes;
       done_.result = optimize(text_, options_);
+      for (const Taken& t : taken)
+        for (const std::string& name : t.functions) takeOver(name, t.after);
       if (!isShared) return takeOver(worse, isKept, outcomes);
       if (!changedAny(done_.result)) {
         done_.guard.after = done_.guard.before;
         return;
       }
-      if (!take(measureOutput())) return;
+      if (!take(figures_->ofOutput(done_.result.output))) return;
+    }
+  }
+
+  // A function that got worse, as it is better than the input, and the figures of all that it reaches.
+  struct Taken {
+    std::vector<std::string> functions;
+    ptxas::Measures after;
+  };
+
+  // Of functions that got worse, those that are better than the input without some passes: what is worse no longer has them.
+  // Each is tried once in all.
+  std::vector<Taken> tryAgain(std::vector<WorseFunction>& worse, const CallGraph& graph) {
+    const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
+    if (guard_.tries == 0 || worse.empty()) return {};
+    std::vector<Retry> retries = retriesOf(worse, outcomes, graph, guard_.tries);
+    if (isTried_.none()) isTried_ = BitVector(outcomes.size());
+    std::erase_if(retries, [&](const Retry& r) { return isTried_.test(r.root); });
+    std::vector<Best> best(retries.size());
+    for (std::size_t k = 0; k < guard_.tries; ++k) tryOnce(retries, k, graph, best);
+    std::vector<Taken> taken;
+    for (std::size_t r = 0; r < retries.size(); ++r) {
+      isTried_.set(retries[r].root);
+      if (best[r].without == nullptr) continue;
+      Taken& its = taken.emplace_back();
+      its.after = std::move(best[r].after);
+      for (const uint32_t f : graph.closure(retries[r].root)) its.functions.push_back(outcomes[f].name);
+      for (const uint32_t f : retries[r].functions) skip(*best[r].without, outcomes[f].name, options_);
+      const std::string& root = outcomes[retries[r].root].name;
+      const auto was = std::ranges::find(worse, root, &WorseFunction::name);
+      done_.guard.retried.push_back({root, *best[r].without, std::string(name(best[r].by.by)), best[r].by.text(),
+                                     fmt::format("{} {}", name(was->by.by), was->by.text())});
+      std::erase_if(worse, [&](const WorseFunction& w) {
+        return std::ranges::find(its.functions, w.name) != its.functions.end();
+      });
+    }
+    return taken;
+  }
+
+  static void skip(const LeftOut& passes, const std::string& function, Options& options) {
+    std::vector<std::string>& skipped = options.skipIn[function];
+    skipped.insert(skipped.end(), passes.begin(), passes.end());
+  }
+
+  // The best result of a function so far.
+  struct Best {
+    const LeftOut* without = nullptr;
+    ptxas::Comparison by;
+    ptxas::Measures after;  // of what it reaches
+  };
+
+  // The k-th try of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out.
+  void tryOnce(const std::vector<Retry>& retries, std::size_t k, const CallGraph& graph, std::vector<Best>& best) {
+    const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
+    Options options = options_;
+    options.report = options.loopRemarks = options.warnUninitialised = options.printAfterAll = false;
+    options.printBefore.clear();
+    options.printAfter.clear();
+    BitVector isLeft = functionsThat(outcomes, &FunctionOutcome::changed);
+    for (const Retry& r : retries) {
+      if (k >= r.attempts.size()) continue;
+      for (const uint32_t f : r.functions) {
+        isLeft.reset(f);
+        skip(r.attempts[k], outcomes[f].name, options);
+      }
+    }
+    isLeft.forEach([&](std::size_t f) { options.leave.push_back(outcomes[f].name); });
+    const Result result = optimize(text_, options);
+    const BitVector isTried =
+        CallGraph(result.outcomes).whoReach(functionsThat(result.outcomes, &FunctionOutcome::changed));
+    if (result.status != Status::Ok || isTried.none()) return;
+    const ptxas::Assembly assembly = figures_->ofTry(result, isTried);
+    if (!assembly) return;
+    for (std::size_t r = 0; r < retries.size(); ++r) {
+      if (k >= retries[r].attempts.size() || !isTried.test(retries[r].root)) continue;
+      const std::vector<uint32_t> closure = graph.closure(retries[r].root);
+      const auto by =
+          gainOf(closure, retries[r].root, outcomes, done_.guard.before, assembly.measures, guard_.rule);
+      const std::string& root = outcomes[retries[r].root].name;
+      if (!by ||
+          (best[r].without != nullptr &&
+           !isPreferred(*done_.guard.before.find(root), *best[r].after.find(root), *assembly.measures.find(root))))
+        continue;
+      best[r] = {&retries[r].attempts[k], *by, {}};
+      for (const uint32_t f : closure)
+        if (const ptxas::FunctionMeasures* const m = assembly.measures.find(outcomes[f].name))
+          best[r].after.functions.push_back(*m);
+      std::ranges::sort(best[r].after.functions, {}, &ptxas::FunctionMeasures::name);
     }
   }
 
@@ -307,6 +265,7 @@ class Guard {
         isKept.set(f);
         any = true;
         options_.leave.push_back(outcome.name);
+        std::erase_if(done_.guard.retried, [&](const RetriedFunction& r) { return r.name == outcome.name; });
         if (f != root)
           done_.guard.kept.push_back({outcome.name, "called-by", w.name});
         else if (w.missing)
@@ -329,36 +288,33 @@ class Guard {
   // What is worse or kept has the figures of the input now, and nothing else has changed.
   void takeOver(const std::vector<WorseFunction>& worse, const BitVector& isKept,
                 const std::vector<FunctionOutcome>& outcomes) {
-    for (const WorseFunction& w : worse) takeOver(w.name);
-    isKept.forEach([&](std::size_t f) { takeOver(outcomes[f].name); });
+    for (const WorseFunction& w : worse) takeOver(w.name, done_.guard.before);
+    isKept.forEach([&](std::size_t f) { takeOver(outcomes[f].name, done_.guard.before); });
   }
 
-  void takeOver(const std::string& name) {
-    const ptxas::FunctionMeasures* const before = done_.guard.before.find(name);
+  void takeOver(const std::string& name, const ptxas::Measures& from) {
+    const ptxas::FunctionMeasures* const figures = from.find(name);
     auto& functions = done_.guard.after.functions;
     const auto at =
         std::lower_bound(functions.begin(), functions.end(), name,
                          [](const ptxas::FunctionMeasures& f, const std::string& n) { return f.name < n; });
-    if (before == nullptr) {
+    if (figures == nullptr) {
       if (at != functions.end() && at->name == name) functions.erase(at);
       return;
     }
     if (at != functions.end() && at->name == name)
-      *at = *before;
+      *at = *figures;
     else
-      functions.insert(at, *before);
+      functions.insert(at, *figures);
   }
 
   const std::string_view text_;
   Options options_;
   const GuardOptions& guard_;
   ptxas::PtxasSettings ptxas_;
-  std::optional<ptxas::PtxasOutput> outputBefore_, outputAfter_;
-  std::string measuredText_;  // of outputAfter_
-  bool asksRelocatable_ = false;
-  std::vector<FunctionOutcome> compared_;  // of the first round
-  BitVector isLeftOut_;                    // kernels that are not assembled, by function; empty: none
-  bool cutsOutput_ = false;
+  std::optional<Figures> figures_;
+  std::optional<ptxas::PtxasOutput> outputBefore_;
+  BitVector isTried_;  // functions that were tried again; empty: none
   GuardedResult done_;
 };
 

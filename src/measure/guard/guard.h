@@ -4,10 +4,11 @@
 // cycles, or as another rule says). Of one that got worse, the original text is kept, with the device functions that
 // it calls, since ptxas may put their code into it. Where a kept function is called by others too, those are compared
 // again, until nothing is worse; in the end there is the input itself.
+// Before that it is tried again, without passes that may be to blame (retry.h), and what is better than the input is taken.
 // What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
 // result, else the functions whose code has no figures on one of the sides. A text with functions that no kernel
 // reaches is assembled as relocatable code too, which is what gives these figures.
-// Cost: ptxas for the text before and after, and again for each round in which others share what was kept; answers
+// Cost: ptxas for the text before and after, for the functions that are tried again, once a try, and for all again for each round in which others share what was kept; answers
 // come from the cache where they are known. Nothing that passes left unchanged is asked about.
 #pragma once
 
@@ -33,6 +34,10 @@ inline constexpr std::string_view kNoEstimate =
     "ptxas "
     "ask ptxas";
 
+inline constexpr unsigned kMostTries = 8;
+inline constexpr unsigned kUsualTries = 3;  // where a program is built once
+inline constexpr unsigned kTriesOfJit = 1;  // where each compilation is waited for
+
 struct GuardOptions {
   GuardMode mode = GuardMode::Off;
   ptxas::PtxasSettings ptxas;
@@ -41,6 +46,7 @@ struct GuardOptions {
   std::string architecture;  // that ptxas compiles for; empty: Options::architecture, or the text's
   bool isInsistent = false;  // asked for in so many words: who has no verdict on the input is to fail
   ptxas::GuardRule rule = ptxas::GuardRule::Time;  // what worse is
+  unsigned tries = 0;                              // how often what got worse is tried again, at most kMostTries
   // The figures are of the very call that makes the code: what has no code there has none.
   bool isWholeCall = false;
 };
@@ -56,12 +62,21 @@ struct KeptFunction {
   std::string detail;  // "176 -> 180", or the name of the caller
 };
 
+// A function that got worse, and is better than its original text without some passes.
+struct RetriedFunction {
+  std::string name;
+  std::vector<std::string> without;  // the passes that were left out
+  std::string reason, detail;        // what is better: "cycles", "L1 388 -> 342"
+  std::string refused;               // what was worse with them: "cycles L1 388 -> 402"
+};
+
 struct GuardReport {
   GuardMode mode = GuardMode::Off;
   bool asked = false;        // whether there was anything to compare
   std::string architecture;  // compared for
   std::string ptxas, why;    // asked, and why that one, where there was a choice
   std::vector<KeptFunction> kept;
+  std::vector<RetriedFunction> retried;
   std::string trouble;     // why nothing could be compared: all text is as it was
   bool refused = false;    // ptxas takes the input but not the optimized text: a bug of ours
   bool noVerdict = false;  // there are no figures of the input

@@ -1,6 +1,7 @@
 #include "guard/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,13 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard) {
     if (!f.detail.empty()) kept["detail"] = f.detail;
     json["kept"].push_back(std::move(kept));
   }
+  if (!guard.retried.empty()) json["retried"] = Json::array();
+  for (const RetriedFunction& f : guard.retried)
+    json["retried"].push_back({{"name", f.name},
+                               {"without", f.without},
+                               {"reason", f.reason},
+                               {"detail", f.detail},
+                               {"refused", f.refused}});
   if (!guard.before.functions.empty()) {
     json["before"] = toJson(guard.before)["functions"];
     json["after"] = toJson(guard.after)["functions"];
@@ -60,6 +68,9 @@ std::string ptxasAsked(const GuardReport& guard, std::string_view fileName) {
 
 std::string keptFunctions(const GuardReport& guard, std::string_view fileName) {
   std::string out;
+  for (const RetriedFunction& f : guard.retried)
+    out += fmt::format("{}: {}: kept without {}: {} {} [guard]\n", fileName, f.name, fmt::join(f.without, " and "),
+                       f.reason, f.detail);
   for (const KeptFunction& f : guard.kept) {
     if (f.reason == "called-by")
       out += fmt::format("{}: {}: kept as it was, since {} calls it [guard]\n", fileName, f.name, f.detail);

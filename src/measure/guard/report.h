@@ -15,7 +15,7 @@ std::string unjudgedFunctions(const GuardReport& guard);
 std::string guardWarnings(const GuardReport& guard, std::string_view fileName);
 // A line for which ptxas was asked, and why that one; empty when none was.
 std::string ptxasAsked(const GuardReport& guard, std::string_view fileName);
-// A line for each function that was kept as it was.
+// A line for each function that was kept as it was, or without some passes.
 std::string keptFunctions(const GuardReport& guard, std::string_view fileName);
 
 }  // namespace ptxopt::guard

@@ -165,12 +165,19 @@ class TimeComparison {
     return whole.sign != 0 ? whole : better;
   }
 
-  // Of the cycles of `after` to those of `before`, for the same work: the geometric mean over where data may lie.
+  // The cycles of `after` to those of `before`, for the same work: the geometric mean over where data may lie.
   double ratio() const {
-    if (wholeIsSame_) return meanRatio(before_.whole, after_.whole, 1);
+    double product = 1;
+    for (const double r : ratios()) product *= std::cbrt(r);
+    return product;
+  }
+
+  // ... and for each of these.
+  ModelledTime::Cycles ratios() const {
+    if (wholeIsSame_) return ratiosOf(before_.whole, after_.whole, 1);
     if (!loopsAreSame_) {
       const auto [a, b, work] = bothTogether();
-      return meanRatio(a, b, work);
+      return ratiosOf(a, b, work);
     }
     // What its loops cost less by as many rounds as those before do the same in; they themselves are the least.
     ModelledTime::Cycles whole = after_.whole, least{};
@@ -181,14 +188,14 @@ class TimeComparison {
         whole[s] += all / rounds_[l] - all;
       }
     for (std::size_t s = 0; s < whole.size(); ++s) whole[s] = std::max(whole[s], least[s]);
-    return meanRatio(before_.whole, whole, 1);
+    return ratiosOf(before_.whole, whole, 1);
   }
 
  private:
-  static double meanRatio(const ModelledTime::Cycles& a, const ModelledTime::Cycles& b, double work) {
-    double ratio = 1;
-    for (std::size_t s = 0; s < a.size(); ++s) ratio *= std::cbrt(std::max(b[s], 1.0) / std::max(a[s], 1.0) / work);
-    return ratio;
+  static ModelledTime::Cycles ratiosOf(const ModelledTime::Cycles& a, const ModelledTime::Cycles& b, double work) {
+    ModelledTime::Cycles ratios{};
+    for (std::size_t s = 0; s < a.size(); ++s) ratios[s] = std::max(b[s], 1.0) / std::max(a[s], 1.0) / work;
+    return ratios;
   }
 
   static constexpr std::string_view kSameWork = ", for the same work";
@@ -324,6 +331,16 @@ std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const Fu
   const TimeComparison times(*before.time, *after.time, before.stack == after.stack);
   if (times.wholeIsSame()) return meanCycles(*after.time);
   return count(static_cast<double>(meanCycles(*before.time)) * times.ratio());
+}
+
+std::optional<ModelledTime::Cycles> scenariosForWorkOf(const FunctionMeasures& before,
+                                                       const FunctionMeasures& after) {
+  if (!before.time || !after.time || before.time->model != after.time->model) return std::nullopt;
+  const TimeComparison times(*before.time, *after.time, before.stack == after.stack);
+  if (times.wholeIsSame()) return after.time->whole;
+  ModelledTime::Cycles cycles = times.ratios();
+  for (std::size_t s = 0; s < cycles.size(); ++s) cycles[s] *= before.time->whole[s];
+  return cycles;
 }
 
 std::optional<uint64_t> valueAfter(const FunctionMeasures& before, const FunctionMeasures& after, Measure m) {

@@ -60,6 +60,9 @@ Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after
 // As Measure::Cycles of `after`, but for the work of `before`, whose loops ptxas may have unrolled otherwise: what may be compared
 // with cycles of `before`, and with what this says of others. Nothing: no time is known of one of them.
 std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const FunctionMeasures& after);
+// The cycles of `after` where data lies in L1, L2 and DRAM, likewise.
+std::optional<ModelledTime::Cycles> scenariosForWorkOf(const FunctionMeasures& before,
+                                                       const FunctionMeasures& after);
 // The figure of `after` that is to be compared with that of `before`.
 std::optional<uint64_t> valueAfter(const FunctionMeasures& before, const FunctionMeasures& after, Measure m);
 // What is worse for who wants the most of this.

@@ -34,9 +34,11 @@ Plan makePlan(const Options& options) {
   const PipelineChoice choice{.level = std::min(options.level, kHighestLevel),
                               .passes = options.passes ? &*options.passes : nullptr,
                               .skip = options.skip};
-  std::vector<std::string> dumped = options.printAfter;
-  dumped.insert(dumped.end(), options.printBefore.begin(), options.printBefore.end());
-  plan.steps = makePipeline(choice, dumped, plan.error);
+  std::vector<std::string> alsoNamed = options.printAfter;
+  alsoNamed.insert(alsoNamed.end(), options.printBefore.begin(), options.printBefore.end());
+  for (const auto& [function, names] : options.skipIn)
+    alsoNamed.insert(alsoNamed.end(), names.begin(), names.end());
+  plan.steps = makePipeline(choice, alsoNamed, plan.error);
   std::map<const KnobInfo*, std::string> named;
   for (const auto& [name, value] : options.knobs) {
     if (std::string error = plan.knobs.set(name, value); !error.empty()) plan.error = std::move(error);
@@ -140,7 +142,7 @@ Result optimize(std::string_view text, const Options& options) {
     if (!report.error.empty())
       return fail(Status::Internal, fmt::format("{}: internal error {}\n", options.fileName, report.error));
 
-  noteChanges(module, result.outcomes);
+  noteChanges(module, plan.steps, reports, result.outcomes);
   remarkUninitialised(module, uninitialised, result.remarks);
   if (options.loopRemarks) remarkLoops(module, reports, result.remarks);
   summarize(module, options, reports, result);

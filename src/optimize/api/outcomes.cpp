@@ -129,11 +129,25 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module) {
   return all;
 }
 
-void noteChanges(const Module& module, std::vector<FunctionOutcome>& outcomes) {
+void noteChanges(const Module& module, std::span<const Step> steps, const std::vector<FunctionReport>& reports,
+                 std::vector<FunctionOutcome>& outcomes) {
   if (outcomes.empty()) return;
+  std::unordered_map<std::string_view, const Step*> stepOf;
+  for (const Step& step : steps)
+    if (step.kind != StepKind::Cleanup) stepOf.emplace(step.name, &step);
   std::size_t n = 0;
-  for (const Function& f : module.functions)
-    if (f.hasBody) outcomes[n++].changed = f.changed;
+  for (const Function& f : module.functions) {
+    if (!f.hasBody) continue;
+    FunctionOutcome& outcome = outcomes[n++];
+    outcome.changed = f.changed;
+    if (!f.changed) continue;
+    for (const PassReport& report : reports[f.index].passes) {
+      const auto step = report.changed ? stepOf.find(report.pass) : stepOf.end();
+      if (step == stepOf.end()) continue;
+      const std::string_view pass = step->second->pass->name;
+      if (std::ranges::find(outcome.passes, pass) == outcome.passes.end()) outcome.passes.emplace_back(pass);
+    }
+  }
 }
 
 }  // namespace ptxopt

@@ -1,9 +1,12 @@
 // Result::outcomes: what became of each function, and which others its code may depend on.
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "api/report.h"
 #include "ir/module.h"
+#include "passes/manager/pipeline.h"
 #include "ptxopt/ptxopt.h"
 
 namespace ptxopt {
@@ -12,7 +15,9 @@ namespace ptxopt {
 // Linear in the operands of the module, besides the mentions that it finds.
 std::vector<FunctionOutcome> outcomesOf(const Module& module);
 
-// Says which functions passes have changed, in outcomes of the module, or in none.
-void noteChanges(const Module& module, std::vector<FunctionOutcome>& outcomes);
+// Says which functions passes have changed, and which passes, in outcomes of the module, or in none. `reports` is by
+// Function::index.
+void noteChanges(const Module& module, std::span<const Step> steps, const std::vector<FunctionReport>& reports,
+                 std::vector<FunctionOutcome>& outcomes);
 
 }  // namespace ptxopt

@@ -95,6 +95,12 @@ void PipelineRun::runSteps(std::span<const Step> steps, Function& f, Analyses& a
     if (!report.error.empty() || !runStep(step, f, analyses, progress, report)) return;
 }
 
+bool PipelineRun::isSkippedIn(const Step& step, const Function& f) const {
+  if (options_.skipIn.empty()) return false;
+  const auto its = options_.skipIn.find(std::string(module_.text(f.name)));
+  return its != options_.skipIn.end() && isNamed(step, its->second);
+}
+
 bool PipelineRun::isDone(const Step& step, const Progress& progress) {
   const auto done = progress.doneAt.find(step.pass);
   return done != progress.doneAt.end() && done->second == progress.changes;
@@ -122,7 +128,7 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
   PassReport& passReport = report.passes.emplace_back();
   passReport.pass = step.name;
   std::string error;
-  if (isDone(step, progress) || (step.kind == StepKind::ManyRounds && !hasManyRounds(f))) {
+  if (isSkippedIn(step, f) || isDone(step, progress) || (step.kind == StepKind::ManyRounds && !hasManyRounds(f))) {
     passReport.skipped = true;
   } else if (step.pass->run != nullptr) {
     dump("before", step, f, report);
@@ -158,7 +164,7 @@ void PipelineRun::runModulePass(const Step& step, std::vector<Progress>& progres
       if (!f.hasBody || !mayChange_(f) || !reports[i].error.empty()) return;
       PassReport& passReport = reports[i].passes.emplace_back();
       passReport.pass = step.name;
-      if (isDone(step, progress[i])) {
+      if (isSkippedIn(step, f) || isDone(step, progress[i])) {
         passReport.skipped = true;
       } else {
         dump("before", step, f, reports[i]);
@@ -207,7 +213,8 @@ void PipelineRun::dump(std::string_view when, const Step& step, const Function& 
   if (isBefore ? !isNamed(step, options_.printBefore)
                : !options_.printAfterAll && !isNamed(step, options_.printAfter))
     return;
-  report.dumps += fmt::format("// {} {} {}\n{}", module_.text(f.name), when, step.name, text::printFunction(module_, f));
+  report.dumps +=
+      fmt::format("// {} {} {}\n{}", module_.text(f.name), when, step.name, text::printFunction(module_, f));
 }
 
 }  // namespace ptxopt

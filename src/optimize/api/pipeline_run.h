@@ -55,6 +55,8 @@ class PipelineRun {
   std::string check(const Function& f, const Analyses& analyses) const;
   std::string checkFunction(const Function& f) const;
   void dump(std::string_view when, const Step& step, const Function& f, FunctionReport& report) const;
+  // Whether the function's own list has the step (Options::skipIn).
+  bool isSkippedIn(const Step& step, const Function& f) const;
   static bool isDone(const Step& step, const Progress& progress);
   static void note(const Step& step, const PassReport& report, Progress& progress);
   bool keepsText(const Progress& progress) const;

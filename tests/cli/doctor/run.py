@@ -167,7 +167,7 @@ class Doctor:
     def cache_key(self):
         """What compiler caches are to be told: another key for other options, by doctor and by nvcc."""
         keys = []
-        for more in ({}, {"PTXOPT_OPTIONS": "-O1"}, {"PTXOPT_OPTIONS": "--skip-pass=lsr"}, {"PTXOPT_GUARD_RULE": "warps"}):
+        for more in ({}, {"PTXOPT_OPTIONS": "-O1"}, {"PTXOPT_OPTIONS": "--skip-pass=lsr"}, {"PTXOPT_GUARD_RULE": "warps"}, {"PTXOPT_GUARD_TRIES": "0"}):
             printed = run([self.tool, "nvcc", "--print-cache-key"], env={**self.env, **more}).stdout.decode().strip()
             again = run([self.tool, "nvcc", "--print-cache-key"], env={**self.env, **more}).stdout.decode().strip()
             self.checks.equal((again, self.ask(**more)[1]["cache_key"]), (printed, printed), f"{more}: one key")
@@ -182,7 +182,7 @@ class Doctor:
         """Every variable of the table is listed where it is set, and none is wrong that is right."""
         table = (ROOT / "src/commands/tool/options/environment.def").read_text() + (ROOT / "src/execute/capture/variables.def").read_text()
         names = re.findall(r"^(?:PTXOPT|CAPTURE)_VARIABLE\((PTXOPT_\w+),", table, re.M)
-        values = {"PTXOPT_GUARD": "off", "PTXOPT_GUARD_RULE": "warps", "PTXOPT_PTXAS": self.ptxas, "PTXOPT_OPTIONS": "-O1", "PTXOPT_CONFIG": "/dev/null",
+        values = {"PTXOPT_GUARD": "off", "PTXOPT_GUARD_RULE": "warps", "PTXOPT_GUARD_TRIES": "2", "PTXOPT_PTXAS": self.ptxas, "PTXOPT_OPTIONS": "-O1", "PTXOPT_CONFIG": "/dev/null",
                   "PTXOPT_LOG": f"{self.folder}/new/calls", "PTXOPT_LOG_LEVEL": "info", "PTXOPT_NVCC": self.nvcc,
                   "PTXOPT_GPU_DRIVER": self.tool, "PTXOPT_PYTHON_PACKAGES": self.packages, "PTXOPT_HOOKS": "", "PTXOPT_HOOK_OPTIONS": "{}",
                   "PTXOPT_HOOK_TABLE": "0", "PTXOPT_HOOK_LOG": "/dev/null", "PTXOPT_LIBRARY": self.tool, "PTXOPT_CACHE_DIR": self.folder / "cache",
@@ -206,6 +206,7 @@ class Doctor:
                  ({"PTXOPT_PTXAS": "none"}, "the variable says that there is no ptxas"), ({"PTXOPT_NVCC": missing}, "PTXOPT_NVCC is"),
                  ({"CUDA_HOME": missing}, "CUDA_HOME is"), ({"PTXOPT_GAURD": "off"}, "is PTXOPT_GUARD meant?"),
                  ({"PTXOPT_GUARD": "x"}, "PTXOPT_GUARD: --guard: x"), ({"PTXOPT_GUARD_RULE": "x"}, "PTXOPT_GUARD_RULE: --guard-rule: x"),
+                 ({"PTXOPT_GUARD_TRIES": "9"}, "PTXOPT_GUARD_TRIES: --guard-tries: Value 9"),
                  ({"PTXOPT_OPTIONS": "--guad=off"}, "PTXOPT_OPTIONS: "), ({"TMPDIR": missing}, f"cannot make a folder in '{missing}'"),
                  ({"PTXAS": "/bin/true"}, "/bin/true (PTXAS) does not answer as ptxas does")]
         folder, locked = str(self.folder), self.folder / "locked"

@@ -85,6 +85,7 @@ VALUES = {
     "PTXOPT_OPTIONS": ["--guad", "'", "-O9", "-O3", "-j 1025", "--passes=nope", "--report=/proc/nothing/r", "--keep-ptx", "\\", "-v" * 3000,
                        "--guard=ptxas --ptxas /proc/nothing", "--ptxas-timeout=-1", "--ptxas-timeout=1e-9"],
     "PTXOPT_GUARD": ["x", "off", "ptxas", "estimate", "auto"], "PTXOPT_GUARD_RULE": ["x", "warps", "time"],
+    "PTXOPT_GUARD_TRIES": ["x", "-1", "9", "0"],
     "PTXOPT_PTXAS": ["/proc/nothing", "/", "none"], "PTXAS": ["/proc/nothing", "/dev/null"],
     "PTXOPT_LOG": ["/proc/nothing/log", "/", "/dev/full", "{fifo}"], "PTXOPT_CACHE_SIZE": ["x", "-1", "0", "99999999999999999999", "1"],
     "PTXOPT_CACHE_DIR": ["", "/proc/x", "relative", "/dev/null", "{long}"], "PTXOPT_GUARDS": ["x"],
@@ -210,7 +211,7 @@ def damage(case, rng):
 
 def is_said(checks, make):
     """A wrong value is never passed over in silence: the variable, or the file, and the value are in a warning."""
-    for name, value in (("PTXOPT_GUARD", "x"), ("PTXOPT_GUARD_RULE", "x"), ("PTXOPT_OPTIONS", "--guad"), ("PTXOPT_CACHE_SIZE", "x"),
+    for name, value in (("PTXOPT_GUARD", "x"), ("PTXOPT_GUARD_RULE", "x"), ("PTXOPT_GUARD_TRIES", "x"), ("PTXOPT_OPTIONS", "--guad"), ("PTXOPT_CACHE_SIZE", "x"),
                         ("PTXOPT_LOG", "/proc/nothing/log"), ("PTXOPT_PTXAS", "/proc/nothing"), ("PTXOPT_PYTHON_PACKAGES", "/proc/nothing:x"),
                         ("TMPDIR", "/proc/nothing"), ("CUDA_HOME", "/proc/nothing"), ("PTXOPT_CACHE_DIR", "/dev/null")):
         case = make()

@@ -10,6 +10,7 @@
 #include "guard/closure.h"
 #include "guard/cut.h"
 #include "guard/report.h"
+#include "guard/retry.h"
 
 using namespace ptxopt;
 
@@ -96,6 +97,84 @@ TEST_CASE("leave: these functions stay as they are") {
   CHECK(r.output.find(".func leaf() { .reg .b32 %r<3>; mov.u32 %r1, 7; mov.u32 %r2, %r1; ret; }") !=
         std::string::npos);
   CHECK(run({"leaf", "middle", "direct", "alone"}).output == kText);
+}
+
+TEST_CASE("skipIn: passes leave out a function of their own") {
+  Options options;
+  options.passes = {"dce", "slsr"};
+  options.outcomes = true;
+  options.skipIn = {{"alone", {"dce"}}, {"leaf", {"slsr"}}, {"nobody", {"dce"}}};
+  const Result r = optimize(kText, options);
+  REQUIRE(r.status == Status::Ok);
+  const guard::CallGraph graph(r.outcomes);
+  CHECK_FALSE(r.outcomes[graph.indexOf("alone")].changed);
+  CHECK(r.outcomes[graph.indexOf("alone")].passes.empty());
+  CHECK(r.outcomes[graph.indexOf("leaf")].passes == Names{"dce"});
+  CHECK(r.outcomes[graph.indexOf("middle")].changed);
+  options.skipIn = {{"alone", {"dec"}}};
+  CHECK(optimize(kText, options).status == Status::Usage);
+}
+
+TEST_CASE("attemptsOf: the likeliest pass, then pairs, never all") {
+  using Attempts = std::vector<guard::LeftOut>;
+  CHECK(guard::attemptsOf({}, 3) == Attempts{});
+  CHECK(guard::attemptsOf({"lsr"}, 3) == Attempts{});
+  CHECK(guard::attemptsOf({"slsr", "lsr"}, 3) == Attempts{{"lsr"}, {"slsr"}});
+  CHECK(guard::attemptsOf({"sroa", "loop-forms", "lsr"}, 3) ==
+        Attempts{{"lsr"}, {"lsr", "loop-forms"}, {"lsr", "sroa"}});
+  CHECK(guard::attemptsOf({"sroa", "loop-forms", "lsr"}, 1) == Attempts{{"lsr"}});
+  CHECK(guard::attemptsOf({"lsr", "slsr", "sroa", "divide"}, guard::kMostTries).size() == guard::kMostTries);
+}
+
+TEST_CASE("retriesOf: what others have in them is not tried") {
+  const Result r = run();
+  const guard::CallGraph graph(r.outcomes);
+  const auto rootsOf = [&](const std::vector<guard::WorseFunction>& worse) {
+    Names roots;
+    for (const guard::Retry& retry : guard::retriesOf(worse, r.outcomes, graph, 3))
+      roots.push_back(r.outcomes[retry.root].name);
+    return roots;
+  };
+  CHECK(rootsOf({{"alone", {}}}) == Names{"alone"});
+  CHECK(rootsOf({{"direct", {}}}) == Names{});  // `indirect` has `leaf` and `middle` in it
+  CHECK(rootsOf({{"alone", {}, true}, {"nobody", {}}}) == Names{});
+  std::vector<FunctionOutcome> outcomes = r.outcomes;
+  outcomes[graph.indexOf("indirect")].mentions.clear();
+  const guard::CallGraph two(outcomes);
+  const auto retries = guard::retriesOf({{"direct", {}}, {"leaf", {}}}, outcomes, two, 3);
+  REQUIRE(retries.size() == 1);  // `leaf` goes with `direct`
+  CHECK(namesOf(r, retries[0].functions) == Names{"direct", "leaf", "middle"});
+}
+
+TEST_CASE("gainOf and isPreferred: better than the input, then by cycles in L1, L2, DRAM, then instructions") {
+  const auto f = [](double l1, double l2, uint32_t instructions, uint64_t spills = 0) {
+    ptxas::FunctionMeasures m;
+    m.name = "alone";
+    m.isKernel = true;
+    m.instructions = instructions;
+    m.spillStores = m.spillLoads = spills;
+    m.code = fmt::format("{} {} {}", l1, l2, instructions);
+    m.time.emplace();
+    m.time->model = "m";
+    m.time->whole = m.time->alone = {l1, l2, 1000};
+    return m;
+  };
+  const Result r = run();
+  const uint32_t alone = guard::CallGraph(r.outcomes).indexOf("alone");
+  const auto gain = [&](const ptxas::FunctionMeasures& now) {
+    return guard::gainOf({alone}, alone, r.outcomes, {{}, {f(100, 500, 50)}}, {{}, {now}}, ptxas::GuardRule::Time);
+  };
+  CHECK(gain(f(90, 500, 50))->text() == "L1 100 -> 90");
+  CHECK_FALSE(gain(f(100, 500, 50)).has_value());
+  CHECK_FALSE(gain(f(90, 600, 50)).has_value());
+  CHECK_FALSE(gain(f(90, 500, 50, 8)).has_value());
+  CHECK_FALSE(guard::gainOf({alone}, alone, r.outcomes, {{}, {f(100, 500, 50)}}, {}, ptxas::GuardRule::Time));
+  const ptxas::FunctionMeasures input = f(100, 500, 50);
+  CHECK(guard::isPreferred(input, f(90, 500, 50), f(89, 510, 60)));
+  CHECK(guard::isPreferred(input, f(90, 500, 50), f(90, 490, 60)));
+  CHECK(guard::isPreferred(input, f(90, 500, 50), f(90, 500, 49)));
+  CHECK_FALSE(guard::isPreferred(input, f(90, 500, 50), f(90, 500, 50)));
+  CHECK_FALSE(guard::isPreferred(input, f(90, 500, 50), f(91, 400, 40)));
 }
 
 TEST_CASE("worseFunctions: by figures, missing kernels too, not where the code is the same") {

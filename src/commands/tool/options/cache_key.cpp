@@ -13,7 +13,7 @@ namespace ptxopt::tool {
 std::string settingsDigest() {
   userConfig();  // which sets them
   std::string all;
-  for (const char* const variable : {"PTXOPT_OPTIONS", "PTXOPT_GUARD", "PTXOPT_GUARD_RULE"})
+  for (const char* const variable : {"PTXOPT_OPTIONS", "PTXOPT_GUARD", "PTXOPT_GUARD_RULE", "PTXOPT_GUARD_TRIES"})
     all += fmt::format("{}={}\n", variable, environmentValue(variable));
   return ptxas::Cache::key(all);
 }

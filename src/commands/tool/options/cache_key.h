@@ -5,8 +5,8 @@
 
 namespace ptxopt::tool {
 
-// What says how PTX is optimized: $PTXOPT_OPTIONS, $PTXOPT_GUARD and $PTXOPT_GUARD_RULE, as the environment and the configuration
-// file set them, as a digest.
+// What says how PTX is optimized: $PTXOPT_OPTIONS, $PTXOPT_GUARD, $PTXOPT_GUARD_RULE and $PTXOPT_GUARD_TRIES, as the
+// environment and the configuration file set them, as a digest.
 std::string settingsDigest();
 
 // "ptxopt-" and a digest of these, of this program, and of the ptxas that the user names.

@@ -37,6 +37,16 @@ void addGuardOptions(CLI::App& app, GuardLine& line) {
       ->envname("PTXOPT_GUARD_RULE")
       ->take_last()
       ->group(kGuard);
+  app.add_option(
+         "--guard-tries", line.tries,
+         "how often functions that get worse are tried again, without passes that may be to blame, before their "
+         "text is kept")
+      ->type_name("N")
+      ->check(CLI::Range(0U, guard::kMostTries))
+      ->envname("PTXOPT_GUARD_TRIES")
+      ->capture_default_str()
+      ->take_last()
+      ->group(kGuard);
   app.add_option("--ptxas", line.ptxas, "the ptxas to ask [$PTXOPT_PTXAS, of the CUDA toolkit, or of PATH]")
       ->type_name("PROGRAM")
       ->take_last()
@@ -51,6 +61,7 @@ void addGuardOptions(CLI::App& app, GuardLine& line) {
 bool resolveGuard(const GuardLine& line, const Options& options, guard::GuardOptions& guard, std::string& error,
                   std::vector<std::string>* passedOver) {
   guard.rule = ptxas::guardRuleNamed(line.rule).value_or(ptxas::GuardRule::Time);
+  guard.tries = line.tries;
   guard.ptxas.timeoutSeconds = line.timeoutSeconds;
   guard.ptxas.cache = &ptxas::Cache::user();
   const bool wants = line.mode == "ptxas";

@@ -15,6 +15,7 @@ namespace ptxopt::tool {
 struct GuardLine {
   std::string mode;  // empty: $PTXOPT_GUARD, else, and for "auto", as the level and the machine have it
   std::string rule;  // empty: $PTXOPT_GUARD_RULE, else time
+  unsigned tries = guard::kUsualTries;
   std::string ptxas;
   double timeoutSeconds = 600;
 };

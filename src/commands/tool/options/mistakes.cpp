@@ -30,15 +30,16 @@ std::string meantBy(const CLI::App& app, std::string_view word) {
 struct OptionOfVariable {
   const char *option, *variable;
 };
-constexpr OptionOfVariable kVariables[] = {{"--guard", "PTXOPT_GUARD"}, {"--guard-rule", "PTXOPT_GUARD_RULE"}};
+constexpr OptionOfVariable kVariables[] = {
+    {"--guard", "PTXOPT_GUARD"}, {"--guard-rule", "PTXOPT_GUARD_RULE"}, {"--guard-tries", "PTXOPT_GUARD_TRIES"}};
 
 }  // namespace
 
 std::string variableMeant(std::string_view message) {
   for (const auto& [option, variable] : kVariables)
-    if (const char* const value = std::getenv(variable);
-        value != nullptr && message.starts_with(fmt::format("{}: {} not in", option, value)))
-      return variable;
+    if (const char* const value = std::getenv(variable); value != nullptr)
+      for (const char* const kind : {"", "Value "})  // of a list of words, and of numbers
+        if (message.starts_with(fmt::format("{}: {}{} not in", option, kind, value))) return variable;
   return {};
 }
 

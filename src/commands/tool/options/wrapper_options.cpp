@@ -42,7 +42,7 @@ wrapper::WrapperOptions readWrapperOptions() {
   GuardLine guard;
   // Most have none, and to make the tables below takes a tenth of the time for a short file.
   const bool hasWords = text != nullptr && *text != '\0';
-  if (!hasWords && !isSet("PTXOPT_GUARD") && !isSet("PTXOPT_GUARD_RULE")) {
+  if (!hasWords && !isSet("PTXOPT_GUARD") && !isSet("PTXOPT_GUARD_RULE") && !isSet("PTXOPT_GUARD_TRIES")) {
     resolveGuard(guard, options.optimizer, options.guard, options.mistake);
     leaveUntidy(options);
     return options;

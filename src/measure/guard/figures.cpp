@@ -1,0 +1,180 @@
+#include "guard/figures.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "guard/closure.h"
+#include "guard/cut.h"
+#include "guard/kernel_answers.h"
+
+namespace ptxopt::guard {
+namespace {
+
+constexpr uint64_t kLeastCut = 5;  // a fifth of the text: less is not worth a text of its own
+
+constexpr double kKeptShare = 1.0 / 12;  // of the changed functions of the corpus, 51 of 604
+
+std::vector<FunctionOutcome> functionsOf(std::string_view text) {
+  Options places;
+  places.level = 0;
+  places.outcomes = true;
+  return optimize(text, places).outcomes;
+}
+
+void dropKernels(ptxas::Measures& measures, const std::vector<FunctionOutcome>& functions, const BitVector& which) {
+  const CallGraph graph(functions);
+  std::erase_if(measures.functions, [&](const ptxas::FunctionMeasures& m) {
+    const uint32_t f = graph.indexOf(m.name);
+    return f != CallGraph::kNone && which.test(f);
+  });
+}
+
+}  // namespace
+
+Figures::Figures(std::string_view input, const std::vector<FunctionOutcome>& outcomes, std::string architecture,
+                 ptxas::PtxasSettings ptxas, bool isWholeCall)
+    : input_(input),
+      outcomes_(outcomes),
+      architecture_(std::move(architecture)),
+      ptxas_(std::move(ptxas)),
+      asksRelocatable_(!isWholeCall && changedApart()),
+      isLeftOut_(outcomes.size()) {
+  chooseCut();
+}
+
+// Whether a function was changed that no kernel reaches.
+bool Figures::changedApart() const {
+  const BitVector kernels = functionsThat(outcomes_, &FunctionOutcome::isKernel);
+  return !functionsThat(outcomes_, &FunctionOutcome::changed).isSubsetOf(CallGraph(outcomes_).reachedFrom(kernels));
+}
+
+// Where the machine code of the output is wanted, it is made of the whole text: at once, or, if some kernel is likely to be kept
+// and the text to be another one, when it is known which.
+void Figures::chooseCut() {
+  if (asksRelocatable_) return;
+  cutsOutput_ = !ptxas_.keepsOutput;
+  BitVector which = unaffectedKernels(outcomes_);
+  const uint64_t bytes = bytesOf(outcomes_, which);
+  if (bytes * kLeastCut < input_.size()) return;
+  isLeftOut_ = std::move(which);
+  const auto changed = std::ranges::count_if(outcomes_, &FunctionOutcome::changed);
+  const double isAnyKept = 1 - std::pow(1 - kKeptShare, static_cast<double>(changed));
+  const double share = 1 - static_cast<double>(bytes) / static_cast<double>(input_.size());
+  cutsOutput_ = !ptxas_.keepsOutput || share < isAnyKept;
+}
+
+// Whether kernels are looked at for themselves: the answers to them are kept so. Where an address of a function is taken,
+// what ptxas makes of a kernel depends on the others too (cut.h).
+bool Figures::isByKernel() const {
+  return !asksRelocatable_ && ptxas_.cache != nullptr &&
+         std::ranges::none_of(outcomes_, &FunctionOutcome::takesAddress) &&
+         std::ranges::count_if(outcomes_, &FunctionOutcome::isKernel) > 1;
+}
+
+ptxas::Assembly Figures::measure(std::string_view text) const {
+  ptxas::Assembly assembly = ptxas::assemble(text, architecture_, ptxas_);
+  if (assembly && asksRelocatable_) addRelocatable(text, assembly.measures);
+  return assembly;
+}
+
+// The figures of functions that have code only where other files may call them.
+void Figures::addRelocatable(std::string_view text, ptxas::Measures& measures) const {
+  ptxas::PtxasSettings settings = ptxas_;
+  settings.arguments.emplace_back("-c");
+  ptxas::Assembly more = ptxas::assemble(text, architecture_, settings);
+  if (!more) return;
+  std::vector<ptxas::FunctionMeasures> added;
+  for (ptxas::FunctionMeasures& f : more.measures.functions)
+    if (!f.isKernel && measures.find(f.name) == nullptr) added.push_back(std::move(f));
+  std::ranges::move(added, std::back_inserter(measures.functions));
+  std::ranges::sort(measures.functions, {}, &ptxas::FunctionMeasures::name);
+}
+
+// The figures of a text with these functions, but for the kernels that are left out. Answers that are known are not asked
+// for again; what is not asked for is cut out of the text, if that is no small part of it and its code is not wanted.
+ptxas::Assembly Figures::measureKernels(std::string_view text, const std::vector<FunctionOutcome>& functions,
+                                        const BitVector& isLeftOut, bool mayCut) const {
+  std::optional<KernelAnswers> answers;
+  if (isByKernel()) answers.emplace(text, functions, isLeftOut, architecture_, ptxas_);
+  if (answers && answers->haveAll()) {
+    ptxas::Assembly assembly;
+    assembly.status = ptxas::Assembly::Status::Ok;
+    assembly.fromCache = true;
+    assembly.measures.architecture = architecture_;
+    answers->addTo(assembly.measures);
+    return assembly;
+  }
+  BitVector isCut = isLeftOut;
+  if (answers) isCut |= cuttableKernels(functions) &= answers->known();
+  mayCut = mayCut && bytesOf(functions, isCut) * kLeastCut >= text.size();
+  ptxas::PtxasSettings settings = ptxas_;
+  if (answers) settings.cache = nullptr;
+  ptxas::Assembly assembly;
+  if (mayCut) {
+    settings.keepsOutput = false;
+    assembly = ptxas::assemble(cutText(text, functions, isCut), architecture_, settings);
+    settings.keepsOutput = ptxas_.keepsOutput;
+  }
+  // Of the whole, also where ptxas does not take a part of it.
+  if (!assembly) assembly = answers ? ptxas::assemble(text, architecture_, settings) : measure(text);
+  if (!assembly) return assembly;
+  if (answers) answers->keep(assembly.measures);
+  dropKernels(assembly.measures, functions, isCut);
+  if (answers) answers->addTo(assembly.measures);
+  return assembly;
+}
+
+// By function of a text: the kernels of the input that are left out.
+BitVector Figures::leftOutOf(const std::vector<FunctionOutcome>& functions) const {
+  const CallGraph graph(outcomes_);
+  return functionsThat(functions, [&](const FunctionOutcome& f) {
+    const uint32_t of = graph.indexOf(f.name);
+    return of != CallGraph::kNone && isLeftOut_.test(of);
+  });
+}
+
+ptxas::Assembly Figures::ofInput() const {
+  if (isLeftOut_.none() && !isByKernel()) return measure(input_);
+  return measureKernels(input_, outcomes_, isLeftOut_, true);
+}
+
+ptxas::Assembly Figures::ofOutput(const std::string& text) {
+  ptxas::Assembly assembly;
+  if (isLeftOut_.none() && !isByKernel()) {
+    assembly = measure(text);
+  } else {
+    const std::vector<FunctionOutcome> functions = functionsOf(text);
+    assembly = measureKernels(text, functions, leftOutOf(functions), cutsOutput_);
+  }
+  keepOutput(text, assembly);
+  return assembly;
+}
+
+ptxas::Assembly Figures::ofTry(const Result& result, const BitVector& isTried) {
+  ptxas::Assembly assembly;
+  if (asksRelocatable_) {
+    assembly = measure(result.output);
+  } else {
+    const std::vector<FunctionOutcome> functions = functionsOf(result.output);
+    const CallGraph graph(functions);
+    BitVector isLeftOut = cuttableKernels(functions);
+    isTried.forEach([&](std::size_t f) {
+      if (const uint32_t at = graph.indexOf(result.outcomes[f].name); at != CallGraph::kNone) isLeftOut.reset(at);
+    });
+    assembly = measureKernels(result.output, functions, isLeftOut, true);
+  }
+  keepOutput(result.output, assembly);
+  return assembly;
+}
+
+void Figures::keepOutput(const std::string& text, ptxas::Assembly& assembly) {
+  if (assembly.output) made_.emplace_back(text, std::move(*assembly.output));
+}
+
+std::optional<ptxas::PtxasOutput> Figures::takeOutputOf(std::string_view text) {
+  for (auto& [of, output] : made_)
+    if (of == text) return std::move(output);
+  return std::nullopt;
+}
+
+}  // namespace ptxopt::guard

@@ -1,0 +1,44 @@
+// Second chances of functions that got worse: without which passes they are tried again, and what of that is taken.
+//
+// What is tried together is a function that got worse, with all that it reaches and that was changed. None of that may be part
+// of other code, so that what is taken changes no other figures. Which pass did the harm is not known: those that changed it
+// are left out in the order in which they did harm to kernels of the corpus (docs/guard.md), each alone and with others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "guard/closure.h"
+#include "guard/guard.h"
+
+namespace ptxopt::guard {
+
+// Passes, by name, that are left out at a time.
+using LeftOut = std::vector<std::string>;
+
+// What to try of a function that these passes changed, likeliest first; at most as many.
+std::vector<LeftOut> attemptsOf(const std::vector<std::string>& passes, std::size_t most);
+
+struct Retry {
+  uint32_t root = 0;                // that got worse, by its place in the outcomes
+  std::vector<uint32_t> functions;  // that were changed, of what it reaches
+  std::vector<LeftOut> attempts;
+};
+
+// Those that may be tried again. Linear in all mentions, for each function that calls others or is called.
+std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std::vector<FunctionOutcome>& outcomes,
+                             const CallGraph& graph, std::size_t most);
+
+// By what the result of a retry is better than the input. Nothing: it is not, or something of it is worse or has no figures.
+std::optional<ptxas::Comparison> gainOf(const std::vector<uint32_t>& closure, uint32_t root,
+                                        const std::vector<FunctionOutcome>& outcomes, const ptxas::Measures& before,
+                                        const ptxas::Measures& after, ptxas::GuardRule rule);
+
+// Whether `now` is to be taken instead of `best`, which are both better than `input`: it takes fewer cycles for the work of that
+// in L1, then in L2, then in DRAM, or fewer instructions.
+bool isPreferred(const ptxas::FunctionMeasures& input, const ptxas::FunctionMeasures& best,
+                 const ptxas::FunctionMeasures& now);
+
+}  // namespace ptxopt::guard
