@@ -25,6 +25,13 @@ enum class Status {
   Internal = 4,      // a bug in ptxopt
 };
 
+// For one function besides what Options say.
+struct FunctionOptions {
+  std::vector<std::string> skip;         // passes and runs of them that do not touch it, named as in Options::skip
+  std::map<std::string, int64_t> knobs;  // before those of all; not of passes over the whole module
+  friend bool operator==(const FunctionOptions&, const FunctionOptions&) = default;
+};
+
 struct Options {
   // 0: parse and print. 1: clean-up. 2: everything that pays. Ignored when `passes` is set.
   int level = 2;  // 0, 1 or 2; 3 is taken as 2, with a remark
@@ -36,8 +43,8 @@ struct Options {
   std::vector<std::string> skip;
   // Functions that no pass touches, by name.
   std::vector<std::string> leave;
-  // By function: passes and runs of them, named as in `skip`, that do not touch it.
-  std::map<std::string, std::vector<std::string>> skipIn;
+  // By function: what holds for it, too.
+  std::map<std::string, FunctionOptions> inFunction;
   // Values of knobs that are not to have their default.
   std::map<std::string, int64_t> knobs;
   // Print everything from the internal representation, one instruction a line, dropping comments.

@@ -24,7 +24,8 @@ Json guardOf(const guard::GuardReport& guard) {
   Json retried = Json::array();
   for (const guard::RetriedFunction& f : guard.retried)
     retried.push_back({{"name", f.name},
-                       {"without", f.without},
+                       {"without", f.with.skip},
+                       {"knobs", f.with.knobs},
                        {"reason", f.reason},
                        {"detail", f.detail},
                        {"refused", f.refused}});

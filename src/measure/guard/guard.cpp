@@ -127,12 +127,12 @@ class Guard {
     ptxas::Measures after;
   };
 
-  // Of functions that got worse, those that are better than the input without some passes: what is worse no longer has them.
+  // Of functions that got worse, those that are better than the input with other options: what is worse no longer has them.
   // Each is tried once in all.
   std::vector<Taken> tryAgain(std::vector<WorseFunction>& worse, const CallGraph& graph) {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     if (guard_.tries == 0 || worse.empty()) return {};
-    std::vector<Retry> retries = retriesOf(worse, outcomes, graph, guard_.tries);
+    std::vector<Retry> retries = retriesOf(worse, outcomes, graph, options_.knobs, guard_.tries);
     if (isTried_.none()) isTried_ = BitVector(outcomes.size());
     std::erase_if(retries, [&](const Retry& r) { return isTried_.test(r.root); });
     std::vector<Best> best(retries.size());
@@ -140,14 +140,14 @@ class Guard {
     std::vector<Taken> taken;
     for (std::size_t r = 0; r < retries.size(); ++r) {
       isTried_.set(retries[r].root);
-      if (best[r].without == nullptr) continue;
+      if (best[r].with == nullptr) continue;
       Taken& its = taken.emplace_back();
       its.after = std::move(best[r].after);
       for (const uint32_t f : graph.closure(retries[r].root)) its.functions.push_back(outcomes[f].name);
-      for (const uint32_t f : retries[r].functions) skip(*best[r].without, outcomes[f].name, options_);
+      for (const uint32_t f : retries[r].functions) add(*best[r].with, outcomes[f].name, options_);
       const std::string& root = outcomes[retries[r].root].name;
       const auto was = std::ranges::find(worse, root, &WorseFunction::name);
-      done_.guard.retried.push_back({root, *best[r].without, std::string(name(best[r].by.by)), best[r].by.text(),
+      done_.guard.retried.push_back({root, *best[r].with, std::string(name(best[r].by.by)), best[r].by.text(),
                                      fmt::format("{} {}", name(was->by.by), was->by.text())});
       std::erase_if(worse, [&](const WorseFunction& w) {
         return std::ranges::find(its.functions, w.name) != its.functions.end();
@@ -156,14 +156,15 @@ class Guard {
     return taken;
   }
 
-  static void skip(const LeftOut& passes, const std::string& function, Options& options) {
-    std::vector<std::string>& skipped = options.skipIn[function];
-    skipped.insert(skipped.end(), passes.begin(), passes.end());
+  static void add(const FunctionOptions& more, const std::string& function, Options& options) {
+    FunctionOptions& its = options.inFunction[function];
+    its.skip.insert(its.skip.end(), more.skip.begin(), more.skip.end());
+    for (const auto& [knob, value] : more.knobs) its.knobs[knob] = value;
   }
 
   // The best result of a function so far.
   struct Best {
-    const LeftOut* without = nullptr;
+    const FunctionOptions* with = nullptr;
     ptxas::Comparison by;
     ptxas::Measures after;  // of what it reaches
   };
@@ -180,7 +181,7 @@ class Guard {
       if (k >= r.attempts.size()) continue;
       for (const uint32_t f : r.functions) {
         isLeft.reset(f);
-        skip(r.attempts[k], outcomes[f].name, options);
+        add(r.attempts[k], outcomes[f].name, options);
       }
     }
     isLeft.forEach([&](std::size_t f) { options.leave.push_back(outcomes[f].name); });
@@ -196,9 +197,8 @@ class Guard {
       const auto by =
           gainOf(closure, retries[r].root, outcomes, done_.guard.before, assembly.measures, guard_.rule);
       const std::string& root = outcomes[retries[r].root].name;
-      if (!by ||
-          (best[r].without != nullptr &&
-           !isPreferred(*done_.guard.before.find(root), *best[r].after.find(root), *assembly.measures.find(root))))
+      if (!by || (best[r].with != nullptr && !isPreferred(*done_.guard.before.find(root), *best[r].after.find(root),
+                                                          *assembly.measures.find(root))))
         continue;
       best[r] = {&retries[r].attempts[k], *by, {}};
       for (const uint32_t f : closure)

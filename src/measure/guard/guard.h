@@ -4,7 +4,7 @@
 // cycles, or as another rule says). Of one that got worse, the original text is kept, with the device functions that
 // it calls, since ptxas may put their code into it. Where a kept function is called by others too, those are compared
 // again, until nothing is worse; in the end there is the input itself.
-// Before that it is tried again, without passes that may be to blame (retry.h), and what is better than the input is taken.
+// Before that it is tried again, without passes that may be to blame, or with other knobs of them (retry.h), and what is better than the input is taken.
 // What cannot be judged keeps its text as well: everything where ptxas has no answer about the input or refuses the
 // result, else the functions whose code has no figures on one of the sides. A text with functions that no kernel
 // reaches is assembled as relocatable code too, which is what gives these figures.
@@ -62,12 +62,12 @@ struct KeptFunction {
   std::string detail;  // "176 -> 180", or the name of the caller
 };
 
-// A function that got worse, and is better than its original text without some passes.
+// A function that got worse, and is better than its original text without some passes, or with other knobs.
 struct RetriedFunction {
   std::string name;
-  std::vector<std::string> without;  // the passes that were left out
-  std::string reason, detail;        // what is better: "cycles", "L1 388 -> 342"
-  std::string refused;               // what was worse with them: "cycles L1 388 -> 402"
+  FunctionOptions with;
+  std::string reason, detail;  // what is better: "cycles", "L1 388 -> 342"
+  std::string refused;         // what was worse before: "cycles L1 388 -> 402"
 };
 
 struct GuardReport {

@@ -8,6 +8,17 @@
 #include "ptxas/measures_json.h"
 
 namespace ptxopt::guard {
+namespace {
+
+// "without lsr and slsr", "with do-lsr-64-bit=0"
+std::string wordsOf(const FunctionOptions& options) {
+  std::vector<std::string> knobs;
+  for (const auto& [name, value] : options.knobs) knobs.push_back(fmt::format("{}={}", name, value));
+  if (options.skip.empty()) return fmt::format("with {}", fmt::join(knobs, " and "));
+  return fmt::format("without {}", fmt::join(options.skip, " and "));
+}
+
+}  // namespace
 
 void addGuardReport(std::string& reportJson, const GuardReport& guard) {
   using Json = nlohmann::ordered_json;
@@ -23,7 +34,8 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard) {
   if (!guard.retried.empty()) json["retried"] = Json::array();
   for (const RetriedFunction& f : guard.retried)
     json["retried"].push_back({{"name", f.name},
-                               {"without", f.without},
+                               {"without", f.with.skip},
+                               {"knobs", f.with.knobs},
                                {"reason", f.reason},
                                {"detail", f.detail},
                                {"refused", f.refused}});
@@ -69,8 +81,7 @@ std::string ptxasAsked(const GuardReport& guard, std::string_view fileName) {
 std::string keptFunctions(const GuardReport& guard, std::string_view fileName) {
   std::string out;
   for (const RetriedFunction& f : guard.retried)
-    out += fmt::format("{}: {}: kept without {}: {} {} [guard]\n", fileName, f.name, fmt::join(f.without, " and "),
-                       f.reason, f.detail);
+    out += fmt::format("{}: {}: kept {}: {} {} [guard]\n", fileName, f.name, wordsOf(f.with), f.reason, f.detail);
   for (const KeptFunction& f : guard.kept) {
     if (f.reason == "called-by")
       out += fmt::format("{}: {}: kept as it was, since {} calls it [guard]\n", fileName, f.name, f.detail);

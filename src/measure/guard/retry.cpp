@@ -13,8 +13,17 @@ constexpr std::array<std::string_view, 8> kLikeliest{
     "lsr", "slsr", "wide-multiply", "loop-forms", "local-cse", "schedule-loads", "divide", "licm-slow-ops"};
 
 // Of the suspects, those that are left out at a time: by how many kernels become better for the first time.
-constexpr std::array<std::array<int, 2>, kMostTries> kOrder{
+constexpr std::array<std::array<std::size_t, 2>, 8> kOrder{
     {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}, {0, 3}, {3, 3}}};
+
+// What a pass does otherwise, for functions that are not much without it.
+struct Lever {
+  std::string_view pass, knob;
+  int64_t value;
+};
+constexpr std::array<Lever, 3> kLevers{{{"loop-forms", "form-carry-steps", 2},
+                                        {"lsr", "do-lsr-64-bit", 0},
+                                        {"loop-forms", "form-shifted-products", 0}}};
 
 std::vector<std::string> likeliestFirst(const std::vector<std::string>& passes) {
   std::vector<std::string> found;
@@ -30,22 +39,26 @@ std::vector<std::string> likeliestFirst(const std::vector<std::string>& passes) 
 
 }  // namespace
 
-std::vector<LeftOut> attemptsOf(const std::vector<std::string>& passes, std::size_t most) {
+std::vector<FunctionOptions> attemptsOf(const std::vector<std::string>& passes, const KnobValues& given,
+                                        std::size_t most) {
   const std::vector<std::string> suspects = likeliestFirst(passes);
-  std::vector<LeftOut> attempts;
+  std::vector<FunctionOptions> attempts;
   for (const auto [first, second] : kOrder) {
     // Without all of them there is the input.
     const std::size_t size = first == second ? 1 : 2;
-    if (attempts.size() == most) break;
-    if (static_cast<std::size_t>(second) >= suspects.size() || size == suspects.size()) continue;
-    attempts.push_back({suspects[first]});
-    if (size == 2) attempts.back().push_back(suspects[second]);
+    if (second >= suspects.size() || size == suspects.size()) continue;
+    attempts.push_back({{suspects[first]}, {}});
+    if (size == 2) attempts.back().skip.push_back(suspects[second]);
   }
+  for (const Lever& lever : kLevers)
+    if (std::ranges::find(passes, lever.pass) != passes.end() && !given.contains(std::string(lever.knob)))
+      attempts.push_back({{}, {{std::string(lever.knob), lever.value}}});
+  attempts.resize(std::min(attempts.size(), most));
   return attempts;
 }
 
 std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std::vector<FunctionOutcome>& outcomes,
-                             const CallGraph& graph, std::size_t most) {
+                             const CallGraph& graph, const KnobValues& given, std::size_t most) {
   BitVector isMentioned(outcomes.size()), isTaken(outcomes.size());
   for (const FunctionOutcome& f : outcomes)
     for (const uint32_t to : f.mentions) isMentioned.set(to);
@@ -68,7 +81,7 @@ std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std:
     if (retry.functions.empty() || std::ranges::any_of(retry.functions, isInAnother)) continue;
     const bool isAlone = outcomes[root].mentions.empty() && !isMentioned.test(root);
     if (!isAlone && !graph.whoReach(changed).isSubsetOf(reached)) continue;
-    retry.attempts = attemptsOf(passes, most);
+    retry.attempts = attemptsOf(passes, given, most);
     isTaken |= changed;
     retries.push_back(std::move(retry));
   }

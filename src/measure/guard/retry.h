@@ -2,10 +2,12 @@
 //
 // What is tried together is a function that got worse, with all that it reaches and that was changed. None of that may be part
 // of other code, so that what is taken changes no other figures. Which pass did the harm is not known: those that changed it
-// are left out in the order in which they did harm to kernels of the corpus (docs/guard.md), each alone and with others.
+// are left out in the order in which they did harm to kernels of the corpus (docs/guard.md), alone and by twos; then they get
+// other knobs.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,21 +17,21 @@
 
 namespace ptxopt::guard {
 
-// Passes, by name, that are left out at a time.
-using LeftOut = std::vector<std::string>;
+using KnobValues = std::map<std::string, int64_t>;
 
-// What to try of a function that these passes changed, likeliest first; at most as many.
-std::vector<LeftOut> attemptsOf(const std::vector<std::string>& passes, std::size_t most);
+// What to try of a function that these passes changed, likeliest first; at most as many. Knobs that the user gives remain.
+std::vector<FunctionOptions> attemptsOf(const std::vector<std::string>& passes, const KnobValues& given,
+                                        std::size_t most);
 
 struct Retry {
   uint32_t root = 0;                // that got worse, by its place in the outcomes
   std::vector<uint32_t> functions;  // that were changed, of what it reaches
-  std::vector<LeftOut> attempts;
+  std::vector<FunctionOptions> attempts;
 };
 
 // Those that may be tried again. Linear in all mentions, for each function that calls others or is called.
 std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std::vector<FunctionOutcome>& outcomes,
-                             const CallGraph& graph, std::size_t most);
+                             const CallGraph& graph, const KnobValues& given, std::size_t most);
 
 // By what the result of a retry is better than the input. Nothing: it is not, or something of it is worse or has no figures.
 std::optional<ptxas::Comparison> gainOf(const std::vector<uint32_t>& closure, uint32_t root,

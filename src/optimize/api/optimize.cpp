@@ -26,6 +26,15 @@ constexpr int kHighestLevel = 2;
 constexpr int kHighestLevelNamed = 3;  // of ptxas: there it is the usual one
 constexpr const char* kLevelTaken = "-O3 is taken as -O2, the highest level";
 
+void setKnobs(const std::map<std::string, int64_t>& values, Knobs& knobs, std::string& wrong) {
+  std::map<const KnobInfo*, std::string> named;
+  for (const auto& [name, value] : values) {
+    if (std::string error = knobs.set(name, value); !error.empty()) wrong = std::move(error);
+    const auto [first, isNew] = named.try_emplace(findKnob(name).knob, name);
+    if (!isNew && first->first != nullptr) wrong = fmt::format("{} excludes {}", first->second, name);
+  }
+}
+
 Plan makePlan(const Options& options) {
   Plan plan;
   if (!options.architecture.empty()) plan.error = target::whyNoTarget(options.architecture);
@@ -36,15 +45,13 @@ Plan makePlan(const Options& options) {
                               .skip = options.skip};
   std::vector<std::string> alsoNamed = options.printAfter;
   alsoNamed.insert(alsoNamed.end(), options.printBefore.begin(), options.printBefore.end());
-  for (const auto& [function, names] : options.skipIn)
-    alsoNamed.insert(alsoNamed.end(), names.begin(), names.end());
+  for (const auto& [function, its] : options.inFunction)
+    alsoNamed.insert(alsoNamed.end(), its.skip.begin(), its.skip.end());
   plan.steps = makePipeline(choice, alsoNamed, plan.error);
-  std::map<const KnobInfo*, std::string> named;
-  for (const auto& [name, value] : options.knobs) {
-    if (std::string error = plan.knobs.set(name, value); !error.empty()) plan.error = std::move(error);
-    const auto [first, isNew] = named.try_emplace(findKnob(name).knob, name);
-    if (!isNew && first->first != nullptr) plan.error = fmt::format("{} excludes {}", first->second, name);
-  }
+  setKnobs(options.knobs, plan.knobs, plan.error);
+  for (const auto& [function, its] : options.inFunction)
+    if (!its.knobs.empty())
+      setKnobs(its.knobs, plan.knobsIn.emplace(function, plan.knobs).first->second, plan.error);
   return plan;
 }
 

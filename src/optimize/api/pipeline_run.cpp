@@ -96,9 +96,15 @@ void PipelineRun::runSteps(std::span<const Step> steps, Function& f, Analyses& a
 }
 
 bool PipelineRun::isSkippedIn(const Step& step, const Function& f) const {
-  if (options_.skipIn.empty()) return false;
-  const auto its = options_.skipIn.find(std::string(module_.text(f.name)));
-  return its != options_.skipIn.end() && isNamed(step, its->second);
+  if (options_.inFunction.empty()) return false;
+  const auto its = options_.inFunction.find(std::string(module_.text(f.name)));
+  return its != options_.inFunction.end() && isNamed(step, its->second.skip);
+}
+
+const Knobs& PipelineRun::knobsOf(const Function& f) const {
+  if (plan_.knobsIn.empty()) return plan_.knobs;
+  const auto its = plan_.knobsIn.find(std::string(module_.text(f.name)));
+  return its == plan_.knobsIn.end() ? plan_.knobs : its->second;
 }
 
 bool PipelineRun::isDone(const Step& step, const Progress& progress) {
@@ -134,7 +140,7 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     dump("before", step, f, report);
     if (options_.verifyAnalyses) analyses.makeAll();
     if (plan_.knobs[Knob::EarlyLiveIntervals] != 0 && analyses.cfg().complete()) analyses.liveIntervals();
-    PassContext context{module_, plan_.knobs, analyses, analyses_, passReport, options_.architecture};
+    PassContext context{module_, knobsOf(f), analyses, analyses_, passReport, options_.architecture};
     context.describesLoops = options_.report || options_.loopRemarks;
     analyses.takeAsked();
     const ThreadWatch watch(options_.times);

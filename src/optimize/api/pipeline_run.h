@@ -21,7 +21,8 @@ namespace ptxopt {
 struct Plan {
   std::vector<Step> steps;
   Knobs knobs;
-  std::string error;  // of the user, in words; empty: none
+  std::map<std::string, Knobs> knobsIn;  // by function, of those that have their own
+  std::string error;                     // of the user, in words; empty: none
 };
 
 class PipelineRun {
@@ -55,7 +56,8 @@ class PipelineRun {
   std::string check(const Function& f, const Analyses& analyses) const;
   std::string checkFunction(const Function& f) const;
   void dump(std::string_view when, const Step& step, const Function& f, FunctionReport& report) const;
-  // Whether the function's own list has the step (Options::skipIn).
+  const Knobs& knobsOf(const Function& f) const;
+  // Whether the function's own options skip the step.
   bool isSkippedIn(const Step& step, const Function& f) const;
   static bool isDone(const Step& step, const Progress& progress);
   static void note(const Step& step, const PassReport& report, Progress& progress);

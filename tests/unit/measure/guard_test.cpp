@@ -99,11 +99,11 @@ TEST_CASE("leave: these functions stay as they are") {
   CHECK(run({"leaf", "middle", "direct", "alone"}).output == kText);
 }
 
-TEST_CASE("skipIn: passes leave out a function of their own") {
+TEST_CASE("inFunction: passes leave out a function of their own, and knobs are its own") {
   Options options;
   options.passes = {"dce", "slsr"};
   options.outcomes = true;
-  options.skipIn = {{"alone", {"dce"}}, {"leaf", {"slsr"}}, {"nobody", {"dce"}}};
+  options.inFunction = {{"alone", {{"dce"}, {}}}, {"leaf", {{"slsr"}, {}}}, {"nobody", {{"dce"}, {}}}};
   const Result r = optimize(kText, options);
   REQUIRE(r.status == Status::Ok);
   const guard::CallGraph graph(r.outcomes);
@@ -111,19 +111,41 @@ TEST_CASE("skipIn: passes leave out a function of their own") {
   CHECK(r.outcomes[graph.indexOf("alone")].passes.empty());
   CHECK(r.outcomes[graph.indexOf("leaf")].passes == Names{"dce"});
   CHECK(r.outcomes[graph.indexOf("middle")].changed);
-  options.skipIn = {{"alone", {"dec"}}};
+  options.inFunction = {{"alone", {{"dec"}, {}}}};
   CHECK(optimize(kText, options).status == Status::Usage);
+  options.inFunction = {{"alone", {{}, {{"do-lsr-64-bit", 7}}}}};
+  CHECK(optimize(kText, options).status == Status::Usage);
+
+  Options joins;
+  joins.passes = {"register-coalescer"};
+  joins.outcomes = true;
+  joins.inFunction = {{"second", {{}, {{"join-liveintervals", 0}}}}};
+  std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n";
+  for (const char* name : {"first", "second"})
+    text += fmt::format(
+        ".visible .entry {}(.param .u64 p) {{ .reg .b64 %rd<4>; .reg .b32 %r<4>; ld.param.u64 %rd1, [p]; "
+        "ld.global.u32 %r1, [%rd1]; mov.u32 %r2, %r1; add.u32 %r2, %r2, 1; st.global.u32 [%rd1], %r2; ret; }}\n",
+        name);
+  const Result joined = optimize(text, joins);
+  REQUIRE(joined.outcomes.size() == 2);
+  CHECK(joined.outcomes[0].changed);
+  CHECK_FALSE(joined.outcomes[1].changed);
 }
 
-TEST_CASE("attemptsOf: the likeliest pass, then pairs, never all") {
-  using Attempts = std::vector<guard::LeftOut>;
-  CHECK(guard::attemptsOf({}, 3) == Attempts{});
-  CHECK(guard::attemptsOf({"lsr"}, 3) == Attempts{});
-  CHECK(guard::attemptsOf({"slsr", "lsr"}, 3) == Attempts{{"lsr"}, {"slsr"}});
-  CHECK(guard::attemptsOf({"sroa", "loop-forms", "lsr"}, 3) ==
-        Attempts{{"lsr"}, {"lsr", "loop-forms"}, {"lsr", "sroa"}});
-  CHECK(guard::attemptsOf({"sroa", "loop-forms", "lsr"}, 1) == Attempts{{"lsr"}});
-  CHECK(guard::attemptsOf({"lsr", "slsr", "sroa", "divide"}, guard::kMostTries).size() == guard::kMostTries);
+TEST_CASE("attemptsOf: without the likeliest pass, then two, never all, then with other knobs") {
+  using Attempts = std::vector<FunctionOptions>;
+  const FunctionOptions carry{{}, {{"form-carry-steps", 2}}}, narrow{{}, {{"do-lsr-64-bit", 0}}};
+  const auto without = [](std::vector<std::string> passes) { return FunctionOptions{std::move(passes), {}}; };
+  CHECK(guard::attemptsOf({}, {}, 3) == Attempts{});
+  CHECK(guard::attemptsOf({"slsr"}, {}, 3) == Attempts{});
+  CHECK(guard::attemptsOf({"lsr"}, {}, 3) == Attempts{narrow});
+  CHECK(guard::attemptsOf({"lsr"}, {{"do-lsr-64-bit", 1}}, 3) == Attempts{});
+  CHECK(guard::attemptsOf({"loop-forms", "lsr"}, {}, 3) ==
+        Attempts{without({"lsr"}), without({"loop-forms"}), carry});
+  CHECK(guard::attemptsOf({"sroa", "loop-forms", "lsr"}, {}, 3) ==
+        Attempts{without({"lsr"}), without({"lsr", "loop-forms"}), without({"lsr", "sroa"})});
+  CHECK(guard::attemptsOf({"sroa", "loop-forms", "lsr"}, {}, 1) == Attempts{without({"lsr"})});
+  CHECK(guard::attemptsOf({"lsr", "slsr", "sroa", "divide"}, {}, guard::kMostTries).size() == guard::kMostTries);
 }
 
 TEST_CASE("retriesOf: what others have in them is not tried") {
@@ -131,7 +153,7 @@ TEST_CASE("retriesOf: what others have in them is not tried") {
   const guard::CallGraph graph(r.outcomes);
   const auto rootsOf = [&](const std::vector<guard::WorseFunction>& worse) {
     Names roots;
-    for (const guard::Retry& retry : guard::retriesOf(worse, r.outcomes, graph, 3))
+    for (const guard::Retry& retry : guard::retriesOf(worse, r.outcomes, graph, {}, 3))
       roots.push_back(r.outcomes[retry.root].name);
     return roots;
   };
@@ -141,7 +163,7 @@ TEST_CASE("retriesOf: what others have in them is not tried") {
   std::vector<FunctionOutcome> outcomes = r.outcomes;
   outcomes[graph.indexOf("indirect")].mentions.clear();
   const guard::CallGraph two(outcomes);
-  const auto retries = guard::retriesOf({{"direct", {}}, {"leaf", {}}}, outcomes, two, 3);
+  const auto retries = guard::retriesOf({{"direct", {}}, {"leaf", {}}}, outcomes, two, {}, 3);
   REQUIRE(retries.size() == 1);  // `leaf` goes with `direct`
   CHECK(namesOf(r, retries[0].functions) == Names{"direct", "leaf", "middle"});
 }
