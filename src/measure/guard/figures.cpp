@@ -14,13 +14,6 @@ constexpr uint64_t kLeastCut = 5;  // a fifth of the text: less is not worth a t
 
 constexpr double kKeptShare = 1.0 / 12;  // of the changed functions of the corpus, 51 of 604
 
-std::vector<FunctionOutcome> functionsOf(std::string_view text) {
-  Options places;
-  places.level = 0;
-  places.outcomes = true;
-  return optimize(text, places).outcomes;
-}
-
 void dropKernels(ptxas::Measures& measures, const std::vector<FunctionOutcome>& functions, const BitVector& which) {
   const CallGraph graph(functions);
   std::erase_if(measures.functions, [&](const ptxas::FunctionMeasures& m) {
@@ -150,20 +143,12 @@ ptxas::Assembly Figures::ofOutput(const std::string& text) {
   return assembly;
 }
 
-ptxas::Assembly Figures::ofTry(const Result& result, const BitVector& isTried) {
-  ptxas::Assembly assembly;
-  if (asksRelocatable_) {
-    assembly = measure(result.output);
-  } else {
-    const std::vector<FunctionOutcome> functions = functionsOf(result.output);
-    const CallGraph graph(functions);
-    BitVector isLeftOut = cuttableKernels(functions);
-    isTried.forEach([&](std::size_t f) {
-      if (const uint32_t at = graph.indexOf(result.outcomes[f].name); at != CallGraph::kNone) isLeftOut.reset(at);
-    });
-    assembly = measureKernels(result.output, functions, isLeftOut, true);
-  }
-  keepOutput(result.output, assembly);
+ptxas::Assembly Figures::ofTry(const std::string& text, const std::vector<FunctionOutcome>& functions,
+                               const BitVector& isTried) {
+  ptxas::Assembly assembly =
+      asksRelocatable_ ? measure(text)
+                       : measureKernels(text, functions, cuttableKernels(functions).andNot(isTried), true);
+  keepOutput(text, assembly);
   return assembly;
 }
 

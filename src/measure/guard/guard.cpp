@@ -6,6 +6,7 @@
 #include <future>
 
 #include "guard/closure.h"
+#include "guard/cut.h"
 #include "guard/figures.h"
 #include "guard/report.h"
 #include "guard/retry.h"
@@ -136,6 +137,10 @@ class Guard {
     if (isTried_.none()) isTried_ = BitVector(outcomes.size());
     std::erase_if(retries, [&](const Retry& r) { return isTried_.test(r.root); });
     std::vector<Best> best(retries.size());
+    for (const std::string_view text : {text_, std::string_view(done_.result.output)}) {
+      const std::vector<FunctionOutcome> functions = functionsOf(text);
+      for (Retry& r : retries) isNew(r, outcomes, text, functions);
+    }
     for (std::size_t k = 0; k < guard_.tries; ++k) tryOnce(retries, k, graph, best);
     std::vector<Taken> taken;
     for (std::size_t r = 0; r < retries.size(); ++r) {
@@ -170,7 +175,7 @@ class Guard {
   };
 
   // The k-th try of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out.
-  void tryOnce(const std::vector<Retry>& retries, std::size_t k, const CallGraph& graph, std::vector<Best>& best) {
+  void tryOnce(std::vector<Retry>& retries, std::size_t k, const CallGraph& graph, std::vector<Best>& best) {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     Options options = options_;
     options.report = options.loopRemarks = options.warnUninitialised = options.printAfterAll = false;
@@ -186,13 +191,21 @@ class Guard {
     }
     isLeft.forEach([&](std::size_t f) { options.leave.push_back(outcomes[f].name); });
     const Result result = optimize(text_, options);
-    const BitVector isTried =
-        CallGraph(result.outcomes).whoReach(functionsThat(result.outcomes, &FunctionOutcome::changed));
-    if (result.status != Status::Ok || isTried.none()) return;
-    const ptxas::Assembly assembly = figures_->ofTry(result, isTried);
-    if (!assembly) return;
+    if (result.status != Status::Ok || !changedAny(result)) return;
+    const std::vector<FunctionOutcome> functions = functionsOf(result.output);
+    const CallGraph places(functions);
+    std::vector<std::size_t> tried;
+    BitVector isTried(functions.size());
     for (std::size_t r = 0; r < retries.size(); ++r) {
-      if (k >= retries[r].attempts.size() || !isTried.test(retries[r].root)) continue;
+      if (k >= retries[r].attempts.size() || !isNew(retries[r], outcomes, result.output, functions)) continue;
+      tried.push_back(r);
+      for (const uint32_t f : graph.closure(retries[r].root))
+        if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone) isTried.set(at);
+    }
+    if (tried.empty()) return;
+    const ptxas::Assembly assembly = figures_->ofTry(result.output, functions, isTried);
+    if (!assembly) return;
+    for (const std::size_t r : tried) {
       const std::vector<uint32_t> closure = graph.closure(retries[r].root);
       const auto by =
           gainOf(closure, retries[r].root, outcomes, done_.guard.before, assembly.measures, guard_.rule);

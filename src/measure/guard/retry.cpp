@@ -4,6 +4,9 @@
 #include <array>
 #include <string_view>
 
+#include "guard/cut.h"
+#include "ptxas/cache.h"
+
 namespace ptxopt::guard {
 namespace {
 
@@ -66,7 +69,7 @@ std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std:
   for (const WorseFunction& w : worse) {
     const uint32_t root = graph.indexOf(w.name);
     if (root == CallGraph::kNone || w.missing) continue;
-    Retry retry{root, {}, {}};
+    Retry retry{root, {}, {}, {}};
     BitVector reached(outcomes.size()), changed(outcomes.size());
     std::vector<std::string> passes;
     for (const uint32_t f : graph.closure(root)) {
@@ -86,6 +89,20 @@ std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std:
     retries.push_back(std::move(retry));
   }
   return retries;
+}
+
+bool isNew(Retry& retry, const std::vector<FunctionOutcome>& outcomes, std::string_view text,
+           const std::vector<FunctionOutcome>& functions) {
+  text = withoutMark(text);
+  const CallGraph graph(functions);
+  std::string all;
+  for (const uint32_t f : retry.functions)
+    if (const uint32_t at = graph.indexOf(outcomes[f].name); at != CallGraph::kNone)
+      all += text.substr(functions[at].begin, functions[at].end - functions[at].begin);
+  std::string digest = ptxas::Cache::key(all);
+  if (std::ranges::find(retry.seen, digest) != retry.seen.end()) return false;
+  retry.seen.push_back(std::move(digest));
+  return true;
 }
 
 std::optional<ptxas::Comparison> gainOf(const std::vector<uint32_t>& closure, uint32_t root,

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "guard/closure.h"
@@ -27,11 +28,16 @@ struct Retry {
   uint32_t root = 0;                // that got worse, by its place in the outcomes
   std::vector<uint32_t> functions;  // that were changed, of what it reaches
   std::vector<FunctionOptions> attempts;
+  std::vector<std::string> seen;  // digests of the texts of the functions that were assembled
 };
 
 // Those that may be tried again. Linear in all mentions, for each function that calls others or is called.
 std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std::vector<FunctionOutcome>& outcomes,
                              const CallGraph& graph, const KnobValues& given, std::size_t most);
+
+// Whether the functions have a text in `text`, which has these, that was not assembled yet. It is seen then.
+bool isNew(Retry& retry, const std::vector<FunctionOutcome>& outcomes, std::string_view text,
+           const std::vector<FunctionOutcome>& functions);
 
 // By what the result of a retry is better than the input. Nothing: it is not, or something of it is worse or has no figures.
 std::optional<ptxas::Comparison> gainOf(const std::vector<uint32_t>& closure, uint32_t root,

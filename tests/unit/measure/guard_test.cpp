@@ -168,6 +168,18 @@ TEST_CASE("retriesOf: what others have in them is not tried") {
   CHECK(namesOf(r, retries[0].functions) == Names{"direct", "leaf", "middle"});
 }
 
+TEST_CASE("isNew: a text of the functions is new once") {
+  const Result r = run();
+  const uint32_t alone = guard::CallGraph(r.outcomes).indexOf("alone");
+  guard::Retry retry{alone, {alone}, {}, {}};
+  const auto places = guard::functionsOf(r.output);
+  CHECK(guard::isNew(retry, r.outcomes, r.output, places));
+  CHECK_FALSE(guard::isNew(retry, r.outcomes, r.output, places));
+  CHECK(guard::isNew(retry, r.outcomes, kText, r.outcomes));
+  const Result other = run({"leaf"});
+  CHECK_FALSE(guard::isNew(retry, r.outcomes, other.output, guard::functionsOf(other.output)));
+}
+
 TEST_CASE("gainOf and isPreferred: better than the input, then by cycles in L1, L2, DRAM, then instructions") {
   const auto f = [](double l1, double l2, uint32_t instructions, uint64_t spills = 0) {
     ptxas::FunctionMeasures m;
