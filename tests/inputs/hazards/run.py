@@ -65,7 +65,7 @@ PIPELINES = {
     "loads": ["--passes=schedule-loads", "--schedule-loads-everywhere=1", "--verify-each"],
     "digits": ["--passes=lsr-divisions,dce", "--verify-each"],
     "steps": [*only("carry-steps", "always"), "--verify-each"],
-    "factors": [*only("held-factors", "always"), "--verify-each"],
+    "factors": [*only("held-factors", "gain"), "--verify-each"],
     "spread": [*only("spread-sums", "gain"), "--verify-each"],
     "unroll": ["--passes=runtime-unroll", "--verify-each"],
     "version": ["--passes=version-loops", "--verify-each"],
