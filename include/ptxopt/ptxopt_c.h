@@ -33,7 +33,7 @@ typedef struct ptxopt_result ptxopt_result;
  *   guard           "auto", "ptxas", "off"  [auto: ptxas at level 2, if there is one and no passes are named]
  *   guard_rule      "time", "warps"               [$PTXOPT_GUARD_RULE, else time]
  *   guard_tries     how often functions that get worse are tried again without some passes, 0 to 8
- *                   [$PTXOPT_GUARD_TRIES, else 1]
+ *                   [$PTXOPT_GUARD_TRIES, or 1]
  *   ptxas           the program that the guard asks; else as docs/guard.md has it
  *   ptxas_options   a list: the options of the ptxas that assembles the output, which the guard asks with; without the
  *                   architecture, files and -o. Where they ask for code as it was written (-g, -O0), the text is left

@@ -157,7 +157,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
               is set
     guard_tries
               how often kernels that would get worse are tried again, without passes that may be to blame, 0 to 8; None:
-              $PTXOPT_GUARD_TRIES if that is set, else 1
+              $PTXOPT_GUARD_TRIES if that is set, otherwise 1
     ptxas     the program that the guard asks; else as docs/guard.md has it, and after these the wheels of this Python
     timeout   seconds that one run of ptxas may take; None or math.inf: any
     jobs      threads that work on the functions; 0: one a core
