@@ -6,8 +6,8 @@
 
 Checked are the .cpp files that differ from COMMIT, and for each other file of C++ that does, one .cpp file that includes it. Without
 --base it is the commit where the branch left its upstream or origin's default branch, otherwise the commit before HEAD. Where
-there is none, as in a shallow clone, a few fixed files are checked. Of more than N files every so many are left out, and a
-line says how many. FILEs are checked instead of what changed.
+there is none, as in a shallow clone, a few fixed files are checked. Of more than N files those are checked of which most lines
+changed, and a line says how many are left out. FILEs are checked instead of what changed.
 
 Where files are and what they are compiled with comes from BUILD/compile_commands.json: the options -I, -isystem, -D and -std. A file
 that is compiled as part of another one has those of a file beside it.
@@ -58,6 +58,13 @@ def changed_files(root, base):
         return None
     new = git(root, "ls-files", "--others", "--exclude-standard", "--", *FOLDERS) or ""
     return sorted(f for f in {*listed.splitlines(), *new.splitlines()} if f.endswith(SUFFIXES))
+
+
+def most_changed(root, base, files, most):
+    """At most so many of these: those of which most lines changed."""
+    counts = re.findall(r"^(\d+)\t(\d+)\t(.*)$", git(root, "diff", "--numstat", "--no-renames", base, "--", *FOLDERS) or "", re.M)
+    lines = {file: int(added) + int(removed) for added, removed, file in counts}
+    return sorted(sorted(files, key=lambda f: (-lines.get(f, 0), f))[:most])
 
 
 class Sources:
@@ -158,7 +165,7 @@ def run(root, build, base=None, most=MOST, jobs=2, files=(), say=print):
         else:
             units = sources.units_for(changed)
     known = [u for u in units if sources.options_of(u)]
-    some = sampled(known, most)
+    some = most_changed(root, base, known, most) if base and not files and len(known) > most else sampled(known, most)
     if len(some) < len(known):
         say(f"tidy: {len(known) - len(some)} of {len(known)} files are left out (--most {most})")
     with ThreadPoolExecutor(jobs) as pool:

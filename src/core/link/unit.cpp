@@ -217,7 +217,7 @@ class Rewriter {
   bool rename(std::string_view name) {
     const auto found = unit_.renamed.find(name);
     if (found == unit_.renamed.end()) return false;
-    out_.append(at_, name.data());
+    out_.append(at_, static_cast<std::size_t>(name.data() - at_));
     out_ += found->second;
     at_ = name.data() + name.size();
     return true;

@@ -22,7 +22,7 @@ constexpr uint32_t nodeNumber(Id<Tag> node) {
 
 // The roots and all that they lead to, nearer ones first. Linear.
 template <typename Successors>
-std::vector<uint32_t> reachedFrom(std::vector<uint32_t> roots, std::size_t size, Successors&& successors) {
+std::vector<uint32_t> reachedFrom(const std::vector<uint32_t>& roots, std::size_t size, Successors&& successors) {
   std::vector<bool> isReached(size);
   std::vector<uint32_t> all;
   const auto reach = [&](uint32_t node) {
