@@ -30,9 +30,9 @@ struct PtxasCandidates {
   std::vector<std::string> wrong;   // a line for each variable that names no program
 };
 
-// `given` if that is not empty, else $PTXOPT_PTXAS or $PTXAS, else the client's own, else that of $CUDA_HOME or $CUDA_PATH,
-// those in PATH and that of /usr/local/cuda, else those of Python environments. `$PTXOPT_PTXAS=none` says that there is none.
-// Never a program of ours, by whatever name or link it is found: a variable that names one is right, since whoever sets it
+// `given` if that is not empty; then $PTXOPT_PTXAS or $PTXAS; then the client's own; then that of $CUDA_HOME or $CUDA_PATH,
+// those in PATH and that of /usr/local/cuda; then those of Python environments. `$PTXOPT_PTXAS=none` says that there is none.
+// Never a program of ours, by whatever name or link it is found: a variable that names one is right, since the user who sets it
 // wants us to be called. Those of Python environments are in it only where there is no other: to find them, folders are read.
 PtxasCandidates ptxasCandidates(const PtxasSearch& search);
 // Adds these, after the others; unless the user's word is there.
