@@ -1,13 +1,15 @@
-"""The rules by which the guard says that a function got worse, written again from src/measure/ptxas/compare.h.
+"""The rules by which the guard says that a function got worse, written again from src/measure/ptxas/compare.h and
+src/measure/timing/loop_matching.h.
 
 Figures are rows of `ptxopt baseline`.
 """
+import collections
 import math
 
 SCENARIOS = ("L1", "L2", "DRAM")
 SAME_TIME = 0.005  # of the cycles: less says nothing
 SAME_ALONE = 0.02  # with one warp per scheduler; data in L1 says nothing there
-WITNESSES = ("written", "computed", "read")
+FIGURES = ("computed", "exchanged", "read", "written")  # what can vanish least first
 ASSUMED_ROUNDS = 8
 # A loop may become slower by this part of its cycles, or by two cycles and less than a quarter, if the whole gains several
 # times as much.
@@ -37,28 +39,58 @@ def is_whole(factor):
     return abs(factor - round(factor)) < 0.1 * factor
 
 
+def step_ratios(after, before):
+    """By what factors most of the steps of induction variables differ."""
+    pairs = collections.Counter(b / a for a in before["steps"] for b in after["steps"])
+    return sorted(ratio for ratio, count in pairs.items() if count == max(pairs.values()))
+
+
+def agreed_ratio(after, before, tolerance):
+    """How often the one does what the other does, on the word of most: ratio, whether it is of steps or arithmetic, how many say so, of how many.
+    None: nothing is on both sides."""
+    steps = step_ratios(after, before)
+    ratios = {f: after[f] / before[f] if before[f] > 0 and after[f] > 0 else 0 for f in FIGURES}
+    has = bool(steps) + sum(before[f] > 0 or after[f] > 0 for f in FIGURES)
+    best = None
+    for by, ratio in [("steps", r) for r in steps] + [(f, r) for f, r in ratios.items() if r]:
+        agrees = [r > 0 and not differ(r, ratio, 1 + tolerance) for r in ratios.values()]
+        agree = sum(agrees) + any(not differ(r, ratio, 1 + tolerance) for r in steps)
+        if best is None or agree > best[2]:
+            best = ratio, by in ("steps", "computed"), agree, has
+    return best
+
+
 def rounds_in(after, before):
     """How many rounds of a loop before one after is, from what it does; None: not known."""
-    more = after["instructions"] > before["instructions"]
-    if not differ(before["instructions"], after["instructions"], 1.25):
-        return 1
-    for witness in WITNESSES:
-        a, b = before[witness], after[witness]
-        if a > 0 and b > 0:
-            return b / a if differ(a, b, UNROLLED) and is_whole(max(a, b) / min(a, b)) and (b > a) == more else 1
-    return None if differ(before["instructions"], after["instructions"], UNROLLED) else 1
+    a, b = before["instructions"], after["instructions"]
+    best = agreed_ratio(after, before, 0.1)
+    if best is None:
+        return None if differ(a, b, UNROLLED) else 1
+    ratio, _, agree, _ = best
+    changed = differ(a, b, 1.25) or (agree > 1 and a != b)
+    return ratio if changed and differ(1, ratio, UNROLLED) and is_whole(max(ratio, 1 / ratio)) and (ratio > 1) == (b > a) else 1
 
 
 def work_ratio(after, before):
-    """How much more is done, by what differs most."""
-    ratios = [after[w] / before[w] for w in WITNESSES if before[w] > 0 and after[w] > 0 and differ(before[w], after[w], 1.25)]
-    return max(ratios, key=lambda r: abs(math.log(r)), default=1)
+    """How much more is done; 1 where it is less than a quarter."""
+    best = agreed_ratio(after, before, 0.25)
+    return best[0] if best and differ(1, best[0], 1.25) else 1
+
+
+def added(work, other, times):
+    return {f: work[f] + times * other[f] for f in FIGURES} | {"steps": []}
+
+
+NOTHING = {f: 0 for f in FIGURES} | {"steps": []}
 
 
 def together(time):
     """Cycles and work of all innermost loops."""
     cycles = [sum(loop["rounds"] * loop["cycles"][s] for loop in time["inner"]) for s in range(len(SCENARIOS))]
-    return cycles, {w: sum(loop["rounds"] * loop["work"][w] for loop in time["inner"]) for w in WITNESSES}
+    work = NOTHING
+    for loop in time["inner"]:
+        work = added(work, loop["work"], loop["rounds"])
+    return cycles, work
 
 
 def sign_of(a, b, rounds=1, same=SAME_TIME):
@@ -70,19 +102,17 @@ def sign_of(a, b, rounds=1, same=SAME_TIME):
 
 
 def copies_in(after, before):
-    """How many rounds of a loop before one after is, by all that tells; None: not known."""
-    copies = None
-    for witness in WITNESSES:
-        a, b = before[witness], after[witness]
-        if a <= 0 and b <= 0:
-            continue
-        if a <= 0 or b <= 0:
-            return None
-        whole = math.floor(b / a + 0.5)
-        if whole < 1 or abs(b / a - whole) > 0.05 * whole or copies not in (None, whole):
-            return None
-        copies = whole
-    return copies
+    """How many rounds of a loop before one after is, by more than half of what tells, or by arithmetic alone; None: not known."""
+    best = agreed_ratio(after, before, 0.05)
+    if best is None:
+        return None
+    ratio, by_arithmetic, agree, has = best
+    whole = math.floor(ratio + 0.5)
+    if whole < 1 or abs(ratio - whole) > 0.05 * whole:
+        return None
+    exact = before["computed"] > 0 and abs(after["computed"] / before["computed"] - whole) <= 0.01
+    vanished = exact and by_arithmetic and all(after[f] <= before[f] * whole for f in FIGURES[1:])
+    return whole if 2 * agree > has or vanished else None
 
 
 def match_loops(before, after):
@@ -107,6 +137,27 @@ def match_loops(before, after):
             return None
         runs.append(run)
     return runs if at == len(after) else None
+
+
+def dissolved(a, b):
+    """The whole of both where one has a loop more, of which the other does a whole number of rounds elsewhere; None: not known."""
+    more, less = (a, b) if len(a["inner"]) == len(b["inner"]) + 1 else (b, a)
+    if len(more["inner"]) != len(less["inner"]) + 1:
+        return None
+    found = []
+    for i, loop in enumerate(more["inner"]):
+        others = more["inner"][:i] + more["inner"][i + 1:]
+        if any(copies_in(y["work"], x["work"]) != 1 for x, y in zip(others, less["inner"])):
+            continue
+        left = added(added(less["work"], more["work"], -1), loop["work"], loop["rounds"])
+        rounds = copies_in(left, loop["work"])
+        if rounds is not None and rounds > 1:
+            found.append((loop, rounds))
+    if len(found) != 1:
+        return None
+    loop, rounds = found[0]
+    whole = [max(w + (rounds - loop["rounds"]) * c, rounds * c) for w, c in zip(more["whole"], loop["cycles"])]
+    return (whole, b["whole"]) if more is a else (a["whole"], whole)
 
 
 def copies_of_version(after, before):
@@ -160,6 +211,8 @@ def by_cycles(a, b, same_frame):
                              [sum(rounds * made["cycles"][s] for made, _, rounds in run) for s in range(len(SCENARIOS))],
                              sum(rounds * copies for _, copies, rounds in run)) for loop, run in zip(a["inner"], runs)]
             return 1 if 1 in signs else min(signs), False
+        if wholes := dissolved(a, b):
+            return sign_of(*wholes), False
         if len(a["inner"]) < len(b["inner"]) and sign_of_versions(a["inner"], b["inner"]) == -1:
             return -1, False
         (x, worked), (y, works) = (together(t) if a["inner"] and b["inner"] else (t["whole"], t["work"]) for t in (a, b))

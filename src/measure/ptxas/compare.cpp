@@ -120,49 +120,40 @@ Comparison compareIssued(const ModelledTime& before, const ModelledTime& after) 
   return {sign, Measure::Instructions, count(a), count(b), fmt::format("executed {:.0f} -> {:.0f}", a, b)};
 }
 
-// Rounds are those of the same work, where what code does tells (timing/work.h). Where more of it is in local memory on one
-// side, what it reads and writes is no measure: rounds are taken to be the same.
+// What is compared is what both sides do alike (timing/loop_matching.h).
 class TimeComparison {
  public:
   TimeComparison(const ModelledTime& before, const ModelledTime& after, bool isSameFrame)
-      : before_(before), after_(after), loopsAreSame_(before.inner.size() == after.inner.size()) {
-    if (!loopsAreSame_) {
-      wholeIsSame_ = !isSameFrame || timing::workRatio(after.work, before.work) == 1;
-      if (wholeIsSame_) return;
-      runs_ = timing::matchLoops(worksOf(before), worksOf(after), timing::kAssumedRounds);
-      if (!runs_ && before.inner.size() < after.inner.size())
-        versions_ = timing::findVersions(worksOf(before), worksOf(after));
-      return;
-    }
-    for (std::size_t l = 0; l < before.inner.size(); ++l) {
-      const auto rounds = isSameFrame ? timing::roundsIn(after.inner[l].work, before.inner[l].work) : 1;
-      rounds_.push_back(rounds.value_or(0));
-      wholeIsSame_ &= rounds == 1.0;
-    }
-    // Of one loop nothing is known: the others alone decide nothing.
-    loopsAreSame_ = std::ranges::none_of(rounds_, [](double r) { return r == 0; });
+      : before_(before),
+        after_(after),
+        haveSameLoops_(before.inner.size() == after.inner.size()),
+        match_(timing::matchWork(workOf(before), workOf(after), isSameFrame, timing::kAssumedRounds)) {
+    if (match_.kind != Kind::Dissolved) return;
+    const auto& [isBefore, loop, rounds] = match_.dissolved;
+    ModelledTime& time = isBefore ? before_ : after_;
+    const double more = rounds - time.inner[loop].rounds;
+    for (std::size_t s = 0; s < time.whole.size(); ++s)
+      time.whole[s] =
+          std::max(time.whole[s] + more * time.inner[loop].cycles[s], rounds * time.inner[loop].cycles[s]);
   }
 
   // Whether a run of the whole does the same before and after.
-  bool wholeIsSame() const { return wholeIsSame_; }
+  bool wholeIsSame() const { return match_.kind == Kind::Whole; }
+  const timing::WorkMatch& match() const { return match_; }
 
   Comparison compare() const {
-    if (wholeIsSame_ && !loopsAreSame_) return compareWhole();
-    if (runs_) return compareRuns();
-    if (versions_)
-      if (Comparison better = compareVersions(); better.sign < 0) return better;
-    if (!loopsAreSame_) return before_.inner.size() == after_.inner.size() ? Comparison() : compareTogether();
-    Comparison better;
-    const bool slipsAreOutweighed = wholeIsSame_ && gainsOutweighSlips();
-    for (std::size_t l = 0; l < before_.inner.size(); ++l) {
-      const std::string in = fmt::format(" in innermost loop {}{}", l + 1, rounds_[l] == 1 ? "" : kSameWork);
-      Comparison loop = compareCycles(before_.inner[l].cycles, after_.inner[l].cycles, rounds_[l], 2, in);
-      if (loop.sign > 0 && !slipsAreOutweighed) return loop;
-      if (better.sign == 0 && loop.sign < 0) better = std::move(loop);
+    switch (match_.kind) {
+      case Kind::Whole: return haveSameLoops_ ? compareLoops() : compareWhole();
+      case Kind::Rounds: return compareLoops();
+      case Kind::Runs: return compareRuns();
+      case Kind::Dissolved: return compareCycles(before_.whole, after_.whole, 1, 0, kSameWork);
+      case Kind::Versions:
+        if (Comparison better = compareVersions(); better.sign < 0) return better;
+        return compareTogether();
+      case Kind::Together: return compareTogether();
+      case Kind::Unknown: break;
     }
-    // The whole hides what a loop gains in a unit that does not limit it.
-    Comparison whole = wholeIsSame_ ? compareWhole() : Comparison();
-    return whole.sign != 0 ? whole : better;
+    return {};
   }
 
   // The cycles of `after` to those of `before`, for the same work: the geometric mean over where data may lie.
@@ -174,31 +165,38 @@ class TimeComparison {
 
   // ... and for each of these.
   ModelledTime::Cycles ratios() const {
-    if (wholeIsSame_) return ratiosOf(before_.whole, after_.whole, 1);
-    if (!loopsAreSame_) {
-      const auto [a, b, work] = bothTogether();
-      return ratiosOf(a, b, work);
+    if (wholeIsSame() || match_.kind == Kind::Dissolved) return ratiosOf(before_.whole, after_.whole, 1);
+    if (match_.kind != Kind::Rounds) {
+      const auto [a, b] = bothTogether();
+      return ratiosOf(a, b, workTogether());
     }
     // What its loops cost less by as many rounds as those before do the same in; they themselves are the least.
     ModelledTime::Cycles whole = after_.whole, least{};
     for (std::size_t l = 0; l < after_.inner.size(); ++l)
       for (std::size_t s = 0; s < whole.size(); ++s) {
         const double all = after_.inner[l].rounds * after_.inner[l].cycles[s];
-        least[s] += all / rounds_[l];
-        whole[s] += all / rounds_[l] - all;
+        least[s] += all / match_.rounds[l];
+        whole[s] += all / match_.rounds[l] - all;
       }
     for (std::size_t s = 0; s < whole.size(); ++s) whole[s] = std::max(whole[s], least[s]);
     return ratiosOf(before_.whole, whole, 1);
   }
 
  private:
+  using Kind = timing::WorkMatch::Kind;
+  static constexpr std::string_view kSameWork = ", for the same work";
+
+  static timing::CodeWork workOf(const ModelledTime& time) {
+    timing::CodeWork work{time.work, {}};
+    for (const ModelledTime::Loop& loop : time.inner) work.inner.push_back({loop.rounds, loop.work});
+    return work;
+  }
+
   static ModelledTime::Cycles ratiosOf(const ModelledTime::Cycles& a, const ModelledTime::Cycles& b, double work) {
     ModelledTime::Cycles ratios{};
     for (std::size_t s = 0; s < a.size(); ++s) ratios[s] = std::max(b[s], 1.0) / std::max(a[s], 1.0) / work;
     return ratios;
   }
-
-  static constexpr std::string_view kSameWork = ", for the same work";
 
   // `after` by what `before` does.
   static Comparison compareCycles(const ModelledTime::Cycles& before, const ModelledTime::Cycles& after,
@@ -214,6 +212,23 @@ class TimeComparison {
       if (sign > 0) break;
     }
     return result;
+  }
+
+  double roundsOf(std::size_t loop) const { return match_.rounds.empty() ? 1 : match_.rounds[loop]; }
+
+  // As many loops on both sides.
+  Comparison compareLoops() const {
+    Comparison better;
+    const bool slipsAreOutweighed = wholeIsSame() && gainsOutweighSlips();
+    for (std::size_t l = 0; l < before_.inner.size(); ++l) {
+      const std::string in = fmt::format(" in innermost loop {}{}", l + 1, roundsOf(l) == 1 ? "" : kSameWork);
+      Comparison loop = compareCycles(before_.inner[l].cycles, after_.inner[l].cycles, roundsOf(l), 2, in);
+      if (loop.sign > 0 && !slipsAreOutweighed) return loop;
+      if (better.sign == 0 && loop.sign < 0) better = std::move(loop);
+    }
+    // The whole hides what a loop gains in a unit that does not limit it.
+    Comparison whole = wholeIsSame() ? compareWhole() : Comparison();
+    return whole.sign != 0 ? whole : better;
   }
 
   Comparison compareWhole() const {
@@ -242,12 +257,11 @@ class TimeComparison {
   }
 
   // Another number of loops, which do not do the same in 8 rounds: ptxas made two of one, or none, on one side only. What
-  // costs more for the same work is worse. Nothing is better by this: which loop was made of which is not known (otherwise
-  // runs_ are compared).
+  // costs more for the same work is worse. Nothing is better by this: which loop was made of which is not known.
   Comparison compareTogether() const {
-    const auto [a, b, work] = bothTogether();
+    const auto [a, b] = bothTogether();
     const std::string in = fmt::format("{}{}", haveLoops() ? " in innermost loops together" : "", kSameWork);
-    Comparison result = compareCycles(a, b, work, 0, in);
+    Comparison result = compareCycles(a, b, workTogether(), 0, in);
     return result.sign > 0 ? result : Comparison();
   }
 
@@ -257,7 +271,7 @@ class TimeComparison {
     for (std::size_t l = 0; l < before_.inner.size(); ++l) {
       ModelledTime::Cycles cycles{};
       double rounds = 0;
-      for (const timing::LoopShare& share : (*runs_)[l]) {
+      for (const timing::LoopShare& share : match_.runs[l]) {
         rounds += share.rounds * share.copies;
         for (std::size_t s = 0; s < cycles.size(); ++s)
           cycles[s] += share.rounds * after_.inner[share.loop].cycles[s];
@@ -275,7 +289,7 @@ class TimeComparison {
   Comparison compareVersions() const {
     Comparison better;
     for (std::size_t l = 0; l < after_.inner.size(); ++l)
-      for (const timing::VersionOf& of : (*versions_)[l]) {
+      for (const timing::VersionOf& of : match_.versions[l]) {
         const std::string in = fmt::format(" in innermost loop {}{}", of.loop + 1, kSameWork);
         Comparison loop = compareCycles(before_.inner[of.loop].cycles, after_.inner[l].cycles, of.copies, 2, in);
         if (loop.sign > 0) return loop;
@@ -284,61 +298,60 @@ class TimeComparison {
     return better;
   }
 
-  static std::vector<timing::Work> worksOf(const ModelledTime& time) {
-    std::vector<timing::Work> works;
-    for (const ModelledTime::Loop& loop : time.inner) works.push_back(loop.work);
-    return works;
-  }
-
   bool haveLoops() const { return !before_.inner.empty() && !after_.inner.empty(); }
 
-  // Cycles before and after, and how much more is done after: of all innermost loops, or of the whole if one side has none.
-  struct Together {
-    ModelledTime::Cycles before, after;
-    double work = 1;
-  };
-  Together bothTogether() const {
-    if (!haveLoops()) return {before_.whole, after_.whole, timing::workRatio(after_.work, before_.work)};
-    const auto [a, worked] = together(before_);
-    const auto [b, works] = together(after_);
-    return {a, b, timing::workRatio(works, worked)};
+  // Cycles before and after of all innermost loops, or of the whole if one side has none.
+  std::pair<ModelledTime::Cycles, ModelledTime::Cycles> bothTogether() const {
+    if (!haveLoops()) return {before_.whole, after_.whole};
+    return {together(before_), together(after_)};
   }
 
-  static std::pair<ModelledTime::Cycles, timing::Work> together(const ModelledTime& time) {
-    std::pair<ModelledTime::Cycles, timing::Work> sum;
-    for (const ModelledTime::Loop& loop : time.inner) {
-      for (std::size_t s = 0; s < kScenarioNames.size(); ++s) sum.first[s] += loop.rounds * loop.cycles[s];
-      sum.second.add(loop.work, loop.rounds);
-    }
+  // How much more is done after in what these cycles are of.
+  double workTogether() const { return match_.kind == Kind::Unknown ? 1 : match_.ratio.value; }
+
+  static ModelledTime::Cycles together(const ModelledTime& time) {
+    ModelledTime::Cycles sum{};
+    for (const ModelledTime::Loop& loop : time.inner)
+      for (std::size_t s = 0; s < kScenarioNames.size(); ++s) sum[s] += loop.rounds * loop.cycles[s];
     return sum;
   }
 
-  const ModelledTime& before_;
-  const ModelledTime& after_;
-  // Where there are more loops after: which were made of which.
-  std::optional<std::vector<std::vector<timing::LoopShare>>> runs_;
-  std::optional<std::vector<std::vector<timing::VersionOf>>> versions_;  // by loop after, where not
-  std::vector<double> rounds_;  // of each innermost loop before in one after; 0: not known
-  bool loopsAreSame_, wholeIsSame_ = true;
+  ModelledTime before_, after_;
+  bool haveSameLoops_;
+  timing::WorkMatch match_;
 };
 
 }  // namespace
 
 std::string Comparison::text() const { return detail.empty() ? fmt::format("{} -> {}", before, after) : detail; }
 
-std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const FunctionMeasures& after) {
+namespace {
+
+std::optional<TimeComparison> timesOf(const FunctionMeasures& before, const FunctionMeasures& after) {
   if (!before.time || !after.time || before.time->model != after.time->model) return std::nullopt;
-  const TimeComparison times(*before.time, *after.time, before.stack == after.stack);
-  if (times.wholeIsSame()) return meanCycles(*after.time);
-  return count(static_cast<double>(meanCycles(*before.time)) * times.ratio());
+  return TimeComparison(*before.time, *after.time, before.stack == after.stack);
+}
+
+}  // namespace
+
+std::optional<timing::WorkMatch> workMatchOf(const FunctionMeasures& before, const FunctionMeasures& after) {
+  const auto times = timesOf(before, after);
+  return times ? std::optional(times->match()) : std::nullopt;
+}
+
+std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const FunctionMeasures& after) {
+  const auto times = timesOf(before, after);
+  if (!times) return std::nullopt;
+  if (times->wholeIsSame()) return meanCycles(*after.time);
+  return count(static_cast<double>(meanCycles(*before.time)) * times->ratio());
 }
 
 std::optional<ModelledTime::Cycles> scenariosForWorkOf(const FunctionMeasures& before,
                                                        const FunctionMeasures& after) {
-  if (!before.time || !after.time || before.time->model != after.time->model) return std::nullopt;
-  const TimeComparison times(*before.time, *after.time, before.stack == after.stack);
-  if (times.wholeIsSame()) return after.time->whole;
-  ModelledTime::Cycles cycles = times.ratios();
+  const auto times = timesOf(before, after);
+  if (!times) return std::nullopt;
+  if (times->wholeIsSame()) return after.time->whole;
+  ModelledTime::Cycles cycles = times->ratios();
   for (std::size_t s = 0; s < cycles.size(); ++s) cycles[s] *= before.time->whole[s];
   return cycles;
 }
@@ -358,12 +371,11 @@ std::optional<GuardRule> guardRuleNamed(std::string_view name) {
 Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
   constexpr std::array kSpills{Measure::Spills};
   if (const Comparison spills = compare(before, after, kSpills); spills.sign != 0) return spills;
-  if (rule == GuardRule::Time && before.time && after.time && before.time->model == after.time->model) {
-    const TimeComparison times(*before.time, *after.time, before.stack == after.stack);
-    if (Comparison time = times.compare(); time.sign != 0) return time;
+  if (const auto times = timesOf(before, after); times && rule == GuardRule::Time) {
+    if (Comparison time = times->compare(); time.sign != 0) return time;
     constexpr std::array kWarps{Measure::Warps};
     if (const Comparison warps = compare(before, after, kWarps); warps.sign != 0) return warps;
-    if (times.wholeIsSame())
+    if (times->wholeIsSame())
       if (Comparison issued = compareIssued(*before.time, *after.time); issued.sign != 0) return issued;
   }
   return compare(before, after, kByWarps);

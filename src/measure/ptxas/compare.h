@@ -9,7 +9,7 @@
 //          little more if the whole gains three times what all of them lose
 //   warps  spills, then resident warps, then machine instructions
 // Loops are compared where there are as many before and after, in the order of addresses. Where ptxas unrolled them otherwise,
-// what they cost for the same work is compared (timing/work.h), and not the whole. Only what both sides know counts.
+// what they cost for the same work is compared (timing/loop_matching.h). Only what both sides know counts.
 #pragma once
 
 #include <array>
@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "ptxas/measures.h"
+#include "timing/loop_matching.h"
 
 namespace ptxopt::ptxas {
 
@@ -57,6 +58,8 @@ enum class GuardRule : uint8_t { Time, Warps };
 std::string_view name(GuardRule rule);  // "time"
 std::optional<GuardRule> guardRuleNamed(std::string_view name);
 Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule);
+// What of both is compared, by what they do; nothing: no time is known of one of them.
+std::optional<timing::WorkMatch> workMatchOf(const FunctionMeasures& before, const FunctionMeasures& after);
 // As Measure::Cycles of `after`, but for the work of `before`, whose loops ptxas may have unrolled otherwise: what may be compared
 // with cycles of `before`, and with what this says of others. Nothing: no time is known of one of them.
 std::optional<uint64_t> cyclesForWorkOf(const FunctionMeasures& before, const FunctionMeasures& after);

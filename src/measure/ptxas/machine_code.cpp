@@ -32,7 +32,8 @@ ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
   ModelledTime result;
   result.model = digestOf(machine);
   const auto roundedWork = [&](const Work& w) {
-    return Work{rounded(w.written), rounded(w.read), rounded(w.computed), rounded(w.instructions)};
+    return Work{rounded(w.written),   rounded(w.read),         rounded(w.computed),
+                rounded(w.exchanged), rounded(w.instructions), w.steps};
   };
   result.work = roundedWork(time.whole.work);
   const auto cyclesOf = [&](const ScenarioTime& s) { return rounded(s.cycles); };

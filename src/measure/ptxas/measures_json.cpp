@@ -19,10 +19,9 @@ std::optional<uint64_t> optionalAt(const Json& json, const char* key) {
 Json orNull(const std::optional<uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json workToJson(const timing::Work& work) {
-  return {{"written", work.written},
-          {"read", work.read},
-          {"computed", work.computed},
-          {"instructions", work.instructions}};
+  return {{"written", work.written},           {"read", work.read},
+          {"computed", work.computed},         {"exchanged", work.exchanged},
+          {"instructions", work.instructions}, {"steps", work.steps}};
 }
 
 timing::Work workFrom(const Json& json) {
@@ -30,7 +29,9 @@ timing::Work workFrom(const Json& json) {
   json.at("written").get_to(work.written);
   json.at("read").get_to(work.read);
   json.at("computed").get_to(work.computed);
+  json.at("exchanged").get_to(work.exchanged);
   json.at("instructions").get_to(work.instructions);
+  json.at("steps").get_to(work.steps);
   return work;
 }
 

@@ -10,7 +10,7 @@ namespace ptxopt::timing {
 namespace {
 
 // To be raised whenever the same figures come to other estimates.
-constexpr unsigned kRevision = 12;
+constexpr unsigned kRevision = 13;
 constexpr uint32_t kParts = 4;  // of an SM
 constexpr double kWarpThreads = 32;
 

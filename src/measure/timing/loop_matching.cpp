@@ -1,79 +1,173 @@
 #include "timing/loop_matching.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace ptxopt::timing {
 namespace {
 
-constexpr double kSame = 0.05;  // of a figure: what is not executed in each round counts in part
+using Loop = CodeWork::Loop;
+using MatchKind = WorkMatch::Kind;
 
-// Rounds of `before` in one of `after`; none: not known, or no whole number.
-std::optional<double> copiesIn(const Work& after, const Work& before) {
-  std::optional<double> copies;
-  for (const double Work::*const witness : {&Work::written, &Work::computed, &Work::read}) {
-    const double a = before.*witness, b = after.*witness;
-    if (a <= 0 && b <= 0) continue;
-    if (a <= 0 || b <= 0) return std::nullopt;
-    const double ratio = b / a, whole = std::round(ratio);
-    if (whole < 1 || std::abs(ratio - whole) > kSame * whole || (copies && *copies != whole)) return std::nullopt;
-    copies = whole;
-  }
-  return copies;
+constexpr double kSame = 0.05;  // of a figure: what is not executed in each iteration counts in part
+
+bool isNearly(double value, double whole) { return std::abs(value - whole) <= kSame * whole; }
+
+// Whether arithmetic alone tells a whole number, exactly, and of all else there is less: it vanished.
+bool isLeftOfMore(const Work& after, const Work& before, const Ratio& ratio, double whole) {
+  constexpr double kExact = 0.01;
+  if (before.computed <= 0 || std::abs(of(after, Witness::Computed) / before.computed - whole) > kExact)
+    return false;
+  return ratio.by <= Witness::Computed && after.exchanged <= before.exchanged * whole &&
+         after.read <= before.read * whole && after.written <= before.written * whole;
+}
+
+// Iterations of `before` in one of `after`; none: not known, or no whole number.
+std::optional<Ratio> copiesIn(const Work& after, const Work& before) {
+  auto ratio = agreedRatio(after, before, kSame);
+  if (!ratio) return std::nullopt;
+  const double whole = std::round(ratio->value);
+  if (whole < 1 || !isNearly(ratio->value, whole)) return std::nullopt;
+  const bool isMajority = 2 * ratio->agree > ratio->all;
+  if (!isMajority && !isLeftOfMore(after, before, *ratio, whole)) return std::nullopt;
+  ratio->value = whole;
+  return ratio;
 }
 
 // The same where a version may write and read less.
 std::optional<double> copiesInVersion(const Work& after, const Work& before) {
-  const double Work::*const witness = before.computed > 0 ? &Work::computed : &Work::written;
-  if (before.*witness <= 0 || after.*witness <= 0 || (after.computed > 0) != (before.computed > 0))
+  const Witness witness = before.computed > 0 ? Witness::Computed : Witness::Written;
+  if (of(before, witness) <= 0 || of(after, witness) <= 0 || (after.computed > 0) != (before.computed > 0))
     return std::nullopt;
-  const double copies = after.*witness / before.*witness;
+  const double copies = of(after, witness) / of(before, witness);
   const bool isMore =
       after.written > before.written * copies * (1 + kSame) || after.read > before.read * copies * (1 + kSame);
   return isMore ? std::nullopt : std::optional(copies);
 }
 
-}  // namespace
-
-std::optional<std::vector<std::vector<VersionOf>>> findVersions(std::span<const Work> before,
-                                                                std::span<const Work> after) {
+bool findVersions(std::span<const Loop> before, std::span<const Loop> after, WorkMatch& match) {
+  if (before.size() >= after.size()) return false;
   std::vector<std::vector<VersionOf>> versions;
   std::vector<bool> isFound(before.size());
-  for (const Work& loop : after) {
-    std::vector<VersionOf>& of = versions.emplace_back();
+  for (const Loop& loop : after) {
+    std::vector<VersionOf>& its = versions.emplace_back();
     for (std::size_t l = 0; l < before.size(); ++l) {
-      const auto copies = copiesInVersion(loop, before[l]);
+      const auto copies = copiesInVersion(loop.work, before[l].work);
       if (!copies) continue;
-      of.push_back({l, *copies});
+      its.push_back({l, *copies});
       isFound[l] = isFound[l] || *copies < 1 + kSame;
     }
-    if (of.empty()) return std::nullopt;
+    if (its.empty()) return false;
   }
-  if (std::ranges::find(isFound, false) != isFound.end()) return std::nullopt;
-  return versions;
+  if (std::ranges::find(isFound, false) != isFound.end()) return false;
+  match.kind = MatchKind::Versions;
+  match.versions = std::move(versions);
+  return true;
 }
 
-std::optional<std::vector<std::vector<LoopShare>>> matchLoops(std::span<const Work> before,
-                                                              std::span<const Work> after, double assumedRounds) {
-  if (before.empty() || after.size() < before.size()) return std::nullopt;
+bool findRuns(std::span<const Loop> before, std::span<const Loop> after, double assumedRounds, WorkMatch& match) {
+  if (before.empty() || after.size() < before.size()) return false;
   std::size_t extra = after.size() - before.size(), next = 0;
   std::vector<std::vector<LoopShare>> runs;
-  for (const Work& loop : before) {
+  for (const Loop& loop : before) {
     std::vector<LoopShare>& run = runs.emplace_back();
-    const auto first = copiesIn(after[next], loop);
-    if (!first) return std::nullopt;
-    run.push_back({next++, *first, assumedRounds});
+    const auto first = copiesIn(after[next].work, loop.work);
+    if (!first) return false;
+    if (runs.size() == 1) match.ratio = *first;
+    run.push_back({next++, first->value, assumedRounds});
     while (extra != 0 && next != after.size()) {
-      const auto copies = copiesIn(after[next], loop);
+      const auto copies = copiesIn(after[next].work, loop.work);
       const double more = run.back().copies;
-      if (!copies || *copies >= more) break;
-      run.push_back({next++, *copies, (more / *copies - 1) / 2});
+      if (!copies || copies->value >= more) break;
+      run.push_back({next++, copies->value, (more / copies->value - 1) / 2});
       --extra;
     }
-    if (run.size() > 1 && run.back().copies != 1) return std::nullopt;
+    if (run.size() > 1 && run.back().copies != 1) return false;
   }
-  if (next != after.size()) return std::nullopt;
-  return runs;
+  if (next != after.size()) return false;
+  match.kind = MatchKind::Runs;
+  match.runs = std::move(runs);
+  return true;
+}
+
+// Iterations of a loop of `more` that come to what `less` does besides; none: witnesses disagree.
+std::optional<Ratio> dissolvedRounds(const CodeWork& more, std::size_t loop, const CodeWork& less) {
+  Work others = more.whole;
+  others.add(more.inner[loop].work, -more.inner[loop].rounds);
+  others.add(less.whole, -1);
+  Work left;  // what is not in `others`
+  left.add(others, -1);
+  std::optional<Ratio> rounds = copiesIn(left, more.inner[loop].work);
+  return rounds && rounds->value > 1 ? rounds : std::nullopt;
+}
+
+// The one loop that the other side does not have; the others are the same, in order.
+bool findDissolved(const CodeWork& before, const CodeWork& after, WorkMatch& match) {
+  const bool isBefore = before.inner.size() == after.inner.size() + 1;
+  if (!isBefore && after.inner.size() != before.inner.size() + 1) return false;
+  const CodeWork& more = isBefore ? before : after;
+  const CodeWork& less = isBefore ? after : before;
+  bool found = false;
+  for (std::size_t l = 0; l < more.inner.size(); ++l) {
+    bool othersAreSame = true;
+    for (std::size_t o = 0; o < less.inner.size(); ++o) {
+      const auto copies = copiesIn(less.inner[o].work, more.inner[o < l ? o : o + 1].work);
+      othersAreSame = othersAreSame && copies && copies->value == 1;
+    }
+    if (!othersAreSame) continue;
+    const auto rounds = dissolvedRounds(more, l, less);
+    if (!rounds) continue;
+    if (found) return false;  // it may be either
+    found = true;
+    match.dissolved = {isBefore, l, rounds->value};
+    match.ratio = *rounds;
+  }
+  if (found) match.kind = MatchKind::Dissolved;
+  return found;
+}
+
+Ratio together(const CodeWork& before, const CodeWork& after) {
+  if (before.inner.empty() || after.inner.empty()) return workRatio(after.whole, before.whole);
+  Work a, b;
+  for (const Loop& loop : before.inner) a.add(loop.work, loop.rounds);
+  for (const Loop& loop : after.inner) b.add(loop.work, loop.rounds);
+  return workRatio(b, a);
+}
+
+void matchInOrder(const CodeWork& before, const CodeWork& after, WorkMatch& match) {
+  for (std::size_t l = 0; l < before.inner.size(); ++l) {
+    const auto rounds = roundsIn(after.inner[l].work, before.inner[l].work);
+    match.rounds.push_back(rounds ? rounds->value : 0);
+    // Of one loop nothing is known: the others alone decide nothing.
+    if (!rounds) match.kind = MatchKind::Unknown;
+    if (rounds && rounds->value != 1 && match.kind == MatchKind::Whole) {
+      match.kind = MatchKind::Rounds;
+      match.ratio = *rounds;
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view nameOf(WorkMatch::Kind kind) {
+  constexpr std::array<std::string_view, 7> kNames{"whole",    "rounds",   "runs",   "dissolved",
+                                                   "versions", "together", "unknown"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+WorkMatch matchWork(const CodeWork& before, const CodeWork& after, bool isSameFrame, double assumedRounds) {
+  WorkMatch match;
+  if (before.inner.size() == after.inner.size()) {
+    if (isSameFrame) matchInOrder(before, after, match);
+    return match;
+  }
+  if (!isSameFrame || workRatio(after.whole, before.whole).value == 1) return match;
+  if (findRuns(before.inner, after.inner, assumedRounds, match) || findDissolved(before, after, match))
+    return match;
+  if (!findVersions(before.inner, after.inner, match)) match.kind = MatchKind::Together;
+  match.ratio = together(before, after);
+  return match;
 }
 
 }  // namespace ptxopt::timing

@@ -71,13 +71,31 @@ Kind formOf(Kind kind, Word word, const sass::Instruction& i) {
   }
 }
 
+int32_t stepOf(Word word, const sass::Instruction& i) {
+  constexpr uint32_t kForm = 0xe00, kImmediate = 0x800, kNoRegister = 255, kNoUniformRegister = 63;
+  switch (i.opcode) {
+    case Opcode::IADD:
+    case Opcode::VIADD:
+    case Opcode::UVIADD: break;
+    case Opcode::IADD3:
+    case Opcode::UIADD3:
+      if (const uint32_t third = word.bits(64, 8); third != kNoRegister && third != kNoUniformRegister) return 0;
+      if (word.bits(74, 1) != 0) return 0;  // .X: the upper half of a sum
+      break;
+    default: return 0;
+  }
+  if ((i.encoding & kForm) != kImmediate || !i.guard.isAlways() || word.bits(16, 8) != word.bits(24, 8)) return 0;
+  return std::bit_cast<int32_t>(word.bits(32, 32));
+}
+
 }  // namespace
 
 Operation operationOf(Word word, const sass::Instruction& i, const target::Target& target) {
-  Operation operation{kKindOfOpcode[static_cast<std::size_t>(i.opcode)]};
+  Operation operation{.kind = kKindOfOpcode[static_cast<std::size_t>(i.opcode)]};
   operation.kind = formOf(operation.kind, word, i);
   setMemory(operation, word, i, target);
   setMatrix(operation, word, i, target);
+  operation.step = stepOf(word, i);
   return operation;
 }
 

@@ -29,6 +29,8 @@ struct Operation {
   bool isUniform = false;
   // How often it takes what Machine::uses says. More than 1 for products of a warpgroup: their columns by 8.
   uint16_t repeats = 1;
+  // What it advances a register by, always: R4 = R4 + 16. 0: it does something else.
+  int32_t step = 0;
 };
 
 Operation operationOf(sass::Word word, const sass::Instruction& instruction, const target::Target& target);

@@ -9,6 +9,15 @@
 //   KERNEL FIGURE=FACTOR SIGN       where the sign is another one
 //
 // SIGN is -1 where the version after is the better one by the guard's rule, 1 where it is the worse one, else 0.
+//
+//   timing_order --work     likewise
+//
+// What of both versions does the same (timing/loop_matching.h), by which measure, and how many of all measures agree:
+//
+//   KERNEL SIGN KIND WITNESS AGREE/ALL FIGURE...
+//
+// FIGURE is how many iterations of a loop before are in one of a loop after, for each loop of `rounds`, `runs` and `versions`; the
+// iterations of the loop of `dissolved`; how often `together` does the same.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -51,13 +60,44 @@ uint32_t architectureOf(const Cubin& cubin) {
   return std::get<ptxas::CubinCode>(ptxas::readCubinCode(cubin.bytes)).architecture;
 }
 
+std::string figuresOf(const timing::WorkMatch& match) {
+  using Kind = timing::WorkMatch::Kind;
+  std::string all;
+  const auto add = [&](double figure) { all += fmt::format(" {:.4g}", figure); };
+  for (const double rounds : match.rounds) add(rounds);
+  for (const auto& run : match.runs)
+    for (const timing::LoopShare& share : run) add(share.copies);
+  for (const auto& versions : match.versions)
+    for (const timing::VersionOf& of : versions) add(of.copies);
+  if (match.kind == Kind::Dissolved) add(match.dissolved.rounds);
+  if (match.kind == Kind::Together) add(match.ratio.value);
+  return all;
+}
+
+void printWork(const Cubin& a, const Cubin& b) {
+  for (const ptxas::FunctionMeasures& f : a.measures.functions) {
+    const ptxas::FunctionMeasures* const other = b.measures.find(f.name);
+    if (!f.isKernel || other == nullptr || other->code == f.code) continue;
+    const auto match = workMatchOf(f, *other);
+    if (!match) continue;
+    const int sign = compare(f, *other, ptxas::GuardRule::Time).sign;
+    fmt::print("{} {} {} {} {}/{}{}\n", f.name, sign, nameOf(match->kind), nameOf(match->ratio.by),
+               match->ratio.agree, match->ratio.all, figuresOf(*match));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::map<std::string, target::Machine> machines;
   std::string before, after;
+  const bool printsWork = argc == 2 && std::string_view(argv[1]) == "--work";
   while (std::cin >> before >> after) {
     const Cubin a(before), b(after);
+    if (printsWork) {
+      printWork(a, b);
+      continue;
+    }
     const uint32_t architecture = architectureOf(a);
     if (machines.empty()) {
       machines.emplace("base", target::Machine(architecture));

@@ -55,9 +55,9 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   CHECK(by(read, once).sign == 0);
   // No whole number of rounds; fewer instructions for more work: not unrolled.
   ptxas::FunctionMeasures odd = fourTimes;
-  odd.time->inner[0].work.written = 10;
+  odd.time->inner[0].work.written = odd.time->inner[0].work.read = 10;
   CHECK(by(once, odd).text() == "L1 10.00 -> 24.00 in innermost loop 1");
-  odd.time->inner[0].work.written = 16;
+  odd.time->inner[0].work.written = odd.time->inner[0].work.read = 16;
   odd.time->inner[0].work.instructions = 5;
   CHECK(by(once, odd).sign > 0);
   // What is computed tells where nothing is written, and nothing where neither: warps and instructions do.
@@ -125,11 +125,36 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   CHECK(by(kinds, kindsAfter).sign < 0);
   kindsAfter.time->inner[2].cycles = {9, 10, 9};
   CHECK(by(kinds, kindsAfter).sign >= 0);
-  // Unrolled altogether on one side.
+  // Unrolled altogether on one side: 16 iterations do what it does.
   ptxas::FunctionMeasures straight = timed({}, {200, 360, 520});
   straight.time->work = {.written = 64, .read = 64, .instructions = 116};
-  CHECK(by(straight, once).sign == 0);
+  CHECK(by(straight, once).text() == "L1 200 -> 180, for the same work");
+  CHECK(by(straight, once).sign < 0);
+  CHECK(by(once, straight).sign > 0);
   ptxas::FunctionMeasures slow = once;
-  slow.time->whole = {101, 180, 260};
-  CHECK(by(straight, slow).text() == "L1 200 -> 202, for the same work");
+  slow.time->inner[0].cycles = {13, 20, 30};
+  CHECK(by(straight, slow).text() == "L1 200 -> 208, for the same work");
+  CHECK(ptxas::cyclesForWorkOf(straight, once) < value(straight, ptxas::Measure::Cycles));
+  // The stores of its iterations went, and what is computed and read tells: 4 of each.
+  const auto sum = [&](double times, double written, double outside) {
+    ptxas::FunctionMeasures f = timed({}, {100, 200, 300});
+    if (times != 0)
+      f = timed({{8,
+                  {50, 60, 70},
+                  {.written = written, .read = 8 * times, .computed = times, .instructions = 9 * times}}},
+                {410, 500, 600});
+    f.time->work.add({.written = 4, .read = 8 * outside, .computed = outside, .instructions = 9 * outside}, 1);
+    return f;
+  };
+  const ptxas::FunctionMeasures inLoop = sum(16, 64, 0), unrolledSum = sum(0, 0, 64);
+  CHECK(ptxas::workMatchOf(inLoop, unrolledSum)->kind == timing::WorkMatch::Kind::Dissolved);
+  CHECK(ptxas::workMatchOf(inLoop, unrolledSum)->dissolved.rounds == 4);
+  CHECK(by(inLoop, unrolledSum).text() == "L1 210 -> 100, for the same work");
+  // With fewer of them left than in one iteration, in a loop of as many copies, and of another number.
+  CHECK(by(inLoop, sum(16, 4, 0)).sign == 0);
+  CHECK(by(inLoop, sum(32, 4, 0)).text() == "L1 50.00 -> 25.00 in innermost loop 1, for the same work");
+  // Each tells something else: nothing is known.
+  ptxas::FunctionMeasures unlike = unrolledSum;
+  unlike.time->work = {.written = 4, .read = 1024, .computed = 64, .instructions = 500};
+  CHECK(ptxas::workMatchOf(inLoop, unlike)->kind == timing::WorkMatch::Kind::Together);
 }
