@@ -45,7 +45,7 @@ def step_ratios(after, before):
     return sorted(ratio for ratio, count in pairs.items() if count == max(pairs.values()))
 
 
-def agreed_ratio(after, before, tolerance):
+def agreed_ratio(after, before, tolerance, same_if_in_doubt=False):
     """How often the one does what the other does, on the word of most: ratio, whether it is of steps or arithmetic, how many say so, of how many.
     None: nothing is on both sides."""
     steps = step_ratios(after, before)
@@ -55,7 +55,8 @@ def agreed_ratio(after, before, tolerance):
     for by, ratio in [("steps", r) for r in steps] + [(f, r) for f, r in ratios.items() if r]:
         agrees = [r > 0 and not differ(r, ratio, 1 + tolerance) for r in ratios.values()]
         agree = sum(agrees) + any(not differ(r, ratio, 1 + tolerance) for r in steps)
-        if best is None or agree > best[2]:
+        is_same = same_if_in_doubt and not differ(1, ratio, 1 + tolerance)
+        if best is None or agree > best[2] or (agree == best[2] and is_same and differ(1, best[0], 1 + tolerance)):
             best = ratio, by in ("steps", "computed"), agree, has
     return best
 
@@ -63,7 +64,7 @@ def agreed_ratio(after, before, tolerance):
 def rounds_in(after, before):
     """How many rounds of a loop before one after is, from what it does; None: not known."""
     a, b = before["instructions"], after["instructions"]
-    best = agreed_ratio(after, before, 0.1)
+    best = agreed_ratio(after, before, 0.1, True)
     if best is None:
         return None if differ(a, b, UNROLLED) else 1
     ratio, _, agree, _ = best

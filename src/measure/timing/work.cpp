@@ -97,7 +97,7 @@ double of(const Work& work, Witness witness) {
   return work.*kFigures[static_cast<std::size_t>(witness) - kFirstFigure];
 }
 
-std::optional<Ratio> agreedRatio(const Work& after, const Work& before, double tolerance) {
+std::optional<Ratio> agreedRatio(const Work& after, const Work& before, double tolerance, bool isSameIfInDoubt) {
   std::array<double, kFigures.size()> ratios{};  // 0: not on both sides
   const std::vector<double> steps = stepRatios(after.steps, before.steps);
   unsigned all = steps.empty() ? 0 : 1;
@@ -111,7 +111,10 @@ std::optional<Ratio> agreedRatio(const Work& after, const Work& before, double t
     const auto agrees = [&](double r) { return r > 0 && !differs(r, ratio, 1 + tolerance); };
     const auto agree =
         static_cast<unsigned>(std::ranges::count_if(ratios, agrees)) + (std::ranges::any_of(steps, agrees) ? 1 : 0);
-    if (!best || agree > best->agree) best = Ratio{ratio, by, agree, all};
+    const bool isSame = isSameIfInDoubt && !differs(1, ratio, 1 + tolerance);
+    const bool wasSame = best && !differs(1, best->value, 1 + tolerance);
+    if (!best || agree > best->agree || (agree == best->agree && isSame && !wasSame))
+      best = Ratio{ratio, by, agree, all};
   };
   for (const double ratio : steps) suggest(ratio, Witness::Steps);
   for (std::size_t w = 0; w < kFigures.size(); ++w)
@@ -120,7 +123,7 @@ std::optional<Ratio> agreedRatio(const Work& after, const Work& before, double t
 }
 
 std::optional<Ratio> roundsIn(const Work& after, const Work& before) {
-  auto ratio = agreedRatio(after, before, kAgree);
+  auto ratio = agreedRatio(after, before, kAgree, /*isSameIfInDoubt=*/true);
   const double a = before.instructions, b = after.instructions;
   if (!ratio) return differs(a, b, kFactor) ? std::nullopt : std::optional(Ratio());
   const bool haveChanged = differs(a, b, kInstructions) || (ratio->agree > 1 && a != b);

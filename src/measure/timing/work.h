@@ -43,8 +43,10 @@ struct Ratio {
   unsigned agree = 0, all = 0;  // witnesses: that say so, and that either side has
 };
 
-// Ratios that differ by no more than `tolerance` agree. Nothing: there is no witness on both sides.
-std::optional<Ratio> agreedRatio(const Work& after, const Work& before, double tolerance);
+// Ratios that differ by no more than `tolerance` agree. `isSameIfInDoubt`: of as many votes, those count first that say 1.
+// Nothing: there is no witness on both sides.
+std::optional<Ratio> agreedRatio(const Work& after, const Work& before, double tolerance,
+                                 bool isSameIfInDoubt = false);
 
 // How many rounds of a loop before are in one after: 1 unless it is clear that there are more or fewer. Nothing: there is no witness
 // on both sides, and instructions differ by a factor.

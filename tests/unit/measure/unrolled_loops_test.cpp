@@ -53,6 +53,13 @@ TEST_CASE("compare: loops that are unrolled otherwise, by what they do") {
   ptxas::FunctionMeasures read = once;
   read.time->inner[0].work.read = 8;
   CHECK(by(read, once).sign == 0);
+  // Two thirds of the reads are, and a third of the instructions: what is written is the same.
+  ptxas::FunctionMeasures rows =
+      timed({{8, {30, 60, 90}, {.written = 3, .read = 9, .instructions = 43}}}, {300, 600, 900});
+  ptxas::FunctionMeasures rowsOnce =
+      timed({{8, {20, 40, 60}, {.written = 3, .read = 3, .instructions = 31}}}, {200, 400, 600});
+  CHECK(by(rows, rowsOnce).sign < 0);
+  CHECK(by(rowsOnce, rows).sign > 0);
   // No whole number of rounds; fewer instructions for more work: not unrolled.
   ptxas::FunctionMeasures odd = fourTimes;
   odd.time->inner[0].work.written = odd.time->inner[0].work.read = 10;
