@@ -28,7 +28,7 @@ ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
   using namespace timing;
   const auto rounded = [](double cycles) { return std::round(cycles * 100) / 100; };
   const TimedCode code(text, architecture, branches);
-  const FunctionTime time = estimate(code, machine, {.warps = warps, .roundsOf = {}});
+  const FunctionTime time = estimate(code, machine, {.warps = warps, .roundsOf = {}, .countOf = {}});
   ModelledTime result;
   result.model = digestOf(machine);
   const auto roundedWork = [&](const Work& w) {

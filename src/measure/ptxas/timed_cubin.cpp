@@ -74,9 +74,10 @@ std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOpti
     timing::TimeOptions how;
     how.warps = kernel.warps;
     const auto lineOf = [&](uint64_t at) { return lineAt(f.lines, at); };
-    if (options.profile != nullptr)
+    if (options.profile != nullptr) {
       how.roundsOf = profiledRounds(timed, *options.profile, f.name, lineOf);
-    else if (options.rounds)
+      how.countOf = profiledCounts(timed, *options.profile, f.name, lineOf);
+    } else if (options.rounds)
       how.roundsOf = timing::sameRounds(*options.rounds, timing::RoundsFrom::Given);
     else if (options.loops != nullptr)
       how.roundsOf = knownOrAssumedRounds(timed, *options.loops, lineOf, timing::kAssumedRounds);

@@ -91,7 +91,8 @@ FunctionTime estimate(const TimedCode& code, const Machine& machine, const TimeO
   FunctionTime result;
   result.warps = std::max<uint32_t>(options.warps, kParts);
   const double warpsOfPart = result.warps / static_cast<double>(kParts);
-  for (Region& region : regionsOf(code, options.roundsOf ? options.roundsOf : sameRounds(kAssumedRounds))) {
+  for (Region& region :
+       regionsOf(code, options.roundsOf ? options.roundsOf : sameRounds(kAssumedRounds), options.countOf)) {
     RegionTime time;
     time.region = std::move(region);
     addUnits(code, machine, time);

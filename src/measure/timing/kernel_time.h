@@ -69,6 +69,7 @@ inline constexpr double kAssumedRounds = 8;
 struct TimeOptions {
   uint32_t warps = 0;  // resident in an SM; 0: one for each part
   RoundsOf roundsOf;   // none: kAssumedRounds
+  CountOf countOf;     // none: branches are taken as regions.h says
 };
 
 // Of all figures of a machine, of the way that they are put together, and of the warps that SMs hold, in hexadecimal

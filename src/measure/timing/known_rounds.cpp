@@ -1,27 +1,15 @@
 #include "timing/known_rounds.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "timing/work.h"
+#include "timing/copies.h"
 
 namespace ptxopt::timing {
 namespace {
 
 constexpr uint32_t kNoLoop = PtxLoops::kNone;
 static_assert(kNoLoop == Region::kNone);
-
-// The most frequent number of instructions of a line; of several the greatest. 0: there are no lines.
-uint32_t usual(const std::map<uint32_t, uint32_t>& lines) {
-  std::map<uint32_t, uint32_t> frequency;
-  for (const auto& [line, count] : lines) ++frequency[count];
-  const auto isLess = [](const auto& a, const auto& b) {
-    return std::pair(a.second, a.first) < std::pair(b.second, b.first);
-  };
-  const auto most = std::ranges::max_element(frequency, isLess);
-  return most == frequency.end() ? 0 : most->first;
-}
 
 class KnownRounds {
  public:
@@ -83,27 +71,14 @@ class KnownRounds {
 
   // Of the loop of the PTX in the loop; 0: not known.
   uint32_t copiesIn(uint32_t l, uint32_t ptxLoop) const {
-    enum Witness : uint8_t { Stores, Computing, Loads, All, kWitnesses };
-    std::array<std::map<uint32_t, uint32_t>, kWitnesses> counts;  // by line
+    Copies copies;
     for (const uint32_t b : code_.flow.loops()[l].blocks) {
       if (loopOf_[b] != l) continue;
       const sass::Block& block = code_.flow.blocks()[b];
-      for (uint32_t i = block.first; i < block.end; ++i) {
-        if (ptx_.loopOf(lines_[i]) != ptxLoop) continue;
-        Work work;
-        work.add(code_.operations[i], 1);
-        const Witness witness = work.written > 0    ? Stores
-                                : work.computed > 0 ? Computing
-                                : work.read > 0     ? Loads
-                                                    : All;
-        ++counts[witness][lines_[i]];
-        if (witness != All) ++counts[All][lines_[i]];
-      }
+      for (uint32_t i = block.first; i < block.end; ++i)
+        if (ptx_.loopOf(lines_[i]) == ptxLoop) copies.add(lines_[i], code_.operations[i]);
     }
-    for (const Witness witness : {Stores, Computing, Loads})
-      if (!counts[witness].empty()) return usual(counts[witness]);
-    const auto isOne = [](const auto& line) { return line.second == 1; };
-    return !counts[All].empty() && std::ranges::all_of(counts[All], isOne) ? 1 : 0;
+    return copies.count();
   }
 
   const TimedCode& code_;

@@ -1,8 +1,7 @@
 // How often loops go round, from the loops of the PTX that they were made of and their constant trip counts.
 //
 // A loop of machine code is made of the innermost loop of the PTX around the branch that leads back to its header, by the
-// lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX: stores, else
-// what is computed in floating point, else loads tell how many. Of several loops that were made of one, those with fewer
+// lines of its instructions. Where ptxas unrolled it, several instructions come from one of the PTX (copies.h). Of several loops that were made of one, those with fewer
 // copies go round for what is left: of a trip count that is not known for half of what may be left, so that a loop of four
 // copies next to one of sixteen goes round one and a half times.
 // Declines: branches back that are of different loops or of none; a loop in which a loop was made of the same one; nothing that

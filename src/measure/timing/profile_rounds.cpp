@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "timing/copies.h"
 #include "timing/kernel_time.h"
 
 namespace ptxopt::timing {
@@ -15,10 +16,17 @@ struct Body {
   uint32_t copies = 0;  // of it in the loop
 };
 
+using Counts = std::map<uint32_t, uint64_t>;
+
+// First line of the block of PTX that holds the line; 0: of none that was come to.
+uint32_t blockAt(const Counts& counts, uint32_t line) {
+  const auto after = counts.upper_bound(line);
+  return line == 0 || after == counts.begin() ? 0 : std::prev(after)->first;
+}
+
 class RoundFinder {
  public:
-  RoundFinder(const TimedCode& code, const std::map<uint32_t, uint64_t>& counts,
-              const std::function<uint32_t(uint64_t)>& lineAt)
+  RoundFinder(const TimedCode& code, const Counts& counts, const std::function<uint32_t(uint64_t)>& lineAt)
       : code_(code), counts_(counts), lineAt_(lineAt) {}
 
   // Of each loop, by a warp in a run; -1: not known.
@@ -45,42 +53,30 @@ class RoundFinder {
   }
 
  private:
-  // First line of the block of PTX that holds the line; 0: of none that was come to.
-  uint32_t blockOf(uint32_t line) const {
-    const auto after = counts_.upper_bound(line);
-    return line == 0 || after == counts_.begin() ? 0 : std::prev(after)->first;
-  }
-
   void addBodies(uint32_t loop, const std::vector<uint32_t>& loopOf, std::vector<Body>& bodies) const {
-    // Instructions by line. What accesses memory has one instruction for one of PTX; other lines serve where there is none.
-    std::map<uint32_t, uint32_t> accesses, all;
+    std::map<uint32_t, Copies> copies;                       // by block
+    std::map<uint32_t, std::map<uint32_t, uint32_t>> lines;  // instructions, by block and line
     for (const uint32_t b : code_.flow.loops()[loop].blocks) {
       if (loopOf[b] != loop) continue;
       const sass::Block& block = code_.flow.blocks()[b];
       for (uint32_t i = block.first; i < block.end; ++i) {
         const uint32_t line = lineAt_(uint64_t{i} * sass::kInstructionBytes);
-        if (blockOf(line) == 0) continue;
-        ++all[line];
-        const Operation& o = code_.operations[i];
-        if (o.space != Space::None && o.space != Space::Constant) ++accesses[line];
+        const uint32_t of = blockAt(counts_, line);
+        if (of == 0) continue;
+        copies[of].add(line, code_.operations[i]);
+        ++lines[of][line];
       }
     }
-    std::map<uint32_t, uint32_t> copies;  // by block, the fewest
-    const auto take = [&](const std::map<uint32_t, uint32_t>& lines) {
-      std::map<uint32_t, uint32_t> fewest;
-      for (const auto& [line, count] : lines) {
-        const auto [it, isNew] = fewest.try_emplace(blockOf(line), count);
-        if (!isNew) it->second = std::min(it->second, count);
-      }
-      for (const auto& [block, count] : fewest) copies.try_emplace(block, count);
-    };
-    take(accesses);
-    take(all);
-    for (const auto& [block, count] : copies) bodies.push_back({loop, block, count});
+    for (const auto& [block, its] : copies) {
+      uint32_t count = its.count();
+      if (count == 0)  // nothing tells: no line has less than one for each
+        count = std::ranges::min_element(lines[block], {}, [](const auto& l) { return l.second; })->second;
+      bodies.push_back({loop, block, count});
+    }
   }
 
   const TimedCode& code_;
-  const std::map<uint32_t, uint64_t>& counts_;
+  const Counts& counts_;
   const std::function<uint32_t(uint64_t)>& lineAt_;
 };
 
@@ -107,6 +103,20 @@ RoundsOf profiledRounds(const TimedCode& code, const ProfileCounts& profile, std
   return [rounds = RoundFinder(code, counts->second, lineAt).find()](uint32_t loop, double entries) {
     return Rounds{rounds[loop] < 0 ? entries : rounds[loop], RoundsFrom::Profiled};
   };
+}
+
+CountOf profiledCounts(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
+                       const std::function<uint32_t(uint64_t)>& lineAt) {
+  const auto found = profile.blocks.find(function);
+  if (found == profile.blocks.end()) return {};
+  std::vector<std::optional<BlockCount>> counts;
+  for (const sass::Block& block : code.flow.blocks()) {
+    std::optional<BlockCount>& count = counts.emplace_back();
+    for (uint32_t i = block.first; i < block.end && !count; ++i)
+      if (const uint32_t of = blockAt(found->second, lineAt(uint64_t{i} * sass::kInstructionBytes)); of != 0)
+        count = BlockCount{of, static_cast<double>(found->second.at(of))};
+  }
+  return [counts = std::move(counts)](uint32_t block) { return counts[block]; };
 }
 
 }  // namespace ptxopt::timing

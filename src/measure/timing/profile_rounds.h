@@ -1,8 +1,8 @@
 // How often loops go round, from counts of a run in the interpreter (`ptxopt run --profile=FILE`).
 //
 // The run counts blocks of the PTX; a loop of machine code is tied to them by the lines of its instructions. Where ptxas
-// unrolled a loop, several instructions of it come from one of PTX: the rounds are fewer by as many. The counts are those
-// of warps.
+// unrolled a loop, several instructions of it come from one of PTX (copies.h): the rounds are fewer by as many. The counts are those
+// of warps, so that both ways of a branch that some threads of a warp take are executed.
 #pragma once
 
 #include <functional>
@@ -28,5 +28,9 @@ std::optional<ProfileCounts> readProfile(std::string_view json, std::string& err
 // Of several loops that were made of one of the PTX, the one with the most copies of its body has the rounds.
 RoundsOf profiledRounds(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
                         const std::function<uint32_t(uint64_t)>& lineAt);
+
+// Likewise, of each block of machine code. Nothing for a function that the profile does not have.
+CountOf profiledCounts(const TimedCode& code, const ProfileCounts& profile, std::string_view function,
+                       const std::function<uint32_t(uint64_t)>& lineAt);
 
 }  // namespace ptxopt::timing

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/bit_vector.h"
+
 namespace ptxopt::timing {
 namespace {
 
@@ -14,13 +16,15 @@ constexpr uint32_t kUnseen = UINT32_MAX, kOnPath = UINT32_MAX - 1;
 
 class RegionFinder {
  public:
-  RegionFinder(const TimedCode& code, const RoundsOf& roundsOf)
+  RegionFinder(const TimedCode& code, const RoundsOf& roundsOf, const CountOf& countOf)
       : code_(code),
         blocks_(code.flow.blocks()),
         loops_(code.flow.loops()),
         roundsOf_(roundsOf),
+        countOf_(countOf),
         loopOf_(blocks_.size(), kNone),
         entries_(loops_.size()),
+        isReached_(loops_.size()),
         perRun_(blocks_.size()),
         place_(blocks_.size() + loops_.size(), kUnseen),
         frequency_(place_.size()) {
@@ -80,7 +84,7 @@ class RegionFinder {
       addFrom(node);
     else
       for (const uint32_t b : loops_[node - blocks_.size()].blocks) addFrom(b);
-    std::vector<Node>& result = taken.empty() ? all : taken;
+    std::vector<Node>& result = taken.empty() || !partsOf(node, all).empty() ? all : taken;
     std::ranges::sort(result);
     result.erase(std::unique(result.begin(), result.end()), result.end());
     return std::move(result);
@@ -164,23 +168,51 @@ class RegionFinder {
       }
   }
 
+  // How often each of these ways is taken, as counts of a run say; none: they do not tell.
+  std::vector<double> partsOf(Node n, const std::vector<Node>& ways) const {
+    if (!countOf_ || n >= blocks_.size()) return {};
+    const auto own = countOf_(n);
+    if (!own || own->count <= 0) return {};
+    std::vector<double> parts;
+    for (const Node way : ways) {
+      const auto count = way < blocks_.size() ? countOf_(way) : std::nullopt;
+      if (!count || count->of == own->of) return {};
+      parts.push_back(std::min(1.0, count->count / own->count));
+    }
+    return parts;
+  }
+
+  // Of each way, with how often it is taken.
+  std::vector<std::pair<Node, double>> taken(std::size_t place, const Numbered& order,
+                                             const std::vector<uint64_t>& ahead) const {
+    std::vector<Node> ways = order.successors[place];
+    std::vector<double> parts = partsOf(order.postOrder[place], ways);
+    if (parts.empty()) {
+      ways = withoutSkips(ways, ahead);
+      takeGuarded(ways, order);
+      parts.assign(ways.size(), 1 / static_cast<double>(std::max<std::size_t>(1, ways.size())));
+    }
+    std::vector<std::pair<Node, double>> result;
+    for (std::size_t w = 0; w < ways.size(); ++w) result.emplace_back(ways[w], parts[w]);
+    return result;
+  }
+
   void add(uint32_t loop, Node first, double rounds) {
     const Numbered order = walk(first, loop);
     const std::vector<uint64_t> ahead = loopsAhead(order);
     frequency_[first] = 1;
     for (std::size_t i = order.postOrder.size(); i-- != 0;) {
-      std::vector<Node> ways = withoutSkips(order.successors[i], ahead);
-      takeGuarded(ways, order);
-      const double part =
-          frequency_[order.postOrder[i]] / static_cast<double>(std::max<std::size_t>(1, ways.size()));
-      // Where control does not go forward (irreducible code), what goes back is lost.
-      for (const Node to : ways)
-        if (place_[to] < i) frequency_[to] += part;
+      const double frequency = frequency_[order.postOrder[i]];
+      // Where control does not go forward (irreducible code), what goes back is lost. Where ways meet that some threads take
+      // each, control comes once.
+      for (const auto& [to, part] : taken(i, order, ahead))
+        if (place_[to] < i) frequency_[to] = std::min(1.0, frequency_[to] + frequency * part);
     }
     Region region{loop, {}, rounds};
     for (const Node n : order.postOrder) {
       if (n >= blocks_.size()) {
         entries_[n - blocks_.size()] += frequency_[n] * rounds;
+        isReached_.set(n - blocks_.size());
       } else {
         region.visits.push_back({n, frequency_[n]});
         perRun_[n] += frequency_[n] * rounds;
@@ -195,12 +227,13 @@ class RegionFinder {
   // Those that control enters and that have no region yet.
   void addLoops() {
     for (uint32_t l = 0; l < loops_.size(); ++l) {
-      if (entries_[l] <= 0) continue;
+      if (!isReached_.test(l)) continue;
       const double entries = entries_[l];
       const Rounds rounds = roundsOf_(l, entries);
       add(l, loops_[l].header, std::min(rounds.all, kMostRounds));
       regions_.back().from = rounds.from;
       entries_[l] = 0;
+      isReached_.reset(l);
     }
   }
 
@@ -217,8 +250,10 @@ class RegionFinder {
   const std::vector<sass::Block>& blocks_;
   const std::vector<sass::Loop>& loops_;
   const RoundsOf& roundsOf_;
+  const CountOf& countOf_;
   std::vector<uint32_t> loopOf_;
   std::vector<double> entries_;  // of loops without a region
+  BitVector isReached_;          // these
   std::vector<double> perRun_;   // of blocks
   std::vector<uint32_t> place_;  // of nodes, in postorder
   std::vector<double> frequency_;
@@ -238,8 +273,8 @@ std::string_view nameOf(RoundsFrom from) {
   return "profiled";
 }
 
-std::vector<Region> regionsOf(const TimedCode& code, const RoundsOf& roundsOf) {
-  return RegionFinder(code, roundsOf).find();
+std::vector<Region> regionsOf(const TimedCode& code, const RoundsOf& roundsOf, const CountOf& countOf) {
+  return RegionFinder(code, roundsOf, countOf).find();
 }
 
 }  // namespace ptxopt::timing

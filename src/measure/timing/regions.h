@@ -5,13 +5,14 @@
 // What is not known of a branch: both ways are taken alike, but these are not taken while there is another: a way that leaves
 // the loop, one that leads straight to the end of the thread and writes nothing, one that skips a loop that the other
 // comes to, and one that only skips a few instructions: ptxas puts such under a guard or after a branch, and under a guard
-// they are executed. How often a loop goes round is the caller's to say.
+// they are executed. Where counts of a run are there, these say how often a way is taken. How often a loop goes round is the caller's to say.
 //
 // Algorithm: frequencies are carried forward in reverse postorder; inner loops are single nodes there. Cost: linear, for
 // each level of nesting.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "timing/timed_code.h"
@@ -46,7 +47,14 @@ inline RoundsOf sameRounds(double rounds, RoundsFrom from = RoundsFrom::Assumed)
   return [=](uint32_t, double entries) { return Rounds{entries * rounds, from}; };
 }
 
+// What counts say of a block of machine code: of which block of the PTX it was made, by any number, and how often that was come to.
+struct BlockCount {
+  uint32_t of = 0;
+  double count = 0;
+};
+using CountOf = std::function<std::optional<BlockCount>(uint32_t block)>;
+
 // Code in no loop first, then subroutines, and each loop after the one around it. What nothing reaches is in no region.
-std::vector<Region> regionsOf(const TimedCode& code, const RoundsOf& roundsOf);
+std::vector<Region> regionsOf(const TimedCode& code, const RoundsOf& roundsOf, const CountOf& countOf = {});
 
 }  // namespace ptxopt::timing

@@ -145,6 +145,22 @@ class Time(command_tests.CommandTests):
         document = self.json(unrolled, "--profile", "u.json")
         moved = sum(r["rounds"] * r["bytes"] for r in document["functions"][0]["regions"] if r["loop"])
         self.check(0.9 * 64 * 1024 <= moved <= 1.1 * 64 * 1024, "bytes that a warp moves in 64 rounds:", moved)
+        # One warp of two, and in that one round of four, comes to the chain.
+        seldom = self.write("seldom.ptx", loop(f"""and.b32 %r3, %r2, 3;
+  shr.u32 %r4, %r1, 5;
+  or.b32 %r3, %r3, %r4;
+  setp.ne.s32 %p2, %r3, 0;
+  @%p2 bra E;
+  {CHAIN * 8}
+  bra.uni J;
+E:
+  add.f32 %f1, %f1, 0f3F800000;
+J:"""))
+        code, _, err = self.said("run", seldom, "--grid", "1", "--block", "64", "--arg", "buf:f32:4096:iota", "u32:100", "--profile=q.json")
+        self.check(code == 0, "run --profile", err)
+        executed = self.only_loop(self.json(seldom, "--profile", "q.json"))["instructions"]
+        self.check(16 <= executed <= 16 + 14, "an eighth of 128 instructions, and the others:", executed)
+        self.check(self.only_loop(self.json(seldom))["instructions"] > 64, "half of them without a profile")
         # A loop that is not entered, after one that is hot.
         skipped = self.write("skipped.ptx", loop(CHAIN, after="""setp.eq.s32 %p2, %r1, 12345;
   @!%p2 bra D;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "timing/copies.h"
 #include "timing/kernel_time.h"
 #include "timing/known_rounds.h"
 #include "timing/profile_rounds.h"
@@ -93,6 +94,34 @@ TEST_CASE("timing: both ways of a branch count half, a way to the end of the thr
     const uint32_t first = blocks[b].first;
     CHECK(frequencyOf(regions[0], b) == (first == 2 || first == 4 ? 0.5 : 1));
   }
+}
+
+TEST_CASE("timing: counts of a run say how often a way is taken") {
+  Code c;
+  c.branch(3, kP0);  // 0: if
+  c.others(1);       // 1
+  c.branch(4, kAlways);
+  c.others(1);  // 3: else
+  c.others(1);  // 4: both
+  c.branch(7, kP0);
+  c.others(1);  // 6: or not
+  c.exit();     // 7
+  const TimedCode code = c.timed();
+  std::vector<BlockCount> counts{{1, 100}, {10, 25}, {20, 75}, {30, 100}, {40, 10}, {50, 100}};
+  const auto frequencies = [&] {
+    const auto regions =
+        regionsOf(code, sameRounds(8), [&](uint32_t block) { return std::optional(counts[block]); });
+    std::vector<double> all;
+    for (uint32_t b = 0; b < counts.size(); ++b) all.push_back(frequencyOf(regions.at(0), b));
+    return all;
+  };
+  CHECK(frequencies() == std::vector<double>{1, 0.25, 0.75, 1, 0.1, 1});
+  // Some threads of each warp go the one way and some the other: both are executed.
+  counts[1].count = counts[2].count = 100;
+  CHECK(frequencies() == std::vector<double>{1, 1, 1, 1, 0.1, 1});
+  // A branch that the PTX does not have: of the way that is made of the same block as the branch the counts say nothing.
+  counts[1].of = 1;
+  CHECK(frequencies() == std::vector<double>{1, 0.5, 0.5, 1, 0.1, 1});
 }
 
 TEST_CASE("timing: what a branch only skips is executed, unless it calls something or is long") {
@@ -237,7 +266,7 @@ TEST_CASE("timing: the bottleneck is what costs most") {
   c.exit();
   const TimedCode code = c.timed();
   const auto loopAt = [&](uint32_t warps) {
-    return estimate(code, machine, {.warps = warps, .roundsOf = {}}).regions.at(1);
+    return estimate(code, machine, {.warps = warps, .roundsOf = {}, .countOf = {}}).regions.at(1);
   };
   const RegionTime one = loopAt(4), many = loopAt(64);
   CHECK(one.bytes == 32 * 16);
@@ -250,7 +279,9 @@ TEST_CASE("timing: the bottleneck is what costs most") {
     CHECK(many.scenarios[s].latency == one.scenarios[s].latency);
   }
   const auto wholeIn = [&](double rounds) {
-    return estimate(code, machine, {.warps = 64, .roundsOf = sameRounds(rounds)}).whole.scenarios[0].cycles;
+    return estimate(code, machine, {.warps = 64, .roundsOf = sameRounds(rounds), .countOf = {}})
+        .whole.scenarios[0]
+        .cycles;
   };
   CHECK(wholeIn(16) > wholeIn(8));
 }
@@ -276,6 +307,15 @@ TEST_CASE("timing: a profile says how often loops go round, and unrolled ones go
   };
   CHECK(roundsWith(1) == 100);
   CHECK(roundsWith(4) == 25);
+  // A line of which ptxas makes two instructions, next to others that tell how many copies there are.
+  Copies copies;
+  const TimedCode loads = [&] {
+    Code c;
+    c.add(kLoad, {}, kAlways, 0, wide);
+    return c.timed();
+  }();
+  for (const uint32_t line : {11, 11, 11, 11, 12, 12, 13, 13}) copies.add(line, loads.operations[0]);
+  CHECK(copies.count() == 2);
   CHECK_FALSE(readProfile("{}", error).has_value());
   CHECK_FALSE(error.empty());
 }
@@ -287,7 +327,7 @@ TEST_CASE("timing: many loops in each other come to finite figures") {
   for (int64_t l = kLoops; l-- != 0;) c.branch(l + 1, kP0);
   c.exit();
   const FunctionTime time =
-      estimate(c.timed(), Machine(kArchitecture), {.warps = 64, .roundsOf = sameRounds(1e12)});
+      estimate(c.timed(), Machine(kArchitecture), {.warps = 64, .roundsOf = sameRounds(1e12), .countOf = {}});
   CHECK(time.regions.size() == kLoops + 1);
   CHECK(time.regions.back().region.rounds == 1e15);
   CHECK(std::isfinite(time.whole.scenarios[0].cycles));
