@@ -9,10 +9,14 @@ namespace {
 constexpr auto needs(auto... facts) { return ModuleFactSet{facts...}; }
 constexpr auto asks(auto... analyses) { return AnalysisSet{analyses...}; }
 
+// Passes that change loops one by one, and may be told to leave one alone.
+constexpr std::array kOfLoops{PassId::LsrDivisions, PassId::VersionLoops, PassId::Lsr, PassId::RuntimeUnroll,
+                              PassId::LoopForms};
+
 constexpr auto kPasses = [] {
   using enum ModuleFact;
   using enum AnalysisId;
-  return std::to_array<PassInfo>({
+  auto passes = std::to_array<PassInfo>({
 #define PTXOPT_PASS(id, name, function, asks, preserves, again, needs, summary) \
   {name, function, nullptr, nullptr, asks, preserves, Again::again, needs, summary},
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) \
@@ -23,6 +27,8 @@ constexpr auto kPasses = [] {
 #undef PTXOPT_MODULE_PASS
 #undef PTXOPT_PASS
   });
+  for (const PassId id : kOfLoops) passes[static_cast<std::size_t>(id)].takesLoops = true;
+  return passes;
 }();
 
 constexpr PassAlias kPassAliases[] = {
@@ -52,6 +58,19 @@ bool PassContext::hasUsableIntervals() {
   if (!hasUsableGraph()) return false;
   if (analyses.mayHaveLiveIntervals()) return true;
   decline("too-large", "live ranges need more than liveness may take");
+  return false;
+}
+
+bool PassContext::isDeclined(const Function& f, LoopId l) {
+  if (declinedLoops.empty()) return false;
+  const Block& header = analyses.cfg()[analyses.loops()[l].header];
+  for (InstrId id = header.first; id.valid() && !f[id].isInstruction(); id = f[id].next) {
+    if (f[id].kind == InstrKind::Label)
+      if (const Label& label = f.labels[f[id].payload];
+          label.name.valid() && std::ranges::find(declinedLoops, module.text(label.name)) != declinedLoops.end())
+        return true;
+    if (id == header.last) break;
+  }
   return false;
 }
 
