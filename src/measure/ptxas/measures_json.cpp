@@ -42,6 +42,7 @@ Json timeToJson(const std::optional<ModelledTime>& time) {
   return {{"model", time->model},
           {"whole", time->whole},
           {"alone", time->alone},
+          {"loops-alone", time->loopsAlone},
           {"work", workToJson(time->work)},
           {"inner", std::move(inner)}};
 }
@@ -55,6 +56,7 @@ std::optional<ModelledTime> timeFrom(const Json& json, const std::string& model)
   if (time.model != model) return std::nullopt;
   found->at("whole").get_to(time.whole);
   found->at("alone").get_to(time.alone);
+  found->at("loops-alone").get_to(time.loopsAlone);
   time.work = workFrom(found->at("work"));
   for (const Json& loop : found->at("inner"))
     time.inner.push_back({loop.at("rounds").get<double>(), loop.at("cycles").get<ModelledTime::Cycles>(),

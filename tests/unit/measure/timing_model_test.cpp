@@ -249,6 +249,14 @@ TEST_CASE("timing: the bottleneck is what costs most") {
     CHECK(many.scenarios[s].cycles <= one.scenarios[s].cycles);
     CHECK(many.scenarios[s].latency == one.scenarios[s].latency);
   }
+  // With few warps there is one for each part of an SM, or a block's.
+  const auto aloneIn = [&](uint32_t threads) {
+    return estimate(code, machine, {.warps = 64, .threads = threads, .roundsOf = {}});
+  };
+  CHECK(aloneIn(0).regions.at(1).alone[0].cycles == doctest::Approx(many.scenarios[0].latency));
+  CHECK(aloneIn(32).warpsAlone == 4);
+  CHECK(aloneIn(1000).warpsAlone == 32);
+  CHECK(aloneIn(256).whole.alone[0].cycles == doctest::Approx(aloneIn(0).whole.alone[0].cycles / 2));
   const auto wholeIn = [&](double rounds) {
     return estimate(code, machine, {.warps = 64, .roundsOf = sameRounds(rounds)}).whole.scenarios[0].cycles;
   };
