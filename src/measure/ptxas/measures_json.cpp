@@ -39,12 +39,9 @@ Json timeToJson(const std::optional<ModelledTime>& time) {
   Json inner = Json::array();
   for (const ModelledTime::Loop& loop : time->inner)
     inner.push_back({{"rounds", loop.rounds}, {"cycles", loop.cycles}, {"work", workToJson(loop.work)}});
-  return {{"model", time->model},
-          {"whole", time->whole},
-          {"alone", time->alone},
-          {"loops-alone", time->loopsAlone},
-          {"work", workToJson(time->work)},
-          {"inner", std::move(inner)}};
+  return {{"model", time->model},           {"whole", time->whole},
+          {"alone", time->alone},           {"loops-alone", time->loopsAlone},
+          {"work", workToJson(time->work)}, {"inner", std::move(inner)}};
 }
 
 // Figures of another model than `model` may have other fields.
