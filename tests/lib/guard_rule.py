@@ -8,11 +8,11 @@ import math
 
 SCENARIOS = ("L1", "L2", "DRAM")
 SAME_TIME = 0.005  # of the cycles: less says nothing
-SAME_ALONE = 0.02  # with one warp per scheduler; data in L1 says nothing there
+SAME_ALONE = 0.02  # with few warps
 FIGURES = ("computed", "exchanged", "read", "written")  # what can vanish least first
 ASSUMED_ROUNDS = 8
 # A loop may become slower by this part of its cycles, or by two cycles and less than a quarter, if the whole gains several
-# times as much.
+# times as much, with many warps or with few.
 SLIP, SLIP_CYCLES, MOST_SLIP, GAIN_OF_SLIP, LEAST_ROUNDS = 0.1, 2, 0.25, 3, 1
 UNROLLED = 1.9  # times the work of a round: less is not due to unrolling
 
@@ -94,12 +94,12 @@ def together(time):
     return cycles, work
 
 
-def sign_of(a, b, rounds=1, same=SAME_TIME):
+def sign_of(a, b, rounds=1, same=(SAME_TIME,) * len(SCENARIOS)):
     """1 if any figure of `b`, by rounds of `a`, is longer, else -1 if any is shorter, else 0"""
     b = [y / rounds for y in b]
-    if any(is_longer(x, y, same) for x, y in zip(a, b)):
+    if any(map(is_longer, a, b, same)):
         return 1
-    return -1 if any(is_longer(y, x, same) for x, y in zip(a, b)) else 0
+    return -1 if any(map(is_longer, b, a, same)) else 0
 
 
 def copies_in(after, before):
@@ -182,10 +182,23 @@ def sign_of_versions(before, after):
     return None if len(whole) < len(before) else 1 if 1 in signs else min(signs, default=0)
 
 
+def gain_of(before, after):
+    return 1 - after / before if is_longer(after, before) else 0
+
+
+def loops_lose_with_few(a, b, same):
+    """Any loop with few warps, if the whole does not gain with them."""
+    if len(a["loops-alone"]) != len(b["loops-alone"]):
+        return False
+    return any(is_longer(x[s], y[s], same[s]) and y[s] > x[s] + SLIP_CYCLES and not is_longer(b["alone"][s], a["alone"][s])
+               for x, y in zip(a["loops-alone"], b["loops-alone"]) for s in range(len(SCENARIOS)))
+
+
 def sign_of_whole(a, b):
-    """Of many warps, then of one for each part of an SM."""
-    many, one = sign_of(a["whole"], b["whole"]), sign_of(a["alone"][1:], b["alone"][1:], same=SAME_ALONE)
-    return one if many == 0 or one > 0 > many else many
+    """Of many warps, then of few, whose losses what many gain outweighs."""
+    same = [max(SAME_ALONE, gain_of(x, y)) for x, y in zip(a["whole"], b["whole"])]
+    many, few = sign_of(a["whole"], b["whole"]), sign_of(a["alone"], b["alone"], same=same)
+    return many if many > 0 else 1 if few > 0 or loops_lose_with_few(a, b, same) else many or few
 
 
 def gains_outweigh_slips(a, b):
@@ -197,7 +210,8 @@ def gains_outweigh_slips(a, b):
                 if is_longer(before, after, SLIP) and (after > before + SLIP_CYCLES or is_longer(before, after, MOST_SLIP)):
                     return False
                 slips += max(x["rounds"], LEAST_ROUNDS) * (after - before)
-        if slips > 0 and (slips * GAIN_OF_SLIP > a["whole"][s] - b["whole"][s] or not is_longer(b["whole"][s], a["whole"][s])):
+        gain = max(gain_of(a[kind][s], b[kind][s]) for kind in ("whole", "alone"))
+        if slips > 0 and slips * GAIN_OF_SLIP > gain * a["whole"][s]:
             return False
     return True
 

@@ -24,11 +24,10 @@ constexpr std::array<std::string_view, 5> kObjectives{"time", "warps", "sass", "
 constexpr std::array<std::string_view, 2> kRules{"time", "warps"};
 constexpr std::array<std::string_view, 3> kScenarioNames{"L1", "L2", "DRAM"};
 constexpr double kSameTime = 0.005;  // of the cycles: less says nothing
-// With one warp per scheduler less than this says nothing, nor does data in L1, which a few warps have to bring there first.
-constexpr double kSameAlone = 0.02;
-constexpr std::size_t kFirstAlone = 1;
+constexpr ModelledTime::Cycles kSameTimes{kSameTime, kSameTime, kSameTime};
+constexpr double kSameAlone = 0.02;  // with few warps
 // A loop may become slower by this part of its cycles, or by two cycles a round and less than a quarter, if the whole gains
-// several times as much.
+// several times as much, with many warps or with few.
 constexpr double kSlip = 0.1, kSlipCycles = 2, kMostSlip = 0.25, kGainOfSlip = 3;
 constexpr double kLeastRounds = 1;  // of a loop that slips: behind many conditions hardly any are assumed
 constexpr std::array kByWarps{Measure::Spills, Measure::Warps, Measure::Instructions};
@@ -185,6 +184,7 @@ class TimeComparison {
  private:
   using Kind = timing::WorkMatch::Kind;
   static constexpr std::string_view kSameWork = ", for the same work";
+  static constexpr std::string_view kFewWarps = " with few warps";
 
   static timing::CodeWork workOf(const ModelledTime& time) {
     timing::CodeWork work{time.work, {}};
@@ -200,12 +200,12 @@ class TimeComparison {
 
   // `after` by what `before` does.
   static Comparison compareCycles(const ModelledTime::Cycles& before, const ModelledTime::Cycles& after,
-                                  double rounds, int digits, std::string_view where, double same = kSameTime,
-                                  std::size_t first = 0) {
+                                  double rounds, int digits, std::string_view where,
+                                  const ModelledTime::Cycles& same = kSameTimes) {
     Comparison result;
-    for (std::size_t s = first; s < kScenarioNames.size(); ++s) {
+    for (std::size_t s = 0; s < kScenarioNames.size(); ++s) {
       const double a = before[s], b = after[s] / rounds;
-      const int sign = isLonger(a, b, same) - isLonger(b, a, same);
+      const int sign = isLonger(a, b, same[s]) - isLonger(b, a, same[s]);
       if (sign == 0 || (sign < 0 && result.sign < 0)) continue;
       result = {sign, Measure::Cycles, count(a), count(b),
                 fmt::format("{} {:.{}f} -> {:.{}f}{}", kScenarioNames[s], a, digits, b, digits, where)};
@@ -234,13 +234,33 @@ class TimeComparison {
   Comparison compareWhole() const {
     Comparison many = compareCycles(before_.whole, after_.whole, 1, 0, {});
     if (many.sign > 0) return many;
-    Comparison one =
-        compareCycles(before_.alone, after_.alone, 1, 0, " with one warp per scheduler", kSameAlone, kFirstAlone);
-    return one.sign > 0 || many.sign == 0 ? one : many;
+    // With few warps nothing may lose more, as a part of what it costs, than the whole gains with many.
+    ModelledTime::Cycles same{};
+    for (std::size_t s = 0; s < same.size(); ++s)
+      same[s] = std::max(kSameAlone, gainOf(before_.whole[s], after_.whole[s]));
+    Comparison few = compareCycles(before_.alone, after_.alone, 1, 0, kFewWarps, same);
+    if (few.sign > 0) return few;
+    if (Comparison loop = compareLoopsWithFew(same); loop.sign > 0) return loop;
+    return many.sign == 0 ? few : many;
+  }
+
+  // A loop may also lose more if the whole gains with few warps. Loops around others count as well: what a pass puts before a
+  // loop is in the one around it, and inner loops may go round less often than is assumed.
+  Comparison compareLoopsWithFew(const ModelledTime::Cycles& same) const {
+    if (before_.loopsAlone.size() != after_.loopsAlone.size()) return {};
+    for (std::size_t l = 0; l < before_.loopsAlone.size(); ++l)
+      for (std::size_t s = 0; s < kScenarioNames.size(); ++s) {
+        const double a = before_.loopsAlone[l][s], b = after_.loopsAlone[l][s];
+        if (!isLonger(a, b, same[s]) || b <= a + kSlipCycles || isLonger(after_.alone[s], before_.alone[s]))
+          continue;
+        return {1, Measure::Cycles, count(a), count(b),
+                fmt::format("{} {:.2f} -> {:.2f} in loop {}{}", kScenarioNames[s], a, b, l + 1, kFewWarps)};
+      }
+    return {};
   }
 
   // Where some loops become a little slower, and the whole gains so much more that it remains faster if these loops go round
-  // several times as often as was assumed.
+  // several times as often as was assumed. It is compared by itself whether the whole became slower.
   bool gainsOutweighSlips() const {
     for (std::size_t s = 0; s < kScenarioNames.size(); ++s) {
       double slips = 0;
@@ -250,11 +270,15 @@ class TimeComparison {
         if (isLonger(a, b, kSlip) && (b > a + kSlipCycles || isLonger(a, b, kMostSlip))) return false;
         slips += std::max(before_.inner[l].rounds, kLeastRounds) * (b - a);
       }
-      const double gain = before_.whole[s] - after_.whole[s];
-      if (slips > 0 && (slips * kGainOfSlip > gain || !isLonger(after_.whole[s], before_.whole[s]))) return false;
+      const double gain =
+          std::max(gainOf(before_.whole[s], after_.whole[s]), gainOf(before_.alone[s], after_.alone[s]));
+      if (slips > 0 && slips * kGainOfSlip > gain * before_.whole[s]) return false;
     }
     return true;
   }
+
+  // As a part of what it was; what says nothing is none.
+  static double gainOf(double before, double after) { return isLonger(after, before) ? 1 - after / before : 0; }
 
   // Another number of loops, which do not do the same in 8 rounds: ptxas made two of one, or none, on one side only. What
   // costs more for the same work is worse. Nothing is better by this: which loop was made of which is not known.

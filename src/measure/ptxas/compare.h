@@ -4,9 +4,10 @@
 // getting worse:
 //   time   spills; then modelled cycles, where they differ by more than half a percent: worse if any innermost loop, or the
 //          whole, costs more in any of the three scenarios (L1, L2, DRAM), better if the whole costs less in one; the same of the
-//          whole with one warp for each scheduler, in L2 and DRAM, where it differs by more than two percent; then resident
-//          warps, instructions that are executed, by more than half a percent, and machine instructions. Loops may cost a
-//          little more if the whole gains three times what all of them lose
+//          whole and of all loops with few warps, where they differ by more than two percent, and by more than the whole gains with
+//          many; then resident warps, instructions that are executed, by more than half a percent, and machine instructions.
+//          Innermost loops may cost a little more if the whole gains three times what all of them lose, with many warps or
+//          with few; with few, any loop may if the whole gains
 //   warps  spills, then resident warps, then machine instructions
 // Loops are compared where there are as many before and after, in the order of addresses. Where ptxas unrolled them otherwise,
 // what they cost for the same work is compared (timing/loop_matching.h). Only what both sides know counts.

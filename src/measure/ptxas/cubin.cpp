@@ -225,7 +225,7 @@ class CubinReader {
       addSections(f, text);
       setWarps(f, measures_.architecture);
       if (target_.has(target::Capability::Instructions16Bytes))
-        f.time = timeMachineCode(text.bytes, target_.number(), branchesOf(name), f.warps, target_.machine());
+        f.time = timeMachineCode(text.bytes, target_.number(), branchesOf(name), f, target_.machine());
       measures_.functions.push_back(std::move(f));
     });
     std::sort(measures_.functions.begin(), measures_.functions.end(),

@@ -23,12 +23,13 @@ MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
 }
 
 ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
-                             std::span<const sass::IndirectBranch> branches, uint32_t warps,
+                             std::span<const sass::IndirectBranch> branches, const FunctionMeasures& kernel,
                              const target::Machine& machine) {
   using namespace timing;
   const auto rounded = [](double cycles) { return std::round(cycles * 100) / 100; };
   const TimedCode code(text, architecture, branches);
-  const FunctionTime time = estimate(code, machine, {.warps = warps, .roundsOf = {}, .countOf = {}});
+  const FunctionTime time =
+      estimate(code, machine, {.warps = kernel.warps, .threads = kernel.threads, .roundsOf = {}, .countOf = {}});
   ModelledTime result;
   result.model = digestOf(machine);
   const auto roundedWork = [&](const Work& w) {
@@ -38,9 +39,11 @@ ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
   result.work = roundedWork(time.whole.work);
   const auto cyclesOf = [&](const ScenarioTime& s) { return rounded(s.cycles); };
   std::ranges::transform(time.whole.scenarios, result.whole.begin(), cyclesOf);
-  std::ranges::transform(time.alone, result.alone.begin(), cyclesOf);
+  std::ranges::transform(time.whole.alone, result.alone.begin(), cyclesOf);
   for (const RegionTime& r : time.regions) {
-    if (r.region.loop == Region::kNone || !code.flow.loops()[r.region.loop].isInnermost) continue;
+    if (r.region.loop == Region::kNone) continue;
+    std::ranges::transform(r.alone, result.loopsAlone.emplace_back().begin(), cyclesOf);
+    if (!code.flow.loops()[r.region.loop].isInnermost) continue;
     ModelledTime::Loop& loop = result.inner.emplace_back();
     std::ranges::transform(r.scenarios, loop.cycles.begin(), cyclesOf);
     loop.rounds = rounded(r.region.rounds);

@@ -19,9 +19,9 @@ struct MachineCodeCounts {
   uint32_t innerLoops = 0;
 };
 
-// By src/measure/timing, while an SM holds so many warps; rounded to hundredths of a cycle.
+// By src/measure/timing, of a kernel with its `warps` and `threads`; rounded to hundredths of a cycle.
 ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
-                             std::span<const sass::IndirectBranch> branches, uint32_t warps,
+                             std::span<const sass::IndirectBranch> branches, const FunctionMeasures& kernel,
                              const target::Machine& machine);
 
 // Of the bytes of a .text section; `architecture` is the number of sm_NUMBER.

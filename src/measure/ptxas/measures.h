@@ -25,7 +25,10 @@ struct ModelledTime {
   Cycles whole{};           // from its beginning to its end, kAssumedRounds of each loop
   timing::Work work;        // as `whole`
   std::vector<Loop> inner;  // innermost ones, by address
-  Cycles alone{};           // as `whole`, with one warp for each part of an SM
+  // As `whole`, while an SM holds few warps: those of a block where its size is known, at least one for each part. And of a
+  // round of each loop, without the loops in it.
+  Cycles alone{};
+  std::vector<Cycles> loopsAlone;
   friend bool operator==(const ModelledTime&, const ModelledTime&) = default;
 };
 

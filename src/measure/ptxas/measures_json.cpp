@@ -40,11 +40,9 @@ Json timeToJson(const std::optional<ModelledTime>& time) {
   Json inner = Json::array();
   for (const ModelledTime::Loop& loop : time->inner)
     inner.push_back({{"rounds", loop.rounds}, {"cycles", loop.cycles}, {"work", workToJson(loop.work)}});
-  return {{"model", time->model},
-          {"whole", time->whole},
-          {"alone", time->alone},
-          {"work", workToJson(time->work)},
-          {"inner", std::move(inner)}};
+  return {{"model", time->model},           {"whole", time->whole},
+          {"alone", time->alone},           {"loops-alone", time->loopsAlone},
+          {"work", workToJson(time->work)}, {"inner", std::move(inner)}};
 }
 
 // Figures of another model than `model` may have other fields.
@@ -56,6 +54,7 @@ std::optional<ModelledTime> timeFrom(const Json& json, const std::string& model)
   if (time.model != model) return std::nullopt;
   found->at("whole").get_to(time.whole);
   found->at("alone").get_to(time.alone);
+  found->at("loops-alone").get_to(time.loopsAlone);
   time.work = workFrom(found->at("work"));
   for (const Json& loop : found->at("inner"))
     time.inner.push_back({loop.at("rounds").get<double>(), loop.at("cycles").get<ModelledTime::Cycles>(),

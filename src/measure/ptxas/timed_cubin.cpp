@@ -73,6 +73,7 @@ std::optional<TimedCubin> timeCubin(std::string_view bytes, const TimedCubinOpti
     timing::TimedCode timed(f.text, number, f.branches);
     timing::TimeOptions how;
     how.warps = kernel.warps;
+    how.threads = kernel.threads;
     const auto lineOf = [&](uint64_t at) { return lineAt(f.lines, at); };
     if (options.profile != nullptr) {
       how.roundsOf = profiledRounds(timed, *options.profile, f.name, lineOf);

@@ -10,8 +10,7 @@ namespace ptxopt::timing {
 namespace {
 
 // To be raised whenever the same figures come to other estimates.
-constexpr unsigned kRevision = 13;
-constexpr uint32_t kParts = 4;  // of an SM
+constexpr unsigned kRevision = 14;
 constexpr double kWarpThreads = 32;
 
 std::size_t index(Unit unit) { return static_cast<std::size_t>(unit); }
@@ -31,6 +30,11 @@ void addUnits(const TimedCode& code, const Machine& machine, RegionTime& time) {
       if (o.space == Space::Global) time.bytes += v.frequency * bytesOf(o);
     }
   }
+}
+
+uint32_t warpsOfBlock(uint32_t threads) {
+  return static_cast<uint32_t>((threads + static_cast<uint32_t>(kWarpThreads) - 1) /
+                               static_cast<uint32_t>(kWarpThreads));
 }
 
 // The most of them.
@@ -90,7 +94,12 @@ std::string digestOf(const Machine& machine) {
 FunctionTime estimate(const TimedCode& code, const Machine& machine, const TimeOptions& options) {
   FunctionTime result;
   result.warps = std::max<uint32_t>(options.warps, kParts);
-  const double warpsOfPart = result.warps / static_cast<double>(kParts);
+  result.warpsAlone = std::max(warpsOfBlock(options.threads), kParts);
+  const auto limitAll = [&](RegionTime& time) {
+    time.alone = time.scenarios;
+    for (ScenarioTime& s : time.scenarios) limit(s, time.units, result.warps / static_cast<double>(kParts));
+    for (ScenarioTime& s : time.alone) limit(s, time.units, result.warpsAlone / static_cast<double>(kParts));
+  };
   for (Region& region :
        regionsOf(code, options.roundsOf ? options.roundsOf : sameRounds(kAssumedRounds), options.countOf)) {
     RegionTime time;
@@ -100,14 +109,12 @@ FunctionTime estimate(const TimedCode& code, const Machine& machine, const TimeO
       const auto scenario = static_cast<Scenario>(s);
       time.scenarios[s].bandwidth = kParts * time.bytes / machine.memory(scenario).bytesPerCycle;
       time.scenarios[s].latency = traceOf(code, time.region, machine, scenario).cycles;
-      limit(time.scenarios[s], time.units, warpsOfPart);
     }
+    limitAll(time);
     addTo(result.whole, time);
     result.regions.push_back(std::move(time));
   }
-  result.alone = result.whole.scenarios;
-  for (ScenarioTime& s : result.whole.scenarios) limit(s, result.whole.units, warpsOfPart);
-  for (ScenarioTime& s : result.alone) limit(s, result.whole.units, 1);
+  limitAll(result.whole);
   return result;
 }
 

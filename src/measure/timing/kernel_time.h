@@ -53,23 +53,28 @@ struct RegionTime {
   double bytes = 0;  // of global memory, by a warp in a round
   std::array<double, kUnits> units{};
   std::array<ScenarioTime, kScenarios> scenarios;
+  // The same while an SM holds few warps (FunctionTime::warpsAlone).
+  std::array<ScenarioTime, kScenarios> alone;
 };
 
 struct FunctionTime {
   uint32_t warps = 0;               // of an SM, that the estimate is for
+  uint32_t warpsAlone = 0;          // that `alone` is for: one for each part, or a block's, if these are more
   std::vector<RegionTime> regions;  // as regionsOf() has them
   RegionTime whole;                 // without a region: a warp from its beginning to its end
-  // As `whole`, while a part of an SM has this warp alone: of a small grid, or where blocks need much shared memory.
-  std::array<ScenarioTime, kScenarios> alone;
 };
+
+// Of an SM, each with a scheduler.
+inline constexpr uint32_t kParts = 4;
 
 // Rounds of each loop where nobody says more.
 inline constexpr double kAssumedRounds = 8;
 
 struct TimeOptions {
-  uint32_t warps = 0;  // resident in an SM; 0: one for each part
-  RoundsOf roundsOf;   // none: kAssumedRounds
-  CountOf countOf;     // none: branches are taken as regions.h says
+  uint32_t warps = 0;    // resident in an SM; 0: one for each part
+  uint32_t threads = 0;  // of a block; 0: not known
+  RoundsOf roundsOf;     // none: kAssumedRounds
+  CountOf countOf;       // none: branches are taken as regions.h says
 };
 
 // Of all figures of a machine, of the way that they are put together, and of the warps that SMs hold, in hexadecimal

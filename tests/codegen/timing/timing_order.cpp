@@ -46,7 +46,7 @@ struct Cubin {
                                const target::Machine& machine) const {
     ptxas::FunctionMeasures f = *measures.find(name);
     const ptxas::FunctionCode& c = code.at(name);
-    f.time = ptxas::timeMachineCode(c.text, architecture, c.branches, f.warps, machine);
+    f.time = ptxas::timeMachineCode(c.text, architecture, c.branches, f, machine);
     f.time->model.clear();
     return f;
   }

@@ -19,6 +19,8 @@
 #include "ptxas/machine_code.h"
 #include "ptxas/measures_json.h"
 #include "support/temporary_folder.h"
+#include "target/target.h"
+#include "timing/kernel_time.h"
 
 using namespace ptxopt;
 
@@ -199,20 +201,47 @@ TEST_CASE("compare: by modelled time, loops first, then the whole, then warps") 
   CHECK(by(rare, slowed).sign < 0);
   CHECK(by(base, timed({500, 1500, 2500}, {{12.1, 20, 30}, {40, 40, 40}})).sign > 0);
   CHECK(by(base, timed({500, 1500, 2500}, {{10, 20, 30}, {44.1, 40, 40}})).sign > 0);
-  // With one warp per scheduler nothing may get slower, and what gets faster there counts.
-  ptxas::FunctionMeasures sparse = base, slower = timed({900, 1900, 2900}, {{10, 20, 30}, {40, 40, 40}});
-  sparse.time->alone = slower.time->alone = {4000, 5000, 6000};
+  // With few warps nothing may get slower, and what gets faster there counts. Up to a fiftieth is the same.
+  ptxas::FunctionMeasures sparse = base, slower = timed({1000, 2000, 3000}, {{10, 20, 30}, {40, 40, 40}});
+  slower.instructions = 110;
+  sparse.time->alone = {4000, 5000, 6000};
+  slower.time->alone = {4080, 5100, 5800};
+  CHECK(by(sparse, slower).text() == "DRAM 6000 -> 5800 with few warps");
   CHECK(by(sparse, slower).sign < 0);
   slower.time->alone = {4000, 5110, 5000};
-  CHECK(by(sparse, slower).text() == "L2 5000 -> 5110 with one warp per scheduler");
+  CHECK(by(sparse, slower).text() == "L2 5000 -> 5110 with few warps");
   CHECK(by(sparse, slower).sign > 0);
-  slower.time->alone = {9000, 5090, 6100};  // what lies in L1 does not count, and up to a fiftieth is the same
-  CHECK(by(sparse, slower).text() == "L1 1000 -> 900");
-  slower = sparse;
-  slower.instructions = 110;
-  slower.time->alone = {4000, 5000, 5800};
-  CHECK(by(sparse, slower).text() == "DRAM 6000 -> 5800 with one warp per scheduler");
-  CHECK(by(sparse, slower).sign < 0);
+  slower.time->alone = {4090, 5000, 6000};
+  CHECK(by(sparse, slower).text() == "L1 4000 -> 4090 with few warps");
+  // What many warps gain where data lies outweighs what few lose there.
+  slower.time->whole = {960, 2000, 3000};
+  CHECK(by(sparse, slower).text() == "L1 1000 -> 960");
+  slower.time->alone = {4170, 5000, 6000};
+  CHECK(by(sparse, slower).text() == "L1 4000 -> 4170 with few warps");
+  // Nor may a loop, one around others included, unless the whole gets faster, by more than two cycles.
+  slower.time->alone = sparse.time->alone;
+  sparse.time->loopsAlone = {{100, 100, 100}, {20, 20, 20}};
+  slower.time->loopsAlone = {{103, 102, 102}, {22, 22, 22}};
+  CHECK(by(sparse, slower).text() == "L1 1000 -> 960");
+  slower.time->whole = sparse.time->whole;
+  CHECK(by(sparse, slower).text() == "L1 100.00 -> 103.00 in loop 1 with few warps");
+  CHECK(by(sparse, slower).sign > 0);
+  slower.time->loopsAlone[1] = {20, 20, 23};
+  slower.time->alone = {3900, 5000, 6000};
+  CHECK(by(sparse, slower).text() == "DRAM 20.00 -> 23.00 in loop 2 with few warps");
+  slower.time->alone = {3900, 5000, 5900};
+  CHECK(by(sparse, slower).text() == "L1 4000 -> 3900 with few warps");
+  slower.time->loopsAlone.pop_back();
+  slower.time->alone = sparse.time->alone;
+  CHECK(by(sparse, slower).by == ptxas::Measure::Instructions);
+  // What the whole gains with few warps outweighs what an innermost loop loses, as what it gains with many.
+  slower = timed({1000, 2000, 3000}, {{10, 20.5, 30}, {40, 40, 40}});
+  slower.time->alone = {4000, 4990, 6000};
+  CHECK(by(sparse, slower).text() == "L2 20.00 -> 20.50 in innermost loop 1");
+  slower.time->alone = {4000, 4850, 6000};
+  CHECK(by(sparse, slower).text() == "L2 5000 -> 4850 with few warps");
+  slower.time->whole = {1000, 2020, 3000};
+  CHECK(by(sparse, slower).text() == "L2 2000 -> 2020");
   // One that got faster counts where the whole is the same; where the whole got slower it does not.
   ptxas::FunctionMeasures more = timed({1000, 2000, 3000}, {{10, 15, 30}, {40, 40, 40}});
   more.instructions = 110;
@@ -253,6 +282,11 @@ TEST_CASE("measures: JSON and back") {
   m.functions[1].isKernel = false;
   m.functions[1].spillLoads.reset();
   m.functions[1].code = "00ff";
+  m.functions[0].time =
+      ptxas::ModelledTime{timing::digestOf(target::Target("sm_90a").machine()), {1, 2, 3}, {.read = 4}, {}};
+  m.functions[0].time->inner.push_back({8, {1, 1, 1}, {.written = 2}});
+  m.functions[0].time->alone = {4, 5, 6};
+  m.functions[0].time->loopsAlone = {{7, 8, 9}, {1, 1, 2}};
   CHECK(ptxas::measuresFrom(nlohmann::ordered_json::parse(toJson(m).dump())) == m);
   REQUIRE(m.find("b") != nullptr);
   CHECK(m.find("b")->instructions == 9);

@@ -266,7 +266,7 @@ TEST_CASE("timing: the bottleneck is what costs most") {
   c.exit();
   const TimedCode code = c.timed();
   const auto loopAt = [&](uint32_t warps) {
-    return estimate(code, machine, {.warps = warps, .roundsOf = {}, .countOf = {}}).regions.at(1);
+    return estimate(code, machine, {.warps = warps, .threads = 0, .roundsOf = {}, .countOf = {}}).regions.at(1);
   };
   const RegionTime one = loopAt(4), many = loopAt(64);
   CHECK(one.bytes == 32 * 16);
@@ -278,8 +278,16 @@ TEST_CASE("timing: the bottleneck is what costs most") {
     CHECK(many.scenarios[s].cycles <= one.scenarios[s].cycles);
     CHECK(many.scenarios[s].latency == one.scenarios[s].latency);
   }
+  // With few warps there is one for each part of an SM, or a block's.
+  const auto aloneIn = [&](uint32_t threads) {
+    return estimate(code, machine, {.warps = 64, .threads = threads, .roundsOf = {}, .countOf = {}});
+  };
+  CHECK(aloneIn(0).regions.at(1).alone[0].cycles == doctest::Approx(many.scenarios[0].latency));
+  CHECK(aloneIn(32).warpsAlone == 4);
+  CHECK(aloneIn(1000).warpsAlone == 32);
+  CHECK(aloneIn(256).whole.alone[0].cycles == doctest::Approx(aloneIn(0).whole.alone[0].cycles / 2));
   const auto wholeIn = [&](double rounds) {
-    return estimate(code, machine, {.warps = 64, .roundsOf = sameRounds(rounds), .countOf = {}})
+    return estimate(code, machine, {.warps = 64, .threads = 0, .roundsOf = sameRounds(rounds), .countOf = {}})
         .whole.scenarios[0]
         .cycles;
   };
@@ -326,8 +334,8 @@ TEST_CASE("timing: many loops in each other come to finite figures") {
   c.others(kLoops + 1);
   for (int64_t l = kLoops; l-- != 0;) c.branch(l + 1, kP0);
   c.exit();
-  const FunctionTime time =
-      estimate(c.timed(), Machine(kArchitecture), {.warps = 64, .roundsOf = sameRounds(1e12), .countOf = {}});
+  const FunctionTime time = estimate(c.timed(), Machine(kArchitecture),
+                                     {.warps = 64, .threads = 0, .roundsOf = sameRounds(1e12), .countOf = {}});
   CHECK(time.regions.size() == kLoops + 1);
   CHECK(time.regions.back().region.rounds == 1e15);
   CHECK(std::isfinite(time.whole.scenarios[0].cycles));

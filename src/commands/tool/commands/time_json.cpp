@@ -113,7 +113,7 @@ std::string timeJson(const TimeReport& report, bool code) {
     function["cycles-alone"] = Json::object();
     for (std::size_t s = 0; s < kScenarios; ++s) {
       function["cycles"][kScenarioKeys[s]] = rounded(f.time.whole.scenarios[s].cycles);
-      function["cycles-alone"][kScenarioKeys[s]] = rounded(f.time.alone[s].cycles);
+      function["cycles-alone"][kScenarioKeys[s]] = rounded(f.time.whole.alone[s].cycles);
     }
     function["regions"] = Json::array();
     for (const RegionTime& r : f.time.regions) function["regions"].push_back(regionJson(report, f, r, code));

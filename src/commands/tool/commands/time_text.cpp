@@ -79,7 +79,8 @@ class FunctionText {
     }
     table.addRule();
     addSum(table, "the whole, all rounds", f_.time.whole.scenarios);
-    addSum(table, "with one warp per scheduler", f_.time.alone);
+    addSum(table, f_.time.warpsAlone == kParts ? "with one warp per scheduler" : "with one block",
+           f_.time.whole.alone);
     out_ += table.text({.colours = options_.colours, .width = options_.width, .indent = "  "});
   }
 
