@@ -17,13 +17,6 @@ std::string_view withoutMark(std::string_view text) {
   return text;
 }
 
-std::vector<FunctionOutcome> functionsOf(std::string_view text) {
-  Options places;
-  places.level = 0;
-  places.outcomes = true;
-  return optimize(text, places).outcomes;
-}
-
 BitVector cuttableKernels(const std::vector<FunctionOutcome>& functions) {
   if (std::ranges::any_of(functions, &FunctionOutcome::takesAddress)) return BitVector(functions.size());
   const BitVector leaves = functionsThat(functions, [](const FunctionOutcome& f) { return !f.elsewhere.empty(); });

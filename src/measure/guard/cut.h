@@ -18,9 +18,6 @@
 
 namespace ptxopt::guard {
 
-// The functions of a text, with their places.
-std::vector<FunctionOutcome> functionsOf(std::string_view text);
-
 // Kernels that may be left out, by function. Linear in all mentions, as the next one.
 BitVector cuttableKernels(const std::vector<FunctionOutcome>& functions);
 // Those of them that did not change and reach nothing that did.

@@ -88,6 +88,43 @@ TEST_CASE("outcomes: what is put into a kernel is still what it depends on") {
   CHECK(namesOf(r, graph.closure(graph.indexOf("direct"))) == Names{"direct", "leaf", "middle"});
 }
 
+TEST_CASE("outcomesAfter: as if the output were given") {
+  const std::string marked = "\xef\xbb\xbf" + std::string(kText);
+  const auto check = [](std::string_view text, const Options& options) {
+    const Result r = optimize(text, options);
+    REQUIRE(r.status == Status::Ok);
+    Options none;
+    none.level = 0;
+    none.outcomes = true;
+    const std::vector<FunctionOutcome> expected = optimize(r.output, none).outcomes;
+    REQUIRE(r.outcomesAfter.size() == expected.size());
+    for (std::size_t f = 0; f < expected.size(); ++f) {
+      const FunctionOutcome& a = r.outcomesAfter[f];
+      const FunctionOutcome& b = expected[f];
+      CHECK(a.name == b.name);
+      CHECK(a.isKernel == b.isKernel);
+      CHECK_FALSE(a.changed);
+      CHECK(a.mentions == b.mentions);
+      CHECK(a.takesAddress == b.takesAddress);
+      CHECK(a.elsewhere == b.elsewhere);
+      CHECK(a.begin == b.begin);
+      CHECK(a.body == b.body);
+      CHECK(a.end == b.end);
+    }
+  };
+  for (const std::string_view text : {std::string_view(kText), std::string_view(marked)})
+    for (const char* pass : {"dce", "inline-calls", "slsr"})
+      for (const bool reprint : {false, true}) {
+        Options options;
+        options.passes = {pass};
+        options.outcomes = true;
+        options.reprint = reprint;
+        check(text, options);
+        options.leave = {"leaf", "direct"};
+        check(text, options);
+      }
+}
+
 TEST_CASE("leave: these functions stay as they are") {
   const Result r = run({"leaf", "direct"});
   const guard::CallGraph graph(r.outcomes);
@@ -172,12 +209,11 @@ TEST_CASE("isNew: a text of the functions is new once") {
   const Result r = run();
   const uint32_t alone = guard::CallGraph(r.outcomes).indexOf("alone");
   guard::Retry retry{alone, {alone}, {}, {}};
-  const auto places = guard::functionsOf(r.output);
-  CHECK(guard::isNew(retry, r.outcomes, r.output, places));
-  CHECK_FALSE(guard::isNew(retry, r.outcomes, r.output, places));
+  CHECK(guard::isNew(retry, r.outcomes, r.output, r.outcomesAfter));
+  CHECK_FALSE(guard::isNew(retry, r.outcomes, r.output, r.outcomesAfter));
   CHECK(guard::isNew(retry, r.outcomes, kText, r.outcomes));
   const Result other = run({"leaf"});
-  CHECK_FALSE(guard::isNew(retry, r.outcomes, other.output, guard::functionsOf(other.output)));
+  CHECK_FALSE(guard::isNew(retry, r.outcomes, other.output, other.outcomesAfter));
 }
 
 TEST_CASE("gainOf and isPreferred: better than the input, then by cycles in L1, L2, DRAM, then instructions") {
