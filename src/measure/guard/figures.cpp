@@ -143,9 +143,8 @@ ptxas::Assembly Figures::ofOutput(const Result& result) {
 ptxas::Assembly Figures::ofTry(const Result& result, const BitVector& isTried) {
   const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
   ptxas::Assembly assembly =
-      asksRelocatable_
-          ? measure(result.output)
-          : measureKernels(result.output, functions, cuttableKernels(functions).andNot(isTried), true);
+      asksRelocatable_ ? measure(result.output)
+                       : measureKernels(result.output, functions, cuttableKernels(functions).andNot(isTried), true);
   keepOutput(result.output, assembly);
   return assembly;
 }

@@ -36,7 +36,7 @@ class Decoder {
     Word mask, value;
   };
 
-  bool splitsOffsets_;  // the low byte of a branch's offset stands apart
+  bool splitsOffsets_;                  // the low byte of a branch's offset stands apart
   const std::vector<Opcode>* opcodes_;  // by encoding
   std::vector<Variant> variants_;
 };
