@@ -128,6 +128,8 @@ struct Result {
   std::vector<Remark> remarks;
   std::vector<PassSummary> passes;        // in the order of the pipeline
   std::vector<FunctionOutcome> outcomes;  // of those with a body, in the order of the text, if Options::outcomes
+  // As outcomes would be of `output`, if that were given and no pass ran.
+  std::vector<FunctionOutcome> outcomesAfter;
   double parseSeconds = 0, printSeconds = 0;  // CPU time, if Options::times
   uint64_t functions = 0;                     // with a body
   uint64_t functionsChanged = 0;              // of these

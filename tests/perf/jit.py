@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What the drop-in ptxas with an empty cache costs a JIT: CPU and wall time of calls for one kernel each, next to plain ptxas.
 
-  tests/perf/jit.py --tool PATH [--before OTHER/ptxopt] [--ptxas PROGRAM ...] [--repetitions N] [--by-file] FILE.ptx ...
+  tests/perf/jit.py --tool PATH [--before OTHER/ptxopt] [--ptxas PROGRAM ...] [--repetitions N] [--tries N] [--by-file] FILE.ptx ...
 
 Each file is assembled as Triton calls ptxas (-lineinfo -v) for its own target, by the first --ptxas that takes it: plain, by
-the drop-in with the guard, and by that without the guard; --before: by the drop-in of another build, too. The calls take turns,
-and the least time of each counts, for the wall and for the CPU by itself. Ratios are those of the sums over files, and the
+the drop-in with the guard and as many tries (1: what the hooks have), and by that without the guard; --before: by the drop-in
+of another build, too. The calls take turns, and the least time of each counts, for the wall and for the CPU by itself. Ratios are those of the sums over files, and the
 geometric means. On a busy machine only those of CPU time say much.
 """
 import argparse
@@ -38,6 +38,7 @@ def main():
     parser.add_argument("--before")
     parser.add_argument("--ptxas", action="append")
     parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--tries", type=int, default=1)
     parser.add_argument("--by-file", action="store_true")
     parser.add_argument("files", nargs="+", type=Path)
     args = parser.parse_args()
@@ -60,7 +61,8 @@ def main():
         for _ in range(args.repetitions):
             for path, (ptxas, tail) in calls.items():
                 for way, (program, more) in ways.items():
-                    environment = {**clean, **more, "PTXOPT_PTXAS": ptxas, "PTXOPT_CACHE_DIR": ""} if program else clean
+                    environment = {**clean, **more, "PTXOPT_PTXAS": ptxas, "PTXOPT_CACHE_DIR": "",
+                                   "PTXOPT_GUARD_TRIES": str(args.tries)} if program else clean
                     times = run([program or ptxas, *tail], environment)
                     if times is None:
                         return f"{way}: fails for {path}"

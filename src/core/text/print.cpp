@@ -12,9 +12,12 @@ namespace {
 
 // ---- everything from the IR ----
 
-void reprintFunction(std::string& out, const Module& module, const Function& f, const MadeNames& made) {
+// Where its body begins.
+std::size_t reprintFunction(std::string& out, const Module& module, const Function& f, const MadeNames& made) {
   appendCanonicalHeader(out, module.text(f.header));
-  out += "\n{";
+  out += '\n';
+  const std::size_t body = out.size();
+  out += '{';
   made.appendDeclarations(out, f);
   out += '\n';
   InstructionPrinter printer(out, module, f, made);
@@ -25,13 +28,14 @@ void reprintFunction(std::string& out, const Module& module, const Function& f, 
     out += '\n';
   }
   out += "}\n";
+  return body;
 }
 
-void note(std::vector<std::size_t>* functionBytes, std::size_t function, std::size_t bytes) {
-  if (functionBytes != nullptr) (*functionBytes)[function] = bytes;
+void note(std::vector<FunctionPlace>* places, std::size_t function, FunctionPlace place) {
+  if (places != nullptr) (*places)[function] = place;
 }
 
-std::string reprint(const Module& module, const MadeNames& made, std::vector<std::size_t>* functionBytes) {
+std::string reprint(const Module& module, const MadeNames& made, std::vector<FunctionPlace>* places) {
   std::string out;
   out.reserve(module.source.size() + module.source.size() / 16);
   for (const Item& item : module.items) {
@@ -51,14 +55,16 @@ std::string reprint(const Module& module, const MadeNames& made, std::vector<std
         out += '\n';
         break;
       case ItemKind::Function: {
-        const std::size_t start = out.size();
+        const std::size_t begin = out.size();
+        std::size_t body = 0;
         if (const Function& f = module.functions[item.index]; f.hasBody) {
-          reprintFunction(out, module, f, made);
+          body = reprintFunction(out, module, f, made);
         } else {
           appendCanonicalHeader(out, source);
           out += source.ends_with(';') ? "\n" : ";\n";
+          body = out.size() - 1;
         }
-        note(functionBytes, item.index, out.size() - start);
+        note(places, item.index, {begin, body, out.size() - 1});
         break;
       }
     }
@@ -143,20 +149,24 @@ class PatchingPrinter {
   uint32_t sourceId_ = 0;  // the next instruction of the source
 };
 
-std::string patch(const Module& module, std::vector<std::size_t>* functionBytes) {
+std::string patch(const Module& module, std::vector<FunctionPlace>* places) {
   std::string out;
   out.reserve(module.source.size() + module.source.size() / 16);
   std::optional<MadeNames> made;
   uint32_t at = 0;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const Function& f = module.functions[i];
-    note(functionBytes, i, f.source.end - f.source.begin);
-    if (!f.hasBody || !f.changed) continue;
+    const std::size_t begin = out.size() + f.source.begin - at;
+    const auto placeOf = [&](uint32_t offset) { return begin + offset - f.source.begin; };
+    if (!f.hasBody || !f.changed) {
+      const std::size_t end = placeOf(f.source.end);
+      note(places, i, {begin, f.hasBody ? placeOf(f.body.begin) : end, end});
+      continue;
+    }
     if (!made) made.emplace(module);
     out += module.source.substr(at, f.body.begin - at);
-    const std::size_t start = out.size();
     PatchingPrinter(out, module, f, *made).print();
-    note(functionBytes, i, f.body.begin - f.source.begin + out.size() - start);
+    note(places, i, {begin, placeOf(f.body.begin), out.size()});
     at = f.body.end;
   }
   out += module.source.substr(at);
@@ -166,9 +176,8 @@ std::string patch(const Module& module, std::vector<std::size_t>* functionBytes)
 }  // namespace
 
 std::string print(const Module& module, const PrintOptions& options) {
-  if (options.functionBytes != nullptr) options.functionBytes->assign(module.functions.size(), 0);
-  return options.reprint ? reprint(module, MadeNames(module), options.functionBytes)
-                         : patch(module, options.functionBytes);
+  if (options.places != nullptr) options.places->assign(module.functions.size(), {});
+  return options.reprint ? reprint(module, MadeNames(module), options.places) : patch(module, options.places);
 }
 
 std::string printFunction(const Module& module, const Function& function) {

@@ -8,12 +8,18 @@
 
 namespace ptxopt::text {
 
+// Where a function stands in the text that was printed: from its first modifier, from its opening brace, and to after the
+// closing one. One without a body is all before it.
+struct FunctionPlace {
+  std::size_t begin = 0, body = 0, end = 0;
+};
+
 struct PrintOptions {
   // Print everything from the IR, one instruction a line, instead of keeping the source's text where nothing
   // changed.
   bool reprint = false;
-  // Gets the bytes that each function's text takes, by Module::functions.
-  std::vector<std::size_t>* functionBytes = nullptr;
+  // Gets the place of each function, by Module::functions.
+  std::vector<FunctionPlace>* places = nullptr;
 };
 
 // Without `reprint`: functions that no pass changed, and everything between functions, come out byte for byte; in a

@@ -5,23 +5,11 @@
 #include "guard/closure.h"
 
 namespace ptxopt::guard {
-namespace {
-
-constexpr std::string_view kEmptyBody = "{\n\tret;\n}";
-
-}  // namespace
 
 std::string_view withoutMark(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   return text;
-}
-
-std::vector<FunctionOutcome> functionsOf(std::string_view text) {
-  Options places;
-  places.level = 0;
-  places.outcomes = true;
-  return optimize(text, places).outcomes;
 }
 
 BitVector cuttableKernels(const std::vector<FunctionOutcome>& functions) {
@@ -37,7 +25,7 @@ BitVector unaffectedKernels(const std::vector<FunctionOutcome>& functions) {
 
 uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const BitVector& which) {
   uint64_t bytes = 0;
-  which.forEach([&](std::size_t f) { bytes += functions[f].end - functions[f].body; });
+  which.forEach([&](std::size_t f) { bytes += functions[f].end - functions[f].begin; });
   return bytes;
 }
 
@@ -46,8 +34,7 @@ std::string cutText(std::string_view input, const std::vector<FunctionOutcome>& 
   std::string text;
   std::size_t at = 0;
   which.forEach([&](std::size_t f) {
-    text += input.substr(at, functions[f].body - at);
-    text += kEmptyBody;
+    text += input.substr(at, functions[f].begin - at);
     at = functions[f].end;
   });
   text += input.substr(at);

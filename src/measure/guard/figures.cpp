@@ -131,24 +131,21 @@ ptxas::Assembly Figures::ofInput() const {
   return measureKernels(input_, outcomes_, isLeftOut_, true);
 }
 
-ptxas::Assembly Figures::ofOutput(const std::string& text) {
-  ptxas::Assembly assembly;
-  if (isLeftOut_.none() && !isByKernel()) {
-    assembly = measure(text);
-  } else {
-    const std::vector<FunctionOutcome> functions = functionsOf(text);
-    assembly = measureKernels(text, functions, leftOutOf(functions), cutsOutput_);
-  }
-  keepOutput(text, assembly);
+ptxas::Assembly Figures::ofOutput(const Result& result) {
+  const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
+  ptxas::Assembly assembly = isLeftOut_.none() && !isByKernel()
+                                 ? measure(result.output)
+                                 : measureKernels(result.output, functions, leftOutOf(functions), cutsOutput_);
+  keepOutput(result.output, assembly);
   return assembly;
 }
 
-ptxas::Assembly Figures::ofTry(const std::string& text, const std::vector<FunctionOutcome>& functions,
-                               const BitVector& isTried) {
+ptxas::Assembly Figures::ofTry(const Result& result, const BitVector& isTried) {
+  const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
   ptxas::Assembly assembly =
-      asksRelocatable_ ? measure(text)
-                       : measureKernels(text, functions, cuttableKernels(functions).andNot(isTried), true);
-  keepOutput(text, assembly);
+      asksRelocatable_ ? measure(result.output)
+                       : measureKernels(result.output, functions, cuttableKernels(functions).andNot(isTried), true);
+  keepOutput(result.output, assembly);
   return assembly;
 }
 

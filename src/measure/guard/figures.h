@@ -26,10 +26,9 @@ class Figures {
 
   // These two may be asked for at the same time.
   ptxas::Assembly ofInput() const;
-  ptxas::Assembly ofOutput(const std::string& text);
-  // Of a text with these functions, some of which are tried: the figures of these, at least.
-  ptxas::Assembly ofTry(const std::string& text, const std::vector<FunctionOutcome>& functions,
-                        const BitVector& isTried);
+  ptxas::Assembly ofOutput(const Result& result);
+  // Of a result some of whose functions are tried: the figures of these, at least.
+  ptxas::Assembly ofTry(const Result& result, const BitVector& isTried);
 
   // What ptxas made of the whole of this text, if it was to be kept and was made.
   std::optional<ptxas::PtxasOutput> takeOutputOf(std::string_view text);

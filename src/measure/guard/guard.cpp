@@ -6,7 +6,6 @@
 #include <future>
 
 #include "guard/closure.h"
-#include "guard/cut.h"
 #include "guard/figures.h"
 #include "guard/report.h"
 #include "guard/retry.h"
@@ -59,7 +58,7 @@ class Guard {
   // Both texts at a time. False when there is nothing to compare.
   bool measureBoth() {
     auto other = std::async(std::launch::async, [&] { return figures_->ofInput(); });
-    ptxas::Assembly after = figures_->ofOutput(done_.result.output);
+    ptxas::Assembly after = figures_->ofOutput(done_.result);
     ptxas::Assembly before = other.get();
     outputBefore_ = std::move(before.output);
     if (!before) {
@@ -118,7 +117,7 @@ class Guard {
         done_.guard.after = done_.guard.before;
         return;
       }
-      if (!take(figures_->ofOutput(done_.result.output))) return;
+      if (!take(figures_->ofOutput(done_.result))) return;
     }
   }
 
@@ -137,9 +136,9 @@ class Guard {
     if (isTried_.none()) isTried_ = BitVector(outcomes.size());
     std::erase_if(retries, [&](const Retry& r) { return isTried_.test(r.root); });
     std::vector<Best> best(retries.size());
-    for (const std::string_view text : {text_, std::string_view(done_.result.output)}) {
-      const std::vector<FunctionOutcome> functions = functionsOf(text);
-      for (Retry& r : retries) isNew(r, outcomes, text, functions);
+    for (Retry& r : retries) {
+      isNew(r, outcomes, text_, outcomes);
+      isNew(r, outcomes, done_.result.output, done_.result.outcomesAfter);
     }
     for (std::size_t k = 0; k < guard_.tries; ++k) tryOnce(retries, k, graph, best);
     std::vector<Taken> taken;
@@ -192,7 +191,7 @@ class Guard {
     isLeft.forEach([&](std::size_t f) { options.leave.push_back(outcomes[f].name); });
     const Result result = optimize(text_, options);
     if (result.status != Status::Ok || !changedAny(result)) return;
-    const std::vector<FunctionOutcome> functions = functionsOf(result.output);
+    const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
     const CallGraph places(functions);
     std::vector<std::size_t> tried;
     BitVector isTried(functions.size());
@@ -203,7 +202,7 @@ class Guard {
         if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone) isTried.set(at);
     }
     if (tried.empty()) return;
-    const ptxas::Assembly assembly = figures_->ofTry(result.output, functions, isTried);
+    const ptxas::Assembly assembly = figures_->ofTry(result, isTried);
     if (!assembly) return;
     for (const std::size_t r : tried) {
       const std::vector<uint32_t> closure = graph.closure(retries[r].root);

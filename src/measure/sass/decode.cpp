@@ -2,6 +2,8 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <map>
+#include <mutex>
 
 namespace ptxopt::sass {
 namespace {
@@ -12,7 +14,7 @@ constexpr unsigned kOffsetScale = 4;  // offsets count in 4 bytes
 // Forms of the opcodes of control, by bits 9 to 11 of the opcode.
 constexpr uint32_t kFormRegister = 1, kFormUniformPredicate = 2, kFormImmediate = 4;
 
-std::vector<Opcode> opcodesOf(uint32_t architecture) {
+std::vector<Opcode> makeOpcodes(uint32_t architecture) {
   std::vector<Opcode> opcodes(kEncodings, Opcode::Unknown);
   [[maybe_unused]] const auto add = [&](Opcode opcode, uint32_t first, uint32_t last,
                                         std::initializer_list<uint16_t> encodings) {
@@ -22,6 +24,16 @@ std::vector<Opcode> opcodesOf(uint32_t architecture) {
 #define SASS_ENCODINGS(opcode, first, last, ...) add(Opcode::opcode, first, last, {__VA_ARGS__});
 #include "sass/encodings.def"
   return opcodes;
+}
+
+// Made once: kernels are many, and small.
+const std::vector<Opcode>& opcodesOf(uint32_t architecture) {
+  static std::mutex mutex;
+  static std::map<uint32_t, std::vector<Opcode>> all;
+  const std::lock_guard lock(mutex);
+  const auto [at, isNew] = all.try_emplace(architecture);
+  if (isNew) at->second = makeOpcodes(architecture);
+  return at->second;
 }
 
 int64_t signExtend(uint64_t value, unsigned bits) {
@@ -59,7 +71,7 @@ bool isConditional(Word word, const Instruction& i) {
 }  // namespace
 
 Decoder::Decoder(const target::Target& target)
-    : splitsOffsets_(target.has(target::Capability::SplitBranchOffsets)), opcodes_(opcodesOf(target.encodings())) {
+    : splitsOffsets_(target.has(target::Capability::SplitBranchOffsets)), opcodes_(&opcodesOf(target.encodings())) {
   const auto add = [&](Opcode opcode, Opcode of, uint32_t first, uint32_t last,
                        std::initializer_list<unsigned> bits, uint32_t value) {
     if (target.encodings() < first || last < target.encodings()) return;
@@ -77,7 +89,7 @@ Decoder::Decoder(const target::Target& target)
 }
 
 Opcode Decoder::opcodeOf(Word word, uint16_t encoding) const {
-  const Opcode opcode = opcodes_[encoding];
+  const Opcode opcode = (*opcodes_)[encoding];
   for (const Variant& v : variants_)
     if (v.of == opcode && (word.low & v.mask.low) == v.value.low && (word.high & v.mask.high) == v.value.high)
       return v.opcode;

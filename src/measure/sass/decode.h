@@ -4,7 +4,7 @@
 // bits (variants.def). A target that targets.def lacks is decoded as the newest one before it, and sm_70 and sm_72 as
 // sm_75. Decoding cannot fail: bits without a row
 // are Opcode::Unknown, which has guard and control like any other and is followed by the next instruction. Bytes after
-// the last whole instruction are ignored. Cost: a look-up an instruction, and a table of 16 KiB a Decoder.
+// the last whole instruction are ignored. Cost: a look-up an instruction, and a table of 16 KiB an architecture, made once.
 #pragma once
 
 #include <string_view>
@@ -36,8 +36,8 @@ class Decoder {
     Word mask, value;
   };
 
-  bool splitsOffsets_;  // the low byte of a branch's offset stands apart
-  std::vector<Opcode> opcodes_;
+  bool splitsOffsets_;                  // the low byte of a branch's offset stands apart
+  const std::vector<Opcode>* opcodes_;  // by encoding
   std::vector<Variant> variants_;
 };
 

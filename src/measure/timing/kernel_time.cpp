@@ -78,15 +78,23 @@ std::string nameOf(const Bottleneck& b, Scenario scenario) {
 }
 
 std::string digestOf(const Machine& machine) {
-  std::string all = fmt::format("{}", kRevision);
+  // Of bytes, not of text: it is asked for with each kernel.
+  std::string all;
+  const auto add = [&](auto figure) { all.append(reinterpret_cast<const char*>(&figure), sizeof figure); };
+  add(kRevision);
   for (std::size_t k = 0; k < kKinds; ++k) {
     const Kind kind = static_cast<Kind>(k);
-    for (const Use& u : machine.uses(kind)) all += fmt::format(" {}:{}", static_cast<unsigned>(u.unit), u.cycles);
-    all += fmt::format(" {}\n", machine.latency(kind));
+    add(machine.uses(kind).size());
+    for (const Use& u : machine.uses(kind)) {
+      add(u.unit);
+      add(u.cycles);
+    }
+    add(machine.latency(kind));
   }
   for (std::size_t s = 0; s < kScenarios; ++s) {
     const Memory& m = machine.memory(static_cast<Scenario>(s));
-    all += fmt::format("{} {}\n", m.latency, m.bytesPerCycle);
+    add(m.latency);
+    add(m.bytesPerCycle);
   }
   return fmt::format("{:08x}", static_cast<uint32_t>(XXH3_64bits(all.data(), all.size())));
 }

@@ -162,14 +162,16 @@ Result optimize(std::string_view text, const Options& options) {
   // The byte order mark is not part of the module.
   const std::string_view mark = text.substr(0, static_cast<std::size_t>(module.source.data() - text.data()));
   if (!options.reprint) result.output = mark;
-  std::vector<std::size_t> functionBytes;
-  result.output += keepAll ? std::string(module.source)
-                           : text::print(module, {.reprint = options.reprint, .functionBytes = &functionBytes});
+  std::vector<text::FunctionPlace> places;
+  result.output +=
+      keepAll ? std::string(module.source) : text::print(module, {.reprint = options.reprint, .places = &places});
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    const SourceRange source = module.functions[i].source;
-    reports[i].bytes = reports[i].bytesAfter = source.end - source.begin;
-    if (!keepAll) reports[i].bytesAfter = functionBytes[i];
+    const Function& f = module.functions[i];
+    if (keepAll) places.push_back({f.source.begin, f.hasBody ? f.body.begin : f.source.end, f.source.end});
+    reports[i].bytes = f.source.end - f.source.begin;
+    reports[i].bytesAfter = places[i].end - places[i].begin;
   }
+  if (options.outcomes) result.outcomesAfter = outcomesOf(module, places);
   result.printSeconds = printWatch.seconds();
   if (options.report) result.reportJson = reportJson(module, options, reports, result);
   return result;

@@ -129,6 +129,20 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module) {
   return all;
 }
 
+std::vector<FunctionOutcome> outcomesOf(const Module& module, const std::vector<text::FunctionPlace>& places) {
+  std::vector<FunctionOutcome> all = outcomesOf(module);
+  std::size_t n = 0;
+  for (const Function& f : module.functions) {
+    if (!f.hasBody) continue;
+    FunctionOutcome& outcome = all[n++];
+    outcome.changed = false;
+    outcome.begin = places[f.index].begin;
+    outcome.body = places[f.index].body;
+    outcome.end = places[f.index].end;
+  }
+  return all;
+}
+
 void noteChanges(const Module& module, std::span<const Step> steps, const std::vector<FunctionReport>& reports,
                  std::vector<FunctionOutcome>& outcomes) {
   if (outcomes.empty()) return;

@@ -8,12 +8,15 @@
 #include "ir/module.h"
 #include "passes/manager/pipeline.h"
 #include "ptxopt/ptxopt.h"
+#include "text/print.h"
 
 namespace ptxopt {
 
 // Of the module as it is given: a function that a pass put into another is one that it depends on.
 // Linear in the operands of the module, besides the mentions that it finds.
 std::vector<FunctionOutcome> outcomesOf(const Module& module);
+// Of the module as it is now, and of the text that was printed of it. None is changed.
+std::vector<FunctionOutcome> outcomesOf(const Module& module, const std::vector<text::FunctionPlace>& places);
 
 // Says which functions passes have changed, and which passes, in outcomes of the module, or in none. `reports` is by
 // Function::index.

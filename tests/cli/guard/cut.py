@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Shows that ptxas makes the same of a kernel when the bodies of others are empty, which the guard relies on (src/measure/guard/cut.h).
+"""Shows that ptxas makes the same of a kernel when others are left out, which the guard relies on (src/measure/guard/cut.h).
 
     tests/cli/guard/cut.py --tool build/release/ptxopt [FILE.ptx ...]
 
-Each file is assembled three times: whole, without the bodies of every other kernel, and without those of the rest. Every
+Each file is assembled three times: whole, without every other kernel, and without the rest. Every
 figure of each kernel must be the same (`ptxopt baseline`). Default files: those of samples/ with several kernels.
 Files without two kernels, and those that ptxas refuses, are left out. Skipped (77) without ptxas.
 """
@@ -18,35 +18,34 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
-ENTRY = re.compile(rb"\.entry\s+([\w$%]+)")
+ENTRY = re.compile(rb"(?:\.(?:visible|weak)\s+)*\.entry\s+([\w$%]+)")
 SKIP = re.compile(rb'//[^\n]*|/\*.*?\*/|"[^"\n]*"|[{}();]', re.S)  # what may hold a brace, and what nests
 
 
-def bodies(text):
-    """Names of kernels, and where their bodies begin and end."""
+def kernels_of(text):
+    """Names of kernels, and where they begin and end."""
     found, at = [], 0
     while entry := ENTRY.search(text, at):
-        depth, begin, at = 0, None, entry.end()
+        depth, at = 0, entry.end()
         for token in SKIP.finditer(text, at):
             at = token.end()
-            if token[0] == b";" and begin is None:
+            if token[0] == b";" and depth == 0:
                 break
             if token[0] == b"{":
-                begin = token.start() if depth == 0 else begin
                 depth += 1
             if token[0] == b"}":
                 depth -= 1
                 if depth == 0:
-                    found.append((entry[1].decode(), begin, at))
+                    found.append((entry[1].decode(), entry.start(), at))
                     break
     return found
 
 
-def without(text, all_bodies, parity):
+def without(text, all_kernels, parity):
     parts, at = [], 0
-    for k, (_, begin, end) in enumerate(all_bodies):
+    for k, (_, begin, end) in enumerate(all_kernels):
         if k % 2 == parity:
-            parts += [text[at:begin], b"{\n\tret;\n}"]
+            parts.append(text[at:begin])
             at = end
     return b"".join([*parts, text[at:]])
 
@@ -74,8 +73,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ptxopt-cut-") as folder:
         for path in options.files or sorted((ROOT / "samples").rglob("*.ptx")):
             text = path.read_bytes()
-            all_bodies = bodies(text)
-            if len(all_bodies) < 2:
+            all_kernels = kernels_of(text)
+            if len(all_kernels) < 2:
                 continue
             whole = figures(tool, text, Path(folder))
             if whole is None:
@@ -83,8 +82,8 @@ def main():
                 continue
             files += 1
             for parity in (0, 1):
-                cut = figures(tool, without(text, all_bodies, parity), Path(folder))
-                for k, (name, _, _) in enumerate(all_bodies):
+                cut = figures(tool, without(text, all_kernels, parity), Path(folder))
+                for k, (name, _, _) in enumerate(all_kernels):
                     if k % 2 == parity or name not in whole:
                         continue
                     kernels += 1
