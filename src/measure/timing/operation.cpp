@@ -71,21 +71,24 @@ Kind formOf(Kind kind, Word word, const sass::Instruction& i) {
   }
 }
 
-int32_t stepOf(Word word, const sass::Instruction& i) {
-  constexpr uint32_t kForm = 0xe00, kImmediate = 0x800, kNoRegister = 255, kNoUniformRegister = 63;
+// Bits 72 to 75, as NVIDIA's disassembler prints them: the negation of the first source; halves of VIADD; .X, the upper half
+// of a sum; the negation of the third source.
+int32_t stepOf(Word word, const sass::Instruction& i, const target::Target& target) {
+  constexpr uint32_t kForm = 0xe00, kImmediate = 0x800;
+  if ((i.encoding & kForm) != kImmediate || !i.guard.isAlways() || word.bits(16, 8) != word.bits(24, 8)) return 0;
+  const uint32_t third = word.bits(64, 8);
+  bool isSum = word.bits(72, 1) == 0 && word.bits(74, 1) == 0;
   switch (i.opcode) {
-    case Opcode::IADD:
+    case Opcode::IADD: break;
     case Opcode::VIADD:
-    case Opcode::UVIADD: break;
-    case Opcode::IADD3:
+    case Opcode::UVIADD: isSum = isSum && word.bits(73, 1) == 0; break;
+    case Opcode::IADD3: isSum = isSum && third == 255; break;
     case Opcode::UIADD3:
-      if (const uint32_t third = word.bits(64, 8); third != kNoRegister && third != kNoUniformRegister) return 0;
-      if (word.bits(74, 1) != 0) return 0;  // .X: the upper half of a sum
+      isSum = isSum && third == (target.has(target::Capability::ManyUniformRegisters) ? 255 : 63);
       break;
     default: return 0;
   }
-  if ((i.encoding & kForm) != kImmediate || !i.guard.isAlways() || word.bits(16, 8) != word.bits(24, 8)) return 0;
-  return std::bit_cast<int32_t>(word.bits(32, 32));
+  return isSum ? std::bit_cast<int32_t>(word.bits(32, 32)) : 0;
 }
 
 }  // namespace
@@ -95,7 +98,7 @@ Operation operationOf(Word word, const sass::Instruction& i, const target::Targe
   operation.kind = formOf(operation.kind, word, i);
   setMemory(operation, word, i, target);
   setMatrix(operation, word, i, target);
-  operation.step = stepOf(word, i);
+  operation.step = stepOf(word, i, target);
   return operation;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sass/decode.h"
 #include "timing/copies.h"
 #include "timing/kernel_time.h"
 #include "timing/known_rounds.h"
@@ -292,6 +293,34 @@ TEST_CASE("timing: the bottleneck is what costs most") {
         .cycles;
   };
   CHECK(wholeIn(16) > wholeIn(8));
+}
+
+TEST_CASE("timing: what an instruction advances a register by") {
+  const auto stepOf = [](uint32_t architecture, uint64_t low, uint64_t high) {
+    const target::Target target(architecture);
+    const sass::Word word{low, high};
+    return operationOf(word, sass::Decoder(target).decode(word, 0), target).step;
+  };
+  constexpr uint64_t kSum = 0x0000000405057810, kControl = 0x000fe40007ffe0ff;  // IADD3 R5, R5, 0x4, RZ
+  constexpr uint64_t kNegated = 1u << 8, kHalves = 1u << 9, kUpper = 1u << 10;
+  for (const uint32_t architecture : {75u, 80u, 90u, 100u, 120u}) {
+    CAPTURE(architecture);
+    CHECK(stepOf(architecture, kSum, kControl) == 4);
+    CHECK(stepOf(architecture, 0xffffffff05057810, kControl) == -1);
+    CHECK(stepOf(architecture, kSum, kControl ^ kNegated) == 0);              // R5 = 4 - R5
+    CHECK(stepOf(architecture, kSum, kControl ^ kUpper) == 0);                // IADD3.X
+    CHECK(stepOf(architecture, kSum, (kControl & ~0xffull) | 63) == 0);       // ... + R63
+    CHECK(stepOf(architecture, 0x0000000405060810 | 0x7000, kControl) == 0);  // R6 = R5 + 4
+    CHECK(stepOf(architecture, kSum & ~0x7000ull, kControl) == 0);            // @P0
+    // UIADD3 UR4, UR4, 0x4, URZ
+    const uint64_t none = architecture >= 100 ? 255 : 63;
+    CHECK(stepOf(architecture, 0x0000000404047890, 0x000fe4000fffe000 | none) == 4);
+    CHECK(stepOf(architecture, 0x0000000404047890, 0x000fe4000fffe000 | 7) == 0);
+  }
+  CHECK(stepOf(100, 0x0000000404047890, 0x000fe4000fffe000 | 63) == 0);      // UR63
+  CHECK(stepOf(90, 0x0000000400007836, 0x020fe20000000000) == 4);            // VIADD
+  CHECK(stepOf(90, 0x0000000400007836, 0x020fe20000000000 | kHalves) == 0);  // VIADD.16x2
+  CHECK(stepOf(120, 0x0000000404047835, 0x000fe40000000200) == 4);           // IADD.64
 }
 
 TEST_CASE("timing: a profile says how often loops go round, and unrolled ones go round less often") {
