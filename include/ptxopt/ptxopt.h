@@ -42,7 +42,7 @@ struct Options {
   // several they are called `dce@1`, `dce@2`, ...
   std::vector<std::string> skip;
   // Loops that a pass leaves alone, each as PASS@LABEL or PASS@FUNCTION:LABEL, by the label in the text that the loop begins with. Of
-  // passes that take loops one by one; another pass or a label that is not there is Status::Usage.
+  // passes that take loops one by one; another pass, or a label that no loop begins with, is Status::Usage.
   std::vector<std::string> decline;
   // Functions that no pass touches, by name.
   std::vector<std::string> leave;

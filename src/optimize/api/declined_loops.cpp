@@ -12,6 +12,21 @@ bool isMeant(const DeclinedLoop& d, const Module& module, const Function& f) {
   return d.function.empty() || module.text(f.name) == d.function;
 }
 
+bool hasLabel(const Module& module, const Function& f, std::string_view name) {
+  return std::ranges::any_of(f.labels,
+                             [&](const Label& l) { return l.name.valid() && module.text(l.name) == name; });
+}
+
+// Where the function is too large for a control-flow graph, no pass takes its loops anyway.
+bool mayBeginLoop(const Module& module, const Function& f, std::string_view label) {
+  Analyses analyses(module, f);
+  if (!analyses.cfg().complete()) return true;
+  const Loops& loops = analyses.loops();
+  for (uint32_t l = 0; l < loops.size(); ++l)
+    if (beginsWith(module, f, analyses.cfg()[loops[LoopId(l)].header], {{label}})) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<DeclinedLoop> declinedLoopsOf(const std::vector<std::string>& given, std::string& error) {
@@ -51,14 +66,15 @@ std::vector<DeclinedLoop> declinedLoopsOf(const std::vector<std::string>& given,
 
 std::string whyNotIn(const Module& module, const std::vector<DeclinedLoop>& declined) {
   for (const DeclinedLoop& d : declined) {
-    const auto hasLabel = [&](const Function& f) {
-      return isMeant(d, module, f) && std::ranges::any_of(f.labels, [&](const Label& l) {
-               return l.name.valid() && module.text(l.name) == d.label;
-             });
-    };
-    if (std::ranges::none_of(module.functions, hasLabel))
-      return d.function.empty() ? fmt::format("no function has a label '{}'", d.label)
-                                : fmt::format("there is no label '{}' in a function '{}'", d.label, d.function);
+    bool isThere = false, isLoop = false;
+    for (const Function& f : module.functions) {
+      if (!isMeant(d, module, f) || !hasLabel(module, f, d.label)) continue;
+      isThere = true;
+      isLoop = isLoop || mayBeginLoop(module, f, d.label);
+    }
+    const std::string in = d.function.empty() ? "any function" : fmt::format("a function '{}'", d.function);
+    if (!isThere) return fmt::format("there is no label '{}' in {}", d.label, in);
+    if (!isLoop) return fmt::format("no loop begins with the label '{}' in {}", d.label, in);
   }
   return {};
 }

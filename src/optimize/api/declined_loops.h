@@ -2,7 +2,8 @@
 //
 // A label means the loop that begins with it when the pass comes to it. What another pass has taken apart by then is not
 // there to be left alone.
-// Errors, in words: what has another form, a pass that there is not, one that does not take loops one by one, a label that the text does not have.
+// Errors, in words: what has another form, a pass that there is not, one that does not take loops one by one, a label that the text
+// does not have or that no loop of it begins with.
 #pragma once
 
 #include <string>
@@ -23,7 +24,7 @@ struct DeclinedLoop {
 // One of the error and the result is empty, if anything was given.
 std::vector<DeclinedLoop> declinedLoopsOf(const std::vector<std::string>& given, std::string& error);
 
-// Empty: all labels are there.
+// Empty: a loop of the text begins with each label.
 std::string whyNotIn(const Module& module, const std::vector<DeclinedLoop>& declined);
 
 // The labels for a pass and a function.

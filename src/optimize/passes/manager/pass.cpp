@@ -61,17 +61,20 @@ bool PassContext::hasUsableIntervals() {
   return false;
 }
 
-bool PassContext::isDeclined(const Function& f, LoopId l) {
-  if (declinedLoops.empty()) return false;
-  const Block& header = analyses.cfg()[analyses.loops()[l].header];
-  for (InstrId id = header.first; id.valid() && !f[id].isInstruction(); id = f[id].next) {
+bool beginsWith(const Module& module, const Function& f, const Block& block,
+                std::span<const std::string_view> labels) {
+  for (InstrId id = block.first; id.valid() && !f[id].isInstruction(); id = f[id].next) {
     if (f[id].kind == InstrKind::Label)
       if (const Label& label = f.labels[f[id].payload];
-          label.name.valid() && std::ranges::find(declinedLoops, module.text(label.name)) != declinedLoops.end())
+          label.name.valid() && std::ranges::find(labels, module.text(label.name)) != labels.end())
         return true;
-    if (id == header.last) break;
+    if (id == block.last) break;
   }
   return false;
+}
+
+bool PassContext::isDeclined(const Function& f, LoopId l) {
+  return !declinedLoops.empty() && beginsWith(module, f, analyses.cfg()[analyses.loops()[l].header], declinedLoops);
 }
 
 std::span<const PassInfo> passTable() { return kPasses; }

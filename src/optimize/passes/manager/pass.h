@@ -26,6 +26,10 @@ Liveness::Limits livenessLimits(const Knobs& knobs);
 // Why a loop is left: the user asked for it.
 inline constexpr std::string_view kAsked = "asked";
 
+// Whether one of these labels stands before the first instruction of the block.
+bool beginsWith(const Module& module, const Function& f, const Block& block,
+                std::span<const std::string_view> labels);
+
 struct PassContext {
   const Module& module;
   const Knobs& knobs;
