@@ -41,9 +41,6 @@ struct Options {
   // These not, whichever way the others were chosen. The name of a pass means all its runs; where a pipeline has
   // several they are called `dce@1`, `dce@2`, ...
   std::vector<std::string> skip;
-  // Loops that a pass leaves alone, each as PASS@LABEL or PASS@FUNCTION:LABEL, by the label in the text that the loop begins with. Of
-  // passes that take loops one by one; another pass, or a label that no loop begins with, is Status::Usage.
-  std::vector<std::string> decline;
   // Functions that no pass touches, by name.
   std::vector<std::string> leave;
   // By function: what holds for it, too.

@@ -32,7 +32,6 @@ typedef struct ptxopt_result ptxopt_result;
  *   facts           what holds of all launches, an object as in docs/facts.md
  *   guard           "auto", "ptxas", "off"  [auto: ptxas at level 2, if there is one and no passes are named]
  *   guard_rule      "time", "warps"               [$PTXOPT_GUARD_RULE, else time]
- *   decline         loops that a pass leaves alone, each as PASS@LABEL or PASS@FUNCTION:LABEL: an array
  *   guard_tries     how often functions that get worse are tried again without some passes, 0 to 8
  *                   [$PTXOPT_GUARD_TRIES, or 1]
  *   ptxas           the program that the guard asks; else as docs/guard.md has it

@@ -49,8 +49,6 @@ Plan makePlan(const Options& options) {
     alsoNamed.insert(alsoNamed.end(), its.skip.begin(), its.skip.end());
   plan.steps = makePipeline(choice, alsoNamed, plan.error);
   setKnobs(options.knobs, plan.knobs, plan.error);
-  if (std::string error; plan.declined = declinedLoopsOf(options.decline, error), !error.empty())
-    plan.error = error;
   for (const auto& [function, its] : options.inFunction)
     if (!its.knobs.empty())
       setKnobs(its.knobs, plan.knobsIn.emplace(function, plan.knobs).first->second, plan.error);
@@ -110,8 +108,6 @@ Result optimize(std::string_view text, const Options& options) {
     if (const std::string error = verify(module); !error.empty())
       return fail(Status::Internal, fmt::format("{}: internal error after parsing: {}\n", options.fileName, error));
 
-  if (const std::string error = whyNotIn(module, plan.declined); !error.empty())
-    return fail(Status::Usage, fmt::format("{}: {}\n", options.fileName, error));
   if (const std::string error = facts::readFacts(options.facts, options.factsName, module); !error.empty())
     return fail(Status::Usage, error + "\n");
 

@@ -141,7 +141,6 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     if (options_.verifyAnalyses) analyses.makeAll();
     if (plan_.knobs[Knob::EarlyLiveIntervals] != 0 && analyses.cfg().complete()) analyses.liveIntervals();
     PassContext context{module_, knobsOf(f), analyses, analyses_, passReport, options_.architecture};
-    context.declinedLoops = declinedIn(plan_.declined, *step.pass, module_.text(f.name));
     context.describesLoops = options_.report || options_.loopRemarks;
     analyses.takeAsked();
     const ThreadWatch watch(options_.times);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "analysis/manager/module_analyses.h"
-#include "api/declined_loops.h"
 #include "api/report.h"
 #include "ir/module.h"
 #include "passes/manager/pipeline.h"
@@ -23,8 +22,7 @@ struct Plan {
   std::vector<Step> steps;
   Knobs knobs;
   std::map<std::string, Knobs> knobsIn;  // by function, of those that have their own
-  std::vector<DeclinedLoop> declined;
-  std::string error;  // of the user, in words; empty: none
+  std::string error;                     // of the user, in words; empty: none
 };
 
 class PipelineRun {

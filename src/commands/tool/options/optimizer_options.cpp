@@ -76,13 +76,6 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(group);
-  app.add_option("--decline", options_.decline,
-                 "the pass leaves the loop alone that begins with this label; PASS@FUNCTION:LABEL where several "
-                 "functions have it")
-      ->type_name("PASS@LABEL,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->group(group);
 }
 
 void OptimizerOptions::addKnobs(CLI::App& app) {

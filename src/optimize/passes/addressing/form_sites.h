@@ -55,16 +55,12 @@ class FormSites : FunctionPass {
     return most;
   }
 
-  // Whether the user wants the loop left alone: byLoop() has no sites of it.
-  bool isDeclined(LoopId l) const { return isDeclined_[l.value]; }
-
   // Why sites and loops are left as they are.
   MissedRemarks missedLoops, missedSites;
 
  private:
   const Loops& loops_;
   const target::Machine& machine_;
-  std::vector<bool> isDeclined_;  // by loop
   std::vector<InstrId> sums_, products_;
   std::optional<LoopUnits> units_;
 };

@@ -37,7 +37,6 @@ enum Setting : int64_t { Off, Gain, Always };  // of the knob of a form
 
 FormSites::FormSites(Function& f, PassContext& context)
     : FunctionPass(f, context), loops_(context.analyses.loops()), machine_(context.target().machine()) {
-  for (uint32_t l = 0; l < loops_.size(); ++l) isDeclined_.push_back(context.isDeclined(f, LoopId(l)));
   for (const InstrId id : f_) {
     if (!f_[id].isInstruction()) continue;
     const OpcodeForm& form = module_.form(f_[id]);
@@ -50,8 +49,7 @@ FormSites::FormSites(Function& f, PassContext& context)
 std::vector<FormSites::Loop> FormSites::byLoop(std::span<const InstrId> sites) const {
   std::vector<Loop> all(loops_.size());
   for (const InstrId id : sites)
-    if (const LoopId l = loops_.of(cfg_.blockOf(id)); l.valid() && !isDeclined_[l.value])
-      all[l.value].sites.push_back(id);
+    if (const LoopId l = loops_.of(cfg_.blockOf(id)); l.valid()) all[l.value].sites.push_back(id);
   for (uint32_t l = 0; l < all.size(); ++l) all[l].id = LoopId(l);
   std::erase_if(all, [](const Loop& l) { return l.sites.empty(); });
   return all;
@@ -75,10 +73,6 @@ void FormSites::add(UnitCycles& to, target::Kind kind, double times) const {
 bool loopForms(Function& f, PassContext& context) {
   const target::Target target = context.target();
   if (!context.hasUsableGraph() || context.analyses.loops().size() == 0) return false;
-  MissedRemarks missed;
-  for (uint32_t l = 0; l < context.analyses.loops().size(); ++l)
-    if (context.isDeclined(f, LoopId(l))) missed.add(kAsked);
-  missed.tell(context, "loop");
   bool hasChanged = false;
   std::optional<FormSites> sites;
   for (const FormRow& form : kForms) {

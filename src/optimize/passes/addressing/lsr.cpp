@@ -11,7 +11,7 @@
 //             to the width; extensions go inside a recurrence only with a proof that it does not wrap.
 // Leaves:     what nothing reads any longer, to dce.
 // Cost:       scalar evolution's, and linear in the loops but for what select.h budgets.
-// Declines, by loop: asked (by the user), irreducible, no-preheader, unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
+// Declines, by loop: irreducible, no-preheader, unknown-trip, loop-level, outer-loop, register-pressure, unrolled,
 //             slow-division, too-deep, no-uses, not-better; by function: too-large; by group of addresses:
 //             local-memory (it may become registers, as long as ptxas sees which slot is meant), constant-memory
 //             (other forms made 28 of 42 loops longer: docs/seeds.md), shared-64-bit (ptxas computes the lower half
@@ -126,7 +126,6 @@ class LoopReducer {
 
   // Whether the knobs let the pass look at the loop; else why not.
   std::string_view whyNotLooked(LoopId l) const {
-    if (context_.isDeclined(f_, l)) return kAsked;
     const Knobs& knobs = context_.knobs;
     const uint32_t height = height_[l.value];
     const int64_t level = knobs[Knob::LsrLoopLevel];

@@ -66,7 +66,6 @@ class SumSpreading : FunctionPass {
   }
 
   void look(LoopId l) {
-    if (sites_.isDeclined(l)) return;
     if (loops_[l].irreducible) return sites_.missedLoops.add("irreducible");
     const UnitCycles now = units_.withoutInner(l);
     const double was = now.longest(now.either);

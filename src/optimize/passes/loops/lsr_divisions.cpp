@@ -60,7 +60,6 @@ class DivisionStrengthReduction : FunctionPass {
       const LoopId l(static_cast<uint32_t>(n));
       std::optional<CounterDigits> digits;
       std::string_view why = finder_.find(l, digits);
-      if (why.empty() && context_.isDeclined(f_, l)) why = kAsked;
       if (why.empty() && isTaken[n]) why = "nested";
       if (why.empty()) why = whyNot(l, *digits);
       if (!why.empty()) {

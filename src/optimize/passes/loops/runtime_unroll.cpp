@@ -78,7 +78,6 @@ class RuntimeUnroll : FunctionPass {
   // ---- which loops ----
 
   std::string_view whyNot(LoopId l, CountedEnd& counter) {
-    if (context_.isDeclined(f_, l)) return kAsked;
     if (isNounroll_) return "nounroll";
     if (loops_[l].irreducible) return "irreducible";
     if (loops_.blocks(l).size() != 1) return "blocks";

@@ -9,14 +9,10 @@ namespace {
 constexpr auto needs(auto... facts) { return ModuleFactSet{facts...}; }
 constexpr auto asks(auto... analyses) { return AnalysisSet{analyses...}; }
 
-// Passes that change loops one by one, and may be told to leave one alone.
-constexpr std::array kOfLoops{PassId::LsrDivisions, PassId::VersionLoops, PassId::Lsr, PassId::RuntimeUnroll,
-                              PassId::LoopForms};
-
 constexpr auto kPasses = [] {
   using enum ModuleFact;
   using enum AnalysisId;
-  auto passes = std::to_array<PassInfo>({
+  return std::to_array<PassInfo>({
 #define PTXOPT_PASS(id, name, function, asks, preserves, again, needs, summary) \
   {name, function, nullptr, nullptr, asks, preserves, Again::again, needs, summary},
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) \
@@ -27,8 +23,6 @@ constexpr auto kPasses = [] {
 #undef PTXOPT_MODULE_PASS
 #undef PTXOPT_PASS
   });
-  for (const PassId id : kOfLoops) passes[static_cast<std::size_t>(id)].takesLoops = true;
-  return passes;
 }();
 
 constexpr PassAlias kPassAliases[] = {
@@ -59,22 +53,6 @@ bool PassContext::hasUsableIntervals() {
   if (analyses.mayHaveLiveIntervals()) return true;
   decline("too-large", "live ranges need more than liveness may take");
   return false;
-}
-
-bool beginsWith(const Module& module, const Function& f, const Block& block,
-                std::span<const std::string_view> labels) {
-  for (InstrId id = block.first; id.valid() && !f[id].isInstruction(); id = f[id].next) {
-    if (f[id].kind == InstrKind::Label)
-      if (const Label& label = f.labels[f[id].payload];
-          label.name.valid() && std::ranges::find(labels, module.text(label.name)) != labels.end())
-        return true;
-    if (id == block.last) break;
-  }
-  return false;
-}
-
-bool PassContext::isDeclined(const Function& f, LoopId l) {
-  return !declinedLoops.empty() && beginsWith(module, f, analyses.cfg()[analyses.loops()[l].header], declinedLoops);
 }
 
 std::span<const PassInfo> passTable() { return kPasses; }

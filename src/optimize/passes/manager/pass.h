@@ -23,13 +23,6 @@ namespace ptxopt {
 // What liveness may take by the knobs.
 Liveness::Limits livenessLimits(const Knobs& knobs);
 
-// Why a loop is left: the user asked for it.
-inline constexpr std::string_view kAsked = "asked";
-
-// Whether one of these labels stands before the first instruction of the block.
-bool beginsWith(const Module& module, const Function& f, const Block& block,
-                std::span<const std::string_view> labels);
-
 struct PassContext {
   const Module& module;
   const Knobs& knobs;
@@ -40,14 +33,11 @@ struct PassContext {
   std::string error = {};              // what the pass found wrong with its own work: an internal error
   AnalysisSet preserved = {};          // by this run, beyond what the pass's row says
   bool describesLoops = true;          // whether anybody reads PassReport::loops
-  std::vector<std::string_view> declinedLoops = {};  // labels of loops that the user wants left alone by this pass
 
   target::Target target() const {
     return target::Target(architecture.empty() ? module.architecture() : architecture);
   }
   const target::Costs& costs() const { return target().costs(); }
-  // Whether the loop begins with such a label. The reason to decline it for is kAsked.
-  bool isDeclined(const Function& f, LoopId l);
   // Whether the control-flow graph can be had, and live intervals with it; both decline where not.
   bool hasUsableGraph();
   bool hasUsableIntervals();
@@ -86,7 +76,6 @@ struct PassInfo {
   Again again;
   ModuleFactSet needs;  // analyses of the module that it asks for
   std::string_view summary;
-  bool takesLoops = false;  // one by one, and leaves those alone that PassContext::isDeclined() says
 };
 
 enum class PassId : uint8_t {
