@@ -76,6 +76,11 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(group);
+  app.add_option("--decline", options_.decline,
+                 "the pass leaves alone the loop, or the block, at this label of the input")
+      ->type_name("PASS@[FUNCTION:]LABEL")
+      ->allow_extra_args(false)
+      ->group(group);
 }
 
 void OptimizerOptions::addKnobs(CLI::App& app) {
