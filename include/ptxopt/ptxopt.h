@@ -141,6 +141,11 @@ struct Result {
 
 Result optimize(std::string_view text, const Options& options = {});
 
+// The labels of the innermost loops of these functions, in the order of the text; empty for a loop without one. Nothing of what
+// is not there, and of a text that is not PTX.
+std::map<std::string, std::vector<std::string>> innermostLoops(std::string_view text,
+                                                               const std::vector<std::string>& functions);
+
 struct PassDescription {
   std::string_view name, summary;
   int level;                              // the lowest Options::level that runs it; above 2: only on request
@@ -166,6 +171,8 @@ struct OpcodeDescription {
   std::string_view summary;
 };
 std::vector<PassDescription> describePasses();
+// A value of a knob as options have it: "always" for one that has a name, otherwise the number.
+std::string knobValueText(std::string_view knob, int64_t value);
 std::vector<KnobDescription> describeKnobs();
 std::vector<OpcodeDescription> describeOpcodes();
 

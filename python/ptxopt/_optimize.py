@@ -39,10 +39,11 @@ class Kept:
 
 @dataclass(frozen=True)
 class Retried:
-    """A function that got worse, and is better than its original text without these passes, or with these knobs: by `reason` and
-    `detail`. `refused` says what was worse before."""
+    """A function that got worse, and is better than its original text without these passes, with these passes kept from a loop ("lsr@$L__BB0_2"), or
+    with these knobs: by `reason` and `detail`. `refused` says what was worse before."""
     name: str
     without: List[str]
+    declined: List[str]
     knobs: Dict[str, int]
     reason: str
     detail: str

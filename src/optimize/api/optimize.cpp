@@ -175,6 +175,21 @@ Result optimize(std::string_view text, const Options& options) {
   return result;
 }
 
+std::map<std::string, std::vector<std::string>> innermostLoops(std::string_view text,
+                                                               const std::vector<std::string>& functions) {
+  std::map<std::string, std::vector<std::string>> labels;
+  auto parsed = text::parse(text, {});
+  if (!std::holds_alternative<std::unique_ptr<Module>>(parsed)) return labels;
+  Module& module = *std::get<0>(parsed);
+  for (Function& f : module.functions) {
+    if (!f.hasBody || std::ranges::find(functions, module.text(f.name)) == functions.end()) continue;
+    Analyses analyses(module, f);
+    if (analyses.cfg().complete())
+      labels.emplace(module.text(f.name), innermostLoopsOf(module, f, analyses.cfg(), analyses.loops()));
+  }
+  return labels;
+}
+
 std::vector<PassDescription> describePasses() {
   std::vector<PassDescription> all;
   for (const PassInfo& p : passTable())
@@ -193,6 +208,11 @@ std::vector<KnobDescription> describeKnobs() {
   for (const KnobAlias& alias : knobAliases())
     all[static_cast<std::size_t>(alias.knob)].aliases.push_back({alias.name, alias.isInverted});
   return all;
+}
+
+std::string knobValueText(std::string_view name, int64_t value) {
+  const KnobInfo* const knob = findKnob(name).knob;
+  return knob == nullptr || knob->values.empty() ? std::to_string(value) : std::string(knobValueName(*knob, value));
 }
 
 std::vector<OpcodeDescription> describeOpcodes() {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/dataflow/loops.h"
 #include "api/report.h"
 #include "ir/module.h"
 #include "passes/manager/pipeline.h"
@@ -14,6 +15,10 @@ namespace ptxopt {
 // Of the module as it is given: a function that a pass put into another is one that it depends on.
 // Linear in the operands of the module, besides the mentions that it finds.
 std::vector<FunctionOutcome> outcomesOf(const Module& module);
+
+// The labels of the innermost loops, in the order of the text; of one without a label nothing.
+std::vector<std::string> innermostLoopsOf(const Module& module, const Function& f, const Cfg& cfg,
+                                          const Loops& loops);
 
 // Says which functions passes have changed, and which passes, in outcomes of the module, or in none. `reports` is by
 // Function::index.
