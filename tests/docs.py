@@ -106,6 +106,12 @@ def passes_table(facts):
     return table(("pass", "from", "what it does"), [(f"[`{n}`](#{n})", level, what) for n, level, what in facts.passes])
 
 
+def declines_table(_):
+    text = (ROOT / "src/optimize/passes/manager/passes.def").read_text(encoding="utf-8")
+    rows = re.findall(r'^PTXOPT_PASS\(\w+, "([\w-]+)", .*, (Loops|Blocks), needs', text, re.M)
+    return table(("a label names", "for"), [(f"a {kind.lower()[:-1]}", ", ".join(f"`{name}`" for name, of in rows if of == kind)) for kind in ("Loops", "Blocks")])
+
+
 def pipeline_table(facts):
     steps = facts.listed("--list-pipeline", r"(\S+)\s+(-O\d)\s+(\w+)\s+(\S.*)")
     return table(("step", "from", "kind", "analyses that it asks for"),
@@ -217,7 +223,7 @@ def rooms_table(_):
 TABLES = {
     "docs/architecture.md": {"rooms": rooms_table},
     "docs/drop-in.md": {"settings": settings_table},
-    "docs/passes.md": {"passes": passes_table, "pipeline": pipeline_table, "address-forms": address_forms_table, "loop-forms": loop_forms_table},
+    "docs/passes.md": {"passes": passes_table, "declines": declines_table, "pipeline": pipeline_table, "address-forms": address_forms_table, "loop-forms": loop_forms_table},
     "docs/knobs.md": {"knobs": knobs_table, "test-knobs": test_knobs_table},
     "docs/opcodes.md": {"opcodes": opcodes_table},
     "docs/run.md": {"not-executable": lambda f: f.output("run", "--list-opcodes", "--format", "markdown").rstrip("\n")},

@@ -29,6 +29,7 @@ enum class Status {
 struct FunctionOptions {
   std::vector<std::string> skip;         // passes and runs of them that do not touch it, named as in Options::skip
   std::map<std::string, int64_t> knobs;  // before those of all; not of passes over the whole module
+  std::vector<std::string> decline;      // as Options::decline
   friend bool operator==(const FunctionOptions&, const FunctionOptions&) = default;
 };
 
@@ -41,6 +42,9 @@ struct Options {
   // These not, whichever way the others were chosen. The name of a pass means all its runs; where a pipeline has
   // several they are called `dce@1`, `dce@2`, ...
   std::vector<std::string> skip;
+  // Loops and blocks that a pass leaves alone: "PASS@LABEL", "PASS@FUNCTION:LABEL", by a label of the text. One that is not there,
+  // and a pass that works on whole functions only, are Status::Usage.
+  std::vector<std::string> decline;
   // Functions that no pass touches, by name.
   std::vector<std::string> leave;
   // By function: what holds for it, too.
@@ -139,10 +143,16 @@ struct Result {
 
 Result optimize(std::string_view text, const Options& options = {});
 
+// The labels of the innermost loops of these functions, in the order of the text; empty for a loop without one. Nothing of what
+// is not there, and of a text that is not PTX.
+std::map<std::string, std::vector<std::string>> innermostLoops(std::string_view text,
+                                                               const std::vector<std::string>& functions);
+
 struct PassDescription {
   std::string_view name, summary;
   int level;                              // the lowest Options::level that runs it; above 2: only on request
   std::vector<std::string_view> aliases;  // names that it has in ptxas, cicc or LLVM
+  bool declines = false;                  // whether Options::decline takes it
 };
 struct KnobDescription {
   std::string_view name, summary;
@@ -163,6 +173,8 @@ struct OpcodeDescription {
   std::string_view summary;
 };
 std::vector<PassDescription> describePasses();
+// A value of a knob as options have it: "always" for one that has a name, otherwise the number.
+std::string knobValueText(std::string_view knob, int64_t value);
 std::vector<KnobDescription> describeKnobs();
 std::vector<OpcodeDescription> describeOpcodes();
 

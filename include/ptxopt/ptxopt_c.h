@@ -28,6 +28,7 @@ typedef struct ptxopt_result ptxopt_result;
  *   arch            "sm_90"; else what the text's .target says
  *   level           0, 1, 2                       [2]
  *   passes, skip    lists of names
+ *   decline         a list: what --decline takes
  *   knobs           an object of numbers
  *   facts           what holds of all launches, an object as in docs/facts.md
  *   guard           "auto", "ptxas", "off"  [auto: ptxas at level 2, if there is one and no passes are named]

@@ -39,10 +39,11 @@ class Kept:
 
 @dataclass(frozen=True)
 class Retried:
-    """A function that got worse, and is better than its original text without these passes, or with these knobs: by `reason` and
-    `detail`. `refused` says what was worse before."""
+    """A function that got worse, and is better than its original text without these passes, with these passes kept from a loop ("lsr@$L__BB0_2"), or
+    with these knobs: by `reason` and `detail`. `refused` says what was worse before."""
     name: str
     without: List[str]
+    declined: List[str]
     knobs: Dict[str, int]
     reason: str
     detail: str
@@ -146,11 +147,12 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
              knobs: Mapping[str, int] = {}, guard: str = "auto", ptxas: Optional[str] = None, jobs: int = 1, *,
              skip: Sequence[str] = (), guard_rule: Optional[str] = None, timeout: Optional[float] = 600,
              file: str = "<input>", facts: Optional[Mapping[str, Any]] = None, ptxas_options: Sequence[str] = (),
-             cubin: bool = False, guard_tries: Optional[int] = None) -> Result[AnyStr]:
+             cubin: bool = False, guard_tries: Optional[int] = None, decline: Sequence[str] = ()) -> Result[AnyStr]:
     """Optimizes PTX text for `arch` ("sm_90"; else what its .target says).
 
     level     0 parse and print, 1 clean-up, 2 everything that pays
     passes    exactly these, in this order; skip: not these
+    decline   loops and blocks that passes leave alone: ["lsr@$L__BB0_2"], as of --decline
     knobs     {"name": value}; ptxopt.knobs() lists them
     guard     "auto": where a ptxas is found, and at level 2 without `passes`, kernels that would get worse keep their text;
               "ptxas": the same, and CheckFailed where nothing can be compared; "off". "auto" is $PTXOPT_GUARD if that
@@ -178,6 +180,7 @@ def optimize(ptx: AnyStr, arch: Optional[str] = None, level: int = 2, passes: Op
     asks = guard == "ptxas" or (guard == "auto" and level >= 2 and passes is None)
     options = options_json({
         "arch": arch, "level": level, "passes": None if passes is None else list(passes), "skip": list(skip),
+        "decline": list(decline) or None,
         "knobs": dict(knobs), "guard": guard, "guard_rule": guard_rule, "guard_tries": guard_tries, "ptxas": None if ptxas is None else os.fspath(ptxas),
         "packages": package_folders() if asks else None, "timeout": _NO_LIMIT if timeout in (None, math.inf) else timeout, "jobs": jobs, "file": file, "report": True,
         "facts": None if facts is None else dict(facts), "ptxas_options": _words("ptxas_options", ptxas_options) or None,

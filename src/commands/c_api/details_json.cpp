@@ -25,6 +25,7 @@ Json guardOf(const guard::GuardReport& guard) {
   for (const guard::RetriedFunction& f : guard.retried)
     retried.push_back({{"name", f.name},
                        {"without", f.with.skip},
+                       {"declined", f.with.decline},
                        {"knobs", f.with.knobs},
                        {"reason", f.reason},
                        {"detail", f.detail},

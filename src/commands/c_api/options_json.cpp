@@ -68,6 +68,7 @@ constexpr Member kMembers[] = {
     {"level", [](const Json& v, Given& to) { to.options.level = integerOf<int>(v); }},
     {"passes", [](const Json& v, Given& to) { to.options.passes = v.get<std::vector<std::string>>(); }},
     {"skip", [](const Json& v, Given& to) { v.get_to(to.options.skip); }},
+    {"decline", [](const Json& v, Given& to) { v.get_to(to.options.decline); }},
     {"knobs", [](const Json& v, Given& to) { takeKnobs(v, to.options.knobs); }},
     {"facts", [](const Json& v, Given& to) { to.options.facts = v.dump(); }},
     {"guard", [](const Json& v, Given& to) { v.get_to(to.guard); }},

@@ -134,6 +134,15 @@ LabelId Function::makeLabel() {
   return LabelId(labels.size() - 1);
 }
 
+LabelId Function::makeLabelLike(const Function& from, LabelId label) {
+  const Label like = from.labels[label.value];
+  const LabelId made = makeLabel();
+  const bool isOfInput = like.name.valid();
+  labels[made.value].copyOf = isOfInput ? like.name : like.copyOf;
+  labels[made.value].copyFrom = isOfInput ? from.index : like.copyFrom;
+  return made;
+}
+
 InstrId Function::insertLabel(InstrId where, LabelId label) {
   Instruction i;
   i.kind = InstrKind::Label;

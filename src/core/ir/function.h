@@ -85,6 +85,9 @@ struct Declaration {
 struct Label {
   NameId name;    // invalid for one that a pass made: printed by its id
   InstrId place;  // the Label instruction
+  // Of one that a pass made as a copy: the label of the input, and the function whose text has it.
+  NameId copyOf = {};
+  uint32_t copyFrom = 0;  // Function::index
 };
 
 struct Loc {
@@ -167,6 +170,8 @@ class Function {
   InstrId insertLabel(InstrId where, LabelId label);
   // A new label, spelled by the printer so that it meets no other name.
   LabelId makeLabel();
+  // ... of the copy of what stands at a label of `from`.
+  LabelId makeLabelLike(const Function& from, LabelId label);
 
   // Ids of the list in order; `erase` of the current one is allowed inside the loop.
   class Iterator {

@@ -132,7 +132,8 @@ class Guard {
   std::vector<Taken> tryAgain(std::vector<WorseFunction>& worse, const CallGraph& graph) {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     if (guard_.tries == 0 || worse.empty()) return {};
-    std::vector<Retry> retries = retriesOf(worse, outcomes, graph, options_.knobs, guard_.tries);
+    std::vector<Retry> retries =
+        retriesOf(text_, worse, outcomes, graph, options_.knobs, done_.guard.before, done_.guard.after);
     if (isTried_.none()) isTried_ = BitVector(outcomes.size());
     std::erase_if(retries, [&](const Retry& r) { return isTried_.test(r.root); });
     std::vector<Best> best(retries.size());
@@ -140,7 +141,7 @@ class Guard {
       isNew(r, outcomes, text_, outcomes);
       isNew(r, outcomes, done_.result.output, done_.result.outcomesAfter);
     }
-    for (std::size_t k = 0; k < guard_.tries; ++k) tryOnce(retries, k, graph, best);
+    while (std::ranges::any_of(retries, [&](const Retry& r) { return mayTry(r); })) tryOnce(retries, graph, best);
     std::vector<Taken> taken;
     for (std::size_t r = 0; r < retries.size(); ++r) {
       isTried_.set(retries[r].root);
@@ -148,7 +149,7 @@ class Guard {
       Taken& its = taken.emplace_back();
       its.after = std::move(best[r].after);
       for (const uint32_t f : graph.closure(retries[r].root)) its.functions.push_back(outcomes[f].name);
-      for (const uint32_t f : retries[r].functions) add(*best[r].with, outcomes[f].name, options_);
+      add(*best[r].with, retries[r], options_);
       const std::string& root = outcomes[retries[r].root].name;
       const auto was = std::ranges::find(worse, root, &WorseFunction::name);
       done_.guard.retried.push_back({root, *best[r].with, std::string(name(best[r].by.by)), best[r].by.text(),
@@ -160,10 +161,16 @@ class Guard {
     return taken;
   }
 
-  static void add(const FunctionOptions& more, const std::string& function, Options& options) {
-    FunctionOptions& its = options.inFunction[function];
-    its.skip.insert(its.skip.end(), more.skip.begin(), more.skip.end());
-    for (const auto& [knob, value] : more.knobs) its.knobs[knob] = value;
+  bool mayTry(const Retry& r) const { return r.tried < guard_.tries && r.next < r.attempts.size(); }
+
+  // Loops are those of the root.
+  void add(const FunctionOptions& more, const Retry& retry, Options& options) const {
+    for (const uint32_t f : retry.functions) {
+      FunctionOptions& its = options.inFunction[done_.result.outcomes[f].name];
+      its.skip.insert(its.skip.end(), more.skip.begin(), more.skip.end());
+      for (const auto& [knob, value] : more.knobs) its.knobs[knob] = value;
+      if (f == retry.root) its.decline.insert(its.decline.end(), more.decline.begin(), more.decline.end());
+    }
   }
 
   // The best result of a function so far.
@@ -173,20 +180,21 @@ class Guard {
     ptxas::Measures after;  // of what it reaches
   };
 
-  // The k-th try of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out.
-  void tryOnce(std::vector<Retry>& retries, std::size_t k, const CallGraph& graph, std::vector<Best>& best) {
+  // The next attempt of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out. An attempt that
+  // makes a text that was assembled is no try.
+  void tryOnce(std::vector<Retry>& retries, const CallGraph& graph, std::vector<Best>& best) {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     Options options = options_;
     options.report = options.loopRemarks = options.warnUninitialised = options.printAfterAll = false;
     options.printBefore.clear();
     options.printAfter.clear();
     BitVector isLeft = functionsThat(outcomes, &FunctionOutcome::changed);
-    for (const Retry& r : retries) {
-      if (k >= r.attempts.size()) continue;
-      for (const uint32_t f : r.functions) {
-        isLeft.reset(f);
-        add(r.attempts[k], outcomes[f].name, options);
-      }
+    std::vector<const FunctionOptions*> with(retries.size());
+    for (std::size_t r = 0; r < retries.size(); ++r) {
+      if (!mayTry(retries[r])) continue;
+      with[r] = &retries[r].attempts[retries[r].next++];
+      for (const uint32_t f : retries[r].functions) isLeft.reset(f);
+      add(*with[r], retries[r], options);
     }
     isLeft.forEach([&](std::size_t f) { options.leave.push_back(outcomes[f].name); });
     const Result result = optimize(text_, options);
@@ -196,8 +204,9 @@ class Guard {
     std::vector<std::size_t> tried;
     BitVector isTried(functions.size());
     for (std::size_t r = 0; r < retries.size(); ++r) {
-      if (k >= retries[r].attempts.size() || !isNew(retries[r], outcomes, result.output, functions)) continue;
+      if (with[r] == nullptr || !isNew(retries[r], outcomes, result.output, functions)) continue;
       tried.push_back(r);
+      ++retries[r].tried;
       for (const uint32_t f : graph.closure(retries[r].root))
         if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone) isTried.set(at);
     }
@@ -212,7 +221,7 @@ class Guard {
       if (!by || (best[r].with != nullptr && !isPreferred(*done_.guard.before.find(root), *best[r].after.find(root),
                                                           *assembly.measures.find(root))))
         continue;
-      best[r] = {&retries[r].attempts[k], *by, {}};
+      best[r] = {with[r], *by, {}};
       for (const uint32_t f : closure)
         if (const ptxas::FunctionMeasures* const m = assembly.measures.find(outcomes[f].name))
           best[r].after.functions.push_back(*m);

@@ -10,12 +10,17 @@
 namespace ptxopt::guard {
 namespace {
 
-// "without lsr and slsr", "with do-lsr-64-bit=0"
+// "without lsr and slsr", "with do-lsr-64-bit=0", "without lsr in the loop at $L__BB0_2"
 std::string wordsOf(const FunctionOptions& options) {
-  std::vector<std::string> knobs;
-  for (const auto& [name, value] : options.knobs) knobs.push_back(fmt::format("{}={}", name, value));
-  if (options.skip.empty()) return fmt::format("with {}", fmt::join(knobs, " and "));
-  return fmt::format("without {}", fmt::join(options.skip, " and "));
+  std::vector<std::string> words;
+  if (!options.skip.empty()) words.push_back(fmt::format("without {}", fmt::join(options.skip, " and ")));
+  for (const std::string& decline : options.decline) {
+    const std::size_t at = decline.find('@');
+    words.push_back(fmt::format("without {} in the loop at {}", decline.substr(0, at), decline.substr(at + 1)));
+  }
+  for (const auto& [name, value] : options.knobs)
+    words.push_back(fmt::format("with {}={}", name, knobValueText(name, value)));
+  return fmt::format("{}", fmt::join(words, " and "));
 }
 
 }  // namespace
@@ -35,6 +40,7 @@ void addGuardReport(std::string& reportJson, const GuardReport& guard) {
   for (const RetriedFunction& f : guard.retried)
     json["retried"].push_back({{"name", f.name},
                                {"without", f.with.skip},
+                               {"declined", f.with.decline},
                                {"knobs", f.with.knobs},
                                {"reason", f.reason},
                                {"detail", f.detail},

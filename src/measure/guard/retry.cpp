@@ -15,18 +15,30 @@ namespace {
 constexpr std::array<std::string_view, 8> kLikeliest{
     "lsr", "slsr", "wide-multiply", "loop-forms", "local-cse", "schedule-loads", "divide", "licm-slow-ops"};
 
-// Of the suspects, those that are left out at a time: by how many kernels become better for the first time.
-constexpr std::array<std::array<std::size_t, 2>, 8> kOrder{
-    {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}, {0, 3}, {3, 3}}};
-
-// What a pass does otherwise, for functions that are not much without it.
+// What is tried, in the order that makes most of these kernels better, and then takes fewest cycles, with three tries.
 struct Lever {
-  std::string_view pass, knob;
-  int64_t value;
+  enum class Kind : uint8_t { Skip, Decline, Registers, Knob } kind;
+  std::array<std::size_t, 2> suspects{};  // of a Skip, which may be the same; of a Decline the first
+  std::string_view pass = {}, knob = {};  // of Registers and Knob
+  int64_t value = 0;                      // of Registers: how many fewer than the input has
 };
-constexpr std::array<Lever, 3> kLevers{{{"loop-forms", "form-carry-steps", 2},
-                                        {"lsr", "do-lsr-64-bit", 0},
-                                        {"loop-forms", "form-shifted-products", 0}}};
+constexpr Lever skip(std::size_t first, std::size_t second) { return {Lever::Kind::Skip, {first, second}}; }
+constexpr Lever knob(std::string_view pass, std::string_view name, int64_t value) {
+  return {Lever::Kind::Knob, {}, pass, name, value};
+}
+constexpr std::array kLevers{Lever{Lever::Kind::Registers, {}, "lsr", "lsr-rp-limit", 4},
+                             skip(0, 0),
+                             Lever{Lever::Kind::Decline, {0, 0}},
+                             skip(0, 1),
+                             knob("loop-forms", "form-carry-steps", 2),
+                             knob("loop-forms", "form-shifted-products", 0),
+                             knob("lsr", "do-lsr-64-bit", 0),
+                             skip(1, 1),
+                             skip(0, 2),
+                             skip(1, 2),
+                             skip(2, 2),
+                             skip(0, 3),
+                             skip(3, 3)};
 
 std::vector<std::string> likeliestFirst(const std::vector<std::string>& passes) {
   std::vector<std::string> found;
@@ -40,28 +52,101 @@ std::vector<std::string> likeliestFirst(const std::vector<std::string>& passes) 
   return found;
 }
 
+bool canDecline(std::string_view pass) {
+  const std::vector<PassDescription> all = describePasses();
+  return std::ranges::any_of(all, [&](const PassDescription& p) { return p.name == pass && p.declines; });
+}
+
+// The attempt that a lever makes; none where it is not for this function.
+std::optional<FunctionOptions> attemptBy(const Lever& lever, const std::vector<std::string>& suspects,
+                                         const KnobValues& given, const Clues& clues) {
+  const auto [first, second] = lever.suspects;
+  switch (lever.kind) {
+    case Lever::Kind::Skip: {
+      // Without all of them there is the input.
+      const std::size_t size = first == second ? 1 : 2;
+      if (second >= suspects.size() || size == suspects.size()) return std::nullopt;
+      FunctionOptions without{{suspects[first]}, {}, {}};
+      if (size == 2) without.skip.push_back(suspects[second]);
+      return without;
+    }
+    case Lever::Kind::Decline:
+      if (clues.loop.empty() || first >= suspects.size() || !canDecline(suspects[first])) return std::nullopt;
+      return FunctionOptions{{}, {}, {suspects[first] + "@" + clues.loop}};
+    default: {
+      const bool isRegisters = lever.kind == Lever::Kind::Registers;
+      if (std::ranges::find(suspects, lever.pass) == suspects.end() || given.contains(std::string(lever.knob)) ||
+          (isRegisters && clues.registers <= lever.value))
+        return std::nullopt;
+      return FunctionOptions{
+          {}, {{std::string(lever.knob), isRegisters ? clues.registers - lever.value : lever.value}}, {}};
+    }
+  }
+}
+
 }  // namespace
 
+std::optional<std::size_t> worstLoop(const ptxas::FunctionMeasures& before, const ptxas::FunctionMeasures& after) {
+  if (!before.time || !after.time || before.time->model != after.time->model) return std::nullopt;
+  const auto &was = before.time->inner, &is = after.time->inner;
+  if (was.size() < 2 || was.size() != is.size()) return std::nullopt;
+  const auto loss = [&](std::size_t l) {
+    double most = is[l].rounds * is[l].cycles[0] - was[l].rounds * was[l].cycles[0];
+    for (std::size_t s = 1; s < was[l].cycles.size(); ++s)
+      most = std::max(most, is[l].rounds * is[l].cycles[s] - was[l].rounds * was[l].cycles[s]);
+    return most;
+  };
+  std::size_t worst = 0;
+  for (std::size_t l = 1; l < was.size(); ++l)
+    if (loss(l) > loss(worst)) worst = l;
+  return worst;
+}
+
 std::vector<FunctionOptions> attemptsOf(const std::vector<std::string>& passes, const KnobValues& given,
-                                        std::size_t most) {
+                                        const Clues& clues) {
   const std::vector<std::string> suspects = likeliestFirst(passes);
   std::vector<FunctionOptions> attempts;
-  for (const auto [first, second] : kOrder) {
-    // Without all of them there is the input.
-    const std::size_t size = first == second ? 1 : 2;
-    if (second >= suspects.size() || size == suspects.size()) continue;
-    attempts.push_back({{suspects[first]}, {}});
-    if (size == 2) attempts.back().skip.push_back(suspects[second]);
-  }
   for (const Lever& lever : kLevers)
-    if (std::ranges::find(passes, lever.pass) != passes.end() && !given.contains(std::string(lever.knob)))
-      attempts.push_back({{}, {{std::string(lever.knob), lever.value}}});
-  attempts.resize(std::min(attempts.size(), most));
+    if (auto attempt = attemptBy(lever, suspects, given, clues)) attempts.push_back(std::move(*attempt));
   return attempts;
 }
 
-std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std::vector<FunctionOutcome>& outcomes,
-                             const CallGraph& graph, const KnobValues& given, std::size_t most) {
+namespace {
+
+// The labels of the loops that lost most. The text is read once, where there is a function of which one can be told.
+class LoopLabels {
+ public:
+  LoopLabels(std::string_view text, const std::vector<WorseFunction>& worse, const ptxas::Measures& before,
+             const ptxas::Measures& after) {
+    std::vector<std::string> names;
+    for (const WorseFunction& w : worse) {
+      const ptxas::FunctionMeasures *const was = before.find(w.name), *const is = after.find(w.name);
+      const auto loop = was != nullptr && is != nullptr ? worstLoop(*was, *is) : std::nullopt;
+      if (!loop) continue;
+      worst_[w.name] = {*loop, was->time->inner.size()};
+      names.push_back(w.name);
+    }
+    if (!names.empty()) labels_ = innermostLoops(text, names);
+  }
+
+  // Empty where ptxas made other loops than the text has.
+  std::string worstOf(const std::string& name) const {
+    const auto labels = labels_.find(name);
+    if (labels == labels_.end() || labels->second.size() != worst_.at(name).second) return {};
+    return labels->second[worst_.at(name).first];
+  }
+
+ private:
+  std::map<std::string, std::pair<std::size_t, std::size_t>> worst_;  // and how many there are
+  std::map<std::string, std::vector<std::string>> labels_;
+};
+
+}  // namespace
+
+std::vector<Retry> retriesOf(std::string_view text, const std::vector<WorseFunction>& worse,
+                             const std::vector<FunctionOutcome>& outcomes, const CallGraph& graph,
+                             const KnobValues& given, const ptxas::Measures& before, const ptxas::Measures& after) {
+  const LoopLabels labels(text, worse, before, after);
   BitVector isMentioned(outcomes.size()), isTaken(outcomes.size());
   for (const FunctionOutcome& f : outcomes)
     for (const uint32_t to : f.mentions) isMentioned.set(to);
@@ -69,7 +154,7 @@ std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std:
   for (const WorseFunction& w : worse) {
     const uint32_t root = graph.indexOf(w.name);
     if (root == CallGraph::kNone || w.missing) continue;
-    Retry retry{root, {}, {}, {}};
+    Retry retry{.root = root};
     BitVector reached(outcomes.size()), changed(outcomes.size());
     std::vector<std::string> passes;
     for (const uint32_t f : graph.closure(root)) {
@@ -84,7 +169,8 @@ std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std:
     if (retry.functions.empty() || std::ranges::any_of(retry.functions, isInAnother)) continue;
     const bool isAlone = outcomes[root].mentions.empty() && !isMentioned.test(root);
     if (!isAlone && !graph.whoReach(changed).isSubsetOf(reached)) continue;
-    retry.attempts = attemptsOf(passes, given, most);
+    const ptxas::FunctionMeasures* const input = before.find(w.name);
+    retry.attempts = attemptsOf(passes, given, {input == nullptr ? 0 : input->registers, labels.worstOf(w.name)});
     isTaken |= changed;
     retries.push_back(std::move(retry));
   }

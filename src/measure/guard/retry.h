@@ -2,8 +2,8 @@
 //
 // What is tried together is a function that got worse, with all that it reaches and that was changed. None of that may be part
 // of other code, so that what is taken changes no other figures. Which pass did the harm is not known: those that changed it
-// are left out in the order in which they did harm to kernels of the corpus (docs/guard.md), alone and by twos; then they get
-// other knobs.
+// are left out in the order in which they did harm to kernels of the corpus (docs/guard.md), alone and by twos, or kept from the loop that
+// lost most, or get other knobs.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,34 @@ namespace ptxopt::guard {
 
 using KnobValues = std::map<std::string, int64_t>;
 
-// What to try of a function that these passes changed, likeliest first; at most as many. Knobs that the user gives remain.
+// What is known of the machine code of a function that got worse.
+struct Clues {
+  uint32_t registers = 0;  // of the input; 0: not known
+  std::string loop;        // the label of the innermost loop that lost most; empty: not known, or there is only one
+};
+
+// Which of the innermost loops, of which there are as many before and after, lost most cycles, wherever data lies. Nothing: there are
+// not at least two, or their times are not known.
+std::optional<std::size_t> worstLoop(const ptxas::FunctionMeasures& before, const ptxas::FunctionMeasures& after);
+
+// What to try of a function that these passes changed, likeliest first. Knobs that the user gives remain.
 std::vector<FunctionOptions> attemptsOf(const std::vector<std::string>& passes, const KnobValues& given,
-                                        std::size_t most);
+                                        const Clues& clues);
 
 struct Retry {
   uint32_t root = 0;                // that got worse, by its place in the outcomes
   std::vector<uint32_t> functions;  // that were changed, of what it reaches
   std::vector<FunctionOptions> attempts;
   std::vector<std::string> seen;  // digests of the texts of the functions that were assembled
+  std::size_t next = 0;           // of the attempts
+  std::size_t tried = 0;          // of these: what made a text that was not assembled yet
 };
 
-// Those that may be tried again. Linear in all mentions, for each function that calls others or is called.
-std::vector<Retry> retriesOf(const std::vector<WorseFunction>& worse, const std::vector<FunctionOutcome>& outcomes,
-                             const CallGraph& graph, const KnobValues& given, std::size_t most);
+// Those that may be tried again, of the input `text`. Linear in all mentions, for each function that calls others or is called, and in the
+// text where a function has several loops.
+std::vector<Retry> retriesOf(std::string_view text, const std::vector<WorseFunction>& worse,
+                             const std::vector<FunctionOutcome>& outcomes, const CallGraph& graph,
+                             const KnobValues& given, const ptxas::Measures& before, const ptxas::Measures& after);
 
 // Whether the functions have a text in `text`, which has these, that was not assembled yet. It is seen then.
 bool isNew(Retry& retry, const std::vector<FunctionOutcome>& outcomes, std::string_view text,

@@ -12,12 +12,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// As it is given on the command line.
-std::string valueText(const std::string& name, int64_t value) {
-  const KnobInfo* const knob = findKnob(name).knob;
-  return knob == nullptr || knob->values.empty() ? std::to_string(value) : std::string(knobValueName(*knob, value));
-}
-
 }  // namespace
 
 Recipe Recipe::passesOnly() const {
@@ -44,7 +38,7 @@ std::string Recipe::spelled() const {
   else if (level != 0)
     add(fmt::format("-O{}", level));
   if (!skip.empty()) add(fmt::format("--skip-pass={}", fmt::join(skip, ",")));
-  for (const auto& [name, value] : knobs) add(fmt::format("--{}={}", name, valueText(name, value)));
+  for (const auto& [name, value] : knobs) add(fmt::format("--{}={}", name, knobValueText(name, value)));
   if (limit != 0) add(fmt::format(".maxnreg {}", limit), ", ");
   return out.empty() ? "as it is" : out;
 }
@@ -61,7 +55,7 @@ ordered_json toJson(const Recipe& recipe) {
     for (const auto& [name, value] : recipe.knobs) {
       const KnobInfo* const knob = findKnob(name).knob;
       if (knob != nullptr && !knob->values.empty())
-        knobs[name] = valueText(name, value);
+        knobs[name] = knobValueText(name, value);
       else
         knobs[name] = value;
     }

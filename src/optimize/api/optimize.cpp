@@ -48,6 +48,7 @@ Plan makePlan(const Options& options) {
   for (const auto& [function, its] : options.inFunction)
     alsoNamed.insert(alsoNamed.end(), its.skip.begin(), its.skip.end());
   plan.steps = makePipeline(choice, alsoNamed, plan.error);
+  if (std::string wrong = plan.declines.read(options); !wrong.empty()) plan.error = std::move(wrong);
   setKnobs(options.knobs, plan.knobs, plan.error);
   for (const auto& [function, its] : options.inFunction)
     if (!its.knobs.empty())
@@ -93,7 +94,7 @@ Result fail(Status status, std::string message) {
 }  // namespace
 
 Result optimize(std::string_view text, const Options& options) {
-  const Plan plan = makePlan(options);
+  Plan plan = makePlan(options);
   if (!plan.error.empty()) return fail(Status::Usage, plan.error + "\n");
 
   Result result;
@@ -110,6 +111,9 @@ Result optimize(std::string_view text, const Options& options) {
 
   if (const std::string error = facts::readFacts(options.facts, options.factsName, module); !error.empty())
     return fail(Status::Usage, error + "\n");
+
+  if (const std::string error = plan.declines.resolve(module); !error.empty())
+    return fail(Status::Usage, fmt::format("{}: {}\n", options.fileName, error));
 
   remarkUnknownOpcodes(module, result.remarks);
   if (options.level > kHighestLevel) result.remarks.push_back({"level", options.fileName, kLevelTaken});
@@ -173,9 +177,25 @@ Result optimize(std::string_view text, const Options& options) {
   return result;
 }
 
+std::map<std::string, std::vector<std::string>> innermostLoops(std::string_view text,
+                                                               const std::vector<std::string>& functions) {
+  std::map<std::string, std::vector<std::string>> labels;
+  auto parsed = text::parse(text, {});
+  if (!std::holds_alternative<std::unique_ptr<Module>>(parsed)) return labels;
+  Module& module = *std::get<0>(parsed);
+  for (Function& f : module.functions) {
+    if (!f.hasBody || std::ranges::find(functions, module.text(f.name)) == functions.end()) continue;
+    Analyses analyses(module, f);
+    if (analyses.cfg().complete())
+      labels.emplace(module.text(f.name), innermostLoopsOf(module, f, analyses.cfg(), analyses.loops()));
+  }
+  return labels;
+}
+
 std::vector<PassDescription> describePasses() {
   std::vector<PassDescription> all;
-  for (const PassInfo& p : passTable()) all.push_back({p.name, p.summary, levelOf(p), {}});
+  for (const PassInfo& p : passTable())
+    all.push_back({p.name, p.summary, levelOf(p), {}, p.declines != Declines::Whole});
   for (const PassAlias& alias : passAliases())
     all[static_cast<std::size_t>(alias.pass)].aliases.push_back(alias.name);
   return all;
@@ -190,6 +210,11 @@ std::vector<KnobDescription> describeKnobs() {
   for (const KnobAlias& alias : knobAliases())
     all[static_cast<std::size_t>(alias.knob)].aliases.push_back({alias.name, alias.isInverted});
   return all;
+}
+
+std::string knobValueText(std::string_view name, int64_t value) {
+  const KnobInfo* const knob = findKnob(name).knob;
+  return knob == nullptr || knob->values.empty() ? std::to_string(value) : std::string(knobValueName(*knob, value));
 }
 
 std::vector<OpcodeDescription> describeOpcodes() {

@@ -143,6 +143,21 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module, const std::vector<
   return all;
 }
 
+std::vector<std::string> innermostLoopsOf(const Module& module, const Function& f, const Cfg& cfg,
+                                          const Loops& loops) {
+  std::vector<BlockId> headers;
+  for (uint32_t l = 0; l < loops.size(); ++l)
+    if (loops.isInnermost(LoopId(l))) headers.push_back(loops[LoopId(l)].header);
+  std::ranges::sort(headers);  // blocks are numbered in the order of the text
+  std::vector<std::string> labels;
+  for (const BlockId header : headers) {
+    const Instruction& first = f[cfg[header].first];
+    const bool hasName = first.kind == InstrKind::Label && f.labels[first.payload].name.valid();
+    labels.emplace_back(hasName ? module.text(f.labels[first.payload].name) : std::string_view());
+  }
+  return labels;
+}
+
 void noteChanges(const Module& module, std::span<const Step> steps, const std::vector<FunctionReport>& reports,
                  std::vector<FunctionOutcome>& outcomes) {
   if (outcomes.empty()) return;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/dataflow/loops.h"
 #include "api/report.h"
 #include "ir/module.h"
 #include "passes/manager/pipeline.h"
@@ -17,6 +18,10 @@ namespace ptxopt {
 std::vector<FunctionOutcome> outcomesOf(const Module& module);
 // Of the module as it is now, and of the text that was printed of it. None is changed.
 std::vector<FunctionOutcome> outcomesOf(const Module& module, const std::vector<text::FunctionPlace>& places);
+
+// The labels of the innermost loops, in the order of the text; of one without a label nothing.
+std::vector<std::string> innermostLoopsOf(const Module& module, const Function& f, const Cfg& cfg,
+                                          const Loops& loops);
 
 // Says which functions passes have changed, and which passes, in outcomes of the module, or in none. `reports` is by
 // Function::index.

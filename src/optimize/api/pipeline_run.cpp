@@ -142,6 +142,8 @@ bool PipelineRun::runStep(const Step& step, Function& f, Analyses& analyses, Pro
     if (plan_.knobs[Knob::EarlyLiveIntervals] != 0 && analyses.cfg().complete()) analyses.liveIntervals();
     PassContext context{module_, knobsOf(f), analyses, analyses_, passReport, options_.architecture};
     context.describesLoops = options_.report || options_.loopRemarks;
+    if (step.pass->declines != Declines::Whole)
+      declineBlocks(f, *step.pass, plan_.declines.of(f, *step.pass), context);
     analyses.takeAsked();
     const ThreadWatch watch(options_.times);
     passReport.changed = step.pass->run(f, context);

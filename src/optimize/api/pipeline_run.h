@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/manager/module_analyses.h"
+#include "api/decline_requests.h"
 #include "api/report.h"
 #include "ir/module.h"
 #include "passes/manager/pipeline.h"
@@ -22,7 +23,8 @@ struct Plan {
   std::vector<Step> steps;
   Knobs knobs;
   std::map<std::string, Knobs> knobsIn;  // by function, of those that have their own
-  std::string error;                     // of the user, in words; empty: none
+  DeclineRequests declines;
+  std::string error;  // of the user, in words; empty: none
 };
 
 class PipelineRun {

@@ -5,7 +5,8 @@
 
 Between ptxopt and the real ptxas stands a script: a kernel with a mark in it that has lost its dead instruction gets two
 stores more, and one with the mark `any` also where its division is another one. So dce does harm to the first, and dce and divide
-to the second, whatever ptxas makes of them. Skipped (77) without ptxas.
+to the second, whatever ptxas makes of them. One with the mark `loop` gets slow
+arithmetic into its second loop where that has no division. Skipped (77) without ptxas.
 """
 import argparse
 import json
@@ -32,6 +33,10 @@ if at is not None:
     def marked(match):
         body = match[0]
         dead = "mov.u32 %r8, 7;" not in body
+        if match[1] == "loop":
+            second = body.split("$SECOND:")[1].split("bra $SECOND")[0]
+            slow = 64 * "mul.lo.u32 %r3, %r3, %r3; xor.b32 %r3, %r3, %r4; "
+            return body if "div.u64" in second else body.replace("// SECOND", slow)
         if dead or (match[1] == "any" and "div.u64" not in body):
             body = body.replace("ret;", "st.global.u32 [%rd1+64], %r3; st.global.u32 [%rd1+128], %r3; ret;")
         return body
@@ -63,6 +68,35 @@ def kernel(name, mark="", more="", division=True):
   {divides}
   {more}
   st.global.u32 [%rd1+4], %r3;
+  ret;
+}}
+"""
+
+
+def loops(name, mark=""):
+    """A kernel with two loops, of which each has such a division."""
+    def loop(label):
+        return f"""
+  mov.u32 %r4, 0;
+${label}:
+  .pragma "nounroll";
+  ld.volatile.global.u32 %r3, [%rd1];
+  cvt.u64.u32 %rd2, %r3; div.u64 %rd2, %rd2, 10; cvt.u32.u64 %r3, %rd2;
+  // {label}
+  st.volatile.global.u32 [%rd1+4], %r3;
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p1, %r4, %r5;
+  @%p1 bra ${label};
+"""
+    return f"""
+.visible .entry {name}(.param .u64 p, .param .u32 n) {{
+  .reg .pred %p<2>;
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<3>;
+  // mark {mark}
+  ld.param.u64 %rd1, [p];
+  ld.param.u32 %r5, [n];
+  {loop("FIRST")}{loop("SECOND")}
   ret;
 }}
 """
@@ -160,6 +194,19 @@ def test_none_helps(bench):
         check(guard["after"] == guard["before"], "the figures are those of the input")
 
 
+def test_loop(bench):
+    """A pass is kept from the loop that lost, and the other one keeps its gain. Where that helps nothing, there is the input."""
+    output, guard, messages, texts = bench.optimize(loops("a", "loop"), passes="--passes=divide")
+    first, second = output.split("$SECOND:")
+    check("div.u64" not in first and "div.u64" in second, f"the first loop has no division: {output}")
+    row = guard["retried"][0] if guard.get("retried") else {}
+    check(row.get("declined") == ["divide@$SECOND"] and not row["without"] and not row["knobs"] and not kept(guard), f"the report: {guard.get('retried')} {guard['kept']}")
+    check("a: kept without divide in the loop at $SECOND: cycles" in messages, f"what is said: {messages}")
+    check(len(texts) == 3, f"one try: {len(texts)}")
+    output, guard, _, _ = bench.optimize(loops("a", "loop"), "--decline=divide@$FIRST", passes="--passes=divide")
+    check(output == HEAD + loops("a", "loop") and "retried" not in guard and kept(guard) == {"a": "cycles"}, f"nothing is left to gain: {guard}")
+
+
 def test_several(bench):
     """Of several kernels those that were refused are tried, and the others are not assembled again."""
     others = kernel("b", more=20 * "add.u32 %r3, %r3, %r3;\n  ") + kernel("c", "any") + kernel("d", "dead")
@@ -208,6 +255,7 @@ def main():
         test_one(bench)
         test_few(bench)
         test_none_helps(bench)
+        test_loop(bench)
         test_several(bench)
         test_calls(bench)
         test_cache(bench, folder)

@@ -140,7 +140,7 @@ TEST_CASE("inFunction: passes leave out a function of their own, and knobs are i
   Options options;
   options.passes = {"dce", "slsr"};
   options.outcomes = true;
-  options.inFunction = {{"alone", {{"dce"}, {}}}, {"leaf", {{"slsr"}, {}}}, {"nobody", {{"dce"}, {}}}};
+  options.inFunction = {{"alone", {{"dce"}, {}, {}}}, {"leaf", {{"slsr"}, {}, {}}}, {"nobody", {{"dce"}, {}, {}}}};
   const Result r = optimize(kText, options);
   REQUIRE(r.status == Status::Ok);
   const guard::CallGraph graph(r.outcomes);
@@ -148,15 +148,15 @@ TEST_CASE("inFunction: passes leave out a function of their own, and knobs are i
   CHECK(r.outcomes[graph.indexOf("alone")].passes.empty());
   CHECK(r.outcomes[graph.indexOf("leaf")].passes == Names{"dce"});
   CHECK(r.outcomes[graph.indexOf("middle")].changed);
-  options.inFunction = {{"alone", {{"dec"}, {}}}};
+  options.inFunction = {{"alone", {{"dec"}, {}, {}}}};
   CHECK(optimize(kText, options).status == Status::Usage);
-  options.inFunction = {{"alone", {{}, {{"do-lsr-64-bit", 7}}}}};
+  options.inFunction = {{"alone", {{}, {{"do-lsr-64-bit", 7}}, {}}}};
   CHECK(optimize(kText, options).status == Status::Usage);
 
   Options joins;
   joins.passes = {"register-coalescer"};
   joins.outcomes = true;
-  joins.inFunction = {{"second", {{}, {{"join-liveintervals", 0}}}}};
+  joins.inFunction = {{"second", {{}, {{"join-liveintervals", 0}}, {}}}};
   std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n";
   for (const char* name : {"first", "second"})
     text += fmt::format(
@@ -169,20 +169,69 @@ TEST_CASE("inFunction: passes leave out a function of their own, and knobs are i
   CHECK_FALSE(joined.outcomes[1].changed);
 }
 
-TEST_CASE("attemptsOf: without the likeliest pass, then two, never all, then with other knobs") {
+TEST_CASE("attemptsOf: fewer registers, without the likeliest pass, without it in a loop, then two, never all") {
   using Attempts = std::vector<FunctionOptions>;
-  const FunctionOptions carry{{}, {{"form-carry-steps", 2}}}, narrow{{}, {{"do-lsr-64-bit", 0}}};
-  const auto without = [](std::vector<std::string> passes) { return FunctionOptions{std::move(passes), {}}; };
-  CHECK(guard::attemptsOf({}, {}, 3) == Attempts{});
-  CHECK(guard::attemptsOf({"slsr"}, {}, 3) == Attempts{});
-  CHECK(guard::attemptsOf({"lsr"}, {}, 3) == Attempts{narrow});
-  CHECK(guard::attemptsOf({"lsr"}, {{"do-lsr-64-bit", 1}}, 3) == Attempts{});
-  CHECK(guard::attemptsOf({"loop-forms", "lsr"}, {}, 3) ==
-        Attempts{without({"lsr"}), without({"loop-forms"}), carry});
-  CHECK(guard::attemptsOf({"sroa", "loop-forms", "lsr"}, {}, 3) ==
-        Attempts{without({"lsr"}), without({"lsr", "loop-forms"}), without({"lsr", "sroa"})});
-  CHECK(guard::attemptsOf({"sroa", "loop-forms", "lsr"}, {}, 1) == Attempts{without({"lsr"})});
-  CHECK(guard::attemptsOf({"lsr", "slsr", "sroa", "divide"}, {}, guard::kMostTries).size() == guard::kMostTries);
+  const FunctionOptions carry{{}, {{"form-carry-steps", 2}}, {}}, products{{}, {{"form-shifted-products", 0}}, {}},
+      narrow{{}, {{"do-lsr-64-bit", 0}}, {}}, fewer{{}, {{"lsr-rp-limit", 28}}, {}};
+  const auto without = [](std::vector<std::string> passes) { return FunctionOptions{std::move(passes), {}, {}}; };
+  const auto in = [](std::string decline) { return FunctionOptions{{}, {}, {std::move(decline)}}; };
+  CHECK(guard::attemptsOf({}, {}, {32, "L"}) == Attempts{});
+  CHECK(guard::attemptsOf({"slsr"}, {}, {32, {}}) == Attempts{});
+  CHECK(guard::attemptsOf({"slsr"}, {}, {32, "L"}) == Attempts{in("slsr@L")});
+  CHECK(guard::attemptsOf({"sroa"}, {}, {32, "L"}) == Attempts{});  // which works on whole functions
+  CHECK(guard::attemptsOf({"lsr"}, {}, {32, {}}) == Attempts{fewer, narrow});
+  CHECK(guard::attemptsOf({"lsr"}, {}, {4, {}}) == Attempts{narrow});
+  CHECK(guard::attemptsOf({"lsr"}, {}, {}) == Attempts{narrow});
+  CHECK(guard::attemptsOf({"lsr"}, {{"do-lsr-64-bit", 1}, {"lsr-rp-limit", 40}}, {32, {}}) == Attempts{});
+  CHECK(guard::attemptsOf({"loop-forms", "lsr"}, {}, {32, "L"}) ==
+        Attempts{fewer, without({"lsr"}), in("lsr@L"), carry, products, narrow, without({"loop-forms"})});
+  CHECK(guard::attemptsOf({"sroa", "divide", "lsr"}, {}, {}) ==
+        Attempts{without({"lsr"}), without({"lsr", "divide"}), narrow, without({"divide"}),
+                 without({"lsr", "sroa"}), without({"divide", "sroa"}), without({"sroa"})});
+}
+
+TEST_CASE("worstLoop: the one that lost most cycles of a run, of as many loops") {
+  const auto f = [](std::vector<std::pair<double, double>> loops) {
+    ptxas::FunctionMeasures m;
+    m.time.emplace();
+    m.time->model = "m";
+    for (const auto& [rounds, cycles] : loops)
+      m.time->inner.push_back({rounds, {cycles, 2 * cycles, 100}, timing::Work()});
+    return m;
+  };
+  CHECK(guard::worstLoop(f({{8, 10}, {8, 10}}), f({{8, 10}, {8, 11}})) == 1);
+  CHECK(guard::worstLoop(f({{8, 10}, {64, 10}, {8, 10}}), f({{8, 12}, {64, 11}, {8, 9}})) == 1);
+  CHECK(guard::worstLoop(f({{8, 10}, {8, 10}}), f({{8, 9}, {8, 8}})) ==
+        0);  // each gains least where data is in DRAM
+  CHECK_FALSE(guard::worstLoop(f({{8, 10}}), f({{8, 12}})).has_value());
+  CHECK_FALSE(guard::worstLoop(f({{8, 10}, {8, 10}}), f({{8, 12}})).has_value());
+  CHECK_FALSE(guard::worstLoop(f({{8, 10}, {8, 10}}), {}).has_value());
+}
+
+TEST_CASE("innermostLoops: labels in the order of the text") {
+  const std::string text =
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".visible .entry k(.param .u32 n) { .reg .pred %p<3>; .reg .b32 %r<3>; ld.param.u32 %r1, [n];\n"
+      "setp.gt.u32 %p1, %r1, 7;\n"
+      "OUTER: add.u32 %r1, %r1, 1; INNER: add.u32 %r1, %r1, 2; @%p1 bra INNER; @%p1 bra OUTER;\n"
+      "A: B: add.u32 %r1, %r1, 3; @%p1 bra B; bra C; C: ret; }\n"
+      ".visible .entry none() { ret; }\n";
+  const auto loops = innermostLoops(text, {"k", "none", "nobody"});
+  CHECK(loops == std::map<std::string, Names>{{"k", {"INNER", "A"}}, {"none", {}}});
+  CHECK(innermostLoops("no PTX", {"k"}).empty());
+}
+
+TEST_CASE("keptFunctions: a retry says what was left out, and values of knobs by their names") {
+  const auto said = [](FunctionOptions with) {
+    guard::GuardReport report;
+    report.retried.push_back({"k", std::move(with), "cycles", "L1 3 -> 2", {}});
+    return guard::keptFunctions(report, "f");
+  };
+  CHECK(said({{"lsr", "slsr"}, {}, {}}) == "f: k: kept without lsr and slsr: cycles L1 3 -> 2 [guard]\n");
+  CHECK(said({{}, {{"form-carry-steps", 2}}, {}}) ==
+        "f: k: kept with form-carry-steps=always: cycles L1 3 -> 2 [guard]\n");
+  CHECK(said({{}, {{"lsr-rp-limit", 28}}, {}}) == "f: k: kept with lsr-rp-limit=28: cycles L1 3 -> 2 [guard]\n");
+  CHECK(said({{}, {}, {"lsr@$L"}}) == "f: k: kept without lsr in the loop at $L: cycles L1 3 -> 2 [guard]\n");
 }
 
 TEST_CASE("retriesOf: what others have in them is not tried") {
@@ -190,7 +239,7 @@ TEST_CASE("retriesOf: what others have in them is not tried") {
   const guard::CallGraph graph(r.outcomes);
   const auto rootsOf = [&](const std::vector<guard::WorseFunction>& worse) {
     Names roots;
-    for (const guard::Retry& retry : guard::retriesOf(worse, r.outcomes, graph, {}, 3))
+    for (const guard::Retry& retry : guard::retriesOf(kText, worse, r.outcomes, graph, {}, {}, {}))
       roots.push_back(r.outcomes[retry.root].name);
     return roots;
   };
@@ -200,7 +249,7 @@ TEST_CASE("retriesOf: what others have in them is not tried") {
   std::vector<FunctionOutcome> outcomes = r.outcomes;
   outcomes[graph.indexOf("indirect")].mentions.clear();
   const guard::CallGraph two(outcomes);
-  const auto retries = guard::retriesOf({{"direct", {}}, {"leaf", {}}}, outcomes, two, {}, 3);
+  const auto retries = guard::retriesOf(kText, {{"direct", {}}, {"leaf", {}}}, outcomes, two, {}, {}, {});
   REQUIRE(retries.size() == 1);  // `leaf` goes with `direct`
   CHECK(namesOf(r, retries[0].functions) == Names{"direct", "leaf", "middle"});
 }
@@ -208,7 +257,7 @@ TEST_CASE("retriesOf: what others have in them is not tried") {
 TEST_CASE("isNew: a text of the functions is new once") {
   const Result r = run();
   const uint32_t alone = guard::CallGraph(r.outcomes).indexOf("alone");
-  guard::Retry retry{alone, {alone}, {}, {}};
+  guard::Retry retry{.root = alone, .functions = {alone}};
   CHECK(guard::isNew(retry, r.outcomes, r.output, r.outcomesAfter));
   CHECK_FALSE(guard::isNew(retry, r.outcomes, r.output, r.outcomesAfter));
   CHECK(guard::isNew(retry, r.outcomes, kText, r.outcomes));

@@ -76,6 +76,14 @@ void OptimizerOptions::addPasses(CLI::App& app, const std::string& group) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(group);
+  app.add_option(
+         "--decline", options_.decline,
+         "the pass leaves alone the loop, or the block, at this label of the input; PASS@FUNCTION:LABEL where "
+         "several functions have it")
+      ->type_name("PASS@LABEL,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
 }
 
 void OptimizerOptions::addKnobs(CLI::App& app) {

@@ -199,6 +199,11 @@ bool AddressRebuild::fromNeighbours() {
     if (!id.valid() || isChanged_[id.value] || !values_.isAlone(k) || values_.uses(k).empty()) continue;
     if (info(f_.registers[values_.reg(k).value].type).bits != 64) continue;
     if (!isSum(form(id))) continue;
+    if (context_.isDeclined(id) ||
+        std::ranges::any_of(values_.uses(k), [&](const ValueUse& u) { return context_.isDeclined(u.at); })) {
+      missed_.add(kAsked);
+      continue;
+    }
     const LoopId loop = context_.analyses.loops().of(slots_.blockAt(values_.place(k)));
     if (isInvariantAt(k, loop)) continue;
     const unsigned freed = freedWith(k);

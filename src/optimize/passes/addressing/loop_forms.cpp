@@ -38,7 +38,7 @@ enum Setting : int64_t { Off, Gain, Always };  // of the knob of a form
 FormSites::FormSites(Function& f, PassContext& context)
     : FunctionPass(f, context), loops_(context.analyses.loops()), machine_(context.target().machine()) {
   for (const InstrId id : f_) {
-    if (!f_[id].isInstruction()) continue;
+    if (!f_[id].isInstruction() || context.isDeclined(id)) continue;
     const OpcodeForm& form = module_.form(f_[id]);
     const bool isFused = isExactlyWide(form, Op::Mad);
     if (isFused || isExactlyWide(form, Op::Mul)) products_.push_back(id);

@@ -129,6 +129,7 @@ class LoopReducer {
     const Knobs& knobs = context_.knobs;
     const uint32_t height = height_[l.value];
     const int64_t level = knobs[Knob::LsrLoopLevel];
+    if (context_.isDeclined(loops_[l].header)) return kAsked;
     if (f_.hidesSpecialRegisters) return "hidden-names";  // it reads one
     if (level != 0 && level != int64_t{height}) return "loop-level";
     if (knobs[Knob::LsrSkipOuterLoop] != 0 && height > 1) return "outer-loop";
@@ -138,6 +139,9 @@ class LoopReducer {
 
   // Whether a group may be given another form; else why not.
   std::string_view whyNotFormed(const UseGroup& group) const {
+    // In a loop inside.
+    if (std::ranges::any_of(group.uses, [&](const AddressUse& u) { return context_.isDeclined(u.instruction); }))
+      return kAsked;
     switch (group.space) {
       case MemorySpace::Local: return "local-memory";
       case MemorySpace::Constant: return "constant-memory";

@@ -122,6 +122,7 @@ class AddressReuse {
     const std::span<const ValueUse> uses = values_.uses(m.key);
     if (uses.empty() || groupOf(m).size() < 2 || !values_.isAlone(m.key) || !canDie(m.key)) return;
     const bool isAddress = values_.isAddress(m.key);
+    if (isDeclined(m.key)) return missed_.add(kAsked);
     std::string_view why = "no-leader-here";
     std::size_t tried = 0;
     for (const uint32_t at : groupOf(m)) {
@@ -135,6 +136,11 @@ class AddressReuse {
       if (whyNot != "no-leader-here") why = whyNot;
     }
     if (isAddress && tried != 0) missed_.add(why);
+  }
+
+  bool isDeclined(ValueKey k) const {
+    return context_.isDeclined(values_.definition(k)) ||
+           std::ranges::any_of(values_.uses(k), [&](const ValueUse& u) { return context_.isDeclined(u.at); });
   }
 
   // Whether the definition goes when nobody reads it, and computes something: a copy or a constant is nothing.

@@ -66,6 +66,7 @@ class SumSpreading : FunctionPass {
   }
 
   void look(LoopId l) {
+    if (context_.isDeclined(loops_[l].header)) return;
     if (loops_[l].irreducible) return sites_.missedLoops.add("irreducible");
     const UnitCycles now = units_.withoutInner(l);
     const double was = now.longest(now.either);

@@ -213,6 +213,11 @@ class LocalCse : IntervalPass {
     if (r.sources.size() > 1)
       for (Source& s : r.sources)
         s.needsCopy |= std::ranges::any_of(r.sources, [&](const Source& x) { return x.to == s.held.reg; });
+    const auto isCopied = [&](const Source& s) { return s.needsCopy && context_.isDeclined(s.held.from); };
+    if (context_.isDeclined(id) || std::ranges::any_of(r.sources, isCopied)) {
+      missed_.add(kAsked);
+      return false;
+    }
     for (const Source& s : r.sources) {
       if (isAt(s.held, id)) continue;
       if (mayExtend(s.held, id)) continue;

@@ -29,7 +29,7 @@ bool wideMultiply(Function& f, PassContext& context) {
   WideProducts products(f, context, values, narrow, edits, missed);
   std::vector<InstrId> others;
   for (const InstrId id : f) {
-    if (!f[id].isInstruction() || !slots[id].valid()) continue;
+    if (!f[id].isInstruction() || !slots[id].valid() || context.isDeclined(id)) continue;
     if (!products.look(id)) others.push_back(id);
   }
   products.finish();

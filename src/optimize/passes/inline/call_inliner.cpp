@@ -117,7 +117,7 @@ std::string_view CallInliner::replace(InstrId call, const Function& body) {
 void CallInliner::copy(const Function& body, InstrId where, Copies& copies) {
   for (std::size_t l = 0; l < body.labels.size(); ++l)
     if (const InstrId place = body.labels[l].place; place.valid() && !body[place].is(Instruction::Erased))
-      copies.labels[l] = f_.makeLabel();
+      copies.labels[l] = f_.makeLabelLike(body, LabelId(l));
   for (const InstrId id : body) {
     const Instruction& i = body[id];
     switch (i.kind) {

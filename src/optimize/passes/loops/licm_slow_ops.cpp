@@ -62,6 +62,7 @@ class LicmSlowOps : IntervalPass {
   // ---- which, and how far ----
 
   void look(InstrId id, BlockId block) {
+    if (context_.isDeclined(block)) return missed_.add(kAsked);
     if (f_[id].is(Instruction::Guarded)) return missed_.add("guarded");
     if (!isCopyable(f_[id])) return missed_.add("operands");
     LoopId best;

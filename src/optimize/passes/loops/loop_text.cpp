@@ -51,7 +51,8 @@ void LoopText::copy(LoopId l, InstrId place, LabelId done, const std::function<b
   const InstrId first = cfg_[loops_[l].header].first, last = cfg_[latch(l)].last;
   std::unordered_map<uint32_t, LabelId> labels;
   for (InstrId id = first;; id = f_[id].next) {
-    if (f_[id].kind == InstrKind::Label) labels.emplace(f_[id].payload, f_.makeLabel());
+    if (f_[id].kind == InstrKind::Label)
+      labels.emplace(f_[id].payload, f_.makeLabelLike(f_, LabelId(f_[id].payload)));
     if (id == last) break;
   }
   for (InstrId id = first;; id = f_[id].next) {

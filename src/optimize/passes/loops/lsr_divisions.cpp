@@ -59,7 +59,7 @@ class DivisionStrengthReduction : FunctionPass {
     for (std::size_t n = loops_.size(); n-- > 0;) {
       const LoopId l(static_cast<uint32_t>(n));
       std::optional<CounterDigits> digits;
-      std::string_view why = finder_.find(l, digits);
+      std::string_view why = isDeclined(l) ? kAsked : finder_.find(l, digits);
       if (why.empty() && isTaken[n]) why = "nested";
       if (why.empty()) why = whyNot(l, *digits);
       if (!why.empty()) {
@@ -86,6 +86,11 @@ class DivisionStrengthReduction : FunctionPass {
     bool stepIsOne = false;
     RegId carries;
   };
+
+  // It would be copied as a whole.
+  bool isDeclined(LoopId l) const {
+    return std::ranges::any_of(loops_.blocks(l), [&](BlockId b) { return context_.isDeclined(b); });
+  }
 
   std::string_view whyNot(LoopId l, const CounterDigits& c) {
     if (const std::string_view why = text_.whyNot(l); !why.empty()) return why;

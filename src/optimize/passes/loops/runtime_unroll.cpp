@@ -78,6 +78,7 @@ class RuntimeUnroll : FunctionPass {
   // ---- which loops ----
 
   std::string_view whyNot(LoopId l, CountedEnd& counter) {
+    if (context_.isDeclined(loops_[l].header)) return kAsked;
     if (isNounroll_) return "nounroll";
     if (loops_[l].irreducible) return "irreducible";
     if (loops_.blocks(l).size() != 1) return "blocks";
@@ -229,7 +230,7 @@ class RuntimeUnroll : FunctionPass {
 
   void unroll(const Block& block, const CountedEnd& c) {
     const InstrId place = block.first;  // the label, which only the old loop keeps
-    const LabelId old(f_[place].payload), main = f_.makeLabel(), done = f_.makeLabel();
+    const LabelId old(f_[place].payload), main = f_.makeLabelLike(f_, old), done = f_.makeLabel();
     f_.insertLabel(f_[block.last].next, done);
     const RegId bound = f_.makeRegister(ScalarType::b32), again = f_.makeRegister(ScalarType::pred);
     check(place, c, bound, again, old);

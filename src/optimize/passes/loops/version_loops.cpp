@@ -83,6 +83,7 @@ class VersionLoops : IntervalPass {
   // Empty where the loop is versioned, or has nothing to look at.
   std::string_view look(LoopId l) {
     if (!hasStore(l)) return {};
+    if (context_.isDeclined(loops_[l].header)) return kAsked;
     if (loops_[l].irreducible) return "irreducible";
     if (loops_.blocks(l).size() != 1) return "blocks";
     const Block& block = cfg_[loops_[l].header];

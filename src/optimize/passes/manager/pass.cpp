@@ -13,10 +13,10 @@ constexpr auto kPasses = [] {
   using enum ModuleFact;
   using enum AnalysisId;
   return std::to_array<PassInfo>({
-#define PTXOPT_PASS(id, name, function, asks, preserves, again, needs, summary) \
-  {name, function, nullptr, nullptr, asks, preserves, Again::again, needs, summary},
+#define PTXOPT_PASS(id, name, function, asks, preserves, again, declines, needs, summary) \
+  {name, function, nullptr, nullptr, asks, preserves, Again::again, Declines::declines, needs, summary},
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) \
-  {name, nullptr, function, hasWork, kNoAnalyses, kNoAnalyses, Again::Idempotent, needs, summary},
+  {name, nullptr, function, hasWork, kNoAnalyses, kNoAnalyses, Again::Idempotent, Declines::Whole, needs, summary},
 #define PTXOPT_PASS_ALIAS(alias, id)
 #include "passes/manager/passes.def"
 #undef PTXOPT_PASS_ALIAS
@@ -26,7 +26,7 @@ constexpr auto kPasses = [] {
 }();
 
 constexpr PassAlias kPassAliases[] = {
-#define PTXOPT_PASS(id, name, function, asks, preserves, again, needs, summary)
+#define PTXOPT_PASS(id, name, function, asks, preserves, again, declines, needs, summary)
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary)
 #define PTXOPT_PASS_ALIAS(alias, id) {alias, PassId::id},
 #include "passes/manager/passes.def"

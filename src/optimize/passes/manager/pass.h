@@ -16,6 +16,7 @@
 #include "passes/manager/knobs.h"
 #include "passes/manager/module_facts.h"
 #include "passes/manager/pass_report.h"
+#include "support/bit_vector.h"
 #include "target/target.h"
 
 namespace ptxopt {
@@ -33,6 +34,7 @@ struct PassContext {
   std::string error = {};              // what the pass found wrong with its own work: an internal error
   AnalysisSet preserved = {};          // by this run, beyond what the pass's row says
   bool describesLoops = true;          // whether anybody reads PassReport::loops
+  BitVector declinedBlocks = {};       // by BlockId, where the user asks the pass to change nothing; empty: nowhere
 
   target::Target target() const {
     return target::Target(architecture.empty() ? module.architecture() : architecture);
@@ -45,8 +47,13 @@ struct PassContext {
   void decline(std::string_view reason, std::string detail = {}) {
     report.declines.push_back({reason, std::move(detail)});
   }
+  // What is left alone for that is told by the reason kAsked.
+  bool isDeclined(BlockId block) const { return declinedBlocks.size() != 0 && declinedBlocks.test(block.value); }
+  bool isDeclined(InstrId id) const { return declinedBlocks.size() != 0 && isDeclined(analyses.cfg().blockOf(id)); }
   void note(std::string_view name, std::string text) { report.notes.push_back({name, std::move(text)}); }
 };
+
+inline constexpr std::string_view kAsked = "asked";
 
 // Whether the pass changed the function; if it did, the analyses that it does not preserve are made anew.
 using RunOnFunction = bool (*)(Function&, PassContext&);
@@ -66,6 +73,9 @@ enum class Again : uint8_t {
   Idempotent,  // a second run finds nothing until another pass changes something: it is skipped
 };
 
+// The parts of a function that a pass can be asked to leave alone (declined_blocks.h).
+enum class Declines : uint8_t { Whole, Loops, Blocks };
+
 struct PassInfo {
   std::string_view name;
   RunOnFunction run = nullptr;
@@ -74,12 +84,13 @@ struct PassInfo {
   AnalysisSet asks;                                  // for which it may ask, without what they are made of
   AnalysisSet preserves;                             // which still hold when the pass changed the function
   Again again;
+  Declines declines;
   ModuleFactSet needs;  // analyses of the module that it asks for
   std::string_view summary;
 };
 
 enum class PassId : uint8_t {
-#define PTXOPT_PASS(id, name, function, asks, preserves, again, needs, summary) id,
+#define PTXOPT_PASS(id, name, function, asks, preserves, again, declines, needs, summary) id,
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) id,
 #define PTXOPT_PASS_ALIAS(alias, id)
 #include "passes/manager/passes.def"
@@ -101,7 +112,7 @@ struct PassAlias {
 };
 std::span<const PassAlias> passAliases();
 
-#define PTXOPT_PASS(id, name, function, asks, preserves, again, needs, summary) \
+#define PTXOPT_PASS(id, name, function, asks, preserves, again, declines, needs, summary) \
   bool function(Function&, PassContext&);
 #define PTXOPT_MODULE_PASS(id, name, function, hasWork, needs, summary) \
   void function(Module&, ModulePassContext&);                           \

@@ -96,7 +96,8 @@ class ScheduleLoads : FunctionPass {
 
   void block(BlockId b) {
     const Block& block = cfg_[b];
-    isLooked_ = isEverywhere_ || loops_.of(b).valid();
+    isAsked_ = context_.isDeclined(b);
+    isLooked_ = !isAsked_ && (isEverywhere_ || loops_.of(b).valid());
     Run run;
     bool isSlow = false, isAfterSlow = false;
     std::size_t moved = 0;
@@ -138,7 +139,7 @@ class ScheduleLoads : FunctionPass {
         missed_.add("load-form");
         continue;
       }
-      Plan plan = isLooked_ ? planFor(run, at) : Plan{.why = "no-loop"};
+      Plan plan = isLooked_ ? planFor(run, at) : Plan{.why = isAsked_ ? kAsked : "no-loop"};
       if (plan.isFound && before + moved >= most_) plan = {.why = isShort_ ? "register-pressure" : "limit"};
       if (!plan.isFound) {
         missed_.add(plan.why);
@@ -257,6 +258,7 @@ class ScheduleLoads : FunctionPass {
   const bool isEverywhere_;
   std::size_t most_ = 0, loadsMoved_ = 0, mostOfBlock_ = 0;
   bool isLooked_ = false;    // at the block
+  bool isAsked_ = false;     // ... which is not, as the user says so
   bool isShort_ = false;     // of registers: fewer loads move than may
   bool crossesOne_ = false;  // slow operation, no more
   MissedRemarks missed_;

@@ -45,7 +45,7 @@ class WidenAccesses : IntervalPass {
   // How many accesses were put together.
   std::size_t run() {
     for (uint32_t b = 0; b < cfg_.size(); ++b)
-      if (cfg_[BlockId(b)].reachable) block(BlockId(b));
+      if (cfg_[BlockId(b)].reachable && !context_.isDeclined(BlockId(b))) block(BlockId(b));
     for (const std::vector<InstrId>& vector : vectors_) widen(vector);
     missed_.tell(context_, isLoad_ ? "load" : "store");
     std::size_t accesses = 0;

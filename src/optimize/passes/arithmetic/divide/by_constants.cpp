@@ -33,7 +33,7 @@ class SingleDivisions {
 
   bool run() {
     for (uint32_t n = 0; n < cfg_.size(); ++n) {
-      if (!cfg_[BlockId(n)].reachable) continue;
+      if (!cfg_[BlockId(n)].reachable || context_.isDeclined(BlockId(n))) continue;
       block_ = BlockId(n);
       quotients_.clear();
       for (const InstrId id : context_.analyses.slotIndexes().instructions(block_)) {

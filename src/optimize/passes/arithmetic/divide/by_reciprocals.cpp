@@ -47,7 +47,7 @@ class ReciprocalDivisions : FunctionPass {
   bool run() {
     const std::vector<BlockId>& order = cfg_.postOrder();
     for (std::size_t n = order.size(); n-- > 0;) {
-      if (!cfg_[order[n]].reachable) continue;
+      if (!cfg_[order[n]].reachable || context_.isDeclined(order[n])) continue;
       for (const InstrId id : slots_.instructions(order[n]))
         if (const auto d = integerDivision(module_, f_, id); d && d->width == 32) collect(*d, order[n]);
     }

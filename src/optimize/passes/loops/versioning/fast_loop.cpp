@@ -100,7 +100,7 @@ void FastLoop::copy(bool keepsOld) {
   const InstrId first = f_[place_].next;
   // In place of the old loop the new one has its label.
   const InstrId at = keepsOld ? place_ : first;
-  const LabelId fast = keepsOld ? f_.makeLabel() : LabelId(f_[place_].payload);
+  const LabelId old(f_[place_].payload), fast = keepsOld ? f_.makeLabelLike(f_, old) : old;
   if (keepsOld) f_.insertLabel(at, fast);
   round(first, at);
   const auto branch = f_.operandsOf(f_[block_.last]);
