@@ -119,6 +119,9 @@ struct FunctionOutcome {
   // Where it stood in the text as given, without a byte order mark: from its first modifier, from its opening brace, and to
   // after the closing one.
   uint64_t begin = 0, body = 0, end = 0;
+  // How facts say that it is launched, sizes of which they say nothing taken for 1: threads of a block, blocks. 0: they do not say.
+  uint32_t threads = 0;
+  uint64_t blocks = 0;
 };
 
 struct Result {

@@ -25,8 +25,9 @@ constexpr std::pair<uint32_t, uint32_t> kRenamed[] = {
 #include "target/targets.def"
 };
 constexpr Limits kTargets[] = {
-#define TARGET(number, code, figures, warps, blocks, sharedKiB, reserved, sharedUnit, barriers, barriersLimit) \
-  {number, code, figures, warps, blocks, (sharedKiB)*1024, reserved, sharedUnit, barriers, barriersLimit},
+#define TARGET(number, code, figures, warps, blocks, sharedKiB, reserved, sharedUnit, barriers, barriersLimit, \
+               sms)                                                                                            \
+  {number, code, figures, warps, blocks, (sharedKiB)*1024, reserved, sharedUnit, barriers, barriersLimit, sms},
 #include "target/targets.def"
 };
 constexpr std::pair<uint32_t, uint32_t> kCapabilityRanges[] = {

@@ -48,6 +48,7 @@ struct Limits {
   uint32_t sharedBytes, reservedSharedBytes, sharedUnit;
   uint32_t barriers;
   bool barriersLimit;
+  uint32_t multiprocessors;  // of the largest product; 0: not known
 
   uint32_t mostThreads() const { return mostWarps * kThreadsPerWarp; }
   uint32_t mostSharedBytesPerBlock() const { return sharedBytes - reservedSharedBytes; }

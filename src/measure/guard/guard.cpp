@@ -36,6 +36,8 @@ class Guard {
                                    ? options_.architecture
                                    : ptxas::architectureToAssemble(done_.result.architecture);
     choosePtxasFor();
+    for (const FunctionOutcome& f : done_.result.outcomes)
+      if (f.threads != 0 || f.blocks != 0) ptxas_.launches[f.name] = {f.threads, f.blocks};
     figures_.emplace(text_, done_.result.outcomes, done_.guard.architecture, ptxas_, guard_.isWholeCall);
     if (measureBoth()) keepWorse();
     if (done_.result.output == text_)

@@ -150,7 +150,7 @@ Assembly run(const TemporaryFolder& folder, std::string_view architecture, const
                   std::move(error));
   }
   std::string bytes = readFile(cubin);
-  auto read = readCubin(bytes);
+  auto read = readCubin(bytes, settings.launches);
   if (const auto* wrong = std::get_if<CubinError>(&read))
     return failed(Status::Failed, fmt::format("{}: no cubin that can be read: {}", settings.program,
                                               bytes.empty() ? "there is none" : wrong->message));
@@ -188,6 +188,8 @@ std::string callOf(std::string_view architecture, const PtxasSettings& settings)
                        a->reservedSharedBytes, a->sharedUnit, a->barriers, a->barriersLimit,
                        timing::digestOf(target::Target(a->number).machine()));
   for (const std::string& argument : settings.arguments) all += argument + '\n';
+  for (const auto& [kernel, launch] : settings.launches)
+    all += fmt::format("{} {} {}\n", kernel, launch.threads, launch.blocks);
   all += '\n';
   return all;
 }

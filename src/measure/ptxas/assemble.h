@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ptxas/cache.h"
+#include "ptxas/cubin.h"
 #include "ptxas/measures.h"
 
 namespace ptxopt::ptxas {
@@ -21,6 +22,7 @@ struct PtxasSettings {
   std::vector<std::string> arguments;  // besides -arch, -v, the file and -o
   double timeoutSeconds = 600;
   Cache* cache = nullptr;    // none: always run it
+  LaunchSizes launches;      // of kernels that the text does not say all of
   bool keepsOutput = false;  // what ptxas made is of interest, not the figures alone
 };
 

@@ -52,7 +52,8 @@ struct Section {
 
 class CubinReader {
  public:
-  explicit CubinReader(std::string_view bytes) : bytes_(bytes) {}
+  explicit CubinReader(std::string_view bytes, const LaunchSizes* launches = nullptr)
+      : bytes_(bytes), launches_(launches) {}
 
   std::variant<Measures, CubinError> read() {
     if (std::optional<CubinError> error = open()) return *std::move(error);
@@ -223,13 +224,23 @@ class CubinReader {
       f.registers = registers[n];
       f.stack = frames[n];
       addSections(f, text);
-      setWarps(f, measures_.architecture);
+      const LaunchSize launch = launchOf(f);
+      if (launch.threads != 0) f.threads = launch.threads;
+      setWarps(f, measures_.architecture, launch.blocks);
       if (target_.has(target::Capability::Instructions16Bytes))
-        f.time = timeMachineCode(text.bytes, target_.number(), branchesOf(name), f, target_.machine());
+        f.time = timeMachineCode(
+            text.bytes, target_.number(), branchesOf(name), f, target_.machine(),
+            launch.blocks != 0 && target_.limits() != nullptr && target_.limits()->multiprocessors != 0);
       measures_.functions.push_back(std::move(f));
     });
     std::sort(measures_.functions.begin(), measures_.functions.end(),
               [](const FunctionMeasures& a, const FunctionMeasures& b) { return a.name < b.name; });
+  }
+
+  LaunchSize launchOf(const FunctionMeasures& f) const {
+    if (launches_ == nullptr || !f.isKernel) return {};
+    const auto found = launches_->find(f.name);
+    return found == launches_->end() ? LaunchSize{} : found->second;
   }
 
   void addSections(FunctionMeasures& f, const Section& text) {
@@ -258,6 +269,7 @@ class CubinReader {
   }
 
   std::string_view bytes_;
+  const LaunchSizes* launches_;  // none: not known
   std::unique_ptr<Elf, ElfCloser> elf_;
   target::Target target_{0U};
   Measures measures_;
@@ -281,7 +293,9 @@ std::string ptxasVersionOfCubin(std::string_view bytes) {
   return std::string(version.substr(0, version.find_first_not_of("V0123456789.")));
 }
 
-std::variant<Measures, CubinError> readCubin(std::string_view bytes) { return CubinReader(bytes).read(); }
+std::variant<Measures, CubinError> readCubin(std::string_view bytes, const LaunchSizes& launches) {
+  return CubinReader(bytes, &launches).read();
+}
 
 std::variant<CubinCode, CubinError> readCubinCode(std::string_view bytes) { return CubinReader(bytes).readCode(); }
 

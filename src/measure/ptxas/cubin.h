@@ -8,6 +8,7 @@
 // branches go stands in .nv.info.NAME. Errors: not an ELF file, not one for NVIDIA's machines, cut off in the middle.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -23,7 +24,10 @@ struct CubinError {
   std::string message;
 };
 
-std::variant<Measures, CubinError> readCubin(std::string_view bytes);
+// By kernel, as it is launched; of others nothing is known.
+using LaunchSizes = std::map<std::string, LaunchSize, std::less<>>;
+
+std::variant<Measures, CubinError> readCubin(std::string_view bytes, const LaunchSizes& launches = {});
 
 // The machine code of a function that has a section of its own.
 struct FunctionCode {

@@ -24,12 +24,16 @@ MachineCodeCounts countMachineCode(std::string_view text, uint32_t architecture,
 
 ModelledTime timeMachineCode(std::string_view text, uint32_t architecture,
                              std::span<const sass::IndirectBranch> branches, const FunctionMeasures& kernel,
-                             const target::Machine& machine) {
+                             const target::Machine& machine, bool isLaunchKnown) {
   using namespace timing;
   const auto rounded = [](double cycles) { return std::round(cycles * 100) / 100; };
   const TimedCode code(text, architecture, branches);
-  const FunctionTime time =
-      estimate(code, machine, {.warps = kernel.warps, .threads = kernel.threads, .roundsOf = {}, .countOf = {}});
+  const FunctionTime time = estimate(code, machine,
+                                     {.warps = kernel.warps,
+                                      .threads = kernel.threads,
+                                      .isLaunchKnown = isLaunchKnown,
+                                      .roundsOf = {},
+                                      .countOf = {}});
   ModelledTime result;
   result.model = digestOf(machine);
   const auto roundedWork = [&](const Work& w) {

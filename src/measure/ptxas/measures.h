@@ -32,6 +32,13 @@ struct ModelledTime {
   friend bool operator==(const ModelledTime&, const ModelledTime&) = default;
 };
 
+// How a kernel is launched, where that is known; 0: it is not.
+struct LaunchSize {
+  uint32_t threads = 0;  // of a block
+  uint64_t blocks = 0;   // of the grid
+  friend bool operator==(const LaunchSize&, const LaunchSize&) = default;
+};
+
 struct FunctionMeasures {
   std::string name;  // as mangled in the PTX
   bool isKernel = false;
@@ -62,7 +69,8 @@ struct Measures {
 // Threads of a block that count where the kernel does not say: such as most kernels are launched with.
 inline constexpr uint32_t kThreadsWhenUnknown = 256;
 
-// Fills in `warps` of a kernel from the occupancy tables. Nothing for an architecture that they do not have.
-void setWarps(FunctionMeasures& kernel, std::string_view architecture);
+// Fills in `warps` of a kernel from the occupancy tables, not more than so many blocks give each SM. Nothing for an architecture that
+// they do not have.
+void setWarps(FunctionMeasures& kernel, std::string_view architecture, uint64_t blocks = 0);
 
 }  // namespace ptxopt::ptxas

@@ -102,7 +102,7 @@ std::string digestOf(const Machine& machine) {
 FunctionTime estimate(const TimedCode& code, const Machine& machine, const TimeOptions& options) {
   FunctionTime result;
   result.warps = std::max<uint32_t>(options.warps, kParts);
-  result.warpsAlone = std::max(warpsOfBlock(options.threads), kParts);
+  result.warpsAlone = options.isLaunchKnown ? result.warps : std::max(warpsOfBlock(options.threads), kParts);
   const auto limitAll = [&](RegionTime& time) {
     time.alone = time.scenarios;
     for (ScenarioTime& s : time.scenarios) limit(s, time.units, result.warps / static_cast<double>(kParts));

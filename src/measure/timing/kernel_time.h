@@ -58,8 +58,8 @@ struct RegionTime {
 };
 
 struct FunctionTime {
-  uint32_t warps = 0;               // of an SM, that the estimate is for
-  uint32_t warpsAlone = 0;          // that `alone` is for: one for each part, or a block's, if these are more
+  uint32_t warps = 0;       // of an SM, that the estimate is for
+  uint32_t warpsAlone = 0;  // that `alone` is for: one for each part, or a block's, if these are more; or `warps`
   std::vector<RegionTime> regions;  // as regionsOf() has them
   RegionTime whole;                 // without a region: a warp from its beginning to its end
 };
@@ -71,10 +71,11 @@ inline constexpr uint32_t kParts = 4;
 inline constexpr double kAssumedRounds = 8;
 
 struct TimeOptions {
-  uint32_t warps = 0;    // resident in an SM; 0: one for each part
-  uint32_t threads = 0;  // of a block; 0: not known
-  RoundsOf roundsOf;     // none: kAssumedRounds
-  CountOf countOf;       // none: branches are taken as regions.h says
+  uint32_t warps = 0;          // resident in an SM; 0: one for each part
+  uint32_t threads = 0;        // of a block; 0: not known
+  bool isLaunchKnown = false;  // an SM never holds fewer than `warps`
+  RoundsOf roundsOf;           // none: kAssumedRounds
+  CountOf countOf;             // none: branches are taken as regions.h says
 };
 
 // Of all figures of a machine, of the way that they are put together, and of the warps that SMs hold, in hexadecimal

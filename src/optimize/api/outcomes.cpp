@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/dataflow/direct_calls.h"
+#include "facts/facts.h"
 #include "ir/initializers.h"
 
 namespace ptxopt {
@@ -100,6 +101,23 @@ class Mentions {
 
 }  // namespace
 
+namespace {
+
+// The product of exact sizes; 0 where there is none, or a size lies in a range that is not that of all launches.
+uint64_t productOf(const std::array<NumberFact, 3>& sizes, const std::array<NumberFact, 3>& ofAll) {
+  uint64_t product = 1;
+  bool isKnown = false;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    const auto exact = sizes[d].exact();
+    if (!exact && !(sizes[d] == ofAll[d])) return 0;
+    isKnown = isKnown || exact;
+    product *= static_cast<uint64_t>(exact.value_or(1));
+  }
+  return isKnown ? product : 0;
+}
+
+}  // namespace
+
 std::vector<FunctionOutcome> outcomesOf(const Module& module) {
   std::vector<FunctionOutcome> all;
   std::unordered_map<uint32_t, uint32_t> byName;
@@ -115,6 +133,10 @@ std::vector<FunctionOutcome> outcomesOf(const Module& module) {
                    .begin = f.source.begin,
                    .body = f.body.begin,
                    .end = f.body.end});
+    if (module.facts.empty() || !f.isEntry) continue;
+    const KernelFacts &facts = module.facts[f.index], ofAll = facts::factsOfAll(module, f);
+    all.back().threads = static_cast<uint32_t>(productOf(facts.block, ofAll.block));
+    all.back().blocks = productOf(facts.grid, ofAll.grid);
   }
   Mentions mentions(module, all, byName);
   const bool areInVariables = !functionsInInitializers(module).empty();

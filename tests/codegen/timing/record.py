@@ -31,9 +31,12 @@ from toolkit import find_ptxas  # noqa: E402
 TIMED = "that which was timed"
 
 
-def measure(options, architecture, ptx):
-    """Kernels of the file: name -> its figures."""
-    ran = subprocess.run([options.figures, "measure", options.ptxas, architecture, str(ptx)], capture_output=True, text=True)
+OF_LAUNCH = ("threads", "warps", "cycles")  # figures that depend on it
+
+
+def measure(options, architecture, ptx, *launch):
+    """Kernels of the file: name -> its figures. `launch`: a kernel, its threads and blocks."""
+    ran = subprocess.run([options.figures, "measure", options.ptxas, architecture, str(ptx), *map(str, launch)], capture_output=True, text=True)
     if ran.returncode != 0:
         raise ValueError(ran.stderr.strip())
     return {f["name"]: f for f in json.loads(ran.stdout)["functions"] if f["kind"] == "entry"}
@@ -62,6 +65,18 @@ def sides(before, after, kernel):
     return before[names[0]], after[names[0]]
 
 
+def launched(options, record, files):
+    """Figures of both sides by the size of the launch, of these files; none where that is not known."""
+    if not record["blocks"] or not record["threads"]:
+        return None
+    name = record["before"]["name"]
+    both = {}
+    for side, ptx in zip(("before", "after"), files):
+        figures = measure(options, record["architecture"], ptx, name, record["threads"], record["blocks"])[name]
+        both[side] = {key: figures[key] for key in OF_LAUNCH}
+    return both
+
+
 def record_of(options, figures, ratio, low, high, **more):
     before, after = figures
     told = ratio is not None
@@ -76,8 +91,10 @@ def add(options, records):
     if figures[0]["code"] == figures[1]["code"]:
         raise ValueError(f"{options.kernel}: the machine code is the same")
     measured = {"gpu": options.gpu, "date": options.date, "revision": options.revision, "toolchain": options.toolchain, "code": options.code}
-    return put(records, record_of(options, figures, None if options.ratio == "same" else float(options.ratio), options.low, options.high,
-                                  program=options.program, architecture=options.arch, blocks=options.blocks, threads=options.threads, measured=measured))
+    record = record_of(options, figures, None if options.ratio == "same" else float(options.ratio), options.low, options.high,
+                       program=options.program, architecture=options.arch, blocks=options.blocks, threads=options.threads, measured=measured)
+    record["launched"] = launched(options, record, (options.before, options.after))
+    return put(records, record)
 
 
 def bench(options, records):
@@ -103,8 +120,10 @@ def bench(options, records):
         launch = case[results["size"]][-1]
         product = [shape[0] * shape[1] * shape[2] for shape in (launch["grid"], launch["block"])]
         told = ratio["verdict"] in ("faster", "slower")
-        records = put(records, record_of(options, figures, round(ratio["median"], 4) if told else None, ratio["low"], ratio["high"],
-                                         program=case["name"], architecture=architecture, blocks=product[0], threads=product[1], measured=measured))
+        record = record_of(options, figures, round(ratio["median"], 4) if told else None, ratio["low"], ratio["high"],
+                           program=case["name"], architecture=architecture, blocks=product[0], threads=product[1], measured=measured)
+        record["launched"] = launched(options, record, [options.folder / image[v]["ptx"] for v in ("before", options.variant)])
+        records = put(records, record)
     return records
 
 
@@ -116,15 +135,19 @@ def refresh(options, records):
         for architecture in architectures:
             for figures in measure(options, architecture, ptx).values():
                 if (architecture, figures["code"]) in wanted:
-                    found[architecture, figures["name"], figures["code"]] = figures
+                    found[architecture, figures["name"], figures["code"]] = figures, ptx
     missing = []
     for r in records:
+        files = []
         for side in ("before", "after"):
-            figures = found.get((r["architecture"], r[side]["name"], r[side]["code"]))
+            figures, ptx = found.get((r["architecture"], r[side]["name"], r[side]["code"]), (None, None))
             if figures:
                 r[side] = figures
+                files.append(ptx)
             else:
                 missing.append(f"{r['program']} {r['kernel']} {side}")
+        if len(files) == 2:
+            r["launched"] = launched(options, r, files)
     if missing:
         raise ValueError(f"no PTX of the same machine code was found of {len(missing)}: " + ", ".join(missing[:10]))
     return records

@@ -82,6 +82,9 @@ class Check:
         self.add(2, "a.ptx", "b.ptx", kernel="missing")
         self.bench()
         self.equal("of the bench", [(r["ratio"], r["blocks"], r["threads"]) for r in self.records() if r["set"] == "bench"], [(1.03, 6, 128)])
+        self.equal("by its launch", [(r["launched"]["after"]["threads"], r["launched"]["after"]["warps"]) for r in self.records() if r["launched"]],
+                   [(128, 4)])
+        self.equal("by launches", sum("kernel_of_test" in line for line in self.run(0, "judge.py", self.file, "--launched", "--list").splitlines()), 1)
         said = self.run(0, "judge.py", self.file, "--list")
         rows = [line for line in said.splitlines() if "kernel_of_test" in line]
         self.equal("kept and refused", [sum(word in row.split() for row in rows) for word in ("kept", "refused")], [2, 1])

@@ -301,6 +301,16 @@ TEST_CASE("measures: warps of a kernel") {
   f.threads = 1024;
   ptxas::setWarps(f, "sm_80");
   CHECK(f.warps == 32);
+  ptxas::setWarps(f, "sm_80", 1000);
+  CHECK(f.warps == 32);
+  f.threads = 256;
+  ptxas::setWarps(f, "sm_80", 2 * 108);  // two blocks in each SM of an A100
+  CHECK(f.warps == 16);
+  ptxas::setWarps(f, "sm_80", 2 * 108 + 1);
+  CHECK(f.warps == 24);
+  ptxas::setWarps(f, "sm_88", 1);  // nobody says how many SMs there are
+  CHECK(f.warps == 48);
+  f.threads = 1024;
   f.registers = 255;
   ptxas::setWarps(f, "sm_80");
   CHECK(f.warps == 0);
