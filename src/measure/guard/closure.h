@@ -24,6 +24,8 @@ class CallGraph {
  public:
   explicit CallGraph(const std::vector<FunctionOutcome>& functions);
 
+  const FunctionOutcome& operator[](uint32_t function) const { return functions_[function]; }
+
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t indexOf(std::string_view name) const;
   // The function and all that it reaches. Linear in those and their mentions.

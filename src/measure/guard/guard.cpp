@@ -139,9 +139,10 @@ class Guard {
     if (isTried_.none()) isTried_ = BitVector(outcomes.size());
     std::erase_if(retries, [&](const Retry& r) { return isTried_.test(r.root); });
     std::vector<Best> best(retries.size());
+    const CallGraph after(done_.result.outcomesAfter);
     for (Retry& r : retries) {
-      isNew(r, outcomes, text_, outcomes);
-      isNew(r, outcomes, done_.result.output, done_.result.outcomesAfter);
+      isNew(r, outcomes, text_, graph);
+      isNew(r, outcomes, done_.result.output, after);
     }
     while (std::ranges::any_of(retries, [&](const Retry& r) { return mayTry(r); })) tryOnce(retries, graph, best);
     std::vector<Taken> taken;
@@ -206,7 +207,7 @@ class Guard {
     std::vector<std::size_t> tried;
     BitVector isTried(functions.size());
     for (std::size_t r = 0; r < retries.size(); ++r) {
-      if (with[r] == nullptr || !isNew(retries[r], outcomes, result.output, functions)) continue;
+      if (with[r] == nullptr || !isNew(retries[r], outcomes, result.output, places)) continue;
       tried.push_back(r);
       ++retries[r].tried;
       for (const uint32_t f : graph.closure(retries[r].root))

@@ -178,13 +178,12 @@ std::vector<Retry> retriesOf(std::string_view text, const std::vector<WorseFunct
 }
 
 bool isNew(Retry& retry, const std::vector<FunctionOutcome>& outcomes, std::string_view text,
-           const std::vector<FunctionOutcome>& functions) {
+           const CallGraph& places) {
   text = withoutMark(text);
-  const CallGraph graph(functions);
   std::string all;
   for (const uint32_t f : retry.functions)
-    if (const uint32_t at = graph.indexOf(outcomes[f].name); at != CallGraph::kNone)
-      all += text.substr(functions[at].begin, functions[at].end - functions[at].begin);
+    if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone)
+      all += text.substr(places[at].begin, places[at].end - places[at].begin);
   std::string digest = ptxas::Cache::key(all);
   if (std::ranges::find(retry.seen, digest) != retry.seen.end()) return false;
   retry.seen.push_back(std::move(digest));

@@ -49,9 +49,9 @@ std::vector<Retry> retriesOf(std::string_view text, const std::vector<WorseFunct
                              const std::vector<FunctionOutcome>& outcomes, const CallGraph& graph,
                              const KnobValues& given, const ptxas::Measures& before, const ptxas::Measures& after);
 
-// Whether the functions have a text in `text`, which has these, that was not assembled yet. It is seen then.
+// Whether the functions have a text in `text`, whose graph this is, that was not assembled yet. It is seen then.
 bool isNew(Retry& retry, const std::vector<FunctionOutcome>& outcomes, std::string_view text,
-           const std::vector<FunctionOutcome>& functions);
+           const CallGraph& places);
 
 // By what the result of a retry is better than the input. Nothing: it is not, or something of it is worse or has no figures.
 std::optional<ptxas::Comparison> gainOf(const std::vector<uint32_t>& closure, uint32_t root,

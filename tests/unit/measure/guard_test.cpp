@@ -258,11 +258,11 @@ TEST_CASE("isNew: a text of the functions is new once") {
   const Result r = run();
   const uint32_t alone = guard::CallGraph(r.outcomes).indexOf("alone");
   guard::Retry retry{.root = alone, .functions = {alone}};
-  CHECK(guard::isNew(retry, r.outcomes, r.output, r.outcomesAfter));
-  CHECK_FALSE(guard::isNew(retry, r.outcomes, r.output, r.outcomesAfter));
-  CHECK(guard::isNew(retry, r.outcomes, kText, r.outcomes));
+  CHECK(guard::isNew(retry, r.outcomes, r.output, guard::CallGraph(r.outcomesAfter)));
+  CHECK_FALSE(guard::isNew(retry, r.outcomes, r.output, guard::CallGraph(r.outcomesAfter)));
+  CHECK(guard::isNew(retry, r.outcomes, kText, guard::CallGraph(r.outcomes)));
   const Result other = run({"leaf"});
-  CHECK_FALSE(guard::isNew(retry, r.outcomes, other.output, other.outcomesAfter));
+  CHECK_FALSE(guard::isNew(retry, r.outcomes, other.output, guard::CallGraph(other.outcomesAfter)));
 }
 
 TEST_CASE("gainOf and isPreferred: better than the input, then by cycles in L1, L2, DRAM, then instructions") {
