@@ -140,7 +140,16 @@ class Guard {
       isNew(r, outcomes, text_, outcomes);
       isNew(r, outcomes, done_.result.output, done_.result.outcomesAfter);
     }
-    for (std::size_t k = 0; k < guard_.tries; ++k) tryOnce(retries, k, graph, best);
+    std::vector<std::size_t> attempts;
+    std::vector<Figures::Try> tries;
+    for (std::size_t k = 0; k < guard_.tries; ++k)
+      if (std::optional<Figures::Try> its = resultOfTry(retries, k, graph)) {
+        attempts.push_back(k);
+        tries.push_back(*std::move(its));
+      }
+    const std::vector<ptxas::Assembly> made = figures_->ofTries(tries);
+    for (std::size_t t = 0; t < tries.size(); ++t)
+      if (made[t]) takeBetter(retries, attempts[t], tries[t], made[t].measures, graph, best);
     std::vector<Taken> taken;
     for (std::size_t r = 0; r < retries.size(); ++r) {
       isTried_.set(retries[r].root);
@@ -174,7 +183,9 @@ class Guard {
   };
 
   // The k-th try of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out.
-  void tryOnce(std::vector<Retry>& retries, std::size_t k, const CallGraph& graph, std::vector<Best>& best) {
+  // Nothing where no text is new.
+  std::optional<Figures::Try> resultOfTry(std::vector<Retry>& retries, std::size_t k,
+                                          const CallGraph& graph) const {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     Options options = options_;
     options.report = options.loopRemarks = options.warnUninitialised = options.printAfterAll = false;
@@ -189,32 +200,36 @@ class Guard {
       }
     }
     isLeft.forEach([&](std::size_t f) { options.leave.push_back(outcomes[f].name); });
-    const Result result = optimize(text_, options);
-    if (result.status != Status::Ok || !changedAny(result)) return;
-    const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
+    Figures::Try its{optimize(text_, options), {}};
+    if (its.result.status != Status::Ok || !changedAny(its.result)) return std::nullopt;
+    const std::vector<FunctionOutcome>& functions = its.result.outcomesAfter;
     const CallGraph places(functions);
-    std::vector<std::size_t> tried;
-    BitVector isTried(functions.size());
-    for (std::size_t r = 0; r < retries.size(); ++r) {
-      if (k >= retries[r].attempts.size() || !isNew(retries[r], outcomes, result.output, functions)) continue;
-      tried.push_back(r);
-      for (const uint32_t f : graph.closure(retries[r].root))
-        if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone) isTried.set(at);
+    its.isTried = BitVector(functions.size());
+    for (Retry& r : retries) {
+      if (k >= r.attempts.size() || !isNew(r, outcomes, its.result.output, functions)) continue;
+      for (const uint32_t f : graph.closure(r.root))
+        if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone) its.isTried.set(at);
     }
-    if (tried.empty()) return;
-    const ptxas::Assembly assembly = figures_->ofTry(result, isTried);
-    if (!assembly) return;
-    for (const std::size_t r : tried) {
-      const std::vector<uint32_t> closure = graph.closure(retries[r].root);
-      const auto by =
-          gainOf(closure, retries[r].root, outcomes, done_.guard.before, assembly.measures, guard_.rule);
+    if (its.isTried.none()) return std::nullopt;
+    return its;
+  }
+
+  // What is better than the best so far, of what was tried.
+  void takeBetter(const std::vector<Retry>& retries, std::size_t k, const Figures::Try& its,
+                  const ptxas::Measures& after, const CallGraph& graph, std::vector<Best>& best) const {
+    const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
+    const CallGraph places(its.result.outcomesAfter);
+    for (std::size_t r = 0; r < retries.size(); ++r) {
       const std::string& root = outcomes[retries[r].root].name;
-      if (!by || (best[r].with != nullptr && !isPreferred(*done_.guard.before.find(root), *best[r].after.find(root),
-                                                          *assembly.measures.find(root))))
+      if (const uint32_t at = places.indexOf(root); at == CallGraph::kNone || !its.isTried.test(at)) continue;
+      const std::vector<uint32_t> closure = graph.closure(retries[r].root);
+      const auto by = gainOf(closure, retries[r].root, outcomes, done_.guard.before, after, guard_.rule);
+      if (!by || (best[r].with != nullptr &&
+                  !isPreferred(*done_.guard.before.find(root), *best[r].after.find(root), *after.find(root))))
         continue;
       best[r] = {&retries[r].attempts[k], *by, {}};
       for (const uint32_t f : closure)
-        if (const ptxas::FunctionMeasures* const m = assembly.measures.find(outcomes[f].name))
+        if (const ptxas::FunctionMeasures* const m = after.find(outcomes[f].name))
           best[r].after.functions.push_back(*m);
       std::ranges::sort(best[r].after.functions, {}, &ptxas::FunctionMeasures::name);
     }
