@@ -1,5 +1,7 @@
 #include "guard/cut.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "guard/closure.h"
@@ -39,6 +41,18 @@ std::string cutText(std::string_view input, const std::vector<FunctionOutcome>& 
   });
   text += input.substr(at);
   return text;
+}
+
+std::string renamedKernel(std::string_view text, const FunctionOutcome& kernel, std::string_view name) {
+  constexpr std::string_view kEntry = ".entry", kBlanks = " \t\r\n";
+  const std::string_view all = withoutMark(text).substr(kernel.begin, kernel.end - kernel.begin);
+  const std::size_t entry = all.find(kEntry);
+  const std::size_t at = entry < kernel.body - kernel.begin ? all.find_first_not_of(kBlanks, entry + kEntry.size())
+                                                            : std::string_view::npos;
+  if (at == std::string_view::npos || !all.substr(at).starts_with(kernel.name)) return {};
+  const std::string_view rest = all.substr(at + kernel.name.size());
+  if (rest.find_first_of("({ \t\r\n.") != 0) return {};  // another name, which begins so
+  return fmt::format("{}{}{}\n", all.substr(0, at), name, rest);
 }
 
 }  // namespace ptxopt::guard

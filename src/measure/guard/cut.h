@@ -29,6 +29,10 @@ uint64_t bytesOf(const std::vector<FunctionOutcome>& functions, const BitVector&
 // `text`, where these functions have their places, without some.
 std::string cutText(std::string_view text, const std::vector<FunctionOutcome>& functions, const BitVector& which);
 
+// A kernel that calls nothing, with another name at its end, so that it may stand beside itself. Empty where its name is not
+// found.
+std::string renamedKernel(std::string_view text, const FunctionOutcome& kernel, std::string_view name);
+
 // Places of functions are those of the text without it.
 std::string_view withoutMark(std::string_view text);
 

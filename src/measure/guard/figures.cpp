@@ -1,5 +1,7 @@
 #include "guard/figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -140,7 +142,73 @@ ptxas::Assembly Figures::ofOutput(const Result& result) {
   return assembly;
 }
 
-ptxas::Assembly Figures::ofTry(const Result& result, const BitVector& isTried) {
+// One text of all tries, in which each kernel of a later try has a name of its own: ptxas starts once. Nothing where that does not
+// pay or may not be: where some try has more than kernels that call nothing, or its code may be the output, or ptxas does not
+// take it.
+std::vector<ptxas::Assembly> Figures::ofTriesTogether(const std::vector<Try>& tries) const {
+  if (tries.size() < 2 || asksRelocatable_) return {};
+  ptxas::PtxasSettings settings = ptxas_;
+  settings.keepsOutput = false;
+  std::vector<std::optional<KernelAnswers>> answers(tries.size());
+  std::string text;
+  using Asked = std::pair<const FunctionOutcome*, std::string>;  // and the name that it has there
+  std::vector<std::vector<Asked>> asked(tries.size());
+  for (std::size_t k = 0; k < tries.size(); ++k) {
+    const auto& [result, isTried] = tries[k];
+    const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
+    const BitVector cuttable = cuttableKernels(functions);
+    BitVector isCut = cuttable;
+    isCut.andNot(isTried);
+    if (!isTried.isSubsetOf(cuttable)) return {};
+    if (ptxas_.keepsOutput && bytesOf(functions, isCut) * kLeastCut < result.output.size()) return {};
+    if (isByKernel()) {
+      answers[k].emplace(result.output, functions, isCut, architecture_, ptxas_);
+      settings.cache = nullptr;
+      isCut |= answers[k]->known();
+    }
+    if (k == 0) text = cutText(result.output, functions, isCut);
+    for (std::size_t f = 0; f < functions.size(); ++f) {
+      if (!isTried.test(f) || isCut.test(f)) continue;
+      if (!functions[f].mentions.empty()) return {};
+      asked[k].emplace_back(&functions[f],
+                            k == 0 ? functions[f].name : fmt::format("{}$try{}", functions[f].name, k));
+      if (k == 0) continue;
+      const std::string kernel = renamedKernel(result.output, functions[f], asked[k].back().second);
+      if (kernel.empty()) return {};
+      text += kernel;
+    }
+  }
+  ptxas::Assembly all;
+  if (std::ranges::any_of(asked, [](const auto& a) { return !a.empty(); })) {
+    all = ptxas::assemble(text, architecture_, settings);
+    if (!all) return {};
+  }
+  std::vector<ptxas::Assembly> made(tries.size());
+  for (std::size_t k = 0; k < tries.size(); ++k) {
+    made[k].status = ptxas::Assembly::Status::Ok;
+    made[k].measures.architecture = architecture_;
+    for (const auto& [kernel, name] : asked[k])
+      if (const ptxas::FunctionMeasures* const m = all.measures.find(name)) {
+        made[k].measures.functions.push_back(*m);
+        made[k].measures.functions.back().name = kernel->name;
+      }
+    std::ranges::sort(made[k].measures.functions, {}, &ptxas::FunctionMeasures::name);
+    if (!answers[k]) continue;
+    answers[k]->keep(made[k].measures);
+    answers[k]->addTo(made[k].measures);
+  }
+  return made;
+}
+
+std::vector<ptxas::Assembly> Figures::ofTries(const std::vector<Try>& tries) {
+  std::vector<ptxas::Assembly> made = ofTriesTogether(tries);
+  if (made.empty())
+    for (const Try& its : tries) made.push_back(ofTry(its));
+  return made;
+}
+
+ptxas::Assembly Figures::ofTry(const Try& its) {
+  const auto& [result, isTried] = its;
   const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
   ptxas::Assembly assembly =
       asksRelocatable_ ? measure(result.output)

@@ -27,13 +27,19 @@ class Figures {
   // These two may be asked for at the same time.
   ptxas::Assembly ofInput() const;
   ptxas::Assembly ofOutput(const Result& result);
-  // Of a result some of whose functions are tried: the figures of these, at least.
-  ptxas::Assembly ofTry(const Result& result, const BitVector& isTried);
+  // Of results some of whose functions are tried: the figures of these, at least.
+  struct Try {
+    Result result;
+    BitVector isTried;  // by Result::outcomesAfter
+  };
+  std::vector<ptxas::Assembly> ofTries(const std::vector<Try>& tries);
 
   // What ptxas made of the whole of this text, if it was to be kept and was made.
   std::optional<ptxas::PtxasOutput> takeOutputOf(std::string_view text);
 
  private:
+  ptxas::Assembly ofTry(const Try& its);
+  std::vector<ptxas::Assembly> ofTriesTogether(const std::vector<Try>& tries) const;
   void chooseCut();
   bool changedApart() const;
   bool isByKernel() const;

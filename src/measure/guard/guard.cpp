@@ -144,7 +144,13 @@ class Guard {
       isNew(r, outcomes, text_, graph);
       isNew(r, outcomes, done_.result.output, after);
     }
-    while (std::ranges::any_of(retries, [&](const Retry& r) { return mayTry(r); })) tryOnce(retries, graph, best);
+    std::vector<Attempt> attempts;
+    std::vector<Figures::Try> tries;
+    while (std::ranges::any_of(retries, [&](const Retry& r) { return mayTry(r); }))
+      if (std::optional<Figures::Try> its = nextTry(retries, graph, attempts)) tries.push_back(*std::move(its));
+    const std::vector<ptxas::Assembly> made = figures_->ofTries(tries);
+    for (std::size_t t = 0; t < tries.size(); ++t)
+      if (made[t]) takeBetter(retries, attempts[t], made[t].measures, graph, best);
     std::vector<Taken> taken;
     for (std::size_t r = 0; r < retries.size(); ++r) {
       isTried_.set(retries[r].root);
@@ -183,16 +189,20 @@ class Guard {
     ptxas::Measures after;  // of what it reaches
   };
 
+  // By retry: what it was tried with; none where it was not.
+  using Attempt = std::vector<const FunctionOptions*>;
+
   // The next attempt of each of these: all that is not tried is as in the input, and is not assembled where it can be cut out. An attempt that
-  // makes a text that was assembled is no try.
-  void tryOnce(std::vector<Retry>& retries, const CallGraph& graph, std::vector<Best>& best) {
+  // makes a text that was seen is no try. Nothing where no text is new.
+  std::optional<Figures::Try> nextTry(std::vector<Retry>& retries, const CallGraph& graph,
+                                      std::vector<Attempt>& attempts) const {
     const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
     Options options = options_;
     options.report = options.loopRemarks = options.warnUninitialised = options.printAfterAll = false;
     options.printBefore.clear();
     options.printAfter.clear();
     BitVector isLeft = functionsThat(outcomes, &FunctionOutcome::changed);
-    std::vector<const FunctionOptions*> with(retries.size());
+    Attempt with(retries.size());
     for (std::size_t r = 0; r < retries.size(); ++r) {
       if (!mayTry(retries[r])) continue;
       with[r] = &retries[r].attempts[retries[r].next++];
@@ -200,33 +210,41 @@ class Guard {
       add(*with[r], retries[r], options);
     }
     isLeft.forEach([&](std::size_t f) { options.leave.push_back(outcomes[f].name); });
-    const Result result = optimize(text_, options);
-    if (result.status != Status::Ok || !changedAny(result)) return;
-    const std::vector<FunctionOutcome>& functions = result.outcomesAfter;
+    Figures::Try its{optimize(text_, options), {}};
+    if (its.result.status != Status::Ok || !changedAny(its.result)) return std::nullopt;
+    const std::vector<FunctionOutcome>& functions = its.result.outcomesAfter;
     const CallGraph places(functions);
-    std::vector<std::size_t> tried;
-    BitVector isTried(functions.size());
+    its.isTried = BitVector(functions.size());
     for (std::size_t r = 0; r < retries.size(); ++r) {
-      if (with[r] == nullptr || !isNew(retries[r], outcomes, result.output, places)) continue;
-      tried.push_back(r);
+      if (with[r] == nullptr) continue;
+      if (!isNew(retries[r], outcomes, its.result.output, places)) {
+        with[r] = nullptr;
+        continue;
+      }
       ++retries[r].tried;
       for (const uint32_t f : graph.closure(retries[r].root))
-        if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone) isTried.set(at);
+        if (const uint32_t at = places.indexOf(outcomes[f].name); at != CallGraph::kNone) its.isTried.set(at);
     }
-    if (tried.empty()) return;
-    const ptxas::Assembly assembly = figures_->ofTry(result, isTried);
-    if (!assembly) return;
-    for (const std::size_t r : tried) {
-      const std::vector<uint32_t> closure = graph.closure(retries[r].root);
-      const auto by =
-          gainOf(closure, retries[r].root, outcomes, done_.guard.before, assembly.measures, guard_.rule);
+    if (its.isTried.none()) return std::nullopt;
+    attempts.push_back(std::move(with));
+    return its;
+  }
+
+  // What is better than the best so far, of what was tried.
+  void takeBetter(const std::vector<Retry>& retries, const Attempt& with, const ptxas::Measures& after,
+                  const CallGraph& graph, std::vector<Best>& best) const {
+    const std::vector<FunctionOutcome>& outcomes = done_.result.outcomes;
+    for (std::size_t r = 0; r < retries.size(); ++r) {
+      if (with[r] == nullptr) continue;
       const std::string& root = outcomes[retries[r].root].name;
-      if (!by || (best[r].with != nullptr && !isPreferred(*done_.guard.before.find(root), *best[r].after.find(root),
-                                                          *assembly.measures.find(root))))
+      const std::vector<uint32_t> closure = graph.closure(retries[r].root);
+      const auto by = gainOf(closure, retries[r].root, outcomes, done_.guard.before, after, guard_.rule);
+      if (!by || (best[r].with != nullptr &&
+                  !isPreferred(*done_.guard.before.find(root), *best[r].after.find(root), *after.find(root))))
         continue;
       best[r] = {with[r], *by, {}};
       for (const uint32_t f : closure)
-        if (const ptxas::FunctionMeasures* const m = assembly.measures.find(outcomes[f].name))
+        if (const ptxas::FunctionMeasures* const m = after.find(outcomes[f].name))
           best[r].after.functions.push_back(*m);
       std::ranges::sort(best[r].after.functions, {}, &ptxas::FunctionMeasures::name);
     }

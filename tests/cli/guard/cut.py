@@ -3,7 +3,8 @@
 
     tests/cli/guard/cut.py --tool build/release/ptxopt [FILE.ptx ...]
 
-Each file is assembled three times: whole, without every other kernel, and without the rest. Every
+Each file is assembled four times: whole, without every other kernel, without the rest, and with each kernel that
+calls nothing a second time, under another name. Every
 figure of each kernel must be the same (`ptxopt baseline`). Default files: those of samples/ with several kernels.
 Files without two kernels, and those that ptxas refuses, are left out. Skipped (77) without ptxas.
 """
@@ -50,6 +51,17 @@ def without(text, all_kernels, parity):
     return b"".join([*parts, text[at:]])
 
 
+def twice(text, all_kernels):
+    """With the names that the copies have."""
+    parts, names = [text, b"\n"], {}
+    for name, begin, end in all_kernels:
+        kernel = text[begin:end]
+        if not re.search(rb"\bcall\b", kernel):
+            names[name] = f"{name}$try1"
+            parts += [re.sub(rb"(\.entry\s+[\w$%]+)", rb"\1$try1", kernel, count=1), b"\n"]
+    return b"".join(parts), names
+
+
 def figures(tool, text, folder):
     path, out = folder / "in.ptx", folder / "out.json"
     path.write_bytes(text)
@@ -89,6 +101,12 @@ def main():
                     kernels += 1
                     if cut is None or cut.get(name) != whole[name]:
                         bad.append(f"{path.name}: {name}: {whole[name]} is {cut and cut.get(name)}")
+            text, names = twice(text, all_kernels)
+            both = figures(tool, text, Path(folder)) or {}
+            for name, copy in names.items():
+                kernels += 1
+                if {**both.get(copy, {}), "name": name} != whole.get(name, {"name": name}):
+                    bad.append(f"{path.name}: {name}: {whole.get(name)} is {both.get(copy)} under another name")
     for line in bad:
         print("differs: " + line)
     print(f"cut: {files} files, {kernels} kernels, {len(bad)} with other figures; {left_out} files that ptxas refuses")

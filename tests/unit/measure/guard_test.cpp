@@ -347,6 +347,23 @@ TEST_CASE("cut: kernels that did not change and reach nothing that did are left 
   CHECK(guard::cutText("\xef\xbb\xbf" + std::string(kText), result.outcomes, which) == input);
 }
 
+TEST_CASE("renamedKernel: the name after .entry, and no other") {
+  const auto renamed = [](std::string_view text) {
+    Options none;
+    none.level = 0;
+    none.outcomes = true;
+    const Result r = optimize(text, none);
+    REQUIRE(r.outcomes.size() == 1);
+    return guard::renamedKernel(text, r.outcomes[0], "k$try1");
+  };
+  const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n", body = "{ ret; }";
+  CHECK(renamed(head + ".visible .entry k()" + body + "\n\n") == ".visible .entry k$try1()" + body + "\n");
+  CHECK(renamed("\xef\xbb\xbf" + head + ".entry\n\tk (.param .u32 k_param_0)\n.maxntid 32\n" + body) ==
+        ".entry\n\tk$try1 (.param .u32 k_param_0)\n.maxntid 32\n" + body + "\n");
+  CHECK(renamed(head + ".entry k" + body) == ".entry k$try1" + body + "\n");
+  CHECK(renamed(head + ".entry /* k( */ k()" + body).empty());
+}
+
 TEST_CASE("cut: a changed function affects all kernels that reach it") {
   const Result result = run({"alone", "direct"});  // leaf and middle change
   CHECK(guard::unaffectedKernels(result.outcomes) == setOf({3}));
