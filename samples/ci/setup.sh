@@ -1,6 +1,7 @@
 #!/bin/sh
-# setup.sh FOLDER: CUDA's compiler from NVIDIA's packages, and ptxopt built from $PTXOPT_SOURCE into FOLDER/bin. For a
-# container of Debian 12, as root. A FOLDER/bin/ptxopt that is there already, from a cache, is not built again.
+# setup.sh FOLDER: CUDA's compiler from NVIDIA's packages, and ptxopt built from $PTXOPT_SOURCE, at the commit, tag or branch $PTXOPT_REF
+# (HEAD), into FOLDER/bin. For a container of Debian 12, as root. A FOLDER/bin/ptxopt of that commit that is there already, from a cache,
+# is not built again.
 set -eu
 folder=$1
 cuda=${CUDA_VERSION-13-0}
@@ -18,11 +19,15 @@ fi
 
 # The libraries that ptxopt needs are not in the cache.
 source=$(mktemp -d)
-git clone -q --depth 1 ${PTXOPT_REF+--branch "$PTXOPT_REF"} "$PTXOPT_SOURCE" "$source"
+git init -q "$source"
+git -C "$source" fetch -q --depth 1 "$PTXOPT_SOURCE" "${PTXOPT_REF-HEAD}"
+git -C "$source" checkout -q FETCH_HEAD
+commit=$(git -C "$source" rev-parse HEAD)
 "$source/cmake/install-packages.sh" build
-if ! "$folder/bin/ptxopt" --version; then
+if [ "$(cat "$folder/commit" 2>/dev/null)" != "$commit" ] || ! "$folder/bin/ptxopt" --version; then
   mkdir -p "$folder/bin"
   cmake -S "$source" --preset release -D PTXOPT_TESTS=OFF
   cmake --build "$source/build/release" --target ptxopt_tool
   cp "$source/build/release/ptxopt" "$folder/bin/"
+  echo "$commit" > "$folder/commit"
 fi

@@ -3,6 +3,7 @@ import http.server
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -143,6 +144,42 @@ class Ci(Suite):
         """One that takes PTX for CUDA, called as MAKE_PTX calls it."""
         self.environment({})
         self.write("bin/nvcc", '#!/bin/sh\n[ "$1 $2 $3" = "-O3 -arch=sm_80 -ptx" ] && [ "$5" = -o ] && cp "$4" "$6"\n', 0o755)
+
+    def test_setup(self):
+        """ptxopt is built once for each commit."""
+        source, out, log = self.folder / "source", self.folder / "built", self.folder / "log"
+        self.write("source/cmake/install-packages.sh", "#!/bin/sh\n", 0o755)
+        for program in ("apt-get", "curl", "dpkg"):
+            self.write(f"stubs/{program}", "#!/bin/sh\n", 0o755)
+        self.write("stubs/cmake", f"""#!/bin/sh
+[ "$1" = -S ] && mkdir -p "$2/build/release" && cp "$2/version" "$2/build/release/ptxopt" && chmod +x "$2/build/release/ptxopt"
+echo "$1" >> {log}
+""", 0o755)
+        git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-C", str(source)]
+        subprocess.run([*git, "init", "-q", "-b", "main"], check=True)
+        commits = []
+        for number in (1, 2):
+            self.write("source/version", f"#!/bin/sh\necho {number}\n")
+            for command in (["add", "."], ["commit", "-qm", str(number)]):
+                subprocess.run([*git, *command], check=True)
+            commits.append(subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip())
+        subprocess.run([*git, "tag", "one", commits[0]], check=True)
+        env = self.environment({})
+        env["PATH"] = f"{self.folder}/stubs:{env['PATH']}"
+        for ref, version, builds in ((commits[0], "1", 1), ("one", "1", 1), (None, "2", 2), ("main", "2", 2), ("one", "1", 3)):
+            more = {"PTXOPT_SOURCE": str(source), **({"PTXOPT_REF": ref} if ref else {})}
+            run = subprocess.run([CI / "setup.sh", out], env={**env, **more}, capture_output=True, text=True)
+            check(run.returncode == 0, run.stderr)
+            said = subprocess.run([out / "bin/ptxopt"], capture_output=True, text=True).stdout.strip()
+            check((said, log.read_text().count("-S")) == (version, builds), f"{ref}: {said}, {log.read_text()}")
+        run = subprocess.run([CI / "setup.sh", out], env={**env, "PTXOPT_SOURCE": str(source), "PTXOPT_REF": "COMMIT"}, capture_output=True, text=True)
+        check(run.returncode != 0 and "COMMIT" in run.stderr, f"a reference that is not there: {run.stderr}")
+
+    def test_lint(self):
+        if not shutil.which("actionlint"):
+            raise Skipped("there is no actionlint")
+        run = subprocess.run(["actionlint", CI / "github.yml"], capture_output=True, text=True)
+        check(run.returncode == 0, run.stdout)
 
     def test_github(self):
         job = self.steps("github.yml")
