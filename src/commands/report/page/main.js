@@ -160,7 +160,10 @@ function table(parent, head, rows, most = 200) {
   const add = list => list.forEach(r => {
     const tr = make(body, 'tr', {className: (r.go >= 0 ? 'go' : '') + (r.isHot ? ' hot' : '')});
     if (r.go >= 0) tr.addEventListener('click', () => choose(r.go));
-    r.cells.forEach((c, n) => make(tr, 'td', {className: head[n][1] ?? ''}, String(c)));
+    r.cells.forEach((c, n) => {
+      const [figure, about] = [c].flat(), td = make(tr, 'td', {className: head[n][1] ?? ''}, String(figure));
+      if (about) td.append(' ', make(null, 'small', {className: 'dim'}, about));
+    });
   });
   add(rows.slice(0, most));
   if (rows.length > most) {

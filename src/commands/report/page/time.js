@@ -25,12 +25,12 @@ function showTime() {
   const k = kernel, t = k.time;
   $('timed').hidden = !t;
   if (!t) return;
-  const cycles = (scenarios, digits) => scenarios.flatMap(([n, limit]) => [n.toFixed(digits), limit]);
+  const cycles = (scenarios, digits) => scenarios.map(([n, limit]) => [n.toFixed(digits), limit]);
   const rows = t.regions.map(([name, depth, first, , rounds, instructions, scenarios, from], n) => ({
     go: k.lineInstruction[first - k.first] ?? -1, isHot: n === t.hottest,
-    cells: ['\u2003'.repeat(depth) + name, rounds, from, instructions.toFixed(1), ...cycles(scenarios, 1)]}));
-  rows.push({go: -1, cells: ['the whole, all rounds', '', '', '', ...cycles(t.whole, 0)]});
-  table($('time'), [['cycles of a warp, a round'], ['rounds', 'num'], [''], ['instructions', 'num'], ...['L1', 'L2', 'DRAM'].flatMap(s => [[s, 'num'], ['']])], rows);
+    cells: ['\u2003'.repeat(depth) + name, [rounds, from], instructions.toFixed(1), ...cycles(scenarios, 1)]}));
+  rows.push({go: -1, cells: ['the whole, all rounds', '', '', ...cycles(t.whole, 0)]});
+  table($('time'), [['cycles of a warp, a round'], ['rounds', 'num'], ['instructions', 'num'], ...['L1', 'L2', 'DRAM'].map(s => [s, 'num'])], rows);
   $('time-about').textContent = (t.threads ? `With ${t.warps} resident warps of ${t.threads} threads a block; ` : '')
     + `a loop whose trip count is not known is taken to go round ${t.rounds} times. It ranks two versions of a kernel, it does not predict a time. `
     + 'Beside a line of PTX stand the machine instructions that were made of it and its longest wait (L2) in cycles, with the line that it is for.'
