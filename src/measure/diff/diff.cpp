@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::array<std::string_view, kChanges> kChangeNames{"regression", "worse", "missing",
                                                               "better",     "new",   "same"};
-constexpr std::array kOrder{ptxas::Measure::Spills,       ptxas::Measure::Cycles, ptxas::Measure::Warps,
-                            ptxas::Measure::Instructions, ptxas::Measure::Inner,  ptxas::Measure::Registers,
-                            ptxas::Measure::Stack};
+constexpr std::array kOrder{ptxas::Measure::Notes,     ptxas::Measure::Spills,       ptxas::Measure::Cycles,
+                            ptxas::Measure::Warps,     ptxas::Measure::Instructions, ptxas::Measure::Inner,
+                            ptxas::Measure::Registers, ptxas::Measure::Stack};
 // Where the guard's rule sees no difference.
 constexpr std::array kBesides{ptxas::Measure::Inner, ptxas::Measure::Registers, ptxas::Measure::Stack};
 
@@ -26,6 +26,10 @@ std::array<double, kOrder.size()> severity(const Row& row) {
     const ptxas::Measure m = kOrder[i];
     const auto a = value(*row.before, m), b = ptxas::valueAfter(*row.before, *row.after, m);
     if (!a || !b) continue;
+    if (m == ptxas::Measure::Notes) {
+      result[i] = static_cast<double>(row.newNotes.size());
+      continue;
+    }
     const double before = static_cast<double>(*a), after = static_cast<double>(*b);
     const bool isRelative =
         m != ptxas::Measure::Spills && m != ptxas::Measure::Registers && m != ptxas::Measure::Stack;
@@ -66,10 +70,17 @@ Row rowOf(const Match& m, const FailOn& failOn) {
   row.oldFile = ifOther(m.beforeUnit->file, row.file);
   row.oldArchitecture = ifOther(m.beforeUnit->measures.architecture, row.architecture);
   row.oldName = ifOther(m.before->name, row.name);
+  row.newNotes = newNotes(*row.before, *row.after);
   for (const Limit& limit : failOn.limits) {
     const auto before = value(*row.before, limit.measure),
                after = ptxas::valueAfter(*row.before, *row.after, limit.measure);
-    if (before && after && limit.isExceeded(*before, *after)) row.regressions.push_back({limit, *before, *after});
+    if (limit.measure == ptxas::Measure::Notes) {
+      if (limit.isExceeded(0, row.newNotes.size()))
+        row.regressions.push_back({limit, *before, *after, row.newNotes});
+      continue;
+    }
+    if (before && after && limit.isExceeded(*before, *after))
+      row.regressions.push_back({limit, *before, *after, {}});
   }
   int sign = compare(*row.before, *row.after, ptxas::GuardRule::Time).sign;
   if (sign == 0) sign = compare(*row.before, *row.after, kBesides).sign;
@@ -137,7 +148,7 @@ void addProblems(const Side& side, Problem::Of of, Result& result) {
     if (!unit.error.empty()) result.problems.push_back({of, unit.file, unit.measures.architecture, unit.error});
 }
 
-// Spills, warps, ... that --fail-on asks for and that one side does not know.
+// Notes, spills, warps, ... that --fail-on asks for and that one side does not know.
 void addUnknown(Result& result) {
   for (const Limit& limit : result.failOn.limits) {
     std::size_t unknown = 0;
@@ -146,11 +157,12 @@ void addUnknown(Result& result) {
           (!value(*row.before, limit.measure) || !value(*row.after, limit.measure)))
         ++unknown;
     if (unknown == 0) continue;
-    const std::string message = fmt::format("{} are not known of {} kernel{}, so that nothing was checked{}",
-                                            name(limit.measure), unknown, unknown == 1 ? "" : "s",
-                                            limit.measure == ptxas::Measure::Spills
-                                                ? "; cubins do not tell them, only their stack (--fail-on stack)"
-                                                : "");
+    const std::string message = fmt::format(
+        "{} are not known of {} kernel{}, so that nothing was checked{}", name(limit.measure), unknown,
+        unknown == 1 ? "" : "s",
+        limit.measure == ptxas::Measure::Spills  ? "; cubins do not tell them, only their stack (--fail-on stack)"
+        : limit.measure == ptxas::Measure::Notes ? "; neither cubins nor baselines of older versions tell them"
+                                                 : "");
     if (result.failOn.isUsual)
       result.notes.push_back(message);
     else

@@ -23,6 +23,7 @@ std::string_view name(Change c);  // "regression", "worse", "missing", "better",
 struct Regression {
   Limit limit;
   uint64_t before = 0, after = 0;
+  std::vector<ptxas::Note> notes;  // of Measure::Notes: those that are new
 };
 
 struct Row {
@@ -32,6 +33,7 @@ struct Row {
   std::optional<ptxas::FunctionMeasures> before, after;
   Change change = Change::Same;
   std::vector<Regression> regressions;  // a kernel that is gone has none, even if it counts as one
+  std::vector<ptxas::Note> newNotes;
 
   const ptxas::FunctionMeasures& any() const { return after ? *after : *before; }
   bool isCompared() const { return before && after; }

@@ -42,6 +42,8 @@ Json toJson(const Row& row) {
     json["after"] = r.after;
     regressions.push_back(std::move(json));
   }
+  Json notes = Json::array();
+  for (const ptxas::Note& note : row.newNotes) notes.push_back({{"id", note.id}, {"text", note.text}});
   return {{"name", row.name},
           {"demangled", orNull(fullName(row.name, {}))},
           {"kind", row.isKernel ? "entry" : "func"},
@@ -53,6 +55,7 @@ Json toJson(const Row& row) {
           {"change", name(row.change)},
           {"same-code", orNull(row.hasSameCode())},
           {"regressions", std::move(regressions)},
+          {"new-notes", std::move(notes)},
           {"before", measuresOf(row.before)},
           {"after", measuresOf(row.after)}};
 }

@@ -7,6 +7,7 @@ namespace {
 
 void set(ptxas::FunctionMeasures& f, ptxas::Measure m, const ptxas::FunctionMeasures& from) {
   switch (m) {
+    case ptxas::Measure::Notes: f.notes = from.notes; break;
     case ptxas::Measure::Spills:
       f.spillStores = from.spillStores;
       f.spillLoads = from.spillLoads;

@@ -68,6 +68,7 @@ std::optional<uint64_t> value(const FunctionMeasures& f, Measure m) {
   // Of a function that ptxas put into the section of its caller, messages tell the frame and the spills only.
   const bool hasCode = f.isKernel || f.instructions != 0;
   switch (m) {
+    case Measure::Notes: return f.notes ? std::optional<uint64_t>(f.notes->size()) : std::nullopt;
     case Measure::Spills:
       if (!f.spillStores || !f.spillLoads) return std::nullopt;
       return *f.spillStores + *f.spillLoads;
@@ -100,8 +101,21 @@ std::optional<Objective> objectiveNamed(std::string_view name) {
   return std::nullopt;
 }
 
+Comparison compareNotes(const FunctionMeasures& before, const FunctionMeasures& after) {
+  if (!before.notes || !after.notes) return {};
+  const std::vector<Note> added = newNotes(before, after), gone = newNotes(after, before);
+  if (added.empty() && gone.empty()) return {};
+  const Note& note = added.empty() ? gone.front() : added.front();
+  return {added.empty() ? -1 : 1, Measure::Notes, before.notes->size(), after.notes->size(),
+          fmt::format("{} {} ({})", added.empty() ? "no" : "new", note.id, note.brief())};
+}
+
 Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, std::span<const Measure> order) {
   for (const Measure m : order) {
+    if (m == Measure::Notes) {
+      if (Comparison notes = compareNotes(before, after); notes.sign != 0) return notes;
+      continue;
+    }
     const auto a = value(before, m), b = value(after, m);
     if (!a || !b || *a == *b) continue;
     return {(*a < *b) == isMoreBetter(m) ? -1 : 1, m, *a, *b, {}};
@@ -392,7 +406,9 @@ std::optional<GuardRule> guardRuleNamed(std::string_view name) {
   return std::nullopt;
 }
 
-Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
+namespace {
+
+Comparison compareFigures(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
   constexpr std::array kSpills{Measure::Spills};
   if (const Comparison spills = compare(before, after, kSpills); spills.sign != 0) return spills;
   if (const auto times = timesOf(before, after); times && rule == GuardRule::Time) {
@@ -403,6 +419,15 @@ Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after
       if (Comparison issued = compareIssued(*before.time, *after.time); issued.sign != 0) return issued;
   }
   return compare(before, after, kByWarps);
+}
+
+}  // namespace
+
+Comparison compare(const FunctionMeasures& before, const FunctionMeasures& after, GuardRule rule) {
+  Comparison notes = compareNotes(before, after);
+  if (notes.sign > 0) return notes;
+  Comparison figures = compareFigures(before, after, rule);
+  return figures.sign != 0 ? figures : notes;
 }
 
 }  // namespace ptxopt::ptxas

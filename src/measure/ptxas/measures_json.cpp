@@ -62,6 +62,23 @@ std::optional<ModelledTime> timeFrom(const Json& json, const std::string& model)
   return time;
 }
 
+Json notesToJson(const std::optional<std::vector<Note>>& notes) {
+  if (!notes) return nullptr;
+  Json json = Json::array();
+  for (const Note& note : *notes) json.push_back({{"id", note.id}, {"text", note.text}, {"times", note.times}});
+  return json;
+}
+
+std::optional<std::vector<Note>> notesFrom(const Json& json) {
+  const auto found = json.find("notes");  // not in baselines of older versions
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  std::vector<Note> notes;
+  for (const Json& note : *found)
+    notes.push_back(
+        {note.at("id").get<std::string>(), note.at("text").get<std::string>(), note.at("times").get<uint32_t>()});
+  return notes;
+}
+
 FunctionMeasures functionMeasuresFrom(const Json& json, const std::string& model) {
   FunctionMeasures f;
   json.at("name").get_to(f.name);
@@ -79,6 +96,7 @@ FunctionMeasures functionMeasuresFrom(const Json& json, const std::string& model
   json.at("inner-loops").get_to(f.innerLoops);
   json.at("warps").get_to(f.warps);
   f.time = timeFrom(json, model);
+  f.notes = notesFrom(json);
   json.at("code").get_to(f.code);
   return f;
 }
@@ -101,6 +119,7 @@ Json toJson(const FunctionMeasures& f) {
           {"inner-loops", f.innerLoops},
           {"warps", f.warps},
           {"cycles", timeToJson(f.time)},
+          {"notes", notesToJson(f.notes)},
           {"code", f.code}};
 }
 

@@ -114,6 +114,43 @@ exec {self.ptxas()} "$@\"""")
                              capture_output=True, text=True)
         check(run.returncode == 0 and "-> " in run.stdout, run.stderr)
 
+    def test_notes_of_ptxas(self):
+        """A kernel whose setmaxnreg ptxas ignores got no better, however few registers it takes."""
+        self.ptxas()
+
+        def split(name, bounds):
+            return f""".visible .entry {name}(.param .u64 p){bounds}
+{{
+  .reg .pred %p<2>;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  setp.lt.u32 %p1, %r1, 128;
+  @%p1 bra A;
+  setmaxnreg.dec.sync.aligned.u32 24;
+  bra.uni E;
+A: setmaxnreg.inc.sync.aligned.u32 240;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r1;
+E: ret;
+}}
+"""
+        head, bounds = ".version 8.0\n.target sm_90a\n.address_size 64\n", " .maxntid 384, 1, 1 .minnctapersm 1"
+        before = self.write("before.ptx", head + split("k", bounds) + split("bound", bounds))
+        after = self.write("after.ptx", head + split("k", "") + split("bound", bounds))
+        result = self.diff(before, after)
+        row = result.row("k")
+        check(row["change"] == "worse" and row["after"]["registers"] < row["before"]["registers"], row)
+        check([n["id"] for n in row["new-notes"]] == ["C7508"] and row["before"]["notes"] == [], row)
+        check(result.row("bound")["after"]["notes"] == [], "of one of two kernels, which the message does not name")
+        for _ in range(2):  # the second time from the cache
+            self.diff(before, after, "--fail-on", "notes", status=1)
+        baseline = self.folder / "notes.json"
+        self.run("baseline", before, "-o", baseline)
+        self.diff(baseline, after, "--fail-on", "notes", status=1)
+
     def test_registers_of_ptxas(self):
         """More registers fail where fewer warps fit, by ptxas's own figures."""
         self.ptxas()

@@ -59,6 +59,35 @@ class Rules(Suite):
             found = {f["name"] for f in result["functions"] if f["change"] == "regression"}
             check(found == failing, f"{options}: {found}")
 
+    def test_notes(self):
+        """What ptxas says counts more than figures that got better."""
+        def note(number):
+            return {"id": number, "text": {"C7508": "ignored", "C7510": "serialized by a call", "C7511": "serialized"}[number], "times": 0}
+        before = Side().unit("a.ptx", function("new", registers=168, warps=12, notes=[]), function("other", notes=[note("C7510")]),
+                             function("gone", notes=[note("C7508")]), function("equal", notes=[note("C7508")]))
+        after = Side().unit("a.ptx", function("new", registers=8, notes=[note("C7508")]), function("other", notes=[note("C7511")]),
+                            function("gone", notes=[]), function("equal", notes=[note("C7508")]))
+        result = self.diff(before, after)
+        changes = {n: result.change(n) for n in ("new", "other", "gone", "equal")}
+        check(changes == dict(new="worse", other="worse", gone="better", equal="same"), changes)
+        check("C7508" in result.text and "C7510" in result.text and "C7508" in result.markdown, result.text)
+        result = self.diff(before, after, "--fail-on", "notes", status=1)
+        check({f["name"] for f in result["functions"] if f["change"] == "regression"} == {"new", "other"}, result["functions"])
+        check(result.row("new")["new-notes"] == [{"id": "C7508", "text": "ignored"}], result.row("new"))
+        regression, = result.row("new")["regressions"]
+        check(regression == dict(measure="notes", tolerance=0, unit="absolute", before=0, after=1), regression)
+        failure = result.junit.find(".//testcase[@name='new']/failure")
+        check(failure.get("message") == "new note: C7508 (setmaxnreg is ignored: no register count at entry)" and
+              "notes none -> C7508" in failure.text, failure.attrib)
+        self.diff(before, after, "--fail-on", "notes:1")
+        self.diff(after, before, "--fail-on", "notes:0", status=1)
+        check("whole number" in self.run("diff", "a", "b", "--fail-on", "notes:5%", status=2).stderr, "a part of notes")
+        # Baselines of older versions have none.
+        unknown = Side().unit("a.ptx", *(function(n) for n in ("new", "other", "gone", "equal")))
+        check(self.diff(unknown, after).change("new") == "better", "not known")
+        result = self.diff(unknown, after, "--fail-on", "notes", status=2)
+        check("notes are not known of 4 kernels" in result["problems"][0]["message"], result["problems"])
+
     def test_tolerances(self):
         for measure, figure, was in (("sass", "instructions", 200), ("inner", "inner", 50), ("regs", "registers", 32),
                                      ("stack", "stack", 400)):

@@ -78,6 +78,17 @@ Table::Cell changeCell(const Row& row) {
   return "";
 }
 
+Table::Cell notesCell(const Row& row, std::string_view arrow) {
+  if (!row.isCompared()) return diff::notesOf(row.any());
+  const std::string before = diff::notesOf(*row.before), after = diff::notesOf(*row.after);
+  if (before == after && row.newNotes.empty()) return after == "none" ? "" : after;
+  const bool failed =
+      std::ranges::any_of(row.regressions, [](const auto& r) { return r.limit.measure == ptxas::Measure::Notes; });
+  return {fmt::format("{}{}{}", before, arrow, after), failed                  ? Style::Bad
+                                                       : !row.newNotes.empty() ? Style::Doubtful
+                                                                               : Style::Good};
+}
+
 // ---- the table ----
 
 struct Figure {
@@ -97,7 +108,7 @@ constexpr Figure kFigures[] = {
 };
 
 struct Columns {
-  bool files = false, architectures = false, shared = false;
+  bool files = false, architectures = false, shared = false, notes = false;
   std::vector<Figure> figures;
 };
 
@@ -121,6 +132,7 @@ Columns columnsFor(const Result& result, const std::vector<std::size_t>& rows) {
     if (figure.alwaysShown ||
         any([&](const ptxas::FunctionMeasures& f) { return value(f, figure.measure).value_or(0) != 0; }))
       columns.figures.push_back(figure);
+  columns.notes = any([](const ptxas::FunctionMeasures& f) { return f.notes && !f.notes->empty(); });
   // Shared memory is the source's business: only where it changes.
   columns.shared = std::any_of(rows.begin(), rows.end(), [&](std::size_t i) {
     const Row& row = result.rows[i];
@@ -140,6 +152,7 @@ Table makeTable(const Result& result, const Columns& columns, const std::vector<
   if (columns.architectures) heads.push_back({"for"});
   for (const Figure& figure : columns.figures) heads.push_back({std::string(figure.head), Table::Align::Right});
   if (columns.shared) heads.push_back({"shared", Table::Align::Right});
+  if (columns.notes) heads.push_back({"notes"});
   Table table(std::move(heads));
   const FigureCells figures(arrow);
   for (const std::size_t i : rows) {
@@ -160,6 +173,7 @@ Table makeTable(const Result& result, const Columns& columns, const std::vector<
       cells.push_back(figures.cell(row.before ? std::optional(row.before->shared) : std::nullopt,
                                    row.after ? std::optional(row.after->shared) : std::nullopt, row, false, 0,
                                    false));
+    if (columns.notes) cells.push_back(notesCell(row, arrow));
     table.addRow(std::move(cells));
   }
   return table;
